@@ -241,7 +241,10 @@ void kvc_megakv_count(void *data, bool begins)
     struct kvc_megakv_counters *counters = begins ? &simulation->first_counters : &simulation->last_counters;
     struct kvc_ratio ratio[RATIOS_MAX];
     *counters = counters_of(simulation->store);
-    if (begins || kvc_engine_now_ns() >= simulation->replica.recorder.until_ns) { /* Not in every window. */
+    const struct kvc_recorder *recorder = &simulation->replica.recorder;
+    double last_ns =
+        recorder->until_ns - recorder->window_ns / 2; /* The engine's clock is off by rounding. */
+    if (begins || kvc_engine_now_ns() >= last_ns) {   /* Not in every window. */
         counters->items = items_of(simulation->store);
     }
     kvc_recorder_sample(&simulation->replica.recorder, ratio, ratios_of(counters, ratio));

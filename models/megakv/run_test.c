@@ -368,3 +368,18 @@ Test(run, timing_does_not_depend_on_the_functional_mode)
     free(full);
     free(off);
 }
+
+/* The engine's clock may be just short of the end of the measured time. */
+Test(run, counts_the_items_at_its_end)
+{
+    for (int windows = 7; windows < 40; windows += 8) {
+        struct setup setup = small();
+        setup.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
+        setup.scenario.workload.rate_mops = 5;
+        setup.scenario.run.warmup_ns = 2e6;
+        setup.scenario.run.duration_ns = windows * 200e3;
+        struct kvc_result *result = simulate(&setup);
+        cr_expect_geq(kvc_test_metric(result, "items"), 100000, "%d windows", windows);
+        free(result);
+    }
+}
