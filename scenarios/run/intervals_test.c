@@ -66,7 +66,7 @@ static void expect_all(const char *text, const char *const *names, double widest
 }
 
 /* There is one stream, because which connections a stream receives differs only between runs. */
-Test(intervals, of_one_run_cover_the_mean_of_many, .timeout = 170)
+Test(intervals, of_one_run_cover_the_mean_of_many, .timeout = 300)
 {
     static const char *const names[] = {"devices.node0.socket0.cpu.utilization_frac",
                                         "devices.node0.socket0.dram.utilization_frac",
@@ -98,7 +98,7 @@ Test(intervals, of_one_run_cover_the_mean_of_many, .timeout = 170)
 }
 
 /* How many accesses a GET and a SET need depends on where the keys are, so it differs between runs. */
-Test(intervals, of_one_run_of_a_card_cover_the_mean_of_many, .timeout = 170)
+Test(intervals, of_one_run_of_a_card_cover_the_mean_of_many, .timeout = 300)
 {
     static const char *const names[] = {"devices.node0.nic0.card.utilization_frac",
                                         "devices.node0.nic0.pcie-up.utilization_frac",
