@@ -64,6 +64,17 @@ void kvc_test_forget_wall(struct kvc_result *result)
         result->preload_wall_s = 0;
 }
 
+void kvc_test_forget_devices(struct kvc_result *result)
+{
+    static const char group[] = "devices.";
+    memset(result->device, 0, sizeof(result->device));
+    for (uint32_t i = 0; i < result->half_width_count; i++) {
+        if (strncmp(result->half_width[i].name, group, strlen(group)) == 0) {
+            result->half_width[i].half_width = 0;
+        }
+    }
+}
+
 double kvc_test_metric(const struct kvc_result *result, const char *name)
 {
     double value = kvc_metrics_get(&result->model, name);

@@ -45,6 +45,9 @@ struct kvc_result *kvc_test_simulate(const struct kvc_scenario *scenario, const 
 /* Resets the wall-clock times, which differ from run to run. */
 void kvc_test_forget_wall(struct kvc_result *result);
 
+/* Resets what devices did, with its intervals. */
+void kvc_test_forget_devices(struct kvc_result *result);
+
 /* Returns a metric of the model or, failing that, of the kernels; NaN if there is none. */
 double kvc_test_metric(const struct kvc_result *result, const char *name);
 
