@@ -14,12 +14,17 @@ static void *copy_of(const void *from, size_t bytes)
     return memcpy(copy, from, bytes);
 }
 
+bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struct kvc_scenario *scenario)
+{
+    return resource->used == NULL || resource->used(scenario);
+}
+
 const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,
                                                        const char *device)
 {
     const struct kvc_model_resource *resource = scenario->model->resources;
     for (; resource != NULL && resource->name != NULL; resource++) {
-        if (strcmp(resource->device, device) == 0 && (resource->used == NULL || resource->used(scenario))) {
+        if (strcmp(resource->device, device) == 0 && kvc_resource_is_used(resource, scenario)) {
             return resource;
         }
     }

@@ -27,6 +27,9 @@ struct kvc_model_resource {
     void (*speed_up)(struct kvc_scenario *scenario, double factor);
 };
 
+/* Returns whether the requests of a resolved scenario take any of a resource. */
+bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struct kvc_scenario *scenario);
+
 /* Returns the first resource of a kind of device that the requests of a resolved scenario take time of; NULL:
  * there is none. */
 const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,

@@ -124,7 +124,7 @@ static bool is_plausible(const struct search *search, const struct kvc_model_res
 {
     const struct kvc_result *result = &search->outcome->result;
     const struct kvc_stage_result *stage = busiest_stage(resource, result);
-    if (resource->used != NULL && !resource->used(search->scenario)) {
+    if (!kvc_resource_is_used(resource, search->scenario)) {
         return false;
     }
     double busy_frac = fmax(utilization_of(resource, result), stage != NULL ? stage->utilization_frac : NAN);

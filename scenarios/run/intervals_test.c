@@ -10,6 +10,9 @@
 
 enum { SEEDS = 40, KNOWN_MIN = 30 };
 
+/* How many times as wide as the spread of the runs says the intervals of one run may be. */
+static const double widest = 2;
+
 /* Runs a scenario in Lua once for each seed. The caller frees the outcomes. */
 static void run_all(const char *text, struct kvc_outcome *outcome[SEEDS])
 {
@@ -30,8 +33,8 @@ static void run_all(const char *text, struct kvc_outcome *outcome[SEEDS])
 }
 
 /* Expects that at least 80 % of the intervals of a value cover its mean over all runs, which is nearly the
- * mean of a very long run, and that they are not `widest` times as wide as the runs' own spread says. */
-static void expect_coverage(struct kvc_outcome *const outcome[SEEDS], const char *name, double widest)
+ * mean of a very long run, and that they are not much wider than the runs' own spread says. */
+static void expect_coverage(struct kvc_outcome *const outcome[SEEDS], const char *name)
 {
     double mean = 0, squares = 0, half_widths = 0;
     uint32_t known = 0, covered = 0;
@@ -53,12 +56,12 @@ static void expect_coverage(struct kvc_outcome *const outcome[SEEDS], const char
               mean, width, spread);
 }
 
-static void expect_all(const char *text, const char *const *names, double widest)
+static void expect_all(const char *text, const char *const *names)
 {
     struct kvc_outcome *outcome[SEEDS];
     run_all(text, outcome);
     for (; *names != NULL; names++) {
-        expect_coverage(outcome, *names, widest);
+        expect_coverage(outcome, *names);
     }
     for (uint32_t i = 0; i < SEEDS; i++) {
         kvc_outcome_free(outcome[i]);
@@ -94,7 +97,7 @@ Test(intervals, of_one_run_cover_the_mean_of_many, .timeout = 300)
         "{ system = { kind = 'megakv', cycle = '100us', streams = 1, index = '4MiB', slab = '16MiB' }, "
         "node = { sockets = 1 }, workload = { keys = 1e5, key = 8, value = 8, get = 0.9, set = 0.1, "
         "arrival = { poisson_mops = 8 } }, run = { warmup = '2ms', duration = '20ms' } }",
-        names, 2);
+        names);
 }
 
 /* How many accesses a GET and a SET need depends on where the keys are, so it differs between runs. */
@@ -116,5 +119,5 @@ Test(intervals, of_one_run_of_a_card_cover_the_mean_of_many, .timeout = 300)
         "node = { fpga = { base = 'catapult-stratix-v', dram = '256KiB' } }, "
         "workload = { keys = 5e4, key = 8, value = 2, set = 0.3, arrival = { poisson_mops = 60 }, fill = 'at_once' }, "
         "run = { warmup = '1ms', duration = '2ms' } }",
-        names, 2);
+        names);
 }

@@ -173,7 +173,9 @@ static void report_energy(const struct kvc_batches *batches, uint32_t count, dou
     struct kvc_batch_means *kops_per_watt = add_means(result, "kops_per_watt", count);
     for (uint32_t i = 0; i < count; i++) {
         const struct kvc_batch_counts *batch = &batches->batch[i];
-        double mean = batch->joules > 0 ? kvc_rounded(batch->joules / (batches->length_ns * 1e-9), 7) : NAN;
+        double mean = batch->joules > 0
+                          ? kvc_rounded(batch->joules / (batches->length_ns * 1e-9), KVC_BATCH_DIGITS)
+                          : NAN;
         watts->mean[i] = mean;
         joules->mean[i] = mean * measured_ns * 1e-9;
         kops_per_watt->mean[i] = (double)batch->completed / (batches->length_ns * 1e-6) / mean;

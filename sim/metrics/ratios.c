@@ -96,7 +96,7 @@ static double half_width(struct kvc_ratio_batches *batches, uint32_t count, doub
     double quotient = quotient_of(batches, count, &whole);
     for (uint32_t i = 0; i < count; i++) {
         double value = quotient + (batches->part[i] - quotient * batches->whole[i]) / whole;
-        mean[i] = kind != KVC_RATIO_OF_COUNTS ? kvc_rounded(value, 7) : value;
+        mean[i] = kind != KVC_RATIO_OF_COUNTS ? kvc_rounded(value, KVC_BATCH_DIGITS) : value;
         mean[i] *= kind == KVC_RATIO_OF_TIME ? measured_ns : 1;
     }
     return kvc_interval_of_batches(mean, count).half_width;

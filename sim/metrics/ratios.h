@@ -15,10 +15,12 @@
 
 #include "sim/metrics/result.h"
 
+enum { KVC_BATCH_DIGITS = 7 /**< Digits of what the engine counts in a batch that are reproducible. */ };
+
 /** What a quotient is made of. */
 enum kvc_ratio_kind {
     KVC_RATIO_OF_COUNTS, /**< Numbers that are the same for any order of additions. */
-    KVC_RATIO_OF_ENGINE, /**< Times, work or energy of the engine: seven digits of a batch are reproducible.
+    KVC_RATIO_OF_ENGINE, /**< Times, work or energy of the engine, of which KVC_BATCH_DIGITS are reproducible.
                           */
     KVC_RATIO_OF_TIME, /**< Of the engine, and the denominator is the time [ns]. The metric is what the whole
                           measured time counts, such as a number of events: as much as at the batch's rate. */

@@ -17,6 +17,7 @@ Test(steadiness, spread_of_the_checks)
     cr_expect_geq(kvc_steadiness_spread_frac(&steadiness), 0);
     steadiness.slowest_s = 1.5 * steadiness.fastest_s;
     cr_expect_float_eq(kvc_steadiness_spread_frac(&steadiness), 0.5, 1e-12);
+    kvc_steadiness_free(&steadiness);
 }
 
 static const double known_speed[][2] = {{2, 1}, {1.8, 1.2}, {0, 1.1}, {1.9, 1.3}};
