@@ -119,6 +119,14 @@ static const struct kvc_option rows[] = {
      .max = 1e6,
      .help = "core cycles for which a thread stalls on a line in the last-level cache; more cycles slow "
              "receivers and senders"},
+    {.name = "price",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_cpu, price_usd),
+     .min = 0,
+     .max = 1e6,
+     .by_default = "0",
+     .help =
+         "price of the processor in US dollars; a higher one lowers the throughput per dollar; 0: unknown"},
     {.name = "pstates",
      .type = KVC_OPTION_LIST,
      .offset = offsetof(struct kvc_cpu, pstates),

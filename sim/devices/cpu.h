@@ -44,6 +44,7 @@ struct kvc_cpu {
     double llc_hit_cycles;   /**< Stall for a line that the last-level cache holds [core cycles]. */
     double llc_bytes;        /**< Last-level cache, which all cores share; 0: unknown. */
     double root_bytes_per_s; /**< Rate of the PCIe root complex, each way [bytes per second]; 0: unknown. */
+    double price_usd;        /**< Price of the processor [US dollars]; 0: unknown. */
     uint32_t pstate_count;   /**< P-states; 0: the socket always runs at clock_hz. */
     struct kvc_cpu_pstate pstates[KVC_CPU_PSTATES_MAX]; /**< P-states, fastest first. */
 };

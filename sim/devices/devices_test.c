@@ -174,8 +174,12 @@ static double flow_shop_ns(const double stage_ns[3], uint32_t jobs)
 
 Test(gpu, passes_streams_through_engines_and_sms)
 {
-    struct kvc_gpu gpu = {
-        .sms = 10, .sectors_per_s = 1e9, .access_ns = 500, .launch_ns = 9000, .clock_count = 1};
+    struct kvc_gpu gpu = {.sms = 10,
+                          .threads_per_sm = 2048,
+                          .sectors_per_s = 1e9,
+                          .access_ns = 500,
+                          .launch_ns = 9000,
+                          .clock_count = 1};
     for (uint32_t streams = 1; streams <= 16; streams *= 2) {
         for (double sectors = 1e3; sectors <= 1e6; sectors *= 10) {
             struct kvc_gpu_work work = {.jobs = 1000,
@@ -194,12 +198,18 @@ Test(gpu, passes_streams_through_engines_and_sms)
 
 Test(gpu, runs_in_waves_when_the_sms_are_full)
 {
-    struct kvc_gpu gpu = {.sms = 10, .sectors_per_s = 1e15, .access_ns = 500, .clock_count = 1};
+    struct kvc_gpu gpu = {
+        .sms = 10, .threads_per_sm = 2048, .sectors_per_s = 1e15, .access_ns = 500, .clock_count = 1};
     /* Ten SMs hold 20480 threads, which are 2560 jobs of eight threads. */
     struct kvc_gpu_work work = {.jobs = 2560, .depth = 2, .threads_per_job = 8, .streams = 1};
     cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 1000, 1e-6);
     work.jobs = 2561;
     cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 2000, 1e-6);
+    gpu.threads_per_sm = 1536; /* Compute capability 8.6: 1920 jobs a wave, and 3841 need a third one. */
+    work.jobs = 3840;
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 2000, 1e-6);
+    work.jobs = 3841;
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 3000, 1e-6);
 }
 
 Test(gpu, has_energy_where_both_watts_are_known)

@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-enum { THREADS_PER_SM = 2048 };
-
 #define WATTS_ROW(name_, field, text)                                                                        \
     {                                                                                                        \
         .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu_clock, field),             \
@@ -82,6 +80,22 @@ static const struct kvc_option rows[] = {
      .min = 1,
      .max = 4096,
      .help = "streaming multiprocessors; more of them hold more jobs at once"},
+    {.name = "threads_per_sm",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_gpu, threads_per_sm),
+     .min = 32,
+     .max = 65536,
+     .by_default = "2048",
+     .help = "threads that a multiprocessor holds at once, by its compute capability; more of them hold more "
+             "jobs"},
+    {.name = "blocks_per_sm",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_gpu, blocks_per_sm),
+     .min = 1,
+     .max = 1024,
+     .by_default = "32",
+     .help = "thread blocks that a multiprocessor holds at once, by its compute capability; more of them let "
+             "more small blocks run at once"},
     {.name = "memory",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu, memory_bytes),
@@ -114,6 +128,13 @@ static const struct kvc_option rows[] = {
      .by_default = "0ns",
      .help =
          "time to launch a kernel and see its completion, on the host; a longer time slows small launches"},
+    {.name = "price",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, price_usd),
+     .min = 0,
+     .max = 1e6,
+     .by_default = "0",
+     .help = "price of the card in US dollars; a higher one lowers the throughput per dollar; 0: unknown"},
     {.name = "clocks",
      .type = KVC_OPTION_LIST,
      .offset = offsetof(struct kvc_gpu, clocks),
@@ -156,7 +177,8 @@ static double mechanistic_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *p
     double streams = work->streams;
     double in_ns = kvc_pcie_h2d_ns(pcie, work->in_bytes / streams);
     double out_ns = kvc_pcie_d2h_ns(pcie, work->out_bytes / streams);
-    double waves = ceil(work->jobs / streams * work->threads_per_job / ((double)gpu->sms * THREADS_PER_SM));
+    double waves =
+        ceil(work->jobs / streams * work->threads_per_job / ((double)gpu->sms * (double)gpu->threads_per_sm));
     double kernel_ns =
         fmax(work->sectors / streams / gpu->sectors_per_s * 1e9, waves * work->depth * gpu->access_ns);
     double slowest_ns = fmax(kernel_ns, fmax(in_ns, out_ns));
@@ -177,7 +199,8 @@ double kvc_gpu_launch_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *pcie,
 static struct kvc_gpu_kernel mechanistic_kernel(const struct kvc_gpu *gpu, const struct kvc_gpu_work *work,
                                                 double frac)
 {
-    double waves = ceil(work->jobs * frac * work->threads_per_job / ((double)gpu->sms * THREADS_PER_SM));
+    double waves =
+        ceil(work->jobs * frac * work->threads_per_job / ((double)gpu->sms * (double)gpu->threads_per_sm));
     double amount_ns = work->sectors * frac / gpu->sectors_per_s * 1e9;
     return (struct kvc_gpu_kernel){.latency_ns = gpu->launch_ns,
                                    .amount_ns = amount_ns,

@@ -40,11 +40,15 @@ struct kvc_gpu_clock {
 /** Parameters of one card. */
 struct kvc_gpu {
     char name[KVC_TEXT_MAX]; /**< Name of the product, for people. */
-    uint64_t sms;            /**< Streaming multiprocessors of 2048 threads (CUDA C++ Programming Guide). */
+    uint64_t sms;            /**< Streaming multiprocessors. */
+    uint64_t threads_per_sm; /**< Threads that a multiprocessor holds at once, by its compute capability (CUDA
+                                C++ Programming Guide). */
+    uint64_t blocks_per_sm;  /**< Thread blocks that a multiprocessor holds at once, likewise. */
     double memory_bytes;     /**< Device memory. */
     double sectors_per_s;    /**< Random 32-byte sectors per second of the whole card; 0: unknown. */
     double access_ns;        /**< Time of one dependent access to device memory. */
     double launch_ns;        /**< Time of launch and completion as the host sees it. */
+    double price_usd;        /**< Price of the card [US dollars]; 0: unknown. */
     uint32_t clock_count;    /**< Clock pairs. */
     struct kvc_gpu_clock clocks[KVC_GPU_CLOCKS_MAX]; /**< Clock pairs, fastest first. */
 };

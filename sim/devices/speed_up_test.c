@@ -108,7 +108,11 @@ Test(speed_up, pcie_takes_less_time_for_copies_and_packets_but_not_for_host_memo
 
 Test(speed_up, a_launch_gains_from_the_card_and_from_the_copies)
 {
-    struct kvc_gpu usual = {.sms = 15, .sectors_per_s = 2e9, .access_ns = 500, .launch_ns = 5000},
+    struct kvc_gpu usual = {.sms = 15,
+                            .threads_per_sm = 2048,
+                            .sectors_per_s = 2e9,
+                            .access_ns = 500,
+                            .launch_ns = 5000},
                    faster = usual;
     struct kvc_pcie pcie = {.h2d_bytes_per_s = 10e9, .d2h_bytes_per_s = 10e9, .latency_ns = 1000},
                     faster_pcie = pcie;
