@@ -307,6 +307,16 @@ void kvc_engine_finish(struct kvc_work *work)
     work->count = 0;
 }
 
+void kvc_engine_cancel(struct kvc_work *work)
+{
+    enter();
+    for (uint32_t i = 0; i < work->count; i++) {
+        sg_exec_cancel(work->execution[i]);
+    }
+    leave();
+    work->count = 0;
+}
+
 void kvc_engine_work(const struct kvc_draw *draws, uint32_t count)
 {
     struct kvc_work work;

@@ -66,6 +66,9 @@ void kvc_engine_start(struct kvc_work *work, const struct kvc_draw *draws, uint3
  * in full when the device is back and the draws before it have ended. */
 void kvc_engine_finish(struct kvc_work *work);
 
+/** Ends the work now, whatever is left of it. */
+void kvc_engine_cancel(struct kvc_work *work);
+
 /** Works on several devices at once and returns when all draws have ended: kvc_engine_start() and
  * kvc_engine_finish(). */
 void kvc_engine_work(const struct kvc_draw *draws, uint32_t count);

@@ -61,6 +61,12 @@ void kvc_engine_finish(struct kvc_work *work)
     unreachable();
 }
 
+void kvc_engine_cancel(struct kvc_work *work)
+{
+    (void)work;
+    unreachable();
+}
+
 void kvc_engine_work(const struct kvc_draw *draws, uint32_t count)
 {
     (void)draws;

@@ -75,6 +75,19 @@ static int32_t add_gpu(const struct place *place, const struct kvc_gpu *gpu, uin
     return add_host(place, "gpu", host);
 }
 
+/* Adds the route of frames that the NIC writes into the memory of the card. */
+static void add_peer_route(const struct place *place, const struct kvc_socket *socket, uint32_t rx,
+                           uint32_t to_card, const uint32_t *root)
+{
+    uint32_t links[4] = {rx, to_card}, count = 2;
+    if (root != NULL) {
+        links[2] = root[0];
+        links[3] = root[1];
+        count = 4;
+    }
+    kvc_platform_add_route(place->platform, (uint32_t)socket->clients, (uint32_t)socket->copy, links, count);
+}
+
 /* Adds the routes from memory to a host and back. Each crosses the root complex, if its rate is known, and a
  * link of the device. */
 static void add_routes(const struct place *place, int32_t dram, int32_t end, uint32_t to_end,
@@ -122,12 +135,13 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
         both[1] = add_link(&place, "root-in", link);
         root = both;
     }
+    uint32_t pcie_down = 0;
     if (copies) {
         socket.copy = add_end(&place, "copy", "copy");
         struct kvc_platform_link down = {.device = "pcie", .bytes_per_s = pcie->h2d_bytes_per_s},
                                  up = {.device = "pcie", .bytes_per_s = pcie->d2h_bytes_per_s};
-        add_routes(&place, socket.dram, socket.copy, add_link(&place, "pcie-down", down),
-                   add_link(&place, "pcie-up", up), root);
+        pcie_down = add_link(&place, "pcie-down", down);
+        add_routes(&place, socket.dram, socket.copy, pcie_down, add_link(&place, "pcie-up", up), root);
     }
     if (frames) {
         /* The power of the card is halved between its directions. */
@@ -139,6 +153,9 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
         uint32_t tx = add_link(&place, "nic-tx", port), rx = add_link(&place, "nic-rx", port);
         socket.nic_rx = (int32_t)rx;
         add_routes(&place, socket.dram, socket.clients, tx, rx, root);
+        if (copies) {
+            add_peer_route(&place, &socket, rx, pcie_down, root);
+        }
     }
     return socket;
 }
