@@ -54,18 +54,30 @@ static void respond(const struct kvc_memcachedgpu_get_batch *batch, uint32_t i, 
     }
 }
 
-void kvc_memcachedgpu_get(struct kvc_set_assoc *table, const struct kvc_memcachedgpu_get_batch *batch,
-                          struct kvc_index_stats *stats)
+void kvc_memcachedgpu_get_from(void *table, kvc_memcachedgpu_search search,
+                               const struct kvc_memcachedgpu_get_batch *batch, struct kvc_index_stats *stats)
 {
     struct group group;
     uint32_t count;
     for (uint32_t first = 0; first < batch->count; first += count) {
         count = batch->count - first < GROUP ? batch->count - first : GROUP;
         parse(batch, first, count, &group);
-        kvc_set_assoc_search(table, &(struct kvc_set_assoc_keys){batch->packets, group.offset, group.bytes},
-                             count, batch->now, group.item, stats);
+        search(table, &(struct kvc_set_assoc_keys){batch->packets, group.offset, group.bytes}, count,
+               batch->now, group.item, stats);
         for (uint32_t i = 0; i < count; i++) {
             respond(batch, first + i, group.bytes[i], &group.item[i]);
         }
     }
+}
+
+static void search_sets(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
+                        struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
+{
+    kvc_set_assoc_search(table, keys, count, now, items, stats);
+}
+
+void kvc_memcachedgpu_get(struct kvc_set_assoc *table, const struct kvc_memcachedgpu_get_batch *batch,
+                          struct kvc_index_stats *stats)
+{
+    kvc_memcachedgpu_get_from(table, search_sets, batch, stats);
 }

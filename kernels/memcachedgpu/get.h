@@ -56,6 +56,15 @@ struct kvc_memcachedgpu_get_batch {
 void kvc_memcachedgpu_get(struct kvc_set_assoc *table, const struct kvc_memcachedgpu_get_batch *batch,
                           struct kvc_index_stats *stats);
 
+/** A search of a table of any kind, with the meaning of kvc_set_assoc_search(). */
+typedef void (*kvc_memcachedgpu_search)(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count,
+                                        uint32_t now, struct kvc_set_assoc_item *items,
+                                        struct kvc_index_stats *stats);
+
+/** Answers a batch as kvc_memcachedgpu_get() does, from the table that `search` knows. */
+void kvc_memcachedgpu_get_from(void *table, kvc_memcachedgpu_search search,
+                               const struct kvc_memcachedgpu_get_batch *batch, struct kvc_index_stats *stats);
+
 #ifdef __cplusplus
 }
 #endif
