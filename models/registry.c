@@ -7,6 +7,8 @@
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/megakv.h"
 #include "models/megakv/presets.h"
+#include "models/memcachedgpu/cost_profile.h"
+#include "models/memcachedgpu/memcachedgpu.h"
 #include "models/rdma/rdma.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
@@ -19,6 +21,7 @@
 
 const struct kvc_model *const kvc_models[] = {
     &kvc_megakv_model,
+    &kvc_memcachedgpu_model,
     &kvc_kvdirect_model,
     &kvc_rdma_model,
     NULL,
@@ -35,6 +38,7 @@ const struct kvc_device_kind *const kvc_device_kinds[] = {
     &kvc_nic_kind,
     &kvc_pcie_kind,
     &kvc_megakv_cost_profile_kind,
+    &kvc_memcachedgpu_cost_profile_kind,
     NULL,
 };
 /* clang-format on */

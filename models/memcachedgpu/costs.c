@@ -1,0 +1,170 @@
+#include "models/memcachedgpu/costs.h"
+
+#include <math.h>
+
+#include "kernels/memcachedgpu/get.h"
+#include "kernels/megakv/slab.h"
+
+enum {
+    SECTOR_BYTES = 32,
+    WARP = 32,
+    COPY_ALIGN = 16, /* Packets and heads lie at multiples of this. */
+    /* Bytes around the payload of an Ethernet frame that are part of the packet's bytes: the header. The NIC
+     * profile counts it with preamble, FCS and gap. */
+    ETHERNET_BYTES = 14,
+    MIN_PAYLOAD_BYTES = 46, /* IEEE 802.3: shorter payloads are padded. */
+    /* CUDA calls of a batch: the copy of its description, the launch, the event that tells its end; and the
+     * copy of the packets if they are in host memory. */
+    BATCH_CALLS = 3,
+    COPY_CALLS = 1,
+    /* Of a SET: the copy of the key, the launch, the copy of the evicted item, which waits for both. */
+    SET_CALLS = 3,
+};
+
+static const double key_bytes_measured = 16;
+
+static uint32_t aligned(uint32_t bytes, uint32_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static double host_factor(const struct kvc_memcachedgpu_config *config)
+{
+    return config->profile->host_clock_hz / config->cpu->clock_hz;
+}
+
+struct kvc_gpu_grid kvc_memcachedgpu_get_grid(const struct kvc_memcachedgpu_config *config, uint32_t clock,
+                                              uint32_t packets, uint32_t key_bytes, double sectors)
+{
+    const struct kvc_memcachedgpu_cost_profile *profile = config->profile;
+    const struct kvc_gpu *gpu = config->gpu;
+    double cycle_ns = 1e9 / gpu->clocks[clock].core_hz;
+    uint32_t blocks =
+        packets > 0 ? (packets + KVC_MEMCACHEDGPU_BLOCK_PACKETS - 1) / KVC_MEMCACHEDGPU_BLOCK_PACKETS : 1;
+    double longer = fmax(key_bytes - key_bytes_measured, 0);
+    double alone_ns = (profile->block_cycles + profile->key_cycles * longer) * cycle_ns +
+                      profile->accesses * gpu->access_ns;
+    double issue_ns = packets * profile->packet_cycles * cycle_ns / (double)gpu->sms;
+    double memory_ns = sectors / gpu->sectors_per_s * 1e9;
+    return (struct kvc_gpu_grid){.blocks = blocks,
+                                 .threads = config->block_threads,
+                                 .amount_ns = fmax(issue_ns, memory_ns) / blocks,
+                                 .alone_ns = alone_ns};
+}
+
+struct kvc_gpu_grid kvc_memcachedgpu_set_grid(const struct kvc_memcachedgpu_config *config, uint32_t clock)
+{
+    const struct kvc_memcachedgpu_cost_profile *profile = config->profile;
+    const struct kvc_gpu *gpu = config->gpu;
+    double alone_ns =
+        profile->set_cycles * 1e9 / gpu->clocks[clock].core_hz + profile->accesses * gpu->access_ns;
+    return (struct kvc_gpu_grid){
+        .blocks = 1, .threads = WARP, .amount_ns = alone_ns / (double)gpu->sms, .alone_ns = alone_ns};
+}
+
+struct kvc_gpu_grid kvc_memcachedgpu_background_grid(const struct kvc_memcachedgpu_config *config,
+                                                     uint32_t blocks)
+{
+    const struct kvc_memcachedgpu_options *options = config->options;
+    double at_once = (double)kvc_gpu_blocks_at_once(config->gpu, (uint32_t)options->background_threads);
+    double rounds = ceil((double)options->background_blocks / at_once);
+    double block_ns = options->background_ns / rounds;
+    return (struct kvc_gpu_grid){.blocks = blocks,
+                                 .threads = (uint32_t)options->background_threads,
+                                 .amount_ns = block_ns / at_once,
+                                 .alone_ns = block_ns};
+}
+
+double kvc_memcachedgpu_packet_sectors(const struct kvc_memcachedgpu_config *config, double key_bytes,
+                                       double lines)
+{
+    double entry_bytes = (double)sizeof(struct kvc_set_assoc_entry) + key_bytes;
+    double table = isnan(lines) ? 1 + ceil(entry_bytes / SECTOR_BYTES) : 2 * lines;
+    double packet = ceil((KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + key_bytes + 2) / SECTOR_BYTES);
+    double head = ceil((KVC_MEMCACHEDGPU_PACKET_RESPONSE_KEY_OFFSET + key_bytes) / SECTOR_BYTES);
+    return table + packet + (config->receive == KVC_MEMCACHEDGPU_RECEIVE_GPU ? head : 0);
+}
+
+double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *config)
+{
+    double calls = BATCH_CALLS + (config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST ? COPY_CALLS : 0);
+    return calls * config->profile->call_ns * host_factor(config);
+}
+
+double kvc_memcachedgpu_set_calls_ns(const struct kvc_memcachedgpu_config *config)
+{
+    return SET_CALLS * config->profile->call_ns * host_factor(config);
+}
+
+double kvc_memcachedgpu_set_cpu_ns(const struct kvc_memcachedgpu_config *config)
+{
+    return config->profile->set_ns * host_factor(config);
+}
+
+struct kvc_cpu_cost kvc_memcachedgpu_answer_cost(const struct kvc_memcachedgpu_config *config, bool found,
+                                                 uint32_t head_bytes, uint32_t key_bytes,
+                                                 uint32_t value_bytes)
+{
+    const struct kvc_dram *dram = config->dram;
+    struct kvc_cpu_cost cost = {.compute_ns = config->profile->answer_ns * host_factor(config)};
+    /* The GPU wrote the heads one behind another; the core reads them in order. */
+    cost.stall_ns = kvc_dram_stream_ns(dram, kvc_memcachedgpu_returned_bytes(head_bytes));
+    if (found) {
+        double item_bytes = KVC_MEGAKV_SLAB_HEADER_BYTES + (double)key_bytes + value_bytes;
+        cost.stall_ns += kvc_dram_object_ns(dram, ceil(item_bytes / dram->line_bytes));
+    }
+    return cost;
+}
+
+struct kvc_dram_load kvc_memcachedgpu_answer_load(const struct kvc_memcachedgpu_config *config, bool found,
+                                                  uint32_t head_bytes, uint32_t key_bytes,
+                                                  uint32_t value_bytes)
+{
+    double item_bytes = KVC_MEGAKV_SLAB_HEADER_BYTES + (double)key_bytes + value_bytes;
+    double packet_bytes = kvc_memcachedgpu_response_bytes(found, head_bytes, value_bytes);
+    /* Heads are written by the GPU and read; packets are written and read by the NIC. */
+    return (struct kvc_dram_load){.random_reads = found ? ceil(item_bytes / config->dram->line_bytes) : 0,
+                                  .streamed_bytes =
+                                      2 * kvc_memcachedgpu_returned_bytes(head_bytes) + 2 * packet_bytes};
+}
+
+uint32_t kvc_memcachedgpu_request_bytes(uint32_t key_bytes)
+{
+    return KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + key_bytes + 2;
+}
+
+static uint32_t digits_of(uint32_t number)
+{
+    return number < 10 ? 1 : 1 + digits_of(number / 10);
+}
+
+uint32_t kvc_memcachedgpu_head_bytes(bool found, uint32_t key_bytes, uint32_t value_bytes)
+{
+    /* "VALUE KEY 0 BYTES\r\n" or "END\r\n" */
+    return found ? KVC_MEMCACHEDGPU_PACKET_RESPONSE_KEY_OFFSET + key_bytes + 3 + digits_of(value_bytes) + 2
+                 : KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET + 5;
+}
+
+uint32_t kvc_memcachedgpu_response_bytes(bool found, uint32_t head_bytes, uint32_t value_bytes)
+{
+    return head_bytes + (found ? value_bytes + 7 : 0); /* "\r\nEND\r\n" */
+}
+
+double kvc_memcachedgpu_wire_ns(const struct kvc_memcachedgpu_config *config, uint32_t packet_bytes)
+{
+    const struct kvc_nic *nic = config->nic;
+    double payload = fmax((double)packet_bytes - ETHERNET_BYTES, MIN_PAYLOAD_BYTES);
+    double wire_ns = (payload + (double)nic->frame_overhead_bytes) / nic->bytes_per_s * 1e9;
+    double port_packets_per_s = nic->packets_per_s / (double)nic->ports;
+    return port_packets_per_s > 0 ? fmax(wire_ns, 1e9 / port_packets_per_s) : wire_ns;
+}
+
+double kvc_memcachedgpu_copied_bytes(uint32_t packet_bytes)
+{
+    return aligned(packet_bytes, COPY_ALIGN) + (double)sizeof(struct kvc_memcachedgpu_get_packet);
+}
+
+double kvc_memcachedgpu_returned_bytes(uint32_t head_bytes)
+{
+    return aligned(head_bytes, COPY_ALIGN) + (double)sizeof(struct kvc_memcachedgpu_get_result);
+}

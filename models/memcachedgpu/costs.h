@@ -1,0 +1,63 @@
+/* The costs of MemcachedGPU's parts on the scenario's devices. The simulation and the closed form use the
+ * same functions. */
+#ifndef KVC_MODELS_MEMCACHEDGPU_COSTS_H
+#define KVC_MODELS_MEMCACHEDGPU_COSTS_H
+
+#include <stdint.h>
+
+#include "models/memcachedgpu/config.h"
+#include "sim/devices/gpu_blocks.h"
+
+/* Returns the GET kernel for `packets` packets. `key_bytes` is the length of the longest key, `sectors` the
+ * random 32-byte sectors of all packets, and `clock` the GPU's clock pair. A kernel always has at least one
+ * block. */
+struct kvc_gpu_grid kvc_memcachedgpu_get_grid(const struct kvc_memcachedgpu_config *config, uint32_t clock,
+                                              uint32_t packets, uint32_t key_bytes, double sectors);
+
+/* Returns the kernel of a SET or DELETE: one warp. */
+struct kvc_gpu_grid kvc_memcachedgpu_set_grid(const struct kvc_memcachedgpu_config *config, uint32_t clock);
+
+/* Returns a grid of the other task's blocks: one kernel of the task. */
+struct kvc_gpu_grid kvc_memcachedgpu_background_grid(const struct kvc_memcachedgpu_config *config,
+                                                     uint32_t blocks);
+
+/* Returns the sectors that a packet takes on average: what the store touches, in 32-byte sectors. `lines` is
+ * the 64-byte lines of the table; NaN: those of a search that finds its key. */
+double kvc_memcachedgpu_packet_sectors(const struct kvc_memcachedgpu_config *config, double key_bytes,
+                                       double lines);
+
+/* Returns the time of the pre thread for a batch [ns], while nothing shares its core. */
+double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *config);
+
+/* Returns the compute of the CUDA calls of a SET [ns], and of its part before them. */
+double kvc_memcachedgpu_set_calls_ns(const struct kvc_memcachedgpu_config *config);
+double kvc_memcachedgpu_set_cpu_ns(const struct kvc_memcachedgpu_config *config);
+
+/* Returns the time of a host thread for one response; `found` says whether it has a value, of `value_bytes`
+ * bytes, and `head_bytes` is the length of its head. */
+struct kvc_cpu_cost kvc_memcachedgpu_answer_cost(const struct kvc_memcachedgpu_config *config, bool found,
+                                                 uint32_t head_bytes, uint32_t key_bytes,
+                                                 uint32_t value_bytes);
+
+/* Returns what it does to the host's memory. */
+struct kvc_dram_load kvc_memcachedgpu_answer_load(const struct kvc_memcachedgpu_config *config, bool found,
+                                                  uint32_t head_bytes, uint32_t key_bytes,
+                                                  uint32_t value_bytes);
+
+/* Returns the size of a request and of a response [bytes], from the Ethernet header on, without FCS. */
+uint32_t kvc_memcachedgpu_request_bytes(uint32_t key_bytes);
+uint32_t kvc_memcachedgpu_response_bytes(bool found, uint32_t head_bytes, uint32_t value_bytes);
+
+/* Returns the length of the head of a response [bytes]. */
+uint32_t kvc_memcachedgpu_head_bytes(bool found, uint32_t key_bytes, uint32_t value_bytes);
+
+/* Returns the time of a packet on a port [ns]. */
+double kvc_memcachedgpu_wire_ns(const struct kvc_memcachedgpu_config *config, uint32_t packet_bytes);
+
+/* Returns the bytes of a packet in the buffers that are copied to the GPU. */
+double kvc_memcachedgpu_copied_bytes(uint32_t packet_bytes);
+
+/* Returns the bytes of a response that the kernel writes to the host: the head and the result. */
+double kvc_memcachedgpu_returned_bytes(uint32_t head_bytes);
+
+#endif

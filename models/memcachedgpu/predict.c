@@ -1,0 +1,293 @@
+#include "models/memcachedgpu/predict.h"
+
+#include <math.h>
+
+#include "models/memcachedgpu/costs.h"
+#include "sim/devices/network.h"
+#include "sim/metrics/bottleneck.h"
+#include "sim/workload/fill.h"
+#include "sim/workload/popularity_blocks.h"
+
+/* ---- hits ---- */
+
+/* Returns how many of `keys` keys find a place in sets of `ways` entries that a hash selects. */
+static double stored_keys(double keys, double sets, double ways)
+{
+    double mean = keys / sets, none = exp(-mean), probability = none, below = 0, held = 0;
+    if (mean > 30 * ways) {
+        return sets * ways;
+    }
+    for (double n = 0; n < ways; n++) {
+        below += probability;
+        held += n * probability;
+        probability *= mean / (n + 1);
+    }
+    return sets * (held + ways * (1 - below));
+}
+
+/* Returns the share of the requests that go to the `keys` most popular keys. */
+static double mass_of(const struct kvc_workload *workload, double keys)
+{
+    struct kvc_popularity_blocks blocks;
+    struct kvc_popularity_block block;
+    double mass = 0, left = keys;
+    kvc_popularity_blocks_open(&blocks, workload);
+    while (left > 0 && kvc_popularity_blocks_next(&blocks, &block)) {
+        mass += block.mass * fmin(left / block.keys, 1);
+        left -= block.keys;
+    }
+    kvc_popularity_blocks_close(&blocks);
+    return fmin(mass, 1);
+}
+
+double kvc_memcachedgpu_hit_frac(const struct kvc_scenario *scenario)
+{
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double ways = (double)config->options->ways, servers = config->shards;
+    double entries = (double)config->options->entries * servers;
+    double preloaded = workload->preload_frac * (double)workload->keys;
+    double stored = config->index == KVC_MEMCACHEDGPU_SETS ? stored_keys(preloaded, entries / ways, ways)
+                                                           : fmin(preloaded, entries);
+    return mass_of(workload, stored);
+}
+
+/* ---- limits and latency ---- */
+
+/* The highest rates of the stages [packets per ns]; `lowest` is the smallest. */
+struct limits {
+    double rx, receive, launch, kernel, streams, copies, answer, tx, lowest;
+};
+
+/* Times of a mean batch at some rate [ns]. */
+struct times {
+    double packets;  /* Packets in it. */
+    double batching; /* Mean wait of a packet for the batch. */
+    double launch, copy_in, kernel, copy_out, answer_each, latencies;
+};
+
+struct mean {
+    double key_bytes, value_bytes, hit_frac;
+    uint32_t request_bytes, response_bytes, head_bytes;
+};
+
+static struct mean mean_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    struct mean mean = {.key_bytes = kvc_workload_key_bytes_mean(workload),
+                        .value_bytes = kvc_workload_value_bytes_mean(workload),
+                        .hit_frac = kvc_memcachedgpu_hit_frac(scenario)};
+    uint32_t key_bytes = (uint32_t)ceil(mean.key_bytes), value_bytes = (uint32_t)ceil(mean.value_bytes);
+    bool found = mean.hit_frac >= 0.5;
+    mean.request_bytes = kvc_memcachedgpu_request_bytes(key_bytes);
+    mean.head_bytes = kvc_memcachedgpu_head_bytes(found, key_bytes, value_bytes);
+    mean.response_bytes = kvc_memcachedgpu_response_bytes(found, mean.head_bytes, value_bytes);
+    return mean;
+}
+
+static double answer_ns(const struct kvc_memcachedgpu_config *config, const struct mean *mean)
+{
+    double ns = config->feed == KVC_MEMCACHEDGPU_NETWORK ? config->cpu->packet_ns : 0;
+    for (int found = 0; found < 2; found++) {
+        uint32_t key_bytes = (uint32_t)ceil(mean->key_bytes), value_bytes = (uint32_t)ceil(mean->value_bytes);
+        uint32_t head_bytes = kvc_memcachedgpu_head_bytes(found, key_bytes, value_bytes);
+        struct kvc_cpu_cost cost =
+            kvc_memcachedgpu_answer_cost(config, found, head_bytes, key_bytes, value_bytes);
+        ns += (found ? mean->hit_frac : 1 - mean->hit_frac) * (cost.compute_ns + cost.stall_ns);
+    }
+    return ns;
+}
+
+static struct times times_of(const struct kvc_scenario *scenario, const struct mean *mean, double per_ns)
+{
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    bool copies = config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST;
+    struct times times = {.packets = config->batch};
+    if (config->feed == KVC_MEMCACHEDGPU_NETWORK || !isinf(kvc_workload_rate_max_mops(&scenario->workload))) {
+        struct kvc_fill fill = kvc_fill_of(per_ns, config->batch, config->options->batch_timeout_ns);
+        times.packets = fill.requests;
+        times.batching = fill.wait_ns;
+    }
+    uint32_t packets = (uint32_t)ceil(times.packets);
+    double sectors = packets * kvc_memcachedgpu_packet_sectors(config, mean->key_bytes, NAN);
+    struct kvc_gpu_grid grid =
+        kvc_memcachedgpu_get_grid(config, 0, packets, (uint32_t)ceil(mean->key_bytes), sectors);
+    double at_once = (double)kvc_gpu_blocks_at_once(config->gpu, grid.threads);
+    times.launch = kvc_memcachedgpu_launch_cpu_ns(config);
+    times.copy_in =
+        copies ? kvc_pcie_h2d_ns(config->pcie, packets * kvc_memcachedgpu_copied_bytes(mean->request_bytes))
+               : 0;
+    times.copy_out =
+        kvc_pcie_d2h_ns(config->pcie, packets * kvc_memcachedgpu_returned_bytes(mean->head_bytes));
+    times.kernel = fmax(ceil(grid.blocks / at_once) * grid.alone_ns, grid.blocks * grid.amount_ns);
+    times.latencies = config->gpu->launch_ns + (copies ? 2 : 1) * config->pcie->latency_ns;
+    times.answer_each = answer_ns(config, mean);
+    return times;
+}
+
+static struct limits limits_of(const struct kvc_scenario *scenario, const struct mean *mean)
+{
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    const struct times full = times_of(scenario, mean, 1);
+    double batch = config->batch;
+    uint32_t packets = config->batch;
+    struct kvc_gpu_grid grid =
+        kvc_memcachedgpu_get_grid(config, 0, packets, (uint32_t)ceil(mean->key_bytes),
+                                  packets * kvc_memcachedgpu_packet_sectors(config, mean->key_bytes, NAN));
+    double stream_ns = full.copy_in + full.latencies + full.kernel + full.copy_out + batch * full.answer_each;
+    struct limits limits = {
+        .rx = (double)config->options->receive_ports / kvc_memcachedgpu_wire_ns(config, mean->request_bytes),
+        .receive = 1 / config->cpu->packet_ns,
+        .launch = batch / full.launch,
+        .kernel = batch / (grid.blocks * grid.amount_ns),
+        .streams = config->streams * batch / stream_ns,
+        .copies = batch / fmax(full.copy_in, full.copy_out),
+        .answer = config->post_threads / full.answer_each,
+        .tx = (double)config->nic->ports / kvc_memcachedgpu_wire_ns(config, mean->response_bytes)};
+    if (config->feed == KVC_MEMCACHEDGPU_MEMORY) {
+        limits.rx = limits.receive = limits.tx = INFINITY;
+    }
+    limits.lowest = fmin(fmin(fmin(limits.rx, limits.receive), fmin(limits.launch, limits.kernel)),
+                         fmin(fmin(limits.streams, limits.copies), fmin(limits.answer, limits.tx)));
+    return limits;
+}
+
+/* Returns the time that packets wait because the store cannot keep up [ns]: clients that saturate it keep all
+ * streams busy, and an open loop fills the receive buffers behind them. */
+static double overload_ns(const struct kvc_scenario *scenario, const struct limits *limits, double offered,
+                          double fixed_ns)
+{
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    bool saturates = scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    double streams = (double)config->streams * config->batch;
+    if (offered < limits->lowest || limits->rx <= limits->lowest) {
+        return 0;
+    }
+    double inside = saturates && config->feed == KVC_MEMCACHEDGPU_MEMORY ? streams : (double)config->buffers;
+    return fmax(inside / limits->lowest - fixed_ns, 0);
+}
+
+static void add_latency(const struct kvc_scenario *scenario, const struct mean *mean,
+                        const struct times *times, const struct limits *limits, double offered,
+                        struct kvc_result *result)
+{
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    bool network = config->feed == KVC_MEMCACHEDGPU_NETWORK;
+    double both_ways_ns = 0;
+    if (network) {
+        both_ways_ns = 2 * kvc_network_path_ns(&scenario->node, (double)config->nic->mtu_bytes) +
+                       kvc_memcachedgpu_wire_ns(config, mean->request_bytes) +
+                       kvc_memcachedgpu_wire_ns(config, mean->response_bytes) + config->cpu->packet_ns;
+    }
+    double fixed_ns = both_ways_ns + times->launch + times->copy_in + times->latencies + times->kernel +
+                      times->copy_out + times->answer_each;
+    /* The first packet waits for the batch, the last one for the answers before its own. */
+    double first_ns = fixed_ns + 2 * times->batching;
+    double last_ns = fixed_ns + (times->packets - 1) * times->answer_each;
+    double waits_ns = overload_ns(scenario, limits, offered, (first_ns + last_ns) / 2);
+    first_ns += waits_ns;
+    last_ns += waits_ns;
+    result->latency_mean_us = (first_ns + last_ns) / 2 / 1e3;
+    result->latency_p95_us = (fmin(first_ns, last_ns) + 0.95 * fabs(first_ns - last_ns)) / 1e3;
+}
+
+static double write_ns(const struct kvc_memcachedgpu_config *config)
+{
+    return kvc_memcachedgpu_set_calls_ns(config) + config->gpu->launch_ns + 2 * config->pcie->latency_ns +
+           kvc_memcachedgpu_set_grid(config, 0).alone_ns;
+}
+
+static void add_metrics(const struct kvc_memcachedgpu_config *config, const struct mean *mean,
+                        const struct limits *limits, const struct times *times, double offered_per_ns,
+                        struct kvc_result *result)
+{
+    const struct {
+        const char *name;
+        double per_ns;
+    } rates[] = {{"rx_limit_mops", limits->rx},           {"receive_limit_mops", limits->receive},
+                 {"launch_limit_mops", limits->launch},   {"kernel_limit_mops", limits->kernel},
+                 {"streams_limit_mops", limits->streams}, {"copies_limit_mops", limits->copies},
+                 {"answer_limit_mops", limits->answer},   {"tx_limit_mops", limits->tx}};
+    struct kvc_metrics *model = &result->model;
+    for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
+        if (isfinite(rates[i].per_ns)) {
+            kvc_metrics_set(model, rates[i].name, rates[i].per_ns * 1e3);
+        }
+    }
+    kvc_metrics_set(model, "hit_frac", mean->hit_frac);
+    kvc_metrics_set(model, "drop_frac",
+                    isfinite(offered_per_ns) ? fmax(1 - limits->lowest / offered_per_ns, 0) : 0);
+    kvc_metrics_set(model, "batching_mean_us", times->batching / 1e3);
+    kvc_metrics_set(model, "batch_packets", times->packets);
+    kvc_metrics_set(model, "kernel_us", times->kernel / 1e3);
+    kvc_metrics_set(model, "launch_us", times->launch / 1e3);
+    kvc_metrics_set(model, "answer_ns", times->answer_each);
+    double serial_ns = write_ns(config);
+    double threads_ns =
+        (kvc_memcachedgpu_set_cpu_ns(config) + serial_ns) / (double)config->options->set_threads;
+    kvc_metrics_set(model, "set_limit_kops", 1e6 / fmax(serial_ns, threads_ns));
+}
+
+static void add_stages(const struct limits *limits, double per_ns, struct kvc_result *result)
+{
+    const struct {
+        const char *name, *device;
+        double limit;
+    } stages[] = {{"rx", "nic", limits->rx},         {"receive", "cpu", limits->receive},
+                  {"launch", "cpu", limits->launch}, {"kernel", "gpu", limits->kernel},
+                  {"copy", "pcie", limits->copies},  {"answer", "cpu", limits->answer},
+                  {"tx", "nic", limits->tx}};
+    for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
+        kvc_result_add_stage(result, stages[i].name, stages[i].device, fmin(per_ns / stages[i].limit, 1));
+    }
+    kvc_bottleneck_find(result);
+}
+
+void kvc_memcachedgpu_add_price(const struct kvc_scenario *scenario, struct kvc_result *result)
+{
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    if (config->cpu->price_usd > 0 && config->gpu->price_usd > 0) {
+        double price_usd = config->shards * (config->cpu->price_usd + config->gpu->price_usd);
+        kvc_metrics_set(&result->model, "kops_per_usd", result->throughput_mops * 1e3 / price_usd);
+    }
+}
+
+enum kvc_status kvc_memcachedgpu_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                         struct kvc_diag *diag)
+{
+    (void)diag; /* The scenario was checked when it was loaded. */
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    struct mean mean = mean_of(scenario);
+    struct limits limits = limits_of(scenario, &mean);
+    double get_frac = fmax(scenario->workload.get_frac, 1e-9);
+    double offered = kvc_workload_rate_max_mops(&scenario->workload) * 1e-3 * get_frac / config->shards;
+    double per_ns = fmin(limits.lowest, offered);
+    struct times times = times_of(scenario, &mean, per_ns);
+    result->throughput_mops = per_ns * 1e3 * config->shards / get_frac;
+    add_latency(scenario, &mean, &times, &limits, offered, result);
+    add_stages(&limits, per_ns, result);
+    add_metrics(config, &mean, &limits, &times, offered, result);
+    kvc_memcachedgpu_add_price(scenario, result);
+    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
+        kvc_result_note(result,
+                        "a trace has no rate beforehand: this is the largest load that the store sustains");
+    }
+    if (scenario->workload.arrival == KVC_ARRIVAL_CURVE) {
+        kvc_result_note(result, "predicted for the highest rate of the curve");
+    }
+    return KVC_OK;
+}
+
+double kvc_memcachedgpu_window_ns(const struct kvc_scenario *scenario)
+{
+    static const double shortest_ns = 200e3, batches = 8;
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    struct mean mean = mean_of(scenario);
+    double limit = limits_of(scenario, &mean).lowest;
+    double per_ns = fmin(kvc_workload_rate_max_mops(&scenario->workload) * 1e-3 / config->shards, limit);
+    double batch_ns = config->batch / per_ns;
+    if (config->options->batch_timeout_ns > 0) {
+        batch_ns = fmin(batch_ns, config->options->batch_timeout_ns);
+    }
+    return fmax(batches * batch_ns, shortest_ns);
+}

@@ -1,0 +1,75 @@
+#include "models/memcachedgpu/resources.h"
+
+#include "models/memcachedgpu/config.h"
+#include "sim/devices/network.h"
+
+static struct kvc_memcachedgpu_cost_profile *profile_of(struct kvc_scenario *scenario)
+{
+    return kvc_node_device(&scenario->node, &kvc_memcachedgpu_cost_profile_kind);
+}
+
+static void speed_cpu(struct kvc_scenario *scenario, double factor)
+{
+    struct kvc_memcachedgpu_cost_profile *profile = profile_of(scenario);
+    kvc_cpu_speed_up(kvc_node_device(&scenario->node, &kvc_cpu_kind), factor);
+    profile->call_ns /= factor;
+    profile->answer_ns /= factor;
+    profile->set_ns /= factor;
+}
+
+static void speed_dram(struct kvc_scenario *scenario, double factor)
+{
+    kvc_dram_speed_up(kvc_node_device(&scenario->node, &kvc_dram_kind), factor);
+}
+
+static void speed_gpu(struct kvc_scenario *scenario, double factor)
+{
+    struct kvc_memcachedgpu_cost_profile *profile = profile_of(scenario);
+    struct kvc_memcachedgpu_options *options = scenario->options;
+    kvc_gpu_speed_up(kvc_node_device(&scenario->node, &kvc_gpu_kind), factor);
+    profile->block_cycles /= factor;
+    profile->key_cycles /= factor;
+    profile->packet_cycles /= factor;
+    profile->set_cycles /= factor;
+    options->background_ns /= factor;
+}
+
+static void speed_pcie(struct kvc_scenario *scenario, double factor)
+{
+    struct kvc_cpu *cpu = kvc_node_device(&scenario->node, &kvc_cpu_kind);
+    kvc_pcie_speed_up(kvc_node_device(&scenario->node, &kvc_pcie_kind), factor);
+    cpu->root_bytes_per_s *= factor;
+}
+
+static void speed_nic(struct kvc_scenario *scenario, double factor)
+{
+    kvc_nic_speed_up(kvc_node_device(&scenario->node, &kvc_nic_kind), factor);
+}
+
+static void speed_network(struct kvc_scenario *scenario, double factor)
+{
+    kvc_network_speed_up(kvc_node_device(&scenario->node, &kvc_network_kind), factor);
+}
+
+static bool on_network(const struct kvc_scenario *scenario)
+{
+    return kvc_memcachedgpu_config_of(scenario)->feed == KVC_MEMCACHEDGPU_NETWORK;
+}
+
+static bool has_network(const struct kvc_scenario *scenario)
+{
+    return on_network(scenario) && kvc_network_of(&scenario->node) != NULL;
+}
+
+const struct kvc_model_resource kvc_memcachedgpu_resources[] = {
+    {.name = "cpu",
+     .device = "cpu",
+     .stages = {"receive", "launch", "answer", "write"},
+     .speed_up = speed_cpu},
+    {.name = "dram", .device = "dram", .stages = {"answer"}, .speed_up = speed_dram},
+    {.name = "gpu", .device = "gpu", .stages = {"kernel"}, .speed_up = speed_gpu},
+    {.name = "pcie", .device = "pcie", .stages = {"kernel", "copy"}, .speed_up = speed_pcie},
+    {.name = "nic", .device = "nic", .stages = {"rx", "tx"}, .used = on_network, .speed_up = speed_nic},
+    {.name = "network", .device = "network", .used = has_network, .speed_up = speed_network},
+    {.name = NULL},
+};

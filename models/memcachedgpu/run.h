@@ -1,0 +1,12 @@
+/* Simulates one replica of MemcachedGPU. */
+#ifndef KVC_MODELS_MEMCACHEDGPU_RUN_H
+#define KVC_MODELS_MEMCACHEDGPU_RUN_H
+
+#include "sim/base/diag.h"
+#include "sim/run/context.h"
+
+/* Simulates the scenario of the context, whose state is a struct kvc_memcachedgpu_store. Returns the errors
+ * of kvc_replica_open() and kvc_replica_run(). */
+enum kvc_status kvc_memcachedgpu_run(const struct kvc_run_context *context, struct kvc_diag *diag);
+
+#endif

@@ -1,0 +1,247 @@
+/* The state of a simulated MemcachedGPU, shared by the files of this folder that simulate it.
+ *
+ * A GET passes through these files: the receiver (receiver.c) puts its packet into a receive buffer and forms
+ * batches. The pre thread (launcher.c) launches a batch in a free stream (stream.c), which runs the kernel on
+ * the real packets (execute.c) while the card shares its multiprocessors by blocks. A post thread (answer.c)
+ * sends the responses and gives the buffers and the stream back. SETs and DELETEs go another way, over TCP
+ * (writes.c). Another task may use the same card (background.c).
+ *
+ * The receiver, the threads and the streams are actors of the engine. A packet is never an activity: inside a
+ * batch, every packet has its own times of arrival and of its response. */
+#ifndef KVC_MODELS_MEMCACHEDGPU_SIMULATION_H
+#define KVC_MODELS_MEMCACHEDGPU_SIMULATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/memcachedgpu/get.h"
+#include "models/memcachedgpu/config.h"
+#include "models/memcachedgpu/costs.h"
+#include "models/memcachedgpu/store.h"
+#include "sim/base/rng.h"
+#include "sim/devices/gpu_blocks.h"
+#include "sim/devices/socket.h"
+#include "sim/engine.h"
+#include "sim/run/replica.h"
+#include "sim/run/slice_mover.h"
+
+/* Stages whose busy time the recorder adds up. */
+enum kvc_memcachedgpu_stage {
+    KVC_MEMCACHEDGPU_RX,
+    KVC_MEMCACHEDGPU_RECEIVE,
+    KVC_MEMCACHEDGPU_LAUNCH,
+    KVC_MEMCACHEDGPU_GPU,
+    KVC_MEMCACHEDGPU_ANSWER,
+    KVC_MEMCACHEDGPU_TX,
+    KVC_MEMCACHEDGPU_SET,
+    KVC_MEMCACHEDGPU_STAGES,
+};
+
+/* What became of a GET. */
+enum kvc_memcachedgpu_outcome {
+    KVC_MEMCACHEDGPU_HIT,
+    KVC_MEMCACHEDGPU_MISS,
+    KVC_MEMCACHEDGPU_BAD, /* The packet is no correct request and gets no response. */
+};
+
+/* A batch of packets, on its way through the server. */
+struct kvc_memcachedgpu_job {
+    struct kvc_batch *batch;
+    double *arrived_ns;    /* By row: when the packet was in its buffer [ns]. */
+    double *done_ns;       /* By response: when it reaches the client [ns]. */
+    double *sent_ns;       /* By response: when its request was sent [ns]. */
+    uint8_t *outcome;      /* By row: enum kvc_memcachedgpu_outcome. */
+    uint16_t *head_bytes;  /* By row: length of the head of the response. */
+    double arrived_sum_ns; /* Sum of arrived_ns [ns]. */
+    double full_ns;        /* When the batch was complete [ns]. */
+    double launched_ns;    /* When the pre thread had launched it [ns]. */
+    double ended_ns;       /* When its kernel had ended and the heads were on the host [ns]. */
+    double copied_bytes;   /* Packets, as they are copied to the GPU [bytes]. */
+    double returned_bytes; /* Heads and results [bytes]. */
+    double sectors;        /* What the kernel read and wrote at random places. */
+    uint32_t key_bytes_max;
+    uint32_t stamp;                    /* Timestamp that its GETs leave in the table. */
+    bool in_flight;                    /* Executed and not yet answered. */
+    struct kvc_memcachedgpu_job *next; /* In a queue, or among the free ones. */
+    struct kvc_memcachedgpu_job *next_of_all;
+};
+
+/* Jobs in order; an actor waits at the gate for the next one. */
+struct kvc_memcachedgpu_queue {
+    struct kvc_memcachedgpu_job *head, *tail;
+    struct kvc_gate *gate;
+};
+
+/* Buffers that are free from some moment on. */
+struct kvc_memcachedgpu_release {
+    double time_ns;
+    uint32_t buffers;
+};
+
+/* A SET or DELETE on its way. */
+struct kvc_memcachedgpu_write {
+    double sent_ns;
+    uint64_t key_id;
+    uint32_t value_bytes;
+    uint8_t op, key_bytes;
+};
+
+struct kvc_memcachedgpu_server;
+
+/* An actor of which a server has several. */
+struct kvc_memcachedgpu_thread {
+    struct kvc_memcachedgpu_server *server;
+    uint32_t number;
+    struct kvc_memcachedgpu_queue queue; /* Post threads: the batches whose kernel has ended. */
+};
+
+struct kvc_memcachedgpu_server {
+    struct kvc_memcachedgpu_simulation *simulation;
+    struct kvc_memcachedgpu_shard *shard; /* NULL with functional = "off". */
+    uint32_t number;
+    struct kvc_socket device;
+    struct kvc_gpu_blocks *blocks;
+
+    /* Receiver. */
+    struct kvc_batch *staged; /* Requests that clients have sent or will send. */
+    uint32_t staged_next;
+    double *port_free_ns; /* By receive port: when the wire from the clients becomes idle [ns]. */
+    uint64_t packets;     /* Packets that have arrived. */
+    double receive_free_ns;
+    uint64_t buffers_free;
+    struct kvc_memcachedgpu_release *release; /* Ring in the order of time. */
+    uint32_t release_head, release_tail, release_room;
+    struct kvc_gate *released; /* Opens when buffers are released and the receiver waits for them. */
+    bool receiver_waits;
+    struct kvc_slice_mover wire_in, wire_out, receiving;
+    struct kvc_rng damage, outcome_draw;
+
+    /* Batches. */
+    struct kvc_memcachedgpu_job *free_jobs, *all_jobs;
+    struct kvc_memcachedgpu_queue full;     /* For the pre thread. */
+    struct kvc_memcachedgpu_queue launched; /* For the streams. */
+    struct kvc_gate *wanted;                /* feed = "memory": the pre thread can take a batch. */
+    struct kvc_gate *streams_free;
+    struct kvc_gate *copy_in, *copy_out; /* The copy engines, one copy each at a time. */
+    struct kvc_gate *driver;             /* CUDA calls of several threads take turns. NULL: no others. */
+    struct kvc_memcachedgpu_thread *streams, *posts, *writers;
+    uint64_t batches;   /* Batches that streams have ended. */
+    double *tx_free_ns; /* By port. */
+
+    /* Writes. */
+    struct kvc_memcachedgpu_write *write; /* Ring. */
+    uint32_t write_head, write_tail, write_room;
+    struct kvc_gate *written;      /* Opens for every write in the ring. */
+    struct kvc_gate *set_threads;  /* Threads of memcached that are free. */
+    struct kvc_gate *table_writer; /* One write updates the table at a time. */
+    struct kvc_gate *answered;     /* Opens when a batch was answered and a writer waits for it. */
+    uint32_t writers_waiting;
+    struct kvc_memcachedgpu_write latest; /* The key that was received last, for set_connections. */
+};
+
+/* Mean response time of consecutive GETs, around the other task. */
+struct kvc_memcachedgpu_watch {
+    double started_ns, ended_ns; /* Of the other task; NaN: not yet. */
+    double sum_ns;
+    uint32_t count;
+    double before_sum_ns, before_count; /* Windows before it started. */
+    double most_ns;                     /* Largest window since. */
+    double disturbed_ns;                /* End of the last window above twice the mean before. */
+    double launched;                    /* Kernels of the task that have ended. */
+};
+
+struct kvc_memcachedgpu_simulation {
+    const struct kvc_scenario *scenario;
+    const struct kvc_memcachedgpu_config *config;
+    struct kvc_memcachedgpu_store *store;
+    struct kvc_platform *platform;
+    struct kvc_socket *devices; /* By server. */
+    struct kvc_replica replica;
+    struct kvc_memcachedgpu_server *servers;
+    double path_ns;  /* One way between client and memory, without the time on the wire [ns]. */
+    double hit_frac; /* functional = "off": of the closed form. */
+
+    /* Scratch of execute.c. */
+    uint8_t head[KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET]; /* Of a request; all in front of the key. */
+    uint32_t head_key_bytes;                          /* The length of the key that it announces. */
+    uint32_t packet_stride;
+    uint8_t *packets, *responses, *values, *read_result;
+    struct kvc_memcachedgpu_get_packet *packet;
+    struct kvc_memcachedgpu_get_result *results;
+    uint8_t *read_key_bytes;
+    uint32_t *location;
+    uint32_t values_position;
+
+    struct kvc_memcachedgpu_watch watch;
+
+    /* Counts within the measured time. */
+    uint64_t completed, hits, misses, sets, deletes;
+    uint64_t bad[KVC_MEMCACHEDGPU_PACKET_STATUS_COUNT]; /* Of the whole run. */
+    uint64_t full_batches, batches;
+    double set_latency_sum_ns;
+
+    /* Sums over the GETs of whole batches within the measured time, for the stages' means. */
+    double batching_sum_ns, launch_sum_ns, gpu_sum_ns, answer_sum_ns;
+    uint64_t batched;
+    double kernel_sum_ns, kernels; /* Kernels from launch to end. */
+
+    struct kvc_index_stats first_index, last_index;
+};
+
+enum { KVC_MEMCACHEDGPU_WATCH_GETS = 256 /* memcachedgpu.bgt.window. */ };
+
+/* receiver.c */
+void kvc_memcachedgpu_receiver_main(void *server);
+/* Gives buffers back at a time that is not before now. */
+void kvc_memcachedgpu_release(struct kvc_memcachedgpu_server *server, double time_ns, uint32_t buffers);
+
+/* launcher.c */
+void kvc_memcachedgpu_launcher_main(void *server);
+
+/* stream.c */
+void kvc_memcachedgpu_stream_main(void *thread);
+
+/* execute.c: runs the packets of a batch through the real code. */
+void kvc_memcachedgpu_execute(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job);
+
+/* answer.c */
+void kvc_memcachedgpu_post_main(void *thread);
+
+/* writes.c */
+void kvc_memcachedgpu_writer_main(void *thread);
+void kvc_memcachedgpu_connection_main(void *thread);
+void kvc_memcachedgpu_add_write(struct kvc_memcachedgpu_server *server,
+                                const struct kvc_memcachedgpu_write *write);
+
+/* background.c */
+void kvc_memcachedgpu_background_main(void *server);
+void kvc_memcachedgpu_watch_add(struct kvc_memcachedgpu_watch *watch, const double *sent_ns,
+                                const double *done_ns, uint32_t count);
+
+/* report.c */
+void kvc_memcachedgpu_count(void *data, bool begins);
+void kvc_memcachedgpu_report(struct kvc_memcachedgpu_simulation *simulation, struct kvc_result *result);
+
+/* ---- queues ---- */
+
+static inline void kvc_memcachedgpu_push(struct kvc_memcachedgpu_queue *queue,
+                                         struct kvc_memcachedgpu_job *job)
+{
+    job->next = NULL;
+    if (queue->head == NULL) {
+        queue->head = job;
+    } else {
+        queue->tail->next = job;
+    }
+    queue->tail = job;
+    kvc_gate_post(queue->gate);
+}
+
+static inline struct kvc_memcachedgpu_job *kvc_memcachedgpu_pop(struct kvc_memcachedgpu_queue *queue)
+{
+    struct kvc_memcachedgpu_job *job = queue->head;
+    queue->head = job->next;
+    return job;
+}
+
+#endif

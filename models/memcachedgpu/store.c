@@ -1,0 +1,184 @@
+#include "models/memcachedgpu/store.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/memcachedgpu/packet.h"
+#include "models/memcachedgpu/text_key.h"
+#include "sim/base/clock.h"
+#include "sim/base/seeds.h"
+#include "sim/run/preload.h"
+
+enum { KEY_ROOM = KVC_MEMCACHEDGPU_PACKET_KEY_MAX + 8, ITEMS_OF_SLAB = 65536, VALUE_FILL = 0x76 };
+
+double kvc_memcachedgpu_store_bytes(const struct kvc_scenario *scenario)
+{
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    bool real = scenario->run.functional != KVC_FUNCTIONAL_OFF;
+    return real ? config->shards * (config->table_bytes + config->slab_bytes) : 0;
+}
+
+void kvc_memcachedgpu_store_free(struct kvc_memcachedgpu_store *store)
+{
+    if (store == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
+        kvc_memcachedgpu_tables_close(&store->shards[i].tables);
+        kvc_megakv_slab_free(store->shards[i].slab);
+        free(store->shards[i].written_ns);
+    }
+    free(store->shards);
+    free(store->value);
+    free(store);
+}
+
+/* A location is the number of the slab and of the item in it. Slabs of large items leave most places unused;
+ * memory that is never written takes no room. */
+double *kvc_memcachedgpu_written_ns(const struct kvc_memcachedgpu_shard *shard, uint32_t location)
+{
+    return &shard->written_ns[location];
+}
+
+/* Lets an item that has left the tables leave the slabs. */
+static struct kvc_memcachedgpu_written leave(struct kvc_memcachedgpu_shard *shard,
+                                             const struct kvc_set_assoc_item *item)
+{
+    if (item->location == KVC_LOCATION_NONE) {
+        return (struct kvc_memcachedgpu_written){0};
+    }
+    kvc_megakv_slab_release(shard->slab, item->location);
+    return (struct kvc_memcachedgpu_written){.left = true, .stamp = item->stamp};
+}
+
+struct kvc_memcachedgpu_written kvc_memcachedgpu_store_set(const struct kvc_memcachedgpu_store *store,
+                                                           struct kvc_memcachedgpu_shard *shard,
+                                                           uint64_t key_id, uint32_t key_bytes,
+                                                           uint32_t value_bytes, double now_ns)
+{
+    uint8_t key[KEY_ROOM];
+    uint32_t location, evictions = 0;
+    struct kvc_megakv_slab_evicted evicted;
+    kvc_memcachedgpu_text_key(key, key_id, key_bytes);
+    if (kvc_megakv_slab_alloc(shard->slab, key_bytes, value_bytes, 1, &location, &evicted, &evictions,
+                              &shard->slab_stats) == 0) {
+        shard->rejected++;
+        return (struct kvc_memcachedgpu_written){0};
+    }
+    kvc_megakv_slab_write(shard->slab, location, key, key_bytes, store->value, value_bytes,
+                          &shard->slab_stats);
+    if (shard->written_ns != NULL) {
+        *kvc_memcachedgpu_written_ns(shard, location) = now_ns;
+    }
+    const struct kvc_set_assoc_item item = {.location = location, .value_bytes = value_bytes};
+    struct kvc_set_assoc_item out = kvc_memcachedgpu_tables_insert(&shard->tables, key, key_bytes, &item,
+                                                                   ++shard->stamp, &shard->index_stats);
+    return leave(shard, &out);
+}
+
+struct kvc_memcachedgpu_written kvc_memcachedgpu_store_delete(struct kvc_memcachedgpu_shard *shard,
+                                                              uint64_t key_id, uint32_t key_bytes)
+{
+    uint8_t key[KEY_ROOM];
+    kvc_memcachedgpu_text_key(key, key_id, key_bytes);
+    struct kvc_set_assoc_item out =
+        kvc_memcachedgpu_tables_erase(&shard->tables, key, key_bytes, &shard->index_stats);
+    return leave(shard, &out);
+}
+
+static void load_keys(void *data, const struct kvc_preload_visit *visit)
+{
+    struct kvc_memcachedgpu_store *store = data;
+    for (uint32_t i = 0; i < visit->count; i++) {
+        uint32_t row = visit->row[i];
+        kvc_memcachedgpu_store_set(store, &store->shards[visit->shard], visit->batch->key_id[row],
+                                   visit->batch->key_bytes[row], visit->batch->value_bytes[row], 0);
+    }
+}
+
+static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t seed,
+                               const struct kvc_progress *progress, struct kvc_memcachedgpu_store *store,
+                               struct kvc_diag *diag)
+{
+    const struct kvc_source_params params = kvc_scenario_source(scenario, 1, seed);
+    const struct kvc_sampling all = {.rate = 1};
+    struct kvc_preload *walker = kvc_preload_create(&params, &all, diag);
+    if (walker == NULL) {
+        return diag->status;
+    }
+    kvc_preload_walk(walker, KVC_PRELOAD_POPULAR_LAST, progress, "preload", load_keys, store);
+    kvc_preload_free(walker);
+    return KVC_OK;
+}
+
+static enum kvc_status open_shard(const struct kvc_scenario *scenario, uint64_t seed,
+                                  struct kvc_memcachedgpu_shard *shard, struct kvc_diag *diag)
+{
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    enum kvc_status status = kvc_memcachedgpu_tables_open(&shard->tables, config, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    uint64_t slab_bytes = (uint64_t)config->slab_bytes;
+    uint64_t slabs = (slab_bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES;
+    shard->slab = kvc_megakv_slab_create(slab_bytes, kvc_seed_of_hash(seed));
+    if (config->options->expiry_ns > 0) {
+        shard->written_ns = calloc(slabs * ITEMS_OF_SLAB, sizeof(*shard->written_ns));
+    }
+    if (shard->slab == NULL || (config->options->expiry_ns > 0 && shard->written_ns == NULL)) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for slabs of %.3g GiB: %s",
+                             config->slab_bytes / 0x1p30, strerror(errno));
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status open_shards(const struct kvc_scenario *scenario, uint64_t seed,
+                                   const struct kvc_progress *progress, struct kvc_memcachedgpu_store *store,
+                                   struct kvc_diag *diag)
+{
+    uint32_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload);
+    enum kvc_status status = KVC_OK;
+    store->shards = calloc(store->shard_count, sizeof(*store->shards));
+    store->value = malloc(value_bytes + 1);
+    if (store->shards == NULL || store->value == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u servers", store->shard_count);
+    }
+    memset(store->value, VALUE_FILL, value_bytes + 1);
+    for (uint32_t i = 0; i < store->shard_count && status == KVC_OK; i++) {
+        status = open_shard(scenario, seed, &store->shards[i], diag);
+    }
+    if (status == KVC_OK) {
+        status = preload(scenario, seed, progress, store, diag);
+    }
+    for (uint32_t i = 0; i < store->shard_count && status == KVC_OK; i++) {
+        store->shards[i].index_stats = (struct kvc_index_stats){0};
+        store->shards[i].slab_stats = (struct kvc_megakv_slab_stats){0};
+        store->shards[i].rejected = 0;
+    }
+    return status;
+}
+
+enum kvc_status kvc_memcachedgpu_store_create(const struct kvc_scenario *scenario, uint64_t seed,
+                                              const struct kvc_progress *progress,
+                                              struct kvc_memcachedgpu_store **store, struct kvc_diag *diag)
+{
+    double started_s = kvc_clock_wall_s();
+    struct kvc_memcachedgpu_store *made = calloc(1, sizeof(*made));
+    enum kvc_status status = KVC_OK;
+    if (made == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
+    }
+    made->shard_count = kvc_memcachedgpu_config_of(scenario)->shards;
+    if (scenario->run.functional != KVC_FUNCTIONAL_OFF) {
+        status = open_shards(scenario, seed, progress, made, diag);
+    }
+    if (status != KVC_OK) {
+        kvc_memcachedgpu_store_free(made);
+        return status;
+    }
+    made->preload_wall_s = kvc_clock_wall_s() - started_s;
+    *store = made;
+    return KVC_OK;
+}

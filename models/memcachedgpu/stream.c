@@ -1,0 +1,69 @@
+/* CUDA streams: each runs one batch at a time. */
+#include "models/memcachedgpu/simulation.h"
+
+/* Copies bytes over PCIe, beside what the copy does to the host's memory. A copy engine serves one stream at
+ * a time; its latency is the caller's to add, because the engine already serves the next copy. */
+static void copy(const struct kvc_memcachedgpu_server *server, struct kvc_gate *engine, uint32_t from,
+                 uint32_t to, double bytes, double alone_ns)
+{
+    const struct kvc_memcachedgpu_config *config = server->simulation->config;
+    const struct kvc_dram_load load = {.streamed_bytes = bytes};
+    const struct kvc_draw draw = {(uint32_t)server->device.dram, kvc_dram_channel_ns(config->dram, &load),
+                                  alone_ns};
+    struct kvc_work memory;
+    kvc_gate_wait(engine);
+    kvc_engine_start(&memory, &draw, 1);
+    kvc_engine_transfer(from, to, bytes);
+    kvc_engine_finish(&memory);
+    kvc_gate_post(engine);
+}
+
+static void run(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job)
+{
+    struct kvc_memcachedgpu_simulation *simulation = server->simulation;
+    const struct kvc_memcachedgpu_config *config = simulation->config;
+    uint32_t dram = (uint32_t)server->device.dram, card = (uint32_t)server->device.copy;
+    double latency_ns = config->gpu->launch_ns + config->pcie->latency_ns;
+    if (config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST) {
+        copy(server, server->copy_in, dram, card, job->copied_bytes,
+             kvc_pcie_h2d_ns(config->pcie, job->copied_bytes));
+        latency_ns += config->pcie->latency_ns;
+        if (config->feed == KVC_MEMCACHEDGPU_NETWORK) {
+            kvc_memcachedgpu_release(server, kvc_engine_now_ns(), job->batch->count);
+        }
+    }
+    kvc_engine_sleep_until_ns(kvc_engine_now_ns() + latency_ns);
+    double started_ns = kvc_engine_now_ns();
+    kvc_memcachedgpu_execute(server, job);
+    uint32_t clock = kvc_engine_pstate((uint32_t)server->device.gpu);
+    struct kvc_gpu_grid grid =
+        kvc_memcachedgpu_get_grid(config, clock, job->batch->count, job->key_bytes_max, job->sectors);
+    kvc_gpu_blocks_run(server->blocks, &grid);
+    double kernel_ns = kvc_engine_now_ns() - started_ns;
+    copy(server, server->copy_out, card, dram, job->returned_bytes,
+         kvc_pcie_d2h_ns(config->pcie, job->returned_bytes));
+    if (kvc_engine_now_ns() >= simulation->replica.recorder.from_ns) {
+        simulation->kernel_sum_ns += kernel_ns;
+        simulation->kernels++;
+    }
+}
+
+void kvc_memcachedgpu_stream_main(void *data)
+{
+    const struct kvc_memcachedgpu_thread *stream = data;
+    struct kvc_memcachedgpu_server *server = stream->server;
+    struct kvc_memcachedgpu_simulation *simulation = server->simulation;
+    for (;;) {
+        kvc_gate_wait(server->launched.gate);
+        struct kvc_memcachedgpu_job *job = kvc_memcachedgpu_pop(&server->launched);
+        double started_ns = kvc_engine_now_ns();
+        run(server, job);
+        job->ended_ns = kvc_engine_now_ns();
+        kvc_recorder_busy(&simulation->replica.recorder, KVC_MEMCACHEDGPU_GPU, started_ns, job->ended_ns);
+        kvc_timeline_event(simulation->replica.context->timeline, server->number,
+                           1 + simulation->config->post_threads + stream->number, "kernel", started_ns,
+                           job->ended_ns - started_ns, job->batch->count);
+        kvc_memcachedgpu_push(&server->posts[server->batches++ % simulation->config->post_threads].queue,
+                              job);
+    }
+}

@@ -1,0 +1,307 @@
+#include "models/memcachedgpu/tables.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/memcachedgpu/chained.h"
+#include "kernels/memcachedgpu/hopscotch.h"
+
+struct kvc_memcachedgpu_table_kind {
+    void *(*create)(const struct kvc_memcachedgpu_config *config, uint32_t class);
+    double (*bytes)(const struct kvc_memcachedgpu_config *config, uint32_t class);
+    struct kvc_index *(*index)(void *table);
+    kvc_memcachedgpu_search search;
+    void (*insert)(void *table, const struct kvc_set_assoc_keys *keys, const struct kvc_set_assoc_item *item,
+                   uint32_t now, struct kvc_set_assoc_item *out, struct kvc_index_stats *stats);
+    void (*erase)(void *table, const struct kvc_set_assoc_keys *keys, struct kvc_set_assoc_item *out,
+                  struct kvc_index_stats *stats);
+};
+
+/* Entries that fill whole sets. */
+static uint64_t sets_of(const struct kvc_memcachedgpu_config *config, uint32_t class)
+{
+    uint64_t ways = config->options->ways;
+    return (config->classes[class].entries + ways - 1) / ways;
+}
+
+/* ---- sets ---- */
+
+static struct kvc_set_assoc_params sets_params(const struct kvc_memcachedgpu_config *config, uint32_t class)
+{
+    uint64_t sets = sets_of(config, class);
+    return (struct kvc_set_assoc_params){.sets = sets > UINT32_MAX ? 0 : (uint32_t)sets,
+                                         .ways = (uint32_t)config->options->ways,
+                                         .key_bytes_max = config->classes[class].key_bytes_max};
+}
+
+static void *sets_create(const struct kvc_memcachedgpu_config *config, uint32_t class)
+{
+    struct kvc_set_assoc_params params = sets_params(config, class);
+    return kvc_set_assoc_create(&params);
+}
+
+static double sets_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class)
+{
+    struct kvc_set_assoc_params params = sets_params(config, class);
+    struct kvc_set_assoc_table table;
+    return kvc_set_assoc_geometry(&params, &table) ? (double)table.set_count * table.set_bytes : 0;
+}
+
+static struct kvc_index *sets_index(void *table)
+{
+    return &((struct kvc_set_assoc *)table)->index;
+}
+
+static void sets_search(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
+                        struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
+{
+    kvc_set_assoc_search(table, keys, count, now, items, stats);
+}
+
+static void sets_insert(void *table, const struct kvc_set_assoc_keys *keys,
+                        const struct kvc_set_assoc_item *item, uint32_t now, struct kvc_set_assoc_item *out,
+                        struct kvc_index_stats *stats)
+{
+    kvc_set_assoc_insert(table, keys, item, 1, now, out, stats);
+}
+
+static void sets_erase(void *table, const struct kvc_set_assoc_keys *keys, struct kvc_set_assoc_item *out,
+                       struct kvc_index_stats *stats)
+{
+    kvc_set_assoc_erase(table, keys, NULL, 1, out, stats);
+}
+
+/* ---- hopscotch ---- */
+
+enum { NEIGHBOURS = 16 };
+
+static struct kvc_hopscotch_params hopscotch_params(const struct kvc_memcachedgpu_config *config,
+                                                    uint32_t class)
+{
+    uint64_t entries = config->classes[class].entries;
+    return (struct kvc_hopscotch_params){.homes = entries > INT32_MAX ? 0 : (uint32_t)entries,
+                                         .neighbours = NEIGHBOURS,
+                                         .key_bytes_max = config->classes[class].key_bytes_max};
+}
+
+static void *hopscotch_create(const struct kvc_memcachedgpu_config *config, uint32_t class)
+{
+    struct kvc_hopscotch_params params = hopscotch_params(config, class);
+    return kvc_hopscotch_create(&params);
+}
+
+static double hopscotch_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class)
+{
+    struct kvc_hopscotch_params params = hopscotch_params(config, class);
+    struct kvc_hopscotch_table table;
+    return kvc_hopscotch_geometry(&params, &table)
+               ? (double)(kvc_hopscotch_tags_bytes(&table) + kvc_hopscotch_entries_bytes(&table))
+               : 0;
+}
+
+static struct kvc_index *hopscotch_index(void *table)
+{
+    return &((struct kvc_hopscotch *)table)->index;
+}
+
+static void hopscotch_search(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
+                             struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
+{
+    kvc_hopscotch_search(table, keys, count, now, items, stats);
+}
+
+static void hopscotch_insert(void *table, const struct kvc_set_assoc_keys *keys,
+                             const struct kvc_set_assoc_item *item, uint32_t now,
+                             struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
+{
+    kvc_hopscotch_insert(table, keys, item, 1, now, out, stats);
+}
+
+static void hopscotch_erase(void *table, const struct kvc_set_assoc_keys *keys,
+                            struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
+{
+    kvc_hopscotch_erase(table, keys, NULL, 1, out, stats);
+}
+
+/* ---- chains ---- */
+
+/* Returns a power of two of buckets with 0.75 to 1.5 elements each: memcached grows beyond 1.5. */
+static struct kvc_chained_params chained_params(const struct kvc_memcachedgpu_config *config, uint32_t class)
+{
+    uint64_t entries = config->classes[class].entries, buckets = 1;
+    while ((double)buckets * 1.5 < (double)entries) {
+        buckets *= 2;
+    }
+    return (struct kvc_chained_params){.buckets = buckets > INT32_MAX ? 0 : (uint32_t)buckets,
+                                       .capacity = entries > INT32_MAX ? 0 : (uint32_t)entries,
+                                       .key_bytes_max = config->classes[class].key_bytes_max};
+}
+
+static void *chained_create(const struct kvc_memcachedgpu_config *config, uint32_t class)
+{
+    struct kvc_chained_params params = chained_params(config, class);
+    return kvc_chained_create(&params);
+}
+
+static double chained_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class)
+{
+    struct kvc_chained_params params = chained_params(config, class);
+    struct kvc_chained_table table;
+    return kvc_chained_geometry(&params, &table)
+               ? (double)(kvc_chained_heads_bytes(&table) + kvc_chained_entries_bytes(&table))
+               : 0;
+}
+
+static struct kvc_index *chained_index(void *table)
+{
+    return &((struct kvc_chained *)table)->index;
+}
+
+static void chained_search(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
+                           struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
+{
+    kvc_chained_search(table, keys, count, now, items, stats);
+}
+
+static void chained_insert(void *table, const struct kvc_set_assoc_keys *keys,
+                           const struct kvc_set_assoc_item *item, uint32_t now,
+                           struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
+{
+    kvc_chained_insert(table, keys, item, 1, now, out, stats);
+}
+
+static void chained_erase(void *table, const struct kvc_set_assoc_keys *keys, struct kvc_set_assoc_item *out,
+                          struct kvc_index_stats *stats)
+{
+    kvc_chained_erase(table, keys, NULL, 1, out, stats);
+}
+
+/* ---- all kinds ---- */
+
+static const struct kvc_memcachedgpu_table_kind kinds[] = {
+    [KVC_MEMCACHEDGPU_SETS] = {sets_create, sets_bytes, sets_index, sets_search, sets_insert, sets_erase},
+    [KVC_MEMCACHEDGPU_HOPSCOTCH] = {hopscotch_create, hopscotch_bytes, hopscotch_index, hopscotch_search,
+                                    hopscotch_insert, hopscotch_erase},
+    [KVC_MEMCACHEDGPU_CHAINED] = {chained_create, chained_bytes, chained_index, chained_search,
+                                  chained_insert, chained_erase},
+};
+
+double kvc_memcachedgpu_table_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class)
+{
+    return kinds[config->index].bytes(config, class);
+}
+
+enum kvc_status kvc_memcachedgpu_tables_open(struct kvc_memcachedgpu_tables *tables,
+                                             const struct kvc_memcachedgpu_config *config,
+                                             struct kvc_diag *diag)
+{
+    *tables = (struct kvc_memcachedgpu_tables){.config = config, .kind = &kinds[config->index]};
+    for (uint32_t i = 0; i < config->class_count; i++) {
+        tables->table[i] = tables->kind->create(config, i);
+        if (tables->table[i] == NULL) {
+            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a table of %.3g GiB: %s",
+                                 kvc_memcachedgpu_table_bytes(config, i) / 0x1p30, strerror(errno));
+        }
+    }
+    return KVC_OK;
+}
+
+void kvc_memcachedgpu_tables_close(struct kvc_memcachedgpu_tables *tables)
+{
+    for (uint32_t i = 0; i < KVC_MEMCACHEDGPU_CLASSES_MAX; i++) {
+        if (tables->table[i] != NULL) {
+            kvc_index_free(tables->kind->index(tables->table[i]));
+        }
+    }
+}
+
+enum { GROUP = 256 };
+
+/* Searches for the keys that belong to one of several tables. */
+static void search_class(const struct kvc_memcachedgpu_tables *tables, uint32_t class,
+                         const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
+                         struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
+{
+    uint32_t offset[GROUP], row[GROUP], chosen = 0;
+    uint8_t bytes[GROUP];
+    struct kvc_set_assoc_item found[GROUP];
+    for (uint32_t i = 0; i < count; i++) {
+        if (kvc_memcachedgpu_class_of(tables->config, keys->bytes[i]) == class) {
+            offset[chosen] = keys->offset[i];
+            bytes[chosen] = keys->bytes[i];
+            row[chosen++] = i;
+        }
+    }
+    const struct kvc_set_assoc_keys mine = {keys->keys, offset, bytes};
+    tables->kind->search(tables->table[class], &mine, chosen, now, found, stats);
+    for (uint32_t i = 0; i < chosen; i++) {
+        items[row[i]] = found[i];
+    }
+}
+
+void kvc_memcachedgpu_tables_search(void *data, const struct kvc_set_assoc_keys *keys, uint32_t count,
+                                    uint32_t now, struct kvc_set_assoc_item *items,
+                                    struct kvc_index_stats *stats)
+{
+    const struct kvc_memcachedgpu_tables *tables = data;
+    if (tables->config->class_count == 1) {
+        tables->kind->search(tables->table[0], keys, count, now, items, stats);
+        return;
+    }
+    for (uint32_t first = 0; first < count; first += GROUP) {
+        uint32_t rows = count - first < GROUP ? count - first : GROUP;
+        const struct kvc_set_assoc_keys part = {keys->keys, keys->offset + first, keys->bytes + first};
+        for (uint32_t i = 0; i < rows; i++) {
+            items[first + i].location = KVC_LOCATION_NONE; /* A key that is too long for all tables. */
+        }
+        for (uint32_t class = 0; class < tables->config->class_count; class ++) {
+            search_class(tables, class, &part, rows, now, items + first, stats);
+        }
+    }
+}
+
+struct kvc_set_assoc_item kvc_memcachedgpu_tables_insert(struct kvc_memcachedgpu_tables *tables,
+                                                         const uint8_t *key, uint32_t key_bytes,
+                                                         const struct kvc_set_assoc_item *item, uint32_t now,
+                                                         struct kvc_index_stats *stats)
+{
+    uint32_t offset = 0, class = kvc_memcachedgpu_class_of(tables->config, key_bytes);
+    uint8_t bytes = (uint8_t)key_bytes;
+    struct kvc_set_assoc_item out;
+    tables->kind->insert(tables->table[class], &(struct kvc_set_assoc_keys){key, &offset, &bytes}, item, now,
+                         &out, stats);
+    return out;
+}
+
+struct kvc_set_assoc_item kvc_memcachedgpu_tables_erase(struct kvc_memcachedgpu_tables *tables,
+                                                        const uint8_t *key, uint32_t key_bytes,
+                                                        struct kvc_index_stats *stats)
+{
+    uint32_t offset = 0, class = kvc_memcachedgpu_class_of(tables->config, key_bytes);
+    uint8_t bytes = (uint8_t)key_bytes;
+    struct kvc_set_assoc_item out;
+    tables->kind->erase(tables->table[class], &(struct kvc_set_assoc_keys){key, &offset, &bytes}, &out,
+                        stats);
+    return out;
+}
+
+static uint64_t sum(const struct kvc_memcachedgpu_tables *tables,
+                    uint64_t (*count)(const struct kvc_index *index))
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < tables->config->class_count; i++) {
+        all += count(tables->kind->index(tables->table[i]));
+    }
+    return all;
+}
+
+uint64_t kvc_memcachedgpu_tables_used(const struct kvc_memcachedgpu_tables *tables)
+{
+    return sum(tables, kvc_index_used);
+}
+
+uint64_t kvc_memcachedgpu_tables_capacity(const struct kvc_memcachedgpu_tables *tables)
+{
+    return sum(tables, kvc_index_capacity);
+}

@@ -1,0 +1,162 @@
+/* Laws that hold for MemcachedGPU on any hardware, and mechanisms that the paper describes. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "models/model.h"
+#include "scenarios/load/load.h"
+#include "scenarios/run/driver.h"
+
+/* A small store whose GETs all hit, measured for 10 ms from 2 ms on; `system` and `workload` add to the
+ * tables. */
+static struct kvc_loaded *load(const char *system, const char *workload, const char *run)
+{
+    char path[] = "/tmp/kvcast-laws-XXXXXX";
+    struct kvc_diag diag = {0};
+    struct kvc_loaded *loaded = NULL;
+    FILE *file = fdopen(mkstemp(path), "w");
+    cr_assert_not_null(file);
+    fprintf(file,
+            "return { name = \"laws\", system = { kind = \"memcachedgpu\", entries = 2e5, %s },"
+            " workload = { keys = 1e5, key = 16, value = 2, get = 1, set = 0, %s },"
+            " run = { warmup = \"2ms\", duration = \"10ms\", %s } }",
+            system, workload, run);
+    cr_assert_eq(fclose(file), 0);
+    cr_assert_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_OK, "%s", diag.message);
+    unlink(path);
+    return loaded;
+}
+
+/* Simulates one replica. */
+static struct kvc_outcome *simulate(const char *system, const char *workload, const char *run)
+{
+    struct kvc_loaded *loaded = load(system, workload, run);
+    const struct kvc_run_options options = {.jobs = 1};
+    struct kvc_outcome *outcome;
+    struct kvc_diag diag = {0};
+    cr_assert_eq(kvc_driver_run(&loaded->scenario, &options, &outcome, &diag), KVC_OK, "%s", diag.message);
+    kvc_loaded_free(loaded);
+    return outcome;
+}
+
+static double value_of(const struct kvc_outcome *outcome, const char *name)
+{
+    double value = kvc_outcome_interval(outcome, name).mean;
+    cr_assert(isfinite(value), "%s is %g", name, value);
+    return value;
+}
+
+/* Simulates and returns one value. */
+static double value(const char *system, const char *workload, const char *name)
+{
+    struct kvc_outcome *outcome = simulate(system, workload, "");
+    double found = value_of(outcome, name);
+    kvc_outcome_free(outcome);
+    return found;
+}
+
+#define POISSON(mops) "arrival = { poisson_mops = " #mops " }"
+
+/* memcachedgpu.batch.delay.2 and .8: a packet waits for half of a batch on average. */
+Test(memcachedgpu_laws, packets_wait_for_half_of_a_batch)
+{
+    cr_expect_float_eq(value("", POISSON(8), "model.batching_mean_us"), 511 / 2.0 / 8, 1);
+    cr_expect_float_eq(value("", POISSON(2), "model.batching_mean_us"), 511 / 2.0 / 2, 6);
+    cr_expect_float_eq(value("batch = 256", POISSON(8), "model.batching_mean_us"), 255 / 2.0 / 8, 1);
+    double limited = value("batch_timeout = \"50us\"", POISSON(2), "model.batching_mean_us");
+    cr_expect(limited > 20 && limited < 30, "a limit of 50 us leaves %g us", limited);
+}
+
+Test(memcachedgpu_laws, what_is_offered_is_served_below_capacity)
+{
+    struct kvc_outcome *outcome = simulate("", POISSON(9), "");
+    cr_expect_float_eq(value_of(outcome, "throughput_mops"), 9, 0.15);
+    cr_expect_eq(value_of(outcome, "lost_frac"), 0);
+    cr_expect_eq(value_of(outcome, "kernel.bad_packets"), 0);
+    kvc_outcome_free(outcome);
+}
+
+/* Drops follow from buffers: with fewer of them, more packets are lost, and none without overload. */
+Test(memcachedgpu_laws, packets_are_lost_when_the_buffers_run_out)
+{
+    const char *slow = "post_threads = 1, receive_memory = \"4MiB\"";
+    double few = value(slow, POISSON(12), "lost_frac");
+    double capacity = value(slow, POISSON(12), "throughput_mops");
+    cr_expect_float_eq(few, 1 - capacity / 12, 0.02);
+    cr_expect_gt(few, 0.05);
+    cr_expect_eq(value("post_threads = 2, receive_memory = \"4MiB\"", POISSON(12), "lost_frac"), 0);
+}
+
+/* Little's law: saturated streams hold a batch each. */
+Test(memcachedgpu_laws, streams_times_batch_are_in_flight)
+{
+    struct kvc_outcome *outcome =
+        simulate("receive = \"host\", feed = \"memory\", streams = 8", "arrival = \"saturate\"", "");
+    double inside = value_of(outcome, "throughput_mops") * value_of(outcome, "latency_mean_us");
+    cr_expect(inside > 7 * 512 && inside < 8.05 * 512, "%g packets are inside", inside);
+    kvc_outcome_free(outcome);
+}
+
+Test(memcachedgpu_laws, copies_to_the_gpu_take_longer_than_direct_writes)
+{
+    double direct = value("receive = \"gpu\"", POISSON(8), "latency_mean_us");
+    double copied = value("receive = \"host\"", POISSON(8), "latency_mean_us");
+    cr_expect_gt(copied, direct + 5);
+}
+
+/* Sec. 5.4: one large kernel delays packets by almost its whole time, small kernels hardly. */
+Test(memcachedgpu_laws, small_kernels_of_another_task_delay_packets_less)
+{
+    const char *task = "background_blocks = 256, background_time = \"4ms\", background_start = \"1ms\"";
+    char split[256];
+    snprintf(split, sizeof(split), "%s, background_kernels = 16", task);
+    struct kvc_outcome *one = simulate(task, POISSON(2), ""), *many = simulate(split, POISSON(2), "");
+    cr_expect_gt(value_of(one, "model.rtt_max_us"), 3000);
+    cr_expect_lt(value_of(many, "model.rtt_max_us"), 2 * value_of(many, "model.rtt_before_us"));
+    cr_expect_gt(value_of(many, "model.background_ms"), 1.3 * value_of(one, "model.background_ms"));
+    kvc_outcome_free(one);
+    kvc_outcome_free(many);
+}
+
+/* Table 4: GETs slow SETs down, which share the driver and the card with them. */
+Test(memcachedgpu_laws, gets_slow_sets_down)
+{
+    double alone = value("set_connections = 4", POISSON(0.05), "model.set_kops");
+    double beside = value("set_connections = 4", POISSON(10), "model.set_kops");
+    cr_expect(beside < alone, "%g K/s alone, %g beside GETs", alone, beside);
+}
+
+/* A damaged packet is not answered, and nothing else is lost. */
+Test(memcachedgpu_laws, damaged_packets_are_counted_and_dropped)
+{
+    struct kvc_outcome *outcome = simulate("damaged = 0.05", POISSON(4), "");
+    double lost = value_of(outcome, "lost_frac");
+    cr_expect(lost > 0.01 && lost < 0.05, "%g are lost", lost);
+    cr_expect_gt(value_of(outcome, "kernel.bad_packets"), lost * 0.9 * 40000);
+    kvc_outcome_free(outcome);
+}
+
+Test(memcachedgpu_laws, items_expire)
+{
+    cr_expect_gt(value("expiry = \"1s\"", POISSON(4), "hit_frac"), 0.99);
+    cr_expect_eq(value("expiry = \"1ms\"", POISSON(4), "hit_frac"), 0);
+}
+
+/* The closed form states the same capacity and, away from it, the same latency. */
+Test(memcachedgpu_laws, the_closed_form_agrees_where_nothing_queues)
+{
+    static const char *const systems[] = {"", "receive = \"host\"", "batch = 128", "post_threads = 4"};
+    for (size_t i = 0; i < sizeof(systems) / sizeof(*systems); i++) {
+        struct kvc_loaded *loaded = load(systems[i], POISSON(6), "");
+        struct kvc_result *predicted = calloc(1, sizeof(*predicted));
+        cr_assert_eq(loaded->scenario.model->predict(&loaded->scenario, predicted, NULL), KVC_OK);
+        double run_us = value(systems[i], POISSON(6), "latency_mean_us");
+        cr_expect_float_eq(run_us, predicted->latency_mean_us, 0.05 * run_us, "%s: %g and %g", systems[i],
+                           run_us, predicted->latency_mean_us);
+        free(predicted);
+        kvc_loaded_free(loaded);
+    }
+}

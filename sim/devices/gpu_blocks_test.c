@@ -1,0 +1,104 @@
+#include "sim/devices/gpu_blocks.h"
+
+#include <criterion/criterion.h>
+
+#include "sim/engine_fixture.h"
+
+/* A card of 13 multiprocessors with room for two blocks of 1024 threads each. */
+static const struct kvc_gpu card = {.sms = 13, .threads_per_sm = 2048, .blocks_per_sm = 16};
+
+struct kernel {
+    double begin_ns, end_ns;
+    struct kvc_gpu_grid grid;
+};
+
+static struct kvc_gpu_blocks *blocks;
+
+static void run_kernel(void *data)
+{
+    struct kernel *kernel = data;
+    kvc_engine_sleep_until_ns(kernel->begin_ns);
+    kvc_gpu_blocks_run(blocks, &kernel->grid);
+    kernel->end_ns = kvc_engine_now_ns();
+}
+
+static void run(struct kernel *kernels, uint32_t count)
+{
+    struct kvc_platform *platform = kvc_test_platform();
+    uint32_t host = kvc_test_add_host(platform, "gpu", 1);
+    kvc_test_open(platform);
+    blocks = kvc_gpu_blocks_create(&card, host);
+    for (uint32_t i = 0; i < count; i++) {
+        kvc_engine_spawn("kernel", run_kernel, &kernels[i]);
+    }
+    kvc_engine_run();
+    cr_expect_eq(kvc_gpu_blocks_kernels(blocks), 0);
+    kvc_gpu_blocks_free(blocks);
+    kvc_platform_free(platform);
+}
+
+/* A task of `n` blocks that together take the whole card's time. */
+static struct kernel task(double begin_ns, uint32_t n)
+{
+    return (struct kernel){.begin_ns = begin_ns,
+                           .grid = {.blocks = n, .threads = 1024, .amount_ns = 1e6 / 26, .alone_ns = 1e6}};
+}
+
+static struct kernel packets(double begin_ns)
+{
+    return (struct kernel){.begin_ns = begin_ns,
+                           .grid = {.blocks = 16, .threads = 64, .amount_ns = 10, .alone_ns = 2e4}};
+}
+
+Test(gpu_blocks, holds_what_threads_and_blocks_allow)
+{
+    cr_expect_eq(kvc_gpu_blocks_at_once(&card, 1024), 26);
+    cr_expect_eq(kvc_gpu_blocks_at_once(&card, 1000), 26);
+    cr_expect_eq(kvc_gpu_blocks_at_once(&card, 64), 13 * 16);
+    cr_expect_eq(kvc_gpu_blocks_at_once(&card, 2048), 13);
+}
+
+Test(gpu_blocks, a_kernel_runs_in_as_many_rounds_as_it_needs)
+{
+    struct kernel kernels[] = {task(0, 256)};
+    run(kernels, 1);
+    cr_expect_float_eq(kernels[0].end_ns, 10e6, 1, "256 blocks, 26 at once: %g", kernels[0].end_ns);
+}
+
+Test(gpu_blocks, a_large_kernel_delays_a_small_one_until_it_is_placed)
+{
+    struct kernel kernels[] = {task(0, 256), packets(1e5)};
+    run(kernels, 2);
+    cr_expect(kernels[1].end_ns > 9e6 && kernels[1].end_ns < 9.1e6, "found %g", kernels[1].end_ns);
+}
+
+Test(gpu_blocks, small_kernels_leave_room_for_others)
+{
+    struct kernel kernels[] = {task(0, 16), packets(1e5)};
+    run(kernels, 2);
+    cr_expect(kernels[1].end_ns < 1.3e5, "found %g", kernels[1].end_ns);
+    cr_expect(kernels[0].end_ns < 1.001e6, "the small kernel hardly slows the task");
+}
+
+Test(gpu_blocks, kernels_share_the_time_of_the_card)
+{
+    struct kernel kernels[] = {task(0, 26), task(0, 26), packets(0)};
+    run(kernels, 3);
+    cr_expect_float_eq(kernels[0].end_ns, 1e6, 1e3);
+    cr_expect_float_eq(kernels[1].end_ns, 2e6, 1e3, "no room before the first has ended");
+}
+
+static struct kernel greedy(void)
+{
+    struct kernel kernel = task(0, 13);
+    kernel.grid.amount_ns *= 2; /* Half of the places, but all of the memory's bandwidth. */
+    return kernel;
+}
+
+Test(gpu_blocks, two_kernels_that_each_could_take_the_card_need_twice_as_long)
+{
+    struct kernel kernels[] = {greedy(), greedy()};
+    run(kernels, 2);
+    cr_expect_float_eq(kernels[0].end_ns, 2e6, 1e3);
+    cr_expect_float_eq(kernels[1].end_ns, 2e6, 1e3);
+}
