@@ -9,6 +9,7 @@
 #include "models/megakv/presets.h"
 #include "models/memcachedgpu/cost_profile.h"
 #include "models/memcachedgpu/memcachedgpu.h"
+#include "models/memcached/memcached.h"
 #include "models/rdma/rdma.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
@@ -24,6 +25,9 @@ const struct kvc_model *const kvc_models[] = {
     &kvc_memcachedgpu_model,
     &kvc_kvdirect_model,
     &kvc_rdma_model,
+    &kvc_memcached_model,
+    &kvc_memcached_mica_model,
+    &kvc_memcached_fpga_model,
     NULL,
 };
 

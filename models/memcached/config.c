@@ -1,0 +1,194 @@
+#include "models/memcached/config.h"
+
+#include <math.h>
+
+#include "kernels/memcachedgpu/chained.h"
+#include "kernels/mica/mica.h"
+#include "models/model.h"
+#include "sim/devices/network.h"
+#include "sim/workload/reuse.h"
+
+enum { LINE_BYTES = 64 };
+
+/* Bytes that a request for a key touches: the line of its bucket and those of its item. */
+static struct kvc_reuse reuse_of(const struct kvc_scenario *scenario, enum kvc_memcached_kind kind)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    double item = kvc_workload_key_bytes_mean(workload) + sizeof(struct kvc_chained_entry);
+    double bucket = LINE_BYTES;
+    if (kind == KVC_MEMCACHED_MICA) {
+        item = kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload) +
+               KVC_MICA_HEADER_BYTES;
+        bucket = 2 * LINE_BYTES;
+    }
+    double bytes = bucket + ceil(item / LINE_BYTES) * LINE_BYTES;
+    double keys = (double)workload->keys / (double)kvc_scenario_shards(scenario);
+    return (struct kvc_reuse){.bytes_per_key = bytes, .footprint_bytes = bytes * keys};
+}
+
+/* Sets what a line of the table costs a thread. */
+static void set_memory(const struct kvc_scenario *scenario, struct kvc_memcached_config *config)
+{
+    if (config->kind == KVC_MEMCACHED_FPGA) { /* Its stalls are part of the pipeline's depth. */
+        config->memory_ns = kvc_fpga_dram_ns(config->fpga, LINE_BYTES);
+        return;
+    }
+    const struct kvc_reuse reuse = reuse_of(scenario, config->kind);
+    const struct kvc_dram_load line = {.random_reads = 1};
+    if (scenario->workload.arrival != KVC_ARRIVAL_TRACE && config->cpu->llc_bytes > 0) {
+        kvc_reuse_shares(&scenario->workload, &reuse, &config->cpu->llc_bytes, 1, &config->llc_frac);
+    }
+    config->llc_ns = kvc_cpu_llc_hit_ns(config->cpu);
+    config->line_ns =
+        config->llc_frac * config->llc_ns + (1 - config->llc_frac) * config->dram->random_line_ns;
+    config->memory_ns =
+        (1 - config->llc_frac) * kvc_dram_channel_ns(config->dram, &line) / kvc_dram_channels(config->dram);
+}
+
+/* Fills in what the three servers have in common. */
+static void set_common(const struct kvc_scenario *scenario, struct kvc_memcached_config *config,
+                       enum kvc_memcached_kind kind)
+{
+    const struct kvc_memcached_options *options = scenario->options;
+    const struct kvc_workload *workload = &scenario->workload;
+    double shards = kvc_scenario_shards(scenario);
+    *config = (struct kvc_memcached_config){.kind = kind,
+                                            .options = options,
+                                            .nic = kvc_nic_of(&scenario->node),
+                                            .cpu = kvc_cpu_of(&scenario->node),
+                                            .dram = kvc_dram_of(&scenario->node),
+                                            .fpga = kvc_fpga_of(&scenario->node),
+                                            .threads = 1,
+                                            .burst = 1,
+                                            .outstanding = (uint32_t)options->outstanding,
+                                            .overlap = 1};
+    double bytes = (double)config->nic->request_header_bytes + kvc_workload_key_bytes_mean(workload);
+    config->path_ns = kvc_network_path_ns(&scenario->node, kvc_nic_wire_bytes(config->nic, bytes));
+    config->room = (uint32_t)config->nic->ring_frames;
+    if (kind == KVC_MEMCACHED_FPGA) {
+        config->cycle_ns = kvc_fpga_cycle_ns(config->fpga);
+        config->price_usd = shards * options->price_usd;
+    } else {
+        config->cycle_ns = 1e9 / config->cpu->clock_hz;
+        config->price_usd = shards * config->cpu->price_usd;
+    }
+    set_memory(scenario, config);
+}
+
+static enum kvc_status check_key(const struct kvc_scenario *scenario, uint64_t room, struct kvc_diag *diag)
+{
+    uint32_t longest = kvc_workload_key_bytes_max(&scenario->workload);
+    if (longest > room) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.key: found keys of up to %u bytes, allowed are %llu", longest,
+                             (unsigned long long)room);
+    }
+    return KVC_OK;
+}
+
+/* Returns the power of two of buckets that memcached's table has once it holds all keys that fit: it grows
+ * beyond 1.5 items in a bucket. */
+static uint32_t buckets_for(const struct kvc_scenario *scenario, uint64_t entries)
+{
+    double keys = (double)scenario->workload.keys / (double)kvc_scenario_shards(scenario);
+    double items = fmin(keys, (double)entries);
+    uint32_t buckets = 1;
+    while (buckets < UINT32_C(1) << 31 && 1.5 * buckets < items) {
+        buckets *= 2;
+    }
+    return buckets;
+}
+
+enum kvc_status kvc_memcached_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
+{
+    struct kvc_memcached_config *config = into;
+    const struct kvc_memcached_options *options = scenario->options;
+    set_common(scenario, config, KVC_MEMCACHED_VANILLA);
+    config->threads = (uint32_t)options->threads;
+    config->buckets = buckets_for(scenario, options->entries);
+    config->staged = config->shared = options->network == KVC_MEMCACHED_KERNEL;
+    config->polls = !config->staged;
+    config->locks_gets = options->lock == KVC_MEMCACHED_LOCK_GLOBAL;
+    config->locks_sets = true;
+    if (config->staged) {
+        config->room = (uint32_t)options->backlog;
+    }
+    if (options->threads > config->cpu->cores) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.threads: found %llu, allowed are 1 to %llu, the cores of a socket",
+                             (unsigned long long)options->threads, (unsigned long long)config->cpu->cores);
+    }
+    return check_key(scenario, options->key_room, diag);
+}
+
+enum kvc_status kvc_memcached_mica_resolve(const struct kvc_scenario *scenario, void *into,
+                                           struct kvc_diag *diag)
+{
+    struct kvc_memcached_config *config = into;
+    const struct kvc_memcached_options *options = scenario->options;
+    double log_bytes = options->log_bytes, pair = kvc_workload_key_bytes_max(&scenario->workload);
+    pair += kvc_workload_value_bytes_max(&scenario->workload) + KVC_MICA_HEADER_BYTES + 16;
+    set_common(scenario, config, KVC_MEMCACHED_MICA);
+    config->threads = (uint32_t)config->cpu->cores;
+    config->burst = (uint32_t)options->burst;
+    config->owned = options->client_assisted;
+    config->staged = !config->owned;
+    config->polls = true;
+    config->overlap = (double)options->fill_buffers;
+    if (config->threads > KVC_MICA_PARTITIONS_MAX) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "node.cpu: found %u cores, allowed are 1 to %d partitions", config->threads,
+                             KVC_MICA_PARTITIONS_MAX);
+    }
+    if (log2(log_bytes) != floor(log2(log_bytes))) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.log: found %.0f bytes, allowed is a power of two", log_bytes);
+    }
+    if (pair > fmin(KVC_MICA_ITEM_MAX, log_bytes)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload: found pairs of up to %.0f bytes, allowed are %.0f", pair,
+                             fmin(KVC_MICA_ITEM_MAX, log_bytes));
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_memcached_fpga_resolve(const struct kvc_scenario *scenario, void *into,
+                                           struct kvc_diag *diag)
+{
+    struct kvc_memcached_config *config = into;
+    const struct kvc_memcached_options *options = scenario->options;
+    uint64_t ways = options->ways;
+    set_common(scenario, config, KVC_MEMCACHED_FPGA);
+    config->depth_ns = options->depth_cycles * config->cycle_ns;
+    config->polls = true;
+    if ((ways & (ways - 1)) != 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.ways: found %llu, allowed are 1, 2, 4, 8 and 16",
+                             (unsigned long long)ways);
+    }
+    return check_key(scenario, options->key_room, diag);
+}
+
+enum kvc_status kvc_memcached_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    if (workload->arrival == KVC_ARRIVAL_TRACE || workload->arrival == KVC_ARRIVAL_CLOSED) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.arrival: found %s, allowed with %s: saturate, poisson_mops, fixed_mops or curve",
+            workload->arrival == KVC_ARRIVAL_TRACE ? "a trace" : "clients", scenario->model->name);
+    }
+    if (workload->frame_requests > 1) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.per_frame: found %llu, allowed is 1, because a packet has one request",
+                             (unsigned long long)workload->frame_requests);
+    }
+    if (scenario->run.functional != KVC_FUNCTIONAL_FULL) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "run.functional: found %s, allowed with %s: full, because every request takes the real "
+            "table",
+            scenario->run.functional == KVC_FUNCTIONAL_OFF ? "off" : "sampled", scenario->model->name);
+    }
+    return kvc_nic_check_queues(config->nic, config->threads, diag);
+}

@@ -1,0 +1,70 @@
+/* Configuration of a server of memcached: its options with typed choices, its devices, and what follows from
+ * them. */
+#ifndef KVC_MODELS_MEMCACHED_CONFIG_H
+#define KVC_MODELS_MEMCACHED_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/memcached/options.h"
+#include "sim/base/diag.h"
+#include "sim/devices/cpu.h"
+#include "sim/devices/dram.h"
+#include "sim/devices/fpga.h"
+#include "sim/devices/nic.h"
+#include "sim/scenario.h"
+
+/* Which of the three servers it is. */
+enum kvc_memcached_kind { KVC_MEMCACHED_VANILLA, KVC_MEMCACHED_MICA, KVC_MEMCACHED_FPGA };
+
+enum {
+    KVC_MEMCACHED_BURST_MAX = 64,
+    KVC_MEMCACHED_THREADS_MAX = 1024,
+};
+
+struct kvc_memcached_config {
+    enum kvc_memcached_kind kind;
+    const struct kvc_memcached_options *options; /* Those of the scenario. */
+    const struct kvc_nic *nic;                   /* Devices, owned by the scenario; NULL: it has none. */
+    const struct kvc_cpu *cpu;
+    const struct kvc_dram *dram;
+    const struct kvc_fpga *fpga;
+    uint32_t threads, burst, outstanding;
+    uint32_t room;    /* Packets that wait for the thread, or for all of them, that serves them. */
+    uint32_t buckets; /* Buckets of memcached's table. */
+    bool staged;      /* The thread that receives a packet and the one that serves it may differ. */
+    bool shared;      /* Staged: any thread serves it; otherwise its owner does. */
+    bool owned;       /* The NIC gives a packet to the thread that owns the key. */
+    bool polls;       /* Threads poll, and draw full power even when idle. */
+    bool locks_gets, locks_sets;
+    double cycle_ns;
+    double llc_frac;  /* Share of the table's lines that the last-level cache holds. */
+    double llc_ns;    /* Stall for such a line. */
+    double line_ns;   /* Mean stall for a line of the table. */
+    double memory_ns; /* Mean time for which a line of the table occupies the memory. */
+    double overlap;   /* Lines that a thread waits for at a time. */
+    double depth_ns;  /* Latency of a pipeline, besides the times of its bytes. */
+    double path_ns;   /* Latency of the network, one way. */
+    double price_usd; /* Of the processor or the FPGA of all sockets and nodes; 0: unknown. */
+};
+
+/* Returns the configuration of a resolved scenario. */
+static inline const struct kvc_memcached_config *kvc_memcached_config_of(const struct kvc_scenario *scenario)
+{
+    return scenario->config;
+}
+
+/* Resolve the scenario's options; `config` is a struct kvc_memcached_config. Return KVC_ERR_SCENARIO if there
+ * are more threads than cores or if an item does not fit. */
+enum kvc_status kvc_memcached_resolve(const struct kvc_scenario *scenario, void *config,
+                                      struct kvc_diag *diag);
+enum kvc_status kvc_memcached_mica_resolve(const struct kvc_scenario *scenario, void *config,
+                                           struct kvc_diag *diag);
+enum kvc_status kvc_memcached_fpga_resolve(const struct kvc_scenario *scenario, void *config,
+                                           struct kvc_diag *diag);
+
+/* Checks what the ranges of single options cannot express: an open or saturating load, one request in a
+ * packet, every request on the real table. */
+enum kvc_status kvc_memcached_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+#endif

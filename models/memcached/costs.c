@@ -1,0 +1,148 @@
+#include "models/memcached/costs.h"
+
+#include <math.h>
+
+enum {
+    LINE_BYTES = 64,
+    /* Text of memcached's protocol behind the UDP header: a miss is the frame header of 8 bytes and END with
+     * its line end; STORED and DELETED come over TCP. */
+    MISS_BYTES = 13,
+    STORED_BYTES = 8,
+    /* A ring between two cores has pointers of 8 bytes, so eight packets share a line. */
+    POINTERS = 8,
+};
+
+double kvc_memcached_request_bytes(const struct kvc_memcached_config *config,
+                                   const struct kvc_memcached_message *message)
+{
+    double value = message->op == KVC_OP_SET ? message->value_bytes : 0;
+    return (double)config->nic->request_header_bytes + message->key_bytes + value;
+}
+
+double kvc_memcached_response_bytes(const struct kvc_memcached_config *config,
+                                    const struct kvc_memcached_message *message)
+{
+    double header = (double)config->nic->response_header_bytes;
+    bool returns = message->op == KVC_OP_GET && message->hit;
+    if (config->kind == KVC_MEMCACHED_MICA) {
+        return header + (returns ? message->value_bytes : 0);
+    }
+    if (returns) {
+        return header + message->key_bytes + message->value_bytes;
+    }
+    return message->op == KVC_OP_GET ? MISS_BYTES : STORED_BYTES;
+}
+
+/* Returns the lines of a packet that a thread reads. */
+static double packet_lines(const struct kvc_memcached_config *config, double message_bytes)
+{
+    return ceil((message_bytes + (double)config->nic->packet_header_bytes) / LINE_BYTES);
+}
+
+/* Returns the time to copy the value between an item and a message, behind the item's first line [ns]. */
+static double value_ns(const struct kvc_memcached_config *config, const struct kvc_memcached_message *message)
+{
+    bool copies = message->op == KVC_OP_SET || (message->op == KVC_OP_GET && message->hit);
+    return copies ? kvc_dram_stream_ns(config->dram, message->value_bytes) : 0;
+}
+
+/* A SET over TCP is one more packet than a GET over UDP: the client's acknowledgement of the response. */
+static struct kvc_memcached_cost kernel_cost(const struct kvc_memcached_config *config, bool tcp)
+{
+    const struct kvc_memcached_options *options = config->options;
+    double calls = (double)options->system_calls;
+    return (struct kvc_memcached_cost){
+        .receive_ns = config->cycle_ns * options->stack_receive_cycles * (tcp ? 2 : 1),
+        .serve_ns = config->cycle_ns *
+                    (options->schedule_cycles + options->copy_cycles + calls * options->crossing_cycles +
+                     options->compute_cycles + options->stack_send_cycles),
+    };
+}
+
+static struct kvc_memcached_cost vanilla_cost(const struct kvc_memcached_config *config,
+                                              const struct kvc_memcached_message *message)
+{
+    const struct kvc_memcached_options *options = config->options;
+    struct kvc_memcached_cost kernel = kernel_cost(config, message->op != KVC_OP_GET);
+    kernel.serve_ns += value_ns(config, message);
+    if (options->network == KVC_MEMCACHED_KERNEL) {
+        return kernel;
+    }
+    if (message->op != KVC_OP_GET) {
+        return (struct kvc_memcached_cost){.serve_ns = kernel.receive_ns + kernel.serve_ns};
+    }
+    /* The NIC of a desktop processor writes packets to memory. */
+    double lines = packet_lines(config, kvc_memcached_request_bytes(config, message));
+    return (struct kvc_memcached_cost){
+        .serve_ns = config->cycle_ns * (options->bypass_receive_cycles + options->bypass_send_cycles +
+                                        options->compute_cycles) +
+                    kvc_dram_object_ns(config->dram, lines) + value_ns(config, message)};
+}
+
+/* The NIC of a server processor writes packets to the last-level cache (Intel DDIO). A packet that another
+ * core received first is read there once more, besides a part of a line of the ring between them. */
+static struct kvc_memcached_cost mica_cost(const struct kvc_memcached_config *config,
+                                           const struct kvc_memcached_message *message)
+{
+    const struct kvc_memcached_options *options = config->options;
+    double lines = packet_lines(config, kvc_memcached_request_bytes(config, message));
+    double read_ns = lines * config->llc_ns;
+    double compute_cycles = message->op == KVC_OP_GET ? options->compute_cycles : options->set_compute_cycles;
+    struct kvc_memcached_cost cost = {
+        .receive_ns = config->cycle_ns * options->bypass_receive_cycles + read_ns,
+        .serve_ns = config->cycle_ns * (options->bypass_send_cycles + compute_cycles),
+    };
+    if (config->staged) {
+        cost.receive_ns += config->llc_ns / POINTERS;
+        cost.serve_ns += config->llc_ns / POINTERS + read_ns;
+        return cost;
+    }
+    return (struct kvc_memcached_cost){.serve_ns = cost.receive_ns + cost.serve_ns};
+}
+
+/* All bytes of a packet pass the datapath, those between frames too. Requests come by one port; responses
+ * leave by all of them, each of which has a datapath of its own. */
+static struct kvc_memcached_cost fpga_cost(const struct kvc_memcached_config *config,
+                                           const struct kvc_memcached_message *message)
+{
+    const struct kvc_nic *nic = config->nic;
+    double datapath = (double)config->options->datapath_bytes, ports = (double)nic->ports;
+    double in = kvc_nic_wire_bytes(nic, kvc_memcached_request_bytes(config, message));
+    double out = kvc_nic_wire_bytes(nic, kvc_memcached_response_bytes(config, message));
+    return (struct kvc_memcached_cost){.serve_ns = config->cycle_ns *
+                                                   fmax(ceil(in / datapath), ceil(out / datapath) / ports)};
+}
+
+struct kvc_memcached_cost kvc_memcached_cost_of(const struct kvc_memcached_config *config,
+                                                const struct kvc_memcached_message *message)
+{
+    switch (config->kind) {
+    case KVC_MEMCACHED_MICA:
+        return mica_cost(config, message);
+    case KVC_MEMCACHED_FPGA:
+        return fpga_cost(config, message);
+    case KVC_MEMCACHED_VANILLA:
+        break;
+    }
+    return vanilla_cost(config, message);
+}
+
+/* A burst waits at least for a bucket and then for an item. */
+double kvc_memcached_stall_ns(const struct kvc_memcached_config *config, double lines)
+{
+    if (config->overlap > 1) {
+        return fmax(lines / config->overlap, fmin(lines, 2)) * config->line_ns;
+    }
+    return lines * config->line_ns;
+}
+
+bool kvc_memcached_locks(const struct kvc_memcached_config *config, enum kvc_op op)
+{
+    return op == KVC_OP_GET ? config->locks_gets : config->locks_sets;
+}
+
+/* The line of the lock comes from the cache of the core that held it last, by way of the last-level cache. */
+double kvc_memcached_handover_ns(const struct kvc_memcached_config *config)
+{
+    return config->threads > 1 ? config->llc_ns : 0;
+}

@@ -1,0 +1,39 @@
+/* What requests cost on the parts of a server: bytes on the wire, and times of the threads. The simulation
+ * and the closed form both use them. */
+#ifndef KVC_MODELS_MEMCACHED_COSTS_H
+#define KVC_MODELS_MEMCACHED_COSTS_H
+
+#include "models/memcached/config.h"
+#include "sim/workload/batch.h"
+
+/* A request as far as its costs go. */
+struct kvc_memcached_message {
+    enum kvc_op op;
+    bool hit; /* GET: it finds its key. */
+    uint32_t key_bytes, value_bytes;
+};
+
+/* Times of the threads, besides what the table's lines cost [ns]. */
+struct kvc_memcached_cost {
+    double receive_ns; /* The thread that receives the packet, if another one may serve it. */
+    double serve_ns;   /* The thread that serves it. */
+};
+
+/* Return the size of a request and of its response, without the headers of packet and frame [bytes]. */
+double kvc_memcached_request_bytes(const struct kvc_memcached_config *config,
+                                   const struct kvc_memcached_message *message);
+double kvc_memcached_response_bytes(const struct kvc_memcached_config *config,
+                                    const struct kvc_memcached_message *message);
+
+struct kvc_memcached_cost kvc_memcached_cost_of(const struct kvc_memcached_config *config,
+                                                const struct kvc_memcached_message *message);
+
+/* Returns the stall of a thread for `lines` lines of the table, of all requests of a burst [ns]. */
+double kvc_memcached_stall_ns(const struct kvc_memcached_config *config, double lines);
+
+/* Returns whether an operation holds the lock of the whole cache, and the time to take it over from another
+ * thread [ns]. */
+bool kvc_memcached_locks(const struct kvc_memcached_config *config, enum kvc_op op);
+double kvc_memcached_handover_ns(const struct kvc_memcached_config *config);
+
+#endif

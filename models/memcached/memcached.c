@@ -1,0 +1,75 @@
+#include "models/memcached/memcached.h"
+
+#include "models/memcached/config.h"
+#include "models/memcached/machine.h"
+#include "models/memcached/predict.h"
+#include "models/memcached/resources.h"
+#include "models/memcached/run.h"
+#include "models/memcached/store.h"
+#include "sim/devices/network.h"
+
+static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
+{
+    kvc_memcached_machine_add(scenario, platform, NULL);
+}
+
+static const struct kvc_model_device memcached_devices[] = {
+    {&kvc_cpu_kind, "core-i7-4770k"},
+    {&kvc_dram_kind, "ddr3-1600-i7-4770k"},
+    {&kvc_nic_kind, "x520-t2"},
+    {&kvc_network_kind, "direct-cable-10g"},
+    {NULL, NULL},
+};
+
+static const struct kvc_model_device mica_devices[] = {
+    {&kvc_cpu_kind, "xeon-e5-2680"},
+    {&kvc_dram_kind, "ddr3-1600-e5v2"},
+    {&kvc_nic_kind, "x520-4x10g-mica"},
+    {&kvc_network_kind, "direct-cable-10g"},
+    {NULL, NULL},
+};
+
+static const struct kvc_model_device fpga_devices[] = {
+    {&kvc_fpga_kind, "virtex6-sx475t"},
+    {&kvc_nic_kind, "x520-t2"},
+    {&kvc_network_kind, "direct-cable-10g"},
+    {NULL, NULL},
+};
+
+#define SHARED                                                                                               \
+    .has_sockets = true, .config_bytes = sizeof(struct kvc_memcached_config), .check = kvc_memcached_check,  \
+    .memory_bytes = kvc_memcached_store_bytes, .platform = platform, .predict = kvc_memcached_predict,       \
+    .prepare = kvc_memcached_store_create, .run = kvc_memcached_run
+
+const struct kvc_model kvc_memcached_model = {
+    .name = "memcached",
+    .help = "baseline: memcached 1.4.15 on the cores of a CPU, with the sockets of Linux or with PF_RING",
+    .paper = "a baseline of Hetherington et al., SoCC 2015",
+    .options = &kvc_memcached_option_table,
+    .devices = memcached_devices,
+    .resolve = kvc_memcached_resolve,
+    .resources = kvc_memcached_cpu_resources,
+    SHARED,
+};
+
+const struct kvc_model kvc_memcached_mica_model = {
+    .name = "mica",
+    .help = "baseline: MICA, whose cores each own a partition of the keys and poll the NIC",
+    .paper = "Lim et al., NSDI 2014",
+    .options = &kvc_memcached_mica_option_table,
+    .devices = mica_devices,
+    .resolve = kvc_memcached_mica_resolve,
+    .resources = kvc_memcached_cpu_resources,
+    SHARED,
+};
+
+const struct kvc_model kvc_memcached_fpga_model = {
+    .name = "fpga_memcached",
+    .help = "baseline: memcached as a pipeline on an FPGA, at the line rate of its port",
+    .paper = "Blott et al., HotCloud 2013",
+    .options = &kvc_memcached_fpga_option_table,
+    .devices = fpga_devices,
+    .resolve = kvc_memcached_fpga_resolve,
+    .resources = kvc_memcached_fpga_resources,
+    SHARED,
+};

@@ -1,0 +1,222 @@
+#include "models/memcached/predict.h"
+
+#include <math.h>
+
+#include "kernels/memcachedgpu/chained.h"
+#include "kernels/mica/mica.h"
+#include "models/memcached/costs.h"
+#include "sim/metrics/bottleneck.h"
+#include "sim/workload/hottest_shard.h"
+#include "sim/workload/popularity_blocks.h"
+
+enum { LINE_BYTES = 64, LRU_LINES = 3, BUCKET_LINES = 2 };
+
+/* Mean times for which a request occupies the parts of its server [ns]. Those of threads are sums over them.
+ */
+struct loads {
+    double receive_ns, send_ns, hand_ns, serve_ns, lock_ns, memory_ns;
+    double latency_ns; /* Of a lone request. */
+};
+
+/* Shares of a server's requests that the hottest thread receives and serves. */
+struct shares {
+    double receive, serve;
+};
+
+/* Returns the share of the requests for keys that are preloaded and for which there is room. */
+static double hit_frac(const struct kvc_scenario *scenario)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double shards = kvc_scenario_shards(scenario), mass = 0, keys = 0;
+    double stored = floor(workload->preload_frac * (double)workload->keys);
+    struct kvc_popularity_blocks blocks;
+    struct kvc_popularity_block block;
+    if (config->kind != KVC_MEMCACHED_MICA) {
+        stored = fmin(stored, shards * (double)config->options->entries);
+    }
+    kvc_popularity_blocks_open(&blocks, workload);
+    while (kvc_popularity_blocks_next(&blocks, &block)) {
+        double part = fmin(fmax(stored - keys, 0), block.keys) / block.keys;
+        mass += part * block.mass;
+        keys += block.keys;
+    }
+    kvc_popularity_blocks_close(&blocks);
+    return fmin(mass, 1);
+}
+
+/* Returns the lines of memcached's table that an operation touches (kernels/memcachedgpu/chained_layout.h).
+ */
+static double chained_lines(const struct kvc_scenario *scenario, enum kvc_op op, bool hit)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double items = workload->preload_frac * (double)workload->keys / kvc_scenario_shards(scenario);
+    double chain = fmin(items, (double)config->options->entries) / config->buckets;
+    double entry = sizeof(struct kvc_chained_entry) + kvc_workload_key_bytes_mean(workload);
+    double found = 1 + chain / 2 + ceil(entry / LINE_BYTES);
+    double queue = op == KVC_OP_SET ? LRU_LINES : op == KVC_OP_DELETE ? BUCKET_LINES : 0;
+    return hit ? found + queue : 1 + chain;
+}
+
+/* Returns the lines of MICA that an operation touches: a bucket and an item at any multiple of 8 bytes. */
+static double mica_lines(const struct kvc_workload *workload, bool hit)
+{
+    double item = KVC_MICA_HEADER_BYTES + ceil(kvc_workload_key_bytes_mean(workload) / 8) * 8 +
+                  ceil(kvc_workload_value_bytes_mean(workload) / 8) * 8;
+    return BUCKET_LINES + (hit ? 1 + (item - 8) / LINE_BYTES : 0);
+}
+
+static double lines_of(const struct kvc_scenario *scenario, enum kvc_op op, bool hit)
+{
+    switch (kvc_memcached_config_of(scenario)->kind) {
+    case KVC_MEMCACHED_MICA:
+        return mica_lines(&scenario->workload, hit);
+    case KVC_MEMCACHED_FPGA: /* The control line of a bucket, and a key. */
+        return 1 + hit;
+    case KVC_MEMCACHED_VANILLA:
+        break;
+    }
+    return chained_lines(scenario, op, hit);
+}
+
+static void add_load(struct loads *loads, const struct kvc_scenario *scenario, enum kvc_op op, bool hit,
+                     double frac)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_memcached_message message = {
+        .op = op,
+        .hit = hit,
+        .key_bytes = (uint32_t)ceil(kvc_workload_key_bytes_mean(workload)),
+        .value_bytes = (uint32_t)ceil(kvc_workload_value_bytes_mean(workload))};
+    const struct kvc_memcached_cost cost = kvc_memcached_cost_of(config, &message);
+    double receive_ns = kvc_nic_wire_ns(config->nic, kvc_memcached_request_bytes(config, &message), 1);
+    double send_ns = kvc_nic_wire_ns(config->nic, kvc_memcached_response_bytes(config, &message), 1);
+    double lines = lines_of(scenario, op, hit);
+    double stall_ns = kvc_memcached_stall_ns(config, lines * config->burst) / config->burst;
+    double lock_ns = kvc_memcached_locks(config, op) ? stall_ns + kvc_memcached_handover_ns(config) : 0;
+    loads->receive_ns += frac * receive_ns;
+    loads->send_ns += frac * send_ns;
+    loads->hand_ns += frac * cost.receive_ns;
+    loads->serve_ns += frac * (cost.serve_ns + fmax(stall_ns, lock_ns));
+    loads->lock_ns += frac * lock_ns;
+    loads->memory_ns += frac * lines * config->memory_ns;
+    loads->latency_ns += frac * (2 * config->path_ns + receive_ns + cost.receive_ns + cost.serve_ns +
+                                 kvc_memcached_stall_ns(config, lines) + config->depth_ns + send_ns);
+}
+
+static struct loads loads_of(const struct kvc_scenario *scenario, double hits)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    struct loads loads = {0};
+    const double fracs[KVC_OP_COUNT] = {workload->get_frac, workload->set_frac, workload->delete_frac};
+    for (int op = 0; op < KVC_OP_COUNT; op++) {
+        add_load(&loads, scenario, (enum kvc_op)op, true, fracs[op] * hits);
+        add_load(&loads, scenario, (enum kvc_op)op, false, fracs[op] * (1 - hits));
+    }
+    return loads;
+}
+
+/* Returns the share of the packets that the fullest ring of the NIC gets. */
+static double fullest_ring_frac(const struct kvc_scenario *scenario)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    struct kvc_rss_params params = kvc_nic_rss_params(config->nic, config->threads);
+    params.clients = kvc_workload_flows(&scenario->workload);
+    params.connections = kvc_workload_connections(&scenario->workload);
+    params.seed = scenario->run.seed;
+    struct kvc_rss *rss = kvc_rss_open(&params, NULL); /* kvc_memcached_check() has checked the queues. */
+    double frac = rss != NULL ? kvc_rss_hottest_frac(rss) : 1;
+    kvc_rss_close(rss);
+    return frac;
+}
+
+/* `server` is the share of all requests that the hottest server receives. */
+static struct shares shares_of(const struct kvc_scenario *scenario, double server)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    uint32_t threads = (uint32_t)scenario->node.sockets * config->threads;
+    double owner = 1.0 / config->threads;
+    if (config->kind == KVC_MEMCACHED_MICA) {
+        owner =
+            kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes, threads) / server;
+    }
+    double ring = config->owned ? owner : fullest_ring_frac(scenario);
+    double serve = config->staged || config->owned ? owner : ring;
+    return (struct shares){ring, fmin(serve, 1)};
+}
+
+/* Returns the time of its hottest thread that a request of a server takes [ns]. Threads that share a socket
+ * share all work, except that one ring has one thread. */
+static double thread_ns(const struct kvc_memcached_config *config, const struct loads *loads,
+                        const struct shares *shares)
+{
+    if (config->shared) {
+        return fmax((loads->hand_ns + loads->serve_ns) / config->threads, shares->receive * loads->hand_ns);
+    }
+    return shares->receive * loads->hand_ns + shares->serve * loads->serve_ns;
+}
+
+static void add_metrics(const struct kvc_scenario *scenario, const struct loads *loads, double busy_ns,
+                        double server, struct kvc_result *result)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    const struct {
+        const char *name;
+        double value;
+    } metrics[] = {
+        {"receive_limit_mops", 1e3 / loads->receive_ns / server},
+        {"threads_limit_mops", 1e3 / busy_ns / server},
+        {"lock_limit_mops", 1e3 / loads->lock_ns / server},
+        {"memory_limit_mops", 1e3 / loads->memory_ns / server},
+        {"send_limit_mops", 1e3 / loads->send_ns / server},
+        {"kops_per_usd", result->throughput_mops * 1e3 / config->price_usd},
+    };
+    for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++) {
+        if (isfinite(metrics[i].value)) {
+            kvc_metrics_set(&result->model, metrics[i].name, metrics[i].value);
+        }
+    }
+    kvc_metrics_set(&result->model, "cached_lines_frac", config->llc_frac);
+}
+
+enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                      struct kvc_diag *diag)
+{
+    (void)diag; /* The scenario was checked when it was loaded. */
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    uint32_t nodes = (uint32_t)scenario->cluster.nodes, sockets = (uint32_t)scenario->node.sockets;
+    double server = kvc_hottest_shard_frac(workload, nodes, sockets);
+    struct loads loads = loads_of(scenario, hit_frac(scenario));
+    struct shares shares = shares_of(scenario, server);
+    double busy_ns = thread_ns(config, &loads, &shares);
+    double slowest_ns =
+        fmax(fmax(loads.receive_ns, loads.send_ns), fmax(fmax(busy_ns, loads.lock_ns), loads.memory_ns));
+    double per_ns = 1 / slowest_ns / server, latency_ns = loads.latency_ns;
+    if (workload->arrival == KVC_ARRIVAL_SATURATE) {
+        double in_flight = (double)config->outstanding * nodes * sockets;
+        per_ns = fmin(per_ns, in_flight / latency_ns);
+        latency_ns = in_flight / per_ns;
+    } else {
+        per_ns = fmin(per_ns, kvc_workload_rate_max_mops(workload) * 1e-3);
+        double load = per_ns * server * busy_ns;
+        latency_ns = load < 1 ? latency_ns + load / (1 - load) / 2 * busy_ns : NAN;
+    }
+    double speed = per_ns * server; /* Requests per ns of the hottest server. */
+    const char *processor = config->kind == KVC_MEMCACHED_FPGA ? "fpga" : "cpu";
+    result->throughput_mops = per_ns * 1e3;
+    result->latency_mean_us = latency_ns / 1e3;
+    result->latency_p95_us = NAN;
+    kvc_result_add_stage(result, "receive", "nic", fmin(speed * loads.receive_ns, 1));
+    kvc_result_add_stage(result, "threads", processor, fmin(speed * busy_ns, 1));
+    if (loads.lock_ns > 0) {
+        kvc_result_add_stage(result, "lock", "cpu", fmin(speed * loads.lock_ns, 1));
+    }
+    kvc_result_add_stage(result, "memory", "dram", fmin(speed * loads.memory_ns, 1));
+    kvc_result_add_stage(result, "send", "nic", fmin(speed * loads.send_ns, 1));
+    kvc_bottleneck_find(result);
+    add_metrics(scenario, &loads, busy_ns, server, result);
+    return KVC_OK;
+}

@@ -1,0 +1,16 @@
+/* Closed form of a server of memcached: wire, threads, the lock of the whole cache, or memory bound the
+ * throughput.
+ *
+ * An open load waits at the threads as at a single server that is as fast as all of them and takes an equal
+ * time for every request (M/D/1). Not modelled: drops of bursts that overflow a ring, bursts that are not
+ * full, and the chance of threads meeting at the lock. */
+#ifndef KVC_MODELS_MEMCACHED_PREDICT_H
+#define KVC_MODELS_MEMCACHED_PREDICT_H
+
+#include "models/memcached/config.h"
+#include "sim/metrics/result.h"
+
+enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                      struct kvc_diag *diag);
+
+#endif

@@ -1,0 +1,56 @@
+#include "models/memcached/resources.h"
+
+#include "models/memcached/config.h"
+
+static void speed_nic(struct kvc_scenario *scenario, double factor)
+{
+    kvc_nic_speed_up(kvc_node_device(&scenario->node, &kvc_nic_kind), factor);
+}
+
+/* Clocks keep their names, so everything that a core does takes fewer cycles. */
+static void speed_cpu(struct kvc_scenario *scenario, double factor)
+{
+    struct kvc_memcached_options *options = scenario->options;
+    double *const cycles[] = {
+        &options->compute_cycles,        &options->set_compute_cycles, &options->stack_receive_cycles,
+        &options->stack_send_cycles,     &options->copy_cycles,        &options->schedule_cycles,
+        &options->bypass_receive_cycles, &options->bypass_send_cycles, &options->crossing_cycles,
+        &options->epoll_cycles,
+    };
+    for (size_t i = 0; i < sizeof(cycles) / sizeof(*cycles); i++) {
+        *cycles[i] /= factor;
+    }
+    kvc_cpu_speed_up(kvc_node_device(&scenario->node, &kvc_cpu_kind), factor);
+}
+
+static void speed_dram(struct kvc_scenario *scenario, double factor)
+{
+    kvc_dram_speed_up(kvc_node_device(&scenario->node, &kvc_dram_kind), factor);
+}
+
+static void speed_fpga(struct kvc_scenario *scenario, double factor)
+{
+    struct kvc_fpga *fpga = kvc_node_device(&scenario->node, &kvc_fpga_kind);
+    fpga->clock_hz *= factor;
+}
+
+static void speed_fpga_dram(struct kvc_scenario *scenario, double factor)
+{
+    struct kvc_fpga *fpga = kvc_node_device(&scenario->node, &kvc_fpga_kind);
+    fpga->dram_bytes_per_s *= factor;
+    fpga->dram_ns /= factor;
+}
+
+const struct kvc_model_resource kvc_memcached_cpu_resources[] = {
+    {.name = "nic", .device = "nic", .stages = {"receive", "send"}, .speed_up = speed_nic},
+    {.name = "cpu", .device = "cpu", .stages = {"threads", "lock"}, .speed_up = speed_cpu},
+    {.name = "dram", .device = "dram", .stages = {"memory", "threads"}, .speed_up = speed_dram},
+    {.name = NULL},
+};
+
+const struct kvc_model_resource kvc_memcached_fpga_resources[] = {
+    {.name = "nic", .device = "nic", .stages = {"receive", "send"}, .speed_up = speed_nic},
+    {.name = "clock", .device = "fpga", .stages = {"threads"}, .speed_up = speed_fpga},
+    {.name = "dram", .device = "dram", .stages = {"memory"}, .speed_up = speed_fpga_dram},
+    {.name = NULL},
+};

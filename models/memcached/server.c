@@ -1,0 +1,433 @@
+#include "models/memcached/server.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/memcached/costs.h"
+#include "sim/base/array.h"
+#include "sim/base/diag.h"
+#include "sim/base/serve.h"
+
+enum { ARRIVES, RECEIVED, LOCKS, DONE };
+
+struct kvc_memcached_request {
+    double sent_ns;
+    uint32_t value_bytes;
+    uint16_t owner; /* Thread whose ring the packet reaches, then the one that serves the request. */
+    uint8_t op, key_bytes;
+    bool hit;
+};
+
+static void open_queue(struct kvc_memcached_queue *queue, uint32_t room)
+{
+    queue->room = room;
+    queue->request = kvc_array_of(room, sizeof(*queue->request));
+}
+
+static bool push(struct kvc_memcached_queue *queue, uint32_t number)
+{
+    if (queue->count == queue->room) {
+        return false;
+    }
+    queue->request[(queue->first + queue->count++) % queue->room] = number;
+    return true;
+}
+
+static uint32_t pop(struct kvc_memcached_queue *queue)
+{
+    uint32_t number = queue->request[queue->first];
+    queue->first = (queue->first + 1) % queue->room;
+    queue->count--;
+    return number;
+}
+
+void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct kvc_scenario *scenario,
+                               struct kvc_memcached_shard *shard, struct kvc_source *source, uint32_t number,
+                               uint64_t seed)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    *server = (struct kvc_memcached_server){
+        .scenario = scenario, .config = config, .shard = shard, .source = source, .number = number};
+    struct kvc_rss_params rss = kvc_nic_rss_params(config->nic, config->threads);
+    rss.clients = kvc_workload_flows(&scenario->workload);
+    rss.connections = kvc_workload_connections(&scenario->workload);
+    rss.server = number;
+    rss.seed = seed;
+    server->rss = kvc_rss_open(&rss, NULL); /* kvc_memcached_check() has checked the queues. */
+    server->batch = kvc_batch_create(1, kvc_workload_key_stride(&scenario->workload));
+    server->thread = kvc_array_of(config->threads, sizeof(*server->thread));
+    if (server->rss == NULL || server->batch == NULL) {
+        kvc_out_of_memory("the connections of a server");
+    }
+    open_queue(&server->socket, config->room);
+    for (uint32_t i = 0; i < config->threads; i++) {
+        open_queue(&server->thread[i].ring, (uint32_t)config->nic->ring_frames);
+        open_queue(&server->thread[i].handed, config->room);
+    }
+}
+
+void kvc_memcached_server_close(struct kvc_memcached_server *server)
+{
+    for (uint32_t i = 0; server->thread != NULL && i < server->config->threads; i++) {
+        free(server->thread[i].ring.request);
+        free(server->thread[i].handed.request);
+    }
+    free(server->socket.request);
+    free(server->thread);
+    kvc_rss_close(server->rss);
+    kvc_batch_free(server->batch);
+    kvc_events_free(&server->events);
+    free(server->request);
+    free(server->keys);
+    free(server->free_request);
+    free(server->dropped_ns);
+    kvc_answers_free(&server->answers);
+}
+
+static bool saturates(const struct kvc_memcached_server *server)
+{
+    return server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+}
+
+static uint32_t new_request(struct kvc_memcached_server *server)
+{
+    if (server->free_count == 0) {
+        uint32_t count = server->requests > 0 ? 2 * server->requests : 1024;
+        server->request = kvc_array_grown(server->request, count, sizeof(*server->request));
+        server->keys = kvc_array_grown(server->keys, count, server->batch->key_stride);
+        server->free_request = kvc_array_grown(server->free_request, count, sizeof(*server->free_request));
+        while (server->requests < count) {
+            server->free_request[server->free_count++] = server->requests++;
+        }
+    }
+    return server->free_request[--server->free_count];
+}
+
+static const uint8_t *key_of(const struct kvc_memcached_server *server, uint32_t number)
+{
+    return server->keys + (size_t)number * server->batch->key_stride;
+}
+
+static struct kvc_memcached_message message_of(const struct kvc_memcached_server *server, uint32_t number)
+{
+    const struct kvc_memcached_request *request = &server->request[number];
+    return (struct kvc_memcached_message){.op = (enum kvc_op)request->op,
+                                          .hit = request->hit,
+                                          .key_bytes = request->key_bytes,
+                                          .value_bytes = request->value_bytes};
+}
+
+/* Returns the thread whose ring a packet reaches. */
+static uint16_t ring_of(const struct kvc_memcached_server *server, uint32_t number)
+{
+    uint32_t owner = server->config->owned ? kvc_memcached_shard_owner(server->shard, key_of(server, number),
+                                                                       server->request[number].key_bytes)
+                                           : kvc_rss_queue(server->rss, server->batch->connection);
+    return (uint16_t)owner;
+}
+
+/* Sends the next request over the wire; saturating clients send it at now_ns. Returns false if no request is
+ * sent by until_ns. */
+static bool send_request(struct kvc_memcached_server *server, double now_ns, double until_ns)
+{
+    struct kvc_batch *batch = server->batch;
+    batch->count = 0;
+    if (kvc_source_drain(server->source, server->number, until_ns + server->stopped_ns, batch) == 0) {
+        return false;
+    }
+    uint32_t number = new_request(server);
+    struct kvc_memcached_request *request = &server->request[number];
+    *request = (struct kvc_memcached_request){
+        .sent_ns = saturates(server) ? now_ns + server->stopped_ns : batch->sent_ns[0],
+        .value_bytes = batch->value_bytes[0],
+        .op = batch->op[0],
+        .key_bytes = batch->key_bytes[0],
+    };
+    memcpy(server->keys + (size_t)number * batch->key_stride, batch->keys, batch->key_stride);
+    request->owner = ring_of(server, number);
+    kvc_answers_offer(&server->answers, &request->sent_ns, 1);
+    const struct kvc_memcached_message message = message_of(server, number);
+    double left_ns = saturates(server) ? request->sent_ns : batch->left_ns;
+    double reaches_ns = fmax(left_ns - server->stopped_ns, server->resumed_ns);
+    double bytes = kvc_memcached_request_bytes(server->config, &message);
+    double time_ns = kvc_serve(&server->receive_free_ns, &server->receive_busy_ns, reaches_ns,
+                               kvc_nic_wire_ns(server->config->nic, bytes, 1));
+    kvc_events_add(&server->events, time_ns + server->config->path_ns, ARRIVES, 0, number);
+    return true;
+}
+
+static void free_request(struct kvc_memcached_server *server, uint32_t number)
+{
+    server->free_request[server->free_count++] = number;
+}
+
+/* A request that finds no room is lost. A saturating client goes on with another one. */
+static void drop(struct kvc_memcached_server *server, double now_ns, double until_ns, uint32_t number)
+{
+    if (server->dropped == server->dropped_room) {
+        server->dropped_room = server->dropped_room > 0 ? 2 * server->dropped_room : 64;
+        server->dropped_ns =
+            kvc_array_grown(server->dropped_ns, server->dropped_room, sizeof(*server->dropped_ns));
+    }
+    server->dropped_ns[server->dropped++] = server->request[number].sent_ns;
+    free_request(server, number);
+    if (saturates(server)) {
+        send_request(server, now_ns, until_ns);
+    }
+}
+
+/* Runs the requests of a job on the table. Returns the lines that they touch. */
+static double run_job(struct kvc_memcached_server *server, const struct kvc_memcached_thread *thread,
+                      double now_ns)
+{
+    double lines = 0;
+    for (uint32_t i = 0; i < thread->jobs; i++) {
+        struct kvc_memcached_request *request = &server->request[thread->job[i]];
+        const struct kvc_memcached_access access = {.op = (enum kvc_op)request->op,
+                                                    .key = key_of(server, thread->job[i]),
+                                                    .key_bytes = request->key_bytes,
+                                                    .value_bytes = request->value_bytes,
+                                                    .now_ns = now_ns};
+        struct kvc_memcached_found found = kvc_memcached_shard_run(server->shard, &access);
+        request->hit = found.hit;
+        lines += found.lines;
+    }
+    server->served += thread->jobs;
+    return lines;
+}
+
+/* Returns when the memory has given the lines that a job began to ask for at now_ns. */
+static double memory_done_ns(struct kvc_memcached_server *server, double now_ns, double lines)
+{
+    return kvc_serve(&server->memory_free_ns, &server->memory_busy_ns, now_ns,
+                     lines * server->config->memory_ns);
+}
+
+/* Starts to serve the requests of a job. Only jobs of one request wait for a lock. */
+static void serve(struct kvc_memcached_server *server, double now_ns, uint16_t number)
+{
+    const struct kvc_memcached_config *config = server->config;
+    struct kvc_memcached_thread *thread = &server->thread[number];
+    double serve_ns = 0;
+    if (kvc_memcached_locks(config, (enum kvc_op)server->request[thread->job[0]].op)) {
+        const struct kvc_memcached_message message = message_of(server, thread->job[0]);
+        serve_ns = kvc_memcached_cost_of(config, &message).serve_ns;
+        kvc_events_add(&server->events, now_ns + serve_ns, LOCKS, number, 0);
+        return;
+    }
+    double lines = run_job(server, thread, now_ns);
+    for (uint32_t i = 0; i < thread->jobs; i++) {
+        const struct kvc_memcached_message message = message_of(server, thread->job[i]);
+        serve_ns += kvc_memcached_cost_of(config, &message).serve_ns;
+    }
+    double done_ns = now_ns + serve_ns + kvc_memcached_stall_ns(config, lines);
+    kvc_events_add(&server->events, fmax(done_ns, memory_done_ns(server, now_ns, lines)), DONE, number, 0);
+}
+
+/* Takes the lock of the whole cache as soon as it is free. */
+static void lock(struct kvc_memcached_server *server, double now_ns, uint16_t number)
+{
+    const struct kvc_memcached_config *config = server->config;
+    double lines = run_job(server, &server->thread[number], now_ns);
+    double held_ns = kvc_memcached_handover_ns(config) + kvc_memcached_stall_ns(config, lines);
+    double done_ns = kvc_serve(&server->lock_free_ns, &server->lock_busy_ns, now_ns, held_ns);
+    kvc_events_add(&server->events, fmax(done_ns, memory_done_ns(server, now_ns, lines)), DONE, number, 0);
+}
+
+static struct kvc_memcached_queue *handed_to(struct kvc_memcached_server *server, uint32_t thread)
+{
+    return server->config->shared ? &server->socket : &server->thread[thread].handed;
+}
+
+/* Gives an idle thread its next job. */
+static void start(struct kvc_memcached_server *server, double now_ns, uint16_t number)
+{
+    const struct kvc_memcached_config *config = server->config;
+    struct kvc_memcached_thread *thread = &server->thread[number];
+    struct kvc_memcached_queue *queue = &thread->ring;
+    if (thread->jobs > 0) {
+        return;
+    }
+    if (config->staged) {
+        struct kvc_memcached_queue *handed = handed_to(server, number);
+        thread->receives = thread->ring.count > 0 && (handed->count == 0 || !thread->receives);
+        queue = thread->receives ? &thread->ring : handed;
+    }
+    while (thread->jobs < config->burst && queue->count > 0) {
+        thread->job[thread->jobs++] = pop(queue);
+    }
+    if (thread->jobs == 0) {
+        return;
+    }
+    thread->started_ns = now_ns;
+    if (!thread->receives) {
+        serve(server, now_ns, number);
+        return;
+    }
+    double receive_ns = 0;
+    for (uint32_t i = 0; i < thread->jobs; i++) {
+        const struct kvc_memcached_message message = message_of(server, thread->job[i]);
+        receive_ns += kvc_memcached_cost_of(config, &message).receive_ns;
+    }
+    kvc_events_add(&server->events, now_ns + receive_ns, RECEIVED, number, 0);
+}
+
+/* Ends the job of a thread. Returns the number of its requests, which stay in `job` until the next one. */
+static uint32_t end_job(struct kvc_memcached_thread *thread, double now_ns)
+{
+    uint32_t jobs = thread->jobs;
+    thread->busy_ns += now_ns - thread->started_ns;
+    thread->jobs = 0;
+    return jobs;
+}
+
+/* Wakes a thread for a request that was handed on: its owner, or the first idle one. */
+static void wake(struct kvc_memcached_server *server, double now_ns, uint16_t owner)
+{
+    if (!server->config->shared) {
+        start(server, now_ns, owner);
+        return;
+    }
+    for (uint16_t i = 0; i < server->config->threads; i++) {
+        if (server->thread[i].jobs == 0) {
+            start(server, now_ns, i);
+            return;
+        }
+    }
+}
+
+static void arrive(struct kvc_memcached_server *server, double now_ns, double until_ns, uint32_t number)
+{
+    uint16_t owner = server->request[number].owner;
+    if (!push(&server->thread[owner].ring, number)) {
+        server->ring_drops++;
+        drop(server, now_ns, until_ns, number);
+        return;
+    }
+    start(server, now_ns, owner);
+}
+
+/* Hands on what a thread has received. The thread itself is busy until all is handed on. */
+static void hand_on(struct kvc_memcached_server *server, double now_ns, double until_ns, uint16_t number)
+{
+    struct kvc_memcached_thread *thread = &server->thread[number];
+    uint32_t received[KVC_MEMCACHED_BURST_MAX], count = thread->jobs;
+    memcpy(received, thread->job, count * sizeof(*received));
+    for (uint32_t i = 0; i < count; i++) {
+        struct kvc_memcached_request *request = &server->request[received[i]];
+        if (!server->config->shared) {
+            request->owner = (uint16_t)kvc_memcached_shard_owner(server->shard, key_of(server, received[i]),
+                                                                 request->key_bytes);
+        }
+        uint16_t owner = request->owner;
+        if (push(handed_to(server, owner), received[i])) {
+            wake(server, now_ns, owner);
+        } else {
+            server->handed_drops++;
+            drop(server, now_ns, until_ns, received[i]);
+        }
+    }
+    end_job(thread, now_ns);
+    start(server, now_ns, number);
+}
+
+static uint8_t outcome_of(const struct kvc_memcached_request *request)
+{
+    switch ((enum kvc_op)request->op) {
+    case KVC_OP_SET:
+        return KVC_MEMCACHED_SET_DONE;
+    case KVC_OP_DELETE:
+        return KVC_MEMCACHED_DELETE_DONE;
+    default:
+        return request->hit ? KVC_MEMCACHED_HIT : KVC_MEMCACHED_MISS;
+    }
+}
+
+/* Sends the response to a request. A saturating client then sends its next one. */
+static void answer(struct kvc_memcached_server *server, double now_ns, double until_ns, uint32_t number)
+{
+    const struct kvc_memcached_config *config = server->config;
+    const struct kvc_memcached_request *request = &server->request[number];
+    const struct kvc_memcached_message message = message_of(server, number);
+    double bytes = kvc_memcached_response_bytes(config, &message);
+    double sent_ns = kvc_serve(&server->send_free_ns, &server->send_busy_ns, now_ns + config->depth_ns,
+                               kvc_nic_wire_ns(config->nic, bytes, 1));
+    double done_ns = sent_ns + config->path_ns;
+    kvc_answers_reserve(&server->answers, 1);
+    kvc_answers_add(&server->answers, request->sent_ns, done_ns + server->stopped_ns, outcome_of(request), 0);
+    free_request(server, number);
+    if (saturates(server)) {
+        send_request(server, done_ns, until_ns);
+    }
+}
+
+static void finish(struct kvc_memcached_server *server, double now_ns, double until_ns, uint16_t number)
+{
+    struct kvc_memcached_thread *thread = &server->thread[number];
+    uint32_t jobs = end_job(thread, now_ns);
+    for (uint32_t i = 0; i < jobs; i++) {
+        answer(server, now_ns, until_ns, thread->job[i]);
+    }
+    start(server, now_ns, number);
+}
+
+double kvc_memcached_server_thread_busy_ns(const struct kvc_memcached_server *server)
+{
+    double most_ns = 0;
+    for (uint32_t i = 0; i < server->config->threads; i++) {
+        most_ns = fmax(most_ns, server->thread[i].busy_ns);
+    }
+    return most_ns;
+}
+
+double kvc_memcached_server_threads_busy_ns(const struct kvc_memcached_server *server)
+{
+    double busy_ns = 0;
+    for (uint32_t i = 0; i < server->config->threads; i++) {
+        busy_ns += server->thread[i].busy_ns;
+    }
+    return busy_ns;
+}
+
+void kvc_memcached_server_stop(struct kvc_memcached_server *server, double stop_ns)
+{
+    server->stopped_ns += stop_ns;
+    server->resumed_ns = server->advanced_ns;
+}
+
+static void handle(struct kvc_memcached_server *server, const struct kvc_event *event, double until_ns)
+{
+    switch (event->kind) {
+    case ARRIVES:
+        arrive(server, event->time_ns, until_ns, event->tag);
+        break;
+    case RECEIVED:
+        hand_on(server, event->time_ns, until_ns, event->unit);
+        break;
+    case LOCKS:
+        lock(server, event->time_ns, event->unit);
+        break;
+    default:
+        finish(server, event->time_ns, until_ns, event->unit);
+        break;
+    }
+}
+
+void kvc_memcached_server_advance(struct kvc_memcached_server *server, double time_ns)
+{
+    double from_ns = server->advanced_ns, until_ns = time_ns - server->stopped_ns;
+    server->advanced_ns = until_ns;
+    while (saturates(server) && server->requests - server->free_count < server->config->outstanding) {
+        if (!send_request(server, from_ns, until_ns)) {
+            break;
+        }
+    }
+    while (!saturates(server) && send_request(server, from_ns, until_ns)) {
+        ;
+    }
+    while (kvc_events_next_ns(&server->events) <= until_ns) {
+        struct kvc_event event = kvc_events_pop(&server->events);
+        handle(server, &event, until_ns);
+    }
+}

@@ -1,0 +1,92 @@
+/* Simulates one server: its wire, receive rings that overflow, and threads.
+ *
+ * A thread does one job at a time. It receives packets from its ring of the NIC, up to a burst, and either
+ * serves them at once or hands them on: to a queue that all threads serve (the socket of Linux), or to the
+ * thread that owns the key. If it finds both kinds of work, it does them in turn. Whoever serves a request
+ * runs it on the real table. What the table touches is memory stalls, and, if the operation holds the lock of
+ * the whole cache, time for which the other threads wait.
+ *
+ * Like a NIC of KV-Direct, the server handles its own events up to the engine's time. Its clock stands still
+ * while it is stopped.
+ *
+ * Not modelled: interrupts that wait (coalescing), sleeping threads and their wake-up, lines of the kernel's
+ * socket that move between cores, two threads on a core. */
+#ifndef KVC_MODELS_MEMCACHED_SERVER_H
+#define KVC_MODELS_MEMCACHED_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/memcached/shard.h"
+#include "sim/base/events.h"
+#include "sim/devices/rss.h"
+#include "sim/run/answers.h"
+#include "sim/workload/source.h"
+
+enum kvc_memcached_outcome {
+    KVC_MEMCACHED_HIT,
+    KVC_MEMCACHED_MISS,
+    KVC_MEMCACHED_SET_DONE,
+    KVC_MEMCACHED_DELETE_DONE,
+};
+
+/* A queue of requests with a limited room. */
+struct kvc_memcached_queue {
+    uint32_t *request;
+    uint32_t first, count, room;
+};
+
+struct kvc_memcached_thread {
+    struct kvc_memcached_queue ring, handed; /* Packets of the NIC; requests that other threads received. */
+    uint32_t job[KVC_MEMCACHED_BURST_MAX];
+    uint32_t jobs; /* Requests of the present job; 0: idle. */
+    bool receives; /* The present or latest job receives packets to hand them on. */
+    double started_ns, busy_ns;
+};
+
+struct kvc_memcached_request;
+
+struct kvc_memcached_server {
+    const struct kvc_scenario *scenario;
+    const struct kvc_memcached_config *config;
+    struct kvc_memcached_shard *shard;
+    struct kvc_source *source;
+    uint32_t number; /* Of its shard. */
+    struct kvc_rss *rss;
+    struct kvc_batch *batch; /* Holds one request. */
+    struct kvc_events events;
+    struct kvc_memcached_request *request;
+    uint8_t *keys; /* Of all requests. */
+    uint32_t *free_request;
+    uint32_t requests, free_count;
+    struct kvc_memcached_thread *thread;
+    struct kvc_memcached_queue socket; /* Requests that any thread serves. */
+    double receive_free_ns, send_free_ns, lock_free_ns, memory_free_ns;
+    /* Busy times since the server was opened. */
+    double receive_busy_ns, send_busy_ns, lock_busy_ns, memory_busy_ns;
+    struct kvc_answers answers;
+    double *dropped_ns; /* When the requests were sent that were lost since the owner emptied the list. */
+    uint32_t dropped, dropped_room;
+    uint64_t served, ring_drops, handed_drops; /* Since the server was opened. */
+    double advanced_ns, stopped_ns, resumed_ns;
+};
+
+/* Opens the server. `scenario`, `shard` and `source` must outlive it. Exits with status 3 if memory is short.
+ */
+void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct kvc_scenario *scenario,
+                               struct kvc_memcached_shard *shard, struct kvc_source *source, uint32_t number,
+                               uint64_t seed);
+void kvc_memcached_server_close(struct kvc_memcached_server *server);
+
+/* Return the busy time of the busiest thread, and of all threads together [ns]. */
+double kvc_memcached_server_thread_busy_ns(const struct kvc_memcached_server *server);
+double kvc_memcached_server_threads_busy_ns(const struct kvc_memcached_server *server);
+
+/* Simulates up to time_ns. */
+void kvc_memcached_server_advance(struct kvc_memcached_server *server, double time_ns);
+
+/* Stops the server for stop_ns from the end of the latest advance on. All that is in it stands still, and
+ * requests wait on the wire. */
+void kvc_memcached_server_stop(struct kvc_memcached_server *server, double stop_ns);
+
+#endif

@@ -1,0 +1,194 @@
+/* Laws of the three servers: conservation, Little's law, rates that follow from the costs, drops only from
+ * full queues, and the closed form next to the simulation. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "models/memcached/costs.h"
+#include "models/memcached/memcached.h"
+#include "models/memcached/predict.h"
+#include "models/memcached/server_fixture.h"
+
+static const struct kvc_model *const stores[] = {&kvc_memcached_model, &kvc_memcached_mica_model,
+                                                 &kvc_memcached_fpga_model};
+enum { STORES = sizeof(stores) / sizeof(*stores) };
+
+static struct kvc_test_memcached_outcome simulate(struct kvc_test_memcached *test, double ms)
+{
+    kvc_test_memcached_resolve(test);
+    return kvc_test_memcached_simulate(test, ms, 1);
+}
+
+static double predicted_mops(const struct kvc_test_memcached *test)
+{
+    static struct kvc_result result;
+    struct kvc_diag diag = {0};
+    result = (struct kvc_result){0};
+    cr_assert_eq(kvc_memcached_predict(&test->scenario, &result, &diag), KVC_OK);
+    return result.throughput_mops;
+}
+
+static void offer(struct kvc_test_memcached *test, double mops)
+{
+    test->scenario.workload.arrival = KVC_ARRIVAL_POISSON;
+    test->scenario.workload.rate_mops = mops;
+}
+
+static double get_ns(const struct kvc_test_memcached *test)
+{
+    const struct kvc_memcached_message get = {
+        .op = KVC_OP_GET, .hit = true, .key_bytes = 16, .value_bytes = 2};
+    struct kvc_memcached_cost cost = kvc_memcached_cost_of(&test->config, &get);
+    return cost.receive_ns + cost.serve_ns;
+}
+
+Test(memcached, little_holds_and_the_closed_form_agrees_at_saturation)
+{
+    static struct kvc_test_memcached test;
+    for (int i = 0; i < STORES; i++) {
+        kvc_test_memcached_describe(&test, stores[i]);
+        struct kvc_test_memcached_outcome outcome = simulate(&test, 2);
+        double in_flight = (double)test.options.outstanding, mops = predicted_mops(&test);
+        cr_expect_eq(outcome.dropped, 0);
+        cr_expect_eq(outcome.in_flight, test.options.outstanding);
+        cr_expect_float_eq(outcome.mean_ns * outcome.mops / 1e3, in_flight, 0.03 * in_flight,
+                           "%s: %g in flight", stores[i]->name, outcome.mean_ns * outcome.mops / 1e3);
+        cr_expect_float_eq(outcome.mops, mops, 0.1 * mops, "%s: %g Mops, closed form %g", stores[i]->name,
+                           outcome.mops, mops);
+    }
+}
+
+Test(memcached, what_is_offered_below_capacity_is_served)
+{
+    static struct kvc_test_memcached test;
+    for (int i = 0; i < STORES; i++) {
+        kvc_test_memcached_describe(&test, stores[i]);
+        kvc_test_memcached_resolve(&test);
+        double mops = predicted_mops(&test) / 2;
+        offer(&test, mops);
+        struct kvc_test_memcached_outcome outcome = simulate(&test, 10);
+        cr_expect_eq(outcome.dropped, 0, "%s", stores[i]->name);
+        cr_expect_float_eq(outcome.mops, mops, 4 * sqrt(mops / 1e4), "%s: %g Mops, not %g", stores[i]->name,
+                           outcome.mops, mops);
+        cr_expect_float_eq(predicted_mops(&test), mops, 1e-9);
+    }
+}
+
+Test(memcached, a_thread_serves_no_faster_than_its_cost)
+{
+    static struct kvc_test_memcached test;
+    for (int network = KVC_MEMCACHED_KERNEL; network <= KVC_MEMCACHED_PF_RING; network++) {
+        kvc_test_memcached_describe(&test, &kvc_memcached_model);
+        test.options.network = network;
+        test.options.threads = 1;
+        struct kvc_test_memcached_outcome outcome = simulate(&test, 5);
+        cr_expect_leq(outcome.mops, 1e3 / get_ns(&test));
+        cr_expect_leq(outcome.thread_busy_ns, 5e6 * (1 + 1e-3));
+        double stall_ns = outcome.thread_busy_ns / (outcome.mops * 5e3) - get_ns(&test);
+        cr_expect_float_eq(stall_ns, 2.5 * 67, 67, "a hit touches 2 to 3 lines, not %g", stall_ns / 67);
+    }
+}
+
+Test(memcached, requests_are_lost_only_where_queues_are_full)
+{
+    static struct kvc_test_memcached test;
+    for (int network = KVC_MEMCACHED_KERNEL; network <= KVC_MEMCACHED_PF_RING; network++) {
+        kvc_test_memcached_describe(&test, &kvc_memcached_model);
+        test.options.network = network;
+        kvc_test_memcached_resolve(&test);
+        offer(&test, 2 * predicted_mops(&test));
+        struct kvc_test_memcached_outcome outcome = simulate(&test, 5);
+        cr_expect_gt(outcome.dropped, 0);
+        double room = test.config.threads * (double)test.nic.ring_frames;
+        cr_expect_geq((double)outcome.in_flight, 0.9 * room, "%llu in queues for %g",
+                      (unsigned long long)outcome.in_flight, room);
+    }
+}
+
+Test(memcached, the_lock_of_the_whole_cache_bounds_all_threads)
+{
+    static struct kvc_test_memcached test;
+    kvc_test_memcached_describe(&test, &kvc_memcached_model);
+    test.options.network = KVC_MEMCACHED_PF_RING;
+    test.options.lock = KVC_MEMCACHED_LOCK_GLOBAL;
+    test.options.compute_cycles = 0;
+    test.dram.random_line_ns = 300;
+    kvc_test_memcached_resolve(&test);
+    double item_mops = simulate(&test, 2).mops, mops = predicted_mops(&test);
+    double chain = 20000.0 / test.config.buckets;
+    double lock_ns = kvc_memcached_handover_ns(&test.config) + (2 + chain / 2) * 300;
+    cr_expect_float_eq(item_mops, 1e3 / lock_ns, 0.02 * item_mops, "%g, not %g", item_mops, 1e3 / lock_ns);
+    cr_expect_float_eq(mops, item_mops, 0.02 * mops);
+    test.options.lock = KVC_MEMCACHED_LOCK_ITEM;
+    cr_expect_gt(simulate(&test, 2).mops, 1.5 * item_mops);
+}
+
+Test(memcached, hits_are_those_of_the_real_table)
+{
+    static struct kvc_test_memcached test;
+    for (int i = 0; i < STORES; i++) {
+        kvc_test_memcached_describe(&test, stores[i]);
+        test.scenario.workload.preload_frac = 0.5;
+        struct kvc_test_memcached_outcome outcome = simulate(&test, 2);
+        cr_expect_float_eq((double)outcome.hits / (double)outcome.gets, 0.5, 0.02, "%s", stores[i]->name);
+        if (test.options.entries > 0) { /* A table that is too small evicts. */
+            test.scenario.workload.preload_frac = 1;
+            test.options.entries = 5000;
+            outcome = simulate(&test, 2);
+            cr_expect_float_eq((double)outcome.hits / (double)outcome.gets, 0.25, 0.02, "%s",
+                               stores[i]->name);
+        }
+    }
+}
+
+Test(memcached, one_seed_gives_one_result)
+{
+    static struct kvc_test_memcached test;
+    for (int i = 0; i < STORES; i++) {
+        kvc_test_memcached_describe(&test, stores[i]);
+        test.scenario.workload.get_frac = 0.5;
+        test.scenario.workload.set_frac = test.scenario.workload.delete_frac = 0.25;
+        offer(&test, 0.5);
+        kvc_test_memcached_resolve(&test);
+        double first = kvc_test_memcached_simulate(&test, 1, 7).done_ns_sum;
+        cr_expect_eq(kvc_test_memcached_simulate(&test, 1, 7).done_ns_sum, first);
+        cr_expect_neq(kvc_test_memcached_simulate(&test, 1, 8).done_ns_sum, first);
+    }
+}
+
+Test(memcached, an_fpga_takes_a_packet_in_its_words)
+{
+    static struct kvc_test_memcached test;
+    kvc_test_memcached_describe(&test, &kvc_memcached_fpga_model);
+    struct kvc_test_memcached_outcome outcome = simulate(&test, 2);
+    cr_expect_float_eq(outcome.mops, 156.25 / 12, 1e-3 * outcome.mops, "96 bytes are 12 words, not %g",
+                       156.25 / outcome.mops);
+    test.options.outstanding = 1;
+    outcome = simulate(&test, 2);
+    double alone_ns = 96 / 2.5 + 12 * 6.4 + 625 * 6.4 + 111 / 2.5;
+    cr_expect_float_eq(outcome.mean_ns, alone_ns, 1e-3 * alone_ns, "%g, not %g", outcome.mean_ns, alone_ns);
+}
+
+Test(memcached, clients_that_know_the_core_make_the_threads_faster)
+{
+    static struct kvc_test_memcached test;
+    kvc_test_memcached_describe(&test, &kvc_memcached_mica_model);
+    test.nic.bytes_per_s *= 100;
+    double assisted = simulate(&test, 1).mops;
+    test.options.client_assisted = false;
+    double alone = simulate(&test, 1).mops;
+    cr_expect_lt(alone, 0.95 * assisted, "%g and %g", alone, assisted);
+    double mops = predicted_mops(&test);
+    cr_expect_float_eq(alone, mops, 0.1 * mops, "%g, closed form %g", alone, mops);
+}
+
+/* A burst overlaps its stalls; single requests do not. */
+Test(memcached, bursts_overlap_stalls)
+{
+    static struct kvc_test_memcached test;
+    kvc_test_memcached_describe(&test, &kvc_memcached_mica_model);
+    kvc_test_memcached_resolve(&test);
+    double one_ns = kvc_memcached_stall_ns(&test.config, 3),
+           burst_ns = kvc_memcached_stall_ns(&test.config, 96);
+    cr_expect_float_eq(one_ns, 2 * 67, 1e-9);
+    cr_expect_float_eq(burst_ns, 9.6 * 67, 1e-9);
+}

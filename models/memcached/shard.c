@@ -1,0 +1,157 @@
+#include "models/memcached/shard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/memcachedgpu/chained.h"
+#include "kernels/memcachedgpu/set_assoc.h"
+#include "kernels/mica/mica.h"
+
+/* Timestamps of memcached's table are milliseconds. Items move in its queue once in 60 s (items.c,
+ * ITEM_UPDATE_INTERVAL). */
+enum { BUMP_AFTER_MS = 60000, BUCKET_BYTES = 128 };
+
+static struct kvc_chained_params chained_params(const struct kvc_memcached_config *config)
+{
+    return (struct kvc_chained_params){.buckets = config->buckets,
+                                       .capacity = (uint32_t)config->options->entries,
+                                       .key_bytes_max = (uint32_t)config->options->key_room,
+                                       .bump_after = BUMP_AFTER_MS};
+}
+
+static struct kvc_set_assoc_params set_assoc_params(const struct kvc_memcached_config *config)
+{
+    uint64_t ways = config->options->ways;
+    return (struct kvc_set_assoc_params){.sets = (uint32_t)((config->options->entries + ways - 1) / ways),
+                                         .ways = (uint32_t)ways,
+                                         .key_bytes_max = (uint32_t)config->options->key_room};
+}
+
+double kvc_memcached_shard_bytes(const struct kvc_memcached_config *config)
+{
+    const struct kvc_memcached_options *options = config->options;
+    if (config->kind == KVC_MEMCACHED_MICA) {
+        return config->threads * (options->log_bytes + (double)options->buckets * BUCKET_BYTES);
+    }
+    double entry = kvc_chained_entry_bytes((uint32_t)options->key_room);
+    return (double)options->entries * entry + config->buckets * (double)sizeof(uint32_t);
+}
+
+bool kvc_memcached_shard_open(struct kvc_memcached_shard *shard, const struct kvc_memcached_config *config,
+                              uint32_t value_bytes_max, uint64_t seed)
+{
+    const struct kvc_chained_params chained = chained_params(config);
+    *shard = (struct kvc_memcached_shard){.config = config, .value_room = value_bytes_max + 1};
+    shard->value = calloc(shard->value_room, 1);
+    if (config->kind == KVC_MEMCACHED_MICA) {
+        const struct kvc_mica_params mica = {.partitions = config->threads,
+                                             .buckets = (uint32_t)config->options->buckets,
+                                             .log_bytes = (uint64_t)config->options->log_bytes,
+                                             .seed = seed};
+        shard->mica = kvc_mica_create(&mica);
+    } else if (config->kind == KVC_MEMCACHED_FPGA) {
+        const struct kvc_set_assoc_params set_assoc = set_assoc_params(config);
+        shard->set_assoc = kvc_set_assoc_create(&set_assoc);
+    } else {
+        shard->chained = kvc_chained_create(&chained);
+    }
+    return shard->value != NULL &&
+           (shard->mica != NULL || shard->set_assoc != NULL || shard->chained != NULL);
+}
+
+void kvc_memcached_shard_close(struct kvc_memcached_shard *shard)
+{
+    kvc_chained_free(shard->chained);
+    kvc_mica_free(shard->mica);
+    kvc_set_assoc_free(shard->set_assoc);
+    free(shard->value);
+}
+
+static bool run_mica(struct kvc_memcached_shard *shard, const struct kvc_memcached_access *access)
+{
+    const uint32_t offset = 0;
+    const uint8_t bytes = (uint8_t)access->key_bytes;
+    const struct kvc_mica_keys keys = {access->key, &offset, &bytes, NULL};
+    struct kvc_mica_buffer buffer = {shard->value, shard->value_room, 0};
+    const struct kvc_mica_value value = {shard->value, access->value_bytes};
+    uint8_t outcome = 0;
+    bool erased = false;
+    switch (access->op) {
+    case KVC_OP_SET:
+        kvc_mica_set(shard->mica, &keys, &value, 1, &outcome, &shard->stats);
+        return outcome == KVC_MICA_IN_PLACE || outcome == KVC_MICA_APPENDED;
+    case KVC_OP_DELETE:
+        kvc_mica_delete(shard->mica, &keys, 1, &erased, &shard->stats);
+        return erased;
+    default:
+        kvc_mica_get(shard->mica, &keys, 1, &buffer, &shard->stats);
+        return buffer.bytes != KVC_MICA_NONE;
+    }
+}
+
+/* The two tables of memcached's kind have the same operations. */
+static bool run_table(struct kvc_memcached_shard *shard, const struct kvc_memcached_access *access)
+{
+    const uint32_t offset = 0, any = KVC_LOCATION_ANY;
+    const uint8_t bytes = (uint8_t)access->key_bytes;
+    const struct kvc_set_assoc_keys keys = {access->key, &offset, &bytes};
+    const struct kvc_set_assoc_item item = {.location = 0, .value_bytes = access->value_bytes};
+    struct kvc_set_assoc_item out = {.location = KVC_LOCATION_NONE};
+    struct kvc_index_stats *stats = &shard->stats;
+    bool chained = shard->chained != NULL;
+    uint32_t now = chained ? (uint32_t)(access->now_ns / 1e6) : shard->clock++;
+    uint64_t replaced = stats->replaced;
+    if (access->op == KVC_OP_SET) {
+        if (chained) {
+            kvc_chained_insert(shard->chained, &keys, &item, 1, now, &out, stats);
+        } else {
+            kvc_set_assoc_insert(shard->set_assoc, &keys, &item, 1, now, &out, stats);
+        }
+        return stats->replaced > replaced;
+    }
+    if (access->op == KVC_OP_DELETE) {
+        if (chained) {
+            kvc_chained_erase(shard->chained, &keys, &any, 1, &out, stats);
+        } else {
+            kvc_set_assoc_erase(shard->set_assoc, &keys, &any, 1, &out, stats);
+        }
+    } else if (chained) {
+        kvc_chained_search(shard->chained, &keys, 1, now, &out, stats);
+    } else {
+        kvc_set_assoc_search(shard->set_assoc, &keys, 1, now, &out, stats);
+    }
+    return out.location != KVC_LOCATION_NONE;
+}
+
+struct kvc_memcached_found kvc_memcached_shard_run(struct kvc_memcached_shard *shard,
+                                                   const struct kvc_memcached_access *access)
+{
+    const struct kvc_index_stats *stats = &shard->stats;
+    uint64_t before = stats->search_lines + stats->insert_lines + stats->erase_lines;
+    bool hit = shard->mica != NULL ? run_mica(shard, access) : run_table(shard, access);
+    uint64_t after = stats->search_lines + stats->insert_lines + stats->erase_lines;
+    return (struct kvc_memcached_found){.hit = hit, .lines = (uint32_t)(after - before)};
+}
+
+uint32_t kvc_memcached_shard_owner(const struct kvc_memcached_shard *shard, const uint8_t *key,
+                                   uint32_t key_bytes)
+{
+    if (shard->mica == NULL) {
+        return 0;
+    }
+    return kvc_mica_partition(shard->mica, kvc_mica_hash(shard->mica, key, key_bytes));
+}
+
+double kvc_memcached_shard_load_frac(const struct kvc_memcached_shard *shard)
+{
+    if (shard->mica != NULL) {
+        struct kvc_mica_usage usage;
+        kvc_mica_usage(shard->mica, &usage);
+        return (double)usage.live /
+               ((double)shard->config->threads * (double)shard->config->options->buckets * KVC_MICA_ENTRIES);
+    }
+    if (shard->chained != NULL) {
+        return (double)shard->chained->table.state->used / shard->chained->table.capacity;
+    }
+    return (double)shard->set_assoc->used / (double)kvc_index_capacity(&shard->set_assoc->index);
+}
