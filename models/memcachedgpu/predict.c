@@ -278,14 +278,13 @@ enum kvc_status kvc_memcachedgpu_predict(const struct kvc_scenario *scenario, st
     return KVC_OK;
 }
 
+/* Does not depend on the speed of any device, so that a run with a faster one has the same windows. */
 double kvc_memcachedgpu_window_ns(const struct kvc_scenario *scenario)
 {
-    static const double shortest_ns = 200e3, batches = 8;
+    static const double shortest_ns = 200e3, batches = 8, saturated_mops = 5;
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
-    struct mean mean = mean_of(scenario);
-    double limit = limits_of(scenario, &mean).lowest;
-    double per_ns = fmin(kvc_workload_rate_max_mops(&scenario->workload) * 1e-3 / config->shards, limit);
-    double batch_ns = config->batch / per_ns;
+    double rate_mops = kvc_workload_rate_max_mops(&scenario->workload) / config->shards;
+    double batch_ns = config->batch / (isfinite(rate_mops) ? rate_mops : saturated_mops) * 1e3;
     if (config->options->batch_timeout_ns > 0) {
         batch_ns = fmin(batch_ns, config->options->batch_timeout_ns);
     }

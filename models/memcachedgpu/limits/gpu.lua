@@ -1,0 +1,8 @@
+-- A kernel that takes more of the card limits the store.
+return {
+  name = "gpu kernel gpu",
+  system = { kind = "memcachedgpu", entries = 4e5, batch = 64 },
+  node = { memcachedgpu_costs = { base = "memcachedgpu-costs-h200", packet_cycles = 5000 } },
+  workload = { keys = 1e5, key = 16, value = 2, get = 1, set = 0, arrival = "saturate" },
+  run = { duration = "100ms" },
+}
