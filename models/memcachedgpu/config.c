@@ -4,6 +4,7 @@
 
 #include "kernels/memcachedgpu/packet.h"
 #include "kernels/megakv/slab.h"
+#include "models/memcachedgpu/costs.h"
 #include "models/memcachedgpu/tables.h"
 #include "sim/devices/gpu_blocks.h"
 #include "sim/workload/sizes.h"
@@ -118,6 +119,14 @@ static enum kvc_status check_receive(const struct kvc_memcachedgpu_config *confi
                              config->batch, (unsigned long long)config->buffers,
                              (unsigned long long)options->buffer_bytes);
     }
+    if (config->receive == KVC_MEMCACHEDGPU_RECEIVE_GPU && config->gpu->pinned_bytes > 0 &&
+        options->receive_bytes > config->gpu->pinned_bytes) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.receive_memory: found %.4g MB, allowed: at most %.4g MB, what other "
+                             "devices can write to on gpu \"%s\"",
+                             options->receive_bytes / 1e6, config->gpu->pinned_bytes / 1e6,
+                             config->gpu->name);
+    }
     if (options->receive_ports > config->nic->ports) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "system.receive_ports: found %llu, allowed: at most %llu, the ports of the nic",
@@ -177,6 +186,16 @@ static enum kvc_status check_workload(const struct kvc_scenario *scenario, struc
             diag, KVC_ERR_SCENARIO,
             "workload.arrival: found clients, allowed with memcachedgpu: saturate, "
             "poisson_mops, fixed_mops, curve or trace, because GETs over UDP wait for nobody");
+    }
+    uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
+    uint32_t head_bytes = kvc_memcachedgpu_head_bytes(true, key_bytes, value_bytes);
+    uint32_t response_bytes = kvc_memcachedgpu_response_bytes(true, head_bytes, value_bytes);
+    if (response_bytes > KVC_MEMCACHEDGPU_PACKET_HEADER_BYTES + KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.value: found values of %u bytes, allowed: less, because a response of "
+                             "%u bytes does not fit one datagram of %d",
+                             value_bytes, response_bytes - KVC_MEMCACHEDGPU_PACKET_HEADER_BYTES,
+                             KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX);
     }
     if (workload->frame_requests > 1) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,

@@ -45,6 +45,7 @@ struct kvc_gpu {
                                 C++ Programming Guide). */
     uint64_t blocks_per_sm;  /**< Thread blocks that a multiprocessor holds at once, likewise. */
     double memory_bytes;     /**< Device memory. */
+    double pinned_bytes;     /**< Device memory that other devices can write to; 0: all of it. */
     double sectors_per_s;    /**< Random 32-byte sectors per second of the whole card; 0: unknown. */
     double access_ns;        /**< Time of one dependent access to device memory. */
     double launch_ns;        /**< Time of launch and completion as the host sees it. */
