@@ -307,21 +307,59 @@ void kvc_engine_finish(struct kvc_work *work)
     work->count = 0;
 }
 
-void kvc_engine_cancel(struct kvc_work *work)
-{
-    enter();
-    for (uint32_t i = 0; i < work->count; i++) {
-        sg_exec_cancel(work->execution[i]);
-    }
-    leave();
-    work->count = 0;
-}
-
 void kvc_engine_work(const struct kvc_draw *draws, uint32_t count)
 {
     struct kvc_work work;
     kvc_engine_start(&work, draws, count);
     kvc_engine_finish(&work);
+}
+
+/* ---- polling ---- */
+
+struct kvc_poller {
+    uint32_t host;
+    sg_actor_t actor;
+};
+
+static void poll_main(int argc, char **argv)
+{
+    static const double long_ns = 1e9;
+    (void)argc;
+    (void)argv;
+    const struct kvc_poller *poller = sg_actor_self_get_data();
+    leave();
+    for (;;) {
+        kvc_engine_work(&(struct kvc_draw){poller->host, long_ns, long_ns}, 1);
+    }
+}
+
+struct kvc_poller *kvc_poller_create(uint32_t host)
+{
+    struct kvc_poller *poller = kvc_array_of(1, sizeof(*poller));
+    poller->host = host;
+    poller->actor = sg_actor_init("poller", engine.home);
+    sg_actor_set_data(poller->actor, poller);
+    sg_actor_start_(poller->actor, poll_main, 0, NULL);
+    return poller;
+}
+
+void kvc_poller_free(struct kvc_poller *poller)
+{
+    free(poller);
+}
+
+void kvc_poller_pause(struct kvc_poller *poller)
+{
+    enter();
+    sg_actor_suspend(poller->actor);
+    leave();
+}
+
+void kvc_poller_resume(struct kvc_poller *poller)
+{
+    enter();
+    sg_actor_resume(poller->actor);
+    leave();
 }
 
 /* ---- transfers ---- */

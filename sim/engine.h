@@ -66,12 +66,24 @@ void kvc_engine_start(struct kvc_work *work, const struct kvc_draw *draws, uint3
  * in full when the device is back and the draws before it have ended. */
 void kvc_engine_finish(struct kvc_work *work);
 
-/** Ends the work now, whatever is left of it. */
-void kvc_engine_cancel(struct kvc_work *work);
-
 /** Works on several devices at once and returns when all draws have ended: kvc_engine_start() and
  * kvc_engine_finish(). */
 void kvc_engine_work(const struct kvc_draw *draws, uint32_t count);
+
+/** A thread that polls: it keeps one core of its host busy until it is paused. */
+struct kvc_poller;
+
+/** Creates a thread that begins to poll at once. */
+struct kvc_poller *kvc_poller_create(uint32_t host);
+
+/** Frees the thread's struct, after the engine has ended. NULL is allowed. */
+void kvc_poller_free(struct kvc_poller *poller);
+
+/** Lets the thread stop polling, because it has something to do. */
+void kvc_poller_pause(struct kvc_poller *poller);
+
+/** Lets it poll again. */
+void kvc_poller_resume(struct kvc_poller *poller);
 
 /** Transfers bytes over the links of the route between two hosts. SimGrid transfers whole bytes; a part of a
  * byte is left for the next transfer from the same host. */

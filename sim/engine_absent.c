@@ -61,9 +61,26 @@ void kvc_engine_finish(struct kvc_work *work)
     unreachable();
 }
 
-void kvc_engine_cancel(struct kvc_work *work)
+struct kvc_poller *kvc_poller_create(uint32_t host)
 {
-    (void)work;
+    (void)host;
+    unreachable();
+}
+
+void kvc_poller_free(struct kvc_poller *poller)
+{
+    (void)poller;
+}
+
+void kvc_poller_pause(struct kvc_poller *poller)
+{
+    (void)poller;
+    unreachable();
+}
+
+void kvc_poller_resume(struct kvc_poller *poller)
+{
+    (void)poller;
     unreachable();
 }
 

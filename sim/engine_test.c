@@ -305,3 +305,39 @@ Test(engine, routes_that_miss_a_device_are_refused)
     cr_expect_str_eq(diag.message, "platform: no route connects the link \"up\"");
     kvc_platform_free(platform);
 }
+
+struct polling {
+    uint32_t host;
+    struct kvc_poller *poller;
+};
+
+static void poll_and_work(void *data)
+{
+    const struct polling *polling = data;
+    for (int i = 0; i < 10; i++) {
+        kvc_engine_sleep_until_ns(kvc_engine_now_ns() + 100);
+        kvc_poller_pause(polling->poller);
+        kvc_engine_work(&(struct kvc_draw){polling->host, 50, 50}, 1);
+        kvc_engine_sleep_until_ns(kvc_engine_now_ns() + 50);
+        kvc_poller_resume(polling->poller);
+    }
+    kvc_poller_pause(polling->poller);
+    kvc_engine_stop();
+}
+
+/* A thread that polls takes a core, but not while it is paused. */
+Test(engine, polling_counts_as_far_as_it_was_done)
+{
+    struct kvc_platform *platform = kvc_test_platform();
+    uint32_t cpu = kvc_test_add_host(platform, "cpu", 1);
+    struct kvc_test_job job = kvc_test_work(100, cpu, 50, 50);
+    kvc_test_open(platform);
+    struct polling polling = {cpu, kvc_poller_create(cpu)};
+    kvc_engine_spawn("poll", poll_and_work, &polling);
+    kvc_test_spawn(&job, 1);
+    kvc_engine_run();
+    EXPECT_NS(job.end_ns, 200); /* The thread's own work takes the other half. */
+    EXPECT_NS(kvc_engine_work_done_ns(cpu), 10 * (100 + 50) + 50);
+    kvc_poller_free(polling.poller);
+    kvc_platform_free(platform);
+}

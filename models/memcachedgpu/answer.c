@@ -65,7 +65,7 @@ static struct work write_responses(const struct kvc_memcachedgpu_server *server,
 static double take(const struct kvc_memcachedgpu_server *server, const struct work *work)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
-    bool siblings = config->cpu->threads_per_core > 1;
+    bool siblings = kvc_memcachedgpu_shares_cores(config);
     double speed = kvc_cpu_pstate_speed(config->cpu, kvc_engine_pstate((uint32_t)server->device.cpu));
     const struct kvc_draw draws[] = {
         {(uint32_t)server->device.cpu, (siblings ? work->compute_ns : work->cost_ns) * speed, work->cost_ns},
@@ -250,16 +250,16 @@ static void serve(struct kvc_memcachedgpu_thread *post, struct kvc_memcachedgpu_
 /* A post thread polls the events of its batches, so its hardware thread is never idle. */
 void kvc_memcachedgpu_post_main(void *data)
 {
-    static const double long_ns = 1e12;
     struct kvc_memcachedgpu_thread *post = data;
-    const struct kvc_draw poll = {(uint32_t)post->server->device.cpu, long_ns, long_ns};
     for (;;) {
-        struct kvc_work polling = {0};
-        if (post->queue.head == NULL) {
-            kvc_engine_start(&polling, &poll, 1);
+        bool waits = post->queue.head == NULL;
+        if (waits) {
+            kvc_poller_resume(post->poller);
         }
         kvc_gate_wait(post->queue.gate);
-        kvc_engine_cancel(&polling);
+        if (waits) {
+            kvc_poller_pause(post->poller);
+        }
         serve(post, kvc_memcachedgpu_pop(&post->queue));
     }
 }

@@ -65,6 +65,15 @@ enum kvc_status kvc_memcachedgpu_resolve(const struct kvc_scenario *scenario, vo
 /* Checks what the ranges of single options cannot express. */
 enum kvc_status kvc_memcachedgpu_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
+/* Returns whether threads that are busy at the same time share cores as siblings: the driver's, the pre and
+ * post threads, and those that serve writes. While each has a core, it holds the core when it waits for
+ * memory, too. */
+static inline bool kvc_memcachedgpu_shares_cores(const struct kvc_memcachedgpu_config *config)
+{
+    uint64_t threads = 2 + config->post_threads + (config->writes ? config->options->set_threads : 0);
+    return config->cpu->threads_per_core > 1 && threads > config->cpu->cores;
+}
+
 /* Returns the class of a key's table, or class_count if no table has room for the key. */
 static inline uint32_t kvc_memcachedgpu_class_of(const struct kvc_memcachedgpu_config *config,
                                                  uint32_t key_bytes)

@@ -32,6 +32,7 @@ static void close_threads(struct kvc_memcachedgpu_thread *threads, uint32_t coun
 {
     for (uint32_t i = 0; i < count; i++) {
         kvc_gate_free(threads[i].queue.gate);
+        kvc_poller_free(threads[i].poller);
     }
     free(threads);
 }
@@ -148,6 +149,7 @@ static void spawn_server(struct kvc_memcachedgpu_server *server)
         kvc_engine_spawn("stream", kvc_memcachedgpu_stream_main, &server->streams[i]);
     }
     for (uint32_t i = 0; i < config->post_threads; i++) {
+        server->posts[i].poller = kvc_poller_create((uint32_t)server->device.cpu);
         kvc_engine_spawn("post", kvc_memcachedgpu_post_main, &server->posts[i]);
     }
     for (uint32_t i = 0; i < writers_of(config) && config->writes; i++) {

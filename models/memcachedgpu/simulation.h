@@ -93,6 +93,7 @@ struct kvc_memcachedgpu_thread {
     struct kvc_memcachedgpu_server *server;
     uint32_t number;
     struct kvc_memcachedgpu_queue queue; /* Post threads: the batches whose kernel has ended. */
+    struct kvc_poller *poller;           /* Post threads: what they do meanwhile. */
 };
 
 struct kvc_memcachedgpu_server {
