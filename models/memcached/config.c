@@ -65,6 +65,7 @@ static void set_common(const struct kvc_scenario *scenario, struct kvc_memcached
     double bytes = (double)config->nic->request_header_bytes + kvc_workload_key_bytes_mean(workload);
     config->path_ns = kvc_network_path_ns(&scenario->node, kvc_nic_wire_bytes(config->nic, bytes));
     config->room = (uint32_t)config->nic->ring_frames;
+    config->key_bytes_max = kvc_workload_key_bytes_max(workload);
     if (kind == KVC_MEMCACHED_FPGA) {
         config->cycle_ns = kvc_fpga_cycle_ns(config->fpga);
         config->price_usd = shards * options->price_usd;

@@ -30,12 +30,13 @@ struct kvc_memcached_config {
     const struct kvc_dram *dram;
     const struct kvc_fpga *fpga;
     uint32_t threads, burst, outstanding;
-    uint32_t room;    /* Packets that wait for the thread, or for all of them, that serves them. */
-    uint32_t buckets; /* Buckets of memcached's table. */
-    bool staged;      /* The thread that receives a packet and the one that serves it may differ. */
-    bool shared;      /* Staged: any thread serves it; otherwise its owner does. */
-    bool owned;       /* The NIC gives a packet to the thread that owns the key. */
-    bool polls;       /* Threads poll, and draw full power even when idle. */
+    uint32_t room;          /* Packets that wait for the thread, or for all of them, that serves them. */
+    uint32_t buckets;       /* Buckets of memcached's table. */
+    uint32_t key_bytes_max; /* Longest key of the workload, for which the entries of a table have room. */
+    bool staged;            /* The thread that receives a packet and the one that serves it may differ. */
+    bool shared;            /* Staged: any thread serves it; otherwise its owner does. */
+    bool owned;             /* The NIC gives a packet to the thread that owns the key. */
+    bool polls;             /* Threads poll, and draw full power even when idle. */
     bool locks_gets, locks_sets;
     double cycle_ns;
     double llc_frac;  /* Share of the table's lines that the last-level cache holds. */

@@ -50,12 +50,12 @@ static double value_ns(const struct kvc_memcached_config *config, const struct k
 static struct kvc_memcached_cost kernel_cost(const struct kvc_memcached_config *config, bool tcp)
 {
     const struct kvc_memcached_options *options = config->options;
-    double calls = (double)options->system_calls;
+    double serve_cycles = options->schedule_cycles + options->epoll_cycles + options->copy_cycles +
+                          (double)options->system_calls * options->crossing_cycles + options->compute_cycles +
+                          options->stack_send_cycles;
     return (struct kvc_memcached_cost){
         .receive_ns = config->cycle_ns * options->stack_receive_cycles * (tcp ? 2 : 1),
-        .serve_ns = config->cycle_ns *
-                    (options->schedule_cycles + options->copy_cycles + calls * options->crossing_cycles +
-                     options->compute_cycles + options->stack_send_cycles),
+        .serve_ns = config->cycle_ns * serve_cycles,
     };
 }
 

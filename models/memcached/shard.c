@@ -15,7 +15,7 @@ static struct kvc_chained_params chained_params(const struct kvc_memcached_confi
 {
     return (struct kvc_chained_params){.buckets = config->buckets,
                                        .capacity = (uint32_t)config->options->entries,
-                                       .key_bytes_max = (uint32_t)config->options->key_room,
+                                       .key_bytes_max = config->key_bytes_max,
                                        .bump_after = BUMP_AFTER_MS};
 }
 
@@ -24,7 +24,7 @@ static struct kvc_set_assoc_params set_assoc_params(const struct kvc_memcached_c
     uint64_t ways = config->options->ways;
     return (struct kvc_set_assoc_params){.sets = (uint32_t)((config->options->entries + ways - 1) / ways),
                                          .ways = (uint32_t)ways,
-                                         .key_bytes_max = (uint32_t)config->options->key_room};
+                                         .key_bytes_max = config->key_bytes_max};
 }
 
 double kvc_memcached_shard_bytes(const struct kvc_memcached_config *config)
@@ -33,7 +33,7 @@ double kvc_memcached_shard_bytes(const struct kvc_memcached_config *config)
     if (config->kind == KVC_MEMCACHED_MICA) {
         return config->threads * (options->log_bytes + (double)options->buckets * BUCKET_BYTES);
     }
-    double entry = kvc_chained_entry_bytes((uint32_t)options->key_room);
+    double entry = kvc_chained_entry_bytes(config->key_bytes_max);
     return (double)options->entries * entry + config->buckets * (double)sizeof(uint32_t);
 }
 
