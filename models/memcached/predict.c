@@ -203,6 +203,11 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
         per_ns = fmin(per_ns, kvc_workload_rate_max_mops(workload) * 1e-3);
         double load = per_ns * server * busy_ns;
         latency_ns = load < 1 ? latency_ns + load / (1 - load) / 2 * busy_ns : NAN;
+        if (config->shared && kvc_workload_rate_max_mops(workload) * 1e-3 * server * busy_ns > 1) {
+            kvc_result_note(
+                result, "the closed form does not model that packets beyond the capacity take time of the "
+                        "threads before they are lost");
+        }
     }
     double speed = per_ns * server; /* Requests per ns of the hottest server. */
     const char *processor = config->kind == KVC_MEMCACHED_FPGA ? "fpga" : "cpu";

@@ -251,7 +251,8 @@ static void start(struct kvc_memcached_server *server, double now_ns, uint16_t n
     }
     if (config->staged) {
         struct kvc_memcached_queue *handed = handed_to(server, number);
-        thread->receives = thread->ring.count > 0 && (handed->count == 0 || !thread->receives);
+        bool in_turn = handed->count == 0 || !thread->receives;
+        thread->receives = thread->ring.count > 0 && (config->shared || in_turn);
         queue = thread->receives ? &thread->ring : handed;
     }
     while (thread->jobs < config->burst && queue->count > 0) {

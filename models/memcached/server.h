@@ -2,15 +2,18 @@
  *
  * A thread does one job at a time. It receives packets from its ring of the NIC, up to a burst, and either
  * serves them at once or hands them on: to a queue that all threads serve (the socket of Linux), or to the
- * thread that owns the key. If it finds both kinds of work, it does them in turn. Whoever serves a request
- * runs it on the real table. What the table touches is memory stalls, and, if the operation holds the lock of
- * the whole cache, time for which the other threads wait.
+ * thread that owns the key. If it finds both kinds of work, a polling thread does them in turn. A core of
+ * Linux receives first, because packets interrupt threads; with too much load, it therefore serves less than
+ * it could.
+ *
+ * Whoever serves a request runs it on the real table. What the table touches is memory stalls, and, if the
+ * operation holds the lock of the whole cache, time for which the other threads wait.
  *
  * Like a NIC of KV-Direct, the server handles its own events up to the engine's time. Its clock stands still
  * while it is stopped.
  *
- * Not modelled: interrupts that wait (coalescing), sleeping threads and their wake-up, lines of the kernel's
- * socket that move between cores, two threads on a core. */
+ * Not modelled: interrupts within a request, interrupts that wait (coalescing), ksoftirqd, sleeping threads
+ * and their wake-up, lines of the kernel's socket that move between cores, two threads on a core. */
 #ifndef KVC_MODELS_MEMCACHED_SERVER_H
 #define KVC_MODELS_MEMCACHED_SERVER_H
 
