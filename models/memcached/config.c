@@ -134,8 +134,15 @@ enum kvc_status kvc_memcached_mica_resolve(const struct kvc_scenario *scenario, 
     config->burst = (uint32_t)options->burst;
     config->owned = options->client_assisted;
     config->staged = !config->owned;
+    config->offline = options->feed == KVC_MEMCACHED_FROM_MEMORY;
+    config->path_ns = config->offline ? 0 : config->path_ns;
     config->polls = true;
     config->overlap = (double)options->fill_buffers;
+    if (config->offline && !config->owned) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.client_assisted: found false, allowed is true with system.feed = \"memory\"");
+    }
     if (config->threads > KVC_MICA_PARTITIONS_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "node.cpu: found %u cores, allowed are 1 to %d partitions", config->threads,
@@ -178,6 +185,11 @@ enum kvc_status kvc_memcached_check(const struct kvc_scenario *scenario, struct 
             diag, KVC_ERR_SCENARIO,
             "workload.arrival: found %s, allowed with %s: saturate, poisson_mops, fixed_mops or curve",
             workload->arrival == KVC_ARRIVAL_TRACE ? "a trace" : "clients", scenario->model->name);
+    }
+    if (config->offline && workload->arrival != KVC_ARRIVAL_SATURATE) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.arrival: found an open load, allowed with system.feed = \"memory\": saturate");
     }
     if (workload->frame_requests > 1) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,

@@ -36,6 +36,7 @@ struct kvc_memcached_config {
     bool staged;            /* The thread that receives a packet and the one that serves it may differ. */
     bool shared;            /* Staged: any thread serves it; otherwise its owner does. */
     bool owned;             /* The NIC gives a packet to the thread that owns the key. */
+    bool offline;           /* Requests come from memory, without packets. */
     bool polls;             /* Threads poll, and draw full power even when idle. */
     bool locks_gets, locks_sets;
     double cycle_ns;

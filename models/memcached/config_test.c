@@ -50,6 +50,14 @@ Test(memcached_config, refuses_what_it_cannot_serve)
     test.scenario.workload.value_bytes = 2 << 20;
     expect_refusal(&test, "workload: found pairs of up to");
     describe(&test, &kvc_memcached_mica_model);
+    test.options.feed = KVC_MEMCACHED_FROM_MEMORY;
+    test.options.client_assisted = false;
+    expect_refusal(&test, "system.client_assisted: found false");
+    describe(&test, &kvc_memcached_mica_model);
+    test.options.feed = KVC_MEMCACHED_FROM_MEMORY;
+    test.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
+    expect_refusal(&test, "workload.arrival: found an open load");
+    describe(&test, &kvc_memcached_mica_model);
     test.nic.queues = 3;
     expect_refusal(&test, "queues");
     describe(&test, &kvc_memcached_fpga_model);

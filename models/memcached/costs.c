@@ -33,6 +33,11 @@ double kvc_memcached_response_bytes(const struct kvc_memcached_config *config,
     return message->op == KVC_OP_GET ? MISS_BYTES : STORED_BYTES;
 }
 
+double kvc_memcached_wire_ns(const struct kvc_memcached_config *config, double message_bytes)
+{
+    return config->offline ? 0 : kvc_nic_wire_ns(config->nic, message_bytes, 1);
+}
+
 /* Returns the lines of a packet that a thread reads. */
 static double packet_lines(const struct kvc_memcached_config *config, double message_bytes)
 {
@@ -88,6 +93,9 @@ static struct kvc_memcached_cost mica_cost(const struct kvc_memcached_config *co
     double lines = packet_lines(config, kvc_memcached_request_bytes(config, message));
     double read_ns = lines * config->llc_ns;
     double compute_cycles = message->op == KVC_OP_GET ? options->compute_cycles : options->set_compute_cycles;
+    if (config->offline) {
+        return (struct kvc_memcached_cost){.serve_ns = config->cycle_ns * compute_cycles};
+    }
     struct kvc_memcached_cost cost = {
         .receive_ns = config->cycle_ns * options->bypass_receive_cycles + read_ns,
         .serve_ns = config->cycle_ns * (options->bypass_send_cycles + compute_cycles),

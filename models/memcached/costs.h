@@ -25,6 +25,9 @@ double kvc_memcached_request_bytes(const struct kvc_memcached_config *config,
 double kvc_memcached_response_bytes(const struct kvc_memcached_config *config,
                                     const struct kvc_memcached_message *message);
 
+/* Returns the time for which a message occupies the ports [ns]. */
+double kvc_memcached_wire_ns(const struct kvc_memcached_config *config, double message_bytes);
+
 struct kvc_memcached_cost kvc_memcached_cost_of(const struct kvc_memcached_config *config,
                                                 const struct kvc_memcached_message *message);
 

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 static const char *const networks[] = {"kernel", "pf_ring", NULL};
+static const char *const feeds[] = {"network", "memory", NULL};
 static const char *const locks[] = {"item", "global", NULL};
 
 #define COUNT_ROW(name_, field, low, high, standard, text)                                                   \
@@ -106,6 +107,14 @@ static const struct kvc_option memcached_rows[] = {
 };
 
 static const struct kvc_option mica_rows[] = {
+    {.name = "feed",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_memcached_options, feed),
+     .by_default = "network",
+     .choices = feeds,
+     .help =
+         "network: requests are packets; memory: each core finds its requests in its memory, without packets, as in "
+         "the limit study of the paper, and needs client_assisted"},
     {.name = "client_assisted",
      .type = KVC_OPTION_BOOL,
      .offset = offsetof(struct kvc_memcached_options, client_assisted),

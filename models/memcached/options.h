@@ -20,6 +20,12 @@ enum kvc_memcached_network {
     KVC_MEMCACHED_PF_RING, /* Threads poll the NIC for UDP; TCP still takes the kernel. */
 };
 
+/* Where MICA's requests come from. */
+enum kvc_memcached_feed {
+    KVC_MEMCACHED_FROM_NETWORK,
+    KVC_MEMCACHED_FROM_MEMORY, /* Without packets: the limit of the table. */
+};
+
 /* What a GET of memcached holds while it searches. */
 enum kvc_memcached_lock {
     KVC_MEMCACHED_LOCK_ITEM,   /* A lock of a few items; nobody waits for it. */
@@ -30,6 +36,7 @@ struct kvc_memcached_options {
     uint64_t threads;
     int network; /* enum kvc_memcached_network. */
     int lock;    /* enum kvc_memcached_lock. */
+    int feed;    /* enum kvc_memcached_feed. */
     bool client_assisted;
     uint64_t entries, key_room, ways; /* The table. */
     uint64_t buckets;                 /* MICA: of a core. */

@@ -91,8 +91,8 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, e
         .key_bytes = (uint32_t)ceil(kvc_workload_key_bytes_mean(workload)),
         .value_bytes = (uint32_t)ceil(kvc_workload_value_bytes_mean(workload))};
     const struct kvc_memcached_cost cost = kvc_memcached_cost_of(config, &message);
-    double receive_ns = kvc_nic_wire_ns(config->nic, kvc_memcached_request_bytes(config, &message), 1);
-    double send_ns = kvc_nic_wire_ns(config->nic, kvc_memcached_response_bytes(config, &message), 1);
+    double receive_ns = kvc_memcached_wire_ns(config, kvc_memcached_request_bytes(config, &message));
+    double send_ns = kvc_memcached_wire_ns(config, kvc_memcached_response_bytes(config, &message));
     double lines = lines_of(scenario, op, hit);
     double stall_ns = kvc_memcached_stall_ns(config, lines * config->burst) / config->burst;
     double lock_ns = kvc_memcached_locks(config, op) ? stall_ns + kvc_memcached_handover_ns(config) : 0;

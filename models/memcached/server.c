@@ -60,9 +60,10 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
     if (server->rss == NULL || server->batch == NULL) {
         kvc_out_of_memory("the connections of a server");
     }
+    uint32_t ring = config->offline ? config->outstanding : (uint32_t)config->nic->ring_frames;
     open_queue(&server->socket, config->room);
     for (uint32_t i = 0; i < config->threads; i++) {
-        open_queue(&server->thread[i].ring, (uint32_t)config->nic->ring_frames);
+        open_queue(&server->thread[i].ring, ring);
         open_queue(&server->thread[i].handed, config->room);
     }
 }
@@ -152,7 +153,7 @@ static bool send_request(struct kvc_memcached_server *server, double now_ns, dou
     double reaches_ns = fmax(left_ns - server->stopped_ns, server->resumed_ns);
     double bytes = kvc_memcached_request_bytes(server->config, &message);
     double time_ns = kvc_serve(&server->receive_free_ns, &server->receive_busy_ns, reaches_ns,
-                               kvc_nic_wire_ns(server->config->nic, bytes, 1));
+                               kvc_memcached_wire_ns(server->config, bytes));
     kvc_events_add(&server->events, time_ns + server->config->path_ns, ARRIVES, 0, number);
     return true;
 }
@@ -353,7 +354,7 @@ static void answer(struct kvc_memcached_server *server, double now_ns, double un
     const struct kvc_memcached_message message = message_of(server, number);
     double bytes = kvc_memcached_response_bytes(config, &message);
     double sent_ns = kvc_serve(&server->send_free_ns, &server->send_busy_ns, now_ns + config->depth_ns,
-                               kvc_nic_wire_ns(config->nic, bytes, 1));
+                               kvc_memcached_wire_ns(config, bytes));
     double done_ns = sent_ns + config->path_ns;
     kvc_answers_reserve(&server->answers, 1);
     kvc_answers_add(&server->answers, request->sent_ns, done_ns + server->stopped_ns, outcome_of(request), 0);

@@ -188,6 +188,18 @@ Test(memcached, clients_that_know_the_core_make_the_threads_faster)
     cr_expect_float_eq(alone, mops, 0.1 * mops, "%g, closed form %g", alone, mops);
 }
 
+Test(memcached, requests_from_memory_take_no_packets)
+{
+    static struct kvc_test_memcached test;
+    kvc_test_memcached_describe(&test, &kvc_memcached_mica_model);
+    test.options.feed = KVC_MEMCACHED_FROM_MEMORY;
+    struct kvc_test_memcached_outcome outcome = simulate(&test, 1);
+    double get_cycles = test.options.compute_cycles / 3.5, stall_ns = 3.5 * 67 / 10;
+    double mops = 4e3 / (get_cycles + stall_ns);
+    cr_expect_float_eq(predicted_mops(&test), mops, 0.02 * mops);
+    cr_expect_float_eq(outcome.mops, mops, 0.1 * mops, "%g, not %g", outcome.mops, mops);
+}
+
 /* A burst overlaps its stalls; single requests do not. */
 Test(memcached, bursts_overlap_stalls)
 {
