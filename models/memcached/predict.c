@@ -158,8 +158,8 @@ static double thread_ns(const struct kvc_memcached_config *config, const struct 
     return shares->receive * loads->hand_ns + shares->serve * loads->serve_ns;
 }
 
-static void add_metrics(const struct kvc_scenario *scenario, const struct loads *loads, double busy_ns,
-                        double server, struct kvc_result *result)
+static void add_metrics(const struct kvc_scenario *scenario, const struct loads *loads,
+                        const struct shares *shares, double busy_ns, double server, struct kvc_result *result)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     const struct {
@@ -179,6 +179,9 @@ static void add_metrics(const struct kvc_scenario *scenario, const struct loads 
         }
     }
     kvc_metrics_set(&result->model, "cached_lines_frac", config->llc_frac);
+    if (!config->owned) {
+        kvc_metrics_set(&result->model, "fullest_ring_frac", shares->receive);
+    }
 }
 
 enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
@@ -222,6 +225,6 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     kvc_result_add_stage(result, "memory", "dram", fmin(speed * loads.memory_ns, 1));
     kvc_result_add_stage(result, "send", "nic", fmin(speed * loads.send_ns, 1));
     kvc_bottleneck_find(result);
-    add_metrics(scenario, &loads, busy_ns, server, result);
+    add_metrics(scenario, &loads, &shares, busy_ns, server, result);
     return KVC_OK;
 }

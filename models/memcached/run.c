@@ -53,7 +53,7 @@ static void set_busy(const void *data, double *busy_ns)
     const struct user *user = data;
     const struct kvc_memcached_server *server = &user->server;
     busy_ns[RECEIVE] = server->receive_busy_ns;
-    busy_ns[THREADS] = kvc_memcached_server_threads_busy_ns(server) / server->config->threads;
+    busy_ns[THREADS] = kvc_memcached_server_thread_busy_ns(server);
     busy_ns[LOCK] = server->lock_busy_ns;
     busy_ns[MEMORY] = server->memory_busy_ns;
     busy_ns[SEND] = server->send_busy_ns;
@@ -243,6 +243,9 @@ static void report_metrics(const struct simulation *simulation, struct kvc_resul
               last->stats.inserts - first->stats.inserts);
     kvc_metrics_set(kernel, "evicted", (double)(last->stats.evicted - first->stats.evicted));
     kvc_metrics_set(model, "cached_lines_frac", config->llc_frac);
+    if (!config->owned) {
+        kvc_metrics_set(model, "fullest_ring_frac", kvc_rss_hottest_frac(simulation->users[0].server.rss));
+    }
     kvc_metrics_set(model, "ring_drops", (double)(last->ring_drops - first->ring_drops));
     if (config->staged) {
         kvc_metrics_set(model, "queue_drops", (double)(last->handed_drops - first->handed_drops));

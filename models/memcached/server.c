@@ -19,10 +19,10 @@ struct kvc_memcached_request {
     bool hit;
 };
 
-static void open_queue(struct kvc_memcached_queue *queue, uint32_t room)
+static void open_queue(struct kvc_memcached_queue *queue, uint32_t room, uint32_t least)
 {
-    queue->room = room;
-    queue->request = kvc_array_of(room, sizeof(*queue->request));
+    queue->room = room > least ? room : least;
+    queue->request = kvc_array_of(queue->room, sizeof(*queue->request));
 }
 
 static bool push(struct kvc_memcached_queue *queue, uint32_t number)
@@ -40,6 +40,11 @@ static uint32_t pop(struct kvc_memcached_queue *queue)
     queue->first = (queue->first + 1) % queue->room;
     queue->count--;
     return number;
+}
+
+static bool saturates(const struct kvc_memcached_server *server)
+{
+    return server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
 }
 
 void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct kvc_scenario *scenario,
@@ -60,11 +65,11 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
     if (server->rss == NULL || server->batch == NULL) {
         kvc_out_of_memory("the connections of a server");
     }
-    uint32_t ring = config->offline ? config->outstanding : (uint32_t)config->nic->ring_frames;
-    open_queue(&server->socket, config->room);
+    uint32_t least = saturates(server) ? config->outstanding : 1, ring = (uint32_t)config->nic->ring_frames;
+    open_queue(&server->socket, config->room, least);
     for (uint32_t i = 0; i < config->threads; i++) {
-        open_queue(&server->thread[i].ring, ring);
-        open_queue(&server->thread[i].handed, config->room);
+        open_queue(&server->thread[i].ring, ring, least);
+        open_queue(&server->thread[i].handed, config->room, least);
     }
 }
 
@@ -84,11 +89,6 @@ void kvc_memcached_server_close(struct kvc_memcached_server *server)
     free(server->free_request);
     free(server->dropped_ns);
     kvc_answers_free(&server->answers);
-}
-
-static bool saturates(const struct kvc_memcached_server *server)
-{
-    return server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
 }
 
 static uint32_t new_request(struct kvc_memcached_server *server)
@@ -163,8 +163,8 @@ static void free_request(struct kvc_memcached_server *server, uint32_t number)
     server->free_request[server->free_count++] = number;
 }
 
-/* A request that finds no room is lost. A saturating client goes on with another one. */
-static void drop(struct kvc_memcached_server *server, double now_ns, double until_ns, uint32_t number)
+/* A request that finds no room is lost. */
+static void drop(struct kvc_memcached_server *server, uint32_t number)
 {
     if (server->dropped == server->dropped_room) {
         server->dropped_room = server->dropped_room > 0 ? 2 * server->dropped_room : 64;
@@ -173,9 +173,6 @@ static void drop(struct kvc_memcached_server *server, double now_ns, double unti
     }
     server->dropped_ns[server->dropped++] = server->request[number].sent_ns;
     free_request(server, number);
-    if (saturates(server)) {
-        send_request(server, now_ns, until_ns);
-    }
 }
 
 /* Runs the requests of a job on the table. Returns the lines that they touch. */
@@ -299,19 +296,19 @@ static void wake(struct kvc_memcached_server *server, double now_ns, uint16_t ow
     }
 }
 
-static void arrive(struct kvc_memcached_server *server, double now_ns, double until_ns, uint32_t number)
+static void arrive(struct kvc_memcached_server *server, double now_ns, uint32_t number)
 {
     uint16_t owner = server->request[number].owner;
     if (!push(&server->thread[owner].ring, number)) {
         server->ring_drops++;
-        drop(server, now_ns, until_ns, number);
+        drop(server, number);
         return;
     }
     start(server, now_ns, owner);
 }
 
 /* Hands on what a thread has received. The thread itself is busy until all is handed on. */
-static void hand_on(struct kvc_memcached_server *server, double now_ns, double until_ns, uint16_t number)
+static void hand_on(struct kvc_memcached_server *server, double now_ns, uint16_t number)
 {
     struct kvc_memcached_thread *thread = &server->thread[number];
     uint32_t received[KVC_MEMCACHED_BURST_MAX], count = thread->jobs;
@@ -327,7 +324,7 @@ static void hand_on(struct kvc_memcached_server *server, double now_ns, double u
             wake(server, now_ns, owner);
         } else {
             server->handed_drops++;
-            drop(server, now_ns, until_ns, received[i]);
+            drop(server, received[i]);
         }
     }
     end_job(thread, now_ns);
@@ -402,10 +399,10 @@ static void handle(struct kvc_memcached_server *server, const struct kvc_event *
 {
     switch (event->kind) {
     case ARRIVES:
-        arrive(server, event->time_ns, until_ns, event->tag);
+        arrive(server, event->time_ns, event->tag);
         break;
     case RECEIVED:
-        hand_on(server, event->time_ns, until_ns, event->unit);
+        hand_on(server, event->time_ns, event->unit);
         break;
     case LOCKS:
         lock(server, event->time_ns, event->unit);

@@ -12,8 +12,11 @@
  * Like a NIC of KV-Direct, the server handles its own events up to the engine's time. Its clock stands still
  * while it is stopped.
  *
- * Not modelled: interrupts within a request, interrupts that wait (coalescing), ksoftirqd, sleeping threads
- * and their wake-up, lines of the kernel's socket that move between cores, two threads on a core. */
+ * Saturating clients wait for a place in a queue instead of losing requests.
+ *
+ * Not modelled: requests of several packets, which take one place in a ring; interrupts within a request;
+ * interrupts that wait (coalescing), ksoftirqd, sleeping threads and their wake-up; lines of the kernel's
+ * socket that move between cores; two threads on a core. */
 #ifndef KVC_MODELS_MEMCACHED_SERVER_H
 #define KVC_MODELS_MEMCACHED_SERVER_H
 

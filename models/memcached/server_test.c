@@ -200,6 +200,21 @@ Test(memcached, requests_from_memory_take_no_packets)
     cr_expect_float_eq(outcome.mops, mops, 0.1 * mops, "%g, not %g", outcome.mops, mops);
 }
 
+/* The owner of the most popular keys bounds all clients, who wait instead of losing requests. */
+Test(memcached, saturating_clients_wait_for_the_hottest_thread)
+{
+    static struct kvc_test_memcached test;
+    kvc_test_memcached_describe(&test, &kvc_memcached_mica_model);
+    test.nic.bytes_per_s *= 100;
+    double uniform = simulate(&test, 1).mops;
+    test.scenario.workload.popularity = KVC_POPULARITY_ZIPF;
+    test.scenario.workload.zipf_s = 1.2;
+    struct kvc_test_memcached_outcome outcome = simulate(&test, 1);
+    cr_expect_eq(outcome.dropped, 0);
+    cr_expect_lt(outcome.mops, 0.8 * uniform, "%g and %g", outcome.mops, uniform);
+    cr_expect_float_eq(outcome.thread_busy_ns, 1e6, 1e4);
+}
+
 /* A burst overlaps its stalls; single requests do not. */
 Test(memcached, bursts_overlap_stalls)
 {
