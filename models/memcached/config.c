@@ -134,6 +134,8 @@ enum kvc_status kvc_memcached_mica_resolve(const struct kvc_scenario *scenario, 
     config->burst = (uint32_t)options->burst;
     config->owned = options->client_assisted;
     config->staged = !config->owned;
+    double sockets = (double)scenario->node.sockets;
+    config->move_ns = config->llc_ns / sockets + (1 - 1 / sockets) * options->remote_line_ns;
     config->offline = options->feed == KVC_MEMCACHED_FROM_MEMORY;
     config->path_ns = config->offline ? 0 : config->path_ns;
     config->polls = true;

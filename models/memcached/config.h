@@ -45,6 +45,7 @@ struct kvc_memcached_config {
     double line_ns;   /* Mean stall for a line of the table. */
     double memory_ns; /* Mean time for which a line of the table occupies the memory. */
     double overlap;   /* Lines that a thread waits for at a time. */
+    double move_ns;   /* Mean time of a line that another core has written, of any socket of the node. */
     double depth_ns;  /* Latency of a pipeline, besides the times of its bytes. */
     double path_ns;   /* Latency of the network, one way. */
     double price_usd; /* Of the processor or the FPGA of all sockets and nodes; 0: unknown. */

@@ -8,8 +8,10 @@ enum {
      * its line end; STORED and DELETED come over TCP. */
     MISS_BYTES = 13,
     STORED_BYTES = 8,
-    /* A ring between two cores has pointers of 8 bytes, so eight packets share a line. */
-    POINTERS = 8,
+    /* Lines that the core waits for which hands a packet on: the indices of the ring, which it takes with an
+     * atomic operation, and the place in it, which the next atomic operation waits for. */
+    RING_LINES = 2,
+    BUFFER_LINES = 1, /* The description of a packet, which its new core reads besides the packet. */
 };
 
 double kvc_memcached_request_bytes(const struct kvc_memcached_config *config,
@@ -84,8 +86,10 @@ static struct kvc_memcached_cost vanilla_cost(const struct kvc_memcached_config 
                     kvc_dram_object_ns(config->dram, lines) + value_ns(config, message)};
 }
 
-/* The NIC of a server processor writes packets to the last-level cache (Intel DDIO). A packet that another
- * core received first is read there once more, besides a part of a line of the ring between them. */
+/* The NIC of a server processor writes packets to the last-level cache (Intel DDIO). Without the clients'
+ * help, any core of the node receives a packet, reads the hash of its key and puts it into a ring of the
+ * owner, one by one (MICA, netbench_server.c, MEHCACHED_USE_SOFT_FDIR). The owner fetches the packets of a
+ * burst beforehand. The simulation hands them on within a socket, at the mean cost of all owners. */
 static struct kvc_memcached_cost mica_cost(const struct kvc_memcached_config *config,
                                            const struct kvc_memcached_message *message)
 {
@@ -101,8 +105,8 @@ static struct kvc_memcached_cost mica_cost(const struct kvc_memcached_config *co
         .serve_ns = config->cycle_ns * (options->bypass_send_cycles + compute_cycles),
     };
     if (config->staged) {
-        cost.receive_ns += config->llc_ns / POINTERS;
-        cost.serve_ns += config->llc_ns / POINTERS + read_ns;
+        cost.receive_ns += config->llc_ns - read_ns + RING_LINES * config->move_ns;
+        cost.serve_ns += (BUFFER_LINES + lines) * config->move_ns / config->overlap;
         return cost;
     }
     return (struct kvc_memcached_cost){.serve_ns = cost.receive_ns + cost.serve_ns};

@@ -47,6 +47,7 @@ struct kvc_memcached_options {
     uint64_t system_calls;
     double bypass_receive_cycles, bypass_send_cycles;
     uint64_t backlog, burst, fill_buffers;
+    double remote_line_ns;
     uint64_t datapath_bytes;
     double depth_cycles, price_usd;
     uint64_t outstanding;
