@@ -48,6 +48,51 @@ bool kvc_cuda_stream_wait(struct kvc_cuda_stream *stream)
     return cudaStreamSynchronize(reinterpret_cast<cudaStream_t>(stream)) == cudaSuccess;
 }
 
+bool kvc_cuda_copy_begin(void *to, const void *from, uint64_t bytes, struct kvc_cuda_stream *stream)
+{
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, reinterpret_cast<cudaStream_t>(stream)) ==
+           cudaSuccess;
+}
+
+bool kvc_cuda_copy_rows_begin(void *to, const void *from, uint64_t stride, uint64_t bytes, uint64_t rows,
+                              struct kvc_cuda_stream *stream)
+{
+    return cudaMemcpy2DAsync(to, stride, from, stride, bytes, rows, cudaMemcpyDefault,
+                             reinterpret_cast<cudaStream_t>(stream)) == cudaSuccess;
+}
+
+struct kvc_cuda_event *kvc_cuda_event_create(void)
+{
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    if (error != cudaSuccess) {
+        set_errno(error);
+        return nullptr;
+    }
+    return reinterpret_cast<struct kvc_cuda_event *>(event);
+}
+
+void kvc_cuda_event_free(struct kvc_cuda_event *event)
+{
+    if (event != nullptr) {
+        cudaEventDestroy(reinterpret_cast<cudaEvent_t>(event));
+    }
+}
+
+bool kvc_cuda_event_record(struct kvc_cuda_event *event, struct kvc_cuda_stream *stream)
+{
+    return cudaEventRecord(reinterpret_cast<cudaEvent_t>(event), reinterpret_cast<cudaStream_t>(stream)) ==
+           cudaSuccess;
+}
+
+enum kvc_cuda_event_state kvc_cuda_event_query(struct kvc_cuda_event *event)
+{
+    cudaError_t error = cudaEventQuery(reinterpret_cast<cudaEvent_t>(event));
+    return error == cudaSuccess         ? KVC_CUDA_EVENT_REACHED
+           : error == cudaErrorNotReady ? KVC_CUDA_EVENT_PENDING
+                                        : KVC_CUDA_EVENT_FAILED;
+}
+
 void *kvc_cuda_alloc(uint64_t bytes)
 {
     void *memory = nullptr;

@@ -1,6 +1,8 @@
 /** @file
  * The GPU for programs in plain C: the device, streams and memory.
  *
+ * Calls that end in _begin return at once; the work runs in the stream, in the order of the calls.
+ *
  * These functions exist only in builds with a CUDA compiler. The CUDA runtime is linked statically, so a
  * program built on one machine runs on any other that has a driver. */
 #ifndef KVC_KERNELS_CUDA_H
@@ -38,6 +40,38 @@ void kvc_cuda_stream_free(struct kvc_cuda_stream *stream);
 /** Waits for all work in a stream. Returns false if some of it failed; the process cannot use the device any
  * more then. */
 bool kvc_cuda_stream_wait(struct kvc_cuda_stream *stream);
+
+/** Begins to copy bytes between device memory and pinned host memory, or within one of them. Returns false if
+ * the device refuses. */
+bool kvc_cuda_copy_begin(void *to, const void *from, uint64_t bytes, struct kvc_cuda_stream *stream);
+
+/** Begins to copy the first `bytes` bytes of `rows` rows, which lie `stride` bytes apart at both ends.
+ * Returns false if the device refuses. */
+bool kvc_cuda_copy_rows_begin(void *to, const void *from, uint64_t stride, uint64_t bytes, uint64_t rows,
+                              struct kvc_cuda_stream *stream);
+
+/** A mark in a stream that is reached when all work before it is done: a cudaEvent_t. */
+struct kvc_cuda_event;
+
+/** Creates an event. Returns NULL with errno ENODEV or ENOMEM. */
+struct kvc_cuda_event *kvc_cuda_event_create(void);
+
+/** Frees an event. NULL is allowed. */
+void kvc_cuda_event_free(struct kvc_cuda_event *event);
+
+/** Puts the event into a stream, from which it takes its earlier place. Returns false if the device refuses.
+ */
+bool kvc_cuda_event_record(struct kvc_cuda_event *event, struct kvc_cuda_stream *stream);
+
+/** What is known about an event. */
+enum kvc_cuda_event_state {
+    KVC_CUDA_EVENT_PENDING, /**< Work before the event is not finished yet. */
+    KVC_CUDA_EVENT_REACHED, /**< All work before the event is finished, or the event was never recorded. */
+    KVC_CUDA_EVENT_FAILED,  /**< The device failed; the process cannot use it any more. */
+};
+
+/** Asks for the state of an event without waiting. */
+enum kvc_cuda_event_state kvc_cuda_event_query(struct kvc_cuda_event *event);
 
 /** Allocates device memory. Returns NULL with errno ENODEV or ENOMEM. */
 void *kvc_cuda_alloc(uint64_t bytes);

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include "kernels/global_clock.cuh"
 #include "kernels/mix.cuh"
 
 namespace
@@ -26,6 +27,26 @@ __global__ void read_sectors(uint4 *table, uint64_t mask, uint64_t count, uint32
     }
 }
 
+/* The words that are read are 0, which the compiler cannot know: every address depends on the read before. */
+__global__ void chase(const uint32_t *table, uint64_t mask, uint32_t lanes, uint32_t steps, uint64_t *took)
+{
+    if (threadIdx.x >= lanes) {
+        return;
+    }
+    uint64_t from_ns = kvc::global_ns(), state = threadIdx.x + 1;
+    long long from = clock64();
+    for (uint32_t i = 0; i < steps; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        state += __ldcg(table + (state >> 20 & mask) * (sector_bytes / sizeof(*table)));
+    }
+    long long to = clock64();
+    if (threadIdx.x == 0) {
+        took[0] = static_cast<uint64_t>(to - from);
+        took[1] = kvc::global_ns() - from_ns;
+        took[2] = state;
+    }
+}
+
 } // namespace
 
 bool kvc_cuda_probe_launch(void)
@@ -47,4 +68,23 @@ bool kvc_cuda_probe_sectors(const void *table, uint64_t bytes, uint64_t count, u
     read_sectors<<<blocks, block>>>(static_cast<uint4 *>(const_cast<void *>(table)), bytes / sector_bytes - 1,
                                     count, repetition);
     return cudaStreamSynchronize(nullptr) == cudaSuccess;
+}
+
+bool kvc_cuda_probe_chase(const void *table, uint64_t bytes, uint32_t lanes, uint32_t steps,
+                          struct kvc_cuda_chase *chased)
+{
+    uint64_t *took = nullptr;
+    if (cudaHostAlloc(reinterpret_cast<void **>(&took), 3 * sizeof(*took), cudaHostAllocDefault) !=
+        cudaSuccess) {
+        return false;
+    }
+    bool done = true;
+    for (int run = 0; run < 2 && done; run++) {
+        chase<<<1, 32>>>(static_cast<const uint32_t *>(table), bytes / sector_bytes - 1, lanes, steps, took);
+        done = cudaStreamSynchronize(nullptr) == cudaSuccess;
+    }
+    chased->cycles = static_cast<double>(took[0]) / steps;
+    chased->ns = static_cast<double>(took[1]) / steps;
+    cudaFreeHost(took);
+    return done;
 }
