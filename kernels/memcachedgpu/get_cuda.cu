@@ -1,12 +1,14 @@
 #include "kernels/memcachedgpu/get_cuda.h"
 
+#include "kernels/global_clock.cuh"
 #include "kernels/memcachedgpu/set_assoc_device.cuh"
 
 namespace
 {
 
 constexpr uint32_t warp_threads = 32;
-constexpr uint32_t block_packets = warp_threads;
+constexpr uint32_t block_packets = KVC_MEMCACHEDGPU_GET_BLOCK_PACKETS;
+static_assert(block_packets == warp_threads, "a thread of each warp serves a packet");
 constexpr uint32_t block_threads = 2 * warp_threads; /* a main and a helper warp */
 constexpr uint32_t packet_threads = 8;               /* threads that load or store a packet together */
 constexpr uint32_t chunk_bytes = 16;
@@ -95,11 +97,19 @@ __device__ __forceinline__ void store_responses(const shared_state &shared, uint
     }
 }
 
-template <bool SHARED>
+/* `clocks` is used if TIMED only. */
+template <bool SHARED, bool TIMED>
 __global__ void __launch_bounds__(block_threads)
-    get_kernel(kvc::set_table table, struct kvc_memcachedgpu_get_batch batch)
+    get_kernel(kvc::set_table table, struct kvc_memcachedgpu_get_batch batch,
+               struct kvc_memcachedgpu_get_clock *clocks)
 {
     __shared__ shared_state shared;
+    uint64_t begin_ns = 0;
+    long long begin = 0;
+    if constexpr (TIMED) {
+        begin_ns = kvc::global_ns();
+        begin = clock64();
+    }
     uint32_t lane = threadIdx.x % warp_threads;
     bool main_warp = threadIdx.x < warp_threads;
     uint32_t first = blockIdx.x * block_packets;
@@ -170,12 +180,18 @@ __global__ void __launch_bounds__(block_threads)
     __syncthreads();
     store_responses(shared, packets,
                     batch.responses + static_cast<uint64_t>(first) * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
+    if constexpr (TIMED) {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            uint64_t cycles = static_cast<uint64_t>(clock64() - begin);
+            clocks[blockIdx.x] = {begin_ns, kvc::global_ns(), cycles};
+        }
+    }
 }
 
-} // namespace
-
-void kvc_memcachedgpu_get_cuda(const struct kvc_index *index, const struct kvc_memcachedgpu_get_batch *batch,
-                               struct kvc_cuda_stream *stream)
+template <bool TIMED>
+void launch(const struct kvc_index *index, const struct kvc_memcachedgpu_get_batch *batch,
+            struct kvc_memcachedgpu_get_clock *clocks, struct kvc_cuda_stream *stream)
 {
     if (batch->count == 0) {
         return;
@@ -183,6 +199,22 @@ void kvc_memcachedgpu_get_cuda(const struct kvc_index *index, const struct kvc_m
     bool shared_lock;
     struct kvc_set_assoc_table table = kvc_set_assoc_cuda_table(index, &shared_lock);
     uint32_t blocks = (batch->count - 1) / block_packets + 1;
-    auto *kernel = shared_lock ? get_kernel<true> : get_kernel<false>;
-    kernel<<<blocks, block_threads, 0, reinterpret_cast<cudaStream_t>(stream)>>>(table, *batch);
+    auto *kernel = shared_lock ? get_kernel<true, TIMED> : get_kernel<false, TIMED>;
+    kernel<<<blocks, block_threads, 0, reinterpret_cast<cudaStream_t>(stream)>>>(table, *batch, clocks);
+}
+
+} // namespace
+
+void kvc_memcachedgpu_get_cuda(const struct kvc_index *index, const struct kvc_memcachedgpu_get_batch *batch,
+                               struct kvc_cuda_stream *stream)
+{
+    launch<false>(index, batch, nullptr, stream);
+}
+
+void kvc_memcachedgpu_get_cuda_timed(const struct kvc_index *index,
+                                     const struct kvc_memcachedgpu_get_batch *batch,
+                                     struct kvc_memcachedgpu_get_clock *clocks,
+                                     struct kvc_cuda_stream *stream)
+{
+    launch<true>(index, batch, clocks, stream);
 }

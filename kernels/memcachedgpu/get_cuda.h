@@ -31,6 +31,23 @@ extern "C" {
 void kvc_memcachedgpu_get_cuda(const struct kvc_index *index, const struct kvc_memcachedgpu_get_batch *batch,
                                struct kvc_cuda_stream *stream);
 
+/** When a block of the kernel ran. */
+struct kvc_memcachedgpu_get_clock {
+    uint64_t begin_ns; /**< Begin by the clock that all multiprocessors share [ns]. */
+    uint64_t end_ns;   /**< End by the same clock, when the last store has been issued [ns]. */
+    uint64_t cycles;   /**< Time between the two, in cycles of the block's multiprocessor. */
+};
+
+/** Packets that a block of the kernel serves. */
+#define KVC_MEMCACHEDGPU_GET_BLOCK_PACKETS 32
+
+/** Starts the same kernel, each block of which also writes its clock, one per
+ * KVC_MEMCACHEDGPU_GET_BLOCK_PACKETS packets, to `clocks` in device or pinned host memory. */
+void kvc_memcachedgpu_get_cuda_timed(const struct kvc_index *index,
+                                     const struct kvc_memcachedgpu_get_batch *batch,
+                                     struct kvc_memcachedgpu_get_clock *clocks,
+                                     struct kvc_cuda_stream *stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -316,6 +316,62 @@ void test_concurrent(uint32_t sets, uint32_t ids, bool shared_lock)
     kvc_index_free(run.device);
 }
 
+/* The timed kernels give the answers of the others, and every block and warp has a clock. */
+void test_clocks()
+{
+    constexpr uint32_t count = 100, slot = 128, blocks = 4;
+    struct kvc_set_assoc_params params = params_of(64, 16, 32, false);
+    struct kvc_index *index = kvc_set_assoc_cuda_create(&params);
+    expect(index != nullptr, "create");
+    key_batch keys;
+    std::vector<struct kvc_set_assoc_item> items;
+    std::vector<uint8_t> packets(count * slot);
+    std::vector<struct kvc_memcachedgpu_get_packet> packet(count);
+    for (uint32_t i = 0; i < count; i++) {
+        std::string key = key_of(i, 32);
+        keys.add(key);
+        items.push_back(item_of(i));
+        packet[i] = {i * slot, kvc_memcachedgpu_packet_write_get(&packets[i * slot], &ends, 0, key.data(),
+                                                                 static_cast<uint32_t>(key.size()))};
+    }
+    struct kvc_set_assoc_keys device_keys = keys.device();
+    struct kvc_set_assoc_item *device_items = to_device(items);
+    uint64_t *cycles = to_device(std::vector<uint64_t>(count, 0));
+    kvc_set_assoc_cuda_insert_timed(index, nullptr, &device_keys, device_items, count, 1, nullptr, cycles);
+    struct kvc_memcachedgpu_get_clock *clocks =
+        to_device(std::vector<struct kvc_memcachedgpu_get_clock>(blocks));
+    struct kvc_memcachedgpu_get_batch batch = {};
+    batch.packets = to_device(packets);
+    batch.packet = to_device(packet);
+    batch.count = count;
+    batch.port = port;
+    batch.responses = kvc::device_array<uint8_t>(count * KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES);
+    batch.results = kvc::device_array<struct kvc_memcachedgpu_get_result>(count);
+    kvc_memcachedgpu_get_cuda(index, &batch, nullptr);
+    std::vector<struct kvc_memcachedgpu_get_result> plain = to_host(batch.results, count);
+    kvc::check(cudaMemset(batch.results, 0, count * sizeof(plain[0])), "clear");
+    kvc_memcachedgpu_get_cuda_timed(index, &batch, clocks, nullptr);
+    std::vector<struct kvc_memcachedgpu_get_result> timed = to_host(batch.results, count);
+    expect(std::memcmp(plain.data(), timed.data(), count * sizeof(plain[0])) == 0,
+           "answers of the timed kernel");
+    for (const struct kvc_memcachedgpu_get_clock &clock : to_host(clocks, blocks)) {
+        expect(clock.cycles > 500 && clock.cycles < 1000000 && clock.end_ns > clock.begin_ns,
+               "a block's clock");
+    }
+    for (uint64_t took : to_host(cycles, count)) {
+        expect(took > 100 && took < 1000000, "cycles of a SET");
+    }
+    free_keys(device_keys);
+    for (void *memory :
+         {static_cast<void *>(device_items), static_cast<void *>(cycles), static_cast<void *>(clocks),
+          static_cast<void *>(batch.responses), static_cast<void *>(batch.results),
+          const_cast<void *>(static_cast<const void *>(batch.packets)),
+          const_cast<void *>(static_cast<const void *>(batch.packet))}) {
+        kvc_cuda_free(memory);
+    }
+    kvc_index_free(index);
+}
+
 } // namespace
 
 int main()
@@ -330,6 +386,7 @@ int main()
         test_concurrent(2, 60, shared_lock);   /* evictions all the time */
         test_concurrent(64, 600, shared_lock); /* hardly any evictions */
     }
+    test_clocks();
     std::printf("GET kernel: the same as on the CPU\n");
     return 0;
 }

@@ -183,10 +183,11 @@ __device__ struct kvc_set_assoc_item insert_one(const kvc::set_table &table, con
 
 __global__ void __launch_bounds__(block_threads)
     insert_kernel(kvc::set_table table, key_source from, change change, uint32_t count, uint32_t now,
-                  found_sink to, counters *counted, bool stats)
+                  found_sink to, counters *counted, bool stats, uint64_t *cycles)
 {
     uint32_t i = (blockIdx.x * block_threads + threadIdx.x) / warp_threads;
     uint32_t lane = threadIdx.x % warp_threads;
+    long long begin = clock64();
     if (i >= count) {
         return;
     }
@@ -211,6 +212,9 @@ __global__ void __launch_bounds__(block_threads)
                 atomicAdd(kind, 1ull);
             }
             atomicAdd(&counted->lines, static_cast<unsigned long long>(lines));
+        }
+        if (cycles != nullptr) {
+            cycles[i] = static_cast<uint64_t>(clock64() - begin);
         }
     }
 }
@@ -272,11 +276,12 @@ void launch_search(const set_assoc_cuda *self, cudaStream_t stream, const key_so
 }
 
 void launch_insert(const set_assoc_cuda *self, cudaStream_t stream, const key_source &from,
-                   const change &change, uint32_t count, uint32_t now, const found_sink &to, bool stats)
+                   const change &change, uint32_t count, uint32_t now, const found_sink &to, bool stats,
+                   uint64_t *cycles)
 {
     if (count != 0) {
         insert_kernel<<<blocks_for(static_cast<uint64_t>(count) * warp_threads), block_threads, 0, stream>>>(
-            self->table, from, change, count, now, to, self->count, stats);
+            self->table, from, change, count, now, to, self->count, stats, cycles);
     }
 }
 
@@ -348,7 +353,7 @@ void index_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t 
     reset_counters(self, stream);
     if (hashes.error() == cudaSuccess && locations.error() == cudaSuccess && outs.error() == cudaSuccess) {
         launch_insert(self, stream, {{}, hashes.device()}, {nullptr, locations.device()}, count, now,
-                      {nullptr, outs.device()}, stats != nullptr);
+                      {nullptr, outs.device()}, stats != nullptr, nullptr);
         outs.finish();
     }
     counters read = read_counters(self, stream);
@@ -518,8 +523,16 @@ void kvc_set_assoc_cuda_insert(struct kvc_index *index, struct kvc_cuda_stream *
                                const struct kvc_set_assoc_keys *keys, const struct kvc_set_assoc_item *items,
                                uint32_t count, uint32_t now, struct kvc_set_assoc_item *out)
 {
+    kvc_set_assoc_cuda_insert_timed(index, stream, keys, items, count, now, out, nullptr);
+}
+
+void kvc_set_assoc_cuda_insert_timed(struct kvc_index *index, struct kvc_cuda_stream *stream,
+                                     const struct kvc_set_assoc_keys *keys,
+                                     const struct kvc_set_assoc_item *items, uint32_t count, uint32_t now,
+                                     struct kvc_set_assoc_item *out, uint64_t *cycles)
+{
     launch_insert(cuda_of(index), reinterpret_cast<cudaStream_t>(stream), {*keys, nullptr}, {items, nullptr},
-                  count, now, {out, nullptr}, false);
+                  count, now, {out, nullptr}, false, cycles);
 }
 
 void kvc_set_assoc_cuda_erase(struct kvc_index *index, struct kvc_cuda_stream *stream,

@@ -51,6 +51,14 @@ void kvc_set_assoc_cuda_insert(struct kvc_index *index, struct kvc_cuda_stream *
                                const struct kvc_set_assoc_keys *keys, const struct kvc_set_assoc_item *items,
                                uint32_t count, uint32_t now, struct kvc_set_assoc_item *out);
 
+/** Starts the same; the warp of item i also writes how long it worked to cycles[i], in cycles of its
+ * multiprocessor, in device or pinned host memory.
+ */
+void kvc_set_assoc_cuda_insert_timed(struct kvc_index *index, struct kvc_cuda_stream *stream,
+                                     const struct kvc_set_assoc_keys *keys,
+                                     const struct kvc_set_assoc_item *items, uint32_t count, uint32_t now,
+                                     struct kvc_set_assoc_item *out, uint64_t *cycles);
+
 /** Starts kvc_set_assoc_erase() in a stream; the rules of kvc_set_assoc_cuda_search() apply to the arrays. */
 void kvc_set_assoc_cuda_erase(struct kvc_index *index, struct kvc_cuda_stream *stream,
                               const struct kvc_set_assoc_keys *keys, const uint32_t *location, uint32_t count,
