@@ -109,6 +109,11 @@ void kvc_cuda_free(void *memory)
     cudaFree(memory);
 }
 
+bool kvc_cuda_zero(void *memory, uint64_t bytes)
+{
+    return cudaMemset(memory, 0, bytes) == cudaSuccess && cudaStreamSynchronize(nullptr) == cudaSuccess;
+}
+
 void *kvc_cuda_alloc_pinned(uint64_t bytes)
 {
     void *memory = nullptr;

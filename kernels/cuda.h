@@ -79,6 +79,9 @@ void *kvc_cuda_alloc(uint64_t bytes);
 /** Frees device memory. NULL is allowed. */
 void kvc_cuda_free(void *memory);
 
+/** Fills device memory with zeros. Returns false if the device failed. */
+bool kvc_cuda_zero(void *memory, uint64_t bytes);
+
 /** Allocates pinned host memory, which the device reads and writes in place over PCIe. Returns NULL with
  * errno ENODEV or ENOMEM. */
 void *kvc_cuda_alloc_pinned(uint64_t bytes);

@@ -1,0 +1,55 @@
+/* Turns the heads of responses that the GET kernel wrote into whole frames: what a GNoM-post thread does for
+ * a finished batch. */
+#ifndef KVC_MODELS_MEMCACHEDGPU_REAL_ANSWER_H
+#define KVC_MODELS_MEMCACHEDGPU_REAL_ANSWER_H
+
+#include <stdint.h>
+
+#include "kernels/memcachedgpu/get.h"
+
+/* Size of a transmit buffer, as of a receive buffer [bytes]. */
+enum { KVC_MEMCACHEDGPU_REAL_FRAME_BYTES = 2048 };
+
+/* Slabs of host memory: the value of location l begins at values + l * stride. */
+struct kvc_memcachedgpu_real_slabs {
+    uint8_t *values;
+    uint64_t stride_bytes;
+    uint64_t count; /* Values that there is room for. */
+};
+
+/* Allocates slabs and writes all values, so that their memory is there. Byte b of value l is that of
+ * kvc_memcachedgpu_real_value_byte. Returns whether there was memory. */
+bool kvc_memcachedgpu_real_slabs_open(struct kvc_memcachedgpu_real_slabs *slabs, uint64_t count,
+                                      uint64_t stride_bytes);
+void kvc_memcachedgpu_real_slabs_close(struct kvc_memcachedgpu_real_slabs *slabs);
+
+/* Byte `at` of the value of a location, so that a frame shows whose value it has. */
+static inline uint8_t kvc_memcachedgpu_real_value_byte(uint64_t location, uint64_t at)
+{
+    return (uint8_t)((location >> 8 * (at % 4)) + at);
+}
+
+/* A thread's ring of transmit buffers, and what it has sent. */
+struct kvc_memcachedgpu_real_answerer {
+    const struct kvc_memcachedgpu_real_slabs *slabs;
+    uint8_t *frames;           /* frame_count buffers of KVC_MEMCACHEDGPU_REAL_FRAME_BYTES. */
+    uint32_t *frame_bytes;     /* Length of the frame in each buffer [bytes]. */
+    uint32_t frame_count;      /* A power of two. */
+    uint32_t next;             /* Buffer of the next response. */
+    uint64_t answered, hits;   /* Responses, and those with a value. */
+    uint64_t unanswered, sent; /* Packets without a response; bytes of all frames. */
+};
+
+/* Opens a ring of `frame_count` buffers. Returns whether there was memory. */
+bool kvc_memcachedgpu_real_answerer_open(struct kvc_memcachedgpu_real_answerer *answerer,
+                                         const struct kvc_memcachedgpu_real_slabs *slabs,
+                                         uint32_t frame_count);
+void kvc_memcachedgpu_real_answerer_close(struct kvc_memcachedgpu_real_answerer *answerer);
+
+/* Builds the frames of a batch: copies each head, and behind that of a hit its value and the end of the
+ * response. Heads lie KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES apart. Packets without a response are skipped.
+ */
+void kvc_memcachedgpu_real_answer(struct kvc_memcachedgpu_real_answerer *answerer, const uint8_t *heads,
+                                  const struct kvc_memcachedgpu_get_result *results, uint32_t count);
+
+#endif
