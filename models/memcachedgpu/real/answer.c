@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/pages.h"
+#include "models/memcachedgpu/real/traffic.h"
 
 static const char value_end[] = "\r\nEND\r\n";
 
@@ -78,4 +79,38 @@ void kvc_memcachedgpu_real_answer(struct kvc_memcachedgpu_real_answerer *answere
         answerer->sent += bytes;
         answerer->answered++;
     }
+}
+
+/* Returns whether the value is that of the key; short values are anybody's. */
+static bool is_value_of(const uint8_t *value, uint32_t value_bytes, const uint8_t *key, uint32_t key_bytes)
+{
+    uint8_t own_key[KVC_SET_ASSOC_KEY_MAX];
+    uint64_t location = 0;
+    for (uint32_t at = 0; at < 4 && at < value_bytes; at++) {
+        location |= (uint64_t)(uint8_t)(value[at] - at) << 8 * at;
+    }
+    for (uint32_t at = 4; at < value_bytes; at++) {
+        if (value[at] != kvc_memcachedgpu_real_value_byte(location, at)) {
+            return false;
+        }
+    }
+    kvc_memcachedgpu_real_key(location, key_bytes, own_key);
+    return value_bytes < 4 || memcmp(own_key, key, key_bytes) == 0;
+}
+
+bool kvc_memcachedgpu_real_frame_is_right(const uint8_t *frame, uint32_t bytes)
+{
+    const uint32_t end_bytes = sizeof(value_end) - 1;
+    struct kvc_memcachedgpu_packet_response response;
+    if (kvc_memcachedgpu_packet_read_response(frame, bytes, &response) && !response.found) {
+        return true;
+    }
+    /* The head ends with the first line, which begins behind the frame header. */
+    const uint8_t *line = memchr(frame + KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET, '\n',
+                                 bytes - KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET);
+    uint32_t head_bytes = line != NULL ? (uint32_t)(line + 1 - frame) : 0;
+    return line != NULL && kvc_memcachedgpu_packet_read_response(frame, head_bytes, &response) &&
+           response.found && head_bytes + response.value_bytes + end_bytes == bytes &&
+           memcmp(frame + bytes - end_bytes, value_end, end_bytes) == 0 &&
+           is_value_of(frame + head_bytes, response.value_bytes, response.key, response.key_bytes);
 }

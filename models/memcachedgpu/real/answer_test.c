@@ -94,6 +94,12 @@ static void expect_frames(uint32_t key_bytes)
     cr_assert_eq(bench.answerer.hits, KEYS);
     cr_assert_eq(bench.answerer.unanswered, 0);
     for (uint32_t i = 0; i < BATCH; i++) {
+        uint8_t *whole = bench.answerer.frames + (size_t)i * KVC_MEMCACHEDGPU_REAL_FRAME_BYTES;
+        uint32_t bytes = bench.answerer.frame_bytes[i];
+        cr_assert(kvc_memcachedgpu_real_frame_is_right(whole, bytes));
+        whole[bytes - 9]++; /* The last byte of a value, or one of a miss's head. */
+        cr_assert_not(kvc_memcachedgpu_real_frame_is_right(whole, bytes) && i < KEYS);
+        whole[bytes - 9]--;
         kvc_memcachedgpu_real_key(i, key_bytes, key);
         if (i < KEYS) {
             expect_hit(&bench, i, key, key_bytes);

@@ -47,7 +47,11 @@ bool kvc_memcachedgpu_real_lane_begin(struct kvc_memcachedgpu_real_lane *lane,
             kvc_cuda_copy_begin(lane->image, job->image,
                                 layout->packets_at + (uint64_t)job->count * layout->slot_bytes, lane->stream);
     }
-    kvc_memcachedgpu_get_cuda(job->index, &batch, lane->stream);
+    if (job->clocks != NULL) {
+        kvc_memcachedgpu_get_cuda_timed(job->index, &batch, job->clocks, lane->stream);
+    } else {
+        kvc_memcachedgpu_get_cuda(job->index, &batch, lane->stream);
+    }
     if (job->copied) {
         begun = begun &&
                 kvc_cuda_copy_begin(lane->answers, lane->results, job->count * sizeof(*lane->answers),

@@ -16,6 +16,7 @@ struct kvc_memcachedgpu_real_lane {
     struct kvc_memcachedgpu_get_result *answers; /* In pinned host memory. */
     uint32_t count;                              /* Packets of the batch in flight; 0: the lane is free. */
     double begun_ns;                             /* For the caller. */
+    bool clocked;                                /* Likewise: the kernel writes clocks. */
 };
 
 /* Opens a lane for batches of this layout. Returns false if there is no device or not enough memory; close it
@@ -31,6 +32,8 @@ struct kvc_memcachedgpu_real_job {
     uint32_t count;       /* Packets. */
     uint32_t now;         /* Timestamp of the batch. */
     bool copied;          /* Copies the image in, and results and heads out. */
+    /* Clocks of the kernel's blocks, in pinned host memory; NULL: it writes none. */
+    struct kvc_memcachedgpu_get_clock *clocks;
 };
 
 /* Begins a batch in a free lane and returns at once. Returns false if the device refuses. */

@@ -34,13 +34,19 @@ void kvc_memcachedgpu_testbench_sets_close(struct kvc_memcachedgpu_testbench_set
     memset(sets, 0, sizeof(*sets));
 }
 
+void kvc_memcachedgpu_testbench_sets_put_sized(struct kvc_memcachedgpu_testbench_sets *sets, uint32_t i,
+                                               uint64_t id, uint32_t key_bytes, uint32_t value_bytes)
+{
+    sets->offset[i] = i * sets->key_bytes;
+    sets->bytes[i] = (uint8_t)key_bytes;
+    sets->items[i] = (struct kvc_set_assoc_item){.location = (uint32_t)id, .value_bytes = value_bytes};
+    kvc_memcachedgpu_real_key(id, key_bytes, sets->keys + sets->offset[i]);
+}
+
 void kvc_memcachedgpu_testbench_sets_put(struct kvc_memcachedgpu_testbench_sets *sets, uint32_t i,
                                          uint64_t id)
 {
-    sets->offset[i] = i * sets->key_bytes;
-    sets->bytes[i] = (uint8_t)sets->key_bytes;
-    sets->items[i] = (struct kvc_set_assoc_item){.location = (uint32_t)id, .value_bytes = VALUE_BYTES};
-    kvc_memcachedgpu_real_key(id, sets->key_bytes, sets->keys + sets->offset[i]);
+    kvc_memcachedgpu_testbench_sets_put_sized(sets, i, id, sets->key_bytes, VALUE_BYTES);
 }
 
 void kvc_memcachedgpu_testbench_sets_begin(struct kvc_memcachedgpu_testbench_sets *sets,

@@ -56,7 +56,10 @@ struct kvc_memcachedgpu_testbench_sets {
 bool kvc_memcachedgpu_testbench_sets_open(struct kvc_memcachedgpu_testbench_sets *sets, uint32_t room,
                                           uint32_t key_bytes);
 void kvc_memcachedgpu_testbench_sets_close(struct kvc_memcachedgpu_testbench_sets *sets);
-/* Puts key `id` with location `id` into place i. */
+/* Puts key `id` of a length of its own, with location `id`, into place i. */
+void kvc_memcachedgpu_testbench_sets_put_sized(struct kvc_memcachedgpu_testbench_sets *sets, uint32_t i,
+                                               uint64_t id, uint32_t key_bytes, uint32_t value_bytes);
+/* The same for a key of sets->key_bytes and a short value. */
 void kvc_memcachedgpu_testbench_sets_put(struct kvc_memcachedgpu_testbench_sets *sets, uint32_t i,
                                          uint64_t id);
 /* Starts `count` SETs as one launch. */

@@ -28,8 +28,9 @@ void kvc_memcachedgpu_real_key(uint64_t id, uint32_t key_bytes, uint8_t *key)
     static const char digit[] = "0123456789abcdef";
     uint64_t word = 0;
     for (uint32_t at = 0; at < key_bytes; at++, word >>= 4) {
-        if (at % 16 == 0) {
-            word = kvc_mix64(id + at / 16 * UINT64_C(0x9e3779b97f4a7c15));
+        if (at % 16 == 0) { /* Short keys take the low bits of a product with an odd number. */
+            word = key_bytes < 16 ? id * UINT64_C(0x9e3779b97f4a7c15)
+                                  : kvc_mix64(id + at / 16 * UINT64_C(0x9e3779b97f4a7c15));
         }
         key[at] = (uint8_t)digit[word & 15];
     }

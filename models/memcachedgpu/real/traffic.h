@@ -26,8 +26,8 @@ struct kvc_memcachedgpu_real_layout {
 
 struct kvc_memcachedgpu_real_layout kvc_memcachedgpu_real_layout_of(uint32_t batch, uint32_t key_bytes_max);
 
-/* Writes the text of key `id`, whose `key_bytes` bytes have no space or control character. Different ids give
- * different keys of 16 bytes or more. */
+/* Writes the text of key `id`, whose `key_bytes` bytes have no space or control character. Different ids
+ * below 16^key_bytes give different keys. */
 void kvc_memcachedgpu_real_key(uint64_t id, uint32_t key_bytes, uint8_t *key);
 
 /* Puts a GET for a key of `key_bytes` bytes into place `i` of an image. */

@@ -1,0 +1,64 @@
+/* What a real MemcachedGPU node does by window, and how far its cores are disturbed meanwhile.
+ *
+ * When a window has passed, the thread of a task copies its counts, so that the difference of two copies is
+ * what the task did in between. A copy is taken between two batches and carries its time. */
+#ifndef KVC_MODELS_MEMCACHEDGPU_REAL_WINDOWS_H
+#define KVC_MODELS_MEMCACHEDGPU_REAL_WINDOWS_H
+
+#include "models/memcachedgpu/real/node.h"
+#include "validate/probes/core_watch.h"
+
+enum { KVC_MEMCACHEDGPU_REAL_CORES_MAX = 1 + KVC_MEMCACHEDGPU_REAL_POSTS_MAX };
+
+/* Counts of GNoM-pre up to the end of a window. */
+struct kvc_memcachedgpu_real_begun {
+    struct kvc_memcachedgpu_real_time pre;
+};
+
+/* Counts of a GNoM-post thread up to the end of a window. */
+struct kvc_memcachedgpu_real_ended {
+    double at_ns; /* When the counts were copied [ns]. */
+    struct kvc_memcachedgpu_real_time post;
+    uint64_t answered, hits, kernels;
+    double in_flight_ns, kernel_ns;
+    double oldest_begun_ns;            /* In this window [ns]. */
+    struct kvc_histogram_pack latency; /* In this window. */
+};
+
+struct kvc_memcachedgpu_real_windows {
+    uint32_t room;  /* Windows that fit. */
+    uint32_t least; /* Windows to measure at least, when enough of them are quiet. */
+    uint32_t count; /* Windows that were measured. */
+    uint32_t cores; /* That are watched. */
+    struct kvc_core_watch watch[KVC_MEMCACHEDGPU_REAL_CORES_MAX];
+    uint32_t posts;
+    struct kvc_memcachedgpu_real_begun *begun;                                  /* By window. */
+    struct kvc_memcachedgpu_real_ended *ended[KVC_MEMCACHEDGPU_REAL_POSTS_MAX]; /* By thread and window. */
+};
+
+/* Makes room for windows of `duration_ns`, and of several times as long in case that too few of them are
+ * quiet. KVC_ERR_RUNTIME: memory is short. The windows must be closed even then. */
+enum kvc_status kvc_memcachedgpu_real_windows_open(struct kvc_memcachedgpu_real_windows *windows,
+                                                   uint32_t posts, double duration_ns, struct kvc_diag *diag);
+void kvc_memcachedgpu_real_windows_close(struct kvc_memcachedgpu_real_windows *windows);
+
+/* Copies the counts of one task at the end of the windows first .. last. */
+void kvc_memcachedgpu_real_copy_begun(struct kvc_memcachedgpu_real_windows *windows,
+                                      const struct kvc_memcachedgpu_real_node *node, uint32_t first,
+                                      uint32_t last);
+void kvc_memcachedgpu_real_copy_ended(struct kvc_memcachedgpu_real_windows *windows,
+                                      struct kvc_memcachedgpu_real_post *post, uint32_t number,
+                                      uint32_t first, uint32_t last, double at_ns);
+
+/* Returns whether the measurement may end: the least number of windows has passed, and enough of them were
+ * quiet or there is no room for more. May be called while the threads work. */
+bool kvc_memcachedgpu_real_windows_suffice(const struct kvc_memcachedgpu_real_windows *windows);
+
+/* Sets `count` after the threads have ended. */
+void kvc_memcachedgpu_real_windows_stop(struct kvc_memcachedgpu_real_windows *windows);
+
+/* Fills quiet[0] .. quiet[count - 1]; the first window begins at from_ns. */
+void kvc_memcachedgpu_real_windows_judge(const struct kvc_memcachedgpu_real_windows *windows, double from_ns,
+                                         bool *quiet);
+
+#endif
