@@ -1,0 +1,24 @@
+/* The values of a cost profile from a survey. */
+#ifndef KVC_MODELS_MEMCACHEDGPU_REAL_DERIVE_H
+#define KVC_MODELS_MEMCACHEDGPU_REAL_DERIVE_H
+
+#include "models/memcachedgpu/real/survey.h"
+
+struct kvc_memcachedgpu_derived {
+    double clock_hz; /* Of the multiprocessors while they work [Hz]. */
+    /* Dependent accesses to device memory of a block of hits whose packets have just arrived: what it takes
+     * longer than with all lines in the second-level cache, over what a warp's access takes longer. */
+    double accesses;
+    double block_cycles;  /* The rest of such a block, with accesses to the second-level cache [cycles]. */
+    double key_cycles;    /* Slope of a block over the length of its keys [cycles/byte]. */
+    double packet_cycles; /* Slope of a large batch over its packets, times multiprocessors [cycles]. */
+    double set_cycles;    /* A SET of a held key [cycles]. */
+    double call_ns;       /* Mean of the calls that begin something for a batch [ns]. */
+    double answer_ns;     /* A response whose lines are all cached [ns]. */
+};
+
+/* Returns false if the survey lacks a row that is needed. */
+bool kvc_memcachedgpu_derive(const struct kvc_memcachedgpu_survey *survey,
+                             struct kvc_memcachedgpu_derived *derived);
+
+#endif
