@@ -39,11 +39,11 @@ static void add_costs(const struct kvc_memcachedgpu_survey *survey,
                       "slope of the kernel's time between the two largest batches, times %u multiprocessors",
                       survey->multiprocessors);
     kvc_profile_value(profile, costs_device, "set_cycles", derived->set_cycles, "",
-                      "a SET of a held key, quartiles %.0f .. %.0f", survey->set_cycles.low,
-                      survey->set_cycles.high);
+                      "a SET of a held key, %.0f cycles, quartiles %.0f .. %.0f, less as many accesses",
+                      survey->set_cycles.middle, survey->set_cycles.low, survey->set_cycles.high);
     kvc_profile_value(profile, costs_device, "call", derived->call_ns, "ns",
                       "mean of the medians of copy in, launch, copy out, copy rows out and record");
-    kvc_profile_value(profile, costs_device, "call_clock", cpu_hz / 1e6, "MHz", "as the system reports it");
+    kvc_profile_value(profile, costs_device, "host_clock", cpu_hz / 1e6, "MHz", "as the system reports it");
     kvc_profile_value(profile, costs_device, "answer", derived->answer_ns, "ns",
                       "a response whose lines are all in caches; %.1f ns with values in 1 GiB of slabs",
                       survey->answer_far_ns.middle);

@@ -1,5 +1,6 @@
 #include "models/memcachedgpu/real/derive.h"
 
+#include <math.h>
 #include <stddef.h>
 
 enum { SHORT_KEY_BYTES = 16, BLOCK_PACKETS = 32 };
@@ -32,6 +33,7 @@ static bool derive_block(const struct kvc_memcachedgpu_survey *survey,
     derived->accesses = (arrived->block_cycles.middle - near->block_cycles.middle) /
                         (survey->far.cycles - survey->near.cycles);
     derived->block_cycles = arrived->block_cycles.middle - derived->accesses * survey->far.cycles;
+    derived->set_cycles = fmax(survey->set_cycles.middle - derived->accesses * survey->far.cycles, 0);
     return true;
 }
 
@@ -89,8 +91,7 @@ bool kvc_memcachedgpu_derive(const struct kvc_memcachedgpu_survey *survey,
         KVC_MEMCACHEDGPU_CALL_COPY_IN, KVC_MEMCACHEDGPU_CALL_LAUNCH, KVC_MEMCACHEDGPU_CALL_COPY_OUT,
         KVC_MEMCACHEDGPU_CALL_COPY_ROWS, KVC_MEMCACHEDGPU_CALL_RECORD};
     const uint32_t calls = sizeof(beginning) / sizeof(*beginning);
-    *derived = (struct kvc_memcachedgpu_derived){.set_cycles = survey->set_cycles.middle,
-                                                 .answer_ns = survey->answer_near_ns.middle};
+    *derived = (struct kvc_memcachedgpu_derived){.answer_ns = survey->answer_near_ns.middle};
     for (uint32_t c = 0; c < calls; c++) {
         derived->call_ns += survey->call_ns[beginning[c]].middle / calls;
     }

@@ -12,7 +12,7 @@ struct kvc_memcachedgpu_derived {
     double block_cycles;  /* The rest of such a block, with accesses to the second-level cache [cycles]. */
     double key_cycles;    /* Slope of a block over the length of its keys [cycles/byte]. */
     double packet_cycles; /* Slope of a large batch over its packets, times multiprocessors [cycles]. */
-    double set_cycles;    /* A SET of a held key [cycles]. */
+    double set_cycles;    /* A SET of a held key, less as many accesses [cycles]. */
     double call_ns;       /* Mean of the calls that begin something for a batch [ns]. */
     double answer_ns;     /* A response whose lines are all cached [ns]. */
 };
