@@ -28,12 +28,13 @@ __global__ void read_sectors(uint4 *table, uint64_t mask, uint64_t count, uint32
 }
 
 /* The words that are read are 0, which the compiler cannot know: every address depends on the read before. */
-__global__ void chase(const uint32_t *table, uint64_t mask, uint32_t lanes, uint32_t steps, uint64_t *took)
+__global__ void chase(const uint32_t *table, uint64_t mask, uint32_t lanes, uint32_t steps, uint64_t seed,
+                      uint64_t *took)
 {
     if (threadIdx.x >= lanes) {
         return;
     }
-    uint64_t from_ns = kvc::global_ns(), state = threadIdx.x + 1;
+    uint64_t from_ns = kvc::global_ns(), state = kvc::mix_64(seed * 32 + threadIdx.x);
     long long from = clock64();
     for (uint32_t i = 0; i < steps; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
@@ -80,7 +81,8 @@ bool kvc_cuda_probe_chase(const void *table, uint64_t bytes, uint32_t lanes, uin
     }
     bool done = true;
     for (int run = 0; run < 2 && done; run++) {
-        chase<<<1, 32>>>(static_cast<const uint32_t *>(table), bytes / sector_bytes - 1, lanes, steps, took);
+        chase<<<1, 32>>>(static_cast<const uint32_t *>(table), bytes / sector_bytes - 1, lanes, steps, run,
+                         took);
         done = cudaStreamSynchronize(nullptr) == cudaSuccess;
     }
     chased->cycles = static_cast<double>(took[0]) / steps;

@@ -67,9 +67,9 @@ void test_chase()
     uint8_t *table = kvc::device_array<uint8_t>(table_bytes);
     kvc::check(cudaMemset(table, 0, table_bytes), "zero");
     struct kvc_cuda_chase near, far, one;
-    expect(kvc_cuda_probe_chase(table, 1 << 20, 32, 2000, &near) &&
-               kvc_cuda_probe_chase(table, table_bytes, 32, 2000, &far) &&
-               kvc_cuda_probe_chase(table, table_bytes, 1, 2000, &one),
+    expect(kvc_cuda_probe_chase(table, 1 << 20, 32, 20000, &near) &&
+               kvc_cuda_probe_chase(table, table_bytes, 32, 20000, &far) &&
+               kvc_cuda_probe_chase(table, table_bytes, 1, 20000, &one),
            "chase");
     expect(near.ns < 0.8 * far.ns && one.ns < far.ns && one.ns > 50, "times of chains");
     expect(far.cycles / far.ns > 0.2 && far.cycles / far.ns < 5, "a clock in GHz");
