@@ -5,6 +5,8 @@
 #include "models/memcachedgpu/config.h"
 #include "models/memcachedgpu/machine.h"
 #include "models/memcachedgpu/predict.h"
+#include "models/memcachedgpu/real/calibrate.h"
+#include "models/memcachedgpu/real/measure.h"
 #include "models/memcachedgpu/resources.h"
 #include "models/memcachedgpu/run.h"
 #include "models/memcachedgpu/store.h"
@@ -51,4 +53,7 @@ const struct kvc_model kvc_memcachedgpu_model = {
     .predict = kvc_memcachedgpu_predict,
     .prepare = prepare,
     .run = kvc_memcachedgpu_run,
+    .measure_check = kvc_memcachedgpu_measure_check,
+    .measure = kvc_memcachedgpu_measure,
+    .calibrate = kvc_memcachedgpu_calibrate,
 };
