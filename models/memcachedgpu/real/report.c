@@ -121,8 +121,8 @@ static void report_stages(const struct kvc_memcachedgpu_real_node *node, const s
 {
     double utilization[STAGES];
     find_utilizations(node, sums, utilization);
-    add_stage(result, "pre", &sums->pre, node->params.batch, utilization[PRE]);
-    add_stage(result, "post", &sums->post, node->params.batch, utilization[POST]);
+    add_stage(result, "launch", &sums->pre, node->params.batch, utilization[PRE]);
+    add_stage(result, "answer", &sums->post, node->params.batch, utilization[POST]);
     kvc_bottleneck_find(result);
 }
 
@@ -219,7 +219,9 @@ static void report_sums(const struct kvc_memcachedgpu_real_node *node, const str
     result->simulated_s = measured_ns / 1e9;
     result->warmup_s = node->from_ns / 1e9;
     report_stages(node, sums, result);
+    kvc_metrics_set(&result->model, "batch_packets", batch);
     if (sums->kernels > 0) {
+        kvc_metrics_set(&result->model, "kernel_us", kernel_us(sums));
         kvc_metrics_set(&result->model, "t_search_us", kernel_us(sums));
         kvc_metrics_set(&result->model, "jobs_per_search", batch);
         kvc_metrics_set(&result->model, "search_ns_per_job", kernel_us(sums) * 1e3 / batch);
