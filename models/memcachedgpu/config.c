@@ -202,6 +202,12 @@ static enum kvc_status check_workload(const struct kvc_scenario *scenario, struc
                              "workload.per_frame: found %llu, allowed is 1, because a packet has one GET",
                              (unsigned long long)workload->frame_requests);
     }
+    if (config->writes && isnan(config->profile->set_ns)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "memcachedgpu_costs.set: missing, but there are SETs: a calibration does not measure "
+            "it, take it from another profile");
+    }
     if (scenario->run.functional == KVC_FUNCTIONAL_SAMPLED) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "run.functional: found \"sampled\", allowed with memcachedgpu: \"full\" or "

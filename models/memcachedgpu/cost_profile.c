@@ -36,8 +36,15 @@ static const struct kvc_option rows[] = {
     REAL_ROW("answer", answer_ns, KVC_UNIT_NS, 1e9,
              "compute of a post thread for a response, without waiting for memory; a longer time lowers the "
              "rate of responses"),
-    REAL_ROW("set", set_ns, KVC_UNIT_NS, 1e9,
-             "compute of a SET in the network stack and memcached, without the update of the GPU's table"),
+    {.name = "set",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_memcachedgpu_cost_profile, set_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .optional = true,
+     .help = "compute of a SET in the network stack and memcached, without the update of the GPU's table; "
+             "left out: not measured, so that only GETs can be simulated"},
 };
 
 static const struct kvc_option_table options = {.name = "memcachedgpu_costs",

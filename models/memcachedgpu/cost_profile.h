@@ -19,7 +19,7 @@ struct kvc_memcachedgpu_cost_profile {
     double call_ns;          /* One CUDA call of a host thread: a copy, a launch, an event. */
     double host_clock_hz;    /* Clock of the cores that the host's times were measured on. */
     double answer_ns;        /* Compute of a post thread for a response, without waiting for memory. */
-    double set_ns;           /* Compute of a SET in the network stack and memcached. */
+    double set_ns;           /* Compute of a SET in the network stack and memcached; NaN: not measured. */
 };
 
 extern const struct kvc_device_kind kvc_memcachedgpu_cost_profile_kind;
