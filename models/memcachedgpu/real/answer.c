@@ -84,7 +84,7 @@ void kvc_memcachedgpu_real_answer(struct kvc_memcachedgpu_real_answerer *answere
 /* Returns whether the value is that of the key; short values are anybody's. */
 static bool is_value_of(const uint8_t *value, uint32_t value_bytes, const uint8_t *key, uint32_t key_bytes)
 {
-    uint8_t own_key[KVC_SET_ASSOC_KEY_MAX];
+    uint8_t own_key[KVC_MEMCACHEDGPU_REAL_KEY_ROOM];
     uint64_t location = 0;
     for (uint32_t at = 0; at < 4 && at < value_bytes; at++) {
         location |= (uint64_t)(uint8_t)(value[at] - at) << 8 * at;
@@ -94,7 +94,7 @@ static bool is_value_of(const uint8_t *value, uint32_t value_bytes, const uint8_
             return false;
         }
     }
-    kvc_memcachedgpu_real_key(location, key_bytes, own_key);
+    kvc_memcachedgpu_text_key(own_key, location, key_bytes);
     return value_bytes < 4 || memcmp(own_key, key, key_bytes) == 0;
 }
 

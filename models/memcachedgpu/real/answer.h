@@ -52,7 +52,7 @@ void kvc_memcachedgpu_real_answerer_close(struct kvc_memcachedgpu_real_answerer 
 void kvc_memcachedgpu_real_answer(struct kvc_memcachedgpu_real_answerer *answerer, const uint8_t *heads,
                                   const struct kvc_memcachedgpu_get_result *results, uint32_t count);
 
-/* Returns whether a frame is a whole response to a GET of kvc_memcachedgpu_real_key: a miss, or a hit with
+/* Returns whether a frame is a whole response to a GET of kvc_memcachedgpu_text_key(): a miss, or a hit with
  * its value. Values of 4 bytes or more tell whose they are, and must be those of the key. */
 bool kvc_memcachedgpu_real_frame_is_right(const uint8_t *frame, uint32_t bytes);
 

@@ -23,14 +23,14 @@ static void open_bench(struct bench *bench, uint32_t key_bytes)
 {
     struct kvc_set_assoc_params params = {.sets = 64, .ways = 16, .key_bytes_max = key_bytes};
     struct kvc_index_stats stats = {0};
-    uint8_t key[KVC_SET_ASSOC_KEY_MAX];
+    uint8_t key[KVC_MEMCACHEDGPU_REAL_KEY_ROOM];
     uint32_t offset = 0;
     uint8_t bytes = (uint8_t)key_bytes;
     memset(bench, 0, sizeof(*bench));
     bench->table = kvc_set_assoc_create(&params);
     for (uint32_t k = 0; k < KEYS; k++) {
         struct kvc_set_assoc_item item = {.location = k, .value_bytes = VALUE_BYTES};
-        kvc_memcachedgpu_real_key(k, key_bytes, key);
+        kvc_memcachedgpu_text_key(key, k, key_bytes);
         kvc_set_assoc_insert(bench->table, &(struct kvc_set_assoc_keys){key, &offset, &bytes}, &item, 1, k,
                              NULL, &stats);
     }
@@ -54,10 +54,10 @@ static void close_bench(struct bench *bench)
 /* Requests keys 0 to BATCH - 1, so that the last ones miss. */
 static void answer_batch(struct bench *bench, uint32_t key_bytes)
 {
-    uint8_t key[KVC_SET_ASSOC_KEY_MAX];
+    uint8_t key[KVC_MEMCACHEDGPU_REAL_KEY_ROOM];
     struct kvc_index_stats stats = {0};
     for (uint32_t i = 0; i < BATCH; i++) {
-        kvc_memcachedgpu_real_key(i, key_bytes, key);
+        kvc_memcachedgpu_text_key(key, i, key_bytes);
         kvc_memcachedgpu_real_put(&bench->layout, bench->image, i, key, key_bytes);
     }
     struct kvc_memcachedgpu_get_batch batch =
@@ -87,7 +87,7 @@ static void expect_hit(const struct bench *bench, uint32_t i, const uint8_t *key
 static void expect_frames(uint32_t key_bytes)
 {
     struct bench bench;
-    uint8_t key[KVC_SET_ASSOC_KEY_MAX];
+    uint8_t key[KVC_MEMCACHEDGPU_REAL_KEY_ROOM];
     open_bench(&bench, key_bytes);
     answer_batch(&bench, key_bytes);
     cr_assert_eq(bench.answerer.answered, BATCH);
@@ -100,7 +100,7 @@ static void expect_frames(uint32_t key_bytes)
         whole[bytes - 9]++; /* The last byte of a value, or one of a miss's head. */
         cr_assert_not(kvc_memcachedgpu_real_frame_is_right(whole, bytes) && i < KEYS);
         whole[bytes - 9]--;
-        kvc_memcachedgpu_real_key(i, key_bytes, key);
+        kvc_memcachedgpu_text_key(key, i, key_bytes);
         if (i < KEYS) {
             expect_hit(&bench, i, key, key_bytes);
         } else {

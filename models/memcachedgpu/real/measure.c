@@ -4,8 +4,6 @@
 #include "models/memcachedgpu/real/measure_node.h"
 #include "validate/probes/pin.h"
 
-enum { KEY_BYTES_MIN = 8 /* The text of a shorter key cannot tell 2^32 keys apart. */ };
-
 /* Checks the options of the store. */
 static enum kvc_status check_store(const struct kvc_memcachedgpu_config *config, struct kvc_diag *diag)
 {
@@ -46,11 +44,6 @@ static enum kvc_status check_load(const struct kvc_scenario *scenario, struct kv
     if (workload->arrival != KVC_ARRIVAL_SATURATE || workload->get_frac < 1) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload: a measurement allows arrival = \"saturate\" and get = 1");
-    }
-    if (workload->sizes == KVC_SIZES_FIXED && workload->key_bytes < KEY_BYTES_MIN) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.key: found %llu bytes; a measurement allows %d or more",
-                             (unsigned long long)workload->key_bytes, KEY_BYTES_MIN);
     }
     return KVC_OK;
 }

@@ -123,7 +123,7 @@ static enum kvc_status fill_images(struct kvc_memcachedgpu_real_node *node, stru
                                    struct kvc_batch *batch, struct kvc_diag *diag)
 {
     uint64_t packets = node->image_count * node->params.batch, done = 0;
-    uint8_t key[KVC_SET_ASSOC_KEY_MAX];
+    uint8_t key[KVC_MEMCACHEDGPU_REAL_KEY_ROOM];
     while (done < packets) {
         batch->count = 0;
         if (kvc_source_drain(source, 0, for_ever_ns, batch) == 0) {
@@ -135,7 +135,7 @@ static enum kvc_status fill_images(struct kvc_memcachedgpu_real_node *node, stru
         }
         for (uint32_t i = 0; i < batch->count && done < packets; i++, done++) {
             uint8_t *image = node->images + done / node->params.batch * node->layout.image_bytes;
-            kvc_memcachedgpu_real_key(batch->key_id[i], batch->key_bytes[i], key);
+            kvc_memcachedgpu_text_key(key, batch->key_id[i], batch->key_bytes[i]);
             kvc_memcachedgpu_real_put(&node->layout, image, (uint32_t)(done % node->params.batch), key,
                                       batch->key_bytes[i]);
         }

@@ -43,14 +43,14 @@ struct batch {
 static void write_heads(struct batch *batch)
 {
     struct kvc_memcachedgpu_real_layout layout = kvc_memcachedgpu_real_layout_of(1, KEY_BYTES);
-    uint8_t *image = calloc(1, layout.image_bytes), key[KEY_BYTES];
+    uint8_t *image = calloc(1, layout.image_bytes), key[KVC_MEMCACHEDGPU_REAL_KEY_ROOM];
     if (image == NULL) {
         kvc_out_of_memory("a packet");
     }
     for (uint32_t i = 0; i < BATCH; i++) {
         const struct kvc_memcachedgpu_packet_item item = {.found = true, .value_bytes = VALUE_BYTES};
         struct kvc_memcachedgpu_get_batch one;
-        kvc_memcachedgpu_real_key(i, KEY_BYTES, key);
+        kvc_memcachedgpu_text_key(key, i, KEY_BYTES);
         kvc_memcachedgpu_real_put(&layout, image, 0, key, KEY_BYTES);
         one = kvc_memcachedgpu_real_batch_of(&layout, image, 1, 0);
         batch->result[i] = (struct kvc_memcachedgpu_get_result){

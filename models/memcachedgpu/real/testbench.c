@@ -40,7 +40,7 @@ void kvc_memcachedgpu_testbench_sets_put_sized(struct kvc_memcachedgpu_testbench
     sets->offset[i] = i * sets->key_bytes;
     sets->bytes[i] = (uint8_t)key_bytes;
     sets->items[i] = (struct kvc_set_assoc_item){.location = (uint32_t)id, .value_bytes = value_bytes};
-    kvc_memcachedgpu_real_key(id, key_bytes, sets->keys + sets->offset[i]);
+    kvc_memcachedgpu_text_key(sets->keys + sets->offset[i], id, key_bytes);
 }
 
 void kvc_memcachedgpu_testbench_sets_put(struct kvc_memcachedgpu_testbench_sets *sets, uint32_t i,
@@ -119,7 +119,7 @@ void kvc_memcachedgpu_testbench_close(struct kvc_memcachedgpu_testbench *bench)
 enum kvc_status kvc_memcachedgpu_testbench_prepare(struct kvc_memcachedgpu_testbench *bench, uint32_t batch,
                                                    uint32_t packets, bool hits, struct kvc_diag *diag)
 {
-    uint8_t key[KVC_SET_ASSOC_KEY_MAX];
+    uint8_t key[KVC_MEMCACHEDGPU_REAL_KEY_ROOM];
     free_images(bench);
     bench->layout = kvc_memcachedgpu_real_layout_of(batch, bench->key_bytes);
     bench->batches = packets / batch;
@@ -136,7 +136,7 @@ enum kvc_status kvc_memcachedgpu_testbench_prepare(struct kvc_memcachedgpu_testb
         uint8_t *image = bench->images + b * bench->layout.image_bytes;
         for (uint32_t i = 0; i < batch; i++) {
             id = (id + stride) % bench->stored;
-            kvc_memcachedgpu_real_key(hits ? id : id + bench->stored, bench->key_bytes, key);
+            kvc_memcachedgpu_text_key(key, hits ? id : id + bench->stored, bench->key_bytes);
             kvc_memcachedgpu_real_put(&bench->layout, image, i, key, bench->key_bytes);
         }
     }

@@ -1,7 +1,5 @@
 #include "models/memcachedgpu/real/traffic.h"
 
-#include "sim/base/rng.h"
-
 enum { LINE_BYTES = 128, CHUNK_BYTES = 16, FLAGS_DIGITS = 5, LENGTH_DIGITS = 5, SEPARATORS = 4 };
 
 static uint64_t rounded(uint64_t bytes, uint64_t to)
@@ -21,19 +19,6 @@ struct kvc_memcachedgpu_real_layout kvc_memcachedgpu_real_layout_of(uint32_t bat
     layout.packets_at = rounded(batch * sizeof(struct kvc_memcachedgpu_get_packet), LINE_BYTES);
     layout.image_bytes = rounded(layout.packets_at + (uint64_t)batch * layout.slot_bytes, LINE_BYTES);
     return layout;
-}
-
-void kvc_memcachedgpu_real_key(uint64_t id, uint32_t key_bytes, uint8_t *key)
-{
-    static const char digit[] = "0123456789abcdef";
-    uint64_t word = 0;
-    for (uint32_t at = 0; at < key_bytes; at++, word >>= 4) {
-        if (at % 16 == 0) { /* Short keys take the low bits of a product with an odd number. */
-            word = key_bytes < 16 ? id * UINT64_C(0x9e3779b97f4a7c15)
-                                  : kvc_mix64(id + at / 16 * UINT64_C(0x9e3779b97f4a7c15));
-        }
-        key[at] = (uint8_t)digit[word & 15];
-    }
 }
 
 void kvc_memcachedgpu_real_put(const struct kvc_memcachedgpu_real_layout *layout, uint8_t *image, uint32_t i,

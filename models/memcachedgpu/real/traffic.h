@@ -6,9 +6,11 @@
 #include <stdint.h>
 
 #include "kernels/memcachedgpu/get.h"
+#include "models/memcachedgpu/text_key.h"
 
 enum {
     KVC_MEMCACHEDGPU_REAL_PORT = 11211,
+    KVC_MEMCACHEDGPU_REAL_KEY_ROOM = 256, /* For a key as kvc_memcachedgpu_text_key() writes it. */
     /* Smallest distance of packets, which is the size of a packet with a 16-byte key on the wire [bytes]. */
     KVC_MEMCACHEDGPU_REAL_SLOT_MIN = 96,
 };
@@ -25,10 +27,6 @@ struct kvc_memcachedgpu_real_layout {
 };
 
 struct kvc_memcachedgpu_real_layout kvc_memcachedgpu_real_layout_of(uint32_t batch, uint32_t key_bytes_max);
-
-/* Writes the text of key `id`, whose `key_bytes` bytes have no space or control character. Different ids
- * below 16^key_bytes give different keys. */
-void kvc_memcachedgpu_real_key(uint64_t id, uint32_t key_bytes, uint8_t *key);
 
 /* Puts a GET for a key of `key_bytes` bytes into place `i` of an image. */
 void kvc_memcachedgpu_real_put(const struct kvc_memcachedgpu_real_layout *layout, uint8_t *image, uint32_t i,
