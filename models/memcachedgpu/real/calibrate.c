@@ -28,7 +28,7 @@ static void add_costs(const struct kvc_memcachedgpu_survey *survey,
     kvc_profile_value(profile, costs_device, "clock", derived->clock_hz / 1e6, "MHz",
                       "cycles of a chain of accesses over its time");
     kvc_profile_value(profile, costs_device, "block_cycles", derived->block_cycles, "",
-                      "a block of 32 hits whose packets have just arrived, less %.2f accesses of %.0f cycles",
+                      "a block of 32 hits, of 512 that have just arrived, less %.2f accesses of %.0f cycles",
                       derived->accesses, survey->far.cycles);
     kvc_profile_value(profile, costs_device, "accesses", derived->accesses, "",
                       "what such a block takes longer than with all lines in the cache, over %.0f cycles",
@@ -42,7 +42,7 @@ static void add_costs(const struct kvc_memcachedgpu_survey *survey,
                       "a SET of a held key, %.0f cycles, quartiles %.0f .. %.0f, less as many accesses",
                       survey->set_cycles.middle, survey->set_cycles.low, survey->set_cycles.high);
     kvc_profile_value(profile, costs_device, "call", derived->call_ns, "ns",
-                      "mean of the medians of copy in, launch, copy out, copy rows out and record");
+                      "a batch of 512 with three copies in a thread that makes six calls for it");
     kvc_profile_value(profile, costs_device, "host_clock", cpu_hz / 1e6, "MHz", "as the system reports it");
     kvc_profile_value(profile, costs_device, "answer", derived->answer_ns, "ns",
                       "a response whose lines are all in caches; %.1f ns with values in 1 GiB of slabs",

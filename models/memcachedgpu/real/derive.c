@@ -3,7 +3,11 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { SHORT_KEY_BYTES = 16, BLOCK_PACKETS = 32 };
+enum {
+    SHORT_KEY_BYTES = 16,
+    BATCH = 512, /* Its blocks have a multiprocessor each, and it is too small to be bound by the copies. */
+    CALLS = 6,   /* Of a copied batch: copy in, launch, copy out, copy rows out, record, ask. */
+};
 
 static const struct kvc_memcachedgpu_survey_batch *find(const struct kvc_memcachedgpu_survey *survey,
                                                         uint32_t key_bytes, uint32_t packets,
@@ -23,9 +27,9 @@ static bool derive_block(const struct kvc_memcachedgpu_survey *survey,
                          struct kvc_memcachedgpu_derived *derived)
 {
     const struct kvc_memcachedgpu_survey_batch *arrived =
-        find(survey, SHORT_KEY_BYTES, BLOCK_PACKETS, KVC_MEMCACHEDGPU_LINES_ARRIVED);
+        find(survey, SHORT_KEY_BYTES, BATCH, KVC_MEMCACHEDGPU_LINES_ARRIVED);
     const struct kvc_memcachedgpu_survey_batch *near =
-        find(survey, SHORT_KEY_BYTES, BLOCK_PACKETS, KVC_MEMCACHEDGPU_LINES_NEAR);
+        find(survey, SHORT_KEY_BYTES, BATCH, KVC_MEMCACHEDGPU_LINES_NEAR);
     if (arrived == NULL || near == NULL || survey->far.cycles <= survey->near.cycles) {
         return false;
     }
@@ -44,7 +48,7 @@ static bool derive_keys(const struct kvc_memcachedgpu_survey *survey,
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
     for (uint32_t i = 0; i < survey->batches; i++) {
         const struct kvc_memcachedgpu_survey_batch *row = &survey->batch[i];
-        if (row->hits && row->packets == BLOCK_PACKETS && row->lines == KVC_MEMCACHEDGPU_LINES_ARRIVED) {
+        if (row->hits && row->packets == BATCH && row->lines == KVC_MEMCACHEDGPU_LINES_ARRIVED) {
             double bytes = row->key_bytes, cycles = row->block_cycles.middle;
             n++;
             x += bytes;
@@ -84,16 +88,26 @@ static bool derive_packets(const struct kvc_memcachedgpu_survey *survey,
     return true;
 }
 
+/* Fills in the time of a call from the highest rate of copied batches, which the calls of one thread limit.
+ */
+static bool derive_calls(const struct kvc_memcachedgpu_survey *survey,
+                         struct kvc_memcachedgpu_derived *derived)
+{
+    double mops = 0;
+    for (uint32_t i = 0; i < survey->streams_count; i++) {
+        const struct kvc_memcachedgpu_survey_streams *row = &survey->streams[i];
+        if (row->copied && row->packets == BATCH && row->background_blocks == 0) {
+            mops = fmax(mops, row->mops);
+        }
+    }
+    derived->call_ns = mops > 0 ? BATCH / mops * 1e3 / CALLS : 0;
+    return mops > 0;
+}
+
 bool kvc_memcachedgpu_derive(const struct kvc_memcachedgpu_survey *survey,
                              struct kvc_memcachedgpu_derived *derived)
 {
-    static const enum kvc_memcachedgpu_call beginning[] = {
-        KVC_MEMCACHEDGPU_CALL_COPY_IN, KVC_MEMCACHEDGPU_CALL_LAUNCH, KVC_MEMCACHEDGPU_CALL_COPY_OUT,
-        KVC_MEMCACHEDGPU_CALL_COPY_ROWS, KVC_MEMCACHEDGPU_CALL_RECORD};
-    const uint32_t calls = sizeof(beginning) / sizeof(*beginning);
     *derived = (struct kvc_memcachedgpu_derived){.answer_ns = survey->answer_near_ns.middle};
-    for (uint32_t c = 0; c < calls; c++) {
-        derived->call_ns += survey->call_ns[beginning[c]].middle / calls;
-    }
-    return derive_block(survey, derived) && derive_keys(survey, derived) && derive_packets(survey, derived);
+    return derive_block(survey, derived) && derive_keys(survey, derived) && derive_packets(survey, derived) &&
+           derive_calls(survey, derived);
 }

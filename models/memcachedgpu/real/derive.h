@@ -7,13 +7,14 @@
 struct kvc_memcachedgpu_derived {
     double clock_hz; /* Of the multiprocessors while they work [Hz]. */
     /* Dependent accesses to device memory of a block of hits whose packets have just arrived: what it takes
-     * longer than with all lines in the second-level cache, over what a warp's access takes longer. */
+     * longer than with all lines in the second-level cache, over what a warp's access takes longer. The
+     * blocks are those of a batch of 512, which have a multiprocessor each. */
     double accesses;
     double block_cycles;  /* The rest of such a block, with accesses to the second-level cache [cycles]. */
     double key_cycles;    /* Slope of a block over the length of its keys [cycles/byte]. */
     double packet_cycles; /* Slope of a large batch over its packets, times multiprocessors [cycles]. */
     double set_cycles;    /* A SET of a held key, less as many accesses [cycles]. */
-    double call_ns;       /* Mean of the calls that begin something for a batch [ns]. */
+    double call_ns;       /* Time of a batch in a thread that only makes calls, by its calls [ns]. */
     double answer_ns;     /* A response whose lines are all cached [ns]. */
 };
 
