@@ -16,6 +16,8 @@ enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *di
 #include "kernels/cuda.h"
 #include "kernels/cuda_probe.h"
 
+enum { CHASE_LANES = 32, CHASE_STEPS = 20000 };
+
 static const uint64_t few_bytes = 64, many_bytes = 64 << 20, table_bytes = UINT64_C(1) << 31,
                       sectors = 1 << 26;
 
@@ -52,6 +54,15 @@ static struct kvc_timing time_copy(struct probe *probe, uint64_t bytes, bool to_
     return kvc_timing_measure(NULL, copy, probe);
 }
 
+static void chase(struct probe *probe, struct kvc_gpu_facts *facts)
+{
+    struct kvc_cuda_chase chase = {.ns = 1};
+    probe->failed |= !kvc_cuda_zero(probe->table, table_bytes) ||
+                     !kvc_cuda_probe_chase(probe->table, table_bytes, CHASE_LANES, CHASE_STEPS, &chase);
+    facts->access_ns = chase.ns;
+    facts->clock_hz = chase.cycles / chase.ns * 1e9;
+}
+
 static void time_all(struct probe *probe, struct kvc_gpu_facts *facts)
 {
     facts->launch = kvc_timing_measure(NULL, launch, probe);
@@ -59,6 +70,7 @@ static void time_all(struct probe *probe, struct kvc_gpu_facts *facts)
     facts->copy = there.median_s > back.median_s ? there : back;
     facts->h2d_bytes_per_s = (double)many_bytes / time_copy(probe, many_bytes, true).median_s;
     facts->d2h_bytes_per_s = (double)many_bytes / time_copy(probe, many_bytes, false).median_s;
+    chase(probe, facts);
     facts->sectors_per_s = (double)sectors / kvc_timing_measure(NULL, read_sectors, probe).median_s;
 }
 

@@ -17,6 +17,8 @@ struct kvc_gpu_facts {
     struct kvc_timing copy;   /* A copy of 64 bytes in the slower of the two directions. */
     double h2d_bytes_per_s;   /* Copies of 64 MiB of pinned memory to the device [bytes/s]. */
     double d2h_bytes_per_s;   /* Copies of 64 MiB from the device to pinned memory [bytes/s]. */
+    double access_ns;         /* A dependent access of 32 threads to random sectors of 2 GiB [ns]. */
+    double clock_hz;          /* Clock of the multiprocessors meanwhile [Hz]. */
     double sectors_per_s; /* Random reads of 32-byte sectors by as many threads as fit on the device [1/s]. */
 };
 

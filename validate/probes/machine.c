@@ -136,10 +136,13 @@ static void add_gpu(const struct kvc_probed_machine *machine, struct kvc_profile
         kvc_profile_value(profile, "gpu", "launch", gpu->launch.median_s * 1e6, "us",
                           "an empty kernel, launched and waited for, quartiles %.3g .. %.3g us",
                           gpu->launch.low_s * 1e6, gpu->launch.high_s * 1e6);
+        kvc_profile_value(profile, "gpu", "access", gpu->access_ns, "ns",
+                          "a dependent access of 32 threads to random sectors of 2 GiB");
+        kvc_profile_value(profile, "gpu.clocks", "core", gpu->clock_hz / 1e9, "GHz",
+                          "cycles of a chain of such accesses over its time");
+    } else {
+        kvc_profile_value(profile, "gpu.clocks", "core", clock_ghz, "GHz", "as the system reports it");
     }
-    kvc_profile_value(profile, "gpu.clocks", "core", clock_ghz, "GHz", "%s",
-                      gpu->present ? "a placeholder: the costs hold for the clock that the card chose"
-                                   : "as the system reports it");
     kvc_profile_value(profile, "gpu.clocks", "memory", clock_ghz, "GHz",
                       "a placeholder: the memory clock is not known");
 }

@@ -47,8 +47,6 @@ static void add_costs(const struct kvc_memcachedgpu_survey *survey,
     kvc_profile_value(profile, costs_device, "answer", derived->answer_ns, "ns",
                       "a response whose lines are all in caches; %.1f ns with values in 1 GiB of slabs",
                       survey->answer_far_ns.middle);
-    kvc_profile_value(profile, "gpu", "access", survey->far.ns, "ns",
-                      "a dependent access of 32 threads to random sectors of 2 GiB");
 }
 
 /* Adds the lines of the survey as comments. */
