@@ -28,13 +28,13 @@ static void add_costs(const struct kvc_memcachedgpu_survey *survey,
     kvc_profile_value(profile, costs_device, "clock", derived->clock_hz / 1e6, "MHz",
                       "cycles of a chain of accesses over its time");
     kvc_profile_value(profile, costs_device, "block_cycles", derived->block_cycles, "",
-                      "a block of 32 hits, of 512 that have just arrived, less %.2f accesses of %.0f cycles",
+                      "the kernel of 512 hits that have just arrived, less %.2f accesses of %.0f cycles",
                       derived->accesses, survey->far.cycles);
     kvc_profile_value(profile, costs_device, "accesses", derived->accesses, "",
-                      "what such a block takes longer than with all lines in the cache, over %.0f cycles",
+                      "what it takes longer than with all lines in the cache, over %.0f cycles",
                       survey->far.cycles - survey->near.cycles);
     kvc_profile_value(profile, costs_device, "key_cycles", derived->key_cycles, "",
-                      "slope of such blocks over keys of 16, 64 and 128 bytes");
+                      "slope of such kernels over keys of 16, 64 and 128 bytes");
     kvc_profile_value(profile, costs_device, "packet_cycles", derived->packet_cycles, "",
                       "slope of the kernel's time between the two largest batches, times %u multiprocessors",
                       survey->multiprocessors);
@@ -79,7 +79,7 @@ static enum kvc_status add_survey(const struct kvc_memcachedgpu_survey *survey,
                              "the GPU's cache and memory take the same time: no costs follow from that");
     }
     add_costs(survey, &derived, calibration->machine->facts.clock_hz, profile);
-    kvc_profile_summarize(profile, "%-22s %9.0f cycles and %.2f accesses of %.0f ns", "a block of GETs",
+    kvc_profile_summarize(profile, "%-22s %9.0f cycles and %.2f accesses of %.0f ns", "a kernel of 512 GETs",
                           derived.block_cycles, derived.accesses, survey->far.ns);
     kvc_profile_summarize(profile, "%-22s %9.1f cycles of a multiprocessor", "a GET in large batches",
                           derived.packet_cycles);

@@ -5,7 +5,7 @@
 
 enum {
     SHORT_KEY_BYTES = 16,
-    BATCH = 512, /* Its blocks have a multiprocessor each, and it is too small to be bound by the copies. */
+    BATCH = 512, /* Its blocks have a multiprocessor each, and copies do not limit it. */
     CALLS = 6,   /* Of a copied batch: copy in, launch, copy out, copy rows out, record, ask. */
 };
 
@@ -22,7 +22,14 @@ static const struct kvc_memcachedgpu_survey_batch *find(const struct kvc_memcach
     return NULL;
 }
 
-/* Fills in what a single block tells. */
+/* Time of the kernel of a batch, which is that of its slowest block [cycles]. */
+static double kernel_cycles(const struct kvc_memcachedgpu_survey_batch *row,
+                            const struct kvc_memcachedgpu_derived *derived)
+{
+    return row->kernel_ns.middle * derived->clock_hz / 1e9;
+}
+
+/* Fills in what a batch tells whose blocks run side by side. */
 static bool derive_block(const struct kvc_memcachedgpu_survey *survey,
                          struct kvc_memcachedgpu_derived *derived)
 {
@@ -34,9 +41,10 @@ static bool derive_block(const struct kvc_memcachedgpu_survey *survey,
         return false;
     }
     derived->clock_hz = survey->far.cycles / survey->far.ns * 1e9;
-    derived->accesses = (arrived->block_cycles.middle - near->block_cycles.middle) /
-                        (survey->far.cycles - survey->near.cycles);
-    derived->block_cycles = arrived->block_cycles.middle - derived->accesses * survey->far.cycles;
+    double slowest_cycles = kernel_cycles(arrived, derived);
+    derived->accesses =
+        (slowest_cycles - kernel_cycles(near, derived)) / (survey->far.cycles - survey->near.cycles);
+    derived->block_cycles = slowest_cycles - derived->accesses * survey->far.cycles;
     derived->set_cycles = fmax(survey->set_cycles.middle - derived->accesses * survey->far.cycles, 0);
     return true;
 }
@@ -49,7 +57,7 @@ static bool derive_keys(const struct kvc_memcachedgpu_survey *survey,
     for (uint32_t i = 0; i < survey->batches; i++) {
         const struct kvc_memcachedgpu_survey_batch *row = &survey->batch[i];
         if (row->hits && row->packets == BATCH && row->lines == KVC_MEMCACHEDGPU_LINES_ARRIVED) {
-            double bytes = row->key_bytes, cycles = row->block_cycles.middle;
+            double bytes = row->key_bytes, cycles = kernel_cycles(row, derived);
             n++;
             x += bytes;
             y += cycles;

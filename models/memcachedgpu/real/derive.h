@@ -6,12 +6,13 @@
 
 struct kvc_memcachedgpu_derived {
     double clock_hz; /* Of the multiprocessors while they work [Hz]. */
-    /* Dependent accesses to device memory of a block of hits whose packets have just arrived: what it takes
-     * longer than with all lines in the second-level cache, over what a warp's access takes longer. The
-     * blocks are those of a batch of 512, which have a multiprocessor each. */
+    /* Dependent accesses to device memory of the slowest block in a batch of 512 hits whose packets have just
+     * arrived: what the kernel takes longer than with all lines in the second-level cache, over what a warp's
+     * access takes longer. The slowest block counts, because a batch ends with it; it is the one in which
+     * tags of other keys were equal. */
     double accesses;
-    double block_cycles;  /* The rest of such a block, with accesses to the second-level cache [cycles]. */
-    double key_cycles;    /* Slope of a block over the length of its keys [cycles/byte]. */
+    double block_cycles;  /* The rest of that kernel, with accesses to the second-level cache [cycles]. */
+    double key_cycles;    /* Slope of such a kernel over the length of its keys [cycles/byte]. */
     double packet_cycles; /* Slope of a large batch over its packets, times multiprocessors [cycles]. */
     double set_cycles;    /* A SET of a held key, less as many accesses [cycles]. */
     double call_ns;       /* Time of a batch in a thread that only makes calls, by its calls [ns]. */
