@@ -1,17 +1,18 @@
--- MemcachedGPU's own code: the GET kernel on one H200, and the host's part on its Xeon. Other cards and processors take the
--- same cycles at their clocks and the same accesses at their latency.
+-- MemcachedGPU's own code: the GET kernel on one H200, and the host's part on its Xeon (model 207). Other cards and processors take
+-- the same cycles at their clocks and the same accesses at their latency. A table of 2 GiB, half full; packets that were just
+-- copied into the GPU's memory; the kernel's code in the caches, as between other batches.
 local measured = "measured on one H200, 2026: "
 return {
   kind = "memcachedgpu_costs",
   name = "measured on one H200",
-  clock = { "1980MHz", source = measured .. "clock64() over the time of the kernel" },
-  block_cycles = { 6380, source = measured .. "10,930 cycles of a block with hits in 2 GB, less 4 accesses of 1137" },
-  key_cycles = { 102, source = measured .. "15,810 cycles of a block with keys of 64 bytes, 10,930 with keys of 16" },
-  accesses = { 4, source = "get_cuda.cu: description of the packet, packet, control line, entry, one after the other" },
-  packet_cycles = { 56, source = measured .. "65,536 packets take 12.2 us longer than 8,192, on 132 multiprocessors" },
-  set_cycles = { 6380, source = "assumed: as a block of GETs, until it is measured" },
-  call = { "1.9us", source = measured .. "a copy 1.3 us, a launch 3.0 us, an event 0.2 us and asking for it 1.3 us: the mean of a batch's three" },
-  host_clock = { "3.8GHz", source = "assumed: turbo of the machine's Xeon, until it is measured" },
-  answer = { "20ns", source = "assumed, until it is measured" },
+  clock = { "1977MHz", source = measured .. "1163 cycles of a dependent access over its 588 ns" },
+  block_cycles = { 9720, source = measured .. "the slowest of 16 blocks with hits takes 6.27 us, less 2.3 accesses of 1163 cycles" },
+  key_cycles = { 165, source = measured .. "6.27, 9.95 and 15.58 us with keys of 16, 64 and 128 bytes: the slope" },
+  accesses = { 2.3, source = measured .. "6.27 us, and 5.38 us with all lines in the L2 cache, over 1163 less 393 cycles of an access" },
+  packet_cycles = { 59, source = measured .. "65,536 packets take 13.1 us longer than 8192, on 132 multiprocessors" },
+  set_cycles = { 4160, source = measured .. "6830 cycles of a SET of a held key, less as many accesses" },
+  call = { "2.5us", source = measured .. "one thread needs 15.2 us for the six calls of a batch with copies, 7.3 us for three without" },
+  host_clock = { "2.66GHz", source = measured .. "a chain of multiplications of 3 cycles each" },
+  answer = { "14.7ns", source = measured .. "a response whose lines are all in caches; 80 ns with values anywhere in 1 GiB" },
   set = { "10us", source = "memcachedgpu.set.max over memcachedgpu.set.vs_baseline: 32 K SETs/s are 32 % of what memcached alone serves, 100 K/s" },
 }
