@@ -14,7 +14,7 @@ return {
   lookahead = { "22ns", source = same_code .. "30 ns, kvdirect.hw.cpu.window" },
   llc = { "8MiB", source = "Intel ARK, Core i7-4770K: 8 MB" },
   llc_hit_cycles = { 36, source = "L3 latency of Haswell, measured on an i7-4770 (7-cpu.com/cpu/Haswell.html)" },
-  price = { 350, source = "memcachedgpu.t6.vanilla.mrps over memcachedgpu.t6.vanilla.cost: 348 USD; other rows imply 300 to 350 USD" },
+  price = { 350, source = "Intel ARK, Core i7-4770K: recommended price of the boxed processor; the throughput per dollar of MemcachedGPU and memcached implies 300 to 350 USD (table 6)" },
   pstates = {
     { clock = "3.5GHz", idle = "84W", one_core = "101W", all_cores = "151W",
       source = "idle: memcachedgpu.power.system_idle; all cores: 67 W more, as a server with an i7-4770K and no GPU draws 37 W idle and 104 W under load at the wall (hothardware.com, review of the i7-4770K, 2013); one core: assumed, a quarter of that" },
