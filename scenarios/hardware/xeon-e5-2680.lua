@@ -4,7 +4,7 @@ local same_code = "derived: the same code on a Xeon E5-2650 v2, at 2.6 GHz: "
 return {
   kind = "cpu",
   name = "Intel Xeon E5-2680",
-  cores = { 8, source = "Intel ARK, Xeon E5-2680; memcachedgpu.t6.mica.mrps: two of them" },
+  cores = { 8, source = "Intel ARK, Xeon E5-2680; two of them: table 6" },
   threads_per_core = { 1, source = "Lim et al., NSDI 2014, sec. 5.1: hyper-threading off" },
   clock = { "2.7GHz", source = "Intel ARK, Xeon E5-2680: base clock" },
   packet = { "6.7ns", source = same_code .. "7 ns, megakv.bg.io_parse_cost" },

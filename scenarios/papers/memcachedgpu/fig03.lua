@@ -1,0 +1,13 @@
+-- Figure 3: mean and 95th percentile of the round trip over the rate of GETs, on the Tesla K20c with GNoM in batches of 512
+-- and 256, and without GPUDirect on the K20c and the GTX 750 Ti (system.receive = "host").
+-- GNoM-post has one thread below 10.1 Mops, two below 12.9 and four from there on (sec. 5.3); the scenario has two.
+-- Table and keys are a 64th of the paper's 8.3 and 1.3 million, so as full; the model has no cache that they would fit.
+return {
+  name = "memcachedgpu-fig03",
+  system = { kind = "memcachedgpu", receive = "gpu", post_threads = 2, entries = 130e3 },
+  node = { cpu = "core-i7-4770k", dram = "ddr3-1600-i7-4770k", gpu = "tesla-k20c", pcie = "pcie2-x16-k20c", nic = "x520-t2",
+           network = "direct-cable-10g" },
+  workload = { keys = 20e3, key = 16, value = 2, get = 1, set = 0, arrival = { fixed_mops = 8 } },
+  run = { duration = "20ms" },
+  sweep = { ["workload.arrival.fixed_mops"] = { 1, 2, 4, 6, 8, 9, 10, 11, 12, 12.5, 12.9 }, ["system.batch"] = { 256, 512 } },
+}

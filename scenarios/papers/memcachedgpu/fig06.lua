@@ -1,0 +1,13 @@
+-- Figures 6 and 7: the round trip at 4 Mops while another task of 256 blocks of 1024 threads runs on the same Tesla K20c, by
+-- the number of kernels that its blocks are divided over.
+-- Table and keys are a 64th of the paper's 8.3 and 1.3 million, so as full; the model has no cache that they would fit.
+return {
+  name = "memcachedgpu-fig06",
+  system = { kind = "memcachedgpu", receive = "gpu", post_threads = 1, entries = 130e3, background_blocks = 256,
+             background_threads = 1024, background_kernels = 1, background_time = "32ms", background_start = "5ms" },
+  node = { cpu = "core-i7-4770k", dram = "ddr3-1600-i7-4770k", gpu = "tesla-k20c", pcie = "pcie2-x16-k20c", nic = "x520-t2",
+           network = "direct-cable-10g" },
+  workload = { keys = 20e3, key = 16, value = 2, get = 1, set = 0, arrival = { fixed_mops = 4 } },
+  run = { duration = "80ms" },
+  sweep = { ["system.background_kernels"] = { 1, 2, 4, 8, 16, 32 } },
+}

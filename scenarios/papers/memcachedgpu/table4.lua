@@ -1,0 +1,12 @@
+-- Table 4: SETs over TCP beside GETs, on the Tesla K20c. How many connections send SETs is not published; four, one for each
+-- thread of memcached, keep its handler of SETs busy.
+-- Table and keys are a 64th of the paper's 8.3 and 1.3 million, so as full; the model has no cache that they would fit.
+return {
+  name = "memcachedgpu-table4",
+  system = { kind = "memcachedgpu", receive = "gpu", post_threads = 2, entries = 130e3, set_connections = 4 },
+  node = { cpu = "core-i7-4770k", dram = "ddr3-1600-i7-4770k", gpu = "tesla-k20c", pcie = "pcie2-x16-k20c", nic = "x520-t2",
+           network = "direct-cable-10g" },
+  workload = { keys = 20e3, key = 16, value = 2, get = 1, set = 0, arrival = { fixed_mops = 7 } },
+  run = { duration = "40ms" },
+  sweep = { ["workload.arrival.fixed_mops"] = { 7, 8.8, 9.7, 10.6, 11.7 } },
+}
