@@ -14,9 +14,9 @@ enum {
     ETHERNET_BYTES = 14,
     MIN_PAYLOAD_BYTES = 46, /* IEEE 802.3: shorter payloads are padded. */
     /* CUDA calls of a batch: the copy of its description, the launch, the event that tells its end; and the
-     * copy of the packets if they are in host memory. */
+     * copies of packets, heads and results if the NIC writes to host memory, as in the measured runtime. */
     BATCH_CALLS = 3,
-    COPY_CALLS = 1,
+    COPY_CALLS = 3,
     /* Of a SET: the copy of the key, the launch, the copy of the evicted item, which waits for both. */
     SET_CALLS = 3,
 };
