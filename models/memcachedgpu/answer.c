@@ -96,7 +96,7 @@ static uint32_t send(const struct kvc_memcachedgpu_server *server, struct kvc_me
         if (network) {
             uint32_t bytes = kvc_memcachedgpu_response_bytes(job->outcome[i] == KVC_MEMCACHEDGPU_HIT,
                                                              job->head_bytes[i], batch->value_bytes[i]);
-            double wire_ns = kvc_memcachedgpu_wire_ns(config, bytes);
+            double wire_ns = simulation->wire_ns[bytes];
             *tx_ns += wire_ns;
             free_ns = fmax(free_ns, time_ns) + wire_ns;
             time_ns = free_ns + simulation->path_ns;
@@ -236,8 +236,8 @@ static void serve(struct kvc_memcachedgpu_thread *post, struct kvc_memcachedgpu_
     if (config->options->misses == KVC_MEMCACHEDGPU_MISSES_SET) {
         set_misses(server, job);
     }
-    kvc_slice_mover_post(&server->wire_out, tx_ns * 1e-9 * config->nic->bytes_per_s,
-                         tx_ns / (double)config->nic->ports);
+    kvc_memcachedgpu_take(&server->wire_out, tx_ns * 1e-9 * config->nic->bytes_per_s,
+                          tx_ns / (double)config->nic->ports);
     kvc_recorder_busy(&simulation->replica.recorder, KVC_MEMCACHEDGPU_ANSWER, started_ns,
                       started_ns + took_ns);
     kvc_recorder_busy(&simulation->replica.recorder, KVC_MEMCACHEDGPU_TX, started_ns + took_ns - tx_ns,

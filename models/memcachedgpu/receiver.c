@@ -95,7 +95,7 @@ static struct packet packet_of(struct kvc_memcachedgpu_server *server, uint32_t 
         return packet;
     }
     uint32_t bytes = kvc_memcachedgpu_request_bytes(staged->key_bytes[row]);
-    packet.wire_ns = kvc_memcachedgpu_wire_ns(config, bytes);
+    packet.wire_ns = simulation->wire_ns[bytes];
     double sent_ns = saturates(server) ? 0 : staged->sent_ns[row];
     double starts_ns = fmax(sent_ns + simulation->path_ns, *packet.port_free_ns);
     packet.arrives_ns = kvc_engine_link_open_ns((uint32_t)server->device.nic_rx, starts_ns) + packet.wire_ns;
@@ -176,7 +176,7 @@ static bool fill(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu
     bool network = config->feed == KVC_MEMCACHEDGPU_NETWORK;
     double timeout_ns = config->options->batch_timeout_ns > 0 ? config->options->batch_timeout_ns : INFINITY;
     double speed = kvc_cpu_pstate_speed(config->cpu, kvc_engine_pstate((uint32_t)server->device.cpu));
-    double cost_ns = network ? config->cpu->packet_ns / speed * fmax(server->receiving.stretch, 1) : 0;
+    double cost_ns = network ? config->cpu->packet_ns / speed * fmax(server->receiving.mover.stretch, 1) : 0;
     double now_ns = kvc_engine_now_ns();
     while (job->batch->count < config->batch) {
         if (!stage(server)) {
@@ -242,12 +242,12 @@ static void post(struct kvc_memcachedgpu_server *server, const struct kvc_memcac
     const struct kvc_batch *batch = job->batch;
     double wire_ns = 0, cpu_ns = batch->count * config->cpu->packet_ns;
     for (uint32_t i = 0; i < batch->count; i++) {
-        wire_ns += kvc_memcachedgpu_wire_ns(config, kvc_memcachedgpu_request_bytes(batch->key_bytes[i]));
+        wire_ns += server->simulation->wire_ns[kvc_memcachedgpu_request_bytes(batch->key_bytes[i])];
     }
     double ports = (double)config->options->receive_ports;
     double bytes = wire_ns * 1e-9 * config->nic->bytes_per_s;
-    kvc_slice_mover_post(&server->wire_in, bytes, wire_ns / ports);
-    kvc_slice_mover_post(&server->receiving, cpu_ns, cpu_ns);
+    kvc_memcachedgpu_take(&server->wire_in, bytes, wire_ns / ports);
+    kvc_memcachedgpu_take(&server->receiving, cpu_ns, cpu_ns);
     kvc_recorder_busy(recorder, KVC_MEMCACHEDGPU_RX, job->full_ns - wire_ns, job->full_ns);
     kvc_recorder_busy(recorder, KVC_MEMCACHEDGPU_RECEIVE, job->full_ns - cpu_ns, job->full_ns);
 }

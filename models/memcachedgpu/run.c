@@ -92,20 +92,39 @@ static void open_gates(struct kvc_memcachedgpu_server *server)
     }
 }
 
-static void open_movers(struct kvc_memcachedgpu_server *server)
+void kvc_memcachedgpu_take(struct kvc_memcachedgpu_share *share, double amount, double alone_ns)
 {
-    const struct kvc_memcachedgpu_config *config = server->simulation->config;
+    static const double together_ns = 100e3;
+    share->amount += amount;
+    share->alone_ns += alone_ns;
+    if (share->alone_ns >= together_ns) {
+        kvc_slice_mover_post(&share->mover, share->amount, share->alone_ns);
+        share->amount = share->alone_ns = 0;
+    }
+}
+
+static void open_transfers(struct kvc_memcachedgpu_share *share, int32_t from, int32_t to)
+{
+    share->mover.from = (uint32_t)from;
+    share->mover.to = (uint32_t)to;
+    kvc_slice_mover_open(&share->mover);
+}
+
+static void open_work(struct kvc_memcachedgpu_share *share, int32_t host)
+{
+    share->mover.hosts = 1;
+    share->mover.host[0] = (uint32_t)host;
+    kvc_slice_mover_open(&share->mover);
+}
+
+static void open_shares(struct kvc_memcachedgpu_server *server)
+{
     const struct kvc_socket *device = &server->device;
-    bool to_gpu = config->receive == KVC_MEMCACHEDGPU_RECEIVE_GPU;
-    server->wire_in.from = (uint32_t)device->clients;
-    server->wire_in.to = (uint32_t)(to_gpu ? device->copy : device->dram);
-    server->wire_out.from = (uint32_t)device->dram;
-    server->wire_out.to = (uint32_t)device->clients;
-    server->receiving.hosts = 1;
-    server->receiving.host[0] = (uint32_t)device->cpu;
-    kvc_slice_mover_open(&server->wire_in);
-    kvc_slice_mover_open(&server->wire_out);
-    kvc_slice_mover_open(&server->receiving);
+    bool to_gpu = server->simulation->config->receive == KVC_MEMCACHEDGPU_RECEIVE_GPU;
+    open_transfers(&server->wire_in, device->clients, to_gpu ? device->copy : device->dram);
+    open_transfers(&server->wire_out, device->dram, device->clients);
+    open_work(&server->receiving, device->cpu);
+    open_work(&server->copying, device->dram);
 }
 
 static void open_server(struct kvc_memcachedgpu_simulation *simulation, uint32_t number)
@@ -142,7 +161,7 @@ static void spawn_server(struct kvc_memcachedgpu_server *server)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
     uint32_t set_threads = (uint32_t)config->options->set_threads;
-    open_movers(server);
+    open_shares(server);
     kvc_engine_spawn("receiver", kvc_memcachedgpu_receiver_main, server);
     kvc_engine_spawn("pre", kvc_memcachedgpu_launcher_main, server);
     for (uint32_t i = 0; i < config->streams; i++) {
@@ -192,9 +211,10 @@ static void close_server(struct kvc_memcachedgpu_server *server)
     close_threads(server->writers, writers_of(config));
     close_jobs(server);
     kvc_gpu_blocks_free(server->blocks);
-    kvc_slice_mover_close(&server->wire_in);
-    kvc_slice_mover_close(&server->wire_out);
-    kvc_slice_mover_close(&server->receiving);
+    kvc_slice_mover_close(&server->wire_in.mover);
+    kvc_slice_mover_close(&server->wire_out.mover);
+    kvc_slice_mover_close(&server->receiving.mover);
+    kvc_slice_mover_close(&server->copying.mover);
     kvc_batch_free(server->staged);
     free(server->release);
     free(server->port_free_ns);
@@ -217,6 +237,9 @@ static void open_simulation(struct kvc_memcachedgpu_simulation *simulation)
     simulation->packet = kvc_array_of(rows, sizeof(*simulation->packet));
     simulation->results = kvc_array_of(rows, sizeof(*simulation->results));
     simulation->location = kvc_array_of(rows, sizeof(*simulation->location));
+    for (uint32_t bytes = 0; bytes < KVC_MEMCACHEDGPU_WIRE_BYTES; bytes++) {
+        simulation->wire_ns[bytes] = kvc_memcachedgpu_wire_ns(config, bytes);
+    }
     simulation->servers = kvc_array_of(config->shards, sizeof(*simulation->servers));
     simulation->watch.started_ns = simulation->watch.ended_ns = NAN;
     for (uint32_t i = 0; i < config->shards; i++) {

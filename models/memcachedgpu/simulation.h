@@ -25,6 +25,12 @@
 #include "sim/run/replica.h"
 #include "sim/run/slice_mover.h"
 
+enum {
+    /* Packets of any size, which carry a payload of at most KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX bytes. */
+    KVC_MEMCACHEDGPU_WIRE_BYTES =
+        KVC_MEMCACHEDGPU_PACKET_HEADER_BYTES + KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX + 1,
+};
+
 /* Stages whose busy time the recorder adds up. */
 enum kvc_memcachedgpu_stage {
     KVC_MEMCACHEDGPU_RX,
@@ -86,6 +92,14 @@ struct kvc_memcachedgpu_write {
     uint8_t op, key_bytes;
 };
 
+/* What packets and copies take from a device that others use, too. It adds up over some batches before it
+ * becomes an activity. */
+struct kvc_memcachedgpu_share {
+    struct kvc_slice_mover mover;
+    double amount;   /* Not yet posted. */
+    double alone_ns; /* Time in which it was taken [ns]. */
+};
+
 struct kvc_memcachedgpu_server;
 
 /* An actor of which a server has several. */
@@ -114,7 +128,7 @@ struct kvc_memcachedgpu_server {
     uint32_t release_head, release_tail, release_room;
     struct kvc_gate *released; /* Opens when buffers are released and the receiver waits for them. */
     bool receiver_waits;
-    struct kvc_slice_mover wire_in, wire_out, receiving;
+    struct kvc_memcachedgpu_share wire_in, wire_out, receiving, copying;
     struct kvc_rng damage, outcome_draw;
 
     /* Batches. */
@@ -159,6 +173,7 @@ struct kvc_memcachedgpu_simulation {
     struct kvc_socket *devices; /* By server. */
     struct kvc_replica replica;
     struct kvc_memcachedgpu_server *servers;
+    double wire_ns[KVC_MEMCACHEDGPU_WIRE_BYTES]; /* By bytes of a packet: its time on a port [ns]. */
     double path_ns;  /* One way between client and memory, without the time on the wire [ns]. */
     double hit_frac; /* functional = "off": of the closed form. */
 
@@ -190,6 +205,9 @@ struct kvc_memcachedgpu_simulation {
 };
 
 enum { KVC_MEMCACHEDGPU_WATCH_GETS = 256 /* memcachedgpu.bgt.window. */ };
+
+/* run.c: takes an amount from a device, in which the server alone would take alone_ns. */
+void kvc_memcachedgpu_take(struct kvc_memcachedgpu_share *share, double amount, double alone_ns);
 
 /* receiver.c */
 void kvc_memcachedgpu_receiver_main(void *server);

@@ -1,21 +1,17 @@
 /* CUDA streams: each runs one batch at a time. */
 #include "models/memcachedgpu/simulation.h"
 
-/* Copies bytes over PCIe, beside what the copy does to the host's memory. A copy engine serves one stream at
- * a time; its latency is the caller's to add, because the engine already serves the next copy. */
-static void copy(const struct kvc_memcachedgpu_server *server, struct kvc_gate *engine, uint32_t from,
-                 uint32_t to, double bytes, double alone_ns)
+/* Copies bytes over PCIe, and lets the host's memory know. A copy engine serves one stream at a time; its
+ * latency is the caller's to add, because the engine already serves the next copy. */
+static void copy(struct kvc_memcachedgpu_server *server, struct kvc_gate *engine, uint32_t from, uint32_t to,
+                 double bytes, double alone_ns)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
     const struct kvc_dram_load load = {.streamed_bytes = bytes};
-    const struct kvc_draw draw = {(uint32_t)server->device.dram, kvc_dram_channel_ns(config->dram, &load),
-                                  alone_ns};
-    struct kvc_work memory;
     kvc_gate_wait(engine);
-    kvc_engine_start(&memory, &draw, 1);
     kvc_engine_transfer(from, to, bytes);
-    kvc_engine_finish(&memory);
     kvc_gate_post(engine);
+    kvc_memcachedgpu_take(&server->copying, kvc_dram_channel_ns(config->dram, &load), alone_ns);
 }
 
 static void run(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job)
