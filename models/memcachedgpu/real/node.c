@@ -39,8 +39,9 @@ static void store_keys(struct loader *loader)
 {
     struct kvc_memcachedgpu_testbench_sets *sets = &loader->sets;
     if (loader->count > 0) {
-        kvc_memcachedgpu_testbench_sets_begin(sets, loader->node->index, loader->count, loader->now, NULL);
-        loader->failed |= !kvc_cuda_stream_wait(NULL);
+        loader->failed |= !kvc_memcachedgpu_testbench_sets_begin(sets, loader->node->index, loader->count,
+                                                                 loader->now, NULL) ||
+                          !kvc_cuda_stream_wait(NULL);
     }
     loader->now += loader->count;
     loader->count = 0;

@@ -170,8 +170,8 @@ static bool measure_sets(struct kvc_memcachedgpu_testbench *bench, bool held,
         uint64_t id = held ? kvc_rng_below(&bench->rng, bench->stored)
                            : 2 * bench->stored + kvc_rng_below(&bench->rng, bench->stored);
         kvc_memcachedgpu_testbench_sets_put(&sets, 0, id);
-        kvc_memcachedgpu_testbench_sets_begin(&sets, bench->index, 1, bench->now++, NULL);
-        done = kvc_cuda_stream_wait(NULL);
+        done = kvc_memcachedgpu_testbench_sets_begin(&sets, bench->index, 1, bench->now++, NULL) &&
+               kvc_cuda_stream_wait(NULL);
         if (i >= 0) {
             took[i] = (double)sets.cycles[0];
         }

@@ -20,7 +20,7 @@ static const uint32_t background_threads = 1024;
 static const uint64_t background_part_bytes = 1 << 18;
 static const double background_s = 32e-3;
 
-static const uint32_t streams_list[] = {1, 2, 4, 8, 0};
+static const uint32_t streams_list[] = {1, 2, 4, 8, 0}, streams_beside_list[] = {1, 8, 0};
 static const uint32_t packets_list[] = {256, 512, 2048, 8192, 65536, 0};
 static const uint32_t quick_packets_list[] = {512, 8192, 0};
 
@@ -271,9 +271,9 @@ enum kvc_status kvc_memcachedgpu_survey_background(struct kvc_memcachedgpu_surve
     for (int p = 0; status == KVC_OK && packets[p] > 0; p++) {
         struct runner runner;
         status = open_runner(&runner, bench, packets[p], diag);
-        for (int s = 0; status == KVC_OK && streams_list[s] > 0; s += 3) { /* 1 and 8 */
+        for (int s = 0; status == KVC_OK && streams_beside_list[s] > 0; s++) {
             for (size_t t = 0; status == KVC_OK && t < sizeof(tasks) / sizeof(*tasks); t++) {
-                runner.streams = streams_list[s];
+                runner.streams = streams_beside_list[s];
                 runner.copied = true;
                 if (!measure_beside(survey, &runner, tasks[t].blocks, tasks[t].kernels, rounds)) {
                     status = kvc_memcachedgpu_survey_failed(diag);

@@ -9,18 +9,24 @@ enum { FLUSHED_SECTORS = 1 << 23, VALUE_BYTES = 2 };
 bool kvc_memcachedgpu_testbench_sets_open(struct kvc_memcachedgpu_testbench_sets *sets, uint32_t room,
                                           uint32_t key_bytes)
 {
+    uint64_t keys_bytes = (uint64_t)room * key_bytes + 16; /* Reads take whole words. */
     *sets = (struct kvc_memcachedgpu_testbench_sets){
-        .keys = kvc_cuda_alloc_pinned((uint64_t)room * key_bytes + 16), /* Reads take whole words. */
+        .keys = kvc_cuda_alloc_pinned(keys_bytes),
+        .device_keys = kvc_cuda_alloc(keys_bytes),
         .offset = kvc_cuda_alloc_pinned(room * sizeof(*sets->offset)),
+        .device_offset = kvc_cuda_alloc(room * sizeof(*sets->offset)),
         .bytes = kvc_cuda_alloc_pinned(room * sizeof(*sets->bytes)),
+        .device_bytes = kvc_cuda_alloc(room * sizeof(*sets->bytes)),
         .items = kvc_cuda_alloc_pinned(room * sizeof(*sets->items)),
+        .device_items = kvc_cuda_alloc(room * sizeof(*sets->items)),
         .out = kvc_cuda_alloc_pinned(room * sizeof(*sets->out)),
         .cycles = kvc_cuda_alloc_pinned(room * sizeof(*sets->cycles)),
         .room = room,
         .key_bytes = key_bytes,
     };
-    return sets->keys != NULL && sets->offset != NULL && sets->bytes != NULL && sets->items != NULL &&
-           sets->out != NULL && sets->cycles != NULL;
+    return sets->keys != NULL && sets->device_keys != NULL && sets->offset != NULL &&
+           sets->device_offset != NULL && sets->bytes != NULL && sets->device_bytes != NULL &&
+           sets->items != NULL && sets->device_items != NULL && sets->out != NULL && sets->cycles != NULL;
 }
 
 void kvc_memcachedgpu_testbench_sets_close(struct kvc_memcachedgpu_testbench_sets *sets)
@@ -29,6 +35,10 @@ void kvc_memcachedgpu_testbench_sets_close(struct kvc_memcachedgpu_testbench_set
     kvc_cuda_free_pinned(sets->offset);
     kvc_cuda_free_pinned(sets->bytes);
     kvc_cuda_free_pinned(sets->items);
+    kvc_cuda_free(sets->device_keys);
+    kvc_cuda_free(sets->device_offset);
+    kvc_cuda_free(sets->device_bytes);
+    kvc_cuda_free(sets->device_items);
     kvc_cuda_free_pinned(sets->out);
     kvc_cuda_free_pinned(sets->cycles);
     memset(sets, 0, sizeof(*sets));
@@ -49,12 +59,19 @@ void kvc_memcachedgpu_testbench_sets_put(struct kvc_memcachedgpu_testbench_sets 
     kvc_memcachedgpu_testbench_sets_put_sized(sets, i, id, sets->key_bytes, VALUE_BYTES);
 }
 
-void kvc_memcachedgpu_testbench_sets_begin(struct kvc_memcachedgpu_testbench_sets *sets,
+bool kvc_memcachedgpu_testbench_sets_begin(struct kvc_memcachedgpu_testbench_sets *sets,
                                            struct kvc_index *index, uint32_t count, uint32_t now,
                                            struct kvc_cuda_stream *stream)
 {
-    struct kvc_set_assoc_keys keys = {sets->keys, sets->offset, sets->bytes};
-    kvc_set_assoc_cuda_insert_timed(index, stream, &keys, sets->items, count, now, sets->out, sets->cycles);
+    struct kvc_set_assoc_keys keys = {sets->device_keys, sets->device_offset, sets->device_bytes};
+    bool begun =
+        kvc_cuda_copy_begin(sets->device_keys, sets->keys, (uint64_t)count * sets->key_bytes, stream) &&
+        kvc_cuda_copy_begin(sets->device_offset, sets->offset, count * sizeof(*sets->offset), stream) &&
+        kvc_cuda_copy_begin(sets->device_bytes, sets->bytes, count * sizeof(*sets->bytes), stream) &&
+        kvc_cuda_copy_begin(sets->device_items, sets->items, count * sizeof(*sets->items), stream);
+    kvc_set_assoc_cuda_insert_timed(index, stream, &keys, sets->device_items, count, now, sets->out,
+                                    sets->cycles);
+    return begun;
 }
 
 /* Stores keys 0 to bench->stored - 1. */
@@ -68,9 +85,9 @@ static bool fill(struct kvc_memcachedgpu_testbench *bench)
         for (uint32_t i = 0; i < count; i++) {
             kvc_memcachedgpu_testbench_sets_put(&sets, i, first + i);
         }
-        kvc_memcachedgpu_testbench_sets_begin(&sets, bench->index, count, bench->now, NULL);
+        filled = kvc_memcachedgpu_testbench_sets_begin(&sets, bench->index, count, bench->now, NULL) &&
+                 kvc_cuda_stream_wait(NULL);
         bench->now += count;
-        filled = kvc_cuda_stream_wait(NULL);
     }
     kvc_memcachedgpu_testbench_sets_close(&sets);
     return filled;

@@ -44,13 +44,14 @@ const uint8_t *kvc_memcachedgpu_testbench_image(const struct kvc_memcachedgpu_te
 /* Fills the GPU's second-level cache with other lines. Returns false if the device failed. */
 bool kvc_memcachedgpu_testbench_flush(struct kvc_memcachedgpu_testbench *bench);
 
-/* Random ids of SETs, and what a SET of them takes; the arrays are in pinned memory. */
+/* A batch of SETs, in pinned host memory and in device memory, where the kernel reads it. */
 struct kvc_memcachedgpu_testbench_sets {
-    uint8_t *keys;
-    uint32_t *offset;
-    uint8_t *bytes;
-    struct kvc_set_assoc_item *items, *out;
-    uint64_t *cycles;
+    uint8_t *keys, *device_keys;
+    uint32_t *offset, *device_offset;
+    uint8_t *bytes, *device_bytes;
+    struct kvc_set_assoc_item *items, *device_items;
+    struct kvc_set_assoc_item *out; /* What has left the table. */
+    uint64_t *cycles;               /* What each SET took. */
     uint32_t room, key_bytes;
 };
 bool kvc_memcachedgpu_testbench_sets_open(struct kvc_memcachedgpu_testbench_sets *sets, uint32_t room,
@@ -62,8 +63,8 @@ void kvc_memcachedgpu_testbench_sets_put_sized(struct kvc_memcachedgpu_testbench
 /* The same for a key of sets->key_bytes and a short value. */
 void kvc_memcachedgpu_testbench_sets_put(struct kvc_memcachedgpu_testbench_sets *sets, uint32_t i,
                                          uint64_t id);
-/* Starts `count` SETs as one launch. */
-void kvc_memcachedgpu_testbench_sets_begin(struct kvc_memcachedgpu_testbench_sets *sets,
+/* Copies `count` SETs to the device and starts them as one launch. Returns false if the device refuses. */
+bool kvc_memcachedgpu_testbench_sets_begin(struct kvc_memcachedgpu_testbench_sets *sets,
                                            struct kvc_index *index, uint32_t count, uint32_t now,
                                            struct kvc_cuda_stream *stream);
 
