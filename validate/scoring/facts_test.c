@@ -175,4 +175,5 @@ Test(facts, every_published_number_has_a_case_or_a_reason)
 {
     expect_complete("kvdirect");
     expect_complete("megakv");
+    expect_complete("memcachedgpu");
 }

@@ -7,6 +7,6 @@ return {
   node = { cpu = "core-i7-4770k", dram = "ddr3-1600-i7-4770k", gpu = "tesla-k20c", pcie = "pcie2-x16-k20c", nic = "x520-t2",
            network = "direct-cable-10g" },
   workload = { keys = 20e3, key = 16, value = 2, get = 1, set = 0, arrival = { fixed_mops = 9 } },
-  run = { duration = "20ms" },
+  run = { duration = "5ms" },
   sweep = { ["workload.arrival.fixed_mops"] = { 1, 2, 4, 6, 8, 9, 10, 11, 12, 12.9 }, ["system.post_threads"] = { 1, 2, 4 } },
 }

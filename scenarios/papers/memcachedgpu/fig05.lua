@@ -7,6 +7,6 @@ return {
   node = { cpu = "core-i7-4770k", dram = "ddr3-1600-i7-4770k", gpu = "tesla-k20c", pcie = "pcie2-x16-k20c", nic = "x520-t2",
            network = "direct-cable-10g" },
   workload = { keys = 20e3, sizes = "usr", get = 1, set = 0, arrival = { fixed_mops = 4 } },
-  run = { duration = "20ms", warmup_limit = "20ms" },
+  run = { duration = "5ms", warmup_limit = "20ms" },
   sweep = { ["workload.preload"] = { 0.85, 1 }, ["workload.sizes"] = { "fixed", "usr" } },
 }

@@ -6,6 +6,6 @@ return {
   node = { cpu = "core-i7-4770k", dram = "ddr3-1600-i7-4770k", gpu = "gtx-750ti", pcie = "pcie3-x16-750ti", nic = "x520-t2",
            network = "direct-cable-10g" },
   workload = { keys = 20e3, key = 16, value = 2, get = 1, set = 0, arrival = "saturate" },
-  run = { duration = "20ms" },
+  run = { duration = "5ms" },
   sweep = { ["node.gpu"] = { "tesla-k20c", "gtx-titan", "gtx-750ti" } },
 }
