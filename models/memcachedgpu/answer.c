@@ -1,4 +1,5 @@
-/* Post threads (GNoM-post), which copy values into responses, send them and recycle buffers. */
+/* Post threads (GNoM-post), which copy values into responses, send them and recycle buffers. As in the
+ * authors' program, a thread fills all responses of a batch before it sends the first one. */
 #include <math.h>
 
 #include "models/memcachedgpu/simulation.h"
@@ -39,23 +40,31 @@ static void find_response(const struct kvc_memcachedgpu_config *config,
         .outcome = job->outcome[row]};
 }
 
-/* Sets done_ns of all rows to when their responses are written, from 0 on, if nothing shares the devices. */
+/* Sets done_ns of all rows to when their responses are filled and handed to the NIC, from 0 on, if nothing
+ * shares the devices. Without a network, a response is done when it is filled. */
 static struct work write_responses(const struct kvc_memcachedgpu_server *server,
                                    struct kvc_memcachedgpu_job *job)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
     double speed = kvc_cpu_pstate_speed(config->cpu, kvc_engine_pstate((uint32_t)server->device.cpu));
-    double packet_ns = config->feed == KVC_MEMCACHEDGPU_NETWORK ? config->cpu->packet_ns : 0;
     struct response response = {0};
     struct work work = {0};
-    for (uint32_t i = 0; i < job->batch->count; i++) {
+    uint32_t count = job->batch->count;
+    for (uint32_t i = 0; i < count; i++) {
         if (job->outcome[i] != KVC_MEMCACHEDGPU_BAD) {
             find_response(config, job, i, &response);
-            double compute_ns = (response.cost.compute_ns + packet_ns) / speed;
+            double compute_ns = response.cost.compute_ns / speed;
             work.cost_ns += compute_ns + response.cost.stall_ns;
             work.compute_ns += compute_ns;
             kvc_dram_load_add(&work.load, &response.load, 1);
         }
+        job->done_ns[i] = work.cost_ns;
+    }
+    double send_ns = config->cpu->packet_ns / speed;
+    for (uint32_t i = 0; i < count && config->feed == KVC_MEMCACHEDGPU_NETWORK; i++) {
+        double sends_ns = job->outcome[i] != KVC_MEMCACHEDGPU_BAD ? send_ns : 0;
+        work.cost_ns += sends_ns;
+        work.compute_ns += sends_ns;
         job->done_ns[i] = work.cost_ns;
     }
     return work;

@@ -27,7 +27,7 @@ static void set_up(void)
                 .threads_per_sm = 512,
                 .blocks_per_sm = 16,
                 .memory_bytes = 1e9,
-                .pinned_bytes = 220e6,
+                .pinned_bytes = 220 * 0x1p20,
                 .sectors_per_s = 1e9,
                 .access_ns = 400,
                 .clock_count = 1,
@@ -70,8 +70,8 @@ Test(memcachedgpu_config, accepts_the_defaults)
 {
     struct kvc_diag diag = {0};
     cr_expect_eq(check(&diag), KVC_OK, "%s", diag.message);
-    /* 220 MB are 3356 whole pages of 64 KiB with 32 buffers each (memcachedgpu.grxb.per_page). */
-    cr_expect_eq(setup.config.buffers, 3356 * 32);
+    /* 220 MiB are 3520 pages of 64 KiB with 32 buffers each (memcachedgpu.grxb.per_page). */
+    cr_expect_eq(setup.config.buffers, 112640);
     cr_expect(!setup.config.writes);
 }
 
@@ -84,7 +84,7 @@ Test(memcachedgpu_config, refuses_a_batch_larger_than_the_buffers)
 Test(memcachedgpu_config, refuses_more_pinned_memory_than_the_card_has)
 {
     setup.options.receive_bytes = 500e6;
-    refuses("system.receive_memory: found 500 MB, allowed: at most 220 MB");
+    refuses("system.receive_memory: found 500 MB, allowed: at most 230.7 MB");
 }
 
 Test(memcachedgpu_config, refuses_tables_larger_than_the_card)

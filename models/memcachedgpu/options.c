@@ -56,9 +56,10 @@ static const struct kvc_option rows[] = {
      .unit = KVC_UNIT_BYTES,
      .min = 65536,
      .max = 1e12,
-     .by_default = "220MB",
+     .by_default = "220MiB",
      .help = "memory of all receive buffers, in whole pages of 64 KiB (memcachedgpu.grxb.pinned: the most "
-             "that a K20c can pin); more memory absorbs longer delays without drops"},
+             "that a K20c can pin, 112,640 buffers in the authors' program); more memory absorbs longer "
+             "delays without drops"},
     COUNT_ROW("receive_buffer", buffer_bytes, 64, 65536, "2048",
               "size of a receive buffer in bytes, which one packet occupies (memcachedgpu.grxb.size); larger "
               "ones leave fewer of them"),

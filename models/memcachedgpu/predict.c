@@ -63,8 +63,14 @@ struct limits {
 struct times {
     double packets;  /* Packets in it. */
     double batching; /* Mean wait of a packet for the batch. */
-    double launch, copy_in, kernel, copy_out, answer_each, latencies;
+    double launch, copy_in, kernel, copy_out, latencies;
+    double fill_each, send_each; /* Of a post thread, for a response. */
 };
+
+static double answer_each(const struct times *times)
+{
+    return times->fill_each + times->send_each;
+}
 
 struct mean {
     double key_bytes, value_bytes, hit_frac;
@@ -85,9 +91,9 @@ static struct mean mean_of(const struct kvc_scenario *scenario)
     return mean;
 }
 
-static double answer_ns(const struct kvc_memcachedgpu_config *config, const struct mean *mean)
+static double fill_ns(const struct kvc_memcachedgpu_config *config, const struct mean *mean)
 {
-    double ns = config->feed == KVC_MEMCACHEDGPU_NETWORK ? config->cpu->packet_ns : 0;
+    double ns = 0;
     for (int found = 0; found < 2; found++) {
         uint32_t key_bytes = (uint32_t)ceil(mean->key_bytes), value_bytes = (uint32_t)ceil(mean->value_bytes);
         uint32_t head_bytes = kvc_memcachedgpu_head_bytes(found, key_bytes, value_bytes);
@@ -121,7 +127,8 @@ static struct times times_of(const struct kvc_scenario *scenario, const struct m
         kvc_pcie_d2h_ns(config->pcie, packets * kvc_memcachedgpu_returned_bytes(mean->head_bytes));
     times.kernel = fmax(ceil(grid.blocks / at_once) * grid.alone_ns, grid.blocks * grid.amount_ns);
     times.latencies = config->gpu->launch_ns + (copies ? 2 : 1) * config->pcie->latency_ns;
-    times.answer_each = answer_ns(config, mean);
+    times.fill_each = fill_ns(config, mean);
+    times.send_each = config->feed == KVC_MEMCACHEDGPU_NETWORK ? config->cpu->packet_ns : 0;
     return times;
 }
 
@@ -134,7 +141,8 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
     struct kvc_gpu_grid grid =
         kvc_memcachedgpu_get_grid(config, 0, packets, (uint32_t)ceil(mean->key_bytes),
                                   packets * kvc_memcachedgpu_packet_sectors(config, mean->key_bytes, NAN));
-    double stream_ns = full.copy_in + full.latencies + full.kernel + full.copy_out + batch * full.answer_each;
+    double stream_ns =
+        full.copy_in + full.latencies + full.kernel + full.copy_out + batch * answer_each(&full);
     struct limits limits = {
         .rx = (double)config->options->receive_ports / kvc_memcachedgpu_wire_ns(config, mean->request_bytes),
         .receive = 1 / config->cpu->packet_ns,
@@ -142,7 +150,7 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
         .kernel = batch / (grid.blocks * grid.amount_ns),
         .streams = config->streams * batch / stream_ns,
         .copies = batch / fmax(full.copy_in, full.copy_out),
-        .answer = config->post_threads / full.answer_each,
+        .answer = config->post_threads / answer_each(&full),
         .tx = (double)config->nic->ports / kvc_memcachedgpu_wire_ns(config, mean->response_bytes)};
     if (config->feed == KVC_MEMCACHEDGPU_MEMORY) {
         limits.rx = limits.receive = limits.tx = INFINITY;
@@ -176,14 +184,21 @@ static void add_latency(const struct kvc_scenario *scenario, const struct mean *
     double both_ways_ns = 0;
     if (network) {
         both_ways_ns = 2 * kvc_network_path_ns(&scenario->node, (double)config->nic->mtu_bytes) +
-                       kvc_memcachedgpu_wire_ns(config, mean->request_bytes) +
-                       kvc_memcachedgpu_wire_ns(config, mean->response_bytes) + config->cpu->packet_ns;
+                       kvc_memcachedgpu_wire_ns(config, mean->request_bytes) + config->cpu->packet_ns;
     }
-    double fixed_ns = both_ways_ns + times->launch + times->copy_in + times->latencies + times->kernel +
-                      times->copy_out + times->answer_each;
+    double fixed_ns =
+        both_ways_ns + times->launch + times->copy_in + times->latencies + times->kernel + times->copy_out;
+    double filled_ns = times->packets * times->fill_each, each_ns = times->send_each;
+    if (network) {
+        /* No response leaves before all are filled; then the port is the limit. */
+        fixed_ns += filled_ns;
+        each_ns = fmax(each_ns, kvc_memcachedgpu_wire_ns(config, mean->response_bytes));
+    } else {
+        each_ns = times->fill_each;
+    }
     /* The first packet waits for the batch, the last one for the answers before its own. */
-    double first_ns = fixed_ns + 2 * times->batching;
-    double last_ns = fixed_ns + (times->packets - 1) * times->answer_each;
+    double first_ns = fixed_ns + 2 * times->batching + each_ns;
+    double last_ns = fixed_ns + times->packets * each_ns;
     double waits_ns = overload_ns(scenario, limits, offered, (first_ns + last_ns) / 2);
     first_ns += waits_ns;
     last_ns += waits_ns;
@@ -221,7 +236,7 @@ static void add_metrics(const struct kvc_memcachedgpu_config *config, const stru
     kvc_metrics_set(model, "batch_packets", times->packets);
     kvc_metrics_set(model, "kernel_us", times->kernel / 1e3);
     kvc_metrics_set(model, "launch_us", times->launch / 1e3);
-    kvc_metrics_set(model, "answer_ns", times->answer_each);
+    kvc_metrics_set(model, "answer_ns", answer_each(times));
     double serial_ns = write_ns(config);
     double threads_ns =
         (kvc_memcachedgpu_set_cpu_ns(config) + serial_ns) / (double)config->options->set_threads;

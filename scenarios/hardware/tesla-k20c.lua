@@ -11,7 +11,7 @@ return {
   threads_per_sm = { 2048, source = capability },
   blocks_per_sm = { 16, source = capability },
   memory = { "4742MiB", source = "memcachedgpu.t2.k20c.mem: 5 GB; less ECC, as nvidia-smi shows it" },
-  pinned = { "220MB", source = "memcachedgpu.grxb.pinned: the most that GPUDirect can pin on a K20c" },
+  pinned = { "220MiB", source = "memcachedgpu.grxb.pinned: the most that GPUDirect can pin on a K20c" },
   sectors = { 1.71e9, source = "derived: the H200's 39.5 G/s times 208 GB/s (memcachedgpu.t2.k20c.bw) over 4.8 TB/s (data sheet of the H200)" },
   access = { "469ns", source = "331 cycles on Kepler (Arafa et al., arXiv:1905.08778, global memory) at 706 MHz; misses of the TLB come on top" },
   launch = { "8.5us", source = "derived: launch and two copies take 22.1 us on a K40c (megakv.sched.bS.875), in the H200's proportion of 9.3 to two times 7.5 us" },

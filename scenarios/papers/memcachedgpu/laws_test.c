@@ -87,7 +87,7 @@ Test(memcachedgpu_laws, packets_are_lost_when_the_buffers_run_out)
     double capacity = value(slow, POISSON(12), "throughput_mops");
     cr_expect_float_eq(few, 1 - capacity / 12, 0.02);
     cr_expect_gt(few, 0.05);
-    cr_expect_eq(value("post_threads = 2, receive_memory = \"4MiB\"", POISSON(12), "lost_frac"), 0);
+    cr_expect_eq(value("post_threads = 2, receive_memory = \"16MiB\"", POISSON(12), "lost_frac"), 0);
 }
 
 /* Little's law: saturated streams hold a batch each, whose packets leave one by one while it is answered,
