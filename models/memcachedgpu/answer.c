@@ -147,7 +147,6 @@ static void record_stays(struct kvc_memcachedgpu_simulation *simulation,
         return;
     }
     simulation->batches++;
-    simulation->full_batches += job->batch->count == simulation->config->batch;
     simulation->batched += job->batch->count;
     simulation->batching_sum_ns += rows * job->full_ns - job->arrived_sum_ns;
     simulation->launch_sum_ns += rows * (job->launched_ns - job->full_ns);

@@ -56,7 +56,6 @@ void kvc_memcachedgpu_background_main(void *data)
         kvc_timeline_event(simulation->replica.context->timeline, server->number,
                            1 + config->post_threads + config->streams, "background", launched_ns,
                            kvc_engine_now_ns() - launched_ns, part);
-        watch->launched++;
     }
     watch->ended_ns = kvc_engine_now_ns();
 }

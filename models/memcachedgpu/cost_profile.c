@@ -23,6 +23,8 @@ static const struct kvc_option rows[] = {
              "core cycles for each further byte of the longest key in a block"),
     REAL_ROW("accesses", accesses, KVC_UNIT_NONE, 1e6,
              "dependent accesses of a block to device memory, each of which takes the card's `access`"),
+    REAL_ROW("block_shared", block_shared_bytes, KVC_UNIT_BYTES, 1e9,
+             "shared memory of a block, which limits the blocks that a multiprocessor holds"),
     REAL_ROW("packet_cycles", packet_cycles, KVC_UNIT_NONE, 1e9,
              "cycles of one multiprocessor for a packet when blocks fill the card; more cycles lower the "
              "card's throughput"),

@@ -48,6 +48,7 @@ struct kvc_gpu_grid kvc_memcachedgpu_get_grid(const struct kvc_memcachedgpu_conf
     double memory_ns = sectors / gpu->sectors_per_s * 1e9;
     return (struct kvc_gpu_grid){.blocks = blocks,
                                  .threads = config->block_threads,
+                                 .shared_bytes = profile->block_shared_bytes,
                                  .amount_ns = fmax(issue_ns, memory_ns) / blocks,
                                  .alone_ns = alone_ns};
 }
@@ -66,13 +67,12 @@ struct kvc_gpu_grid kvc_memcachedgpu_background_grid(const struct kvc_memcachedg
                                                      uint32_t blocks)
 {
     const struct kvc_memcachedgpu_options *options = config->options;
-    double at_once = (double)kvc_gpu_blocks_at_once(config->gpu, (uint32_t)options->background_threads);
+    struct kvc_gpu_grid grid = {.blocks = blocks, .threads = (uint32_t)options->background_threads};
+    double at_once = (double)kvc_gpu_blocks_at_once(config->gpu, &grid);
     double rounds = ceil((double)options->background_blocks / at_once);
-    double block_ns = options->background_ns / rounds;
-    return (struct kvc_gpu_grid){.blocks = blocks,
-                                 .threads = (uint32_t)options->background_threads,
-                                 .amount_ns = block_ns / at_once,
-                                 .alone_ns = block_ns};
+    grid.alone_ns = options->background_ns / rounds;
+    grid.amount_ns = grid.alone_ns / at_once;
+    return grid;
 }
 
 double kvc_memcachedgpu_packet_sectors(const struct kvc_memcachedgpu_config *config, double key_bytes,

@@ -22,7 +22,7 @@ void kvc_memcachedgpu_launcher_main(void *data)
         kvc_gate_post(server->wanted);
         kvc_gate_wait(server->full.gate);
         struct kvc_memcachedgpu_job *job = kvc_memcachedgpu_pop(&server->full);
-        double started_ns = kvc_engine_now_ns();
+        double started_ns = job->called_ns = kvc_engine_now_ns();
         call_driver(server, kvc_memcachedgpu_launch_cpu_ns(simulation->config));
         job->launched_ns = kvc_engine_now_ns();
         kvc_recorder_busy(&simulation->replica.recorder, KVC_MEMCACHEDGPU_LAUNCH, started_ns,

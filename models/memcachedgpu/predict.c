@@ -118,7 +118,7 @@ static struct times times_of(const struct kvc_scenario *scenario, const struct m
     double sectors = packets * kvc_memcachedgpu_packet_sectors(config, mean->key_bytes, NAN);
     struct kvc_gpu_grid grid =
         kvc_memcachedgpu_get_grid(config, 0, packets, (uint32_t)ceil(mean->key_bytes), sectors);
-    double at_once = (double)kvc_gpu_blocks_at_once(config->gpu, grid.threads);
+    double at_once = (double)kvc_gpu_blocks_at_once(config->gpu, &grid);
     times.launch = kvc_memcachedgpu_launch_cpu_ns(config);
     times.copy_in =
         copies ? kvc_pcie_h2d_ns(config->pcie, packets * kvc_memcachedgpu_copied_bytes(mean->request_bytes))
@@ -126,7 +126,9 @@ static struct times times_of(const struct kvc_scenario *scenario, const struct m
     times.copy_out =
         kvc_pcie_d2h_ns(config->pcie, packets * kvc_memcachedgpu_returned_bytes(mean->head_bytes));
     times.kernel = fmax(ceil(grid.blocks / at_once) * grid.alone_ns, grid.blocks * grid.amount_ns);
-    times.latencies = config->gpu->launch_ns + (copies ? 2 : 1) * config->pcie->latency_ns;
+    times.latencies = fmax(config->gpu->launch_ns + (copies ? 2 : 1) * config->pcie->latency_ns -
+                               times.launch - times.copy_in,
+                           0);
     times.fill_each = fill_ns(config, mean);
     times.send_each = config->feed == KVC_MEMCACHEDGPU_NETWORK ? config->cpu->packet_ns : 0;
     return times;
@@ -141,13 +143,15 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
     struct kvc_gpu_grid grid =
         kvc_memcachedgpu_get_grid(config, 0, packets, (uint32_t)ceil(mean->key_bytes),
                                   packets * kvc_memcachedgpu_packet_sectors(config, mean->key_bytes, NAN));
+    double at_once = (double)kvc_gpu_blocks_at_once(config->gpu, &grid);
     double stream_ns =
         full.copy_in + full.latencies + full.kernel + full.copy_out + batch * answer_each(&full);
     struct limits limits = {
         .rx = (double)config->options->receive_ports / kvc_memcachedgpu_wire_ns(config, mean->request_bytes),
         .receive = 1 / config->cpu->packet_ns,
         .launch = batch / full.launch,
-        .kernel = batch / (grid.blocks * grid.amount_ns),
+        .kernel =
+            fmin(batch / (grid.blocks * grid.amount_ns), at_once * batch / (grid.blocks * grid.alone_ns)),
         .streams = config->streams * batch / stream_ns,
         .copies = batch / fmax(full.copy_in, full.copy_out),
         .answer = config->post_threads / answer_each(&full),

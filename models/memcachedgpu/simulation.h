@@ -60,6 +60,7 @@ struct kvc_memcachedgpu_job {
     uint16_t *head_bytes;  /* By row: length of the head of the response. */
     double arrived_sum_ns; /* Sum of arrived_ns [ns]. */
     double full_ns;        /* When the batch was complete [ns]. */
+    double called_ns;      /* When the pre thread began to launch it [ns]. */
     double launched_ns;    /* When the pre thread had launched it [ns]. */
     double ended_ns;       /* When its kernel had ended and the heads were on the host [ns]. */
     double copied_bytes;   /* Packets, as they are copied to the GPU [bytes]. */
@@ -162,7 +163,6 @@ struct kvc_memcachedgpu_watch {
     double before_sum_ns, before_count; /* Windows before it started. */
     double most_ns;                     /* Largest window since. */
     double disturbed_ns;                /* End of the last window above twice the mean before. */
-    double launched;                    /* Kernels of the task that have ended. */
 };
 
 struct kvc_memcachedgpu_simulation {
@@ -193,7 +193,7 @@ struct kvc_memcachedgpu_simulation {
     /* Counts within the measured time. */
     uint64_t completed, hits, misses, sets, deletes;
     uint64_t bad[KVC_MEMCACHEDGPU_PACKET_STATUS_COUNT]; /* Of the whole run. */
-    uint64_t full_batches, batches;
+    uint64_t batches;
     double set_latency_sum_ns;
 
     /* Sums over the GETs of whole batches within the measured time, for the stages' means. */

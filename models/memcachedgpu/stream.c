@@ -1,4 +1,6 @@
 /* CUDA streams: each runs one batch at a time. */
+#include <math.h>
+
 #include "models/memcachedgpu/simulation.h"
 
 /* Copies bytes over PCIe, and lets the host's memory know. A copy engine serves one stream at a time; its
@@ -28,7 +30,8 @@ static void run(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_
             kvc_memcachedgpu_release(server, kvc_engine_now_ns(), job->batch->count);
         }
     }
-    kvc_engine_sleep_until_ns(kvc_engine_now_ns() + latency_ns);
+    /* The latencies, as a host sees them, include its calls. */
+    kvc_engine_sleep_until_ns(fmax(job->called_ns + latency_ns, kvc_engine_now_ns()));
     double started_ns = kvc_engine_now_ns();
     kvc_memcachedgpu_execute(server, job);
     uint32_t clock = kvc_engine_pstate((uint32_t)server->device.gpu);

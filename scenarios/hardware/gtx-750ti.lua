@@ -7,6 +7,7 @@ return {
   sms = { 5, source = "memcachedgpu.t2.750ti.cores: 640, 128 to a multiprocessor" },
   threads_per_sm = { 2048, source = capability },
   blocks_per_sm = { 32, source = capability },
+  shared = { "64KiB", source = "CUDA C++ Programming Guide, compute capability 5.0" },
   memory = { "2000MiB", source = "memcachedgpu.t2.750ti.mem: 2 GB; as nvidia-smi shows it" },
   sectors = { 7.11e8, source = "derived: the H200's 39.5 G/s times 86.4 GB/s (memcachedgpu.t2.750ti.bw) over 4.8 TB/s (data sheet of the H200)" },
   access = { "368ns", source = "375 cycles on Maxwell (Arafa et al., arXiv:1905.08778, global memory) at 1020 MHz; misses of the TLB come on top" },

@@ -7,6 +7,7 @@ return {
   sms = { 14, source = "memcachedgpu.t2.titan.cores: 2688, 192 to a multiprocessor" },
   threads_per_sm = { 2048, source = capability },
   blocks_per_sm = { 16, source = capability },
+  shared = { "48KiB", source = "CUDA C++ Programming Guide, compute capability 3.5" },
   memory = { "6082MiB", source = "memcachedgpu.t2.titan.mem: 6 GB; as nvidia-smi shows it" },
   sectors = { 2.37e9, source = "derived: the H200's 39.5 G/s times 288 GB/s (memcachedgpu.t2.titan.bw) over 4.8 TB/s (data sheet of the H200)" },
   access = { "395ns", source = "331 cycles on Kepler (Arafa et al., arXiv:1905.08778, global memory) at 837 MHz; misses of the TLB come on top" },

@@ -4,6 +4,7 @@ return {
   kind = "gpu",
   name = "NVIDIA H200",
   sms = { 132, source = measured .. "cuDeviceGetAttribute" },
+  shared = { "228KiB", source = "CUDA C++ Programming Guide, compute capability 9.0" },
   memory = { "143771MiB", source = measured .. "nvidia-smi" },
   sectors = { 39.5e9, source = measured .. "random 32-byte sectors over tables of 1 to 8 GB, 39 to 40 G/s" },
   access = { "589ns", source = measured .. "a chain of dependent accesses of 32 threads to random sectors of 2 GiB; 357 ns of one thread" },

@@ -10,6 +10,7 @@ return {
   sms = { 13, source = "memcachedgpu.t2.k20c.cores: 2496, 192 to a multiprocessor" },
   threads_per_sm = { 2048, source = capability },
   blocks_per_sm = { 16, source = capability },
+  shared = { "48KiB", source = "CUDA C++ Programming Guide, compute capability 3.5" },
   memory = { "4742MiB", source = "memcachedgpu.t2.k20c.mem: 5 GB; less ECC, as nvidia-smi shows it" },
   pinned = { "220MiB", source = "memcachedgpu.grxb.pinned: the most that GPUDirect can pin on a K20c" },
   sectors = { 1.71e9, source = "derived: the H200's 39.5 G/s times 208 GB/s (memcachedgpu.t2.k20c.bw) over 4.8 TB/s (data sheet of the H200)" },

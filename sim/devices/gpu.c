@@ -96,6 +96,15 @@ static const struct kvc_option rows[] = {
      .by_default = "32",
      .help = "thread blocks that a multiprocessor holds at once, by its compute capability; more of them let "
              "more small blocks run at once"},
+    {.name = "shared",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, shared_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0B",
+     .help = "shared memory of a multiprocessor, by the compute capability; less of it holds fewer blocks; "
+             "0: no limit"},
     {.name = "memory",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu, memory_bytes),

@@ -44,6 +44,7 @@ struct kvc_gpu {
     uint64_t threads_per_sm; /**< Threads that a multiprocessor holds at once, by its compute capability (CUDA
                                 C++ Programming Guide). */
     uint64_t blocks_per_sm;  /**< Thread blocks that a multiprocessor holds at once, likewise. */
+    double shared_bytes;     /**< Shared memory of a multiprocessor; 0: no limit. */
     double memory_bytes;     /**< Device memory. */
     double pinned_bytes;     /**< Device memory that other devices can write to; 0: all of it. */
     double sectors_per_s;    /**< Random 32-byte sectors per second of the whole card; 0: unknown. */

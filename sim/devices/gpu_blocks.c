@@ -1,5 +1,6 @@
 #include "sim/devices/gpu_blocks.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@
 /* Room that is left on a multiprocessor. */
 struct room {
     uint32_t threads, blocks;
+    double shared_bytes;
 };
 
 struct kvc_gpu_blocks {
@@ -36,10 +38,25 @@ struct wave {
     uint32_t sm[]; /* Of each block. */
 };
 
-uint64_t kvc_gpu_blocks_at_once(const struct kvc_gpu *gpu, uint32_t threads)
+static struct room empty(const struct kvc_gpu *gpu)
 {
-    uint64_t by_threads = gpu->threads_per_sm / threads;
-    return gpu->sms * (by_threads < gpu->blocks_per_sm ? by_threads : gpu->blocks_per_sm);
+    return (struct room){(uint32_t)gpu->threads_per_sm, (uint32_t)gpu->blocks_per_sm,
+                         gpu->shared_bytes > 0 ? gpu->shared_bytes : INFINITY};
+}
+
+static bool holds(const struct room *room, const struct kvc_gpu_grid *grid)
+{
+    return room->blocks > 0 && room->threads >= grid->threads && room->shared_bytes >= grid->shared_bytes;
+}
+
+uint64_t kvc_gpu_blocks_at_once(const struct kvc_gpu *gpu, const struct kvc_gpu_grid *grid)
+{
+    struct room room = empty(gpu);
+    double blocks = fmin(room.blocks, room.threads / grid->threads);
+    if (grid->shared_bytes > 0) {
+        blocks = fmin(blocks, floor(room.shared_bytes / grid->shared_bytes));
+    }
+    return gpu->sms * (uint64_t)blocks;
 }
 
 struct kvc_gpu_blocks *kvc_gpu_blocks_create(const struct kvc_gpu *gpu, uint32_t host)
@@ -51,7 +68,7 @@ struct kvc_gpu_blocks *kvc_gpu_blocks_create(const struct kvc_gpu *gpu, uint32_t
                                       .turn = kvc_gate_create(1),
                                       .freed = kvc_gate_create(0)};
     for (uint32_t i = 0; i < blocks->sms; i++) {
-        blocks->room[i] = (struct room){(uint32_t)gpu->threads_per_sm, (uint32_t)gpu->blocks_per_sm};
+        blocks->room[i] = empty(gpu);
     }
     return blocks;
 }
@@ -76,7 +93,7 @@ uint32_t kvc_gpu_blocks_kernels(const struct kvc_gpu_blocks *blocks)
 static struct wave *place(struct kernel *kernel, uint32_t most)
 {
     struct kvc_gpu_blocks *blocks = kernel->blocks;
-    uint32_t threads = kernel->grid->threads;
+    const struct kvc_gpu_grid *grid = kernel->grid;
     struct wave *wave = malloc(sizeof(*wave) + most * sizeof(*wave->sm));
     if (wave == NULL) {
         kvc_out_of_memory("%u blocks of a kernel", most);
@@ -84,8 +101,9 @@ static struct wave *place(struct kernel *kernel, uint32_t most)
     *wave = (struct wave){.kernel = kernel};
     for (uint32_t full = 0; wave->count < most && full < blocks->sms;) {
         struct room *room = &blocks->room[blocks->next_sm];
-        if (room->threads >= threads && room->blocks > 0) {
-            room->threads -= threads;
+        if (holds(room, grid)) {
+            room->threads -= grid->threads;
+            room->shared_bytes -= grid->shared_bytes;
             room->blocks--;
             wave->sm[wave->count++] = blocks->next_sm;
             full = 0;
@@ -108,6 +126,7 @@ static void run_wave(struct wave *wave)
     kvc_engine_work(&(struct kvc_draw){blocks->host, wave->count * grid->amount_ns, grid->alone_ns}, 1);
     for (uint32_t i = 0; i < wave->count; i++) {
         blocks->room[wave->sm[i]].threads += grid->threads;
+        blocks->room[wave->sm[i]].shared_bytes += grid->shared_bytes;
         blocks->room[wave->sm[i]].blocks++;
     }
     free(wave);

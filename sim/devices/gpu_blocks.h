@@ -2,16 +2,19 @@
  * The blocks of kernels that share a card: which multiprocessor runs them, and which kernel waits.
  *
  * A kernel is a grid of equal blocks. A multiprocessor holds a block until it ends; it has room for so many
- * threads and so many blocks. Blocks are placed in the order in which their kernels were launched: a kernel
- * whose blocks do not all fit keeps every later kernel waiting until its last block is placed, even if the
- * later blocks are smaller. Nothing is taken back from a running block. So a large kernel delays those behind
- * it by almost its whole time, and the same work in small kernels delays them by little.
+ * threads, so many blocks and so much shared memory. Blocks are placed in the order in which their kernels
+ * were launched: a kernel whose blocks do not all fit keeps every later kernel waiting until its last block
+ * is placed, even if the later blocks are smaller. Nothing is taken back from a running block. So a large
+ * kernel delays those behind it by almost its whole time, and the same work in small kernels delays them by
+ * little.
  *
  * The blocks that are placed at one moment are one activity on the card's host in the platform. What blocks
  * of all kernels take from the card together, such as its memory bandwidth, is shared by SimGrid.
  *
  * Source: MemcachedGPU (SoCC 2015), sec. 5.4; CUDA C++ Programming Guide, "Compute Capabilities" (limits of a
- * multiprocessor). Not modelled: registers and shared memory as limits, priorities of streams, preemption. */
+ * multiprocessor). Not modelled: registers as a limit, the time to
+ * divide a multiprocessor's memory anew between shared memory and cache, priorities of streams, preemption.
+ */
 #ifndef KVC_SIM_DEVICES_GPU_BLOCKS_H
 #define KVC_SIM_DEVICES_GPU_BLOCKS_H
 
@@ -24,14 +27,15 @@ struct kvc_gpu_blocks;
 
 /** A kernel: equal blocks. */
 struct kvc_gpu_grid {
-    uint32_t blocks;  /**< Number of blocks, at least 1. */
-    uint32_t threads; /**< Threads of a block, at most those of a multiprocessor. */
-    double amount_ns; /**< Time of the whole card that a block takes [ns]. */
-    double alone_ns;  /**< Time that a block takes on the idle card [ns]. */
+    uint32_t blocks;     /**< Number of blocks, at least 1. */
+    uint32_t threads;    /**< Threads of a block, at most those of a multiprocessor. */
+    double shared_bytes; /**< Shared memory of a block. */
+    double amount_ns;    /**< Time of the whole card that a block takes [ns]. */
+    double alone_ns;     /**< Time that a block takes on the idle card [ns]. */
 };
 
-/** Returns how many blocks of so many threads the whole card holds at once. */
-uint64_t kvc_gpu_blocks_at_once(const struct kvc_gpu *gpu, uint32_t threads);
+/** Returns how many of the grid's blocks the whole card holds at once. */
+uint64_t kvc_gpu_blocks_at_once(const struct kvc_gpu *gpu, const struct kvc_gpu_grid *grid);
 
 /** Creates the multiprocessors of an idle card, which is `host` in the platform. */
 struct kvc_gpu_blocks *kvc_gpu_blocks_create(const struct kvc_gpu *gpu, uint32_t host);

@@ -5,7 +5,7 @@
 #include "sim/engine_fixture.h"
 
 /* A card of 13 multiprocessors with room for two blocks of 1024 threads each. */
-static const struct kvc_gpu card = {.sms = 13, .threads_per_sm = 2048, .blocks_per_sm = 16};
+static struct kvc_gpu card = {.sms = 13, .threads_per_sm = 2048, .blocks_per_sm = 16};
 
 struct kernel {
     double begin_ns, end_ns;
@@ -50,12 +50,35 @@ static struct kernel packets(double begin_ns)
                            .grid = {.blocks = 16, .threads = 64, .amount_ns = 10, .alone_ns = 2e4}};
 }
 
-Test(gpu_blocks, holds_what_threads_and_blocks_allow)
+static uint64_t at_once(uint32_t threads, double shared_bytes)
 {
-    cr_expect_eq(kvc_gpu_blocks_at_once(&card, 1024), 26);
-    cr_expect_eq(kvc_gpu_blocks_at_once(&card, 1000), 26);
-    cr_expect_eq(kvc_gpu_blocks_at_once(&card, 64), 13 * 16);
-    cr_expect_eq(kvc_gpu_blocks_at_once(&card, 2048), 13);
+    struct kvc_gpu gpu = card;
+    gpu.shared_bytes = 48e3;
+    const struct kvc_gpu_grid grid = {.blocks = 1, .threads = threads, .shared_bytes = shared_bytes};
+    return kvc_gpu_blocks_at_once(&gpu, &grid);
+}
+
+Test(gpu_blocks, holds_what_threads_blocks_and_shared_memory_allow)
+{
+    cr_expect_eq(at_once(1024, 0), 26);
+    cr_expect_eq(at_once(1000, 0), 26);
+    cr_expect_eq(at_once(64, 0), 13 * 16);
+    cr_expect_eq(at_once(2048, 0), 13);
+    cr_expect_eq(at_once(64, 10e3), 13 * 4);
+    cr_expect_eq(at_once(64, 50e3), 0);
+}
+
+Test(gpu_blocks, blocks_wait_for_shared_memory)
+{
+    struct kernel kernels[] = {packets(0), packets(0)};
+    for (uint32_t i = 0; i < 2; i++) {
+        kernels[i].grid.blocks = 13;
+        kernels[i].grid.shared_bytes = 30e3; /* One on a multiprocessor. */
+    }
+    card.shared_bytes = 48e3;
+    run(kernels, 2);
+    cr_expect_float_eq(kernels[0].end_ns, 2e4, 1);
+    cr_expect_float_eq(kernels[1].end_ns, 4e4, 1);
 }
 
 Test(gpu_blocks, a_kernel_runs_in_as_many_rounds_as_it_needs)
