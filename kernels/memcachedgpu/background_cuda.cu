@@ -69,6 +69,10 @@ struct kvc_background *kvc_background_create(const struct kvc_background_params 
             return nullptr;
         }
     }
+    /* Without this, multiprocessors that run the task have no shared memory for the blocks of other kernels.
+     */
+    cudaFuncSetAttribute(multiply, cudaFuncAttributePreferredSharedMemoryCarveout,
+                         cudaSharedmemCarveoutMaxShared);
     fill<<<fill_blocks, fill_threads>>>(background->a, background->b, background->product,
                                         elements(background));
     if (cudaDeviceSynchronize() != cudaSuccess) {

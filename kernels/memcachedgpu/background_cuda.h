@@ -5,6 +5,10 @@
  * schedule whole blocks and do not preempt them, so that a kernel beside it waits for blocks to end where its
  * own do not fit.
  *
+ * The task asks for multiprocessors with the largest share of shared memory, although it uses none: what
+ * keeps other kernels out is then the room for threads and blocks alone. A multiprocessor that was set up for
+ * kernels without shared memory takes no block of a kernel that needs some until it is idle.
+ *
  * A block multiplies its own part of two vectors of floats, element by element, into a third one, as many
  * times as it is told. All three vectors lie in device memory; parts of all blocks that exceed the
  * second-level cache stream from there.
