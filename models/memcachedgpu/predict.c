@@ -49,7 +49,7 @@ double kvc_memcachedgpu_hit_frac(const struct kvc_scenario *scenario)
     double preloaded = workload->preload_frac * (double)workload->keys;
     double stored = config->index == KVC_MEMCACHEDGPU_SETS ? stored_keys(preloaded, entries / ways, ways)
                                                            : fmin(preloaded, entries);
-    return mass_of(workload, stored);
+    return mass_of(workload, preloaded) * (preloaded > 0 ? stored / preloaded : 0);
 }
 
 /* ---- limits and latency ---- */

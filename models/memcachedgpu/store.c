@@ -108,7 +108,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
     if (walker == NULL) {
         return diag->status;
     }
-    kvc_preload_walk(walker, KVC_PRELOAD_POPULAR_LAST, progress, "preload", load_keys, store);
+    kvc_preload_walk(walker, KVC_PRELOAD_SPREAD, progress, "preload", load_keys, store);
     kvc_preload_free(walker);
     return KVC_OK;
 }

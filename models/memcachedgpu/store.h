@@ -38,8 +38,8 @@ double kvc_memcachedgpu_store_bytes(const struct kvc_scenario *scenario);
 /* Frees a store. NULL is allowed. */
 void kvc_memcachedgpu_store_free(struct kvc_memcachedgpu_store *store);
 
-/* Creates the servers' data and preloads them, the least popular keys first, so that the popular ones survive
- * eviction. `seed` is that of the replica. `progress` may be NULL. Returns KVC_ERR_RUNTIME if memory is
+/* Creates the servers' data and preloads them in a random order, as a client does that stores keys without
+ * knowing how popular they will be. `seed` is that of the replica. `progress` may be NULL. Returns KVC_ERR_RUNTIME if memory is
  * short. */
 enum kvc_status kvc_memcachedgpu_store_create(const struct kvc_scenario *scenario, uint64_t seed,
                                               const struct kvc_progress *progress,
