@@ -262,11 +262,13 @@ void kvc_memcachedgpu_post_main(void *data)
     for (;;) {
         bool waits = post->queue.head == NULL;
         if (waits) {
+            post->server->polling++;
             kvc_poller_resume(post->poller);
         }
         kvc_gate_wait(post->queue.gate);
         if (waits) {
             kvc_poller_pause(post->poller);
+            post->server->polling--;
         }
         serve(post, kvc_memcachedgpu_pop(&post->queue));
     }

@@ -33,6 +33,15 @@ static const struct kvc_option rows[] = {
     REAL_ROW("call", call_ns, KVC_UNIT_NS, 1e9,
              "time of one CUDA call of a host thread, such as a launch; a longer time lowers the rate of "
              "batches"),
+    {.name = "call_polled",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_memcachedgpu_cost_profile, call_polled_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .optional = true,
+     .help = "the same while other threads ask for events, with which it shares the driver's locks; left "
+             "out: as `call`"},
     REAL_ROW("host_clock", host_clock_hz, KVC_UNIT_HZ, 1e11,
              "clock of the cores that the host's times were measured on"),
     REAL_ROW("answer", answer_ns, KVC_UNIT_NS, 1e9,

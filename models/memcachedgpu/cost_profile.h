@@ -18,6 +18,7 @@ struct kvc_memcachedgpu_cost_profile {
     double packet_cycles;      /* Of one multiprocessor for a packet, when blocks fill the card. */
     double set_cycles;         /* The kernel of a SET, one warp, besides its accesses. */
     double call_ns;            /* One CUDA call of a host thread: a copy, a launch, an event. */
+    double call_polled_ns;     /* The same while other threads ask for events; NaN: not measured. */
     double host_clock_hz;      /* Clock of the cores that the host's times were measured on. */
     double answer_ns;          /* Compute of a post thread for a response, without waiting for memory. */
     double set_ns;             /* Compute of a SET in the network stack and memcached; NaN: not measured. */

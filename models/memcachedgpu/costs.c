@@ -85,15 +85,22 @@ double kvc_memcachedgpu_packet_sectors(const struct kvc_memcachedgpu_config *con
     return table + packet + (config->receive == KVC_MEMCACHEDGPU_RECEIVE_GPU ? head : 0);
 }
 
-double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *config)
+static double call_ns(const struct kvc_memcachedgpu_config *config, bool polled)
 {
-    double calls = BATCH_CALLS + (config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST ? COPY_CALLS : 0);
-    return calls * config->profile->call_ns * host_factor(config);
+    const struct kvc_memcachedgpu_cost_profile *profile = config->profile;
+    double ns = polled && !isnan(profile->call_polled_ns) ? profile->call_polled_ns : profile->call_ns;
+    return ns * host_factor(config);
 }
 
-double kvc_memcachedgpu_set_calls_ns(const struct kvc_memcachedgpu_config *config)
+double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *config, bool polled)
 {
-    return SET_CALLS * config->profile->call_ns * host_factor(config);
+    double calls = BATCH_CALLS + (config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST ? COPY_CALLS : 0);
+    return calls * call_ns(config, polled);
+}
+
+double kvc_memcachedgpu_set_calls_ns(const struct kvc_memcachedgpu_config *config, bool polled)
+{
+    return SET_CALLS * call_ns(config, polled);
 }
 
 double kvc_memcachedgpu_set_cpu_ns(const struct kvc_memcachedgpu_config *config)

@@ -3,6 +3,7 @@
 #ifndef KVC_MODELS_MEMCACHEDGPU_COSTS_H
 #define KVC_MODELS_MEMCACHEDGPU_COSTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "models/memcachedgpu/config.h"
@@ -26,11 +27,12 @@ struct kvc_gpu_grid kvc_memcachedgpu_background_grid(const struct kvc_memcachedg
 double kvc_memcachedgpu_packet_sectors(const struct kvc_memcachedgpu_config *config, double key_bytes,
                                        double lines);
 
-/* Returns the time of the pre thread for a batch [ns], while nothing shares its core. */
-double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *config);
+/* Returns the time of the pre thread for a batch [ns], while nothing shares its core. `polled` says whether
+ * post threads ask for events meanwhile. */
+double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *config, bool polled);
 
 /* Returns the compute of the CUDA calls of a SET [ns], and of its part before them. */
-double kvc_memcachedgpu_set_calls_ns(const struct kvc_memcachedgpu_config *config);
+double kvc_memcachedgpu_set_calls_ns(const struct kvc_memcachedgpu_config *config, bool polled);
 double kvc_memcachedgpu_set_cpu_ns(const struct kvc_memcachedgpu_config *config);
 
 /* Returns the time of a host thread for one response; `found` says whether it has a value, of `value_bytes`

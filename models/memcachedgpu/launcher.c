@@ -23,7 +23,7 @@ void kvc_memcachedgpu_launcher_main(void *data)
         kvc_gate_wait(server->full.gate);
         struct kvc_memcachedgpu_job *job = kvc_memcachedgpu_pop(&server->full);
         double started_ns = job->called_ns = kvc_engine_now_ns();
-        call_driver(server, kvc_memcachedgpu_launch_cpu_ns(simulation->config));
+        call_driver(server, kvc_memcachedgpu_launch_cpu_ns(simulation->config, server->polling > 0));
         job->launched_ns = kvc_engine_now_ns();
         kvc_recorder_busy(&simulation->replica.recorder, KVC_MEMCACHEDGPU_LAUNCH, started_ns,
                           job->launched_ns);

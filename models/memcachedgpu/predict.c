@@ -119,7 +119,7 @@ static struct times times_of(const struct kvc_scenario *scenario, const struct m
     struct kvc_gpu_grid grid =
         kvc_memcachedgpu_get_grid(config, 0, packets, (uint32_t)ceil(mean->key_bytes), sectors);
     double at_once = (double)kvc_gpu_blocks_at_once(config->gpu, &grid);
-    times.launch = kvc_memcachedgpu_launch_cpu_ns(config);
+    times.launch = kvc_memcachedgpu_launch_cpu_ns(config, true);
     times.copy_in =
         copies ? kvc_pcie_h2d_ns(config->pcie, packets * kvc_memcachedgpu_copied_bytes(mean->request_bytes))
                : 0;
@@ -212,8 +212,8 @@ static void add_latency(const struct kvc_scenario *scenario, const struct mean *
 
 static double write_ns(const struct kvc_memcachedgpu_config *config)
 {
-    return kvc_memcachedgpu_set_calls_ns(config) + config->gpu->launch_ns + 2 * config->pcie->latency_ns +
-           kvc_memcachedgpu_set_grid(config, 0).alone_ns;
+    return kvc_memcachedgpu_set_calls_ns(config, true) + config->gpu->launch_ns +
+           2 * config->pcie->latency_ns + kvc_memcachedgpu_set_grid(config, 0).alone_ns;
 }
 
 static void add_metrics(const struct kvc_memcachedgpu_config *config, const struct mean *mean,

@@ -10,8 +10,8 @@
 enum kvc_status kvc_memcachedgpu_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                          struct kvc_diag *diag);
 
-/* Returns the share of the GETs that find their key after preloading: a key survives with the probability that
- * its set still has room. What LRU keeps in the long run is not part of it. */
+/* Returns the share of the GETs that find their key after preloading: a key survives with the probability
+ * that its set still has room. What LRU keeps in the long run is not part of it. */
 double kvc_memcachedgpu_hit_frac(const struct kvc_scenario *scenario);
 
 /* Returns a length for the windows of a run: some batches, and no less than the longest wait for one [ns]. */

@@ -13,6 +13,7 @@ static void speed_cpu(struct kvc_scenario *scenario, double factor)
     struct kvc_memcachedgpu_cost_profile *profile = profile_of(scenario);
     kvc_cpu_speed_up(kvc_node_device(&scenario->node, &kvc_cpu_kind), factor);
     profile->call_ns /= factor;
+    profile->call_polled_ns /= factor;
     profile->answer_ns /= factor;
     profile->set_ns /= factor;
 }

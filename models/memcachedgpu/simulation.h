@@ -141,6 +141,7 @@ struct kvc_memcachedgpu_server {
     struct kvc_gate *copy_in, *copy_out; /* The copy engines, one copy each at a time. */
     struct kvc_gate *driver;             /* CUDA calls of several threads take turns. NULL: no others. */
     struct kvc_memcachedgpu_thread *streams, *posts, *writers;
+    uint32_t polling;   /* Post threads that ask for events now. */
     uint64_t batches;   /* Batches that streams have ended. */
     double *tx_free_ns; /* By port. */
 

@@ -54,10 +54,10 @@ static struct kvc_memcachedgpu_written update_table(struct kvc_memcachedgpu_serv
 {
     struct kvc_memcachedgpu_simulation *simulation = server->simulation;
     const struct kvc_memcachedgpu_config *config = simulation->config;
-    double calls_ns = kvc_memcachedgpu_set_calls_ns(config);
     struct kvc_memcachedgpu_written written = {0};
     kvc_gate_wait(server->table_writer);
     kvc_gate_wait(server->driver);
+    double calls_ns = kvc_memcachedgpu_set_calls_ns(config, server->polling > 0);
     kvc_engine_work(&(struct kvc_draw){(uint32_t)server->device.cpu, calls_ns, calls_ns}, 1);
     kvc_gate_post(server->driver);
     kvc_engine_sleep_until_ns(kvc_engine_now_ns() + config->gpu->launch_ns + 2 * config->pcie->latency_ns);
