@@ -103,6 +103,11 @@ double kvc_memcachedgpu_set_calls_ns(const struct kvc_memcachedgpu_config *confi
     return SET_CALLS * call_ns(config, polled);
 }
 
+double kvc_memcachedgpu_set_latency_ns(const struct kvc_memcachedgpu_config *config)
+{
+    return config->gpu->launch_ns + 2 * config->pcie->latency_ns;
+}
+
 double kvc_memcachedgpu_set_cpu_ns(const struct kvc_memcachedgpu_config *config)
 {
     return config->profile->set_ns * host_factor(config);

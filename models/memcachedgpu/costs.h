@@ -35,6 +35,10 @@ double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *conf
 double kvc_memcachedgpu_set_calls_ns(const struct kvc_memcachedgpu_config *config, bool polled);
 double kvc_memcachedgpu_set_cpu_ns(const struct kvc_memcachedgpu_config *config);
 
+/* Returns the time from the first of these calls to the kernel's end, without the kernel [ns]: a launch and
+ * two copies, as a host sees them, its calls included. */
+double kvc_memcachedgpu_set_latency_ns(const struct kvc_memcachedgpu_config *config);
+
 /* Returns the time of a host thread for one response; `found` says whether it has a value, of `value_bytes`
  * bytes, and `head_bytes` is the length of its head. */
 struct kvc_cpu_cost kvc_memcachedgpu_answer_cost(const struct kvc_memcachedgpu_config *config, bool found,

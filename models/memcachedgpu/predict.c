@@ -212,8 +212,9 @@ static void add_latency(const struct kvc_scenario *scenario, const struct mean *
 
 static double write_ns(const struct kvc_memcachedgpu_config *config)
 {
-    return kvc_memcachedgpu_set_calls_ns(config, true) + config->gpu->launch_ns +
-           2 * config->pcie->latency_ns + kvc_memcachedgpu_set_grid(config, 0).alone_ns;
+    double host_ns =
+        fmax(kvc_memcachedgpu_set_calls_ns(config, true), kvc_memcachedgpu_set_latency_ns(config));
+    return host_ns + kvc_memcachedgpu_set_grid(config, 0).alone_ns;
 }
 
 static void add_metrics(const struct kvc_memcachedgpu_config *config, const struct mean *mean,

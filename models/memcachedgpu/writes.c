@@ -49,8 +49,7 @@ static void wait_for_readers(struct kvc_memcachedgpu_server *server,
 
 /* Updates the table on the GPU: copies the key, launches a kernel of one warp, and copies the item back that
  * has left. */
-static struct kvc_memcachedgpu_written update_table(struct kvc_memcachedgpu_server *server,
-                                                    const struct kvc_memcachedgpu_write *write)
+static void update_table(struct kvc_memcachedgpu_server *server, const struct kvc_memcachedgpu_write *write)
 {
     struct kvc_memcachedgpu_simulation *simulation = server->simulation;
     const struct kvc_memcachedgpu_config *config = simulation->config;
@@ -58,9 +57,10 @@ static struct kvc_memcachedgpu_written update_table(struct kvc_memcachedgpu_serv
     kvc_gate_wait(server->table_writer);
     kvc_gate_wait(server->driver);
     double calls_ns = kvc_memcachedgpu_set_calls_ns(config, server->polling > 0);
+    double called_ns = kvc_engine_now_ns(), latency_ns = kvc_memcachedgpu_set_latency_ns(config);
     kvc_engine_work(&(struct kvc_draw){(uint32_t)server->device.cpu, calls_ns, calls_ns}, 1);
     kvc_gate_post(server->driver);
-    kvc_engine_sleep_until_ns(kvc_engine_now_ns() + config->gpu->launch_ns + 2 * config->pcie->latency_ns);
+    kvc_engine_sleep_until_ns(fmax(called_ns + latency_ns, kvc_engine_now_ns()));
     struct kvc_gpu_grid grid =
         kvc_memcachedgpu_set_grid(config, kvc_engine_pstate((uint32_t)server->device.gpu));
     kvc_gpu_blocks_run(server->blocks, &grid);
@@ -74,7 +74,6 @@ static struct kvc_memcachedgpu_written update_table(struct kvc_memcachedgpu_serv
     }
     wait_for_readers(server, &written);
     kvc_gate_post(server->table_writer);
-    return written;
 }
 
 static void record(struct kvc_memcachedgpu_simulation *simulation, const struct kvc_memcachedgpu_write *write,
