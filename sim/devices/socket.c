@@ -81,8 +81,9 @@ static void add_peer_route(const struct place *place, const struct kvc_socket *s
 {
     uint32_t links[4] = {rx, to_card}, count = 2;
     if (root != NULL) {
+        links[1] = root[1];
         links[2] = root[0];
-        links[3] = root[1];
+        links[3] = to_card;
         count = 4;
     }
     kvc_platform_add_route(place->platform, (uint32_t)socket->clients, (uint32_t)socket->copy, links, count);

@@ -5,7 +5,7 @@
  *     dram  <--root-in, nic-rx--      clients
  *     dram  --root-out, pcie-down-->  copy     copies to the GPU
  *     dram  <--root-in, pcie-up--     copy     copies back
- *     clients  --nic-rx, pcie-down, root-out, root-in-->  copy  frames that the NIC writes into GPU memory
+ *     clients  --nic-rx, root-in, root-out, pcie-down-->  copy  frames that the NIC writes into GPU memory
  *
  * The cpu is cores that work, the dram channels that everyone draws on, the gpu multiprocessors that kernels
  * share. What a node lacks is left out. Copies and packets also draw on the host `dram`, because both end in
