@@ -20,6 +20,7 @@
 #include "sim/devices/nic.h"
 #include "sim/devices/pcie.h"
 
+/* clang-format off */
 const struct kvc_model *const kvc_models[] = {
     &kvc_megakv_model,
     &kvc_memcachedgpu_model,
@@ -31,7 +32,6 @@ const struct kvc_model *const kvc_models[] = {
     NULL,
 };
 
-/* clang-format off */
 const struct kvc_device_kind *const kvc_device_kinds[] = {
     &kvc_cpu_kind,
     &kvc_dram_kind,
