@@ -114,7 +114,7 @@ static enum kvc_status run_node(struct kvc_megakv_real_node *node, const struct 
     if (status != KVC_OK) {
         return status;
     }
-    kvc_megakv_real_node_start(node, from_ns, from_ns + kvc_megakv_real_windows_room_ns(&watched->windows));
+    kvc_megakv_real_node_start(node, from_ns, from_ns + kvc_watched_room_ns(&watched->windows.watched));
     kvc_noise_begin(&noise);
     status = kvc_megakv_real_threads_run(node, scenario, progress, &watched->windows, diag);
     watched->noise.others_frac = kvc_noise_frac(&noise);

@@ -92,13 +92,13 @@ static struct sums add_up(const struct kvc_megakv_real_node *node,
                           const struct kvc_megakv_real_windows *windows, const bool *wanted,
                           struct kvc_histogram *latency)
 {
-    struct sums sums = {.windows = kvc_quiet_count(wanted, windows->count), .latency = latency};
+    struct sums sums = {.windows = kvc_quiet_count(wanted, windows->watched.count), .latency = latency};
     kvc_histogram_reset(latency);
     for (uint32_t i = 0; i < windows->pipelines; i++) {
-        add_receiver(windows->received[i], wanted, windows->count, &sums);
-        add_sender(windows->sent[i], wanted, windows->count, node->from_ns, &sums);
+        add_receiver(windows->received[i], wanted, windows->watched.count, &sums);
+        add_sender(windows->sent[i], wanted, windows->watched.count, node->from_ns, &sums);
     }
-    add_scheduler(windows->launched, wanted, windows->count, node->from_ns, &sums);
+    add_scheduler(windows->launched, wanted, windows->watched.count, node->from_ns, &sums);
     return sums;
 }
 
@@ -172,12 +172,12 @@ static void report_intervals(const struct kvc_megakv_real_node *node,
     double batch_value[INTERVALS][KVC_QUIET_BATCHES], one[INTERVALS], all[INTERVALS];
     double utilization[STAGES * KVC_QUIET_BATCHES], busy[STAGES];
     struct kvc_histogram *latency = malloc(sizeof(*latency));
-    bool *wanted = malloc((windows->count + 1) * sizeof(*wanted));
+    bool *wanted = malloc((windows->watched.count + 1) * sizeof(*wanted));
     if (latency == NULL || wanted == NULL) {
-        kvc_out_of_memory("the batches of %u windows", windows->count);
+        kvc_out_of_memory("the batches of %u windows", windows->watched.count);
     }
     for (uint32_t batch = 0; batch < batches; batch++) {
-        for (uint32_t i = 0, order = 0; i < windows->count; i++) {
+        for (uint32_t i = 0, order = 0; i < windows->watched.count; i++) {
             wanted[i] = quiet[i] && kvc_quiet_batch(order, count) == batch;
             order += quiet[i];
         }
@@ -253,17 +253,17 @@ static void report_launches(struct kvc_result *result, const char *time_name, co
 static void report_windows(const struct kvc_megakv_real_windows *windows, uint32_t quiet,
                            struct kvc_result *result)
 {
-    double quiet_frac = (double)quiet / windows->count;
-    kvc_metrics_set(&result->model, "windows", windows->count);
+    double quiet_frac = (double)quiet / windows->watched.count;
+    kvc_metrics_set(&result->model, "windows", windows->watched.count);
     kvc_metrics_set(&result->model, "quiet_frac", quiet_frac);
     if (quiet == 0) {
         kvc_result_note(result,
                         "none of the %u windows of 10 ms was quiet: the metrics are those of the disturbed "
                         "machine and have no intervals, measure again",
-                        windows->count);
+                        windows->watched.count);
     } else if (quiet_frac < quiet_least_frac) {
         kvc_result_note(result, "only %u of the %u windows of 10 ms were quiet: the intervals are wide",
-                        quiet, windows->count);
+                        quiet, windows->watched.count);
     }
 }
 
@@ -271,7 +271,7 @@ static void report_windows(const struct kvc_megakv_real_windows *windows, uint32
 static void report_raw(const struct kvc_megakv_real_node *node, const struct kvc_megakv_real_windows *windows,
                        bool *wanted, struct kvc_result *result)
 {
-    for (uint32_t i = 0; i < windows->count; i++) {
+    for (uint32_t i = 0; i < windows->watched.count; i++) {
         wanted[i] = true;
     }
     struct sums raw = add_up(node, windows, wanted, &result->latency);
@@ -313,15 +313,15 @@ static void report_sums(const struct kvc_megakv_real_node *node, const struct su
 void kvc_megakv_real_report(const struct kvc_megakv_real_node *node, struct kvc_megakv_real_windows *windows,
                             struct kvc_result *result)
 {
-    bool *wanted = malloc((windows->room + 1) * sizeof(*wanted));
+    bool *wanted = malloc((windows->watched.room + 1) * sizeof(*wanted));
     if (wanted == NULL) {
-        kvc_out_of_memory("%u windows", windows->room);
+        kvc_out_of_memory("%u windows", windows->watched.room);
     }
-    kvc_megakv_real_windows_stop(windows);
+    kvc_watched_stop(&windows->watched);
     report_raw(node, windows, wanted, result);
     kvc_megakv_real_windows_judge(windows, node, wanted);
-    uint32_t quiet = kvc_quiet_count(wanted, windows->count);
-    for (uint32_t i = 0; quiet == 0 && i < windows->count; i++) {
+    uint32_t quiet = kvc_quiet_count(wanted, windows->watched.count);
+    for (uint32_t i = 0; quiet == 0 && i < windows->watched.count; i++) {
         wanted[i] = true;
     }
     struct sums sums = add_up(node, windows, wanted, &result->latency);
@@ -334,35 +334,14 @@ void kvc_megakv_real_report(const struct kvc_megakv_real_node *node, struct kvc_
     free(wanted);
 }
 
-/* Time for which the threads were kept from running, summed over the cores, relative to the measured time. */
-static double stalled_frac_of(const struct kvc_megakv_real_windows *windows)
-{
-    double stalled_ns = 0;
-    for (uint32_t core = 0; core < windows->cores; core++) {
-        for (uint32_t i = 0; i < windows->count; i++) {
-            stalled_ns += kvc_core_window_stalled_ns(&windows->watch[core].window[i]);
-        }
-    }
-    return stalled_ns / (windows->count * kvc_quiet_window_ns);
-}
-
-static double mean_speed(const struct kvc_megakv_real_windows *windows)
-{
-    double sum = 0;
-    for (uint32_t core = 0; core < windows->cores; core++) {
-        sum += kvc_quiet_fast_speed(windows->watch[core].window, windows->count);
-    }
-    return sum / windows->cores;
-}
-
 void kvc_megakv_real_report_noise(const struct kvc_megakv_real_noise *noise,
                                   const struct kvc_megakv_real_windows *windows, struct kvc_result *result)
 {
     double slowest_frac = kvc_cores_slowest_frac(&noise->cores);
     kvc_metrics_set(&result->model, "others_frac", noise->others_frac);
-    kvc_metrics_set(&result->model, "stalled_frac", stalled_frac_of(windows));
+    kvc_metrics_set(&result->model, "stalled_frac", kvc_watched_stalled_frac(&windows->watched));
     kvc_metrics_set(&result->model, "slowest_core_frac", slowest_frac);
-    kvc_metrics_set(&result->model, "core_speed_steps_per_ns", mean_speed(windows));
+    kvc_metrics_set(&result->model, "core_speed_steps_per_ns", kvc_watched_core_speed(&windows->watched));
     if (slowest_frac < kvc_cores_shared_frac) {
         kvc_result_note(
             result,

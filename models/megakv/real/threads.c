@@ -18,12 +18,14 @@ struct task {
     uint32_t number; /* Of its pipeline. */
 };
 
+enum { CORES_MAX = 1 + 2 * KVC_MEGAKV_REAL_PIPELINES_MAX };
+
 /* A core and its tasks, which take turns: one piece of work each. */
 struct core {
     struct kvc_megakv_real_node *node;
     struct kvc_megakv_real_windows *windows;
     uint32_t number, tasks;
-    struct task task[KVC_MEGAKV_REAL_CORES_MAX];
+    struct task task[CORES_MAX];
 };
 
 uint32_t kvc_megakv_real_threads_cores(const struct kvc_scenario *scenario)
@@ -58,7 +60,7 @@ static uint32_t deal_tasks(struct kvc_megakv_real_node *node, const struct kvc_s
         give(&cores[receiver], &(struct task){kvc_megakv_real_receiver_step, kvc_megakv_real_copy_received,
                                               node->pipeline[i], i});
     }
-    while (count < KVC_MEGAKV_REAL_CORES_MAX && cores[count].tasks > 0) {
+    while (count < CORES_MAX && cores[count].tasks > 0) {
         count++;
     }
     return count;
@@ -76,7 +78,7 @@ static void copy_counts(const struct core *core, uint32_t first, uint32_t last)
 static void *work(void *data)
 {
     struct core *core = data;
-    struct kvc_core_watch *watch = &core->windows->watch[core->number];
+    struct kvc_core_watch *watch = &core->windows->watched.watch[core->number];
     uint32_t passed = 0;
     kvc_pin_core(core->number);
     kvc_core_watch_begin(watch);
@@ -106,23 +108,12 @@ static void sleep_until_enough(const struct kvc_megakv_real_node *node,
                                const struct kvc_progress *progress)
 {
     const struct timespec step = {0, 30000000};
-    double least_ns = node->from_ns + windows->least * kvc_quiet_window_ns;
-    while (!kvc_megakv_real_windows_suffice(windows)) {
+    double least_ns = node->from_ns + windows->watched.least * kvc_quiet_window_ns;
+    while (!kvc_watched_suffices(&windows->watched)) {
         double now_ns = (kvc_clock_wall_s() - node->started_s) * 1e9;
         kvc_progress_report(progress, "measure", fmin(now_ns / least_ns, 1));
         nanosleep(&step, NULL);
     }
-}
-
-static enum kvc_status open_watches(const struct kvc_megakv_real_node *node, uint32_t cores,
-                                    struct kvc_megakv_real_windows *windows, struct kvc_diag *diag)
-{
-    double from_s = node->started_s + node->from_ns * 1e-9;
-    enum kvc_status status = KVC_OK;
-    for (; windows->cores < cores && status == KVC_OK; windows->cores++) {
-        status = kvc_core_watch_open(&windows->watch[windows->cores], from_s, windows->room, diag);
-    }
-    return status;
 }
 
 enum kvc_status kvc_megakv_real_threads_run(struct kvc_megakv_real_node *node,
@@ -130,12 +121,13 @@ enum kvc_status kvc_megakv_real_threads_run(struct kvc_megakv_real_node *node,
                                             const struct kvc_progress *progress,
                                             struct kvc_megakv_real_windows *windows, struct kvc_diag *diag)
 {
-    pthread_t threads[KVC_MEGAKV_REAL_CORES_MAX];
-    struct core *cores = calloc(KVC_MEGAKV_REAL_CORES_MAX, sizeof(*cores));
+    pthread_t threads[CORES_MAX];
+    struct core *cores = calloc(CORES_MAX, sizeof(*cores));
     uint32_t count = cores != NULL ? deal_tasks(node, scenario, cores) : 0, started = 0;
     enum kvc_status status =
-        cores != NULL ? open_watches(node, count, windows, diag)
-                      : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the tasks of the cores");
+        cores != NULL
+            ? kvc_watched_open(&windows->watched, count, node->started_s + node->from_ns * 1e-9, diag)
+            : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the tasks of the cores");
     while (status == KVC_OK && started < count) {
         cores[started].node = node;
         cores[started].windows = windows;

@@ -8,9 +8,7 @@
 #define KVC_MODELS_MEGAKV_REAL_WINDOWS_H
 
 #include "models/megakv/real/node.h"
-#include "validate/probes/core_watch.h"
-
-enum { KVC_MEGAKV_REAL_CORES_MAX = 1 + 2 * KVC_MEGAKV_REAL_PIPELINES_MAX };
+#include "validate/probes/watched.h"
 
 /* Counts of a receiver up to the end of a window. */
 struct kvc_megakv_real_received {
@@ -35,11 +33,7 @@ struct kvc_megakv_real_launched {
 };
 
 struct kvc_megakv_real_windows {
-    uint32_t room;  /* Windows that fit. */
-    uint32_t least; /* Windows to measure at least, when enough of them are quiet. */
-    uint32_t count; /* Windows that were measured. */
-    uint32_t cores;
-    struct kvc_core_watch watch[KVC_MEGAKV_REAL_CORES_MAX]; /* By core. */
+    struct kvc_watched watched;
     uint32_t pipelines;
     struct kvc_megakv_real_received *received[KVC_MEGAKV_REAL_PIPELINES_MAX]; /* By pipeline and window. */
     struct kvc_megakv_real_sent *sent[KVC_MEGAKV_REAL_PIPELINES_MAX];
@@ -52,22 +46,12 @@ enum kvc_status kvc_megakv_real_windows_open(struct kvc_megakv_real_windows *win
                                              double duration_ns, struct kvc_diag *diag);
 void kvc_megakv_real_windows_close(struct kvc_megakv_real_windows *windows); /* A zeroed one is allowed. */
 
-/* The time for which there is room [ns]. */
-double kvc_megakv_real_windows_room_ns(const struct kvc_megakv_real_windows *windows);
-
 /* Copies the counts of one task at the end of the windows first .. last. */
 typedef void kvc_megakv_real_copy_fn(struct kvc_megakv_real_windows *windows, void *data, uint32_t number,
                                      uint32_t first, uint32_t last, double at_ns);
 kvc_megakv_real_copy_fn kvc_megakv_real_copy_received; /* `data` is a pipeline, and `number` its number. */
 kvc_megakv_real_copy_fn kvc_megakv_real_copy_sent;     /* Likewise. */
 kvc_megakv_real_copy_fn kvc_megakv_real_copy_launched; /* `data` is the node. */
-
-/* Returns whether the measurement may end: the least number of windows has passed, and enough of them were
- * quiet or there is no room for more. May be called while the threads work. */
-bool kvc_megakv_real_windows_suffice(const struct kvc_megakv_real_windows *windows);
-
-/* Sets `count` after the threads have ended. */
-void kvc_megakv_real_windows_stop(struct kvc_megakv_real_windows *windows);
 
 /* Fills quiet[0] .. quiet[count - 1]. */
 void kvc_megakv_real_windows_judge(const struct kvc_megakv_real_windows *windows,

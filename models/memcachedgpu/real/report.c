@@ -65,11 +65,11 @@ static struct sums add_up(const struct kvc_memcachedgpu_real_windows *windows, b
 {
     struct sums sums = {.latency = latency};
     wanted[0] = false;
-    sums.windows = kvc_quiet_count(wanted, windows->count);
+    sums.windows = kvc_quiet_count(wanted, windows->watched.count);
     kvc_histogram_reset(latency);
-    add_pre(windows->begun, wanted, windows->count, &sums);
+    add_pre(windows->begun, wanted, windows->watched.count, &sums);
     for (uint32_t p = 0; p < windows->posts; p++) {
-        add_post(windows->ended[p], wanted, windows->count, &sums);
+        add_post(windows->ended[p], wanted, windows->watched.count, &sums);
     }
     return sums;
 }
@@ -135,13 +135,13 @@ static void report_intervals(const struct kvc_memcachedgpu_real_node *node,
     double batch_value[INTERVALS][KVC_QUIET_BATCHES], one[INTERVALS], all[INTERVALS];
     double utilization[STAGES * KVC_QUIET_BATCHES], busy[STAGES];
     struct kvc_histogram *latency = malloc(sizeof(*latency));
-    bool *wanted = malloc((windows->count + 1) * sizeof(*wanted));
+    bool *wanted = malloc((windows->watched.count + 1) * sizeof(*wanted));
     if (latency == NULL || wanted == NULL) {
-        kvc_out_of_memory("the batches of %u windows", windows->count);
+        kvc_out_of_memory("the batches of %u windows", windows->watched.count);
     }
     values_of(node, sums, all);
     for (uint32_t batch = 0; batch < batches; batch++) {
-        for (uint32_t i = 0, order = 0; i < windows->count; i++) {
+        for (uint32_t i = 0, order = 0; i < windows->watched.count; i++) {
             wanted[i] = quiet[i] && kvc_quiet_batch(order, count) == batch;
             order += quiet[i];
         }
@@ -169,23 +169,23 @@ static void report_intervals(const struct kvc_memcachedgpu_real_node *node,
 static void report_windows(const struct kvc_memcachedgpu_real_windows *windows, uint32_t quiet,
                            struct kvc_result *result)
 {
-    double quiet_frac = (double)quiet / windows->count;
-    kvc_metrics_set(&result->model, "windows", windows->count);
+    double quiet_frac = (double)quiet / windows->watched.count;
+    kvc_metrics_set(&result->model, "windows", windows->watched.count);
     kvc_metrics_set(&result->model, "quiet_frac", quiet_frac);
     if (quiet == 0) {
         kvc_result_note(result,
                         "none of the %u windows of 10 ms was quiet: the metrics are those of the disturbed "
                         "machine and have no intervals, measure again",
-                        windows->count);
+                        windows->watched.count);
     } else if (quiet_frac < quiet_least_frac) {
         kvc_result_note(result, "only %u of the %u windows of 10 ms were quiet: the intervals are wide",
-                        quiet, windows->count);
+                        quiet, windows->watched.count);
     }
 }
 
 static void want_all(const struct kvc_memcachedgpu_real_windows *windows, bool *wanted)
 {
-    for (uint32_t i = 0; i < windows->count; i++) {
+    for (uint32_t i = 0; i < windows->watched.count; i++) {
         wanted[i] = true;
     }
 }
@@ -239,15 +239,15 @@ static void report_sums(const struct kvc_memcachedgpu_real_node *node, const str
 void kvc_memcachedgpu_real_report(const struct kvc_memcachedgpu_real_node *node,
                                   struct kvc_memcachedgpu_real_windows *windows, struct kvc_result *result)
 {
-    bool *wanted = malloc((windows->room + 1) * sizeof(*wanted));
+    bool *wanted = malloc((windows->watched.room + 1) * sizeof(*wanted));
     if (wanted == NULL) {
-        kvc_out_of_memory("%u windows", windows->room);
+        kvc_out_of_memory("%u windows", windows->watched.room);
     }
-    kvc_memcachedgpu_real_windows_stop(windows);
+    kvc_watched_stop(&windows->watched);
     report_raw(windows, wanted, result);
     kvc_memcachedgpu_real_windows_judge(windows, node->from_ns, wanted);
     wanted[0] = false;
-    uint32_t quiet = kvc_quiet_count(wanted, windows->count);
+    uint32_t quiet = kvc_quiet_count(wanted, windows->watched.count);
     if (quiet == 0) {
         want_all(windows, wanted);
     }
@@ -262,36 +262,15 @@ void kvc_memcachedgpu_real_report(const struct kvc_memcachedgpu_real_node *node,
     free(wanted);
 }
 
-/* Time for which the threads were kept from running, summed over the cores, relative to the measured time. */
-static double stalled_frac_of(const struct kvc_memcachedgpu_real_windows *windows)
-{
-    double stalled_ns = 0;
-    for (uint32_t core = 0; core < windows->cores; core++) {
-        for (uint32_t i = 0; i < windows->count; i++) {
-            stalled_ns += kvc_core_window_stalled_ns(&windows->watch[core].window[i]);
-        }
-    }
-    return stalled_ns / (windows->count * kvc_quiet_window_ns);
-}
-
-static double mean_speed(const struct kvc_memcachedgpu_real_windows *windows)
-{
-    double sum = 0;
-    for (uint32_t core = 0; core < windows->cores; core++) {
-        sum += kvc_quiet_fast_speed(windows->watch[core].window, windows->count);
-    }
-    return sum / windows->cores;
-}
-
 void kvc_memcachedgpu_real_report_noise(const struct kvc_memcachedgpu_real_noise *noise,
                                         const struct kvc_memcachedgpu_real_windows *windows,
                                         struct kvc_result *result)
 {
     double slowest_frac = kvc_cores_slowest_frac(&noise->cores);
     kvc_metrics_set(&result->model, "others_frac", noise->others_frac);
-    kvc_metrics_set(&result->model, "stalled_frac", stalled_frac_of(windows));
+    kvc_metrics_set(&result->model, "stalled_frac", kvc_watched_stalled_frac(&windows->watched));
     kvc_metrics_set(&result->model, "slowest_core_frac", slowest_frac);
-    kvc_metrics_set(&result->model, "core_speed_steps_per_ns", mean_speed(windows));
+    kvc_metrics_set(&result->model, "core_speed_steps_per_ns", kvc_watched_core_speed(&windows->watched));
     if (slowest_frac < kvc_cores_shared_frac) {
         kvc_result_note(
             result,

@@ -7,6 +7,8 @@
 #include "sim/base/clock.h"
 #include "validate/probes/pin.h"
 
+enum { CORES_MAX = 1 + KVC_MEMCACHEDGPU_REAL_POSTS_MAX };
+
 /* A thread with a core of its own; number 0 is GNoM-pre. */
 struct core {
     struct kvc_memcachedgpu_real_node *node;
@@ -30,7 +32,7 @@ static void *work(void *data)
 {
     const struct core *core = data;
     struct kvc_memcachedgpu_real_node *node = core->node;
-    struct kvc_core_watch *watch = &core->windows->watch[core->number];
+    struct kvc_core_watch *watch = &core->windows->watched.watch[core->number];
     kvc_memcachedgpu_real_step_fn *step =
         core->number == 0 ? kvc_memcachedgpu_real_pre_step : kvc_memcachedgpu_real_post_step;
     void *task = core->number == 0 ? (void *)node : (void *)&node->post[core->number - 1];
@@ -60,22 +62,11 @@ static void sleep_until_enough(struct kvc_memcachedgpu_real_node *node,
                                const struct kvc_progress *progress)
 {
     const struct timespec step = {0, 30000000};
-    double least_ns = node->from_ns + windows->least * kvc_quiet_window_ns;
-    while (!kvc_memcachedgpu_real_windows_suffice(windows) && !atomic_load(&node->failed)) {
+    double least_ns = node->from_ns + windows->watched.least * kvc_quiet_window_ns;
+    while (!kvc_watched_suffices(&windows->watched) && !atomic_load(&node->failed)) {
         kvc_progress_report(progress, "measure", fmin(kvc_memcachedgpu_real_node_ns(node) / least_ns, 1));
         nanosleep(&step, NULL);
     }
-}
-
-static enum kvc_status open_watches(const struct kvc_memcachedgpu_real_node *node, uint32_t cores,
-                                    struct kvc_memcachedgpu_real_windows *windows, struct kvc_diag *diag)
-{
-    double from_s = node->started_s + node->from_ns * 1e-9;
-    enum kvc_status status = KVC_OK;
-    for (; windows->cores < cores && status == KVC_OK; windows->cores++) {
-        status = kvc_core_watch_open(&windows->watch[windows->cores], from_s, windows->room, diag);
-    }
-    return status;
 }
 
 enum kvc_status kvc_memcachedgpu_real_threads_run(struct kvc_memcachedgpu_real_node *node,
@@ -83,10 +74,11 @@ enum kvc_status kvc_memcachedgpu_real_threads_run(struct kvc_memcachedgpu_real_n
                                                   struct kvc_memcachedgpu_real_windows *windows,
                                                   struct kvc_diag *diag)
 {
-    pthread_t threads[KVC_MEMCACHEDGPU_REAL_CORES_MAX];
-    struct core cores[KVC_MEMCACHEDGPU_REAL_CORES_MAX];
+    pthread_t threads[CORES_MAX];
+    struct core cores[CORES_MAX];
     uint32_t count = 1 + node->params.post_threads, started = 0;
-    enum kvc_status status = open_watches(node, count, windows, diag);
+    enum kvc_status status =
+        kvc_watched_open(&windows->watched, count, node->started_s + node->from_ns * 1e-9, diag);
     while (status == KVC_OK && started < count) {
         cores[started] = (struct core){node, windows, started};
         if (pthread_create(&threads[started], NULL, work, &cores[started]) != 0) {

@@ -6,9 +6,7 @@
 #define KVC_MODELS_MEMCACHEDGPU_REAL_WINDOWS_H
 
 #include "models/memcachedgpu/real/node.h"
-#include "validate/probes/core_watch.h"
-
-enum { KVC_MEMCACHEDGPU_REAL_CORES_MAX = 1 + KVC_MEMCACHEDGPU_REAL_POSTS_MAX };
+#include "validate/probes/watched.h"
 
 /* Counts of GNoM-pre up to the end of a window. */
 struct kvc_memcachedgpu_real_begun {
@@ -26,11 +24,7 @@ struct kvc_memcachedgpu_real_ended {
 };
 
 struct kvc_memcachedgpu_real_windows {
-    uint32_t room;  /* Windows that fit. */
-    uint32_t least; /* Windows to measure at least, when enough of them are quiet. */
-    uint32_t count; /* Windows that were measured. */
-    uint32_t cores; /* That are watched. */
-    struct kvc_core_watch watch[KVC_MEMCACHEDGPU_REAL_CORES_MAX];
+    struct kvc_watched watched;
     uint32_t posts;
     struct kvc_memcachedgpu_real_begun *begun;                                  /* By window. */
     struct kvc_memcachedgpu_real_ended *ended[KVC_MEMCACHEDGPU_REAL_POSTS_MAX]; /* By thread and window. */
@@ -49,13 +43,6 @@ void kvc_memcachedgpu_real_copy_begun(struct kvc_memcachedgpu_real_windows *wind
 void kvc_memcachedgpu_real_copy_ended(struct kvc_memcachedgpu_real_windows *windows,
                                       struct kvc_memcachedgpu_real_post *post, uint32_t number,
                                       uint32_t first, uint32_t last, double at_ns);
-
-/* Returns whether the measurement may end: the least number of windows has passed, and enough of them were
- * quiet or there is no room for more. May be called while the threads work. */
-bool kvc_memcachedgpu_real_windows_suffice(const struct kvc_memcachedgpu_real_windows *windows);
-
-/* Sets `count` after the threads have ended. */
-void kvc_memcachedgpu_real_windows_stop(struct kvc_memcachedgpu_real_windows *windows);
 
 /* Fills quiet[0] .. quiet[count - 1]; the first window begins at from_ns. */
 void kvc_memcachedgpu_real_windows_judge(const struct kvc_memcachedgpu_real_windows *windows, double from_ns,
