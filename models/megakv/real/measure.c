@@ -97,7 +97,7 @@ static enum kvc_status open_node(struct kvc_megakv_real_node *node, struct kvc_m
 /* What is watched beside the node. */
 struct watched {
     struct kvc_megakv_real_windows windows;
-    struct kvc_megakv_real_noise noise;
+    struct kvc_watched_noise noise;
 };
 
 static enum kvc_status run_node(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario,
@@ -140,7 +140,7 @@ enum kvc_status kvc_megakv_measure(const struct kvc_scenario *scenario, const st
     }
     if (status == KVC_OK) {
         kvc_megakv_real_report(node, &watched->windows, result);
-        kvc_megakv_real_report_noise(&watched->noise, &watched->windows, result);
+        kvc_watched_report_noise(&watched->windows.watched, &watched->noise, result);
         result->preload_wall_s = store->preload_wall_s;
     }
     kvc_megakv_real_windows_close(&watched->windows);

@@ -1,12 +1,14 @@
 #include "models/megakv/real/report.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "sim/metrics/bottleneck.h"
 
-/* A smaller share of quiet windows is worth a note. */
-static const double quiet_least_frac = 0.1;
+/* A measured run. */
+struct run {
+    const struct kvc_megakv_real_node *node;
+    const struct kvc_megakv_real_windows *windows;
+};
 
 static void add_stage(struct kvc_result *result, const char *name, const char *device,
                       const struct kvc_megakv_real_task_time *time, double utilization_frac)
@@ -88,17 +90,18 @@ static void add_scheduler(const struct kvc_megakv_real_launched *launched, const
 }
 
 /* Adds up the wanted windows. Their latencies replace those in `latency`. */
-static struct sums add_up(const struct kvc_megakv_real_node *node,
-                          const struct kvc_megakv_real_windows *windows, const bool *wanted,
-                          struct kvc_histogram *latency)
+static struct sums sum_up(const struct run *run, const bool *wanted, struct kvc_histogram *latency)
 {
-    struct sums sums = {.windows = kvc_quiet_count(wanted, windows->watched.count), .latency = latency};
+    const struct kvc_megakv_real_windows *windows = run->windows;
+    uint32_t count = windows->watched.count;
+    double from_ns = run->node->from_ns;
+    struct sums sums = {.windows = kvc_quiet_count(wanted, count), .latency = latency};
     kvc_histogram_reset(latency);
     for (uint32_t i = 0; i < windows->pipelines; i++) {
-        add_receiver(windows->received[i], wanted, windows->watched.count, &sums);
-        add_sender(windows->sent[i], wanted, windows->watched.count, node->from_ns, &sums);
+        add_receiver(windows->received[i], wanted, count, &sums);
+        add_sender(windows->sent[i], wanted, count, from_ns, &sums);
     }
-    add_scheduler(windows->launched, wanted, windows->watched.count, node->from_ns, &sums);
+    add_scheduler(windows->launched, wanted, count, from_ns, &sums);
     return sums;
 }
 
@@ -111,23 +114,6 @@ static double launch_us(const struct kvc_megakv_real_task_time *time, uint64_t l
 static double job_ns(const struct kvc_megakv_real_task_time *time)
 {
     return time->served > 0 ? time->busy_ns / (double)time->served : NAN;
-}
-
-/* ---- metrics with intervals ---- */
-
-/* The metrics that have intervals. */
-enum { MOPS, MEAN_US, P99_US, SEARCH_JOB_NS, INSERT_JOB_NS, INTERVALS };
-static const char *const interval_names[INTERVALS] = {"throughput_half_frac", "latency_mean_half_frac",
-                                                      "latency_p99_half_frac", "search_job_half_frac",
-                                                      "insert_job_half_frac"};
-
-static void values_of(const struct sums *sums, double value[INTERVALS])
-{
-    value[MOPS] = sums->mops;
-    value[MEAN_US] = kvc_histogram_mean_ns(sums->latency) / 1e3;
-    value[P99_US] = kvc_histogram_percentile_ns(sums->latency, 0.99) / 1e3;
-    value[SEARCH_JOB_NS] = job_ns(&sums->search);
-    value[INSERT_JOB_NS] = job_ns(&sums->insert);
 }
 
 /* ---- stages ---- */
@@ -160,47 +146,6 @@ static void report_stages(const struct kvc_megakv_real_node *node, const struct 
     add_stage(result, "index", node->on_gpu ? "gpu" : "cpu", &index, utilization[1]);
     add_stage(result, "send", "cpu", &sums->send, utilization[2]);
     kvc_bottleneck_find(result);
-}
-
-/* Adds the intervals of the metrics over the quiet windows by the means of batches, which also tell how well
- * the bottleneck is known. */
-static void report_intervals(const struct kvc_megakv_real_node *node,
-                             const struct kvc_megakv_real_windows *windows, const bool *quiet,
-                             const struct sums *sums, struct kvc_result *result)
-{
-    uint32_t count = sums->windows, batches = count < KVC_QUIET_BATCHES ? count : KVC_QUIET_BATCHES;
-    double batch_value[INTERVALS][KVC_QUIET_BATCHES], one[INTERVALS], all[INTERVALS];
-    double utilization[STAGES * KVC_QUIET_BATCHES], busy[STAGES];
-    struct kvc_histogram *latency = malloc(sizeof(*latency));
-    bool *wanted = malloc((windows->watched.count + 1) * sizeof(*wanted));
-    if (latency == NULL || wanted == NULL) {
-        kvc_out_of_memory("the batches of %u windows", windows->watched.count);
-    }
-    for (uint32_t batch = 0; batch < batches; batch++) {
-        for (uint32_t i = 0, order = 0; i < windows->watched.count; i++) {
-            wanted[i] = quiet[i] && kvc_quiet_batch(order, count) == batch;
-            order += quiet[i];
-        }
-        struct sums part = add_up(node, windows, wanted, latency);
-        values_of(&part, one);
-        for (int i = 0; i < INTERVALS; i++) {
-            batch_value[i][batch] = one[i];
-        }
-        find_utilizations(node, &part, busy);
-        for (uint32_t i = 0; i < STAGES; i++) {
-            utilization[i * batches + batch] = busy[i];
-        }
-    }
-    kvc_bottleneck_find_in_parts(result, utilization, batches);
-    values_of(sums, all);
-    for (int i = 0; i < INTERVALS; i++) {
-        double half_frac = kvc_quiet_half_width(batch_value[i], batches) / all[i];
-        if (isfinite(half_frac)) {
-            kvc_metrics_set(&result->model, interval_names[i], half_frac);
-        }
-    }
-    free(latency);
-    free(wanted);
 }
 
 /* Adds what the data structures of the pipelines counted in the whole run. */
@@ -250,39 +195,6 @@ static void report_launches(struct kvc_result *result, const char *time_name, co
     kvc_metrics_set(&result->model, job_name, job_ns(time));
 }
 
-static void report_windows(const struct kvc_megakv_real_windows *windows, uint32_t quiet,
-                           struct kvc_result *result)
-{
-    double quiet_frac = (double)quiet / windows->watched.count;
-    kvc_metrics_set(&result->model, "windows", windows->watched.count);
-    kvc_metrics_set(&result->model, "quiet_frac", quiet_frac);
-    if (quiet == 0) {
-        kvc_result_note(result,
-                        "none of the %u windows of 10 ms was quiet: the metrics are those of the disturbed "
-                        "machine and have no intervals, measure again",
-                        windows->watched.count);
-    } else if (quiet_frac < quiet_least_frac) {
-        kvc_result_note(result, "only %u of the %u windows of 10 ms were quiet: the intervals are wide",
-                        quiet, windows->watched.count);
-    }
-}
-
-/* Adds the metrics of all windows, as they would be without a choice. */
-static void report_raw(const struct kvc_megakv_real_node *node, const struct kvc_megakv_real_windows *windows,
-                       bool *wanted, struct kvc_result *result)
-{
-    for (uint32_t i = 0; i < windows->watched.count; i++) {
-        wanted[i] = true;
-    }
-    struct sums raw = add_up(node, windows, wanted, &result->latency);
-    kvc_metrics_set(&result->model, "raw_throughput_mops", raw.mops);
-    if (raw.latency->count > 0) {
-        kvc_metrics_set(&result->model, "raw_latency_mean_us", kvc_histogram_mean_ns(raw.latency) / 1e3);
-        kvc_metrics_set(&result->model, "raw_latency_p99_us",
-                        kvc_histogram_percentile_ns(raw.latency, 0.99) / 1e3);
-    }
-}
-
 /* Adds the metrics of the windows that count. */
 static void report_sums(const struct kvc_megakv_real_node *node, const struct sums *sums,
                         struct kvc_result *result)
@@ -310,43 +222,52 @@ static void report_sums(const struct kvc_megakv_real_node *node, const struct su
     }
 }
 
+static struct kvc_quiet_flow flow_of(const void *data, uint32_t window)
+{
+    const struct run *run = data;
+    const struct kvc_megakv_real_windows *windows = run->windows;
+    struct kvc_quiet_flow flow = {.caught_up = true, .oldest_sent_ns = INFINITY};
+    for (uint32_t p = 0; p < windows->pipelines; p++) {
+        flow.caught_up = flow.caught_up && windows->received[p][window].caught_up;
+        flow.oldest_sent_ns = fmin(flow.oldest_sent_ns, windows->sent[p][window].oldest_sent_ns);
+    }
+    return flow;
+}
+
+/* The metrics of the store that have intervals. */
+enum { SEARCH_JOB_NS, INSERT_JOB_NS, VALUES };
+static const char *const half_widths[VALUES] = {"search_job_half_frac", "insert_job_half_frac"};
+
+static void add_up(const void *data, const bool *wanted, struct kvc_histogram *latency,
+                   struct kvc_watched_part *part)
+{
+    const struct run *run = data;
+    struct sums sums = sum_up(run, wanted, latency);
+    part->mops = sums.mops;
+    part->value[SEARCH_JOB_NS] = job_ns(&sums.search);
+    part->value[INSERT_JOB_NS] = job_ns(&sums.insert);
+    find_utilizations(run->node, &sums, part->utilization_frac);
+}
+
+static void report(const void *data, const bool *wanted, struct kvc_result *result)
+{
+    const struct run *run = data;
+    struct sums sums = sum_up(run, wanted, &result->latency);
+    report_sums(run->node, &sums, result);
+    report_kernel(run->node, result);
+}
+
 void kvc_megakv_real_report(const struct kvc_megakv_real_node *node, struct kvc_megakv_real_windows *windows,
                             struct kvc_result *result)
 {
-    bool *wanted = malloc((windows->watched.room + 1) * sizeof(*wanted));
-    if (wanted == NULL) {
-        kvc_out_of_memory("%u windows", windows->watched.room);
-    }
-    kvc_watched_stop(&windows->watched);
-    report_raw(node, windows, wanted, result);
-    kvc_megakv_real_windows_judge(windows, node, wanted);
-    uint32_t quiet = kvc_quiet_count(wanted, windows->watched.count);
-    for (uint32_t i = 0; quiet == 0 && i < windows->watched.count; i++) {
-        wanted[i] = true;
-    }
-    struct sums sums = add_up(node, windows, wanted, &result->latency);
-    report_sums(node, &sums, result);
-    report_kernel(node, result);
-    report_windows(windows, quiet, result);
-    if (quiet > 0) {
-        report_intervals(node, windows, wanted, &sums, result);
-    }
-    free(wanted);
-}
-
-void kvc_megakv_real_report_noise(const struct kvc_megakv_real_noise *noise,
-                                  const struct kvc_megakv_real_windows *windows, struct kvc_result *result)
-{
-    double slowest_frac = kvc_cores_slowest_frac(&noise->cores);
-    kvc_metrics_set(&result->model, "others_frac", noise->others_frac);
-    kvc_metrics_set(&result->model, "stalled_frac", kvc_watched_stalled_frac(&windows->watched));
-    kvc_metrics_set(&result->model, "slowest_core_frac", slowest_frac);
-    kvc_metrics_set(&result->model, "core_speed_steps_per_ns", kvc_watched_core_speed(&windows->watched));
-    if (slowest_frac < kvc_cores_shared_frac) {
-        kvc_result_note(
-            result,
-            "the slowest core ran at %.0f %% of the fastest while all worked: it shares its units with another "
-            "core or with a neighbour of this machine, and pipelines wait for it",
-            100 * slowest_frac);
-    }
+    const struct run run = {node, windows};
+    const struct kvc_watched_store store = {.data = &run,
+                                            .flow_of = flow_of,
+                                            .from_ns = node->from_ns,
+                                            .open_loop = !node->saturating,
+                                            .add_up = add_up,
+                                            .report = report,
+                                            .values = VALUES,
+                                            .half_widths = half_widths};
+    kvc_watched_report(&windows->watched, &store, result);
 }

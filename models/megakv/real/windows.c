@@ -82,22 +82,3 @@ void kvc_megakv_real_copy_launched(struct kvc_megakv_real_windows *windows, void
                                                                  .late_launches = node->late_launches};
     }
 }
-
-/* ---- judgement ---- */
-
-static struct kvc_quiet_flow flow_of(const void *data, uint32_t window)
-{
-    const struct kvc_megakv_real_windows *windows = data;
-    struct kvc_quiet_flow flow = {.caught_up = true, .oldest_sent_ns = INFINITY};
-    for (uint32_t p = 0; p < windows->pipelines; p++) {
-        flow.caught_up = flow.caught_up && windows->received[p][window].caught_up;
-        flow.oldest_sent_ns = fmin(flow.oldest_sent_ns, windows->sent[p][window].oldest_sent_ns);
-    }
-    return flow;
-}
-
-void kvc_megakv_real_windows_judge(const struct kvc_megakv_real_windows *windows,
-                                   const struct kvc_megakv_real_node *node, bool *quiet)
-{
-    kvc_watched_judge(&windows->watched, flow_of, windows, node->from_ns, !node->saturating, quiet);
-}

@@ -53,8 +53,4 @@ kvc_megakv_real_copy_fn kvc_megakv_real_copy_received; /* `data` is a pipeline, 
 kvc_megakv_real_copy_fn kvc_megakv_real_copy_sent;     /* Likewise. */
 kvc_megakv_real_copy_fn kvc_megakv_real_copy_launched; /* `data` is the node. */
 
-/* Fills quiet[0] .. quiet[count - 1]. */
-void kvc_megakv_real_windows_judge(const struct kvc_megakv_real_windows *windows,
-                                   const struct kvc_megakv_real_node *node, bool *quiet);
-
 #endif

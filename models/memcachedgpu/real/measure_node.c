@@ -53,7 +53,7 @@ static enum kvc_status check_frames(const struct kvc_memcachedgpu_real_node *nod
 /* What is watched beside the node. */
 struct watched {
     struct kvc_memcachedgpu_real_windows windows;
-    struct kvc_memcachedgpu_real_noise noise;
+    struct kvc_watched_noise noise;
 };
 
 static enum kvc_status run_node(struct kvc_memcachedgpu_real_node *node, const struct kvc_scenario *scenario,
@@ -95,7 +95,7 @@ enum kvc_status kvc_memcachedgpu_real_measure_node(const struct kvc_scenario *sc
     }
     if (status == KVC_OK) {
         kvc_memcachedgpu_real_report(node, &watched->windows, result);
-        kvc_memcachedgpu_real_report_noise(&watched->noise, &watched->windows, result);
+        kvc_watched_report_noise(&watched->windows.watched, &watched->noise, result);
         result->preload_wall_s = node->preload_wall_s;
     }
     kvc_memcachedgpu_real_windows_close(&watched->windows);

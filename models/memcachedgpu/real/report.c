@@ -1,12 +1,18 @@
 #include "models/memcachedgpu/real/report.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "sim/metrics/bottleneck.h"
 
-/* A smaller share of quiet windows is worth a note. */
-static const double quiet_least_frac = 0.1;
+/* Counts begin with the warm-up: the first window is left out, so that the difference of two copies is that
+ * of a window. */
+enum { FIRST = 1 };
+
+/* A measured run. */
+struct run {
+    const struct kvc_memcachedgpu_real_node *node;
+    const struct kvc_memcachedgpu_real_windows *windows;
+};
 
 /* What the node did in some of its windows. */
 struct sums {
@@ -27,21 +33,19 @@ static void add_time(struct kvc_memcachedgpu_real_time *sum, const struct kvc_me
 static void add_pre(const struct kvc_memcachedgpu_real_begun *begun, const bool *wanted, uint32_t count,
                     struct sums *sums)
 {
-    static const struct kvc_memcachedgpu_real_begun none = {.pre = {0, 0}};
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = FIRST; i < count; i++) {
         if (wanted[i]) {
-            add_time(&sums->pre, &begun[i].pre, i > 0 ? &begun[i - 1].pre : &none.pre);
+            add_time(&sums->pre, &begun[i].pre, &begun[i - 1].pre);
         }
     }
 }
 
-/* Counts begin with the warm-up: the first window is left out, so that the difference is that of a window. */
 static void add_post(const struct kvc_memcachedgpu_real_ended *ended, const bool *wanted, uint32_t count,
                      struct sums *sums)
 {
     uint64_t answered = 0;
     double ns = 0;
-    for (uint32_t i = 1; i < count; i++) {
+    for (uint32_t i = FIRST; i < count; i++) {
         const struct kvc_memcachedgpu_real_ended *now = &ended[i], *before = &ended[i - 1];
         if (!wanted[i]) {
             continue;
@@ -60,38 +64,22 @@ static void add_post(const struct kvc_memcachedgpu_real_ended *ended, const bool
 }
 
 /* Adds up the wanted windows. Their latencies replace those in `latency`. */
-static struct sums add_up(const struct kvc_memcachedgpu_real_windows *windows, bool *wanted,
-                          struct kvc_histogram *latency)
+static struct sums sum_up(const struct run *run, const bool *wanted, struct kvc_histogram *latency)
 {
-    struct sums sums = {.latency = latency};
-    wanted[0] = false;
-    sums.windows = kvc_quiet_count(wanted, windows->watched.count);
+    const struct kvc_memcachedgpu_real_windows *windows = run->windows;
+    uint32_t count = windows->watched.count;
+    struct sums sums = {.windows = kvc_quiet_count(wanted, count), .latency = latency};
     kvc_histogram_reset(latency);
-    add_pre(windows->begun, wanted, windows->watched.count, &sums);
+    add_pre(windows->begun, wanted, count, &sums);
     for (uint32_t p = 0; p < windows->posts; p++) {
-        add_post(windows->ended[p], wanted, windows->watched.count, &sums);
+        add_post(windows->ended[p], wanted, count, &sums);
     }
     return sums;
 }
 
-/* ---- metrics with intervals ---- */
-
-enum { MOPS, MEAN_US, P99_US, KERNEL_JOB_NS, INTERVALS };
-static const char *const interval_names[INTERVALS] = {"throughput_half_frac", "latency_mean_half_frac",
-                                                      "latency_p99_half_frac", "search_job_half_frac"};
-
 static double kernel_us(const struct sums *sums)
 {
     return sums->kernels > 0 ? sums->kernel_ns / (double)sums->kernels / 1e3 : NAN;
-}
-
-static void values_of(const struct kvc_memcachedgpu_real_node *node, const struct sums *sums,
-                      double value[INTERVALS])
-{
-    value[MOPS] = sums->mops;
-    value[MEAN_US] = kvc_histogram_mean_ns(sums->latency) / 1e3;
-    value[P99_US] = kvc_histogram_percentile_ns(sums->latency, 0.99) / 1e3;
-    value[KERNEL_JOB_NS] = kernel_us(sums) * 1e3 / node->params.batch;
 }
 
 /* ---- stages ---- */
@@ -126,84 +114,6 @@ static void report_stages(const struct kvc_memcachedgpu_real_node *node, const s
     kvc_bottleneck_find(result);
 }
 
-/* Adds the intervals of the metrics over the quiet windows by the means of batches. */
-static void report_intervals(const struct kvc_memcachedgpu_real_node *node,
-                             const struct kvc_memcachedgpu_real_windows *windows, const bool *quiet,
-                             const struct sums *sums, struct kvc_result *result)
-{
-    uint32_t count = sums->windows, batches = count < KVC_QUIET_BATCHES ? count : KVC_QUIET_BATCHES;
-    double batch_value[INTERVALS][KVC_QUIET_BATCHES], one[INTERVALS], all[INTERVALS];
-    double utilization[STAGES * KVC_QUIET_BATCHES], busy[STAGES];
-    struct kvc_histogram *latency = malloc(sizeof(*latency));
-    bool *wanted = malloc((windows->watched.count + 1) * sizeof(*wanted));
-    if (latency == NULL || wanted == NULL) {
-        kvc_out_of_memory("the batches of %u windows", windows->watched.count);
-    }
-    values_of(node, sums, all);
-    for (uint32_t batch = 0; batch < batches; batch++) {
-        for (uint32_t i = 0, order = 0; i < windows->watched.count; i++) {
-            wanted[i] = quiet[i] && kvc_quiet_batch(order, count) == batch;
-            order += quiet[i];
-        }
-        struct sums part = add_up(windows, wanted, latency);
-        values_of(node, &part, one);
-        find_utilizations(node, &part, busy);
-        for (int i = 0; i < INTERVALS; i++) {
-            batch_value[i][batch] = one[i];
-        }
-        for (uint32_t i = 0; i < STAGES; i++) {
-            utilization[i * batches + batch] = busy[i];
-        }
-    }
-    kvc_bottleneck_find_in_parts(result, utilization, batches);
-    for (int i = 0; i < INTERVALS; i++) {
-        double half_frac = kvc_quiet_half_width(batch_value[i], batches) / all[i];
-        if (isfinite(half_frac)) {
-            kvc_metrics_set(&result->model, interval_names[i], half_frac);
-        }
-    }
-    free(latency);
-    free(wanted);
-}
-
-static void report_windows(const struct kvc_memcachedgpu_real_windows *windows, uint32_t quiet,
-                           struct kvc_result *result)
-{
-    double quiet_frac = (double)quiet / windows->watched.count;
-    kvc_metrics_set(&result->model, "windows", windows->watched.count);
-    kvc_metrics_set(&result->model, "quiet_frac", quiet_frac);
-    if (quiet == 0) {
-        kvc_result_note(result,
-                        "none of the %u windows of 10 ms was quiet: the metrics are those of the disturbed "
-                        "machine and have no intervals, measure again",
-                        windows->watched.count);
-    } else if (quiet_frac < quiet_least_frac) {
-        kvc_result_note(result, "only %u of the %u windows of 10 ms were quiet: the intervals are wide",
-                        quiet, windows->watched.count);
-    }
-}
-
-static void want_all(const struct kvc_memcachedgpu_real_windows *windows, bool *wanted)
-{
-    for (uint32_t i = 0; i < windows->watched.count; i++) {
-        wanted[i] = true;
-    }
-}
-
-/* Adds the metrics of all windows, as they would be without a choice. */
-static void report_raw(const struct kvc_memcachedgpu_real_windows *windows, bool *wanted,
-                       struct kvc_result *result)
-{
-    want_all(windows, wanted);
-    struct sums raw = add_up(windows, wanted, &result->latency);
-    kvc_metrics_set(&result->model, "raw_throughput_mops", raw.mops);
-    if (raw.latency->count > 0) {
-        kvc_metrics_set(&result->model, "raw_latency_mean_us", kvc_histogram_mean_ns(raw.latency) / 1e3);
-        kvc_metrics_set(&result->model, "raw_latency_p99_us",
-                        kvc_histogram_percentile_ns(raw.latency, 0.99) / 1e3);
-    }
-}
-
 /* Adds the metrics of the windows that count. */
 static void report_sums(const struct kvc_memcachedgpu_real_node *node, const struct sums *sums,
                         struct kvc_result *result)
@@ -236,46 +146,47 @@ static void report_sums(const struct kvc_memcachedgpu_real_node *node, const str
     }
 }
 
+static struct kvc_quiet_flow flow_of(const void *data, uint32_t window)
+{
+    const struct run *run = data;
+    struct kvc_quiet_flow flow = {.caught_up = true, .oldest_sent_ns = INFINITY};
+    for (uint32_t p = 0; p < run->windows->posts; p++) {
+        flow.oldest_sent_ns = fmin(flow.oldest_sent_ns, run->windows->ended[p][window].oldest_begun_ns);
+    }
+    return flow;
+}
+
+static void add_up(const void *data, const bool *wanted, struct kvc_histogram *latency,
+                   struct kvc_watched_part *part)
+{
+    const struct run *run = data;
+    struct sums sums = sum_up(run, wanted, latency);
+    part->mops = sums.mops;
+    part->value[0] = kernel_us(&sums) * 1e3 / run->node->params.batch;
+    find_utilizations(run->node, &sums, part->utilization_frac);
+}
+
+static void report(const void *data, const bool *wanted, struct kvc_result *result)
+{
+    const struct run *run = data;
+    struct sums sums = sum_up(run, wanted, &result->latency);
+    report_sums(run->node, &sums, result);
+}
+
 void kvc_memcachedgpu_real_report(const struct kvc_memcachedgpu_real_node *node,
                                   struct kvc_memcachedgpu_real_windows *windows, struct kvc_result *result)
 {
-    bool *wanted = malloc((windows->watched.room + 1) * sizeof(*wanted));
-    if (wanted == NULL) {
-        kvc_out_of_memory("%u windows", windows->watched.room);
-    }
-    kvc_watched_stop(&windows->watched);
-    report_raw(windows, wanted, result);
-    kvc_memcachedgpu_real_windows_judge(windows, node->from_ns, wanted);
-    wanted[0] = false;
-    uint32_t quiet = kvc_quiet_count(wanted, windows->watched.count);
-    if (quiet == 0) {
-        want_all(windows, wanted);
-    }
-    struct sums sums = add_up(windows, wanted, &result->latency);
-    report_sums(node, &sums, result);
-    report_windows(windows, quiet, result);
-    if (quiet > 0) {
-        report_intervals(node, windows, wanted, &sums, result);
-    }
+    static const char *const half_widths[] = {"search_job_half_frac"};
+    const struct run run = {node, windows};
+    const struct kvc_watched_store store = {.data = &run,
+                                            .flow_of = flow_of,
+                                            .from_ns = node->from_ns,
+                                            .first = FIRST,
+                                            .add_up = add_up,
+                                            .report = report,
+                                            .values = 1,
+                                            .half_widths = half_widths};
+    kvc_watched_report(&windows->watched, &store, result);
     kvc_metrics_set(&result->kernel, "load_factor_frac",
                     (double)kvc_index_used(node->index) / (double)kvc_index_capacity(node->index));
-    free(wanted);
-}
-
-void kvc_memcachedgpu_real_report_noise(const struct kvc_memcachedgpu_real_noise *noise,
-                                        const struct kvc_memcachedgpu_real_windows *windows,
-                                        struct kvc_result *result)
-{
-    double slowest_frac = kvc_cores_slowest_frac(&noise->cores);
-    kvc_metrics_set(&result->model, "others_frac", noise->others_frac);
-    kvc_metrics_set(&result->model, "stalled_frac", kvc_watched_stalled_frac(&windows->watched));
-    kvc_metrics_set(&result->model, "slowest_core_frac", slowest_frac);
-    kvc_metrics_set(&result->model, "core_speed_steps_per_ns", kvc_watched_core_speed(&windows->watched));
-    if (slowest_frac < kvc_cores_shared_frac) {
-        kvc_result_note(
-            result,
-            "the slowest core ran at %.0f %% of the fastest while all worked: it shares its units "
-            "with another core or with a neighbour of this machine",
-            100 * slowest_frac);
-    }
 }

@@ -59,19 +59,3 @@ void kvc_memcachedgpu_real_copy_ended(struct kvc_memcachedgpu_real_windows *wind
         post->oldest_begun_ns = INFINITY;
     }
 }
-
-static struct kvc_quiet_flow flow_of(const void *data, uint32_t window)
-{
-    const struct kvc_memcachedgpu_real_windows *windows = data;
-    struct kvc_quiet_flow flow = {.caught_up = true, .oldest_sent_ns = INFINITY};
-    for (uint32_t p = 0; p < windows->posts; p++) {
-        flow.oldest_sent_ns = fmin(flow.oldest_sent_ns, windows->ended[p][window].oldest_begun_ns);
-    }
-    return flow;
-}
-
-void kvc_memcachedgpu_real_windows_judge(const struct kvc_memcachedgpu_real_windows *windows, double from_ns,
-                                         bool *quiet)
-{
-    kvc_watched_judge(&windows->watched, flow_of, windows, from_ns, false, quiet);
-}

@@ -44,8 +44,4 @@ void kvc_memcachedgpu_real_copy_ended(struct kvc_memcachedgpu_real_windows *wind
                                       struct kvc_memcachedgpu_real_post *post, uint32_t number,
                                       uint32_t first, uint32_t last, double at_ns);
 
-/* Fills quiet[0] .. quiet[count - 1]; the first window begins at from_ns. */
-void kvc_memcachedgpu_real_windows_judge(const struct kvc_memcachedgpu_real_windows *windows, double from_ns,
-                                         bool *quiet);
-
 #endif
