@@ -65,7 +65,6 @@ struct kvc_megakv_real_node {
     struct kvc_megakv_real_pipeline *pipeline[KVC_MEGAKV_REAL_PIPELINES_MAX];
     double started_s;         /* Wall clock at time 0 [s]. */
     double from_ns, until_ns; /* The measured time [ns]. */
-    atomic_bool stop;         /* Tells the threads to end. */
     atomic_bool failed;       /* The index's device has failed; answers since then are misses. */
     struct kvc_megakv_real_device_queues *queues;
 

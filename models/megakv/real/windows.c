@@ -34,9 +34,10 @@ void kvc_megakv_real_windows_close(struct kvc_megakv_real_windows *windows)
 
 /* ---- copies of the counts ---- */
 
-void kvc_megakv_real_copy_received(struct kvc_megakv_real_windows *windows, void *data, uint32_t number,
-                                   uint32_t first, uint32_t last, double at_ns)
+void kvc_megakv_real_copy_received(void *copies, void *data, uint32_t number, uint32_t first, uint32_t last,
+                                   double at_ns)
 {
+    struct kvc_megakv_real_windows *windows = copies;
     struct kvc_megakv_real_pipeline *pipeline = data;
     (void)at_ns;
     for (uint32_t i = first; i <= last; i++) {
@@ -46,9 +47,10 @@ void kvc_megakv_real_copy_received(struct kvc_megakv_real_windows *windows, void
     }
 }
 
-void kvc_megakv_real_copy_sent(struct kvc_megakv_real_windows *windows, void *data, uint32_t number,
-                               uint32_t first, uint32_t last, double at_ns)
+void kvc_megakv_real_copy_sent(void *copies, void *data, uint32_t number, uint32_t first, uint32_t last,
+                               double at_ns)
 {
+    struct kvc_megakv_real_windows *windows = copies;
     struct kvc_megakv_real_pipeline *pipeline = data;
     struct kvc_megakv_real_answerer *answerer = &pipeline->answerer;
     for (uint32_t i = first; i <= last; i++) {
@@ -68,9 +70,10 @@ void kvc_megakv_real_copy_sent(struct kvc_megakv_real_windows *windows, void *da
     }
 }
 
-void kvc_megakv_real_copy_launched(struct kvc_megakv_real_windows *windows, void *data, uint32_t number,
-                                   uint32_t first, uint32_t last, double at_ns)
+void kvc_megakv_real_copy_launched(void *copies, void *data, uint32_t number, uint32_t first, uint32_t last,
+                                   double at_ns)
 {
+    struct kvc_megakv_real_windows *windows = copies;
     const struct kvc_megakv_real_node *node = data;
     (void)number;
     for (uint32_t i = first; i <= last; i++) {

@@ -8,7 +8,7 @@
 #define KVC_MODELS_MEGAKV_REAL_WINDOWS_H
 
 #include "models/megakv/real/node.h"
-#include "validate/probes/watched.h"
+#include "validate/probes/watched_threads.h"
 
 /* Counts of a receiver up to the end of a window. */
 struct kvc_megakv_real_received {
@@ -46,11 +46,9 @@ enum kvc_status kvc_megakv_real_windows_open(struct kvc_megakv_real_windows *win
                                              double duration_ns, struct kvc_diag *diag);
 void kvc_megakv_real_windows_close(struct kvc_megakv_real_windows *windows); /* A zeroed one is allowed. */
 
-/* Copies the counts of one task at the end of the windows first .. last. */
-typedef void kvc_megakv_real_copy_fn(struct kvc_megakv_real_windows *windows, void *data, uint32_t number,
-                                     uint32_t first, uint32_t last, double at_ns);
-kvc_megakv_real_copy_fn kvc_megakv_real_copy_received; /* `data` is a pipeline, and `number` its number. */
-kvc_megakv_real_copy_fn kvc_megakv_real_copy_sent;     /* Likewise. */
-kvc_megakv_real_copy_fn kvc_megakv_real_copy_launched; /* `data` is the node. */
+/* Copy counts of a task into `copies`, which are windows. */
+kvc_watched_copy_fn kvc_megakv_real_copy_received; /* `data` is a pipeline, and `number` its number. */
+kvc_watched_copy_fn kvc_megakv_real_copy_sent;     /* Likewise. */
+kvc_watched_copy_fn kvc_megakv_real_copy_launched; /* `data` is the node. */
 
 #endif

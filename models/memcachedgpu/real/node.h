@@ -66,7 +66,6 @@ struct kvc_memcachedgpu_real_node {
     double preload_wall_s;
     double started_s;   /* Wall clock at time 0 [s]. */
     double from_ns;     /* Begin of the measured time [ns]. */
-    atomic_bool stop;   /* Tells the threads to end. */
     atomic_bool failed; /* The device has failed. */
 
     /* Only GNoM-pre uses the fields from here on. */
@@ -92,8 +91,7 @@ void kvc_memcachedgpu_real_node_start(struct kvc_memcachedgpu_real_node *node, d
 /* Time since then [ns]. */
 double kvc_memcachedgpu_real_node_ns(const struct kvc_memcachedgpu_real_node *node);
 
-/* Does one piece of a task's work. Returns the time at which it ended [ns], or 0 if there was none. */
-typedef double kvc_memcachedgpu_real_step_fn(void *data);
+/* Each does one piece of a task's work. Returns the time at which it ended [ns], or 0 if there was none. */
 double kvc_memcachedgpu_real_pre_step(void *node);  /* one batch */
 double kvc_memcachedgpu_real_post_step(void *post); /* one batch */
 

@@ -30,19 +30,22 @@ void kvc_memcachedgpu_real_windows_close(struct kvc_memcachedgpu_real_windows *w
     kvc_watched_close(&windows->watched);
 }
 
-void kvc_memcachedgpu_real_copy_begun(struct kvc_memcachedgpu_real_windows *windows,
-                                      const struct kvc_memcachedgpu_real_node *node, uint32_t first,
-                                      uint32_t last)
+void kvc_memcachedgpu_real_copy_begun(void *copies, void *data, uint32_t number, uint32_t first,
+                                      uint32_t last, double at_ns)
 {
+    struct kvc_memcachedgpu_real_windows *windows = copies;
+    const struct kvc_memcachedgpu_real_node *node = data;
+    (void)number, (void)at_ns;
     for (uint32_t i = first; i <= last; i++) {
         windows->begun[i].pre = node->pre;
     }
 }
 
-void kvc_memcachedgpu_real_copy_ended(struct kvc_memcachedgpu_real_windows *windows,
-                                      struct kvc_memcachedgpu_real_post *post, uint32_t number,
-                                      uint32_t first, uint32_t last, double at_ns)
+void kvc_memcachedgpu_real_copy_ended(void *copies, void *data, uint32_t number, uint32_t first,
+                                      uint32_t last, double at_ns)
 {
+    struct kvc_memcachedgpu_real_windows *windows = copies;
+    struct kvc_memcachedgpu_real_post *post = data;
     for (uint32_t i = first; i <= last; i++) {
         struct kvc_memcachedgpu_real_ended *ended = &windows->ended[number][i];
         *ended = (struct kvc_memcachedgpu_real_ended){.at_ns = at_ns,

@@ -6,7 +6,7 @@
 #define KVC_MODELS_MEMCACHEDGPU_REAL_WINDOWS_H
 
 #include "models/memcachedgpu/real/node.h"
-#include "validate/probes/watched.h"
+#include "validate/probes/watched_threads.h"
 
 /* Counts of GNoM-pre up to the end of a window. */
 struct kvc_memcachedgpu_real_begun {
@@ -36,12 +36,8 @@ enum kvc_status kvc_memcachedgpu_real_windows_open(struct kvc_memcachedgpu_real_
                                                    uint32_t posts, double duration_ns, struct kvc_diag *diag);
 void kvc_memcachedgpu_real_windows_close(struct kvc_memcachedgpu_real_windows *windows);
 
-/* Copies the counts of one task at the end of the windows first .. last. */
-void kvc_memcachedgpu_real_copy_begun(struct kvc_memcachedgpu_real_windows *windows,
-                                      const struct kvc_memcachedgpu_real_node *node, uint32_t first,
-                                      uint32_t last);
-void kvc_memcachedgpu_real_copy_ended(struct kvc_memcachedgpu_real_windows *windows,
-                                      struct kvc_memcachedgpu_real_post *post, uint32_t number,
-                                      uint32_t first, uint32_t last, double at_ns);
+/* Copy counts of a task into `copies`, which are windows. */
+kvc_watched_copy_fn kvc_memcachedgpu_real_copy_begun; /* `data` is the node. */
+kvc_watched_copy_fn kvc_memcachedgpu_real_copy_ended; /* `data` is a thread, and `number` its number. */
 
 #endif
