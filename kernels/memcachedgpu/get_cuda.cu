@@ -205,6 +205,11 @@ void launch(const struct kvc_index *index, const struct kvc_memcachedgpu_get_bat
 
 } // namespace
 
+uint32_t kvc_memcachedgpu_get_cuda_shared_bytes(void)
+{
+    return sizeof(shared_state);
+}
+
 void kvc_memcachedgpu_get_cuda(const struct kvc_index *index, const struct kvc_memcachedgpu_get_batch *batch,
                                struct kvc_cuda_stream *stream)
 {

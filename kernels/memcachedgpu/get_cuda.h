@@ -21,6 +21,9 @@
 extern "C" {
 #endif
 
+/** Returns the shared memory of a block of the GET kernel [bytes]. */
+uint32_t kvc_memcachedgpu_get_cuda_shared_bytes(void);
+
 /** Starts the GET kernel for one batch in a stream and returns at once.
  *
  * `index` is a table of set_assoc_cuda.h. The whole batch lies in device or pinned host memory; `packets` and

@@ -13,8 +13,11 @@ enum kvc_status kvc_memcachedgpu_calibrate(const struct kvc_calibration *calibra
 
 #else
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "kernels/memcachedgpu/get_cuda.h"
 
 #include "models/memcachedgpu/real/derive.h"
 
@@ -43,6 +46,12 @@ static void add_costs(const struct kvc_memcachedgpu_survey *survey,
                       survey->set_cycles.middle, survey->set_cycles.low, survey->set_cycles.high);
     kvc_profile_value(profile, costs_device, "call", derived->call_ns, "ns",
                       "a batch of 512 with three copies in a thread that makes six calls for it");
+    if (!isnan(derived->call_polled_ns)) {
+        kvc_profile_value(profile, costs_device, "call_polled", derived->call_polled_ns, "ns",
+                          "the same while another thread asks for an event that is pending");
+    }
+    kvc_profile_value(profile, costs_device, "block_shared", kvc_memcachedgpu_get_cuda_shared_bytes(), "B",
+                      "as the kernel declares it");
     kvc_profile_value(profile, costs_device, "host_clock", cpu_hz / 1e6, "MHz", "as the system reports it");
     kvc_profile_value(profile, costs_device, "answer", derived->answer_ns, "ns",
                       "a response whose lines are all in caches; %.1f ns with values in 1 GiB of slabs",

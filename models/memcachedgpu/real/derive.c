@@ -96,19 +96,27 @@ static bool derive_packets(const struct kvc_memcachedgpu_survey *survey,
     return true;
 }
 
-/* Fills in the time of a call from the highest rate of copied batches, which the calls of one thread limit.
+/* Returns the highest rate of copied batches, which the calls of one thread limit [Mops]; 0: there are none.
  */
-static bool derive_calls(const struct kvc_memcachedgpu_survey *survey,
-                         struct kvc_memcachedgpu_derived *derived)
+static double highest_mops(const struct kvc_memcachedgpu_survey *survey, bool polled)
 {
     double mops = 0;
     for (uint32_t i = 0; i < survey->streams_count; i++) {
         const struct kvc_memcachedgpu_survey_streams *row = &survey->streams[i];
-        if (row->copied && row->packets == BATCH && row->background_blocks == 0) {
+        if (row->copied && row->packets == BATCH && row->background_blocks == 0 && row->polled == polled) {
             mops = fmax(mops, row->mops);
         }
     }
+    return mops;
+}
+
+/* Fills in the times of a call. */
+static bool derive_calls(const struct kvc_memcachedgpu_survey *survey,
+                         struct kvc_memcachedgpu_derived *derived)
+{
+    double mops = highest_mops(survey, false), polled_mops = highest_mops(survey, true);
     derived->call_ns = mops > 0 ? BATCH / mops * 1e3 / CALLS : 0;
+    derived->call_polled_ns = polled_mops > 0 ? BATCH / polled_mops * 1e3 / CALLS : NAN;
     return mops > 0;
 }
 

@@ -295,6 +295,9 @@ static enum kvc_status survey_table(struct kvc_memcachedgpu_survey *survey,
         status = kvc_memcachedgpu_survey_all_streams(survey, bench, quick, diag);
     }
     if (status == KVC_OK) {
+        status = kvc_memcachedgpu_survey_polled(survey, bench, diag);
+    }
+    if (status == KVC_OK) {
         status = kvc_memcachedgpu_survey_background(survey, bench, quick, diag);
     }
     if (status == KVC_OK && (!measure_sets(bench, true, &survey->set_cycles) ||

@@ -37,6 +37,7 @@ struct kvc_memcachedgpu_survey_batch {
 struct kvc_memcachedgpu_survey_streams {
     uint32_t key_bytes, packets, streams;
     bool copied;                 /* Packets are copied in, results and heads out. */
+    bool polled;                 /* Another thread asks for a pending event all the time. */
     uint32_t background_blocks;  /* Blocks of the background task beside them; 0: none. */
     uint32_t background_kernels; /* Kernels of that task. */
     double background_ns;        /* What it took beside the batches. */

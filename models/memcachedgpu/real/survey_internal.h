@@ -13,6 +13,11 @@ enum kvc_status kvc_memcachedgpu_survey_all_streams(struct kvc_memcachedgpu_surv
                                                     struct kvc_memcachedgpu_testbench *bench, bool quick,
                                                     struct kvc_diag *diag);
 
+/* The same for batches of 512 in all streams, while another thread asks for an event that is pending. */
+enum kvc_status kvc_memcachedgpu_survey_polled(struct kvc_memcachedgpu_survey *survey,
+                                               struct kvc_memcachedgpu_testbench *bench,
+                                               struct kvc_diag *diag);
+
 /* The same beside the background task. */
 enum kvc_status kvc_memcachedgpu_survey_background(struct kvc_memcachedgpu_survey *survey,
                                                    struct kvc_memcachedgpu_testbench *bench, bool quick,

@@ -30,13 +30,14 @@ static void write_streams(const struct kvc_memcachedgpu_survey *survey, FILE *ou
 {
     fprintf(out,
             "\nBatches of hits that follow each other; background: blocks, kernels, ms beside and alone\n");
-    fprintf(out, "key packets streams copied      M/s   mean us  95 %% us    max us  background\n");
+    fprintf(out, "key packets streams copied polled      M/s   mean us  95 %% us    max us  background\n");
     for (uint32_t i = 0; i < survey->streams_count; i++) {
         const struct kvc_memcachedgpu_survey_streams *row = &survey->streams[i];
-        fprintf(out, "%3u %7u %7u %-6s %8.2f %9.2f %8.2f %9.2f  %u %u %.3f %.3f\n", row->key_bytes,
-                row->packets, row->streams, row->copied ? "yes" : "no", row->mops, row->batch_mean_ns / 1e3,
-                row->batch_95th_ns / 1e3, row->batch_max_ns / 1e3, row->background_blocks,
-                row->background_kernels, row->background_ns / 1e6, row->background_alone_ns / 1e6);
+        fprintf(out, "%3u %7u %7u %-6s %-6s %8.2f %9.2f %8.2f %9.2f  %u %u %.3f %.3f\n", row->key_bytes,
+                row->packets, row->streams, row->copied ? "yes" : "no", row->polled ? "yes" : "no", row->mops,
+                row->batch_mean_ns / 1e3, row->batch_95th_ns / 1e3, row->batch_max_ns / 1e3,
+                row->background_blocks, row->background_kernels, row->background_ns / 1e6,
+                row->background_alone_ns / 1e6);
     }
 }
 

@@ -1,5 +1,7 @@
 /* Batches that follow each other in several streams, alone and beside the background task. */
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "kernels/memcachedgpu/background_cuda.h"
@@ -11,6 +13,7 @@ enum {
     POOL_PACKETS = 1 << 20,
     BATCHES_MAX = 1 << 20, /* Batches of a measurement whose times are kept. */
     TRIAL_ROUNDS = 50,
+    POLLED_PACKETS = 512,
 };
 
 static const double measured_s = 0.06, settling_s = 0.01;
@@ -194,7 +197,7 @@ enum kvc_status kvc_memcachedgpu_survey_all_streams(struct kvc_memcachedgpu_surv
     return status;
 }
 
-/* ---- beside the background task ---- */
+/* ---- tasks of a known time ---- */
 
 /* Runs the task alone and waits for it. Returns its time, or a negative one if the device failed. */
 static double task_alone_s(struct kvc_background *task, uint32_t rounds, struct kvc_cuda_stream *stream)
@@ -212,6 +215,72 @@ static uint32_t find_rounds(struct kvc_background *task, struct kvc_cuda_stream 
     double trial_s = task_alone_s(task, TRIAL_ROUNDS, stream);
     return trial_s > 0 ? (uint32_t)fmax(TRIAL_ROUNDS * background_s / trial_s, 1) : 0;
 }
+
+/* ---- beside a thread that polls ---- */
+
+struct poller {
+    struct kvc_cuda_event *event; /* Pending as long as the thread polls. */
+    atomic_bool stop;
+    pthread_t thread;
+};
+
+static void *poll_main(void *data)
+{
+    struct poller *poller = data;
+    while (!atomic_load_explicit(&poller->stop, memory_order_relaxed)) {
+        kvc_cuda_event_query(poller->event);
+    }
+    return NULL;
+}
+
+/* Measures while a kernel of one block keeps the event of the poller pending. */
+static bool measure_polled(struct kvc_memcachedgpu_survey *survey, struct runner *runner)
+{
+    static const double pending_s = 0.4;
+    const struct kvc_background_params params = {
+        .blocks = 1, .threads = background_threads, .kernels = 1, .part_bytes = background_part_bytes};
+    struct kvc_background *task = kvc_background_create(&params);
+    struct kvc_cuda_stream *stream = kvc_cuda_stream_create();
+    struct poller poller = {.event = kvc_cuda_event_create()};
+    uint32_t rounds = task != NULL && stream != NULL ? find_rounds(task, stream) : 0;
+    double seconds = -1;
+    if (rounds > 0 && poller.event != NULL) {
+        kvc_background_begin(task, (uint32_t)(rounds * pending_s / background_s), stream);
+        if (kvc_cuda_event_record(poller.event, stream) &&
+            pthread_create(&poller.thread, NULL, poll_main, &poller) == 0) {
+            seconds = keep_busy(runner, settling_s, NULL) > 0 ? keep_busy(runner, measured_s, NULL) : -1;
+            atomic_store(&poller.stop, true);
+            pthread_join(poller.thread, NULL);
+        }
+    }
+    bool done = drain(runner) && seconds > 0 && kvc_cuda_stream_wait(stream);
+    if (done) {
+        struct kvc_memcachedgpu_survey_streams *row = next_row(survey);
+        note(runner, seconds, row);
+        row->polled = true;
+    }
+    kvc_cuda_event_free(poller.event);
+    kvc_cuda_stream_free(stream);
+    kvc_background_free(task);
+    return done;
+}
+
+enum kvc_status kvc_memcachedgpu_survey_polled(struct kvc_memcachedgpu_survey *survey,
+                                               struct kvc_memcachedgpu_testbench *bench,
+                                               struct kvc_diag *diag)
+{
+    struct runner runner;
+    enum kvc_status status = open_runner(&runner, bench, POLLED_PACKETS, diag);
+    runner.streams = STREAMS_MAX;
+    runner.copied = true;
+    if (status == KVC_OK && !measure_polled(survey, &runner)) {
+        status = kvc_memcachedgpu_survey_failed(diag);
+    }
+    close_runner(&runner);
+    return status;
+}
+
+/* ---- beside the background task ---- */
 
 /* Measures batches beside a task of these blocks and kernels. */
 static bool measure_beside(struct kvc_memcachedgpu_survey *survey, struct runner *runner, uint32_t blocks,
