@@ -238,8 +238,9 @@ static void add_metrics(const struct kvc_memcachedgpu_config *config, const stru
     kvc_metrics_set(model, "drop_frac",
                     isfinite(offered_per_ns) ? fmax(1 - limits->lowest / offered_per_ns, 0) : 0);
     kvc_metrics_set(model, "batching_mean_us", times->batching / 1e3);
-    kvc_metrics_set(model, "batch_packets", times->packets);
-    kvc_metrics_set(model, "kernel_us", times->kernel / 1e3);
+    kvc_metrics_set(model, "jobs_per_search", times->packets);
+    kvc_metrics_set(model, "t_search_us", times->kernel / 1e3);
+    kvc_metrics_set(model, "search_ns_per_job", times->kernel / times->packets);
     kvc_metrics_set(model, "launch_us", times->launch / 1e3);
     kvc_metrics_set(model, "answer_ns", answer_each(times));
     double serial_ns = write_ns(config);

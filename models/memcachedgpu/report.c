@@ -70,8 +70,10 @@ void kvc_memcachedgpu_count(void *data, bool begins)
         {"stages", "write", "mean_us", simulation->set_latency_sum_ns * 1e-3,
          (double)(simulation->sets + simulation->deletes), KVC_RATIO_OF_ENGINE},
         {"model", NULL, "batching_mean_us", simulation->batching_sum_ns * 1e-3, batched, KVC_RATIO_OF_ENGINE},
-        {"model", NULL, "batch_packets", batched, batches, KVC_RATIO_OF_COUNTS},
-        {"model", NULL, "kernel_us", simulation->kernel_sum_ns * 1e-3, simulation->kernels,
+        {"model", NULL, "jobs_per_search", batched, batches, KVC_RATIO_OF_COUNTS},
+        {"model", NULL, "t_search_us", simulation->kernel_sum_ns * 1e-3, simulation->kernels,
+         KVC_RATIO_OF_ENGINE},
+        {"model", NULL, "search_ns_per_job", simulation->kernel_sum_ns, simulation->kernel_packets,
          KVC_RATIO_OF_ENGINE},
         {"model", NULL, "set_kops", (double)simulation->sets * 1e6, kvc_engine_now_ns(), KVC_RATIO_OF_ENGINE},
     };
@@ -156,8 +158,10 @@ void kvc_memcachedgpu_report(struct kvc_memcachedgpu_simulation *simulation, str
     kvc_recorder_report(recorder, result);
     report_stages(simulation, result);
     kvc_metrics_set(&result->model, "batching_mean_us", simulation->batching_sum_ns / batched * 1e-3);
-    kvc_metrics_set(&result->model, "batch_packets", batched / (double)simulation->batches);
-    kvc_metrics_set(&result->model, "kernel_us", simulation->kernel_sum_ns / simulation->kernels * 1e-3);
+    kvc_metrics_set(&result->model, "jobs_per_search", batched / (double)simulation->batches);
+    kvc_metrics_set(&result->model, "t_search_us", simulation->kernel_sum_ns / simulation->kernels * 1e-3);
+    kvc_metrics_set(&result->model, "search_ns_per_job",
+                    simulation->kernel_sum_ns / simulation->kernel_packets);
     if (simulation->config->writes) {
         kvc_metrics_set(&result->model, "set_kops", (double)simulation->sets / measured_ns * 1e6);
     }

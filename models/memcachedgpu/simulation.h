@@ -200,7 +200,7 @@ struct kvc_memcachedgpu_simulation {
     /* Sums over the GETs of whole batches within the measured time, for the stages' means. */
     double batching_sum_ns, launch_sum_ns, gpu_sum_ns, answer_sum_ns;
     uint64_t batched;
-    double kernel_sum_ns, kernels; /* Kernels from launch to end. */
+    double kernel_sum_ns, kernels, kernel_packets; /* Kernels from launch to end. */
 
     struct kvc_index_stats first_index, last_index;
 };

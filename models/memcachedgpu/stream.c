@@ -44,6 +44,7 @@ static void run(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_
     if (kvc_engine_now_ns() >= simulation->replica.recorder.from_ns) {
         simulation->kernel_sum_ns += kernel_ns;
         simulation->kernels++;
+        simulation->kernel_packets += job->batch->count;
     }
 }
 

@@ -96,6 +96,18 @@ static enum kvc_status forecast_at_speed(struct kvc_scenario *scenario, forecast
     return status;
 }
 
+/* Loads a line with a sample of the keys, or, if its store keeps none, whole. */
+static enum kvc_status load_forecast(const struct kvc_measured_machine *machine,
+                                     const struct kvc_plan_line *line, double capacity_mops,
+                                     struct kvc_loaded **loaded, struct kvc_diag *diag)
+{
+    struct kvc_diag of_sample = {0};
+    enum kvc_status status =
+        kvc_validate_load_line(machine->subject, line, capacity_mops, forecast_overrides, loaded, &of_sample);
+    return status == KVC_OK ? status
+                            : kvc_validate_load_line(machine->subject, line, capacity_mops, "", loaded, diag);
+}
+
 /* Forecasts one run. A relative load is a fraction of the capacity that the same method forecasts: closed
  * form and simulation both work at the utilization of the measurement. */
 static enum kvc_status forecast_line(const struct kvc_measured_machine *machine, uint32_t task,
@@ -105,16 +117,14 @@ static enum kvc_status forecast_line(const struct kvc_measured_machine *machine,
     const struct kvc_plan_line *line = &machine->plan.entry[task];
     const struct kvc_forecast *of = &machine->forecasts[line->of];
     struct kvc_loaded *loaded = NULL;
-    enum kvc_status status = kvc_validate_load_line(
-        machine->subject, line, capacity_of(line, &of->closed_form), forecast_overrides, &loaded, diag);
+    enum kvc_status status = load_forecast(machine, line, capacity_of(line, &of->closed_form), &loaded, diag);
     if (status == KVC_OK) {
         status = forecast_at_speed(&loaded->scenario, predict_line, options, forecast, diag);
     }
     kvc_loaded_free(loaded);
     loaded = NULL;
     if (status == KVC_OK) {
-        status = kvc_validate_load_line(machine->subject, line, capacity_of(line, &of->simulated),
-                                        forecast_overrides, &loaded, diag);
+        status = load_forecast(machine, line, capacity_of(line, &of->simulated), &loaded, diag);
     }
     if (status == KVC_OK) {
         status = forecast_at_speed(&loaded->scenario, simulate_line, options, forecast, diag);
@@ -151,9 +161,8 @@ static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struc
             machine->forecasts[i].open_loop = loaded->scenario.workload.arrival != KVC_ARRIVAL_SATURATE;
             kvc_loaded_free(loaded);
             loaded = NULL;
-            status =
-                kvc_validate_load_line(machine->subject, &machine->plan.entry[i],
-                                       kvc_validate_any_capacity_mops, forecast_overrides, &loaded, diag);
+            status = load_forecast(machine, &machine->plan.entry[i], kvc_validate_any_capacity_mops, &loaded,
+                                   diag);
         }
         if (status == KVC_OK) {
             machine->forecasts[i].memory_bytes = kvc_scenario_memory_bytes(&loaded->scenario);

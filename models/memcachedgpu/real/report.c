@@ -129,9 +129,7 @@ static void report_sums(const struct kvc_memcachedgpu_real_node *node, const str
     result->simulated_s = measured_ns / 1e9;
     result->warmup_s = node->from_ns / 1e9;
     report_stages(node, sums, result);
-    kvc_metrics_set(&result->model, "batch_packets", batch);
     if (sums->kernels > 0) {
-        kvc_metrics_set(&result->model, "kernel_us", kernel_us(sums));
         kvc_metrics_set(&result->model, "t_search_us", kernel_us(sums));
         kvc_metrics_set(&result->model, "jobs_per_search", batch);
         kvc_metrics_set(&result->model, "search_ns_per_job", kernel_us(sums) * 1e3 / batch);

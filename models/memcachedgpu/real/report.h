@@ -6,10 +6,9 @@
 #include "validate/probes/watched_report.h"
 
 /* Fills in what the node did in the quiet windows, with intervals, and the raw metrics of all windows.
- * Without a quiet window all windows count and a note says so. kernel_us is the time of a GET kernel from the
- * first begin of a block to the last end; t_search_us, jobs_per_search and search_ns_per_job give the same
- * under the names of validate's readings. streams_mean is the number of batches in flight. The histogram in
- * `result` must be empty. */
+ * Without a quiet window all windows count and a note says so. t_search_us is the time of a GET kernel from
+ * the first begin of a block to the last end, jobs_per_search its packets. streams_mean is the number of
+ * batches in flight. The histogram in `result` must be empty. */
 void kvc_memcachedgpu_real_report(const struct kvc_memcachedgpu_real_node *node,
                                   struct kvc_memcachedgpu_real_windows *windows, struct kvc_result *result);
 
