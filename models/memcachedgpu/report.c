@@ -163,6 +163,7 @@ void kvc_memcachedgpu_report(struct kvc_memcachedgpu_simulation *simulation, str
     kvc_metrics_set(&result->model, "search_ns_per_job",
                     simulation->kernel_sum_ns / simulation->kernel_packets);
     if (simulation->config->writes) {
+        kvc_metrics_set(&result->model, "lock_waits", (double)simulation->lock_waits);
         kvc_metrics_set(&result->model, "set_kops", (double)simulation->sets / measured_ns * 1e6);
     }
     report_background(simulation, result);

@@ -87,6 +87,7 @@ static void open_gates(struct kvc_memcachedgpu_server *server)
     server->set_threads = kvc_gate_create((uint32_t)config->options->set_threads);
     server->table_writer = kvc_gate_create(1);
     server->answered = kvc_gate_create(0);
+    server->lock = (struct kvc_memcachedgpu_lock){.since_ns = NAN, .released = kvc_gate_create(0)};
     if (config->writes) {
         server->driver = kvc_gate_create(1);
     }
@@ -199,10 +200,11 @@ static void close_jobs(struct kvc_memcachedgpu_server *server)
 static void close_server(struct kvc_memcachedgpu_server *server)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
-    struct kvc_gate *const gates[] = {server->full.gate,   server->launched.gate, server->released,
-                                      server->wanted,      server->streams_free,  server->copy_in,
-                                      server->copy_out,    server->driver,        server->written,
-                                      server->set_threads, server->table_writer,  server->answered};
+    struct kvc_gate *const gates[] = {server->full.gate,    server->launched.gate, server->released,
+                                      server->wanted,       server->streams_free,  server->copy_in,
+                                      server->copy_out,     server->driver,        server->written,
+                                      server->set_threads,  server->table_writer,  server->answered,
+                                      server->lock.released};
     for (size_t i = 0; i < sizeof(gates) / sizeof(*gates); i++) {
         kvc_gate_free(gates[i]);
     }

@@ -101,6 +101,14 @@ struct kvc_memcachedgpu_share {
     double alone_ns; /* Time in which it was taken [ns]. */
 };
 
+/* The set that a writer's kernel holds exclusively while it runs. */
+struct kvc_memcachedgpu_lock {
+    uint64_t set;     /* See kvc_memcachedgpu_tables_set(). */
+    double since_ns;  /* When the kernel's block was placed [ns]; NaN: nobody holds a set. */
+    uint32_t waiting; /* Batches with a GET of that set. */
+    struct kvc_gate *released;
+};
+
 struct kvc_memcachedgpu_server;
 
 /* An actor of which a server has several. */
@@ -153,6 +161,7 @@ struct kvc_memcachedgpu_server {
     struct kvc_gate *table_writer; /* One write updates the table at a time. */
     struct kvc_gate *answered;     /* Opens when a batch was answered and a writer waits for it. */
     uint32_t writers_waiting;
+    struct kvc_memcachedgpu_lock lock;
     struct kvc_memcachedgpu_write latest; /* The key that was received last, for set_connections. */
 };
 
@@ -194,7 +203,7 @@ struct kvc_memcachedgpu_simulation {
     /* Counts within the measured time. */
     uint64_t completed, hits, misses, sets, deletes;
     uint64_t bad[KVC_MEMCACHEDGPU_PACKET_STATUS_COUNT]; /* Of the whole run. */
-    uint64_t batches;
+    uint64_t batches, lock_waits;
     double set_latency_sum_ns;
 
     /* Sums over the GETs of whole batches within the measured time, for the stages' means. */
@@ -220,6 +229,15 @@ void kvc_memcachedgpu_launcher_main(void *server);
 
 /* stream.c */
 void kvc_memcachedgpu_stream_main(void *thread);
+
+/* locks.c */
+
+/* Runs the kernel of a write, which holds the set of its key. */
+void kvc_memcachedgpu_run_locked(struct kvc_memcachedgpu_server *server,
+                                 const struct kvc_memcachedgpu_write *write, struct kvc_gpu_grid grid);
+
+/* Waits while a write holds the set of one of the batch's keys. */
+void kvc_memcachedgpu_wait_for_lock(struct kvc_memcachedgpu_server *server, const struct kvc_batch *batch);
 
 /* execute.c: runs the packets of a batch through the real code. */
 void kvc_memcachedgpu_execute(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job);

@@ -33,6 +33,7 @@ static void run(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_
     /* The latencies, as a host sees them, include its calls. */
     kvc_engine_sleep_until_ns(fmax(job->called_ns + latency_ns, kvc_engine_now_ns()));
     double started_ns = kvc_engine_now_ns();
+    kvc_memcachedgpu_wait_for_lock(server, job->batch);
     kvc_memcachedgpu_execute(server, job);
     uint32_t clock = kvc_engine_pstate((uint32_t)server->device.gpu);
     struct kvc_gpu_grid grid =

@@ -286,6 +286,14 @@ struct kvc_set_assoc_item kvc_memcachedgpu_tables_erase(struct kvc_memcachedgpu_
     return out;
 }
 
+uint64_t kvc_memcachedgpu_tables_set(const struct kvc_memcachedgpu_tables *tables, const uint8_t *key,
+                                     uint32_t key_bytes)
+{
+    uint32_t class = kvc_memcachedgpu_class_of(tables->config, key_bytes);
+    const struct kvc_set_assoc *table = tables->table[class];
+    return (uint64_t) class << 32 | kvc_set_assoc_place(&table->table, key, key_bytes).set;
+}
+
 static uint64_t sum(const struct kvc_memcachedgpu_tables *tables,
                     uint64_t (*count)(const struct kvc_index *index))
 {

@@ -42,6 +42,11 @@ struct kvc_set_assoc_item kvc_memcachedgpu_tables_erase(struct kvc_memcachedgpu_
                                                         const uint8_t *key, uint32_t key_bytes,
                                                         struct kvc_index_stats *stats);
 
+/* Returns what the lock protects that a key's search takes: a set of one of the tables, numbered over all of
+ * them. Only tables of sets have locks; a key is at most as long as the longest class allows. */
+uint64_t kvc_memcachedgpu_tables_set(const struct kvc_memcachedgpu_tables *tables, const uint8_t *key,
+                                     uint32_t key_bytes);
+
 /* Returns the items in all tables, and the entries that there are. */
 uint64_t kvc_memcachedgpu_tables_used(const struct kvc_memcachedgpu_tables *tables);
 uint64_t kvc_memcachedgpu_tables_capacity(const struct kvc_memcachedgpu_tables *tables);

@@ -63,7 +63,7 @@ static void update_table(struct kvc_memcachedgpu_server *server, const struct kv
     kvc_engine_sleep_until_ns(fmax(called_ns + latency_ns, kvc_engine_now_ns()));
     struct kvc_gpu_grid grid =
         kvc_memcachedgpu_set_grid(config, kvc_engine_pstate((uint32_t)server->device.gpu));
-    kvc_gpu_blocks_run(server->blocks, &grid);
+    kvc_memcachedgpu_run_locked(server, write, grid);
     if (server->shard != NULL) {
         uint64_t started = kvc_clock_ticks();
         written = write->op == KVC_OP_SET

@@ -173,6 +173,9 @@ void kvc_gpu_blocks_run(struct kvc_gpu_blocks *blocks, const struct kvc_gpu_grid
         kvc_engine_spawn("wave", wave_main, wave);
     }
     kvc_gate_post(blocks->turn);
+    if (grid->placed_ns != NULL) {
+        *grid->placed_ns = kvc_engine_now_ns();
+    }
     run_wave(last);
     for (uint32_t i = 0; i < kernel.waves; i++) {
         kvc_gate_wait(kernel.ended);

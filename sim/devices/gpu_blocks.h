@@ -32,6 +32,7 @@ struct kvc_gpu_grid {
     double shared_bytes; /**< Shared memory of a block. */
     double amount_ns;    /**< Time of the whole card that a block takes [ns]. */
     double alone_ns;     /**< Time that a block takes on the idle card [ns]. */
+    double *placed_ns;   /**< Receives the time when the last block has its place [ns]; may be NULL. */
 };
 
 /** Returns how many of the grid's blocks the whole card holds at once. */

@@ -95,6 +95,18 @@ Test(gpu_blocks, a_large_kernel_delays_a_small_one_until_it_is_placed)
     cr_expect(kernels[1].end_ns > 9e6 && kernels[1].end_ns < 9.1e6, "found %g", kernels[1].end_ns);
 }
 
+Test(gpu_blocks, tells_when_a_kernel_had_its_place)
+{
+    double placed_ns[2];
+    struct kernel kernels[] = {task(0, 256), packets(1e5)};
+    for (uint32_t i = 0; i < 2; i++) {
+        kernels[i].grid.placed_ns = &placed_ns[i];
+    }
+    run(kernels, 2);
+    cr_expect_float_eq(placed_ns[0], 9e6, 1, "the last of ten rounds begins: %g", placed_ns[0]);
+    cr_expect_float_eq(placed_ns[1], 9e6, 1e5, "found %g", placed_ns[1]);
+}
+
 Test(gpu_blocks, small_kernels_leave_room_for_others)
 {
     struct kernel kernels[] = {task(0, 16), packets(1e5)};

@@ -130,6 +130,17 @@ Test(memcachedgpu_laws, gets_slow_sets_down)
     cr_expect(beside < alone, "%g K/s alone, %g beside GETs", alone, beside);
 }
 
+/* A SET holds its set while its kernel runs. With a table of one set, every GET of that time waits. */
+Test(memcachedgpu_laws, gets_wait_for_the_set_that_a_set_holds)
+{
+    const char *const one_set = "set_connections = 4, entries = 16";
+    double waits = value(one_set, POISSON(10), "model.lock_waits");
+    double kernel_us = value(one_set, POISSON(10), "model.t_search_us");
+    cr_expect_gt(waits, 10);
+    cr_expect_gt(kernel_us, 0.5 + value("set_connections = 4", POISSON(10), "model.t_search_us"));
+    cr_expect_lt(value("set_connections = 4", POISSON(10), "model.lock_waits"), waits / 10);
+}
+
 /* A damaged packet is not answered, and nothing else is lost. */
 Test(memcachedgpu_laws, damaged_packets_are_counted_and_dropped)
 {
