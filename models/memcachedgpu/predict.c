@@ -56,7 +56,7 @@ double kvc_memcachedgpu_hit_frac(const struct kvc_scenario *scenario)
 
 /* The highest rates of the stages [packets per ns]; `lowest` is the smallest. */
 struct limits {
-    double rx, receive, launch, kernel, streams, copies, answer, tx, lowest;
+    double rx, receive, launch, copy_in, kernel, copy_out, streams, answer, tx, lowest;
 };
 
 /* Times of a mean batch at some rate [ns]. */
@@ -153,14 +153,19 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
         .kernel =
             fmin(batch / (grid.blocks * grid.amount_ns), at_once * batch / (grid.blocks * grid.alone_ns)),
         .streams = config->streams * batch / stream_ns,
-        .copies = batch / fmax(full.copy_in, full.copy_out),
+        .copy_in = batch / full.copy_in,
+        .copy_out = batch / full.copy_out,
         .answer = config->post_threads / answer_each(&full),
         .tx = (double)config->nic->ports / kvc_memcachedgpu_wire_ns(config, mean->response_bytes)};
     if (config->feed == KVC_MEMCACHEDGPU_MEMORY) {
         limits.rx = limits.receive = limits.tx = INFINITY;
     }
-    limits.lowest = fmin(fmin(fmin(limits.rx, limits.receive), fmin(limits.launch, limits.kernel)),
-                         fmin(fmin(limits.streams, limits.copies), fmin(limits.answer, limits.tx)));
+    limits.lowest = INFINITY;
+    const double all[] = {limits.rx,       limits.receive, limits.launch, limits.copy_in, limits.kernel,
+                          limits.copy_out, limits.streams, limits.answer, limits.tx};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        limits.lowest = fmin(limits.lowest, all[i]);
+    }
     return limits;
 }
 
@@ -224,10 +229,14 @@ static void add_metrics(const struct kvc_memcachedgpu_config *config, const stru
     const struct {
         const char *name;
         double per_ns;
-    } rates[] = {{"rx_limit_mops", limits->rx},           {"receive_limit_mops", limits->receive},
-                 {"launch_limit_mops", limits->launch},   {"kernel_limit_mops", limits->kernel},
-                 {"streams_limit_mops", limits->streams}, {"copies_limit_mops", limits->copies},
-                 {"answer_limit_mops", limits->answer},   {"tx_limit_mops", limits->tx}};
+    } rates[] = {{"rx_limit_mops", limits->rx},
+                 {"receive_limit_mops", limits->receive},
+                 {"launch_limit_mops", limits->launch},
+                 {"kernel_limit_mops", limits->kernel},
+                 {"streams_limit_mops", limits->streams},
+                 {"copies_limit_mops", fmin(limits->copy_in, limits->copy_out)},
+                 {"answer_limit_mops", limits->answer},
+                 {"tx_limit_mops", limits->tx}};
     struct kvc_metrics *model = &result->model;
     for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
         if (isfinite(rates[i].per_ns)) {
@@ -255,11 +264,13 @@ static void add_stages(const struct limits *limits, double per_ns, struct kvc_re
         const char *name, *device;
         double limit;
     } stages[] = {{"rx", "nic", limits->rx},         {"receive", "cpu", limits->receive},
-                  {"launch", "cpu", limits->launch}, {"kernel", "gpu", limits->kernel},
-                  {"copy", "pcie", limits->copies},  {"answer", "cpu", limits->answer},
-                  {"tx", "nic", limits->tx}};
+                  {"launch", "cpu", limits->launch}, {"copy_in", "pcie", limits->copy_in},
+                  {"kernel", "gpu", limits->kernel}, {"copy_out", "pcie", limits->copy_out},
+                  {"answer", "cpu", limits->answer}, {"tx", "nic", limits->tx}};
     for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
-        kvc_result_add_stage(result, stages[i].name, stages[i].device, fmin(per_ns / stages[i].limit, 1));
+        if (!isinf(stages[i].limit)) {
+            kvc_result_add_stage(result, stages[i].name, stages[i].device, fmin(per_ns / stages[i].limit, 1));
+        }
     }
     kvc_bottleneck_find(result);
 }

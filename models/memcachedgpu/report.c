@@ -29,8 +29,12 @@ static void report_stages(const struct kvc_memcachedgpu_simulation *simulation, 
         add_stage(simulation, "receive", "cpu", KVC_MEMCACHEDGPU_RECEIVE, nodes, NAN, result);
     }
     add_stage(simulation, "launch", "cpu", KVC_MEMCACHEDGPU_LAUNCH, nodes, simulation->launch_sum_ns, result);
+    if (config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST) {
+        add_stage(simulation, "copy_in", "pcie", KVC_MEMCACHEDGPU_COPY_IN, nodes, NAN, result);
+    }
     add_stage(simulation, "kernel", "gpu", KVC_MEMCACHEDGPU_GPU, nodes * config->streams,
               simulation->gpu_sum_ns, result);
+    add_stage(simulation, "copy_out", "pcie", KVC_MEMCACHEDGPU_COPY_OUT, nodes, NAN, result);
     add_stage(simulation, "answer", "cpu", KVC_MEMCACHEDGPU_ANSWER, nodes * config->post_threads,
               simulation->answer_sum_ns, result);
     if (network) {

@@ -69,7 +69,7 @@ const struct kvc_model_resource kvc_memcachedgpu_resources[] = {
      .speed_up = speed_cpu},
     {.name = "dram", .device = "dram", .stages = {"answer"}, .speed_up = speed_dram},
     {.name = "gpu", .device = "gpu", .stages = {"kernel"}, .speed_up = speed_gpu},
-    {.name = "pcie", .device = "pcie", .stages = {"kernel", "copy"}, .speed_up = speed_pcie},
+    {.name = "pcie", .device = "pcie", .stages = {"copy_in", "copy_out"}, .speed_up = speed_pcie},
     {.name = "nic", .device = "nic", .stages = {"rx", "tx"}, .used = on_network, .speed_up = speed_nic},
     {.name = "network", .device = "network", .used = has_network, .speed_up = speed_network},
     {.name = NULL},

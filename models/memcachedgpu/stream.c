@@ -5,26 +5,29 @@
 
 /* Copies bytes over PCIe, and lets the host's memory know. A copy engine serves one stream at a time; its
  * latency is the caller's to add, because the engine already serves the next copy. */
-static void copy(struct kvc_memcachedgpu_server *server, struct kvc_gate *engine, uint32_t from, uint32_t to,
-                 double bytes, double alone_ns)
+static void copy(struct kvc_memcachedgpu_server *server, enum kvc_memcachedgpu_stage direction, double bytes)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
+    uint32_t dram = (uint32_t)server->device.dram, card = (uint32_t)server->device.copy;
+    bool in = direction == KVC_MEMCACHEDGPU_COPY_IN;
+    struct kvc_gate *engine = in ? server->copy_in : server->copy_out;
     const struct kvc_dram_load load = {.streamed_bytes = bytes};
     kvc_gate_wait(engine);
-    kvc_engine_transfer(from, to, bytes);
+    double started_ns = kvc_engine_now_ns();
+    kvc_engine_transfer(in ? dram : card, in ? card : dram, bytes);
+    kvc_recorder_busy(&server->simulation->replica.recorder, direction, started_ns, kvc_engine_now_ns());
     kvc_gate_post(engine);
-    kvc_memcachedgpu_take(&server->copying, kvc_dram_channel_ns(config->dram, &load), alone_ns);
+    kvc_memcachedgpu_take(&server->copying, kvc_dram_channel_ns(config->dram, &load),
+                          in ? kvc_pcie_h2d_ns(config->pcie, bytes) : kvc_pcie_d2h_ns(config->pcie, bytes));
 }
 
 static void run(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job)
 {
     struct kvc_memcachedgpu_simulation *simulation = server->simulation;
     const struct kvc_memcachedgpu_config *config = simulation->config;
-    uint32_t dram = (uint32_t)server->device.dram, card = (uint32_t)server->device.copy;
     double latency_ns = config->gpu->launch_ns + config->pcie->latency_ns;
     if (config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST) {
-        copy(server, server->copy_in, dram, card, job->copied_bytes,
-             kvc_pcie_h2d_ns(config->pcie, job->copied_bytes));
+        copy(server, KVC_MEMCACHEDGPU_COPY_IN, job->copied_bytes);
         latency_ns += config->pcie->latency_ns;
         if (config->feed == KVC_MEMCACHEDGPU_NETWORK) {
             kvc_memcachedgpu_release(server, kvc_engine_now_ns(), job->batch->count);
@@ -40,8 +43,7 @@ static void run(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_
         kvc_memcachedgpu_get_grid(config, clock, job->batch->count, job->key_bytes_max, job->sectors);
     kvc_gpu_blocks_run(server->blocks, &grid);
     double kernel_ns = kvc_engine_now_ns() - started_ns;
-    copy(server, server->copy_out, card, dram, job->returned_bytes,
-         kvc_pcie_d2h_ns(config->pcie, job->returned_bytes));
+    copy(server, KVC_MEMCACHEDGPU_COPY_OUT, job->returned_bytes);
     if (kvc_engine_now_ns() >= simulation->replica.recorder.from_ns) {
         simulation->kernel_sum_ns += kernel_ns;
         simulation->kernels++;
