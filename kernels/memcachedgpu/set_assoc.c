@@ -39,13 +39,14 @@ KVC_SET_ASSOC_INLINE bool valid_length(const struct kvc_set_assoc_table *table, 
     return key_bytes - 1 < table->key_bytes_max;
 }
 
-/* `for_write` is a constant wherever this function is inlined. */
+/* Prefetches into the second-level cache, whose queue holds more lines than the fill buffers of the first.
+ * `for_write` is a constant wherever this function is inlined. */
 KVC_SET_ASSOC_INLINE void fetch(const void *line, bool for_write)
 {
     if (for_write) {
         __builtin_prefetch(line, 1);
     } else {
-        __builtin_prefetch(line, 0);
+        __builtin_prefetch(line, 0, 1);
     }
 }
 
