@@ -226,7 +226,9 @@ void kvc_dram_slab_free(struct kvc_dram_slab *slab)
         for (unsigned c = 0; c < CLASS_COUNT; c++) {
             free(slab->classes[c].slabs);
         }
-        kvc_pages_free(slab->base, kvc_dram_slab_capacity_bytes(slab));
+        if (slab->base != NULL) {
+            kvc_pages_free(slab->base, kvc_dram_slab_capacity_bytes(slab));
+        }
         free(slab->class_of_slab);
         free(slab);
     }
@@ -234,7 +236,7 @@ void kvc_dram_slab_free(struct kvc_dram_slab *slab)
 
 struct kvc_dram_slab *kvc_dram_slab_create(const struct kvc_dram_slab_params *params)
 {
-    if (params->bytes == 0 || params->bytes > UINT64_C(512) << 30) {
+    if (params->bytes > UINT64_C(512) << 30) {
         errno = EINVAL;
         return NULL;
     }
@@ -244,6 +246,9 @@ struct kvc_dram_slab *kvc_dram_slab_create(const struct kvc_dram_slab_params *pa
     }
     slab->slab_count = (uint32_t)((params->bytes + KVC_DRAM_SLAB_BYTES - 1) / KVC_DRAM_SLAB_BYTES);
     slab->random = params->seed;
+    if (slab->slab_count == 0) {
+        return slab; /* It has no place for any item. */
+    }
     slab->base = kvc_pages_alloc(kvc_dram_slab_capacity_bytes(slab));
     slab->class_of_slab = malloc(slab->slab_count);
     if (slab->base == NULL || slab->class_of_slab == NULL) {

@@ -38,7 +38,7 @@ struct kvc_dram_slab;
 
 /** Parameters of a store. */
 struct kvc_dram_slab_params {
-    uint64_t bytes; /**< Capacity, rounded up to whole slabs; 1 byte to 512 GiB [bytes]. */
+    uint64_t bytes; /**< Capacity, rounded up to whole slabs; 0 to 512 GiB [bytes]. */
     uint64_t seed;  /**< Seed of the random draws. */
 };
 
@@ -68,7 +68,7 @@ struct kvc_dram_item {
 /** Frees a store. NULL is allowed. */
 void kvc_dram_slab_free(struct kvc_dram_slab *slab);
 
-/** Creates an empty store. Returns NULL with errno EINVAL (the capacity is 0 or too large) or ENOMEM. */
+/** Creates an empty store. Returns NULL with errno EINVAL (the capacity is too large) or ENOMEM. */
 struct kvc_dram_slab *kvc_dram_slab_create(const struct kvc_dram_slab_params *params);
 
 /** Size of the class for a key of at most 255 bytes and a value below 1 MiB [bytes]; 0 if either is too long.

@@ -31,12 +31,9 @@ static uint64_t reserve(struct kvc_dram_slab *slab, uint32_t key_bytes, uint32_t
 
 Test(dram_slab, rejects_bad_params)
 {
-    uint64_t bad[] = {0, (UINT64_C(512) << 30) + 1};
-    for (int i = 0; i < 2; i++) {
-        errno = 0;
-        cr_assert_null(kvc_dram_slab_create(&(struct kvc_dram_slab_params){.bytes = bad[i]}));
-        cr_assert_eq(errno, EINVAL);
-    }
+    errno = 0;
+    cr_assert_null(kvc_dram_slab_create(&(struct kvc_dram_slab_params){.bytes = (UINT64_C(512) << 30) + 1}));
+    cr_assert_eq(errno, EINVAL);
     kvc_dram_slab_free(NULL);
 }
 

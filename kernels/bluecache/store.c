@@ -289,6 +289,18 @@ static void get_logged(struct kvc_bluecache_store *store, uint64_t pointer, cons
     }
 }
 
+/* Returns the enum kvc_bluecache_place that a pointer leads to. */
+static uint8_t place_of(const struct kvc_bluecache_store *store, uint64_t pointer)
+{
+    if (pointer == KVC_BLUECACHE_NOWHERE) {
+        return KVC_BLUECACHE_IN_NONE;
+    }
+    if (pointer < kvc_dram_slab_capacity_bytes(store->slab)) {
+        return KVC_BLUECACHE_IN_DRAM;
+    }
+    return kvc_flash_log_in_buffer(store->log, pointer) ? KVC_BLUECACHE_IN_BUFFER : KVC_BLUECACHE_IN_FLASH;
+}
+
 /* Gets the values that are in DRAM. */
 static void get_slabs(struct kvc_bluecache_store *store, const struct part *part, const uint64_t *pointer,
                       const uint32_t *which, uint32_t count, uint8_t *out, uint32_t capacity,
@@ -326,7 +338,8 @@ static void get_slabs(struct kvc_bluecache_store *store, const struct part *part
 }
 
 bool kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
-                             uint8_t *out, uint32_t capacity, uint32_t *value_bytes)
+                             uint8_t *out, uint32_t capacity, uint32_t *value_bytes,
+                             struct kvc_bluecache_read *read)
 {
     for (uint32_t first = 0; first < keys->count; first += BATCH) {
         struct part part;
@@ -340,15 +353,21 @@ bool kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc
         }
         kvc_bluecache_index_get(store->index, part.hash, part.bytes, part.count, found, &store->index_stats);
         for (uint32_t i = 0; i < part.count; i++) {
+            uint64_t pages = kvc_flash_log_stats(store->log)->pages_read;
+            uint8_t place = place_of(store, found[i].pointer);
             part_bytes[i] = KVC_BLUECACHE_MISS;
-            if (found[i].pointer == KVC_BLUECACHE_NOWHERE) {
+            if (place == KVC_BLUECACHE_IN_NONE) {
                 store->stats.misses++;
-            } else if (found[i].pointer < kvc_dram_slab_capacity_bytes(store->slab)) {
+            } else if (place == KVC_BLUECACHE_IN_DRAM) {
                 pointer[in_slabs] = found[i].pointer;
                 which[in_slabs++] = i;
             } else {
                 get_logged(store, found[i].pointer, key_of(&part, i), part.bytes[i],
                            part_out + (uint64_t)i * capacity, capacity, &part_bytes[i]);
+            }
+            if (read != NULL) {
+                pages = kvc_flash_log_stats(store->log)->pages_read - pages;
+                read[first + i] = (struct kvc_bluecache_read){(uint32_t)pages, place};
             }
         }
         get_slabs(store, &part, pointer, which, in_slabs, part_out, capacity, part_bytes);

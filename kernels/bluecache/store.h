@@ -7,9 +7,9 @@
  * hit on flash is not promoted to DRAM, because the paper does not describe that. A delete, and a set of a
  * key that exists, only change the index; eviction and reclaiming later find the old data dead.
  *
- * Two choices are ours. A pair whose slab class has no slab, because other classes took all of them, goes
- * directly to the write buffer. With `log_deletes`, deletes survive a crash, which the paper does not
- * require.
+ * Two choices are ours. A pair whose slab class has no slab, because other classes took all of them or there
+ * is no DRAM store, goes directly to the write buffer. With `log_deletes`, deletes survive a crash, which the
+ * paper does not require.
  *
  * The write policy is write-back. Not modelled: the write-through alternative of the paper, its interim table
  * for sets during a checkpoint, and batching over DMA and the network. A store may be used by one thread at a
@@ -33,7 +33,7 @@ struct kvc_bluecache_store;
 /** Parameters of a store. */
 struct kvc_bluecache_store_params {
     uint64_t index_bytes;            /**< Size of the index; see kvc_bluecache_index_params [bytes]. */
-    uint64_t dram_bytes;             /**< Size of the DRAM store; see kvc_dram_slab_params [bytes]. */
+    uint64_t dram_bytes;             /**< Size of the DRAM store, 0 for none; see kvc_dram_slab_params. */
     struct kvc_flash_medium *medium; /**< Flash; not owned. */
     uint32_t chunk_pages;            /**< Pages written at a time; see kvc_flash_log_params. */
     uint32_t value_max_bytes;        /**< Longest value; 0 means KVC_BLUECACHE_VALUE_MAX [bytes]. */
@@ -100,11 +100,26 @@ bool kvc_bluecache_store_put(struct kvc_bluecache_store *store, const struct kvc
 /** Length that kvc_bluecache_store_get returns for a key without a value. */
 #define KVC_BLUECACHE_MISS UINT32_MAX
 
+/** Where a get looked for a value, as the index told it. */
+enum kvc_bluecache_place {
+    KVC_BLUECACHE_IN_NONE,   /**< The index has no such key. */
+    KVC_BLUECACHE_IN_DRAM,   /**< The DRAM store. */
+    KVC_BLUECACHE_IN_BUFFER, /**< The write buffer. */
+    KVC_BLUECACHE_IN_FLASH,  /**< Flash. */
+};
+
+/** What a get read. */
+struct kvc_bluecache_read {
+    uint32_t pages; /**< Flash pages read, also for another key's entry. Reads happen in the order of keys. */
+    uint8_t place;  /**< enum kvc_bluecache_place. */
+};
+
 /** Gets values. value_bytes[i] becomes the length of the value of key i, or KVC_BLUECACHE_MISS. The first
- * min(capacity, length) bytes of the value are at out + i * capacity. Returns false with errno EIO if SHA-1
- * fails. */
+ * min(capacity, length) bytes of the value are at out + i * capacity. `read[i]` says what it took; `read` may
+ * be NULL. Returns false with errno EIO if SHA-1 fails. */
 bool kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
-                             uint8_t *out, uint32_t capacity, uint32_t *value_bytes);
+                             uint8_t *out, uint32_t capacity, uint32_t *value_bytes,
+                             struct kvc_bluecache_read *read);
 
 /** Deletes keys. found[i] becomes true if the index had key i; `found` may be NULL. Returns false with errno
  * EINVAL if the store was not started, or EIO if SHA-1 fails. */

@@ -65,7 +65,7 @@ static uint32_t get(struct kvc_bluecache_store *store, uint32_t k)
     uint8_t key_bytes = key_of(k, key);
     uint32_t bytes, version, who;
     struct kvc_bluecache_keys keys = {1, key, 35, &key_bytes};
-    cr_assert(kvc_bluecache_store_get(store, &keys, value, VALUE_MAX, &bytes));
+    cr_assert(kvc_bluecache_store_get(store, &keys, value, VALUE_MAX, &bytes, NULL));
     if (bytes == KVC_BLUECACHE_MISS) {
         return NEVER;
     }
@@ -219,7 +219,7 @@ Test(bluecache_store, batches_do_what_single_operations_do)
         }
         struct kvc_bluecache_keys keys = {COUNT, key[0], 35, key_bytes};
         cr_assert(kvc_bluecache_store_put(store, &keys, value, bytes));
-        cr_assert(kvc_bluecache_store_get(store, &keys, out, VALUE_MAX, found));
+        cr_assert(kvc_bluecache_store_get(store, &keys, out, VALUE_MAX, found, NULL));
         for (uint32_t i = 0; i < COUNT; i++) {
             uint32_t k, version;
             memcpy(&k, key[i], 4);
@@ -236,7 +236,7 @@ Test(bluecache_store, batches_do_what_single_operations_do)
         used += deleted[i];
     }
     cr_assert_gt(used, 0);
-    cr_assert(kvc_bluecache_store_get(store, &keys, out, 0, found));
+    cr_assert(kvc_bluecache_store_get(store, &keys, out, 0, found, NULL));
     for (uint32_t i = 0; i < COUNT; i++) {
         cr_assert_eq(found[i], KVC_BLUECACHE_MISS);
     }
@@ -245,6 +245,39 @@ Test(bluecache_store, batches_do_what_single_operations_do)
     free(key);
     free(values);
     free(out);
+    kvc_bluecache_store_free(store);
+    kvc_flash_memory_free(memory);
+}
+
+Test(bluecache_store, says_where_gets_looked_and_works_without_dram)
+{
+    struct kvc_flash_memory *memory = kvc_flash_memory_create(&geometry);
+    struct kvc_bluecache_store *store = create(memory, 1 << 12, 0, false);
+    uint8_t key[3][1] = {{1}, {2}, {3}}, lengths[3] = {1, 1, 1}, value[20000] = {0};
+    const uint8_t *values[2] = {value, value};
+    uint32_t bytes[2] = {10, sizeof(value)}, found[3];
+    struct kvc_bluecache_keys two = {2, key[0], 1, lengths}, three = {3, key[0], 1, lengths};
+    struct kvc_bluecache_read read[3];
+    kvc_bluecache_store_format(store);
+    cr_assert(kvc_bluecache_store_put(store, &two, values, bytes));
+    cr_assert_eq(stats_of(store).bypassed, 2);
+    cr_assert(kvc_bluecache_store_get(store, &three, NULL, 0, found, read));
+    cr_assert_eq(read[0].place, KVC_BLUECACHE_IN_BUFFER);
+    cr_assert_eq(read[1].place, KVC_BLUECACHE_IN_BUFFER);
+    cr_assert_eq(read[2].place, KVC_BLUECACHE_IN_NONE);
+    cr_assert(kvc_bluecache_store_flush(store));
+    cr_assert(kvc_bluecache_store_get(store, &three, value, sizeof(value), found, read));
+    cr_assert_eq(read[0].place, KVC_BLUECACHE_IN_FLASH);
+    cr_assert_eq(read[0].pages, 1);
+    cr_assert_eq(read[1].place, KVC_BLUECACHE_IN_FLASH);
+    cr_assert_gt(read[1].pages, sizeof(value) / geometry.page_bytes);
+    cr_assert_eq(read[2].pages, 0);
+    kvc_bluecache_store_free(store);
+    store = create(memory, 1 << 12, 1, false);
+    kvc_bluecache_store_format(store);
+    cr_assert(kvc_bluecache_store_put(store, &two, values, bytes));
+    cr_assert(kvc_bluecache_store_get(store, &three, NULL, 0, found, read));
+    cr_assert_eq(read[0].place, KVC_BLUECACHE_IN_DRAM);
     kvc_bluecache_store_free(store);
     kvc_flash_memory_free(memory);
 }
@@ -265,10 +298,10 @@ Test(bluecache_store, zero_and_maximum_sizes_come_back_from_everywhere)
                               second = {1, keys_bytes[1], 255, &lengths[1]};
     cr_assert(kvc_bluecache_store_put(store, &both, values, bytes)); /* the large value finds no slab */
     for (int flushed = 0; flushed < 2; flushed++) {
-        cr_assert(kvc_bluecache_store_get(store, &both, out, 0, found));
+        cr_assert(kvc_bluecache_store_get(store, &both, out, 0, found, NULL));
         cr_assert_eq(found[0], 0);
         cr_assert_eq(found[1], KVC_BLUECACHE_VALUE_MAX);
-        cr_assert(kvc_bluecache_store_get(store, &second, out, KVC_BLUECACHE_VALUE_MAX, found));
+        cr_assert(kvc_bluecache_store_get(store, &second, out, KVC_BLUECACHE_VALUE_MAX, found, NULL));
         cr_assert_arr_eq(out, value, KVC_BLUECACHE_VALUE_MAX);
         cr_assert(kvc_bluecache_store_flush(store));
     }
