@@ -106,7 +106,7 @@ Test(bluecache_store, rejects_bad_params)
             bad.index_bytes = 100;
             break;
         case 1:
-            bad.dram_bytes = 0;
+            bad.dram_bytes = UINT64_MAX;
             break;
         case 2:
             bad.value_max_bytes = KVC_BLUECACHE_VALUE_MAX + 1;
@@ -253,11 +253,12 @@ Test(bluecache_store, says_where_gets_looked_and_works_without_dram)
 {
     struct kvc_flash_memory *memory = kvc_flash_memory_create(&geometry);
     struct kvc_bluecache_store *store = create(memory, 1 << 12, 0, false);
-    uint8_t key[3][1] = {{1}, {2}, {3}}, lengths[3] = {1, 1, 1}, value[20000] = {0};
+    uint8_t key[3][1] = {{1}, {2}, {3}}, lengths[3] = {1, 1, 1}, value[VALUE_MAX] = {0};
     const uint8_t *values[2] = {value, value};
     uint32_t bytes[2] = {10, sizeof(value)}, found[3];
     struct kvc_bluecache_keys two = {2, key[0], 1, lengths}, three = {3, key[0], 1, lengths};
     struct kvc_bluecache_read read[3];
+    uint8_t *out = malloc(3 * sizeof(value));
     kvc_bluecache_store_format(store);
     cr_assert(kvc_bluecache_store_put(store, &two, values, bytes));
     cr_assert_eq(stats_of(store).bypassed, 2);
@@ -266,7 +267,9 @@ Test(bluecache_store, says_where_gets_looked_and_works_without_dram)
     cr_assert_eq(read[1].place, KVC_BLUECACHE_IN_BUFFER);
     cr_assert_eq(read[2].place, KVC_BLUECACHE_IN_NONE);
     cr_assert(kvc_bluecache_store_flush(store));
-    cr_assert(kvc_bluecache_store_get(store, &three, value, sizeof(value), found, read));
+    cr_assert(kvc_bluecache_store_get(store, &three, NULL, 0, found, read));
+    cr_assert_eq(read[1].pages, 1, "the page with the key says how long the value is");
+    cr_assert(kvc_bluecache_store_get(store, &three, out, sizeof(value), found, read));
     cr_assert_eq(read[0].place, KVC_BLUECACHE_IN_FLASH);
     cr_assert_eq(read[0].pages, 1);
     cr_assert_eq(read[1].place, KVC_BLUECACHE_IN_FLASH);
@@ -279,6 +282,7 @@ Test(bluecache_store, says_where_gets_looked_and_works_without_dram)
     cr_assert(kvc_bluecache_store_get(store, &three, NULL, 0, found, read));
     cr_assert_eq(read[0].place, KVC_BLUECACHE_IN_DRAM);
     kvc_bluecache_store_free(store);
+    free(out);
     kvc_flash_memory_free(memory);
 }
 
