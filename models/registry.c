@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "models/bluecache/bluecache.h"
 #include "models/dido/presets.h"
 #include "models/kvdirect/kvdirect.h"
 #include "models/megakv/cost_profile.h"
@@ -13,6 +14,7 @@
 #include "models/rdma/rdma.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
+#include "sim/devices/fabric.h"
 #include "sim/devices/flash.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/gpu.h"
@@ -24,6 +26,7 @@
 const struct kvc_model *const kvc_models[] = {
     &kvc_megakv_model,
     &kvc_memcachedgpu_model,
+    &kvc_bluecache_model,
     &kvc_kvdirect_model,
     &kvc_rdma_model,
     &kvc_memcached_model,
@@ -35,6 +38,7 @@ const struct kvc_model *const kvc_models[] = {
 const struct kvc_device_kind *const kvc_device_kinds[] = {
     &kvc_cpu_kind,
     &kvc_dram_kind,
+    &kvc_fabric_kind,
     &kvc_flash_kind,
     &kvc_fpga_kind,
     &kvc_gpu_kind,

@@ -104,7 +104,7 @@ static uint64_t walk(struct kvc_flash_log *log, uint32_t area, uint64_t checkpoi
     for (uint64_t row = first_row; row < first_row + log->checkpoint_rows; row++) {
         for (uint32_t page = 0; page < log->flash.row_pages; page++) {
             struct kvc_flash_page_header header;
-            if (kvc_flash_read(&log->flash, row, page, KVC_FLASH_PAGE_CHECKPOINT, &header) &&
+            if (kvc_flash_read_page(&log->flash, row, page, KVC_FLASH_PAGE_CHECKPOINT, &header) &&
                 header.sequence == checkpoint && header.tail == number &&
                 header.first == kvc_flash_checkpoint_pages(log)) {
                 if (visit != NULL) {
@@ -126,7 +126,7 @@ static bool newest(struct kvc_flash_log *log, uint32_t area, struct kvc_flash_ch
     for (uint64_t row = first_row; row < first_row + log->checkpoint_rows; row++) {
         for (uint32_t page = 0; page < log->flash.row_pages; page++) {
             struct kvc_flash_page_header header;
-            if (!kvc_flash_read(&log->flash, row, page, KVC_FLASH_PAGE_CHECKPOINT, &header)) {
+            if (!kvc_flash_read_page(&log->flash, row, page, KVC_FLASH_PAGE_CHECKPOINT, &header)) {
                 continue;
             }
             if (header.sequence >= log->checkpoint_number) {

@@ -64,7 +64,7 @@ static void reclaim_row(struct kvc_flash_log *log, uint32_t row)
         if (!kvc_flash_bit(log->written, page)) {
             continue;
         }
-        if (kvc_flash_read(&log->flash, row, i, KVC_FLASH_PAGE_LOG, &header)) {
+        if (kvc_flash_read_page(&log->flash, row, i, KVC_FLASH_PAGE_LOG, &header)) {
             drop_records(log, page, &header);
         }
         kvc_flash_clear_bit(log->written, page);
@@ -275,8 +275,8 @@ static bool load_page(struct reader *reader, uint64_t page)
     }
     reader->bytes = log->flash.scratch;
     return page < log->pages && kvc_flash_bit(log->written, page) &&
-           kvc_flash_read(&log->flash, page / log->flash.row_pages, (uint32_t)(page % log->flash.row_pages),
-                          KVC_FLASH_PAGE_LOG, &reader->header);
+           kvc_flash_read_page(&log->flash, page / log->flash.row_pages,
+                               (uint32_t)(page % log->flash.row_pages), KVC_FLASH_PAGE_LOG, &reader->header);
 }
 
 static bool load_next_page(struct reader *reader)

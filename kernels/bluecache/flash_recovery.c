@@ -37,7 +37,7 @@ static bool follows(const struct kvc_flash_page_header *header, uint64_t last)
 static bool read_log_page(struct kvc_flash_log *log, uint32_t row, uint32_t page,
                           struct kvc_flash_page_header *header)
 {
-    return kvc_flash_read(&log->flash, row, page, KVC_FLASH_PAGE_LOG, header) &&
+    return kvc_flash_read_page(&log->flash, row, page, KVC_FLASH_PAGE_LOG, header) &&
            header->tail <= header->sequence && header->step <= header->sequence;
 }
 

@@ -12,8 +12,8 @@ static void mark_bad(struct kvc_flash_rows *rows, uint32_t block)
     rows->stats->blocks_gone_bad++;
 }
 
-bool kvc_flash_read(struct kvc_flash_rows *rows, uint64_t row, uint32_t page, enum kvc_flash_page_kind kind,
-                    struct kvc_flash_page_header *header)
+bool kvc_flash_read_page(struct kvc_flash_rows *rows, uint64_t row, uint32_t page,
+                         enum kvc_flash_page_kind kind, struct kvc_flash_page_header *header)
 {
     rows->stats->pages_read++;
     return rows->medium->read_page(rows->medium, block_of(rows, row, page), page / rows->chips,

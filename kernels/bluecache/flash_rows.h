@@ -25,7 +25,7 @@ struct kvc_flash_rows {
     uint64_t blocks;                   /**< Blocks of the whole medium. */
     uint64_t *bad;                     /**< Bit b is set if block b is bad. */
     uint64_t bad_words;                /**< 64-bit words of `bad`. */
-    uint8_t *scratch;                  /**< Buffer of one page, filled by kvc_flash_read. */
+    uint8_t *scratch;                  /**< Buffer of one page, filled by kvc_flash_read_page. */
 };
 
 /** Returns bit `i` of an array of bits. */
@@ -54,8 +54,8 @@ static inline uint32_t kvc_flash_payload(const struct kvc_flash_rows *rows)
 
 /** Reads page `page` of a row into the scratch page and checks it. Returns false if it cannot be read or is
  * not an intact page of this kind; the scratch page and *header are then unspecified. */
-bool kvc_flash_read(struct kvc_flash_rows *rows, uint64_t row, uint32_t page, enum kvc_flash_page_kind kind,
-                    struct kvc_flash_page_header *header);
+bool kvc_flash_read_page(struct kvc_flash_rows *rows, uint64_t row, uint32_t page,
+                         enum kvc_flash_page_kind kind, struct kvc_flash_page_header *header);
 
 /** Erases the good blocks of a row. Blocks that fail become bad. */
 void kvc_flash_erase_row(struct kvc_flash_rows *rows, uint64_t row);

@@ -1,10 +1,12 @@
 -- One flash card of BlueCache. Fact ids are of Xu et al., BlueCache, PVLDB 10(4), 2016.
 -- The paper describes the card by its rates only; the card's thesis and the source of its controller give the layout, and
--- the chips are taken as the ones with such pages. The profile's channels carry 186000 pages a second. The paper and the
--- thesis measure 150000, 1.2 GB/s, and call it 75 % of the card's limit; what the controller loses is not modelled.
+-- the chips are taken as the ones with such pages. The profile's channels carry 180000 pages a second with all chips at work.
+-- The paper and the thesis measure 150000, 1.2 GB/s, and call it 75 % of the card's limit: with 128 random reads at a time the
+-- controller visits its chips in turn and waits for some of them, which is not modelled.
 -- The chips program 390 MB/s, and the paper measures 430 (bluecache.hw.flash.write_bw).
 local thesis = "M. Liu, BlueFlash, master's thesis, MIT, 2014 (hdl.handle.net/1721.1/92962): "
 local source = "source of the card's controller (github.com/m-liu/NandController): "
+local bus = "source of the card's controller (github.com/sangwoojun/bluedbm, flash/src/hw_artix, 100 MHz): "
 local chip = "Micron MT29F64G08CBAAA data sheet (64 Gbit MLC, pages of 8192 + 448 bytes): "
 return {
   kind = "flash",
@@ -19,5 +21,7 @@ return {
   program = { "1300us", source = chip .. "program page, typical" },
   erase = { "3ms", source = chip .. "erase block, typical" },
   channel_rate = { "200MB/s", source = chip .. "synchronous timing mode 5, 200 MT/s of 8 bits; " .. source .. "sync mode 5" },
+  command = { "1.4us", source = bus .. "53 cycles of a read command, 47 of its status, 46 around the data" },
+  tags = { 128, source = "source of BlueDBM (flash/src/common/ControllerTypes): NumTags" },
   busy = { "6W", source = thesis .. "power of the card" },
 }

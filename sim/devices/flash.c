@@ -43,6 +43,22 @@ static const struct kvc_option rows[] = {
              "time to erase a block (tBERS); a longer time blocks the chip for longer"),
     REAL_ROW("channel_rate", channel_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e11,
              "rate of one channel; a higher rate carries more pages"),
+    {.name = "command",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, command_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help =
+         "time for which the commands and the status of a page occupy its channel; a longer time carries fewer pages"},
+    {.name = "tags",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_flash, tags),
+     .min = 1,
+     .max = 1e6,
+     .by_default = "128",
+     .help = "operations that the controller accepts at a time; more of them keep more chips at work"},
     WATTS_ROW("idle", idle_watts, "power of the card without work; left out: no energy is reported"),
     WATTS_ROW("busy", busy_watts, "power of the card at work; left out: no energy is reported"),
 };
@@ -85,7 +101,7 @@ uint32_t kvc_flash_chip_of(const struct kvc_flash *flash, uint64_t page)
 
 double kvc_flash_transfer_ns(const struct kvc_flash *flash)
 {
-    return (flash->page_bytes + flash->spare_bytes) / flash->channel_bytes_per_s * 1e9;
+    return flash->command_ns + (flash->page_bytes + flash->spare_bytes) / flash->channel_bytes_per_s * 1e9;
 }
 
 double kvc_flash_read_ns(const struct kvc_flash *flash)

@@ -7,8 +7,8 @@
  * flash_engine.h puts the chips to work. Consecutive pages lie on consecutive channels, and then on the next
  * chip of each channel, as BlueCache stripes its chunks (VLDB 2016, sec. 3.4).
  *
- * Source of the form: ONFI 2.2 and the data sheets of its chips. Not modelled: commands and addresses on the
- * channel, polls of the status, planes, cache registers that overlap sensing and transfer, retries and
+ * Source of the form: ONFI 2.2 and the data sheets of its chips. Commands, addresses and the status
+ * occupy the channel together with the page. Not modelled: the controller's order of chips, planes, cache registers that overlap sensing and transfer, retries and
  * errors, wear, and whether a page was erased before it is programmed (the store's kernels know). */
 #ifndef KVC_SIM_DEVICES_FLASH_H
 #define KVC_SIM_DEVICES_FLASH_H
@@ -30,6 +30,8 @@ struct kvc_flash {
     double program_ns;          /**< tPROG: register to page. */
     double erase_ns;            /**< tBERS: one block. */
     double channel_bytes_per_s; /**< Rate of a channel. */
+    double command_ns;          /**< Time for which commands and status of a page occupy its channel. */
+    uint64_t tags;              /**< Operations that the controller accepts at a time. */
     double idle_watts;          /**< Power of the card without work; NaN: not published. */
     double busy_watts;          /**< Power of the card at work; NaN: not published. */
 };

@@ -1,0 +1,97 @@
+/* Simulates the nodes of BlueCache: hosts, cards with their DRAM and flash, and the links between cards.
+ *
+ * A request crosses PCIe to the card of its host and, if another node stores its key, card after card to that
+ * one. The index and all else in the card's DRAM is served one access after another. A pair on flash is read
+ * page by page; the controller has a limited number of tags, which requests of the own host and of others get
+ * in turn. The response takes the same way back. Responses leave in the order in which they become ready.
+ *
+ * With application threads (workload.arrival = { clients = N }), a request first takes the lock of the DMA
+ * segments, and a response thread wakes the application threads one after another.
+ *
+ * What the log programs, erases and reads to reclaim is done by the same chips: reads wait behind it. SETs
+ * wait while both write buffers are being programmed.
+ *
+ * Like a NIC of KV-Direct, the cluster handles its own events up to the engine's time. Real structures run up
+ * to 64 requests before the first of them arrives, so that their cache misses overlap.
+ *
+ * Not modelled: requests that wait for a DMA segment to fill, because the flushing thread sends what there is
+ * as soon as PCIe is idle; the number of segments; interrupts. Programs and erases take no tags. */
+#ifndef KVC_MODELS_BLUECACHE_CLUSTER_H
+#define KVC_MODELS_BLUECACHE_CLUSTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/bluecache/store.h"
+#include "sim/base/events.h"
+#include "sim/base/rng.h"
+#include "sim/devices/flash_engine.h"
+#include "sim/run/answers.h"
+#include "sim/workload/source.h"
+
+enum kvc_bluecache_outcome {
+    KVC_BLUECACHE_HIT,
+    KVC_BLUECACHE_MISSED,
+    KVC_BLUECACHE_SET_DONE,
+    KVC_BLUECACHE_DELETE_DONE,
+};
+
+struct kvc_bluecache_request;
+
+/* A page that waits for a tag. */
+struct kvc_bluecache_wanted {
+    uint64_t page;
+    uint32_t request;
+};
+
+/* A queue of them that grows. */
+struct kvc_bluecache_queue {
+    struct kvc_bluecache_wanted *entry;
+    uint32_t first, count, room; /* `room` is a power of two, or 0. */
+};
+
+struct kvc_bluecache_node {
+    struct kvc_flash_engine flash;
+    uint32_t tags_used;
+    uint64_t programs;                    /* Asked for so far. */
+    struct kvc_bluecache_queue wanted[2]; /* By the own host, and by others. */
+    uint32_t turn;                        /* Whose turn it is. */
+    struct kvc_bluecache_queue blocked;   /* SETs that wait for a write buffer. */
+    struct kvc_batch *staged;             /* Requests that the structures have run or will run next. */
+    uint32_t request[KVC_BLUECACHE_RUN_MAX], next;
+    double in_free_ns, out_free_ns, dram_free_ns, call_free_ns, thread_free_ns;
+    double in_busy_ns, out_busy_ns, dram_busy_ns, call_busy_ns,
+        thread_busy_ns; /* Since the cluster opened. */
+};
+
+struct kvc_bluecache_cluster {
+    const struct kvc_scenario *scenario;
+    const struct kvc_bluecache_config *config;
+    struct kvc_bluecache_shards *shards;
+    struct kvc_source *source;
+    struct kvc_rng choice; /* Of the store that a saturating host asks. */
+    struct kvc_events events;
+    struct kvc_bluecache_node *node;
+    uint32_t *route;      /* kvc_fabric_routes(). */
+    double *edge_free_ns; /* Of the links from a node to another: nodes * nodes. */
+    double *edge_busy_ns; /* Likewise. */
+    struct kvc_bluecache_request *request;
+    uint32_t *free_request;
+    uint32_t requests, free_count, next_app;
+    struct kvc_answers answers;
+    uint64_t served, flash_reads,
+        remote; /* Since the cluster was opened; `remote`: requests for other nodes. */
+    bool started;
+};
+
+/* Opens the cluster. `scenario`, `shards` and `source` must outlive it. Exits with status 3 if memory is
+ * short. */
+void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const struct kvc_scenario *scenario,
+                                struct kvc_bluecache_shards *shards, struct kvc_source *source,
+                                uint64_t seed);
+void kvc_bluecache_cluster_close(struct kvc_bluecache_cluster *cluster);
+
+/* Simulates up to time_ns. */
+void kvc_bluecache_cluster_advance(struct kvc_bluecache_cluster *cluster, double time_ns);
+
+#endif

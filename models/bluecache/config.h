@@ -1,0 +1,48 @@
+/* Configuration of BlueCache: its options, its devices, and what follows from them. */
+#ifndef KVC_MODELS_BLUECACHE_CONFIG_H
+#define KVC_MODELS_BLUECACHE_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/bluecache/flash_medium.h"
+#include "models/bluecache/options.h"
+#include "sim/base/diag.h"
+#include "sim/devices/dram.h"
+#include "sim/devices/fabric.h"
+#include "sim/devices/flash.h"
+#include "sim/devices/fpga.h"
+#include "sim/devices/pcie.h"
+#include "sim/scenario.h"
+
+enum { KVC_BLUECACHE_NODES_MAX = 256 };
+
+struct kvc_bluecache_config {
+    const struct kvc_bluecache_options *options; /* Those of the scenario. */
+    const struct kvc_pcie *pcie;                 /* Devices, owned by the scenario. */
+    const struct kvc_dram *dram;
+    const struct kvc_flash *flash;
+    const struct kvc_fabric *fabric;
+    const struct kvc_fpga *fpga;
+    struct kvc_flash_geometry geometry; /* Of the log on flash. */
+    uint32_t nodes, stores, apps;       /* The first ones store and ask. */
+    uint32_t outstanding;
+    bool threads;            /* Application threads ask; otherwise the host's DMA alone. */
+    double edge_bytes_per_s; /* Of the links between two neighbours. */
+};
+
+/* Returns the configuration of a resolved scenario. */
+static inline const struct kvc_bluecache_config *kvc_bluecache_config_of(const struct kvc_scenario *scenario)
+{
+    return scenario->config;
+}
+
+/* Resolves the scenario's options; `config` is a struct kvc_bluecache_config. Returns KVC_ERR_SCENARIO if the
+ * log, the index or the fabric cannot be as the scenario says. */
+enum kvc_status kvc_bluecache_resolve(const struct kvc_scenario *scenario, void *config,
+                                      struct kvc_diag *diag);
+
+/* Checks what the ranges of single options cannot express. */
+enum kvc_status kvc_bluecache_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+#endif

@@ -1,0 +1,40 @@
+/* What requests take of BlueCache's devices: bytes on PCIe and links, and time of the card's DRAM.
+ *
+ * Source: the published program of the authors (github.com/xushuotao/fpgamemcached). Requests and responses
+ * have memcached's binary header; a GET sends its key, a SET key and value, and a hit returns the value. The
+ * DRAM serves one access after another: each at a place of its own takes a random access, and what follows in
+ * order takes its bytes. An index entry is read with its bucket and written back; an item in DRAM also has a
+ * timestamp or header that is written; a pair for flash goes to the write buffer in order. */
+#ifndef KVC_MODELS_BLUECACHE_COSTS_H
+#define KVC_MODELS_BLUECACHE_COSTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/bluecache/config.h"
+#include "sim/workload/batch.h"
+
+enum { KVC_BLUECACHE_HEADER_BYTES = 24 };
+
+/* Return the bytes of a request and of its response. */
+uint32_t kvc_bluecache_request_bytes(enum kvc_op op, uint32_t key_bytes, uint32_t value_bytes);
+uint32_t kvc_bluecache_response_bytes(enum kvc_op op, bool hit, uint32_t value_bytes);
+
+/* Returns the time that a request takes of the card's DRAM [ns]. `place` is an enum kvc_bluecache_place:
+ * where a GET looks, or where a SET puts its pair. */
+double kvc_bluecache_dram_ns(const struct kvc_bluecache_config *config, enum kvc_op op, uint8_t place,
+                             uint32_t key_bytes, uint32_t value_bytes);
+
+/* Returns the pages of a pair on flash. */
+uint32_t kvc_bluecache_pages(const struct kvc_bluecache_config *config, uint32_t key_bytes,
+                             uint32_t value_bytes);
+
+/* Return the time for which bytes occupy PCIe, to and from the card, or the links between two cards [ns]. */
+double kvc_bluecache_in_ns(const struct kvc_bluecache_config *config, double bytes);
+double kvc_bluecache_out_ns(const struct kvc_bluecache_config *config, double bytes);
+double kvc_bluecache_edge_ns(const struct kvc_bluecache_config *config, double bytes);
+
+/* Returns the latency of a hop for a payload, besides its bytes [ns]. */
+double kvc_bluecache_hop_ns(const struct kvc_bluecache_config *config);
+
+#endif

@@ -1,0 +1,233 @@
+#include "models/bluecache/predict.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "kernels/bluecache/dram_slab.h"
+#include "kernels/bluecache/flash_page.h"
+#include "kernels/bluecache/index.h"
+#include "kernels/bluecache/store.h"
+#include "models/bluecache/costs.h"
+#include "sim/base/array.h"
+#include "sim/metrics/bottleneck.h"
+#include "sim/workload/hottest_shard.h"
+#include "sim/workload/popularity_blocks.h"
+
+/* Where GETs find their keys. */
+struct places {
+    double dram, flash, none;
+};
+
+/* What a request takes on average. */
+struct loads {
+    double in_ns, out_ns, dram_ns, channel_ns, chip_ns; /* Of a host, a store, all channels and chips. */
+    double reads;                                       /* Pages that it reads. */
+    double latency_ns;                                  /* Without waiting. */
+    double edge_ns;                                     /* Of the busiest link. */
+};
+
+/* The highest rates of all requests [per ns]. */
+struct limits {
+    double in, out, dram, channels, chips, tags, fabric, call, wake, lowest;
+};
+
+/* Returns the share of the keys of a node that its index keeps: buckets of four, filled at random. */
+static double index_keeps(double keys, double index_bytes)
+{
+    double mean = keys / (index_bytes / KVC_BLUECACHE_BUCKET_BYTES), kept = 0, left = 1, p = exp(-mean);
+    for (int n = 0; n < KVC_BLUECACHE_WAYS; n++) {
+        kept += n * p;
+        left -= p;
+        p *= mean / (n + 1);
+    }
+    return mean > 0 ? fmin((kept + KVC_BLUECACHE_WAYS * fmax(left, 0)) / mean, 1) : 1;
+}
+
+/* The preload stores the popular keys last: in DRAM, and the ones before them on flash. */
+static struct places places_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double key = kvc_workload_key_bytes_mean(workload), value = kvc_workload_value_bytes_mean(workload);
+    double item = kvc_dram_slab_item_bytes((uint32_t)key, (uint32_t)value);
+    double slabs = ceil(config->options->dram_bytes / KVC_DRAM_SLAB_BYTES);
+    double in_dram = config->stores * slabs * floor(KVC_DRAM_SLAB_BYTES / fmax(item, 1));
+    const struct kvc_flash_geometry *geometry = &config->geometry;
+    double pages = (double)geometry->buses * geometry->chips_per_bus * geometry->blocks_per_chip *
+                   geometry->pages_per_block;
+    double room = geometry->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES,
+           pair = KVC_FLASH_RECORD_HEADER_BYTES + key + value;
+    double in_flash = config->stores * pages * (pair <= room ? floor(room / pair) : 1 / ceil(pair / room));
+    double stored = floor(workload->preload_frac * (double)workload->keys), keys = 0;
+    double keeps =
+        index_keeps(fmin(stored, in_dram + in_flash) / config->stores, config->options->index_bytes);
+    struct places places = {0};
+    struct kvc_popularity_blocks blocks;
+    struct kvc_popularity_block block;
+    kvc_popularity_blocks_open(&blocks, workload);
+    while (kvc_popularity_blocks_next(&blocks, &block)) {
+        double dram = fmin(fmax(fmin(stored, in_dram) - keys, 0), block.keys);
+        double all = fmin(fmax(fmin(stored, in_dram + in_flash) - keys, 0), block.keys);
+        places.dram += keeps * block.mass * dram / block.keys;
+        places.flash += keeps * block.mass * (all - dram) / block.keys;
+        keys += block.keys;
+    }
+    kvc_popularity_blocks_close(&blocks);
+    places.none = fmax(1 - places.dram - places.flash, 0);
+    return places;
+}
+
+/* Returns the time that the busiest link spends on a request, on average [ns], with all pairs of host and
+ * store alike; *hops becomes the mean number of hops. */
+static double busiest_edge_ns(const struct kvc_bluecache_config *config, double request_bytes,
+                              double response_bytes, double *hops)
+{
+    uint32_t nodes = config->nodes;
+    uint32_t *route = kvc_array_of((size_t)nodes * nodes, sizeof(*route));
+    double *bytes = kvc_array_of((size_t)nodes * nodes, sizeof(*bytes)), most = 0;
+    double share = 1 / ((double)config->apps * config->stores);
+    kvc_fabric_routes(config->fabric, nodes, route);
+    *hops = 0;
+    for (uint32_t app = 0; app < config->apps; app++) {
+        for (uint32_t store = 0; store < config->stores; store++) {
+            for (uint32_t at = app; at != store; at = route[at * nodes + store]) {
+                bytes[at * nodes + route[at * nodes + store]] += share * request_bytes;
+                *hops += share;
+            }
+            for (uint32_t at = store; at != app; at = route[at * nodes + app]) {
+                bytes[at * nodes + route[at * nodes + app]] += share * response_bytes;
+            }
+        }
+    }
+    for (size_t i = 0; i < (size_t)nodes * nodes; i++) {
+        most = fmax(most, bytes[i]);
+    }
+    free(route);
+    free(bytes);
+    return kvc_bluecache_edge_ns(config, most);
+}
+
+static struct loads loads_of(const struct kvc_scenario *scenario, const struct places *places)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_flash *flash = config->flash;
+    uint32_t key = (uint32_t)lround(kvc_workload_key_bytes_mean(workload));
+    uint32_t value = (uint32_t)lround(kvc_workload_value_bytes_mean(workload));
+    double get = workload->get_frac, set = workload->set_frac, delete = 1 - get - set;
+    double hit = 1 - places->none, response = 0, request = 0, hops;
+    double page_room = flash->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES;
+    uint8_t put = config->options->dram_bytes > 0 ? KVC_BLUECACHE_IN_DRAM : KVC_BLUECACHE_IN_BUFFER;
+    struct loads loads = {.reads = get * places->flash * kvc_bluecache_pages(config, key, value)};
+    request = get * kvc_bluecache_request_bytes(KVC_OP_GET, key, value) +
+              set * kvc_bluecache_request_bytes(KVC_OP_SET, key, value) +
+              delete *kvc_bluecache_request_bytes(KVC_OP_DELETE, key, value);
+    response = KVC_BLUECACHE_HEADER_BYTES + get * hit * value;
+    loads.dram_ns =
+        get * (places->dram * kvc_bluecache_dram_ns(config, KVC_OP_GET, KVC_BLUECACHE_IN_DRAM, key, value) +
+               places->flash * kvc_bluecache_dram_ns(config, KVC_OP_GET, KVC_BLUECACHE_IN_FLASH, key, value) +
+               places->none * kvc_bluecache_dram_ns(config, KVC_OP_GET, KVC_BLUECACHE_IN_NONE, key, value)) +
+        set * kvc_bluecache_dram_ns(config, KVC_OP_SET, put, key, value) +
+        delete *kvc_bluecache_dram_ns(config, KVC_OP_DELETE, KVC_BLUECACHE_IN_FLASH, key, value);
+    /* What SETs put reaches flash sooner or later. */
+    double programs = set * (KVC_FLASH_RECORD_HEADER_BYTES + (double)key + value) / page_room;
+    double transfer_ns = kvc_flash_transfer_ns(flash);
+    double channels = (double)flash->channels, chips = channels * (double)flash->chips;
+    loads.channel_ns = (loads.reads + programs) * transfer_ns / channels;
+    loads.chip_ns =
+        (loads.reads * (flash->read_ns + transfer_ns) +
+         programs * (transfer_ns + flash->program_ns + flash->erase_ns / (double)flash->pages_per_block)) /
+        chips;
+    loads.in_ns = kvc_bluecache_in_ns(config, request);
+    loads.out_ns = kvc_bluecache_out_ns(config, response);
+    loads.edge_ns = busiest_edge_ns(config, request, response, &hops);
+    loads.latency_ns =
+        loads.in_ns + loads.out_ns + 2 * config->pcie->latency_ns + loads.dram_ns +
+        get * places->flash * kvc_flash_read_ns(flash) +
+        hops * (2 * kvc_bluecache_hop_ns(config) + kvc_bluecache_edge_ns(config, request + response));
+    if (config->threads) {
+        loads.latency_ns += config->options->call_ns + config->options->wake_ns + config->options->switch_ns;
+    }
+    return loads;
+}
+
+static struct limits limits_of(const struct kvc_scenario *scenario, const struct loads *loads)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    /* The store that is asked most is the limit of all. */
+    double hottest = kvc_hottest_shard_frac(&scenario->workload, config->stores, 1);
+    struct limits limits = {.in = config->apps / loads->in_ns,
+                            .out = config->apps / loads->out_ns,
+                            .dram = 1 / (hottest * loads->dram_ns),
+                            .channels = 1 / (hottest * loads->channel_ns),
+                            .chips = 1 / (hottest * loads->chip_ns),
+                            .tags = (double)config->flash->tags /
+                                    (hottest * loads->reads * kvc_flash_read_ns(config->flash)),
+                            .fabric = 1 / loads->edge_ns,
+                            .call = config->threads ? config->apps / config->options->call_ns : INFINITY,
+                            .wake = config->threads ? config->apps / config->options->wake_ns : INFINITY,
+                            .lowest = INFINITY};
+    const double all[] = {limits.in,   limits.out,    limits.dram, limits.channels, limits.chips,
+                          limits.tags, limits.fabric, limits.call, limits.wake};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        limits.lowest = fmin(limits.lowest, all[i]);
+    }
+    return limits;
+}
+
+static void add_result(const struct limits *limits, const struct places *places, double per_ns,
+                       struct kvc_result *result)
+{
+    const struct {
+        const char *stage, *device, *metric;
+        double limit;
+    } parts[] = {{"call", "cpu", "call_limit_mops", limits->call},
+                 {"in", "pcie", "in_limit_mops", limits->in},
+                 {"fabric", "fabric", "fabric_limit_mops", limits->fabric},
+                 {"search", "dram", "search_limit_mops", limits->dram},
+                 {"channels", "flash", "channels_limit_mops", limits->channels},
+                 {"chips", "flash", "chips_limit_mops", limits->chips},
+                 {"out", "pcie", "out_limit_mops", limits->out},
+                 {"wake", "cpu", "wake_limit_mops", limits->wake}};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        if (!isinf(parts[i].limit)) {
+            kvc_result_add_stage(result, parts[i].stage, parts[i].device, fmin(per_ns / parts[i].limit, 1));
+            kvc_metrics_set(&result->model, parts[i].metric, parts[i].limit * 1e3);
+        }
+    }
+    if (!isinf(limits->tags)) {
+        kvc_metrics_set(&result->model, "tags_limit_mops", limits->tags * 1e3);
+    }
+    kvc_metrics_set(&result->model, "hit_frac", 1 - places->none);
+    kvc_metrics_set(&result->model, "dram_frac", places->dram);
+    kvc_metrics_set(&result->model, "flash_frac", places->flash);
+    kvc_bottleneck_find(result);
+}
+
+enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                      struct kvc_diag *diag)
+{
+    (void)diag; /* The scenario was checked when it was loaded. */
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    struct places places = places_of(scenario);
+    struct loads loads = loads_of(scenario, &places);
+    struct limits limits = limits_of(scenario, &loads);
+    double per_ns = limits.lowest, latency_ns = loads.latency_ns;
+    if (workload->arrival == KVC_ARRIVAL_SATURATE || workload->arrival == KVC_ARRIVAL_CLOSED) {
+        bool closed = workload->arrival == KVC_ARRIVAL_CLOSED;
+        double in_flight = closed ? (double)workload->clients : (double)config->outstanding * config->apps;
+        double think_ns = closed ? workload->think_ns : 0;
+        per_ns = fmin(per_ns, in_flight / (latency_ns + think_ns));
+        latency_ns = fmax(latency_ns, in_flight / per_ns - think_ns);
+    } else {
+        per_ns = fmin(per_ns, kvc_workload_rate_max_mops(workload) * 1e-3);
+        double load = per_ns / limits.lowest;
+        latency_ns = load < 1 ? latency_ns + load / (1 - load) / 2 / limits.lowest : NAN;
+    }
+    result->throughput_mops = per_ns * 1e3;
+    result->latency_mean_us = latency_ns / 1e3;
+    result->latency_p95_us = NAN;
+    add_result(&limits, &places, per_ns, result);
+    return KVC_OK;
+}

@@ -1,0 +1,13 @@
+/* The closed form of BlueCache: the lowest of the rates of its devices, and the time of a request that waits
+ * nowhere. */
+#ifndef KVC_MODELS_BLUECACHE_PREDICT_H
+#define KVC_MODELS_BLUECACHE_PREDICT_H
+
+#include "sim/base/diag.h"
+#include "sim/metrics/result.h"
+#include "sim/scenario.h"
+
+enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                      struct kvc_diag *diag);
+
+#endif

@@ -1,0 +1,331 @@
+#include "models/bluecache/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "models/bluecache/cluster.h"
+#include "models/bluecache/machine.h"
+#include "sim/base/array.h"
+#include "sim/metrics/bottleneck.h"
+#include "sim/run/replica.h"
+#include "sim/run/slice_mover.h"
+#include "sim/run/slices.h"
+
+enum stage { CALL, IN, FABRIC, DRAM, CHANNELS, CHIPS, OUT, WAKE, STAGES };
+
+/* A response leads to the next request of an application thread no earlier than PCIe's latency both ways. */
+static const double slice_ns = 10000, window_ns = 50000;
+
+/* What a node has posted to its devices so far. */
+struct posted {
+    struct kvc_slice_mover in, out, dram, flash;
+    double in_ns, out_ns, dram_ns, flash_ns;
+};
+
+/* Likewise for the links between two neighbours. */
+struct edge {
+    struct kvc_slice_mover mover;
+    double busy_ns;
+    uint32_t number; /* from * nodes + to. */
+};
+
+struct counters {
+    struct kvc_bluecache_store_stats store;
+    uint64_t served, flash_reads, remote, programs, erases;
+};
+
+struct simulation {
+    const struct kvc_scenario *scenario;
+    struct kvc_bluecache_shards *shards;
+    struct kvc_bluecache_cluster cluster;
+    struct posted *posted;
+    struct edge *edge;
+    uint32_t edges;
+    struct kvc_slices slices;
+    struct kvc_slice_server server;
+    struct kvc_platform *platform;
+    struct kvc_bluecache_machine *machines;
+    struct kvc_replica replica;
+    struct counters first, last; /* When the measured time began and when it ended. */
+};
+
+/* ---- slices ---- */
+
+static uint64_t advance(void *data, double until_ns)
+{
+    struct simulation *simulation = data;
+    uint64_t served = simulation->cluster.served;
+    kvc_bluecache_cluster_advance(&simulation->cluster, until_ns);
+    return simulation->cluster.served - served;
+}
+
+static double flash_ns(const struct kvc_bluecache_node *node)
+{
+    return node->flash.channel_busy_ns / (double)node->flash.flash->channels;
+}
+
+static void set_busy(const void *data, double *busy_ns)
+{
+    const struct simulation *simulation = data;
+    const struct kvc_bluecache_cluster *cluster = &simulation->cluster;
+    const struct kvc_bluecache_config *config = cluster->config;
+    double chips = (double)(config->flash->channels * config->flash->chips);
+    for (uint32_t i = 0; i < STAGES; i++) {
+        busy_ns[i] = 0;
+    }
+    for (uint32_t i = 0; i < config->nodes; i++) {
+        const struct kvc_bluecache_node *node = &cluster->node[i];
+        busy_ns[CALL] += node->call_busy_ns;
+        busy_ns[IN] += node->in_busy_ns;
+        busy_ns[DRAM] += node->dram_busy_ns;
+        busy_ns[CHANNELS] += flash_ns(node);
+        busy_ns[CHIPS] += node->flash.chip_busy_ns / chips;
+        busy_ns[OUT] += node->out_busy_ns;
+        busy_ns[WAKE] += node->thread_busy_ns;
+    }
+    for (uint32_t i = 0; i < simulation->edges; i++) { /* The busiest link. */
+        busy_ns[FABRIC] = fmax(busy_ns[FABRIC], cluster->edge_busy_ns[simulation->edge[i].number]);
+    }
+}
+
+static void post(struct kvc_slice_mover *mover, double *before_ns, double busy_ns, double per_ns)
+{
+    double new_ns = busy_ns - *before_ns;
+    kvc_slice_mover_post(mover, new_ns * per_ns, new_ns);
+    *before_ns = busy_ns;
+}
+
+/* Posts what the cluster has taken from its machines since the last call. It is their only user. */
+static void share(void *data)
+{
+    struct simulation *simulation = data;
+    const struct kvc_bluecache_config *config = simulation->cluster.config;
+    for (uint32_t i = 0; i < config->nodes; i++) {
+        const struct kvc_bluecache_node *node = &simulation->cluster.node[i];
+        struct posted *posted = &simulation->posted[i];
+        post(&posted->in, &posted->in_ns, node->in_busy_ns, config->pcie->h2d_bytes_per_s * 1e-9);
+        post(&posted->out, &posted->out_ns, node->out_busy_ns, config->pcie->d2h_bytes_per_s * 1e-9);
+        post(&posted->dram, &posted->dram_ns, node->dram_busy_ns, 1);
+        post(&posted->flash, &posted->flash_ns, flash_ns(node), 1);
+    }
+    for (uint32_t i = 0; i < simulation->edges; i++) {
+        struct edge *edge = &simulation->edge[i];
+        post(&edge->mover, &edge->busy_ns, simulation->cluster.edge_busy_ns[edge->number],
+             config->edge_bytes_per_s * 1e-9);
+    }
+}
+
+/* ---- setup ---- */
+
+static void open_transfer(struct kvc_slice_mover *mover, uint32_t from, uint32_t to)
+{
+    mover->from = from;
+    mover->to = to;
+    kvc_slice_mover_open(mover);
+}
+
+static void open_work(struct kvc_slice_mover *mover, uint32_t host)
+{
+    mover->hosts = 1;
+    mover->host[0] = host;
+    kvc_slice_mover_open(mover);
+}
+
+static void open_movers(struct simulation *simulation)
+{
+    const struct kvc_bluecache_config *config = simulation->cluster.config;
+    uint32_t nodes = config->nodes;
+    simulation->posted = kvc_array_of(nodes, sizeof(*simulation->posted));
+    simulation->edge = kvc_array_of((size_t)nodes * nodes, sizeof(*simulation->edge));
+    for (uint32_t i = 0; i < nodes; i++) {
+        const struct kvc_bluecache_machine *machine = &simulation->machines[i];
+        open_transfer(&simulation->posted[i].in, machine->host, machine->card);
+        open_transfer(&simulation->posted[i].out, machine->card, machine->host);
+        open_work(&simulation->posted[i].dram, machine->dram);
+        open_work(&simulation->posted[i].flash, machine->flash);
+    }
+    for (uint32_t i = 0; i < nodes * nodes; i++) {
+        if (kvc_fabric_adjacent(config->fabric, nodes, i / nodes, i % nodes)) {
+            struct edge *edge = &simulation->edge[simulation->edges++];
+            edge->number = i;
+            open_transfer(&edge->mover, simulation->machines[i / nodes].card,
+                          simulation->machines[i % nodes].card);
+        }
+    }
+}
+
+static void count(void *data, bool begins)
+{
+    struct simulation *simulation = data;
+    struct counters *counters = begins ? &simulation->first : &simulation->last;
+    const struct kvc_bluecache_cluster *cluster = &simulation->cluster;
+    *counters = (struct counters){
+        .served = cluster->served, .flash_reads = cluster->flash_reads, .remote = cluster->remote};
+    for (uint32_t i = 0; i < simulation->shards->shards; i++) {
+        struct kvc_bluecache_store_stats stats;
+        kvc_bluecache_store_stats(simulation->shards->shard[i].store, &stats);
+        counters->store.gets += stats.gets;
+        counters->store.dram_hits += stats.dram_hits;
+        counters->store.flash_hits += stats.flash_hits;
+        counters->store.false_matches += stats.false_matches;
+        counters->store.evicted_keys += stats.evicted_keys;
+        counters->store.index_evicted += stats.index_evicted;
+        counters->store.keys_reclaimed += stats.keys_reclaimed;
+        counters->store.pages_written += stats.pages_written;
+        counters->programs += cluster->node[i].flash.programs;
+        counters->erases += cluster->node[i].flash.erases;
+    }
+}
+
+static enum kvc_status open_replica(struct simulation *simulation, const struct kvc_run_context *context,
+                                    struct kvc_diag *diag)
+{
+    struct kvc_replica_options options = {.platform = simulation->platform,
+                                          .source = kvc_scenario_source(context->scenario, 1, context->seed),
+                                          .window_ns = window_ns};
+    options.source.nodes = kvc_bluecache_config_of(context->scenario)->stores;
+    enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
+    simulation->replica.monitor.count = count;
+    simulation->replica.monitor.data = simulation;
+    return status;
+}
+
+static void open_cluster(struct simulation *simulation)
+{
+    struct kvc_replica *replica = &simulation->replica;
+    kvc_bluecache_cluster_open(&simulation->cluster, simulation->scenario, simulation->shards,
+                               replica->source, replica->context->seed);
+    open_movers(simulation);
+    simulation->slices = (struct kvc_slices){.replica = replica,
+                                             .slice_ns = slice_ns,
+                                             .stages = STAGES,
+                                             .hit = KVC_BLUECACHE_HIT,
+                                             .miss = KVC_BLUECACHE_MISSED};
+    simulation->server = (struct kvc_slice_server){.slices = &simulation->slices,
+                                                   .answers = &simulation->cluster.answers,
+                                                   .advance = advance,
+                                                   .share = share,
+                                                   .busy = set_busy,
+                                                   .data = simulation};
+    kvc_timeline_row(replica->context->timeline, 0, 0, "cluster", "requests");
+    kvc_engine_spawn("cluster", kvc_slice_server_main, &simulation->server);
+}
+
+/* ---- report ---- */
+
+static void report_stages(const struct simulation *simulation, struct kvc_result *result)
+{
+    const struct kvc_bluecache_config *config = simulation->cluster.config;
+    const struct {
+        const char *name, *device;
+        double servers;
+        bool used;
+    } stages[STAGES] = {[CALL] = {"call", "cpu", config->apps, config->threads},
+                        [IN] = {"in", "pcie", config->apps, true},
+                        [FABRIC] = {"fabric", "fabric", 1, config->nodes > 1},
+                        [DRAM] = {"search", "dram", config->stores, true},
+                        [CHANNELS] = {"channels", "flash", config->stores, true},
+                        [CHIPS] = {"chips", "flash", config->stores, true},
+                        [OUT] = {"out", "pcie", config->apps, true},
+                        [WAKE] = {"wake", "cpu", config->apps, config->threads}};
+    for (uint32_t i = 0; i < STAGES; i++) {
+        if (stages[i].used) {
+            kvc_slices_report_stage(&simulation->slices, i, stages[i].name, stages[i].device,
+                                    stages[i].servers, result);
+        }
+    }
+}
+
+static void set_ratio(struct kvc_metrics *metrics, const char *name, double part, double whole)
+{
+    if (whole > 0) {
+        kvc_metrics_set(metrics, name, part / whole);
+    }
+}
+
+static void report_metrics(const struct simulation *simulation, struct kvc_result *result)
+{
+    const struct counters *first = &simulation->first, *last = &simulation->last;
+    const struct kvc_bluecache_store_stats *from = &first->store, *to = &last->store;
+    struct kvc_metrics *kernel = &result->kernel, *model = &result->model;
+    double served = (double)(last->served - first->served), gets = (double)(to->gets - from->gets);
+    double entries = simulation->cluster.config->options->index_bytes / 16 * simulation->shards->shards;
+    double used = 0;
+    for (uint32_t i = 0; i < simulation->shards->shards; i++) {
+        used += (double)kvc_bluecache_store_used(simulation->shards->shard[i].store);
+    }
+    kvc_metrics_set(kernel, "load_factor_frac", used / entries);
+    set_ratio(kernel, "dram_hit_frac", (double)(to->dram_hits - from->dram_hits), gets);
+    set_ratio(kernel, "flash_hit_frac", (double)(to->flash_hits - from->flash_hits), gets);
+    kvc_metrics_set(kernel, "false_matches", (double)(to->false_matches - from->false_matches));
+    kvc_metrics_set(kernel, "evicted_keys", (double)(to->evicted_keys - from->evicted_keys));
+    kvc_metrics_set(kernel, "index_evicted", (double)(to->index_evicted - from->index_evicted));
+    kvc_metrics_set(kernel, "keys_reclaimed", (double)(to->keys_reclaimed - from->keys_reclaimed));
+    set_ratio(model, "flash_reads_per_request", (double)(last->flash_reads - first->flash_reads), served);
+    set_ratio(model, "remote_frac", (double)(last->remote - first->remote), served);
+    kvc_metrics_set(model, "programs", (double)(last->programs - first->programs));
+    kvc_metrics_set(model, "erases", (double)(last->erases - first->erases));
+}
+
+static void report(struct simulation *simulation, struct kvc_result *result)
+{
+    const uint64_t *outcome = simulation->slices.outcome;
+    result->completed = simulation->slices.completed;
+    result->hits = outcome[KVC_BLUECACHE_HIT];
+    result->misses = outcome[KVC_BLUECACHE_MISSED];
+    result->gets = result->hits + result->misses;
+    result->sets = outcome[KVC_BLUECACHE_SET_DONE];
+    result->deletes = outcome[KVC_BLUECACHE_DELETE_DONE];
+    kvc_recorder_report(&simulation->replica.recorder, result);
+    report_stages(simulation, result);
+    report_metrics(simulation, result);
+    kvc_bottleneck_find(result);
+    result->requests_simulated = simulation->replica.recorder.offered_in_all;
+    result->preload_wall_s = simulation->shards->preload_wall_s;
+}
+
+static void close_simulation(struct simulation *simulation)
+{
+    for (uint32_t i = 0; simulation->posted != NULL && i < simulation->cluster.config->nodes; i++) {
+        kvc_slice_mover_close(&simulation->posted[i].in);
+        kvc_slice_mover_close(&simulation->posted[i].out);
+        kvc_slice_mover_close(&simulation->posted[i].dram);
+        kvc_slice_mover_close(&simulation->posted[i].flash);
+    }
+    for (uint32_t i = 0; i < simulation->edges; i++) {
+        kvc_slice_mover_close(&simulation->edge[i].mover);
+    }
+    kvc_bluecache_cluster_close(&simulation->cluster);
+    free(simulation->posted);
+    free(simulation->edge);
+    free(simulation->machines);
+    kvc_replica_close(&simulation->replica);
+    kvc_platform_free(simulation->platform);
+    free(simulation);
+}
+
+enum kvc_status kvc_bluecache_run(const struct kvc_run_context *context, struct kvc_diag *diag)
+{
+    struct simulation *simulation = calloc(1, sizeof(*simulation));
+    if (simulation == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
+    }
+    simulation->scenario = context->scenario;
+    simulation->shards = context->state;
+    simulation->platform = kvc_platform_create();
+    simulation->machines =
+        kvc_array_of(kvc_bluecache_config_of(context->scenario)->nodes, sizeof(*simulation->machines));
+    kvc_bluecache_machine_add(context->scenario, simulation->platform, simulation->machines);
+    enum kvc_status status = open_replica(simulation, context, diag);
+    if (status == KVC_OK) {
+        open_cluster(simulation);
+        status = kvc_replica_run(&simulation->replica, true, diag);
+    }
+    if (status == KVC_OK) {
+        report(simulation, context->result);
+        kvc_replica_report(&simulation->replica);
+    }
+    close_simulation(simulation);
+    return status;
+}

@@ -1,0 +1,9 @@
+/* Simulates one replica: an actor for the whole cluster, which works in slices. */
+#ifndef KVC_MODELS_BLUECACHE_RUN_H
+#define KVC_MODELS_BLUECACHE_RUN_H
+
+#include "sim/run/context.h"
+
+enum kvc_status kvc_bluecache_run(const struct kvc_run_context *context, struct kvc_diag *diag);
+
+#endif

@@ -1,0 +1,194 @@
+#include "models/bluecache/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/clock.h"
+#include "sim/base/diag.h"
+#include "sim/base/seeds.h"
+#include "sim/run/preload.h"
+
+static uint32_t value_room(const struct kvc_scenario *scenario)
+{
+    uint32_t bytes = kvc_workload_value_bytes_max(&scenario->workload);
+    return bytes > 0 ? bytes : 1;
+}
+
+double kvc_bluecache_store_bytes(const struct kvc_scenario *scenario)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    const struct kvc_flash_geometry *geometry = &config->geometry;
+    double pages = (double)geometry->buses * geometry->chips_per_bus * geometry->blocks_per_chip *
+                   geometry->pages_per_block;
+    double node = config->options->index_bytes + config->options->dram_bytes + pages * geometry->page_bytes +
+                  pages / 4 + 2 * (double)config->options->chunk_pages * geometry->page_bytes;
+    return config->stores * node + (double)KVC_BLUECACHE_RUN_MAX * value_room(scenario);
+}
+
+static void free_shards(struct kvc_bluecache_shards *shards)
+{
+    for (uint32_t i = 0; i < shards->shards && shards->shard != NULL; i++) {
+        kvc_bluecache_store_free(shards->shard[i].store);
+        kvc_bluecache_card_close(&shards->shard[i].card);
+    }
+    free(shards->shard);
+    free(shards->value);
+    free(shards);
+}
+
+static bool open_shard(struct kvc_bluecache_shard *shard, const struct kvc_bluecache_config *config,
+                       uint64_t seed)
+{
+    if (!kvc_bluecache_card_open(&shard->card, &config->geometry)) {
+        return false;
+    }
+    const struct kvc_bluecache_store_params params = {
+        .index_bytes = (uint64_t)config->options->index_bytes,
+        .dram_bytes = (uint64_t)config->options->dram_bytes,
+        .medium = &shard->card.medium,
+        .chunk_pages = (uint32_t)config->options->chunk_pages,
+        .seed = seed,
+    };
+    shard->store = kvc_bluecache_store_create(&params);
+    if (shard->store == NULL) {
+        return false;
+    }
+    kvc_bluecache_store_format(shard->store);
+    return true;
+}
+
+static struct kvc_bluecache_keys keys_of(const struct kvc_batch *batch, uint32_t first, uint32_t count)
+{
+    return (struct kvc_bluecache_keys){.count = count,
+                                       .keys = batch->keys + (size_t)first * batch->key_stride,
+                                       .stride = batch->key_stride,
+                                       .bytes = batch->key_bytes + first};
+}
+
+/* All values have the same bytes; the store copies them. */
+static void put(struct kvc_bluecache_shards *shards, uint32_t number, const struct kvc_batch *batch,
+                uint32_t first, uint32_t count)
+{
+    const uint8_t *value[KVC_BLUECACHE_RUN_MAX];
+    const struct kvc_bluecache_keys keys = keys_of(batch, first, count);
+    for (uint32_t i = 0; i < count; i++) {
+        value[i] = shards->value;
+    }
+    if (!kvc_bluecache_store_put(shards->shard[number].store, &keys, value, batch->value_bytes + first)) {
+        KVC_BUG("a put of %u pairs failed: %s", count, strerror(errno));
+    }
+}
+
+static void set_keys(void *data, const struct kvc_preload_visit *visit)
+{
+    for (uint32_t i = 0; i < visit->count; i++) {
+        put(data, visit->shard, visit->batch, visit->row[i], 1);
+    }
+}
+
+static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t seed,
+                               const struct kvc_progress *progress, struct kvc_bluecache_shards *shards,
+                               struct kvc_diag *diag)
+{
+    struct kvc_source_params params = kvc_scenario_source(scenario, 1, seed);
+    params.nodes = shards->shards;
+    const struct kvc_sampling sampling = kvc_sampling_of(&scenario->workload, 1, 1);
+    struct kvc_preload *walker = kvc_preload_create(&params, &sampling, diag);
+    if (walker == NULL) {
+        return diag->status;
+    }
+    kvc_preload_walk(walker, KVC_PRELOAD_POPULAR_LAST, progress, "preload", set_keys, shards);
+    kvc_preload_free(walker);
+    for (uint32_t i = 0; i < shards->shards; i++) {
+        struct kvc_bluecache_shard *shard = &shards->shard[i];
+        kvc_bluecache_store_flush(shard->store); /* What has not reached flash by then may as well. */
+        kvc_bluecache_store_stats(shard->store, &shard->first);
+        shard->card.notes = true;
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_bluecache_shards_create(const struct kvc_scenario *scenario, uint64_t seed, void **state,
+                                            const struct kvc_progress *progress, struct kvc_diag *diag)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    double started_s = kvc_clock_wall_s();
+    struct kvc_bluecache_shards *shards = calloc(1, sizeof(*shards));
+    if (shards == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
+    }
+    shards->shards = config->stores;
+    shards->value_room = value_room(scenario);
+    shards->value = calloc(KVC_BLUECACHE_RUN_MAX, shards->value_room);
+    shards->shard = calloc(shards->shards, sizeof(*shards->shard));
+    enum kvc_status status = KVC_OK;
+    for (uint32_t i = 0; i < shards->shards && status == KVC_OK; i++) {
+        if (shards->shard == NULL || shards->value == NULL ||
+            !open_shard(&shards->shard[i], config, kvc_seed_of_hash(seed) + i)) {
+            status = kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                                   "no memory for index, DRAM store and log of a node: %s", strerror(errno));
+        }
+    }
+    if (status == KVC_OK) {
+        status = preload(scenario, seed, progress, shards, diag);
+    }
+    if (status != KVC_OK) {
+        free_shards(shards);
+        return status;
+    }
+    shards->preload_wall_s = kvc_clock_wall_s() - started_s;
+    *state = shards;
+    return KVC_OK;
+}
+
+static void get(struct kvc_bluecache_shards *shards, uint32_t number, const struct kvc_batch *batch,
+                uint32_t first, uint32_t count, struct kvc_bluecache_done *done)
+{
+    struct kvc_bluecache_read read[KVC_BLUECACHE_RUN_MAX];
+    uint32_t length[KVC_BLUECACHE_RUN_MAX];
+    const struct kvc_bluecache_keys keys = keys_of(batch, first, count);
+    if (!kvc_bluecache_store_get(shards->shard[number].store, &keys, shards->value, shards->value_room,
+                                 length, read)) {
+        KVC_BUG("a get of %u keys failed: %s", count, strerror(errno));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        done[i] = (struct kvc_bluecache_done){length[i] != KVC_BLUECACHE_MISS, read[i].place, read[i].pages};
+    }
+}
+
+void kvc_bluecache_shards_run(struct kvc_bluecache_shards *shards, uint32_t number,
+                              const struct kvc_batch *batch, uint32_t first, uint32_t count,
+                              struct kvc_bluecache_done *done)
+{
+    struct kvc_bluecache_store *store = shards->shard[number].store;
+    bool found[KVC_BLUECACHE_RUN_MAX] = {false};
+    switch ((enum kvc_op)batch->op[first]) {
+    case KVC_OP_GET:
+        get(shards, number, batch, first, count, done);
+        return;
+    case KVC_OP_SET: {
+        struct kvc_bluecache_store_stats before, after;
+        kvc_bluecache_store_stats(store, &before);
+        put(shards, number, batch, first, count);
+        kvc_bluecache_store_stats(store, &after);
+        uint64_t bypassed = after.bypassed - before.bypassed;
+        for (uint32_t i = 0; i < count; i++) {
+            uint8_t place = i < bypassed ? KVC_BLUECACHE_IN_BUFFER : KVC_BLUECACHE_IN_DRAM;
+            done[i] = (struct kvc_bluecache_done){.hit = true, .place = place};
+        }
+        return;
+    }
+    default: {
+        const struct kvc_bluecache_keys keys = keys_of(batch, first, count);
+        if (!kvc_bluecache_store_delete(store, &keys, found)) {
+            KVC_BUG("a delete of %u keys failed: %s", count, strerror(errno));
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            done[i] = (struct kvc_bluecache_done){
+                .hit = found[i], .place = found[i] ? KVC_BLUECACHE_IN_BUFFER : KVC_BLUECACHE_IN_NONE};
+        }
+        return;
+    }
+    }
+}

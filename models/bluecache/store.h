@@ -1,0 +1,47 @@
+/* The real structures of all nodes of a replica, with their preloaded pairs: index, DRAM store and log. */
+#ifndef KVC_MODELS_BLUECACHE_STORE_H
+#define KVC_MODELS_BLUECACHE_STORE_H
+
+#include "kernels/bluecache/store.h"
+#include "models/bluecache/card.h"
+#include "models/bluecache/config.h"
+#include "sim/base/progress.h"
+#include "sim/workload/batch.h"
+
+/* Of one node. */
+struct kvc_bluecache_shard {
+    struct kvc_bluecache_card card;
+    struct kvc_bluecache_store *store;
+    struct kvc_bluecache_store_stats first; /* When the preload had ended. */
+};
+
+struct kvc_bluecache_shards {
+    struct kvc_bluecache_shard *shard;
+    uint32_t shards;
+    uint8_t *value; /* Room for the values of KVC_BLUECACHE_RUN_MAX requests. */
+    uint32_t value_room;
+    double preload_wall_s;
+};
+
+enum { KVC_BLUECACHE_RUN_MAX = 64 };
+
+/* What a request did. */
+struct kvc_bluecache_done {
+    bool hit;       /* The key was stored before; always true for a SET. */
+    uint8_t place;  /* enum kvc_bluecache_place: where a GET looked, or where a SET put its pair. */
+    uint32_t pages; /* Pages that a GET read; they are the next ones among the card's steps. */
+};
+
+/* Returns the memory that the structures take [bytes]. */
+double kvc_bluecache_store_bytes(const struct kvc_scenario *scenario);
+
+/* Creates and fills the structures. `*state` becomes a struct kvc_bluecache_shards. */
+enum kvc_status kvc_bluecache_shards_create(const struct kvc_scenario *scenario, uint64_t seed, void **state,
+                                            const struct kvc_progress *progress, struct kvc_diag *diag);
+
+/* Runs `count` requests of one operation, at most KVC_BLUECACHE_RUN_MAX, from row `first` of the batch on. */
+void kvc_bluecache_shards_run(struct kvc_bluecache_shards *shards, uint32_t number,
+                              const struct kvc_batch *batch, uint32_t first, uint32_t count,
+                              struct kvc_bluecache_done *done);
+
+#endif

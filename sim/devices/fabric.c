@@ -1,0 +1,155 @@
+#include "sim/devices/fabric.h"
+
+#include <stdlib.h>
+
+#include "sim/base/array.h"
+
+static const char *const topologies[] = {"line", "ring", "mesh", "torus", "tree", NULL};
+
+static const struct kvc_option rows[] = {
+    {.name = "name",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_fabric, name),
+     .by_default = "",
+     .help = "name of the links"},
+    {.name = "links",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_fabric, links),
+     .min = 1,
+     .max = 1024,
+     .help = "links of a card, spread evenly over its neighbours; more of them carry more"},
+    {.name = "link_rate",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_fabric, bytes_per_s),
+     .unit = KVC_UNIT_BYTES_PER_S,
+     .min = 1e6,
+     .max = 1e13,
+     .help = "rate of one link in each direction, for payload; a higher rate carries more"},
+    {.name = "hop",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_fabric, hop_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .help =
+         "time of a message from card to card, without its bytes; a longer time lengthens every remote request"},
+    {.name = "messages",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_fabric, messages),
+     .min = 1,
+     .max = 16,
+     .by_default = "3",
+     .help =
+         "messages that take a hop one after another for one payload: request, acknowledgement and payload are 3"},
+    {.name = "topology",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_fabric, topology),
+     .by_default = "line",
+     .choices = topologies,
+     .help =
+         "which cards are neighbours; a ring or a torus has shorter ways than a line or a mesh, and needs more links"},
+};
+
+static const struct kvc_option_table options = {
+    .name = "fabric", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_fabric)};
+
+const struct kvc_device_kind kvc_fabric_kind = {
+    .name = "fabric",
+    .help = "Links between the cards of the nodes: their rate, latency and topology",
+    .options = &options,
+};
+
+/* Returns the columns of a grid that is as square as possible: the largest divisor up to the square root. */
+static uint32_t grid_rows(uint32_t nodes)
+{
+    uint32_t lines = 1;
+    for (uint32_t i = 1; i * i <= nodes; i++) {
+        lines = nodes % i == 0 ? i : lines;
+    }
+    return lines;
+}
+
+/* Returns whether two places of a row of `count` are next to each other. */
+static bool next_in_row(uint32_t a, uint32_t b, uint32_t count, bool closed)
+{
+    uint32_t distance = a > b ? a - b : b - a;
+    return distance == 1 || (closed && count > 2 && distance == count - 1);
+}
+
+bool kvc_fabric_adjacent(const struct kvc_fabric *fabric, uint32_t nodes, uint32_t a, uint32_t b)
+{
+    uint32_t columns = nodes / grid_rows(nodes);
+    bool closed = fabric->topology == KVC_FABRIC_RING || fabric->topology == KVC_FABRIC_TORUS;
+    switch ((enum kvc_fabric_topology)fabric->topology) {
+    case KVC_FABRIC_LINE:
+    case KVC_FABRIC_RING:
+        return next_in_row(a, b, nodes, closed);
+    case KVC_FABRIC_MESH:
+    case KVC_FABRIC_TORUS:
+        return (a / columns == b / columns && next_in_row(a % columns, b % columns, columns, closed)) ||
+               (a % columns == b % columns && next_in_row(a / columns, b / columns, nodes / columns, closed));
+    case KVC_FABRIC_TREE:
+        return a != b && ((b > 0 && (b - 1) / 2 == a) || (a > 0 && (a - 1) / 2 == b));
+    }
+    return false;
+}
+
+uint32_t kvc_fabric_degree(const struct kvc_fabric *fabric, uint32_t nodes)
+{
+    uint32_t most = 0;
+    for (uint32_t a = 0; a < nodes; a++) {
+        uint32_t neighbours = 0;
+        for (uint32_t b = 0; b < nodes; b++) {
+            neighbours += kvc_fabric_adjacent(fabric, nodes, a, b);
+        }
+        most = neighbours > most ? neighbours : most;
+    }
+    return most;
+}
+
+double kvc_fabric_edge_bytes_per_s(const struct kvc_fabric *fabric, uint32_t nodes)
+{
+    uint32_t degree = kvc_fabric_degree(fabric, nodes);
+    return degree > 0 ? (double)(fabric->links / degree) * fabric->bytes_per_s : fabric->bytes_per_s;
+}
+
+void kvc_fabric_routes(const struct kvc_fabric *fabric, uint32_t nodes, uint32_t *next)
+{
+    uint32_t *distance = kvc_array_of(nodes, sizeof(*distance)), *queue = kvc_array_of(nodes, sizeof(*queue));
+    for (uint32_t to = 0; to < nodes; to++) { /* A breadth-first search from each target. */
+        for (uint32_t i = 0; i < nodes; i++) {
+            distance[i] = UINT32_MAX;
+        }
+        uint32_t first = 0, last = 0;
+        queue[last++] = to;
+        distance[to] = 0;
+        next[to * nodes + to] = to;
+        while (first < last) {
+            uint32_t at = queue[first++];
+            for (uint32_t from = 0; from < nodes; from++) {
+                if (distance[from] == UINT32_MAX && kvc_fabric_adjacent(fabric, nodes, from, at)) {
+                    distance[from] = distance[at] + 1;
+                    next[from * nodes + to] = at;
+                    queue[last++] = from;
+                }
+            }
+        }
+    }
+    free(distance);
+    free(queue);
+}
+
+uint32_t kvc_fabric_hops(const uint32_t *next, uint32_t nodes, uint32_t a, uint32_t b)
+{
+    uint32_t hops = 0;
+    for (; a != b; a = next[a * nodes + b]) {
+        hops++;
+    }
+    return hops;
+}
+
+void kvc_fabric_speed_up(struct kvc_fabric *fabric, double factor)
+{
+    fabric->bytes_per_s *= factor;
+    fabric->hop_ns /= factor;
+}
