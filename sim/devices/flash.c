@@ -51,7 +51,35 @@ static const struct kvc_option rows[] = {
      .max = 1e9,
      .by_default = "0ns",
      .help =
-         "time for which the commands and the status of a page occupy its channel; a longer time carries fewer pages"},
+         "time for which the command of an operation occupies its channel; a longer time carries fewer pages"},
+    {.name = "status",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, status_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help =
+         "time for which a question for the status of a chip occupies its channel; a longer time carries fewer "
+         "pages"},
+    {.name = "first_poll",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, first_poll_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help = "time from the command of a read to the first question for its status, with poll"},
+    {.name = "poll",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, poll_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help =
+         "time between questions for the status of a chip; the controller then visits its chips in turn and waits "
+         "for each answer, which carries fewer pages; 0: chips say when they are ready"},
     {.name = "tags",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_flash, tags),
@@ -101,7 +129,8 @@ uint32_t kvc_flash_chip_of(const struct kvc_flash *flash, uint64_t page)
 
 double kvc_flash_transfer_ns(const struct kvc_flash *flash)
 {
-    return flash->command_ns + (flash->page_bytes + flash->spare_bytes) / flash->channel_bytes_per_s * 1e9;
+    return flash->command_ns + flash->status_ns +
+           (flash->page_bytes + flash->spare_bytes) / flash->channel_bytes_per_s * 1e9;
 }
 
 double kvc_flash_read_ns(const struct kvc_flash *flash)

@@ -8,8 +8,10 @@
  * chip of each channel, as BlueCache stripes its chunks (VLDB 2016, sec. 3.4).
  *
  * Source of the form: ONFI 2.2 and the data sheets of its chips. Commands, addresses and the status
- * occupy the channel together with the page. Not modelled: the controller's order of chips, planes, cache registers that overlap sensing and transfer, retries and
- * errors, wear, and whether a page was erased before it is programmed (the store's kernels know). */
+ * occupy the channel together with the page. Chips say when they are ready, or the controller visits them in
+ * turn and asks (flash_turns.h). Not modelled: planes, cache registers that overlap sensing and transfer,
+ * retries and errors, wear, and whether a page was erased before it is programmed (the store's kernels know).
+ */
 #ifndef KVC_SIM_DEVICES_FLASH_H
 #define KVC_SIM_DEVICES_FLASH_H
 
@@ -30,10 +32,13 @@ struct kvc_flash {
     double program_ns;          /**< tPROG: register to page. */
     double erase_ns;            /**< tBERS: one block. */
     double channel_bytes_per_s; /**< Rate of a channel. */
-    double command_ns;          /**< Time for which commands and status of a page occupy its channel. */
-    uint64_t tags;              /**< Operations that the controller accepts at a time. */
-    double idle_watts;          /**< Power of the card without work; NaN: not published. */
-    double busy_watts;          /**< Power of the card at work; NaN: not published. */
+    double command_ns;          /**< Time for which the command of an operation occupies its channel. */
+    double status_ns;     /**< Time for which a question for the status of a chip occupies its channel. */
+    double first_poll_ns; /**< Controller in turns: time from the command of a read to the first question. */
+    double poll_ns;       /**< Likewise: time between questions; 0: chips say when they are ready. */
+    uint64_t tags;        /**< Operations that the controller accepts at a time. */
+    double idle_watts;    /**< Power of the card without work; NaN: not published. */
+    double busy_watts;    /**< Power of the card at work; NaN: not published. */
 };
 
 /** The descriptor of a flash card. */

@@ -6,21 +6,10 @@
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/serve.h"
+#include "sim/devices/flash_engine_internal.h"
+#include "sim/devices/flash_turns.h"
 
-enum what { READ, PROGRAM, ERASE };
-
-enum { NONE = UINT32_MAX, PLACES = 64 };
-
-struct kvc_flash_operation {
-    uint32_t next; /* Next operation of the chip, or next free place. */
-    uint32_t tag, chip;
-    enum what what;
-};
-
-struct kvc_flash_chip {
-    uint32_t first, last; /* Queue of operations; the first one runs. NONE: idle. */
-    double since_ns;      /* Time when the first one started. */
-};
+enum { PLACES = 64 };
 
 static void link_free(struct kvc_flash_engine *engine, uint32_t from)
 {
@@ -40,12 +29,15 @@ void kvc_flash_engine_open(struct kvc_flash_engine *engine, const struct kvc_fla
     engine->channel_free_ns = kvc_array_of(flash->channels, sizeof(*engine->channel_free_ns));
     engine->operation = kvc_array_of(PLACES, sizeof(*engine->operation));
     for (size_t i = 0; i < chips; i++) {
-        engine->chip[i] = (struct kvc_flash_chip){NONE, NONE, 0};
+        engine->chip[i] = (struct kvc_flash_chip){.first = KVC_FLASH_NONE, .last = KVC_FLASH_NONE};
     }
     for (size_t i = 0; i < flash->channels; i++) {
         engine->channel_free_ns[i] = 0;
     }
     link_free(engine, 0);
+    if (flash->poll_ns > 0) {
+        engine->turns = kvc_flash_turns_open(flash);
+    }
 }
 
 void kvc_flash_engine_close(struct kvc_flash_engine *engine)
@@ -53,6 +45,7 @@ void kvc_flash_engine_close(struct kvc_flash_engine *engine)
     free(engine->chip);
     free(engine->channel_free_ns);
     free(engine->operation);
+    free(engine->turns);
 }
 
 static uint32_t take_place(struct kvc_flash_engine *engine)
@@ -85,15 +78,16 @@ static void start(struct kvc_flash_engine *engine, double now_ns, uint32_t place
     const struct kvc_flash *flash = engine->flash;
     const struct kvc_flash_operation *operation = &engine->operation[place];
     engine->chip[operation->chip].since_ns = now_ns;
-    if (operation->what == PROGRAM) {
+    if (operation->what == KVC_FLASH_DO_PROGRAM) {
         cross(engine, now_ns, place);
         return;
     }
-    double cells_ns = operation->what == READ ? flash->read_ns : flash->erase_ns;
+    double cells_ns = operation->what == KVC_FLASH_DO_READ ? flash->read_ns : flash->erase_ns;
     kvc_events_add(engine->events, now_ns + cells_ns, KVC_FLASH_CELLS, engine->number, place);
 }
 
-static void ask(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag, enum what what)
+static void ask(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag,
+                enum kvc_flash_what what)
 {
     if (page >= kvc_flash_pages(engine->flash)) {
         KVC_BUG("page %llu of a card with %llu", (unsigned long long)page,
@@ -101,66 +95,80 @@ static void ask(struct kvc_flash_engine *engine, double now_ns, uint64_t page, u
     }
     uint32_t place = take_place(engine), number = kvc_flash_chip_of(engine->flash, page);
     struct kvc_flash_chip *chip = &engine->chip[number];
-    engine->operation[place] = (struct kvc_flash_operation){NONE, tag, number, what};
+    engine->operation[place] = (struct kvc_flash_operation){KVC_FLASH_NONE, tag, number, what};
     engine->waiting++;
-    if (chip->first == NONE) {
+    bool idle = chip->first == KVC_FLASH_NONE;
+    if (idle) {
         chip->first = chip->last = place;
-        start(engine, now_ns, place);
     } else {
         engine->operation[chip->last].next = place;
         chip->last = place;
+    }
+    if (engine->turns != NULL) {
+        kvc_flash_turns_visit(engine, now_ns, number / (uint32_t)engine->flash->chips);
+    } else if (idle) {
+        start(engine, now_ns, place);
     }
 }
 
 void kvc_flash_read(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag)
 {
-    ask(engine, now_ns, page, tag, READ);
+    ask(engine, now_ns, page, tag, KVC_FLASH_DO_READ);
 }
 
 void kvc_flash_program(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag)
 {
-    ask(engine, now_ns, page, tag, PROGRAM);
+    ask(engine, now_ns, page, tag, KVC_FLASH_DO_PROGRAM);
 }
 
 void kvc_flash_erase(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag)
 {
-    ask(engine, now_ns, page, tag, ERASE);
+    ask(engine, now_ns, page, tag, KVC_FLASH_DO_ERASE);
 }
 
-/* Ends the operation, which is the first one of its chip, and starts the next one. */
-static uint32_t end(struct kvc_flash_engine *engine, double now_ns, uint32_t place)
+uint32_t kvc_flash_engine_end(struct kvc_flash_engine *engine, double now_ns, uint32_t place)
 {
     struct kvc_flash_operation *operation = &engine->operation[place];
     struct kvc_flash_chip *chip = &engine->chip[operation->chip];
     uint32_t tag = operation->tag;
     engine->chip_busy_ns += now_ns - chip->since_ns;
     engine->waiting--;
-    engine->reads += operation->what == READ;
-    engine->programs += operation->what == PROGRAM;
-    engine->erases += operation->what == ERASE;
+    engine->reads += operation->what == KVC_FLASH_DO_READ;
+    engine->programs += operation->what == KVC_FLASH_DO_PROGRAM;
+    engine->erases += operation->what == KVC_FLASH_DO_ERASE;
     chip->first = operation->next;
     operation->next = engine->first_free;
     engine->first_free = place;
-    if (chip->first != NONE) {
-        start(engine, now_ns, chip->first);
+    return tag;
+}
+
+/* Ends the operation and starts the next one of its chip. */
+static uint32_t end(struct kvc_flash_engine *engine, double now_ns, uint32_t place)
+{
+    uint32_t chip = engine->operation[place].chip, tag = kvc_flash_engine_end(engine, now_ns, place);
+    if (engine->chip[chip].first != KVC_FLASH_NONE) {
+        start(engine, now_ns, engine->chip[chip].first);
     }
     return tag;
 }
 
 bool kvc_flash_engine_handle(struct kvc_flash_engine *engine, const struct kvc_event *event, uint32_t *tag)
 {
+    if (engine->turns != NULL) {
+        return kvc_flash_turns_handle(engine, event, tag);
+    }
     uint32_t place = event->tag;
-    enum what what = engine->operation[place].what;
+    enum kvc_flash_what what = engine->operation[place].what;
     switch (event->kind) {
     case KVC_FLASH_CELLS:
-        if (what == READ) {
+        if (what == KVC_FLASH_DO_READ) {
             cross(engine, event->time_ns, place);
             return false;
         }
         *tag = end(engine, event->time_ns, place);
         return true;
     case KVC_FLASH_CROSSED:
-        if (what == PROGRAM) {
+        if (what == KVC_FLASH_DO_PROGRAM) {
             kvc_events_add(engine->events, event->time_ns + engine->flash->program_ns, KVC_FLASH_CELLS,
                            engine->number, place);
             return false;

@@ -19,6 +19,8 @@
 enum {
     KVC_FLASH_CELLS = 64, /**< The cells of a chip are done: sensed, programmed or erased. */
     KVC_FLASH_CROSSED,    /**< A page has crossed its channel. */
+    KVC_FLASH_CHANNEL,    /**< A channel has done a step; the tag is its number. */
+    KVC_FLASH_VISIT,      /**< A channel's controller looks at its chips again; likewise. */
     KVC_FLASH_KINDS
 };
 
@@ -31,6 +33,7 @@ struct kvc_flash_engine {
     double *channel_free_ns;               /**< Times when the channels are free. */
     struct kvc_flash_operation *operation; /**< Operations that wait or run, and free places. */
     uint32_t operation_capacity;           /**< Places. */
+    struct kvc_flash_turns *turns;         /**< Controllers that visit chips in turn; NULL: none do. */
     uint32_t first_free;                   /**< First free place; operation_capacity: none. */
     uint64_t reads;                        /**< Reads that are done. */
     uint64_t programs;                     /**< Programs that are done. */
