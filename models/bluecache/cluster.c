@@ -6,6 +6,7 @@
 
 #include "models/bluecache/costs.h"
 #include "sim/base/array.h"
+#include "sim/base/clock.h"
 #include "sim/base/diag.h"
 #include "sim/base/serve.h"
 
@@ -168,8 +169,10 @@ static void run_staged(struct kvc_bluecache_cluster *cluster, uint32_t number, d
         for (end = first + 1; end < batch->count && batch->op[end] == batch->op[first];) {
             end++;
         }
+        uint64_t started = kvc_clock_ticks();
         card->steps = 0;
         kvc_bluecache_shards_run(cluster->shards, number, batch, first, end - first, done);
+        cluster->kernel_ticks += kvc_clock_ticks() - started;
         uint32_t at = 0;
         for (uint32_t i = first; i < end; i++) {
             note_done(&cluster->request[node->request[i]], &done[i - first], &card->step[at]);
@@ -185,7 +188,10 @@ static bool stage(struct kvc_bluecache_cluster *cluster, uint32_t number, double
     struct kvc_bluecache_node *node = &cluster->node[number];
     struct kvc_batch *batch = node->staged;
     uint32_t row = batch->count;
-    if (row == batch->capacity || kvc_source_drain(cluster->source, number, until_ns, batch) == 0) {
+    uint64_t started = kvc_clock_ticks();
+    uint32_t drained = row < batch->capacity ? kvc_source_drain(cluster->source, number, until_ns, batch) : 0;
+    cluster->source_ticks += kvc_clock_ticks() - started;
+    if (drained == 0) {
         return false;
     }
     uint32_t request = node->request[row] = new_request(cluster);
@@ -208,8 +214,15 @@ static uint32_t bytes_of(const struct kvc_bluecache_request *request)
                                              request->value_bytes);
 }
 
-/* Moves a request or response on from a card: to the next one, or to where it ends. */
-static void move(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number);
+static void search(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
+{
+    struct kvc_bluecache_node *node = &cluster->node[at];
+    const struct kvc_bluecache_request *request = &cluster->request[number];
+    double dram_ns = kvc_bluecache_dram_ns(cluster->config, (enum kvc_op)request->op, request->place,
+                                           request->key_bytes, request->value_bytes);
+    double done_ns = kvc_serve(&node->dram_free_ns, &node->dram_busy_ns, now_ns, dram_ns);
+    kvc_events_add(&cluster->events, done_ns, SEARCHED, (uint16_t)at, number);
+}
 
 /* Sends a request from its host. */
 static void send_request(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
@@ -225,6 +238,10 @@ static void send_request(struct kvc_bluecache_cluster *cluster, double now_ns, u
     double there_ns =
         kvc_serve(&node->in_free_ns, &node->in_busy_ns, now_ns, in_ns) + config->pcie->latency_ns;
     cluster->remote += request->app != request->store;
+    if (config->nodes == 1 && request->op != KVC_OP_SET) {
+        search(cluster, there_ns, 0, number); /* Requests arrive in the order in which they are sent. */
+        return;
+    }
     kvc_events_add(&cluster->events, there_ns, request->app == request->store ? ARRIVES : HOP, request->app,
                    number);
 }
@@ -246,6 +263,7 @@ static void answer(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     kvc_events_add(&cluster->events, there_ns, DONE, request->app, number);
 }
 
+/* Moves a request or response on from a card: to the next one, or to where it ends. */
 static void move(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
 {
     const struct kvc_bluecache_config *config = cluster->config;
@@ -271,16 +289,6 @@ static void move(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t 
 static bool is_blocked(const struct kvc_bluecache_cluster *cluster, const struct kvc_bluecache_node *node)
 {
     return node->programs - node->flash.programs > cluster->config->options->chunk_pages;
-}
-
-static void search(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
-{
-    struct kvc_bluecache_node *node = &cluster->node[at];
-    const struct kvc_bluecache_request *request = &cluster->request[number];
-    double dram_ns = kvc_bluecache_dram_ns(cluster->config, (enum kvc_op)request->op, request->place,
-                                           request->key_bytes, request->value_bytes);
-    double done_ns = kvc_serve(&node->dram_free_ns, &node->dram_busy_ns, now_ns, dram_ns);
-    kvc_events_add(&cluster->events, done_ns, SEARCHED, (uint16_t)at, number);
 }
 
 static void arrive(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
@@ -385,38 +393,44 @@ static void finish(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     }
 }
 
-/* Sends all requests that leave their clients by until_ns, in the order of time. */
-static void send_all(struct kvc_bluecache_cluster *cluster, double until_ns)
+/* Returns the store whose next request leaves its client first, by until_ns at the latest; stores: none. */
+static uint32_t next_store(struct kvc_bluecache_cluster *cluster, double until_ns)
+{
+    uint32_t first = cluster->config->stores;
+    double first_ns = INFINITY;
+    for (uint32_t s = 0; s < cluster->config->stores; s++) {
+        double next_ns = kvc_source_next_ns(cluster->source, s);
+        if (next_ns <= until_ns && next_ns < first_ns) {
+            first = s;
+            first_ns = next_ns;
+        }
+    }
+    return first;
+}
+
+/* Sends the next requests that leave their clients by until_ns, in the order of time. Returns how many. */
+static uint32_t send_some(struct kvc_bluecache_cluster *cluster, double until_ns)
 {
     const struct kvc_bluecache_config *config = cluster->config;
-    for (;;) {
-        uint32_t first = 0;
-        double first_ns = INFINITY;
-        for (uint32_t s = 0; s < config->stores; s++) {
-            double next_ns = kvc_source_next_ns(cluster->source, s);
-            first = next_ns < first_ns ? s : first;
-            first_ns = fmin(next_ns, first_ns);
-        }
-        struct kvc_bluecache_node *node = &cluster->node[first];
-        if (first_ns > until_ns) {
+    uint32_t number[KVC_BLUECACHE_RUN_MAX], count = 0;
+    while (count < KVC_BLUECACHE_RUN_MAX) {
+        uint32_t store = next_store(cluster, until_ns);
+        if (store == config->stores || !stage(cluster, store, until_ns)) {
             break;
         }
-        if (node->staged->count == node->staged->capacity) {
-            run_staged(cluster, first, until_ns);
-            node->staged->count = 0;
-        }
-        if (!stage(cluster, first, until_ns)) {
-            break;
-        }
-        uint32_t number = node->request[node->staged->count - 1];
-        struct kvc_bluecache_request *request = &cluster->request[number];
-        request->app = (uint16_t)((config->threads ? request->client : cluster->next_app++) % config->apps);
-        send_request(cluster, request->sent_ns, number);
+        const struct kvc_bluecache_node *node = &cluster->node[store];
+        number[count++] = node->request[node->staged->count - 1];
     }
     for (uint32_t s = 0; s < config->stores; s++) {
         run_staged(cluster, s, until_ns);
         cluster->node[s].staged->count = 0;
     }
+    for (uint32_t i = 0; i < count; i++) {
+        struct kvc_bluecache_request *request = &cluster->request[number[i]];
+        request->app = (uint16_t)((config->threads ? request->client : cluster->next_app++) % config->apps);
+        send_request(cluster, request->sent_ns, number[i]);
+    }
+    return count;
 }
 
 static void handle(struct kvc_bluecache_cluster *cluster, const struct kvc_event *event)
@@ -445,9 +459,10 @@ static void handle(struct kvc_bluecache_cluster *cluster, const struct kvc_event
 
 void kvc_bluecache_cluster_advance(struct kvc_bluecache_cluster *cluster, double time_ns)
 {
-    if (!saturates(cluster)) {
-        send_all(cluster, time_ns);
-    } else if (!cluster->started) {
+    while (!saturates(cluster) && send_some(cluster, time_ns) > 0) {
+        ;
+    }
+    if (saturates(cluster) && !cluster->started) {
         for (uint32_t i = 0; i < cluster->config->outstanding; i++) {
             for (uint32_t app = 0; app < cluster->config->apps; app++) {
                 send_next(cluster, 0, app);

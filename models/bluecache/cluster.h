@@ -81,6 +81,7 @@ struct kvc_bluecache_cluster {
     struct kvc_answers answers;
     uint64_t served, flash_reads,
         remote; /* Since the cluster was opened; `remote`: requests for other nodes. */
+    uint64_t kernel_ticks, source_ticks; /* kvc_clock_ticks() in the structures and in the source. */
     bool started;
 };
 

@@ -36,7 +36,7 @@ static const struct kvc_option rows[] = {
         "pages of a write buffer, programmed together (bluecache.flash.chunk_pages); there are two buffers"),
     NODES_ROW("stores", stores, "nodes that store keys, from node 0 on; the others only pass on and ask"),
     NODES_ROW("app_servers", app_servers, "nodes whose host asks, from node 0 on; the others have none"),
-    COUNT_ROW("outstanding", outstanding, 1, 1e6, "1024",
+    COUNT_ROW("outstanding", outstanding, 1, 1e6, "256",
               "requests that a saturating host keeps in flight; more of them hide more latency"),
     REAL_ROW(
         "call", call_ns, KVC_UNIT_NS, 0, 1e9, "350ns",

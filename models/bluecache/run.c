@@ -14,8 +14,9 @@
 
 enum stage { CALL, IN, FABRIC, DRAM, CHANNELS, CHIPS, OUT, WAKE, STAGES };
 
-/* A response leads to the next request of an application thread no earlier than PCIe's latency both ways. */
-static const double slice_ns = 10000, window_ns = 50000;
+/* A response leads to the next request of an application thread, which reaches the card no earlier than after
+ * PCIe's latency. Otherwise, nothing within a slice depends on the engine. */
+static const double thread_slice_ns = 10000, slice_ns = 50000, window_ns = 50000;
 
 /* What a node has posted to its devices so far. */
 struct posted {
@@ -197,11 +198,12 @@ static void open_cluster(struct simulation *simulation)
     kvc_bluecache_cluster_open(&simulation->cluster, simulation->scenario, simulation->shards,
                                replica->source, replica->context->seed);
     open_movers(simulation);
-    simulation->slices = (struct kvc_slices){.replica = replica,
-                                             .slice_ns = slice_ns,
-                                             .stages = STAGES,
-                                             .hit = KVC_BLUECACHE_HIT,
-                                             .miss = KVC_BLUECACHE_MISSED};
+    simulation->slices =
+        (struct kvc_slices){.replica = replica,
+                            .slice_ns = simulation->cluster.config->threads ? thread_slice_ns : slice_ns,
+                            .stages = STAGES,
+                            .hit = KVC_BLUECACHE_HIT,
+                            .miss = KVC_BLUECACHE_MISSED};
     simulation->server = (struct kvc_slice_server){.slices = &simulation->slices,
                                                    .answers = &simulation->cluster.answers,
                                                    .advance = advance,
@@ -323,6 +325,8 @@ enum kvc_status kvc_bluecache_run(const struct kvc_run_context *context, struct 
         status = kvc_replica_run(&simulation->replica, true, diag);
     }
     if (status == KVC_OK) {
+        simulation->replica.kernel_ticks = simulation->cluster.kernel_ticks;
+        simulation->replica.source_ticks = simulation->cluster.source_ticks;
         report(simulation, context->result);
         kvc_replica_report(&simulation->replica);
     }
