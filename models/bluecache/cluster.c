@@ -17,6 +17,7 @@ enum { NO_REQUEST = UINT32_MAX };
 
 struct kvc_bluecache_request {
     double sent_ns;
+    double tail_ns;        /* When the last byte has crossed the link behind it. */
     uint64_t page, *pages; /* Pages to read: the only one, or all of them. */
     uint32_t value_bytes, client, page_count, pages_left;
     uint16_t app, store;
@@ -253,8 +254,8 @@ static void answer(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     const struct kvc_bluecache_request *request = &cluster->request[number];
     struct kvc_bluecache_node *node = &cluster->node[request->app];
     double out_ns = kvc_bluecache_out_ns(config, bytes_of(request));
-    double there_ns =
-        kvc_serve(&node->out_free_ns, &node->out_busy_ns, now_ns, out_ns) + config->pcie->latency_ns;
+    double sent_ns = kvc_serve(&node->out_free_ns, &node->out_busy_ns, now_ns, out_ns);
+    double there_ns = fmax(sent_ns, request->tail_ns) + config->pcie->latency_ns;
     if (config->threads) {
         there_ns =
             kvc_serve(&node->thread_free_ns, &node->thread_busy_ns, there_ns, config->options->wake_ns) +
@@ -263,11 +264,19 @@ static void answer(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     kvc_events_add(&cluster->events, there_ns, DONE, request->app, number);
 }
 
-/* Moves a request or response on from a card: to the next one, or to where it ends. */
+static double hop_of(const struct kvc_bluecache_cluster *cluster, const struct kvc_bluecache_request *request)
+{
+    enum kvc_op op = (enum kvc_op)request->op;
+    return request->answered ? kvc_bluecache_response_hop_ns(cluster->config, op, request->hit)
+                             : kvc_bluecache_request_hop_ns(cluster->config, op);
+}
+
+/* Moves a request or response on from a card: to the next one, or to where it ends. Its packets follow one
+ * another; the first ones leave a card while the last ones still arrive. */
 static void move(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
 {
     const struct kvc_bluecache_config *config = cluster->config;
-    const struct kvc_bluecache_request *request = &cluster->request[number];
+    struct kvc_bluecache_request *request = &cluster->request[number];
     uint32_t to = request->answered ? request->app : request->store;
     if (at == to) {
         if (request->answered) {
@@ -278,9 +287,11 @@ static void move(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t 
         return;
     }
     uint32_t next = cluster->route[at * config->nodes + to], edge = at * config->nodes + next;
-    double crossed_ns = kvc_serve(&cluster->edge_free_ns[edge], &cluster->edge_busy_ns[edge], now_ns,
-                                  kvc_bluecache_edge_ns(config, bytes_of(request)));
-    kvc_events_add(&cluster->events, crossed_ns + kvc_bluecache_hop_ns(config), HOP, (uint16_t)next, number);
+    double edge_ns = kvc_bluecache_edge_ns(config, bytes_of(request)), hop_ns = hop_of(cluster, request);
+    double crossed_ns =
+        kvc_serve(&cluster->edge_free_ns[edge], &cluster->edge_busy_ns[edge], now_ns, edge_ns);
+    request->tail_ns = fmax(request->tail_ns, crossed_ns) + hop_ns;
+    kvc_events_add(&cluster->events, crossed_ns - edge_ns + hop_ns, HOP, (uint16_t)next, number);
 }
 
 /* ---- stores ---- */
@@ -316,6 +327,7 @@ static void read_wanted(struct kvc_bluecache_cluster *cluster, double now_ns, st
 static void respond(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
 {
     cluster->request[number].answered = true;
+    cluster->request[number].tail_ns = 0;
     cluster->served++;
     move(cluster, now_ns, at, number);
 }

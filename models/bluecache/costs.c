@@ -55,7 +55,17 @@ double kvc_bluecache_edge_ns(const struct kvc_bluecache_config *config, double b
     return bytes / config->edge_bytes_per_s * 1e9;
 }
 
-double kvc_bluecache_hop_ns(const struct kvc_bluecache_config *config)
+static double hop_ns(const struct kvc_bluecache_config *config, bool payload)
 {
-    return (double)config->fabric->messages * config->fabric->hop_ns;
+    return (payload ? (double)config->fabric->messages : 1) * config->fabric->hop_ns;
+}
+
+double kvc_bluecache_request_hop_ns(const struct kvc_bluecache_config *config, enum kvc_op op)
+{
+    return hop_ns(config, op == KVC_OP_SET);
+}
+
+double kvc_bluecache_response_hop_ns(const struct kvc_bluecache_config *config, enum kvc_op op, bool hit)
+{
+    return hop_ns(config, op == KVC_OP_GET && hit);
 }

@@ -34,7 +34,10 @@ double kvc_bluecache_in_ns(const struct kvc_bluecache_config *config, double byt
 double kvc_bluecache_out_ns(const struct kvc_bluecache_config *config, double bytes);
 double kvc_bluecache_edge_ns(const struct kvc_bluecache_config *config, double bytes);
 
-/* Returns the latency of a hop for a payload, besides its bytes [ns]. */
-double kvc_bluecache_hop_ns(const struct kvc_bluecache_config *config);
+/* Return the latency of a hop for a request or its response, besides its bytes [ns]. What carries a key or a
+ * value besides its header is agreed on first; a GET's request is a header alone, and its key is compared
+ * where the value arrives. */
+double kvc_bluecache_request_hop_ns(const struct kvc_bluecache_config *config, enum kvc_op op);
+double kvc_bluecache_response_hop_ns(const struct kvc_bluecache_config *config, enum kvc_op op, bool hit);
 
 #endif

@@ -141,10 +141,13 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct p
     loads.in_ns = kvc_bluecache_in_ns(config, request);
     loads.out_ns = kvc_bluecache_out_ns(config, response);
     loads.edge_ns = busiest_edge_ns(config, request, response, &hops);
-    loads.latency_ns =
-        loads.in_ns + loads.out_ns + 2 * config->pcie->latency_ns + loads.dram_ns +
-        get * places->flash * kvc_flash_read_ns(flash) +
-        hops * (2 * kvc_bluecache_hop_ns(config) + kvc_bluecache_edge_ns(config, request + response));
+    double hop_ns = get * (kvc_bluecache_request_hop_ns(config, KVC_OP_GET) +
+                           kvc_bluecache_response_hop_ns(config, KVC_OP_GET, hit > 0)) +
+                    set * (kvc_bluecache_request_hop_ns(config, KVC_OP_SET) +
+                           kvc_bluecache_response_hop_ns(config, KVC_OP_SET, true)) +
+                    delete *2 * kvc_bluecache_request_hop_ns(config, KVC_OP_DELETE);
+    loads.latency_ns = loads.in_ns + loads.out_ns + 2 * config->pcie->latency_ns + loads.dram_ns +
+                       get * places->flash * kvc_flash_read_ns(flash) + hops * hop_ns;
     if (config->threads) {
         loads.latency_ns += config->options->call_ns + config->options->wake_ns + config->options->switch_ns;
     }
@@ -173,6 +176,16 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
         limits.lowest = fmin(limits.lowest, all[i]);
     }
     return limits;
+}
+
+void kvc_bluecache_add_capacity(const struct kvc_scenario *scenario, struct kvc_result *result)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    double watts = config->fpga->power_w + config->flash->busy_watts;
+    if (config->fpga->power_w > 0 && config->flash->busy_watts > 0) {
+        double bytes = (double)kvc_flash_pages(config->flash) * config->flash->page_bytes;
+        kvc_metrics_set(&result->model, "gb_per_w", bytes / 1e9 / watts);
+    }
 }
 
 static void add_result(const struct limits *limits, const struct places *places, double per_ns,
@@ -229,5 +242,6 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     result->latency_mean_us = latency_ns / 1e3;
     result->latency_p95_us = NAN;
     add_result(&limits, &places, per_ns, result);
+    kvc_bluecache_add_capacity(scenario, result);
     return KVC_OK;
 }

@@ -7,6 +7,9 @@
 #include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
+/* Adds the capacity of the flash of all cards for their power, if both are known [GB/W]. */
+void kvc_bluecache_add_capacity(const struct kvc_scenario *scenario, struct kvc_result *result);
+
 enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                       struct kvc_diag *diag);
 

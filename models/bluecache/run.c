@@ -6,6 +6,7 @@
 
 #include "models/bluecache/cluster.h"
 #include "models/bluecache/machine.h"
+#include "models/bluecache/predict.h"
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
@@ -282,6 +283,7 @@ static void report(struct simulation *simulation, struct kvc_result *result)
     kvc_recorder_report(&simulation->replica.recorder, result);
     report_stages(simulation, result);
     report_metrics(simulation, result);
+    kvc_bluecache_add_capacity(simulation->scenario, result);
     kvc_bottleneck_find(result);
     result->requests_simulated = simulation->replica.recorder.offered_in_all;
     result->preload_wall_s = simulation->shards->preload_wall_s;

@@ -3,8 +3,8 @@
  *
  * Every card has a number of links. The topology says which cards are neighbours, and a card spreads its
  * links evenly over the neighbours that a card of this topology has at most. A message takes the shortest
- * way, from card to card: it is stored in each and then sent on. Before a payload, sender and receiver agree
- * on its place: a request, an acknowledgement and then the payload, each of which takes the latency of a hop.
+ * way, from card to card, in packets that follow one another. Before a payload, sender and receiver agree on
+ * its place: a request, an acknowledgement and then the payload, each of which takes the latency of a hop.
  *
  * Source of the form: BlueCache, VLDB 10(4) 2016, sec. 3.2 and 5.1. */
 #ifndef KVC_SIM_DEVICES_FABRIC_H
