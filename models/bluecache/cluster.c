@@ -64,6 +64,7 @@ static uint32_t new_request(struct kvc_bluecache_cluster *cluster)
         cluster->request = kvc_array_grown(cluster->request, count, sizeof(*cluster->request));
         cluster->free_request = kvc_array_grown(cluster->free_request, count, sizeof(*cluster->free_request));
         while (cluster->requests < count) {
+            cluster->request[cluster->requests].pages = NULL;
             cluster->free_request[cluster->free_count++] = cluster->requests++;
         }
     }

@@ -44,11 +44,12 @@ static struct kvc_loaded *load(const char *path, const char *set)
 static struct kvc_loaded *load_limited(const char *name, const char *set)
 {
     for (size_t i = 0; i < limits.gl_pathc; i++) {
-        struct kvc_loaded *loaded = load(limits.gl_pathv[i], set);
-        if (strcmp(loaded->scenario.name, name) == 0) {
-            return loaded;
-        }
+        struct kvc_loaded *loaded = load(limits.gl_pathv[i], NULL);
+        bool found = strcmp(loaded->scenario.name, name) == 0;
         kvc_loaded_free(loaded);
+        if (found) {
+            return load(limits.gl_pathv[i], set);
+        }
     }
     cr_assert_fail("no scenario is limited by %s", name);
     return NULL;
