@@ -16,21 +16,31 @@ uint32_t kvc_bluecache_response_bytes(enum kvc_op op, bool hit, uint32_t value_b
     return KVC_BLUECACHE_HEADER_BYTES + (op == KVC_OP_GET && hit ? value_bytes : 0);
 }
 
+/* Returns the time of a write at a place of its own: as a read, and what its row takes longer to close. */
+static double write_ns(const struct kvc_dram *dram)
+{
+    double longer_ns = kvc_dram_has_timing(dram) ? dram->write_cycle_ns - dram->row_cycle_ns : 0;
+    return dram->random_line_ns + fmax(longer_ns, 0);
+}
+
 double kvc_bluecache_dram_ns(const struct kvc_bluecache_config *config, enum kvc_op op, uint8_t place,
                              uint32_t key_bytes, uint32_t value_bytes)
 {
     const struct kvc_dram *dram = config->dram;
-    double pair = (double)key_bytes + value_bytes;
-    bool found = op == KVC_OP_SET || place != KVC_BLUECACHE_IN_NONE;
-    double accesses = found ? 2 : 1; /* The bucket: read, and written with its timestamp or new entry. */
-    double ns = 0;
-    if (op != KVC_OP_DELETE && place == KVC_BLUECACHE_IN_DRAM) {
-        accesses += 1; /* The item's header: written by a SET, stamped by a GET. */
-        ns = kvc_dram_object_ns(dram, ceil((KVC_DRAM_SLAB_HEADER_BYTES + pair) / dram->line_bytes));
-    } else if (op == KVC_OP_SET || (op == KVC_OP_GET && place == KVC_BLUECACHE_IN_BUFFER)) {
-        ns = ceil((KVC_FLASH_RECORD_HEADER_BYTES + pair) / dram->line_bytes) * dram->next_line_ns;
+    double pair = (double)key_bytes + value_bytes, ns = dram->random_line_ns; /* The bucket is read. */
+    if (op != KVC_OP_SET && place == KVC_BLUECACHE_IN_NONE) {
+        return ns;
     }
-    return ns + accesses * dram->random_line_ns;
+    ns += write_ns(dram); /* Its timestamp or new entry is written. */
+    if (op != KVC_OP_DELETE && place == KVC_BLUECACHE_IN_DRAM) {
+        double lines = ceil((KVC_DRAM_SLAB_HEADER_BYTES + pair) / dram->line_bytes);
+        /* The item's header is written by a SET and stamped by a GET; then the pair follows. */
+        ns += write_ns(dram) + (lines - 1) * dram->next_line_ns +
+              (op == KVC_OP_SET ? write_ns(dram) : dram->random_line_ns);
+    } else if (op == KVC_OP_SET || (op == KVC_OP_GET && place == KVC_BLUECACHE_IN_BUFFER)) {
+        ns += ceil((KVC_FLASH_RECORD_HEADER_BYTES + pair) / dram->line_bytes) * dram->next_line_ns;
+    }
+    return ns;
 }
 
 uint32_t kvc_bluecache_pages(const struct kvc_bluecache_config *config, uint32_t key_bytes,

@@ -2,9 +2,10 @@
  *
  * Source: the published program of the authors (github.com/xushuotao/fpgamemcached). Requests and responses
  * have memcached's binary header; a GET sends its key, a SET key and value, and a hit returns the value. The
- * DRAM serves one access after another: each at a place of its own takes a random access, and what follows in
- * order takes its bytes. An index entry is read with its bucket and written back; an item in DRAM also has a
- * timestamp or header that is written; a pair for flash goes to the write buffer in order. */
+ * DRAM serves one access after another, a row for each at a place of its own: a read takes the measured time
+ * of a random access, and a write what its row takes longer to close; what follows in order takes its bytes.
+ * An index entry is read with its bucket and written back; an item in DRAM also has a timestamp or header
+ * that is written; a pair for flash goes to the write buffer in order. */
 #ifndef KVC_MODELS_BLUECACHE_COSTS_H
 #define KVC_MODELS_BLUECACHE_COSTS_H
 

@@ -1,0 +1,140 @@
+/* Laws that hold for BlueCache on any hardware, and mechanisms that the paper describes. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "models/model.h"
+#include "scenarios/load/load.h"
+#include "scenarios/run/driver.h"
+
+/* A scenario of small nodes; the arguments add to the tables. */
+static struct kvc_loaded *load(const char *system, const char *more, const char *workload)
+{
+    char path[] = "/tmp/kvcast-laws-XXXXXX";
+    struct kvc_diag diag = {0};
+    struct kvc_loaded *loaded = NULL;
+    FILE *file = fdopen(mkstemp(path), "w");
+    cr_assert_not_null(file);
+    fprintf(
+        file,
+        "return { name = \"laws\", system = { kind = \"bluecache\", index = \"1MiB\", flash = \"256MiB\", %s },"
+        " %s workload = { keys = 1e4, key = 32, %s },"
+        " run = { warmup = \"5ms\", duration = \"50ms\", bottleneck = \"utilization\" } }",
+        system, more, workload);
+    cr_assert_eq(fclose(file), 0);
+    cr_assert_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_OK, "%s", diag.message);
+    unlink(path);
+    return loaded;
+}
+
+/* Answers by a simulation of one replica or by the closed form. The caller frees the outcome. */
+static struct kvc_outcome *answer(const char *system, const char *more, const char *workload, bool predict)
+{
+    struct kvc_loaded *loaded = load(system, more, workload);
+    const struct kvc_run_options options = {.jobs = 1};
+    struct kvc_outcome *outcome;
+    struct kvc_diag diag = {0};
+    enum kvc_status status = predict ? kvc_driver_predict(&loaded->scenario, &outcome, &diag)
+                                     : kvc_driver_run(&loaded->scenario, &options, &outcome, &diag);
+    cr_assert_eq(status, KVC_OK, "%s", diag.message);
+    kvc_loaded_free(loaded);
+    return outcome;
+}
+
+static double value_of(const struct kvc_outcome *outcome, const char *name)
+{
+    double value = kvc_outcome_interval(outcome, name).mean;
+    cr_assert(isfinite(value), "%s is %g", name, value);
+    return value;
+}
+
+static double value(const char *system, const char *more, const char *workload, const char *name)
+{
+    struct kvc_outcome *outcome = answer(system, more, workload, false);
+    double found = value_of(outcome, name);
+    kvc_outcome_free(outcome);
+    return found;
+}
+
+#define READS "value = 900, get = 1, set = 0, "
+#define DRAM "dram = \"16MiB\""
+#define FLASH "dram = \"0B\""
+
+Test(bluecache_laws, clients_are_in_the_store_for_the_latency)
+{
+    struct kvc_outcome *outcome = answer(FLASH, "", READS "arrival = { clients = 64 }", false);
+    double inside = value_of(outcome, "throughput_mops") * value_of(outcome, "latency_mean_us");
+    cr_expect_float_eq(inside, 64, 2, "Little's law: %.2f", inside);
+    kvc_outcome_free(outcome);
+}
+
+Test(bluecache_laws, a_request_alone_takes_what_the_closed_form_says)
+{
+    const char *systems[] = {DRAM, FLASH};
+    for (int i = 0; i < 2; i++) {
+        const char *workload = READS "arrival = { fixed_mops = 0.002 }";
+        struct kvc_outcome *run = answer(systems[i], "", workload, false);
+        struct kvc_outcome *closed = answer(systems[i], "", workload, true);
+        double ratio = value_of(run, "latency_mean_us") / value_of(closed, "latency_mean_us");
+        /* The controller asks a chip for its status every 5 us. */
+        cr_expect_float_eq(ratio, 1, i == 0 ? 1e-3 : 0.06, "%s: %.4f", systems[i], ratio);
+        kvc_outcome_free(run);
+        kvc_outcome_free(closed);
+    }
+}
+
+Test(bluecache_laws, twice_the_channels_carry_twice_the_pages)
+{
+    const char *workload = READS "arrival = \"saturate\"";
+    const char *twice = "node = { flash = { base = \"bluecache-flash\", channels = 16, tags = 256 } },";
+    double ratio = value("dram = \"0B\", flash = \"512MiB\"", twice, workload, "throughput_mops") /
+                   value(FLASH, "", workload, "throughput_mops");
+    cr_expect_float_eq(ratio, 2, 0.06, "%.3f", ratio);
+}
+
+Test(bluecache_laws, reads_wait_behind_programs)
+{
+    const char *reads = READS "arrival = { fixed_mops = 0.05 }";
+    const char *mixed = "value = 900, get = 0.5, set = 0.5, arrival = { fixed_mops = 0.1 }";
+    double ratio = value(FLASH, "", mixed, "latency_p99_us") / value(FLASH, "", reads, "latency_p99_us");
+    cr_expect_gt(ratio, 4, "%.2f", ratio);
+}
+
+Test(bluecache_laws, a_full_log_erases_and_forgets_the_oldest_keys)
+{
+    /* 10000 pairs of 20 KB need 240 MB of pages; the log holds 268. SETs go round it. */
+    const char *sets = "value = 20000, get = 0.2, set = 0.8, arrival = \"saturate\"";
+    const char *node =
+        "node = { flash = { base = \"bluecache-flash\", pages_per_block = 16, program = \"50us\", erase = \"300us\" } },";
+    struct kvc_outcome *outcome = answer("dram = \"0B\", flash = \"200MiB\"", node, sets, false);
+    cr_expect_gt(value_of(outcome, "erases"), 64, "at least a row");
+    cr_expect_gt(value_of(outcome, "keys_reclaimed"), 0);
+    cr_expect_lt(value_of(outcome, "hit_frac"), 0.99);
+    kvc_outcome_free(outcome);
+}
+
+Test(bluecache_laws, every_hop_takes_four_messages)
+{
+    const char *workload = READS "arrival = { fixed_mops = 0.001 }";
+    double here_us = value(DRAM ", app_servers = 1", "", workload, "latency_mean_us");
+    const char *nodes[] = {"cluster = { nodes = 2 },", "cluster = { nodes = 3 },",
+                           "cluster = { nodes = 5 },"};
+    const double hops[] = {0.5, 1, 2}; /* On average, from the first of a line. */
+    for (int i = 0; i < 3; i++) {
+        double us = value(DRAM ", app_servers = 1", nodes[i], workload, "latency_mean_us") - here_us;
+        cr_expect_float_eq(us, 2 * hops[i], 0.3 + 0.2 * hops[i], "%s %.2f us longer", nodes[i], us);
+    }
+}
+
+Test(bluecache_laws, the_own_host_gets_half_of_a_busy_card)
+{
+    const char *workload = READS "arrival = \"saturate\"";
+    for (int hosts = 2; hosts <= 4; hosts++) {
+        char system[100];
+        snprintf(system, sizeof(system), FLASH ", stores = 1, app_servers = %d", hosts);
+        double others = value(system, "cluster = { nodes = 4 },", workload, "remote_frac");
+        cr_expect_float_eq(others, 0.5, 0.02, "%d hosts: %.3f", hosts, others);
+    }
+}
