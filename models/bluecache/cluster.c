@@ -240,8 +240,9 @@ static void send_request(struct kvc_bluecache_cluster *cluster, double now_ns, u
     double there_ns =
         kvc_serve(&node->in_free_ns, &node->in_busy_ns, now_ns, in_ns) + config->pcie->latency_ns;
     cluster->remote += request->app != request->store;
-    if (config->nodes == 1 && request->op != KVC_OP_SET) {
-        search(cluster, there_ns, 0, number); /* Requests arrive in the order in which they are sent. */
+    if (config->nodes == 1 && cluster->scenario->workload.set_frac <= 0) {
+        /* Requests arrive in the order in which they are sent, and none waits for a write buffer. */
+        search(cluster, there_ns, 0, number);
         return;
     }
     kvc_events_add(&cluster->events, there_ns, request->app == request->store ? ARRIVES : HOP, request->app,
