@@ -1,59 +1,25 @@
 /* Laws that hold for BlueCache on any hardware, and mechanisms that the paper describes. */
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "models/model.h"
-#include "scenarios/load/load.h"
-#include "scenarios/run/driver.h"
+#include "scenarios/run/laws_fixture.h"
 
-/* A scenario of small nodes; the arguments add to the tables. */
-static struct kvc_loaded *load(const char *system, const char *more, const char *workload)
+/* Answers for small nodes by a simulation or by the closed form; the first three arguments add to the tables.
+ * The caller frees the outcome. */
+static struct kvc_outcome *answer(const char *system, const char *more, const char *workload, bool predict)
 {
-    char path[] = "/tmp/kvcast-laws-XXXXXX";
-    struct kvc_diag diag = {0};
-    struct kvc_loaded *loaded = NULL;
-    FILE *file = fdopen(mkstemp(path), "w");
-    cr_assert_not_null(file);
-    fprintf(
-        file,
+    struct kvc_loaded *loaded = kvc_laws_load(
         "return { name = \"laws\", system = { kind = \"bluecache\", index = \"1MiB\", flash = \"256MiB\", %s },"
         " %s workload = { keys = 1e4, key = 32, %s },"
         " run = { warmup = \"5ms\", duration = \"50ms\", bottleneck = \"utilization\" } }",
         system, more, workload);
-    cr_assert_eq(fclose(file), 0);
-    cr_assert_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_OK, "%s", diag.message);
-    unlink(path);
-    return loaded;
-}
-
-/* Answers by a simulation of one replica or by the closed form. The caller frees the outcome. */
-static struct kvc_outcome *answer(const char *system, const char *more, const char *workload, bool predict)
-{
-    struct kvc_loaded *loaded = load(system, more, workload);
-    const struct kvc_run_options options = {.jobs = 1};
-    struct kvc_outcome *outcome;
-    struct kvc_diag diag = {0};
-    enum kvc_status status = predict ? kvc_driver_predict(&loaded->scenario, &outcome, &diag)
-                                     : kvc_driver_run(&loaded->scenario, &options, &outcome, &diag);
-    cr_assert_eq(status, KVC_OK, "%s", diag.message);
-    kvc_loaded_free(loaded);
-    return outcome;
-}
-
-static double value_of(const struct kvc_outcome *outcome, const char *name)
-{
-    double value = kvc_outcome_interval(outcome, name).mean;
-    cr_assert(isfinite(value), "%s is %g", name, value);
-    return value;
+    return kvc_laws_answer(loaded, predict);
 }
 
 static double value(const char *system, const char *more, const char *workload, const char *name)
 {
     struct kvc_outcome *outcome = answer(system, more, workload, false);
-    double found = value_of(outcome, name);
+    double found = kvc_laws_value(outcome, name);
     kvc_outcome_free(outcome);
     return found;
 }
@@ -65,7 +31,7 @@ static double value(const char *system, const char *more, const char *workload, 
 Test(bluecache_laws, clients_are_in_the_store_for_the_latency)
 {
     struct kvc_outcome *outcome = answer(FLASH, "", READS "arrival = { clients = 64 }", false);
-    double inside = value_of(outcome, "throughput_mops") * value_of(outcome, "latency_mean_us");
+    double inside = kvc_laws_value(outcome, "throughput_mops") * kvc_laws_value(outcome, "latency_mean_us");
     cr_expect_float_eq(inside, 64, 2, "Little's law: %.2f", inside);
     kvc_outcome_free(outcome);
 }
@@ -77,7 +43,7 @@ Test(bluecache_laws, a_request_alone_takes_what_the_closed_form_says)
         const char *workload = READS "arrival = { fixed_mops = 0.002 }";
         struct kvc_outcome *run = answer(systems[i], "", workload, false);
         struct kvc_outcome *closed = answer(systems[i], "", workload, true);
-        double ratio = value_of(run, "latency_mean_us") / value_of(closed, "latency_mean_us");
+        double ratio = kvc_laws_value(run, "latency_mean_us") / kvc_laws_value(closed, "latency_mean_us");
         /* The controller asks a chip for its status every 5 us. */
         cr_expect_float_eq(ratio, 1, i == 0 ? 1e-3 : 0.06, "%s: %.4f", systems[i], ratio);
         kvc_outcome_free(run);
@@ -118,9 +84,9 @@ Test(bluecache_laws, a_full_log_erases_and_forgets_the_oldest_keys)
     const char *node =
         "node = { flash = { base = \"bluecache-flash\", pages_per_block = 16, program = \"50us\", erase = \"300us\" } },";
     struct kvc_outcome *outcome = answer("dram = \"0B\", flash = \"200MiB\"", node, sets, false);
-    cr_expect_gt(value_of(outcome, "erases"), 64, "at least a row");
-    cr_expect_gt(value_of(outcome, "keys_reclaimed"), 0);
-    cr_expect_lt(value_of(outcome, "hit_frac"), 0.99);
+    cr_expect_gt(kvc_laws_value(outcome, "erases"), 64, "at least a row");
+    cr_expect_gt(kvc_laws_value(outcome, "keys_reclaimed"), 0);
+    cr_expect_lt(kvc_laws_value(outcome, "hit_frac"), 0.99);
     kvc_outcome_free(outcome);
 }
 

@@ -2,58 +2,31 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "models/model.h"
-#include "scenarios/load/load.h"
-#include "scenarios/run/driver.h"
+#include "scenarios/run/laws_fixture.h"
 
 /* A small store whose GETs all hit, measured for 10 ms from 2 ms on; `system` and `workload` add to the
  * tables. */
 static struct kvc_loaded *load(const char *system, const char *workload, const char *run)
 {
-    char path[] = "/tmp/kvcast-laws-XXXXXX";
-    struct kvc_diag diag = {0};
-    struct kvc_loaded *loaded = NULL;
-    FILE *file = fdopen(mkstemp(path), "w");
-    cr_assert_not_null(file);
-    fprintf(file,
-            "return { name = \"laws\", system = { kind = \"memcachedgpu\", entries = 2e5, %s },"
-            " workload = { keys = 1e5, key = 16, value = 2, get = 1, set = 0, %s },"
-            " run = { warmup = \"2ms\", duration = \"10ms\", %s } }",
-            system, workload, run);
-    cr_assert_eq(fclose(file), 0);
-    cr_assert_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_OK, "%s", diag.message);
-    unlink(path);
-    return loaded;
+    return kvc_laws_load("return { name = \"laws\", system = { kind = \"memcachedgpu\", entries = 2e5, %s },"
+                         " workload = { keys = 1e5, key = 16, value = 2, get = 1, set = 0, %s },"
+                         " run = { warmup = \"2ms\", duration = \"10ms\", %s } }",
+                         system, workload, run);
 }
 
-/* Simulates one replica. */
 static struct kvc_outcome *simulate(const char *system, const char *workload, const char *run)
 {
-    struct kvc_loaded *loaded = load(system, workload, run);
-    const struct kvc_run_options options = {.jobs = 1};
-    struct kvc_outcome *outcome;
-    struct kvc_diag diag = {0};
-    cr_assert_eq(kvc_driver_run(&loaded->scenario, &options, &outcome, &diag), KVC_OK, "%s", diag.message);
-    kvc_loaded_free(loaded);
-    return outcome;
-}
-
-static double value_of(const struct kvc_outcome *outcome, const char *name)
-{
-    double value = kvc_outcome_interval(outcome, name).mean;
-    cr_assert(isfinite(value), "%s is %g", name, value);
-    return value;
+    return kvc_laws_answer(load(system, workload, run), false);
 }
 
 /* Simulates and returns one value. */
 static double value(const char *system, const char *workload, const char *name)
 {
     struct kvc_outcome *outcome = simulate(system, workload, "");
-    double found = value_of(outcome, name);
+    double found = kvc_laws_value(outcome, name);
     kvc_outcome_free(outcome);
     return found;
 }
@@ -73,9 +46,9 @@ Test(memcachedgpu_laws, packets_wait_for_half_of_a_batch)
 Test(memcachedgpu_laws, what_is_offered_is_served_below_capacity)
 {
     struct kvc_outcome *outcome = simulate("", POISSON(9), "");
-    cr_expect_float_eq(value_of(outcome, "throughput_mops"), 9, 0.15);
-    cr_expect_eq(value_of(outcome, "lost_frac"), 0);
-    cr_expect_eq(value_of(outcome, "kernel.bad_packets"), 0);
+    cr_expect_float_eq(kvc_laws_value(outcome, "throughput_mops"), 9, 0.15);
+    cr_expect_eq(kvc_laws_value(outcome, "lost_frac"), 0);
+    cr_expect_eq(kvc_laws_value(outcome, "kernel.bad_packets"), 0);
     kvc_outcome_free(outcome);
 }
 
@@ -96,7 +69,7 @@ Test(memcachedgpu_laws, streams_times_batch_are_in_flight)
 {
     struct kvc_outcome *outcome =
         simulate("receive = \"host\", feed = \"memory\", streams = 2", "arrival = \"saturate\"", "");
-    double inside = value_of(outcome, "throughput_mops") * value_of(outcome, "latency_mean_us");
+    double inside = kvc_laws_value(outcome, "throughput_mops") * kvc_laws_value(outcome, "latency_mean_us");
     cr_expect(inside > 1.4 * 512 && inside < 1.6 * 512, "%g packets are inside", inside);
     kvc_outcome_free(outcome);
 }
@@ -115,9 +88,10 @@ Test(memcachedgpu_laws, small_kernels_of_another_task_delay_packets_less)
     char split[256];
     snprintf(split, sizeof(split), "%s, background_kernels = 16", task);
     struct kvc_outcome *one = simulate(task, POISSON(2), ""), *many = simulate(split, POISSON(2), "");
-    cr_expect_gt(value_of(one, "model.rtt_max_us"), 3000);
-    cr_expect_lt(value_of(many, "model.rtt_max_us"), 2 * value_of(many, "model.rtt_before_us"));
-    cr_expect_gt(value_of(many, "model.background_ms"), 1.3 * value_of(one, "model.background_ms"));
+    cr_expect_gt(kvc_laws_value(one, "model.rtt_max_us"), 3000);
+    cr_expect_lt(kvc_laws_value(many, "model.rtt_max_us"), 2 * kvc_laws_value(many, "model.rtt_before_us"));
+    cr_expect_gt(kvc_laws_value(many, "model.background_ms"),
+                 1.3 * kvc_laws_value(one, "model.background_ms"));
     kvc_outcome_free(one);
     kvc_outcome_free(many);
 }
@@ -145,9 +119,9 @@ Test(memcachedgpu_laws, gets_wait_for_the_set_that_a_set_holds)
 Test(memcachedgpu_laws, damaged_packets_are_counted_and_dropped)
 {
     struct kvc_outcome *outcome = simulate("damaged = 0.05", POISSON(4), "");
-    double lost = value_of(outcome, "lost_frac");
+    double lost = kvc_laws_value(outcome, "lost_frac");
     cr_expect(lost > 0.01 && lost < 0.05, "%g are lost", lost);
-    cr_expect_gt(value_of(outcome, "kernel.bad_packets"), lost * 0.9 * 40000);
+    cr_expect_gt(kvc_laws_value(outcome, "kernel.bad_packets"), lost * 0.9 * 40000);
     kvc_outcome_free(outcome);
 }
 

@@ -1,0 +1,44 @@
+#include "scenarios/run/laws_fixture.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct kvc_loaded *kvc_laws_load(const char *format, ...)
+{
+    char path[] = "/tmp/kvcast-laws-XXXXXX";
+    struct kvc_diag diag = {0};
+    struct kvc_loaded *loaded = NULL;
+    FILE *file = fdopen(mkstemp(path), "w");
+    cr_assert_not_null(file);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(file, format, arguments);
+    va_end(arguments);
+    cr_assert_eq(fclose(file), 0);
+    cr_assert_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_OK, "%s", diag.message);
+    unlink(path);
+    return loaded;
+}
+
+struct kvc_outcome *kvc_laws_answer(struct kvc_loaded *loaded, bool predict)
+{
+    const struct kvc_run_options options = {.jobs = 1};
+    struct kvc_outcome *outcome;
+    struct kvc_diag diag = {0};
+    enum kvc_status status = predict ? kvc_driver_predict(&loaded->scenario, &outcome, &diag)
+                                     : kvc_driver_run(&loaded->scenario, &options, &outcome, &diag);
+    cr_assert_eq(status, KVC_OK, "%s", diag.message);
+    kvc_loaded_free(loaded);
+    return outcome;
+}
+
+double kvc_laws_value(const struct kvc_outcome *outcome, const char *name)
+{
+    double value = kvc_outcome_interval(outcome, name).mean;
+    cr_assert(isfinite(value), "%s is %g", name, value);
+    return value;
+}
