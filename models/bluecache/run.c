@@ -91,13 +91,6 @@ static void set_busy(const void *data, double *busy_ns)
     }
 }
 
-static void post(struct kvc_slice_mover *mover, double *before_ns, double busy_ns, double per_ns)
-{
-    double new_ns = busy_ns - *before_ns;
-    kvc_slice_mover_post(mover, new_ns * per_ns, new_ns);
-    *before_ns = busy_ns;
-}
-
 /* Posts what the cluster has taken from its machines since the last call. It is their only user. */
 static void share(void *data)
 {
@@ -106,33 +99,22 @@ static void share(void *data)
     for (uint32_t i = 0; i < config->nodes; i++) {
         const struct kvc_bluecache_node *node = &simulation->cluster.node[i];
         struct posted *posted = &simulation->posted[i];
-        post(&posted->in, &posted->in_ns, node->in_busy_ns, config->pcie->h2d_bytes_per_s * 1e-9);
-        post(&posted->out, &posted->out_ns, node->out_busy_ns, config->pcie->d2h_bytes_per_s * 1e-9);
-        post(&posted->dram, &posted->dram_ns, node->dram_busy_ns, 1);
-        post(&posted->flash, &posted->flash_ns, flash_ns(node), 1);
+        kvc_slice_mover_post_busy(&posted->in, &posted->in_ns, node->in_busy_ns,
+                                  config->pcie->h2d_bytes_per_s * 1e-9);
+        kvc_slice_mover_post_busy(&posted->out, &posted->out_ns, node->out_busy_ns,
+                                  config->pcie->d2h_bytes_per_s * 1e-9);
+        kvc_slice_mover_post_busy(&posted->dram, &posted->dram_ns, node->dram_busy_ns, 1);
+        kvc_slice_mover_post_busy(&posted->flash, &posted->flash_ns, flash_ns(node), 1);
     }
     for (uint32_t i = 0; i < simulation->edges; i++) {
         struct edge *edge = &simulation->edge[i];
-        post(&edge->mover, &edge->busy_ns, simulation->cluster.edge_busy_ns[edge->number],
-             config->edge_bytes_per_s * 1e-9);
+        kvc_slice_mover_post_busy(&edge->mover, &edge->busy_ns,
+                                  simulation->cluster.edge_busy_ns[edge->number],
+                                  config->edge_bytes_per_s * 1e-9);
     }
 }
 
 /* ---- setup ---- */
-
-static void open_transfer(struct kvc_slice_mover *mover, uint32_t from, uint32_t to)
-{
-    mover->from = from;
-    mover->to = to;
-    kvc_slice_mover_open(mover);
-}
-
-static void open_work(struct kvc_slice_mover *mover, uint32_t host)
-{
-    mover->hosts = 1;
-    mover->host[0] = host;
-    kvc_slice_mover_open(mover);
-}
 
 static void open_movers(struct simulation *simulation)
 {
@@ -142,17 +124,17 @@ static void open_movers(struct simulation *simulation)
     simulation->edge = kvc_array_of((size_t)nodes * nodes, sizeof(*simulation->edge));
     for (uint32_t i = 0; i < nodes; i++) {
         const struct kvc_bluecache_machine *machine = &simulation->machines[i];
-        open_transfer(&simulation->posted[i].in, machine->host, machine->card);
-        open_transfer(&simulation->posted[i].out, machine->card, machine->host);
-        open_work(&simulation->posted[i].dram, machine->dram);
-        open_work(&simulation->posted[i].flash, machine->flash);
+        kvc_slice_mover_open_transfer(&simulation->posted[i].in, machine->host, machine->card);
+        kvc_slice_mover_open_transfer(&simulation->posted[i].out, machine->card, machine->host);
+        kvc_slice_mover_open_work(&simulation->posted[i].dram, machine->dram);
+        kvc_slice_mover_open_work(&simulation->posted[i].flash, machine->flash);
     }
     for (uint32_t i = 0; i < nodes * nodes; i++) {
         if (kvc_fabric_adjacent(config->fabric, nodes, i / nodes, i % nodes)) {
             struct edge *edge = &simulation->edge[simulation->edges++];
             edge->number = i;
-            open_transfer(&edge->mover, simulation->machines[i / nodes].card,
-                          simulation->machines[i % nodes].card);
+            kvc_slice_mover_open_transfer(&edge->mover, simulation->machines[i / nodes].card,
+                                          simulation->machines[i % nodes].card);
         }
     }
 }
@@ -240,13 +222,6 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     }
 }
 
-static void set_ratio(struct kvc_metrics *metrics, const char *name, double part, double whole)
-{
-    if (whole > 0) {
-        kvc_metrics_set(metrics, name, part / whole);
-    }
-}
-
 static void report_metrics(const struct simulation *simulation, struct kvc_result *result)
 {
     const struct counters *first = &simulation->first, *last = &simulation->last;
@@ -259,14 +234,15 @@ static void report_metrics(const struct simulation *simulation, struct kvc_resul
         used += (double)kvc_bluecache_store_used(simulation->shards->shard[i].store);
     }
     kvc_metrics_set(kernel, "load_factor_frac", used / entries);
-    set_ratio(kernel, "dram_hit_frac", (double)(to->dram_hits - from->dram_hits), gets);
-    set_ratio(kernel, "flash_hit_frac", (double)(to->flash_hits - from->flash_hits), gets);
+    kvc_metrics_set_ratio(kernel, "dram_hit_frac", (double)(to->dram_hits - from->dram_hits), gets);
+    kvc_metrics_set_ratio(kernel, "flash_hit_frac", (double)(to->flash_hits - from->flash_hits), gets);
     kvc_metrics_set(kernel, "false_matches", (double)(to->false_matches - from->false_matches));
     kvc_metrics_set(kernel, "evicted_keys", (double)(to->evicted_keys - from->evicted_keys));
     kvc_metrics_set(kernel, "index_evicted", (double)(to->index_evicted - from->index_evicted));
     kvc_metrics_set(kernel, "keys_reclaimed", (double)(to->keys_reclaimed - from->keys_reclaimed));
-    set_ratio(model, "flash_reads_per_request", (double)(last->flash_reads - first->flash_reads), served);
-    set_ratio(model, "remote_frac", (double)(last->remote - first->remote), served);
+    kvc_metrics_set_ratio(model, "flash_reads_per_request", (double)(last->flash_reads - first->flash_reads),
+                          served);
+    kvc_metrics_set_ratio(model, "remote_frac", (double)(last->remote - first->remote), served);
     kvc_metrics_set(model, "programs", (double)(last->programs - first->programs));
     kvc_metrics_set(model, "erases", (double)(last->erases - first->erases));
 }

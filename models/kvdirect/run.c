@@ -305,19 +305,12 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     }
 }
 
-static void set_ratio(struct kvc_metrics *metrics, const char *name, double part, double whole)
-{
-    if (whole > 0) {
-        kvc_metrics_set(metrics, name, part / whole);
-    }
-}
-
 static void report_ratios(const struct sums *sums, const char *group, struct kvc_metrics *metrics)
 {
     struct kvc_ratio ratio[RATIOS_MAX];
     for (uint32_t i = 0, count = ratios_of(sums, ratio); i < count; i++) {
         if (strcmp(ratio[i].group, group) == 0) {
-            set_ratio(metrics, ratio[i].name, ratio[i].part, ratio[i].whole);
+            kvc_metrics_set_ratio(metrics, ratio[i].name, ratio[i].part, ratio[i].whole);
         }
     }
 }
@@ -342,7 +335,7 @@ static void report_imbalance(const struct simulation *simulation, struct kvc_met
         most = decoded > most ? decoded : most;
     }
     if (count > 1) {
-        set_ratio(model, "fullest_nic_over_mean", (double)most * count, (double)all);
+        kvc_metrics_set_ratio(model, "fullest_nic_over_mean", (double)most * count, (double)all);
     }
 }
 

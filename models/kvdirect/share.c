@@ -10,19 +10,10 @@ _Static_assert((int)KVC_KVDIRECT_SOCKETS_MAX <= (int)KVC_DRAWS_MAX,
 static void open_transfer(struct kvc_slice_mover *mover, struct kvc_kvdirect_share *share, uint32_t from,
                           uint32_t to)
 {
-    mover->from = from;
-    mover->to = to;
     mover->outages.platform = share->outages.platform;
     kvc_slice_outages_add_route(&mover->outages, from, to);
     kvc_slice_outages_add_route(&share->outages, from, to);
-    kvc_slice_mover_open(mover);
-}
-
-static void open_work(struct kvc_slice_mover *mover, uint32_t host)
-{
-    mover->hosts = 1;
-    mover->host[0] = host;
-    kvc_slice_mover_open(mover);
+    kvc_slice_mover_open_transfer(mover, from, to);
 }
 
 void kvc_kvdirect_share_open(struct kvc_kvdirect_share *share, const struct kvc_kvdirect_machine *machine,
@@ -43,8 +34,8 @@ void kvc_kvdirect_share_open(struct kvc_kvdirect_share *share, const struct kvc_
                                              (double)pcie->endpoints * kvc_pcie_link_bytes_per_s(pcie),
                                          .outages = {.platform = machine->platform}};
     kvc_slice_outages_add_host(&share->outages, machine->card[number]);
-    open_work(&share->cores, machine->cpu[first + here]);
-    open_work(&share->card, machine->card[number]);
+    kvc_slice_mover_open_work(&share->cores, machine->cpu[first + here]);
+    kvc_slice_mover_open_work(&share->card, machine->card[number]);
     open_transfer(&share->receive, share, machine->clients[node], port);
     open_transfer(&share->send, share, port, machine->clients[node]);
     share->memory.hosts = sockets;
@@ -114,13 +105,6 @@ static struct kvc_dram_load accesses_of(struct kvc_kvdirect_share *share)
     return load;
 }
 
-/* Posts what a stage was busy since the last call, as work or as the bytes that a link carries meanwhile. */
-static void post_busy(struct kvc_slice_mover *mover, double *before_ns, double busy_ns, double per_ns)
-{
-    kvc_slice_mover_post(mover, (busy_ns - *before_ns) * per_ns, busy_ns - *before_ns);
-    *before_ns = busy_ns;
-}
-
 void kvc_kvdirect_share_post(struct kvc_kvdirect_share *share)
 {
     const struct kvc_kvdirect_processor *processor = share->processor;
@@ -139,10 +123,12 @@ void kvc_kvdirect_share_post(struct kvc_kvdirect_share *share)
     }
     const struct kvc_kvdirect_counts *counts = &processor->counts;
     double port_bytes_per_ns = (double)processor->nic->ports * processor->nic->bytes_per_s * 1e-9;
-    post_busy(&share->cores, &share->core_ns, core_ns, 1);
-    post_busy(&share->card, &share->card_ns,
-              fmax(counts->decode_busy_ns, fmax(counts->access_busy_ns[0], counts->access_busy_ns[1])), 1);
-    post_busy(&share->receive, &share->receive_ns, counts->receive_busy_ns, port_bytes_per_ns);
-    post_busy(&share->send, &share->send_ns, counts->send_busy_ns, port_bytes_per_ns);
+    kvc_slice_mover_post_busy(&share->cores, &share->core_ns, core_ns, 1);
+    kvc_slice_mover_post_busy(
+        &share->card, &share->card_ns,
+        fmax(counts->decode_busy_ns, fmax(counts->access_busy_ns[0], counts->access_busy_ns[1])), 1);
+    kvc_slice_mover_post_busy(&share->receive, &share->receive_ns, counts->receive_busy_ns,
+                              port_bytes_per_ns);
+    kvc_slice_mover_post_busy(&share->send, &share->send_ns, counts->send_busy_ns, port_bytes_per_ns);
     share->before = memory->root;
 }

@@ -78,14 +78,6 @@ static uint64_t advance(void *data, double until_ns)
     return server->served - served;
 }
 
-static void post_bytes(struct kvc_slice_mover *mover, double *before_ns, double busy_ns,
-                       const struct kvc_nic *nic)
-{
-    double new_ns = busy_ns - *before_ns;
-    kvc_slice_mover_post(mover, new_ns * 1e-9 * (double)nic->ports * nic->bytes_per_s, new_ns);
-    *before_ns = busy_ns;
-}
-
 /* Posts what the server has taken from its machine since the last call, of which it is the only user, and
  * records what it has lost. */
 static void share(void *data)
@@ -94,8 +86,9 @@ static void share(void *data)
     struct kvc_memcached_server *server = &user->server;
     double threads_ns = kvc_memcached_server_threads_busy_ns(server);
     double thread_ns = kvc_memcached_server_thread_busy_ns(server);
-    post_bytes(&user->rx, &user->rx_ns, server->receive_busy_ns, server->config->nic);
-    post_bytes(&user->tx, &user->tx_ns, server->send_busy_ns, server->config->nic);
+    double port_bytes_per_ns = (double)server->config->nic->ports * server->config->nic->bytes_per_s * 1e-9;
+    kvc_slice_mover_post_busy(&user->rx, &user->rx_ns, server->receive_busy_ns, port_bytes_per_ns);
+    kvc_slice_mover_post_busy(&user->tx, &user->tx_ns, server->send_busy_ns, port_bytes_per_ns);
     kvc_slice_mover_post(&user->threads, threads_ns - user->threads_ns, thread_ns - user->thread_ns);
     kvc_slice_mover_post(&user->memory, server->memory_busy_ns - user->memory_ns,
                          server->memory_busy_ns - user->memory_ns);
@@ -133,19 +126,10 @@ static void count(void *data, bool begins)
 static void open_transfer(struct user *user, struct kvc_slice_mover *mover,
                           const struct kvc_platform *platform, uint32_t from, uint32_t to)
 {
-    mover->from = from;
-    mover->to = to;
     mover->outages.platform = user->outages.platform = platform;
     kvc_slice_outages_add_route(&mover->outages, from, to);
     kvc_slice_outages_add_route(&user->outages, from, to);
-    kvc_slice_mover_open(mover);
-}
-
-static void open_work(struct kvc_slice_mover *mover, uint32_t host)
-{
-    mover->hosts = 1;
-    mover->host[0] = host;
-    kvc_slice_mover_open(mover);
+    kvc_slice_mover_open_transfer(mover, from, to);
 }
 
 static void open_user(struct simulation *simulation, uint32_t number)
@@ -159,8 +143,8 @@ static void open_user(struct simulation *simulation, uint32_t number)
                               replica->source, number, replica->context->seed);
     open_transfer(user, &user->rx, simulation->platform, machine->clients, machine->nic);
     open_transfer(user, &user->tx, simulation->platform, machine->nic, machine->clients);
-    open_work(&user->threads, machine->threads);
-    open_work(&user->memory, machine->memory);
+    kvc_slice_mover_open_work(&user->threads, machine->threads);
+    kvc_slice_mover_open_work(&user->memory, machine->memory);
     simulation->servers[number] = (struct kvc_slice_server){.slices = &simulation->slices,
                                                             .number = number,
                                                             .answers = &user->server.answers,
@@ -220,13 +204,6 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     }
 }
 
-static void set_ratio(struct kvc_metrics *metrics, const char *name, uint64_t part, uint64_t whole)
-{
-    if (whole > 0) {
-        kvc_metrics_set(metrics, name, (double)part / (double)whole);
-    }
-}
-
 static void report_metrics(const struct simulation *simulation, struct kvc_result *result)
 {
     const struct sums *first = &simulation->first, *last = &simulation->last;
@@ -237,10 +214,12 @@ static void report_metrics(const struct simulation *simulation, struct kvc_resul
         load += kvc_memcached_shard_load_frac(&simulation->store->shard[i]) / simulation->store->shards;
     }
     kvc_metrics_set(kernel, "load_factor_frac", load);
-    set_ratio(kernel, "lines_per_get", last->stats.search_lines - first->stats.search_lines,
-              last->stats.searches - first->stats.searches);
-    set_ratio(kernel, "lines_per_set", last->stats.insert_lines - first->stats.insert_lines,
-              last->stats.inserts - first->stats.inserts);
+    kvc_metrics_set_ratio(kernel, "lines_per_get",
+                          (double)(last->stats.search_lines - first->stats.search_lines),
+                          (double)(last->stats.searches - first->stats.searches));
+    kvc_metrics_set_ratio(kernel, "lines_per_set",
+                          (double)(last->stats.insert_lines - first->stats.insert_lines),
+                          (double)(last->stats.inserts - first->stats.inserts));
     kvc_metrics_set(kernel, "evicted", (double)(last->stats.evicted - first->stats.evicted));
     kvc_metrics_set(model, "cached_lines_frac", config->llc_frac);
     if (!config->owned) {

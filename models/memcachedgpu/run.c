@@ -104,28 +104,15 @@ void kvc_memcachedgpu_take(struct kvc_memcachedgpu_share *share, double amount, 
     }
 }
 
-static void open_transfers(struct kvc_memcachedgpu_share *share, int32_t from, int32_t to)
-{
-    share->mover.from = (uint32_t)from;
-    share->mover.to = (uint32_t)to;
-    kvc_slice_mover_open(&share->mover);
-}
-
-static void open_work(struct kvc_memcachedgpu_share *share, int32_t host)
-{
-    share->mover.hosts = 1;
-    share->mover.host[0] = (uint32_t)host;
-    kvc_slice_mover_open(&share->mover);
-}
-
 static void open_shares(struct kvc_memcachedgpu_server *server)
 {
     const struct kvc_socket *device = &server->device;
     bool to_gpu = server->simulation->config->receive == KVC_MEMCACHEDGPU_RECEIVE_GPU;
-    open_transfers(&server->wire_in, device->clients, to_gpu ? device->copy : device->dram);
-    open_transfers(&server->wire_out, device->dram, device->clients);
-    open_work(&server->receiving, device->cpu);
-    open_work(&server->copying, device->dram);
+    kvc_slice_mover_open_transfer(&server->wire_in.mover, (uint32_t)device->clients,
+                                  (uint32_t)(to_gpu ? device->copy : device->dram));
+    kvc_slice_mover_open_transfer(&server->wire_out.mover, (uint32_t)device->dram, (uint32_t)device->clients);
+    kvc_slice_mover_open_work(&server->receiving.mover, (uint32_t)device->cpu);
+    kvc_slice_mover_open_work(&server->copying.mover, (uint32_t)device->dram);
 }
 
 static void open_server(struct kvc_memcachedgpu_simulation *simulation, uint32_t number)

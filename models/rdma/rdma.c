@@ -62,22 +62,16 @@ static uint64_t advance(void *data, double until_ns)
     return server->answers.count;
 }
 
-static void post_bytes(struct kvc_slice_mover *mover, double *before_ns, double busy_ns,
-                       const struct kvc_nic *nic)
-{
-    double new_ns = busy_ns - *before_ns;
-    kvc_slice_mover_post(mover, new_ns * 1e-9 * (double)nic->ports * nic->bytes_per_s, new_ns);
-    *before_ns = busy_ns;
-}
-
 /* Posts what the server has taken from its machine since the last call. It is the only user. */
 static void share(void *data)
 {
     struct simulation *simulation = data;
     const struct kvc_rdma_server *server = &simulation->server;
     double cores_ns = kvc_rdma_server_cores_busy_ns(server), core_ns = kvc_rdma_server_core_busy_ns(server);
-    post_bytes(&simulation->rx, &simulation->rx_ns, server->receive_busy_ns, server->config->nic);
-    post_bytes(&simulation->tx, &simulation->tx_ns, server->send_busy_ns, server->config->nic);
+    double port_bytes_per_ns = (double)server->config->nic->ports * server->config->nic->bytes_per_s * 1e-9;
+    kvc_slice_mover_post_busy(&simulation->rx, &simulation->rx_ns, server->receive_busy_ns,
+                              port_bytes_per_ns);
+    kvc_slice_mover_post_busy(&simulation->tx, &simulation->tx_ns, server->send_busy_ns, port_bytes_per_ns);
     kvc_slice_mover_post(&simulation->cores, cores_ns - simulation->cores_ns, core_ns - simulation->core_ns);
     simulation->cores_ns = cores_ns;
     simulation->core_ns = core_ns;
@@ -117,12 +111,10 @@ static enum kvc_status open_replica(struct simulation *simulation, const struct 
 static void open_transfer(struct simulation *simulation, struct kvc_slice_mover *mover, uint32_t from,
                           uint32_t to)
 {
-    mover->from = from;
-    mover->to = to;
     mover->outages.platform = simulation->outages.platform = simulation->platform;
     kvc_slice_outages_add_route(&mover->outages, from, to);
     kvc_slice_outages_add_route(&simulation->outages, from, to);
-    kvc_slice_mover_open(mover);
+    kvc_slice_mover_open_transfer(mover, from, to);
 }
 
 static void open_movers(struct simulation *simulation)
@@ -130,9 +122,7 @@ static void open_movers(struct simulation *simulation)
     const struct kvc_rdma_machine *machine = &simulation->machine;
     open_transfer(simulation, &simulation->rx, machine->clients, machine->nic);
     open_transfer(simulation, &simulation->tx, machine->nic, machine->clients);
-    simulation->cores.hosts = 1;
-    simulation->cores.host[0] = machine->cpu;
-    kvc_slice_mover_open(&simulation->cores);
+    kvc_slice_mover_open_work(&simulation->cores, machine->cpu);
 }
 
 static void open_server(struct simulation *simulation)

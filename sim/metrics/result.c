@@ -17,6 +17,13 @@ void kvc_metrics_set(struct kvc_metrics *metrics, const char *name, double value
     metric->value = value;
 }
 
+void kvc_metrics_set_ratio(struct kvc_metrics *metrics, const char *name, double part, double whole)
+{
+    if (whole > 0) {
+        kvc_metrics_set(metrics, name, part / whole);
+    }
+}
+
 double kvc_metrics_get(const struct kvc_metrics *metrics, const char *name)
 {
     for (uint32_t i = 0; i < metrics->count; i++) {

@@ -130,6 +130,9 @@ struct kvc_result {
 /** Adds a metric. A name that is too long or a full table is a bug (KVC_BUG). */
 void kvc_metrics_set(struct kvc_metrics *metrics, const char *name, double value);
 
+/** Adds a quotient of two counters; nothing if the whole is 0. */
+void kvc_metrics_set_ratio(struct kvc_metrics *metrics, const char *name, double part, double whole);
+
 /** Returns the value of the metric `name`, or NaN if there is none. */
 double kvc_metrics_get(const struct kvc_metrics *metrics, const char *name);
 

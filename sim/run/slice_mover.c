@@ -53,6 +53,20 @@ void kvc_slice_mover_open(struct kvc_slice_mover *mover)
     kvc_engine_spawn("mover", mover_main, mover);
 }
 
+void kvc_slice_mover_open_work(struct kvc_slice_mover *mover, uint32_t host)
+{
+    mover->hosts = 1;
+    mover->host[0] = host;
+    kvc_slice_mover_open(mover);
+}
+
+void kvc_slice_mover_open_transfer(struct kvc_slice_mover *mover, uint32_t from, uint32_t to)
+{
+    mover->from = from;
+    mover->to = to;
+    kvc_slice_mover_open(mover);
+}
+
 void kvc_slice_mover_close(struct kvc_slice_mover *mover)
 {
     kvc_gate_free(mover->gate);
@@ -70,4 +84,12 @@ void kvc_slice_mover_post(struct kvc_slice_mover *mover, double amount, double a
         mover->moves = true;
         kvc_gate_post(mover->gate);
     }
+}
+
+void kvc_slice_mover_post_busy(struct kvc_slice_mover *mover, double *before_ns, double busy_ns,
+                               double per_ns)
+{
+    double new_ns = busy_ns - *before_ns;
+    kvc_slice_mover_post(mover, new_ns * per_ns, new_ns);
+    *before_ns = busy_ns;
 }

@@ -51,11 +51,22 @@ struct kvc_slice_mover {
 /** Creates the mover's gate and starts its actor. The mover must stay where it is. */
 void kvc_slice_mover_open(struct kvc_slice_mover *mover);
 
+/** Opens a mover that works on one host. */
+void kvc_slice_mover_open_work(struct kvc_slice_mover *mover, uint32_t host);
+
+/** Opens a mover that transfers between two hosts. The owner has set the outages of its links, if any. */
+void kvc_slice_mover_open_transfer(struct kvc_slice_mover *mover, uint32_t from, uint32_t to);
+
 /** Frees the gate, after the engine has ended. */
 void kvc_slice_mover_close(struct kvc_slice_mover *mover);
 
 /** Posts an amount, work [ns] or bytes, that the server alone would draw in alone_ns. Amounts of 0 are
  * ignored. */
 void kvc_slice_mover_post(struct kvc_slice_mover *mover, double amount, double alone_ns);
+
+/** Posts what a stage was busy since the last call, at `per_ns` of the amount per nanosecond: 1 for work, the
+ * rate of a link for bytes. `*before_ns` is how long it had been busy by then, and is updated. */
+void kvc_slice_mover_post_busy(struct kvc_slice_mover *mover, double *before_ns, double busy_ns,
+                               double per_ns);
 
 #endif
