@@ -477,7 +477,7 @@ void kvc_bluecache_cluster_advance(struct kvc_bluecache_cluster *cluster, double
         ;
     }
     if (saturates(cluster) && !cluster->started) {
-        for (uint32_t i = 0; i < cluster->config->outstanding; i++) {
+        for (uint32_t i = 0; i < cluster->config->options->outstanding; i++) {
             for (uint32_t app = 0; app < cluster->config->apps; app++) {
                 send_next(cluster, 0, app);
             }

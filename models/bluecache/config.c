@@ -106,7 +106,6 @@ enum kvc_status kvc_bluecache_resolve(const struct kvc_scenario *scenario, void 
                                             .fabric = kvc_fabric_of(&scenario->node),
                                             .fpga = kvc_fpga_of(&scenario->node),
                                             .threads = scenario->workload.arrival == KVC_ARRIVAL_CLOSED};
-    config->outstanding = (uint32_t)config->options->outstanding;
     if (!kvc_pcie_has_copies(config->pcie)) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,

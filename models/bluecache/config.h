@@ -26,9 +26,8 @@ struct kvc_bluecache_config {
     const struct kvc_fpga *fpga;
     struct kvc_flash_geometry geometry; /* Of the log on flash. */
     uint32_t nodes, stores, apps;       /* The first ones store and ask. */
-    uint32_t outstanding;
-    bool threads;            /* Application threads ask; otherwise the host's DMA alone. */
-    double edge_bytes_per_s; /* Of the links between two neighbours. */
+    bool threads;                       /* Application threads ask; otherwise the host's DMA alone. */
+    double edge_bytes_per_s;            /* Of the links between two neighbours. */
 };
 
 /* Returns the configuration of a resolved scenario. */

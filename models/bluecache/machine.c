@@ -1,10 +1,8 @@
 #include "models/bluecache/machine.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "models/bluecache/config.h"
-#include "sim/base/array.h"
 
 static uint32_t add_host(struct kvc_platform *platform, uint32_t zone, const char *node, const char *device,
                          const struct kvc_watts *watts)
@@ -55,14 +53,10 @@ void kvc_bluecache_machine_add(const struct kvc_scenario *scenario, struct kvc_p
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     uint32_t nodes = config->nodes, zone = kvc_platform_add_zone(platform, "bluecache");
-    struct kvc_bluecache_machine *added = kvc_array_of(nodes, sizeof(*added));
     for (uint32_t i = 0; i < nodes; i++) {
         char name[KVC_PLATFORM_NAME_MAX / 2];
         snprintf(name, sizeof(name), "node%u", i);
-        added[i] = add_node(config, platform, zone, name);
-        if (machine != NULL) {
-            machine[i] = added[i];
-        }
+        machine[i] = add_node(config, platform, zone, name);
     }
     for (uint32_t a = 0; a < nodes; a++) {
         for (uint32_t b = 0; b < nodes; b++) {
@@ -70,9 +64,8 @@ void kvc_bluecache_machine_add(const struct kvc_scenario *scenario, struct kvc_p
                 char name[KVC_PLATFORM_NAME_MAX];
                 snprintf(name, sizeof(name), "node%u.fabric%u", a, b);
                 add_way(platform, zone, name, "fabric", config->edge_bytes_per_s,
-                        (uint32_t[]){added[a].card, added[b].card});
+                        (uint32_t[]){machine[a].card, machine[b].card});
             }
         }
     }
-    free(added);
 }

@@ -13,8 +13,7 @@ struct kvc_bluecache_machine {
     uint32_t host, card, dram, flash;
 };
 
-/* Adds the machines of a resolved scenario to an empty platform; `machine` has an entry for each node. NULL:
- * the caller needs none. */
+/* Adds the machines of a resolved scenario to an empty platform; `machine` has an entry for each node. */
 void kvc_bluecache_machine_add(const struct kvc_scenario *scenario, struct kvc_platform *platform,
                                struct kvc_bluecache_machine *machine);
 

@@ -229,7 +229,8 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     double per_ns = limits.lowest, latency_ns = loads.latency_ns;
     if (workload->arrival == KVC_ARRIVAL_SATURATE || workload->arrival == KVC_ARRIVAL_CLOSED) {
         bool closed = workload->arrival == KVC_ARRIVAL_CLOSED;
-        double in_flight = closed ? (double)workload->clients : (double)config->outstanding * config->apps;
+        double in_flight =
+            closed ? (double)workload->clients : (double)config->options->outstanding * config->apps;
         double think_ns = closed ? workload->think_ns : 0;
         per_ns = fmin(per_ns, in_flight / (latency_ns + think_ns));
         latency_ns = fmax(latency_ns, in_flight / per_ns - think_ns);

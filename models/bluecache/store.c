@@ -103,7 +103,6 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
     for (uint32_t i = 0; i < shards->shards; i++) {
         struct kvc_bluecache_shard *shard = &shards->shard[i];
         kvc_bluecache_store_flush(shard->store); /* What has not reached flash by then may as well. */
-        kvc_bluecache_store_stats(shard->store, &shard->first);
         shard->card.notes = true;
     }
     return KVC_OK;

@@ -12,7 +12,6 @@
 struct kvc_bluecache_shard {
     struct kvc_bluecache_card card;
     struct kvc_bluecache_store *store;
-    struct kvc_bluecache_store_stats first; /* When the preload had ended. */
 };
 
 struct kvc_bluecache_shards {

@@ -4,6 +4,8 @@
 
 #include "sim/base/array.h"
 
+enum { UNKNOWN = UINT32_MAX };
+
 static const char *const topologies[] = {"line", "ring", "mesh", "torus", "tree", NULL};
 
 static const struct kvc_option rows[] = {
@@ -115,37 +117,35 @@ double kvc_fabric_edge_bytes_per_s(const struct kvc_fabric *fabric, uint32_t nod
 
 void kvc_fabric_routes(const struct kvc_fabric *fabric, uint32_t nodes, uint32_t *next)
 {
-    uint32_t *distance = kvc_array_of(nodes, sizeof(*distance)), *queue = kvc_array_of(nodes, sizeof(*queue));
-    for (uint32_t to = 0; to < nodes; to++) { /* A breadth-first search from each target. */
-        for (uint32_t i = 0; i < nodes; i++) {
-            distance[i] = UINT32_MAX;
+    uint32_t degree = kvc_fabric_degree(fabric, nodes);
+    uint32_t *neighbour = kvc_array_of((size_t)nodes * degree, sizeof(*neighbour));
+    uint32_t *neighbours = kvc_array_of(nodes, sizeof(*neighbours)),
+             *queue = kvc_array_of(nodes, sizeof(*queue));
+    for (uint32_t i = 0; i < nodes * nodes; i++) {
+        uint32_t a = i / nodes, b = i % nodes;
+        next[i] = UNKNOWN;
+        if (kvc_fabric_adjacent(fabric, nodes, a, b)) {
+            neighbour[a * degree + neighbours[a]++] = b;
         }
+    }
+    for (uint32_t to = 0; to < nodes; to++) { /* A breadth-first search from each target. */
         uint32_t first = 0, last = 0;
         queue[last++] = to;
-        distance[to] = 0;
         next[to * nodes + to] = to;
         while (first < last) {
             uint32_t at = queue[first++];
-            for (uint32_t from = 0; from < nodes; from++) {
-                if (distance[from] == UINT32_MAX && kvc_fabric_adjacent(fabric, nodes, from, at)) {
-                    distance[from] = distance[at] + 1;
+            for (uint32_t i = 0; i < neighbours[at]; i++) {
+                uint32_t from = neighbour[at * degree + i];
+                if (next[from * nodes + to] == UNKNOWN) {
                     next[from * nodes + to] = at;
                     queue[last++] = from;
                 }
             }
         }
     }
-    free(distance);
+    free(neighbour);
+    free(neighbours);
     free(queue);
-}
-
-uint32_t kvc_fabric_hops(const uint32_t *next, uint32_t nodes, uint32_t a, uint32_t b)
-{
-    uint32_t hops = 0;
-    for (; a != b; a = next[a * nodes + b]) {
-        hops++;
-    }
-    return hops;
 }
 
 void kvc_fabric_speed_up(struct kvc_fabric *fabric, double factor)

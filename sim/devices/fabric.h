@@ -52,12 +52,9 @@ double kvc_fabric_edge_bytes_per_s(const struct kvc_fabric *fabric, uint32_t nod
 /** Returns whether two cards are neighbours. */
 bool kvc_fabric_adjacent(const struct kvc_fabric *fabric, uint32_t nodes, uint32_t a, uint32_t b);
 
-/** Fills `next`, nodes * nodes entries: next[a * nodes + b] is the card after `a` on the way to `b`, the one
- * with the lowest number of several; next[a * nodes + a] is `a`. */
+/** Fills `next`, nodes * nodes entries: next[a * nodes + b] is the card after `a` on a shortest way to `b`,
+ * always the same one of several; next[a * nodes + a] is `a`. */
 void kvc_fabric_routes(const struct kvc_fabric *fabric, uint32_t nodes, uint32_t *next);
-
-/** Returns the hops between two cards, with `next` of kvc_fabric_routes(). */
-uint32_t kvc_fabric_hops(const uint32_t *next, uint32_t nodes, uint32_t a, uint32_t b);
 
 /** Makes the links faster by a factor, for a question of what would be if. */
 void kvc_fabric_speed_up(struct kvc_fabric *fabric, double factor);

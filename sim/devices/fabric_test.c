@@ -3,13 +3,22 @@
 
 #include "sim/devices/fabric.h"
 
+static uint32_t hops_by(const uint32_t *next, uint32_t nodes, uint32_t a, uint32_t b)
+{
+    uint32_t hops = 0;
+    for (; a != b; a = next[a * nodes + b]) {
+        hops++;
+    }
+    return hops;
+}
+
 static uint32_t hops(int topology, uint32_t nodes, uint32_t a, uint32_t b)
 {
     struct kvc_fabric fabric = {.links = 8, .bytes_per_s = 1e9, .topology = topology};
     uint32_t *next = calloc((size_t)nodes * nodes, sizeof(*next));
     kvc_fabric_routes(&fabric, nodes, next);
-    uint32_t found = kvc_fabric_hops(next, nodes, a, b);
-    cr_expect_eq(found, kvc_fabric_hops(next, nodes, b, a), "both ways are as long");
+    uint32_t found = hops_by(next, nodes, a, b);
+    cr_expect_eq(found, hops_by(next, nodes, b, a), "both ways are as long");
     free(next);
     return found;
 }

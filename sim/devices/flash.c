@@ -127,10 +127,14 @@ uint32_t kvc_flash_chip_of(const struct kvc_flash *flash, uint64_t page)
            (uint32_t)(page / flash->channels % flash->chips);
 }
 
+double kvc_flash_page_ns(const struct kvc_flash *flash)
+{
+    return (flash->page_bytes + flash->spare_bytes) / flash->channel_bytes_per_s * 1e9;
+}
+
 double kvc_flash_transfer_ns(const struct kvc_flash *flash)
 {
-    return flash->command_ns + flash->status_ns +
-           (flash->page_bytes + flash->spare_bytes) / flash->channel_bytes_per_s * 1e9;
+    return flash->command_ns + flash->status_ns + kvc_flash_page_ns(flash);
 }
 
 double kvc_flash_read_ns(const struct kvc_flash *flash)

@@ -59,7 +59,10 @@ uint32_t kvc_flash_channel_of(const struct kvc_flash *flash, uint64_t page);
 /** Returns the chip on which a page lies, counted over the whole card: chips of a channel are consecutive. */
 uint32_t kvc_flash_chip_of(const struct kvc_flash *flash, uint64_t page);
 
-/** Returns the time for which a page occupies its channel [ns]. */
+/** Returns the time in which the bytes of a page cross their channel [ns]. */
+double kvc_flash_page_ns(const struct kvc_flash *flash);
+
+/** Returns the time for which a page occupies its channel, with its command and status [ns]. */
 double kvc_flash_transfer_ns(const struct kvc_flash *flash);
 
 /** Returns the time of a read on an idle card [ns]. */

@@ -11,6 +11,18 @@
 
 enum { PLACES = 64 };
 
+double kvc_flash_cells_ns(const struct kvc_flash *flash, enum kvc_flash_what what)
+{
+    switch (what) {
+    case KVC_FLASH_DO_READ:
+        return flash->read_ns;
+    case KVC_FLASH_DO_PROGRAM:
+        return flash->program_ns;
+    default:
+        return flash->erase_ns;
+    }
+}
+
 static void link_free(struct kvc_flash_engine *engine, uint32_t from)
 {
     for (uint32_t i = from; i < engine->operation_capacity; i++) {
@@ -82,8 +94,8 @@ static void start(struct kvc_flash_engine *engine, double now_ns, uint32_t place
         cross(engine, now_ns, place);
         return;
     }
-    double cells_ns = operation->what == KVC_FLASH_DO_READ ? flash->read_ns : flash->erase_ns;
-    kvc_events_add(engine->events, now_ns + cells_ns, KVC_FLASH_CELLS, engine->number, place);
+    kvc_events_add(engine->events, now_ns + kvc_flash_cells_ns(flash, operation->what), KVC_FLASH_CELLS,
+                   engine->number, place);
 }
 
 static void ask(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag,
@@ -169,8 +181,8 @@ bool kvc_flash_engine_handle(struct kvc_flash_engine *engine, const struct kvc_e
         return true;
     case KVC_FLASH_CROSSED:
         if (what == KVC_FLASH_DO_PROGRAM) {
-            kvc_events_add(engine->events, event->time_ns + engine->flash->program_ns, KVC_FLASH_CELLS,
-                           engine->number, place);
+            kvc_events_add(engine->events, event->time_ns + kvc_flash_cells_ns(engine->flash, what),
+                           KVC_FLASH_CELLS, engine->number, place);
             return false;
         }
         *tag = end(engine, event->time_ns, place);

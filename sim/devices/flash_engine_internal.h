@@ -30,6 +30,9 @@ struct kvc_flash_chip {
     enum kvc_flash_progress progress;
 };
 
+/* Returns how long an operation keeps the cells of a chip busy [ns]. */
+double kvc_flash_cells_ns(const struct kvc_flash *flash, enum kvc_flash_what what);
+
 /* Ends the operation, which is the first one of its chip. Returns its tag. */
 uint32_t kvc_flash_engine_end(struct kvc_flash_engine *engine, double now_ns, uint32_t place);
 

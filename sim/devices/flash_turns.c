@@ -25,29 +25,12 @@ struct kvc_flash_turns *kvc_flash_turns_open(const struct kvc_flash *flash)
     return kvc_array_of(flash->channels, sizeof(struct kvc_flash_turns));
 }
 
-static double page_ns(const struct kvc_flash *flash)
-{
-    return (flash->page_bytes + flash->spare_bytes) / flash->channel_bytes_per_s * 1e9;
-}
-
-static double cells_ns(const struct kvc_flash *flash, enum kvc_flash_what what)
-{
-    switch (what) {
-    case KVC_FLASH_DO_READ:
-        return flash->read_ns;
-    case KVC_FLASH_DO_PROGRAM:
-        return flash->program_ns;
-    default:
-        return flash->erase_ns;
-    }
-}
-
 /* Returns how long a chip is left alone after its command was queued. */
 static double first_wait_ns(const struct kvc_flash *flash, enum kvc_flash_what what)
 {
-    return what == KVC_FLASH_DO_READ
-               ? flash->first_poll_ns
-               : cells_ns(flash, what) + (what == KVC_FLASH_DO_PROGRAM ? page_ns(flash) : 0);
+    return what == KVC_FLASH_DO_READ ? flash->first_poll_ns
+                                     : kvc_flash_cells_ns(flash, what) +
+                                           (what == KVC_FLASH_DO_PROGRAM ? kvc_flash_page_ns(flash) : 0);
 }
 
 static enum kvc_flash_what what_of(const struct kvc_flash_engine *engine, const struct kvc_flash_chip *chip)
@@ -68,13 +51,13 @@ static void run_next(struct kvc_flash_engine *engine, double now_ns, uint32_t ch
     turns->runs = true;
     struct kvc_flash_chip *chip = &engine->chip[turns->running.chip];
     enum kvc_flash_what what = what_of(engine, chip);
-    double takes_ns = flash->command_ns + (what == KVC_FLASH_DO_PROGRAM ? page_ns(flash) : 0);
+    double takes_ns = flash->command_ns + (what == KVC_FLASH_DO_PROGRAM ? kvc_flash_page_ns(flash) : 0);
     if (turns->running.asks) {
         bool ready = now_ns + flash->status_ns >= chip->ready_ns;
-        takes_ns = flash->status_ns + (ready && what == KVC_FLASH_DO_READ ? page_ns(flash) : 0);
+        takes_ns = flash->status_ns + (ready && what == KVC_FLASH_DO_READ ? kvc_flash_page_ns(flash) : 0);
     } else {
         chip->since_ns = now_ns;
-        chip->ready_ns = now_ns + takes_ns + cells_ns(flash, what);
+        chip->ready_ns = now_ns + takes_ns + kvc_flash_cells_ns(flash, what);
     }
     engine->channel_busy_ns += takes_ns;
     kvc_events_add(engine->events, now_ns + takes_ns, KVC_FLASH_CHANNEL, engine->number, channel);
