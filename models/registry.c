@@ -13,6 +13,7 @@
 #include "models/memcached/memcached.h"
 #include "models/rdma/rdma.h"
 #include "sim/devices/cpu.h"
+#include "sim/devices/database.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/fabric.h"
 #include "sim/devices/flash.h"
@@ -37,6 +38,7 @@ const struct kvc_model *const kvc_models[] = {
 
 const struct kvc_device_kind *const kvc_device_kinds[] = {
     &kvc_cpu_kind,
+    &kvc_database_kind,
     &kvc_dram_kind,
     &kvc_fabric_kind,
     &kvc_flash_kind,

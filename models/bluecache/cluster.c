@@ -30,32 +30,7 @@ static bool saturates(const struct kvc_bluecache_cluster *cluster)
     return cluster->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
 }
 
-/* ---- queues and requests ---- */
-
-static void push(struct kvc_bluecache_queue *queue, uint32_t request, uint64_t page)
-{
-    if (queue->count == queue->room) {
-        uint32_t room = queue->room > 0 ? 2 * queue->room : 64;
-        struct kvc_bluecache_wanted *entry = kvc_array_of(room, sizeof(*entry));
-        for (uint32_t i = 0; i < queue->count; i++) {
-            entry[i] = queue->entry[(queue->first + i) & (queue->room - 1)];
-        }
-        free(queue->entry);
-        queue->entry = entry;
-        queue->room = room;
-        queue->first = 0;
-    }
-    queue->entry[(queue->first + queue->count++) & (queue->room - 1)] =
-        (struct kvc_bluecache_wanted){page, request};
-}
-
-static struct kvc_bluecache_wanted pop(struct kvc_bluecache_queue *queue)
-{
-    struct kvc_bluecache_wanted entry = queue->entry[queue->first];
-    queue->first = (queue->first + 1) & (queue->room - 1);
-    queue->count--;
-    return entry;
-}
+/* ---- requests ---- */
 
 static uint32_t new_request(struct kvc_bluecache_cluster *cluster)
 {
@@ -107,9 +82,9 @@ void kvc_bluecache_cluster_close(struct kvc_bluecache_cluster *cluster)
         struct kvc_bluecache_node *node = &cluster->node[i];
         kvc_flash_engine_close(&node->flash);
         kvc_batch_free(node->staged);
-        free(node->wanted[0].entry);
-        free(node->wanted[1].entry);
-        free(node->blocked.entry);
+        kvc_ring_free(&node->wanted[0]);
+        kvc_ring_free(&node->wanted[1]);
+        kvc_ring_free(&node->blocked);
     }
     for (uint32_t i = 0; i < cluster->requests; i++) {
         free(cluster->request[i].pages);
@@ -308,7 +283,7 @@ static void arrive(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
 {
     struct kvc_bluecache_node *node = &cluster->node[at];
     if (cluster->request[number].op == KVC_OP_SET && (is_blocked(cluster, node) || node->blocked.count > 0)) {
-        push(&node->blocked, number, 0);
+        kvc_ring_push(&node->blocked, 0, number);
         return;
     }
     search(cluster, now_ns, at, number);
@@ -320,9 +295,9 @@ static void read_wanted(struct kvc_bluecache_cluster *cluster, double now_ns, st
     while (node->tags_used < cluster->config->flash->tags &&
            node->wanted[0].count + node->wanted[1].count > 0) {
         node->turn = node->wanted[node->turn ^ 1].count > 0 ? node->turn ^ 1 : node->turn;
-        struct kvc_bluecache_wanted wanted = pop(&node->wanted[node->turn]);
+        struct kvc_ring_entry wanted = kvc_ring_pop(&node->wanted[node->turn]);
         node->tags_used++;
-        kvc_flash_read(&node->flash, now_ns, wanted.page, wanted.request);
+        kvc_flash_read(&node->flash, now_ns, wanted.value, wanted.tag);
     }
 }
 
@@ -345,7 +320,7 @@ static void searched(struct kvc_bluecache_cluster *cluster, double now_ns, uint3
     cluster->flash_reads += request->page_count;
     for (uint32_t i = 0; i < request->page_count; i++) {
         uint64_t page = request->pages != NULL ? request->pages[i] : request->page;
-        push(&node->wanted[request->app != at], number, page);
+        kvc_ring_push(&node->wanted[request->app != at], page, number);
     }
     read_wanted(cluster, now_ns, node);
 }
@@ -356,7 +331,7 @@ static void chip_done(struct kvc_bluecache_cluster *cluster, double now_ns, uint
     struct kvc_bluecache_node *node = &cluster->node[at];
     if (number == NO_REQUEST) {
         while (node->blocked.count > 0 && !is_blocked(cluster, node)) {
-            search(cluster, now_ns, at, pop(&node->blocked).request);
+            search(cluster, now_ns, at, kvc_ring_pop(&node->blocked).tag);
         }
         return;
     }

@@ -24,6 +24,7 @@
 
 #include "models/bluecache/store.h"
 #include "sim/base/events.h"
+#include "sim/base/ring.h"
 #include "sim/base/rng.h"
 #include "sim/devices/flash_engine.h"
 #include "sim/run/answers.h"
@@ -38,26 +39,14 @@ enum kvc_bluecache_outcome {
 
 struct kvc_bluecache_request;
 
-/* A page that waits for a tag. */
-struct kvc_bluecache_wanted {
-    uint64_t page;
-    uint32_t request;
-};
-
-/* A queue of them that grows. */
-struct kvc_bluecache_queue {
-    struct kvc_bluecache_wanted *entry;
-    uint32_t first, count, room; /* `room` is a power of two, or 0. */
-};
-
 struct kvc_bluecache_node {
     struct kvc_flash_engine flash;
     uint32_t tags_used;
-    uint64_t programs;                    /* Asked for so far. */
-    struct kvc_bluecache_queue wanted[2]; /* By the own host, and by others. */
-    uint32_t turn;                        /* Whose turn it is. */
-    struct kvc_bluecache_queue blocked;   /* SETs that wait for a write buffer. */
-    struct kvc_batch *staged;             /* Requests that the structures have run or will run next. */
+    uint64_t programs;         /* Asked for so far. */
+    struct kvc_ring wanted[2]; /* Pages that wait for a tag: of the own host, and of others. */
+    uint32_t turn;             /* Whose turn it is. */
+    struct kvc_ring blocked;   /* SETs that wait for a write buffer. */
+    struct kvc_batch *staged;  /* Requests that the structures have run or will run next. */
     uint32_t request[KVC_BLUECACHE_RUN_MAX], next;
     double in_free_ns, out_free_ns, dram_free_ns, call_free_ns, thread_free_ns;
     double in_busy_ns, out_busy_ns, dram_busy_ns, call_busy_ns,
