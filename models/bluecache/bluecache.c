@@ -8,9 +8,13 @@
 #include "models/bluecache/store.h"
 
 static const struct kvc_model_device devices[] = {
-    {&kvc_pcie_kind, "pcie1-x8-vc707"},  {&kvc_fpga_kind, "virtex7-vc707"},
-    {&kvc_dram_kind, "ddr3-1600-vc707"}, {&kvc_flash_kind, "bluecache-flash"},
-    {&kvc_fabric_kind, "aurora-4x10g"},  {NULL, NULL},
+    {&kvc_pcie_kind, "pcie1-x8-vc707"},
+    {&kvc_fpga_kind, "virtex7-vc707"},
+    {&kvc_dram_kind, "ddr3-1600-vc707"},
+    {&kvc_flash_kind, "bluecache-flash"},
+    {&kvc_fabric_kind, "aurora-4x10g"},
+    {&kvc_database_kind, "mysql-bg"},
+    {NULL, NULL},
 };
 
 const struct kvc_model kvc_bluecache_model = {

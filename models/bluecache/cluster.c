@@ -9,9 +9,10 @@
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
 #include "sim/base/serve.h"
+#include "sim/run/cache_aside.h"
 
 /* Events of requests; `unit` is the node. Those of flash engines have numbers from 64 on. */
-enum { HOP, ARRIVES, SEARCHED, DONE };
+enum { HOP, ARRIVES, SEARCHED, DONE, BEGINS };
 
 enum { NO_REQUEST = UINT32_MAX };
 
@@ -21,8 +22,9 @@ struct kvc_bluecache_request {
     uint64_t page, *pages; /* Pages to read: the only one, or all of them. */
     uint32_t value_bytes, client, page_count, pages_left;
     uint16_t app, store;
-    uint8_t op, key_bytes, place;
-    bool hit, answered;
+    uint8_t wanted, op; /* What the application wants, and what the cache is asked for at present. */
+    uint8_t key_bytes, place;
+    bool hit, answered, missed;
 };
 
 static bool saturates(const struct kvc_bluecache_cluster *cluster)
@@ -30,7 +32,17 @@ static bool saturates(const struct kvc_bluecache_cluster *cluster)
     return cluster->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
 }
 
+static bool has_database(const struct kvc_bluecache_cluster *cluster)
+{
+    return cluster->config->database != NULL;
+}
+
 /* ---- requests ---- */
+
+static uint8_t *key_of(const struct kvc_bluecache_cluster *cluster, uint32_t number)
+{
+    return cluster->keys + (size_t)number * cluster->again->key_stride;
+}
 
 static uint32_t new_request(struct kvc_bluecache_cluster *cluster)
 {
@@ -38,6 +50,9 @@ static uint32_t new_request(struct kvc_bluecache_cluster *cluster)
         uint32_t count = cluster->requests > 0 ? 2 * cluster->requests : 1024;
         cluster->request = kvc_array_grown(cluster->request, count, sizeof(*cluster->request));
         cluster->free_request = kvc_array_grown(cluster->free_request, count, sizeof(*cluster->free_request));
+        if (has_database(cluster)) {
+            cluster->keys = kvc_array_grown(cluster->keys, count, cluster->again->key_stride);
+        }
         while (cluster->requests < count) {
             cluster->request[cluster->requests].pages = NULL;
             cluster->free_request[cluster->free_count++] = cluster->requests++;
@@ -46,10 +61,15 @@ static uint32_t new_request(struct kvc_bluecache_cluster *cluster)
     return cluster->free_request[--cluster->free_count];
 }
 
+static void free_pages(struct kvc_bluecache_request *request)
+{
+    free(request->pages);
+    request->pages = NULL;
+}
+
 static void free_request(struct kvc_bluecache_cluster *cluster, uint32_t number)
 {
-    free(cluster->request[number].pages);
-    cluster->request[number].pages = NULL;
+    free_pages(&cluster->request[number]);
     cluster->free_request[cluster->free_count++] = number;
 }
 
@@ -66,12 +86,20 @@ void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const str
     cluster->edge_busy_ns = kvc_array_of(pairs, sizeof(*cluster->edge_busy_ns));
     kvc_fabric_routes(config->fabric, config->nodes, cluster->route);
     kvc_rng_init(&cluster->choice, seed, "bluecache.choice", 0);
+    uint32_t key_stride = kvc_workload_key_stride(&scenario->workload);
     for (uint32_t i = 0; i < config->nodes; i++) {
         struct kvc_bluecache_node *node = &cluster->node[i];
         kvc_flash_engine_open(&node->flash, config->flash, &cluster->events, (uint16_t)i);
-        node->staged = kvc_batch_create(KVC_BLUECACHE_RUN_MAX, kvc_workload_key_stride(&scenario->workload));
+        node->staged = kvc_batch_create(KVC_BLUECACHE_RUN_MAX, key_stride);
         if (node->staged == NULL) {
             kvc_out_of_memory("the requests of a node");
+        }
+    }
+    if (has_database(cluster)) {
+        kvc_database_engine_open(&cluster->database, config->database, &cluster->events, seed);
+        cluster->again = kvc_batch_create(1, key_stride);
+        if (cluster->again == NULL) {
+            kvc_out_of_memory("a request");
         }
     }
 }
@@ -87,8 +115,11 @@ void kvc_bluecache_cluster_close(struct kvc_bluecache_cluster *cluster)
         kvc_ring_free(&node->blocked);
     }
     for (uint32_t i = 0; i < cluster->requests; i++) {
-        free(cluster->request[i].pages);
+        free_pages(&cluster->request[i]);
     }
+    kvc_database_engine_close(&cluster->database);
+    kvc_batch_free(cluster->again);
+    free(cluster->keys);
     free(cluster->node);
     free(cluster->route);
     free(cluster->edge_free_ns);
@@ -135,27 +166,37 @@ static void note_done(struct kvc_bluecache_request *request, const struct kvc_bl
     }
 }
 
-/* Runs the staged requests of a store, from `node->next` on, in runs of one operation. */
+/* Runs requests of one operation on a store's structures. */
+static void run_requests(struct kvc_bluecache_cluster *cluster, uint32_t number,
+                         const struct kvc_batch *batch, const uint32_t *request, uint32_t first,
+                         uint32_t count, double now_ns)
+{
+    struct kvc_bluecache_card *card = &cluster->shards->shard[number].card;
+    struct kvc_bluecache_done done[KVC_BLUECACHE_RUN_MAX];
+    uint64_t started = kvc_clock_ticks();
+    card->steps = 0;
+    kvc_bluecache_shards_run(cluster->shards, number, batch, first, count, done);
+    cluster->kernel_ticks += kvc_clock_ticks() - started;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        note_done(&cluster->request[request[first + i]], &done[i], &card->step[at]);
+        at += done[i].pages;
+    }
+    ask_chips(&cluster->node[number], card, now_ns, at);
+}
+
+/* Runs the staged requests of a store in runs of one operation, except those that begin at the database. */
 static void run_staged(struct kvc_bluecache_cluster *cluster, uint32_t number, double now_ns)
 {
-    struct kvc_bluecache_node *node = &cluster->node[number];
-    struct kvc_bluecache_card *card = &cluster->shards->shard[number].card;
+    const struct kvc_bluecache_node *node = &cluster->node[number];
     const struct kvc_batch *batch = node->staged;
-    struct kvc_bluecache_done done[KVC_BLUECACHE_RUN_MAX];
     for (uint32_t first = 0, end; first < batch->count; first = end) {
         for (end = first + 1; end < batch->count && batch->op[end] == batch->op[first];) {
             end++;
         }
-        uint64_t started = kvc_clock_ticks();
-        card->steps = 0;
-        kvc_bluecache_shards_run(cluster->shards, number, batch, first, end - first, done);
-        cluster->kernel_ticks += kvc_clock_ticks() - started;
-        uint32_t at = 0;
-        for (uint32_t i = first; i < end; i++) {
-            note_done(&cluster->request[node->request[i]], &done[i - first], &card->step[at]);
-            at += done[i - first].pages;
+        if (!has_database(cluster) || !kvc_cache_aside_updates((enum kvc_op)batch->op[first])) {
+            run_requests(cluster, number, batch, node->request, first, end - first, now_ns);
         }
-        ask_chips(node, card, now_ns, at);
     }
 }
 
@@ -176,8 +217,12 @@ static bool stage(struct kvc_bluecache_cluster *cluster, uint32_t number, double
                                                                .value_bytes = batch->value_bytes[row],
                                                                .client = batch->client[row],
                                                                .store = (uint16_t)number,
+                                                               .wanted = batch->op[row],
                                                                .op = batch->op[row],
                                                                .key_bytes = batch->key_bytes[row]};
+    if (has_database(cluster)) {
+        memcpy(key_of(cluster, request), batch->keys + (size_t)row * batch->key_stride, batch->key_stride);
+    }
     return true;
 }
 
@@ -201,13 +246,12 @@ static void search(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     kvc_events_add(&cluster->events, done_ns, SEARCHED, (uint16_t)at, number);
 }
 
-/* Sends a request from its host. */
+/* Sends a request to the cache from its host. */
 static void send_request(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
 {
     const struct kvc_bluecache_config *config = cluster->config;
     struct kvc_bluecache_request *request = &cluster->request[number];
     struct kvc_bluecache_node *node = &cluster->node[request->app];
-    kvc_answers_offer(&cluster->answers, &request->sent_ns, 1);
     if (config->threads) {
         now_ns = kvc_serve(&node->call_free_ns, &node->call_busy_ns, now_ns, config->options->call_ns);
     }
@@ -215,7 +259,7 @@ static void send_request(struct kvc_bluecache_cluster *cluster, double now_ns, u
     double there_ns =
         kvc_serve(&node->in_free_ns, &node->in_busy_ns, now_ns, in_ns) + config->pcie->latency_ns;
     cluster->remote += request->app != request->store;
-    if (config->nodes == 1 && cluster->scenario->workload.set_frac <= 0) {
+    if (config->nodes == 1 && cluster->scenario->workload.set_frac <= 0 && !has_database(cluster)) {
         /* Requests arrive in the order in which they are sent, and none waits for a write buffer. */
         search(cluster, there_ns, 0, number);
         return;
@@ -344,6 +388,34 @@ static void chip_done(struct kvc_bluecache_cluster *cluster, double now_ns, uint
 
 /* ---- hosts ---- */
 
+/* Begins a request of the application: at the cache, or at the database. */
+static void begin(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
+{
+    if (has_database(cluster) && kvc_cache_aside_updates((enum kvc_op)cluster->request[number].wanted)) {
+        kvc_database_ask(&cluster->database, now_ns, true, number);
+    } else {
+        send_request(cluster, now_ns, number);
+    }
+}
+
+/* The database has answered: asks the cache for what follows. */
+static void go_on(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
+{
+    struct kvc_bluecache_request *request = &cluster->request[number];
+    struct kvc_batch *batch = cluster->again;
+    request->op = (uint8_t)kvc_cache_aside_follows((enum kvc_op)request->wanted);
+    request->answered = false;
+    request->tail_ns = 0;
+    free_pages(request);
+    batch->count = 1;
+    batch->op[0] = request->op;
+    batch->key_bytes[0] = request->key_bytes;
+    batch->value_bytes[0] = request->value_bytes;
+    memcpy(batch->keys, key_of(cluster, number), batch->key_stride);
+    run_requests(cluster, request->store, batch, &number, 0, 1, now_ns);
+    send_request(cluster, now_ns, number);
+}
+
 /* A saturating host sends its next request to any of the stores. Returns false if there is none. */
 static bool send_next(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t app)
 {
@@ -363,7 +435,8 @@ static bool send_next(struct kvc_bluecache_cluster *cluster, double now_ns, uint
     uint32_t number = node->request[node->next++];
     cluster->request[number].sent_ns = now_ns;
     cluster->request[number].app = (uint16_t)app;
-    send_request(cluster, now_ns, number);
+    kvc_answers_offer(&cluster->answers, &now_ns, 1);
+    begin(cluster, now_ns, number);
     return true;
 }
 
@@ -371,9 +444,15 @@ static void finish(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
 {
     static const uint8_t outcomes[KVC_OP_COUNT] = {
         [KVC_OP_SET] = KVC_BLUECACHE_SET_DONE, [KVC_OP_DELETE] = KVC_BLUECACHE_DELETE_DONE};
-    const struct kvc_bluecache_request *request = &cluster->request[number];
-    uint8_t outcome = request->op == KVC_OP_GET ? (request->hit ? KVC_BLUECACHE_HIT : KVC_BLUECACHE_MISSED)
-                                                : outcomes[request->op];
+    struct kvc_bluecache_request *request = &cluster->request[number];
+    enum kvc_op wanted = (enum kvc_op)request->wanted, asked = (enum kvc_op)request->op;
+    request->missed |= asked == KVC_OP_GET && !request->hit;
+    if (has_database(cluster) && kvc_cache_aside_queries(wanted, asked, request->hit)) {
+        kvc_database_ask(&cluster->database, now_ns, false, number);
+        return;
+    }
+    uint8_t outcome = wanted == KVC_OP_GET ? (request->missed ? KVC_BLUECACHE_MISSED : KVC_BLUECACHE_HIT)
+                                           : outcomes[wanted];
     kvc_answers_reserve(&cluster->answers, 1);
     kvc_answers_add(&cluster->answers, request->sent_ns, now_ns, outcome, request->client);
     free_request(cluster, number);
@@ -417,7 +496,12 @@ static uint32_t send_some(struct kvc_bluecache_cluster *cluster, double until_ns
     for (uint32_t i = 0; i < count; i++) {
         struct kvc_bluecache_request *request = &cluster->request[number[i]];
         request->app = (uint16_t)((config->threads ? request->client : cluster->next_app++) % config->apps);
-        send_request(cluster, request->sent_ns, number[i]);
+        kvc_answers_offer(&cluster->answers, &request->sent_ns, 1);
+        if (has_database(cluster)) { /* What follows an answer may be sent before. */
+            kvc_events_add(&cluster->events, request->sent_ns, BEGINS, request->app, number[i]);
+        } else {
+            begin(cluster, request->sent_ns, number[i]);
+        }
     }
     return count;
 }
@@ -437,6 +521,15 @@ static void handle(struct kvc_bluecache_cluster *cluster, const struct kvc_event
         break;
     case DONE:
         finish(cluster, event->time_ns, event->unit, event->tag);
+        break;
+    case BEGINS:
+        begin(cluster, event->time_ns, event->tag);
+        break;
+    case KVC_DATABASE_WORKED:
+    case KVC_DATABASE_ANSWERED:
+        if (kvc_database_engine_handle(&cluster->database, event)) {
+            go_on(cluster, event->time_ns, event->tag);
+        }
         break;
     default:
         if (kvc_flash_engine_handle(&cluster->node[event->unit].flash, event, &tag)) {

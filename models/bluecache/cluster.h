@@ -8,6 +8,9 @@
  * With application threads (workload.arrival = { clients = N }), a request first takes the lock of the DMA
  * segments, and a response thread wakes the application threads one after another.
  *
+ * Behind the cache there may be a database (node.database): a GET that misses goes on with a query and a SET
+ * of its result, and a SET is an update and then a DELETE (sim/run/cache_aside.h).
+ *
  * What the log programs, erases and reads to reclaim is done by the same chips: reads wait behind it. SETs
  * wait while both write buffers are being programmed.
  *
@@ -26,6 +29,7 @@
 #include "sim/base/events.h"
 #include "sim/base/ring.h"
 #include "sim/base/rng.h"
+#include "sim/devices/database_engine.h"
 #include "sim/devices/flash_engine.h"
 #include "sim/run/answers.h"
 #include "sim/workload/source.h"
@@ -64,7 +68,10 @@ struct kvc_bluecache_cluster {
     uint32_t *route;      /* kvc_fabric_routes(). */
     double *edge_free_ns; /* Of the links from a node to another: nodes * nodes. */
     double *edge_busy_ns; /* Likewise. */
+    struct kvc_database_engine database;
     struct kvc_bluecache_request *request;
+    uint8_t *keys;           /* Of all requests; NULL without a database. */
+    struct kvc_batch *again; /* Holds a request that follows an answer of the database. */
     uint32_t *free_request;
     uint32_t requests, free_count, next_app;
     struct kvc_answers answers;

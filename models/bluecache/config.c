@@ -105,6 +105,7 @@ enum kvc_status kvc_bluecache_resolve(const struct kvc_scenario *scenario, void 
                                             .flash = kvc_flash_of(&scenario->node),
                                             .fabric = kvc_fabric_of(&scenario->node),
                                             .fpga = kvc_fpga_of(&scenario->node),
+                                            .database = kvc_database_of(&scenario->node),
                                             .threads = scenario->workload.arrival == KVC_ARRIVAL_CLOSED};
     if (!kvc_pcie_has_copies(config->pcie)) {
         return kvc_diag_fail(

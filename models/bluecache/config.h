@@ -8,6 +8,7 @@
 #include "kernels/bluecache/flash_medium.h"
 #include "models/bluecache/options.h"
 #include "sim/base/diag.h"
+#include "sim/devices/database.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/fabric.h"
 #include "sim/devices/flash.h"
@@ -24,10 +25,11 @@ struct kvc_bluecache_config {
     const struct kvc_flash *flash;
     const struct kvc_fabric *fabric;
     const struct kvc_fpga *fpga;
-    struct kvc_flash_geometry geometry; /* Of the log on flash. */
-    uint32_t nodes, stores, apps;       /* The first ones store and ask. */
-    bool threads;                       /* Application threads ask; otherwise the host's DMA alone. */
-    double edge_bytes_per_s;            /* Of the links between two neighbours. */
+    const struct kvc_database *database; /* NULL: there is none. */
+    struct kvc_flash_geometry geometry;  /* Of the log on flash. */
+    uint32_t nodes, stores, apps;        /* The first ones store and ask. */
+    bool threads;                        /* Application threads ask; otherwise the host's DMA alone. */
+    double edge_bytes_per_s;             /* Of the links between two neighbours. */
 };
 
 /* Returns the configuration of a resolved scenario. */

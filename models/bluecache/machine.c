@@ -58,6 +58,12 @@ void kvc_bluecache_machine_add(const struct kvc_scenario *scenario, struct kvc_p
         snprintf(name, sizeof(name), "node%u", i);
         machine[i] = add_node(config, platform, zone, name);
     }
+    if (config->database != NULL) {
+        machine[0].database = add_host(platform, zone, "all", "database", NULL);
+        for (uint32_t i = 1; i < nodes; i++) {
+            machine[i].database = machine[0].database;
+        }
+    }
     for (uint32_t a = 0; a < nodes; a++) {
         for (uint32_t b = 0; b < nodes; b++) {
             if (kvc_fabric_adjacent(config->fabric, nodes, a, b)) {

@@ -1,5 +1,5 @@
 /* The machines of a run as a platform: for each node the memory of its host, PCIe, the card with its DRAM and
- * its flash, and links to the neighbours. */
+ * its flash, and links to the neighbours; behind them there may be a database. */
 #ifndef KVC_MODELS_BLUECACHE_MACHINE_H
 #define KVC_MODELS_BLUECACHE_MACHINE_H
 
@@ -11,6 +11,7 @@
 /* Hosts of one node. */
 struct kvc_bluecache_machine {
     uint32_t host, card, dram, flash;
+    uint32_t database; /* The one behind all nodes, if there is one. */
 };
 
 /* Adds the machines of a resolved scenario to an empty platform; `machine` has an entry for each node. */

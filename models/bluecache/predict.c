@@ -18,17 +18,23 @@ struct places {
     double dram, flash, none;
 };
 
+/* What the cache is asked for and what the database is, for each request of the application. */
+struct mix {
+    double get, set, delete, queries, updates;
+};
+
 /* What a request takes on average. */
 struct loads {
     double in_ns, out_ns, dram_ns, channel_ns, chip_ns; /* Of a host, a store, all channels and chips. */
     double reads;                                       /* Pages that it reads. */
     double latency_ns;                                  /* Without waiting. */
     double edge_ns;                                     /* Of the busiest link. */
+    double database_ns;                                 /* Of one of its queries at a time. */
 };
 
 /* The highest rates of all requests [per ns]. */
 struct limits {
-    double in, out, dram, channels, chips, tags, fabric, call, wake, lowest;
+    double in, out, dram, channels, chips, tags, fabric, call, wake, database, lowest;
 };
 
 /* Returns the share of the keys of a node that its index keeps: buckets of four, filled at random. */
@@ -107,14 +113,34 @@ static double busiest_edge_ns(const struct kvc_bluecache_config *config, double 
     return kvc_bluecache_edge_ns(config, most);
 }
 
-static struct loads loads_of(const struct kvc_scenario *scenario, const struct places *places)
+/* Returns what follows from the application's requests. With a database behind the cache
+ * (sim/run/cache_aside.h), a GET of a key misses if the latest request for it was an update: `places` changes
+ * accordingly. */
+static struct mix mix_of(const struct kvc_scenario *scenario, struct places *places)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    double get = workload->get_frac, set = workload->set_frac, delete = fmax(1 - get - set, 0);
+    if (kvc_bluecache_config_of(scenario)->database == NULL) {
+        return (struct mix){.get = get, .set = set, .delete = delete};
+    }
+    double valid = get > 0 ? get / (get + set) : 0;
+    places->dram *= valid;
+    places->flash *= valid;
+    places->none = fmax(1 - places->dram - places->flash, 0);
+    double queries = get * places->none;
+    return (struct mix){
+        .get = get, .set = queries, .delete = delete + set, .queries = queries, .updates = set};
+}
+
+static struct loads loads_of(const struct kvc_scenario *scenario, const struct places *places,
+                             const struct mix *mix)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_flash *flash = config->flash;
     uint32_t key = (uint32_t)lround(kvc_workload_key_bytes_mean(workload));
     uint32_t value = (uint32_t)lround(kvc_workload_value_bytes_mean(workload));
-    double get = workload->get_frac, set = workload->set_frac, delete = 1 - get - set;
+    double get = mix->get, set = mix->set, delete = mix->delete;
     double hit = 1 - places->none, response = 0, request = 0, hops;
     double page_room = flash->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES;
     uint8_t put = config->options->dram_bytes > 0 ? KVC_BLUECACHE_IN_DRAM : KVC_BLUECACHE_IN_BUFFER;
@@ -149,29 +175,39 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct p
     loads.latency_ns = loads.in_ns + loads.out_ns + 2 * config->pcie->latency_ns + loads.dram_ns +
                        get * places->flash * kvc_flash_read_ns(flash) + hops * hop_ns;
     if (config->threads) {
-        loads.latency_ns += config->options->call_ns + config->options->wake_ns + config->options->switch_ns;
+        loads.latency_ns += (get + set + delete) * (config->options->call_ns + config->options->wake_ns +
+                                                    config->options->switch_ns);
+    }
+    if (config->database != NULL) {
+        loads.database_ns = mix->queries * kvc_database_ns(config->database, false) +
+                            mix->updates * kvc_database_ns(config->database, true);
+        loads.latency_ns += loads.database_ns + (mix->queries + mix->updates) * config->database->latency_ns;
     }
     return loads;
 }
 
-static struct limits limits_of(const struct kvc_scenario *scenario, const struct loads *loads)
+static struct limits limits_of(const struct kvc_scenario *scenario, const struct loads *loads,
+                               const struct mix *mix)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    double asked = mix->get + mix->set + mix->delete;
     /* The store that is asked most is the limit of all. */
     double hottest = kvc_hottest_shard_frac(&scenario->workload, config->stores, 1);
-    struct limits limits = {.in = config->apps / loads->in_ns,
-                            .out = config->apps / loads->out_ns,
-                            .dram = 1 / (hottest * loads->dram_ns),
-                            .channels = 1 / (hottest * loads->channel_ns),
-                            .chips = 1 / (hottest * loads->chip_ns),
-                            .tags = (double)config->flash->tags /
-                                    (hottest * loads->reads * kvc_flash_read_ns(config->flash)),
-                            .fabric = 1 / loads->edge_ns,
-                            .call = config->threads ? config->apps / config->options->call_ns : INFINITY,
-                            .wake = config->threads ? config->apps / config->options->wake_ns : INFINITY,
-                            .lowest = INFINITY};
+    struct limits limits = {
+        .in = config->apps / loads->in_ns,
+        .out = config->apps / loads->out_ns,
+        .dram = 1 / (hottest * loads->dram_ns),
+        .channels = 1 / (hottest * loads->channel_ns),
+        .chips = 1 / (hottest * loads->chip_ns),
+        .tags = (double)config->flash->tags / (hottest * loads->reads * kvc_flash_read_ns(config->flash)),
+        .fabric = 1 / loads->edge_ns,
+        .call = config->threads ? config->apps / (asked * config->options->call_ns) : INFINITY,
+        .wake = config->threads ? config->apps / (asked * config->options->wake_ns) : INFINITY,
+        .database =
+            loads->database_ns > 0 ? (double)config->database->queries / loads->database_ns : INFINITY,
+        .lowest = INFINITY};
     const double all[] = {limits.in,   limits.out,    limits.dram, limits.channels, limits.chips,
-                          limits.tags, limits.fabric, limits.call, limits.wake};
+                          limits.tags, limits.fabric, limits.call, limits.wake,     limits.database};
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         limits.lowest = fmin(limits.lowest, all[i]);
     }
@@ -201,7 +237,8 @@ static void add_result(const struct limits *limits, const struct places *places,
                  {"channels", "flash", "channels_limit_mops", limits->channels},
                  {"chips", "flash", "chips_limit_mops", limits->chips},
                  {"out", "pcie", "out_limit_mops", limits->out},
-                 {"wake", "cpu", "wake_limit_mops", limits->wake}};
+                 {"wake", "cpu", "wake_limit_mops", limits->wake},
+                 {"database", "database", "database_limit_mops", limits->database}};
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
         if (!isinf(parts[i].limit)) {
             kvc_result_add_stage(result, parts[i].stage, parts[i].device, fmin(per_ns / parts[i].limit, 1));
@@ -224,8 +261,9 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     struct places places = places_of(scenario);
-    struct loads loads = loads_of(scenario, &places);
-    struct limits limits = limits_of(scenario, &loads);
+    struct mix mix = mix_of(scenario, &places);
+    struct loads loads = loads_of(scenario, &places, &mix);
+    struct limits limits = limits_of(scenario, &loads, &mix);
     double per_ns = limits.lowest, latency_ns = loads.latency_ns;
     if (workload->arrival == KVC_ARRIVAL_SATURATE || workload->arrival == KVC_ARRIVAL_CLOSED) {
         bool closed = workload->arrival == KVC_ARRIVAL_CLOSED;

@@ -38,6 +38,16 @@ static void speed_fabric(struct kvc_scenario *scenario, double factor)
     kvc_fabric_speed_up(kvc_node_device(&scenario->node, &kvc_fabric_kind), factor);
 }
 
+static void speed_database(struct kvc_scenario *scenario, double factor)
+{
+    kvc_database_speed_up(kvc_node_device(&scenario->node, &kvc_database_kind), factor);
+}
+
+static bool has_database(const struct kvc_scenario *scenario)
+{
+    return kvc_bluecache_config_of(scenario)->database != NULL;
+}
+
 static bool has_threads(const struct kvc_scenario *scenario)
 {
     return kvc_bluecache_config_of(scenario)->threads;
@@ -58,5 +68,10 @@ const struct kvc_model_resource kvc_bluecache_resources[] = {
      .speed_up = speed_fabric},
     {.name = "dram", .device = "dram", .stages = {"search"}, .speed_up = speed_dram},
     {.name = "flash", .device = "flash", .stages = {"channels", "chips"}, .speed_up = speed_flash},
+    {.name = "database",
+     .device = "database",
+     .stages = {"database"},
+     .used = has_database,
+     .speed_up = speed_database},
     {.name = NULL},
 };

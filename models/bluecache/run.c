@@ -13,7 +13,7 @@
 #include "sim/run/slice_mover.h"
 #include "sim/run/slices.h"
 
-enum stage { CALL, IN, FABRIC, DRAM, CHANNELS, CHIPS, OUT, WAKE, STAGES };
+enum stage { CALL, IN, FABRIC, DRAM, CHANNELS, CHIPS, OUT, WAKE, DATABASE, STAGES };
 
 /* A response leads to the next request of an application thread, which reaches the card no earlier than after
  * PCIe's latency. Otherwise, nothing within a slice depends on the engine. */
@@ -34,7 +34,7 @@ struct edge {
 
 struct counters {
     struct kvc_bluecache_store_stats store;
-    uint64_t served, flash_reads, remote, programs, erases;
+    uint64_t served, flash_reads, remote, programs, erases, queries, updates;
 };
 
 struct simulation {
@@ -44,6 +44,8 @@ struct simulation {
     struct posted *posted;
     struct edge *edge;
     uint32_t edges;
+    struct kvc_slice_mover database;
+    double database_ns; /* Likewise for the database. */
     struct kvc_slices slices;
     struct kvc_slice_server server;
     struct kvc_platform *platform;
@@ -67,6 +69,13 @@ static double flash_ns(const struct kvc_bluecache_node *node)
     return node->flash.channel_busy_ns / (double)node->flash.flash->channels;
 }
 
+/* Returns the busy time of the database, 1 for all of its queries. */
+static double database_ns(const struct kvc_bluecache_cluster *cluster)
+{
+    const struct kvc_database *database = cluster->config->database;
+    return database != NULL ? cluster->database.busy_ns / (double)database->queries : 0;
+}
+
 static void set_busy(const void *data, double *busy_ns)
 {
     const struct simulation *simulation = data;
@@ -86,6 +95,7 @@ static void set_busy(const void *data, double *busy_ns)
         busy_ns[OUT] += node->out_busy_ns;
         busy_ns[WAKE] += node->thread_busy_ns;
     }
+    busy_ns[DATABASE] = database_ns(cluster);
     for (uint32_t i = 0; i < simulation->edges; i++) { /* The busiest link. */
         busy_ns[FABRIC] = fmax(busy_ns[FABRIC], cluster->edge_busy_ns[simulation->edge[i].number]);
     }
@@ -112,6 +122,10 @@ static void share(void *data)
                                   simulation->cluster.edge_busy_ns[edge->number],
                                   config->edge_bytes_per_s * 1e-9);
     }
+    if (config->database != NULL) {
+        kvc_slice_mover_post_busy(&simulation->database, &simulation->database_ns,
+                                  database_ns(&simulation->cluster), 1);
+    }
 }
 
 /* ---- setup ---- */
@@ -137,6 +151,9 @@ static void open_movers(struct simulation *simulation)
                                           simulation->machines[i % nodes].card);
         }
     }
+    if (config->database != NULL) {
+        kvc_slice_mover_open_work(&simulation->database, simulation->machines[0].database);
+    }
 }
 
 static void count(void *data, bool begins)
@@ -144,8 +161,11 @@ static void count(void *data, bool begins)
     struct simulation *simulation = data;
     struct counters *counters = begins ? &simulation->first : &simulation->last;
     const struct kvc_bluecache_cluster *cluster = &simulation->cluster;
-    *counters = (struct counters){
-        .served = cluster->served, .flash_reads = cluster->flash_reads, .remote = cluster->remote};
+    *counters = (struct counters){.served = cluster->served,
+                                  .flash_reads = cluster->flash_reads,
+                                  .remote = cluster->remote,
+                                  .queries = cluster->database.reads,
+                                  .updates = cluster->database.writes};
     for (uint32_t i = 0; i < simulation->shards->shards; i++) {
         struct kvc_bluecache_store_stats stats;
         kvc_bluecache_store_stats(simulation->shards->shard[i].store, &stats);
@@ -213,7 +233,8 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
                         [CHANNELS] = {"channels", "flash", config->stores, true},
                         [CHIPS] = {"chips", "flash", config->stores, true},
                         [OUT] = {"out", "pcie", config->apps, true},
-                        [WAKE] = {"wake", "cpu", config->apps, config->threads}};
+                        [WAKE] = {"wake", "cpu", config->apps, config->threads},
+                        [DATABASE] = {"database", "database", 1, config->database != NULL}};
     for (uint32_t i = 0; i < STAGES; i++) {
         if (stages[i].used) {
             kvc_slices_report_stage(&simulation->slices, i, stages[i].name, stages[i].device,
@@ -245,6 +266,10 @@ static void report_metrics(const struct simulation *simulation, struct kvc_resul
     kvc_metrics_set_ratio(model, "remote_frac", (double)(last->remote - first->remote), served);
     kvc_metrics_set(model, "programs", (double)(last->programs - first->programs));
     kvc_metrics_set(model, "erases", (double)(last->erases - first->erases));
+    if (simulation->cluster.config->database != NULL) {
+        kvc_metrics_set(model, "database_queries", (double)(last->queries - first->queries));
+        kvc_metrics_set(model, "database_updates", (double)(last->updates - first->updates));
+    }
 }
 
 static void report(struct simulation *simulation, struct kvc_result *result)
@@ -276,6 +301,7 @@ static void close_simulation(struct simulation *simulation)
     for (uint32_t i = 0; i < simulation->edges; i++) {
         kvc_slice_mover_close(&simulation->edge[i].mover);
     }
+    kvc_slice_mover_close(&simulation->database);
     kvc_bluecache_cluster_close(&simulation->cluster);
     free(simulation->posted);
     free(simulation->edge);

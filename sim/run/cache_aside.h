@@ -1,0 +1,36 @@
+/** @file
+ * What an application does with a cache in front of a database (cache-aside).
+ *
+ * A GET that misses becomes a query of the database and then a SET of its result. A SET is an update of the
+ * database and then a DELETE of the key, so that the next GET of the key misses and the cache never holds
+ * what is no longer true. All other requests concern the cache alone.
+ *
+ * Not modelled: updates that invalidate several keys, queries for the same key at the same time that share
+ * one answer, and results that are updated while they are on their way to the cache. */
+#ifndef KVC_SIM_RUN_CACHE_ASIDE_H
+#define KVC_SIM_RUN_CACHE_ASIDE_H
+
+#include <stdbool.h>
+
+#include "sim/workload/batch.h"
+
+/** Returns whether a request of the application begins with an update of the database. */
+static inline bool kvc_cache_aside_updates(enum kvc_op wanted)
+{
+    return wanted == KVC_OP_SET;
+}
+
+/** Returns whether a request that the cache has answered goes on with a query. `wanted` is what the
+ * application wants, `asked` what the cache was asked for, and `hit` whether it had the key. */
+static inline bool kvc_cache_aside_queries(enum kvc_op wanted, enum kvc_op asked, bool hit)
+{
+    return wanted == KVC_OP_GET && asked == KVC_OP_GET && !hit;
+}
+
+/** Returns what the cache is asked for when the database has answered. */
+static inline enum kvc_op kvc_cache_aside_follows(enum kvc_op wanted)
+{
+    return kvc_cache_aside_updates(wanted) ? KVC_OP_DELETE : KVC_OP_SET;
+}
+
+#endif
