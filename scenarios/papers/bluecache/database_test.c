@@ -1,0 +1,82 @@
+/* Laws of a cache in front of a database: what misses and updates cost, whatever the hardware is. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "scenarios/run/laws_fixture.h"
+
+/* Answers for one small node; `database` and `workload` add to the tables. The caller frees the outcome. */
+static struct kvc_outcome *answer(const char *database, const char *workload, bool predict)
+{
+    struct kvc_loaded *loaded = kvc_laws_load(
+        "return { name = \"laws\","
+        " system = { kind = \"bluecache\", index = \"1MiB\", dram = \"64MiB\", flash = \"256MiB\" },"
+        " node = { database = { base = \"mysql-bg\", %s } },"
+        " workload = { key = 32, value = 900, dist = \"uniform\", %s },"
+        " run = { warmup = \"100ms\", duration = \"200ms\", bottleneck = \"utilization\" } }",
+        database, workload);
+    return kvc_laws_answer(loaded, predict);
+}
+
+#define FAST "queries = 100, read = \"100us\""
+#define SLOW "queries = 4, read = \"100us\", times = \"fixed\""
+
+Test(bluecache_database, as_many_gets_miss_as_requests_are_updates)
+{
+    struct kvc_outcome *run = answer(FAST, "keys = 2000, get = 0.9, arrival = { poisson_mops = 0.5 }", false);
+    double misses = 1 - kvc_laws_value(run, "hit_frac");
+    double gets = 0.9 * kvc_laws_value(run, "throughput_mops") * 200e3; /* Of 200 ms. */
+    double queries = kvc_laws_value(run, "database_queries"),
+           updates = kvc_laws_value(run, "database_updates");
+    /* A GET misses if the key's latest request was an update. While a key is queried, 0.03 more GETs miss. */
+    cr_expect_float_eq(misses, 0.1, 0.01, "%.4f", misses);
+    cr_expect_float_eq(queries, misses * gets, 0.01 * queries, "%.0f queries for %.0f misses", queries,
+                       misses * gets);
+    cr_expect_float_eq(updates, gets / 9, 0.03 * updates, "%.0f updates for %.0f GETs", updates, gets);
+    kvc_outcome_free(run);
+}
+
+Test(bluecache_database, a_slow_database_bounds_the_throughput)
+{
+    const char *workload = "keys = 2000, get = 0.9, arrival = { clients = 64 }";
+    struct kvc_outcome *run = answer(SLOW, workload, false), *closed = answer(SLOW, workload, true);
+    double mops = kvc_laws_value(run, "throughput_mops");
+    double each =
+        (kvc_laws_value(run, "database_queries") + kvc_laws_value(run, "database_updates")) / (mops * 200e3);
+    /* Four at a time take 25 us each. */
+    cr_expect_float_eq(mops, 0.04 / each, 0.01 * mops, "%.4f with %.3f of a request", mops, each);
+    double predicted = kvc_laws_value(closed, "throughput_mops");
+    /* Clients that wait ask for the same keys meanwhile, which the closed form does not know. */
+    cr_expect_float_eq(predicted, mops, 0.05 * mops, "%.4f predicted, %.4f simulated", predicted, mops);
+    cr_expect_str_eq(run->result.bottleneck_device, "database");
+    kvc_outcome_free(run);
+    kvc_outcome_free(closed);
+}
+
+Test(bluecache_database, a_lone_miss_takes_a_query_and_two_requests_to_the_cache)
+{
+    const char *database = "queries = 4, read = \"500us\", latency = \"70us\", times = \"fixed\"";
+    const char *workload = "keys = 2000, preload = 0, get = 1, arrival = { clients = 1 }";
+    const char *stored = "keys = 2000, get = 1, arrival = { clients = 1 }";
+    struct kvc_outcome *run = answer(database, workload, false), *hits = answer(database, stored, false);
+    double hit_us = kvc_laws_value(hits, "latency_mean_us"), miss_us = kvc_laws_value(run, "latency_max_us");
+    cr_expect_gt(miss_us, 570 + 1.8 * hit_us, "%.1f us for a miss, %.1f us for a hit", miss_us, hit_us);
+    cr_expect_lt(miss_us, 570 + 2.3 * hit_us, "%.1f us for a miss, %.1f us for a hit", miss_us, hit_us);
+    cr_expect_gt(kvc_laws_value(run, "hit_frac"), 0.01, "what was queried is stored");
+    kvc_outcome_free(run);
+    kvc_outcome_free(hits);
+}
+
+Test(bluecache_database, slower_queries_never_help)
+{
+    const char *workload = "keys = 2000, get = 0.95, arrival = { clients = 64 }";
+    const char *databases[] = {"queries = 32, read = \"50us\"", "queries = 32, read = \"500us\"",
+                               "queries = 32, read = \"5ms\""};
+    double before = 1e9;
+    for (int i = 0; i < 3; i++) {
+        struct kvc_outcome *run = answer(databases[i], workload, false);
+        double mops = kvc_laws_value(run, "throughput_mops");
+        cr_expect_lt(mops, before, "%s: %.4f after %.4f", databases[i], mops, before);
+        before = mops;
+        kvc_outcome_free(run);
+    }
+}
