@@ -8,7 +8,11 @@
 #include "sim/devices/network.h"
 #include "sim/workload/reuse.h"
 
-enum { LINE_BYTES = 64 };
+enum {
+    LINE_BYTES = 64,
+    SLICE_MOST_NS = 25000,
+    SLICE_LEAST_NS = 100, /* Below, most of a run would be the engine's work between slices. */
+};
 
 /* Bytes that a request for a key touches: the line of its bucket and those of its item. */
 static struct kvc_reuse reuse_of(const struct kvc_scenario *scenario, enum kvc_memcached_kind kind)
@@ -178,20 +182,53 @@ enum kvc_status kvc_memcached_fpga_resolve(const struct kvc_scenario *scenario, 
     return check_key(scenario, options->key_room, diag);
 }
 
+/* Returns the least time from the moment when a thread is done with a request until its client sends the next
+ * one [ns]. */
+static double turn_ns(const struct kvc_scenario *scenario)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    return config->depth_ns + config->path_ns + scenario->workload.think_ns;
+}
+
+double kvc_memcached_slice_ns(const struct kvc_scenario *scenario)
+{
+    if (scenario->workload.arrival != KVC_ARRIVAL_CLOSED) {
+        return SLICE_MOST_NS;
+    }
+    return KVC_MEMCACHED_WINDOW_NS / ceil(KVC_MEMCACHED_WINDOW_NS / fmin(turn_ns(scenario), SLICE_MOST_NS));
+}
+
+static enum kvc_status check_arrival(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    int arrival = scenario->workload.arrival;
+    if (arrival == KVC_ARRIVAL_TRACE) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.arrival: found a trace, allowed with %s: saturate, clients, "
+                             "poisson_mops, fixed_mops or curve",
+                             scenario->model->name);
+    }
+    if (kvc_memcached_config_of(scenario)->offline && arrival != KVC_ARRIVAL_SATURATE) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.arrival: found %s, allowed with system.feed = \"memory\": saturate",
+                             arrival == KVC_ARRIVAL_CLOSED ? "clients" : "an open load");
+    }
+    if (arrival == KVC_ARRIVAL_CLOSED && turn_ns(scenario) < SLICE_LEAST_NS) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.arrival: found clients that send again %g ns after the server is done, allowed are at "
+            "least %d ns: state the latency of node.nic or node.network, or workload.arrival.think",
+            turn_ns(scenario), SLICE_LEAST_NS);
+    }
+    return KVC_OK;
+}
+
 enum kvc_status kvc_memcached_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
-    if (workload->arrival == KVC_ARRIVAL_TRACE || workload->arrival == KVC_ARRIVAL_CLOSED) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "workload.arrival: found %s, allowed with %s: saturate, poisson_mops, fixed_mops or curve",
-            workload->arrival == KVC_ARRIVAL_TRACE ? "a trace" : "clients", scenario->model->name);
-    }
-    if (config->offline && workload->arrival != KVC_ARRIVAL_SATURATE) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "workload.arrival: found an open load, allowed with system.feed = \"memory\": saturate");
+    enum kvc_status status = check_arrival(scenario, diag);
+    if (status != KVC_OK) {
+        return status;
     }
     if (workload->frame_requests > 1) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,

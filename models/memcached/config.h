@@ -20,6 +20,7 @@ enum kvc_memcached_kind { KVC_MEMCACHED_VANILLA, KVC_MEMCACHED_MICA, KVC_MEMCACH
 enum {
     KVC_MEMCACHED_BURST_MAX = 64,
     KVC_MEMCACHED_THREADS_MAX = 1024,
+    KVC_MEMCACHED_WINDOW_NS = 50000, /* Window of the recorder, of which a slice is a whole part. */
 };
 
 struct kvc_memcached_config {
@@ -66,8 +67,13 @@ enum kvc_status kvc_memcached_mica_resolve(const struct kvc_scenario *scenario, 
 enum kvc_status kvc_memcached_fpga_resolve(const struct kvc_scenario *scenario, void *config,
                                            struct kvc_diag *diag);
 
-/* Checks what the ranges of single options cannot express: an open or saturating load, one request in a
- * packet, every request on the real table. */
+/* Checks what the ranges of single options cannot express: no trace, one request in a packet, every request
+ * on the real table. */
 enum kvc_status kvc_memcached_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+/* Returns the time that a server simulates at once, a whole part of KVC_MEMCACHED_WINDOW_NS [ns]. A client of
+ * a closed loop sends its next request no earlier than this time after the thread is done with the previous
+ * one, so that no request leaves its client in a slice that is already simulated. */
+double kvc_memcached_slice_ns(const struct kvc_scenario *scenario);
 
 #endif

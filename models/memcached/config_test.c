@@ -35,8 +35,16 @@ Test(memcached_config, refuses_what_it_cannot_serve)
     test.scenario.workload.key_bytes = 251;
     expect_refusal(&test, "workload.key: found keys of up to 251 bytes, allowed are 250");
     describe(&test, &kvc_memcached_model);
+    test.options.key_room = 255;
+    test.scenario.workload.arrival = KVC_ARRIVAL_TRACE;
+    expect_refusal(&test, "workload.arrival: found a trace");
+    describe(&test, &kvc_memcached_model);
     test.scenario.workload.arrival = KVC_ARRIVAL_CLOSED;
-    expect_refusal(&test, "workload.arrival: found clients");
+    expect_refusal(&test, "workload.arrival: found clients that send again 0 ns after");
+    describe(&test, &kvc_memcached_mica_model);
+    test.options.feed = KVC_MEMCACHED_FROM_MEMORY;
+    test.scenario.workload.arrival = KVC_ARRIVAL_CLOSED;
+    expect_refusal(&test, "workload.arrival: found clients, allowed with system.feed");
     describe(&test, &kvc_memcached_model);
     test.scenario.workload.frame_requests = 2;
     expect_refusal(&test, "workload.per_frame: found 2, allowed is 1");

@@ -198,10 +198,12 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     double slowest_ns =
         fmax(fmax(loads.receive_ns, loads.send_ns), fmax(fmax(busy_ns, loads.lock_ns), loads.memory_ns));
     double per_ns = 1 / slowest_ns / server, latency_ns = loads.latency_ns;
-    if (workload->arrival == KVC_ARRIVAL_SATURATE) {
-        double in_flight = (double)config->outstanding * nodes * sockets;
-        per_ns = fmin(per_ns, in_flight / latency_ns);
-        latency_ns = in_flight / per_ns;
+    if (workload->arrival == KVC_ARRIVAL_SATURATE || workload->arrival == KVC_ARRIVAL_CLOSED) {
+        bool closed = workload->arrival == KVC_ARRIVAL_CLOSED;
+        double in_flight = closed ? (double)workload->clients : (double)config->outstanding * nodes * sockets;
+        double think_ns = closed ? workload->think_ns : 0;
+        per_ns = fmin(per_ns, in_flight / (latency_ns + think_ns));
+        latency_ns = in_flight / per_ns - think_ns;
     } else {
         per_ns = fmin(per_ns, kvc_workload_rate_max_mops(workload) * 1e-3);
         double load = per_ns * server * busy_ns;

@@ -17,8 +17,6 @@
 
 enum stage { RECEIVE, THREADS, LOCK, MEMORY, SEND, STAGES };
 
-static const double slice_ns = 25000, window_ns = 50000;
-
 /* A server as a user of its machine. */
 struct user {
     struct kvc_memcached_server server;
@@ -160,7 +158,7 @@ static void open_user(struct simulation *simulation, uint32_t number)
 static void open_users(struct simulation *simulation)
 {
     simulation->slices = (struct kvc_slices){.replica = &simulation->replica,
-                                             .slice_ns = slice_ns,
+                                             .slice_ns = kvc_memcached_slice_ns(simulation->scenario),
                                              .stages = STAGES,
                                              .hit = KVC_MEMCACHED_HIT,
                                              .miss = KVC_MEMCACHED_MISS};
@@ -178,7 +176,7 @@ static enum kvc_status open_replica(struct simulation *simulation, const struct 
     const struct kvc_replica_options options = {
         .platform = simulation->platform,
         .source = kvc_scenario_source(scenario, (uint32_t)scenario->node.sockets, context->seed),
-        .window_ns = window_ns,
+        .window_ns = KVC_MEMCACHED_WINDOW_NS,
     };
     enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
     simulation->replica.monitor.count = count;

@@ -13,7 +13,7 @@ enum { ARRIVES, RECEIVED, LOCKS, DONE };
 
 struct kvc_memcached_request {
     double sent_ns;
-    uint32_t value_bytes;
+    uint32_t value_bytes, client;
     uint16_t owner; /* Thread whose ring the packet reaches, then the one that serves the request. */
     uint8_t op, key_bytes;
     bool hit;
@@ -47,6 +47,15 @@ static bool saturates(const struct kvc_memcached_server *server)
     return server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
 }
 
+/* Returns the requests that may wait in a queue although it is full, because their clients wait for it. */
+static uint32_t waiting_max(const struct kvc_memcached_server *server)
+{
+    if (server->scenario->workload.arrival == KVC_ARRIVAL_CLOSED) {
+        return (uint32_t)server->scenario->workload.clients;
+    }
+    return saturates(server) ? server->config->outstanding : 1;
+}
+
 void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct kvc_scenario *scenario,
                                struct kvc_memcached_shard *shard, struct kvc_source *source, uint32_t number,
                                uint64_t seed)
@@ -65,7 +74,7 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
     if (server->rss == NULL || server->batch == NULL) {
         kvc_out_of_memory("the connections of a server");
     }
-    uint32_t least = saturates(server) ? config->outstanding : 1, ring = (uint32_t)config->nic->ring_frames;
+    uint32_t least = waiting_max(server), ring = (uint32_t)config->nic->ring_frames;
     open_queue(&server->socket, config->room, least);
     for (uint32_t i = 0; i < config->threads; i++) {
         open_queue(&server->thread[i].ring, ring, least);
@@ -142,6 +151,7 @@ static bool send_request(struct kvc_memcached_server *server, double now_ns, dou
     *request = (struct kvc_memcached_request){
         .sent_ns = saturates(server) ? now_ns + server->stopped_ns : batch->sent_ns[0],
         .value_bytes = batch->value_bytes[0],
+        .client = batch->client[0],
         .op = batch->op[0],
         .key_bytes = batch->key_bytes[0],
     };
@@ -354,7 +364,8 @@ static void answer(struct kvc_memcached_server *server, double now_ns, double un
                                kvc_memcached_wire_ns(config, bytes));
     double done_ns = sent_ns + config->path_ns;
     kvc_answers_reserve(&server->answers, 1);
-    kvc_answers_add(&server->answers, request->sent_ns, done_ns + server->stopped_ns, outcome_of(request), 0);
+    kvc_answers_add(&server->answers, request->sent_ns, done_ns + server->stopped_ns, outcome_of(request),
+                    request->client);
     free_request(server, number);
     if (saturates(server)) {
         send_request(server, done_ns, until_ns);

@@ -12,7 +12,7 @@
  * Like a NIC of KV-Direct, the server handles its own events up to the engine's time. Its clock stands still
  * while it is stopped.
  *
- * Saturating clients wait for a place in a queue instead of losing requests.
+ * Saturating clients and those of a closed loop wait for a place in a queue instead of losing requests.
  *
  * Not modelled: requests of several packets, which take one place in a ring; interrupts within a request;
  * interrupts that wait (coalescing), ksoftirqd, sleeping threads and their wake-up; lines of the kernel's

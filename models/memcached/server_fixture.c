@@ -1,6 +1,7 @@
 #include "models/memcached/server_fixture.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <string.h>
 
 #include "models/memcached/server.h"
@@ -99,8 +100,10 @@ struct kvc_test_memcached_outcome kvc_test_memcached_simulate(struct kvc_test_me
     kvc_memcached_server_open(&server, &test->scenario, &store->shard[0], source, 0, seed);
     double sum_ns = 0, last_ns = 0, until_ns = (1 + ms) * MS_NS, before_ns = 0;
     uint64_t measured = 0;
-    for (double now_ns = SLICE_NS; now_ns <= until_ns; now_ns += SLICE_NS) {
+    double slice_ns = fmin(SLICE_NS, kvc_memcached_slice_ns(&test->scenario));
+    for (double now_ns = slice_ns; now_ns <= until_ns; now_ns += slice_ns) {
         kvc_memcached_server_advance(&server, now_ns);
+        kvc_source_complete(source, server.answers.client, server.answers.done_ns, server.answers.count);
         take(&server, &outcome, &last_ns, &sum_ns, &measured, until_ns);
         before_ns = now_ns <= MS_NS ? kvc_memcached_server_thread_busy_ns(&server) : before_ns;
     }

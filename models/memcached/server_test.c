@@ -57,6 +57,61 @@ Test(memcached, little_holds_and_the_closed_form_agrees_at_saturation)
     }
 }
 
+static void close_loop(struct kvc_test_memcached *test, uint64_t clients)
+{
+    test->nic.latency_ns = 3000;
+    test->scenario.workload.arrival = KVC_ARRIVAL_CLOSED;
+    test->scenario.workload.clients = clients;
+}
+
+/* Clients of a closed loop wait for their answers: what they send follows from how many they are. */
+Test(memcached, clients_send_again_after_an_answer)
+{
+    static struct kvc_test_memcached test;
+    for (int i = 0; i < STORES; i++) {
+        kvc_test_memcached_describe(&test, stores[i]);
+        close_loop(&test, 1);
+        struct kvc_test_memcached_outcome one = simulate(&test, 5);
+        cr_expect_float_eq(one.mops * one.mean_ns, 1e3, 2, "%s: one client, %g requests at a time",
+                           stores[i]->name, one.mops * one.mean_ns / 1e3);
+        cr_expect_float_eq(predicted_mops(&test), one.mops, 0.03 * one.mops, "%s: %g, closed form %g",
+                           stores[i]->name, one.mops, predicted_mops(&test));
+        test.scenario.workload.think_ns = 20000;
+        struct kvc_test_memcached_outcome slow = simulate(&test, 5);
+        cr_expect_float_eq(slow.mops * (slow.mean_ns + 20000), 1e3, 10, "%s", stores[i]->name);
+        cr_expect_float_eq(slow.mean_ns, one.mean_ns, 0.02 * one.mean_ns, "%s", stores[i]->name);
+    }
+}
+
+Test(memcached, many_clients_get_what_saturating_ones_get)
+{
+    static struct kvc_test_memcached test;
+    for (int i = 0; i < STORES; i++) {
+        kvc_test_memcached_describe(&test, stores[i]);
+        test.nic.latency_ns = 3000;
+        double most = simulate(&test, 2).mops;
+        close_loop(&test, test.options.outstanding);
+        struct kvc_test_memcached_outcome outcome = simulate(&test, 2);
+        double clients = (double)test.options.outstanding;
+        cr_expect_eq(outcome.dropped, 0);
+        cr_expect_float_eq(outcome.mops, most, 0.05 * most, "%s: %g, not %g", stores[i]->name, outcome.mops,
+                           most);
+        cr_expect_float_eq(outcome.mean_ns * outcome.mops / 1e3, clients, 0.03 * clients, "%s",
+                           stores[i]->name);
+    }
+}
+
+/* Halving the slice must not matter: no request leaves its client in a slice that is over. */
+Test(memcached, the_slice_is_no_longer_than_a_turn)
+{
+    static struct kvc_test_memcached test;
+    kvc_test_memcached_describe(&test, &kvc_memcached_model);
+    close_loop(&test, 64);
+    kvc_test_memcached_resolve(&test);
+    cr_expect_leq(kvc_memcached_slice_ns(&test.scenario), 3000);
+    cr_expect_float_eq(fmod(KVC_MEMCACHED_WINDOW_NS, kvc_memcached_slice_ns(&test.scenario)), 0, 1e-6);
+}
+
 Test(memcached, what_is_offered_below_capacity_is_served)
 {
     static struct kvc_test_memcached test;
