@@ -10,17 +10,13 @@
 #include "models/bluecache/costs.h"
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
+#include "sim/run/cache_aside.h"
 #include "sim/workload/hottest_shard.h"
 #include "sim/workload/popularity_blocks.h"
 
 /* Where GETs find their keys. */
 struct places {
     double dram, flash, none;
-};
-
-/* What the cache is asked for and what the database is, for each request of the application. */
-struct mix {
-    double get, set, delete, queries, updates;
 };
 
 /* What a request takes on average. */
@@ -113,27 +109,21 @@ static double busiest_edge_ns(const struct kvc_bluecache_config *config, double 
     return kvc_bluecache_edge_ns(config, most);
 }
 
-/* Returns what follows from the application's requests. With a database behind the cache
- * (sim/run/cache_aside.h), a GET of a key misses if the latest request for it was an update: `places` changes
- * accordingly. */
-static struct mix mix_of(const struct kvc_scenario *scenario, struct places *places)
+/* Returns what follows from the application's requests, and takes keys that are not valid out of `places`. */
+static struct kvc_cache_aside_mix mix_of(const struct kvc_scenario *scenario, struct places *places)
 {
-    const struct kvc_workload *workload = &scenario->workload;
-    double get = workload->get_frac, set = workload->set_frac, delete = fmax(1 - get - set, 0);
-    if (kvc_bluecache_config_of(scenario)->database == NULL) {
-        return (struct mix){.get = get, .set = set, .delete = delete};
-    }
-    double valid = get > 0 ? get / (get + set) : 0;
+    double held = 1 - places->none;
+    const struct kvc_cache_aside_mix mix = kvc_cache_aside_mix_of(
+        &scenario->workload, kvc_bluecache_config_of(scenario)->database != NULL, held);
+    double valid = held > 0 ? mix.hit / held : 1;
     places->dram *= valid;
     places->flash *= valid;
-    places->none = fmax(1 - places->dram - places->flash, 0);
-    double queries = get * places->none;
-    return (struct mix){
-        .get = get, .set = queries, .delete = delete + set, .queries = queries, .updates = set};
+    places->none = 1 - mix.hit;
+    return mix;
 }
 
 static struct loads loads_of(const struct kvc_scenario *scenario, const struct places *places,
-                             const struct mix *mix)
+                             const struct kvc_cache_aside_mix *mix)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
@@ -187,7 +177,7 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct p
 }
 
 static struct limits limits_of(const struct kvc_scenario *scenario, const struct loads *loads,
-                               const struct mix *mix)
+                               const struct kvc_cache_aside_mix *mix)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     double asked = mix->get + mix->set + mix->delete;
@@ -261,7 +251,7 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     struct places places = places_of(scenario);
-    struct mix mix = mix_of(scenario, &places);
+    struct kvc_cache_aside_mix mix = mix_of(scenario, &places);
     struct loads loads = loads_of(scenario, &places, &mix);
     struct limits limits = limits_of(scenario, &loads, &mix);
     double per_ns = limits.lowest, latency_ns = loads.latency_ns;

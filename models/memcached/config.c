@@ -62,6 +62,7 @@ static void set_common(const struct kvc_scenario *scenario, struct kvc_memcached
                                             .cpu = kvc_cpu_of(&scenario->node),
                                             .dram = kvc_dram_of(&scenario->node),
                                             .fpga = kvc_fpga_of(&scenario->node),
+                                            .database = kvc_database_of(&scenario->node),
                                             .threads = 1,
                                             .burst = 1,
                                             .outstanding = (uint32_t)options->outstanding,
@@ -222,11 +223,34 @@ static enum kvc_status check_arrival(const struct kvc_scenario *scenario, struct
     return KVC_OK;
 }
 
+/* The servers simulate themselves, so that they cannot share a database. */
+static enum kvc_status check_database(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    uint32_t servers = kvc_scenario_shards(scenario);
+    if (kvc_memcached_config_of(scenario)->database == NULL) {
+        return KVC_OK;
+    }
+    if (servers > 1) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "node.database: found one behind %u servers, allowed with %s: 1 node with 1 socket", servers,
+            scenario->model->name);
+    }
+    if (scenario->run.change_count > 0) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "run.changes: found changes with node.database, allowed: one of the two, because "
+            "an outage stops the server with its clients");
+    }
+    return KVC_OK;
+}
+
 enum kvc_status kvc_memcached_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     enum kvc_status status = check_arrival(scenario, diag);
+    status = status == KVC_OK ? check_database(scenario, diag) : status;
     if (status != KVC_OK) {
         return status;
     }

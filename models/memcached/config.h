@@ -9,6 +9,7 @@
 #include "models/memcached/options.h"
 #include "sim/base/diag.h"
 #include "sim/devices/cpu.h"
+#include "sim/devices/database.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/nic.h"
@@ -30,6 +31,7 @@ struct kvc_memcached_config {
     const struct kvc_cpu *cpu;
     const struct kvc_dram *dram;
     const struct kvc_fpga *fpga;
+    const struct kvc_database *database;
     uint32_t threads, burst, outstanding;
     uint32_t room;          /* Packets that wait for the thread, or for all of them, that serves them. */
     uint32_t buckets;       /* Buckets of memcached's table. */

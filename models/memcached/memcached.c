@@ -14,25 +14,22 @@ static void platform(const struct kvc_scenario *scenario, struct kvc_platform *p
 }
 
 static const struct kvc_model_device memcached_devices[] = {
-    {&kvc_cpu_kind, "core-i7-4770k"},
-    {&kvc_dram_kind, "ddr3-1600-i7-4770k"},
-    {&kvc_nic_kind, "x520-t2"},
-    {&kvc_network_kind, "direct-cable-10g"},
-    {NULL, NULL},
+    {&kvc_cpu_kind, "core-i7-4770k"}, {&kvc_dram_kind, "ddr3-1600-i7-4770k"},
+    {&kvc_nic_kind, "x520-t2"},       {&kvc_network_kind, "direct-cable-10g"},
+    {&kvc_database_kind, "mysql-bg"}, {NULL, NULL},
 };
 
 static const struct kvc_model_device mica_devices[] = {
-    {&kvc_cpu_kind, "xeon-e5-2680"},
-    {&kvc_dram_kind, "ddr3-1600-e5v2"},
-    {&kvc_nic_kind, "x520-4x10g-mica"},
-    {&kvc_network_kind, "direct-cable-10g"},
-    {NULL, NULL},
+    {&kvc_cpu_kind, "xeon-e5-2680"},    {&kvc_dram_kind, "ddr3-1600-e5v2"},
+    {&kvc_nic_kind, "x520-4x10g-mica"}, {&kvc_network_kind, "direct-cable-10g"},
+    {&kvc_database_kind, "mysql-bg"},   {NULL, NULL},
 };
 
 static const struct kvc_model_device fpga_devices[] = {
     {&kvc_fpga_kind, "virtex6-sx475t"},
     {&kvc_nic_kind, "x520-t2"},
     {&kvc_network_kind, "direct-cable-10g"},
+    {&kvc_database_kind, "mysql-bg"},
     {NULL, NULL},
 };
 

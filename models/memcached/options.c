@@ -68,6 +68,11 @@ static const struct kvc_option memcached_rows[] = {
          "what a GET holds while it searches: item is a lock of a few items, as in memcached since 1.4.10; global "
          "is the lock of the whole cache, as before that; SETs and DELETEs hold the global one"},
     ENTRIES_ROW("8.3e6", "memcachedgpu.ht.server.entries: sec. 5.1"),
+    REAL_ROW(
+        "bump", bump_ns, KVC_UNIT_NS, 1e6, 1e15, "60s",
+        "time within which a GET does not move its item to the young end of the queue again (memcached, items.c: "
+        "ITEM_UPDATE_INTERVAL); a longer time makes evictions more like those by age, and a cache that stands for "
+        "a larger one needs as much less of it"),
     KEY_ROOM_ROW,
     CYCLES_ROW(
         "compute", compute_cycles, "2842",

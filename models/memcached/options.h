@@ -39,8 +39,9 @@ struct kvc_memcached_options {
     int feed;    /* enum kvc_memcached_feed. */
     bool client_assisted;
     uint64_t entries, key_room, ways; /* The table. */
-    uint64_t buckets;                 /* MICA: of a core. */
-    double log_bytes;                 /* MICA: of a core. */
+    double bump_ns;
+    uint64_t buckets; /* MICA: of a core. */
+    double log_bytes; /* MICA: of a core. */
     double compute_cycles, set_compute_cycles;
     double stack_receive_cycles, stack_send_cycles, copy_cycles, schedule_cycles, crossing_cycles;
     double epoll_cycles;

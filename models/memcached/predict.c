@@ -6,6 +6,7 @@
 #include "kernels/mica/mica.h"
 #include "models/memcached/costs.h"
 #include "sim/metrics/bottleneck.h"
+#include "sim/run/cache_aside.h"
 #include "sim/workload/hottest_shard.h"
 #include "sim/workload/popularity_blocks.h"
 
@@ -15,7 +16,8 @@ enum { LINE_BYTES = 64, LRU_LINES = 3, BUCKET_LINES = 2 };
  */
 struct loads {
     double receive_ns, send_ns, hand_ns, serve_ns, lock_ns, memory_ns;
-    double latency_ns; /* Of a lone request. */
+    double database_ns; /* Of one of its queries at a time. */
+    double latency_ns;  /* Of a lone request. */
 };
 
 /* Shares of a server's requests that the hottest thread receives and serves. */
@@ -106,14 +108,22 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, e
                                  kvc_memcached_stall_ns(config, lines) + config->depth_ns + send_ns);
 }
 
-static struct loads loads_of(const struct kvc_scenario *scenario, double hits)
+/* `held` is the share of the GETs whose keys the cache holds. */
+static struct loads loads_of(const struct kvc_scenario *scenario, double held)
 {
-    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_database *database = kvc_memcached_config_of(scenario)->database;
+    const struct kvc_cache_aside_mix mix =
+        kvc_cache_aside_mix_of(&scenario->workload, database != NULL, held);
     struct loads loads = {0};
-    const double fracs[KVC_OP_COUNT] = {workload->get_frac, workload->set_frac, workload->delete_frac};
+    const double fracs[KVC_OP_COUNT] = {mix.get, mix.set, mix.delete};
     for (int op = 0; op < KVC_OP_COUNT; op++) {
-        add_load(&loads, scenario, (enum kvc_op)op, true, fracs[op] * hits);
-        add_load(&loads, scenario, (enum kvc_op)op, false, fracs[op] * (1 - hits));
+        add_load(&loads, scenario, (enum kvc_op)op, true, fracs[op] * mix.hit);
+        add_load(&loads, scenario, (enum kvc_op)op, false, fracs[op] * (1 - mix.hit));
+    }
+    if (database != NULL) {
+        loads.database_ns =
+            mix.queries * kvc_database_ns(database, false) + mix.updates * kvc_database_ns(database, true);
+        loads.latency_ns += loads.database_ns + (mix.queries + mix.updates) * database->latency_ns;
     }
     return loads;
 }
@@ -171,6 +181,8 @@ static void add_metrics(const struct kvc_scenario *scenario, const struct loads 
         {"lock_limit_mops", 1e3 / loads->lock_ns / server},
         {"memory_limit_mops", 1e3 / loads->memory_ns / server},
         {"send_limit_mops", 1e3 / loads->send_ns / server},
+        {"database_limit_mops",
+         config->database != NULL ? 1e3 * (double)config->database->queries / loads->database_ns : INFINITY},
         {"kops_per_usd", result->throughput_mops * 1e3 / config->price_usd},
     };
     for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++) {
@@ -198,6 +210,9 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     double slowest_ns =
         fmax(fmax(loads.receive_ns, loads.send_ns), fmax(fmax(busy_ns, loads.lock_ns), loads.memory_ns));
     double per_ns = 1 / slowest_ns / server, latency_ns = loads.latency_ns;
+    if (loads.database_ns > 0) {
+        per_ns = fmin(per_ns, (double)config->database->queries / loads.database_ns);
+    }
     if (workload->arrival == KVC_ARRIVAL_SATURATE || workload->arrival == KVC_ARRIVAL_CLOSED) {
         bool closed = workload->arrival == KVC_ARRIVAL_CLOSED;
         double in_flight = closed ? (double)workload->clients : (double)config->outstanding * nodes * sockets;
@@ -226,6 +241,10 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     }
     kvc_result_add_stage(result, "memory", "dram", fmin(speed * loads.memory_ns, 1));
     kvc_result_add_stage(result, "send", "nic", fmin(speed * loads.send_ns, 1));
+    if (config->database != NULL) {
+        kvc_result_add_stage(result, "database", "database",
+                             fmin(per_ns * loads.database_ns / (double)config->database->queries, 1));
+    }
     kvc_bottleneck_find(result);
     add_metrics(scenario, &loads, &shares, busy_ns, server, result);
     return KVC_OK;

@@ -28,6 +28,22 @@ static void speed_dram(struct kvc_scenario *scenario, double factor)
     kvc_dram_speed_up(kvc_node_device(&scenario->node, &kvc_dram_kind), factor);
 }
 
+static void speed_database(struct kvc_scenario *scenario, double factor)
+{
+    kvc_database_speed_up(kvc_node_device(&scenario->node, &kvc_database_kind), factor);
+}
+
+static bool has_database(const struct kvc_scenario *scenario)
+{
+    return kvc_memcached_config_of(scenario)->database != NULL;
+}
+
+#define DATABASE                                                                                             \
+    {                                                                                                        \
+        .name = "database", .device = "database", .stages = {"database"}, .used = has_database,              \
+        .speed_up = speed_database                                                                           \
+    }
+
 static void speed_fpga(struct kvc_scenario *scenario, double factor)
 {
     struct kvc_fpga *fpga = kvc_node_device(&scenario->node, &kvc_fpga_kind);
@@ -45,6 +61,7 @@ const struct kvc_model_resource kvc_memcached_cpu_resources[] = {
     {.name = "nic", .device = "nic", .stages = {"receive", "send"}, .speed_up = speed_nic},
     {.name = "cpu", .device = "cpu", .stages = {"threads", "lock"}, .speed_up = speed_cpu},
     {.name = "dram", .device = "dram", .stages = {"memory", "threads"}, .speed_up = speed_dram},
+    DATABASE,
     {.name = NULL},
 };
 
@@ -52,5 +69,6 @@ const struct kvc_model_resource kvc_memcached_fpga_resources[] = {
     {.name = "nic", .device = "nic", .stages = {"receive", "send"}, .speed_up = speed_nic},
     {.name = "clock", .device = "fpga", .stages = {"threads"}, .speed_up = speed_fpga},
     {.name = "dram", .device = "dram", .stages = {"memory"}, .speed_up = speed_fpga_dram},
+    DATABASE,
     {.name = NULL},
 };

@@ -15,14 +15,15 @@
 #include "sim/run/slice_outages.h"
 #include "sim/run/slices.h"
 
-enum stage { RECEIVE, THREADS, LOCK, MEMORY, SEND, STAGES };
+enum stage { RECEIVE, THREADS, LOCK, MEMORY, SEND, DATABASE, STAGES };
 
 /* A server as a user of its machine. */
 struct user {
     struct kvc_memcached_server server;
     struct kvc_replica *replica;
-    struct kvc_slice_mover rx, tx, threads, memory;
-    double rx_ns, tx_ns, threads_ns, thread_ns, memory_ns; /* Busy times that are already posted. */
+    struct kvc_slice_mover rx, tx, threads, memory, database;
+    double rx_ns, tx_ns, threads_ns, thread_ns, memory_ns,
+        database_ns; /* Busy times that are already posted. */
     struct kvc_slice_outages outages;
     double ended_ns; /* End of the latest slice. */
     bool off;        /* Stopped at its end, as far as known. */
@@ -31,7 +32,7 @@ struct user {
 /* Sums over all servers since they were opened. */
 struct sums {
     struct kvc_index_stats stats;
-    uint64_t served, ring_drops, handed_drops;
+    uint64_t served, ring_drops, handed_drops, queries, updates;
 };
 
 struct simulation {
@@ -46,6 +47,13 @@ struct simulation {
     struct sums first, last; /* When the measured time began and when it ended. */
 };
 
+/* Returns the busy time of the database, 1 for all of its queries. */
+static double database_ns(const struct kvc_memcached_server *server)
+{
+    const struct kvc_database *database = server->config->database;
+    return database != NULL ? server->database.busy_ns / (double)database->queries : 0;
+}
+
 static void set_busy(const void *data, double *busy_ns)
 {
     const struct user *user = data;
@@ -55,6 +63,7 @@ static void set_busy(const void *data, double *busy_ns)
     busy_ns[LOCK] = server->lock_busy_ns;
     busy_ns[MEMORY] = server->memory_busy_ns;
     busy_ns[SEND] = server->send_busy_ns;
+    busy_ns[DATABASE] = database_ns(server);
 }
 
 /* Simulates a slice. An outage of a link stops the server. */
@@ -93,6 +102,9 @@ static void share(void *data)
     user->threads_ns = threads_ns;
     user->thread_ns = thread_ns;
     user->memory_ns = server->memory_busy_ns;
+    if (server->config->database != NULL) {
+        kvc_slice_mover_post_busy(&user->database, &user->database_ns, database_ns(server), 1);
+    }
     kvc_recorder_dropped(&user->replica->recorder, server->dropped_ns, server->dropped);
     server->dropped = 0;
 }
@@ -108,6 +120,8 @@ static struct sums sum_up(const struct simulation *simulation)
         sums.served += server->served;
         sums.ring_drops += server->ring_drops;
         sums.handed_drops += server->handed_drops;
+        sums.queries += server->database.reads;
+        sums.updates += server->database.writes;
     }
     return sums;
 }
@@ -143,6 +157,9 @@ static void open_user(struct simulation *simulation, uint32_t number)
     open_transfer(user, &user->tx, simulation->platform, machine->nic, machine->clients);
     kvc_slice_mover_open_work(&user->threads, machine->threads);
     kvc_slice_mover_open_work(&user->memory, machine->memory);
+    if (user->server.config->database != NULL) {
+        kvc_slice_mover_open_work(&user->database, machine->database);
+    }
     simulation->servers[number] = (struct kvc_slice_server){.slices = &simulation->slices,
                                                             .number = number,
                                                             .answers = &user->server.answers,
@@ -189,13 +206,13 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     const struct kvc_memcached_config *config = kvc_memcached_config_of(simulation->scenario);
     bool locks = config->locks_gets || simulation->scenario->workload.get_frac < 1;
     const char *processor = config->kind == KVC_MEMCACHED_FPGA ? "fpga" : "cpu";
-    const char *const names[STAGES][2] = {[RECEIVE] = {"receive", "nic"},
-                                          [THREADS] = {"threads", processor},
-                                          [LOCK] = {"lock", "cpu"},
-                                          [MEMORY] = {"memory", "dram"},
-                                          [SEND] = {"send", "nic"}};
+    const char *const names[STAGES][2] = {
+        [RECEIVE] = {"receive", "nic"}, [THREADS] = {"threads", processor},
+        [LOCK] = {"lock", "cpu"},       [MEMORY] = {"memory", "dram"},
+        [SEND] = {"send", "nic"},       [DATABASE] = {"database", "database"}};
     for (uint32_t i = 0; i < STAGES; i++) {
-        if (i != LOCK || (config->locks_sets && locks)) {
+        bool used = i == LOCK ? config->locks_sets && locks : i == DATABASE ? config->database != NULL : true;
+        if (used) {
             kvc_slices_report_stage(&simulation->slices, i, names[i][0], names[i][1],
                                     simulation->store->shards, result);
         }
@@ -227,6 +244,10 @@ static void report_metrics(const struct simulation *simulation, struct kvc_resul
     if (config->staged) {
         kvc_metrics_set(model, "queue_drops", (double)(last->handed_drops - first->handed_drops));
     }
+    if (config->database != NULL) {
+        kvc_metrics_set(model, "database_queries", (double)(last->queries - first->queries));
+        kvc_metrics_set(model, "database_updates", (double)(last->updates - first->updates));
+    }
     if (config->price_usd > 0) {
         kvc_metrics_set(model, "kops_per_usd", result->throughput_mops * 1e3 / config->price_usd);
     }
@@ -257,6 +278,7 @@ static void close_simulation(struct simulation *simulation)
         kvc_slice_mover_close(&user->tx);
         kvc_slice_mover_close(&user->threads);
         kvc_slice_mover_close(&user->memory);
+        kvc_slice_mover_close(&user->database);
         kvc_memcached_server_close(&user->server);
     }
     free(simulation->users);

@@ -8,16 +8,24 @@
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/serve.h"
+#include "sim/run/cache_aside.h"
 
-enum { ARRIVES, RECEIVED, LOCKS, DONE };
+enum { ARRIVES, RECEIVED, LOCKS, DONE, BEGINS, MISSED };
 
 struct kvc_memcached_request {
     double sent_ns;
     uint32_t value_bytes, client;
-    uint16_t owner; /* Thread whose ring the packet reaches, then the one that serves the request. */
-    uint8_t op, key_bytes;
-    bool hit;
+    uint16_t owner;     /* Thread whose ring the packet has reached, then the one that serves the request. */
+    uint16_t ring;      /* Thread whose ring the client's packets reach. */
+    uint8_t wanted, op; /* What the application wants, and what the cache is asked for at present. */
+    uint8_t key_bytes;
+    bool hit, missed;
 };
+
+static bool has_database(const struct kvc_memcached_server *server)
+{
+    return server->config->database != NULL;
+}
 
 static void open_queue(struct kvc_memcached_queue *queue, uint32_t room, uint32_t least)
 {
@@ -74,6 +82,9 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
     if (server->rss == NULL || server->batch == NULL) {
         kvc_out_of_memory("the connections of a server");
     }
+    if (has_database(server)) {
+        kvc_database_engine_open(&server->database, config->database, &server->events, seed);
+    }
     uint32_t least = waiting_max(server), ring = (uint32_t)config->nic->ring_frames;
     open_queue(&server->socket, config->room, least);
     for (uint32_t i = 0; i < config->threads; i++) {
@@ -90,6 +101,7 @@ void kvc_memcached_server_close(struct kvc_memcached_server *server)
     }
     free(server->socket.request);
     free(server->thread);
+    kvc_database_engine_close(&server->database);
     kvc_rss_close(server->rss);
     kvc_batch_free(server->batch);
     kvc_events_free(&server->events);
@@ -137,7 +149,18 @@ static uint16_t ring_of(const struct kvc_memcached_server *server, uint32_t numb
     return (uint16_t)owner;
 }
 
-/* Sends the next request over the wire; saturating clients send it at now_ns. Returns false if no request is
+/* Sends a request over the wire at reaches_ns. */
+static void transmit(struct kvc_memcached_server *server, double reaches_ns, uint32_t number)
+{
+    const struct kvc_memcached_message message = message_of(server, number);
+    double bytes = kvc_memcached_request_bytes(server->config, &message);
+    double time_ns = kvc_serve(&server->receive_free_ns, &server->receive_busy_ns, reaches_ns,
+                               kvc_memcached_wire_ns(server->config, bytes));
+    server->request[number].owner = server->request[number].ring;
+    kvc_events_add(&server->events, time_ns + server->config->path_ns, ARRIVES, 0, number);
+}
+
+/* Takes the next request of the clients; saturating ones send it at now_ns. Returns false if no request is
  * sent by until_ns. */
 static bool send_request(struct kvc_memcached_server *server, double now_ns, double until_ns)
 {
@@ -152,20 +175,39 @@ static bool send_request(struct kvc_memcached_server *server, double now_ns, dou
         .sent_ns = saturates(server) ? now_ns + server->stopped_ns : batch->sent_ns[0],
         .value_bytes = batch->value_bytes[0],
         .client = batch->client[0],
+        .wanted = batch->op[0],
         .op = batch->op[0],
         .key_bytes = batch->key_bytes[0],
     };
     memcpy(server->keys + (size_t)number * batch->key_stride, batch->keys, batch->key_stride);
-    request->owner = ring_of(server, number);
+    request->ring = ring_of(server, number);
     kvc_answers_offer(&server->answers, &request->sent_ns, 1);
-    const struct kvc_memcached_message message = message_of(server, number);
     double left_ns = saturates(server) ? request->sent_ns : batch->left_ns;
     double reaches_ns = fmax(left_ns - server->stopped_ns, server->resumed_ns);
-    double bytes = kvc_memcached_request_bytes(server->config, &message);
-    double time_ns = kvc_serve(&server->receive_free_ns, &server->receive_busy_ns, reaches_ns,
-                               kvc_memcached_wire_ns(server->config, bytes));
-    kvc_events_add(&server->events, time_ns + server->config->path_ns, ARRIVES, 0, number);
+    if (has_database(server)) { /* What follows an answer may be sent before. */
+        kvc_events_add(&server->events, reaches_ns, BEGINS, 0, number);
+    } else {
+        transmit(server, reaches_ns, number);
+    }
     return true;
+}
+
+/* Begins a request of the application: at the cache, or at the database. */
+static void begin(struct kvc_memcached_server *server, double now_ns, uint32_t number)
+{
+    if (kvc_cache_aside_updates((enum kvc_op)server->request[number].wanted)) {
+        kvc_database_ask(&server->database, now_ns, true, number);
+    } else {
+        transmit(server, now_ns, number);
+    }
+}
+
+/* The database has answered: asks the cache for what follows. */
+static void go_on(struct kvc_memcached_server *server, double now_ns, uint32_t number)
+{
+    struct kvc_memcached_request *request = &server->request[number];
+    request->op = (uint8_t)kvc_cache_aside_follows((enum kvc_op)request->wanted);
+    transmit(server, now_ns, number);
 }
 
 static void free_request(struct kvc_memcached_server *server, uint32_t number)
@@ -343,26 +385,33 @@ static void hand_on(struct kvc_memcached_server *server, double now_ns, uint16_t
 
 static uint8_t outcome_of(const struct kvc_memcached_request *request)
 {
-    switch ((enum kvc_op)request->op) {
+    switch ((enum kvc_op)request->wanted) {
     case KVC_OP_SET:
         return KVC_MEMCACHED_SET_DONE;
     case KVC_OP_DELETE:
         return KVC_MEMCACHED_DELETE_DONE;
     default:
-        return request->hit ? KVC_MEMCACHED_HIT : KVC_MEMCACHED_MISS;
+        return request->missed ? KVC_MEMCACHED_MISS : KVC_MEMCACHED_HIT;
     }
 }
 
-/* Sends the response to a request. A saturating client then sends its next one. */
+/* Sends the response to a request. A saturating client then sends its next one, and what misses may go on at
+ * the database. */
 static void answer(struct kvc_memcached_server *server, double now_ns, double until_ns, uint32_t number)
 {
     const struct kvc_memcached_config *config = server->config;
-    const struct kvc_memcached_request *request = &server->request[number];
+    struct kvc_memcached_request *request = &server->request[number];
     const struct kvc_memcached_message message = message_of(server, number);
+    enum kvc_op wanted = (enum kvc_op)request->wanted, asked = (enum kvc_op)request->op;
     double bytes = kvc_memcached_response_bytes(config, &message);
     double sent_ns = kvc_serve(&server->send_free_ns, &server->send_busy_ns, now_ns + config->depth_ns,
                                kvc_memcached_wire_ns(config, bytes));
     double done_ns = sent_ns + config->path_ns;
+    request->missed |= asked == KVC_OP_GET && !request->hit;
+    if (has_database(server) && kvc_cache_aside_queries(wanted, asked, request->hit)) {
+        kvc_events_add(&server->events, done_ns, MISSED, 0, number);
+        return;
+    }
     kvc_answers_reserve(&server->answers, 1);
     kvc_answers_add(&server->answers, request->sent_ns, done_ns + server->stopped_ns, outcome_of(request),
                     request->client);
@@ -417,6 +466,18 @@ static void handle(struct kvc_memcached_server *server, const struct kvc_event *
         break;
     case LOCKS:
         lock(server, event->time_ns, event->unit);
+        break;
+    case BEGINS:
+        begin(server, event->time_ns, event->tag);
+        break;
+    case MISSED:
+        kvc_database_ask(&server->database, event->time_ns, false, event->tag);
+        break;
+    case KVC_DATABASE_WORKED:
+    case KVC_DATABASE_ANSWERED:
+        if (kvc_database_engine_handle(&server->database, event)) {
+            go_on(server, event->time_ns, event->tag);
+        }
         break;
     default:
         finish(server, event->time_ns, until_ns, event->unit);

@@ -9,6 +9,9 @@
  * Whoever serves a request runs it on the real table. What the table touches is memory stalls, and, if the
  * operation holds the lock of the whole cache, time for which the other threads wait.
  *
+ * Behind the cache there may be a database (node.database): a GET that misses goes on with a query and a SET
+ * of its result, and a SET is an update and then a DELETE (sim/run/cache_aside.h).
+ *
  * Like a NIC of KV-Direct, the server handles its own events up to the engine's time. Its clock stands still
  * while it is stopped.
  *
@@ -25,6 +28,7 @@
 
 #include "models/memcached/shard.h"
 #include "sim/base/events.h"
+#include "sim/devices/database_engine.h"
 #include "sim/devices/rss.h"
 #include "sim/run/answers.h"
 #include "sim/workload/source.h"
@@ -61,6 +65,7 @@ struct kvc_memcached_server {
     struct kvc_rss *rss;
     struct kvc_batch *batch; /* Holds one request. */
     struct kvc_events events;
+    struct kvc_database_engine database;
     struct kvc_memcached_request *request;
     uint8_t *keys; /* Of all requests. */
     uint32_t *free_request;

@@ -1,5 +1,6 @@
 #include "models/memcached/shard.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,16 +8,18 @@
 #include "kernels/memcachedgpu/set_assoc.h"
 #include "kernels/mica/mica.h"
 
-/* Timestamps of memcached's table are milliseconds. Items move in its queue once in 60 s (items.c,
- * ITEM_UPDATE_INTERVAL). */
-enum { BUMP_AFTER_MS = 60000, BUCKET_BYTES = 128 };
+enum { BUCKET_BYTES = 128 };
+
+/* Timestamps of memcached's table are milliseconds. */
+static const double tick_ns = 1e6;
 
 static struct kvc_chained_params chained_params(const struct kvc_memcached_config *config)
 {
     return (struct kvc_chained_params){.buckets = config->buckets,
                                        .capacity = (uint32_t)config->options->entries,
                                        .key_bytes_max = config->key_bytes_max,
-                                       .bump_after = BUMP_AFTER_MS};
+                                       .bump_after =
+                                           (uint32_t)fmin(config->options->bump_ns / tick_ns, UINT32_MAX)};
 }
 
 static struct kvc_set_assoc_params set_assoc_params(const struct kvc_memcached_config *config)
@@ -99,7 +102,7 @@ static bool run_table(struct kvc_memcached_shard *shard, const struct kvc_memcac
     struct kvc_set_assoc_item out = {.location = KVC_LOCATION_NONE};
     struct kvc_index_stats *stats = &shard->stats;
     bool chained = shard->chained != NULL;
-    uint32_t now = chained ? (uint32_t)(access->now_ns / 1e6) : shard->clock++;
+    uint32_t now = chained ? (uint32_t)(access->now_ns / tick_ns) : shard->clock++;
     uint64_t replaced = stats->replaced;
     if (access->op == KVC_OP_SET) {
         if (chained) {

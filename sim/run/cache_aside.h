@@ -10,9 +10,10 @@
 #ifndef KVC_SIM_RUN_CACHE_ASIDE_H
 #define KVC_SIM_RUN_CACHE_ASIDE_H
 
+#include <math.h>
 #include <stdbool.h>
 
-#include "sim/workload/batch.h"
+#include "sim/workload/workload.h"
 
 /** Returns whether a request of the application begins with an update of the database. */
 static inline bool kvc_cache_aside_updates(enum kvc_op wanted)
@@ -31,6 +32,30 @@ static inline bool kvc_cache_aside_queries(enum kvc_op wanted, enum kvc_op asked
 static inline enum kvc_op kvc_cache_aside_follows(enum kvc_op wanted)
 {
     return kvc_cache_aside_updates(wanted) ? KVC_OP_DELETE : KVC_OP_SET;
+}
+
+/** What the cache is asked for and what the database is, for each request of the application on average. */
+struct kvc_cache_aside_mix {
+    double get;     /**< GETs. */
+    double set;     /**< SETs. */
+    double delete;  /**< DELETEs. */
+    double queries; /**< Queries of the database. */
+    double updates; /**< Updates of it. */
+    double hit;     /**< Share of the GETs that hit. */
+};
+
+/** Returns the mix for a cache that holds the keys of a share `held` of the GETs, as far as they are valid:
+ * with a database, a GET misses if the latest request for its key was an update. */
+static inline struct kvc_cache_aside_mix kvc_cache_aside_mix_of(const struct kvc_workload *workload,
+                                                                bool has_database, double held)
+{
+    double get = workload->get_frac, set = workload->set_frac, delete = fmax(1 - get - set, 0);
+    if (!has_database) {
+        return (struct kvc_cache_aside_mix){.get = get, .set = set, .delete = delete, .hit = held};
+    }
+    double hit = get > 0 ? held * get / (get + set) : 0, queries = get * (1 - hit);
+    return (struct kvc_cache_aside_mix){
+        .get = get, .set = queries, .delete = delete + set, .queries = queries, .updates = set, .hit = hit};
 }
 
 #endif

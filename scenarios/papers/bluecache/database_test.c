@@ -37,7 +37,7 @@ Test(bluecache_database, as_many_gets_miss_as_requests_are_updates)
 
 Test(bluecache_database, a_slow_database_bounds_the_throughput)
 {
-    const char *workload = "keys = 2000, get = 0.9, arrival = { clients = 64 }";
+    const char *workload = "keys = 10e3, get = 0.9, arrival = { clients = 64 }";
     struct kvc_outcome *run = answer(SLOW, workload, false), *closed = answer(SLOW, workload, true);
     double mops = kvc_laws_value(run, "throughput_mops");
     double each =
