@@ -4,6 +4,7 @@
 
 #include "kernels/memcachedgpu/chained.h"
 #include "kernels/mica/mica.h"
+#include "models/memcached/costs.h"
 #include "models/model.h"
 #include "sim/devices/network.h"
 #include "sim/workload/reuse.h"
@@ -64,6 +65,7 @@ static void set_common(const struct kvc_scenario *scenario, struct kvc_memcached
                                             .fpga = kvc_fpga_of(&scenario->node),
                                             .database = kvc_database_of(&scenario->node),
                                             .threads = 1,
+                                            .rings = 1,
                                             .burst = 1,
                                             .outstanding = (uint32_t)options->outstanding,
                                             .overlap = 1};
@@ -105,19 +107,40 @@ static uint32_t buckets_for(const struct kvc_scenario *scenario, uint64_t entrie
     return buckets;
 }
 
+/* Sets what holds for connections. Clients on other machines have the same cores. */
+static void set_tcp(struct kvc_memcached_config *config)
+{
+    const struct kvc_memcached_options *options = config->options;
+    config->tcp = true;
+    config->owned = config->loopback = options->loopback;
+    config->staged = !config->loopback;
+    config->rings = (uint32_t)fmin(config->threads, (double)config->nic->queues);
+    config->wake_ns = config->cycle_ns * options->wake_cycles;
+    double client_ns = config->cycle_ns * kvc_memcached_tcp_cycles(config) + config->wake_ns;
+    config->path_ns = (config->loopback ? 0 : config->path_ns) + client_ns / 2;
+}
+
 enum kvc_status kvc_memcached_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
 {
     struct kvc_memcached_config *config = into;
     const struct kvc_memcached_options *options = scenario->options;
     set_common(scenario, config, KVC_MEMCACHED_VANILLA);
-    config->threads = (uint32_t)options->threads;
+    config->threads = config->rings = (uint32_t)options->threads;
     config->buckets = buckets_for(scenario, options->entries);
+    config->cycle_ns *= options->cycles_ratio;
     config->staged = config->shared = options->network == KVC_MEMCACHED_KERNEL;
-    config->polls = !config->staged;
+    config->polls = options->network == KVC_MEMCACHED_PF_RING;
     config->locks_gets = options->lock == KVC_MEMCACHED_LOCK_GLOBAL;
     config->locks_sets = true;
     if (config->staged) {
         config->room = (uint32_t)options->backlog;
+    }
+    if (options->network == KVC_MEMCACHED_TCP) {
+        set_tcp(config);
+    } else if (options->loopback) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.loopback: found true, allowed is false with system.network = \"%s\"",
+                             options->network == KVC_MEMCACHED_KERNEL ? "kernel" : "pf_ring");
     }
     if (options->threads > config->cpu->cores) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
@@ -135,7 +158,7 @@ enum kvc_status kvc_memcached_mica_resolve(const struct kvc_scenario *scenario, 
     double log_bytes = options->log_bytes, pair = kvc_workload_key_bytes_max(&scenario->workload);
     pair += kvc_workload_value_bytes_max(&scenario->workload) + KVC_MICA_HEADER_BYTES + 16;
     set_common(scenario, config, KVC_MEMCACHED_MICA);
-    config->threads = (uint32_t)config->cpu->cores;
+    config->threads = config->rings = (uint32_t)config->cpu->cores;
     config->burst = (uint32_t)options->burst;
     config->owned = options->client_assisted;
     config->staged = !config->owned;
@@ -213,6 +236,12 @@ static enum kvc_status check_arrival(const struct kvc_scenario *scenario, struct
                              "workload.arrival: found %s, allowed with system.feed = \"memory\": saturate",
                              arrival == KVC_ARRIVAL_CLOSED ? "clients" : "an open load");
     }
+    if (kvc_memcached_config_of(scenario)->tcp && arrival != KVC_ARRIVAL_SATURATE &&
+        arrival != KVC_ARRIVAL_CLOSED) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.arrival: found an open load, allowed over TCP: saturate or clients, "
+                             "because a connection makes its client wait");
+    }
     if (arrival == KVC_ARRIVAL_CLOSED && turn_ns(scenario) < SLICE_LEAST_NS) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
@@ -266,5 +295,5 @@ enum kvc_status kvc_memcached_check(const struct kvc_scenario *scenario, struct 
             "table",
             scenario->run.functional == KVC_FUNCTIONAL_OFF ? "off" : "sampled", scenario->model->name);
     }
-    return kvc_nic_check_queues(config->nic, config->threads, diag);
+    return kvc_nic_check_queues(config->nic, config->rings, diag);
 }

@@ -33,12 +33,15 @@ struct kvc_memcached_config {
     const struct kvc_fpga *fpga;
     const struct kvc_database *database;
     uint32_t threads, burst, outstanding;
+    uint32_t rings;         /* Receive rings of the NIC; the first threads have one each. */
     uint32_t room;          /* Packets that wait for the thread, or for all of them, that serves them. */
     uint32_t buckets;       /* Buckets of memcached's table. */
     uint32_t key_bytes_max; /* Longest key of the workload, for which the entries of a table have room. */
     bool staged;            /* The thread that receives a packet and the one that serves it may differ. */
     bool shared;            /* Staged: any thread serves it; otherwise its owner does. */
-    bool owned;             /* The NIC gives a packet to the thread that owns the key. */
+    bool owned;             /* A packet reaches the thread that serves it. */
+    bool tcp;               /* Requests come over connections. */
+    bool loopback;          /* Clients are on the node itself. */
     bool offline;           /* Requests come from memory, without packets. */
     bool polls;             /* Threads poll, and draw full power even when idle. */
     bool locks_gets, locks_sets;
@@ -50,7 +53,8 @@ struct kvc_memcached_config {
     double overlap;   /* Lines that a thread waits for at a time. */
     double move_ns;   /* Mean time of a line that another core has written, of any socket of the node. */
     double depth_ns;  /* Latency of a pipeline, besides the times of its bytes. */
-    double path_ns;   /* Latency of the network, one way. */
+    double path_ns;   /* Latency of the network, one way; over TCP, half of the client's own work too. */
+    double wake_ns;   /* Time until a sleeping thread runs; 0: not modelled. */
     double price_usd; /* Of the processor or the FPGA of all sockets and nodes; 0: unknown. */
 };
 

@@ -51,6 +51,13 @@ Test(memcached_config, refuses_what_it_cannot_serve)
     describe(&test, &kvc_memcached_model);
     test.scenario.run.functional = KVC_FUNCTIONAL_SAMPLED;
     expect_refusal(&test, "run.functional: found sampled, allowed with memcached: full");
+    describe(&test, &kvc_memcached_model);
+    test.options.loopback = true;
+    expect_refusal(&test, "system.loopback: found true, allowed is false with system.network = \"kernel\"");
+    describe(&test, &kvc_memcached_model);
+    test.options.network = KVC_MEMCACHED_TCP;
+    test.scenario.workload.arrival = KVC_ARRIVAL_POISSON;
+    expect_refusal(&test, "workload.arrival: found an open load, allowed over TCP");
     describe(&test, &kvc_memcached_mica_model);
     test.options.log_bytes = 100000;
     expect_refusal(&test, "system.log: found 100000 bytes, allowed is a power of two");

@@ -7,6 +7,7 @@ enum {
     /* Text of memcached's protocol behind the UDP header: a miss is the frame header of 8 bytes and END with
      * its line end; STORED and DELETED come over TCP. */
     MISS_BYTES = 13,
+    TCP_MISS_BYTES = 5,
     STORED_BYTES = 8,
     /* Lines that the core waits for which hands a packet on: the indices of the ring, which it takes with an
      * atomic operation, and the place in it, which the next atomic operation waits for. */
@@ -32,12 +33,15 @@ double kvc_memcached_response_bytes(const struct kvc_memcached_config *config,
     if (returns) {
         return header + message->key_bytes + message->value_bytes;
     }
-    return message->op == KVC_OP_GET ? MISS_BYTES : STORED_BYTES;
+    if (message->op != KVC_OP_GET) {
+        return STORED_BYTES;
+    }
+    return config->tcp ? TCP_MISS_BYTES : MISS_BYTES;
 }
 
 double kvc_memcached_wire_ns(const struct kvc_memcached_config *config, double message_bytes)
 {
-    return config->offline ? 0 : kvc_nic_wire_ns(config->nic, message_bytes, 1);
+    return config->offline || config->loopback ? 0 : kvc_nic_wire_ns(config->nic, message_bytes, 1);
 }
 
 /* Returns the lines of a packet that a thread reads. */
@@ -53,22 +57,52 @@ static double value_ns(const struct kvc_memcached_config *config, const struct k
     return copies ? kvc_dram_stream_ns(config->dram, message->value_bytes) : 0;
 }
 
+/* Returns the cycles of the kernel for a request besides receiving its packet. */
+static double kernel_cycles(const struct kvc_memcached_options *options)
+{
+    return options->schedule_cycles + options->epoll_cycles + options->copy_cycles +
+           (double)options->system_calls * options->crossing_cycles + options->stack_send_cycles;
+}
+
 /* A SET over TCP is one more packet than a GET over UDP: the client's acknowledgement of the response. */
 static struct kvc_memcached_cost kernel_cost(const struct kvc_memcached_config *config, bool tcp)
 {
     const struct kvc_memcached_options *options = config->options;
-    double serve_cycles = options->schedule_cycles + options->epoll_cycles + options->copy_cycles +
-                          (double)options->system_calls * options->crossing_cycles + options->compute_cycles +
-                          options->stack_send_cycles;
     return (struct kvc_memcached_cost){
         .receive_ns = config->cycle_ns * options->stack_receive_cycles * (tcp ? 2 : 1),
-        .serve_ns = config->cycle_ns * serve_cycles,
+        .serve_ns = config->cycle_ns * (kernel_cycles(options) + options->compute_cycles),
     };
+}
+
+double kvc_memcached_tcp_cycles(const struct kvc_memcached_config *config)
+{
+    return config->options->tcp_ratio *
+           (config->options->stack_receive_cycles + kernel_cycles(config->options));
+}
+
+/* All messages come and leave on connections. Their acknowledgements ride on messages of the other way. */
+static struct kvc_memcached_cost tcp_cost(const struct kvc_memcached_config *config,
+                                          const struct kvc_memcached_message *message)
+{
+    const struct kvc_memcached_options *options = config->options;
+    double packet_cycles = options->tcp_ratio * options->stack_receive_cycles;
+    double serve_cycles = kvc_memcached_tcp_cycles(config) + options->compute_cycles;
+    double packets = ceil(kvc_memcached_request_bytes(config, message) / kvc_nic_payload_bytes(config->nic));
+    if (config->loopback) {
+        return (struct kvc_memcached_cost){.serve_ns =
+                                               config->cycle_ns * serve_cycles + value_ns(config, message)};
+    }
+    return (struct kvc_memcached_cost){.receive_ns = config->cycle_ns * packet_cycles * packets,
+                                       .serve_ns = config->cycle_ns * (serve_cycles - packet_cycles) +
+                                                   value_ns(config, message)};
 }
 
 static struct kvc_memcached_cost vanilla_cost(const struct kvc_memcached_config *config,
                                               const struct kvc_memcached_message *message)
 {
+    if (config->tcp) {
+        return tcp_cost(config, message);
+    }
     const struct kvc_memcached_options *options = config->options;
     struct kvc_memcached_cost kernel = kernel_cost(config, message->op != KVC_OP_GET);
     kernel.serve_ns += value_ns(config, message);

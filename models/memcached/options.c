@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-static const char *const networks[] = {"kernel", "pf_ring", NULL};
+static const char *const networks[] = {"kernel", "pf_ring", "tcp", NULL};
 static const char *const feeds[] = {"network", "memory", NULL};
 static const char *const locks[] = {"item", "global", NULL};
 
@@ -44,6 +44,33 @@ static const char *const locks[] = {"item", "global", NULL};
     "1.729 times as many on a Sandy Bridge: 1.484 on a Haswell, whose IPC is 1.112 times Ivy Bridge's, and that is " \
     "1.048 times Sandy Bridge's (AnandTech, review of the i7-4770K and i7-6700K)"
 
+/* What holds for connections. */
+#define TCP_ROWS                                                                                                 \
+    {.name = "loopback",                                                                                         \
+     .type = KVC_OPTION_BOOL,                                                                                    \
+     .offset = offsetof(struct kvc_memcached_options, loopback),                                                 \
+     .by_default = "false",                                                                                      \
+     .help =                                                                                                     \
+         "clients run on the node itself: requests do not cross the NIC, and a client's system call takes them " \
+         "into the socket of the server, as the server's does with responses; needs connections over TCP"},      \
+        REAL_ROW(                                                                                                \
+            "tcp", tcp_ratio, KVC_UNIT_NONE, 0, 100, "1.12",                                                     \
+            "kernel's work for a request over TCP, relative to that over UDP (measured: system time of "         \
+            "memcached 1.6.18 for a GET of 1 KB from 48 clients on the same core, 4.73 and 4.26 us; Linux "      \
+            "6.18 on a virtual machine with an AMD EPYC at 4.2 GHz, whose kernel is slower than those of "       \
+            "the costs here, so that only the ratio is used)"),                                                  \
+        CYCLES_ROW(                                                                                              \
+            "wake", wake_cycles, "4211",                                                                         \
+            "core cycles until a thread that sleeps runs, with TCP: one of the server without work, and "        \
+            "every client (Arrakis, table 1: 2.40 us of the scheduler with an idle core, less the 0.17 "         \
+            "us of schedule" NEWER ")")
+#define CYCLES_RATIO_ROW                                                                                      \
+    REAL_ROW(                                                                                                 \
+        "cycles_ratio", cycles_ratio, KVC_UNIT_NONE, 0.01, 100, "1",                                          \
+        "core cycles of the node's CPU for the same code, relative to the Haswell for which all cycles here " \
+        "hold: 1.165 on a Sandy Bridge (AnandTech, as for compute); 1.282 on a Nehalem or Westmere, than "    \
+        "which a Sandy Bridge is 10 % faster at the same clock (AnandTech, The Sandy Bridge Preview, 2010)")
+
 /* The kernel's cycles were measured on a Sandy Bridge. */
 #define NEWER " at 2.2 GHz on a Sandy Bridge, 1.165 times the cycles of a Haswell"
 
@@ -58,7 +85,8 @@ static const struct kvc_option memcached_rows[] = {
      .choices = networks,
      .help =
          "kernel: the sockets of Linux, one for all threads; pf_ring: threads poll the NIC for GETs, and only "
-         "SETs and DELETEs, which come over TCP, take the kernel"},
+         "SETs and DELETEs, which come over TCP, take the kernel; tcp: all requests come over TCP, and each "
+         "connection belongs to one thread: clients of a closed loop have one each, and threads get them in turn"},
     {.name = "lock",
      .type = KVC_OPTION_CHOICE,
      .offset = offsetof(struct kvc_memcached_options, lock),
@@ -103,6 +131,8 @@ static const struct kvc_option memcached_rows[] = {
         "epoll", epoll_cycles, "2370",
         "core cycles of the call of epoll_wait before each request, crossings included (measured: an echo over "
         "UDP with it takes 450 ns longer on a Xeon with Redwood Cove at 3.55 GHz, 1597 cycles; " HASWELL ")"),
+    TCP_ROWS,
+    CYCLES_RATIO_ROW,
     BYPASS_ROWS,
     COUNT_ROW(
         "backlog", backlog, 1, 1e6, "277",

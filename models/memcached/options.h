@@ -2,7 +2,7 @@
  *
  * Source: Hetherington et al., MemcachedGPU, SoCC 2015, table 6. Three stores share one struct, of which each
  * has the rows that concern it:
- *   - memcached 1.4.15 on cores, with the sockets of Linux or with PF_RING,
+ *   - memcached 1.4.15 on cores, with the sockets of Linux, UDP or TCP, or with PF_RING,
  *   - MICA (Lim et al., NSDI 2014), whose cores each own a partition and poll the NIC,
  *   - memcached on an FPGA (Blott et al., HotCloud 2013), a pipeline of a fixed depth.
  * All costs of processors are in core cycles, so that they carry over to other clocks. */
@@ -18,6 +18,7 @@
 enum kvc_memcached_network {
     KVC_MEMCACHED_KERNEL,  /* The sockets of Linux. */
     KVC_MEMCACHED_PF_RING, /* Threads poll the NIC for UDP; TCP still takes the kernel. */
+    KVC_MEMCACHED_TCP,     /* Connections, each of which belongs to a thread. */
 };
 
 /* Where MICA's requests come from. */
@@ -37,7 +38,7 @@ struct kvc_memcached_options {
     int network; /* enum kvc_memcached_network. */
     int lock;    /* enum kvc_memcached_lock. */
     int feed;    /* enum kvc_memcached_feed. */
-    bool client_assisted;
+    bool client_assisted, loopback;
     uint64_t entries, key_room, ways; /* The table. */
     double bump_ns;
     uint64_t buckets; /* MICA: of a core. */
@@ -46,6 +47,7 @@ struct kvc_memcached_options {
     double stack_receive_cycles, stack_send_cycles, copy_cycles, schedule_cycles, crossing_cycles;
     double epoll_cycles;
     uint64_t system_calls;
+    double tcp_ratio, wake_cycles, cycles_ratio;
     double bypass_receive_cycles, bypass_send_cycles;
     uint64_t backlog, burst, fill_buffers;
     double remote_line_ns;

@@ -104,8 +104,9 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, e
     loads->serve_ns += frac * (cost.serve_ns + fmax(stall_ns, lock_ns));
     loads->lock_ns += frac * lock_ns;
     loads->memory_ns += frac * lines * config->memory_ns;
-    loads->latency_ns += frac * (2 * config->path_ns + receive_ns + cost.receive_ns + cost.serve_ns +
-                                 kvc_memcached_stall_ns(config, lines) + config->depth_ns + send_ns);
+    loads->latency_ns +=
+        frac * (2 * config->path_ns + receive_ns + cost.receive_ns + cost.serve_ns +
+                kvc_memcached_stall_ns(config, lines) + config->wake_ns + config->depth_ns + send_ns);
 }
 
 /* `held` is the share of the GETs whose keys the cache holds. */
@@ -132,7 +133,7 @@ static struct loads loads_of(const struct kvc_scenario *scenario, double held)
 static double fullest_ring_frac(const struct kvc_scenario *scenario)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
-    struct kvc_rss_params params = kvc_nic_rss_params(config->nic, config->threads);
+    struct kvc_rss_params params = kvc_nic_rss_params(config->nic, config->rings);
     params.clients = kvc_workload_flows(&scenario->workload);
     params.connections = kvc_workload_connections(&scenario->workload);
     params.seed = scenario->run.seed;

@@ -15,7 +15,7 @@ static void speed_cpu(struct kvc_scenario *scenario, double factor)
         &options->compute_cycles,        &options->set_compute_cycles, &options->stack_receive_cycles,
         &options->stack_send_cycles,     &options->copy_cycles,        &options->schedule_cycles,
         &options->bypass_receive_cycles, &options->bypass_send_cycles, &options->crossing_cycles,
-        &options->epoll_cycles,
+        &options->epoll_cycles,          &options->wake_cycles,
     };
     for (size_t i = 0; i < sizeof(cycles) / sizeof(*cycles); i++) {
         *cycles[i] /= factor;

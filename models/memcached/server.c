@@ -14,7 +14,7 @@ enum { ARRIVES, RECEIVED, LOCKS, DONE, BEGINS, MISSED };
 
 struct kvc_memcached_request {
     double sent_ns;
-    uint32_t value_bytes, client;
+    uint32_t value_bytes, client, connection;
     uint16_t owner;     /* Thread whose ring the packet has reached, then the one that serves the request. */
     uint16_t ring;      /* Thread whose ring the client's packets reach. */
     uint8_t wanted, op; /* What the application wants, and what the cache is asked for at present. */
@@ -55,10 +55,15 @@ static bool saturates(const struct kvc_memcached_server *server)
     return server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
 }
 
+static bool closed(const struct kvc_memcached_server *server)
+{
+    return server->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
+}
+
 /* Returns the requests that may wait in a queue although it is full, because their clients wait for it. */
 static uint32_t waiting_max(const struct kvc_memcached_server *server)
 {
-    if (server->scenario->workload.arrival == KVC_ARRIVAL_CLOSED) {
+    if (closed(server)) {
         return (uint32_t)server->scenario->workload.clients;
     }
     return saturates(server) ? server->config->outstanding : 1;
@@ -71,7 +76,7 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     *server = (struct kvc_memcached_server){
         .scenario = scenario, .config = config, .shard = shard, .source = source, .number = number};
-    struct kvc_rss_params rss = kvc_nic_rss_params(config->nic, config->threads);
+    struct kvc_rss_params rss = kvc_nic_rss_params(config->nic, config->rings);
     rss.clients = kvc_workload_flows(&scenario->workload);
     rss.connections = kvc_workload_connections(&scenario->workload);
     rss.server = number;
@@ -140,13 +145,21 @@ static struct kvc_memcached_message message_of(const struct kvc_memcached_server
                                           .value_bytes = request->value_bytes};
 }
 
+/* Returns the thread that serves a request: connections belong to threads in turn, or else keys do. */
+static uint16_t owner_of(const struct kvc_memcached_server *server, uint32_t number)
+{
+    const struct kvc_memcached_request *request = &server->request[number];
+    if (server->config->tcp) {
+        return (uint16_t)(request->connection % server->config->threads);
+    }
+    return (uint16_t)kvc_memcached_shard_owner(server->shard, key_of(server, number), request->key_bytes);
+}
+
 /* Returns the thread whose ring a packet reaches. */
 static uint16_t ring_of(const struct kvc_memcached_server *server, uint32_t number)
 {
-    uint32_t owner = server->config->owned ? kvc_memcached_shard_owner(server->shard, key_of(server, number),
-                                                                       server->request[number].key_bytes)
-                                           : kvc_rss_queue(server->rss, server->batch->connection);
-    return (uint16_t)owner;
+    return server->config->owned ? owner_of(server, number)
+                                 : (uint16_t)kvc_rss_queue(server->rss, server->batch->connection);
 }
 
 /* Sends a request over the wire at reaches_ns. */
@@ -175,6 +188,7 @@ static bool send_request(struct kvc_memcached_server *server, double now_ns, dou
         .sent_ns = saturates(server) ? now_ns + server->stopped_ns : batch->sent_ns[0],
         .value_bytes = batch->value_bytes[0],
         .client = batch->client[0],
+        .connection = closed(server) ? batch->client[0] : batch->connection,
         .wanted = batch->op[0],
         .op = batch->op[0],
         .key_bytes = batch->key_bytes[0],
@@ -302,18 +316,21 @@ static void start(struct kvc_memcached_server *server, double now_ns, uint16_t n
     if (config->staged) {
         struct kvc_memcached_queue *handed = handed_to(server, number);
         bool in_turn = handed->count == 0 || !thread->receives;
-        thread->receives = thread->ring.count > 0 && (config->shared || in_turn);
+        thread->receives = thread->ring.count > 0 && (!config->polls || in_turn);
         queue = thread->receives ? &thread->ring : handed;
     }
     while (thread->jobs < config->burst && queue->count > 0) {
         thread->job[thread->jobs++] = pop(queue);
     }
     if (thread->jobs == 0) {
+        thread->awake = false;
         return;
     }
     thread->started_ns = now_ns;
     if (!thread->receives) {
-        serve(server, now_ns, number);
+        double wake_ns = thread->awake ? 0 : config->wake_ns;
+        thread->awake = true;
+        serve(server, now_ns + wake_ns, number);
         return;
     }
     double receive_ns = 0;
@@ -368,8 +385,7 @@ static void hand_on(struct kvc_memcached_server *server, double now_ns, uint16_t
     for (uint32_t i = 0; i < count; i++) {
         struct kvc_memcached_request *request = &server->request[received[i]];
         if (!server->config->shared) {
-            request->owner = (uint16_t)kvc_memcached_shard_owner(server->shard, key_of(server, received[i]),
-                                                                 request->key_bytes);
+            request->owner = owner_of(server, received[i]);
         }
         uint16_t owner = request->owner;
         if (push(handed_to(server, owner), received[i])) {

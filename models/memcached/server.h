@@ -2,9 +2,9 @@
  *
  * A thread does one job at a time. It receives packets from its ring of the NIC, up to a burst, and either
  * serves them at once or hands them on: to a queue that all threads serve (the socket of Linux), or to the
- * thread that owns the key. If it finds both kinds of work, a polling thread does them in turn. A core of
- * Linux receives first, because packets interrupt threads; with too much load, it therefore serves less than
- * it could.
+ * thread that owns the connection or the key. If it finds both kinds of work, a polling thread does them in
+ * turn. A core of Linux receives first, because packets interrupt threads; with too much load, it therefore
+ * serves less than it could.
  *
  * Whoever serves a request runs it on the real table. What the table touches is memory stalls, and, if the
  * operation holds the lock of the whole cache, time for which the other threads wait.
@@ -18,8 +18,9 @@
  * Saturating clients and those of a closed loop wait for a place in a queue instead of losing requests.
  *
  * Not modelled: requests of several packets, which take one place in a ring; interrupts within a request;
- * interrupts that wait (coalescing), ksoftirqd, sleeping threads and their wake-up; lines of the kernel's
- * socket that move between cores; two threads on a core. */
+ * interrupts that wait (coalescing), ksoftirqd; over UDP, sleeping threads and their wake-up; over TCP,
+ * acknowledgements of their own, and the cores that clients of the node itself take; lines of the kernel's
+ * sockets that move between cores; two threads on a core. */
 #ifndef KVC_MODELS_MEMCACHED_SERVER_H
 #define KVC_MODELS_MEMCACHED_SERVER_H
 
@@ -51,6 +52,7 @@ struct kvc_memcached_thread {
     uint32_t job[KVC_MEMCACHED_BURST_MAX];
     uint32_t jobs; /* Requests of the present job; 0: idle. */
     bool receives; /* The present or latest job receives packets to hand them on. */
+    bool awake;    /* It has served a request since it last had nothing to do. */
     double started_ns, busy_ns;
 };
 

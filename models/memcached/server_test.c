@@ -101,6 +101,65 @@ Test(memcached, many_clients_get_what_saturating_ones_get)
     }
 }
 
+static void describe_tcp(struct kvc_test_memcached *test, bool loopback)
+{
+    kvc_test_memcached_describe(test, &kvc_memcached_model);
+    test->options.network = KVC_MEMCACHED_TCP;
+    test->options.loopback = loopback;
+}
+
+/* A connection has one thread, so few connections keep few threads at work. */
+Test(memcached, connections_belong_to_threads)
+{
+    static struct kvc_test_memcached test;
+    double mops[5] = {0};
+    for (uint32_t connections = 1; connections <= 4; connections++) {
+        describe_tcp(&test, true);
+        test.scenario.workload.connections = connections;
+        mops[connections] = simulate(&test, 2).mops;
+    }
+    cr_expect_leq(mops[1], 1e3 / get_ns(&test));
+    cr_expect_gt(mops[1], 0.9e3 / get_ns(&test));
+    cr_expect_float_eq(mops[2], 2 * mops[1], 0.01 * mops[2], "%g and %g", mops[1], mops[2]);
+    cr_expect_float_eq(mops[4], 4 * mops[1], 0.01 * mops[4], "%g and %g", mops[1], mops[4]);
+    cr_expect_float_eq(predicted_mops(&test), mops[4], 0.03 * mops[4]);
+}
+
+/* A lone client waits for its own kernel, its own wake-up, and that of the thread. */
+Test(memcached, a_lone_client_over_tcp_waits_for_wake_ups)
+{
+    static struct kvc_test_memcached test;
+    for (int loopback = 0; loopback <= 1; loopback++) {
+        describe_tcp(&test, loopback);
+        close_loop(&test, 1);
+        struct kvc_test_memcached_outcome outcome = simulate(&test, 5);
+        double kernel_ns = kvc_memcached_tcp_cycles(&test.config) / 3.5;
+        double alone_ns = get_ns(&test) + kernel_ns + 2 * test.options.wake_cycles / 3.5 + 2.5 * 67;
+        alone_ns += loopback ? 0 : 2 * test.nic.latency_ns + 2 * 60;
+        cr_expect_float_eq(outcome.mean_ns, alone_ns, 100, "%g, not %g", outcome.mean_ns, alone_ns);
+        double mops = predicted_mops(&test);
+        cr_expect_float_eq(outcome.mops, mops, 0.02 * mops, "%g, closed form %g", outcome.mops, mops);
+    }
+}
+
+/* Without a NIC between them, the ports cannot bound clients. */
+Test(memcached, the_ports_bound_only_clients_behind_them)
+{
+    static struct kvc_test_memcached test;
+    for (int loopback = 0; loopback <= 1; loopback++) {
+        describe_tcp(&test, loopback);
+        close_loop(&test, 64);
+        test.nic.bytes_per_s = 1e7;
+        double mops = simulate(&test, 2).mops, most = 2 * 10.0 / (2 + 16 + 27 + 28 + 38);
+        cr_expect_float_eq(predicted_mops(&test), mops, 0.03 * mops);
+        if (loopback) {
+            cr_expect_gt(mops, 2 * most);
+        } else {
+            cr_expect_float_eq(mops, most, 0.02 * most, "%g, not %g", mops, most);
+        }
+    }
+}
+
 /* Halving the slice must not matter: no request leaves its client in a slice that is over. */
 Test(memcached, the_slice_is_no_longer_than_a_turn)
 {
