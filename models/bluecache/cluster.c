@@ -32,6 +32,11 @@ static bool saturates(const struct kvc_bluecache_cluster *cluster)
     return cluster->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
 }
 
+static bool is_closed(const struct kvc_bluecache_cluster *cluster)
+{
+    return cluster->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
+}
+
 static bool has_database(const struct kvc_bluecache_cluster *cluster)
 {
     return cluster->config->database != NULL;
@@ -455,6 +460,7 @@ static void finish(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
                                            : outcomes[wanted];
     kvc_answers_reserve(&cluster->answers, 1);
     kvc_answers_add(&cluster->answers, request->sent_ns, now_ns, outcome, request->client);
+    kvc_source_complete(cluster->source, &request->client, &now_ns, 1);
     free_request(cluster, number);
     if (saturates(cluster)) {
         send_next(cluster, now_ns, app);
@@ -497,7 +503,7 @@ static uint32_t send_some(struct kvc_bluecache_cluster *cluster, double until_ns
         struct kvc_bluecache_request *request = &cluster->request[number[i]];
         request->app = (uint16_t)((config->threads ? request->client : cluster->next_app++) % config->apps);
         kvc_answers_offer(&cluster->answers, &request->sent_ns, 1);
-        if (has_database(cluster)) { /* What follows an answer may be sent before. */
+        if (has_database(cluster) && !is_closed(cluster)) { /* What follows an answer may be sent before. */
             kvc_events_add(&cluster->events, request->sent_ns, BEGINS, request->app, number[i]);
         } else {
             begin(cluster, request->sent_ns, number[i]);
@@ -539,8 +545,32 @@ static void handle(struct kvc_bluecache_cluster *cluster, const struct kvc_event
     }
 }
 
+/* Clients send their next request after an answer, so sends and events are handled in the order of time. */
+static void advance_closed(struct kvc_bluecache_cluster *cluster, double time_ns)
+{
+    for (;;) {
+        double event_ns = kvc_events_next_ns(&cluster->events), send_ns = INFINITY;
+        for (uint32_t s = 0; s < cluster->config->stores; s++) {
+            send_ns = fmin(send_ns, kvc_source_next_ns(cluster->source, s));
+        }
+        if (fmin(event_ns, send_ns) > time_ns) {
+            return;
+        }
+        if (send_ns <= event_ns) {
+            send_some(cluster, send_ns);
+        } else {
+            struct kvc_event event = kvc_events_pop(&cluster->events);
+            handle(cluster, &event);
+        }
+    }
+}
+
 void kvc_bluecache_cluster_advance(struct kvc_bluecache_cluster *cluster, double time_ns)
 {
+    if (is_closed(cluster)) {
+        advance_closed(cluster, time_ns);
+        return;
+    }
     while (!saturates(cluster) && send_some(cluster, time_ns) > 0) {
         ;
     }

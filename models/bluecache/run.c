@@ -15,9 +15,9 @@
 
 enum stage { CALL, IN, FABRIC, DRAM, CHANNELS, CHIPS, OUT, WAKE, DATABASE, STAGES };
 
-/* A response leads to the next request of an application thread, which reaches the card no earlier than after
- * PCIe's latency. Otherwise, nothing within a slice depends on the engine. */
-static const double thread_slice_ns = 10000, slice_ns = 50000, window_ns = 50000;
+/* Nothing within a slice depends on the engine. With few requests a second, a slice is longer, so that it has
+ * some: the engine takes microseconds for each. */
+static const double slice_least_ns = 50000, slice_most_ns = 1e6, slice_requests = 32, slices_least = 200;
 
 /* What a node has posted to its devices so far. */
 struct posted {
@@ -182,12 +182,23 @@ static void count(void *data, bool begins)
     }
 }
 
+/* Returns the length of a slice, for which the closed form tells how many requests there will be. */
+static double slice_ns_of(const struct kvc_scenario *scenario)
+{
+    struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
+    kvc_bluecache_predict(scenario, predicted, NULL); /* It cannot fail. */
+    double ns = slice_requests / (predicted->throughput_mops * 1e-3);
+    free(predicted);
+    double most_ns = fmin(slice_most_ns, scenario->run.duration_ns / slices_least);
+    return fmax(fmin(ns, most_ns), slice_least_ns);
+}
+
 static enum kvc_status open_replica(struct simulation *simulation, const struct kvc_run_context *context,
                                     struct kvc_diag *diag)
 {
     struct kvc_replica_options options = {.platform = simulation->platform,
                                           .source = kvc_scenario_source(context->scenario, 1, context->seed),
-                                          .window_ns = window_ns};
+                                          .window_ns = slice_ns_of(context->scenario)};
     options.source.nodes = kvc_bluecache_config_of(context->scenario)->stores;
     enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
     simulation->replica.monitor.count = count;
@@ -201,12 +212,12 @@ static void open_cluster(struct simulation *simulation)
     kvc_bluecache_cluster_open(&simulation->cluster, simulation->scenario, simulation->shards,
                                replica->source, replica->context->seed);
     open_movers(simulation);
-    simulation->slices =
-        (struct kvc_slices){.replica = replica,
-                            .slice_ns = simulation->cluster.config->threads ? thread_slice_ns : slice_ns,
-                            .stages = STAGES,
-                            .hit = KVC_BLUECACHE_HIT,
-                            .miss = KVC_BLUECACHE_MISSED};
+    simulation->slices = (struct kvc_slices){.replica = replica,
+                                             .slice_ns = replica->recorder.window_ns,
+                                             .stages = STAGES,
+                                             .completes = true,
+                                             .hit = KVC_BLUECACHE_HIT,
+                                             .miss = KVC_BLUECACHE_MISSED};
     simulation->server = (struct kvc_slice_server){.slices = &simulation->slices,
                                                    .answers = &simulation->cluster.answers,
                                                    .advance = advance,

@@ -34,7 +34,9 @@ static void record_answers(struct kvc_slice_server *server, double now_ns)
     }
     kvc_recorder_lookups(&replica->recorder, now_ns, gets, hits);
     slices->completed += last - first;
-    kvc_source_complete(replica->source, answers->client, answers->done_ns, answers->count);
+    if (!slices->completes) {
+        kvc_source_complete(replica->source, answers->client, answers->done_ns, answers->count);
+    }
     answers->count = answers->offered = 0;
 }
 

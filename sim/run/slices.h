@@ -4,7 +4,8 @@
  * A server whose parts depend on little outside, such as a NIC, keeps its own event queue
  * (sim/base/events.h), which is much faster than an actor per part. The engine wakes its actor at the end of
  * every slice; the actor then processes all events of the slice and records the answers. A slice must be
- * shorter than the time in which a response can cause a new request to arrive. */
+ * shorter than the time in which a response can cause a new request to arrive, unless the server tells the
+ * source about its answers itself. */
 #ifndef KVC_SIM_RUN_SLICES_H
 #define KVC_SIM_RUN_SLICES_H
 
@@ -23,6 +24,9 @@ struct kvc_slices {
     /** Whether the actor calls kvc_monitor_look() in the first slice of every window, because the monitor has
      * no actor. Only for a single server. */
     bool looks;
+    /** Whether the servers themselves tell the source what they have answered (kvc_source_complete()), at
+     * once and not at the end of a slice, so that clients of a closed loop go on within it. */
+    bool completes;
     uint64_t completed;                 /**< Requests completed within the measured time. */
     uint64_t outcome[KVC_OUTCOMES_MAX]; /**< These requests by outcome. */
     uint8_t hit;                        /**< Outcome of GETs that found their key. */
