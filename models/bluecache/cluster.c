@@ -13,8 +13,6 @@
 /* Events of requests; `unit` is the node. Those of flash engines have numbers from 64 on. */
 enum { HOP, ARRIVES, SEARCHED, DONE };
 
-enum { NO_REQUEST = UINT32_MAX };
-
 struct kvc_bluecache_request {
     double sent_ns;
     double tail_ns;        /* When the last byte has crossed the link behind it. */
@@ -94,6 +92,7 @@ void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const str
     for (uint32_t i = 0; i < config->nodes; i++) {
         struct kvc_bluecache_node *node = &cluster->node[i];
         kvc_flash_engine_open(&node->flash, config->flash, &cluster->events, (uint16_t)i);
+        kvc_bluecache_writer_open(&node->writer, &node->flash, (uint32_t)config->options->chunk_pages);
         node->staged = kvc_batch_create(KVC_BLUECACHE_RUN_MAX, kvc_workload_key_stride(&scenario->workload));
         if (node->staged == NULL) {
             kvc_out_of_memory("the requests of a node");
@@ -105,6 +104,7 @@ void kvc_bluecache_cluster_close(struct kvc_bluecache_cluster *cluster)
 {
     for (uint32_t i = 0; cluster->node != NULL && i < cluster->config->nodes; i++) {
         struct kvc_bluecache_node *node = &cluster->node[i];
+        kvc_bluecache_writer_close(&node->writer);
         kvc_flash_engine_close(&node->flash);
         kvc_batch_free(node->staged);
         free(node->wanted[0].entry);
@@ -125,23 +125,6 @@ void kvc_bluecache_cluster_close(struct kvc_bluecache_cluster *cluster)
 }
 
 /* ---- the real structures ---- */
-
-/* Lets the chips do what the log did besides the pages that GETs read. */
-static void ask_chips(struct kvc_bluecache_node *node, struct kvc_bluecache_card *card, double now_ns,
-                      uint32_t from)
-{
-    for (uint32_t i = from; i < card->steps; i++) {
-        const struct kvc_bluecache_step *step = &card->step[i];
-        if (step->work == KVC_BLUECACHE_READ) {
-            kvc_flash_read(&node->flash, now_ns, step->page, NO_REQUEST);
-        } else if (step->work == KVC_BLUECACHE_ERASE) {
-            kvc_flash_erase(&node->flash, now_ns, step->page, NO_REQUEST);
-        } else {
-            kvc_flash_program(&node->flash, now_ns, step->page, NO_REQUEST);
-            node->programs++;
-        }
-    }
-}
 
 /* Notes what a request did, and which pages it reads. */
 static void note_done(struct kvc_bluecache_request *request, const struct kvc_bluecache_done *done,
@@ -180,7 +163,8 @@ static void run_staged(struct kvc_bluecache_cluster *cluster, uint32_t number, d
             note_done(&cluster->request[node->request[i]], &done[i - first], &card->step[at]);
             at += done[i - first].pages;
         }
-        ask_chips(node, card, now_ns, at);
+        /* The rest is what the log did besides. */
+        kvc_bluecache_writer_ask(&node->writer, now_ns, &card->step[at], card->steps - at);
     }
 }
 
@@ -301,7 +285,7 @@ static void move(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t 
 /* Whether both write buffers are being programmed. */
 static bool is_blocked(const struct kvc_bluecache_cluster *cluster, const struct kvc_bluecache_node *node)
 {
-    return node->programs - node->flash.programs > cluster->config->options->chunk_pages;
+    return node->writer.programs - node->flash.programs > cluster->config->options->chunk_pages;
 }
 
 static void arrive(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
@@ -354,7 +338,8 @@ static void searched(struct kvc_bluecache_cluster *cluster, double now_ns, uint3
 static void chip_done(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
 {
     struct kvc_bluecache_node *node = &cluster->node[at];
-    if (number == NO_REQUEST) {
+    if ((number & KVC_BLUECACHE_WRITER_TAG) != 0) {
+        kvc_bluecache_writer_ended(&node->writer, now_ns, number);
         while (node->blocked.count > 0 && !is_blocked(cluster, node)) {
             search(cluster, now_ns, at, pop(&node->blocked).request);
         }

@@ -8,8 +8,8 @@
  * With application threads (workload.arrival = { clients = N }), a request first takes the lock of the DMA
  * segments, and a response thread wakes the application threads one after another.
  *
- * What the log programs, erases and reads to reclaim is done by the same chips: reads wait behind it. SETs
- * wait while both write buffers are being programmed.
+ * What the log programs, erases and reads to reclaim is done by the same chips (writer.h): reads wait behind
+ * it. SETs wait while both write buffers are being programmed.
  *
  * Like a NIC of KV-Direct, the cluster handles its own events up to the engine's time. Real structures run up
  * to 64 requests before the first of them arrives, so that their cache misses overlap.
@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "models/bluecache/store.h"
+#include "models/bluecache/writer.h"
 #include "sim/base/events.h"
 #include "sim/base/rng.h"
 #include "sim/devices/flash_engine.h"
@@ -53,7 +54,7 @@ struct kvc_bluecache_queue {
 struct kvc_bluecache_node {
     struct kvc_flash_engine flash;
     uint32_t tags_used;
-    uint64_t programs;                    /* Asked for so far. */
+    struct kvc_bluecache_writer writer;
     struct kvc_bluecache_queue wanted[2]; /* By the own host, and by others. */
     uint32_t turn;                        /* Whose turn it is. */
     struct kvc_bluecache_queue blocked;   /* SETs that wait for a write buffer. */
