@@ -72,14 +72,25 @@ static struct kvc_bluecache_keys keys_of(const struct kvc_batch *batch, uint32_t
                                        .bytes = batch->key_bytes + first};
 }
 
-/* All values have the same bytes; the store copies them. */
+/* Makes a value of the next SET, as far as its length allows. */
+static const uint8_t *next_value(struct kvc_bluecache_shards *shards, uint8_t *value, uint32_t bytes)
+{
+    uint64_t number = ++shards->sets;
+    uint32_t part = bytes < sizeof(number) ? bytes : sizeof(number);
+    memcpy(value, &number, part);
+    memcpy(value + bytes - part, &number, part);
+    return value;
+}
+
+/* The store copies the values. */
 static void put(struct kvc_bluecache_shards *shards, uint32_t number, const struct kvc_batch *batch,
                 uint32_t first, uint32_t count)
 {
     const uint8_t *value[KVC_BLUECACHE_RUN_MAX];
     const struct kvc_bluecache_keys keys = keys_of(batch, first, count);
     for (uint32_t i = 0; i < count; i++) {
-        value[i] = shards->value;
+        value[i] =
+            next_value(shards, shards->value + (size_t)i * shards->value_room, batch->value_bytes[first + i]);
     }
     if (!kvc_bluecache_store_put(shards->shard[number].store, &keys, value, batch->value_bytes + first)) {
         KVC_BUG("a put of %u pairs failed: %s", count, strerror(errno));

@@ -18,6 +18,7 @@ struct kvc_bluecache_shards {
     struct kvc_bluecache_shard *shard;
     uint32_t shards;
     uint8_t *value; /* Room for the values of KVC_BLUECACHE_RUN_MAX requests. */
+    uint64_t sets;  /* So far; the number of its SET stands at the begin and at the end of a value. */
     uint32_t value_room;
     double preload_wall_s;
 };
