@@ -87,6 +87,8 @@ static bool write_page(struct kvc_flash_log *log, uint32_t number)
         header->sequence = log->sequence;
         header->step = step <= UINT16_MAX ? (uint16_t)step : 0;
         header->tail = log->tail;
+        uint64_t since = log->sequence - log->settled;
+        header->open = (uint16_t)(since < log->parallel_pages ? since : log->parallel_pages - 1);
         kvc_flash_page_seal(header, log->flash.page_bytes);
         if (kvc_flash_program_next(&log->flash, log->row, &log->next_page, header)) {
             uint64_t page = (uint64_t)log->row * log->flash.row_pages + log->next_page - 1;
@@ -333,7 +335,7 @@ void kvc_flash_log_clear(struct kvc_flash_log *log)
     reset_buffer(log);
     log->row = 0;
     log->next_page = 0;
-    log->sequence = log->tail = 1;
+    log->sequence = log->settled = log->tail = 1;
     log->last_sequence = 0;
     log->checkpoint_area = 0;
     log->checkpoint_number = 0;
@@ -357,6 +359,7 @@ void kvc_flash_log_free(struct kvc_flash_log *log)
         free(log->row_info);
         free(log->buffer);
         free(log->placed);
+        free(log->recent);
         free(log->flash.scratch);
         free(log);
     }
@@ -373,7 +376,8 @@ static bool measure(struct kvc_flash_log *log, const struct kvc_flash_log_params
         chips * geometry->pages_per_block > INT32_MAX ||
         geometry->blocks_per_chip < 2 + 2 * (uint64_t)params->checkpoint_rows ||
         params->value_max_bytes > KVC_BLUECACHE_VALUE_MAX || params->owner.moved == NULL ||
-        params->chunk_pages > INT16_MAX || params->owner.image_bytes % KVC_BLUECACHE_BUCKET_BYTES != 0) {
+        params->chunk_pages > INT16_MAX || params->parallel_pages >= UINT16_MAX ||
+        params->owner.image_bytes % KVC_BLUECACHE_BUCKET_BYTES != 0) {
         return false;
     }
     log->flash.page_bytes = geometry->page_bytes;
@@ -389,14 +393,18 @@ static bool measure(struct kvc_flash_log *log, const struct kvc_flash_log_params
     uint32_t largest =
         pages_for(log, KVC_FLASH_RECORD_HEADER_BYTES + KVC_BLUECACHE_KEY_MAX + log->value_max_bytes);
     log->buffer_limit = largest > log->chunk_pages ? largest : log->chunk_pages;
+    log->parallel_pages = params->parallel_pages > 1 ? params->parallel_pages : 1;
     log->buffer_pointer = params->buffer_pointer;
+    /* No page that may still be missing is erased again before it would be noticed. */
+    bool apart =
+        log->parallel_pages == 1 || log->pages >= log->flash.row_pages + 2 * (uint64_t)log->parallel_pages;
     uint64_t buffer_bytes = (uint64_t)log->buffer_limit * log->flash.page_bytes;
     bool no_image = params->checkpoint_rows == 0;
     bool image = params->owner.image_bytes != 0 && params->owner.save != NULL && params->owner.load != NULL &&
                  kvc_flash_checkpoint_pages(log) <= (uint64_t)log->checkpoint_rows * log->flash.row_pages;
     return log->pages <= address_end / log->flash.page_bytes &&
            log->pages >= 2 * (uint64_t)log->buffer_limit && params->buffer_pointer % 8 == 0 &&
-           params->buffer_pointer <= address_end - buffer_bytes && (no_image || image);
+           params->buffer_pointer <= address_end - buffer_bytes && (no_image || image) && apart;
 }
 
 struct kvc_flash_log *kvc_flash_log_create(const struct kvc_flash_log_params *params)
@@ -420,9 +428,10 @@ struct kvc_flash_log *kvc_flash_log_create(const struct kvc_flash_log_params *pa
     log->row_info = calloc(log->rows, sizeof(*log->row_info));
     log->buffer = calloc(log->buffer_limit, log->flash.page_bytes);
     log->placed = calloc(log->buffer_limit, sizeof(*log->placed));
+    log->recent = calloc(log->parallel_pages, sizeof(*log->recent));
     log->flash.scratch = malloc(log->flash.page_bytes);
     if (log->written == NULL || log->old == NULL || log->flash.bad == NULL || log->row_info == NULL ||
-        log->buffer == NULL || log->placed == NULL || log->flash.scratch == NULL) {
+        log->buffer == NULL || log->placed == NULL || log->recent == NULL || log->flash.scratch == NULL) {
         kvc_flash_log_free(log);
         errno = ENOMEM;
         return NULL;

@@ -28,13 +28,26 @@
  *    interrupted could bring back old values of keys whose newer values are already erased. For the same
  *    reason a corrupted page invalidates all older pages. A corrupted newest page cannot be told from a page
  *    torn by a power cut.
+ *  - A medium may program several pages at a time and finish them in any order (`parallel_pages`). It starts
+ *    one only when all but the last parallel_pages - 1 pages before it are on flash, and each chip works in
+ *    the order of the calls. A page says how many pages before it may be missing for this reason. If one
+ *    of these is missing, a power cut came first, and the log ends before the missing page. What was written
+ *    behind it does not count. A corrupted page among the last parallel_pages cannot be told from a missing
+ *    one.
  *  - The row that was being written at a crash is closed. Its remaining pages stay unused until the row is
  *    reclaimed, because an interrupted program may have left anything there.
  *  - Tombstones are available to callers whose deletes must survive a crash. The paper logs none.
  *
- * After recovery a key has the value of its last record that was completely on flash, or none. The record may
- * be missing if the index had no room for it, or if only a checkpoint covered it and that checkpoint is gone.
- * Recovery accepts arbitrary flash contents without crashing.
+ * A record is durable once its pages and all log pages before them are on flash. With a medium that returns
+ * when a page is on flash, this is so when its chunk was written or after kvc_flash_log_flush. With another
+ * one, only the medium knows when; and a checkpoint is as good as a flush only if the medium is idle before
+ * it is written.
+ *
+ * After recovery a key has the value of its last durable record, or none. The record may be missing if it was
+ * reclaimed, if the index had no room for it, or if only a checkpoint covered it and that checkpoint is gone.
+ * A power cut makes the log skip up to parallel_pages + 1 sequence numbers; after so many cuts without a
+ * durable page in between that 65535 are skipped, older pages are lost, because a page cannot say that the
+ * one before it is further back. Recovery accepts arbitrary flash contents without crashing.
  *
  * Not modelled: erasing in the background, reading several pages at once, the reorder buffer, and wear
  * levelling beyond the round robin that a log implies. Pages are counted here; the models turn them into
@@ -83,14 +96,19 @@ struct kvc_flash_log_params {
     uint32_t chunk_pages;            /**< Pages written at a time, at most 32767; 0 means 128. */
     uint32_t value_max_bytes;        /**< Longest value; 0 means KVC_BLUECACHE_VALUE_MAX [bytes]. */
     uint32_t checkpoint_rows;        /**< Rows for each of two checkpoints, at the end; 0 disables them. */
-    uint64_t buffer_pointer;         /**< Pointer to the write buffer, among the DRAM pointers below 2^40. */
+    /** Pages that the medium may be programming at a time; at most 65534. 0 and 1: each page is on flash when
+     * the call that programs it returns. */
+    uint32_t parallel_pages;
+    uint64_t buffer_pointer; /**< Pointer to the write buffer, among the DRAM pointers below 2^40. */
 };
 
 /** What recovery found. */
 struct kvc_flash_recovery {
-    bool checkpoint;           /**< True if an intact checkpoint was loaded. */
-    uint64_t pages;            /**< Log pages that count. */
-    uint64_t pages_dropped;    /**< Intact pages that do not count: already reclaimed, or before a gap. */
+    bool checkpoint; /**< True if an intact checkpoint was loaded. */
+    uint64_t pages;  /**< Log pages that count. */
+    /** Intact pages that do not count: already reclaimed, before a gap, or behind one that a power cut left
+     * while several pages were being programmed. */
+    uint64_t pages_dropped;
     uint64_t records_replayed; /**< Records replayed. */
     uint64_t records_cut;      /**< Records whose last pages are missing. */
 };
@@ -101,16 +119,17 @@ void kvc_flash_log_free(struct kvc_flash_log *log);
 /** Creates a log without accessing the medium; kvc_flash_log_format or kvc_flash_log_recover must follow.
  * Returns NULL with errno ENOMEM, or EINVAL in one of these cases: a dimension is 0; pages are smaller than
  * 512 bytes, larger than 64 KiB or not a multiple of 8 bytes; the data rows exceed 2^40 bytes; fewer than two
- * rows or fewer pages than two write buffers are left for data; `value_max_bytes` or `chunk_pages` is too
- * large; `moved` is NULL; checkpoints are enabled but the image is empty, has no callbacks or does not fit
- * into `checkpoint_rows`. */
+ * rows or fewer pages than two write buffers are left for data, or fewer than a row and 2 * `parallel_pages`
+ * if that is above 1; `value_max_bytes`, `chunk_pages` or `parallel_pages` is too large; `moved` is NULL;
+ * checkpoints are enabled but the image is empty, has no callbacks or does not fit into `checkpoint_rows`. */
 struct kvc_flash_log *kvc_flash_log_create(const struct kvc_flash_log_params *params);
 
 /** Starts an empty log by erasing the whole medium. */
 void kvc_flash_log_format(struct kvc_flash_log *log);
 
 /** Continues the log on the medium, whatever its contents. Every page is read once; pages whose records are
- * replayed and rows with gaps are read again. The owner's index must be empty. */
+ * replayed, rows that a medium with parallel pages wrote last and rows with gaps are read again. The owner's
+ * index must be empty, and `parallel_pages` no smaller than before. */
 void kvc_flash_log_recover(struct kvc_flash_log *log, struct kvc_flash_recovery *recovery);
 
 /** Tells `load` whether the page of a pointer is unchanged since the checkpoint. */

@@ -14,37 +14,47 @@ enum {
 
 /** Sequence numbers of the log pages in a row. */
 struct kvc_flash_row {
-    uint64_t end;   /**< Sequence number of the last page plus 1; 0 if the row holds no page. */
-    uint64_t start; /**< Sequence number of the first page; used only during recovery. */
-    uint16_t step;  /**< Step field of the first page; used only during recovery. */
-    bool regular;   /**< True if every other page follows its predecessor; used only during recovery. */
+    uint64_t end;     /**< Sequence number of the last page plus 1; 0 if the row holds no page. */
+    uint64_t start;   /**< Sequence number of the first page; used only during recovery. */
+    uint16_t step;    /**< Step field of the first page; used only during recovery. */
+    bool regular;     /**< True if every other page follows its predecessor; used only during recovery. */
+    uint64_t highest; /**< Largest sequence number; used only during recovery. */
+};
+
+/** One of the pages that were written last; used only during recovery. */
+struct kvc_flash_recent {
+    uint32_t row;                        /**< Its row. */
+    struct kvc_flash_page_header header; /**< Its header; zeroed if it is missing. */
 };
 
 /** A flash log. The number of a log page is row * pages of a row + page in the row. */
 struct kvc_flash_log {
-    struct kvc_flash_rows flash;    /**< The medium and its bad blocks. */
-    struct kvc_flash_owner owner;   /**< The index that points into the log. */
-    uint32_t rows;                  /**< Rows for data; the rows of the checkpoints follow. */
-    uint32_t checkpoint_rows;       /**< Rows of each of the two checkpoint areas. */
-    uint64_t pages;                 /**< Pages for data. */
-    bool ready;                     /**< True once the log was formatted or recovered. */
-    uint64_t *written;              /**< Bit p is set if page p holds a part of the log. */
-    uint64_t *old;                  /**< Bit p: page p is older than the checkpoint; only in recovery. */
-    struct kvc_flash_row *row_info; /**< One for each data row. */
-    uint32_t row;                   /**< Row that is being written. */
-    uint32_t next_page;             /**< Next page in it; the row is full at the pages of a row. */
-    uint64_t sequence;              /**< Sequence number of the next page. */
-    uint64_t last_sequence;         /**< Sequence number of the newest page; 0 if there is none. */
-    uint64_t tail;                  /**< Pages with smaller sequence numbers no longer count. */
-    uint8_t *buffer;                /**< Write buffer: pages as they will be written, not yet sealed. */
-    uint64_t *placed;               /**< Log page that each buffer page was written to. */
-    uint32_t buffer_limit;          /**< Capacity: a chunk, or the largest record if that is more [pages]. */
-    uint32_t chunk_pages;           /**< Pages written at a time. */
-    uint32_t buffer_pages;          /**< Buffer pages in use. */
-    uint32_t value_max_bytes;       /**< Longest value accepted [bytes]. */
-    uint64_t buffer_pointer;        /**< Pointer to the first byte of the write buffer. */
-    uint32_t checkpoint_area;       /**< Area of the next checkpoint, 0 or 1. */
-    uint64_t checkpoint_number;     /**< Number of the next checkpoint. */
+    struct kvc_flash_rows flash;     /**< The medium and its bad blocks. */
+    struct kvc_flash_owner owner;    /**< The index that points into the log. */
+    uint32_t rows;                   /**< Rows for data; the rows of the checkpoints follow. */
+    uint32_t checkpoint_rows;        /**< Rows of each of the two checkpoint areas. */
+    uint64_t pages;                  /**< Pages for data. */
+    bool ready;                      /**< True once the log was formatted or recovered. */
+    uint64_t *written;               /**< Bit p is set if page p holds a part of the log. */
+    uint64_t *old;                   /**< Bit p: page p is older than the checkpoint; only in recovery. */
+    struct kvc_flash_row *row_info;  /**< One for each data row. */
+    struct kvc_flash_recent *recent; /**< Room for the pages that are programmed at a time. */
+    uint32_t row;                    /**< Row that is being written. */
+    uint32_t next_page;              /**< Next page in it; the row is full at the pages of a row. */
+    uint64_t sequence;               /**< Sequence number of the next page. */
+    uint64_t last_sequence;          /**< Sequence number of the newest page; 0 if there is none. */
+    uint64_t settled;           /**< Pages with smaller sequence numbers are on flash, or do not count. */
+    uint32_t parallel_pages;    /**< Pages that the medium may be programming at a time, at least 1. */
+    uint64_t tail;              /**< Pages with smaller sequence numbers no longer count. */
+    uint8_t *buffer;            /**< Write buffer: pages as they will be written, not yet sealed. */
+    uint64_t *placed;           /**< Log page that each buffer page was written to. */
+    uint32_t buffer_limit;      /**< Capacity: a chunk, or the largest record if that is more [pages]. */
+    uint32_t chunk_pages;       /**< Pages written at a time. */
+    uint32_t buffer_pages;      /**< Buffer pages in use. */
+    uint32_t value_max_bytes;   /**< Longest value accepted [bytes]. */
+    uint64_t buffer_pointer;    /**< Pointer to the first byte of the write buffer. */
+    uint32_t checkpoint_area;   /**< Area of the next checkpoint, 0 or 1. */
+    uint64_t checkpoint_number; /**< Number of the next checkpoint. */
     struct kvc_bluecache_move moves[KVC_FLASH_MOVES]; /**< Moves not yet told to the owner. */
     uint32_t move_count;                              /**< Moves in `moves`. */
     struct kvc_flash_log_stats stats;                 /**< Counters for kvc_flash_log_stats. */

@@ -13,7 +13,7 @@
 
 enum { RECORD_ALIGN = 8 };
 
-static const uint32_t page_magic = 0x6c42764b;
+static const uint16_t page_magic = 0x764b;
 
 struct record_header {
     uint64_t back : 40;

@@ -1,10 +1,11 @@
 /* Recovery of a log from arbitrary contents of the medium.
  *
- * Recovery makes three passes. The first finds all intact pages and the newest of them. The second keeps the
- * pages that lead up to the newest one without a gap. The third replays, in the order of writing, the records
- * of those pages that the checkpoint does not cover. Pages before a gap do not count, because the gap may
- * have held newer values of their keys. A power cut while a row was being erased leaves such a gap, and so
- * does a corrupted page. */
+ * Recovery makes three passes. The first finds all intact pages and the newest of them. If several pages were
+ * being programmed at a power cut, the log ends before the first of them that is missing. The second pass
+ * keeps the pages that lead up to the newest one without a gap. The third replays, in the order of
+ * writing, the records of those pages that the checkpoint does not cover. Pages before a gap do not count,
+ * because the gap may have held newer values of their keys. A power cut while a row was being erased leaves
+ * such a gap, and so does a corrupted page. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +14,12 @@
 
 /* Result of the first pass. */
 struct scan {
-    bool any;          /* True if there is at least one intact page. */
-    uint64_t sequence; /* Sequence number of the newest page. */
-    uint64_t tail;     /* Oldest sequence number that counts, according to the newest page. */
-    uint32_t row;      /* Row of the newest page. */
+    bool any;          /* True if there is at least one page that counts. */
+    uint64_t sequence; /* Sequence number of the newest one. */
+    uint64_t tail;     /* Oldest sequence number that counts, according to it. */
+    uint32_t open;     /* Pages before it that may be missing, according to it. */
+    uint32_t row;      /* Its row. */
+    uint64_t end;      /* Sequence number of the newest intact page, whether it counts or not, plus 1. */
 };
 
 /* A record of several pages that has not been read to its end. */
@@ -39,6 +42,19 @@ static bool read_log_page(struct kvc_flash_log *log, uint32_t row, uint32_t page
 {
     return kvc_flash_read_page(&log->flash, row, page, KVC_FLASH_PAGE_LOG, header) &&
            header->tail <= header->sequence && header->step <= header->sequence;
+}
+
+/* A log that ends with this page. */
+static struct scan scan_at(const struct kvc_flash_log *log, uint32_t row,
+                           const struct kvc_flash_page_header *header)
+{
+    uint64_t most = log->parallel_pages - 1 < header->sequence ? log->parallel_pages - 1 : header->sequence;
+    return (struct scan){.any = true,
+                         .sequence = header->sequence,
+                         .tail = header->tail,
+                         .open = header->open < most ? header->open : (uint32_t)most,
+                         .row = row,
+                         .end = header->sequence + 1};
 }
 
 /* Marks all intact pages as written, and as old those with a sequence number below `checkpoint`. */
@@ -65,13 +81,80 @@ static void find_pages(struct kvc_flash_log *log, uint64_t checkpoint, struct sc
                 info->regular = info->regular && follows(&header, info->end - 1);
             }
             info->end = header.sequence + 1;
+            info->highest = header.sequence > info->highest ? header.sequence : info->highest;
             bool second = scan->any && header.sequence == scan->sequence && row == scan->row + 1;
             if (!scan->any || header.sequence > scan->sequence ||
                 second) { /* a page written twice: see filter_row */
-                *scan = (struct scan){true, header.sequence, header.tail, row};
+                *scan = scan_at(log, row, &header);
             }
         }
     }
+}
+
+/* Finds the pages that were written last, as far as some of them may be missing: that with sequence number i
+ * is log->recent[i - settled]. *before becomes the newest page before them. */
+static void find_recent(struct kvc_flash_log *log, const struct scan *scan, uint64_t settled,
+                        struct scan *before)
+{
+    uint64_t older = 0; /* The newest page of the rows that hold none of them. */
+    for (uint32_t row = 0; row < log->rows; row++) {
+        uint64_t highest = log->row_info[row].highest;
+        older = highest < settled && highest > older ? highest : older;
+    }
+    memset(log->recent, 0, ((size_t)scan->open + 1) * sizeof(*log->recent));
+    *before = (struct scan){0};
+    for (uint32_t row = 0; row < log->rows; row++) {
+        bool skipped = log->row_info[row].end == 0 || log->row_info[row].highest < older;
+        for (uint32_t i = 0; i < log->flash.row_pages && !skipped; i++) {
+            struct kvc_flash_page_header header;
+            if (!kvc_flash_bit(log->written, (uint64_t)row * log->flash.row_pages + i) ||
+                !read_log_page(log, row, i, &header) || header.sequence > scan->sequence) {
+                continue;
+            }
+            if (header.sequence >= settled) {
+                log->recent[header.sequence - settled] = (struct kvc_flash_recent){row, header};
+            } else if (!before->any || header.sequence > before->sequence) {
+                *before = scan_at(log, row, &header);
+            }
+        }
+    }
+}
+
+/* Ends the log with the last of the recent pages before which none is missing. Returns false if there is no
+ * such page. */
+static bool end_recent(struct kvc_flash_log *log, uint64_t settled, struct scan *scan)
+{
+    bool found = false;
+    uint32_t pages = scan->open + 1;
+    for (uint32_t i = 0; i < pages; i++) {
+        const struct kvc_flash_page_header *header = &log->recent[i].header;
+        if (header->magic == 0) {
+            continue; /* The number was skipped, or the page is missing; the next one tells. */
+        }
+        bool first = header->step == 0 || header->sequence - header->step < settled;
+        if (found ? !follows(header, scan->sequence) : !first) {
+            break;
+        }
+        *scan = scan_at(log, log->recent[i].row, header);
+        found = true;
+    }
+    return found;
+}
+
+/* If pages were missing when the power was cut, ends the log before the first of them. */
+static void settle(struct kvc_flash_log *log, struct scan *scan)
+{
+    uint64_t end = scan->end;
+    while (scan->any && scan->open > 0) {
+        uint64_t settled = scan->sequence - scan->open;
+        struct scan before;
+        find_recent(log, scan, settled, &before);
+        if (end_recent(log, settled, scan)) {
+            break;
+        }
+        *scan = before; /* It may itself be one of the last pages before an earlier power cut. */
+    }
+    scan->end = end;
 }
 
 static void drop_page(struct kvc_flash_log *log, uint32_t row, uint32_t i,
@@ -92,6 +175,12 @@ static void drop_pages(struct kvc_flash_log *log, uint32_t row, uint32_t count,
     for (uint32_t i = 0; i < count; i++) {
         drop_page(log, row, i, recovery);
     }
+}
+
+static void drop_row(struct kvc_flash_log *log, uint32_t row, struct kvc_flash_recovery *recovery)
+{
+    drop_pages(log, row, log->flash.row_pages, recovery);
+    log->row_info[row] = (struct kvc_flash_row){0};
 }
 
 /* Keeps the last run of pages of a row in which each follows its predecessor, and drops the others. Pages
@@ -145,8 +234,7 @@ static uint64_t keep_chain(struct kvc_flash_log *log, const struct scan *scan,
         }
         open = open && info->end - 1 == last;
         if (!open) {
-            drop_pages(log, row, log->flash.row_pages, recovery);
-            *info = (struct kvc_flash_row){0};
+            drop_row(log, row, recovery);
             continue;
         }
         oldest = info->start;
@@ -231,11 +319,17 @@ void kvc_flash_log_recover(struct kvc_flash_log *log, struct kvc_flash_recovery 
     kvc_flash_log_clear(log);
     kvc_flash_checkpoint_find(log, &checkpoint);
     find_pages(log, checkpoint.sequence, &scan, recovery);
+    settle(log, &scan);
+    if (scan.end != 0) {
+        /* Skipping a number keeps the next page from looking like the continuation of a cut record. */
+        log->sequence = scan.end + 1;
+    }
     if (scan.any) {
         log->tail = keep_chain(log, &scan, recovery);
         log->last_sequence = scan.sequence;
-        /* Skipping a number keeps the next page from looking like the continuation of a cut record. */
-        log->sequence = scan.sequence + 2;
+    }
+    for (uint32_t row = 0; row < log->rows && !scan.any; row++) {
+        drop_row(log, row, recovery);
     }
     if (checkpoint.found) {
         kvc_flash_checkpoint_load(log, &checkpoint);
@@ -245,6 +339,7 @@ void kvc_flash_log_recover(struct kvc_flash_log *log, struct kvc_flash_recovery 
     if (scan.any) {
         replay(log, &scan, recovery);
     }
+    log->settled = log->sequence;
     /* The row that was being written is closed as if it were full. */
     log->row = scan.any ? scan.row : log->rows - 1;
     log->next_page = log->flash.row_pages;

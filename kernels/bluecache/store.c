@@ -140,6 +140,7 @@ static bool create_parts(struct kvc_bluecache_store *store, const struct kvc_blu
         .chunk_pages = params->chunk_pages,
         .value_max_bytes = params->value_max_bytes,
         .checkpoint_rows = params->checkpoint_rows,
+        .parallel_pages = params->parallel_pages,
         .buffer_pointer = kvc_dram_slab_capacity_bytes(store->slab),
     };
     store->log = kvc_flash_log_create(&log);

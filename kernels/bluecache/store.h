@@ -11,6 +11,10 @@
  * is no DRAM store, goes directly to the write buffer. With `log_deletes`, deletes survive a crash, which the
  * paper does not require.
  *
+ * A pair is durable once its record is (flash_log.h). A pair in DRAM is not, and a put does not wait for it.
+ * A key that was deleted comes back after a crash with its last durable value, unless deletes are logged and
+ * the tombstone is durable.
+ *
  * The write policy is write-back. Not modelled: the write-through alternative of the paper, its interim table
  * for sets during a checkpoint, and batching over DMA and the network. A store may be used by one thread at a
  * time. */
@@ -38,8 +42,9 @@ struct kvc_bluecache_store_params {
     uint32_t chunk_pages;            /**< Pages written at a time; see kvc_flash_log_params. */
     uint32_t value_max_bytes;        /**< Longest value; 0 means KVC_BLUECACHE_VALUE_MAX [bytes]. */
     uint32_t checkpoint_rows;        /**< Rows for each checkpoint; see kvc_flash_log_params. */
-    bool log_deletes;                /**< Deletes are logged, so that they survive a crash. */
-    uint64_t seed;                   /**< Seed of the random choice of victims. */
+    uint32_t parallel_pages; /**< Pages that the medium programs at a time; see kvc_flash_log_params. */
+    bool log_deletes;        /**< Deletes are logged, so that they survive a crash. */
+    uint64_t seed;           /**< Seed of the random choice of victims. */
 };
 
 /** Counters of a store. */

@@ -14,8 +14,6 @@
 /* Events of requests; `unit` is the node. Those of flash engines have numbers from 64 on. */
 enum { HOP, ARRIVES, SEARCHED, DONE, BEGINS };
 
-enum { NO_REQUEST = UINT32_MAX };
-
 struct kvc_bluecache_request {
     double sent_ns;
     double tail_ns;        /* When the last byte has crossed the link behind it. */
@@ -95,6 +93,7 @@ void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const str
     for (uint32_t i = 0; i < config->nodes; i++) {
         struct kvc_bluecache_node *node = &cluster->node[i];
         kvc_flash_engine_open(&node->flash, config->flash, &cluster->events, (uint16_t)i);
+        kvc_bluecache_writer_open(&node->writer, &node->flash, (uint32_t)config->options->chunk_pages);
         node->staged = kvc_batch_create(KVC_BLUECACHE_RUN_MAX, key_stride);
         if (node->staged == NULL) {
             kvc_out_of_memory("the requests of a node");
@@ -113,6 +112,7 @@ void kvc_bluecache_cluster_close(struct kvc_bluecache_cluster *cluster)
 {
     for (uint32_t i = 0; cluster->node != NULL && i < cluster->config->nodes; i++) {
         struct kvc_bluecache_node *node = &cluster->node[i];
+        kvc_bluecache_writer_close(&node->writer);
         kvc_flash_engine_close(&node->flash);
         kvc_batch_free(node->staged);
         kvc_ring_free(&node->wanted[0]);
@@ -136,23 +136,6 @@ void kvc_bluecache_cluster_close(struct kvc_bluecache_cluster *cluster)
 }
 
 /* ---- the real structures ---- */
-
-/* Lets the chips do what the log did besides the pages that GETs read. */
-static void ask_chips(struct kvc_bluecache_node *node, struct kvc_bluecache_card *card, double now_ns,
-                      uint32_t from)
-{
-    for (uint32_t i = from; i < card->steps; i++) {
-        const struct kvc_bluecache_step *step = &card->step[i];
-        if (step->work == KVC_BLUECACHE_READ) {
-            kvc_flash_read(&node->flash, now_ns, step->page, NO_REQUEST);
-        } else if (step->work == KVC_BLUECACHE_ERASE) {
-            kvc_flash_erase(&node->flash, now_ns, step->page, NO_REQUEST);
-        } else {
-            kvc_flash_program(&node->flash, now_ns, step->page, NO_REQUEST);
-            node->programs++;
-        }
-    }
-}
 
 /* Notes what a request did, and which pages it reads. */
 static void note_done(struct kvc_bluecache_request *request, const struct kvc_bluecache_done *done,
@@ -187,7 +170,8 @@ static void run_requests(struct kvc_bluecache_cluster *cluster, uint32_t number,
         note_done(&cluster->request[request[first + i]], &done[i], &card->step[at]);
         at += done[i].pages;
     }
-    ask_chips(&cluster->node[number], card, now_ns, at);
+    /* The rest is what the log did besides. */
+    kvc_bluecache_writer_ask(&cluster->node[number].writer, now_ns, &card->step[at], card->steps - at);
 }
 
 /* Runs the staged requests of a store in runs of one operation, except those that begin at the database. */
@@ -325,7 +309,7 @@ static void move(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t 
 /* Whether both write buffers are being programmed. */
 static bool is_blocked(const struct kvc_bluecache_cluster *cluster, const struct kvc_bluecache_node *node)
 {
-    return node->programs - node->flash.programs > cluster->config->options->chunk_pages;
+    return node->writer.programs - node->flash.programs > cluster->config->options->chunk_pages;
 }
 
 static void arrive(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
@@ -378,7 +362,8 @@ static void searched(struct kvc_bluecache_cluster *cluster, double now_ns, uint3
 static void chip_done(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
 {
     struct kvc_bluecache_node *node = &cluster->node[at];
-    if (number == NO_REQUEST) {
+    if ((number & KVC_BLUECACHE_WRITER_TAG) != 0) {
+        kvc_bluecache_writer_ended(&node->writer, now_ns, number);
         while (node->blocked.count > 0 && !is_blocked(cluster, node)) {
             search(cluster, now_ns, at, kvc_ring_pop(&node->blocked).tag);
         }

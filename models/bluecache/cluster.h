@@ -11,8 +11,8 @@
  * Behind the cache there may be a database (node.database): a GET that misses goes on with a query and a SET
  * of its result, and a SET is an update and then a DELETE (sim/run/cache_aside.h).
  *
- * What the log programs, erases and reads to reclaim is done by the same chips: reads wait behind it. SETs
- * wait while both write buffers are being programmed.
+ * What the log programs, erases and reads to reclaim is done by the same chips (writer.h): reads wait behind
+ * it. SETs wait while both write buffers are being programmed.
  *
  * Like a NIC of KV-Direct, the cluster handles its own events up to the engine's time. Real structures run up
  * to 64 requests before the first of them arrives, so that their cache misses overlap.
@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "models/bluecache/store.h"
+#include "models/bluecache/writer.h"
 #include "sim/base/events.h"
 #include "sim/base/ring.h"
 #include "sim/base/rng.h"
@@ -46,7 +47,7 @@ struct kvc_bluecache_request;
 struct kvc_bluecache_node {
     struct kvc_flash_engine flash;
     uint32_t tags_used;
-    uint64_t programs;         /* Asked for so far. */
+    struct kvc_bluecache_writer writer;
     struct kvc_ring wanted[2]; /* Pages that wait for a tag: of the own host, and of others. */
     uint32_t turn;             /* Whose turn it is. */
     struct kvc_ring blocked;   /* SETs that wait for a write buffer. */

@@ -4,6 +4,8 @@
 
 #include "kernels/bluecache/flash_page.h"
 #include "kernels/bluecache/index.h"
+#include "models/bluecache/costs.h"
+#include "models/bluecache/writer.h"
 #include "models/model.h"
 
 static enum kvc_status set_nodes(const struct kvc_scenario *scenario, struct kvc_bluecache_config *config,
@@ -46,12 +48,17 @@ static enum kvc_status set_log(struct kvc_bluecache_config *config, struct kvc_d
     const struct kvc_flash *flash = config->flash;
     double row_bytes = (double)(flash->channels * flash->chips * flash->pages_per_block) * flash->page_bytes;
     double rows = floor(config->options->flash_bytes / row_bytes);
-    double least = fmax(2, ceil(2 * (double)config->options->chunk_pages * flash->page_bytes / row_bytes));
+    /* A page is not erased while one that is programmed at the same time may still be missing. */
+    double parallel = kvc_bluecache_writer_parallel((uint32_t)config->options->chunk_pages);
+    uint32_t record_pages = kvc_bluecache_pages(config, KVC_BLUECACHE_KEY_MAX, config->value_max_bytes);
+    double least = fmax(1 + ceil(2 * parallel * flash->page_bytes / row_bytes),
+                        fmax(2, ceil(2 * (double)record_pages * flash->page_bytes / row_bytes)));
     if (rows < least || rows > (double)flash->blocks) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.flash: found %.4g MiB, allowed are %.4g to %.4g MiB: whole rows of a block of each "
-            "chip, room for two chunks, and no more than the card has",
+            "chip, room for four chunks and a row and for two of the largest values, and no "
+            "more than the card has",
             config->options->flash_bytes / 0x1p20, least * row_bytes / 0x1p20,
             (double)flash->blocks * row_bytes / 0x1p20);
     }
@@ -107,6 +114,8 @@ enum kvc_status kvc_bluecache_resolve(const struct kvc_scenario *scenario, void 
                                             .fpga = kvc_fpga_of(&scenario->node),
                                             .database = kvc_database_of(&scenario->node),
                                             .threads = scenario->workload.arrival == KVC_ARRIVAL_CLOSED};
+    uint32_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload);
+    config->value_max_bytes = value_bytes > 0 ? value_bytes : 1;
     if (!kvc_pcie_has_copies(config->pcie)) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,

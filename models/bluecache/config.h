@@ -27,6 +27,7 @@ struct kvc_bluecache_config {
     const struct kvc_fpga *fpga;
     const struct kvc_database *database; /* NULL: there is none. */
     struct kvc_flash_geometry geometry;  /* Of the log on flash. */
+    uint32_t value_max_bytes;            /* Longest value, at least 1. */
     uint32_t nodes, stores, apps;        /* The first ones store and ask. */
     bool threads;                        /* Application threads ask; otherwise the host's DMA alone. */
     double edge_bytes_per_s;             /* Of the links between two neighbours. */

@@ -71,10 +71,10 @@ Test(bluecache_config, settles_nodes_and_log)
 Test(bluecache_config, refuses_a_log_smaller_than_its_chunks)
 {
     setup.options.flash_bytes = 0x1p21;
-    expect_error("system.flash: found 2 MiB, allowed are 4 to 200 MiB");
+    expect_error("system.flash: found 2 MiB, allowed are 6 to 200 MiB");
     setup.options.flash_bytes = 64 * 0x1p20;
-    setup.options.chunk_pages = 8192;
-    expect_error("system.flash: found 64 MiB, allowed are 128 to 200 MiB");
+    setup.options.chunk_pages = 4096;
+    expect_error("system.flash: found 64 MiB, allowed are 130 to 200 MiB");
 }
 
 Test(bluecache_config, refuses_more_flash_than_a_pointer_addresses)

@@ -4,16 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/bluecache/writer.h"
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
-
-static uint32_t value_room(const struct kvc_scenario *scenario)
-{
-    uint32_t bytes = kvc_workload_value_bytes_max(&scenario->workload);
-    return bytes > 0 ? bytes : 1;
-}
 
 double kvc_bluecache_store_bytes(const struct kvc_scenario *scenario)
 {
@@ -23,7 +18,7 @@ double kvc_bluecache_store_bytes(const struct kvc_scenario *scenario)
                    geometry->pages_per_block;
     double node = config->options->index_bytes + config->options->dram_bytes + pages * geometry->page_bytes +
                   pages / 4 + 2 * (double)config->options->chunk_pages * geometry->page_bytes;
-    return config->stores * node + (double)KVC_BLUECACHE_RUN_MAX * value_room(scenario);
+    return config->stores * node + (double)KVC_BLUECACHE_RUN_MAX * config->value_max_bytes;
 }
 
 static void free_shards(struct kvc_bluecache_shards *shards)
@@ -37,19 +32,30 @@ static void free_shards(struct kvc_bluecache_shards *shards)
     free(shards);
 }
 
+struct kvc_bluecache_store_params kvc_bluecache_store_params_of(const struct kvc_bluecache_config *config,
+                                                                struct kvc_flash_medium *medium,
+                                                                uint64_t seed)
+{
+    uint32_t chunk_pages = (uint32_t)config->options->chunk_pages;
+    return (struct kvc_bluecache_store_params){
+        .index_bytes = (uint64_t)config->options->index_bytes,
+        .dram_bytes = (uint64_t)config->options->dram_bytes,
+        .medium = medium,
+        .chunk_pages = chunk_pages,
+        .value_max_bytes = config->value_max_bytes,
+        .parallel_pages = kvc_bluecache_writer_parallel(chunk_pages),
+        .seed = seed,
+    };
+}
+
 static bool open_shard(struct kvc_bluecache_shard *shard, const struct kvc_bluecache_config *config,
                        uint64_t seed)
 {
     if (!kvc_bluecache_card_open(&shard->card, &config->geometry)) {
         return false;
     }
-    const struct kvc_bluecache_store_params params = {
-        .index_bytes = (uint64_t)config->options->index_bytes,
-        .dram_bytes = (uint64_t)config->options->dram_bytes,
-        .medium = &shard->card.medium,
-        .chunk_pages = (uint32_t)config->options->chunk_pages,
-        .seed = seed,
-    };
+    const struct kvc_bluecache_store_params params =
+        kvc_bluecache_store_params_of(config, &shard->card.medium, seed);
     shard->store = kvc_bluecache_store_create(&params);
     if (shard->store == NULL) {
         return false;
@@ -66,14 +72,25 @@ static struct kvc_bluecache_keys keys_of(const struct kvc_batch *batch, uint32_t
                                        .bytes = batch->key_bytes + first};
 }
 
-/* All values have the same bytes; the store copies them. */
+/* Makes a value of the next SET, as far as its length allows. */
+static const uint8_t *next_value(struct kvc_bluecache_shards *shards, uint8_t *value, uint32_t bytes)
+{
+    uint64_t number = ++shards->sets;
+    uint32_t part = bytes < sizeof(number) ? bytes : sizeof(number);
+    memcpy(value, &number, part);
+    memcpy(value + bytes - part, &number, part);
+    return value;
+}
+
+/* The store copies the values. */
 static void put(struct kvc_bluecache_shards *shards, uint32_t number, const struct kvc_batch *batch,
                 uint32_t first, uint32_t count)
 {
     const uint8_t *value[KVC_BLUECACHE_RUN_MAX];
     const struct kvc_bluecache_keys keys = keys_of(batch, first, count);
     for (uint32_t i = 0; i < count; i++) {
-        value[i] = shards->value;
+        value[i] =
+            next_value(shards, shards->value + (size_t)i * shards->value_room, batch->value_bytes[first + i]);
     }
     if (!kvc_bluecache_store_put(shards->shard[number].store, &keys, value, batch->value_bytes + first)) {
         KVC_BUG("a put of %u pairs failed: %s", count, strerror(errno));
@@ -118,7 +135,7 @@ enum kvc_status kvc_bluecache_shards_create(const struct kvc_scenario *scenario,
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
     }
     shards->shards = config->stores;
-    shards->value_room = value_room(scenario);
+    shards->value_room = config->value_max_bytes;
     shards->value = calloc(KVC_BLUECACHE_RUN_MAX, shards->value_room);
     shards->shard = calloc(shards->shards, sizeof(*shards->shard));
     enum kvc_status status = KVC_OK;

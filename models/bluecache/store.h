@@ -18,6 +18,7 @@ struct kvc_bluecache_shards {
     struct kvc_bluecache_shard *shard;
     uint32_t shards;
     uint8_t *value; /* Room for the values of KVC_BLUECACHE_RUN_MAX requests. */
+    uint64_t sets;  /* So far; the number of its SET stands at the begin and at the end of a value. */
     uint32_t value_room;
     double preload_wall_s;
 };
@@ -33,6 +34,11 @@ struct kvc_bluecache_done {
 
 /* Returns the memory that the structures take [bytes]. */
 double kvc_bluecache_store_bytes(const struct kvc_scenario *scenario);
+
+/* Returns the parameters of a node's store on a flash medium. */
+struct kvc_bluecache_store_params kvc_bluecache_store_params_of(const struct kvc_bluecache_config *config,
+                                                                struct kvc_flash_medium *medium,
+                                                                uint64_t seed);
 
 /* Creates and fills the structures. `*state` becomes a struct kvc_bluecache_shards. */
 enum kvc_status kvc_bluecache_shards_create(const struct kvc_scenario *scenario, uint64_t seed, void **state,
