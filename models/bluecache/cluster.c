@@ -94,6 +94,7 @@ void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const str
     for (uint32_t i = 0; i < config->nodes; i++) {
         struct kvc_bluecache_node *node = &cluster->node[i];
         kvc_flash_engine_open(&node->flash, config->flash, &cluster->events, (uint16_t)i);
+        node->dram_free_ns = kvc_array_of(config->dram_channels, sizeof(*node->dram_free_ns));
         node->staged = kvc_batch_create(KVC_BLUECACHE_RUN_MAX, kvc_workload_key_stride(&scenario->workload));
         if (node->staged == NULL) {
             kvc_out_of_memory("the requests of a node");
@@ -107,6 +108,7 @@ void kvc_bluecache_cluster_close(struct kvc_bluecache_cluster *cluster)
         struct kvc_bluecache_node *node = &cluster->node[i];
         kvc_flash_engine_close(&node->flash);
         kvc_batch_free(node->staged);
+        free(node->dram_free_ns);
         free(node->wanted[0].entry);
         free(node->wanted[1].entry);
         free(node->blocked.entry);
@@ -133,7 +135,7 @@ static void ask_chips(struct kvc_bluecache_node *node, struct kvc_bluecache_card
     for (uint32_t i = from; i < card->steps; i++) {
         const struct kvc_bluecache_step *step = &card->step[i];
         if (step->work == KVC_BLUECACHE_READ) {
-            kvc_flash_read(&node->flash, now_ns, step->page, NO_REQUEST);
+            kvc_flash_read(&node->flash, now_ns, step->page, node->flash.flash->page_bytes, NO_REQUEST);
         } else if (step->work == KVC_BLUECACHE_ERASE) {
             kvc_flash_erase(&node->flash, now_ns, step->page, NO_REQUEST);
         } else {
@@ -222,7 +224,10 @@ static void search(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     const struct kvc_bluecache_request *request = &cluster->request[number];
     double dram_ns = kvc_bluecache_dram_ns(cluster->config, (enum kvc_op)request->op, request->place,
                                            request->key_bytes, request->value_bytes);
-    double done_ns = kvc_serve(&node->dram_free_ns, &node->dram_busy_ns, now_ns, dram_ns);
+    /* Buckets are hashed, so that a request needs any of the channels. */
+    uint32_t channels = cluster->config->dram_channels;
+    uint32_t channel = channels > 1 ? (uint32_t)(kvc_rng_u64(&cluster->choice) % channels) : 0;
+    double done_ns = kvc_serve(&node->dram_free_ns[channel], &node->dram_busy_ns, now_ns, dram_ns);
     kvc_events_add(&cluster->events, done_ns, SEARCHED, (uint16_t)at, number);
 }
 
@@ -317,12 +322,14 @@ static void arrive(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
 /* Gives tags to pages that wait, those of the own host and of others in turn. */
 static void read_wanted(struct kvc_bluecache_cluster *cluster, double now_ns, struct kvc_bluecache_node *node)
 {
-    while (node->tags_used < cluster->config->flash->tags &&
+    while (node->tags_used < kvc_flash_tags(cluster->config->flash) &&
            node->wanted[0].count + node->wanted[1].count > 0) {
         node->turn = node->wanted[node->turn ^ 1].count > 0 ? node->turn ^ 1 : node->turn;
         struct kvc_bluecache_wanted wanted = pop(&node->wanted[node->turn]);
         node->tags_used++;
-        kvc_flash_read(&node->flash, now_ns, wanted.page, wanted.request);
+        const struct kvc_bluecache_request *request = &cluster->request[wanted.request];
+        double bytes = kvc_bluecache_fetched_bytes(cluster->config, request->key_bytes, request->value_bytes);
+        kvc_flash_read(&node->flash, now_ns, wanted.page, bytes, wanted.request);
     }
 }
 

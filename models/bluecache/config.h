@@ -26,6 +26,7 @@ struct kvc_bluecache_config {
     const struct kvc_fpga *fpga;
     struct kvc_flash_geometry geometry; /* Of the log on flash. */
     uint32_t nodes, stores, apps;       /* The first ones store and ask. */
+    uint32_t dram_channels;             /* Of a card's DRAM; each serves one access after another. */
     bool threads;                       /* Application threads ask; otherwise the host's DMA alone. */
     double edge_bytes_per_s;            /* Of the links between two neighbours. */
 };
