@@ -197,6 +197,10 @@ void kvc_bluecache_add_capacity(const struct kvc_scenario *scenario, struct kvc_
     if (config->fpga->power_w > 0 && flash->busy_watts > 0) {
         kvc_metrics_set(&result->model, "gb_per_w", gb / (config->fpga->power_w + cards * flash->busy_watts));
     }
+    if (flash->price_usd > 0) {
+        double dram_usd = config->fpga->dram_bytes / 1e9 * fmax(config->dram->gb_price_usd, 0);
+        kvc_metrics_set(&result->model, "usd_per_gb", (cards * flash->price_usd + dram_usd) / gb);
+    }
 }
 
 /* Returns the power of all nodes [W]: that of the boards, and that of flash at work, or what its use leaves

@@ -132,6 +132,15 @@ static const struct kvc_option rows[] = {
      .by_default = "0ns",
      .help = "time that controller, interface and driver of a drive add to every operation while others go "
              "on; a longer time lengthens every read"},
+    {.name = "price",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, price_usd),
+     .min = 0,
+     .max = 1e6,
+     .by_default = "0",
+     .help =
+         "price of one card in US dollars, whose source states the year; a higher one raises the price of "
+         "a gigabyte; 0: unknown"},
     WATTS_ROW("idle", idle_watts, "power of the card without work; left out: no energy is reported"),
     WATTS_ROW("busy", busy_watts, "power of the card at work; left out: no energy is reported"),
 };

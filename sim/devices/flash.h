@@ -51,6 +51,7 @@ struct kvc_flash {
     double operation_ns;  /**< Drive: time for which an operation occupies the controller. */
     double interface_bytes_per_s; /**< Drive: rate of the interface, each way; 0: no limit. */
     double access_ns;             /**< Drive: latency that controller and interface add to an operation. */
+    double price_usd;             /**< Price of the card [US dollars]; 0: unknown. */
     double idle_watts;            /**< Power of the card without work; NaN: not published. */
     double busy_watts;            /**< Power of the card at work; NaN: not published. */
 };
