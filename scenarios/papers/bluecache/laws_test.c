@@ -113,3 +113,19 @@ Test(bluecache_laws, the_own_host_gets_half_of_a_busy_card)
         cr_expect_float_eq(others, 0.5, 0.02, "%d hosts: %.3f", hosts, others);
     }
 }
+
+/* Table 1: flash of 318.59 USD for 512 GB, and a gigabyte of DRAM for 5.62 USD. */
+Test(bluecache_laws, a_gigabyte_costs_its_flash_and_its_share_of_dram)
+{
+    const char *nodes[] = {
+        "node = { flash = \"samsung-950-pro\" },",
+        "node = { flash = { base = \"samsung-950-pro\", cards = 3 } },",
+        "node = { flash = \"samsung-950-pro\", dram = { base = \"ddr3-1600-vc707\", price = 5.62 } },"};
+    const double usd[] = {318.59 / 512, 318.59 / 512, (318.59 + 5.62) / 512};
+    for (int i = 0; i < 3; i++) {
+        struct kvc_outcome *closed =
+            answer("dram = \"0B\", flash = \"1GiB\"", nodes[i], READS "arrival = \"saturate\"", true);
+        cr_expect_float_eq(kvc_laws_value(closed, "usd_per_gb"), usd[i], 1e-3 * usd[i], "%s", nodes[i]);
+        kvc_outcome_free(closed);
+    }
+}
