@@ -93,6 +93,7 @@ void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const str
     for (uint32_t i = 0; i < config->nodes; i++) {
         struct kvc_bluecache_node *node = &cluster->node[i];
         kvc_flash_engine_open(&node->flash, config->flash, &cluster->events, (uint16_t)i);
+        node->dram_free_ns = kvc_array_of(config->dram_channels, sizeof(*node->dram_free_ns));
         kvc_bluecache_writer_open(&node->writer, &node->flash, (uint32_t)config->options->chunk_pages);
         node->staged = kvc_batch_create(KVC_BLUECACHE_RUN_MAX, key_stride);
         if (node->staged == NULL) {
@@ -118,6 +119,7 @@ void kvc_bluecache_cluster_close(struct kvc_bluecache_cluster *cluster)
         kvc_ring_free(&node->wanted[0]);
         kvc_ring_free(&node->wanted[1]);
         kvc_ring_free(&node->blocked);
+        free(node->dram_free_ns);
     }
     for (uint32_t i = 0; i < cluster->requests; i++) {
         free_pages(&cluster->request[i]);
@@ -231,7 +233,10 @@ static void search(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     const struct kvc_bluecache_request *request = &cluster->request[number];
     double dram_ns = kvc_bluecache_dram_ns(cluster->config, (enum kvc_op)request->op, request->place,
                                            request->key_bytes, request->value_bytes);
-    double done_ns = kvc_serve(&node->dram_free_ns, &node->dram_busy_ns, now_ns, dram_ns);
+    /* Buckets are hashed, so that a request needs any of the channels. */
+    uint32_t channels = cluster->config->dram_channels;
+    uint32_t channel = channels > 1 ? (uint32_t)(kvc_rng_u64(&cluster->choice) % channels) : 0;
+    double done_ns = kvc_serve(&node->dram_free_ns[channel], &node->dram_busy_ns, now_ns, dram_ns);
     kvc_events_add(&cluster->events, done_ns, SEARCHED, (uint16_t)at, number);
 }
 
@@ -325,12 +330,14 @@ static void arrive(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
 /* Gives tags to pages that wait, those of the own host and of others in turn. */
 static void read_wanted(struct kvc_bluecache_cluster *cluster, double now_ns, struct kvc_bluecache_node *node)
 {
-    while (node->tags_used < cluster->config->flash->tags &&
+    while (node->tags_used < kvc_flash_tags(cluster->config->flash) &&
            node->wanted[0].count + node->wanted[1].count > 0) {
         node->turn = node->wanted[node->turn ^ 1].count > 0 ? node->turn ^ 1 : node->turn;
         struct kvc_ring_entry wanted = kvc_ring_pop(&node->wanted[node->turn]);
         node->tags_used++;
-        kvc_flash_read(&node->flash, now_ns, wanted.value, wanted.tag);
+        const struct kvc_bluecache_request *request = &cluster->request[wanted.tag];
+        double bytes = kvc_bluecache_fetched_bytes(cluster->config, request->key_bytes, request->value_bytes);
+        kvc_flash_read(&node->flash, now_ns, wanted.value, bytes, wanted.tag);
     }
 }
 

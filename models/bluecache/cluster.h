@@ -1,15 +1,18 @@
 /* Simulates the nodes of BlueCache: hosts, cards with their DRAM and flash, and the links between cards.
  *
  * A request crosses PCIe to the card of its host and, if another node stores its key, card after card to that
- * one. The index and all else in the card's DRAM is served one access after another. A pair on flash is read
- * page by page; the controller has a limited number of tags, which requests of the own host and of others get
- * in turn. The response takes the same way back. Responses leave in the order in which they become ready.
+ * one. The index and all else in the card's DRAM is served one access after another by each of its channels.
+ * A pair on flash is read page by page; the controller has a limited number of tags, which requests of the
+ * own host and of others get in turn. The response takes the same way back. Responses leave in the order in
+ * which they become ready.
  *
  * With application threads (workload.arrival = { clients = N }), a request first takes the lock of the DMA
  * segments, and a response thread wakes the application threads one after another.
  *
  * Behind the cache there may be a database (node.database): a GET that misses goes on with a query and a SET
  * of its result, and a SET is an update and then a DELETE (sim/run/cache_aside.h).
+ *
+ * A GET from a drive fetches only the sectors of its record, wherever they begin in the page.
  *
  * What the log programs, erases and reads to reclaim is done by the same chips (writer.h): reads wait behind
  * it. SETs wait while both write buffers are being programmed.
@@ -53,7 +56,8 @@ struct kvc_bluecache_node {
     struct kvc_ring blocked;   /* SETs that wait for a write buffer. */
     struct kvc_batch *staged;  /* Requests that the structures have run or will run next. */
     uint32_t request[KVC_BLUECACHE_RUN_MAX], next;
-    double in_free_ns, out_free_ns, dram_free_ns, call_free_ns, thread_free_ns;
+    double in_free_ns, out_free_ns, call_free_ns, thread_free_ns;
+    double *dram_free_ns; /* Of each channel. */
     double in_busy_ns, out_busy_ns, dram_busy_ns, call_busy_ns,
         thread_busy_ns; /* Since the cluster opened. */
 };
@@ -63,7 +67,7 @@ struct kvc_bluecache_cluster {
     const struct kvc_bluecache_config *config;
     struct kvc_bluecache_shards *shards;
     struct kvc_source *source;
-    struct kvc_rng choice; /* Of the store that a saturating host asks. */
+    struct kvc_rng choice; /* Of the store that a saturating host asks, and of channels of the DRAM. */
     struct kvc_events events;
     struct kvc_bluecache_node *node;
     uint32_t *route;      /* kvc_fabric_routes(). */

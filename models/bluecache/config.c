@@ -46,7 +46,7 @@ static enum kvc_status set_nodes(const struct kvc_scenario *scenario, struct kvc
 static enum kvc_status set_log(struct kvc_bluecache_config *config, struct kvc_diag *diag)
 {
     const struct kvc_flash *flash = config->flash;
-    double row_bytes = (double)(flash->channels * flash->chips * flash->pages_per_block) * flash->page_bytes;
+    double row_bytes = (double)(kvc_flash_chips(flash) * flash->pages_per_block) * flash->page_bytes;
     double rows = floor(config->options->flash_bytes / row_bytes);
     /* A page is not erased while one that is programmed at the same time may still be missing. */
     double parallel = kvc_bluecache_writer_parallel((uint32_t)config->options->chunk_pages);
@@ -69,7 +69,7 @@ static enum kvc_status set_log(struct kvc_bluecache_config *config, struct kvc_d
             "on flash",
             rows * row_bytes / 0x1p30);
     }
-    config->geometry = (struct kvc_flash_geometry){.buses = (uint32_t)flash->channels,
+    config->geometry = (struct kvc_flash_geometry){.buses = kvc_flash_channels(flash),
                                                    .chips_per_bus = (uint32_t)flash->chips,
                                                    .blocks_per_chip = (uint32_t)rows,
                                                    .pages_per_block = (uint32_t)flash->pages_per_block,
@@ -113,6 +113,8 @@ enum kvc_status kvc_bluecache_resolve(const struct kvc_scenario *scenario, void 
                                             .fabric = kvc_fabric_of(&scenario->node),
                                             .fpga = kvc_fpga_of(&scenario->node),
                                             .database = kvc_database_of(&scenario->node),
+                                            .dram_channels =
+                                                (uint32_t)kvc_dram_channels(kvc_dram_of(&scenario->node)),
                                             .threads = scenario->workload.arrival == KVC_ARRIVAL_CLOSED};
     uint32_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload);
     config->value_max_bytes = value_bytes > 0 ? value_bytes : 1;

@@ -29,6 +29,7 @@ struct kvc_bluecache_config {
     struct kvc_flash_geometry geometry;  /* Of the log on flash. */
     uint32_t value_max_bytes;            /* Longest value, at least 1. */
     uint32_t nodes, stores, apps;        /* The first ones store and ask. */
+    uint32_t dram_channels;              /* Of a card's DRAM; each serves one access after another. */
     bool threads;                        /* Application threads ask; otherwise the host's DMA alone. */
     double edge_bytes_per_s;             /* Of the links between two neighbours. */
 };

@@ -18,7 +18,8 @@ static struct setup {
 static void set_up(void)
 {
     setup = (struct setup){.pcie = {.h2d_bytes_per_s = 1e9, .d2h_bytes_per_s = 1e9},
-                           .flash = {.channels = 2,
+                           .flash = {.cards = 1,
+                                     .channels = 2,
                                      .chips = 2,
                                      .blocks = 100,
                                      .pages_per_block = 64,
@@ -66,6 +67,10 @@ Test(bluecache_config, settles_nodes_and_log)
     cr_expect_eq(setup.config.geometry.blocks_per_chip, 32, "64 MiB in rows of 2 MiB");
     cr_expect_eq(setup.config.edge_bytes_per_s, 1e9, "two links, two neighbours");
     cr_expect_not(setup.config.threads);
+    setup.flash.cards = 4;
+    expect_error(NULL);
+    cr_expect_eq(setup.config.geometry.blocks_per_chip, 8, "64 MiB in rows of 8 MiB");
+    cr_expect_eq(setup.config.geometry.buses, 8);
 }
 
 Test(bluecache_config, refuses_a_log_smaller_than_its_chunks)

@@ -50,6 +50,14 @@ uint32_t kvc_bluecache_pages(const struct kvc_bluecache_config *config, uint32_t
     return (uint32_t)ceil((KVC_FLASH_RECORD_HEADER_BYTES + (double)key_bytes + value_bytes) / room);
 }
 
+double kvc_bluecache_fetched_bytes(const struct kvc_bluecache_config *config, uint32_t key_bytes,
+                                   uint32_t value_bytes)
+{
+    double record = KVC_FLASH_RECORD_HEADER_BYTES + (double)key_bytes + value_bytes;
+    bool whole = kvc_bluecache_pages(config, key_bytes, value_bytes) > 1;
+    return whole ? config->flash->page_bytes : kvc_flash_fetched_bytes(config->flash, record);
+}
+
 double kvc_bluecache_in_ns(const struct kvc_bluecache_config *config, double bytes)
 {
     return bytes / config->pcie->h2d_bytes_per_s * 1e9;

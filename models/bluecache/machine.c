@@ -30,8 +30,10 @@ static struct kvc_bluecache_machine add_node(const struct kvc_bluecache_config *
     double card_w = config->fpga->power_w;
     const struct kvc_watts card = {card_w, card_w, card_w};
     const struct kvc_flash *flash = config->flash;
-    const struct kvc_watts chips = {flash->idle_watts, flash->busy_watts, flash->busy_watts};
-    bool powered = flash->idle_watts >= 0 && flash->busy_watts >= 0;
+    double idle_w = (double)flash->cards * flash->idle_watts,
+           busy_w = (double)flash->cards * flash->busy_watts;
+    const struct kvc_watts chips = {idle_w, busy_w, busy_w};
+    bool powered = idle_w >= 0 && busy_w >= 0;
     struct kvc_bluecache_machine machine = {
         .host = add_host(platform, zone, node, "host", NULL),
         .card = add_host(platform, zone, node, "fpga", card_w > 0 ? &card : NULL),

@@ -22,6 +22,8 @@ struct places {
 /* What a request takes on average. */
 struct loads {
     double in_ns, out_ns, dram_ns, channel_ns, chip_ns; /* Of a host, a store, all channels and chips. */
+    double controller_ns, interface_ns;                 /* Of all drives of a store. */
+    double read_ns;                                     /* Of one read that waits nowhere. */
     double reads;                                       /* Pages that it reads. */
     double latency_ns;                                  /* Without waiting. */
     double edge_ns;                                     /* Of the busiest link. */
@@ -30,7 +32,7 @@ struct loads {
 
 /* The highest rates of all requests [per ns]. */
 struct limits {
-    double in, out, dram, channels, chips, tags, fabric, call, wake, database, lowest;
+    double in, out, dram, controller, channels, chips, interface, tags, fabric, call, wake, database, lowest;
 };
 
 /* Returns the share of the keys of a node that its index keeps: buckets of four, filled at random. */
@@ -147,13 +149,19 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct p
         delete *kvc_bluecache_dram_ns(config, KVC_OP_DELETE, KVC_BLUECACHE_IN_FLASH, key, value);
     /* What SETs put reaches flash sooner or later. */
     double programs = set * (KVC_FLASH_RECORD_HEADER_BYTES + (double)key + value) / page_room;
-    double transfer_ns = kvc_flash_transfer_ns(flash);
-    double channels = (double)flash->channels, chips = channels * (double)flash->chips;
-    loads.channel_ns = (loads.reads + programs) * transfer_ns / channels;
-    loads.chip_ns =
-        (loads.reads * (flash->read_ns + transfer_ns) +
-         programs * (transfer_ns + flash->program_ns + flash->erase_ns / (double)flash->pages_per_block)) /
-        chips;
+    double fetched = kvc_bluecache_fetched_bytes(config, key, value), cards = (double)flash->cards;
+    double fetch_ns = kvc_flash_transfer_ns(flash, fetched),
+           fill_ns = kvc_flash_transfer_ns(flash, flash->page_bytes);
+    double erases = 1 / (double)flash->pages_per_block; /* For each program. */
+    loads.read_ns = kvc_flash_read_ns(flash, fetched);
+    loads.channel_ns = (loads.reads * fetch_ns + programs * fill_ns) / kvc_flash_channels(flash);
+    loads.chip_ns = (loads.reads * (flash->read_ns + fetch_ns) +
+                     programs * (fill_ns + flash->program_ns + flash->erase_ns * erases)) /
+                    kvc_flash_chips(flash);
+    loads.controller_ns = (loads.reads + programs * (1 + erases)) * flash->operation_ns / cards;
+    loads.interface_ns = fmax(loads.reads * kvc_flash_interface_ns(flash, fetched),
+                              programs * kvc_flash_interface_ns(flash, flash->page_bytes)) /
+                         cards;
     loads.in_ns = kvc_bluecache_in_ns(config, request);
     loads.out_ns = kvc_bluecache_out_ns(config, response);
     loads.edge_ns = busiest_edge_ns(config, request, response, &hops);
@@ -163,7 +171,7 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct p
                            kvc_bluecache_response_hop_ns(config, KVC_OP_SET, true)) +
                     delete *2 * kvc_bluecache_request_hop_ns(config, KVC_OP_DELETE);
     loads.latency_ns = loads.in_ns + loads.out_ns + 2 * config->pcie->latency_ns + loads.dram_ns +
-                       get * places->flash * kvc_flash_read_ns(flash) + hops * hop_ns;
+                       get * places->flash * loads.read_ns + hops * hop_ns;
     if (config->threads) {
         loads.latency_ns += (get + set + delete) * (config->options->call_ns + config->options->wake_ns +
                                                     config->options->switch_ns);
@@ -186,18 +194,21 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
     struct limits limits = {
         .in = config->apps / loads->in_ns,
         .out = config->apps / loads->out_ns,
-        .dram = 1 / (hottest * loads->dram_ns),
+        .dram = config->dram_channels / (hottest * loads->dram_ns),
+        .controller = 1 / (hottest * loads->controller_ns),
         .channels = 1 / (hottest * loads->channel_ns),
         .chips = 1 / (hottest * loads->chip_ns),
-        .tags = (double)config->flash->tags / (hottest * loads->reads * kvc_flash_read_ns(config->flash)),
+        .interface = 1 / (hottest * loads->interface_ns),
+        .tags = (double)kvc_flash_tags(config->flash) / (hottest * loads->reads * loads->read_ns),
         .fabric = 1 / loads->edge_ns,
         .call = config->threads ? config->apps / (asked * config->options->call_ns) : INFINITY,
         .wake = config->threads ? config->apps / (asked * config->options->wake_ns) : INFINITY,
         .database =
             loads->database_ns > 0 ? (double)config->database->queries / loads->database_ns : INFINITY,
         .lowest = INFINITY};
-    const double all[] = {limits.in,   limits.out,    limits.dram, limits.channels, limits.chips,
-                          limits.tags, limits.fabric, limits.call, limits.wake,     limits.database};
+    const double all[] = {limits.in,       limits.out,   limits.dram,      limits.controller,
+                          limits.channels, limits.chips, limits.interface, limits.tags,
+                          limits.fabric,   limits.call,  limits.wake,      limits.database};
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         limits.lowest = fmin(limits.lowest, all[i]);
     }
@@ -207,11 +218,29 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
 void kvc_bluecache_add_capacity(const struct kvc_scenario *scenario, struct kvc_result *result)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
-    double watts = config->fpga->power_w + config->flash->busy_watts;
-    if (config->fpga->power_w > 0 && config->flash->busy_watts > 0) {
-        double bytes = (double)kvc_flash_pages(config->flash) * config->flash->page_bytes;
-        kvc_metrics_set(&result->model, "gb_per_w", bytes / 1e9 / watts);
+    const struct kvc_flash *flash = config->flash;
+    double cards = (double)flash->cards, gb = kvc_flash_bytes(flash) / 1e9;
+    if (config->fpga->power_w > 0 && flash->busy_watts > 0) {
+        kvc_metrics_set(&result->model, "gb_per_w", gb / (config->fpga->power_w + cards * flash->busy_watts));
     }
+    if (flash->price_usd > 0) {
+        double dram_usd = config->fpga->dram_bytes / 1e9 * fmax(config->dram->gb_price_usd, 0);
+        kvc_metrics_set(&result->model, "usd_per_gb", (cards * flash->price_usd + dram_usd) / gb);
+    }
+}
+
+/* Returns the power of all nodes [W]: that of the boards, and that of flash at work, or what its use leaves
+ * of it if its idle power is known; 0: unknown. */
+static double watts_of(const struct kvc_bluecache_config *config, const struct limits *limits, double per_ns)
+{
+    const struct kvc_flash *flash = config->flash;
+    double limit = fmin(fmin(limits->channels, limits->controller), limits->interface);
+    double use = isnan(flash->idle_watts) ? 1 : fmin(per_ns / limit, 1);
+    double idle_w = isnan(flash->idle_watts) ? flash->busy_watts : flash->idle_watts;
+    double flash_w = idle_w + use * (flash->busy_watts - idle_w);
+    return config->fpga->power_w > 0 && flash->busy_watts > 0
+               ? config->nodes * (config->fpga->power_w + (double)flash->cards * flash_w)
+               : 0;
 }
 
 static void add_result(const struct limits *limits, const struct places *places, double per_ns,
@@ -224,8 +253,10 @@ static void add_result(const struct limits *limits, const struct places *places,
                  {"in", "pcie", "in_limit_mops", limits->in},
                  {"fabric", "fabric", "fabric_limit_mops", limits->fabric},
                  {"search", "dram", "search_limit_mops", limits->dram},
+                 {"controller", "flash", "controller_limit_mops", limits->controller},
                  {"channels", "flash", "channels_limit_mops", limits->channels},
                  {"chips", "flash", "chips_limit_mops", limits->chips},
+                 {"interface", "flash", "interface_limit_mops", limits->interface},
                  {"out", "pcie", "out_limit_mops", limits->out},
                  {"wake", "cpu", "wake_limit_mops", limits->wake},
                  {"database", "database", "database_limit_mops", limits->database}};
@@ -272,5 +303,6 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     result->latency_p95_us = NAN;
     add_result(&limits, &places, per_ns, result);
     kvc_bluecache_add_capacity(scenario, result);
+    result->watts_mean = watts_of(config, &limits, per_ns);
     return KVC_OK;
 }

@@ -7,7 +7,8 @@
 #include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
-/* Adds the capacity of the flash of all cards for their power, if both are known [GB/W]. */
+/* Adds the capacity of the flash of all cards for their power, if both are known [GB/W], and the price of
+ * flash and, as far as it is known, of the card's DRAM for that capacity [USD/GB]. */
 void kvc_bluecache_add_capacity(const struct kvc_scenario *scenario, struct kvc_result *result);
 
 enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struct kvc_result *result,

@@ -13,7 +13,7 @@
 #include "sim/run/slice_mover.h"
 #include "sim/run/slices.h"
 
-enum stage { CALL, IN, FABRIC, DRAM, CHANNELS, CHIPS, OUT, WAKE, DATABASE, STAGES };
+enum stage { CALL, IN, FABRIC, DRAM, CONTROLLER, CHANNELS, CHIPS, INTERFACE, OUT, WAKE, DATABASE, STAGES };
 
 /* Nothing within a slice depends on the engine. With few requests a second, a slice is longer, so that it has
  * some: the engine takes microseconds for each. */
@@ -64,9 +64,18 @@ static uint64_t advance(void *data, double until_ns)
     return simulation->cluster.served - served;
 }
 
+static double channels_ns(const struct kvc_bluecache_node *node)
+{
+    return node->flash.channel_busy_ns / kvc_flash_channels(node->flash.flash);
+}
+
+/* Returns for how long the busiest part of a node's flash was busy, its chips apart. */
 static double flash_ns(const struct kvc_bluecache_node *node)
 {
-    return node->flash.channel_busy_ns / (double)node->flash.flash->channels;
+    double cards = (double)node->flash.flash->cards;
+    double drive_ns =
+        fmax(kvc_flash_controller_busy_ns(&node->flash), kvc_flash_interface_busy_ns(&node->flash));
+    return fmax(channels_ns(node), drive_ns / cards);
 }
 
 /* Returns the busy time of the database, 1 for all of its queries. */
@@ -81,7 +90,7 @@ static void set_busy(const void *data, double *busy_ns)
     const struct simulation *simulation = data;
     const struct kvc_bluecache_cluster *cluster = &simulation->cluster;
     const struct kvc_bluecache_config *config = cluster->config;
-    double chips = (double)(config->flash->channels * config->flash->chips);
+    double chips = kvc_flash_chips(config->flash), cards = (double)config->flash->cards;
     for (uint32_t i = 0; i < STAGES; i++) {
         busy_ns[i] = 0;
     }
@@ -89,9 +98,11 @@ static void set_busy(const void *data, double *busy_ns)
         const struct kvc_bluecache_node *node = &cluster->node[i];
         busy_ns[CALL] += node->call_busy_ns;
         busy_ns[IN] += node->in_busy_ns;
-        busy_ns[DRAM] += node->dram_busy_ns;
-        busy_ns[CHANNELS] += flash_ns(node);
+        busy_ns[DRAM] += node->dram_busy_ns / config->dram_channels;
+        busy_ns[CONTROLLER] += kvc_flash_controller_busy_ns(&node->flash) / cards;
+        busy_ns[CHANNELS] += channels_ns(node);
         busy_ns[CHIPS] += node->flash.chip_busy_ns / chips;
+        busy_ns[INTERFACE] += kvc_flash_interface_busy_ns(&node->flash) / cards;
         busy_ns[OUT] += node->out_busy_ns;
         busy_ns[WAKE] += node->thread_busy_ns;
     }
@@ -113,7 +124,8 @@ static void share(void *data)
                                   config->pcie->h2d_bytes_per_s * 1e-9);
         kvc_slice_mover_post_busy(&posted->out, &posted->out_ns, node->out_busy_ns,
                                   config->pcie->d2h_bytes_per_s * 1e-9);
-        kvc_slice_mover_post_busy(&posted->dram, &posted->dram_ns, node->dram_busy_ns, 1);
+        kvc_slice_mover_post_busy(&posted->dram, &posted->dram_ns, node->dram_busy_ns / config->dram_channels,
+                                  1);
         kvc_slice_mover_post_busy(&posted->flash, &posted->flash_ns, flash_ns(node), 1);
     }
     for (uint32_t i = 0; i < simulation->edges; i++) {
@@ -237,15 +249,18 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
         const char *name, *device;
         double servers;
         bool used;
-    } stages[STAGES] = {[CALL] = {"call", "cpu", config->apps, config->threads},
-                        [IN] = {"in", "pcie", config->apps, true},
-                        [FABRIC] = {"fabric", "fabric", 1, config->nodes > 1},
-                        [DRAM] = {"search", "dram", config->stores, true},
-                        [CHANNELS] = {"channels", "flash", config->stores, true},
-                        [CHIPS] = {"chips", "flash", config->stores, true},
-                        [OUT] = {"out", "pcie", config->apps, true},
-                        [WAKE] = {"wake", "cpu", config->apps, config->threads},
-                        [DATABASE] = {"database", "database", 1, config->database != NULL}};
+    } stages[STAGES] = {
+        [CALL] = {"call", "cpu", config->apps, config->threads},
+        [IN] = {"in", "pcie", config->apps, true},
+        [FABRIC] = {"fabric", "fabric", 1, config->nodes > 1},
+        [DRAM] = {"search", "dram", config->stores, true},
+        [CONTROLLER] = {"controller", "flash", config->stores, config->flash->operation_ns > 0},
+        [CHANNELS] = {"channels", "flash", config->stores, true},
+        [CHIPS] = {"chips", "flash", config->stores, true},
+        [INTERFACE] = {"interface", "flash", config->stores, config->flash->interface_bytes_per_s > 0},
+        [OUT] = {"out", "pcie", config->apps, true},
+        [WAKE] = {"wake", "cpu", config->apps, config->threads},
+        [DATABASE] = {"database", "database", 1, config->database != NULL}};
     for (uint32_t i = 0; i < STAGES; i++) {
         if (stages[i].used) {
             kvc_slices_report_stage(&simulation->slices, i, stages[i].name, stages[i].device,

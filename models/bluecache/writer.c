@@ -66,7 +66,7 @@ static void start(struct kvc_bluecache_writer *writer, double now_ns)
         uint32_t tag = KVC_BLUECACHE_WRITER_TAG | (uint32_t)writer->started;
         switch ((enum kvc_bluecache_work)entry->step.work) {
         case KVC_BLUECACHE_READ:
-            kvc_flash_read(writer->flash, now_ns, entry->step.page, tag);
+            kvc_flash_read(writer->flash, now_ns, entry->step.page, writer->flash->flash->page_bytes, tag);
             break;
         case KVC_BLUECACHE_ERASE:
             kvc_flash_erase(writer->flash, now_ns, entry->step.page, tag);

@@ -43,6 +43,15 @@ static const struct kvc_option rows[] = {
      .min = 16,
      .max = 4096,
      .help = "size of a cache line; with larger lines, an object has fewer of them"},
+    {.name = "price",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_dram, gb_price_usd),
+     .min = 0,
+     .max = 1e6,
+     .optional = true,
+     .help =
+         "price of a gigabyte (10^9 bytes) in US dollars, whose source states the year; a higher one raises "
+         "the price of what the memory holds; left out: unknown"},
     {.name = "bandwidth",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_dram, bytes_per_s),
@@ -91,7 +100,7 @@ static const struct kvc_option rows[] = {
                 "timing: time from refresh to refresh; a longer time serves more accesses"),
 };
 
-enum { BANDWIDTH = 4, TIMING_FIRST = 5, ROWS = sizeof(rows) / sizeof(*rows) };
+enum { BANDWIDTH = 5, TIMING_FIRST = 6, ROWS = sizeof(rows) / sizeof(*rows) };
 
 static const struct kvc_option_table options = {
     .name = "dram", .rows = rows, .count = ROWS, .size = sizeof(struct kvc_dram)};

@@ -24,6 +24,15 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_flash, name),
      .by_default = "",
      .help = "name of the card"},
+    {.name = "cards",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_flash, cards),
+     .min = 1,
+     .max = 256,
+     .by_default = "1",
+     .help =
+         "equal cards or drives of a node, over which pages are spread; more of them hold and carry more, "
+         "and draw and cost more"},
     COUNT_ROW("channels", channels, 1024,
               "channels of the card; more of them carry more pages at the same time"),
     COUNT_ROW("chips", chips, 1024, "chips of a channel; more of them read and program more pages at once"),
@@ -35,6 +44,16 @@ static const struct kvc_option rows[] = {
     REAL_ROW("spare", spare_bytes, KVC_UNIT_BYTES, 0, 1e6,
              "bytes for error correction that cross the channel with each page; more of them leave less of "
              "the channel for data"),
+    {.name = "sector",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, sector_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 0,
+     .max = 1e6,
+     .by_default = "0B",
+     .help =
+         "smallest part of a page that a read fetches; a smaller one leaves more of the channel for other "
+         "reads of less than a page; 0: whole pages"},
     REAL_ROW("read", read_ns, KVC_UNIT_NS, 1, 1e9,
              "time to sense a page (tR); a longer time lengthens every read"),
     REAL_ROW("program", program_ns, KVC_UNIT_NS, 1, 1e9,
@@ -87,6 +106,41 @@ static const struct kvc_option rows[] = {
      .max = 1e6,
      .by_default = "128",
      .help = "operations that the controller accepts at a time; more of them keep more chips at work"},
+    {.name = "operation",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, operation_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help = "time for which an operation occupies the controller of a drive; a longer time limits the "
+             "operations of all chips together; 0: no limit"},
+    {.name = "interface",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, interface_bytes_per_s),
+     .unit = KVC_UNIT_BYTES_PER_S,
+     .min = 0,
+     .max = 1e13,
+     .by_default = "0Gbps",
+     .help = "rate of the interface of a drive, each way; a higher rate carries more data; 0: no limit"},
+    {.name = "access",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, access_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help = "time that controller, interface and driver of a drive add to every operation while others go "
+             "on; a longer time lengthens every read"},
+    {.name = "price",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, price_usd),
+     .min = 0,
+     .max = 1e6,
+     .by_default = "0",
+     .help =
+         "price of one card in US dollars, whose source states the year; a higher one raises the price of "
+         "a gigabyte; 0: unknown"},
     WATTS_ROW("idle", idle_watts, "power of the card without work; left out: no energy is reported"),
     WATTS_ROW("busy", busy_watts, "power of the card at work; left out: no energy is reported"),
 };
@@ -101,6 +155,11 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "flash.busy is %g W, allowed: no less than idle, %g W",
                              flash->busy_watts, flash->idle_watts);
     }
+    if (flash->sector_bytes > flash->page_bytes) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "flash.sector is %g bytes, allowed: no more than the page, %g bytes",
+                             flash->sector_bytes, flash->page_bytes);
+    }
     return KVC_OK;
 }
 
@@ -111,52 +170,108 @@ const struct kvc_device_kind kvc_flash_kind = {
     .check = check,
 };
 
+uint32_t kvc_flash_channels(const struct kvc_flash *flash)
+{
+    return (uint32_t)(flash->cards * flash->channels);
+}
+
+uint32_t kvc_flash_chips(const struct kvc_flash *flash)
+{
+    return kvc_flash_channels(flash) * (uint32_t)flash->chips;
+}
+
+uint64_t kvc_flash_tags(const struct kvc_flash *flash)
+{
+    return flash->cards * flash->tags;
+}
+
 uint64_t kvc_flash_pages(const struct kvc_flash *flash)
 {
-    return flash->channels * flash->chips * flash->blocks * flash->pages_per_block;
+    return kvc_flash_chips(flash) * flash->blocks * flash->pages_per_block;
+}
+
+double kvc_flash_bytes(const struct kvc_flash *flash)
+{
+    return (double)kvc_flash_pages(flash) * flash->page_bytes;
 }
 
 uint32_t kvc_flash_channel_of(const struct kvc_flash *flash, uint64_t page)
 {
-    return (uint32_t)(page % flash->channels);
+    uint64_t card = page % flash->cards, channel = page / flash->cards % flash->channels;
+    return (uint32_t)(card * flash->channels + channel);
 }
 
 uint32_t kvc_flash_chip_of(const struct kvc_flash *flash, uint64_t page)
 {
     return kvc_flash_channel_of(flash, page) * (uint32_t)flash->chips +
-           (uint32_t)(page / flash->channels % flash->chips);
+           (uint32_t)(page / kvc_flash_channels(flash) % flash->chips);
 }
 
-double kvc_flash_page_ns(const struct kvc_flash *flash)
+bool kvc_flash_is_drive(const struct kvc_flash *flash)
 {
-    return (flash->page_bytes + flash->spare_bytes) / flash->channel_bytes_per_s * 1e9;
+    return flash->operation_ns > 0 || flash->interface_bytes_per_s > 0 || flash->access_ns > 0;
 }
 
-double kvc_flash_transfer_ns(const struct kvc_flash *flash)
+double kvc_flash_fetched_bytes(const struct kvc_flash *flash, double bytes)
 {
-    return flash->command_ns + flash->status_ns + kvc_flash_page_ns(flash);
+    double sector = flash->sector_bytes;
+    return sector > 0 ? fmin(fmax(bytes - 8 + sector, sector), flash->page_bytes) : flash->page_bytes;
 }
 
-double kvc_flash_read_ns(const struct kvc_flash *flash)
+double kvc_flash_data_ns(const struct kvc_flash *flash, double bytes)
 {
-    return flash->read_ns + kvc_flash_transfer_ns(flash);
+    double spare_bytes = flash->spare_bytes * (bytes / flash->page_bytes);
+    return (bytes + spare_bytes) / flash->channel_bytes_per_s * 1e9;
 }
 
-/* Returns the rate of operations that occupy a chip for `cell_ns` and the transfer, and a channel for the
- * transfer. */
-static double operations_per_s(const struct kvc_flash *flash, double cell_ns)
+double kvc_flash_transfer_ns(const struct kvc_flash *flash, double bytes)
 {
-    double transfer_ns = kvc_flash_transfer_ns(flash);
-    return (double)flash->channels * fmin((double)flash->chips / (cell_ns + transfer_ns), 1 / transfer_ns) *
-           1e9;
+    return flash->command_ns + flash->status_ns + kvc_flash_data_ns(flash, bytes);
 }
 
-double kvc_flash_reads_per_s(const struct kvc_flash *flash)
+double kvc_flash_interface_ns(const struct kvc_flash *flash, double bytes)
 {
-    return operations_per_s(flash, flash->read_ns);
+    return flash->interface_bytes_per_s > 0 ? bytes / flash->interface_bytes_per_s * 1e9 : 0;
+}
+
+double kvc_flash_read_ns(const struct kvc_flash *flash, double bytes)
+{
+    return flash->operation_ns + flash->read_ns + kvc_flash_transfer_ns(flash, bytes) +
+           kvc_flash_interface_ns(flash, bytes) + flash->access_ns;
+}
+
+/* Returns the rate of operations that occupy a chip for `cell_ns` and the transfer, a channel for the
+ * transfer, and the drive for its part. */
+static double operations_per_s(const struct kvc_flash *flash, double cell_ns, double bytes)
+{
+    double transfer_ns = kvc_flash_transfer_ns(flash, bytes);
+    double drive_ns = fmax(flash->operation_ns, kvc_flash_interface_ns(flash, bytes));
+    double chips = (double)kvc_flash_channels(flash) *
+                   fmin((double)flash->chips / (cell_ns + transfer_ns), 1 / transfer_ns) * 1e9;
+    return drive_ns > 0 ? fmin(chips, (double)flash->cards / drive_ns * 1e9) : chips;
+}
+
+double kvc_flash_reads_per_s(const struct kvc_flash *flash, double bytes)
+{
+    return operations_per_s(flash, flash->read_ns, bytes);
 }
 
 double kvc_flash_programs_per_s(const struct kvc_flash *flash)
 {
-    return operations_per_s(flash, flash->program_ns);
+    return operations_per_s(flash, flash->program_ns, flash->page_bytes);
+}
+
+void kvc_flash_speed_up(struct kvc_flash *flash, double factor)
+{
+    flash->channel_bytes_per_s *= factor;
+    flash->interface_bytes_per_s *= factor;
+    flash->command_ns /= factor;
+    flash->status_ns /= factor;
+    flash->first_poll_ns /= factor;
+    flash->poll_ns /= factor;
+    flash->read_ns /= factor;
+    flash->program_ns /= factor;
+    flash->erase_ns /= factor;
+    flash->operation_ns /= factor;
+    flash->access_ns /= factor;
 }

@@ -1,5 +1,5 @@
 /** @file
- * Flash is a card of NAND chips on channels: pages are read and programmed, blocks are erased.
+ * Flash is NAND chips on channels, on one card or several: pages are read and programmed, blocks are erased.
  *
  * Each channel connects several chips and carries one page at a time; each chip handles one operation at a
  * time. A read senses the page into the chip's register (tR), and then the page crosses the channel. A
@@ -7,27 +7,38 @@
  * flash_engine.h puts the chips to work. Consecutive pages lie on consecutive channels, and then on the next
  * chip of each channel, as BlueCache stripes its chunks (VLDB 2016, sec. 3.4).
  *
+ * A drive is such a card behind a controller and an interface (flash_drive.h): the controller handles one
+ * operation at a time, the data cross the interface, and both add latency that occupies nothing.
+ *
+ * Planes: if they sense pages of their own, each of them is a chip here. If they only program together, the
+ * pages of all of them are one page, and a read fetches some of its sectors. A page stands for all bits of
+ * its cells; if they are programmed in one go, its time is its share.
+ *
  * Source of the form: ONFI 2.2 and the data sheets of its chips. Commands, addresses and the status
  * occupy the channel together with the page. Chips say when they are ready, or the controller visits them in
- * turn and asks (flash_turns.h). Not modelled: planes, cache registers that overlap sensing and transfer,
- * retries and errors, wear, and whether a page was erased before it is programmed (the store's kernels know).
+ * turn and asks (flash_turns.h). Not modelled: cache registers that overlap sensing and transfer, retries and
+ * errors, wear, the DRAM of a drive that acknowledges writes early, its translation layer, and whether a page
+ * was erased before it is programmed (the store's kernels know).
  */
 #ifndef KVC_SIM_DEVICES_FLASH_H
 #define KVC_SIM_DEVICES_FLASH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/devices/node.h"
 
-/** Parameters of one card. */
+/** Parameters of one card; a node has `cards` of them, over which consecutive pages are spread. */
 struct kvc_flash {
     char name[KVC_TEXT_MAX];    /**< Name of the product, for people. */
+    uint64_t cards;             /**< Equal cards of a node. */
     uint64_t channels;          /**< Channels, each with chips of its own. */
     uint64_t chips;             /**< Chips (dies) of a channel. */
     uint64_t blocks;            /**< Blocks of a chip. */
     uint64_t pages_per_block;   /**< Pages of a block. */
     double page_bytes;          /**< Data of a page. */
     double spare_bytes;         /**< Bytes for error correction that cross the channel with each page. */
+    double sector_bytes;        /**< Smallest part of a page that a read fetches; 0: whole pages. */
     double read_ns;             /**< tR: page to register. */
     double program_ns;          /**< tPROG: register to page. */
     double erase_ns;            /**< tBERS: one block. */
@@ -37,8 +48,12 @@ struct kvc_flash {
     double first_poll_ns; /**< Controller in turns: time from the command of a read to the first question. */
     double poll_ns;       /**< Likewise: time between questions; 0: chips say when they are ready. */
     uint64_t tags;        /**< Operations that the controller accepts at a time. */
-    double idle_watts;    /**< Power of the card without work; NaN: not published. */
-    double busy_watts;    /**< Power of the card at work; NaN: not published. */
+    double operation_ns;  /**< Drive: time for which an operation occupies the controller. */
+    double interface_bytes_per_s; /**< Drive: rate of the interface, each way; 0: no limit. */
+    double access_ns;             /**< Drive: latency that controller and interface add to an operation. */
+    double price_usd;             /**< Price of the card [US dollars]; 0: unknown. */
+    double idle_watts;            /**< Power of the card without work; NaN: not published. */
+    double busy_watts;            /**< Power of the card at work; NaN: not published. */
 };
 
 /** The descriptor of a flash card. */
@@ -50,29 +65,56 @@ static inline const struct kvc_flash *kvc_flash_of(const struct kvc_node *node)
     return kvc_node_device(node, &kvc_flash_kind);
 }
 
-/** Returns the number of pages of the card. */
+/** Returns the number of pages of all cards. */
 uint64_t kvc_flash_pages(const struct kvc_flash *flash);
 
-/** Returns the channel on which a page lies. */
+/** Returns the data that all cards hold [bytes]. */
+double kvc_flash_bytes(const struct kvc_flash *flash);
+
+/** Returns the number of channels of all cards; those of a card are consecutive. */
+uint32_t kvc_flash_channels(const struct kvc_flash *flash);
+
+/** Returns the number of chips of all cards; those of a channel are consecutive. */
+uint32_t kvc_flash_chips(const struct kvc_flash *flash);
+
+/** Returns the number of operations that all controllers accept at a time. */
+uint64_t kvc_flash_tags(const struct kvc_flash *flash);
+
+/** Returns the channel on which a page lies, counted over all cards. Consecutive pages lie on consecutive
+ * cards, and then on the next channel of each card. */
 uint32_t kvc_flash_channel_of(const struct kvc_flash *flash, uint64_t page);
 
-/** Returns the chip on which a page lies, counted over the whole card: chips of a channel are consecutive. */
+/** Returns the chip on which a page lies, counted over all cards. */
 uint32_t kvc_flash_chip_of(const struct kvc_flash *flash, uint64_t page);
 
-/** Returns the time in which the bytes of a page cross their channel [ns]. */
-double kvc_flash_page_ns(const struct kvc_flash *flash);
+/** Returns whether a controller or an interface stands between the host and the chips. */
+bool kvc_flash_is_drive(const struct kvc_flash *flash);
 
-/** Returns the time for which a page occupies its channel, with its command and status [ns]. */
-double kvc_flash_transfer_ns(const struct kvc_flash *flash);
+/** Returns what a read of `bytes` fetches, which begin anywhere in a page at a multiple of 8: whole sectors
+ * on average, or the page [bytes]. */
+double kvc_flash_fetched_bytes(const struct kvc_flash *flash, double bytes);
 
-/** Returns the time of a read on an idle card [ns]. */
-double kvc_flash_read_ns(const struct kvc_flash *flash);
+/** Returns the time in which data and their share of the spare bytes cross their channel [ns]. */
+double kvc_flash_data_ns(const struct kvc_flash *flash, double bytes);
 
-/** Returns the highest rate of reads at random pages, all chips and channels loaded evenly [per second]. */
-double kvc_flash_reads_per_s(const struct kvc_flash *flash);
+/** Returns the time for which data occupy their channel, with command and status [ns]. */
+double kvc_flash_transfer_ns(const struct kvc_flash *flash, double bytes);
+
+/** Returns the time for which data occupy the interface of a drive [ns]. */
+double kvc_flash_interface_ns(const struct kvc_flash *flash, double bytes);
+
+/** Returns the time of a read that fetches `bytes` on an idle card [ns]. */
+double kvc_flash_read_ns(const struct kvc_flash *flash, double bytes);
+
+/** Returns the highest rate of reads that fetch `bytes` of random pages, all chips and channels loaded evenly
+ * [per second]. */
+double kvc_flash_reads_per_s(const struct kvc_flash *flash, double bytes);
 
 /** Returns the highest rate of programs, all chips and channels loaded evenly and erases not counted [per
  * second]. */
 double kvc_flash_programs_per_s(const struct kvc_flash *flash);
+
+/** Makes the flash faster by a factor, for a question of what would be if. */
+void kvc_flash_speed_up(struct kvc_flash *flash, double factor);
 
 #endif

@@ -6,6 +6,7 @@
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/serve.h"
+#include "sim/devices/flash_drive.h"
 #include "sim/devices/flash_engine_internal.h"
 #include "sim/devices/flash_turns.h"
 
@@ -34,21 +35,24 @@ static void link_free(struct kvc_flash_engine *engine, uint32_t from)
 void kvc_flash_engine_open(struct kvc_flash_engine *engine, const struct kvc_flash *flash,
                            struct kvc_events *events, uint16_t number)
 {
-    size_t chips = (size_t)(flash->channels * flash->chips);
+    size_t chips = kvc_flash_chips(flash), channels = kvc_flash_channels(flash);
     *engine = (struct kvc_flash_engine){
         .flash = flash, .events = events, .number = number, .operation_capacity = PLACES};
     engine->chip = kvc_array_of(chips, sizeof(*engine->chip));
-    engine->channel_free_ns = kvc_array_of(flash->channels, sizeof(*engine->channel_free_ns));
+    engine->channel_free_ns = kvc_array_of(channels, sizeof(*engine->channel_free_ns));
     engine->operation = kvc_array_of(PLACES, sizeof(*engine->operation));
     for (size_t i = 0; i < chips; i++) {
         engine->chip[i] = (struct kvc_flash_chip){.first = KVC_FLASH_NONE, .last = KVC_FLASH_NONE};
     }
-    for (size_t i = 0; i < flash->channels; i++) {
+    for (size_t i = 0; i < channels; i++) {
         engine->channel_free_ns[i] = 0;
     }
     link_free(engine, 0);
     if (flash->poll_ns > 0) {
         engine->turns = kvc_flash_turns_open(flash);
+    }
+    if (kvc_flash_is_drive(flash)) {
+        engine->drive = kvc_flash_drive_open(flash);
     }
 }
 
@@ -58,6 +62,7 @@ void kvc_flash_engine_close(struct kvc_flash_engine *engine)
     free(engine->channel_free_ns);
     free(engine->operation);
     free(engine->turns);
+    kvc_flash_drive_close(engine->drive);
 }
 
 static uint32_t take_place(struct kvc_flash_engine *engine)
@@ -80,7 +85,7 @@ static void cross(struct kvc_flash_engine *engine, double now_ns, uint32_t place
 {
     uint32_t channel = engine->operation[place].chip / (uint32_t)engine->flash->chips;
     double crossed_ns = kvc_serve(&engine->channel_free_ns[channel], &engine->channel_busy_ns, now_ns,
-                                  kvc_flash_transfer_ns(engine->flash));
+                                  kvc_flash_transfer_ns(engine->flash, engine->operation[place].bytes));
     kvc_events_add(engine->events, crossed_ns, KVC_FLASH_CROSSED, engine->number, place);
 }
 
@@ -98,16 +103,12 @@ static void start(struct kvc_flash_engine *engine, double now_ns, uint32_t place
                    engine->number, place);
 }
 
-static void ask(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag,
-                enum kvc_flash_what what)
+void kvc_flash_chips_ask(struct kvc_flash_engine *engine, double now_ns, const struct kvc_flash_asked *asked)
 {
-    if (page >= kvc_flash_pages(engine->flash)) {
-        KVC_BUG("page %llu of a card with %llu", (unsigned long long)page,
-                (unsigned long long)kvc_flash_pages(engine->flash));
-    }
-    uint32_t place = take_place(engine), number = kvc_flash_chip_of(engine->flash, page);
+    uint32_t place = take_place(engine), number = kvc_flash_chip_of(engine->flash, asked->page);
     struct kvc_flash_chip *chip = &engine->chip[number];
-    engine->operation[place] = (struct kvc_flash_operation){KVC_FLASH_NONE, tag, number, what};
+    engine->operation[place] =
+        (struct kvc_flash_operation){KVC_FLASH_NONE, asked->tag, number, asked->what, asked->bytes};
     engine->waiting++;
     bool idle = chip->first == KVC_FLASH_NONE;
     if (idle) {
@@ -123,19 +124,33 @@ static void ask(struct kvc_flash_engine *engine, double now_ns, uint64_t page, u
     }
 }
 
-void kvc_flash_read(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag)
+static void ask(struct kvc_flash_engine *engine, double now_ns, const struct kvc_flash_asked *asked)
 {
-    ask(engine, now_ns, page, tag, KVC_FLASH_DO_READ);
+    if (asked->page >= kvc_flash_pages(engine->flash)) {
+        KVC_BUG("page %llu of flash with %llu", (unsigned long long)asked->page,
+                (unsigned long long)kvc_flash_pages(engine->flash));
+    }
+    if (engine->drive != NULL) {
+        kvc_flash_drive_ask(engine, now_ns, asked);
+    } else {
+        kvc_flash_chips_ask(engine, now_ns, asked);
+    }
+}
+
+void kvc_flash_read(struct kvc_flash_engine *engine, double now_ns, uint64_t page, double bytes, uint32_t tag)
+{
+    ask(engine, now_ns, &(struct kvc_flash_asked){page, bytes, tag, KVC_FLASH_DO_READ});
 }
 
 void kvc_flash_program(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag)
 {
-    ask(engine, now_ns, page, tag, KVC_FLASH_DO_PROGRAM);
+    ask(engine, now_ns,
+        &(struct kvc_flash_asked){page, engine->flash->page_bytes, tag, KVC_FLASH_DO_PROGRAM});
 }
 
 void kvc_flash_erase(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag)
 {
-    ask(engine, now_ns, page, tag, KVC_FLASH_DO_ERASE);
+    ask(engine, now_ns, &(struct kvc_flash_asked){page, 0, tag, KVC_FLASH_DO_ERASE});
 }
 
 uint32_t kvc_flash_engine_end(struct kvc_flash_engine *engine, double now_ns, uint32_t place)
@@ -164,7 +179,7 @@ static uint32_t end(struct kvc_flash_engine *engine, double now_ns, uint32_t pla
     return tag;
 }
 
-bool kvc_flash_engine_handle(struct kvc_flash_engine *engine, const struct kvc_event *event, uint32_t *tag)
+bool kvc_flash_chips_handle(struct kvc_flash_engine *engine, const struct kvc_event *event, uint32_t *tag)
 {
     if (engine->turns != NULL) {
         return kvc_flash_turns_handle(engine, event, tag);
@@ -190,4 +205,10 @@ bool kvc_flash_engine_handle(struct kvc_flash_engine *engine, const struct kvc_e
     default:
         KVC_BUG("a flash engine got an event of kind %u", event->kind);
     }
+}
+
+bool kvc_flash_engine_handle(struct kvc_flash_engine *engine, const struct kvc_event *event, uint32_t *tag)
+{
+    return engine->drive != NULL ? kvc_flash_drive_handle(engine, event, tag)
+                                 : kvc_flash_chips_handle(engine, event, tag);
 }

@@ -1,5 +1,6 @@
 /** @file
- * A flash engine is a card of flash at work: it simulates the queues of its chips and channels.
+ * A flash engine is the flash of a node at work: it simulates the queues of its chips and channels, and of
+ * its drives (flash_drive.h).
  *
  * Operations of a chip wait in order of arrival and run one at a time. A page that was sensed waits for its
  * channel in the order in which pages become ready. The engine adds its steps as events; their owner hands
@@ -21,29 +22,32 @@ enum {
     KVC_FLASH_CROSSED,    /**< A page has crossed its channel. */
     KVC_FLASH_CHANNEL,    /**< A channel has done a step; the tag is its number. */
     KVC_FLASH_VISIT,      /**< A channel's controller looks at its chips again; likewise. */
+    KVC_FLASH_ADMITTED,   /**< A drive hands an operation to its chips. */
+    KVC_FLASH_LEFT,       /**< An operation has left its drive. */
     KVC_FLASH_KINDS
 };
 
-/** One card at work. */
+/** The cards of a node at work. */
 struct kvc_flash_engine {
-    const struct kvc_flash *flash;         /**< Parameters of the card. */
+    const struct kvc_flash *flash;         /**< Parameters of the cards. */
     struct kvc_events *events;             /**< Where the engine posts its events. */
-    uint16_t number;                       /**< Number of the card, and `unit` of its events. */
+    uint16_t number;                       /**< Number of the engine, and `unit` of its events. */
     struct kvc_flash_chip *chip;           /**< Chips, those of a channel consecutive. */
     double *channel_free_ns;               /**< Times when the channels are free. */
     struct kvc_flash_operation *operation; /**< Operations that wait or run, and free places. */
     uint32_t operation_capacity;           /**< Places. */
     struct kvc_flash_turns *turns;         /**< Controllers that visit chips in turn; NULL: none do. */
+    struct kvc_flash_drive *drive;         /**< Controllers and interfaces of drives; NULL: there are none. */
     uint32_t first_free;                   /**< First free place; operation_capacity: none. */
     uint64_t reads;                        /**< Reads that are done. */
     uint64_t programs;                     /**< Programs that are done. */
     uint64_t erases;                       /**< Erases that are done. */
-    uint64_t waiting;                      /**< Operations that wait or run. */
+    uint64_t waiting;                      /**< Operations that wait for chips or run. */
     double channel_busy_ns;                /**< Busy time, summed over the channels. */
     double chip_busy_ns; /**< Busy time, summed over the chips; waits for a channel count. */
 };
 
-/** Opens card `number`. The engine adds its events to `events`, whose owner hands them to
+/** Opens engine `number`. The engine adds its events to `events`, whose owner hands them to
  * kvc_flash_engine_handle(); `flash` and `events` must outlive the engine. Exits with status 3 if memory is
  * short. */
 void kvc_flash_engine_open(struct kvc_flash_engine *engine, const struct kvc_flash *flash,
@@ -52,14 +56,23 @@ void kvc_flash_engine_open(struct kvc_flash_engine *engine, const struct kvc_fla
 /** Frees the engine's queues. */
 void kvc_flash_engine_close(struct kvc_flash_engine *engine);
 
-/** Asks for the data of a page at `now_ns`. `tag` comes back when they have crossed the channel. */
-void kvc_flash_read(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag);
+/** Asks at `now_ns` for `bytes` of a page, as kvc_flash_fetched_bytes() says. `tag` comes back when they have
+ * crossed the channel and left the drive. */
+void kvc_flash_read(struct kvc_flash_engine *engine, double now_ns, uint64_t page, double bytes,
+                    uint32_t tag);
 
 /** Asks at `now_ns` to program a page. `tag` comes back when it is programmed. */
 void kvc_flash_program(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag);
 
 /** Asks at `now_ns` to erase the block in which `page` lies. `tag` comes back when it is erased. */
 void kvc_flash_erase(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag);
+
+/** Returns for how long the controllers of drives were busy, summed over the cards [ns]. */
+double kvc_flash_controller_busy_ns(const struct kvc_flash_engine *engine);
+
+/** Returns for how long the interfaces of drives were busy in their busier direction, summed over the cards
+ * [ns]. */
+double kvc_flash_interface_busy_ns(const struct kvc_flash_engine *engine);
 
 /** Handles an event of this engine.
  *

@@ -20,6 +20,7 @@ struct kvc_flash_operation {
     uint32_t next; /* Next operation of the chip, or next free place. */
     uint32_t tag, chip;
     enum kvc_flash_what what;
+    double bytes; /* What crosses the channel, without its spare bytes. */
 };
 
 struct kvc_flash_chip {
@@ -32,6 +33,20 @@ struct kvc_flash_chip {
 
 /* Returns how long an operation keeps the cells of a chip busy [ns]. */
 double kvc_flash_cells_ns(const struct kvc_flash *flash, enum kvc_flash_what what);
+
+/* What is asked of the chips. */
+struct kvc_flash_asked {
+    uint64_t page;
+    double bytes;
+    uint32_t tag;
+    enum kvc_flash_what what;
+};
+
+/* Hands an operation to its chip. */
+void kvc_flash_chips_ask(struct kvc_flash_engine *engine, double now_ns, const struct kvc_flash_asked *asked);
+
+/* Handles an event of chips and channels, as kvc_flash_engine_handle() does. */
+bool kvc_flash_chips_handle(struct kvc_flash_engine *engine, const struct kvc_event *event, uint32_t *tag);
 
 /* Ends the operation, which is the first one of its chip. Returns its tag. */
 uint32_t kvc_flash_engine_end(struct kvc_flash_engine *engine, double now_ns, uint32_t place);

@@ -7,7 +7,8 @@
 #include "sim/base/rng.h"
 
 /* A card whose pages of 1000 bytes cross a channel in 10 us. */
-static const struct kvc_flash card = {.channels = 4,
+static const struct kvc_flash card = {.cards = 1,
+                                      .channels = 4,
                                       .chips = 8,
                                       .blocks = 16,
                                       .pages_per_block = 32,
@@ -19,6 +20,11 @@ static const struct kvc_flash card = {.channels = 4,
                                       .channel_bytes_per_s = 100e6};
 
 typedef void ask_fn(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag);
+
+static void read_page(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag)
+{
+    kvc_flash_read(engine, now_ns, page, engine->flash->page_bytes, tag);
+}
 
 /* Handles all events. done_ns[tag] becomes the time when the operation with this tag was done. Returns the
  * time of the last event. */
@@ -62,9 +68,10 @@ static double saturate(const struct kvc_flash *flash, ask_fn *ask, uint32_t clie
     }
     cr_expect_eq(engine.waiting, clients);
     cr_expect_eq(engine.reads + engine.programs + engine.erases, OPERATIONS);
-    cr_expect_leq(engine.chip_busy_ns, now_ns * (double)(flash->channels * flash->chips) * (1 + 1e-9));
+    cr_expect_leq(engine.chip_busy_ns, now_ns * (double)kvc_flash_chips(flash) * (1 + 1e-9));
     cr_expect_leq(engine.channel_busy_ns,
-                  (now_ns + clients * kvc_flash_transfer_ns(flash)) * (double)flash->channels);
+                  (now_ns + clients * kvc_flash_transfer_ns(flash, flash->page_bytes)) *
+                      (double)kvc_flash_channels(flash));
     kvc_flash_engine_close(&engine);
     kvc_events_free(&events);
     return OPERATIONS / now_ns * 1e9;
@@ -91,7 +98,7 @@ Test(flash, an_operation_alone_takes_its_time)
     static const struct {
         ask_fn *ask;
         double expected_ns;
-    } alone[] = {{kvc_flash_read, 60e3}, {kvc_flash_program, 310e3}, {kvc_flash_erase, 2e6}};
+    } alone[] = {{read_page, 60e3}, {kvc_flash_program, 310e3}, {kvc_flash_erase, 2e6}};
     for (int i = 0; i < 3; i++) {
         struct kvc_events events = {0};
         struct kvc_flash_engine engine;
@@ -105,7 +112,7 @@ Test(flash, an_operation_alone_takes_its_time)
         kvc_flash_engine_close(&engine);
         kvc_events_free(&events);
     }
-    cr_expect_float_eq(kvc_flash_read_ns(&card), 60e3, 1e-6);
+    cr_expect_float_eq(kvc_flash_read_ns(&card, card.page_bytes), 60e3, 1e-6);
 }
 
 Test(flash, programs_and_erases_block_their_chip_only)
@@ -115,11 +122,11 @@ Test(flash, programs_and_erases_block_their_chip_only)
     double done_ns[6];
     kvc_flash_engine_open(&engine, &card, &events, 0);
     kvc_flash_erase(&engine, 0, 0, 0);
-    kvc_flash_read(&engine, 0, 0, 1);
+    read_page(&engine, 0, 0, 1);
     kvc_flash_program(&engine, 0, 4, 2); /* The next chip of the same channel. */
-    kvc_flash_read(&engine, 0, 4, 3);
-    kvc_flash_read(&engine, 0, 8, 4); /* One chip further. */
-    kvc_flash_read(&engine, 0, 1, 5); /* Another channel. */
+    read_page(&engine, 0, 4, 3);
+    read_page(&engine, 0, 8, 4); /* One chip further. */
+    read_page(&engine, 0, 1, 5); /* Another channel. */
     drain(&engine, &events, done_ns);
     cr_expect_float_eq(done_ns[0], 2e6, 1e-6);
     cr_expect_float_eq(done_ns[1], 2060e3, 1e-6, "after the erase");
@@ -144,7 +151,7 @@ Test(flash, carries_every_page_once)
     kvc_rng_init(&rng, 5, "pages", 0);
     kvc_flash_engine_open(&engine, &card, &events, 0);
     for (uint32_t i = 0; i < OPERATIONS; i++) {
-        static ask_fn *const ask[] = {kvc_flash_read, kvc_flash_program, kvc_flash_erase};
+        static ask_fn *const ask[] = {read_page, kvc_flash_program, kvc_flash_erase};
         uint64_t what = kvc_rng_below(&rng, 3);
         done_ns[i] = 0;
         asked[what]++;
@@ -165,20 +172,20 @@ Test(flash, carries_every_page_once)
 Test(flash, saturated_reads_reach_what_channels_and_chips_allow)
 {
     /* Four channels carry a page in 10 us each; eight chips of a channel would give one in 7.5 us. */
-    double rate = saturate(&card, kvc_flash_read, 1000);
-    cr_expect_float_eq(kvc_flash_reads_per_s(&card), 400e3, 1e-3);
+    double rate = saturate(&card, read_page, 1000);
+    cr_expect_float_eq(kvc_flash_reads_per_s(&card, card.page_bytes), 400e3, 1e-3);
     cr_expect_float_eq(rate, 400e3, 4e3, "%g reads/s", rate);
     struct kvc_flash slow = card;
     slow.read_ns = 990e3;
-    rate = saturate(&slow, kvc_flash_read, 4000);
-    cr_expect_float_eq(kvc_flash_reads_per_s(&slow), 32e3, 1e-3, "one in 1 ms of each chip");
+    rate = saturate(&slow, read_page, 4000);
+    cr_expect_float_eq(kvc_flash_reads_per_s(&slow, slow.page_bytes), 32e3, 1e-3, "one in 1 ms of each chip");
     cr_expect_float_eq(rate, 32e3, 0.03 * 32e3, "%g reads/s", rate);
     rate = saturate(&card, kvc_flash_program, 4000);
     cr_expect_float_eq(kvc_flash_programs_per_s(&card), 32 / 310e-6, 1e-3);
     cr_expect_float_eq(rate, 32 / 310e-6, 0.03 * 32 / 310e-6, "%g programs/s", rate);
     rate = saturate(&card, kvc_flash_erase, 4000);
     cr_expect_float_eq(rate, 16e3, 0.03 * 16e3, "%g erases/s", rate);
-    cr_expect_leq(saturate(&card, kvc_flash_read, 1), 1 / 60e-6 * (1 + 1e-9), "one at a time");
+    cr_expect_leq(saturate(&card, read_page, 1), 1 / 60e-6 * (1 + 1e-9), "one at a time");
 }
 
 /* Operations that are asked for at the same time, each on a chip of its own, all end at the same times in
@@ -197,8 +204,8 @@ Test(flash, order_changes_nothing)
         kvc_flash_engine_open(&engine[!other], &card, &events, (uint16_t)!other);
         for (uint32_t i = 0; i < CHIPS; i++) {
             uint64_t page = order == 0 ? i : CHIPS - 1 - i;
-            kvc_flash_read(&engine[other], 0, page, (uint32_t)page);
-            kvc_flash_read(&engine[!other], 0, page, (uint32_t)page);
+            read_page(&engine[other], 0, page, (uint32_t)page);
+            read_page(&engine[!other], 0, page, (uint32_t)page);
         }
         while (events.count > 0) {
             struct kvc_event event = kvc_events_pop(&events);

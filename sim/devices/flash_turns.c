@@ -22,15 +22,16 @@ struct kvc_flash_turns {
 
 struct kvc_flash_turns *kvc_flash_turns_open(const struct kvc_flash *flash)
 {
-    return kvc_array_of(flash->channels, sizeof(struct kvc_flash_turns));
+    return kvc_array_of(kvc_flash_channels(flash), sizeof(struct kvc_flash_turns));
 }
 
 /* Returns how long a chip is left alone after its command was queued. */
 static double first_wait_ns(const struct kvc_flash *flash, enum kvc_flash_what what)
 {
-    return what == KVC_FLASH_DO_READ ? flash->first_poll_ns
-                                     : kvc_flash_cells_ns(flash, what) +
-                                           (what == KVC_FLASH_DO_PROGRAM ? kvc_flash_page_ns(flash) : 0);
+    return what == KVC_FLASH_DO_READ
+               ? flash->first_poll_ns
+               : kvc_flash_cells_ns(flash, what) +
+                     (what == KVC_FLASH_DO_PROGRAM ? kvc_flash_data_ns(flash, flash->page_bytes) : 0);
 }
 
 static enum kvc_flash_what what_of(const struct kvc_flash_engine *engine, const struct kvc_flash_chip *chip)
@@ -51,10 +52,11 @@ static void run_next(struct kvc_flash_engine *engine, double now_ns, uint32_t ch
     turns->runs = true;
     struct kvc_flash_chip *chip = &engine->chip[turns->running.chip];
     enum kvc_flash_what what = what_of(engine, chip);
-    double takes_ns = flash->command_ns + (what == KVC_FLASH_DO_PROGRAM ? kvc_flash_page_ns(flash) : 0);
+    double data_ns = kvc_flash_data_ns(flash, engine->operation[chip->first].bytes);
+    double takes_ns = flash->command_ns + (what == KVC_FLASH_DO_PROGRAM ? data_ns : 0);
     if (turns->running.asks) {
         bool ready = now_ns + flash->status_ns >= chip->ready_ns;
-        takes_ns = flash->status_ns + (ready && what == KVC_FLASH_DO_READ ? kvc_flash_page_ns(flash) : 0);
+        takes_ns = flash->status_ns + (ready && what == KVC_FLASH_DO_READ ? data_ns : 0);
     } else {
         chip->since_ns = now_ns;
         chip->ready_ns = now_ns + takes_ns + kvc_flash_cells_ns(flash, what);

@@ -4,7 +4,8 @@
 #include "sim/devices/flash_engine.h"
 
 /* BlueDBM's card: 8 channels of 8 chips. */
-static const struct kvc_flash card = {.channels = 8,
+static const struct kvc_flash card = {.cards = 1,
+                                      .channels = 8,
                                       .chips = 8,
                                       .blocks = 16,
                                       .pages_per_block = 64,
@@ -54,7 +55,7 @@ static double finish(uint32_t count)
 
 Test(flash_turns, one_read_waits_for_a_question_after_it_was_sensed)
 {
-    kvc_flash_read(&engine, 0, 5, 1);
+    kvc_flash_read(&engine, 0, 5, card.page_bytes, 1);
     double page_ns = 8600 / 200e6 * 1e9;
     /* Busy until 50.99 us: questions after 30, 35, 40 and 45 us, each when the last was answered, find it so.
      */
@@ -86,18 +87,19 @@ Test(flash_turns, random_reads_lose_time_to_turns)
     double now_ns = 0;
     kvc_rng_init(&rng, 1, "flash_turns_test", 0);
     for (; asked < card.tags; asked++) {
-        kvc_flash_read(&engine, 0, kvc_rng_u64(&rng) % kvc_flash_pages(&card), asked);
+        kvc_flash_read(&engine, 0, kvc_rng_u64(&rng) % kvc_flash_pages(&card), card.page_bytes, asked);
     }
     while (done < READS) {
         struct kvc_event event = kvc_events_pop(&events);
         now_ns = event.time_ns;
         if (kvc_flash_engine_handle(&engine, &event, &tag)) {
             done++;
-            kvc_flash_read(&engine, now_ns, kvc_rng_u64(&rng) % kvc_flash_pages(&card), asked++);
+            kvc_flash_read(&engine, now_ns, kvc_rng_u64(&rng) % kvc_flash_pages(&card), card.page_bytes,
+                           asked++);
         }
     }
     double per_s = READS / now_ns * 1e9;
-    cr_expect_lt(per_s, 0.93 * kvc_flash_reads_per_s(&card));
+    cr_expect_lt(per_s, 0.93 * kvc_flash_reads_per_s(&card, card.page_bytes));
     cr_expect_float_eq(per_s, 150e3, 0.1 * 150e3, "%.0f reads a second", per_s);
     cr_expect_leq(engine.channel_busy_ns, now_ns * (double)card.channels * 1.001);
 }

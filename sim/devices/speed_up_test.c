@@ -2,6 +2,7 @@
 
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
+#include "sim/devices/flash.h"
 #include "sim/devices/gpu.h"
 #include "sim/devices/network.h"
 #include "sim/devices/nic.h"
@@ -54,6 +55,28 @@ Test(speed_up, dram_takes_less_time_for_every_mix_of_accesses)
     kvc_dram_speed_up(&faster, 1 / FACTOR);
     expect_faster(kvc_dram_channel_ns(&faster, &loads[1]) / FACTOR,
                   kvc_dram_channel_ns(&usual, &loads[1]) / FACTOR);
+}
+
+Test(speed_up, flash_reads_and_programs_in_less_time)
+{
+    struct kvc_flash usual = {.cards = 1,
+                              .channels = 4,
+                              .chips = 8,
+                              .page_bytes = 8192,
+                              .spare_bytes = 408,
+                              .read_ns = 50e3,
+                              .program_ns = 1.3e6,
+                              .channel_bytes_per_s = 2e8,
+                              .command_ns = 990,
+                              .status_ns = 470,
+                              .operation_ns = 3000,
+                              .interface_bytes_per_s = 1e9,
+                              .access_ns = 20e3};
+    struct kvc_flash faster = usual;
+    kvc_flash_speed_up(&faster, FACTOR);
+    expect_faster(kvc_flash_read_ns(&usual, 4096), kvc_flash_read_ns(&faster, 4096));
+    expect_faster(1e9 / kvc_flash_reads_per_s(&usual, 8192), 1e9 / kvc_flash_reads_per_s(&faster, 8192));
+    expect_faster(1e9 / kvc_flash_programs_per_s(&usual), 1e9 / kvc_flash_programs_per_s(&faster));
 }
 
 Test(speed_up, ports_and_switches_take_less_time_for_large_and_small_frames)

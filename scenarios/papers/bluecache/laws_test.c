@@ -90,6 +90,42 @@ Test(bluecache_laws, a_full_log_erases_and_forgets_the_oldest_keys)
     kvc_outcome_free(outcome);
 }
 
+/* GETs wait behind programs and erases of a full log, but most find their chips idle. SETs are the quickest
+ * tenth of all requests; as many GETs arrive in both runs. */
+Test(bluecache_laws, a_full_log_makes_a_tail_and_leaves_the_median)
+{
+    const double program_us = 1300;
+    const char *system = "dram = \"0B\", flash = \"72MiB\"",
+               *node = "node = { flash = { base = \"bluecache-flash\", pages_per_block = 2 } },";
+    struct kvc_outcome *mixed =
+        answer(system, node, "value = 8104, get = 0.9, set = 0.1, arrival = { fixed_mops = 0.06 }", false);
+    struct kvc_outcome *reads =
+        answer(system, node, "value = 8104, get = 1, set = 0, arrival = { fixed_mops = 0.054 }", false);
+    cr_expect_geq(kvc_laws_value(mixed, "erases"), 64, "a row, besides programs");
+    double tail_us = kvc_laws_value(mixed, "latency_p99_us") - kvc_laws_value(reads, "latency_p99_us");
+    cr_expect_gt(tail_us, program_us, "%.0f us longer", tail_us);
+    double median = kvc_laws_value(mixed, "latency_p50_us") / kvc_laws_value(reads, "latency_p50_us");
+    cr_expect_float_eq(median, 1, 0.1, "%.3f", median);
+    kvc_outcome_free(mixed);
+    kvc_outcome_free(reads);
+}
+
+/* Each channel of the card's DRAM serves requests of its own. */
+Test(bluecache_laws, twice_the_channels_of_dram_serve_twice_the_requests)
+{
+    const char *two = "node = { pcie = \"pcie5-x16\", dram = { base = \"ddr3-1600-vc707\", channels = 2 } },";
+    const char *workload = "value = 32, get = 1, set = 0, arrival = \"saturate\"";
+    const char *one = "node = { pcie = \"pcie5-x16\" },";
+    for (int predict = 0; predict < 2; predict++) {
+        struct kvc_outcome *faster = answer(DRAM ", outstanding = 1024", two, workload, predict);
+        struct kvc_outcome *usual = answer(DRAM ", outstanding = 1024", one, workload, predict);
+        double ratio = kvc_laws_value(faster, "throughput_mops") / kvc_laws_value(usual, "throughput_mops");
+        cr_expect_float_eq(ratio, 2, 0.05, "%.3f", ratio);
+        kvc_outcome_free(faster);
+        kvc_outcome_free(usual);
+    }
+}
+
 Test(bluecache_laws, every_hop_takes_four_messages)
 {
     const char *workload = READS "arrival = { fixed_mops = 0.001 }";
@@ -111,5 +147,21 @@ Test(bluecache_laws, the_own_host_gets_half_of_a_busy_card)
         snprintf(system, sizeof(system), FLASH ", stores = 1, app_servers = %d", hosts);
         double others = value(system, "cluster = { nodes = 4 },", workload, "remote_frac");
         cr_expect_float_eq(others, 0.5, 0.02, "%d hosts: %.3f", hosts, others);
+    }
+}
+
+/* Table 1: flash of 318.59 USD for 512 GB, and a gigabyte of DRAM for 5.62 USD. */
+Test(bluecache_laws, a_gigabyte_costs_its_flash_and_its_share_of_dram)
+{
+    const char *nodes[] = {
+        "node = { flash = \"samsung-950-pro\" },",
+        "node = { flash = { base = \"samsung-950-pro\", cards = 3 } },",
+        "node = { flash = \"samsung-950-pro\", dram = { base = \"ddr3-1600-vc707\", price = 5.62 } },"};
+    const double usd[] = {318.59 / 512, 318.59 / 512, (318.59 + 5.62) / 512};
+    for (int i = 0; i < 3; i++) {
+        struct kvc_outcome *closed =
+            answer("dram = \"0B\", flash = \"1GiB\"", nodes[i], READS "arrival = \"saturate\"", true);
+        cr_expect_float_eq(kvc_laws_value(closed, "usd_per_gb"), usd[i], 1e-3 * usd[i], "%s", nodes[i]);
+        kvc_outcome_free(closed);
     }
 }

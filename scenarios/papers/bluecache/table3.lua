@@ -4,7 +4,7 @@ return {
   name = "bluecache-table3",
   system = { kind = "bluecache", dram = "0B" },
   cluster = { nodes = 20 },
-  node = { flash = { base = "bluecache-flash", channels = 16, tags = 256, busy = "12W" } },
+  node = { flash = { base = "bluecache-flash", cards = 2 } },
   workload = { keys = 1e6, key = 32, value = 992, get = 1, set = 0, arrival = "saturate" },
   run = { functional = "full", duration = "10ms" },
 }
