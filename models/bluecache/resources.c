@@ -22,15 +22,7 @@ static void speed_dram(struct kvc_scenario *scenario, double factor)
 
 static void speed_flash(struct kvc_scenario *scenario, double factor)
 {
-    struct kvc_flash *flash = kvc_node_device(&scenario->node, &kvc_flash_kind);
-    flash->channel_bytes_per_s *= factor;
-    flash->command_ns /= factor;
-    flash->status_ns /= factor;
-    flash->first_poll_ns /= factor;
-    flash->poll_ns /= factor;
-    flash->read_ns /= factor;
-    flash->program_ns /= factor;
-    flash->erase_ns /= factor;
+    kvc_flash_speed_up(kvc_node_device(&scenario->node, &kvc_flash_kind), factor);
 }
 
 static void speed_fabric(struct kvc_scenario *scenario, double factor)

@@ -15,6 +15,7 @@
 /* Hosts of one socket. */
 struct kvc_memcached_machine {
     uint32_t threads, memory, nic, clients;
+    uint32_t flash; /* Fatcache: its SSD. */
 };
 
 /* Adds the machines of a resolved scenario to an empty platform. `machine` has an entry for each socket of
