@@ -33,6 +33,7 @@ const struct kvc_model *const kvc_models[] = {
     &kvc_memcached_model,
     &kvc_memcached_mica_model,
     &kvc_memcached_fpga_model,
+    &kvc_memcached_fatcache_model,
     NULL,
 };
 

@@ -80,7 +80,8 @@ static struct world {
 
 static struct kvc_pcie pcie = {.h2d_bytes_per_s = 1e9, .d2h_bytes_per_s = 1e9, .latency_ns = 1000};
 static struct kvc_dram dram = {.random_line_ns = 50, .next_line_ns = 5, .line_bytes = 64};
-static struct kvc_flash flash = {.channels = CHANNELS,
+static struct kvc_flash flash = {.cards = 1,
+                                 .channels = CHANNELS,
                                  .chips = CHIPS / CHANNELS,
                                  .blocks = 100,
                                  .page_bytes = PAGE_BYTES,

@@ -50,7 +50,7 @@ static void set_memory(const struct kvc_scenario *scenario, struct kvc_memcached
         (1 - config->llc_frac) * kvc_dram_channel_ns(config->dram, &line) / kvc_dram_channels(config->dram);
 }
 
-/* Fills in what the three servers have in common. */
+/* Fills in what the four servers have in common. */
 static void set_common(const struct kvc_scenario *scenario, struct kvc_memcached_config *config,
                        enum kvc_memcached_kind kind)
 {
@@ -107,13 +107,15 @@ static uint32_t buckets_for(const struct kvc_scenario *scenario, uint64_t entrie
     return buckets;
 }
 
-/* Sets what holds for connections. Clients on other machines have the same cores. */
+/* Sets what holds for connections. Clients on other machines have the same cores. Packets for an instance of
+ * Fatcache interrupt its own core, also while it waits for its SSD. */
 static void set_tcp(struct kvc_memcached_config *config)
 {
     const struct kvc_memcached_options *options = config->options;
     config->tcp = true;
-    config->owned = config->loopback = options->loopback;
-    config->staged = !config->loopback;
+    config->loopback = options->loopback;
+    config->owned = config->loopback || config->kind == KVC_MEMCACHED_FATCACHE;
+    config->staged = !config->owned;
     config->rings = (uint32_t)fmin(config->threads, (double)config->nic->queues);
     config->wake_ns = config->cycle_ns * options->wake_cycles;
     double client_ns = config->cycle_ns * kvc_memcached_tcp_cycles(config) + config->wake_ns;
@@ -188,6 +190,51 @@ enum kvc_status kvc_memcached_mica_resolve(const struct kvc_scenario *scenario, 
                              fmin(KVC_MICA_ITEM_MAX, log_bytes));
     }
     return KVC_OK;
+}
+
+/* A socket has one SSD, of which each instance has an equal part. */
+static enum kvc_status set_slabs(const struct kvc_scenario *scenario, struct kvc_memcached_config *config,
+                                 struct kvc_diag *diag)
+{
+    const struct kvc_memcached_options *options = config->options;
+    double ssd_bytes = (double)kvc_flash_pages(config->flash) * config->flash->page_bytes;
+    double pair = kvc_workload_key_bytes_max(&scenario->workload);
+    pair += kvc_workload_value_bytes_max(&scenario->workload) + KVC_MEMCACHED_SLAB_ITEM_BYTES;
+    config->slabs = (struct kvc_memcached_slab_sizes){
+        .memory_slabs = (uint32_t)(options->slab_memory_bytes / KVC_MEMCACHED_SLAB_BYTES),
+        .disk_slabs = (uint32_t)(options->disk_bytes / KVC_MEMCACHED_SLAB_BYTES / config->threads),
+        .page_bytes = (uint32_t)config->flash->page_bytes};
+    double slab_bytes = (double)kvc_memcached_slab_pages(&config->slabs) * config->flash->page_bytes;
+    if (config->slabs.disk_slabs < 1 || config->slabs.disk_slabs * slab_bytes * config->threads > ssd_bytes) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.disk: found %.4g GiB, allowed are %.4g to %.4g GiB: a slab of 1 MiB for each "
+            "instance, and no more than the SSD has",
+            options->disk_bytes / 0x1p30, config->threads * (double)KVC_MEMCACHED_SLAB_BYTES / 0x1p30,
+            ssd_bytes / 0x1p30);
+    }
+    if (pair > KVC_MEMCACHED_SLAB_BYTES) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload: found items of up to %.0f bytes, allowed are %d, a slab", pair,
+                             KVC_MEMCACHED_SLAB_BYTES);
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_memcached_fatcache_resolve(const struct kvc_scenario *scenario, void *into,
+                                               struct kvc_diag *diag)
+{
+    struct kvc_memcached_config *config = into;
+    const struct kvc_memcached_options *options = scenario->options;
+    set_common(scenario, config, KVC_MEMCACHED_FATCACHE);
+    config->flash = kvc_flash_of(&scenario->node);
+    config->threads = (uint32_t)options->threads;
+    config->buckets = buckets_for(scenario, options->entries);
+    config->cycle_ns *= options->cycles_ratio;
+    set_tcp(config);
+    config->io_ns = config->cycle_ns * options->crossing_cycles + config->wake_ns;
+    enum kvc_status status = check_key(scenario, options->key_room, diag);
+    return status == KVC_OK ? set_slabs(scenario, config, diag) : status;
 }
 
 enum kvc_status kvc_memcached_fpga_resolve(const struct kvc_scenario *scenario, void *into,

@@ -7,16 +7,23 @@
 #include <stdint.h>
 
 #include "models/memcached/options.h"
+#include "models/memcached/slabs.h"
 #include "sim/base/diag.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/database.h"
 #include "sim/devices/dram.h"
+#include "sim/devices/flash.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/nic.h"
 #include "sim/scenario.h"
 
-/* Which of the three servers it is. */
-enum kvc_memcached_kind { KVC_MEMCACHED_VANILLA, KVC_MEMCACHED_MICA, KVC_MEMCACHED_FPGA };
+/* Which of the four servers it is. */
+enum kvc_memcached_kind {
+    KVC_MEMCACHED_VANILLA,
+    KVC_MEMCACHED_MICA,
+    KVC_MEMCACHED_FPGA,
+    KVC_MEMCACHED_FATCACHE,
+};
 
 enum {
     KVC_MEMCACHED_BURST_MAX = 64,
@@ -32,6 +39,8 @@ struct kvc_memcached_config {
     const struct kvc_dram *dram;
     const struct kvc_fpga *fpga;
     const struct kvc_database *database;
+    const struct kvc_flash *flash;
+    struct kvc_memcached_slab_sizes slabs; /* Fatcache: of an instance, which is a thread here. */
     uint32_t threads, burst, outstanding;
     uint32_t rings;         /* Receive rings of the NIC; the first threads have one each. */
     uint32_t room;          /* Packets that wait for the thread, or for all of them, that serves them. */
@@ -54,6 +63,7 @@ struct kvc_memcached_config {
     double move_ns;   /* Mean time of a line that another core has written, of any socket of the node. */
     double depth_ns;  /* Latency of a pipeline, besides the times of its bytes. */
     double path_ns;   /* Latency of the network, one way; over TCP, half of the client's own work too. */
+    double io_ns;     /* Fatcache: time of a system call that blocks, besides that of the SSD. */
     double wake_ns;   /* Time until a sleeping thread runs; 0: not modelled. */
     double price_usd; /* Of the processor or the FPGA of all sockets and nodes; 0: unknown. */
 };
@@ -65,13 +75,15 @@ static inline const struct kvc_memcached_config *kvc_memcached_config_of(const s
 }
 
 /* Resolve the scenario's options; `config` is a struct kvc_memcached_config. Return KVC_ERR_SCENARIO if there
- * are more threads than cores or if an item does not fit. */
+ * are more threads than cores, or more bytes than the SSD has, or if an item does not fit. */
 enum kvc_status kvc_memcached_resolve(const struct kvc_scenario *scenario, void *config,
                                       struct kvc_diag *diag);
 enum kvc_status kvc_memcached_mica_resolve(const struct kvc_scenario *scenario, void *config,
                                            struct kvc_diag *diag);
 enum kvc_status kvc_memcached_fpga_resolve(const struct kvc_scenario *scenario, void *config,
                                            struct kvc_diag *diag);
+enum kvc_status kvc_memcached_fatcache_resolve(const struct kvc_scenario *scenario, void *config,
+                                               struct kvc_diag *diag);
 
 /* Checks what the ranges of single options cannot express: no trace, one request in a packet, every request
  * on the real table. */

@@ -75,6 +75,12 @@ Test(memcached_config, refuses_what_it_cannot_serve)
     describe(&test, &kvc_memcached_mica_model);
     test.nic.queues = 3;
     expect_refusal(&test, "queues");
+    describe(&test, &kvc_memcached_fatcache_model);
+    test.options.disk_bytes = 0x1p40;
+    expect_refusal(&test, "system.disk: found 1024 GiB, allowed are 0.007812 to 1 GiB");
+    describe(&test, &kvc_memcached_fatcache_model);
+    test.scenario.workload.value_bytes = 1 << 20;
+    expect_refusal(&test, "workload: found items of up to");
     describe(&test, &kvc_memcached_fpga_model);
     test.options.ways = 3;
     expect_refusal(&test, "system.ways: found 3");

@@ -88,7 +88,7 @@ static struct kvc_memcached_cost tcp_cost(const struct kvc_memcached_config *con
     double packet_cycles = options->tcp_ratio * options->stack_receive_cycles;
     double serve_cycles = kvc_memcached_tcp_cycles(config) + options->compute_cycles;
     double packets = ceil(kvc_memcached_request_bytes(config, message) / kvc_nic_payload_bytes(config->nic));
-    if (config->loopback) {
+    if (!config->staged) {
         return (struct kvc_memcached_cost){.serve_ns =
                                                config->cycle_ns * serve_cycles + value_ns(config, message)};
     }
@@ -167,6 +167,8 @@ struct kvc_memcached_cost kvc_memcached_cost_of(const struct kvc_memcached_confi
         return mica_cost(config, message);
     case KVC_MEMCACHED_FPGA:
         return fpga_cost(config, message);
+    case KVC_MEMCACHED_FATCACHE:
+        return tcp_cost(config, message);
     case KVC_MEMCACHED_VANILLA:
         break;
     }

@@ -58,6 +58,9 @@ static struct kvc_memcached_machine add_socket(const struct kvc_memcached_config
     if (config->database != NULL) {
         machine.database = add_host(platform, zone, prefix, "database", &plain);
     }
+    if (config->flash != NULL) {
+        machine.flash = add_host(platform, zone, prefix, "flash", &plain);
+    }
     uint32_t rx = add_link(platform, zone, prefix, "rx", config->nic);
     uint32_t tx = add_link(platform, zone, prefix, "tx", config->nic);
     kvc_platform_add_route(platform, machine.clients, machine.nic, &rx, 1);

@@ -15,6 +15,7 @@
 /* Hosts of one socket. */
 struct kvc_memcached_machine {
     uint32_t threads, memory, nic, clients;
+    uint32_t flash;    /* Fatcache: its SSD. */
     uint32_t database; /* If there is one. */
 };
 

@@ -33,6 +33,15 @@ static const struct kvc_model_device fpga_devices[] = {
     {NULL, NULL},
 };
 
+static const struct kvc_model_device fatcache_devices[] = {
+    {&kvc_cpu_kind, "xeon-x5670"},
+    {&kvc_dram_kind, "ddr3-1333-x5670"},
+    {&kvc_flash_kind, "samsung-m2-pcie-0.5tb"},
+    {&kvc_nic_kind, "intel-82576"},
+    {&kvc_network_kind, "direct-cable-1g"},
+    {NULL, NULL},
+};
+
 #define SHARED                                                                                               \
     .has_sockets = true, .config_bytes = sizeof(struct kvc_memcached_config), .check = kvc_memcached_check,  \
     .memory_bytes = kvc_memcached_store_bytes, .platform = platform, .predict = kvc_memcached_predict,       \
@@ -57,6 +66,17 @@ const struct kvc_model kvc_memcached_mica_model = {
     .devices = mica_devices,
     .resolve = kvc_memcached_mica_resolve,
     .resources = kvc_memcached_cpu_resources,
+    SHARED,
+};
+
+const struct kvc_model kvc_memcached_fatcache_model = {
+    .name = "fatcache",
+    .help = "baseline: Fatcache, processes that each block for their reads of an SSD",
+    .paper = "a baseline of Xu et al., PVLDB 10(4), 2016",
+    .options = &kvc_memcached_fatcache_option_table,
+    .devices = fatcache_devices,
+    .resolve = kvc_memcached_fatcache_resolve,
+    .resources = kvc_memcached_fatcache_resources,
     SHARED,
 };
 

@@ -71,11 +71,45 @@ static const char *const locks[] = {"item", "global", NULL};
         "hold: 1.165 on a Sandy Bridge (AnandTech, as for compute); 1.282 on a Nehalem or Westmere, than "    \
         "which a Sandy Bridge is 10 % faster at the same clock (AnandTech, The Sandy Bridge Preview, 2010)")
 
-/* The kernel's cycles were measured on a Sandy Bridge. */
-#define NEWER " at 2.2 GHz on a Sandy Bridge, 1.165 times the cycles of a Haswell"
-
 /* Cycles of the kernel: Peter et al., Arrakis, OSDI 2014, table 1, an echo over UDP with Linux 3.8 on a Xeon
- * E5-2430 of 2.2 GHz with an X520. */
+ * E5-2430 of 2.2 GHz with an X520. They were measured on a Sandy Bridge. */
+#define NEWER " at 2.2 GHz on a Sandy Bridge, 1.165 times the cycles of a Haswell"
+#define COST_ROWS                                                                                                    \
+    CYCLES_ROW(                                                                                                      \
+        "compute", compute_cycles, "2842",                                                                           \
+        "core cycles of a request in memcached's own code, memory stalls excluded: parsing, hashing, the event "     \
+        "loop (measured: user time of a GET over UDP of 512 keys, 540 ns, memcached 1.6.18 with one thread on "      \
+        "a Xeon with Redwood Cove at 3.55 GHz, 1915 cycles; " HASWELL ")"),                                          \
+        CYCLES_ROW(                                                                                                  \
+            "stack_receive", stack_receive_cycles, "2379",                                                           \
+            "core cycles of the kernel's stack for a packet that arrives (Arrakis, table 1: 1.26 us" NEWER           \
+            ")"),                                                                                                    \
+        CYCLES_ROW(                                                                                                  \
+            "stack_send", stack_send_cycles, "1983",                                                                 \
+            "core cycles of the kernel's stack for a packet that leaves (Arrakis, table 1: 1.05 us" NEWER            \
+            ")"),                                                                                                    \
+        CYCLES_ROW(                                                                                                  \
+            "copy", copy_cycles, "1284",                                                                             \
+            "core cycles of the copies between kernel and thread (Arrakis, table 1: 0.24 + 0.44 us" NEWER            \
+            ")"),                                                                                                    \
+        CYCLES_ROW(                                                                                                  \
+            "schedule", schedule_cycles, "321",                                                                      \
+            "core cycles of the scheduler for a request, with a running thread (Arrakis, table 1: 0.17 us" NEWER     \
+            ")"),                                                                                                    \
+        CYCLES_ROW(                                                                                                  \
+            "crossing", crossing_cycles, "378",                                                                      \
+            "core cycles of entering and leaving the kernel once (Arrakis, table 1: 0.10 us each" NEWER              \
+            ")"),                                                                                                    \
+        COUNT_ROW(                                                                                                   \
+            "system_calls", system_calls, 0, 100, "2",                                                               \
+            "system calls of a request besides epoll_wait, each of which crosses to the kernel once: recvfrom and "  \
+            "sendmsg (counted: memcached 1.6.18 under load)"),                                                       \
+        CYCLES_ROW(                                                                                                  \
+            "epoll", epoll_cycles, "2370",                                                                           \
+            "core cycles of the call of epoll_wait before each request, crossings included (measured: an echo over " \
+            "UDP with it takes 450 ns longer on a Xeon with Redwood Cove at 3.55 GHz, 1597 cycles; " HASWELL         \
+            ")")
+
 static const struct kvc_option memcached_rows[] = {
     COUNT_ROW("threads", threads, 1, 1024, "4", "threads that serve requests, each on a core of its own"),
     {.name = "network",
@@ -102,35 +136,7 @@ static const struct kvc_option memcached_rows[] = {
         "ITEM_UPDATE_INTERVAL); a longer time makes evictions more like those by age, and a cache that stands for "
         "a larger one needs as much less of it"),
     KEY_ROOM_ROW,
-    CYCLES_ROW(
-        "compute", compute_cycles, "2842",
-        "core cycles of a request in memcached's own code, memory stalls excluded: parsing, hashing, the event "
-        "loop (measured: user time of a GET over UDP of 512 keys, 540 ns, memcached 1.6.18 with one thread on "
-        "a Xeon with Redwood Cove at 3.55 GHz, 1915 cycles; " HASWELL ")"),
-    CYCLES_ROW("stack_receive", stack_receive_cycles, "2379",
-               "core cycles of the kernel's stack for a packet that arrives (Arrakis, table 1: 1.26 us" NEWER
-               ")"),
-    CYCLES_ROW("stack_send", stack_send_cycles, "1983",
-               "core cycles of the kernel's stack for a packet that leaves (Arrakis, table 1: 1.05 us" NEWER
-               ")"),
-    CYCLES_ROW("copy", copy_cycles, "1284",
-               "core cycles of the copies between kernel and thread (Arrakis, table 1: 0.24 + 0.44 us" NEWER
-               ")"),
-    CYCLES_ROW(
-        "schedule", schedule_cycles, "321",
-        "core cycles of the scheduler for a request, with a running thread (Arrakis, table 1: 0.17 us" NEWER
-        ")"),
-    CYCLES_ROW("crossing", crossing_cycles, "378",
-               "core cycles of entering and leaving the kernel once (Arrakis, table 1: 0.10 us each" NEWER
-               ")"),
-    COUNT_ROW(
-        "system_calls", system_calls, 0, 100, "2",
-        "system calls of a request besides epoll_wait, each of which crosses to the kernel once: recvfrom and "
-        "sendmsg (counted: memcached 1.6.18 under load)"),
-    CYCLES_ROW(
-        "epoll", epoll_cycles, "2370",
-        "core cycles of the call of epoll_wait before each request, crossings included (measured: an echo over "
-        "UDP with it takes 450 ns longer on a Xeon with Redwood Cove at 3.55 GHz, 1597 cycles; " HASWELL ")"),
+    COST_ROWS,
     TCP_ROWS,
     CYCLES_RATIO_ROW,
     BYPASS_ROWS,
@@ -138,6 +144,25 @@ static const struct kvc_option memcached_rows[] = {
         "backlog", backlog, 1, 1e6, "277",
         "packets that the socket holds for the threads (Linux: net.core.rmem_default of 212992 bytes, of which "
         "a small packet takes 768)"),
+    OUTSTANDING_ROW("256"),
+};
+
+static const struct kvc_option fatcache_rows[] = {
+    COUNT_ROW(
+        "instances", threads, 1, 1024, "8",
+        "processes of Fatcache, each of which owns a part of the keys and of the SSD, waits for one read at a "
+        "time, and has a core of its own (github.com/twitter/fatcache, notes/performance.md: 8 on an SSD)"),
+    ENTRIES_ROW("12.2e6",
+                "fatcache -i, index memory of 64 MiB an instance, of 44 bytes an item, and 8 instances"),
+    KEY_ROOM_ROW,
+    REAL_ROW(
+        "slab_memory", slab_memory_bytes, KVC_UNIT_BYTES, 0x1p20, 0x1p40, "64MiB",
+        "memory of an instance for slabs of 1 MiB, the newest of all; items in them need no read (fatcache -m)"),
+    REAL_ROW("disk", disk_bytes, KVC_UNIT_BYTES, 0x1p20, 0x1p50, "64GiB",
+             "part of the SSD for slabs, which all instances share alike; more keeps more items"),
+    COST_ROWS,
+    TCP_ROWS,
+    CYCLES_RATIO_ROW,
     OUTSTANDING_ROW("256"),
 };
 
@@ -213,3 +238,4 @@ static const struct kvc_option fpga_rows[] = {
 const struct kvc_option_table kvc_memcached_option_table = TABLE(memcached_rows);
 const struct kvc_option_table kvc_memcached_mica_option_table = TABLE(mica_rows);
 const struct kvc_option_table kvc_memcached_fpga_option_table = TABLE(fpga_rows);
+const struct kvc_option_table kvc_memcached_fatcache_option_table = TABLE(fatcache_rows);

@@ -1,11 +1,12 @@
-/* Options of the servers that MemcachedGPU is compared with: the scenario's `system` table.
+/* Options of the servers that MemcachedGPU and BlueCache are compared with: the scenario's `system` table.
  *
- * Source: Hetherington et al., MemcachedGPU, SoCC 2015, table 6. Three stores share one struct, of which each
+ * Source: Hetherington et al., MemcachedGPU, SoCC 2015, table 6. Four stores share one struct, of which each
  * has the rows that concern it:
  *   - memcached 1.4.15 on cores, with the sockets of Linux, UDP or TCP, or with PF_RING,
  *   - MICA (Lim et al., NSDI 2014), whose cores each own a partition and poll the NIC,
- *   - memcached on an FPGA (Blott et al., HotCloud 2013), a pipeline of a fixed depth.
- * All costs of processors are in core cycles, so that they carry over to other clocks. */
+ *   - memcached on an FPGA (Blott et al., HotCloud 2013), a pipeline of a fixed depth,
+ *   - Fatcache (github.com/twitter/fatcache), with which BlueCache is compared (Xu et al., PVLDB 10(4),
+ * 2016). All costs of processors are in core cycles, so that they carry over to other clocks. */
 #ifndef KVC_MODELS_MEMCACHED_OPTIONS_H
 #define KVC_MODELS_MEMCACHED_OPTIONS_H
 
@@ -48,6 +49,7 @@ struct kvc_memcached_options {
     double epoll_cycles;
     uint64_t system_calls;
     double tcp_ratio, wake_cycles, cycles_ratio;
+    double slab_memory_bytes, disk_bytes; /* Fatcache: of an instance; of all instances. */
     double bypass_receive_cycles, bypass_send_cycles;
     uint64_t backlog, burst, fill_buffers;
     double remote_line_ns;
@@ -59,5 +61,6 @@ struct kvc_memcached_options {
 extern const struct kvc_option_table kvc_memcached_option_table;
 extern const struct kvc_option_table kvc_memcached_mica_option_table;
 extern const struct kvc_option_table kvc_memcached_fpga_option_table;
+extern const struct kvc_option_table kvc_memcached_fatcache_option_table;
 
 #endif

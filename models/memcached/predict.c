@@ -15,7 +15,7 @@ enum { LINE_BYTES = 64, LRU_LINES = 3, BUCKET_LINES = 2 };
 /* Mean times for which a request occupies the parts of its server [ns]. Those of threads are sums over them.
  */
 struct loads {
-    double receive_ns, send_ns, hand_ns, serve_ns, lock_ns, memory_ns;
+    double receive_ns, send_ns, hand_ns, serve_ns, lock_ns, memory_ns, channel_ns, chip_ns;
     double database_ns; /* Of one of its queries at a time. */
     double latency_ns;  /* Of a lone request. */
 };
@@ -25,18 +25,12 @@ struct shares {
     double receive, serve;
 };
 
-/* Returns the share of the requests for keys that are preloaded and for which there is room. */
-static double hit_frac(const struct kvc_scenario *scenario)
+/* Returns the share of the requests for the most popular keys. */
+static double mass_of(const struct kvc_workload *workload, double stored)
 {
-    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
-    const struct kvc_workload *workload = &scenario->workload;
-    double shards = kvc_scenario_shards(scenario), mass = 0, keys = 0;
-    double stored = floor(workload->preload_frac * (double)workload->keys);
+    double mass = 0, keys = 0;
     struct kvc_popularity_blocks blocks;
     struct kvc_popularity_block block;
-    if (config->kind != KVC_MEMCACHED_MICA) {
-        stored = fmin(stored, shards * (double)config->options->entries);
-    }
     kvc_popularity_blocks_open(&blocks, workload);
     while (kvc_popularity_blocks_next(&blocks, &block)) {
         double part = fmin(fmax(stored - keys, 0), block.keys) / block.keys;
@@ -45,6 +39,61 @@ static double hit_frac(const struct kvc_scenario *scenario)
     }
     kvc_popularity_blocks_close(&blocks);
     return fmin(mass, 1);
+}
+
+/* Returns the items that Fatcache's instances keep in so many slabs each, one of which is half full. */
+static double slab_items(const struct kvc_scenario *scenario, double slabs)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    double item = kvc_memcached_slab_item_bytes((uint32_t)kvc_workload_key_bytes_mean(&scenario->workload),
+                                                (uint32_t)kvc_workload_value_bytes_mean(&scenario->workload));
+    return kvc_scenario_shards(scenario) * config->threads * (slabs - 0.5) *
+           floor(KVC_MEMCACHED_SLAB_BYTES / item);
+}
+
+/* Returns the share of the requests for keys that are preloaded and for which there is room. */
+static double hit_frac(const struct kvc_scenario *scenario)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double stored = floor(workload->preload_frac * (double)workload->keys);
+    if (config->kind != KVC_MEMCACHED_MICA) {
+        stored = fmin(stored, kvc_scenario_shards(scenario) * (double)config->options->entries);
+    }
+    if (config->kind == KVC_MEMCACHED_FATCACHE) {
+        stored =
+            fmin(stored, slab_items(scenario, (double)config->slabs.memory_slabs + config->slabs.disk_slabs));
+    }
+    return mass_of(workload, stored);
+}
+
+/* Adds what Fatcache's SSD does for a request of the mean item size. The most popular items are stored last,
+ * so that they are in memory as far as it goes. */
+static void add_flash(struct loads *loads, const struct kvc_scenario *scenario,
+                      const struct kvc_cache_aside_mix *mix)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_flash *flash = config->flash;
+    double item = KVC_MEMCACHED_SLAB_ITEM_BYTES + kvc_workload_key_bytes_mean(workload) +
+                  kvc_workload_value_bytes_mean(workload);
+    double read_frac =
+        mix->get * fmax(mix->hit - mass_of(workload, slab_items(scenario, config->slabs.memory_slabs)), 0);
+    double slab_frac = mix->set / floor(KVC_MEMCACHED_SLAB_BYTES / item);
+    double slab_pages = kvc_memcached_slab_pages(&config->slabs);
+    double reads = read_frac * (1 + (item - 1) / flash->page_bytes), programs = slab_frac * slab_pages;
+    double channels = kvc_flash_channels(flash), chips = kvc_flash_chips(flash);
+    double transfer_ns = kvc_flash_transfer_ns(flash, flash->page_bytes);
+    double drain_ns = ceil(slab_pages / chips) * flash->program_ns +
+                      ceil(slab_pages / channels) * transfer_ns + config->io_ns;
+    double block_ns =
+        read_frac * (kvc_flash_read_ns(flash, flash->page_bytes) + config->io_ns) + slab_frac * drain_ns;
+    loads->channel_ns = (reads + programs) * transfer_ns / channels;
+    loads->chip_ns =
+        (reads * kvc_flash_read_ns(flash, flash->page_bytes) + programs * (flash->program_ns + transfer_ns)) /
+        chips;
+    loads->serve_ns += block_ns;
+    loads->latency_ns += block_ns;
 }
 
 /* Returns the lines of memcached's table that an operation touches (kernels/memcachedgpu/chained_layout.h).
@@ -76,6 +125,7 @@ static double lines_of(const struct kvc_scenario *scenario, enum kvc_op op, bool
         return mica_lines(&scenario->workload, hit);
     case KVC_MEMCACHED_FPGA: /* The control line of a bucket, and a key. */
         return 1 + hit;
+    case KVC_MEMCACHED_FATCACHE:
     case KVC_MEMCACHED_VANILLA:
         break;
     }
@@ -125,6 +175,9 @@ static struct loads loads_of(const struct kvc_scenario *scenario, double held)
         loads.database_ns =
             mix.queries * kvc_database_ns(database, false) + mix.updates * kvc_database_ns(database, true);
         loads.latency_ns += loads.database_ns + (mix.queries + mix.updates) * database->latency_ns;
+    }
+    if (kvc_memcached_config_of(scenario)->flash != NULL) {
+        add_flash(&loads, scenario, &mix);
     }
     return loads;
 }
@@ -181,6 +234,8 @@ static void add_metrics(const struct kvc_scenario *scenario, const struct loads 
         {"threads_limit_mops", 1e3 / busy_ns / server},
         {"lock_limit_mops", 1e3 / loads->lock_ns / server},
         {"memory_limit_mops", 1e3 / loads->memory_ns / server},
+        {"channels_limit_mops", 1e3 / loads->channel_ns / server},
+        {"chips_limit_mops", 1e3 / loads->chip_ns / server},
         {"send_limit_mops", 1e3 / loads->send_ns / server},
         {"database_limit_mops",
          config->database != NULL ? 1e3 * (double)config->database->queries / loads->database_ns : INFINITY},
@@ -210,6 +265,7 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     double busy_ns = thread_ns(config, &loads, &shares);
     double slowest_ns =
         fmax(fmax(loads.receive_ns, loads.send_ns), fmax(fmax(busy_ns, loads.lock_ns), loads.memory_ns));
+    slowest_ns = fmax(slowest_ns, fmax(loads.channel_ns, loads.chip_ns));
     double per_ns = 1 / slowest_ns / server, latency_ns = loads.latency_ns;
     if (loads.database_ns > 0) {
         per_ns = fmin(per_ns, (double)config->database->queries / loads.database_ns);
@@ -241,6 +297,10 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
         kvc_result_add_stage(result, "lock", "cpu", fmin(speed * loads.lock_ns, 1));
     }
     kvc_result_add_stage(result, "memory", "dram", fmin(speed * loads.memory_ns, 1));
+    if (config->flash != NULL) {
+        kvc_result_add_stage(result, "channels", "flash", fmin(speed * loads.channel_ns, 1));
+        kvc_result_add_stage(result, "chips", "flash", fmin(speed * loads.chip_ns, 1));
+    }
     kvc_result_add_stage(result, "send", "nic", fmin(speed * loads.send_ns, 1));
     if (config->database != NULL) {
         kvc_result_add_stage(result, "database", "database",

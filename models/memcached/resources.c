@@ -57,6 +57,19 @@ static void speed_fpga_dram(struct kvc_scenario *scenario, double factor)
     fpga->dram_ns /= factor;
 }
 
+static void speed_flash(struct kvc_scenario *scenario, double factor)
+{
+    kvc_flash_speed_up(kvc_node_device(&scenario->node, &kvc_flash_kind), factor);
+}
+
+const struct kvc_model_resource kvc_memcached_fatcache_resources[] = {
+    {.name = "nic", .device = "nic", .stages = {"receive", "send"}, .speed_up = speed_nic},
+    {.name = "cpu", .device = "cpu", .stages = {"threads"}, .speed_up = speed_cpu},
+    {.name = "dram", .device = "dram", .stages = {"memory", "threads"}, .speed_up = speed_dram},
+    {.name = "flash", .device = "flash", .stages = {"channels", "chips", "threads"}, .speed_up = speed_flash},
+    {.name = NULL},
+};
+
 const struct kvc_model_resource kvc_memcached_cpu_resources[] = {
     {.name = "nic", .device = "nic", .stages = {"receive", "send"}, .speed_up = speed_nic},
     {.name = "cpu", .device = "cpu", .stages = {"threads", "lock"}, .speed_up = speed_cpu},

@@ -6,5 +6,6 @@
 
 extern const struct kvc_model_resource kvc_memcached_cpu_resources[];
 extern const struct kvc_model_resource kvc_memcached_fpga_resources[];
+extern const struct kvc_model_resource kvc_memcached_fatcache_resources[];
 
 #endif

@@ -15,14 +15,14 @@
 #include "sim/run/slice_outages.h"
 #include "sim/run/slices.h"
 
-enum stage { RECEIVE, THREADS, LOCK, MEMORY, SEND, DATABASE, STAGES };
+enum stage { RECEIVE, THREADS, LOCK, MEMORY, CHANNELS, CHIPS, SEND, DATABASE, STAGES };
 
 /* A server as a user of its machine. */
 struct user {
     struct kvc_memcached_server server;
     struct kvc_replica *replica;
-    struct kvc_slice_mover rx, tx, threads, memory, database;
-    double rx_ns, tx_ns, threads_ns, thread_ns, memory_ns,
+    struct kvc_slice_mover rx, tx, threads, memory, flash, database;
+    double rx_ns, tx_ns, threads_ns, thread_ns, memory_ns, flash_ns,
         database_ns; /* Busy times that are already posted. */
     struct kvc_slice_outages outages;
     double ended_ns; /* End of the latest slice. */
@@ -54,6 +54,17 @@ static double database_ns(const struct kvc_memcached_server *server)
     return database != NULL ? server->database.busy_ns / (double)database->queries : 0;
 }
 
+/* Returns the busy time of the SSD's channels, or of its chips [ns]. */
+static double flash_ns(const struct kvc_memcached_server *server, enum stage stage)
+{
+    const struct kvc_flash *flash = server->config->flash;
+    if (flash == NULL) {
+        return 0;
+    }
+    return stage == CHANNELS ? server->flash.channel_busy_ns / kvc_flash_channels(flash)
+                             : server->flash.chip_busy_ns / (double)kvc_flash_chips(flash);
+}
+
 static void set_busy(const void *data, double *busy_ns)
 {
     const struct user *user = data;
@@ -62,6 +73,8 @@ static void set_busy(const void *data, double *busy_ns)
     busy_ns[THREADS] = kvc_memcached_server_thread_busy_ns(server);
     busy_ns[LOCK] = server->lock_busy_ns;
     busy_ns[MEMORY] = server->memory_busy_ns;
+    busy_ns[CHANNELS] = flash_ns(server, CHANNELS);
+    busy_ns[CHIPS] = flash_ns(server, CHIPS);
     busy_ns[SEND] = server->send_busy_ns;
     busy_ns[DATABASE] = database_ns(server);
 }
@@ -91,7 +104,7 @@ static void share(void *data)
 {
     struct user *user = data;
     struct kvc_memcached_server *server = &user->server;
-    double threads_ns = kvc_memcached_server_threads_busy_ns(server);
+    double threads_ns = kvc_memcached_server_threads_work_ns(server);
     double thread_ns = kvc_memcached_server_thread_busy_ns(server);
     double port_bytes_per_ns = (double)server->config->nic->ports * server->config->nic->bytes_per_s * 1e-9;
     kvc_slice_mover_post_busy(&user->rx, &user->rx_ns, server->receive_busy_ns, port_bytes_per_ns);
@@ -99,6 +112,10 @@ static void share(void *data)
     kvc_slice_mover_post(&user->threads, threads_ns - user->threads_ns, thread_ns - user->thread_ns);
     kvc_slice_mover_post(&user->memory, server->memory_busy_ns - user->memory_ns,
                          server->memory_busy_ns - user->memory_ns);
+    if (server->config->flash != NULL) {
+        kvc_slice_mover_post_busy(&user->flash, &user->flash_ns,
+                                  fmax(flash_ns(server, CHANNELS), flash_ns(server, CHIPS)), 1);
+    }
     user->threads_ns = threads_ns;
     user->thread_ns = thread_ns;
     user->memory_ns = server->memory_busy_ns;
@@ -160,6 +177,9 @@ static void open_user(struct simulation *simulation, uint32_t number)
     if (user->server.config->database != NULL) {
         kvc_slice_mover_open_work(&user->database, machine->database);
     }
+    if (user->server.config->flash != NULL) {
+        kvc_slice_mover_open_work(&user->flash, machine->flash);
+    }
     simulation->servers[number] = (struct kvc_slice_server){.slices = &simulation->slices,
                                                             .number = number,
                                                             .answers = &user->server.answers,
@@ -207,12 +227,15 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     bool locks = config->locks_gets || simulation->scenario->workload.get_frac < 1;
     const char *processor = config->kind == KVC_MEMCACHED_FPGA ? "fpga" : "cpu";
     const char *const names[STAGES][2] = {
-        [RECEIVE] = {"receive", "nic"}, [THREADS] = {"threads", processor},
-        [LOCK] = {"lock", "cpu"},       [MEMORY] = {"memory", "dram"},
+        [RECEIVE] = {"receive", "nic"}, [THREADS] = {"threads", processor},   [LOCK] = {"lock", "cpu"},
+        [MEMORY] = {"memory", "dram"},  [CHANNELS] = {"channels", "flash"},   [CHIPS] = {"chips", "flash"},
         [SEND] = {"send", "nic"},       [DATABASE] = {"database", "database"}};
+    const bool unused[STAGES] = {[LOCK] = !config->locks_sets || !locks,
+                                 [CHANNELS] = config->flash == NULL,
+                                 [CHIPS] = config->flash == NULL,
+                                 [DATABASE] = config->database == NULL};
     for (uint32_t i = 0; i < STAGES; i++) {
-        bool used = i == LOCK ? config->locks_sets && locks : i == DATABASE ? config->database != NULL : true;
-        if (used) {
+        if (!unused[i]) {
             kvc_slices_report_stage(&simulation->slices, i, names[i][0], names[i][1],
                                     simulation->store->shards, result);
         }
@@ -279,6 +302,7 @@ static void close_simulation(struct simulation *simulation)
         kvc_slice_mover_close(&user->threads);
         kvc_slice_mover_close(&user->memory);
         kvc_slice_mover_close(&user->database);
+        kvc_slice_mover_close(&user->flash);
         kvc_memcached_server_close(&user->server);
     }
     free(simulation->users);

@@ -10,7 +10,7 @@
 #include "sim/base/serve.h"
 #include "sim/run/cache_aside.h"
 
-enum { ARRIVES, RECEIVED, LOCKS, DONE, BEGINS, MISSED };
+enum { ARRIVES, RECEIVED, LOCKS, BLOCKS, DONE, BEGINS, MISSED };
 
 struct kvc_memcached_request {
     double sent_ns;
@@ -90,6 +90,9 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
     if (has_database(server)) {
         kvc_database_engine_open(&server->database, config->database, &server->events, seed);
     }
+    if (config->flash != NULL) {
+        kvc_flash_engine_open(&server->flash, config->flash, &server->events, 0);
+    }
     uint32_t least = waiting_max(server), ring = (uint32_t)config->nic->ring_frames;
     open_queue(&server->socket, config->room, least);
     for (uint32_t i = 0; i < config->threads; i++) {
@@ -109,6 +112,9 @@ void kvc_memcached_server_close(struct kvc_memcached_server *server)
     kvc_database_engine_close(&server->database);
     kvc_rss_close(server->rss);
     kvc_batch_free(server->batch);
+    if (server->config->flash != NULL) {
+        kvc_flash_engine_close(&server->flash);
+    }
     kvc_events_free(&server->events);
     free(server->request);
     free(server->keys);
@@ -149,7 +155,7 @@ static struct kvc_memcached_message message_of(const struct kvc_memcached_server
 static uint16_t owner_of(const struct kvc_memcached_server *server, uint32_t number)
 {
     const struct kvc_memcached_request *request = &server->request[number];
-    if (server->config->tcp) {
+    if (server->config->kind == KVC_MEMCACHED_VANILLA) {
         return (uint16_t)(request->connection % server->config->threads);
     }
     return (uint16_t)kvc_memcached_shard_owner(server->shard, key_of(server, number), request->key_bytes);
@@ -242,8 +248,7 @@ static void drop(struct kvc_memcached_server *server, uint32_t number)
 }
 
 /* Runs the requests of a job on the table. Returns the lines that they touch. */
-static double run_job(struct kvc_memcached_server *server, const struct kvc_memcached_thread *thread,
-                      double now_ns)
+static double run_job(struct kvc_memcached_server *server, struct kvc_memcached_thread *thread, double now_ns)
 {
     double lines = 0;
     for (uint32_t i = 0; i < thread->jobs; i++) {
@@ -256,6 +261,7 @@ static double run_job(struct kvc_memcached_server *server, const struct kvc_memc
         struct kvc_memcached_found found = kvc_memcached_shard_run(server->shard, &access);
         request->hit = found.hit;
         lines += found.lines;
+        thread->blocks = found.blocks;
     }
     server->served += thread->jobs;
     return lines;
@@ -286,7 +292,43 @@ static void serve(struct kvc_memcached_server *server, double now_ns, uint16_t n
         serve_ns += kvc_memcached_cost_of(config, &message).serve_ns;
     }
     double done_ns = now_ns + serve_ns + kvc_memcached_stall_ns(config, lines);
-    kvc_events_add(&server->events, fmax(done_ns, memory_done_ns(server, now_ns, lines)), DONE, number, 0);
+    bool blocks = thread->blocks.read.count + thread->blocks.written.count > 0;
+    kvc_events_add(&server->events, fmax(done_ns, memory_done_ns(server, now_ns, lines)),
+                   blocks ? BLOCKS : DONE, number, 0);
+}
+
+/* Gives the SSD the next thing for which a thread blocks: what it reads, and then what it writes. The thread
+ * is done if there is nothing. */
+static void block(struct kvc_memcached_server *server, double now_ns, uint16_t number)
+{
+    struct kvc_memcached_thread *thread = &server->thread[number];
+    struct kvc_memcached_pages *read = &thread->blocks.read, *written = &thread->blocks.written;
+    bool reads = read->count > 0;
+    struct kvc_memcached_pages *pages = reads ? read : written;
+    if (pages->count == 0) {
+        kvc_events_add(&server->events, now_ns, DONE, number, 0);
+        return;
+    }
+    thread->pages = pages->count;
+    thread->asked_ns = now_ns;
+    for (; pages->count > 0; pages->count--) {
+        uint64_t page = pages->first + pages->count - 1;
+        if (reads) {
+            kvc_flash_read(&server->flash, now_ns, page, server->config->flash->page_bytes, number);
+        } else {
+            kvc_flash_program(&server->flash, now_ns, page, number);
+        }
+    }
+}
+
+/* Handles an event of the SSD. A thread wakes up when all its pages are done. */
+static void handle_flash(struct kvc_memcached_server *server, const struct kvc_event *event)
+{
+    uint32_t number;
+    if (kvc_flash_engine_handle(&server->flash, event, &number) && --server->thread[number].pages == 0) {
+        server->thread[number].waited_ns += event->time_ns - server->thread[number].asked_ns;
+        kvc_events_add(&server->events, event->time_ns + server->config->io_ns, BLOCKS, (uint16_t)number, 0);
+    }
 }
 
 /* Takes the lock of the whole cache as soon as it is free. */
@@ -345,7 +387,10 @@ static void start(struct kvc_memcached_server *server, double now_ns, uint16_t n
 static uint32_t end_job(struct kvc_memcached_thread *thread, double now_ns)
 {
     uint32_t jobs = thread->jobs;
-    thread->busy_ns += now_ns - thread->started_ns;
+    double busy_ns = now_ns - thread->started_ns;
+    thread->busy_ns += busy_ns;
+    thread->work_ns += busy_ns - thread->waited_ns;
+    thread->waited_ns = 0;
     thread->jobs = 0;
     return jobs;
 }
@@ -456,13 +501,13 @@ double kvc_memcached_server_thread_busy_ns(const struct kvc_memcached_server *se
     return most_ns;
 }
 
-double kvc_memcached_server_threads_busy_ns(const struct kvc_memcached_server *server)
+double kvc_memcached_server_threads_work_ns(const struct kvc_memcached_server *server)
 {
-    double busy_ns = 0;
+    double work_ns = 0;
     for (uint32_t i = 0; i < server->config->threads; i++) {
-        busy_ns += server->thread[i].busy_ns;
+        work_ns += server->thread[i].work_ns;
     }
-    return busy_ns;
+    return work_ns;
 }
 
 void kvc_memcached_server_stop(struct kvc_memcached_server *server, double stop_ns)
@@ -473,6 +518,10 @@ void kvc_memcached_server_stop(struct kvc_memcached_server *server, double stop_
 
 static void handle(struct kvc_memcached_server *server, const struct kvc_event *event, double until_ns)
 {
+    if (event->kind >= KVC_FLASH_CELLS) {
+        handle_flash(server, event);
+        return;
+    }
     switch (event->kind) {
     case ARRIVES:
         arrive(server, event->time_ns, event->tag);
@@ -482,6 +531,9 @@ static void handle(struct kvc_memcached_server *server, const struct kvc_event *
         break;
     case LOCKS:
         lock(server, event->time_ns, event->unit);
+        break;
+    case BLOCKS:
+        block(server, event->time_ns, event->unit);
         break;
     case BEGINS:
         begin(server, event->time_ns, event->tag);

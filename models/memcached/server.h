@@ -9,6 +9,9 @@
  * Whoever serves a request runs it on the real table. What the table touches is memory stalls, and, if the
  * operation holds the lock of the whole cache, time for which the other threads wait.
  *
+ * An instance of Fatcache, which is a thread here, does nothing else while it waits for its SSD. All
+ * instances share the SSD.
+ *
  * Behind the cache there may be a database (node.database): a GET that misses goes on with a query and a SET
  * of its result, and a SET is an update and then a DELETE (sim/run/cache_aside.h).
  *
@@ -30,6 +33,7 @@
 #include "models/memcached/shard.h"
 #include "sim/base/events.h"
 #include "sim/devices/database_engine.h"
+#include "sim/devices/flash_engine.h"
 #include "sim/devices/rss.h"
 #include "sim/run/answers.h"
 #include "sim/workload/source.h"
@@ -50,10 +54,13 @@ struct kvc_memcached_queue {
 struct kvc_memcached_thread {
     struct kvc_memcached_queue ring, handed; /* Packets of the NIC; requests that other threads received. */
     uint32_t job[KVC_MEMCACHED_BURST_MAX];
-    uint32_t jobs; /* Requests of the present job; 0: idle. */
-    bool receives; /* The present or latest job receives packets to hand them on. */
-    bool awake;    /* It has served a request since it last had nothing to do. */
-    double started_ns, busy_ns;
+    uint32_t jobs;                      /* Requests of the present job; 0: idle. */
+    bool receives;                      /* The present or latest job receives packets to hand them on. */
+    bool awake;                         /* It has served a request since it last had nothing to do. */
+    struct kvc_memcached_blocks blocks; /* What the present job still asks of the SSD. */
+    uint32_t pages;                     /* Of the SSD that it waits for. */
+    double asked_ns, waited_ns; /* When it began to wait, and how long the present job has waited so far. */
+    double started_ns, busy_ns, work_ns; /* `work_ns`: busy, without waits for the SSD. */
 };
 
 struct kvc_memcached_request;
@@ -68,6 +75,7 @@ struct kvc_memcached_server {
     struct kvc_batch *batch; /* Holds one request. */
     struct kvc_events events;
     struct kvc_database_engine database;
+    struct kvc_flash_engine flash; /* Fatcache: the SSD of its instances. */
     struct kvc_memcached_request *request;
     uint8_t *keys; /* Of all requests. */
     uint32_t *free_request;
@@ -91,9 +99,10 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
                                uint64_t seed);
 void kvc_memcached_server_close(struct kvc_memcached_server *server);
 
-/* Return the busy time of the busiest thread, and of all threads together [ns]. */
+/* Return the busy time of the busiest thread, waits for an SSD included, and the work of all threads
+ * together, without such waits [ns]. */
 double kvc_memcached_server_thread_busy_ns(const struct kvc_memcached_server *server);
-double kvc_memcached_server_threads_busy_ns(const struct kvc_memcached_server *server);
+double kvc_memcached_server_threads_work_ns(const struct kvc_memcached_server *server);
 
 /* Simulates up to time_ns. */
 void kvc_memcached_server_advance(struct kvc_memcached_server *server, double time_ns);

@@ -26,6 +26,17 @@ void kvc_test_memcached_describe(struct kvc_test_memcached *test, const struct k
                                  .queues = 16,
                                  .rss_entries = 128};
     test->fpga = (struct kvc_fpga){.clock_hz = 156.25e6, .dram_bytes_per_s = 12.8e9, .dram_ns = 41};
+    test->flash = (struct kvc_flash){.cards = 1,
+                                     .channels = 8,
+                                     .chips = 4,
+                                     .blocks = 64,
+                                     .pages_per_block = 64,
+                                     .page_bytes = 8192,
+                                     .read_ns = 50000,
+                                     .program_ns = 300000,
+                                     .erase_ns = 3e6,
+                                     .channel_bytes_per_s = 400e6,
+                                     .tags = 128};
     test->scenario = (struct kvc_scenario){
         .model = model,
         .cluster = {.nodes = 1},
@@ -39,6 +50,10 @@ void kvc_test_memcached_describe(struct kvc_test_memcached *test, const struct k
     };
     if (test->options.entries > 0) {
         test->options.entries = 40000;
+    }
+    if (test->options.disk_bytes > 0) {
+        test->options.disk_bytes = 512 << 20;
+        test->options.slab_memory_bytes = 1 << 20;
     }
     if (test->options.log_bytes > 0) {
         test->options.log_bytes = 1 << 20;
@@ -55,6 +70,7 @@ void kvc_test_memcached_resolve(struct kvc_test_memcached *test)
     node->device[1] = (struct kvc_device){&kvc_dram_kind, &test->dram};
     node->device[2] = (struct kvc_device){&kvc_nic_kind, &test->nic};
     node->device[3] = (struct kvc_device){&kvc_fpga_kind, &test->fpga};
+    node->device[4] = (struct kvc_device){&kvc_flash_kind, &test->flash};
     cr_assert_eq(test->scenario.model->resolve(&test->scenario, &test->config, &diag), KVC_OK, "%s",
                  diag.message);
     test->scenario.config = &test->config;

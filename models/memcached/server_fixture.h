@@ -15,6 +15,7 @@ struct kvc_test_memcached {
     struct kvc_dram dram;
     struct kvc_nic nic;
     struct kvc_fpga fpga;
+    struct kvc_flash flash;
 };
 
 /* What a run of the server by itself found. */
@@ -26,7 +27,7 @@ struct kvc_test_memcached_outcome {
     double done_ns_sum;    /* A fingerprint of all answers. */
 };
 
-/* Fills in a saturating load of stored keys on one of the three stores, with its standard options. */
+/* Fills in a saturating load of stored keys on one of the four stores, with its standard options. */
 void kvc_test_memcached_describe(struct kvc_test_memcached *test, const struct kvc_model *model);
 
 /* Resolves and checks the scenario; fails the test if it is refused. */

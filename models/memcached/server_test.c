@@ -1,4 +1,4 @@
-/* Laws of the three servers: conservation, Little's law, rates that follow from the costs, drops only from
+/* Laws of the four servers: conservation, Little's law, rates that follow from the costs, drops only from
  * full queues, and the closed form next to the simulation. */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "models/memcached/server_fixture.h"
 
 static const struct kvc_model *const stores[] = {&kvc_memcached_model, &kvc_memcached_mica_model,
-                                                 &kvc_memcached_fpga_model};
+                                                 &kvc_memcached_fpga_model, &kvc_memcached_fatcache_model};
 enum { STORES = sizeof(stores) / sizeof(*stores) };
 
 static struct kvc_test_memcached_outcome simulate(struct kvc_test_memcached *test, double ms)
@@ -177,6 +177,9 @@ Test(memcached, what_is_offered_below_capacity_is_served)
     for (int i = 0; i < STORES; i++) {
         kvc_test_memcached_describe(&test, stores[i]);
         kvc_test_memcached_resolve(&test);
+        if (test.config.tcp) { /* Takes no open load. */
+            continue;
+        }
         double mops = predicted_mops(&test) / 2;
         offer(&test, mops);
         struct kvc_test_memcached_outcome outcome = simulate(&test, 10);
@@ -268,7 +271,9 @@ Test(memcached, one_seed_gives_one_result)
         kvc_test_memcached_describe(&test, stores[i]);
         test.scenario.workload.get_frac = 0.5;
         test.scenario.workload.set_frac = test.scenario.workload.delete_frac = 0.25;
-        offer(&test, 0.5);
+        if (stores[i] != &kvc_memcached_fatcache_model) {
+            offer(&test, 0.5);
+        }
         kvc_test_memcached_resolve(&test);
         double first = kvc_test_memcached_simulate(&test, 1, 7).done_ns_sum;
         cr_expect_eq(kvc_test_memcached_simulate(&test, 1, 7).done_ns_sum, first);
@@ -339,4 +344,78 @@ Test(memcached, bursts_overlap_stalls)
            burst_ns = kvc_memcached_stall_ns(&test.config, 96);
     cr_expect_float_eq(one_ns, 2 * 67, 1e-9);
     cr_expect_float_eq(burst_ns, 9.6 * 67, 1e-9);
+}
+
+static void describe_fatcache(struct kvc_test_memcached *test, uint64_t instances, uint64_t clients)
+{
+    kvc_test_memcached_describe(test, &kvc_memcached_fatcache_model);
+    test->options.threads = instances;
+    test->options.loopback = true;
+    test->options.entries = 200000;
+    test->scenario.workload.value_bytes = 1000;
+    close_loop(test, clients);
+}
+
+/* An instance waits for one read at a time, whatever the SSD could do. */
+Test(memcached, an_instance_of_fatcache_blocks_for_each_read)
+{
+    static struct kvc_test_memcached test;
+    double read_ns = 50e3 + 8192 / 0.4;
+    describe_fatcache(&test, 1, 32);
+    test.scenario.workload.keys = 160000;
+    struct kvc_test_memcached_outcome outcome = simulate(&test, 20);
+    cr_expect_eq(outcome.hits, outcome.gets);
+    cr_expect_lt(outcome.mops, 1e3 / read_ns);
+    cr_expect_gt(outcome.mops, 0.85e3 / read_ns);
+    cr_expect_float_eq(outcome.mops, predicted_mops(&test), 0.03 * outcome.mops, "%g, closed form %g",
+                       outcome.mops, predicted_mops(&test));
+    double one_mops = outcome.mops;
+    describe_fatcache(&test, 8, 256);
+    test.scenario.workload.keys = 160000;
+    outcome = simulate(&test, 20);
+    cr_expect_lt(outcome.mops, 8 * one_mops, "instances wait for each other's pages: %g and %g", outcome.mops,
+                 one_mops);
+    cr_expect_gt(outcome.mops, 5 * one_mops, "%g and %g", outcome.mops, one_mops);
+}
+
+Test(memcached, items_in_memory_need_no_read)
+{
+    static struct kvc_test_memcached test;
+    describe_fatcache(&test, 4, 64);
+    double disk = simulate(&test, 10).mops;
+    test.options.slab_memory_bytes = 32 << 20;
+    double memory = simulate(&test, 10).mops;
+    cr_expect_gt(memory, 5 * disk, "%g and %g", memory, disk);
+    cr_expect_float_eq(memory, predicted_mops(&test), 0.1 * memory, "%g, closed form %g", memory,
+                       predicted_mops(&test));
+}
+
+/* 970 items of 1081 bytes fill a slab. Its instance waits while the SSD programs it. */
+Test(memcached, instances_wait_for_slabs_that_leave_the_memory)
+{
+    static struct kvc_test_memcached test;
+    describe_fatcache(&test, 1, 8);
+    test.scenario.workload.get_frac = 0;
+    test.scenario.workload.set_frac = 1;
+    test.scenario.workload.value_bytes = 1016;
+    struct kvc_test_memcached_outcome outcome = simulate(&test, 100);
+    cr_expect_float_eq(outcome.mops, predicted_mops(&test), 0.1 * outcome.mops, "%g, closed form %g",
+                       outcome.mops, predicted_mops(&test));
+    double stored = outcome.mops * 100e3;
+    test.flash.program_ns = 3e6;
+    outcome = simulate(&test, 100);
+    double slabs = stored / 970, more_ns = 128 / 32 * 2.7e6;
+    cr_expect_float_eq(outcome.mops * 100e3, stored / (1 + slabs * more_ns / 1e8), 0.1 * stored);
+}
+
+/* Slabs are overwritten, the oldest first, and their items are gone. */
+Test(memcached, a_full_disk_forgets_the_oldest_slabs)
+{
+    static struct kvc_test_memcached test;
+    describe_fatcache(&test, 2, 8);
+    test.options.disk_bytes = 8 << 20;
+    struct kvc_test_memcached_outcome outcome = simulate(&test, 20);
+    double slab = 984.0 / 20000, found = (double)outcome.hits / (double)outcome.gets;
+    cr_expect_gt(found, (8 + 2 - 2) * slab - 0.01, "%g: each instance has one slab that is not full", found);
+    cr_expect_lt(found, (8 + 2) * slab + 0.01, "%g", found);
 }

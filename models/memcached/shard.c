@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/hash.h"
 #include "kernels/memcachedgpu/chained.h"
 #include "kernels/memcachedgpu/set_assoc.h"
 #include "kernels/mica/mica.h"
@@ -58,7 +59,8 @@ bool kvc_memcached_shard_open(struct kvc_memcached_shard *shard, const struct kv
     } else {
         shard->chained = kvc_chained_create(&chained);
     }
-    return shard->value != NULL &&
+    shard->slabs = calloc(config->threads, sizeof(*shard->slabs));
+    return shard->value != NULL && shard->slabs != NULL &&
            (shard->mica != NULL || shard->set_assoc != NULL || shard->chained != NULL);
 }
 
@@ -68,6 +70,7 @@ void kvc_memcached_shard_close(struct kvc_memcached_shard *shard)
     kvc_mica_free(shard->mica);
     kvc_set_assoc_free(shard->set_assoc);
     free(shard->value);
+    free(shard->slabs);
 }
 
 static bool run_mica(struct kvc_memcached_shard *shard, const struct kvc_memcached_access *access)
@@ -92,19 +95,67 @@ static bool run_mica(struct kvc_memcached_shard *shard, const struct kvc_memcach
     }
 }
 
+/* Returns the pages of the whole SSD. */
+static struct kvc_memcached_pages pages_of(const struct kvc_memcached_config *config, uint32_t instance,
+                                           struct kvc_memcached_pages pages)
+{
+    pages.first += (uint64_t)instance * config->slabs.disk_slabs * kvc_memcached_slab_pages(&config->slabs);
+    return pages;
+}
+
+/* Finds a place for an item that is stored. The table keeps the number of the slab where others keep the
+ * length of the value. */
+static struct kvc_set_assoc_item place(struct kvc_memcached_shard *shard,
+                                       const struct kvc_memcached_access *access,
+                                       struct kvc_memcached_blocks *blocks)
+{
+    const struct kvc_memcached_config *config = shard->config;
+    if (config->kind != KVC_MEMCACHED_FATCACHE) {
+        return (struct kvc_set_assoc_item){.location = 0, .value_bytes = access->value_bytes};
+    }
+    uint32_t instance = kvc_memcached_shard_owner(shard, access->key, access->key_bytes);
+    uint32_t bytes = kvc_memcached_slab_item_bytes(access->key_bytes, access->value_bytes);
+    struct kvc_memcached_drain drain;
+    struct kvc_memcached_place place =
+        kvc_memcached_slabs_add(&shard->slabs[instance], &config->slabs, bytes, &drain);
+    blocks->written = pages_of(config, instance, drain.written);
+    if (drain.evicts) {
+        blocks->read = blocks->written;
+    }
+    return (struct kvc_set_assoc_item){.location = place.offset, .value_bytes = place.slab};
+}
+
+/* Returns whether an item that a GET found in the table is still in a slab. */
+static bool find(struct kvc_memcached_shard *shard, const struct kvc_memcached_access *access,
+                 const struct kvc_set_assoc_item *item, struct kvc_memcached_blocks *blocks)
+{
+    const struct kvc_memcached_config *config = shard->config;
+    if (config->kind != KVC_MEMCACHED_FATCACHE) {
+        return true;
+    }
+    uint32_t instance = kvc_memcached_shard_owner(shard, access->key, access->key_bytes);
+    uint32_t bytes = kvc_memcached_slab_item_bytes(access->key_bytes, access->value_bytes);
+    const struct kvc_memcached_place place = {.slab = item->value_bytes, .offset = item->location};
+    struct kvc_memcached_pages pages;
+    bool found = kvc_memcached_slabs_find(&shard->slabs[instance], &config->slabs, &place, bytes, &pages);
+    blocks->read = pages_of(config, instance, pages);
+    return found;
+}
+
 /* The two tables of memcached's kind have the same operations. */
-static bool run_table(struct kvc_memcached_shard *shard, const struct kvc_memcached_access *access)
+static bool run_table(struct kvc_memcached_shard *shard, const struct kvc_memcached_access *access,
+                      struct kvc_memcached_blocks *blocks)
 {
     const uint32_t offset = 0, any = KVC_LOCATION_ANY;
     const uint8_t bytes = (uint8_t)access->key_bytes;
     const struct kvc_set_assoc_keys keys = {access->key, &offset, &bytes};
-    const struct kvc_set_assoc_item item = {.location = 0, .value_bytes = access->value_bytes};
     struct kvc_set_assoc_item out = {.location = KVC_LOCATION_NONE};
     struct kvc_index_stats *stats = &shard->stats;
     bool chained = shard->chained != NULL;
     uint32_t now = chained ? (uint32_t)(access->now_ns / tick_ns) : shard->clock++;
     uint64_t replaced = stats->replaced;
     if (access->op == KVC_OP_SET) {
+        const struct kvc_set_assoc_item item = place(shard, access, blocks);
         if (chained) {
             kvc_chained_insert(shard->chained, &keys, &item, 1, now, &out, stats);
         } else {
@@ -123,7 +174,8 @@ static bool run_table(struct kvc_memcached_shard *shard, const struct kvc_memcac
     } else {
         kvc_set_assoc_search(shard->set_assoc, &keys, 1, now, &out, stats);
     }
-    return out.location != KVC_LOCATION_NONE;
+    return out.location != KVC_LOCATION_NONE &&
+           (access->op != KVC_OP_GET || find(shard, access, &out, blocks));
 }
 
 struct kvc_memcached_found kvc_memcached_shard_run(struct kvc_memcached_shard *shard,
@@ -131,14 +183,19 @@ struct kvc_memcached_found kvc_memcached_shard_run(struct kvc_memcached_shard *s
 {
     const struct kvc_index_stats *stats = &shard->stats;
     uint64_t before = stats->search_lines + stats->insert_lines + stats->erase_lines;
-    bool hit = shard->mica != NULL ? run_mica(shard, access) : run_table(shard, access);
+    struct kvc_memcached_found found = {0};
+    found.hit = shard->mica != NULL ? run_mica(shard, access) : run_table(shard, access, &found.blocks);
     uint64_t after = stats->search_lines + stats->insert_lines + stats->erase_lines;
-    return (struct kvc_memcached_found){.hit = hit, .lines = (uint32_t)(after - before)};
+    found.lines = (uint32_t)(after - before);
+    return found;
 }
 
 uint32_t kvc_memcached_shard_owner(const struct kvc_memcached_shard *shard, const uint8_t *key,
                                    uint32_t key_bytes)
 {
+    if (shard->config->kind == KVC_MEMCACHED_FATCACHE) {
+        return (uint32_t)(kvc_hash(key, key_bytes, 0) % shard->config->threads);
+    }
     if (shard->mica == NULL) {
         return 0;
     }

@@ -1,5 +1,7 @@
 /* The real table of one server: memcached's chained one, MICA with a partition for each core, or the buckets
- * of an FPGA. It says whether a request hits and how many lines it touches. */
+ * of an FPGA. It says whether a request hits and how many lines it touches.
+ *
+ * Fatcache's instances share one table here, whose items say where the slabs hold them. */
 #ifndef KVC_MODELS_MEMCACHED_SHARD_H
 #define KVC_MODELS_MEMCACHED_SHARD_H
 
@@ -19,9 +21,10 @@ struct kvc_memcached_shard {
     struct kvc_chained *chained; /* Exactly one of the three is not NULL. */
     struct kvc_mica *mica;
     struct kvc_set_assoc *set_assoc;
-    uint8_t *value;      /* Room for the largest value. */
-    uint32_t value_room; /* [bytes] */
-    uint32_t clock;      /* Next timestamp of the FPGA's table, which orders its items by use. */
+    uint8_t *value;                    /* Room for the largest value. */
+    uint32_t value_room;               /* [bytes] */
+    struct kvc_memcached_slabs *slabs; /* Fatcache: of each instance. */
+    uint32_t clock; /* Next timestamp of the FPGA's table, which orders its items by use. */
     struct kvc_index_stats stats;
 };
 
@@ -33,10 +36,16 @@ struct kvc_memcached_access {
     double now_ns;
 };
 
+/* Pages of the SSD that a request waits for. */
+struct kvc_memcached_blocks {
+    struct kvc_memcached_pages read, written; /* All are read before the first is written. */
+};
+
 /* What it did. */
 struct kvc_memcached_found {
     bool hit;       /* The key was stored before. */
     uint32_t lines; /* Lines of the table that it touched. */
+    struct kvc_memcached_blocks blocks;
 };
 
 /* Returns the memory that a table takes [bytes]. */

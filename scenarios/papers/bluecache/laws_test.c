@@ -165,3 +165,23 @@ Test(bluecache_laws, a_gigabyte_costs_its_flash_and_its_share_of_dram)
         kvc_outcome_free(closed);
     }
 }
+
+/* An instance of Fatcache reads one page at a time, however many the SSD could read. BlueCache asks for as
+ * many as its flash has tags. */
+Test(bluecache_laws, fatcache_leaves_an_equal_flash_idle)
+{
+    const char *text = "return { name = \"laws\", node = { sockets = 1, flash = \"bluecache-flash\" },"
+                       " system = { kind = \"fatcache\", loopback = true, entries = 2e4, instances = 4,"
+                       " slab_memory = \"1MiB\", disk = \"256MiB\" },"
+                       " workload = { keys = 2e4, key = 32, value = 900, get = 1, set = 0,"
+                       " arrival = { clients = 64 } },"
+                       " run = { warmup = \"5ms\", duration = \"50ms\", bottleneck = \"utilization\" } }";
+    struct kvc_outcome *outcome = kvc_laws_answer(kvc_laws_load("%s", text), false);
+    double mops = kvc_laws_value(outcome, "throughput_mops");
+    double inside = mops * kvc_laws_value(outcome, "latency_mean_us");
+    double blue = value(FLASH, "", READS "arrival = { clients = 64 }", "throughput_mops");
+    cr_expect_float_eq(inside, 64, 3, "Little's law: %.2f", inside);
+    cr_expect_lt(mops, 4 / 50.0, "each of 4 instances waits for tR, 50 us");
+    cr_expect_gt(blue, 1.5 * mops, "%.3f and %.3f", blue, mops);
+    kvc_outcome_free(outcome);
+}
