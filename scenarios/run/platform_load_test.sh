@@ -14,7 +14,9 @@ for scenario in scenarios/examples/*.lua; do
     if grep -q changes "$scenario"; then # They lie within the duration that the scenario states.
         duration=25ms
     fi
-    "$kvcast" run "$scenario" --set run.functional=sampled --set run.sample_memory=1MiB --set run.warmup=1ms \
+    sampled=(--set run.functional=sampled --set run.sample_memory=1MiB)
+    "$kvcast" check "$scenario" "${sampled[@]}" >/dev/null 2>&1 || sampled=() # A store that is always simulated in full.
+    "$kvcast" run "$scenario" "${sampled[@]}" --set run.warmup=1ms \
         --set run.duration=$duration --set run.replicas=1 --quiet --out "$folder" >"$folder/said" || { cat "$folder/said"; exit 1; }
     mapfile -t devices < <(sed -n '/^  "devices": \[/,/^  \]/s/.*"name": "\([^"]*\)".*/\1/p' "$folder/result.json")
     counts=$("$platform_load" "$folder/platform.xml" "${devices[@]}") || exit 1
