@@ -50,6 +50,14 @@ uint32_t kvc_bluecache_pages(const struct kvc_bluecache_config *config, uint32_t
     return (uint32_t)ceil((KVC_FLASH_RECORD_HEADER_BYTES + (double)key_bytes + value_bytes) / room);
 }
 
+double kvc_bluecache_record_pages(const struct kvc_bluecache_config *config, uint32_t key_bytes,
+                                  uint32_t value_bytes)
+{
+    double room = config->flash->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES;
+    double record = kvc_flash_record_bytes(key_bytes, value_bytes);
+    return record <= room ? 1 / floor(room / record) : ceil(record / room);
+}
+
 double kvc_bluecache_in_ns(const struct kvc_bluecache_config *config, double bytes)
 {
     return bytes / config->pcie->h2d_bytes_per_s * 1e9;

@@ -3,20 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/bluecache/dram_slab.h"
-#include "kernels/bluecache/flash_page.h"
-#include "kernels/bluecache/index.h"
 #include "kernels/bluecache/store.h"
 #include "models/bluecache/costs.h"
+#include "models/bluecache/places.h"
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/hottest_shard.h"
-#include "sim/workload/popularity_blocks.h"
-
-/* Where GETs find their keys. */
-struct places {
-    double dram, flash, none;
-};
 
 /* What a request takes on average. */
 struct loads {
@@ -30,52 +22,6 @@ struct loads {
 struct limits {
     double in, out, dram, channels, chips, tags, fabric, call, wake, lowest;
 };
-
-/* Returns the share of the keys of a node that its index keeps: buckets of four, filled at random. */
-static double index_keeps(double keys, double index_bytes)
-{
-    double mean = keys / (index_bytes / KVC_BLUECACHE_BUCKET_BYTES), kept = 0, left = 1, p = exp(-mean);
-    for (int n = 0; n < KVC_BLUECACHE_WAYS; n++) {
-        kept += n * p;
-        left -= p;
-        p *= mean / (n + 1);
-    }
-    return mean > 0 ? fmin((kept + KVC_BLUECACHE_WAYS * fmax(left, 0)) / mean, 1) : 1;
-}
-
-/* The preload stores the popular keys last: in DRAM, and the ones before them on flash. */
-static struct places places_of(const struct kvc_scenario *scenario)
-{
-    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
-    const struct kvc_workload *workload = &scenario->workload;
-    double key = kvc_workload_key_bytes_mean(workload), value = kvc_workload_value_bytes_mean(workload);
-    double item = kvc_dram_slab_item_bytes((uint32_t)key, (uint32_t)value);
-    double slabs = ceil(config->options->dram_bytes / KVC_DRAM_SLAB_BYTES);
-    double in_dram = config->stores * slabs * floor(KVC_DRAM_SLAB_BYTES / fmax(item, 1));
-    const struct kvc_flash_geometry *geometry = &config->geometry;
-    double pages = (double)geometry->buses * geometry->chips_per_bus * geometry->blocks_per_chip *
-                   geometry->pages_per_block;
-    double room = geometry->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES,
-           pair = KVC_FLASH_RECORD_HEADER_BYTES + key + value;
-    double in_flash = config->stores * pages * (pair <= room ? floor(room / pair) : 1 / ceil(pair / room));
-    double stored = floor(workload->preload_frac * (double)workload->keys), keys = 0;
-    double keeps =
-        index_keeps(fmin(stored, in_dram + in_flash) / config->stores, config->options->index_bytes);
-    struct places places = {0};
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
-    kvc_popularity_blocks_open(&blocks, workload);
-    while (kvc_popularity_blocks_next(&blocks, &block)) {
-        double dram = fmin(fmax(fmin(stored, in_dram) - keys, 0), block.keys);
-        double all = fmin(fmax(fmin(stored, in_dram + in_flash) - keys, 0), block.keys);
-        places.dram += keeps * block.mass * dram / block.keys;
-        places.flash += keeps * block.mass * (all - dram) / block.keys;
-        keys += block.keys;
-    }
-    kvc_popularity_blocks_close(&blocks);
-    places.none = fmax(1 - places.dram - places.flash, 0);
-    return places;
-}
 
 /* Returns the time that the busiest link spends on a request, on average [ns], with all pairs of host and
  * store alike; *hops becomes the mean number of hops. */
@@ -107,7 +53,7 @@ static double busiest_edge_ns(const struct kvc_bluecache_config *config, double 
     return kvc_bluecache_edge_ns(config, most);
 }
 
-static struct loads loads_of(const struct kvc_scenario *scenario, const struct places *places)
+static struct loads loads_of(const struct kvc_scenario *scenario, const struct kvc_bluecache_places *places)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
@@ -116,7 +62,6 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct p
     uint32_t value = (uint32_t)lround(kvc_workload_value_bytes_mean(workload));
     double get = workload->get_frac, set = workload->set_frac, delete = 1 - get - set;
     double hit = 1 - places->none, response = 0, request = 0, hops;
-    double page_room = flash->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES;
     uint8_t put = config->options->dram_bytes > 0 ? KVC_BLUECACHE_IN_DRAM : KVC_BLUECACHE_IN_BUFFER;
     struct loads loads = {.reads = get * places->flash * kvc_bluecache_pages(config, key, value)};
     request = get * kvc_bluecache_request_bytes(KVC_OP_GET, key, value) +
@@ -129,8 +74,7 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct p
                places->none * kvc_bluecache_dram_ns(config, KVC_OP_GET, KVC_BLUECACHE_IN_NONE, key, value)) +
         set * kvc_bluecache_dram_ns(config, KVC_OP_SET, put, key, value) +
         delete *kvc_bluecache_dram_ns(config, KVC_OP_DELETE, KVC_BLUECACHE_IN_FLASH, key, value);
-    /* What SETs put reaches flash sooner or later. */
-    double programs = set * (KVC_FLASH_RECORD_HEADER_BYTES + (double)key + value) / page_room;
+    double programs = places->written * kvc_bluecache_record_pages(config, key, value);
     double transfer_ns = kvc_flash_transfer_ns(flash);
     double channels = (double)flash->channels, chips = channels * (double)flash->chips;
     loads.channel_ns = (loads.reads + programs) * transfer_ns / channels;
@@ -188,7 +132,7 @@ void kvc_bluecache_add_capacity(const struct kvc_scenario *scenario, struct kvc_
     }
 }
 
-static void add_result(const struct limits *limits, const struct places *places, double per_ns,
+static void add_result(const struct limits *limits, const struct kvc_bluecache_places *places, double per_ns,
                        struct kvc_result *result)
 {
     const struct {
@@ -223,7 +167,7 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     (void)diag; /* The scenario was checked when it was loaded. */
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
-    struct places places = places_of(scenario);
+    struct kvc_bluecache_places places = kvc_bluecache_places_of(scenario);
     struct loads loads = loads_of(scenario, &places);
     struct limits limits = limits_of(scenario, &loads);
     double per_ns = limits.lowest, latency_ns = loads.latency_ns;
