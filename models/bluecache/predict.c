@@ -3,21 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/bluecache/dram_slab.h"
-#include "kernels/bluecache/flash_page.h"
-#include "kernels/bluecache/index.h"
 #include "kernels/bluecache/store.h"
 #include "models/bluecache/costs.h"
+#include "models/bluecache/places.h"
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/cache_aside.h"
 #include "sim/workload/hottest_shard.h"
-#include "sim/workload/popularity_blocks.h"
-
-/* Where GETs find their keys. */
-struct places {
-    double dram, flash, none;
-};
 
 /* What a request takes on average. */
 struct loads {
@@ -34,52 +26,6 @@ struct loads {
 struct limits {
     double in, out, dram, controller, channels, chips, interface, tags, fabric, call, wake, database, lowest;
 };
-
-/* Returns the share of the keys of a node that its index keeps: buckets of four, filled at random. */
-static double index_keeps(double keys, double index_bytes)
-{
-    double mean = keys / (index_bytes / KVC_BLUECACHE_BUCKET_BYTES), kept = 0, left = 1, p = exp(-mean);
-    for (int n = 0; n < KVC_BLUECACHE_WAYS; n++) {
-        kept += n * p;
-        left -= p;
-        p *= mean / (n + 1);
-    }
-    return mean > 0 ? fmin((kept + KVC_BLUECACHE_WAYS * fmax(left, 0)) / mean, 1) : 1;
-}
-
-/* The preload stores the popular keys last: in DRAM, and the ones before them on flash. */
-static struct places places_of(const struct kvc_scenario *scenario)
-{
-    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
-    const struct kvc_workload *workload = &scenario->workload;
-    double key = kvc_workload_key_bytes_mean(workload), value = kvc_workload_value_bytes_mean(workload);
-    double item = kvc_dram_slab_item_bytes((uint32_t)key, (uint32_t)value);
-    double slabs = ceil(config->options->dram_bytes / KVC_DRAM_SLAB_BYTES);
-    double in_dram = config->stores * slabs * floor(KVC_DRAM_SLAB_BYTES / fmax(item, 1));
-    const struct kvc_flash_geometry *geometry = &config->geometry;
-    double pages = (double)geometry->buses * geometry->chips_per_bus * geometry->blocks_per_chip *
-                   geometry->pages_per_block;
-    double room = geometry->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES,
-           pair = KVC_FLASH_RECORD_HEADER_BYTES + key + value;
-    double in_flash = config->stores * pages * (pair <= room ? floor(room / pair) : 1 / ceil(pair / room));
-    double stored = floor(workload->preload_frac * (double)workload->keys), keys = 0;
-    double keeps =
-        index_keeps(fmin(stored, in_dram + in_flash) / config->stores, config->options->index_bytes);
-    struct places places = {0};
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
-    kvc_popularity_blocks_open(&blocks, workload);
-    while (kvc_popularity_blocks_next(&blocks, &block)) {
-        double dram = fmin(fmax(fmin(stored, in_dram) - keys, 0), block.keys);
-        double all = fmin(fmax(fmin(stored, in_dram + in_flash) - keys, 0), block.keys);
-        places.dram += keeps * block.mass * dram / block.keys;
-        places.flash += keeps * block.mass * (all - dram) / block.keys;
-        keys += block.keys;
-    }
-    kvc_popularity_blocks_close(&blocks);
-    places.none = fmax(1 - places.dram - places.flash, 0);
-    return places;
-}
 
 /* Returns the time that the busiest link spends on a request, on average [ns], with all pairs of host and
  * store alike; *hops becomes the mean number of hops. */
@@ -111,20 +57,7 @@ static double busiest_edge_ns(const struct kvc_bluecache_config *config, double 
     return kvc_bluecache_edge_ns(config, most);
 }
 
-/* Returns what follows from the application's requests, and takes keys that are not valid out of `places`. */
-static struct kvc_cache_aside_mix mix_of(const struct kvc_scenario *scenario, struct places *places)
-{
-    double held = 1 - places->none;
-    const struct kvc_cache_aside_mix mix = kvc_cache_aside_mix_of(
-        &scenario->workload, kvc_bluecache_config_of(scenario)->database != NULL, held);
-    double valid = held > 0 ? mix.hit / held : 1;
-    places->dram *= valid;
-    places->flash *= valid;
-    places->none = 1 - mix.hit;
-    return mix;
-}
-
-static struct loads loads_of(const struct kvc_scenario *scenario, const struct places *places,
+static struct loads loads_of(const struct kvc_scenario *scenario, const struct kvc_bluecache_places *places,
                              const struct kvc_cache_aside_mix *mix)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
@@ -134,7 +67,6 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct p
     uint32_t value = (uint32_t)lround(kvc_workload_value_bytes_mean(workload));
     double get = mix->get, set = mix->set, delete = mix->delete;
     double hit = 1 - places->none, response = 0, request = 0, hops;
-    double page_room = flash->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES;
     uint8_t put = config->options->dram_bytes > 0 ? KVC_BLUECACHE_IN_DRAM : KVC_BLUECACHE_IN_BUFFER;
     struct loads loads = {.reads = get * places->flash * kvc_bluecache_pages(config, key, value)};
     request = get * kvc_bluecache_request_bytes(KVC_OP_GET, key, value) +
@@ -147,8 +79,7 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct p
                places->none * kvc_bluecache_dram_ns(config, KVC_OP_GET, KVC_BLUECACHE_IN_NONE, key, value)) +
         set * kvc_bluecache_dram_ns(config, KVC_OP_SET, put, key, value) +
         delete *kvc_bluecache_dram_ns(config, KVC_OP_DELETE, KVC_BLUECACHE_IN_FLASH, key, value);
-    /* What SETs put reaches flash sooner or later. */
-    double programs = set * (KVC_FLASH_RECORD_HEADER_BYTES + (double)key + value) / page_room;
+    double programs = places->written * kvc_bluecache_record_pages(config, key, value);
     double fetched = kvc_bluecache_fetched_bytes(config, key, value), cards = (double)flash->cards;
     double fetch_ns = kvc_flash_transfer_ns(flash, fetched),
            fill_ns = kvc_flash_transfer_ns(flash, flash->page_bytes);
@@ -243,7 +174,7 @@ static double watts_of(const struct kvc_bluecache_config *config, const struct l
                : 0;
 }
 
-static void add_result(const struct limits *limits, const struct places *places, double per_ns,
+static void add_result(const struct limits *limits, const struct kvc_bluecache_places *places, double per_ns,
                        struct kvc_result *result)
 {
     const struct {
@@ -281,8 +212,9 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     (void)diag; /* The scenario was checked when it was loaded. */
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
-    struct places places = places_of(scenario);
-    struct kvc_cache_aside_mix mix = mix_of(scenario, &places);
+    struct kvc_bluecache_places places = kvc_bluecache_places_of(scenario);
+    struct kvc_cache_aside_mix mix =
+        kvc_cache_aside_mix_of(workload, config->database != NULL, 1 - places.none);
     struct loads loads = loads_of(scenario, &places, &mix);
     struct limits limits = limits_of(scenario, &loads, &mix);
     double per_ns = limits.lowest, latency_ns = loads.latency_ns;

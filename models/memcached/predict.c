@@ -163,8 +163,9 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, e
 static struct loads loads_of(const struct kvc_scenario *scenario, double held)
 {
     const struct kvc_database *database = kvc_memcached_config_of(scenario)->database;
+    double valid = database != NULL ? kvc_cache_aside_valid_frac(&scenario->workload) : 1;
     const struct kvc_cache_aside_mix mix =
-        kvc_cache_aside_mix_of(&scenario->workload, database != NULL, held);
+        kvc_cache_aside_mix_of(&scenario->workload, database != NULL, held * valid);
     struct loads loads = {0};
     const double fracs[KVC_OP_COUNT] = {mix.get, mix.set, mix.delete};
     for (int op = 0; op < KVC_OP_COUNT; op++) {

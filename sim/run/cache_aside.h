@@ -44,16 +44,22 @@ struct kvc_cache_aside_mix {
     double hit;     /**< Share of the GETs that hit. */
 };
 
-/** Returns the mix for a cache that holds the keys of a share `held` of the GETs, as far as they are valid:
- * with a database, a GET misses if the latest request for its key was an update. */
+/** Returns the share of the GETs of stored keys that find them valid: with a database, a GET misses if the
+ * latest request for its key was an update. */
+static inline double kvc_cache_aside_valid_frac(const struct kvc_workload *workload)
+{
+    return workload->get_frac > 0 ? workload->get_frac / (workload->get_frac + workload->set_frac) : 0;
+}
+
+/** Returns the mix if a share `hit` of the GETs hits. */
 static inline struct kvc_cache_aside_mix kvc_cache_aside_mix_of(const struct kvc_workload *workload,
-                                                                bool has_database, double held)
+                                                                bool has_database, double hit)
 {
     double get = workload->get_frac, set = workload->set_frac, delete = fmax(1 - get - set, 0);
     if (!has_database) {
-        return (struct kvc_cache_aside_mix){.get = get, .set = set, .delete = delete, .hit = held};
+        return (struct kvc_cache_aside_mix){.get = get, .set = set, .delete = delete, .hit = hit};
     }
-    double hit = get > 0 ? held * get / (get + set) : 0, queries = get * (1 - hit);
+    double queries = get * (1 - hit);
     return (struct kvc_cache_aside_mix){
         .get = get, .set = queries, .delete = delete + set, .queries = queries, .updates = set, .hit = hit};
 }

@@ -185,3 +185,53 @@ Test(bluecache_laws, fatcache_leaves_an_equal_flash_idle)
     cr_expect_gt(blue, 1.5 * mops, "%.3f and %.3f", blue, mops);
     kvc_outcome_free(outcome);
 }
+
+/* Returns a value of a node whose chips program fast, in the long run or as the closed form says. */
+static double long_run(const char *system, const char *workload, bool predict, const char *name)
+{
+    struct kvc_loaded *loaded = kvc_laws_load(
+        "return { name = \"laws\", system = { kind = \"bluecache\", index = \"1MiB\", %s },"
+        " node = { flash = { base = \"bluecache-flash\", pages_per_block = 16, program = \"50us\","
+        " erase = \"300us\", poll = \"0us\" } }, workload = { keys = 1e4, key = 32, value = 900, %s,"
+        " arrival = \"saturate\" },"
+        " run = { warmup = \"150ms\", duration = \"50ms\", bottleneck = \"utilization\" } }",
+        system, workload);
+    struct kvc_outcome *outcome = kvc_laws_answer(loaded, predict);
+    double found = kvc_laws_value(outcome, name);
+    kvc_outcome_free(outcome);
+    return found;
+}
+
+/* The approximation is within a point of the cache that it describes (sim/workload/set_cache_test.c). */
+Test(bluecache_laws, dram_holds_the_keys_that_the_closed_form_says)
+{
+    const char *sizes[] = {"2MiB", "6MiB", "12MiB"};
+    const char *loads[] = {"get = 0.7, set = 0.3, dist = \"uniform\"",
+                           "get = 0.7, set = 0.3, dist = { zipf = 0.99 }",
+                           "get = 0.5, set = 0.45, delete = 0.05, dist = { zipf = 0.99 }"};
+    for (int i = 0; i < 9; i++) {
+        char system[100];
+        snprintf(system, sizeof(system), "flash = \"64MiB\", dram = \"%s\"", sizes[i % 3]);
+        double found = long_run(system, loads[i / 3], false, "dram_hit_frac");
+        double expected = long_run(system, loads[i / 3], true, "dram_frac");
+        cr_expect_float_eq(expected, found, 0.01, "%s, %s: %.4f, simulated %.4f", sizes[i % 3], loads[i / 3],
+                           expected, found);
+    }
+}
+
+/* A log of two rows or of four is written over several times. What differs is the part of a row that happens
+ * to be written over. */
+Test(bluecache_laws, the_log_holds_the_keys_that_the_closed_form_says)
+{
+    const char *logs[] = {"16MiB", "32MiB"};
+    const char *loads[] = {"get = 0.5, set = 0.5, dist = \"uniform\"",
+                           "get = 0.5, set = 0.5, dist = { zipf = 0.99 }"};
+    for (int i = 0; i < 4; i++) {
+        char system[100];
+        snprintf(system, sizeof(system), "flash = \"%s\", dram = \"0B\"", logs[i % 2]);
+        double found = long_run(system, loads[i / 2], false, "hit_frac");
+        double expected = long_run(system, loads[i / 2], true, "flash_frac");
+        cr_expect_float_eq(expected, found, 0.01, "%s, %s: %.4f, simulated %.4f", logs[i % 2], loads[i / 2],
+                           expected, found);
+    }
+}
