@@ -261,8 +261,16 @@ static double turn_ns(const struct kvc_scenario *scenario)
     return config->depth_ns + config->path_ns + scenario->workload.think_ns;
 }
 
+bool kvc_memcached_goes_on(const struct kvc_scenario *scenario)
+{
+    return scenario->workload.arrival == KVC_ARRIVAL_CLOSED && kvc_scenario_shards(scenario) == 1;
+}
+
 double kvc_memcached_slice_ns(const struct kvc_scenario *scenario)
 {
+    if (kvc_memcached_goes_on(scenario)) {
+        return KVC_MEMCACHED_WINDOW_NS;
+    }
     if (scenario->workload.arrival != KVC_ARRIVAL_CLOSED) {
         return SLICE_MOST_NS;
     }
@@ -289,7 +297,8 @@ static enum kvc_status check_arrival(const struct kvc_scenario *scenario, struct
                              "workload.arrival: found an open load, allowed over TCP: saturate or clients, "
                              "because a connection makes its client wait");
     }
-    if (arrival == KVC_ARRIVAL_CLOSED && turn_ns(scenario) < SLICE_LEAST_NS) {
+    if (arrival == KVC_ARRIVAL_CLOSED && !kvc_memcached_goes_on(scenario) &&
+        turn_ns(scenario) < SLICE_LEAST_NS) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "workload.arrival: found clients that send again %g ns after the server is done, allowed are at "

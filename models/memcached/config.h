@@ -89,9 +89,14 @@ enum kvc_status kvc_memcached_fatcache_resolve(const struct kvc_scenario *scenar
  * on the real table. */
 enum kvc_status kvc_memcached_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-/* Returns the time that a server simulates at once, a whole part of KVC_MEMCACHED_WINDOW_NS [ns]. A client of
- * a closed loop sends its next request no earlier than this time after the thread is done with the previous
- * one, so that no request leaves its client in a slice that is already simulated. */
+/* Returns whether clients of a closed loop go on within a slice: they have a single server, which knows when
+ * they do. */
+bool kvc_memcached_goes_on(const struct kvc_scenario *scenario);
+
+/* Returns the time that a server simulates at once, a whole part of KVC_MEMCACHED_WINDOW_NS [ns]. With
+ * several servers, a client of a closed loop sends its next request no earlier than this time after the
+ * thread is done with the previous one, so that no request leaves its client in a slice that is already
+ * simulated. */
 double kvc_memcached_slice_ns(const struct kvc_scenario *scenario);
 
 #endif

@@ -40,6 +40,7 @@ Test(memcached_config, refuses_what_it_cannot_serve)
     expect_refusal(&test, "workload.arrival: found a trace");
     describe(&test, &kvc_memcached_model);
     test.scenario.workload.arrival = KVC_ARRIVAL_CLOSED;
+    test.scenario.cluster.nodes = 2;
     expect_refusal(&test, "workload.arrival: found clients that send again 0 ns after");
     describe(&test, &kvc_memcached_mica_model);
     test.options.feed = KVC_MEMCACHED_FROM_MEMORY;

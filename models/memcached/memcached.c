@@ -39,6 +39,7 @@ static const struct kvc_model_device fatcache_devices[] = {
     {&kvc_flash_kind, "samsung-m2-pcie-0.5tb"},
     {&kvc_nic_kind, "intel-82576"},
     {&kvc_network_kind, "direct-cable-1g"},
+    {&kvc_database_kind, "mysql-bg"},
     {NULL, NULL},
 };
 

@@ -197,6 +197,7 @@ static void open_users(struct simulation *simulation)
     simulation->slices = (struct kvc_slices){.replica = &simulation->replica,
                                              .slice_ns = kvc_memcached_slice_ns(simulation->scenario),
                                              .stages = STAGES,
+                                             .completes = kvc_memcached_goes_on(simulation->scenario),
                                              .hit = KVC_MEMCACHED_HIT,
                                              .miss = KVC_MEMCACHED_MISS};
     simulation->users = kvc_array_of(simulation->store->shards, sizeof(*simulation->users));

@@ -74,8 +74,12 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
                                uint64_t seed)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
-    *server = (struct kvc_memcached_server){
-        .scenario = scenario, .config = config, .shard = shard, .source = source, .number = number};
+    *server = (struct kvc_memcached_server){.scenario = scenario,
+                                            .config = config,
+                                            .shard = shard,
+                                            .source = source,
+                                            .number = number,
+                                            .goes_on = kvc_memcached_goes_on(scenario)};
     struct kvc_rss_params rss = kvc_nic_rss_params(config->nic, config->rings);
     rss.clients = kvc_workload_flows(&scenario->workload);
     rss.connections = kvc_workload_connections(&scenario->workload);
@@ -473,12 +477,15 @@ static void answer(struct kvc_memcached_server *server, double now_ns, double un
         kvc_events_add(&server->events, done_ns, MISSED, 0, number);
         return;
     }
+    done_ns += server->stopped_ns;
     kvc_answers_reserve(&server->answers, 1);
-    kvc_answers_add(&server->answers, request->sent_ns, done_ns + server->stopped_ns, outcome_of(request),
-                    request->client);
+    kvc_answers_add(&server->answers, request->sent_ns, done_ns, outcome_of(request), request->client);
+    if (server->goes_on) {
+        kvc_source_complete(server->source, &request->client, &done_ns, 1);
+    }
     free_request(server, number);
     if (saturates(server)) {
-        send_request(server, done_ns, until_ns);
+        send_request(server, done_ns - server->stopped_ns, until_ns);
     }
 }
 
@@ -518,7 +525,7 @@ void kvc_memcached_server_stop(struct kvc_memcached_server *server, double stop_
 
 static void handle(struct kvc_memcached_server *server, const struct kvc_event *event, double until_ns)
 {
-    if (event->kind >= KVC_FLASH_CELLS) {
+    if (event->kind >= KVC_FLASH_CELLS && event->kind < KVC_FLASH_KINDS) {
         handle_flash(server, event);
         return;
     }
@@ -562,10 +569,17 @@ void kvc_memcached_server_advance(struct kvc_memcached_server *server, double ti
             break;
         }
     }
-    while (!saturates(server) && send_request(server, from_ns, until_ns)) {
+    while (!saturates(server) && !server->goes_on && send_request(server, from_ns, until_ns)) {
         ;
     }
-    while (kvc_events_next_ns(&server->events) <= until_ns) {
+    for (;;) {
+        double event_ns = kvc_events_next_ns(&server->events);
+        if (server->goes_on && send_request(server, from_ns, fmin(event_ns, until_ns))) {
+            continue; /* Clients may send before the next event. */
+        }
+        if (event_ns > until_ns) {
+            return;
+        }
         struct kvc_event event = kvc_events_pop(&server->events);
         handle(server, &event, until_ns);
     }

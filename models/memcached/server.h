@@ -71,6 +71,7 @@ struct kvc_memcached_server {
     struct kvc_memcached_shard *shard;
     struct kvc_source *source;
     uint32_t number; /* Of its shard. */
+    bool goes_on;    /* It tells the source what it has answered; see kvc_memcached_goes_on(). */
     struct kvc_rss *rss;
     struct kvc_batch *batch; /* Holds one request. */
     struct kvc_events events;

@@ -167,6 +167,9 @@ Test(memcached, the_slice_is_no_longer_than_a_turn)
     kvc_test_memcached_describe(&test, &kvc_memcached_model);
     close_loop(&test, 64);
     kvc_test_memcached_resolve(&test);
+    cr_expect_eq(kvc_memcached_slice_ns(&test.scenario), KVC_MEMCACHED_WINDOW_NS, "a server alone knows");
+    test.scenario.cluster.nodes = 2;
+    kvc_test_memcached_resolve(&test);
     cr_expect_leq(kvc_memcached_slice_ns(&test.scenario), 3000);
     cr_expect_float_eq(fmod(KVC_MEMCACHED_WINDOW_NS, kvc_memcached_slice_ns(&test.scenario)), 0, 1e-6);
 }

@@ -80,3 +80,29 @@ Test(bluecache_database, slower_queries_never_help)
         kvc_outcome_free(run);
     }
 }
+
+/* The stores that BlueCache is compared with have the same database behind them. */
+Test(bluecache_database, other_caches_cost_the_same_queries)
+{
+    const char *systems[] = {"kind = \"memcached\", network = \"tcp\", loopback = true, entries = 1e4",
+                             "kind = \"fatcache\", loopback = true, entries = 1e4, disk = \"64MiB\""};
+    for (int i = 0; i < 2; i++) {
+        struct kvc_outcome *run = kvc_laws_answer(
+            kvc_laws_load(
+                "return { name = \"laws\", system = { %s },"
+                " node = { sockets = 1, database = { base = \"mysql-bg\", %s } },"
+                " workload = { keys = 5000, key = 32, value = 900, dist = \"uniform\", get = 0.9,"
+                " arrival = { clients = 64 } },"
+                " run = { warmup = \"300ms\", duration = \"200ms\", bottleneck = \"utilization\" } }",
+                systems[i], SLOW),
+            false);
+        double mops = kvc_laws_value(run, "throughput_mops");
+        double each = (kvc_laws_value(run, "database_queries") + kvc_laws_value(run, "database_updates")) /
+                      (mops * 200e3);
+        double misses = 1 - kvc_laws_value(run, "hit_frac");
+        cr_expect_gt(each, 0.18, "%s: %.3f of a request, %.3f misses", systems[i], each, misses);
+        cr_expect_lt(mops, 1.01 * 0.04 / each, "%s: %.4f with %.3f of a request", systems[i], mops, each);
+        cr_expect_float_eq(each, 0.1 + 0.9 * misses, 0.01, "%s: %.3f, %.3f misses", systems[i], each, misses);
+        kvc_outcome_free(run);
+    }
+}

@@ -25,11 +25,11 @@ return {
     database = "mysql-bg",
   },
   workload = {
-    keys = 10.8e3, -- 5 million users,
+    keys = 10.8e3, -- 5 million users
     key = 32,
     value = 1508,
     dist = { zipf = 0.73 },
-    get = 0.999, -- bg_bench.update,
+    get = 0.999, -- bg_bench.update
     arrival = { clients = 48 }, -- bluecache.bg_bench.threads.a
   },
   run = { duration = "5s" },

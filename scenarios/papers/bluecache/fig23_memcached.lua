@@ -22,7 +22,7 @@ return {
     key = 32,
     value = 1508,
     dist = { zipf = 0.73 },
-    get = 0.94, -- the others are updates,
+    get = 0.94, -- the others are updates
     arrival = { clients = 48 }, -- bluecache.bg_bench.threads.a
   },
   run = { duration = "3s" },
