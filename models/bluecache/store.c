@@ -115,7 +115,10 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
     if (walker == NULL) {
         return diag->status;
     }
-    kvc_preload_walk(walker, KVC_PRELOAD_POPULAR_LAST, progress, "preload", set_keys, shards);
+    /* DRAM keeps the popular keys. In the log alone, the order would put them on the same pages. */
+    bool by_age = kvc_bluecache_config_of(scenario)->options->dram_bytes <= 0;
+    kvc_preload_walk(walker, by_age ? KVC_PRELOAD_SPREAD : KVC_PRELOAD_POPULAR_LAST, progress, "preload",
+                     set_keys, shards);
     kvc_preload_free(walker);
     for (uint32_t i = 0; i < shards->shards; i++) {
         struct kvc_bluecache_shard *shard = &shards->shard[i];

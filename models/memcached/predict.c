@@ -60,15 +60,15 @@ static double hit_frac(const struct kvc_scenario *scenario)
     if (config->kind != KVC_MEMCACHED_MICA) {
         stored = fmin(stored, kvc_scenario_shards(scenario) * (double)config->options->entries);
     }
-    if (config->kind == KVC_MEMCACHED_FATCACHE) {
-        stored =
-            fmin(stored, slab_items(scenario, (double)config->slabs.memory_slabs + config->slabs.disk_slabs));
+    if (config->kind == KVC_MEMCACHED_FATCACHE) { /* Age decides what it keeps, and all keys are alike. */
+        double room = slab_items(scenario, (double)config->slabs.memory_slabs + config->slabs.disk_slabs);
+        return mass_of(workload, stored) * fmin(room / fmax(stored, 1), 1);
     }
     return mass_of(workload, stored);
 }
 
-/* Adds what Fatcache's SSD does for a request of the mean item size. The most popular items are stored last,
- * so that they are in memory as far as it goes. */
+/* Adds what Fatcache's SSD does for a request of the mean item size. Its memory holds the youngest items,
+ * which are as popular as all others. */
 static void add_flash(struct loads *loads, const struct kvc_scenario *scenario,
                       const struct kvc_cache_aside_mix *mix)
 {
@@ -77,8 +77,10 @@ static void add_flash(struct loads *loads, const struct kvc_scenario *scenario,
     const struct kvc_flash *flash = config->flash;
     double item = KVC_MEMCACHED_SLAB_ITEM_BYTES + kvc_workload_key_bytes_mean(workload) +
                   kvc_workload_value_bytes_mean(workload);
-    double read_frac =
-        mix->get * fmax(mix->hit - mass_of(workload, slab_items(scenario, config->slabs.memory_slabs)), 0);
+    double memory = slab_items(scenario, config->slabs.memory_slabs);
+    double all = fmin(workload->preload_frac * (double)workload->keys,
+                      memory + slab_items(scenario, config->slabs.disk_slabs + 0.5));
+    double read_frac = mix->get * mix->hit * fmax(1 - memory / fmax(all, 1), 0);
     double slab_frac = mix->set / floor(KVC_MEMCACHED_SLAB_BYTES / item);
     double slab_pages = kvc_memcached_slab_pages(&config->slabs);
     double reads = read_frac * (1 + (item - 1) / flash->page_bytes), programs = slab_frac * slab_pages;

@@ -50,7 +50,10 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
     if (walker == NULL) {
         return diag->status;
     }
-    kvc_preload_walk(walker, KVC_PRELOAD_POPULAR_LAST, progress, "preload", set_keys, store);
+    /* Age decides what Fatcache keeps, whatever its clients ask for; the others keep what is popular. */
+    bool by_age = kvc_memcached_config_of(scenario)->kind == KVC_MEMCACHED_FATCACHE;
+    kvc_preload_walk(walker, by_age ? KVC_PRELOAD_SPREAD : KVC_PRELOAD_POPULAR_LAST, progress, "preload",
+                     set_keys, store);
     kvc_preload_free(walker);
     for (uint32_t i = 0; i < store->shards; i++) {
         store->shard[i].stats = (struct kvc_index_stats){0};
