@@ -180,6 +180,9 @@ static bool stage(struct kvc_bluecache_cluster *cluster, uint32_t number, double
     if (drained == 0) {
         return false;
     }
+    if (batch->op[row] == KVC_OP_SET) {
+        cluster->set_bytes += batch->key_bytes[row] + batch->value_bytes[row];
+    }
     uint32_t request = node->request[row] = new_request(cluster);
     cluster->request[request] = (struct kvc_bluecache_request){.sent_ns = batch->sent_ns[row],
                                                                .value_bytes = batch->value_bytes[row],

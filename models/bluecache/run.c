@@ -7,6 +7,7 @@
 #include "models/bluecache/cluster.h"
 #include "models/bluecache/machine.h"
 #include "models/bluecache/predict.h"
+#include "models/bluecache/wear.h"
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
@@ -34,7 +35,7 @@ struct edge {
 
 struct counters {
     struct kvc_bluecache_store_stats store;
-    uint64_t served, flash_reads, remote, programs, erases;
+    uint64_t served, flash_reads, remote, set_bytes, programs, erases;
 };
 
 struct simulation {
@@ -144,8 +145,10 @@ static void count(void *data, bool begins)
     struct simulation *simulation = data;
     struct counters *counters = begins ? &simulation->first : &simulation->last;
     const struct kvc_bluecache_cluster *cluster = &simulation->cluster;
-    *counters = (struct counters){
-        .served = cluster->served, .flash_reads = cluster->flash_reads, .remote = cluster->remote};
+    *counters = (struct counters){.served = cluster->served,
+                                  .flash_reads = cluster->flash_reads,
+                                  .remote = cluster->remote,
+                                  .set_bytes = cluster->set_bytes};
     for (uint32_t i = 0; i < simulation->shards->shards; i++) {
         struct kvc_bluecache_store_stats stats;
         kvc_bluecache_store_stats(simulation->shards->shard[i].store, &stats);
@@ -245,6 +248,12 @@ static void report_metrics(const struct simulation *simulation, struct kvc_resul
     kvc_metrics_set_ratio(model, "remote_frac", (double)(last->remote - first->remote), served);
     kvc_metrics_set(model, "programs", (double)(last->programs - first->programs));
     kvc_metrics_set(model, "erases", (double)(last->erases - first->erases));
+    const struct kvc_bluecache_writes writes = {
+        .set_bytes = (double)(last->set_bytes - first->set_bytes),
+        .pages = (double)(to->pages_written - from->pages_written),
+        .time_ns = simulation->replica.recorder.duration_ns,
+    };
+    kvc_bluecache_add_wear(simulation->scenario, &writes, result);
 }
 
 static void report(struct simulation *simulation, struct kvc_result *result)

@@ -87,6 +87,13 @@ static const struct kvc_option rows[] = {
      .max = 1e6,
      .by_default = "128",
      .help = "operations that the controller accepts at a time; more of them keep more chips at work"},
+    {.name = "endurance",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, endurance),
+     .min = 1,
+     .max = 1e9,
+     .optional = true,
+     .help = "erases that a block is rated for; left out: no rated life is reported"},
     WATTS_ROW("idle", idle_watts, "power of the card without work; left out: no energy is reported"),
     WATTS_ROW("busy", busy_watts, "power of the card at work; left out: no energy is reported"),
 };

@@ -10,7 +10,8 @@
  * Source of the form: ONFI 2.2 and the data sheets of its chips. Commands, addresses and the status
  * occupy the channel together with the page. Chips say when they are ready, or the controller visits them in
  * turn and asks (flash_turns.h). Not modelled: planes, cache registers that overlap sensing and transfer,
- * retries and errors, wear, and whether a page was erased before it is programmed (the store's kernels know).
+ * retries and errors, chips that slow down or fail as they wear, and whether a page was erased before it is
+ * programmed (the store's kernels know).
  */
 #ifndef KVC_SIM_DEVICES_FLASH_H
 #define KVC_SIM_DEVICES_FLASH_H
@@ -37,6 +38,7 @@ struct kvc_flash {
     double first_poll_ns; /**< Controller in turns: time from the command of a read to the first question. */
     double poll_ns;       /**< Likewise: time between questions; 0: chips say when they are ready. */
     uint64_t tags;        /**< Operations that the controller accepts at a time. */
+    double endurance;     /**< Erases that a block is rated for; NaN: not stated. */
     double idle_watts;    /**< Power of the card without work; NaN: not published. */
     double busy_watts;    /**< Power of the card at work; NaN: not published. */
 };
