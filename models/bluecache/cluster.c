@@ -169,6 +169,8 @@ static void run_requests(struct kvc_bluecache_cluster *cluster, uint32_t number,
     cluster->kernel_ticks += kvc_clock_ticks() - started;
     uint32_t at = 0;
     for (uint32_t i = 0; i < count; i++) {
+        bool sets = batch->op[first + i] == KVC_OP_SET;
+        cluster->set_bytes += sets ? batch->key_bytes[first + i] + batch->value_bytes[first + i] : 0;
         note_done(&cluster->request[request[first + i]], &done[i], &card->step[at]);
         at += done[i].pages;
     }

@@ -81,7 +81,8 @@ struct kvc_bluecache_cluster {
     uint32_t requests, free_count, next_app;
     struct kvc_answers answers;
     uint64_t served, flash_reads,
-        remote; /* Since the cluster was opened; `remote`: requests for other nodes. */
+        remote;         /* Since the cluster was opened; `remote`: requests for other nodes. */
+    uint64_t set_bytes; /* Keys and values of the SETs that the structures have run. */
     uint64_t kernel_ticks, source_ticks; /* kvc_clock_ticks() in the structures and in the source. */
     bool started;
 };

@@ -6,6 +6,7 @@
 #include "kernels/bluecache/store.h"
 #include "models/bluecache/costs.h"
 #include "models/bluecache/places.h"
+#include "models/bluecache/wear.h"
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/cache_aside.h"
@@ -16,10 +17,10 @@ struct loads {
     double in_ns, out_ns, dram_ns, channel_ns, chip_ns; /* Of a host, a store, all channels and chips. */
     double controller_ns, interface_ns;                 /* Of all drives of a store. */
     double read_ns;                                     /* Of one read that waits nowhere. */
-    double reads;                                       /* Pages that it reads. */
-    double latency_ns;                                  /* Without waiting. */
-    double edge_ns;                                     /* Of the busiest link. */
-    double database_ns;                                 /* Of one of its queries at a time. */
+    double reads, programs; /* Pages that it reads, and that the log programs for it. */
+    double latency_ns;      /* Without waiting. */
+    double edge_ns;         /* Of the busiest link. */
+    double database_ns;     /* Of one of its queries at a time. */
 };
 
 /* The highest rates of all requests [per ns]. */
@@ -79,7 +80,7 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
                places->none * kvc_bluecache_dram_ns(config, KVC_OP_GET, KVC_BLUECACHE_IN_NONE, key, value)) +
         set * kvc_bluecache_dram_ns(config, KVC_OP_SET, put, key, value) +
         delete *kvc_bluecache_dram_ns(config, KVC_OP_DELETE, KVC_BLUECACHE_IN_FLASH, key, value);
-    double programs = places->written * kvc_bluecache_record_pages(config, key, value);
+    double programs = loads.programs = places->written * kvc_bluecache_record_pages(config, key, value);
     double fetched = kvc_bluecache_fetched_bytes(config, key, value), cards = (double)flash->cards;
     double fetch_ns = kvc_flash_transfer_ns(flash, fetched),
            fill_ns = kvc_flash_transfer_ns(flash, flash->page_bytes);
@@ -234,6 +235,13 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     result->latency_mean_us = latency_ns / 1e3;
     result->latency_p95_us = NAN;
     add_result(&limits, &places, per_ns, result);
+    const struct kvc_bluecache_writes writes = {
+        .set_bytes = workload->set_frac *
+                     (kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload)),
+        .pages = loads.programs,
+        .time_ns = 1 / per_ns,
+    };
+    kvc_bluecache_add_wear(scenario, &writes, result);
     kvc_bluecache_add_capacity(scenario, result);
     result->watts_mean = watts_of(config, &limits, per_ns);
     return KVC_OK;

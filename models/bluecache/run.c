@@ -7,6 +7,7 @@
 #include "models/bluecache/cluster.h"
 #include "models/bluecache/machine.h"
 #include "models/bluecache/predict.h"
+#include "models/bluecache/wear.h"
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
@@ -34,7 +35,7 @@ struct edge {
 
 struct counters {
     struct kvc_bluecache_store_stats store;
-    uint64_t served, flash_reads, remote, programs, erases, queries, updates;
+    uint64_t served, flash_reads, remote, set_bytes, programs, erases, queries, updates;
 };
 
 struct simulation {
@@ -176,6 +177,7 @@ static void count(void *data, bool begins)
     *counters = (struct counters){.served = cluster->served,
                                   .flash_reads = cluster->flash_reads,
                                   .remote = cluster->remote,
+                                  .set_bytes = cluster->set_bytes,
                                   .queries = cluster->database.reads,
                                   .updates = cluster->database.writes};
     for (uint32_t i = 0; i < simulation->shards->shards; i++) {
@@ -296,6 +298,12 @@ static void report_metrics(const struct simulation *simulation, struct kvc_resul
         kvc_metrics_set(model, "database_queries", (double)(last->queries - first->queries));
         kvc_metrics_set(model, "database_updates", (double)(last->updates - first->updates));
     }
+    const struct kvc_bluecache_writes writes = {
+        .set_bytes = (double)(last->set_bytes - first->set_bytes),
+        .pages = (double)(to->pages_written - from->pages_written),
+        .time_ns = simulation->replica.recorder.duration_ns,
+    };
+    kvc_bluecache_add_wear(simulation->scenario, &writes, result);
 }
 
 static void report(struct simulation *simulation, struct kvc_result *result)

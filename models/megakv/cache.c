@@ -3,22 +3,7 @@
 #include <math.h>
 
 #include "sim/workload/popularity_blocks.h"
-
-/* Returns the number of items in a store where an item stays for `stay` requests, and in *hit_frac the share
- * of GETs that hit. */
-static double held(struct kvc_popularity_blocks *blocks, double set_frac, double stay, double *hit_frac)
-{
-    double items = set_frac * stay;
-    struct kvc_popularity_block block;
-    *hit_frac = 0;
-    while (kvc_popularity_blocks_next(blocks, &block)) {
-        double grown = expm1(block.mass / block.keys * stay);
-        double present = isinf(grown) ? 1 : grown / (grown + 1 / set_frac);
-        items += block.keys * present;
-        *hit_frac += block.mass * present;
-    }
-    return items;
-}
+#include "sim/workload/set_cache.h"
 
 /* Returns the share of the requests that the `keys` most popular keys receive. */
 static double mass_of(const struct kvc_popularity_blocks *blocks, double keys)
@@ -35,15 +20,10 @@ double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double cap
     if (workload->set_frac <= 0) {
         hit_frac = mass_of(&blocks, fmin(preloaded, capacity));
     } else if ((double)workload->keys > capacity) {
-        double low = 0, high = capacity / workload->set_frac; /* Replaced items alone would fill the store. */
-        for (int i = 0; i < 100; i++) {
-            double middle = (low + high) / 2;
-            if (held(&blocks, workload->set_frac, middle, &hit_frac) < capacity) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
+        struct kvc_set_cache cache;
+        kvc_set_cache_open(&cache, workload, capacity, 0);
+        hit_frac = cache.hit_frac;
+        kvc_set_cache_close(&cache);
     }
     kvc_popularity_blocks_close(&blocks);
     return hit_frac;

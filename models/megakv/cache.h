@@ -1,10 +1,7 @@
 /* The hit ratio of a store that has no room for all its keys, in closed form.
  *
- * Che's approximation (Che, Tung and Wang, IEEE JSAC 20(7), 2002) describes LRU, which CLOCK approximates: an
- * item stays for a time T after its last request. In Mega-KV only a SET brings a key back. It always writes a
- * new item, and the old one stays until CLOCK finds it. With the request rate r_i and the share s of SETs,
- * key i is present during a share (e^(r_i T) - 1) / (e^(r_i T) - 1 + 1/s) of the time, and replaced items
- * occupy s*T places. T follows from the capacity. */
+ * In Mega-KV only a SET brings a key back. It always writes a new item, and the old one stays until CLOCK
+ * finds it. The cache is taken as LRU, which CLOCK approximates (sim/workload/set_cache.h). */
 #ifndef KVC_MODELS_MEGAKV_CACHE_H
 #define KVC_MODELS_MEGAKV_CACHE_H
 

@@ -141,6 +141,13 @@ static const struct kvc_option rows[] = {
      .help =
          "price of one card in US dollars, whose source states the year; a higher one raises the price of "
          "a gigabyte; 0: unknown"},
+    {.name = "endurance",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, endurance),
+     .min = 1,
+     .max = 1e9,
+     .optional = true,
+     .help = "erases that a block is rated for; left out: no rated life is reported"},
     WATTS_ROW("idle", idle_watts, "power of the card without work; left out: no energy is reported"),
     WATTS_ROW("busy", busy_watts, "power of the card at work; left out: no energy is reported"),
 };

@@ -17,8 +17,8 @@
  * Source of the form: ONFI 2.2 and the data sheets of its chips. Commands, addresses and the status
  * occupy the channel together with the page. Chips say when they are ready, or the controller visits them in
  * turn and asks (flash_turns.h). Not modelled: cache registers that overlap sensing and transfer, retries and
- * errors, wear, the DRAM of a drive that acknowledges writes early, its translation layer, and whether a page
- * was erased before it is programmed (the store's kernels know).
+ * errors, chips that slow down or fail as they wear, the DRAM of a drive that acknowledges writes early, its
+ * translation layer, and whether a page was erased before it is programmed (the store's kernels know).
  *
  * Compared with data sheets of drives, reads alone and many at a time are right within 10 %. What is read or
  * written in a row is up to 44 % too fast where something else than chips, channels and interface limits it,
@@ -55,6 +55,7 @@ struct kvc_flash {
     double operation_ns;  /**< Drive: time for which an operation occupies the controller. */
     double interface_bytes_per_s; /**< Drive: rate of the interface, each way; 0: no limit. */
     double access_ns;             /**< Drive: latency that controller and interface add to an operation. */
+    double endurance;             /**< Erases that a block is rated for; NaN: not stated. */
     double price_usd;             /**< Price of the card [US dollars]; 0: unknown. */
     double idle_watts;            /**< Power of the card without work; NaN: not published. */
     double busy_watts;            /**< Power of the card at work; NaN: not published. */

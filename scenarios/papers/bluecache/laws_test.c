@@ -1,5 +1,6 @@
 /* Laws that hold for BlueCache on any hardware, and mechanisms that the paper describes. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "scenarios/run/laws_fixture.h"
@@ -234,4 +235,37 @@ Test(bluecache_laws, the_log_holds_the_keys_that_the_closed_form_says)
         cr_expect_float_eq(expected, found, 0.01, "%s, %s: %.4f, simulated %.4f", logs[i % 2], loads[i / 2],
                            expected, found);
     }
+}
+
+/* Without DRAM, the log writes every pair once: eight of 932 bytes to a page of 8192. With DRAM, pairs that
+ * are replaced there are not written. Both write whole chunks. */
+Test(bluecache_laws, what_is_written_and_worn_is_what_sets_demand)
+{
+    const char *load = "get = 0.5, set = 0.5, dist = { zipf = 0.99 }";
+    const char *systems[] = {"flash = \"64MiB\", dram = \"0B\"", "flash = \"64MiB\", dram = \"12MiB\""};
+    const double tolerances[] = {0.03, 0.06};
+    for (int i = 0; i < 2; i++) {
+        double found = long_run(systems[i], load, false, "write_amplification_ratio");
+        double expected = long_run(systems[i], load, true, "write_amplification_ratio");
+        cr_expect_float_eq(found / expected, 1, tolerances[i], "%s: %.4f, closed form %.4f", systems[i],
+                           found, expected);
+        cr_expect(i == 0 ? fabs(expected - 8192 / (8 * 932.0)) < 1e-9 : expected < 0.6, "%.4f", expected);
+    }
+}
+
+/* The wear follows from programs; the erases of 50 ms are counted in whole rows of 64 blocks. */
+Test(bluecache_laws, blocks_are_erased_as_often_as_their_pages_are_written)
+{
+    struct kvc_outcome *outcome =
+        answer("dram = \"0B\", flash = \"8MiB\", chunk = 32",
+               "node = { flash = { base = \"bluecache-flash\", pages_per_block = 4, program = \"50us\","
+               " erase = \"300us\", poll = \"0us\", endurance = 1000 } },",
+               "value = 900, get = 0, set = 1, arrival = \"saturate\"", false);
+    double days = 50e-3 / 86400, blocks = 4 * 64, rows = kvc_laws_value(outcome, "erases") / 64;
+    double erases = kvc_laws_value(outcome, "erases_per_block_per_day") * days * blocks;
+    cr_expect_gt(rows, 15);
+    cr_expect_float_eq(erases / 64, rows, 1.1, "%.2f rows by programs, %.2f counted", erases / 64, rows);
+    double years = 1000 / kvc_laws_value(outcome, "erases_per_block_per_day") / 365.25;
+    cr_expect_float_eq(kvc_laws_value(outcome, "rated_life_years") / years, 1, 1e-9);
+    kvc_outcome_free(outcome);
 }
