@@ -32,6 +32,6 @@ return {
     get = 0.999, -- bg_bench.update
     arrival = { clients = 48 }, -- bluecache.bg_bench.threads.a
   },
-  run = { duration = "5s" },
+  run = { duration = "2s" },
   sweep = { ["workload.keys"] = keys },
 }

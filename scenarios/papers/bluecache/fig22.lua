@@ -13,6 +13,6 @@ return {
     set = 0,
     arrival = { clients = 128 },
   },
-  run = { duration = "5s" },
+  run = { duration = "2s" },
   sweep = { ["workload.keys"] = { 8000, 9000, 9500, 10e3, 10.5e3, 11e3, 12e3, 13e3 } },
 }

@@ -5,7 +5,7 @@ return {
   system = { kind = "bluecache", dram = "0B", flash = "256MiB" },
   node = { database = "mysql-bg" },
   workload = {
-    keys = 50e3,
+    keys = 20e3,
     key = 32,
     value = 1508,
     dist = { zipf = 0.73 },

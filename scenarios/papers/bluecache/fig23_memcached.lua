@@ -18,7 +18,7 @@ return {
     database = "mysql-bg",
   },
   workload = {
-    keys = 50e3,
+    keys = 20e3,
     key = 32,
     value = 1508,
     dist = { zipf = 0.73 },
