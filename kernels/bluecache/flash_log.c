@@ -275,10 +275,13 @@ static bool load_page(struct reader *reader, uint64_t page)
         reader->header = *buffer_header(log, (uint32_t)page);
         return true;
     }
-    reader->bytes = log->flash.scratch;
-    return page < log->pages && kvc_flash_bit(log->written, page) &&
-           kvc_flash_read_page(&log->flash, page / log->flash.row_pages,
-                               (uint32_t)(page % log->flash.row_pages), KVC_FLASH_PAGE_LOG, &reader->header);
+    if (page >= log->pages || !kvc_flash_bit(log->written, page)) {
+        return false;
+    }
+    uint64_t row = page / log->flash.row_pages;
+    reader->bytes = kvc_flash_borrow_page(&log->flash, row, (uint32_t)(page % log->flash.row_pages),
+                                          KVC_FLASH_PAGE_LOG, &reader->header);
+    return reader->bytes != NULL;
 }
 
 static bool load_next_page(struct reader *reader)

@@ -57,18 +57,27 @@ static bool fail(struct kvc_flash_memory *memory)
     return false;
 }
 
-static bool read_page(struct kvc_flash_medium *medium, uint32_t block, uint32_t page, void *data)
+static const void *borrow_page(struct kvc_flash_medium *medium, uint32_t block, uint32_t page)
 {
     struct kvc_flash_memory *memory = (struct kvc_flash_memory *)medium;
     if (!exists(memory, block, page)) {
-        return false;
+        return NULL;
     }
     if (memory->off) {
-        return fail(memory);
+        fail(memory);
+        return NULL;
     }
-    memcpy(data, page_at(memory, block, page), medium->geometry.page_bytes);
     memory->stats.reads++;
-    return true;
+    return page_at(memory, block, page);
+}
+
+static bool read_page(struct kvc_flash_medium *medium, uint32_t block, uint32_t page, void *data)
+{
+    const void *bytes = borrow_page(medium, block, page);
+    if (bytes != NULL) {
+        memcpy(data, bytes, medium->geometry.page_bytes);
+    }
+    return bytes != NULL;
 }
 
 static bool program_page(struct kvc_flash_medium *medium, uint32_t block, uint32_t page, const void *data)
@@ -146,7 +155,7 @@ struct kvc_flash_memory *kvc_flash_memory_create(const struct kvc_flash_geometry
         return NULL;
     }
     uint64_t page_count = chips * geometry->blocks_per_chip * geometry->pages_per_block;
-    memory->medium = (struct kvc_flash_medium){*geometry, read_page, program_page, erase_block};
+    memory->medium = (struct kvc_flash_medium){*geometry, read_page, borrow_page, program_page, erase_block};
     memory->block_count = (uint32_t)(chips * geometry->blocks_per_chip);
     memory->blocks = calloc(memory->block_count, sizeof(*memory->blocks));
     if (page_count <= UINT64_MAX / geometry->page_bytes) {

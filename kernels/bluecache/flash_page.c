@@ -61,9 +61,15 @@ bool kvc_flash_page_seal(void *page, uint32_t page_bytes)
 bool kvc_flash_page_open(const void *page, uint32_t page_bytes, enum kvc_flash_page_kind kind,
                          struct kvc_flash_page_header *header)
 {
-    memcpy(header, page, sizeof(*header));
-    return header->magic == page_magic && header->kind == kind && possible(header, page_bytes) &&
+    return kvc_flash_page_trust(page, page_bytes, kind, header) &&
            header->checksum == checksum_of(page, header->used);
+}
+
+bool kvc_flash_page_trust(const void *page, uint32_t page_bytes, enum kvc_flash_page_kind kind,
+                          struct kvc_flash_page_header *header)
+{
+    memcpy(header, page, sizeof(*header));
+    return header->magic == page_magic && header->kind == kind && possible(header, page_bytes);
 }
 
 uint32_t kvc_flash_record_bytes(uint32_t key_bytes, uint32_t value_bytes)

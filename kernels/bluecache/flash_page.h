@@ -77,6 +77,10 @@ bool kvc_flash_page_seal(void *page, uint32_t page_bytes);
 bool kvc_flash_page_open(const void *page, uint32_t page_bytes, enum kvc_flash_page_kind kind,
                          struct kvc_flash_page_header *header);
 
+/** Copies the header of a page that is known to be intact. Returns true if it is a page of this kind. */
+bool kvc_flash_page_trust(const void *page, uint32_t page_bytes, enum kvc_flash_page_kind kind,
+                          struct kvc_flash_page_header *header);
+
 /** Bytes from the start of a record to the earliest start of the next one. */
 uint32_t kvc_flash_record_bytes(uint32_t key_bytes, uint32_t value_bytes);
 

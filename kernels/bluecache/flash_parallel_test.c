@@ -223,7 +223,10 @@ Test(flash_log, power_cuts_while_several_pages_are_programmed)
 {
     const struct kvc_flash_geometry geometry = {2, CHIPS / 2, ROWS, BLOCK_PAGES, PAGE_BYTES};
     uint64_t kept = 0, dropped = 0;
-    parallel.medium = (struct kvc_flash_medium){geometry, read_page, program_page, erase_block};
+    parallel.medium = (struct kvc_flash_medium){.geometry = geometry,
+                                                .read_page = read_page,
+                                                .program_page = program_page,
+                                                .erase_block = erase_block};
     parallel.memory = kvc_flash_memory_create(&geometry);
     start();
     kvc_flash_log_format(parallel.log);

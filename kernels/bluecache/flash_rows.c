@@ -1,5 +1,7 @@
 #include "kernels/bluecache/flash_rows.h"
 
+#include <stddef.h>
+
 /* The block that holds page `page` of a row. */
 static uint32_t block_of(const struct kvc_flash_rows *rows, uint64_t row, uint32_t page)
 {
@@ -19,6 +21,18 @@ bool kvc_flash_read_page(struct kvc_flash_rows *rows, uint64_t row, uint32_t pag
     return rows->medium->read_page(rows->medium, block_of(rows, row, page), page / rows->chips,
                                    rows->scratch) &&
            kvc_flash_page_open(rows->scratch, rows->page_bytes, kind, header);
+}
+
+const uint8_t *kvc_flash_borrow_page(struct kvc_flash_rows *rows, uint64_t row, uint32_t page,
+                                     enum kvc_flash_page_kind kind, struct kvc_flash_page_header *header)
+{
+    struct kvc_flash_medium *medium = rows->medium;
+    if (medium->borrow_page == NULL) {
+        return kvc_flash_read_page(rows, row, page, kind, header) ? rows->scratch : NULL;
+    }
+    rows->stats->pages_read++;
+    const uint8_t *bytes = medium->borrow_page(medium, block_of(rows, row, page), page / rows->chips);
+    return bytes != NULL && kvc_flash_page_trust(bytes, rows->page_bytes, kind, header) ? bytes : NULL;
 }
 
 void kvc_flash_erase_row(struct kvc_flash_rows *rows, uint64_t row)

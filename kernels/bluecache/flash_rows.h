@@ -57,6 +57,11 @@ static inline uint32_t kvc_flash_payload(const struct kvc_flash_rows *rows)
 bool kvc_flash_read_page(struct kvc_flash_rows *rows, uint64_t row, uint32_t page,
                          enum kvc_flash_page_kind kind, struct kvc_flash_page_header *header);
 
+/** Likewise for a page that was written whole, and without a copy if the medium allows that: a medium that
+ * lends its pages lends them intact. Returns the page, or NULL. */
+const uint8_t *kvc_flash_borrow_page(struct kvc_flash_rows *rows, uint64_t row, uint32_t page,
+                                     enum kvc_flash_page_kind kind, struct kvc_flash_page_header *header);
+
 /** Erases the good blocks of a row. Blocks that fail become bad. */
 void kvc_flash_erase_row(struct kvc_flash_rows *rows, uint64_t row);
 

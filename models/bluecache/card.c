@@ -33,6 +33,13 @@ static bool read_page(struct kvc_flash_medium *medium, uint32_t block, uint32_t 
     return inner(card)->read_page(inner(card), block, page, data);
 }
 
+static const void *borrow_page(struct kvc_flash_medium *medium, uint32_t block, uint32_t page)
+{
+    struct kvc_bluecache_card *card = (struct kvc_bluecache_card *)medium;
+    note(card, KVC_BLUECACHE_READ, block, page);
+    return inner(card)->borrow_page(inner(card), block, page);
+}
+
 static bool program_page(struct kvc_flash_medium *medium, uint32_t block, uint32_t page, const void *data)
 {
     struct kvc_bluecache_card *card = (struct kvc_bluecache_card *)medium;
@@ -51,6 +58,7 @@ bool kvc_bluecache_card_open(struct kvc_bluecache_card *card, const struct kvc_f
 {
     *card = (struct kvc_bluecache_card){.medium = {.geometry = *geometry,
                                                    .read_page = read_page,
+                                                   .borrow_page = borrow_page,
                                                    .program_page = program_page,
                                                    .erase_block = erase_block}};
     card->memory = kvc_flash_memory_create(geometry);
