@@ -18,7 +18,7 @@ enum stage { CALL, IN, FABRIC, DRAM, CONTROLLER, CHANNELS, CHIPS, INTERFACE, OUT
 
 /* Nothing within a slice depends on the engine. With few requests a second, a slice is longer, so that it has
  * some: the engine takes microseconds for each. */
-static const double slice_least_ns = 50000, slice_most_ns = 1e6, slice_requests = 32, slices_least = 200;
+static const double slice_least_ns = 50000, slice_most_ns = 1e6, slice_requests = 64, slices_least = 200;
 
 /* What a node has posted to its devices so far. */
 struct posted {

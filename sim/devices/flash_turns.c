@@ -52,12 +52,12 @@ static void run_next(struct kvc_flash_engine *engine, double now_ns, uint32_t ch
     turns->runs = true;
     struct kvc_flash_chip *chip = &engine->chip[turns->running.chip];
     enum kvc_flash_what what = what_of(engine, chip);
-    double data_ns = kvc_flash_data_ns(flash, engine->operation[chip->first].bytes);
-    double takes_ns = flash->command_ns + (what == KVC_FLASH_DO_PROGRAM ? data_ns : 0);
-    if (turns->running.asks) {
-        bool ready = now_ns + flash->status_ns >= chip->ready_ns;
-        takes_ns = flash->status_ns + (ready && what == KVC_FLASH_DO_READ ? data_ns : 0);
-    } else {
+    double takes_ns = turns->running.asks ? flash->status_ns : flash->command_ns;
+    bool ready = turns->running.asks && now_ns + flash->status_ns >= chip->ready_ns;
+    if (turns->running.asks ? ready && what == KVC_FLASH_DO_READ : what == KVC_FLASH_DO_PROGRAM) {
+        takes_ns += kvc_flash_data_ns(flash, engine->operation[chip->first].bytes);
+    }
+    if (!turns->running.asks) {
         chip->since_ns = now_ns;
         chip->ready_ns = now_ns + takes_ns + kvc_flash_cells_ns(flash, what);
     }
@@ -113,7 +113,8 @@ static void sleep(struct kvc_flash_engine *engine, uint32_t channel)
     double wakes_ns = INFINITY;
     for (uint32_t i = 0; i < chips; i++) {
         const struct kvc_flash_chip *chip = &engine->chip[channel * chips + i];
-        wakes_ns = chip->first != KVC_FLASH_NONE ? fmin(wakes_ns, chip->visit_ns) : wakes_ns;
+        bool sooner = chip->first != KVC_FLASH_NONE && chip->visit_ns < wakes_ns;
+        wakes_ns = sooner ? chip->visit_ns : wakes_ns;
     }
     if (!isinf(wakes_ns) && !(turns->asleep && turns->wakes_ns <= wakes_ns)) {
         turns->asleep = true;
@@ -137,7 +138,7 @@ void kvc_flash_turns_visit(struct kvc_flash_engine *engine, double now_ns, uint3
         } else {
             passed++;
         }
-        turns->turn = (turns->turn + 1) % chips;
+        turns->turn = turns->turn + 1 < chips ? turns->turn + 1 : 0;
     }
     sleep(engine, channel);
 }
