@@ -17,6 +17,7 @@ if (NUMERIC && STATS_min_x > 0 && STATS_max_x > 30 * STATS_min_x) {
 } else {
     margin = STATS_max_x > STATS_min_x ? 0.05 * (STATS_max_x - STATS_min_x) : 1
     set xrange [STATS_min_x - margin:STATS_max_x + margin]
+    if (NUMERIC && STATS_max_x >= 1000) { set xtics round_tics(2 * margin + STATS_max_x - STATS_min_x) }
 }
 set yrange [0:STATS_max_y > 0 ? STATS_max_y * 1.08 : 1]
 set xlabel ARG6
