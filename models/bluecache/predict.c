@@ -109,9 +109,8 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
                                                     config->options->switch_ns);
     }
     if (config->database != NULL) {
-        loads.database_ns = mix->queries * kvc_database_ns(config->database, false) +
-                            mix->updates * kvc_database_ns(config->database, true);
-        loads.latency_ns += loads.database_ns + (mix->queries + mix->updates) * config->database->latency_ns;
+        loads.database_ns = kvc_cache_aside_database_ns(mix, config->database);
+        loads.latency_ns += kvc_cache_aside_latency_ns(mix, config->database);
     }
     return loads;
 }
@@ -236,8 +235,8 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     result->latency_p95_us = NAN;
     add_result(&limits, &places, per_ns, result);
     const struct kvc_bluecache_writes writes = {
-        .set_bytes = workload->set_frac *
-                     (kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload)),
+        .set_bytes =
+            mix.set * (kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload)),
         .pages = loads.programs,
         .time_ns = 1 / per_ns,
     };

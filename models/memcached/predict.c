@@ -175,9 +175,8 @@ static struct loads loads_of(const struct kvc_scenario *scenario, double held)
         add_load(&loads, scenario, (enum kvc_op)op, false, fracs[op] * (1 - mix.hit));
     }
     if (database != NULL) {
-        loads.database_ns =
-            mix.queries * kvc_database_ns(database, false) + mix.updates * kvc_database_ns(database, true);
-        loads.latency_ns += loads.database_ns + (mix.queries + mix.updates) * database->latency_ns;
+        loads.database_ns = kvc_cache_aside_database_ns(&mix, database);
+        loads.latency_ns += kvc_cache_aside_latency_ns(&mix, database);
     }
     if (kvc_memcached_config_of(scenario)->flash != NULL) {
         add_flash(&loads, scenario, &mix);
