@@ -46,18 +46,9 @@ static double index_keeps(double keys, double index_bytes)
 static double place_preloaded(const struct kvc_workload *workload, const struct room *room,
                               struct kvc_bluecache_places *places)
 {
-    double stored = floor(workload->preload_frac * (double)workload->keys), keys = 0;
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
-    kvc_popularity_blocks_open(&blocks, workload);
-    while (kvc_popularity_blocks_next(&blocks, &block)) {
-        double dram = fmin(fmax(fmin(stored, room->dram) - keys, 0), block.keys);
-        double all = fmin(fmax(fmin(stored, room->dram + room->flash) - keys, 0), block.keys);
-        places->dram += block.mass * dram / block.keys;
-        places->flash += block.mass * (all - dram) / block.keys;
-        keys += block.keys;
-    }
-    kvc_popularity_blocks_close(&blocks);
+    double stored = floor(workload->preload_frac * (double)workload->keys);
+    places->dram = kvc_popularity_mass(workload, fmin(stored, room->dram));
+    places->flash = kvc_popularity_mass(workload, fmin(stored, room->dram + room->flash)) - places->dram;
     return fmin(stored, room->dram + room->flash);
 }
 

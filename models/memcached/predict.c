@@ -26,22 +26,6 @@ struct shares {
     double receive, serve;
 };
 
-/* Returns the share of the requests for the most popular keys. */
-static double mass_of(const struct kvc_workload *workload, double stored)
-{
-    double mass = 0, keys = 0;
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
-    kvc_popularity_blocks_open(&blocks, workload);
-    while (kvc_popularity_blocks_next(&blocks, &block)) {
-        double part = fmin(fmax(stored - keys, 0), block.keys) / block.keys;
-        mass += part * block.mass;
-        keys += block.keys;
-    }
-    kvc_popularity_blocks_close(&blocks);
-    return fmin(mass, 1);
-}
-
 /* Returns the items that Fatcache's instances keep in so many slabs each, one of which is half full. */
 static double slab_items(const struct kvc_scenario *scenario, double slabs)
 {
@@ -63,9 +47,9 @@ static double hit_frac(const struct kvc_scenario *scenario)
     }
     if (config->kind == KVC_MEMCACHED_FATCACHE) { /* Age decides what it keeps, and all keys are alike. */
         double room = slab_items(scenario, (double)config->slabs.memory_slabs + config->slabs.disk_slabs);
-        return mass_of(workload, stored) * fmin(room / fmax(stored, 1), 1);
+        return kvc_popularity_mass(workload, stored) * fmin(room / fmax(stored, 1), 1);
     }
-    return mass_of(workload, stored);
+    return kvc_popularity_mass(workload, stored);
 }
 
 /* Adds what Fatcache's SSD does for a request of the mean item size. Its memory holds the youngest items,
