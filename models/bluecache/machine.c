@@ -29,16 +29,12 @@ static struct kvc_bluecache_machine add_node(const struct kvc_bluecache_config *
 {
     double card_w = config->fpga->power_w;
     const struct kvc_watts card = {card_w, card_w, card_w};
-    const struct kvc_flash *flash = config->flash;
-    double idle_w = (double)flash->cards * flash->idle_watts,
-           busy_w = (double)flash->cards * flash->busy_watts;
-    const struct kvc_watts chips = {idle_w, busy_w, busy_w};
-    bool powered = idle_w >= 0 && busy_w >= 0;
+    const struct kvc_watts flash = kvc_flash_watts(config->flash);
     struct kvc_bluecache_machine machine = {
         .host = add_host(platform, zone, node, "host", NULL),
         .card = add_host(platform, zone, node, "fpga", card_w > 0 ? &card : NULL),
         .dram = add_host(platform, zone, node, "dram", NULL),
-        .flash = add_host(platform, zone, node, "flash", powered ? &chips : NULL),
+        .flash = add_host(platform, zone, node, "flash", &flash),
     };
     char name[KVC_PLATFORM_NAME_MAX];
     snprintf(name, sizeof(name), "%s.pcie-in", node);

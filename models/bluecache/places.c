@@ -46,18 +46,9 @@ static double index_keeps(double keys, double index_bytes)
 static double place_preloaded(const struct kvc_workload *workload, const struct room *room,
                               struct kvc_bluecache_places *places)
 {
-    double stored = floor(workload->preload_frac * (double)workload->keys), keys = 0;
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
-    kvc_popularity_blocks_open(&blocks, workload);
-    while (kvc_popularity_blocks_next(&blocks, &block)) {
-        double dram = fmin(fmax(fmin(stored, room->dram) - keys, 0), block.keys);
-        double all = fmin(fmax(fmin(stored, room->dram + room->flash) - keys, 0), block.keys);
-        places->dram += block.mass * dram / block.keys;
-        places->flash += block.mass * (all - dram) / block.keys;
-        keys += block.keys;
-    }
-    kvc_popularity_blocks_close(&blocks);
+    double stored = floor(workload->preload_frac * (double)workload->keys);
+    places->dram = kvc_popularity_mass(workload, fmin(stored, room->dram));
+    places->flash = kvc_popularity_mass(workload, fmin(stored, room->dram + room->flash)) - places->dram;
     return fmin(stored, room->dram + room->flash);
 }
 
@@ -92,7 +83,8 @@ static double place_in_long_run(const struct kvc_workload *workload, const struc
     return stored;
 }
 
-/* Returns for how long a pair is valid if it may stay for `stay` requests and its updates come at a rate. */
+/* Returns for how long a pair is valid if it may stay for `stay` requests and updates and DELETEs of its
+ * key come at a rate. */
 static double valid_for(double stay, double update_rate)
 {
     return update_rate > 0 ? -expm1(-update_rate * stay) / update_rate : stay;
@@ -107,7 +99,7 @@ static double place_for(const struct kvc_workload *workload, double dram_stay, d
     double hits = 0, hits_dram = 0, stored = 0;
     kvc_popularity_blocks_open(&blocks, workload);
     while (kvc_popularity_blocks_next(&blocks, &block)) {
-        double rate = block.mass / block.keys, updates = workload->set_frac * rate;
+        double rate = block.mass / block.keys, updates = (workload->set_frac + workload->delete_frac) * rate;
         double valid = valid_for(stay, updates), cycle = valid + 1 / (workload->get_frac * rate);
         hits += block.mass * valid / cycle;
         hits_dram += block.mass * valid_for(dram_stay, updates) / cycle;

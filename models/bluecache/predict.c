@@ -14,13 +14,13 @@
 
 /* What a request takes on average. */
 struct loads {
-    double in_ns, out_ns, dram_ns, channel_ns, chip_ns; /* Of a host, a store, all channels and chips. */
-    double controller_ns, interface_ns;                 /* Of all drives of a store. */
-    double read_ns;                                     /* Of one read that waits nowhere. */
-    double reads, programs; /* Pages that it reads, and that the log programs for it. */
-    double latency_ns;      /* Without waiting. */
-    double edge_ns;         /* Of the busiest link. */
-    double database_ns;     /* Of one of its queries at a time. */
+    double in_ns, out_ns, dram_ns; /* Of a host, and of a store. */
+    struct kvc_flash_load pages;   /* Reads, and what the log does for it. */
+    struct kvc_flash_busy flash;
+    double read_ns;     /* Of one read that waits nowhere. */
+    double latency_ns;  /* Without waiting. */
+    double edge_ns;     /* Of the busiest link. */
+    double database_ns; /* Of one of its queries at a time. */
 };
 
 /* The highest rates of all requests [per ns]. */
@@ -58,18 +58,37 @@ static double busiest_edge_ns(const struct kvc_bluecache_config *config, double 
     return kvc_bluecache_edge_ns(config, most);
 }
 
+/* Sets what a request takes of flash. */
+static void set_flash(const struct kvc_scenario *scenario, const struct kvc_bluecache_places *places,
+                      double get, struct loads *loads)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    const struct kvc_flash *flash = config->flash;
+    uint32_t key = (uint32_t)lround(kvc_workload_key_bytes_mean(&scenario->workload));
+    uint32_t value = (uint32_t)lround(kvc_workload_value_bytes_mean(&scenario->workload));
+    double programs = places->written * kvc_bluecache_record_pages(config, key, value);
+    loads->pages = (struct kvc_flash_load){
+        .reads = get * places->flash * kvc_bluecache_pages(config, key, value),
+        .read_bytes = kvc_bluecache_fetched_bytes(config, key, value),
+        .programs = programs,
+        .erases = programs / (double)flash->pages_per_block,
+    };
+    loads->flash = kvc_flash_busy_of(flash, &loads->pages);
+    loads->read_ns = kvc_flash_read_ns(flash, loads->pages.read_bytes);
+}
+
 static struct loads loads_of(const struct kvc_scenario *scenario, const struct kvc_bluecache_places *places,
                              const struct kvc_cache_aside_mix *mix)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
-    const struct kvc_flash *flash = config->flash;
     uint32_t key = (uint32_t)lround(kvc_workload_key_bytes_mean(workload));
     uint32_t value = (uint32_t)lround(kvc_workload_value_bytes_mean(workload));
     double get = mix->get, set = mix->set, delete = mix->delete;
     double hit = 1 - places->none, response = 0, request = 0, hops;
     uint8_t put = config->options->dram_bytes > 0 ? KVC_BLUECACHE_IN_DRAM : KVC_BLUECACHE_IN_BUFFER;
-    struct loads loads = {.reads = get * places->flash * kvc_bluecache_pages(config, key, value)};
+    struct loads loads = {0};
+    set_flash(scenario, places, get, &loads);
     request = get * kvc_bluecache_request_bytes(KVC_OP_GET, key, value) +
               set * kvc_bluecache_request_bytes(KVC_OP_SET, key, value) +
               delete *kvc_bluecache_request_bytes(KVC_OP_DELETE, key, value);
@@ -80,20 +99,6 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
                places->none * kvc_bluecache_dram_ns(config, KVC_OP_GET, KVC_BLUECACHE_IN_NONE, key, value)) +
         set * kvc_bluecache_dram_ns(config, KVC_OP_SET, put, key, value) +
         delete *kvc_bluecache_dram_ns(config, KVC_OP_DELETE, KVC_BLUECACHE_IN_FLASH, key, value);
-    double programs = loads.programs = places->written * kvc_bluecache_record_pages(config, key, value);
-    double fetched = kvc_bluecache_fetched_bytes(config, key, value), cards = (double)flash->cards;
-    double fetch_ns = kvc_flash_transfer_ns(flash, fetched),
-           fill_ns = kvc_flash_transfer_ns(flash, flash->page_bytes);
-    double erases = 1 / (double)flash->pages_per_block; /* For each program. */
-    loads.read_ns = kvc_flash_read_ns(flash, fetched);
-    loads.channel_ns = (loads.reads * fetch_ns + programs * fill_ns) / kvc_flash_channels(flash);
-    loads.chip_ns = (loads.reads * (flash->read_ns + fetch_ns) +
-                     programs * (fill_ns + flash->program_ns + flash->erase_ns * erases)) /
-                    kvc_flash_chips(flash);
-    loads.controller_ns = (loads.reads + programs * (1 + erases)) * flash->operation_ns / cards;
-    loads.interface_ns = fmax(loads.reads * kvc_flash_interface_ns(flash, fetched),
-                              programs * kvc_flash_interface_ns(flash, flash->page_bytes)) /
-                         cards;
     loads.in_ns = kvc_bluecache_in_ns(config, request);
     loads.out_ns = kvc_bluecache_out_ns(config, response);
     loads.edge_ns = busiest_edge_ns(config, request, response, &hops);
@@ -109,9 +114,8 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
                                                     config->options->switch_ns);
     }
     if (config->database != NULL) {
-        loads.database_ns = mix->queries * kvc_database_ns(config->database, false) +
-                            mix->updates * kvc_database_ns(config->database, true);
-        loads.latency_ns += loads.database_ns + (mix->queries + mix->updates) * config->database->latency_ns;
+        loads.database_ns = kvc_cache_aside_database_ns(mix, config->database);
+        loads.latency_ns += kvc_cache_aside_latency_ns(mix, config->database);
     }
     return loads;
 }
@@ -127,11 +131,11 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
         .in = config->apps / loads->in_ns,
         .out = config->apps / loads->out_ns,
         .dram = config->dram_channels / (hottest * loads->dram_ns),
-        .controller = 1 / (hottest * loads->controller_ns),
-        .channels = 1 / (hottest * loads->channel_ns),
-        .chips = 1 / (hottest * loads->chip_ns),
-        .interface = 1 / (hottest * loads->interface_ns),
-        .tags = (double)kvc_flash_tags(config->flash) / (hottest * loads->reads * loads->read_ns),
+        .controller = 1 / (hottest * loads->flash.controller_ns),
+        .channels = 1 / (hottest * loads->flash.channels_ns),
+        .chips = 1 / (hottest * loads->flash.chips_ns),
+        .interface = 1 / (hottest * loads->flash.interface_ns),
+        .tags = (double)kvc_flash_tags(config->flash) / (hottest * loads->pages.reads * loads->read_ns),
         .fabric = 1 / loads->edge_ns,
         .call = config->threads ? config->apps / (asked * config->options->call_ns) : INFINITY,
         .wake = config->threads ? config->apps / (asked * config->options->wake_ns) : INFINITY,
@@ -236,9 +240,9 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     result->latency_p95_us = NAN;
     add_result(&limits, &places, per_ns, result);
     const struct kvc_bluecache_writes writes = {
-        .set_bytes = workload->set_frac *
-                     (kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload)),
-        .pages = loads.programs,
+        .set_bytes =
+            mix.set * (kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload)),
+        .pages = loads.pages.programs,
         .time_ns = 1 / per_ns,
     };
     kvc_bluecache_add_wear(scenario, &writes, result);

@@ -65,49 +65,28 @@ static uint64_t advance(void *data, double until_ns)
     return simulation->cluster.served - served;
 }
 
-static double channels_ns(const struct kvc_bluecache_node *node)
-{
-    return node->flash.channel_busy_ns / kvc_flash_channels(node->flash.flash);
-}
-
-/* Returns for how long the busiest part of a node's flash was busy, its chips apart. */
-static double flash_ns(const struct kvc_bluecache_node *node)
-{
-    double cards = (double)node->flash.flash->cards;
-    double drive_ns =
-        fmax(kvc_flash_controller_busy_ns(&node->flash), kvc_flash_interface_busy_ns(&node->flash));
-    return fmax(channels_ns(node), drive_ns / cards);
-}
-
-/* Returns the busy time of the database, 1 for all of its queries. */
-static double database_ns(const struct kvc_bluecache_cluster *cluster)
-{
-    const struct kvc_database *database = cluster->config->database;
-    return database != NULL ? cluster->database.busy_ns / (double)database->queries : 0;
-}
-
 static void set_busy(const void *data, double *busy_ns)
 {
     const struct simulation *simulation = data;
     const struct kvc_bluecache_cluster *cluster = &simulation->cluster;
     const struct kvc_bluecache_config *config = cluster->config;
-    double chips = kvc_flash_chips(config->flash), cards = (double)config->flash->cards;
     for (uint32_t i = 0; i < STAGES; i++) {
         busy_ns[i] = 0;
     }
     for (uint32_t i = 0; i < config->nodes; i++) {
         const struct kvc_bluecache_node *node = &cluster->node[i];
+        const struct kvc_flash_busy flash = kvc_flash_engine_busy(&node->flash);
         busy_ns[CALL] += node->call_busy_ns;
         busy_ns[IN] += node->in_busy_ns;
         busy_ns[DRAM] += node->dram_busy_ns / config->dram_channels;
-        busy_ns[CONTROLLER] += kvc_flash_controller_busy_ns(&node->flash) / cards;
-        busy_ns[CHANNELS] += channels_ns(node);
-        busy_ns[CHIPS] += node->flash.chip_busy_ns / chips;
-        busy_ns[INTERFACE] += kvc_flash_interface_busy_ns(&node->flash) / cards;
+        busy_ns[CONTROLLER] += flash.controller_ns;
+        busy_ns[CHANNELS] += flash.channels_ns;
+        busy_ns[CHIPS] += flash.chips_ns;
+        busy_ns[INTERFACE] += flash.interface_ns;
         busy_ns[OUT] += node->out_busy_ns;
         busy_ns[WAKE] += node->thread_busy_ns;
     }
-    busy_ns[DATABASE] = database_ns(cluster);
+    busy_ns[DATABASE] = kvc_database_engine_busy_ns(&cluster->database);
     for (uint32_t i = 0; i < simulation->edges; i++) { /* The busiest link. */
         busy_ns[FABRIC] = fmax(busy_ns[FABRIC], cluster->edge_busy_ns[simulation->edge[i].number]);
     }
@@ -120,6 +99,7 @@ static void share(void *data)
     const struct kvc_bluecache_config *config = simulation->cluster.config;
     for (uint32_t i = 0; i < config->nodes; i++) {
         const struct kvc_bluecache_node *node = &simulation->cluster.node[i];
+        const struct kvc_flash_busy flash = kvc_flash_engine_busy(&node->flash);
         struct posted *posted = &simulation->posted[i];
         kvc_slice_mover_post_busy(&posted->in, &posted->in_ns, node->in_busy_ns,
                                   config->pcie->h2d_bytes_per_s * 1e-9);
@@ -127,7 +107,7 @@ static void share(void *data)
                                   config->pcie->d2h_bytes_per_s * 1e-9);
         kvc_slice_mover_post_busy(&posted->dram, &posted->dram_ns, node->dram_busy_ns / config->dram_channels,
                                   1);
-        kvc_slice_mover_post_busy(&posted->flash, &posted->flash_ns, flash_ns(node), 1);
+        kvc_slice_mover_post_busy(&posted->flash, &posted->flash_ns, kvc_flash_shared_ns(&flash), 1);
     }
     for (uint32_t i = 0; i < simulation->edges; i++) {
         struct edge *edge = &simulation->edge[i];
@@ -137,7 +117,7 @@ static void share(void *data)
     }
     if (config->database != NULL) {
         kvc_slice_mover_post_busy(&simulation->database, &simulation->database_ns,
-                                  database_ns(&simulation->cluster), 1);
+                                  kvc_database_engine_busy_ns(&simulation->cluster.database), 1);
     }
 }
 

@@ -5,27 +5,17 @@
 #include "sim/workload/popularity_blocks.h"
 #include "sim/workload/set_cache.h"
 
-/* Returns the share of the requests that the `keys` most popular keys receive. */
-static double mass_of(const struct kvc_popularity_blocks *blocks, double keys)
-{
-    return blocks->zipf != NULL ? kvc_zipf_mass(blocks->zipf, (uint64_t)keys)
-                                : floor(keys) / (double)blocks->keys;
-}
-
 double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double capacity)
 {
-    struct kvc_popularity_blocks blocks;
     double hit_frac = 1, preloaded = floor(workload->preload_frac * (double)workload->keys);
-    kvc_popularity_blocks_open(&blocks, workload);
     if (workload->set_frac <= 0) {
-        hit_frac = mass_of(&blocks, fmin(preloaded, capacity));
+        hit_frac = kvc_popularity_mass(workload, fmin(preloaded, capacity));
     } else if ((double)workload->keys > capacity) {
         struct kvc_set_cache cache;
         kvc_set_cache_open(&cache, workload, capacity, 0);
         hit_frac = cache.hit_frac;
         kvc_set_cache_close(&cache);
     }
-    kvc_popularity_blocks_close(&blocks);
     return hit_frac;
 }
 

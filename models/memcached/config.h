@@ -74,8 +74,9 @@ static inline const struct kvc_memcached_config *kvc_memcached_config_of(const s
     return scenario->config;
 }
 
-/* Resolve the scenario's options; `config` is a struct kvc_memcached_config. Return KVC_ERR_SCENARIO if there
- * are more threads than cores, or more bytes than the SSD has, or if an item does not fit. */
+/* Resolve the scenario's options; `config` is a struct kvc_memcached_config. Return KVC_ERR_SCENARIO if
+ * memcached has more threads than there are cores, if Fatcache asks for more bytes than the SSD has, or if an
+ * item does not fit. */
 enum kvc_status kvc_memcached_resolve(const struct kvc_scenario *scenario, void *config,
                                       struct kvc_diag *diag);
 enum kvc_status kvc_memcached_mica_resolve(const struct kvc_scenario *scenario, void *config,

@@ -59,7 +59,9 @@ static struct kvc_memcached_machine add_socket(const struct kvc_memcached_config
         machine.database = add_host(platform, zone, prefix, "database", &plain);
     }
     if (config->flash != NULL) {
-        machine.flash = add_host(platform, zone, prefix, "flash", &plain);
+        const struct kvc_platform_host flash = {
+            .pstate = {{.speed = 1, .watts = kvc_flash_watts(config->flash)}}};
+        machine.flash = add_host(platform, zone, prefix, "flash", &flash);
     }
     uint32_t rx = add_link(platform, zone, prefix, "rx", config->nic);
     uint32_t tx = add_link(platform, zone, prefix, "tx", config->nic);

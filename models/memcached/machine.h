@@ -1,5 +1,6 @@
 /* The machines of a run as a platform: for each socket the processor or FPGA that serves its requests, the
- * memory of its table, and the ports of its NIC. An outage of a port stops the server.
+ * memory of its table, the SSD of Fatcache, the ports of its NIC, and the database if there is one. An outage
+ * of a port stops the server.
  *
  * The threads are one host that works at the speed of all of them, so that one activity stands for what they
  * do in a slice. Threads that poll draw the same power whether there is work or not. Not modelled: PCIe, and

@@ -50,8 +50,10 @@ static const struct kvc_model_device fatcache_devices[] = {
 
 const struct kvc_model kvc_memcached_model = {
     .name = "memcached",
-    .help = "baseline: memcached 1.4.15 on the cores of a CPU, with the sockets of Linux or with PF_RING",
-    .paper = "a baseline of Hetherington et al., SoCC 2015",
+    .help =
+        "baseline: memcached 1.4.15 on the cores of a CPU, over UDP or TCP, with the sockets of Linux or with "
+        "PF_RING, also with clients on the same machine",
+    .paper = "a baseline of Hetherington et al., SoCC 2015, and of Xu et al., PVLDB 10(4), 2016",
     .options = &kvc_memcached_option_table,
     .devices = memcached_devices,
     .resolve = kvc_memcached_resolve,

@@ -152,7 +152,7 @@ static const struct kvc_option fatcache_rows[] = {
     COUNT_ROW(
         "instances", threads, 1, 1024, "8",
         "processes of Fatcache, each of which owns a part of the keys and of the SSD, waits for one read at a "
-        "time, and has a core of its own (github.com/twitter/fatcache, notes/performance.md: 8 on an SSD)"),
+        "time, and has a core of its own, even if the CPU has fewer (github.com/twitter/fatcache, notes/performance.md: 8 on an SSD)"),
     ENTRIES_ROW("12.2e6",
                 "fatcache -i, index memory of 64 MiB an instance, of 44 bytes an item, and 8 instances"),
     KEY_ROOM_ROW,

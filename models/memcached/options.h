@@ -1,12 +1,14 @@
 /* Options of the servers that MemcachedGPU and BlueCache are compared with: the scenario's `system` table.
  *
- * Source: Hetherington et al., MemcachedGPU, SoCC 2015, table 6. Four stores share one struct, of which each
- * has the rows that concern it:
+ * Source of the first three: Hetherington et al., MemcachedGPU, SoCC 2015, table 6. Four stores share one
+ * struct, of which each has the rows that concern it:
  *   - memcached 1.4.15 on cores, with the sockets of Linux, UDP or TCP, or with PF_RING,
  *   - MICA (Lim et al., NSDI 2014), whose cores each own a partition and poll the NIC,
  *   - memcached on an FPGA (Blott et al., HotCloud 2013), a pipeline of a fixed depth,
  *   - Fatcache (github.com/twitter/fatcache), with which BlueCache is compared (Xu et al., PVLDB 10(4),
- * 2016). All costs of processors are in core cycles, so that they carry over to other clocks. */
+ * 2016).
+ *
+ * All costs of processors are in core cycles, so that they carry over to other clocks. */
 #ifndef KVC_MODELS_MEMCACHED_OPTIONS_H
 #define KVC_MODELS_MEMCACHED_OPTIONS_H
 

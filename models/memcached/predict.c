@@ -15,7 +15,8 @@ enum { LINE_BYTES = 64, LRU_LINES = 3, BUCKET_LINES = 2 };
 /* Mean times for which a request occupies the parts of its server [ns]. Those of threads are sums over them.
  */
 struct loads {
-    double receive_ns, send_ns, hand_ns, serve_ns, lock_ns, memory_ns, channel_ns, chip_ns;
+    double receive_ns, send_ns, hand_ns, serve_ns, lock_ns, memory_ns;
+    struct kvc_flash_busy flash;
     double database_ns; /* Of one of its queries at a time. */
     double latency_ns;  /* Of a lone request. */
 };
@@ -24,22 +25,6 @@ struct loads {
 struct shares {
     double receive, serve;
 };
-
-/* Returns the share of the requests for the most popular keys. */
-static double mass_of(const struct kvc_workload *workload, double stored)
-{
-    double mass = 0, keys = 0;
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
-    kvc_popularity_blocks_open(&blocks, workload);
-    while (kvc_popularity_blocks_next(&blocks, &block)) {
-        double part = fmin(fmax(stored - keys, 0), block.keys) / block.keys;
-        mass += part * block.mass;
-        keys += block.keys;
-    }
-    kvc_popularity_blocks_close(&blocks);
-    return fmin(mass, 1);
-}
 
 /* Returns the items that Fatcache's instances keep in so many slabs each, one of which is half full. */
 static double slab_items(const struct kvc_scenario *scenario, double slabs)
@@ -62,9 +47,9 @@ static double hit_frac(const struct kvc_scenario *scenario)
     }
     if (config->kind == KVC_MEMCACHED_FATCACHE) { /* Age decides what it keeps, and all keys are alike. */
         double room = slab_items(scenario, (double)config->slabs.memory_slabs + config->slabs.disk_slabs);
-        return mass_of(workload, stored) * fmin(room / fmax(stored, 1), 1);
+        return kvc_popularity_mass(workload, stored) * fmin(room / fmax(stored, 1), 1);
     }
-    return mass_of(workload, stored);
+    return kvc_popularity_mass(workload, stored);
 }
 
 /* Adds what Fatcache's SSD does for a request of the mean item size. Its memory holds the youngest items,
@@ -84,16 +69,17 @@ static void add_flash(struct loads *loads, const struct kvc_scenario *scenario,
     double slab_frac = mix->set / floor(KVC_MEMCACHED_SLAB_BYTES / item);
     double slab_pages = kvc_memcached_slab_pages(&config->slabs);
     double reads = read_frac * (1 + (item - 1) / flash->page_bytes), programs = slab_frac * slab_pages;
-    double channels = kvc_flash_channels(flash), chips = kvc_flash_chips(flash);
-    double transfer_ns = kvc_flash_transfer_ns(flash, flash->page_bytes);
-    double drain_ns = ceil(slab_pages / chips) * flash->program_ns +
-                      ceil(slab_pages / channels) * transfer_ns + config->io_ns;
+    const struct kvc_flash_load pages = {
+        .reads = reads, .read_bytes = flash->page_bytes, .programs = programs};
+    double cards = (double)flash->cards;
+    double drive_ns = fmax(flash->operation_ns, kvc_flash_interface_ns(flash, flash->page_bytes));
+    double chips_ns =
+        ceil(slab_pages / kvc_flash_chips(flash)) * flash->program_ns +
+        ceil(slab_pages / kvc_flash_channels(flash)) * kvc_flash_transfer_ns(flash, flash->page_bytes);
+    double drain_ns = fmax(chips_ns, slab_pages * drive_ns / cards) + flash->access_ns + config->io_ns;
     double block_ns =
         read_frac * (kvc_flash_read_ns(flash, flash->page_bytes) + config->io_ns) + slab_frac * drain_ns;
-    loads->channel_ns = (reads + programs) * transfer_ns / channels;
-    loads->chip_ns =
-        (reads * kvc_flash_read_ns(flash, flash->page_bytes) + programs * (flash->program_ns + transfer_ns)) /
-        chips;
+    loads->flash = kvc_flash_busy_of(flash, &pages);
     loads->serve_ns += block_ns;
     loads->latency_ns += block_ns;
 }
@@ -175,9 +161,8 @@ static struct loads loads_of(const struct kvc_scenario *scenario, double held)
         add_load(&loads, scenario, (enum kvc_op)op, false, fracs[op] * (1 - mix.hit));
     }
     if (database != NULL) {
-        loads.database_ns =
-            mix.queries * kvc_database_ns(database, false) + mix.updates * kvc_database_ns(database, true);
-        loads.latency_ns += loads.database_ns + (mix.queries + mix.updates) * database->latency_ns;
+        loads.database_ns = kvc_cache_aside_database_ns(&mix, database);
+        loads.latency_ns += kvc_cache_aside_latency_ns(&mix, database);
     }
     if (kvc_memcached_config_of(scenario)->flash != NULL) {
         add_flash(&loads, scenario, &mix);
@@ -237,8 +222,10 @@ static void add_metrics(const struct kvc_scenario *scenario, const struct loads 
         {"threads_limit_mops", 1e3 / busy_ns / server},
         {"lock_limit_mops", 1e3 / loads->lock_ns / server},
         {"memory_limit_mops", 1e3 / loads->memory_ns / server},
-        {"channels_limit_mops", 1e3 / loads->channel_ns / server},
-        {"chips_limit_mops", 1e3 / loads->chip_ns / server},
+        {"controller_limit_mops", 1e3 / loads->flash.controller_ns / server},
+        {"channels_limit_mops", 1e3 / loads->flash.channels_ns / server},
+        {"chips_limit_mops", 1e3 / loads->flash.chips_ns / server},
+        {"interface_limit_mops", 1e3 / loads->flash.interface_ns / server},
         {"send_limit_mops", 1e3 / loads->send_ns / server},
         {"database_limit_mops",
          config->database != NULL ? 1e3 * (double)config->database->queries / loads->database_ns : INFINITY},
@@ -255,6 +242,36 @@ static void add_metrics(const struct kvc_scenario *scenario, const struct loads 
     }
 }
 
+/* `speed` is the rate of requests of the hottest server [per ns]. With a database, there is only one. */
+static void add_stages(const struct kvc_memcached_config *config, const struct loads *loads, double busy_ns,
+                       double speed, struct kvc_result *result)
+{
+    const struct kvc_flash *flash = config->flash;
+    double queries = config->database != NULL ? (double)config->database->queries : 1;
+    const struct {
+        const char *name, *device;
+        double busy_ns;
+        bool used;
+    } stages[] = {
+        {"receive", "nic", loads->receive_ns, true},
+        {"threads", config->kind == KVC_MEMCACHED_FPGA ? "fpga" : "cpu", busy_ns, true},
+        {"lock", "cpu", loads->lock_ns, loads->lock_ns > 0},
+        {"memory", "dram", loads->memory_ns, true},
+        {"controller", "flash", loads->flash.controller_ns, flash != NULL && flash->operation_ns > 0},
+        {"channels", "flash", loads->flash.channels_ns, flash != NULL},
+        {"chips", "flash", loads->flash.chips_ns, flash != NULL},
+        {"interface", "flash", loads->flash.interface_ns, flash != NULL && flash->interface_bytes_per_s > 0},
+        {"send", "nic", loads->send_ns, true},
+        {"database", "database", loads->database_ns / queries, config->database != NULL},
+    };
+    for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
+        if (stages[i].used) {
+            kvc_result_add_stage(result, stages[i].name, stages[i].device,
+                                 fmin(speed * stages[i].busy_ns, 1));
+        }
+    }
+}
+
 enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                       struct kvc_diag *diag)
 {
@@ -268,7 +285,7 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     double busy_ns = thread_ns(config, &loads, &shares);
     double slowest_ns =
         fmax(fmax(loads.receive_ns, loads.send_ns), fmax(fmax(busy_ns, loads.lock_ns), loads.memory_ns));
-    slowest_ns = fmax(slowest_ns, fmax(loads.channel_ns, loads.chip_ns));
+    slowest_ns = fmax(slowest_ns, fmax(kvc_flash_shared_ns(&loads.flash), loads.flash.chips_ns));
     double per_ns = 1 / slowest_ns / server, latency_ns = loads.latency_ns;
     if (loads.database_ns > 0) {
         per_ns = fmin(per_ns, (double)config->database->queries / loads.database_ns);
@@ -289,26 +306,10 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
                         "threads before they are lost");
         }
     }
-    double speed = per_ns * server; /* Requests per ns of the hottest server. */
-    const char *processor = config->kind == KVC_MEMCACHED_FPGA ? "fpga" : "cpu";
     result->throughput_mops = per_ns * 1e3;
     result->latency_mean_us = latency_ns / 1e3;
     result->latency_p95_us = NAN;
-    kvc_result_add_stage(result, "receive", "nic", fmin(speed * loads.receive_ns, 1));
-    kvc_result_add_stage(result, "threads", processor, fmin(speed * busy_ns, 1));
-    if (loads.lock_ns > 0) {
-        kvc_result_add_stage(result, "lock", "cpu", fmin(speed * loads.lock_ns, 1));
-    }
-    kvc_result_add_stage(result, "memory", "dram", fmin(speed * loads.memory_ns, 1));
-    if (config->flash != NULL) {
-        kvc_result_add_stage(result, "channels", "flash", fmin(speed * loads.channel_ns, 1));
-        kvc_result_add_stage(result, "chips", "flash", fmin(speed * loads.chip_ns, 1));
-    }
-    kvc_result_add_stage(result, "send", "nic", fmin(speed * loads.send_ns, 1));
-    if (config->database != NULL) {
-        kvc_result_add_stage(result, "database", "database",
-                             fmin(per_ns * loads.database_ns / (double)config->database->queries, 1));
-    }
+    add_stages(config, &loads, busy_ns, per_ns * server, result);
     kvc_bottleneck_find(result);
     add_metrics(scenario, &loads, &shares, busy_ns, server, result);
     return KVC_OK;

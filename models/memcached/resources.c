@@ -66,7 +66,11 @@ const struct kvc_model_resource kvc_memcached_fatcache_resources[] = {
     {.name = "nic", .device = "nic", .stages = {"receive", "send"}, .speed_up = speed_nic},
     {.name = "cpu", .device = "cpu", .stages = {"threads"}, .speed_up = speed_cpu},
     {.name = "dram", .device = "dram", .stages = {"memory", "threads"}, .speed_up = speed_dram},
-    {.name = "flash", .device = "flash", .stages = {"channels", "chips", "threads"}, .speed_up = speed_flash},
+    {.name = "flash",
+     .device = "flash",
+     .stages = {"controller", "channels", "chips", "interface", "threads"},
+     .speed_up = speed_flash},
+    DATABASE,
     {.name = NULL},
 };
 

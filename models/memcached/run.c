@@ -1,6 +1,5 @@
 #include "models/memcached/run.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,7 +14,7 @@
 #include "sim/run/slice_outages.h"
 #include "sim/run/slices.h"
 
-enum stage { RECEIVE, THREADS, LOCK, MEMORY, CHANNELS, CHIPS, SEND, DATABASE, STAGES };
+enum stage { RECEIVE, THREADS, LOCK, MEMORY, CONTROLLER, CHANNELS, CHIPS, INTERFACE, SEND, DATABASE, STAGES };
 
 /* A server as a user of its machine. */
 struct user {
@@ -47,36 +46,26 @@ struct simulation {
     struct sums first, last; /* When the measured time began and when it ended. */
 };
 
-/* Returns the busy time of the database, 1 for all of its queries. */
-static double database_ns(const struct kvc_memcached_server *server)
+static struct kvc_flash_busy flash_of(const struct kvc_memcached_server *server)
 {
-    const struct kvc_database *database = server->config->database;
-    return database != NULL ? server->database.busy_ns / (double)database->queries : 0;
-}
-
-/* Returns the busy time of the SSD's channels, or of its chips [ns]. */
-static double flash_ns(const struct kvc_memcached_server *server, enum stage stage)
-{
-    const struct kvc_flash *flash = server->config->flash;
-    if (flash == NULL) {
-        return 0;
-    }
-    return stage == CHANNELS ? server->flash.channel_busy_ns / kvc_flash_channels(flash)
-                             : server->flash.chip_busy_ns / (double)kvc_flash_chips(flash);
+    return server->config->flash != NULL ? kvc_flash_engine_busy(&server->flash) : (struct kvc_flash_busy){0};
 }
 
 static void set_busy(const void *data, double *busy_ns)
 {
     const struct user *user = data;
     const struct kvc_memcached_server *server = &user->server;
+    const struct kvc_flash_busy flash = flash_of(server);
     busy_ns[RECEIVE] = server->receive_busy_ns;
     busy_ns[THREADS] = kvc_memcached_server_thread_busy_ns(server);
     busy_ns[LOCK] = server->lock_busy_ns;
     busy_ns[MEMORY] = server->memory_busy_ns;
-    busy_ns[CHANNELS] = flash_ns(server, CHANNELS);
-    busy_ns[CHIPS] = flash_ns(server, CHIPS);
+    busy_ns[CONTROLLER] = flash.controller_ns;
+    busy_ns[CHANNELS] = flash.channels_ns;
+    busy_ns[CHIPS] = flash.chips_ns;
+    busy_ns[INTERFACE] = flash.interface_ns;
     busy_ns[SEND] = server->send_busy_ns;
-    busy_ns[DATABASE] = database_ns(server);
+    busy_ns[DATABASE] = kvc_database_engine_busy_ns(&server->database);
 }
 
 /* Simulates a slice. An outage of a link stops the server. */
@@ -113,14 +102,15 @@ static void share(void *data)
     kvc_slice_mover_post(&user->memory, server->memory_busy_ns - user->memory_ns,
                          server->memory_busy_ns - user->memory_ns);
     if (server->config->flash != NULL) {
-        kvc_slice_mover_post_busy(&user->flash, &user->flash_ns,
-                                  fmax(flash_ns(server, CHANNELS), flash_ns(server, CHIPS)), 1);
+        const struct kvc_flash_busy flash = flash_of(server);
+        kvc_slice_mover_post_busy(&user->flash, &user->flash_ns, kvc_flash_shared_ns(&flash), 1);
     }
     user->threads_ns = threads_ns;
     user->thread_ns = thread_ns;
     user->memory_ns = server->memory_busy_ns;
     if (server->config->database != NULL) {
-        kvc_slice_mover_post_busy(&user->database, &user->database_ns, database_ns(server), 1);
+        kvc_slice_mover_post_busy(&user->database, &user->database_ns,
+                                  kvc_database_engine_busy_ns(&server->database), 1);
     }
     kvc_recorder_dropped(&user->replica->recorder, server->dropped_ns, server->dropped);
     server->dropped = 0;
@@ -227,17 +217,24 @@ static void report_stages(const struct simulation *simulation, struct kvc_result
     const struct kvc_memcached_config *config = kvc_memcached_config_of(simulation->scenario);
     bool locks = config->locks_gets || simulation->scenario->workload.get_frac < 1;
     const char *processor = config->kind == KVC_MEMCACHED_FPGA ? "fpga" : "cpu";
-    const char *const names[STAGES][2] = {
-        [RECEIVE] = {"receive", "nic"}, [THREADS] = {"threads", processor},   [LOCK] = {"lock", "cpu"},
-        [MEMORY] = {"memory", "dram"},  [CHANNELS] = {"channels", "flash"},   [CHIPS] = {"chips", "flash"},
-        [SEND] = {"send", "nic"},       [DATABASE] = {"database", "database"}};
-    const bool unused[STAGES] = {[LOCK] = !config->locks_sets || !locks,
-                                 [CHANNELS] = config->flash == NULL,
-                                 [CHIPS] = config->flash == NULL,
-                                 [DATABASE] = config->database == NULL};
+    bool flash = config->flash != NULL;
+    const struct {
+        const char *name, *device;
+        bool used;
+    } stages[STAGES] = {
+        [RECEIVE] = {"receive", "nic", true},
+        [THREADS] = {"threads", processor, true},
+        [LOCK] = {"lock", "cpu", config->locks_sets && locks},
+        [MEMORY] = {"memory", "dram", true},
+        [CONTROLLER] = {"controller", "flash", flash && config->flash->operation_ns > 0},
+        [CHANNELS] = {"channels", "flash", flash},
+        [CHIPS] = {"chips", "flash", flash},
+        [INTERFACE] = {"interface", "flash", flash && config->flash->interface_bytes_per_s > 0},
+        [SEND] = {"send", "nic", true},
+        [DATABASE] = {"database", "database", config->database != NULL}};
     for (uint32_t i = 0; i < STAGES; i++) {
-        if (!unused[i]) {
-            kvc_slices_report_stage(&simulation->slices, i, names[i][0], names[i][1],
+        if (stages[i].used) {
+            kvc_slices_report_stage(&simulation->slices, i, stages[i].name, stages[i].device,
                                     simulation->store->shards, result);
         }
     }

@@ -23,7 +23,7 @@
  * Not modelled: requests of several packets, which take one place in a ring; interrupts within a request;
  * interrupts that wait (coalescing), ksoftirqd; over UDP, sleeping threads and their wake-up; over TCP,
  * acknowledgements of their own, and the cores that clients of the node itself take; lines of the kernel's
- * sockets that move between cores; two threads on a core. */
+ * sockets that move between cores; two threads on a core, and instances of Fatcache that share one. */
 #ifndef KVC_MODELS_MEMCACHED_SERVER_H
 #define KVC_MODELS_MEMCACHED_SERVER_H
 

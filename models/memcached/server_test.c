@@ -381,6 +381,21 @@ Test(memcached, an_instance_of_fatcache_blocks_for_each_read)
     cr_expect_gt(outcome.mops, 5 * one_mops, "%g and %g", outcome.mops, one_mops);
 }
 
+/* All reads of all instances cross the interface of a drive, a page in 100 us. */
+Test(memcached, a_drive_bounds_the_instances_of_fatcache)
+{
+    static struct kvc_test_memcached test;
+    describe_fatcache(&test, 8, 256);
+    test.scenario.workload.keys = 160000;
+    test.flash.interface_bytes_per_s = 81.92e6;
+    struct kvc_test_memcached_outcome outcome = simulate(&test, 50);
+    double pages = 1 + 1064 / 8192.0, memory = 8 * 0.5 * 985 / 160000;
+    double limit_mops = 1e-2 / pages / (1 - memory);
+    cr_expect_float_eq(outcome.mops, limit_mops, 0.03 * limit_mops, "%g, not %g", outcome.mops, limit_mops);
+    cr_expect_float_eq(predicted_mops(&test), limit_mops, 0.01 * limit_mops, "closed form %g, not %g",
+                       predicted_mops(&test), limit_mops);
+}
+
 Test(memcached, items_in_memory_need_no_read)
 {
     static struct kvc_test_memcached test;

@@ -25,21 +25,6 @@ static double stored_keys(double keys, double sets, double ways)
     return sets * (held + ways * (1 - below));
 }
 
-/* Returns the share of the requests that go to the `keys` most popular keys. */
-static double mass_of(const struct kvc_workload *workload, double keys)
-{
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
-    double mass = 0, left = keys;
-    kvc_popularity_blocks_open(&blocks, workload);
-    while (left > 0 && kvc_popularity_blocks_next(&blocks, &block)) {
-        mass += block.mass * fmin(left / block.keys, 1);
-        left -= block.keys;
-    }
-    kvc_popularity_blocks_close(&blocks);
-    return fmin(mass, 1);
-}
-
 double kvc_memcachedgpu_hit_frac(const struct kvc_scenario *scenario)
 {
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
@@ -49,7 +34,7 @@ double kvc_memcachedgpu_hit_frac(const struct kvc_scenario *scenario)
     double preloaded = workload->preload_frac * (double)workload->keys;
     double stored = config->index == KVC_MEMCACHEDGPU_SETS ? stored_keys(preloaded, entries / ways, ways)
                                                            : fmin(preloaded, entries);
-    return mass_of(workload, preloaded) * (preloaded > 0 ? stored / preloaded : 0);
+    return kvc_popularity_mass(workload, preloaded) * (preloaded > 0 ? stored / preloaded : 0);
 }
 
 /* ---- limits and latency ---- */

@@ -53,3 +53,8 @@ bool kvc_database_engine_handle(struct kvc_database_engine *engine, const struct
                    event->tag);
     return false;
 }
+
+double kvc_database_engine_busy_ns(const struct kvc_database_engine *engine)
+{
+    return engine->database != NULL ? engine->busy_ns / (double)engine->database->queries : 0;
+}

@@ -45,6 +45,9 @@ void kvc_database_engine_close(struct kvc_database_engine *engine);
  * 3 if memory is short. */
 void kvc_database_ask(struct kvc_database_engine *engine, double now_ns, bool writes, uint32_t tag);
 
+/** Returns for how long the database was busy, 1 for all of its queries [ns]. A zeroed engine is allowed. */
+double kvc_database_engine_busy_ns(const struct kvc_database_engine *engine);
+
 /** Handles an event of this engine. Returns true if a result arrives at the event's time; the event's tag is
  * then that of the query. */
 bool kvc_database_engine_handle(struct kvc_database_engine *engine, const struct kvc_event *event);

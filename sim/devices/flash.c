@@ -172,7 +172,7 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
 
 const struct kvc_device_kind kvc_flash_kind = {
     .name = "flash",
-    .help = "Flash card: channels, chips, times of reads, programs and erases, power",
+    .help = "Flash cards or drives: channels, chips, times of reads, programs and erases, power",
     .options = &options,
     .check = check,
 };
@@ -245,6 +245,34 @@ double kvc_flash_read_ns(const struct kvc_flash *flash, double bytes)
 {
     return flash->operation_ns + flash->read_ns + kvc_flash_transfer_ns(flash, bytes) +
            kvc_flash_interface_ns(flash, bytes) + flash->access_ns;
+}
+
+struct kvc_flash_busy kvc_flash_busy_of(const struct kvc_flash *flash, const struct kvc_flash_load *load)
+{
+    double fetch_ns = kvc_flash_transfer_ns(flash, load->read_bytes);
+    double fill_ns = kvc_flash_transfer_ns(flash, flash->page_bytes), cards = (double)flash->cards;
+    double cells_ns = load->reads * (flash->read_ns + fetch_ns) +
+                      load->programs * (fill_ns + flash->program_ns) + load->erases * flash->erase_ns;
+    double out_ns = load->reads * kvc_flash_interface_ns(flash, load->read_bytes);
+    double in_ns = load->programs * kvc_flash_interface_ns(flash, flash->page_bytes);
+    return (struct kvc_flash_busy){
+        .controller_ns = (load->reads + load->programs + load->erases) * flash->operation_ns / cards,
+        .channels_ns = (load->reads * fetch_ns + load->programs * fill_ns) / kvc_flash_channels(flash),
+        .chips_ns = cells_ns / kvc_flash_chips(flash),
+        .interface_ns = fmax(out_ns, in_ns) / cards};
+}
+
+double kvc_flash_shared_ns(const struct kvc_flash_busy *busy)
+{
+    return fmax(busy->channels_ns, fmax(busy->controller_ns, busy->interface_ns));
+}
+
+struct kvc_watts kvc_flash_watts(const struct kvc_flash *flash)
+{
+    double idle_w = (double)flash->cards * flash->idle_watts;
+    double busy_w = (double)flash->cards * flash->busy_watts;
+    bool known = idle_w >= 0 && busy_w >= 0;
+    return known ? (struct kvc_watts){idle_w, busy_w, busy_w} : (struct kvc_watts){0};
 }
 
 /* Returns the rate of operations that occupy a chip for `cell_ns` and the transfer, a channel for the

@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #include "sim/devices/node.h"
+#include "sim/platform.h"
 
 /** Parameters of one card; a node has `cards` of them, over which consecutive pages are spread. */
 struct kvc_flash {
@@ -61,10 +62,26 @@ struct kvc_flash {
     double busy_watts;            /**< Power of the card at work; NaN: not published. */
 };
 
-/** The descriptor of a flash card. */
+/** What is asked of flash, such as by a request on average. */
+struct kvc_flash_load {
+    double reads;      /**< Reads of a part of a page. */
+    double read_bytes; /**< What each of them fetches (kvc_flash_fetched_bytes()). */
+    double programs;   /**< Pages that are programmed. */
+    double erases;     /**< Blocks that are erased. */
+};
+
+/** For how long the parts of flash are busy, each on average over all of its kind. */
+struct kvc_flash_busy {
+    double controller_ns; /**< Controllers of drives. */
+    double channels_ns;   /**< Channels. */
+    double chips_ns;      /**< Chips; their waits for a channel count in the simulation. */
+    double interface_ns;  /**< Interfaces of drives, in their busier direction. */
+};
+
+/** The descriptor of flash. */
 extern const struct kvc_device_kind kvc_flash_kind;
 
-/** Finds the node's flash card. Returns NULL if it has none. */
+/** Finds the node's flash. Returns NULL if it has none. */
 static inline const struct kvc_flash *kvc_flash_of(const struct kvc_node *node)
 {
     return kvc_node_device(node, &kvc_flash_kind);
@@ -110,6 +127,15 @@ double kvc_flash_interface_ns(const struct kvc_flash *flash, double bytes);
 
 /** Returns the time of a read that fetches `bytes` on an idle card [ns]. */
 double kvc_flash_read_ns(const struct kvc_flash *flash, double bytes);
+
+/** Returns for how long a load occupies the parts of the flash if all of a kind are loaded evenly. */
+struct kvc_flash_busy kvc_flash_busy_of(const struct kvc_flash *flash, const struct kvc_flash_load *load);
+
+/** Returns for how long the busiest of the parts was busy that chips share [ns]. Power follows it. */
+double kvc_flash_shared_ns(const struct kvc_flash_busy *busy);
+
+/** Returns the power of all cards; unknown if a card's is not known both idle and at work. */
+struct kvc_watts kvc_flash_watts(const struct kvc_flash *flash);
 
 /** Returns the highest rate of reads that fetch `bytes` of random pages, all chips and channels loaded evenly
  * [per second]. */

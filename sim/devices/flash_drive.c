@@ -105,12 +105,12 @@ bool kvc_flash_drive_handle(struct kvc_flash_engine *engine, const struct kvc_ev
     return false;
 }
 
-double kvc_flash_controller_busy_ns(const struct kvc_flash_engine *engine)
+double kvc_flash_drive_controller_ns(const struct kvc_flash_drive *drive)
 {
-    return engine->drive != NULL ? engine->drive->controller_busy_ns : 0;
+    return drive->controller_busy_ns;
 }
 
-double kvc_flash_interface_busy_ns(const struct kvc_flash_engine *engine)
+double kvc_flash_drive_interface_ns(const struct kvc_flash_drive *drive)
 {
-    return engine->drive != NULL ? fmax(engine->drive->in_busy_ns, engine->drive->out_busy_ns) : 0;
+    return fmax(drive->in_busy_ns, drive->out_busy_ns);
 }

@@ -27,4 +27,9 @@ void kvc_flash_drive_ask(struct kvc_flash_engine *engine, double now_ns, const s
 /* Handles an event of the engine, as kvc_flash_engine_handle() does. */
 bool kvc_flash_drive_handle(struct kvc_flash_engine *engine, const struct kvc_event *event, uint32_t *tag);
 
+/* Return for how long controllers, and interfaces in their busier direction, were busy, summed over the cards
+ * [ns]. */
+double kvc_flash_drive_controller_ns(const struct kvc_flash_drive *drive);
+double kvc_flash_drive_interface_ns(const struct kvc_flash_drive *drive);
+
 #endif

@@ -49,10 +49,17 @@ static double saturate(uint32_t clients)
         now_ns = event.time_ns;
         done += kvc_flash_engine_handle(&engine, &event, &tag);
     }
-    double cards_ns = now_ns * (double)flash.cards * 1.001;
-    cr_expect_leq(kvc_flash_controller_busy_ns(&engine), cards_ns + clients * flash.operation_ns);
-    cr_expect_leq(kvc_flash_interface_busy_ns(&engine),
-                  cards_ns + clients * kvc_flash_interface_ns(&flash, flash.sector_bytes));
+    struct kvc_flash_busy busy = kvc_flash_engine_busy(&engine);
+    double asked_ns = clients * flash.operation_ns;
+    double left_ns = clients * kvc_flash_interface_ns(&flash, flash.sector_bytes);
+    cr_expect_leq(busy.controller_ns, 1.001 * now_ns + asked_ns / (double)flash.cards);
+    cr_expect_leq(busy.interface_ns, 1.001 * now_ns + left_ns / (double)flash.cards);
+    const struct kvc_flash_load load = {.reads = READS, .read_bytes = flash.sector_bytes};
+    struct kvc_flash_busy expected = kvc_flash_busy_of(&flash, &load);
+    cr_expect_float_eq(busy.controller_ns, expected.controller_ns, 0.03 * expected.controller_ns + 1);
+    cr_expect_float_eq(busy.channels_ns, expected.channels_ns, 0.03 * expected.channels_ns);
+    cr_expect_geq(busy.chips_ns, 0.97 * expected.chips_ns, "waits for channels count");
+    cr_expect_float_eq(busy.interface_ns, expected.interface_ns, 0.03 * expected.interface_ns + 1);
     kvc_flash_engine_close(&engine);
     kvc_events_free(&events);
     return READS / now_ns * 1e9;

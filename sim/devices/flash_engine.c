@@ -212,3 +212,15 @@ bool kvc_flash_engine_handle(struct kvc_flash_engine *engine, const struct kvc_e
     return engine->drive != NULL ? kvc_flash_drive_handle(engine, event, tag)
                                  : kvc_flash_chips_handle(engine, event, tag);
 }
+
+struct kvc_flash_busy kvc_flash_engine_busy(const struct kvc_flash_engine *engine)
+{
+    const struct kvc_flash *flash = engine->flash;
+    struct kvc_flash_busy busy = {.channels_ns = engine->channel_busy_ns / kvc_flash_channels(flash),
+                                  .chips_ns = engine->chip_busy_ns / kvc_flash_chips(flash)};
+    if (engine->drive != NULL) {
+        busy.controller_ns = kvc_flash_drive_controller_ns(engine->drive) / (double)flash->cards;
+        busy.interface_ns = kvc_flash_drive_interface_ns(engine->drive) / (double)flash->cards;
+    }
+    return busy;
+}

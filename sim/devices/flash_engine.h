@@ -67,12 +67,8 @@ void kvc_flash_program(struct kvc_flash_engine *engine, double now_ns, uint64_t 
 /** Asks at `now_ns` to erase the block in which `page` lies. `tag` comes back when it is erased. */
 void kvc_flash_erase(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag);
 
-/** Returns for how long the controllers of drives were busy, summed over the cards [ns]. */
-double kvc_flash_controller_busy_ns(const struct kvc_flash_engine *engine);
-
-/** Returns for how long the interfaces of drives were busy in their busier direction, summed over the cards
- * [ns]. */
-double kvc_flash_interface_busy_ns(const struct kvc_flash_engine *engine);
+/** Returns for how long the parts of the flash were busy since the engine was opened. */
+struct kvc_flash_busy kvc_flash_engine_busy(const struct kvc_flash_engine *engine);
 
 /** Handles an event of this engine.
  *

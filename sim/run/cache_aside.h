@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "sim/devices/database.h"
 #include "sim/workload/workload.h"
 
 /** Returns whether a request of the application begins with an update of the database. */
@@ -45,10 +46,10 @@ struct kvc_cache_aside_mix {
 };
 
 /** Returns the share of the GETs of stored keys that find them valid: with a database, a GET misses if the
- * latest request for its key was an update. */
+ * latest request for its key was an update or a DELETE. */
 static inline double kvc_cache_aside_valid_frac(const struct kvc_workload *workload)
 {
-    return workload->get_frac > 0 ? workload->get_frac / (workload->get_frac + workload->set_frac) : 0;
+    return workload->get_frac;
 }
 
 /** Returns the mix if a share `hit` of the GETs hits. */
@@ -62,6 +63,21 @@ static inline struct kvc_cache_aside_mix kvc_cache_aside_mix_of(const struct kvc
     double queries = get * (1 - hit);
     return (struct kvc_cache_aside_mix){
         .get = get, .set = queries, .delete = delete + set, .queries = queries, .updates = set, .hit = hit};
+}
+
+/** Returns the time for which a request of the application occupies one of the queries that the database
+ * works on [ns]. */
+static inline double kvc_cache_aside_database_ns(const struct kvc_cache_aside_mix *mix,
+                                                 const struct kvc_database *database)
+{
+    return mix->queries * kvc_database_ns(database, false) + mix->updates * kvc_database_ns(database, true);
+}
+
+/** Returns the time that a request of the application spends at the database if it waits nowhere [ns]. */
+static inline double kvc_cache_aside_latency_ns(const struct kvc_cache_aside_mix *mix,
+                                                const struct kvc_database *database)
+{
+    return kvc_cache_aside_database_ns(mix, database) + (mix->queries + mix->updates) * database->latency_ns;
 }
 
 #endif

@@ -1,5 +1,7 @@
 #include "sim/workload/popularity_blocks.h"
 
+#include <math.h>
+
 enum { PART = 64 }; /* A block is 1/64 of its first rank wide. */
 
 void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload)
@@ -34,4 +36,18 @@ bool kvc_popularity_blocks_next(struct kvc_popularity_blocks *blocks, struct kvc
     blocks->next = last;
     blocks->mass_before = mass;
     return true;
+}
+
+double kvc_popularity_mass(const struct kvc_workload *workload, double keys)
+{
+    struct kvc_popularity_blocks blocks;
+    struct kvc_popularity_block block;
+    double mass = 0, left = keys;
+    kvc_popularity_blocks_open(&blocks, workload);
+    while (left > 0 && kvc_popularity_blocks_next(&blocks, &block)) {
+        mass += block.mass * fmin(left / block.keys, 1);
+        left -= block.keys;
+    }
+    kvc_popularity_blocks_close(&blocks);
+    return fmin(mass, 1);
 }

@@ -38,4 +38,7 @@ void kvc_popularity_blocks_close(struct kvc_popularity_blocks *blocks);
  * the first block. */
 bool kvc_popularity_blocks_next(struct kvc_popularity_blocks *blocks, struct kvc_popularity_block *block);
 
+/** Returns the share of all requests that the `keys` most popular keys receive; keys of a block are alike. */
+double kvc_popularity_mass(const struct kvc_workload *workload, double keys);
+
 #endif

@@ -13,7 +13,7 @@ static const double youngest = 1e-4, oldest = 30, close_enough = 1e-6;
 
 /* The shares of requests. */
 struct mix {
-    double set, delete;
+    double set, erase;
 };
 
 /* Returns the share of the time in which a key is present whose item is evicted before the next request for
@@ -21,13 +21,13 @@ struct mix {
 static double presence(const struct mix *mix, double evicted)
 {
     double stays = 1 - evicted, again = mix->set * stays;
-    return again / (evicted + mix->delete *stays + again);
+    return again / (evicted + mix->erase * stays + again);
 }
 
 /* Returns how often a key gets an item of age 0, for each request for it. */
 static double renewals(const struct mix *mix, double present)
 {
-    return (1 - mix->delete) * present + mix->set * (1 - present);
+    return (1 - mix->erase) * present + mix->set * (1 - present);
 }
 
 static double rate_of(const struct kvc_set_cache_block *block)
@@ -43,7 +43,7 @@ static double held_for(struct kvc_set_cache *cache, const struct mix *mix, doubl
         struct kvc_set_cache_block *block = &cache->block[i];
         double mean = rate_of(block) * stay, evicted = exp(-mean);
         block->present = presence(mix, evicted);
-        double dead = (mix->set + mix->delete) * renewals(mix, block->present) * (mean + expm1(-mean));
+        double dead = (mix->set + mix->erase) * renewals(mix, block->present) * (mean + expm1(-mean));
         items += block->keys.keys * (block->present + dead);
     }
     return items;
@@ -96,7 +96,7 @@ static void add_births(const struct kvc_set_cache *cache, const struct mix *mix,
     }
     for (uint32_t i = 0; i < cache->blocks; i++) {
         const struct kvc_set_cache_block *block = &cache->block[i];
-        double born = block->keys.mass * renewals(mix, block->present), dies = mix->set + mix->delete;
+        double born = block->keys.mass * renewals(mix, block->present), dies = mix->set + mix->erase;
         for (int a = 0; a < AGES; a++) {
             ages->born[a] += born * (ages->waits[i][a] + dies * (1 - ages->waits[i][a]));
         }

@@ -81,6 +81,42 @@ Test(bluecache_database, slower_queries_never_help)
     }
 }
 
+/* A DELETE makes the next GET of its key miss, as an update does. */
+Test(bluecache_database, deletes_of_the_application_cause_misses)
+{
+    const char *workload =
+        "keys = 2000, get = 0.8, set = 0.1, delete = 0.1, arrival = { poisson_mops = 0.5 }";
+    for (int predict = 0; predict < 2; predict++) {
+        struct kvc_outcome *outcome = answer(FAST, workload, predict);
+        double hits = predict ? kvc_laws_value(outcome, "dram_frac") + kvc_laws_value(outcome, "flash_frac")
+                              : kvc_laws_value(outcome, "hit_frac");
+        cr_expect_float_eq(1 - hits, 0.2, 0.02, "%.4f", 1 - hits);
+        kvc_outcome_free(outcome);
+    }
+}
+
+/* What fills the cache are the results of queries; the log writes each of them once, eight of 932 bytes to a
+ * page of 8192. */
+Test(bluecache_database, the_log_writes_what_was_queried)
+{
+    for (int predict = 0; predict < 2; predict++) {
+        struct kvc_outcome *outcome = kvc_laws_answer(
+            kvc_laws_load("return { name = \"laws\","
+                          " system = { kind = \"bluecache\", index = \"1MiB\", dram = \"0B\","
+                          " flash = \"256MiB\", chunk = 16 },"
+                          " node = { database = { base = \"mysql-bg\", %s } },"
+                          " workload = { keys = 2000, key = 32, value = 900, dist = \"uniform\", get = 0.9,"
+                          " arrival = { clients = 64 } },"
+                          " run = { warmup = \"100ms\", duration = \"500ms\","
+                          " bottleneck = \"utilization\" } }",
+                          FAST),
+            predict);
+        double ratio = kvc_laws_value(outcome, "write_amplification_ratio");
+        cr_expect_float_eq(ratio, 8192 / (8 * 932.0), 0.03, "%.4f", ratio);
+        kvc_outcome_free(outcome);
+    }
+}
+
 /* The stores that BlueCache is compared with have the same database behind them. */
 Test(bluecache_database, other_caches_cost_the_same_queries)
 {
