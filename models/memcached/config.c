@@ -197,21 +197,22 @@ static enum kvc_status set_slabs(const struct kvc_scenario *scenario, struct kvc
                                  struct kvc_diag *diag)
 {
     const struct kvc_memcached_options *options = config->options;
-    double ssd_bytes = (double)kvc_flash_pages(config->flash) * config->flash->page_bytes;
     double pair = kvc_workload_key_bytes_max(&scenario->workload);
     pair += kvc_workload_value_bytes_max(&scenario->workload) + KVC_MEMCACHED_SLAB_ITEM_BYTES;
     config->slabs = (struct kvc_memcached_slab_sizes){
         .memory_slabs = (uint32_t)(options->slab_memory_bytes / KVC_MEMCACHED_SLAB_BYTES),
         .disk_slabs = (uint32_t)(options->disk_bytes / KVC_MEMCACHED_SLAB_BYTES / config->threads),
         .page_bytes = (uint32_t)config->flash->page_bytes};
+    /* A slab takes whole pages. */
     double slab_bytes = (double)kvc_memcached_slab_pages(&config->slabs) * config->flash->page_bytes;
-    if (config->slabs.disk_slabs < 1 || config->slabs.disk_slabs * slab_bytes * config->threads > ssd_bytes) {
+    double most = floor(kvc_flash_bytes(config->flash) / (slab_bytes * config->threads));
+    if (config->slabs.disk_slabs < 1 || config->slabs.disk_slabs > most) {
+        double each = config->threads * (double)KVC_MEMCACHED_SLAB_BYTES / 0x1p30;
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.disk: found %.4g GiB, allowed are %.4g to %.4g GiB: a slab of 1 MiB for each "
             "instance, and no more than the SSD has",
-            options->disk_bytes / 0x1p30, config->threads * (double)KVC_MEMCACHED_SLAB_BYTES / 0x1p30,
-            ssd_bytes / 0x1p30);
+            options->disk_bytes / 0x1p30, each, most * each);
     }
     if (pair > KVC_MEMCACHED_SLAB_BYTES) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,

@@ -80,6 +80,10 @@ Test(memcached_config, refuses_what_it_cannot_serve)
     test.options.disk_bytes = 0x1p40;
     expect_refusal(&test, "system.disk: found 1024 GiB, allowed are 0.007812 to 1 GiB");
     describe(&test, &kvc_memcached_fatcache_model);
+    test.flash.page_bytes = 12288; /* A slab takes 86 of its pages. */
+    test.options.disk_bytes = 0x1.8p30;
+    expect_refusal(&test, "system.disk: found 1.5 GiB, allowed are 0.007812 to 1.484 GiB");
+    describe(&test, &kvc_memcached_fatcache_model);
     test.scenario.workload.value_bytes = 1 << 20;
     expect_refusal(&test, "workload: found items of up to");
     describe(&test, &kvc_memcached_fpga_model);
