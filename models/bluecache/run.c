@@ -176,9 +176,11 @@ static void count(void *data, bool begins)
     }
 }
 
-/* Returns the length of a slice, for which the closed form tells how many requests there will be. */
-static double slice_ns_of(const struct kvc_scenario *scenario)
+/* Returns the length of a slice and of a window, for which the closed form tells how many requests there will
+ * be. Runs that are compared have the same windows. */
+static double slice_ns_of(const struct kvc_run_context *context)
 {
+    const struct kvc_scenario *scenario = context->usual != NULL ? context->usual : context->scenario;
     struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
     kvc_bluecache_predict(scenario, predicted, NULL); /* It cannot fail. */
     double ns = slice_requests / (predicted->throughput_mops * 1e-3);
@@ -192,7 +194,7 @@ static enum kvc_status open_replica(struct simulation *simulation, const struct 
 {
     struct kvc_replica_options options = {.platform = simulation->platform,
                                           .source = kvc_scenario_source(context->scenario, 1, context->seed),
-                                          .window_ns = slice_ns_of(context->scenario)};
+                                          .window_ns = slice_ns_of(context)};
     options.source.nodes = kvc_bluecache_config_of(context->scenario)->stores;
     enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
     simulation->replica.monitor.count = count;

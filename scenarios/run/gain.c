@@ -183,8 +183,12 @@ static enum kvc_status simulate(void *data, uint32_t task, const struct kvc_prog
     struct pair_answer *pair = answer;
     struct kvc_result *result = calloc(1, sizeof(*result));
     uint64_t seed = kvc_seed_of_replica(faster->run.seed, replica);
-    struct kvc_run_context context = {
-        .scenario = faster, .seed = seed, .replica = replica, .progress = progress, .result = result};
+    struct kvc_run_context context = {.scenario = faster,
+                                      .usual = search->scenario,
+                                      .seed = seed,
+                                      .replica = replica,
+                                      .progress = progress,
+                                      .result = result};
     faster->run.warmup_ns = kvc_outcome_value(search->outcome, replica, "warmup_s") * 1e9;
     if (result == NULL) {
         kvc_out_of_memory("a paired run");
