@@ -11,6 +11,9 @@
 #include "sim/base/serve.h"
 #include "sim/run/cache_aside.h"
 
+/* Time within which requests of an open load run on the structures together. */
+static const double together_ns = 50000;
+
 /* Events of requests; `unit` is the node. Those of flash engines have numbers from 64 on. */
 enum { HOP, ARRIVES, SEARCHED, DONE, BEGINS };
 
@@ -476,11 +479,13 @@ static uint32_t next_store(struct kvc_bluecache_cluster *cluster, double until_n
     return first;
 }
 
-/* Sends the next requests that leave their clients by until_ns, in the order of time. Returns how many. */
+/* Sends the next requests that leave their clients by until_ns, in the order of time. What they make the
+ * chips do begins when the last of them is sent, so they are sent within together_ns. Returns how many. */
 static uint32_t send_some(struct kvc_bluecache_cluster *cluster, double until_ns)
 {
     const struct kvc_bluecache_config *config = cluster->config;
     uint32_t number[KVC_BLUECACHE_RUN_MAX], count = 0;
+    double sent_ns = 0;
     while (count < KVC_BLUECACHE_RUN_MAX) {
         uint32_t store = next_store(cluster, until_ns);
         if (store == config->stores || !stage(cluster, store, until_ns)) {
@@ -488,9 +493,11 @@ static uint32_t send_some(struct kvc_bluecache_cluster *cluster, double until_ns
         }
         const struct kvc_bluecache_node *node = &cluster->node[store];
         number[count++] = node->request[node->staged->count - 1];
+        sent_ns = cluster->request[number[count - 1]].sent_ns;
+        until_ns = count == 1 ? fmin(until_ns, sent_ns + together_ns) : until_ns;
     }
     for (uint32_t s = 0; s < config->stores; s++) {
-        run_staged(cluster, s, until_ns);
+        run_staged(cluster, s, sent_ns);
         cluster->node[s].staged->count = 0;
     }
     for (uint32_t i = 0; i < count; i++) {
