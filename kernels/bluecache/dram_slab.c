@@ -40,6 +40,7 @@ struct size_class {
 struct kvc_dram_slab {
     uint8_t *base;
     uint8_t *class_of_slab;
+    uint32_t slab_bytes;
     uint32_t slab_count;
     uint32_t next_slab; /* first slab that is not yet assigned to a class */
     uint64_t random;
@@ -125,13 +126,13 @@ static uint32_t take_fresh(struct kvc_dram_slab *slab, unsigned class_index, uin
 {
     struct size_class *class = &slab->classes[class_index];
     uint32_t item_bytes = bytes_of_class(class_index);
-    uint32_t per_slab = KVC_DRAM_SLAB_BYTES / item_bytes;
+    uint32_t per_slab = slab->slab_bytes / item_bytes;
     uint32_t taken = 0;
     while (taken < count) {
         if ((class->slab_count == 0 || class->used_of_last == per_slab) && !assign_slab(slab, class_index)) {
             break;
         }
-        uint64_t start = (uint64_t) class->slabs[class->slab_count - 1] * KVC_DRAM_SLAB_BYTES;
+        uint64_t start = (uint64_t) class->slabs[class->slab_count - 1] * slab->slab_bytes;
         while (taken < count && class->used_of_last < per_slab) {
             pointer[taken] = start + (uint64_t) class->used_of_last++ * item_bytes;
             header_at(slab, pointer[taken++])->state = RESERVED;
@@ -143,12 +144,12 @@ static uint32_t take_fresh(struct kvc_dram_slab *slab, unsigned class_index, uin
 static void draw_items(struct kvc_dram_slab *slab, const struct size_class *class, uint32_t item_bytes,
                        struct draw *draw)
 {
-    uint64_t per_slab = KVC_DRAM_SLAB_BYTES / item_bytes;
+    uint64_t per_slab = slab->slab_bytes / item_bytes;
     for (int s = 0; s < KVC_DRAM_SLAB_SAMPLES; s++) {
         uint64_t word = next_random(slab);
         uint64_t number = class->slabs[(word >> 32) * class->slab_count >> 32];
         uint64_t item = (word & UINT32_MAX) * per_slab >> 32;
-        draw->item[s] = header_at(slab, number * KVC_DRAM_SLAB_BYTES + item * item_bytes);
+        draw->item[s] = header_at(slab, number * slab->slab_bytes + item * item_bytes);
         __builtin_prefetch(draw->item[s], 1);
     }
 }
@@ -172,8 +173,8 @@ static struct header *find_using(const struct kvc_dram_slab *slab, const struct 
                                  uint32_t item_bytes)
 {
     for (uint32_t s = 0; s < class->slab_count; s++) {
-        uint64_t start = (uint64_t) class->slabs[s] * KVC_DRAM_SLAB_BYTES;
-        for (uint64_t at = 0; at + item_bytes <= KVC_DRAM_SLAB_BYTES; at += item_bytes) {
+        uint64_t start = (uint64_t) class->slabs[s] * slab->slab_bytes;
+        for (uint64_t at = 0; at + item_bytes <= slab->slab_bytes; at += item_bytes) {
             if (header_at(slab, start + at)->state == USING) {
                 return header_at(slab, start + at);
             }
@@ -236,7 +237,7 @@ void kvc_dram_slab_free(struct kvc_dram_slab *slab)
 
 struct kvc_dram_slab *kvc_dram_slab_create(const struct kvc_dram_slab_params *params)
 {
-    if (params->bytes > UINT64_C(512) << 30) {
+    if (params->bytes > UINT64_C(512) << 30 || params->slab_bytes % KVC_DRAM_SLAB_HEADER_BYTES != 0) {
         errno = EINVAL;
         return NULL;
     }
@@ -244,7 +245,8 @@ struct kvc_dram_slab *kvc_dram_slab_create(const struct kvc_dram_slab_params *pa
     if (slab == NULL) {
         return NULL;
     }
-    slab->slab_count = (uint32_t)((params->bytes + KVC_DRAM_SLAB_BYTES - 1) / KVC_DRAM_SLAB_BYTES);
+    slab->slab_bytes = params->slab_bytes != 0 ? params->slab_bytes : KVC_DRAM_SLAB_BYTES;
+    slab->slab_count = (uint32_t)((params->bytes + slab->slab_bytes - 1) / slab->slab_bytes);
     slab->random = params->seed;
     if (slab->slab_count == 0) {
         return slab; /* It has no place for any item. */
@@ -272,7 +274,7 @@ uint32_t kvc_dram_slab_reserve(struct kvc_dram_slab *slab, uint32_t key_bytes, u
 {
     unsigned class_index = class_for(key_bytes, value_bytes);
     *fresh = 0;
-    if (class_index == NO_CLASS) {
+    if (class_index == NO_CLASS || bytes_of_class(class_index) > slab->slab_bytes) {
         return 0;
     }
     uint32_t taken = take_fresh(slab, class_index, count, pointer);
@@ -313,13 +315,13 @@ bool kvc_dram_slab_item(const struct kvc_dram_slab *slab, uint64_t pointer, stru
     if (pointer >= kvc_dram_slab_capacity_bytes(slab)) {
         return false;
     }
-    unsigned class_index = slab->class_of_slab[pointer / KVC_DRAM_SLAB_BYTES];
+    unsigned class_index = slab->class_of_slab[pointer / slab->slab_bytes];
     if (class_index == NO_CLASS) {
         return false;
     }
     uint32_t item_bytes = bytes_of_class(class_index);
-    uint32_t offset = (uint32_t)(pointer % KVC_DRAM_SLAB_BYTES);
-    if (offset % item_bytes != 0 || KVC_DRAM_SLAB_BYTES - offset < item_bytes) {
+    uint32_t offset = (uint32_t)(pointer % slab->slab_bytes);
+    if (offset % item_bytes != 0 || slab->slab_bytes - offset < item_bytes) {
         return false;
     }
     const struct header *header = header_at(slab, pointer);
@@ -360,7 +362,7 @@ void kvc_dram_slab_get(struct kvc_dram_slab *slab, const struct kvc_dram_slab_ge
         stats->get_lines += lines_of(pointer, KVC_DRAM_SLAB_HEADER_BYTES + (uint64_t)item.key_bytes);
         if (header_at(slab, pointer)->state == USING && item.key_bytes == key_bytes &&
             memcmp(item.key, gets->keys + i * gets->stride, key_bytes) == 0) {
-            header_at(slab, pointer)->timestamp = gets->now;
+            header_at(slab, pointer)->timestamp = gets->peeks ? item.timestamp : gets->now;
             gets->value[i] = item.value;
             gets->value_bytes[i] = item.value_bytes;
             stats->get_hits++;
@@ -371,5 +373,5 @@ void kvc_dram_slab_get(struct kvc_dram_slab *slab, const struct kvc_dram_slab_ge
 
 uint64_t kvc_dram_slab_capacity_bytes(const struct kvc_dram_slab *slab)
 {
-    return (uint64_t)slab->slab_count * KVC_DRAM_SLAB_BYTES;
+    return (uint64_t)slab->slab_count * slab->slab_bytes;
 }

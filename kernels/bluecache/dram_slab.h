@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 enum {
-    KVC_DRAM_SLAB_BYTES = 2 << 20,   /**< Size of a slab [bytes]. */
+    KVC_DRAM_SLAB_BYTES = 2 << 20,   /**< Usual size of a slab [bytes]. */
     KVC_DRAM_SLAB_HEADER_BYTES = 16, /**< Size of an item header [bytes]. */
     KVC_DRAM_SLAB_SAMPLES = 4,       /**< Items drawn for each victim. */
 };
@@ -40,6 +40,9 @@ struct kvc_dram_slab;
 struct kvc_dram_slab_params {
     uint64_t bytes; /**< Capacity, rounded up to whole slabs; 0 to 512 GiB [bytes]. */
     uint64_t seed;  /**< Seed of the random draws. */
+    /** Size of a slab, a multiple of 16, or 0 for KVC_DRAM_SLAB_BYTES; a smaller store for a sample of the
+     * keys has smaller ones [bytes]. */
+    uint32_t slab_bytes;
 };
 
 /** Counters of a store; every call adds to them. A line is a 64-byte line of an item that is read or written.
@@ -68,7 +71,8 @@ struct kvc_dram_item {
 /** Frees a store. NULL is allowed. */
 void kvc_dram_slab_free(struct kvc_dram_slab *slab);
 
-/** Creates an empty store. Returns NULL with errno EINVAL (the capacity is too large) or ENOMEM. */
+/** Creates an empty store. Returns NULL with errno EINVAL (the capacity is too large, or
+ * the size of a slab is no multiple of 16) or ENOMEM. */
 struct kvc_dram_slab *kvc_dram_slab_create(const struct kvc_dram_slab_params *params);
 
 /** Size of the class for a key of at most 255 bytes and a value below 1 MiB [bytes]; 0 if either is too long.
@@ -79,7 +83,7 @@ uint32_t kvc_dram_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes);
  * them have never been used. The others are victims: they stay intact until they are written, so that the
  * caller can first save what is still needed. Ages are measured back from `now`. Returns the number of
  * reserved items. It is less than `count` only if no slab is left and the class has nothing to evict, because
- * it has no slab or all of its items are reserved; and it is 0 if the size is too large. */
+ * it has no slab or all of its items are reserved; and it is 0 if the size is too large, also for a slab. */
 uint32_t kvc_dram_slab_reserve(struct kvc_dram_slab *slab, uint32_t key_bytes, uint32_t value_bytes,
                                uint32_t now, uint32_t count, uint64_t *pointer, uint32_t *fresh,
                                struct kvc_dram_slab_stats *stats);
@@ -103,6 +107,7 @@ struct kvc_dram_slab_gets {
     uint64_t stride;          /**< Distance of the keys [bytes]. */
     const uint8_t *key_bytes; /**< Length of each key [bytes]. */
     uint32_t now;             /**< Time that hits are stamped with, in ticks of the caller's clock. */
+    bool peeks;               /**< Hits are not stamped: they stay as old as they are. */
     const uint8_t *
         *value; /**< Output: each value, or NULL for a miss. It stays in place until the next write. */
     uint32_t *value_bytes; /**< Output: length of each value, 0 for a miss [bytes]. */

@@ -264,3 +264,29 @@ Test(dram_slab, random_operations_agree_with_a_plain_map)
     free(model);
     kvc_dram_slab_free(slab);
 }
+
+/* A store with slabs of another size holds that many items, and refuses what no slab has room for. */
+Test(dram_slab, slabs_may_be_smaller)
+{
+    enum { ITEM_BYTES = 1024, IN_SLAB = 5, SLABS = 3 };
+    const struct kvc_dram_slab_params params = {
+        .bytes = SLABS * IN_SLAB * ITEM_BYTES, .seed = 42, .slab_bytes = IN_SLAB * ITEM_BYTES};
+    struct kvc_dram_slab *slab = kvc_dram_slab_create(&params);
+    bool fresh = true;
+    uint64_t pointer;
+    cr_assert_not_null(slab);
+    cr_expect_eq(kvc_dram_slab_capacity_bytes(slab), params.bytes);
+    for (uint32_t i = 0; i < SLABS * IN_SLAB; i++) {
+        pointer = reserve(slab, 24, 900, 0, &fresh);
+        cr_assert_eq(pointer, i * ITEM_BYTES);
+    }
+    pointer = reserve(slab, 24, 900, 0, &fresh);
+    cr_expect_eq(pointer, UINT64_MAX, "all items are reserved");
+    pointer = reserve(slab, 24, IN_SLAB * ITEM_BYTES, 0, &fresh);
+    cr_expect_eq(pointer, UINT64_MAX, "too large for a slab");
+    kvc_dram_slab_free(slab);
+    errno = 0;
+    slab = kvc_dram_slab_create(&(struct kvc_dram_slab_params){.bytes = 4096, .slab_bytes = 1000});
+    cr_expect_null(slab);
+    cr_expect_eq(errno, EINVAL);
+}

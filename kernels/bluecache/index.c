@@ -205,6 +205,15 @@ ALWAYS_INLINE void prefetch_next(const struct table *table, const uint64_t *hash
     __builtin_prefetch(bucket_of(table, hash[next]), 1);
 }
 
+/* What a place tells about its key. */
+ALWAYS_INLINE struct kvc_bluecache_found found_at(uint64_t place)
+{
+    if (place == KVC_BLUECACHE_NOWHERE) {
+        return (struct kvc_bluecache_found){KVC_BLUECACHE_NOWHERE, 0};
+    }
+    return (struct kvc_bluecache_found){pointer_of(place), (uint32_t)(place >> POINTER_BITS)};
+}
+
 void kvc_bluecache_index_get(struct kvc_index *index, const uint64_t *hash, const uint8_t *key_bytes,
                              uint32_t count, struct kvc_bluecache_found *found, struct kvc_index_stats *stats)
 {
@@ -214,14 +223,23 @@ void kvc_bluecache_index_get(struct kvc_index *index, const uint64_t *hash, cons
     for (uint32_t i = 0; i < count; i++) {
         prefetch_next(table, hash, i, count, SEARCH_AHEAD);
         uint64_t place = get_one(table, hash[i], key_bytes[i]);
-        bool hit = place != KVC_BLUECACHE_NOWHERE;
-        found[i].pointer = hit ? pointer_of(place) : KVC_BLUECACHE_NOWHERE;
-        found[i].value_bytes = hit ? (uint32_t)(place >> POINTER_BITS) : 0;
-        hits += hit;
+        found[i] = found_at(place);
+        hits += place != KVC_BLUECACHE_NOWHERE;
     }
     stats->searches += count;
     stats->search_hits += hits;
     stats->search_lines += count;
+}
+
+void kvc_bluecache_index_peek(const struct kvc_index *index, const uint64_t *hash, const uint8_t *key_bytes,
+                              uint32_t count, struct kvc_bluecache_found *found)
+{
+    const struct table *table = const_table_of(index);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bucket *bucket = bucket_of(table, hash[i]);
+        unsigned ways = match(bucket, tag_of(hash[i], key_bytes[i]));
+        found[i] = found_at(ways != 0 ? bucket->way[first_way(ways)].place : KVC_BLUECACHE_NOWHERE);
+    }
 }
 
 void kvc_bluecache_index_put(struct kvc_index *index, const uint64_t *hash, const uint8_t *key_bytes,

@@ -78,6 +78,10 @@ void kvc_bluecache_index_get(struct kvc_index *index, const uint64_t *hash, cons
                              uint32_t count, struct kvc_bluecache_found *found,
                              struct kvc_index_stats *stats);
 
+/** Looks up `count` keys like kvc_bluecache_index_get(), but leaves times of access and clock as they are. */
+void kvc_bluecache_index_peek(const struct kvc_index *index, const uint64_t *hash, const uint8_t *key_bytes,
+                              uint32_t count, struct kvc_bluecache_found *found);
+
 /** Puts `count` keys in order. position[i] becomes the position of the entry of key i. gone[i] becomes the
  * pointer that it displaced, which is an earlier pointer of the same key or that of another key, or
  * KVC_BLUECACHE_NOWHERE. `gone` may be NULL. */

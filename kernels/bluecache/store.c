@@ -128,8 +128,8 @@ static bool create_parts(struct kvc_bluecache_store *store, const struct kvc_blu
     if (store->index == NULL) {
         return false;
     }
-    store->slab = kvc_dram_slab_create(
-        &(struct kvc_dram_slab_params){.bytes = params->dram_bytes, .seed = params->seed});
+    store->slab = kvc_dram_slab_create(&(struct kvc_dram_slab_params){
+        .bytes = params->dram_bytes, .seed = params->seed, .slab_bytes = params->slab_bytes});
     if (store->slab == NULL) {
         return false;
     }
@@ -304,7 +304,7 @@ static uint8_t place_of(const struct kvc_bluecache_store *store, uint64_t pointe
 
 /* Gets the values that are in DRAM. */
 static void get_slabs(struct kvc_bluecache_store *store, const struct part *part, const uint64_t *pointer,
-                      const uint32_t *which, uint32_t count, uint8_t *out, uint32_t capacity,
+                      const uint32_t *which, uint32_t count, bool peeks, uint8_t *out, uint32_t capacity,
                       uint32_t *value_bytes)
 {
     uint8_t key[BATCH][KVC_BLUECACHE_KEY_MAX], key_bytes[BATCH];
@@ -320,6 +320,7 @@ static void get_slabs(struct kvc_bluecache_store *store, const struct part *part
                                       .stride = KVC_BLUECACHE_KEY_MAX,
                                       .key_bytes = key_bytes,
                                       .now = kvc_bluecache_index_clock(store->index),
+                                      .peeks = peeks,
                                       .value = value,
                                       .value_bytes = length};
     kvc_dram_slab_get(store->slab, &gets, &store->slab_stats);
@@ -338,9 +339,8 @@ static void get_slabs(struct kvc_bluecache_store *store, const struct part *part
     }
 }
 
-bool kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
-                             uint8_t *out, uint32_t capacity, uint32_t *value_bytes,
-                             struct kvc_bluecache_read *read)
+static bool get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys, bool peeks,
+                uint8_t *out, uint32_t capacity, uint32_t *value_bytes, struct kvc_bluecache_read *read)
 {
     for (uint32_t first = 0; first < keys->count; first += BATCH) {
         struct part part;
@@ -352,7 +352,12 @@ bool kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc
         if (!take_part(store, keys, first, &part)) {
             return false;
         }
-        kvc_bluecache_index_get(store->index, part.hash, part.bytes, part.count, found, &store->index_stats);
+        if (peeks) {
+            kvc_bluecache_index_peek(store->index, part.hash, part.bytes, part.count, found);
+        } else {
+            kvc_bluecache_index_get(store->index, part.hash, part.bytes, part.count, found,
+                                    &store->index_stats);
+        }
         for (uint32_t i = 0; i < part.count; i++) {
             uint64_t pages = kvc_flash_log_stats(store->log)->pages_read;
             uint8_t place = place_of(store, found[i].pointer);
@@ -371,10 +376,29 @@ bool kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc
                 read[first + i] = (struct kvc_bluecache_read){(uint32_t)pages, place};
             }
         }
-        get_slabs(store, &part, pointer, which, in_slabs, part_out, capacity, part_bytes);
+        get_slabs(store, &part, pointer, which, in_slabs, peeks, part_out, capacity, part_bytes);
         store->stats.gets += part.count;
     }
     return true;
+}
+
+bool kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
+                             uint8_t *out, uint32_t capacity, uint32_t *value_bytes,
+                             struct kvc_bluecache_read *read)
+{
+    return get(store, keys, false, out, capacity, value_bytes, read);
+}
+
+bool kvc_bluecache_store_peek(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
+                              uint8_t *out, uint32_t capacity, uint32_t *value_bytes,
+                              struct kvc_bluecache_read *read)
+{
+    struct kvc_bluecache_store_stats stats = store->stats;
+    struct kvc_dram_slab_stats slab_stats = store->slab_stats;
+    bool done = get(store, keys, true, out, capacity, value_bytes, read);
+    store->stats = stats;
+    store->slab_stats = slab_stats;
+    return done;
 }
 
 bool kvc_bluecache_store_delete(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,

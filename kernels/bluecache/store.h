@@ -45,6 +45,7 @@ struct kvc_bluecache_store_params {
     uint32_t parallel_pages; /**< Pages that the medium programs at a time; see kvc_flash_log_params. */
     bool log_deletes;        /**< Deletes are logged, so that they survive a crash. */
     uint64_t seed;           /**< Seed of the random choice of victims. */
+    uint32_t slab_bytes;     /**< Size of a slab of the DRAM store; see kvc_dram_slab_params [bytes]. */
 };
 
 /** Counters of a store. */
@@ -125,6 +126,12 @@ struct kvc_bluecache_read {
 bool kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
                              uint8_t *out, uint32_t capacity, uint32_t *value_bytes,
                              struct kvc_bluecache_read *read);
+
+/** Gets values like kvc_bluecache_store_get(), but leaves no trace: pairs stay as old as they are, and
+ * nothing is counted but the pages read. */
+bool kvc_bluecache_store_peek(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
+                              uint8_t *out, uint32_t capacity, uint32_t *value_bytes,
+                              struct kvc_bluecache_read *read);
 
 /** Deletes keys. found[i] becomes true if the index had key i; `found` may be NULL. Returns false with errno
  * EINVAL if the store was not started, or EIO if SHA-1 fails. */

@@ -410,3 +410,55 @@ Test(bluecache_store, logged_deletes_outlive_a_restart)
         kvc_flash_memory_free(memory);
     }
 }
+
+/* Expects that a peek finds what a get of a store that went the same way finds, in the same place. */
+static void expect_alike(struct kvc_bluecache_store *peeked, struct kvc_bluecache_store *other, uint32_t k)
+{
+    static uint8_t value[2][VALUE_MAX];
+    uint8_t key[35], key_bytes = key_of(k, key);
+    uint32_t bytes[2];
+    struct kvc_bluecache_keys keys = {1, key, 35, &key_bytes};
+    struct kvc_bluecache_read read[2];
+    bool peeks = kvc_bluecache_store_peek(peeked, &keys, value[0], VALUE_MAX, &bytes[0], &read[0]);
+    bool gets = kvc_bluecache_store_get(other, &keys, value[1], VALUE_MAX, &bytes[1], &read[1]);
+    cr_assert(peeks && gets);
+    cr_assert_eq(bytes[0], bytes[1]);
+    cr_assert(bytes[0] == KVC_BLUECACHE_MISS || memcmp(value[0], value[1], bytes[0]) == 0);
+    cr_assert_eq(read[0].place, read[1].place);
+    cr_assert_eq(read[0].pages, read[1].pages);
+}
+
+/* Two stores go the same way, but one is peeked into. If that left a trace, they would evict other pairs. */
+Test(bluecache_store, a_peek_finds_what_a_get_finds_and_leaves_no_trace)
+{
+    enum { KEYS = 6000, PEEKS = 20000 };
+    struct kvc_flash_memory *memory[2];
+    struct kvc_bluecache_store *store[2];
+    for (int s = 0; s < 2; s++) {
+        memory[s] = kvc_flash_memory_create(&geometry);
+        store[s] = create(memory[s], 1 << 16, 3, false);
+        kvc_bluecache_store_format(store[s]);
+    }
+    for (uint32_t i = 0; i < PEEKS; i++) {
+        uint8_t key[35], value[VALUE_MAX], key_bytes = key_of(i * 7919 % KEYS, key);
+        struct kvc_bluecache_keys keys = {1, key, 35, &key_bytes};
+        uint32_t bytes;
+        bool peeks = kvc_bluecache_store_peek(store[0], &keys, value, VALUE_MAX, &bytes, NULL);
+        cr_assert(peeks);
+        put(store[0], i * 31 % KEYS, 1 + i);
+        put(store[1], i * 31 % KEYS, 1 + i);
+    }
+    struct kvc_bluecache_store_stats is = stats_of(store[0]), should = stats_of(store[1]);
+    cr_expect_eq(is.gets, 0);
+    cr_expect_gt(should.evicted_keys, 1000);
+    cr_expect_gt(is.pages_read, should.pages_read);
+    is.pages_read = should.pages_read;
+    cr_expect_eq(memcmp(&is, &should, sizeof(is)), 0);
+    for (uint32_t k = 0; k < KEYS; k++) {
+        expect_alike(store[0], store[1], k);
+    }
+    for (int s = 0; s < 2; s++) {
+        kvc_bluecache_store_free(store[s]);
+        kvc_flash_memory_free(memory[s]);
+    }
+}

@@ -5,20 +5,23 @@
 #include "kernels/bluecache/flash_memory.h"
 #include "sim/base/array.h"
 
-static void note(struct kvc_bluecache_card *card, enum kvc_bluecache_work work, uint32_t block, uint32_t page)
+void kvc_bluecache_card_note(struct kvc_bluecache_card *card, enum kvc_bluecache_work work, uint64_t page)
 {
-    const struct kvc_flash_geometry *geometry = &card->medium.geometry;
-    uint64_t chips = (uint64_t)geometry->buses * geometry->chips_per_bus;
-    if (!card->notes) {
-        return;
-    }
     if (card->steps == card->room) {
         card->room = card->room > 0 ? 2 * card->room : 256;
         card->step = kvc_array_grown(card->step, card->room, sizeof(*card->step));
     }
-    uint64_t in_chip = block / chips * geometry->pages_per_block + page;
-    card->step[card->steps++] =
-        (struct kvc_bluecache_step){.page = in_chip * chips + block % chips, .work = (uint8_t)work};
+    card->step[card->steps++] = (struct kvc_bluecache_step){.page = page, .work = (uint8_t)work};
+}
+
+static void note(struct kvc_bluecache_card *card, enum kvc_bluecache_work work, uint32_t block, uint32_t page)
+{
+    const struct kvc_flash_geometry *geometry = &card->medium.geometry;
+    uint64_t chips = (uint64_t)geometry->buses * geometry->chips_per_bus;
+    if (card->notes) {
+        uint64_t in_chip = block / chips * geometry->pages_per_block + page;
+        kvc_bluecache_card_note(card, work, in_chip * chips + block % chips);
+    }
 }
 
 static struct kvc_flash_medium *inner(struct kvc_bluecache_card *card)

@@ -21,11 +21,13 @@ struct kvc_bluecache_request {
     double sent_ns;
     double tail_ns;        /* When the last byte has crossed the link behind it. */
     uint64_t page, *pages; /* Pages to read: the only one, or all of them. */
+    uint64_t key_id, hash;
     uint32_t value_bytes, client, page_count, pages_left;
     uint16_t app, store;
     uint8_t wanted, op; /* What the application wants, and what the cache is asked for at present. */
     uint8_t key_bytes, place;
     bool hit, answered, missed;
+    bool kept; /* It changes the structures (sample.h). */
 };
 
 static bool saturates(const struct kvc_bluecache_cluster *cluster)
@@ -92,6 +94,7 @@ void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const str
     cluster->edge_busy_ns = kvc_array_of(pairs, sizeof(*cluster->edge_busy_ns));
     kvc_fabric_routes(config->fabric, config->nodes, cluster->route);
     kvc_rng_init(&cluster->choice, seed, "bluecache.choice", 0);
+    kvc_bluecache_sample_open(&cluster->sample, scenario, shards, source, seed);
     uint32_t key_stride = kvc_workload_key_stride(&scenario->workload);
     for (uint32_t i = 0; i < config->nodes; i++) {
         struct kvc_bluecache_node *node = &cluster->node[i];
@@ -127,6 +130,7 @@ void kvc_bluecache_cluster_close(struct kvc_bluecache_cluster *cluster)
     for (uint32_t i = 0; i < cluster->requests; i++) {
         free_pages(&cluster->request[i]);
     }
+    kvc_bluecache_sample_close(&cluster->sample);
     kvc_database_engine_close(&cluster->database);
     kvc_batch_free(cluster->again);
     free(cluster->keys);
@@ -166,13 +170,20 @@ static void run_requests(struct kvc_bluecache_cluster *cluster, uint32_t number,
 {
     struct kvc_bluecache_card *card = &cluster->shards->shard[number].card;
     struct kvc_bluecache_done done[KVC_BLUECACHE_RUN_MAX];
+    bool kept[KVC_BLUECACHE_RUN_MAX];
     uint64_t started = kvc_clock_ticks();
+    for (uint32_t i = 0; i < count; i++) {
+        kept[i] = cluster->request[request[first + i]].kept;
+    }
     card->steps = 0;
-    kvc_bluecache_shards_run(cluster->shards, number, batch, first, count, done);
+    kvc_bluecache_sample_run(&cluster->sample, number, batch, first, count, kept, done);
     cluster->kernel_ticks += kvc_clock_ticks() - started;
     uint32_t at = 0;
     for (uint32_t i = 0; i < count; i++) {
-        bool sets = batch->op[first + i] == KVC_OP_SET;
+        bool sets = batch->op[first + i] == KVC_OP_SET, gets = batch->op[first + i] == KVC_OP_GET;
+        cluster->gets += gets;
+        cluster->dram_hits += gets && done[i].hit && done[i].place == KVC_BLUECACHE_IN_DRAM;
+        cluster->flash_hits += gets && done[i].hit && done[i].place == KVC_BLUECACHE_IN_FLASH;
         cluster->set_bytes += sets ? batch->key_bytes[first + i] + batch->value_bytes[first + i] : 0;
         note_done(&cluster->request[request[first + i]], &done[i], &card->step[at]);
         at += done[i].pages;
@@ -215,7 +226,10 @@ static bool stage(struct kvc_bluecache_cluster *cluster, uint32_t number, double
                                                                .store = (uint16_t)number,
                                                                .wanted = batch->op[row],
                                                                .op = batch->op[row],
-                                                               .key_bytes = batch->key_bytes[row]};
+                                                               .key_bytes = batch->key_bytes[row],
+                                                               .key_id = batch->key_id[row],
+                                                               .hash = batch->hash[row]};
+    cluster->request[request].kept = kvc_bluecache_sample_keeps(&cluster->sample, batch->key_id[row]);
     if (has_database(cluster)) {
         memcpy(key_of(cluster, request), batch->keys + (size_t)row * batch->key_stride, batch->key_stride);
     }
@@ -413,6 +427,8 @@ static void go_on(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t
     batch->op[0] = request->op;
     batch->key_bytes[0] = request->key_bytes;
     batch->value_bytes[0] = request->value_bytes;
+    batch->key_id[0] = request->key_id;
+    batch->hash[0] = request->hash;
     memcpy(batch->keys, key_of(cluster, number), batch->key_stride);
     run_requests(cluster, request->store, batch, &number, 0, 1, now_ns);
     send_request(cluster, now_ns, number);

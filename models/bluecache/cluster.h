@@ -17,6 +17,8 @@
  * What the log programs, erases and reads to reclaim is done by the same chips (writer.h): reads wait behind
  * it. SETs wait while both write buffers are being programmed.
  *
+ * In a sampled run (sample.h), only what the structures do is sampled: all requests go this way.
+ *
  * Like a NIC of KV-Direct, the cluster handles its own events up to the engine's time. Real structures run up
  * to 64 requests before the first of them arrives, so that their cache misses overlap.
  *
@@ -28,7 +30,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/bluecache/store.h"
+#include "models/bluecache/sample.h"
 #include "models/bluecache/writer.h"
 #include "sim/base/events.h"
 #include "sim/base/ring.h"
@@ -66,6 +68,7 @@ struct kvc_bluecache_cluster {
     const struct kvc_scenario *scenario;
     const struct kvc_bluecache_config *config;
     struct kvc_bluecache_shards *shards;
+    struct kvc_bluecache_sample sample;
     struct kvc_source *source;
     struct kvc_rng choice; /* Of the store that a saturating host asks, and of channels of the DRAM. */
     struct kvc_events events;
@@ -81,9 +84,10 @@ struct kvc_bluecache_cluster {
     uint32_t requests, free_count, next_app;
     struct kvc_answers answers;
     uint64_t served, flash_reads,
-        remote;         /* Since the cluster was opened; `remote`: requests for other nodes. */
-    uint64_t set_bytes; /* Keys and values of the SETs that the structures have run. */
-    uint64_t kernel_ticks, source_ticks; /* kvc_clock_ticks() in the structures and in the source. */
+        remote; /* Since the cluster was opened; `remote`: requests for other nodes. */
+    uint64_t gets, dram_hits, flash_hits; /* Likewise: GETs that the stores have served, by place. */
+    uint64_t set_bytes;                   /* Likewise: keys and values of SETs. */
+    uint64_t kernel_ticks, source_ticks;  /* kvc_clock_ticks() in the structures and in the source. */
     bool started;
 };
 

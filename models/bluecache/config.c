@@ -103,6 +103,22 @@ static enum kvc_status check_sizes(const struct kvc_scenario *scenario,
     return KVC_OK;
 }
 
+/* Sets the sizes of the structures that run. */
+static enum kvc_status set_sizes(const struct kvc_scenario *scenario, struct kvc_bluecache_config *config,
+                                 struct kvc_diag *diag)
+{
+    const struct kvc_bluecache_sizes whole = kvc_bluecache_whole_sizes(config->options, &config->geometry);
+    config->sizes = whole;
+    config->sample_rate = 1;
+    if (scenario->run.functional == KVC_FUNCTIONAL_SAMPLED) {
+        config->sample_rate =
+            kvc_run_sample_rate(&scenario->run, config->stores * kvc_bluecache_sizes_bytes(&whole));
+    }
+    return config->sample_rate > 1 ? kvc_bluecache_sample_sizes(&whole, &scenario->workload,
+                                                                config->sample_rate, &config->sizes, diag)
+                                   : KVC_OK;
+}
+
 enum kvc_status kvc_bluecache_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
 {
     struct kvc_bluecache_config *config = into;
@@ -129,7 +145,10 @@ enum kvc_status kvc_bluecache_resolve(const struct kvc_scenario *scenario, void 
     if (status == KVC_OK) {
         status = check_sizes(scenario, config, diag);
     }
-    return status == KVC_OK ? set_log(config, diag) : status;
+    if (status == KVC_OK) {
+        status = set_log(config, diag);
+    }
+    return status == KVC_OK ? set_sizes(scenario, config, diag) : status;
 }
 
 enum kvc_status kvc_bluecache_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
@@ -145,12 +164,11 @@ enum kvc_status kvc_bluecache_check(const struct kvc_scenario *scenario, struct 
             "workload.per_frame: found %llu, allowed is 1, because the host fills its segments itself",
             (unsigned long long)scenario->workload.frame_requests);
     }
-    if (scenario->run.functional != KVC_FUNCTIONAL_FULL) {
+    if (scenario->run.functional == KVC_FUNCTIONAL_OFF) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "run.functional: found %s, allowed with bluecache: full, because every request takes the "
-            "real structures",
-            scenario->run.functional == KVC_FUNCTIONAL_OFF ? "off" : "sampled");
+            "run.functional: found \"off\", allowed with bluecache: \"full\" or \"sampled\"; kvcast predict "
+            "answers without the structures");
     }
     return KVC_OK;
 }

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernels/bluecache/flash_medium.h"
 #include "models/bluecache/options.h"
+#include "models/bluecache/sizes.h"
 #include "sim/base/diag.h"
 #include "sim/devices/database.h"
 #include "sim/devices/dram.h"
@@ -27,6 +27,8 @@ struct kvc_bluecache_config {
     const struct kvc_fpga *fpga;
     const struct kvc_database *database; /* NULL: there is none. */
     struct kvc_flash_geometry geometry;  /* Of the log on flash. */
+    struct kvc_bluecache_sizes sizes;    /* Of the structures that run; smaller in a sample. */
+    uint64_t sample_rate;                /* One key in this many is kept; 1: all keys. */
     uint32_t value_max_bytes;            /* Longest value, at least 1. */
     uint32_t nodes, stores, apps;        /* The first ones store and ask. */
     uint32_t dram_channels;              /* Of a card's DRAM; each serves one access after another. */

@@ -121,8 +121,44 @@ Test(bluecache_config, refuses_large_values_and_other_loads)
     expect_error("workload.per_frame");
     setup.scenario.workload.frame_requests = 1;
     setup.scenario.run.functional = KVC_FUNCTIONAL_OFF;
-    expect_error("run.functional: found off");
+    expect_error("run.functional: found \"off\"");
     setup.scenario.run.functional = KVC_FUNCTIONAL_FULL;
     setup.scenario.workload.arrival = KVC_ARRIVAL_TRACE;
     expect_error("found a trace");
+}
+
+Test(bluecache_config, shrinks_the_structures_of_a_sample)
+{
+    setup.scenario.workload.keys = 1000000;
+    setup.scenario.run.functional = KVC_FUNCTIONAL_SAMPLED;
+    setup.scenario.run.sample_rate = 32;
+    expect_error(NULL);
+    const struct kvc_bluecache_sizes *sizes = &setup.config.sizes;
+    cr_expect_eq(setup.config.geometry.blocks_per_chip, 32, "the card stays as large as it is");
+    cr_expect_eq(sizes->index_bytes, setup.options.index_bytes / 32);
+    cr_expect_eq(sizes->chunk_pages, 4);
+    cr_expect_eq(sizes->geometry.blocks_per_chip, 32, "as many rows");
+    cr_expect_eq(kvc_bluecache_log_pages(&sizes->geometry), 8192 / 32);
+    cr_expect_eq(sizes->dram_bytes, 8 * 13107 * 160, "8 of 256 slabs of items of 160 bytes");
+    setup.scenario.run.sample_rate = 0;
+    setup.scenario.run.sample_bytes = 0x1p28;
+    expect_error(NULL);
+    cr_expect_eq(setup.config.sample_rate, 8, "three nodes of 641 MiB in 256 MiB");
+}
+
+Test(bluecache_config, refuses_a_sample_that_leaves_too_little)
+{
+    setup.scenario.workload.keys = 1000000;
+    setup.scenario.run.functional = KVC_FUNCTIONAL_SAMPLED;
+    setup.scenario.run.sample_rate = 32;
+    setup.options.index_bytes = 65536;
+    expect_error("run.sample_rate: found 32, which leaves 2048 bytes of system.index; at least 4096");
+    setup.options.index_bytes = 0x1p26;
+    setup.options.dram_bytes = 0x1p21;
+    setup.scenario.workload.value_bytes = 100000;
+    expect_error("which leaves 1 pairs in system.dram; at least 64");
+    setup.options.dram_bytes = 0;
+    setup.scenario.workload.value_bytes = 1000000;
+    setup.scenario.run.sample_rate = 64;
+    expect_error("which leaves 128 pages of system.flash; at least 248");
 }

@@ -35,7 +35,9 @@ struct edge {
 
 struct counters {
     struct kvc_bluecache_store_stats store;
-    uint64_t served, flash_reads, remote, set_bytes, programs, erases, queries, updates;
+    uint64_t served, gets, dram_hits, flash_hits, flash_reads, remote, set_bytes;
+    uint64_t asked; /* Programs that the logs have asked for. */
+    uint64_t programs, erases, queries, updates;
 };
 
 struct simulation {
@@ -155,6 +157,9 @@ static void count(void *data, bool begins)
     struct counters *counters = begins ? &simulation->first : &simulation->last;
     const struct kvc_bluecache_cluster *cluster = &simulation->cluster;
     *counters = (struct counters){.served = cluster->served,
+                                  .gets = cluster->gets,
+                                  .dram_hits = cluster->dram_hits,
+                                  .flash_hits = cluster->flash_hits,
                                   .flash_reads = cluster->flash_reads,
                                   .remote = cluster->remote,
                                   .set_bytes = cluster->set_bytes,
@@ -163,14 +168,11 @@ static void count(void *data, bool begins)
     for (uint32_t i = 0; i < simulation->shards->shards; i++) {
         struct kvc_bluecache_store_stats stats;
         kvc_bluecache_store_stats(simulation->shards->shard[i].store, &stats);
-        counters->store.gets += stats.gets;
-        counters->store.dram_hits += stats.dram_hits;
-        counters->store.flash_hits += stats.flash_hits;
         counters->store.false_matches += stats.false_matches;
         counters->store.evicted_keys += stats.evicted_keys;
         counters->store.index_evicted += stats.index_evicted;
         counters->store.keys_reclaimed += stats.keys_reclaimed;
-        counters->store.pages_written += stats.pages_written;
+        counters->asked += cluster->node[i].writer.programs;
         counters->programs += cluster->node[i].flash.programs;
         counters->erases += cluster->node[i].flash.erases;
     }
@@ -258,19 +260,20 @@ static void report_metrics(const struct simulation *simulation, struct kvc_resul
     const struct counters *first = &simulation->first, *last = &simulation->last;
     const struct kvc_bluecache_store_stats *from = &first->store, *to = &last->store;
     struct kvc_metrics *kernel = &result->kernel, *model = &result->model;
-    double served = (double)(last->served - first->served), gets = (double)(to->gets - from->gets);
-    double entries = simulation->cluster.config->options->index_bytes / 16 * simulation->shards->shards;
+    double served = (double)(last->served - first->served), gets = (double)(last->gets - first->gets);
+    double entries = simulation->cluster.config->sizes.index_bytes / 16 * simulation->shards->shards;
+    double rate = (double)simulation->cluster.config->sample_rate; /* One of `rate` is counted. */
     double used = 0;
     for (uint32_t i = 0; i < simulation->shards->shards; i++) {
         used += (double)kvc_bluecache_store_used(simulation->shards->shard[i].store);
     }
     kvc_metrics_set(kernel, "load_factor_frac", used / entries);
-    kvc_metrics_set_ratio(kernel, "dram_hit_frac", (double)(to->dram_hits - from->dram_hits), gets);
-    kvc_metrics_set_ratio(kernel, "flash_hit_frac", (double)(to->flash_hits - from->flash_hits), gets);
-    kvc_metrics_set(kernel, "false_matches", (double)(to->false_matches - from->false_matches));
-    kvc_metrics_set(kernel, "evicted_keys", (double)(to->evicted_keys - from->evicted_keys));
-    kvc_metrics_set(kernel, "index_evicted", (double)(to->index_evicted - from->index_evicted));
-    kvc_metrics_set(kernel, "keys_reclaimed", (double)(to->keys_reclaimed - from->keys_reclaimed));
+    kvc_metrics_set_ratio(kernel, "dram_hit_frac", (double)(last->dram_hits - first->dram_hits), gets);
+    kvc_metrics_set_ratio(kernel, "flash_hit_frac", (double)(last->flash_hits - first->flash_hits), gets);
+    kvc_metrics_set(kernel, "false_matches", (double)(to->false_matches - from->false_matches) * rate);
+    kvc_metrics_set(kernel, "evicted_keys", (double)(to->evicted_keys - from->evicted_keys) * rate);
+    kvc_metrics_set(kernel, "index_evicted", (double)(to->index_evicted - from->index_evicted) * rate);
+    kvc_metrics_set(kernel, "keys_reclaimed", (double)(to->keys_reclaimed - from->keys_reclaimed) * rate);
     kvc_metrics_set_ratio(model, "flash_reads_per_request", (double)(last->flash_reads - first->flash_reads),
                           served);
     kvc_metrics_set_ratio(model, "remote_frac", (double)(last->remote - first->remote), served);
@@ -282,7 +285,7 @@ static void report_metrics(const struct simulation *simulation, struct kvc_resul
     }
     const struct kvc_bluecache_writes writes = {
         .set_bytes = (double)(last->set_bytes - first->set_bytes),
-        .pages = (double)(to->pages_written - from->pages_written),
+        .pages = (double)(last->asked - first->asked),
         .time_ns = simulation->replica.recorder.duration_ns,
     };
     kvc_bluecache_add_wear(simulation->scenario, &writes, result);

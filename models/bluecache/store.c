@@ -10,15 +10,18 @@
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
 
+enum { HOT_STRATA = 64 };
+
+struct kvc_sampling kvc_bluecache_sampling_of(const struct kvc_scenario *scenario)
+{
+    return kvc_sampling_of(&scenario->workload, kvc_bluecache_config_of(scenario)->sample_rate, HOT_STRATA);
+}
+
 double kvc_bluecache_store_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
-    const struct kvc_flash_geometry *geometry = &config->geometry;
-    double pages = (double)geometry->buses * geometry->chips_per_bus * geometry->blocks_per_chip *
-                   geometry->pages_per_block;
-    double node = config->options->index_bytes + config->options->dram_bytes + pages * geometry->page_bytes +
-                  pages / 4 + 2 * (double)config->options->chunk_pages * geometry->page_bytes;
-    return config->stores * node + (double)KVC_BLUECACHE_RUN_MAX * config->value_max_bytes;
+    return config->stores * kvc_bluecache_sizes_bytes(&config->sizes) +
+           (double)KVC_BLUECACHE_RUN_MAX * config->value_max_bytes;
 }
 
 static void free_shards(struct kvc_bluecache_shards *shards)
@@ -36,14 +39,15 @@ struct kvc_bluecache_store_params kvc_bluecache_store_params_of(const struct kvc
                                                                 struct kvc_flash_medium *medium,
                                                                 uint64_t seed)
 {
-    uint32_t chunk_pages = (uint32_t)config->options->chunk_pages;
+    const struct kvc_bluecache_sizes *sizes = &config->sizes;
     return (struct kvc_bluecache_store_params){
-        .index_bytes = (uint64_t)config->options->index_bytes,
-        .dram_bytes = (uint64_t)config->options->dram_bytes,
+        .index_bytes = (uint64_t)sizes->index_bytes,
+        .dram_bytes = (uint64_t)sizes->dram_bytes,
         .medium = medium,
-        .chunk_pages = chunk_pages,
+        .chunk_pages = sizes->chunk_pages,
         .value_max_bytes = config->value_max_bytes,
-        .parallel_pages = kvc_bluecache_writer_parallel(chunk_pages),
+        .parallel_pages = kvc_bluecache_writer_parallel(sizes->chunk_pages),
+        .slab_bytes = sizes->slab_bytes,
         .seed = seed,
     };
 }
@@ -51,7 +55,7 @@ struct kvc_bluecache_store_params kvc_bluecache_store_params_of(const struct kvc
 static bool open_shard(struct kvc_bluecache_shard *shard, const struct kvc_bluecache_config *config,
                        uint64_t seed)
 {
-    if (!kvc_bluecache_card_open(&shard->card, &config->geometry)) {
+    if (!kvc_bluecache_card_open(&shard->card, &config->sizes.geometry)) {
         return false;
     }
     const struct kvc_bluecache_store_params params =
@@ -110,7 +114,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
 {
     struct kvc_source_params params = kvc_scenario_source(scenario, 1, seed);
     params.nodes = shards->shards;
-    const struct kvc_sampling sampling = kvc_sampling_of(&scenario->workload, 1, 1);
+    const struct kvc_sampling sampling = kvc_bluecache_sampling_of(scenario);
     struct kvc_preload *walker = kvc_preload_create(&params, &sampling, diag);
     if (walker == NULL) {
         return diag->status;
@@ -161,14 +165,16 @@ enum kvc_status kvc_bluecache_shards_create(const struct kvc_scenario *scenario,
     return KVC_OK;
 }
 
+typedef bool get_fn(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys, uint8_t *out,
+                    uint32_t capacity, uint32_t *value_bytes, struct kvc_bluecache_read *read);
+
 static void get(struct kvc_bluecache_shards *shards, uint32_t number, const struct kvc_batch *batch,
-                uint32_t first, uint32_t count, struct kvc_bluecache_done *done)
+                uint32_t first, uint32_t count, get_fn *fetch, struct kvc_bluecache_done *done)
 {
     struct kvc_bluecache_read read[KVC_BLUECACHE_RUN_MAX];
     uint32_t length[KVC_BLUECACHE_RUN_MAX];
     const struct kvc_bluecache_keys keys = keys_of(batch, first, count);
-    if (!kvc_bluecache_store_get(shards->shard[number].store, &keys, shards->value, shards->value_room,
-                                 length, read)) {
+    if (!fetch(shards->shard[number].store, &keys, shards->value, shards->value_room, length, read)) {
         KVC_BUG("a get of %u keys failed: %s", count, strerror(errno));
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -184,7 +190,7 @@ void kvc_bluecache_shards_run(struct kvc_bluecache_shards *shards, uint32_t numb
     bool found[KVC_BLUECACHE_RUN_MAX] = {false};
     switch ((enum kvc_op)batch->op[first]) {
     case KVC_OP_GET:
-        get(shards, number, batch, first, count, done);
+        get(shards, number, batch, first, count, kvc_bluecache_store_get, done);
         return;
     case KVC_OP_SET: {
         struct kvc_bluecache_store_stats before, after;
@@ -210,4 +216,10 @@ void kvc_bluecache_shards_run(struct kvc_bluecache_shards *shards, uint32_t numb
         return;
     }
     }
+}
+
+void kvc_bluecache_shards_peek(struct kvc_bluecache_shards *shards, uint32_t number,
+                               const struct kvc_batch *batch, uint32_t row, struct kvc_bluecache_done *done)
+{
+    get(shards, number, batch, row, 1, kvc_bluecache_store_peek, done);
 }

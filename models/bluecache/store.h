@@ -1,4 +1,6 @@
-/* The real structures of all nodes of a replica, with their preloaded pairs: index, DRAM store and log. */
+/* The real structures of all nodes of a replica, with their preloaded pairs: index, DRAM store and log.
+ *
+ * In a sample of the keys they are smaller (sizes.h), and sample.h says what becomes of the requests. */
 #ifndef KVC_MODELS_BLUECACHE_STORE_H
 #define KVC_MODELS_BLUECACHE_STORE_H
 
@@ -7,6 +9,7 @@
 #include "models/bluecache/config.h"
 #include "sim/base/progress.h"
 #include "sim/workload/batch.h"
+#include "sim/workload/sampling.h"
 
 /* Of one node. */
 struct kvc_bluecache_shard {
@@ -32,6 +35,9 @@ struct kvc_bluecache_done {
     uint32_t pages; /* Pages that a GET read; they are the next ones among the card's steps. */
 };
 
+/* Returns the sample of a scenario's keys that the structures hold: all keys, unless it asks for less. */
+struct kvc_sampling kvc_bluecache_sampling_of(const struct kvc_scenario *scenario);
+
 /* Returns the memory that the structures take [bytes]. */
 double kvc_bluecache_store_bytes(const struct kvc_scenario *scenario);
 
@@ -48,5 +54,9 @@ enum kvc_status kvc_bluecache_shards_create(const struct kvc_scenario *scenario,
 void kvc_bluecache_shards_run(struct kvc_bluecache_shards *shards, uint32_t number,
                               const struct kvc_batch *batch, uint32_t first, uint32_t count,
                               struct kvc_bluecache_done *done);
+
+/* Finds the key in a row of the batch as a GET would, but leaves no trace, apart from the card's steps. */
+void kvc_bluecache_shards_peek(struct kvc_bluecache_shards *shards, uint32_t number,
+                               const struct kvc_batch *batch, uint32_t row, struct kvc_bluecache_done *done);
 
 #endif

@@ -224,11 +224,11 @@ static bool present_after(const struct table_run *run, bool found)
  * there if the key alike is; whether a hot key is there is known. */
 static void run_alike(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation)
 {
-    struct kvc_kvdirect_alike *alike = &processor->store->alike;
+    struct kvc_alike *alike = &processor->store->alike;
     const struct kvc_batch *stand_in = alike->stand_in;
     struct kvc_kvdirect_table_stats stats = {0};
     struct table_run run;
-    kvc_kvdirect_alike_find(alike, processor->source, processor->number, operation->key_id);
+    kvc_alike_find(alike, processor->source, processor->number, operation->key_id);
     prepare(processor, operation, stand_in, &run);
     bool found = run_on(processor, &run, &stats), now = present_after(&run, found);
     if (operation->hot && found != alike->present[operation->key_id]) {

@@ -23,6 +23,15 @@ struct kvc_source_params kvc_kvdirect_source_of(const struct kvc_scenario *scena
     return kvc_scenario_source(scenario, kvc_kvdirect_config_of(scenario)->nics, seed);
 }
 
+/* Pairs of a kind take the same slots or a slab of the same size. */
+static uint32_t kind_of(uint32_t key_bytes, uint32_t value_bytes)
+{
+    enum { SLOT_BYTES = 5, INLINE_MAX = 50, HEADER_BYTES = 2 };
+    uint32_t bytes = key_bytes + value_bytes;
+    return bytes <= INLINE_MAX ? (bytes + SLOT_BYTES - 1) / SLOT_BYTES
+                               : INLINE_MAX + 32 - (uint32_t)__builtin_clz(bytes + HEADER_BYTES - 1);
+}
+
 static struct kvc_sampling sampling_of(const struct kvc_scenario *scenario)
 {
     return kvc_sampling_of(&scenario->workload, kvc_kvdirect_config_of(scenario)->sample_rate, HOT_STRATA);
@@ -58,7 +67,7 @@ void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store)
         kvc_kvdirect_dispatch_close(&store->shards[i].dispatch);
     }
     free(store->shards);
-    kvc_kvdirect_alike_close(&store->alike);
+    kvc_alike_close(&store->alike);
     free(store);
 }
 
@@ -323,7 +332,7 @@ static void use_hot_line(struct filler *filler, uint32_t number, uint32_t line, 
 static void fill_hot(struct filler *filler, const struct kvc_source_params *params)
 {
     struct kvc_kvdirect_store *store = filler->store;
-    struct kvc_kvdirect_alike *alike = &store->alike;
+    struct kvc_alike *alike = &store->alike;
     const double put_frac = kvc_kvdirect_config_of(filler->scenario)->mean.put_frac;
     struct kvc_source *source = kvc_source_create(params, NULL);
     struct kvc_batch *batch = kvc_batch_create(1, kvc_workload_key_stride(params->workload));
@@ -339,7 +348,7 @@ static void fill_hot(struct filler *filler, const struct kvc_source_params *para
         if (shard->dispatch.hot.clock == 0 || !alike->present[key_id]) {
             continue;
         }
-        kvc_kvdirect_alike_find(alike, source, number, key_id);
+        kvc_alike_find(alike, source, number, key_id);
         trace_reads(filler, &(struct kvc_preload_visit){number, kept ? batch : alike->stand_in, &row, 1});
         float since = (float)kvc_rng_exponential(&filler->rng, 1 / popularity(filler, key_id));
         bool changed = kvc_rng_unit(&filler->rng) < put_frac;
@@ -417,7 +426,7 @@ enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario, u
     enum kvc_status status = create_shards(scenario, seed, made, diag);
     if (status == KVC_OK && made->sampling.rate > 1) {
         const struct kvc_source_params params = kvc_kvdirect_source_of(scenario, seed);
-        status = kvc_kvdirect_alike_open(&made->alike, &made->sampling, &params, diag);
+        status = kvc_alike_open(&made->alike, &made->sampling, &params, KVC_SAMPLING_SPREAD, kind_of, diag);
     }
     if (status == KVC_OK) {
         status = preload(scenario, seed, progress, made, diag);

@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 #include "kernels/kvdirect/table.h"
-#include "models/kvdirect/alike.h"
 #include "models/kvdirect/dispatch.h"
 #include "models/model.h"
+#include "sim/workload/alike.h"
 #include "sim/workload/sampling.h"
 
 struct kvc_kvdirect_shard {
@@ -29,9 +29,9 @@ struct kvc_kvdirect_store {
     uint32_t shard_count;
     struct kvc_kvdirect_shard *shards;
     struct kvc_sampling sampling;
-    struct kvc_kvdirect_alike alike; /* If sampling.rate exceeds 1. */
-    double utilization_frac;         /* Bytes of all pairs over all memory, after preloading. */
-    uint64_t refused;                /* Pairs that found no memory when preloading. */
+    struct kvc_alike alike;  /* If sampling.rate exceeds 1. */
+    double utilization_frac; /* Bytes of all pairs over all memory, after preloading. */
+    uint64_t refused;        /* Pairs that found no memory when preloading. */
     double preload_wall_s;
 };
 

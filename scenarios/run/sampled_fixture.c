@@ -155,3 +155,23 @@ void kvc_test_sampled(const char *fields, const char *run, const uint64_t *rates
     }
     kvc_outcome_free(full);
 }
+
+void kvc_test_sampled_bursts(const char *fields, const char *run, uint64_t rate)
+{
+    static const struct {
+        const char *name;
+        double allowed, allowed_frac;
+    } values[] = {{"throughput_mops", 0, 0.03}, {"latency_mean_us", 0, 0.05}, {"hit_frac", 0.01, 0},
+                  {"dram_hit_frac", 0.01, 0},   {"flash_hit_frac", 0.01, 0},  {"load_factor_frac", 0.01, 0}};
+    const struct text text = {fields, run};
+    struct kvc_outcome *full = run_text(&text, 1, 0), *sampled = run_text(&text, rate, 0);
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+        double is = kvc_outcome_interval(sampled, values[i].name).mean;
+        double should = kvc_outcome_interval(full, values[i].name).mean;
+        double allowed = values[i].allowed + values[i].allowed_frac * should;
+        cr_expect(fabs(is - should) <= allowed, "1/%d: %s %.4g, full %.4g, allowed +- %.2g", (int)rate,
+                  values[i].name, is, should, allowed);
+    }
+    kvc_outcome_free(sampled);
+    kvc_outcome_free(full);
+}

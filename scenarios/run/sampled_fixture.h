@@ -10,4 +10,8 @@
  * `fields` is Lua: the fields of a scenario without `run`; `run` is Lua, too: the fields of `run`. */
 void kvc_test_sampled(const char *fields, const char *run, const uint64_t *rates);
 
+/* Likewise for a store whose flash is written in bursts, at one rate and with the scenario's own replicas:
+ * expects the throughput within 3 %, the mean latency within 5 %, and hit ratios within 1 point. */
+void kvc_test_sampled_bursts(const char *fields, const char *run, uint64_t rate);
+
 #endif

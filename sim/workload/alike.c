@@ -1,21 +1,11 @@
-#include "models/kvdirect/alike.h"
+#include "sim/workload/alike.h"
 
 #include <stdlib.h>
 
 enum { BLOCK_KEYS = 4096 };
 
-/* Pairs of a kind take the same slots or a slab of the same size. */
-static uint32_t kind_of(uint32_t key_bytes, uint32_t value_bytes)
-{
-    enum { SLOT_BYTES = 5, INLINE_MAX = 50, HEADER_BYTES = 2 };
-    uint32_t bytes = key_bytes + value_bytes;
-    return bytes <= INLINE_MAX ? (bytes + SLOT_BYTES - 1) / SLOT_BYTES
-                               : INLINE_MAX + 32 - (uint32_t)__builtin_clz(bytes + HEADER_BYTES - 1);
-}
-
 /* Notes the shard of the key of every stratum. */
-static bool find_shards(struct kvc_kvdirect_alike *alike, const struct kvc_source *source,
-                        struct kvc_batch *batch)
+static bool find_shards(struct kvc_alike *alike, const struct kvc_source *source, struct kvc_batch *batch)
 {
     uint64_t rate = alike->sampling.rate;
     alike->stratum_shard = malloc(alike->strata * sizeof(*alike->stratum_shard));
@@ -30,15 +20,12 @@ static bool find_shards(struct kvc_kvdirect_alike *alike, const struct kvc_sourc
     return alike->stratum_shard != NULL;
 }
 
-static bool find_representatives(struct kvc_kvdirect_alike *alike, const struct kvc_source *source,
-                                 const struct kvc_workload *workload)
+static bool find_representatives(struct kvc_alike *alike, const struct kvc_source *source,
+                                 const struct kvc_workload *workload, struct kvc_sampling_kinds kinds)
 {
     uint64_t preloaded = (uint64_t)(workload->preload_frac * (double)workload->keys);
-    const struct kvc_sampling_kinds kinds = {.choice = KVC_SAMPLING_SPREAD,
-                                             .keys = preloaded >= alike->sampling.rate ? preloaded
-                                                                                       : workload->keys,
-                                             .key_stride = kvc_workload_key_stride(workload),
-                                             .kind = kind_of};
+    kinds.keys = preloaded >= alike->sampling.rate ? preloaded : workload->keys;
+    kinds.key_stride = kvc_workload_key_stride(workload);
     alike->representative = kvc_sampling_representatives(&alike->sampling, source, &kinds);
     alike->present = calloc(alike->sampling.hot_keys, sizeof(*alike->present));
     for (uint64_t i = 0; i < alike->sampling.hot_keys && alike->present != NULL; i++) {
@@ -47,21 +34,24 @@ static bool find_representatives(struct kvc_kvdirect_alike *alike, const struct 
     return alike->present != NULL;
 }
 
-enum kvc_status kvc_kvdirect_alike_open(struct kvc_kvdirect_alike *alike, const struct kvc_sampling *sampling,
-                                        const struct kvc_source_params *params, struct kvc_diag *diag)
+enum kvc_status kvc_alike_open(struct kvc_alike *alike, const struct kvc_sampling *sampling,
+                               const struct kvc_source_params *params, enum kvc_sampling_choice choice,
+                               uint32_t (*kind)(uint32_t key_bytes, uint32_t value_bytes),
+                               struct kvc_diag *diag)
 {
     uint32_t key_stride = kvc_workload_key_stride(params->workload);
     struct kvc_batch *batch = kvc_batch_create(BLOCK_KEYS, key_stride);
     struct kvc_source *source = kvc_source_create(params, diag);
-    *alike = (struct kvc_kvdirect_alike){.sampling = *sampling,
-                                         .strata = params->workload->keys / sampling->rate,
-                                         .stand_in = kvc_batch_create(1, key_stride)};
+    *alike = (struct kvc_alike){.sampling = *sampling,
+                                .strata = params->workload->keys / sampling->rate,
+                                .stand_in = kvc_batch_create(1, key_stride)};
     bool ok = batch != NULL && source != NULL && alike->stand_in != NULL;
     if (ok && params->nodes * params->sockets > 1) {
         ok = find_shards(alike, source, batch);
     }
     if (ok && sampling->hot_keys > 0) {
-        ok = find_representatives(alike, source, params->workload);
+        ok = find_representatives(alike, source, params->workload,
+                                  (struct kvc_sampling_kinds){.choice = choice, .kind = kind});
     }
     kvc_source_free(source);
     kvc_batch_free(batch);
@@ -70,7 +60,7 @@ enum kvc_status kvc_kvdirect_alike_open(struct kvc_kvdirect_alike *alike, const 
                               "no memory for the keys that stand for others in a sample");
 }
 
-void kvc_kvdirect_alike_close(struct kvc_kvdirect_alike *alike)
+void kvc_alike_close(struct kvc_alike *alike)
 {
     free(alike->stratum_shard);
     free(alike->representative);
@@ -79,7 +69,7 @@ void kvc_kvdirect_alike_close(struct kvc_kvdirect_alike *alike)
 }
 
 /* Returns the stratum nearest to a key's whose key belongs to the shard. */
-static uint64_t stratum_of(const struct kvc_kvdirect_alike *alike, uint32_t shard, uint64_t key_id)
+static uint64_t stratum_of(const struct kvc_alike *alike, uint32_t shard, uint64_t key_id)
 {
     uint64_t stratum = key_id / alike->sampling.rate, last = alike->strata - 1;
     stratum = stratum < last ? stratum : last;
@@ -94,8 +84,7 @@ static uint64_t stratum_of(const struct kvc_kvdirect_alike *alike, uint32_t shar
     return stratum;
 }
 
-void kvc_kvdirect_alike_find(struct kvc_kvdirect_alike *alike, const struct kvc_source *source,
-                             uint32_t shard, uint64_t key_id)
+void kvc_alike_find(struct kvc_alike *alike, const struct kvc_source *source, uint32_t shard, uint64_t key_id)
 {
     uint64_t found = key_id < alike->sampling.hot_keys
                          ? alike->representative[key_id]

@@ -1,0 +1,177 @@
+#include "models/bluecache/sample.h"
+
+#include <stdlib.h>
+
+#include "kernels/bluecache/dram_slab.h"
+#include "models/bluecache/costs.h"
+#include "sim/base/array.h"
+#include "sim/base/diag.h"
+
+/* A request on its way: its key, or the key alike. */
+struct row {
+    const struct kvc_batch *batch;
+    uint64_t key_id, hash; /* Those of the request. */
+    uint32_t number, at;   /* `number`: of the store. */
+    bool hot, kept;
+};
+
+void kvc_bluecache_sample_open(struct kvc_bluecache_sample *sample, const struct kvc_scenario *scenario,
+                               struct kvc_bluecache_shards *shards, const struct kvc_source *source,
+                               uint64_t seed)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    *sample = (struct kvc_bluecache_sample){.config = config,
+                                            .shards = shards,
+                                            .source = source,
+                                            .sampling = kvc_bluecache_sampling_of(scenario)};
+    if (sample->sampling.rate == 1) {
+        return;
+    }
+    struct kvc_source_params params = kvc_scenario_source(scenario, 1, seed);
+    params.nodes = shards->shards;
+    struct kvc_diag diag = {0};
+    if (kvc_alike_open(&sample->alike, &sample->sampling, &params, KVC_SAMPLING_ALIKE,
+                       kvc_dram_slab_item_bytes, &diag) != KVC_OK) {
+        kvc_out_of_memory("the keys that stand for others in a sample");
+    }
+    kvc_rng_init(&sample->thinning, seed, "bluecache.thinning", 0);
+    sample->log = kvc_array_of(shards->shards, sizeof(*sample->log));
+    sample->set_place = kvc_array_of(shards->shards, sizeof(*sample->set_place));
+    for (uint32_t i = 0; i < shards->shards; i++) {
+        struct kvc_bluecache_store_stats stats;
+        kvc_bluecache_store_stats(shards->shard[i].store, &stats);
+        kvc_bluecache_whole_log_open(&sample->log[i], config, &shards->shard[i].card,
+                                     (double)stats.pages_written * (double)sample->sampling.rate);
+        sample->set_place[i] =
+            config->options->dram_bytes > 0 ? KVC_BLUECACHE_IN_DRAM : KVC_BLUECACHE_IN_BUFFER;
+    }
+}
+
+void kvc_bluecache_sample_close(struct kvc_bluecache_sample *sample)
+{
+    kvc_alike_close(&sample->alike);
+    free(sample->log);
+    free(sample->set_place);
+}
+
+bool kvc_bluecache_sample_keeps(struct kvc_bluecache_sample *sample, uint64_t key_id)
+{
+    return sample->sampling.rate == 1 ||
+           kvc_sampling_keeps_request(&sample->sampling, key_id, &sample->thinning);
+}
+
+/* Moves the pages that a GET read from the log of the sample to that of the whole card. */
+static void spread(const struct kvc_bluecache_sample *sample, const struct row *row, uint32_t first_step)
+{
+    const struct kvc_bluecache_card *card = &sample->shards->shard[row->number].card;
+    if (card->steps > first_step) {
+        uint64_t first_page = kvc_mix64(row->hash ^ kvc_mix64(card->step[first_step].page));
+        for (uint32_t i = first_step; i < card->steps; i++) { /* A record lies on consecutive pages. */
+            card->step[i].page = (first_page + i - first_step) % sample->log[row->number].pages;
+        }
+    }
+}
+
+static void get(struct kvc_bluecache_sample *sample, const struct row *row, struct kvc_bluecache_done *done)
+{
+    uint32_t first_step = sample->shards->shard[row->number].card.steps;
+    *done = (struct kvc_bluecache_done){.hit = false, .place = KVC_BLUECACHE_IN_NONE};
+    if (row->hot && !sample->alike.present[row->key_id]) {
+        return;
+    }
+    if (row->kept) {
+        kvc_bluecache_shards_run(sample->shards, row->number, row->batch, row->at, 1, done);
+    } else {
+        kvc_bluecache_shards_peek(sample->shards, row->number, row->batch, row->at, done);
+    }
+    spread(sample, row, first_step);
+}
+
+/* Returns the records that a store has brought to its log so far. */
+static uint64_t records_of(const struct kvc_bluecache_shard *shard)
+{
+    struct kvc_bluecache_store_stats stats;
+    kvc_bluecache_store_stats(shard->store, &stats);
+    return stats.evicted_keys + stats.bypassed;
+}
+
+static void set(struct kvc_bluecache_sample *sample, const struct row *row, struct kvc_bluecache_done *done)
+{
+    struct kvc_bluecache_shard *shard = &sample->shards->shard[row->number];
+    struct kvc_bluecache_whole_log *log = &sample->log[row->number];
+    if (row->kept) {
+        uint32_t steps = shard->card.steps;
+        uint64_t records = records_of(shard);
+        kvc_bluecache_shards_run(sample->shards, row->number, row->batch, row->at, 1, done);
+        shard->card.steps = steps; /* The whole log has steps of its own. */
+        sample->set_place[row->number] = done->place;
+        /* A victim is of the class of its successor. */
+        double pages = kvc_bluecache_record_pages(sample->config, row->batch->key_bytes[row->at],
+                                                  row->batch->value_bytes[row->at]);
+        kvc_bluecache_whole_log_learn(log, (double)(records_of(shard) - records) * pages);
+    }
+    *done = (struct kvc_bluecache_done){.hit = true, .place = sample->set_place[row->number]};
+    if (row->hot) {
+        sample->alike.present[row->key_id] = true;
+    }
+    kvc_bluecache_whole_log_set(log);
+}
+
+static void delete_key(struct kvc_bluecache_sample *sample, const struct row *row,
+                       struct kvc_bluecache_done *done)
+{
+    struct kvc_bluecache_card *card = &sample->shards->shard[row->number].card;
+    uint32_t steps = card->steps;
+    if (row->kept && !row->hot) {
+        kvc_bluecache_shards_run(sample->shards, row->number, row->batch, row->at, 1, done);
+        return;
+    }
+    kvc_bluecache_shards_peek(sample->shards, row->number, row->batch, row->at, done);
+    card->steps = steps; /* A DELETE reads no pages. */
+    bool found = done->hit && (!row->hot || sample->alike.present[row->key_id]);
+    *done = (struct kvc_bluecache_done){.hit = found,
+                                        .place = found ? KVC_BLUECACHE_IN_BUFFER : KVC_BLUECACHE_IN_NONE};
+    if (row->hot) {
+        sample->alike.present[row->key_id] = false;
+    }
+}
+
+static void run_row(struct kvc_bluecache_sample *sample, struct row *row, struct kvc_bluecache_done *done)
+{
+    enum kvc_op op = (enum kvc_op)row->batch->op[row->at];
+    row->key_id = row->batch->key_id[row->at];
+    row->hash = row->batch->hash[row->at];
+    row->hot = row->key_id < sample->sampling.hot_keys;
+    if (row->hot || !row->kept) {
+        struct kvc_batch *stand_in = sample->alike.stand_in;
+        kvc_alike_find(&sample->alike, sample->source, row->number, row->key_id);
+        stand_in->op[0] = (uint8_t)op;
+        row->batch = stand_in;
+        row->at = 0;
+    }
+    switch (op) {
+    case KVC_OP_GET:
+        get(sample, row, done);
+        break;
+    case KVC_OP_SET:
+        set(sample, row, done);
+        break;
+    default:
+        delete_key(sample, row, done);
+        break;
+    }
+}
+
+void kvc_bluecache_sample_run(struct kvc_bluecache_sample *sample, uint32_t number,
+                              const struct kvc_batch *batch, uint32_t first, uint32_t count, const bool *kept,
+                              struct kvc_bluecache_done *done)
+{
+    if (sample->sampling.rate == 1) {
+        kvc_bluecache_shards_run(sample->shards, number, batch, first, count, done);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct row row = {.batch = batch, .number = number, .at = first + i, .kept = kept[i]};
+        run_row(sample, &row, &done[i]);
+    }
+}

@@ -1,0 +1,52 @@
+/* Lets requests run on the real structures: all of them, or in a sample of the keys those that belong to it.
+ *
+ * With functional = "sampled" the structures hold one key of each sample_rate (sim/workload/sampling.h) and
+ * are smaller by the rate (sizes.h). What changes them are all requests for a key of the sample and, of the
+ * requests for hot keys, one in sample_rate, which goes to the key's representative. The machine handles all
+ * requests at their full cost:
+ *  - A GET or DELETE of another key finds what its key alike would find now (sim/workload/alike.h), which
+ *    stays as it was. A hot key is missing after its own DELETE, too, until its next SET.
+ *  - A SET of another key goes where the last SET of the sample went: to DRAM or to the write buffer.
+ *  - The simulated card has its real size. A key that lies on a page of the sample's log is read from a page
+ *    of the whole one that a hash of the key and of that page selects: all channels and chips are asked
+ *    evenly, and a key that is read again is read from the same chip until its next SET. What is programmed
+ *    and erased is that of a whole log (whole_log.h).
+ *
+ * Not modelled: DELETEs of hot keys leave the structures as they are, because a SET follows soon, and that
+ * SETs of different sizes find DRAM or not by their own classes. */
+#ifndef KVC_MODELS_BLUECACHE_SAMPLE_H
+#define KVC_MODELS_BLUECACHE_SAMPLE_H
+
+#include "models/bluecache/store.h"
+#include "models/bluecache/whole_log.h"
+#include "sim/base/rng.h"
+#include "sim/workload/alike.h"
+
+struct kvc_bluecache_sample {
+    const struct kvc_bluecache_config *config;
+    struct kvc_bluecache_shards *shards;
+    const struct kvc_source *source;
+    struct kvc_sampling sampling; /* The rest is unused if its rate is 1. */
+    struct kvc_alike alike;
+    struct kvc_rng thinning;             /* Of the requests for hot keys. */
+    struct kvc_bluecache_whole_log *log; /* Of each store. */
+    uint8_t *set_place;                  /* Likewise: enum kvc_bluecache_place of the last SET. */
+};
+
+/* Opens the sample. `shards` and `source` must outlive it. Exits with status 3 if memory is short. */
+void kvc_bluecache_sample_open(struct kvc_bluecache_sample *sample, const struct kvc_scenario *scenario,
+                               struct kvc_bluecache_shards *shards, const struct kvc_source *source,
+                               uint64_t seed);
+void kvc_bluecache_sample_close(struct kvc_bluecache_sample *sample);
+
+/* Returns whether a request for a key changes the structures. It is asked once for each request of a client;
+ * what follows from the request in a database is part of it. */
+bool kvc_bluecache_sample_keeps(struct kvc_bluecache_sample *sample, uint64_t key_id);
+
+/* Runs requests like kvc_bluecache_shards_run(); kept[i] says whether row first + i changes the structures.
+ * The steps of the card are then those of the whole card. */
+void kvc_bluecache_sample_run(struct kvc_bluecache_sample *sample, uint32_t number,
+                              const struct kvc_batch *batch, uint32_t first, uint32_t count, const bool *kept,
+                              struct kvc_bluecache_done *done);
+
+#endif
