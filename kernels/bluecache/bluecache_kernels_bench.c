@@ -230,8 +230,14 @@ static void bench_slab(uint64_t bytes, double read_ns, double write_ns)
             for (uint32_t i = 0; i < BATCH; i++) {
                 key[i] = pointer[i] = mix(n + i + (uint64_t)run * RUN_KEYS) % items * 64;
             }
-            struct kvc_dram_slab_gets gets = {BATCH, pointer, (const uint8_t *)key, 8, key_bytes, 1,
-                                              value, length};
+            struct kvc_dram_slab_gets gets = {.count = BATCH,
+                                              .pointer = pointer,
+                                              .keys = (const uint8_t *)key,
+                                              .stride = 8,
+                                              .key_bytes = key_bytes,
+                                              .now = 1,
+                                              .value = value,
+                                              .value_bytes = length};
             double start = now_s();
             kvc_dram_slab_get(slab, &gets, &got);
             seconds[run] += now_s() - start;

@@ -25,7 +25,7 @@ return {
   first_poll = { "30us", source = bus .. "Scoreboard: 3000 cycles after the command of a read" },
   poll = { "5us", source = bus .. "Scoreboard: 500 cycles after a chip was busy" },
   tags = { 128, source = "source of BlueDBM (flash/src/common/ControllerTypes): NumTags" },
-  endurance = { 3000, source = "Z. Kerekes, MLC flash in enterprise SSDs (storagesearch.com, 2011): what MLC of SSDs of that time is "
-    .. "rated at; neither the paper nor the thesis states it for these chips" },
+  endurance = { 3000, source = "Z. Kerekes, MLC flash in enterprise SSDs (storagesearch.com, 2011): what MLC in SSDs of that time is "
+    .. "typically rated at; the paper does not state it for these chips" },
   busy = { "6W", source = thesis .. "power of the card" },
 }

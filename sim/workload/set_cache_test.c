@@ -73,8 +73,8 @@ static double simulate(const struct kvc_workload *workload, int items)
     return hits / gets;
 }
 
-/* Fricker, Robert and Roberts (ITC 2012) find Che's approximation of LRU within a point for independent
- * requests. LRU itself differs from the oldest of four by up to four points here. */
+/* Independent requests are what the approximation is for: it is within a point of the simulated cache. LRU
+ * differs from the oldest of four by up to four points here. */
 Test(set_cache, hits_are_those_of_a_cache_with_random_victims)
 {
     const double set_fracs[] = {0.1, 0.5, 0.3}, delete_fracs[] = {0, 0, 0.05};
