@@ -107,10 +107,10 @@ struct kvc_dram_slab_gets {
     uint64_t stride;          /**< Distance of the keys [bytes]. */
     const uint8_t *key_bytes; /**< Length of each key [bytes]. */
     uint32_t now;             /**< Time that hits are stamped with, in ticks of the caller's clock. */
-    bool peeks;               /**< Hits are not stamped: they stay as old as they are. */
     const uint8_t *
         *value; /**< Output: each value, or NULL for a miss. It stays in place until the next write. */
     uint32_t *value_bytes; /**< Output: length of each value, 0 for a miss [bytes]. */
+    bool peeks;            /**< Hits are not stamped: they stay as old as they are. */
 };
 
 /** Gets a batch of items, prefetching ahead. An item with another key is a miss. */

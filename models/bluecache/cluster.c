@@ -1,49 +1,16 @@
-#include "models/bluecache/cluster.h"
+#include "models/bluecache/cluster_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/bluecache/costs.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
-#include "sim/base/serve.h"
 #include "sim/run/cache_aside.h"
 
 /* Time within which requests of an open load run on the structures together. */
 static const double together_ns = 50000;
-
-/* Events of requests; `unit` is the node. Those of flash engines have numbers from 64 on. */
-enum { HOP, ARRIVES, SEARCHED, DONE, BEGINS };
-
-struct kvc_bluecache_request {
-    double sent_ns;
-    double tail_ns;        /* When the last byte has crossed the link behind it. */
-    uint64_t page, *pages; /* Pages to read: the only one, or all of them. */
-    uint64_t key_id, hash;
-    uint32_t value_bytes, client, page_count, pages_left;
-    uint16_t app, store;
-    uint8_t wanted, op; /* What the application wants, and what the cache is asked for at present. */
-    uint8_t key_bytes, place;
-    bool hit, answered, missed;
-    bool kept; /* It changes the structures (sample.h). */
-};
-
-static bool saturates(const struct kvc_bluecache_cluster *cluster)
-{
-    return cluster->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
-}
-
-static bool is_closed(const struct kvc_bluecache_cluster *cluster)
-{
-    return cluster->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
-}
-
-static bool has_database(const struct kvc_bluecache_cluster *cluster)
-{
-    return cluster->config->database != NULL;
-}
 
 /* ---- requests ---- */
 
@@ -58,7 +25,7 @@ static uint32_t new_request(struct kvc_bluecache_cluster *cluster)
         uint32_t count = cluster->requests > 0 ? 2 * cluster->requests : 1024;
         cluster->request = kvc_array_grown(cluster->request, count, sizeof(*cluster->request));
         cluster->free_request = kvc_array_grown(cluster->free_request, count, sizeof(*cluster->free_request));
-        if (has_database(cluster)) {
+        if (kvc_bluecache_has_database(cluster)) {
             cluster->keys = kvc_array_grown(cluster->keys, count, cluster->again->key_stride);
         }
         while (cluster->requests < count) {
@@ -106,7 +73,7 @@ void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const str
             kvc_out_of_memory("the requests of a node");
         }
     }
-    if (has_database(cluster)) {
+    if (kvc_bluecache_has_database(cluster)) {
         kvc_database_engine_open(&cluster->database, config->database, &cluster->events, seed);
         cluster->again = kvc_batch_create(1, key_stride);
         if (cluster->again == NULL) {
@@ -201,7 +168,7 @@ static void run_staged(struct kvc_bluecache_cluster *cluster, uint32_t number, d
         for (end = first + 1; end < batch->count && batch->op[end] == batch->op[first];) {
             end++;
         }
-        if (!has_database(cluster) || !kvc_cache_aside_updates((enum kvc_op)batch->op[first])) {
+        if (!kvc_bluecache_has_database(cluster) || !kvc_cache_aside_updates((enum kvc_op)batch->op[first])) {
             run_requests(cluster, number, batch, node->request, first, end - first, now_ns);
         }
     }
@@ -230,176 +197,10 @@ static bool stage(struct kvc_bluecache_cluster *cluster, uint32_t number, double
                                                                .key_id = batch->key_id[row],
                                                                .hash = batch->hash[row]};
     cluster->request[request].kept = kvc_bluecache_sample_keeps(&cluster->sample, batch->key_id[row]);
-    if (has_database(cluster)) {
+    if (kvc_bluecache_has_database(cluster)) {
         memcpy(key_of(cluster, request), batch->keys + (size_t)row * batch->key_stride, batch->key_stride);
     }
     return true;
-}
-
-/* ---- ways ---- */
-
-static uint32_t bytes_of(const struct kvc_bluecache_request *request)
-{
-    return request->answered
-               ? kvc_bluecache_response_bytes((enum kvc_op)request->op, request->hit, request->value_bytes)
-               : kvc_bluecache_request_bytes((enum kvc_op)request->op, request->key_bytes,
-                                             request->value_bytes);
-}
-
-static void search(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
-{
-    struct kvc_bluecache_node *node = &cluster->node[at];
-    const struct kvc_bluecache_request *request = &cluster->request[number];
-    double dram_ns = kvc_bluecache_dram_ns(cluster->config, (enum kvc_op)request->op, request->place,
-                                           request->key_bytes, request->value_bytes);
-    /* Buckets are hashed, so that a request needs any of the channels. */
-    uint32_t channels = cluster->config->dram_channels;
-    uint32_t channel = channels > 1 ? (uint32_t)(kvc_rng_u64(&cluster->choice) % channels) : 0;
-    double done_ns = kvc_serve(&node->dram_free_ns[channel], &node->dram_busy_ns, now_ns, dram_ns);
-    kvc_events_add(&cluster->events, done_ns, SEARCHED, (uint16_t)at, number);
-}
-
-/* Sends a request to the cache from its host. */
-static void send_request(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
-{
-    const struct kvc_bluecache_config *config = cluster->config;
-    struct kvc_bluecache_request *request = &cluster->request[number];
-    struct kvc_bluecache_node *node = &cluster->node[request->app];
-    if (config->threads) {
-        now_ns = kvc_serve(&node->call_free_ns, &node->call_busy_ns, now_ns, config->options->call_ns);
-    }
-    double in_ns = kvc_bluecache_in_ns(config, bytes_of(request));
-    double there_ns =
-        kvc_serve(&node->in_free_ns, &node->in_busy_ns, now_ns, in_ns) + config->pcie->latency_ns;
-    cluster->remote += request->app != request->store;
-    if (config->nodes == 1 && cluster->scenario->workload.set_frac <= 0 && !has_database(cluster)) {
-        /* Requests arrive in the order in which they are sent, and none waits for a write buffer. */
-        search(cluster, there_ns, 0, number);
-        return;
-    }
-    kvc_events_add(&cluster->events, there_ns, request->app == request->store ? ARRIVES : HOP, request->app,
-                   number);
-}
-
-/* Hands a response to its host. */
-static void answer(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
-{
-    const struct kvc_bluecache_config *config = cluster->config;
-    const struct kvc_bluecache_request *request = &cluster->request[number];
-    struct kvc_bluecache_node *node = &cluster->node[request->app];
-    double out_ns = kvc_bluecache_out_ns(config, bytes_of(request));
-    double sent_ns = kvc_serve(&node->out_free_ns, &node->out_busy_ns, now_ns, out_ns);
-    double there_ns = fmax(sent_ns, request->tail_ns) + config->pcie->latency_ns;
-    if (config->threads) {
-        there_ns =
-            kvc_serve(&node->thread_free_ns, &node->thread_busy_ns, there_ns, config->options->wake_ns) +
-            config->options->switch_ns;
-    }
-    kvc_events_add(&cluster->events, there_ns, DONE, request->app, number);
-}
-
-static double hop_of(const struct kvc_bluecache_cluster *cluster, const struct kvc_bluecache_request *request)
-{
-    enum kvc_op op = (enum kvc_op)request->op;
-    return request->answered ? kvc_bluecache_response_hop_ns(cluster->config, op, request->hit)
-                             : kvc_bluecache_request_hop_ns(cluster->config, op);
-}
-
-/* Moves a request or response on from a card: to the next one, or to where it ends. Its packets follow one
- * another; the first ones leave a card while the last ones still arrive. */
-static void move(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
-{
-    const struct kvc_bluecache_config *config = cluster->config;
-    struct kvc_bluecache_request *request = &cluster->request[number];
-    uint32_t to = request->answered ? request->app : request->store;
-    if (at == to) {
-        if (request->answered) {
-            answer(cluster, now_ns, number);
-        } else {
-            kvc_events_add(&cluster->events, now_ns, ARRIVES, (uint16_t)at, number);
-        }
-        return;
-    }
-    uint32_t next = cluster->route[at * config->nodes + to], edge = at * config->nodes + next;
-    double edge_ns = kvc_bluecache_edge_ns(config, bytes_of(request)), hop_ns = hop_of(cluster, request);
-    double crossed_ns =
-        kvc_serve(&cluster->edge_free_ns[edge], &cluster->edge_busy_ns[edge], now_ns, edge_ns);
-    request->tail_ns = fmax(request->tail_ns, crossed_ns) + hop_ns;
-    kvc_events_add(&cluster->events, crossed_ns - edge_ns + hop_ns, HOP, (uint16_t)next, number);
-}
-
-/* ---- stores ---- */
-
-/* Whether both write buffers are being programmed. */
-static bool is_blocked(const struct kvc_bluecache_cluster *cluster, const struct kvc_bluecache_node *node)
-{
-    return node->writer.programs - node->flash.programs > cluster->config->options->chunk_pages;
-}
-
-static void arrive(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
-{
-    struct kvc_bluecache_node *node = &cluster->node[at];
-    if (cluster->request[number].op == KVC_OP_SET && (is_blocked(cluster, node) || node->blocked.count > 0)) {
-        kvc_ring_push(&node->blocked, 0, number);
-        return;
-    }
-    search(cluster, now_ns, at, number);
-}
-
-/* Gives tags to pages that wait, those of the own host and of others in turn. */
-static void read_wanted(struct kvc_bluecache_cluster *cluster, double now_ns, struct kvc_bluecache_node *node)
-{
-    while (node->tags_used < kvc_flash_tags(cluster->config->flash) &&
-           node->wanted[0].count + node->wanted[1].count > 0) {
-        node->turn = node->wanted[node->turn ^ 1].count > 0 ? node->turn ^ 1 : node->turn;
-        struct kvc_ring_entry wanted = kvc_ring_pop(&node->wanted[node->turn]);
-        node->tags_used++;
-        const struct kvc_bluecache_request *request = &cluster->request[wanted.tag];
-        double bytes = kvc_bluecache_fetched_bytes(cluster->config, request->key_bytes, request->value_bytes);
-        kvc_flash_read(&node->flash, now_ns, wanted.value, bytes, wanted.tag);
-    }
-}
-
-static void respond(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
-{
-    cluster->request[number].answered = true;
-    cluster->request[number].tail_ns = 0;
-    cluster->served++;
-    move(cluster, now_ns, at, number);
-}
-
-static void searched(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
-{
-    struct kvc_bluecache_node *node = &cluster->node[at];
-    const struct kvc_bluecache_request *request = &cluster->request[number];
-    if (request->page_count == 0) {
-        respond(cluster, now_ns, at, number);
-        return;
-    }
-    cluster->flash_reads += request->page_count;
-    for (uint32_t i = 0; i < request->page_count; i++) {
-        uint64_t page = request->pages != NULL ? request->pages[i] : request->page;
-        kvc_ring_push(&node->wanted[request->app != at], page, number);
-    }
-    read_wanted(cluster, now_ns, node);
-}
-
-/* A chip has done what it was asked for. */
-static void chip_done(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
-{
-    struct kvc_bluecache_node *node = &cluster->node[at];
-    if ((number & KVC_BLUECACHE_WRITER_TAG) != 0) {
-        kvc_bluecache_writer_ended(&node->writer, now_ns, number);
-        while (node->blocked.count > 0 && !is_blocked(cluster, node)) {
-            search(cluster, now_ns, at, kvc_ring_pop(&node->blocked).tag);
-        }
-        return;
-    }
-    node->tags_used--;
-    if (--cluster->request[number].pages_left == 0) {
-        respond(cluster, now_ns, at, number);
-    }
-    read_wanted(cluster, now_ns, node);
 }
 
 /* ---- hosts ---- */
@@ -407,10 +208,11 @@ static void chip_done(struct kvc_bluecache_cluster *cluster, double now_ns, uint
 /* Begins a request of the application: at the cache, or at the database. */
 static void begin(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
 {
-    if (has_database(cluster) && kvc_cache_aside_updates((enum kvc_op)cluster->request[number].wanted)) {
+    if (kvc_bluecache_has_database(cluster) &&
+        kvc_cache_aside_updates((enum kvc_op)cluster->request[number].wanted)) {
         kvc_database_ask(&cluster->database, now_ns, true, number);
     } else {
-        send_request(cluster, now_ns, number);
+        kvc_bluecache_send_request(cluster, now_ns, number);
     }
 }
 
@@ -431,7 +233,7 @@ static void go_on(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t
     batch->hash[0] = request->hash;
     memcpy(batch->keys, key_of(cluster, number), batch->key_stride);
     run_requests(cluster, request->store, batch, &number, 0, 1, now_ns);
-    send_request(cluster, now_ns, number);
+    kvc_bluecache_send_request(cluster, now_ns, number);
 }
 
 /* A saturating host sends its next request to any of the stores. Returns false if there is none. */
@@ -465,7 +267,7 @@ static void finish(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     struct kvc_bluecache_request *request = &cluster->request[number];
     enum kvc_op wanted = (enum kvc_op)request->wanted, asked = (enum kvc_op)request->op;
     request->missed |= asked == KVC_OP_GET && !request->hit;
-    if (has_database(cluster) && kvc_cache_aside_queries(wanted, asked, request->hit)) {
+    if (kvc_bluecache_has_database(cluster) && kvc_cache_aside_queries(wanted, asked, request->hit)) {
         kvc_database_ask(&cluster->database, now_ns, false, number);
         return;
     }
@@ -475,7 +277,7 @@ static void finish(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     kvc_answers_add(&cluster->answers, request->sent_ns, now_ns, outcome, request->client);
     kvc_source_complete(cluster->source, &request->client, &now_ns, 1);
     free_request(cluster, number);
-    if (saturates(cluster)) {
+    if (kvc_bluecache_saturates(cluster)) {
         send_next(cluster, now_ns, app);
     }
 }
@@ -520,8 +322,9 @@ static uint32_t send_some(struct kvc_bluecache_cluster *cluster, double until_ns
         struct kvc_bluecache_request *request = &cluster->request[number[i]];
         request->app = (uint16_t)((config->threads ? request->client : cluster->next_app++) % config->apps);
         kvc_answers_offer(&cluster->answers, &request->sent_ns, 1);
-        if (has_database(cluster) && !is_closed(cluster)) { /* What follows an answer may be sent before. */
-            kvc_events_add(&cluster->events, request->sent_ns, BEGINS, request->app, number[i]);
+        if (kvc_bluecache_has_database(cluster) &&
+            !kvc_bluecache_is_closed(cluster)) { /* What follows an answer may be sent before. */
+            kvc_events_add(&cluster->events, request->sent_ns, KVC_BLUECACHE_BEGINS, request->app, number[i]);
         } else {
             begin(cluster, request->sent_ns, number[i]);
         }
@@ -533,19 +336,19 @@ static void handle(struct kvc_bluecache_cluster *cluster, const struct kvc_event
 {
     uint32_t tag;
     switch (event->kind) {
-    case HOP:
-        move(cluster, event->time_ns, event->unit, event->tag);
+    case KVC_BLUECACHE_HOPS:
+        kvc_bluecache_move(cluster, event->time_ns, event->unit, event->tag);
         break;
-    case ARRIVES:
-        arrive(cluster, event->time_ns, event->unit, event->tag);
+    case KVC_BLUECACHE_ARRIVES:
+        kvc_bluecache_arrive(cluster, event->time_ns, event->unit, event->tag);
         break;
-    case SEARCHED:
-        searched(cluster, event->time_ns, event->unit, event->tag);
+    case KVC_BLUECACHE_SEARCHED:
+        kvc_bluecache_searched(cluster, event->time_ns, event->unit, event->tag);
         break;
-    case DONE:
+    case KVC_BLUECACHE_DONE:
         finish(cluster, event->time_ns, event->unit, event->tag);
         break;
-    case BEGINS:
+    case KVC_BLUECACHE_BEGINS:
         begin(cluster, event->time_ns, event->tag);
         break;
     case KVC_DATABASE_WORKED:
@@ -556,7 +359,7 @@ static void handle(struct kvc_bluecache_cluster *cluster, const struct kvc_event
         break;
     default:
         if (kvc_flash_engine_handle(&cluster->node[event->unit].flash, event, &tag)) {
-            chip_done(cluster, event->time_ns, event->unit, tag);
+            kvc_bluecache_chip_done(cluster, event->time_ns, event->unit, tag);
         }
         break;
     }
@@ -584,14 +387,14 @@ static void advance_closed(struct kvc_bluecache_cluster *cluster, double time_ns
 
 void kvc_bluecache_cluster_advance(struct kvc_bluecache_cluster *cluster, double time_ns)
 {
-    if (is_closed(cluster)) {
+    if (kvc_bluecache_is_closed(cluster)) {
         advance_closed(cluster, time_ns);
         return;
     }
-    while (!saturates(cluster) && send_some(cluster, time_ns) > 0) {
+    while (!kvc_bluecache_saturates(cluster) && send_some(cluster, time_ns) > 0) {
         ;
     }
-    if (saturates(cluster) && !cluster->started) {
+    if (kvc_bluecache_saturates(cluster) && !cluster->started) {
         for (uint32_t i = 0; i < cluster->config->options->outstanding; i++) {
             for (uint32_t app = 0; app < cluster->config->apps; app++) {
                 send_next(cluster, 0, app);
