@@ -4,8 +4,6 @@
 
 #include "kernels/bluecache/flash_page.h"
 #include "kernels/bluecache/index.h"
-#include "models/bluecache/costs.h"
-#include "models/bluecache/writer.h"
 #include "models/model.h"
 
 static enum kvc_status set_nodes(const struct kvc_scenario *scenario, struct kvc_bluecache_config *config,
@@ -46,13 +44,11 @@ static enum kvc_status set_nodes(const struct kvc_scenario *scenario, struct kvc
 static enum kvc_status set_log(struct kvc_bluecache_config *config, struct kvc_diag *diag)
 {
     const struct kvc_flash *flash = config->flash;
-    double row_bytes = (double)(kvc_flash_chips(flash) * flash->pages_per_block) * flash->page_bytes;
+    double row_pages = (double)(kvc_flash_chips(flash) * flash->pages_per_block);
+    double row_bytes = row_pages * flash->page_bytes;
     double rows = floor(config->options->flash_bytes / row_bytes);
-    /* A page is not erased while one that is programmed at the same time may still be missing. */
-    double parallel = kvc_bluecache_writer_parallel((uint32_t)config->options->chunk_pages);
-    uint32_t record_pages = kvc_bluecache_pages(config, KVC_BLUECACHE_KEY_MAX, config->value_max_bytes);
-    double least = fmax(1 + ceil(2 * parallel * flash->page_bytes / row_bytes),
-                        fmax(2, ceil(2 * (double)record_pages * flash->page_bytes / row_bytes)));
+    double least = kvc_bluecache_rows_least(row_pages, (uint32_t)config->options->chunk_pages,
+                                            flash->page_bytes, config->value_max_bytes);
     if (rows < least || rows > (double)flash->blocks) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,

@@ -19,8 +19,7 @@ static struct room room_of(const struct kvc_scenario *scenario)
     uint32_t key = (uint32_t)kvc_workload_key_bytes_mean(&scenario->workload);
     uint32_t value = (uint32_t)kvc_workload_value_bytes_mean(&scenario->workload);
     const struct kvc_flash_geometry *geometry = &config->geometry;
-    double pages = (double)geometry->buses * geometry->chips_per_bus * geometry->blocks_per_chip *
-                   geometry->pages_per_block;
+    double pages = kvc_bluecache_log_pages(geometry);
     double slabs = ceil(config->options->dram_bytes / KVC_DRAM_SLAB_BYTES);
     double in_slab = floor(KVC_DRAM_SLAB_BYTES / (double)kvc_dram_slab_item_bytes(key, value));
     double records = config->stores / kvc_bluecache_record_pages(config, key, value);

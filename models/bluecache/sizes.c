@@ -18,6 +18,15 @@ double kvc_bluecache_sizes_bytes(const struct kvc_bluecache_sizes *sizes)
            2 * (double)sizes->chunk_pages * page_bytes;
 }
 
+double kvc_bluecache_rows_least(double row_pages, uint32_t chunk_pages, double page_bytes,
+                                uint32_t value_max_bytes)
+{
+    double record_bytes = KVC_FLASH_RECORD_HEADER_BYTES + (double)KVC_BLUECACHE_KEY_MAX + value_max_bytes;
+    double record_pages = ceil(record_bytes / (page_bytes - KVC_FLASH_PAGE_HEADER_BYTES));
+    double parallel = kvc_bluecache_writer_parallel(chunk_pages);
+    return fmax(1 + ceil(2 * parallel / row_pages), fmax(2, ceil(2 * record_pages / row_pages)));
+}
+
 struct kvc_bluecache_sizes kvc_bluecache_whole_sizes(const struct kvc_bluecache_options *options,
                                                      const struct kvc_flash_geometry *geometry)
 {
@@ -69,17 +78,13 @@ static enum kvc_status set_log(const struct kvc_bluecache_sizes *whole, const st
     double pages = kvc_bluecache_log_pages(geometry) / (double)rate;
     double row_pages = fmax(round(pages / geometry->blocks_per_chip), 1), rows = round(pages / row_pages);
     sizes->chunk_pages = (uint32_t)fmax(round(whole->chunk_pages / (double)rate), 1);
-    /* What flash_log.h asks for, and two of the largest values. */
-    double record_pages = ceil((KVC_FLASH_RECORD_HEADER_BYTES + (double)KVC_BLUECACHE_KEY_MAX +
-                                kvc_workload_value_bytes_max(workload)) /
-                               (geometry->page_bytes - (double)KVC_FLASH_PAGE_HEADER_BYTES));
-    double parallel = kvc_bluecache_writer_parallel(sizes->chunk_pages);
-    double least = fmax(1 + ceil(2 * parallel / row_pages), fmax(2, ceil(2 * record_pages / row_pages)));
     sizes->geometry = (struct kvc_flash_geometry){.buses = 1,
                                                   .chips_per_bus = 1,
                                                   .blocks_per_chip = (uint32_t)rows,
                                                   .pages_per_block = (uint32_t)row_pages,
                                                   .page_bytes = geometry->page_bytes};
+    double least = kvc_bluecache_rows_least(row_pages, sizes->chunk_pages, geometry->page_bytes,
+                                            kvc_workload_value_bytes_max(workload));
     return rows >= least
                ? KVC_OK
                : too_little(rate, rows * row_pages, "pages of system.flash", least * row_pages, diag);

@@ -32,12 +32,18 @@ static inline double kvc_bluecache_log_pages(const struct kvc_flash_geometry *ge
 /* Returns the memory that the structures of a node take [bytes]. */
 double kvc_bluecache_sizes_bytes(const struct kvc_bluecache_sizes *sizes);
 
+/* Returns the rows that a log needs at least: room for a row and four chunks, because a page is not erased
+ * while one that is programmed at the same time may still be missing (flash_log.h), and for two of the
+ * largest values. */
+double kvc_bluecache_rows_least(double row_pages, uint32_t chunk_pages, double page_bytes,
+                                uint32_t value_max_bytes);
+
 /* Returns the sizes that a scenario asks for. */
 struct kvc_bluecache_sizes kvc_bluecache_whole_sizes(const struct kvc_bluecache_options *options,
                                                      const struct kvc_flash_geometry *geometry);
 
-/* Sets the sizes of a sample at a rate above 1 for values of at most `value_bytes`. Returns KVC_ERR_SCENARIO
- * if too little is left of one of them. */
+/* Sets the sizes of a sample at a rate above 1 for the pairs of the workload. Returns KVC_ERR_SCENARIO if too
+ * little is left of one of them. */
 enum kvc_status kvc_bluecache_sample_sizes(const struct kvc_bluecache_sizes *whole,
                                            const struct kvc_workload *workload, uint64_t rate,
                                            struct kvc_bluecache_sizes *sizes, struct kvc_diag *diag);

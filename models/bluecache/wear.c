@@ -9,8 +9,7 @@ void kvc_bluecache_add_wear(const struct kvc_scenario *scenario, const struct kv
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_flash_geometry *geometry = &config->geometry;
-    double pages = (double)config->stores * geometry->buses * geometry->chips_per_bus *
-                   geometry->blocks_per_chip * geometry->pages_per_block;
+    double pages = config->stores * kvc_bluecache_log_pages(geometry);
     double erases = writes->pages / pages / writes->time_ns * day_ns;
     struct kvc_metrics *model = &result->model;
     kvc_metrics_set_ratio(model, "write_amplification_ratio", writes->pages * geometry->page_bytes,
