@@ -28,9 +28,9 @@ struct kvc_bluecache_card {
 
 /* Creates an erased card. Returns false with errno if memory is short. It must stay where it is. */
 bool kvc_bluecache_card_open(struct kvc_bluecache_card *card, const struct kvc_flash_geometry *geometry);
+void kvc_bluecache_card_close(struct kvc_bluecache_card *card);
+
 /* Adds a step. Exits with status 3 if memory is short. */
 void kvc_bluecache_card_note(struct kvc_bluecache_card *card, enum kvc_bluecache_work work, uint64_t page);
-
-void kvc_bluecache_card_close(struct kvc_bluecache_card *card);
 
 #endif

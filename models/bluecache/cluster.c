@@ -369,18 +369,15 @@ static void handle(struct kvc_bluecache_cluster *cluster, const struct kvc_event
 static void advance_closed(struct kvc_bluecache_cluster *cluster, double time_ns)
 {
     for (;;) {
-        double event_ns = kvc_events_next_ns(&cluster->events), send_ns = INFINITY;
-        for (uint32_t s = 0; s < cluster->config->stores; s++) {
-            send_ns = fmin(send_ns, kvc_source_next_ns(cluster->source, s));
-        }
-        if (fmin(event_ns, send_ns) > time_ns) {
-            return;
-        }
-        if (send_ns <= event_ns) {
-            send_some(cluster, send_ns);
-        } else {
+        double event_ns = kvc_events_next_ns(&cluster->events);
+        uint32_t store = next_store(cluster, fmin(event_ns, time_ns));
+        if (store < cluster->config->stores) {
+            send_some(cluster, kvc_source_next_ns(cluster->source, store));
+        } else if (event_ns <= time_ns) {
             struct kvc_event event = kvc_events_pop(&cluster->events);
             handle(cluster, &event);
+        } else {
+            return;
         }
     }
 }

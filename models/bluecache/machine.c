@@ -58,9 +58,6 @@ void kvc_bluecache_machine_add(const struct kvc_scenario *scenario, struct kvc_p
     }
     if (config->database != NULL) {
         machine[0].database = add_host(platform, zone, "all", "database", NULL);
-        for (uint32_t i = 1; i < nodes; i++) {
-            machine[i].database = machine[0].database;
-        }
     }
     for (uint32_t a = 0; a < nodes; a++) {
         for (uint32_t b = 0; b < nodes; b++) {

@@ -11,7 +11,7 @@
 /* Hosts of one node. */
 struct kvc_bluecache_machine {
     uint32_t host, card, dram, flash;
-    uint32_t database; /* The one behind all nodes, if there is one. */
+    uint32_t database; /* Of the first node: the one behind all, if there is one. */
 };
 
 /* Adds the machines of a resolved scenario to an empty platform; `machine` has an entry for each node. */

@@ -99,15 +99,13 @@ static void share(void *data)
     kvc_slice_mover_post_busy(&user->rx, &user->rx_ns, server->receive_busy_ns, port_bytes_per_ns);
     kvc_slice_mover_post_busy(&user->tx, &user->tx_ns, server->send_busy_ns, port_bytes_per_ns);
     kvc_slice_mover_post(&user->threads, threads_ns - user->threads_ns, thread_ns - user->thread_ns);
-    kvc_slice_mover_post(&user->memory, server->memory_busy_ns - user->memory_ns,
-                         server->memory_busy_ns - user->memory_ns);
+    kvc_slice_mover_post_busy(&user->memory, &user->memory_ns, server->memory_busy_ns, 1);
     if (server->config->flash != NULL) {
         const struct kvc_flash_busy flash = flash_of(server);
         kvc_slice_mover_post_busy(&user->flash, &user->flash_ns, kvc_flash_shared_ns(&flash), 1);
     }
     user->threads_ns = threads_ns;
     user->thread_ns = thread_ns;
-    user->memory_ns = server->memory_busy_ns;
     if (server->config->database != NULL) {
         kvc_slice_mover_post_busy(&user->database, &user->database_ns,
                                   kvc_database_engine_busy_ns(&server->database), 1);
