@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+/* Blocks of a chip with a translation layer, at least. */
+enum { BLOCKS_MIN = 3 };
+
 #define COUNT_ROW(name_, field, high, text)                                                                  \
     {                                                                                                        \
         .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_flash, field), .min = 1,      \
@@ -132,6 +135,38 @@ static const struct kvc_option rows[] = {
      .by_default = "0ns",
      .help = "time that controller, interface and driver of a drive add to every operation while others go "
              "on; a longer time lengthens every read"},
+    {.name = "program_rate",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, program_bytes_per_s),
+     .unit = KVC_UNIT_BYTES_PER_S,
+     .min = 1e6,
+     .max = 1e13,
+     .optional = true,
+     .help =
+         "rate at which all chips of a drive program together, if power or parity limits it, with what garbage "
+         "collection moves; a higher rate writes more; left out: no limit"},
+    {.name = "over_provisioning",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, over_provisioning),
+     .min = 0.01,
+     .max = 1,
+     .optional = true,
+     .auto_word = "none",
+     .auto_value = 0,
+     .help =
+         "raw capacity of a drive over that of the host, less 1, with which a translation layer decides where "
+         "pages are written; more of it moves fewer sectors; none or left out: the store decides, as on a "
+         "card or a drive with zones"},
+    {.name = "buffer",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, buffer_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 512,
+     .max = 1e12,
+     .optional = true,
+     .help =
+         "write buffer of a drive with over_provisioning, which acknowledges writes until it is full; a larger "
+         "one hides longer bursts; left out: two pages of each chip"},
     {.name = "price",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_flash, price_usd),
@@ -155,6 +190,33 @@ static const struct kvc_option rows[] = {
 static const struct kvc_option_table options = {
     .name = "flash", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_flash)};
 
+static enum kvc_status check_translation(const struct kvc_flash *flash, struct kvc_diag *diag)
+{
+    if (flash->sector_bytes <= 0 || fmod(flash->page_bytes, flash->sector_bytes) != 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "flash.sector is %g bytes, allowed with over_provisioning: a whole part of the "
+                             "page, %g bytes",
+                             flash->sector_bytes, flash->page_bytes);
+    }
+    if (flash->blocks < BLOCKS_MIN) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "flash.blocks is %llu, allowed with over_provisioning: at least %d, because each "
+            "chip writes one, keeps one free and collects another",
+            (unsigned long long)flash->blocks, BLOCKS_MIN);
+    }
+    if (flash->buffer_bytes > 0 && flash->buffer_bytes < flash->page_bytes) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "flash.buffer is %g bytes, allowed: at least the page, %g bytes",
+                             flash->buffer_bytes, flash->page_bytes);
+    }
+    if (flash->poll_ns > 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "flash.poll is %g ns, allowed with over_provisioning: 0",
+                             flash->poll_ns);
+    }
+    return KVC_OK;
+}
+
 static enum kvc_status check(const void *device, struct kvc_diag *diag)
 {
     const struct kvc_flash *flash = device;
@@ -167,7 +229,7 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
                              "flash.sector is %g bytes, allowed: no more than the page, %g bytes",
                              flash->sector_bytes, flash->page_bytes);
     }
-    return KVC_OK;
+    return kvc_flash_translates(flash) ? check_translation(flash, diag) : KVC_OK;
 }
 
 const struct kvc_device_kind kvc_flash_kind = {
@@ -216,7 +278,18 @@ uint32_t kvc_flash_chip_of(const struct kvc_flash *flash, uint64_t page)
 
 bool kvc_flash_is_drive(const struct kvc_flash *flash)
 {
-    return flash->operation_ns > 0 || flash->interface_bytes_per_s > 0 || flash->access_ns > 0;
+    return flash->operation_ns > 0 || flash->interface_bytes_per_s > 0 || flash->access_ns > 0 ||
+           kvc_flash_translates(flash) || kvc_flash_limits_programs(flash);
+}
+
+bool kvc_flash_limits_programs(const struct kvc_flash *flash)
+{
+    return flash->program_bytes_per_s > 0; /* Not if it is NaN. */
+}
+
+bool kvc_flash_translates(const struct kvc_flash *flash)
+{
+    return flash->over_provisioning > 0; /* Not if it is NaN. */
 }
 
 double kvc_flash_fetched_bytes(const struct kvc_flash *flash, double bytes)
@@ -247,6 +320,12 @@ double kvc_flash_read_ns(const struct kvc_flash *flash, double bytes)
            kvc_flash_interface_ns(flash, bytes) + flash->access_ns;
 }
 
+/* Returns the time for which data keep the other programs of a drive waiting [ns]. */
+static double program_ns(const struct kvc_flash *flash, double bytes)
+{
+    return kvc_flash_limits_programs(flash) ? bytes / flash->program_bytes_per_s * 1e9 : 0;
+}
+
 struct kvc_flash_busy kvc_flash_busy_of(const struct kvc_flash *flash, const struct kvc_flash_load *load)
 {
     double fetch_ns = kvc_flash_transfer_ns(flash, load->read_bytes);
@@ -254,7 +333,8 @@ struct kvc_flash_busy kvc_flash_busy_of(const struct kvc_flash *flash, const str
     double cells_ns = load->reads * (flash->read_ns + fetch_ns) +
                       load->programs * (fill_ns + flash->program_ns) + load->erases * flash->erase_ns;
     double out_ns = load->reads * kvc_flash_interface_ns(flash, load->read_bytes);
-    double in_ns = load->programs * kvc_flash_interface_ns(flash, flash->page_bytes);
+    double in_ns = load->programs * fmax(kvc_flash_interface_ns(flash, flash->page_bytes),
+                                         program_ns(flash, flash->page_bytes));
     return (struct kvc_flash_busy){
         .controller_ns = (load->reads + load->programs + load->erases) * flash->operation_ns / cards,
         .channels_ns = (load->reads * fetch_ns + load->programs * fill_ns) / kvc_flash_channels(flash),
@@ -293,13 +373,16 @@ double kvc_flash_reads_per_s(const struct kvc_flash *flash, double bytes)
 
 double kvc_flash_programs_per_s(const struct kvc_flash *flash)
 {
-    return operations_per_s(flash, flash->program_ns, flash->page_bytes);
+    double chips = operations_per_s(flash, flash->program_ns, flash->page_bytes);
+    double limit_ns = program_ns(flash, flash->page_bytes);
+    return limit_ns > 0 ? fmin(chips, (double)flash->cards / limit_ns * 1e9) : chips;
 }
 
 void kvc_flash_speed_up(struct kvc_flash *flash, double factor)
 {
     flash->channel_bytes_per_s *= factor;
     flash->interface_bytes_per_s *= factor;
+    flash->program_bytes_per_s *= factor;
     flash->command_ns /= factor;
     flash->status_ns /= factor;
     flash->first_poll_ns /= factor;

@@ -5,6 +5,8 @@
 
 #include "sim/base/array.h"
 #include "sim/base/serve.h"
+#include "sim/devices/flash_gate.h"
+#include "sim/devices/flash_translated.h"
 
 /* The servers of one drive. */
 struct card {
@@ -87,6 +89,16 @@ static void leave(struct kvc_flash_engine *engine, double now_ns, uint32_t place
     kvc_events_add(engine->events, at_ns + engine->flash->access_ns, KVC_FLASH_LEFT, engine->number, place);
 }
 
+/* Lets all leave that the translation layer is done with. */
+static void leave_all(struct kvc_flash_engine *engine, double now_ns)
+{
+    uint32_t place;
+    while (kvc_flash_translated_done(engine->translated, &place)) {
+        kvc_flash_engine_count(engine, engine->drive->operation[place].what);
+        leave(engine, now_ns, place);
+    }
+}
+
 bool kvc_flash_drive_handle(struct kvc_flash_engine *engine, const struct kvc_event *event, uint32_t *tag)
 {
     struct kvc_flash_drive *drive = engine->drive;
@@ -94,13 +106,25 @@ bool kvc_flash_drive_handle(struct kvc_flash_engine *engine, const struct kvc_ev
     if (event->kind == KVC_FLASH_ADMITTED) {
         struct kvc_flash_asked inner = drive->operation[place];
         inner.tag = place;
-        kvc_flash_chips_ask(engine, event->time_ns, &inner);
+        if (engine->translated != NULL) {
+            kvc_flash_translated_ask(engine, event->time_ns, &inner);
+            leave_all(engine, event->time_ns);
+        } else {
+            kvc_flash_gate_ask(engine, event->time_ns, &inner);
+        }
+    } else if (event->kind == KVC_FLASH_PASSED) {
+        kvc_flash_gate_handle(engine, event);
     } else if (event->kind == KVC_FLASH_LEFT) {
         *tag = drive->operation[place].tag;
         drive->free_place[drive->free_places++] = place;
         return true;
     } else if (kvc_flash_chips_handle(engine, event, &place)) {
-        leave(engine, event->time_ns, place);
+        if (engine->translated != NULL) {
+            kvc_flash_translated_ended(engine, event->time_ns, place);
+            leave_all(engine, event->time_ns);
+        } else {
+            leave(engine, event->time_ns, place);
+        }
     }
     return false;
 }

@@ -6,8 +6,8 @@
  * controller take besides. An interface of several lanes is one server here.
  *
  * Source: NVM Express Base Specification, one queue of submissions that the controller fetches from; the
- * times are those of the drive's data sheet. Not modelled: a DRAM that acknowledges writes before they are
- * programmed, and a translation layer, which moves data on its own and looks up every page. */
+ * times are those of the drive's data sheet. A translation layer, if there is one, stands between these and
+ * the chips (flash_translated.h). */
 #ifndef KVC_SIM_DEVICES_FLASH_DRIVE_H
 #define KVC_SIM_DEVICES_FLASH_DRIVE_H
 

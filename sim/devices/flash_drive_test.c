@@ -151,6 +151,24 @@ Test(flash_drive, controller_and_interface_limit_all_chips)
     expect_rate("latency alone", saturate(10), 10 / (1e-3 + 55e-6));
 }
 
+/* Programs of all chips share a limit, which reads and erases do not feel. */
+Test(flash_drive, chips_program_no_more_than_their_drive)
+{
+    flash.program_bytes_per_s = 160e6; /* A page in 100 us; the chips of a card would take 10 us. */
+    cr_expect_float_eq(kvc_flash_programs_per_s(&flash), 10e3, 1);
+    for (flash.cards = 1; flash.cards <= 2; flash.cards++) {
+        open();
+        for (uint32_t i = 0; i < 200; i++) {
+            kvc_flash_program(&engine, 0, i, i);
+        }
+        kvc_flash_read(&engine, 0, 0, 4000, 200);
+        double done_ns = finish(200), expected_ns = 199 / flash.cards * 100e3 + 20e3 + 300e3;
+        cr_expect_float_eq(done_ns, expected_ns, 101e3, "%g, expected %g", done_ns, expected_ns);
+    }
+    flash.cards = 1;
+    expect_rate("reads", saturate(1000), kvc_flash_reads_per_s(&flash, 4000));
+}
+
 Test(flash_drive, cards_work_side_by_side)
 {
     flash.operation_ns = 10e3;

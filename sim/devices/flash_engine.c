@@ -1,5 +1,6 @@
 #include "sim/devices/flash_engine.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,8 @@
 #include "sim/base/serve.h"
 #include "sim/devices/flash_drive.h"
 #include "sim/devices/flash_engine_internal.h"
+#include "sim/devices/flash_gate.h"
+#include "sim/devices/flash_translated.h"
 #include "sim/devices/flash_turns.h"
 
 enum { PLACES = 64 };
@@ -54,6 +57,9 @@ void kvc_flash_engine_open(struct kvc_flash_engine *engine, const struct kvc_fla
     if (kvc_flash_is_drive(flash)) {
         engine->drive = kvc_flash_drive_open(flash);
     }
+    if (kvc_flash_limits_programs(flash)) {
+        engine->gate = kvc_flash_gate_open(flash);
+    }
 }
 
 void kvc_flash_engine_close(struct kvc_flash_engine *engine)
@@ -63,6 +69,8 @@ void kvc_flash_engine_close(struct kvc_flash_engine *engine)
     free(engine->operation);
     free(engine->turns);
     kvc_flash_drive_close(engine->drive);
+    kvc_flash_gate_close(engine->gate);
+    kvc_flash_translated_close(engine->translated);
 }
 
 static uint32_t take_place(struct kvc_flash_engine *engine)
@@ -126,9 +134,10 @@ void kvc_flash_chips_ask(struct kvc_flash_engine *engine, double now_ns, const s
 
 static void ask(struct kvc_flash_engine *engine, double now_ns, const struct kvc_flash_asked *asked)
 {
-    if (asked->page >= kvc_flash_pages(engine->flash)) {
-        KVC_BUG("page %llu of flash with %llu", (unsigned long long)asked->page,
-                (unsigned long long)kvc_flash_pages(engine->flash));
+    uint64_t pages = engine->translated != NULL ? kvc_flash_translated_pages(engine->translated)
+                                                : kvc_flash_pages(engine->flash);
+    if (asked->page >= pages || (engine->translated == NULL && kvc_flash_translates(engine->flash))) {
+        KVC_BUG("page %llu of flash with %llu", (unsigned long long)asked->page, (unsigned long long)pages);
     }
     if (engine->drive != NULL) {
         kvc_flash_drive_ask(engine, now_ns, asked);
@@ -139,18 +148,69 @@ static void ask(struct kvc_flash_engine *engine, double now_ns, const struct kvc
 
 void kvc_flash_read(struct kvc_flash_engine *engine, double now_ns, uint64_t page, double bytes, uint32_t tag)
 {
-    ask(engine, now_ns, &(struct kvc_flash_asked){page, bytes, tag, KVC_FLASH_DO_READ});
+    ask(engine, now_ns, &(struct kvc_flash_asked){page, bytes, tag, 0, KVC_FLASH_DO_READ});
 }
 
 void kvc_flash_program(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag)
 {
     ask(engine, now_ns,
-        &(struct kvc_flash_asked){page, engine->flash->page_bytes, tag, KVC_FLASH_DO_PROGRAM});
+        &(struct kvc_flash_asked){page, engine->flash->page_bytes, tag, 0, KVC_FLASH_DO_PROGRAM});
 }
 
 void kvc_flash_erase(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag)
 {
-    ask(engine, now_ns, &(struct kvc_flash_asked){page, 0, tag, KVC_FLASH_DO_ERASE});
+    ask(engine, now_ns, &(struct kvc_flash_asked){page, 0, tag, 0, KVC_FLASH_DO_ERASE});
+}
+
+/* Asks for one sector of a drive with a translation layer. */
+static void ask_sector(struct kvc_flash_engine *engine, double now_ns, uint64_t sector, uint32_t tag,
+                       enum kvc_flash_what what)
+{
+    const struct kvc_flash *flash = engine->flash;
+    uint32_t slots = (uint32_t)(flash->page_bytes / flash->sector_bytes);
+    ask(engine, now_ns,
+        &(struct kvc_flash_asked){sector / slots, flash->sector_bytes, tag, (uint32_t)(sector % slots),
+                                  what});
+}
+
+void kvc_flash_read_sector(struct kvc_flash_engine *engine, double now_ns, uint64_t sector, uint32_t tag)
+{
+    ask_sector(engine, now_ns, sector, tag, KVC_FLASH_DO_READ);
+}
+
+void kvc_flash_write_sector(struct kvc_flash_engine *engine, double now_ns, uint64_t sector, uint32_t tag)
+{
+    ask_sector(engine, now_ns, sector, tag, KVC_FLASH_DO_PROGRAM);
+}
+
+void kvc_flash_engine_translate(struct kvc_flash_engine *engine, uint64_t pages)
+{
+    if (kvc_flash_translates(engine->flash)) {
+        engine->translated = kvc_flash_translated_open(engine->flash, pages);
+    }
+}
+
+struct kvc_flash_translation *kvc_flash_engine_translation(struct kvc_flash_engine *engine, uint32_t card)
+{
+    return kvc_flash_translated_map(engine->translated, card);
+}
+
+struct kvc_flash_written kvc_flash_engine_written(const struct kvc_flash_engine *engine)
+{
+    struct kvc_flash_written written = {0};
+    for (uint32_t i = 0; engine->translated != NULL && i < engine->flash->cards; i++) {
+        const struct kvc_flash_translation *map = kvc_flash_translated_map(engine->translated, i);
+        written.host += (double)map->written;
+        written.programmed += (double)(map->written + map->moved);
+    }
+    return written;
+}
+
+void kvc_flash_engine_count(struct kvc_flash_engine *engine, enum kvc_flash_what what)
+{
+    engine->reads += what == KVC_FLASH_DO_READ;
+    engine->programs += what == KVC_FLASH_DO_PROGRAM;
+    engine->erases += what == KVC_FLASH_DO_ERASE;
 }
 
 uint32_t kvc_flash_engine_end(struct kvc_flash_engine *engine, double now_ns, uint32_t place)
@@ -160,9 +220,9 @@ uint32_t kvc_flash_engine_end(struct kvc_flash_engine *engine, double now_ns, ui
     uint32_t tag = operation->tag;
     engine->chip_busy_ns += now_ns - chip->since_ns;
     engine->waiting--;
-    engine->reads += operation->what == KVC_FLASH_DO_READ;
-    engine->programs += operation->what == KVC_FLASH_DO_PROGRAM;
-    engine->erases += operation->what == KVC_FLASH_DO_ERASE;
+    if (engine->translated == NULL) { /* It counts what the host asked for. */
+        kvc_flash_engine_count(engine, operation->what);
+    }
     chip->first = operation->next;
     operation->next = engine->first_free;
     engine->first_free = place;
@@ -220,7 +280,8 @@ struct kvc_flash_busy kvc_flash_engine_busy(const struct kvc_flash_engine *engin
                                   .chips_ns = engine->chip_busy_ns / kvc_flash_chips(flash)};
     if (engine->drive != NULL) {
         busy.controller_ns = kvc_flash_drive_controller_ns(engine->drive) / (double)flash->cards;
-        busy.interface_ns = kvc_flash_drive_interface_ns(engine->drive) / (double)flash->cards;
+        double gate_ns = engine->gate != NULL ? kvc_flash_gate_busy_ns(engine->gate) : 0;
+        busy.interface_ns = fmax(kvc_flash_drive_interface_ns(engine->drive), gate_ns) / (double)flash->cards;
     }
     return busy;
 }

@@ -23,6 +23,7 @@ enum {
     KVC_FLASH_CHANNEL,    /**< A channel has done a step; the tag is its number. */
     KVC_FLASH_VISIT,      /**< A channel's controller looks at its chips again; likewise. */
     KVC_FLASH_ADMITTED,   /**< A drive hands an operation to its chips. */
+    KVC_FLASH_PASSED,     /**< A drive may program a page. */
     KVC_FLASH_LEFT,       /**< An operation has left its drive. */
     KVC_FLASH_KINDS
 };
@@ -38,13 +39,21 @@ struct kvc_flash_engine {
     uint32_t operation_capacity;           /**< Places. */
     struct kvc_flash_turns *turns;         /**< Controllers that visit chips in turn; NULL: none do. */
     struct kvc_flash_drive *drive;         /**< Controllers and interfaces of drives; NULL: there are none. */
-    uint32_t first_free;                   /**< First free place; operation_capacity: none. */
-    uint64_t reads;                        /**< Reads that are done. */
-    uint64_t programs;                     /**< Programs that are done. */
-    uint64_t erases;                       /**< Erases that are done. */
-    uint64_t waiting;                      /**< Operations that wait for chips or run. */
-    double channel_busy_ns;                /**< Busy time, summed over the channels. */
+    struct kvc_flash_gate *gate;           /**< What drives may program together; NULL: there is no limit. */
+    struct kvc_flash_translated *translated; /**< Translation layers of drives; NULL: there are none. */
+    uint32_t first_free;                     /**< First free place; operation_capacity: none. */
+    uint64_t reads;                          /**< Reads that are done. */
+    uint64_t programs;                       /**< Programs that are done. */
+    uint64_t erases;                         /**< Erases that are done. */
+    uint64_t waiting;                        /**< Operations that wait for chips or run. */
+    double channel_busy_ns;                  /**< Busy time, summed over the channels. */
     double chip_busy_ns; /**< Busy time, summed over the chips; waits for a channel count. */
+};
+
+/** Sectors that drives with a translation layer have written. */
+struct kvc_flash_written {
+    double host;       /**< For the host. */
+    double programmed; /**< With what garbage collection has moved. */
 };
 
 /** Opens engine `number`. The engine adds its events to `events`, whose owner hands them to
@@ -52,6 +61,19 @@ struct kvc_flash_engine {
  * short. */
 void kvc_flash_engine_open(struct kvc_flash_engine *engine, const struct kvc_flash *flash,
                            struct kvc_events *events, uint16_t number);
+
+/** Gives the drives of an engine that was just opened their translation layers, if kvc_flash_translates().
+ * `pages` is what the host uses, and has filled once in order: the drives are as large as the profile's, or
+ * smaller ones with the same share of spare capacity. kvc_flash_translation_check() must have accepted the
+ * pages. */
+void kvc_flash_engine_translate(struct kvc_flash_engine *engine, uint64_t pages);
+
+/** Returns the translation layer of a drive, to look at it or to age the drive in no time. */
+struct kvc_flash_translation *kvc_flash_engine_translation(struct kvc_flash_engine *engine, uint32_t card);
+
+/** Returns what the translation layers of the engine's drives wrote since it was opened; nothing without one.
+ */
+struct kvc_flash_written kvc_flash_engine_written(const struct kvc_flash_engine *engine);
 
 /** Frees the engine's queues. */
 void kvc_flash_engine_close(struct kvc_flash_engine *engine);
@@ -61,10 +83,17 @@ void kvc_flash_engine_close(struct kvc_flash_engine *engine);
 void kvc_flash_read(struct kvc_flash_engine *engine, double now_ns, uint64_t page, double bytes,
                     uint32_t tag);
 
-/** Asks at `now_ns` to program a page. `tag` comes back when it is programmed. */
+/** Asks at `now_ns` to program a page. `tag` comes back when it is programmed, or when a translation layer
+ * has taken it. */
 void kvc_flash_program(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag);
 
-/** Asks at `now_ns` to erase the block in which `page` lies. `tag` comes back when it is erased. */
+/** Ask at `now_ns` for a sector of a drive with a translation layer, or to write it. Sectors are counted over
+ * all pages. `tag` comes back when the sector has left the drive, or the drive has taken it. */
+void kvc_flash_read_sector(struct kvc_flash_engine *engine, double now_ns, uint64_t sector, uint32_t tag);
+void kvc_flash_write_sector(struct kvc_flash_engine *engine, double now_ns, uint64_t sector, uint32_t tag);
+
+/** Asks at `now_ns` to erase the block in which `page` lies. `tag` comes back when it is erased. A
+ * translation layer forgets the pages of the block. */
 void kvc_flash_erase(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag);
 
 /** Returns for how long the parts of the flash were busy since the engine was opened. */

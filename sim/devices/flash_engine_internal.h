@@ -34,11 +34,12 @@ struct kvc_flash_chip {
 /* Returns how long an operation keeps the cells of a chip busy [ns]. */
 double kvc_flash_cells_ns(const struct kvc_flash *flash, enum kvc_flash_what what);
 
-/* What is asked of the chips. */
+/* What is asked of the chips, or of a translation layer before them. */
 struct kvc_flash_asked {
     uint64_t page;
     double bytes;
     uint32_t tag;
+    uint32_t sector; /* First sector within the page, for a translation layer. */
     enum kvc_flash_what what;
 };
 
@@ -47,6 +48,9 @@ void kvc_flash_chips_ask(struct kvc_flash_engine *engine, double now_ns, const s
 
 /* Handles an event of chips and channels, as kvc_flash_engine_handle() does. */
 bool kvc_flash_chips_handle(struct kvc_flash_engine *engine, const struct kvc_event *event, uint32_t *tag);
+
+/* Counts an operation that is done. */
+void kvc_flash_engine_count(struct kvc_flash_engine *engine, enum kvc_flash_what what);
 
 /* Ends the operation, which is the first one of its chip. Returns its tag. */
 uint32_t kvc_flash_engine_end(struct kvc_flash_engine *engine, double now_ns, uint32_t place);

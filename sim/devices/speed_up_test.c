@@ -77,6 +77,10 @@ Test(speed_up, flash_reads_and_programs_in_less_time)
     expect_faster(kvc_flash_read_ns(&usual, 4096), kvc_flash_read_ns(&faster, 4096));
     expect_faster(1e9 / kvc_flash_reads_per_s(&usual, 8192), 1e9 / kvc_flash_reads_per_s(&faster, 8192));
     expect_faster(1e9 / kvc_flash_programs_per_s(&usual), 1e9 / kvc_flash_programs_per_s(&faster));
+    faster = usual;
+    usual.program_bytes_per_s = faster.program_bytes_per_s = 1e6;
+    kvc_flash_speed_up(&faster, FACTOR);
+    expect_faster(1e9 / kvc_flash_programs_per_s(&usual), 1e9 / kvc_flash_programs_per_s(&faster));
 }
 
 Test(speed_up, ports_and_switches_take_less_time_for_large_and_small_frames)
