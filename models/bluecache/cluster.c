@@ -66,6 +66,7 @@ void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const str
     for (uint32_t i = 0; i < config->nodes; i++) {
         struct kvc_bluecache_node *node = &cluster->node[i];
         kvc_flash_engine_open(&node->flash, config->flash, &cluster->events, (uint16_t)i);
+        kvc_flash_engine_translate(&node->flash, (uint64_t)kvc_bluecache_log_pages(&config->geometry));
         node->dram_free_ns = kvc_array_of(config->dram_channels, sizeof(*node->dram_free_ns));
         kvc_bluecache_writer_open(&node->writer, &node->flash, (uint32_t)config->options->chunk_pages);
         node->staged = kvc_batch_create(KVC_BLUECACHE_RUN_MAX, key_stride);

@@ -5,6 +5,7 @@
 #include "kernels/bluecache/flash_page.h"
 #include "kernels/bluecache/index.h"
 #include "models/model.h"
+#include "sim/devices/flash_translation.h"
 
 static enum kvc_status set_nodes(const struct kvc_scenario *scenario, struct kvc_bluecache_config *config,
                                  struct kvc_diag *diag)
@@ -70,7 +71,7 @@ static enum kvc_status set_log(struct kvc_bluecache_config *config, struct kvc_d
                                                    .blocks_per_chip = (uint32_t)rows,
                                                    .pages_per_block = (uint32_t)flash->pages_per_block,
                                                    .page_bytes = (uint32_t)flash->page_bytes};
-    return KVC_OK;
+    return kvc_flash_translation_check(flash, (uint64_t)kvc_bluecache_log_pages(&config->geometry), diag);
 }
 
 static enum kvc_status check_sizes(const struct kvc_scenario *scenario,

@@ -38,6 +38,7 @@ struct counters {
     uint64_t served, gets, dram_hits, flash_hits, flash_reads, remote, set_bytes;
     uint64_t asked; /* Programs that the logs have asked for. */
     uint64_t programs, erases, queries, updates;
+    struct kvc_flash_written written;
 };
 
 struct simulation {
@@ -175,6 +176,9 @@ static void count(void *data, bool begins)
         counters->asked += cluster->node[i].writer.programs;
         counters->programs += cluster->node[i].flash.programs;
         counters->erases += cluster->node[i].flash.erases;
+        struct kvc_flash_written written = kvc_flash_engine_written(&cluster->node[i].flash);
+        counters->written.host += written.host;
+        counters->written.programmed += written.programmed;
     }
 }
 
@@ -279,6 +283,11 @@ static void report_metrics(const struct simulation *simulation, struct kvc_resul
     kvc_metrics_set_ratio(model, "remote_frac", (double)(last->remote - first->remote), served);
     kvc_metrics_set(model, "programs", (double)(last->programs - first->programs));
     kvc_metrics_set(model, "erases", (double)(last->erases - first->erases));
+    if (kvc_flash_translates(simulation->cluster.config->flash)) {
+        kvc_metrics_set_ratio(model, "drive_amplification_ratio",
+                              last->written.programmed - first->written.programmed,
+                              last->written.host - first->written.host);
+    }
     if (simulation->cluster.config->database != NULL) {
         kvc_metrics_set(model, "database_queries", (double)(last->queries - first->queries));
         kvc_metrics_set(model, "database_updates", (double)(last->updates - first->updates));

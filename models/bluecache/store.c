@@ -8,6 +8,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
 #include "sim/base/seeds.h"
+#include "sim/devices/flash_translation.h"
 #include "sim/run/preload.h"
 
 enum { HOT_STRATA = 64 };
@@ -20,7 +21,9 @@ struct kvc_sampling kvc_bluecache_sampling_of(const struct kvc_scenario *scenari
 double kvc_bluecache_store_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    uint64_t pages = (uint64_t)kvc_bluecache_log_pages(&config->geometry);
     return config->stores * kvc_bluecache_sizes_bytes(&config->sizes) +
+           config->nodes * kvc_flash_translation_bytes(config->flash, pages) +
            (double)KVC_BLUECACHE_RUN_MAX * config->value_max_bytes;
 }
 

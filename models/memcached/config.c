@@ -6,6 +6,7 @@
 #include "kernels/mica/mica.h"
 #include "models/memcached/costs.h"
 #include "models/model.h"
+#include "sim/devices/flash_translation.h"
 #include "sim/devices/network.h"
 #include "sim/workload/reuse.h"
 
@@ -192,6 +193,11 @@ enum kvc_status kvc_memcached_mica_resolve(const struct kvc_scenario *scenario, 
     return KVC_OK;
 }
 
+uint64_t kvc_memcached_disk_pages(const struct kvc_memcached_config *config)
+{
+    return (uint64_t)config->slabs.disk_slabs * config->threads * kvc_memcached_slab_pages(&config->slabs);
+}
+
 /* A socket has one SSD, of which each instance has an equal part. */
 static enum kvc_status set_slabs(const struct kvc_scenario *scenario, struct kvc_memcached_config *config,
                                  struct kvc_diag *diag)
@@ -219,7 +225,7 @@ static enum kvc_status set_slabs(const struct kvc_scenario *scenario, struct kvc
                              "workload: found items of up to %.0f bytes, allowed are %d, a slab", pair,
                              KVC_MEMCACHED_SLAB_BYTES);
     }
-    return KVC_OK;
+    return kvc_flash_translation_check(config->flash, kvc_memcached_disk_pages(config), diag);
 }
 
 enum kvc_status kvc_memcached_fatcache_resolve(const struct kvc_scenario *scenario, void *into,

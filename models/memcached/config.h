@@ -74,9 +74,12 @@ static inline const struct kvc_memcached_config *kvc_memcached_config_of(const s
     return scenario->config;
 }
 
+/* Returns the pages of the SSD that all instances of Fatcache use. */
+uint64_t kvc_memcached_disk_pages(const struct kvc_memcached_config *config);
+
 /* Resolve the scenario's options; `config` is a struct kvc_memcached_config. Return KVC_ERR_SCENARIO if
- * memcached has more threads than there are cores, if Fatcache asks for more bytes than the SSD has, or if an
- * item does not fit. */
+ * memcached has more threads than there are cores, if Fatcache asks for more bytes than the SSD has or fewer
+ * than its translation layer needs, or if an item does not fit. */
 enum kvc_status kvc_memcached_resolve(const struct kvc_scenario *scenario, void *config,
                                       struct kvc_diag *diag);
 enum kvc_status kvc_memcached_mica_resolve(const struct kvc_scenario *scenario, void *config,

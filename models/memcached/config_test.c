@@ -86,6 +86,12 @@ Test(memcached_config, refuses_what_it_cannot_serve)
     describe(&test, &kvc_memcached_fatcache_model);
     test.scenario.workload.value_bytes = 1 << 20;
     expect_refusal(&test, "workload: found items of up to");
+    describe(&test, &kvc_memcached_fatcache_model);
+    test.flash.over_provisioning = 0.1;
+    test.flash.sector_bytes = 4096;
+    test.flash.channels = 256; /* 1024 chips. */
+    test.options.disk_bytes = 0x1p25;
+    expect_refusal(&test, "flash.over_provisioning: the store uses 4096 pages of a drive with 1024 chips");
     describe(&test, &kvc_memcached_fpga_model);
     test.options.ways = 3;
     expect_refusal(&test, "system.ways: found 3");

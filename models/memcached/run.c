@@ -32,6 +32,7 @@ struct user {
 struct sums {
     struct kvc_index_stats stats;
     uint64_t served, ring_drops, handed_drops, queries, updates;
+    struct kvc_flash_written written;
 };
 
 struct simulation {
@@ -127,6 +128,11 @@ static struct sums sum_up(const struct simulation *simulation)
         sums.handed_drops += server->handed_drops;
         sums.queries += server->database.reads;
         sums.updates += server->database.writes;
+        if (server->config->flash != NULL) {
+            struct kvc_flash_written written = kvc_flash_engine_written(&server->flash);
+            sums.written.host += written.host;
+            sums.written.programmed += written.programmed;
+        }
     }
     return sums;
 }
@@ -266,6 +272,11 @@ static void report_metrics(const struct simulation *simulation, struct kvc_resul
     if (config->database != NULL) {
         kvc_metrics_set(model, "database_queries", (double)(last->queries - first->queries));
         kvc_metrics_set(model, "database_updates", (double)(last->updates - first->updates));
+    }
+    if (config->flash != NULL && kvc_flash_translates(config->flash)) {
+        kvc_metrics_set_ratio(model, "drive_amplification_ratio",
+                              last->written.programmed - first->written.programmed,
+                              last->written.host - first->written.host);
     }
     if (config->price_usd > 0) {
         kvc_metrics_set(model, "kops_per_usd", result->throughput_mops * 1e3 / config->price_usd);

@@ -96,6 +96,7 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
     }
     if (config->flash != NULL) {
         kvc_flash_engine_open(&server->flash, config->flash, &server->events, 0);
+        kvc_flash_engine_translate(&server->flash, kvc_memcached_disk_pages(config));
     }
     uint32_t least = waiting_max(server), ring = (uint32_t)config->nic->ring_frames;
     open_queue(&server->socket, config->room, least);

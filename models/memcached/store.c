@@ -6,11 +6,16 @@
 
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
+#include "sim/devices/flash_translation.h"
 #include "sim/run/preload.h"
 
 double kvc_memcached_store_bytes(const struct kvc_scenario *scenario)
 {
-    return kvc_scenario_shards(scenario) * kvc_memcached_shard_bytes(kvc_memcached_config_of(scenario));
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    double drive_bytes = config->flash != NULL
+                             ? kvc_flash_translation_bytes(config->flash, kvc_memcached_disk_pages(config))
+                             : 0;
+    return kvc_scenario_shards(scenario) * (kvc_memcached_shard_bytes(config) + drive_bytes);
 }
 
 void kvc_memcached_store_free(struct kvc_memcached_store *store)
