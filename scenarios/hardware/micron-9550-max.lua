@@ -1,6 +1,5 @@
--- A data-center drive of today, with its translation layer left out: pages are read and programmed where the log says. Its
--- chips' times are not published, and those of another maker's chips of a like generation are taken. drives_test.c compares
--- what is predicted.
+-- A data-center drive of today, with a translation layer. Its chips' times are not published, and those of another maker's chips
+-- of a like generation are taken. drives_test.c and drives_writes_test.c compare what is predicted.
 local sheet = "Micron, 9550 MAX NVMe SSD product brief, 2024, 12.8 TB: "
 local chip = "Micron, 232-layer NAND, 2022: "
 local assumed = "not published; as Cho et al., 512Gb 3b/cell 7th-generation 3D-NAND with 184MB/s, ISSCC 2021, sec. 30.3: "
@@ -21,6 +20,8 @@ return {
   channel_rate = { "2400MB/s", source = chip .. "ONFI 5.0, 2400 MT/s of 8 bits" },
   interface = { "14.4GB/s", source = pcie .. "4 lanes of 32 GT/s, 128 of 130 bits, 256 of 280 bytes of a packet are data" },
   access = { "14.72us", source = sheet .. "typical latency of a write, 15 us, which DRAM acknowledges, less the interface" },
+  program_rate = { "10GB/s", source = sheet .. "written in a row, as fast as by models of 3.2 to 25.6 TB with 32 to 256 chips" },
+  over_provisioning = { 0.374, source = "16 TiB of chips, of which the host sees 12.8 TB; what parity takes is not published" },
   tags = { 1024, source = "assumed: more than the queue depths of the data sheet" },
   idle = { "5W", source = "assumed: as data-center drives of this size state it" },
   busy = { "18W", source = sheet .. "no more than 18 W on average" },

@@ -1,6 +1,6 @@
--- The drive of BlueCache's table 1, with its translation layer left out: pages are read and programmed where the log says.
--- The controller's time and the access time are rates of the data sheet; what follows from the chips is predicted.
--- drives_test.c compares the predictions. Fact ids are of Xu et al., BlueCache, PVLDB 10(4), 2016.
+-- The drive of BlueCache's table 1, with a translation layer. The controller's time and the access time are rates of the data
+-- sheet; what follows from the chips is predicted, and drives_test.c compares it. Fact ids are of Xu et al., BlueCache, PVLDB
+-- 10(4), 2016.
 local sheet = "Samsung, SSD 950 PRO data sheet, 2015, 512 GB: "
 local chip = "Park et al., 128Gb MLC vertical NAND with 24 layers, ISSCC 2014, sec. 19.5: "
 local micron = "not published; as Micron MT29F64G08CBAAA: "
@@ -22,6 +22,7 @@ return {
   operation = { "3.333us", source = sheet .. "300000 random reads a second at a queue depth of 32 with 4 threads, which the chips would exceed" },
   interface = { "3.6GB/s", source = pcie .. "4 lanes of 8 GT/s, 128 of 130 bits, 256 of 280 bytes of a packet are data" },
   access = { "18.79us", source = sheet .. "43000 random writes a second one at a time, which DRAM acknowledges: 23.26 us less controller and interface" },
+  over_provisioning = { 0.0737, source = "512 GiB of chips, of which the host sees 512 GB" },
   tags = { 1024, source = "assumed: more than the queue depths of the data sheet, 32 with 4 threads" },
   price = { 318.59, source = "bluecache.t1.950pro.price, 2016" },
   idle = { "0.07W", source = sheet .. "idle" },
