@@ -53,7 +53,8 @@ static double hit_frac(const struct kvc_scenario *scenario)
 }
 
 /* Adds what Fatcache's SSD does for a request of the mean item size. Its memory holds the youngest items,
- * which are as popular as all others. */
+ * which are as popular as all others. A translation layer is assumed to move nothing, which is so for one
+ * instance. */
 static void add_flash(struct loads *loads, const struct kvc_scenario *scenario,
                       const struct kvc_cache_aside_mix *mix)
 {
