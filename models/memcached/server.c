@@ -8,9 +8,8 @@
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/serve.h"
-#include "sim/run/cache_aside.h"
 
-enum { ARRIVES, RECEIVED, LOCKS, BLOCKS, DONE, BEGINS, MISSED };
+enum { ARRIVES, RECEIVED, LOCKS, BLOCKS, DONE, BEGINS, MISSED, INVALIDATES };
 
 struct kvc_memcached_request {
     double sent_ns;
@@ -20,6 +19,8 @@ struct kvc_memcached_request {
     uint8_t wanted, op; /* What the application wants, and what the cache is asked for at present. */
     uint8_t key_bytes;
     bool hit, missed;
+    uint64_t key_id;
+    struct kvc_invalidated invalidated; /* What an update has yet to delete. */
 };
 
 static bool has_database(const struct kvc_memcached_server *server)
@@ -93,6 +94,7 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
     }
     if (has_database(server)) {
         kvc_database_engine_open(&server->database, config->database, &server->events, seed);
+        kvc_invalidations_open(&server->invalidations, source, seed);
     }
     if (config->flash != NULL) {
         kvc_flash_engine_open(&server->flash, config->flash, &server->events, 0);
@@ -120,6 +122,9 @@ void kvc_memcached_server_close(struct kvc_memcached_server *server)
         kvc_flash_engine_close(&server->flash);
     }
     kvc_events_free(&server->events);
+    for (uint32_t i = 0; i < server->requests; i++) {
+        kvc_invalidated_free(&server->request[i].invalidated);
+    }
     free(server->request);
     free(server->keys);
     free(server->free_request);
@@ -135,6 +140,7 @@ static uint32_t new_request(struct kvc_memcached_server *server)
         server->keys = kvc_array_grown(server->keys, count, server->batch->key_stride);
         server->free_request = kvc_array_grown(server->free_request, count, sizeof(*server->free_request));
         while (server->requests < count) {
+            server->request[server->requests].invalidated = (struct kvc_invalidated){0};
             server->free_request[server->free_count++] = server->requests++;
         }
     }
@@ -202,6 +208,7 @@ static bool send_request(struct kvc_memcached_server *server, double now_ns, dou
         .wanted = batch->op[0],
         .op = batch->op[0],
         .key_bytes = batch->key_bytes[0],
+        .key_id = batch->key_id[0],
     };
     memcpy(server->keys + (size_t)number * batch->key_stride, batch->keys, batch->key_stride);
     request->ring = ring_of(server, number);
@@ -226,16 +233,37 @@ static void begin(struct kvc_memcached_server *server, double now_ns, uint32_t n
     }
 }
 
+/* Deletes the next key that an update invalidates. */
+static void invalidate(struct kvc_memcached_server *server, double now_ns, uint32_t number)
+{
+    struct kvc_memcached_request *request = &server->request[number];
+    struct kvc_batch *batch = server->batch;
+    batch->count = 0;
+    kvc_source_keys(server->source, kvc_invalidated_next(&request->invalidated), 1, batch);
+    request->key_id = batch->key_id[0];
+    request->key_bytes = batch->key_bytes[0];
+    request->value_bytes = batch->value_bytes[0];
+    memcpy(server->keys + (size_t)number * batch->key_stride, batch->keys, batch->key_stride);
+    request->ring = server->config->owned ? owner_of(server, number) : request->ring;
+    transmit(server, now_ns, number);
+}
+
 /* The database has answered: asks the cache for what follows. */
 static void go_on(struct kvc_memcached_server *server, double now_ns, uint32_t number)
 {
     struct kvc_memcached_request *request = &server->request[number];
     request->op = (uint8_t)kvc_cache_aside_follows((enum kvc_op)request->wanted);
-    transmit(server, now_ns, number);
+    if (kvc_cache_aside_updates((enum kvc_op)request->wanted)) {
+        request->invalidated = kvc_invalidations_draw(&server->invalidations, request->key_id);
+        invalidate(server, now_ns, number);
+    } else {
+        transmit(server, now_ns, number);
+    }
 }
 
 static void free_request(struct kvc_memcached_server *server, uint32_t number)
 {
+    kvc_invalidated_free(&server->request[number].invalidated);
     server->free_request[server->free_count++] = number;
 }
 
@@ -477,6 +505,10 @@ static void answer(struct kvc_memcached_server *server, double now_ns, double un
         kvc_events_add(&server->events, done_ns, MISSED, 0, number);
         return;
     }
+    if (request->invalidated.left > 0) {
+        kvc_events_add(&server->events, done_ns, INVALIDATES, 0, number);
+        return;
+    }
     done_ns += server->stopped_ns;
     kvc_answers_reserve(&server->answers, 1);
     kvc_answers_add(&server->answers, request->sent_ns, done_ns, outcome_of(request), request->client);
@@ -547,6 +579,9 @@ static void handle(struct kvc_memcached_server *server, const struct kvc_event *
         break;
     case MISSED:
         kvc_database_ask(&server->database, event->time_ns, false, event->tag);
+        break;
+    case INVALIDATES:
+        invalidate(server, event->time_ns, event->tag);
         break;
     case KVC_DATABASE_WORKED:
     case KVC_DATABASE_ANSWERED:

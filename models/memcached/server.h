@@ -13,7 +13,7 @@
  * instances share the SSD.
  *
  * Behind the cache there may be a database (node.database): a GET that misses goes on with a query and a SET
- * of its result, and a SET is an update and then a DELETE (sim/run/cache_aside.h).
+ * of its result, and a SET is an update and then DELETEs (sim/run/cache_aside.h).
  *
  * Like a NIC of KV-Direct, the server handles its own events up to the engine's time. Its clock stands still
  * while it is stopped.
@@ -36,6 +36,7 @@
 #include "sim/devices/flash_engine.h"
 #include "sim/devices/rss.h"
 #include "sim/run/answers.h"
+#include "sim/run/cache_aside.h"
 #include "sim/workload/source.h"
 
 enum kvc_memcached_outcome {
@@ -76,7 +77,8 @@ struct kvc_memcached_server {
     struct kvc_batch *batch; /* Holds one request. */
     struct kvc_events events;
     struct kvc_database_engine database;
-    struct kvc_flash_engine flash; /* Fatcache: the SSD of its instances. */
+    struct kvc_invalidations invalidations; /* Of its updates. */
+    struct kvc_flash_engine flash;          /* Fatcache: the SSD of its instances. */
     struct kvc_memcached_request *request;
     uint8_t *keys; /* Of all requests. */
     uint32_t *free_request;

@@ -76,6 +76,8 @@ static const struct topic sections[] = {
     {"cluster", "section of a scenario: how many machines", &kvc_cluster_option_table, NULL, 0},
     {"workload", "section of a scenario: the offered load", &kvc_workload_option_table,
      EXTRA(workload_extra)},
+    {"workload.actions", "actions of an application in front of a database", &kvc_action_option_table, NULL,
+     0},
     {"workload.dist", "popularity of keys as a table", &kvc_dist_option_table, NULL, 0},
     {"workload.arrival", "when requests come; one kind at a time", &kvc_arrival_option_table, NULL, 0},
     {"workload.arrival.curve", "points of a rate curve", &kvc_rate_curve_option_table, NULL, 0},

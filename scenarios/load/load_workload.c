@@ -299,7 +299,7 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
 {
     static const char *const extra[] = {"preset", "dist", "arrival", NULL};
     static const char *const fixed_only[] = {"key", "value", NULL};
-    static const char *const not_traced[] = {"sizes",  "key",  "value",     "get",    "set",
+    static const char *const not_traced[] = {"sizes",  "key",  "value",     "get",    "set", "actions",
                                              "delete", "dist", "per_frame", "preset", NULL};
     static const char *const open_only[] = {"fill_timeout", NULL};
     struct presets presets = {.labels = 0};

@@ -56,3 +56,35 @@ Test(load_workload, reads_each_kind_of_arrival)
         kvc_loaded_free(loaded);
     }
 }
+
+#define ACTIONS                                                                                              \
+    "workload = { get = 0.9, actions = {\n"                                                                  \
+    "  { name = 'profile', frac = 1, value = 700 },\n"                                                       \
+    "  { name = 'accept', frac = 1, invalidates = '2 profile' } } }"
+
+Test(load_workload, reads_actions)
+{
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("return { system = { kind = 'memcached', network = 'tcp', loopback = true },\n"
+                         "  node = { sockets = 1, database = 'mysql-bg' }, " ACTIONS " }",
+                         NULL);
+    const struct kvc_workload *workload = &loaded->scenario.workload;
+    cr_assert_eq(workload->action_count, 2);
+    cr_expect_str_eq(workload->actions[1].name, "accept");
+    cr_expect_eq(workload->actions[0].value_bytes, 700);
+    kvc_test_expect_parameter(loaded, "workload.actions.2.invalidates", "2 profile", false, "scenario");
+    kvc_loaded_free(loaded);
+}
+
+Test(load_workload, refuses_actions_without_a_database_or_of_a_sample)
+{
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n " ACTIONS " }", 2,
+                     "found 2 actions, allowed only with a database behind the cache (node.database)");
+    kvc_test_refuses("return { system = { kind = 'bluecache' }, node = { database = 'mysql-bg' },\n" ACTIONS
+                     ",\n  run = { functional = 'sampled' } }",
+                     5, "run.functional: allowed with workload.actions is \"full\"");
+    kvc_test_refuses("return { system = { kind = 'bluecache' }, node = { database = 'mysql-bg' },\n"
+                     "  workload = { get = 0.9, actions = { { name = 'profile', frac = 1, value = 2e6 },\n"
+                     "  { name = 'accept', frac = 1, invalidates = 'profile' } } } }",
+                     2, "workload.actions.1.value: found 2000000");
+}

@@ -20,9 +20,7 @@ static const struct kvc_option rows[] = {
      .help = "queries that it works on at a time; more of them raise the highest rate, and others wait"},
     {TIME_ROW("read", read_ns, 1,
               "mean time of a query; a longer time makes misses of the cache more costly")},
-    {TIME_ROW(
-         "write", write_ns, 1,
-         "mean time of an update for each key that it invalidates; a longer time leaves less for queries"),
+    {TIME_ROW("write", write_ns, 1, "mean time of an update; a longer time leaves less for queries"),
      .by_default = "read", .auto_word = "read", .auto_value = -1},
     {TIME_ROW("latency", latency_ns, 0,
               "time of the way to the database and back; a longer time lengthens misses and updates"),
