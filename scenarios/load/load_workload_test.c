@@ -88,3 +88,23 @@ Test(load_workload, refuses_actions_without_a_database_or_of_a_sample)
                      "  { name = 'accept', frac = 1, invalidates = 'profile' } } } }",
                      2, "workload.actions.1.value: found 2000000");
 }
+
+Test(load_workload, applies_the_actions_of_a_preset_unless_there_are_others)
+{
+    static const char head[] = "return { system = { kind = 'memcached', network = 'tcp', loopback = true },\n"
+                               "  node = { sockets = 1, database = 'mysql-bg' },\n";
+    char source[1024];
+    snprintf(source, sizeof(source), "%s workload = { preset = 'bg-high' } }", head);
+    struct kvc_loaded *preset = kvc_test_accepts(source, NULL);
+    cr_expect_eq(preset->scenario.workload.action_count, 9);
+    kvc_test_expect_parameter(preset, "workload.actions.9.name", "thaw_friendship", false, "preset bg-high");
+    kvc_test_expect_parameter(preset, "workload.actions.9.frac", "0.2", true, "preset bg-high");
+    snprintf(source, sizeof(source),
+             "%s workload = { preset = 'bg-high', set = 0, actions = { { name = 'view', frac = 1 } } } }",
+             head);
+    struct kvc_loaded *own = kvc_test_accepts(source, NULL);
+    cr_expect_eq(own->scenario.workload.action_count, 1);
+    cr_expect_null(kvc_test_find(&own->parameters, "workload.actions.9.name"));
+    kvc_loaded_free(preset);
+    kvc_loaded_free(own);
+}
