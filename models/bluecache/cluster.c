@@ -213,7 +213,7 @@ static void begin(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t
 {
     if (kvc_bluecache_has_database(cluster) &&
         kvc_cache_aside_updates((enum kvc_op)cluster->request[number].wanted)) {
-        kvc_database_ask(&cluster->database, now_ns, true, number);
+        kvc_database_ask(&cluster->database, now_ns, true, cluster->request[number].key_id, number);
     } else {
         kvc_bluecache_send_request(cluster, now_ns, number);
     }
@@ -299,7 +299,7 @@ static void finish(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     enum kvc_op wanted = (enum kvc_op)request->wanted, asked = (enum kvc_op)request->op;
     request->missed |= asked == KVC_OP_GET && !request->hit;
     if (kvc_bluecache_has_database(cluster) && kvc_cache_aside_queries(wanted, asked, request->hit)) {
-        kvc_database_ask(&cluster->database, now_ns, false, number);
+        kvc_database_ask(&cluster->database, now_ns, false, request->key_id, number);
         return;
     }
     if (request->invalidated.left > 0) {
@@ -388,6 +388,8 @@ static void handle(struct kvc_bluecache_cluster *cluster, const struct kvc_event
         break;
     case KVC_DATABASE_WORKED:
     case KVC_DATABASE_ANSWERED:
+    case KVC_DATABASE_COMPUTED:
+    case KVC_DATABASE_FETCHED:
         if (kvc_database_engine_handle(&cluster->database, event)) {
             go_on(cluster, event->time_ns, event->tag);
         }

@@ -227,7 +227,7 @@ static bool send_request(struct kvc_memcached_server *server, double now_ns, dou
 static void begin(struct kvc_memcached_server *server, double now_ns, uint32_t number)
 {
     if (kvc_cache_aside_updates((enum kvc_op)server->request[number].wanted)) {
-        kvc_database_ask(&server->database, now_ns, true, number);
+        kvc_database_ask(&server->database, now_ns, true, server->request[number].key_id, number);
     } else {
         transmit(server, now_ns, number);
     }
@@ -578,13 +578,16 @@ static void handle(struct kvc_memcached_server *server, const struct kvc_event *
         begin(server, event->time_ns, event->tag);
         break;
     case MISSED:
-        kvc_database_ask(&server->database, event->time_ns, false, event->tag);
+        kvc_database_ask(&server->database, event->time_ns, false, server->request[event->tag].key_id,
+                         event->tag);
         break;
     case INVALIDATES:
         invalidate(server, event->time_ns, event->tag);
         break;
     case KVC_DATABASE_WORKED:
     case KVC_DATABASE_ANSWERED:
+    case KVC_DATABASE_COMPUTED:
+    case KVC_DATABASE_FETCHED:
         if (kvc_database_engine_handle(&server->database, event)) {
             go_on(server, event->time_ns, event->tag);
         }

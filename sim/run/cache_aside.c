@@ -59,6 +59,19 @@ struct kvc_cache_aside_mix kvc_cache_aside_mix_of(const struct kvc_workload *wor
                                         .hit = hit};
 }
 
+struct kvc_database_load kvc_cache_aside_load_of(const struct kvc_cache_aside_mix *mix,
+                                                 const struct kvc_database *database,
+                                                 const struct kvc_workload *workload)
+{
+    double keys = (double)workload->keys;
+    struct kvc_database_load query = kvc_database_load_of(database, false, keys);
+    struct kvc_database_load update = kvc_database_load_of(database, true, keys);
+    return (struct kvc_database_load){.time_ns = mix->queries * (query.time_ns + database->latency_ns) +
+                                                 mix->updates * (update.time_ns + database->latency_ns),
+                                      .busy_ns =
+                                          mix->queries * query.busy_ns + mix->updates * update.busy_ns};
+}
+
 void kvc_invalidations_open(struct kvc_invalidations *invalidations, const struct kvc_source *source,
                             uint64_t seed)
 {

@@ -57,20 +57,11 @@ double kvc_cache_aside_valid_frac(const struct kvc_workload *workload);
 struct kvc_cache_aside_mix kvc_cache_aside_mix_of(const struct kvc_workload *workload, bool has_database,
                                                   double hit);
 
-/** Returns the time for which a request of the application occupies one of the queries that the database
- * works on [ns]. */
-static inline double kvc_cache_aside_database_ns(const struct kvc_cache_aside_mix *mix,
-                                                 const struct kvc_database *database)
-{
-    return mix->queries * kvc_database_ns(database, false) + mix->updates * kvc_database_ns(database, true);
-}
-
-/** Returns the time that a request of the application spends at the database if it waits nowhere [ns]. */
-static inline double kvc_cache_aside_latency_ns(const struct kvc_cache_aside_mix *mix,
-                                                const struct kvc_database *database)
-{
-    return kvc_cache_aside_database_ns(mix, database) + (mix->queries + mix->updates) * database->latency_ns;
-}
+/** Returns what a request of the application takes of the database on average, with its ways if it waits
+ * nowhere. */
+struct kvc_database_load kvc_cache_aside_load_of(const struct kvc_cache_aside_mix *mix,
+                                                 const struct kvc_database *database,
+                                                 const struct kvc_workload *workload);
 
 /** Draws the keys that updates invalidate. */
 struct kvc_invalidations {

@@ -187,3 +187,23 @@ Test(bluecache_database, closed_form_knows_what_updates_invalidate)
     kvc_outcome_free(run);
     kvc_outcome_free(closed);
 }
+
+/* The machine of the database decides how long a miss takes: its statements, the pages that its pool lacks,
+ * and the way. */
+Test(bluecache_database, time_of_a_miss_follows_from_the_machine)
+{
+    const char *machine = "queries = 100, read = \"machine\", times = \"fixed\", cores = 4, statements = 2,"
+                          " statement = \"50us\", pages = 3, page = \"16KiB\", data = \"160MiB\","
+                          " pool = \"%s\", page_read = \"100us\", page_rate = \"1Mops\", latency = \"70us\"";
+    const char *workload = "keys = 2000, preload = 0, get = 1, arrival = { clients = 1 }";
+    double miss_us[2];
+    for (int i = 0; i < 2; i++) {
+        char database[512];
+        snprintf(database, sizeof(database), machine, i == 0 ? "160MiB" : "16KiB");
+        struct kvc_outcome *run = answer(database, workload, false);
+        miss_us[i] = kvc_laws_value(run, "latency_max_us");
+        kvc_outcome_free(run);
+    }
+    cr_expect_gt(miss_us[0], 170, "%g", miss_us[0]);
+    cr_expect_float_eq(miss_us[1] - miss_us[0], 300, 5, "%g and %g", miss_us[0], miss_us[1]);
+}
