@@ -28,29 +28,6 @@ static bool has_database(const struct kvc_memcached_server *server)
     return server->config->database != NULL;
 }
 
-static void open_queue(struct kvc_memcached_queue *queue, uint32_t room, uint32_t least)
-{
-    queue->room = room > least ? room : least;
-    queue->request = kvc_array_of(queue->room, sizeof(*queue->request));
-}
-
-static bool push(struct kvc_memcached_queue *queue, uint32_t number)
-{
-    if (queue->count == queue->room) {
-        return false;
-    }
-    queue->request[(queue->first + queue->count++) % queue->room] = number;
-    return true;
-}
-
-static uint32_t pop(struct kvc_memcached_queue *queue)
-{
-    uint32_t number = queue->request[queue->first];
-    queue->first = (queue->first + 1) % queue->room;
-    queue->count--;
-    return number;
-}
-
 static bool saturates(const struct kvc_memcached_server *server)
 {
     return server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
@@ -100,10 +77,10 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
         kvc_flash_engine_open(&server->flash, config->flash, &server->events, 0);
     }
     uint32_t least = waiting_max(server), ring = (uint32_t)config->nic->ring_frames;
-    open_queue(&server->socket, config->room, least);
+    kvc_memcached_queue_open(&server->socket, config->room, least);
     for (uint32_t i = 0; i < config->threads; i++) {
-        open_queue(&server->thread[i].ring, ring, least);
-        open_queue(&server->thread[i].handed, config->room, least);
+        kvc_memcached_queue_open(&server->thread[i].ring, ring, least);
+        kvc_memcached_queue_open(&server->thread[i].handed, config->room, least);
     }
 }
 
@@ -394,7 +371,7 @@ static void start(struct kvc_memcached_server *server, double now_ns, uint16_t n
         queue = thread->receives ? &thread->ring : handed;
     }
     while (thread->jobs < config->burst && queue->count > 0) {
-        thread->job[thread->jobs++] = pop(queue);
+        thread->job[thread->jobs++] = kvc_memcached_queue_pop(queue);
     }
     if (thread->jobs == 0) {
         thread->awake = false;
@@ -445,7 +422,7 @@ static void wake(struct kvc_memcached_server *server, double now_ns, uint16_t ow
 static void arrive(struct kvc_memcached_server *server, double now_ns, uint32_t number)
 {
     uint16_t owner = server->request[number].owner;
-    if (!push(&server->thread[owner].ring, number)) {
+    if (!kvc_memcached_queue_push(&server->thread[owner].ring, number)) {
         server->ring_drops++;
         drop(server, number);
         return;
@@ -465,7 +442,7 @@ static void hand_on(struct kvc_memcached_server *server, double now_ns, uint16_t
             request->owner = owner_of(server, received[i]);
         }
         uint16_t owner = request->owner;
-        if (push(handed_to(server, owner), received[i])) {
+        if (kvc_memcached_queue_push(handed_to(server, owner), received[i])) {
             wake(server, now_ns, owner);
         } else {
             server->handed_drops++;
@@ -501,12 +478,9 @@ static void answer(struct kvc_memcached_server *server, double now_ns, double un
                                kvc_memcached_wire_ns(config, bytes));
     double done_ns = sent_ns + config->path_ns;
     request->missed |= asked == KVC_OP_GET && !request->hit;
-    if (has_database(server) && kvc_cache_aside_queries(wanted, asked, request->hit)) {
-        kvc_events_add(&server->events, done_ns, MISSED, 0, number);
-        return;
-    }
-    if (request->invalidated.left > 0) {
-        kvc_events_add(&server->events, done_ns, INVALIDATES, 0, number);
+    bool queries = has_database(server) && kvc_cache_aside_queries(wanted, asked, request->hit);
+    if (queries || request->invalidated.left > 0) {
+        kvc_events_add(&server->events, done_ns, queries ? MISSED : INVALIDATES, 0, number);
         return;
     }
     done_ns += server->stopped_ns;

@@ -30,6 +30,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/memcached/queue.h"
 #include "models/memcached/shard.h"
 #include "sim/base/events.h"
 #include "sim/devices/database_engine.h"
@@ -44,12 +45,6 @@ enum kvc_memcached_outcome {
     KVC_MEMCACHED_MISS,
     KVC_MEMCACHED_SET_DONE,
     KVC_MEMCACHED_DELETE_DONE,
-};
-
-/* A queue of requests with a limited room. */
-struct kvc_memcached_queue {
-    uint32_t *request;
-    uint32_t first, count, room;
 };
 
 struct kvc_memcached_thread {
