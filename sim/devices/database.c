@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "sim/devices/page_pool.h"
+
 /* Most pages of the data: the lists of the pool have as many entries. */
 #define DATA_PAGES_MAX 268435456.0
 
@@ -161,6 +163,12 @@ uint32_t kvc_database_pool_pages(const struct kvc_database *database)
 {
     double pages = floor(database->pool_bytes / database->page_bytes);
     return (uint32_t)fmin(fmax(pages, 1), kvc_database_data_pages(database));
+}
+
+double kvc_database_memory_bytes(const struct kvc_database *database)
+{
+    return kvc_database_on_machine(database, false) ? kvc_page_pool_bytes(kvc_database_data_pages(database))
+                                                    : 0;
 }
 
 /* Returns the share of the pages that are not in the pool: all pages that the keys use are equally popular.

@@ -73,6 +73,9 @@ static inline double kvc_database_ns(const struct kvc_database *database, bool w
 uint32_t kvc_database_data_pages(const struct kvc_database *database);
 uint32_t kvc_database_pool_pages(const struct kvc_database *database);
 
+/** Returns the memory that the simulation of the pool needs [bytes]. */
+double kvc_database_memory_bytes(const struct kvc_database *database);
+
 /** What a query or an update takes on average. */
 struct kvc_database_load {
     double time_ns; /**< Time without waiting and way [ns]. */

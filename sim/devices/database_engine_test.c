@@ -164,6 +164,16 @@ Test(database_engine, busiest_part_of_a_machine_bounds_the_rate)
     }
 }
 
+Test(database, memory_of_the_simulation_grows_with_the_pages_of_a_machine)
+{
+    struct kvc_database database = machine();
+    double bytes = kvc_database_memory_bytes(&database);
+    cr_expect_eq(bytes, 1000 * 8);
+    database.read_ns = 1000;
+    bytes = kvc_database_memory_bytes(&database);
+    cr_expect_eq(bytes, 0);
+}
+
 Test(database_engine, pool_spares_as_many_reads_as_the_closed_form_says)
 {
     enum { QUERIES = 200000, KEYS = 300 };

@@ -22,6 +22,12 @@ struct kvc_page_pool {
  * short. */
 void kvc_page_pool_open(struct kvc_page_pool *pool, uint32_t pages, uint32_t room);
 
+/** Returns the memory of a pool [bytes]. */
+static inline double kvc_page_pool_bytes(uint32_t pages)
+{
+    return 2.0 * sizeof(uint32_t) * pages;
+}
+
 /** Frees the lists. A zeroed pool is allowed. */
 void kvc_page_pool_close(struct kvc_page_pool *pool);
 
