@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "sim/devices/database.h"
 #include "sim/run/changes.h"
 
 enum kvc_status kvc_scenario_resolve(struct kvc_scenario *scenario, struct kvc_diag *diag)
@@ -53,5 +54,7 @@ enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, 
 
 double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario)
 {
-    return scenario->model->memory_bytes != NULL ? scenario->model->memory_bytes(scenario) : 0;
+    const struct kvc_database *database = kvc_database_of(&scenario->node);
+    double pool_bytes = database != NULL ? kvc_database_memory_bytes(database) : 0;
+    return pool_bytes + (scenario->model->memory_bytes != NULL ? scenario->model->memory_bytes(scenario) : 0);
 }

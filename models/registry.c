@@ -22,6 +22,7 @@
 #include "sim/devices/network.h"
 #include "sim/devices/nic.h"
 #include "sim/devices/pcie.h"
+#include "sim/workload/bg_presets.h"
 
 /* clang-format off */
 const struct kvc_model *const kvc_models[] = {
@@ -58,8 +59,5 @@ _Static_assert(sizeof(kvc_device_kinds) / sizeof(*kvc_device_kinds) - 1 <= KVC_D
                "the loader's lists of keys hold KVC_DEVICE_KINDS_MAX kinds");
 
 const struct kvc_workload_preset *const kvc_workload_preset_lists[] = {
-    kvc_megakv_presets,
-    kvc_dido_presets,
-    kvc_workload_presets,
-    NULL,
+    kvc_megakv_presets, kvc_dido_presets, kvc_workload_presets, kvc_bg_presets, NULL,
 };

@@ -7,7 +7,6 @@
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
-#include "sim/run/cache_aside.h"
 
 /* Time within which requests of an open load run on the structures together. */
 static const double together_ns = 50000;
@@ -30,6 +29,7 @@ static uint32_t new_request(struct kvc_bluecache_cluster *cluster)
         }
         while (cluster->requests < count) {
             cluster->request[cluster->requests].pages = NULL;
+            cluster->request[cluster->requests].invalidated = (struct kvc_invalidated){0};
             cluster->free_request[cluster->free_count++] = cluster->requests++;
         }
     }
@@ -45,6 +45,7 @@ static void free_pages(struct kvc_bluecache_request *request)
 static void free_request(struct kvc_bluecache_cluster *cluster, uint32_t number)
 {
     free_pages(&cluster->request[number]);
+    kvc_invalidated_free(&cluster->request[number].invalidated);
     cluster->free_request[cluster->free_count++] = number;
 }
 
@@ -76,6 +77,7 @@ void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const str
     }
     if (kvc_bluecache_has_database(cluster)) {
         kvc_database_engine_open(&cluster->database, config->database, &cluster->events, seed);
+        kvc_invalidations_open(&cluster->invalidations, source, seed);
         cluster->again = kvc_batch_create(1, key_stride);
         if (cluster->again == NULL) {
             kvc_out_of_memory("a request");
@@ -97,6 +99,7 @@ void kvc_bluecache_cluster_close(struct kvc_bluecache_cluster *cluster)
     }
     for (uint32_t i = 0; i < cluster->requests; i++) {
         free_pages(&cluster->request[i]);
+        kvc_invalidated_free(&cluster->request[i].invalidated);
     }
     kvc_bluecache_sample_close(&cluster->sample);
     kvc_database_engine_close(&cluster->database);
@@ -211,10 +214,38 @@ static void begin(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t
 {
     if (kvc_bluecache_has_database(cluster) &&
         kvc_cache_aside_updates((enum kvc_op)cluster->request[number].wanted)) {
-        kvc_database_ask(&cluster->database, now_ns, true, number);
+        kvc_database_ask(&cluster->database, now_ns, true, cluster->request[number].key_id, number);
     } else {
         kvc_bluecache_send_request(cluster, now_ns, number);
     }
+}
+
+/* Asks the cache again, for the request's operation on the key in the batch `again`. */
+static void ask_again(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
+{
+    struct kvc_bluecache_request *request = &cluster->request[number];
+    struct kvc_batch *batch = cluster->again;
+    request->answered = false;
+    request->tail_ns = 0;
+    free_pages(request);
+    batch->op[0] = request->op;
+    run_requests(cluster, request->store, batch, &number, 0, 1, now_ns);
+    kvc_bluecache_send_request(cluster, now_ns, number);
+}
+
+/* Deletes the next key that an update invalidates. */
+static void invalidate(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
+{
+    struct kvc_bluecache_request *request = &cluster->request[number];
+    struct kvc_batch *batch = cluster->again;
+    batch->count = 0;
+    kvc_source_keys(cluster->source, kvc_invalidated_next(&request->invalidated), 1, batch);
+    request->key_id = batch->key_id[0];
+    request->hash = batch->hash[0];
+    request->key_bytes = batch->key_bytes[0];
+    request->value_bytes = batch->value_bytes[0];
+    request->store = (uint16_t)kvc_source_shard(cluster->source, request->hash);
+    ask_again(cluster, now_ns, number);
 }
 
 /* The database has answered: asks the cache for what follows. */
@@ -223,18 +254,18 @@ static void go_on(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t
     struct kvc_bluecache_request *request = &cluster->request[number];
     struct kvc_batch *batch = cluster->again;
     request->op = (uint8_t)kvc_cache_aside_follows((enum kvc_op)request->wanted);
-    request->answered = false;
-    request->tail_ns = 0;
-    free_pages(request);
+    if (kvc_cache_aside_updates((enum kvc_op)request->wanted)) {
+        request->invalidated = kvc_invalidations_draw(&cluster->invalidations, request->key_id);
+        invalidate(cluster, now_ns, number);
+        return;
+    }
     batch->count = 1;
-    batch->op[0] = request->op;
     batch->key_bytes[0] = request->key_bytes;
     batch->value_bytes[0] = request->value_bytes;
     batch->key_id[0] = request->key_id;
     batch->hash[0] = request->hash;
     memcpy(batch->keys, key_of(cluster, number), batch->key_stride);
-    run_requests(cluster, request->store, batch, &number, 0, 1, now_ns);
-    kvc_bluecache_send_request(cluster, now_ns, number);
+    ask_again(cluster, now_ns, number);
 }
 
 /* A saturating host sends its next request to any of the stores. Returns false if there is none. */
@@ -269,7 +300,11 @@ static void finish(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     enum kvc_op wanted = (enum kvc_op)request->wanted, asked = (enum kvc_op)request->op;
     request->missed |= asked == KVC_OP_GET && !request->hit;
     if (kvc_bluecache_has_database(cluster) && kvc_cache_aside_queries(wanted, asked, request->hit)) {
-        kvc_database_ask(&cluster->database, now_ns, false, number);
+        kvc_database_ask(&cluster->database, now_ns, false, request->key_id, number);
+        return;
+    }
+    if (request->invalidated.left > 0) {
+        invalidate(cluster, now_ns, number);
         return;
     }
     uint8_t outcome = wanted == KVC_OP_GET ? (request->missed ? KVC_BLUECACHE_MISSED : KVC_BLUECACHE_HIT)
@@ -354,6 +389,8 @@ static void handle(struct kvc_bluecache_cluster *cluster, const struct kvc_event
         break;
     case KVC_DATABASE_WORKED:
     case KVC_DATABASE_ANSWERED:
+    case KVC_DATABASE_COMPUTED:
+    case KVC_DATABASE_FETCHED:
         if (kvc_database_engine_handle(&cluster->database, event)) {
             go_on(cluster, event->time_ns, event->tag);
         }

@@ -10,7 +10,7 @@
  * segments, and a response thread wakes the application threads one after another.
  *
  * Behind the cache there may be a database (node.database): a GET that misses goes on with a query and a SET
- * of its result, and a SET is an update and then a DELETE (sim/run/cache_aside.h).
+ * of its result, and a SET is an update and then DELETEs (sim/run/cache_aside.h).
  *
  * A GET from a drive fetches only the sectors of its record, wherever they begin in the page.
  *
@@ -38,6 +38,7 @@
 #include "sim/devices/database_engine.h"
 #include "sim/devices/flash_engine.h"
 #include "sim/run/answers.h"
+#include "sim/run/cache_aside.h"
 #include "sim/workload/source.h"
 
 enum kvc_bluecache_outcome {
@@ -77,6 +78,7 @@ struct kvc_bluecache_cluster {
     double *edge_free_ns; /* Of the links from a node to another: nodes * nodes. */
     double *edge_busy_ns; /* Likewise. */
     struct kvc_database_engine database;
+    struct kvc_invalidations invalidations; /* Of the updates. */
     struct kvc_bluecache_request *request;
     uint8_t *keys;           /* Of all requests; NULL without a database. */
     struct kvc_batch *again; /* Holds a request that follows an answer of the database. */

@@ -27,7 +27,8 @@ struct kvc_bluecache_request {
     uint8_t wanted, op; /* What the application wants, and what the cache is asked for at present. */
     uint8_t key_bytes, place;
     bool hit, answered, missed;
-    bool kept; /* It changes the structures (sample.h). */
+    bool kept;                          /* It changes the structures (sample.h). */
+    struct kvc_invalidated invalidated; /* What an update has yet to delete. */
 };
 
 static inline bool kvc_bluecache_saturates(const struct kvc_bluecache_cluster *cluster)

@@ -98,7 +98,7 @@ static double place_for(const struct kvc_workload *workload, double dram_stay, d
     double hits = 0, hits_dram = 0, stored = 0;
     kvc_popularity_blocks_open(&blocks, workload);
     while (kvc_popularity_blocks_next(&blocks, &block)) {
-        double rate = block.mass / block.keys, updates = (workload->set_frac + workload->delete_frac) * rate;
+        double rate = block.mass / block.keys, updates = block.updates / block.keys;
         double valid = valid_for(stay, updates), cycle = valid + 1 / (workload->get_frac * rate);
         hits += block.mass * valid / cycle;
         hits_dram += block.mass * valid_for(dram_stay, updates) / cycle;

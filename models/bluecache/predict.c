@@ -17,10 +17,10 @@ struct loads {
     double in_ns, out_ns, dram_ns; /* Of a host, and of a store. */
     struct kvc_flash_load pages;   /* Reads, and what the log does for it. */
     struct kvc_flash_busy flash;
-    double read_ns;     /* Of one read that waits nowhere. */
-    double latency_ns;  /* Without waiting. */
-    double edge_ns;     /* Of the busiest link. */
-    double database_ns; /* Of one of its queries at a time. */
+    double read_ns;    /* Of one read that waits nowhere. */
+    double latency_ns; /* Without waiting. */
+    double edge_ns;    /* Of the busiest link. */
+    double database_ns;
 };
 
 /* The highest rates of all requests [per ns]. */
@@ -114,8 +114,9 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
                                                     config->options->switch_ns);
     }
     if (config->database != NULL) {
-        loads.database_ns = kvc_cache_aside_database_ns(mix, config->database);
-        loads.latency_ns += kvc_cache_aside_latency_ns(mix, config->database);
+        struct kvc_database_load load = kvc_cache_aside_load_of(mix, config->database, workload);
+        loads.database_ns = load.busy_ns;
+        loads.latency_ns += load.time_ns;
     }
     return loads;
 }
@@ -139,8 +140,7 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
         .fabric = 1 / loads->edge_ns,
         .call = config->threads ? config->apps / (asked * config->options->call_ns) : INFINITY,
         .wake = config->threads ? config->apps / (asked * config->options->wake_ns) : INFINITY,
-        .database =
-            loads->database_ns > 0 ? (double)config->database->queries / loads->database_ns : INFINITY,
+        .database = loads->database_ns > 0 ? 1 / loads->database_ns : INFINITY,
         .lowest = INFINITY};
     const double all[] = {limits.in,       limits.out,   limits.dram,      limits.controller,
                           limits.channels, limits.chips, limits.interface, limits.tags,

@@ -17,8 +17,8 @@ enum { LINE_BYTES = 64, LRU_LINES = 3, BUCKET_LINES = 2 };
 struct loads {
     double receive_ns, send_ns, hand_ns, serve_ns, lock_ns, memory_ns;
     struct kvc_flash_busy flash;
-    double database_ns; /* Of one of its queries at a time. */
-    double latency_ns;  /* Of a lone request. */
+    double database_ns;
+    double latency_ns; /* Of a lone request. */
 };
 
 /* Shares of a server's requests that the hottest thread receives and serves. */
@@ -162,8 +162,9 @@ static struct loads loads_of(const struct kvc_scenario *scenario, double held)
         add_load(&loads, scenario, (enum kvc_op)op, false, fracs[op] * (1 - mix.hit));
     }
     if (database != NULL) {
-        loads.database_ns = kvc_cache_aside_database_ns(&mix, database);
-        loads.latency_ns += kvc_cache_aside_latency_ns(&mix, database);
+        struct kvc_database_load load = kvc_cache_aside_load_of(&mix, database, &scenario->workload);
+        loads.database_ns = load.busy_ns;
+        loads.latency_ns += load.time_ns;
     }
     if (kvc_memcached_config_of(scenario)->flash != NULL) {
         add_flash(&loads, scenario, &mix);
@@ -228,8 +229,7 @@ static void add_metrics(const struct kvc_scenario *scenario, const struct loads 
         {"chips_limit_mops", 1e3 / loads->flash.chips_ns / server},
         {"interface_limit_mops", 1e3 / loads->flash.interface_ns / server},
         {"send_limit_mops", 1e3 / loads->send_ns / server},
-        {"database_limit_mops",
-         config->database != NULL ? 1e3 * (double)config->database->queries / loads->database_ns : INFINITY},
+        {"database_limit_mops", config->database != NULL ? 1e3 / loads->database_ns : INFINITY},
         {"kops_per_usd", result->throughput_mops * 1e3 / config->price_usd},
     };
     for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++) {
@@ -248,7 +248,6 @@ static void add_stages(const struct kvc_memcached_config *config, const struct l
                        double speed, struct kvc_result *result)
 {
     const struct kvc_flash *flash = config->flash;
-    double queries = config->database != NULL ? (double)config->database->queries : 1;
     const struct {
         const char *name, *device;
         double busy_ns;
@@ -263,7 +262,7 @@ static void add_stages(const struct kvc_memcached_config *config, const struct l
         {"chips", "flash", loads->flash.chips_ns, flash != NULL},
         {"interface", "flash", loads->flash.interface_ns, flash != NULL && flash->interface_bytes_per_s > 0},
         {"send", "nic", loads->send_ns, true},
-        {"database", "database", loads->database_ns / queries, config->database != NULL},
+        {"database", "database", loads->database_ns, config->database != NULL},
     };
     for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
         if (stages[i].used) {
@@ -289,7 +288,7 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     slowest_ns = fmax(slowest_ns, fmax(kvc_flash_shared_ns(&loads.flash), loads.flash.chips_ns));
     double per_ns = 1 / slowest_ns / server, latency_ns = loads.latency_ns;
     if (loads.database_ns > 0) {
-        per_ns = fmin(per_ns, (double)config->database->queries / loads.database_ns);
+        per_ns = fmin(per_ns, 1 / loads.database_ns);
     }
     if (workload->arrival == KVC_ARRIVAL_SATURATE || workload->arrival == KVC_ARRIVAL_CLOSED) {
         bool closed = workload->arrival == KVC_ARRIVAL_CLOSED;

@@ -8,9 +8,8 @@
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/serve.h"
-#include "sim/run/cache_aside.h"
 
-enum { ARRIVES, RECEIVED, LOCKS, BLOCKS, DONE, BEGINS, MISSED };
+enum { ARRIVES, RECEIVED, LOCKS, BLOCKS, DONE, BEGINS, MISSED, INVALIDATES };
 
 struct kvc_memcached_request {
     double sent_ns;
@@ -20,34 +19,13 @@ struct kvc_memcached_request {
     uint8_t wanted, op; /* What the application wants, and what the cache is asked for at present. */
     uint8_t key_bytes;
     bool hit, missed;
+    uint64_t key_id;
+    struct kvc_invalidated invalidated; /* What an update has yet to delete. */
 };
 
 static bool has_database(const struct kvc_memcached_server *server)
 {
     return server->config->database != NULL;
-}
-
-static void open_queue(struct kvc_memcached_queue *queue, uint32_t room, uint32_t least)
-{
-    queue->room = room > least ? room : least;
-    queue->request = kvc_array_of(queue->room, sizeof(*queue->request));
-}
-
-static bool push(struct kvc_memcached_queue *queue, uint32_t number)
-{
-    if (queue->count == queue->room) {
-        return false;
-    }
-    queue->request[(queue->first + queue->count++) % queue->room] = number;
-    return true;
-}
-
-static uint32_t pop(struct kvc_memcached_queue *queue)
-{
-    uint32_t number = queue->request[queue->first];
-    queue->first = (queue->first + 1) % queue->room;
-    queue->count--;
-    return number;
 }
 
 static bool saturates(const struct kvc_memcached_server *server)
@@ -93,16 +71,17 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
     }
     if (has_database(server)) {
         kvc_database_engine_open(&server->database, config->database, &server->events, seed);
+        kvc_invalidations_open(&server->invalidations, source, seed);
     }
     if (config->flash != NULL) {
         kvc_flash_engine_open(&server->flash, config->flash, &server->events, 0);
         kvc_flash_engine_translate(&server->flash, kvc_memcached_disk_pages(config));
     }
     uint32_t least = waiting_max(server), ring = (uint32_t)config->nic->ring_frames;
-    open_queue(&server->socket, config->room, least);
+    kvc_memcached_queue_open(&server->socket, config->room, least);
     for (uint32_t i = 0; i < config->threads; i++) {
-        open_queue(&server->thread[i].ring, ring, least);
-        open_queue(&server->thread[i].handed, config->room, least);
+        kvc_memcached_queue_open(&server->thread[i].ring, ring, least);
+        kvc_memcached_queue_open(&server->thread[i].handed, config->room, least);
     }
 }
 
@@ -121,6 +100,9 @@ void kvc_memcached_server_close(struct kvc_memcached_server *server)
         kvc_flash_engine_close(&server->flash);
     }
     kvc_events_free(&server->events);
+    for (uint32_t i = 0; i < server->requests; i++) {
+        kvc_invalidated_free(&server->request[i].invalidated);
+    }
     free(server->request);
     free(server->keys);
     free(server->free_request);
@@ -136,6 +118,7 @@ static uint32_t new_request(struct kvc_memcached_server *server)
         server->keys = kvc_array_grown(server->keys, count, server->batch->key_stride);
         server->free_request = kvc_array_grown(server->free_request, count, sizeof(*server->free_request));
         while (server->requests < count) {
+            server->request[server->requests].invalidated = (struct kvc_invalidated){0};
             server->free_request[server->free_count++] = server->requests++;
         }
     }
@@ -203,6 +186,7 @@ static bool send_request(struct kvc_memcached_server *server, double now_ns, dou
         .wanted = batch->op[0],
         .op = batch->op[0],
         .key_bytes = batch->key_bytes[0],
+        .key_id = batch->key_id[0],
     };
     memcpy(server->keys + (size_t)number * batch->key_stride, batch->keys, batch->key_stride);
     request->ring = ring_of(server, number);
@@ -221,10 +205,25 @@ static bool send_request(struct kvc_memcached_server *server, double now_ns, dou
 static void begin(struct kvc_memcached_server *server, double now_ns, uint32_t number)
 {
     if (kvc_cache_aside_updates((enum kvc_op)server->request[number].wanted)) {
-        kvc_database_ask(&server->database, now_ns, true, number);
+        kvc_database_ask(&server->database, now_ns, true, server->request[number].key_id, number);
     } else {
         transmit(server, now_ns, number);
     }
+}
+
+/* Deletes the next key that an update invalidates. */
+static void invalidate(struct kvc_memcached_server *server, double now_ns, uint32_t number)
+{
+    struct kvc_memcached_request *request = &server->request[number];
+    struct kvc_batch *batch = server->batch;
+    batch->count = 0;
+    kvc_source_keys(server->source, kvc_invalidated_next(&request->invalidated), 1, batch);
+    request->key_id = batch->key_id[0];
+    request->key_bytes = batch->key_bytes[0];
+    request->value_bytes = batch->value_bytes[0];
+    memcpy(server->keys + (size_t)number * batch->key_stride, batch->keys, batch->key_stride);
+    request->ring = server->config->owned ? owner_of(server, number) : request->ring;
+    transmit(server, now_ns, number);
 }
 
 /* The database has answered: asks the cache for what follows. */
@@ -232,11 +231,17 @@ static void go_on(struct kvc_memcached_server *server, double now_ns, uint32_t n
 {
     struct kvc_memcached_request *request = &server->request[number];
     request->op = (uint8_t)kvc_cache_aside_follows((enum kvc_op)request->wanted);
-    transmit(server, now_ns, number);
+    if (kvc_cache_aside_updates((enum kvc_op)request->wanted)) {
+        request->invalidated = kvc_invalidations_draw(&server->invalidations, request->key_id);
+        invalidate(server, now_ns, number);
+    } else {
+        transmit(server, now_ns, number);
+    }
 }
 
 static void free_request(struct kvc_memcached_server *server, uint32_t number)
 {
+    kvc_invalidated_free(&server->request[number].invalidated);
     server->free_request[server->free_count++] = number;
 }
 
@@ -367,7 +372,7 @@ static void start(struct kvc_memcached_server *server, double now_ns, uint16_t n
         queue = thread->receives ? &thread->ring : handed;
     }
     while (thread->jobs < config->burst && queue->count > 0) {
-        thread->job[thread->jobs++] = pop(queue);
+        thread->job[thread->jobs++] = kvc_memcached_queue_pop(queue);
     }
     if (thread->jobs == 0) {
         thread->awake = false;
@@ -418,7 +423,7 @@ static void wake(struct kvc_memcached_server *server, double now_ns, uint16_t ow
 static void arrive(struct kvc_memcached_server *server, double now_ns, uint32_t number)
 {
     uint16_t owner = server->request[number].owner;
-    if (!push(&server->thread[owner].ring, number)) {
+    if (!kvc_memcached_queue_push(&server->thread[owner].ring, number)) {
         server->ring_drops++;
         drop(server, number);
         return;
@@ -438,7 +443,7 @@ static void hand_on(struct kvc_memcached_server *server, double now_ns, uint16_t
             request->owner = owner_of(server, received[i]);
         }
         uint16_t owner = request->owner;
-        if (push(handed_to(server, owner), received[i])) {
+        if (kvc_memcached_queue_push(handed_to(server, owner), received[i])) {
             wake(server, now_ns, owner);
         } else {
             server->handed_drops++;
@@ -474,8 +479,9 @@ static void answer(struct kvc_memcached_server *server, double now_ns, double un
                                kvc_memcached_wire_ns(config, bytes));
     double done_ns = sent_ns + config->path_ns;
     request->missed |= asked == KVC_OP_GET && !request->hit;
-    if (has_database(server) && kvc_cache_aside_queries(wanted, asked, request->hit)) {
-        kvc_events_add(&server->events, done_ns, MISSED, 0, number);
+    bool queries = has_database(server) && kvc_cache_aside_queries(wanted, asked, request->hit);
+    if (queries || request->invalidated.left > 0) {
+        kvc_events_add(&server->events, done_ns, queries ? MISSED : INVALIDATES, 0, number);
         return;
     }
     done_ns += server->stopped_ns;
@@ -547,10 +553,16 @@ static void handle(struct kvc_memcached_server *server, const struct kvc_event *
         begin(server, event->time_ns, event->tag);
         break;
     case MISSED:
-        kvc_database_ask(&server->database, event->time_ns, false, event->tag);
+        kvc_database_ask(&server->database, event->time_ns, false, server->request[event->tag].key_id,
+                         event->tag);
+        break;
+    case INVALIDATES:
+        invalidate(server, event->time_ns, event->tag);
         break;
     case KVC_DATABASE_WORKED:
     case KVC_DATABASE_ANSWERED:
+    case KVC_DATABASE_COMPUTED:
+    case KVC_DATABASE_FETCHED:
         if (kvc_database_engine_handle(&server->database, event)) {
             go_on(server, event->time_ns, event->tag);
         }

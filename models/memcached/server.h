@@ -13,7 +13,7 @@
  * instances share the SSD.
  *
  * Behind the cache there may be a database (node.database): a GET that misses goes on with a query and a SET
- * of its result, and a SET is an update and then a DELETE (sim/run/cache_aside.h).
+ * of its result, and a SET is an update and then DELETEs (sim/run/cache_aside.h).
  *
  * Like a NIC of KV-Direct, the server handles its own events up to the engine's time. Its clock stands still
  * while it is stopped.
@@ -30,12 +30,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/memcached/queue.h"
 #include "models/memcached/shard.h"
 #include "sim/base/events.h"
 #include "sim/devices/database_engine.h"
 #include "sim/devices/flash_engine.h"
 #include "sim/devices/rss.h"
 #include "sim/run/answers.h"
+#include "sim/run/cache_aside.h"
 #include "sim/workload/source.h"
 
 enum kvc_memcached_outcome {
@@ -43,12 +45,6 @@ enum kvc_memcached_outcome {
     KVC_MEMCACHED_MISS,
     KVC_MEMCACHED_SET_DONE,
     KVC_MEMCACHED_DELETE_DONE,
-};
-
-/* A queue of requests with a limited room. */
-struct kvc_memcached_queue {
-    uint32_t *request;
-    uint32_t first, count, room;
 };
 
 struct kvc_memcached_thread {
@@ -76,7 +72,8 @@ struct kvc_memcached_server {
     struct kvc_batch *batch; /* Holds one request. */
     struct kvc_events events;
     struct kvc_database_engine database;
-    struct kvc_flash_engine flash; /* Fatcache: the SSD of its instances. */
+    struct kvc_invalidations invalidations; /* Of its updates. */
+    struct kvc_flash_engine flash;          /* Fatcache: the SSD of its instances. */
     struct kvc_memcached_request *request;
     uint8_t *keys; /* Of all requests. */
     uint32_t *free_request;

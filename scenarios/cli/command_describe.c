@@ -76,6 +76,8 @@ static const struct topic sections[] = {
     {"cluster", "section of a scenario: how many machines", &kvc_cluster_option_table, NULL, 0},
     {"workload", "section of a scenario: the offered load", &kvc_workload_option_table,
      EXTRA(workload_extra)},
+    {"workload.actions", "actions of an application in front of a database", &kvc_action_option_table, NULL,
+     0},
     {"workload.dist", "popularity of keys as a table", &kvc_dist_option_table, NULL, 0},
     {"workload.arrival", "when requests come; one kind at a time", &kvc_arrival_option_table, NULL, 0},
     {"workload.arrival.curve", "points of a rate curve", &kvc_rate_curve_option_table, NULL, 0},
@@ -317,6 +319,17 @@ static bool find_topic(const char *name, const char *option, struct topic *topic
     return false;
 }
 
+static json_t *actions_document(const struct kvc_workload_preset *preset)
+{
+    json_t *actions = json_array();
+    for (uint32_t i = 0; i < preset->action_count; i++) {
+        const struct kvc_action *action = &preset->actions[i];
+        json_array_append_new(actions, json_pack("{s:s, s:f, s:s}", "name", action->name, "frac",
+                                                 action->frac, "invalidates", action->invalidates));
+    }
+    return actions;
+}
+
 static int describe_preset(const struct kvc_workload_preset *preset, const char *json)
 {
     struct kvc_workload workload = {0};
@@ -334,6 +347,9 @@ static int describe_preset(const struct kvc_workload_preset *preset, const char 
             json_object_set_new(object, "set_frac", json_real(preset->set_frac));
             json_object_set_new(object, "delete_frac", json_real(preset->delete_frac));
         }
+        if (preset->actions != NULL) {
+            json_object_set_new(object, "actions", actions_document(preset));
+        }
         return kvc_print_json(object, json);
     }
     printf("%s: workload preset (%s)\n", preset->name, preset->source);
@@ -345,6 +361,12 @@ static int describe_preset(const struct kvc_workload_preset *preset, const char 
     if (preset->has_mix) {
         printf("  mix     get %.6g, set %.6g, delete %.6g\n", preset->get_frac, preset->set_frac,
                preset->delete_frac);
+    }
+    for (uint32_t i = 0; i < preset->action_count; i++) {
+        const struct kvc_action *action = &preset->actions[i];
+        bool reads = action->invalidates[0] == '\0';
+        printf("  %-7s %s %.6g of the %s%s\n", i == 0 ? "actions" : "", action->name, action->frac,
+               reads ? "GETs" : "SETs, invalidates ", action->invalidates);
     }
     return KVC_OK;
 }

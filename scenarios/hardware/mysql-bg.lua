@@ -1,5 +1,6 @@
 -- MySQL with the data of BG's 20 million users: two Xeon E5-2665 and three SSDs, as in Xu et al., BlueCache, PVLDB
--- 10(4), 2016, sec. 6.4. The paper publishes no times of queries; the one here follows from where two curves cross.
+-- 10(4), 2016, sec. 6.4. The paper publishes no times of queries; the one here follows from where two curves cross. A scenario
+-- in which that crossing is to be predicted takes mysql-bg-machine.
 return {
   kind = "database",
   name = "MySQL with 600 GB of BG on two Xeon E5-2665",

@@ -8,6 +8,7 @@
 
 #include "models/model.h"
 #include "scenarios/load/load_internal.h"
+#include "sim/run/cache_aside.h"
 
 void kvc_loaded_free(struct kvc_loaded *loaded)
 {
@@ -86,6 +87,9 @@ static enum kvc_status resolve_and_check(const struct kvc_decoder *decoder)
     kvc_run_settle(&scenario->run, &scenario->workload);
     if (kvc_run_check(&scenario->run, scenario->workload.keys, &inner) != KVC_OK) {
         return fail_check(decoder, "run", &inner);
+    }
+    if (kvc_cache_aside_check(scenario, &inner) != KVC_OK) {
+        return fail_check(decoder, "workload", &inner);
     }
     if (kvc_scenario_resolve(scenario, &inner) != KVC_OK ||
         (scenario->model->check != NULL && scenario->model->check(scenario, &inner) != KVC_OK)) {

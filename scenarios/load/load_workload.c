@@ -46,6 +46,30 @@ static void note_preset(struct presets *presets, const struct kvc_workload *befo
     }
 }
 
+/* Records the actions of a preset, which a scenario's own list replaces. */
+static enum kvc_status record_actions(const struct kvc_decoder *decoder,
+                                      const struct kvc_workload_preset *preset)
+{
+    char path[KVC_PATH_MAX], frac[48], source[KVC_PROFILE_NAME_MAX];
+    enum kvc_status status = KVC_OK;
+    snprintf(source, sizeof(source), "preset %s", preset->name);
+    for (uint32_t i = 0; status == KVC_OK && i < preset->action_count; i++) {
+        const struct kvc_action *action = &preset->actions[i];
+        kvc_quantity_print(action->frac, KVC_UNIT_NONE, frac, sizeof(frac));
+        snprintf(path, sizeof(path), "workload.actions.%u.name", i + 1);
+        status = kvc_decode_record(decoder, path, action->name, false, source, false);
+        if (status == KVC_OK) {
+            snprintf(path, sizeof(path), "workload.actions.%u.frac", i + 1);
+            status = kvc_decode_record(decoder, path, frac, true, source, false);
+        }
+        if (status == KVC_OK) {
+            snprintf(path, sizeof(path), "workload.actions.%u.invalidates", i + 1);
+            status = kvc_decode_record(decoder, path, action->invalidates, false, source, false);
+        }
+    }
+    return status;
+}
+
 static enum kvc_status apply_preset(const struct kvc_decoder *decoder, const char *path,
                                     struct kvc_workload *workload, struct presets *presets)
 {
@@ -62,7 +86,7 @@ static enum kvc_status apply_preset(const struct kvc_decoder *decoder, const cha
     }
     kvc_workload_preset_apply(preset, workload);
     note_preset(presets, &before, workload, preset);
-    return KVC_OK;
+    return record_actions(decoder, preset);
 }
 
 /* Applies workload.preset, which is one name or a list of names, in order. */
@@ -299,7 +323,7 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
 {
     static const char *const extra[] = {"preset", "dist", "arrival", NULL};
     static const char *const fixed_only[] = {"key", "value", NULL};
-    static const char *const not_traced[] = {"sizes",  "key",  "value",     "get",    "set",
+    static const char *const not_traced[] = {"sizes",  "key",  "value",     "get",    "set", "actions",
                                              "delete", "dist", "per_frame", "preset", NULL};
     static const char *const open_only[] = {"fill_timeout", NULL};
     struct presets presets = {.labels = 0};

@@ -56,3 +56,55 @@ Test(load_workload, reads_each_kind_of_arrival)
         kvc_loaded_free(loaded);
     }
 }
+
+#define ACTIONS                                                                                              \
+    "workload = { get = 0.9, actions = {\n"                                                                  \
+    "  { name = 'profile', frac = 1, value = 700 },\n"                                                       \
+    "  { name = 'accept', frac = 1, invalidates = '2 profile' } } }"
+
+Test(load_workload, reads_actions)
+{
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("return { system = { kind = 'memcached', network = 'tcp', loopback = true },\n"
+                         "  node = { sockets = 1, database = 'mysql-bg' }, " ACTIONS " }",
+                         NULL);
+    const struct kvc_workload *workload = &loaded->scenario.workload;
+    cr_assert_eq(workload->action_count, 2);
+    cr_expect_str_eq(workload->actions[1].name, "accept");
+    cr_expect_eq(workload->actions[0].value_bytes, 700);
+    kvc_test_expect_parameter(loaded, "workload.actions.2.invalidates", "2 profile", false, "scenario");
+    kvc_loaded_free(loaded);
+}
+
+Test(load_workload, refuses_actions_without_a_database_or_of_a_sample)
+{
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n " ACTIONS " }", 2,
+                     "found 2 actions, allowed only with a database behind the cache (node.database)");
+    kvc_test_refuses("return { system = { kind = 'bluecache' }, node = { database = 'mysql-bg' },\n" ACTIONS
+                     ",\n  run = { functional = 'sampled' } }",
+                     5, "run.functional: allowed with workload.actions is \"full\"");
+    kvc_test_refuses("return { system = { kind = 'bluecache' }, node = { database = 'mysql-bg' },\n"
+                     "  workload = { get = 0.9, actions = { { name = 'profile', frac = 1, value = 2e6 },\n"
+                     "  { name = 'accept', frac = 1, invalidates = 'profile' } } } }",
+                     2, "workload.actions.1.value: found 2000000");
+}
+
+Test(load_workload, applies_the_actions_of_a_preset_unless_there_are_others)
+{
+    static const char head[] = "return { system = { kind = 'memcached', network = 'tcp', loopback = true },\n"
+                               "  node = { sockets = 1, database = 'mysql-bg' },\n";
+    char source[1024];
+    snprintf(source, sizeof(source), "%s workload = { preset = 'bg-high' } }", head);
+    struct kvc_loaded *preset = kvc_test_accepts(source, NULL);
+    cr_expect_eq(preset->scenario.workload.action_count, 9);
+    kvc_test_expect_parameter(preset, "workload.actions.9.name", "thaw_friendship", false, "preset bg-high");
+    kvc_test_expect_parameter(preset, "workload.actions.9.frac", "0.2", true, "preset bg-high");
+    snprintf(source, sizeof(source),
+             "%s workload = { preset = 'bg-high', set = 0, actions = { { name = 'view', frac = 1 } } } }",
+             head);
+    struct kvc_loaded *own = kvc_test_accepts(source, NULL);
+    cr_expect_eq(own->scenario.workload.action_count, 1);
+    cr_expect_null(kvc_test_find(&own->parameters, "workload.actions.9.name"));
+    kvc_loaded_free(preset);
+    kvc_loaded_free(own);
+}

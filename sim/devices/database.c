@@ -1,10 +1,21 @@
 #include "sim/devices/database.h"
 
+#include <math.h>
+
+#include "sim/devices/page_pool.h"
+
+/* Most pages of the data: the lists of the pool have as many entries. */
+#define DATA_PAGES_MAX 268435456.0
+
 static const char *const times[] = {"exponential", "fixed", NULL};
 
 #define TIME_ROW(name_, field, low, text)                                                                    \
     .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_database, field),                  \
     .unit = KVC_UNIT_NS, .min = low, .max = 1e12, .help = text
+
+#define SIZE_ROW(name_, field, low, high, text)                                                              \
+    .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_database, field),                  \
+    .unit = KVC_UNIT_BYTES, .min = low, .max = high, .optional = true, .help = text
 
 static const struct kvc_option rows[] = {
     {.name = "name",
@@ -19,10 +30,10 @@ static const struct kvc_option rows[] = {
      .max = 1e6,
      .help = "queries that it works on at a time; more of them raise the highest rate, and others wait"},
     {TIME_ROW("read", read_ns, 1,
-              "mean time of a query; a longer time makes misses of the cache more costly")},
-    {TIME_ROW(
-         "write", write_ns, 1,
-         "mean time of an update for each key that it invalidates; a longer time leaves less for queries"),
+              "mean time of a query, or machine if it follows from the options behind times; a longer time "
+              "makes misses of the cache more costly"),
+     .auto_word = "machine", .auto_value = -1},
+    {TIME_ROW("write", write_ns, 1, "mean time of an update; a longer time leaves less for queries"),
      .by_default = "read", .auto_word = "read", .auto_value = -1},
     {TIME_ROW("latency", latency_ns, 0,
               "time of the way to the database and back; a longer time lengthens misses and updates"),
@@ -32,7 +43,50 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_database, times),
      .by_default = "exponential",
      .choices = times,
-     .help = "how long single queries take: spread as an exponential distribution, or all alike"},
+     .help = "how long single queries take: spread as an exponential distribution, or all alike; on a "
+             "machine, how long their statements take"},
+    {.name = "cores",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_database, cores),
+     .min = 1,
+     .max = 4096,
+     .optional = true,
+     .help = "machine: statements that run at a time; more of them raise the rate that the processors allow"},
+    {.name = "statements",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_database, statements),
+     .min = 1e-3,
+     .max = 1e6,
+     .optional = true,
+     .help = "machine: mean number of statements of a query; more of them take longer"},
+    {TIME_ROW("statement", statement_ns, 0,
+              "machine: mean time of a statement on a core; longer ones take longer"),
+     .optional = true},
+    {.name = "pages",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_database, pages),
+     .min = 0,
+     .max = 1e6,
+     .optional = true,
+     .help = "machine: mean number of pages that a query uses, without upper levels of indexes; more of them "
+             "read the drives more often"},
+    {SIZE_ROW("page", page_bytes, 512, 1e9,
+              "machine: size of a page; larger pages fill the pool with less of use")},
+    {SIZE_ROW("data", data_bytes, 512, 1e18,
+              "machine: size of all data; more of it is less often in the pool")},
+    {SIZE_ROW("pool", pool_bytes, 512, 1e18, "machine: memory for pages; a larger pool spares the drives")},
+    {TIME_ROW("page_read", page_read_ns, 0,
+              "machine: time in which a drive reads a page; a longer time makes queries longer"),
+     .optional = true},
+    {.name = "page_rate",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_database, page_mops),
+     .unit = KVC_UNIT_MOPS,
+     .min = 1e-9,
+     .max = 1e6,
+     .optional = true,
+     .help = "machine: pages that all drives read together; more of them raise the rate of queries that miss "
+             "the pool"},
 };
 
 static const struct kvc_option_table options = {.name = "database",
@@ -40,15 +94,104 @@ static const struct kvc_option_table options = {.name = "database",
                                                 .count = sizeof(rows) / sizeof(*rows),
                                                 .size = sizeof(struct kvc_database)};
 
+/* Returns the first option of the machine that is missing, or NULL. */
+static const char *missing(const struct kvc_database *database)
+{
+    const struct {
+        const char *name;
+        double value;
+    } needed[] = {{"cores", database->cores > 0 ? 1 : NAN}, {"statements", database->statements},
+                  {"statement", database->statement_ns},    {"pages", database->pages},
+                  {"page", database->page_bytes},           {"data", database->data_bytes},
+                  {"pool", database->pool_bytes},           {"page_read", database->page_read_ns},
+                  {"page_rate", database->page_mops}};
+    for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+        if (isnan(needed[i].value)) {
+            return needed[i].name;
+        }
+    }
+    return NULL;
+}
+
+static enum kvc_status check(const void *device, struct kvc_diag *diag)
+{
+    const struct kvc_database *database = device;
+    if (database->read_ns >= 0) {
+        return KVC_OK;
+    }
+    const char *name = missing(database);
+    if (name != NULL) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "database.%s is missing; read = \"machine\" needs it, and allowed is a time of a "
+            "query instead",
+            name);
+    }
+    if (database->data_bytes / database->page_bytes > DATA_PAGES_MAX) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "database.data has %.3g pages; allowed are up to %.0f: simulate a part of the data, "
+            "the pool and the keys",
+            database->data_bytes / database->page_bytes, DATA_PAGES_MAX);
+    }
+    return KVC_OK;
+}
+
 const struct kvc_device_kind kvc_database_kind = {
     .name = "database",
     .help = "Database behind the cache: queries at a time, times of queries and updates (optional)",
     .options = &options,
-    .optional = true};
+    .optional = true,
+    .check = check};
 
 void kvc_database_speed_up(struct kvc_database *database, double factor)
 {
-    database->read_ns /= factor;
+    database->read_ns /= database->read_ns > 0 ? factor : 1;
+    database->statement_ns /= factor;
+    database->page_read_ns /= factor;
+    database->page_mops *= factor;
     database->write_ns /= database->write_ns > 0 ? factor : 1;
     database->latency_ns /= factor;
+}
+
+uint32_t kvc_database_data_pages(const struct kvc_database *database)
+{
+    return (uint32_t)fmax(ceil(database->data_bytes / database->page_bytes), 1);
+}
+
+uint32_t kvc_database_pool_pages(const struct kvc_database *database)
+{
+    double pages = floor(database->pool_bytes / database->page_bytes);
+    return (uint32_t)fmin(fmax(pages, 1), kvc_database_data_pages(database));
+}
+
+double kvc_database_memory_bytes(const struct kvc_database *database)
+{
+    return kvc_database_on_machine(database, false) ? kvc_page_pool_bytes(kvc_database_data_pages(database))
+                                                    : 0;
+}
+
+/* Returns the share of the pages that are not in the pool: all pages that the keys use are equally popular.
+ */
+static double missed_frac(const struct kvc_database *database, double keys)
+{
+    double pages = kvc_database_data_pages(database);
+    double used = pages * -expm1(-keys * database->pages / pages);
+    return fmax(1 - kvc_database_pool_pages(database) / fmax(used, 1), 0);
+}
+
+struct kvc_database_load kvc_database_load_of(const struct kvc_database *database, bool writes, double keys)
+{
+    struct kvc_database_load load = {.time_ns = kvc_database_ns(database, writes)};
+    double queries = (double)database->queries;
+    if (!kvc_database_on_machine(database, writes)) {
+        load.busy_ns = load.time_ns / queries;
+        return load;
+    }
+    double missed = database->pages * missed_frac(database, keys);
+    double cores_ns = database->statements * database->statement_ns;
+    load.time_ns = cores_ns + missed * database->page_read_ns;
+    load.busy_ns = fmax(load.time_ns / queries,
+                        fmax(cores_ns / (double)database->cores, missed * 1e3 / database->page_mops));
+    return load;
 }

@@ -3,18 +3,19 @@
  *
  * A GET that misses becomes a query of the database and then a SET of its result. A SET is an update of the
  * database and then a DELETE of the key, so that the next GET of the key misses and the cache never holds
- * what is no longer true. All other requests concern the cache alone.
+ * what is no longer true. With actions (sim/workload/actions.h), an update is followed by a DELETE of every
+ * key that it invalidates, one after another. All other requests concern the cache alone.
  *
- * Not modelled: updates that invalidate several keys, queries for the same key at the same time that share
- * one answer, and results that are updated while they are on their way to the cache. */
+ * Not modelled: queries for the same key at the same time that share one answer, and results that are updated
+ * while they are on their way to the cache. */
 #ifndef KVC_SIM_RUN_CACHE_ASIDE_H
 #define KVC_SIM_RUN_CACHE_ASIDE_H
 
-#include <math.h>
 #include <stdbool.h>
 
 #include "sim/devices/database.h"
-#include "sim/workload/workload.h"
+#include "sim/scenario.h"
+#include "sim/workload/source.h"
 
 /** Returns whether a request of the application begins with an update of the database. */
 static inline bool kvc_cache_aside_updates(enum kvc_op wanted)
@@ -45,39 +46,48 @@ struct kvc_cache_aside_mix {
     double hit;     /**< Share of the GETs that hit. */
 };
 
-/** Returns the share of the GETs of stored keys that find them valid: with a database, a GET misses if the
- * latest request for its key was an update or a DELETE. */
-static inline double kvc_cache_aside_valid_frac(const struct kvc_workload *workload)
-{
-    return workload->get_frac;
-}
+/** Checks that a database and all keys are there if the workload has actions. */
+enum kvc_status kvc_cache_aside_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+/** Returns the share of the GETs of stored keys that find them valid: with a database, a GET misses if what
+ * concerned its key last was an update or a DELETE. */
+double kvc_cache_aside_valid_frac(const struct kvc_workload *workload);
 
 /** Returns the mix if a share `hit` of the GETs hits. */
-static inline struct kvc_cache_aside_mix kvc_cache_aside_mix_of(const struct kvc_workload *workload,
-                                                                bool has_database, double hit)
-{
-    double get = workload->get_frac, set = workload->set_frac, delete = fmax(1 - get - set, 0);
-    if (!has_database) {
-        return (struct kvc_cache_aside_mix){.get = get, .set = set, .delete = delete, .hit = hit};
-    }
-    double queries = get * (1 - hit);
-    return (struct kvc_cache_aside_mix){
-        .get = get, .set = queries, .delete = delete + set, .queries = queries, .updates = set, .hit = hit};
-}
+struct kvc_cache_aside_mix kvc_cache_aside_mix_of(const struct kvc_workload *workload, bool has_database,
+                                                  double hit);
 
-/** Returns the time for which a request of the application occupies one of the queries that the database
- * works on [ns]. */
-static inline double kvc_cache_aside_database_ns(const struct kvc_cache_aside_mix *mix,
-                                                 const struct kvc_database *database)
-{
-    return mix->queries * kvc_database_ns(database, false) + mix->updates * kvc_database_ns(database, true);
-}
+/** Returns what a request of the application takes of the database on average, with its ways if it waits
+ * nowhere. */
+struct kvc_database_load kvc_cache_aside_load_of(const struct kvc_cache_aside_mix *mix,
+                                                 const struct kvc_database *database,
+                                                 const struct kvc_workload *workload);
 
-/** Returns the time that a request of the application spends at the database if it waits nowhere [ns]. */
-static inline double kvc_cache_aside_latency_ns(const struct kvc_cache_aside_mix *mix,
-                                                const struct kvc_database *database)
-{
-    return kvc_cache_aside_database_ns(mix, database) + (mix->queries + mix->updates) * database->latency_ns;
-}
+/** Draws the keys that updates invalidate. */
+struct kvc_invalidations {
+    const struct kvc_source *source; /**< Knows the actions and the members. */
+    struct kvc_rng rng;              /**< Of actions and further members. */
+};
+
+/** Keys that an update has yet to delete from the cache, one after another. */
+struct kvc_invalidated {
+    uint64_t *key_id; /**< The keys; NULL: none. */
+    uint32_t left;    /**< How many there are. */
+};
+
+/** Opens the draws of a replica; `source` must outlive them. */
+void kvc_invalidations_open(struct kvc_invalidations *invalidations, const struct kvc_source *source,
+                            uint64_t seed);
+
+/** Draws the action of an update for a key, and the keys that it invalidates: those of the key's member and
+ * of as many others as the action concerns. Without actions, it is the key itself. The caller frees the keys.
+ * Exits with status 3 if memory is short. */
+struct kvc_invalidated kvc_invalidations_draw(struct kvc_invalidations *invalidations, uint64_t key_id);
+
+/** Takes the next key; there must be one. */
+uint64_t kvc_invalidated_next(struct kvc_invalidated *invalidated);
+
+/** Frees the keys, not the struct. */
+void kvc_invalidated_free(struct kvc_invalidated *invalidated);
 
 #endif

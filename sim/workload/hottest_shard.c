@@ -29,10 +29,12 @@ static void set_popularity(struct placement *placement, const struct kvc_workloa
 {
     uint64_t keys = workload->keys;
     struct kvc_zipf *zipf = NULL;
+    struct kvc_action_mix actions;
     struct kvc_popularity_blocks blocks;
     struct kvc_popularity_block block;
+    kvc_action_mix_open(&actions, workload, NULL); /* kvc_workload_check() has checked it. */
     if (workload->popularity == KVC_POPULARITY_ZIPF &&
-        (zipf = kvc_zipf_create(keys, workload->zipf_s)) == NULL) {
+        (zipf = kvc_zipf_create(keys / actions.kinds, workload->zipf_s)) == NULL) {
         kvc_out_of_memory("the popularity of %llu keys", (unsigned long long)keys);
     }
     kvc_popularity_blocks_open(&blocks, workload);
@@ -43,7 +45,10 @@ static void set_popularity(struct placement *placement, const struct kvc_workloa
     placement->keys = keys < POPULAR_KEYS ? (uint32_t)keys : POPULAR_KEYS;
     placement->rest = 1;
     for (uint32_t i = 0; i < placement->keys; i++) {
-        double mass = zipf != NULL ? kvc_zipf_mass(zipf, i + 1) - kvc_zipf_mass(zipf, i) : 1.0 / (double)keys;
+        uint32_t member = i / actions.kinds, kind = i % actions.kinds;
+        double mass = zipf != NULL ? kvc_zipf_mass(zipf, member + 1) - kvc_zipf_mass(zipf, member)
+                                   : (double)actions.kinds / (double)keys;
+        mass *= actions.read_frac[kind];
         placement->mass[i] = mass;
         placement->rest -= mass;
         placement->rest_squares -= mass * mass;

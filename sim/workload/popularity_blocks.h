@@ -3,28 +3,37 @@
  * popularity. A sum over all keys becomes a sum over at most 1300 blocks.
  *
  * For a Zipf distribution, a block is 1/64 of its first rank wide; the first 128 ranks are blocks of one key.
- * A uniform workload is a single block. */
+ * A uniform workload is a single block. With actions, these are blocks of members, and each becomes a block
+ * for every kind of their keys; popularity descends from member to member. */
 #ifndef KVC_SIM_WORKLOAD_POPULARITY_BLOCKS_H
 #define KVC_SIM_WORKLOAD_POPULARITY_BLOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/workload/actions.h"
 #include "sim/workload/workload.h"
 #include "sim/workload/zipf.h"
 
 /** An iterator over blocks. */
 struct kvc_popularity_blocks {
-    struct kvc_zipf *zipf; /**< The distribution; NULL if it is uniform. */
-    uint64_t keys;         /**< Keys of the workload. */
-    uint64_t next;         /**< First key of the next block. */
-    double mass_before;    /**< Share of all requests that earlier blocks receive. */
+    struct kvc_zipf *zipf;         /**< The distribution; NULL if it is uniform. */
+    struct kvc_action_mix actions; /**< What requests are to the application. */
+    double update_frac;            /**< Share of the requests that update or delete. */
+    uint64_t keys;                 /**< Keys of the workload. */
+    uint64_t members;              /**< Members of the workload; without actions, keys. */
+    uint64_t first;                /**< First member of the present block. */
+    uint64_t next;                 /**< First member of the next block. */
+    uint32_t kind;                 /**< The next kind of the present block; 0: it begins a new one. */
+    double mass;                   /**< Share of all requests that the present block receives. */
+    double mass_before;            /**< Likewise all blocks up to it. */
 };
 
 /** One block. */
 struct kvc_popularity_block {
-    double keys; /**< Number of keys in the block. */
-    double mass; /**< Their share of all requests, 0 to 1. */
+    double keys;    /**< Number of keys in the block. */
+    double mass;    /**< Their share of the GETs, 0 to 1; without actions, that of all requests. */
+    double updates; /**< How many of them a request invalidates, if a database is behind the cache. */
 };
 
 /** Starts an iteration. A popularity other than Zipf counts as uniform, and so does Zipf if memory is short.

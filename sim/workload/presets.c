@@ -96,4 +96,8 @@ void kvc_workload_preset_apply(const struct kvc_workload_preset *preset, struct 
         workload->set_frac = preset->set_frac;
         workload->delete_frac = preset->delete_frac;
     }
+    if (preset->actions != NULL) {
+        memcpy(workload->actions, preset->actions, preset->action_count * sizeof(*preset->actions));
+        workload->action_count = preset->action_count;
+    }
 }

@@ -26,6 +26,8 @@ struct kvc_workload_preset {
     double get_frac;      /**< Share of GET requests, 0 to 1. */
     double set_frac;      /**< Share of SET requests, 0 to 1. */
     double delete_frac;   /**< Share of DELETE requests, 0 to 1. */
+    const struct kvc_action *actions; /**< What GETs and SETs are to the application; NULL: not set. */
+    uint32_t action_count;            /**< Number of actions, at most KVC_ACTIONS_MAX. */
 };
 
 /** Initialises the fields of a preset whose keys all have one size and whose values all have one size. */

@@ -3,6 +3,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "sim/workload/actions.h"
+#include "sim/workload/bg_presets.h"
+
 static const struct kvc_workload valid = {.keys = 1000,
                                           .key_bytes = 8,
                                           .value_bytes = 8,
@@ -59,4 +62,24 @@ Test(presets, with_unknown_names_are_refused_and_the_nearest_is_named)
     diag = (struct kvc_diag){0};
     cr_assert_eq(kvc_workload_preset_choose(lists, "zzzzzzzzzzzz", &preset, &diag), KVC_ERR_SCENARIO);
     cr_assert_not_null(strstr(diag.message, "allowed: own-small, own-large, ycsb-a, "), "%s", diag.message);
+}
+
+Test(presets, of_bg_are_complete_and_differ_in_their_updates)
+{
+    static const double updates[] = {0, 0.001, 0.01, 0.1};
+    for (size_t i = 0; i < sizeof(updates) / sizeof(*updates); i++) {
+        struct kvc_workload workload = valid;
+        struct kvc_action_mix mix;
+        struct kvc_diag diag = {0};
+        cr_assert_not_null(kvc_bg_presets[i].name);
+        kvc_workload_preset_apply(&kvc_bg_presets[i], &workload);
+        enum kvc_status status = kvc_workload_check(&workload, &diag);
+        cr_assert_eq(status, KVC_OK, "%s: %s", kvc_bg_presets[i].name, diag.message);
+        cr_expect_eq(workload.set_frac, updates[i], "%s", kvc_bg_presets[i].name);
+        kvc_action_mix_open(&mix, &workload, NULL);
+        cr_expect_eq(mix.kinds, 5);
+        /* 0.4 invitations and 0.2 rejections of a key, 0.2 of five keys and 0.2 of four. */
+        double invalidated = kvc_action_mix_invalidated(&mix);
+        cr_expect_float_eq(invalidated, 2.4, 1e-12, "%g", invalidated);
+    }
 }

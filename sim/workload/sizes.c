@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/rng.h"
+#include "sim/workload/actions.h"
 #include "sim/workload/alias.h"
 
 /* Parameters of Atikoglu et al.; see the header. */
@@ -33,7 +34,8 @@ static const uint64_t key_salt = 0x6b65795f73697a65ull, value_salt = 0x76616c756
 struct kvc_sizes {
     int set;
     uint8_t key_bytes; /* The size of every key, unless sizes are random. */
-    uint32_t value_bytes;
+    uint32_t kinds;    /* Of keys, each with values of one size, unless sizes are random. */
+    uint32_t value_bytes[KVC_ACTIONS_MAX];
     struct kvc_alias key, value; /* For etc, var and sys. */
 };
 
@@ -94,6 +96,16 @@ static bool is_random(int set)
     return set == KVC_SIZES_ETC || set == KVC_SIZES_VAR || set == KVC_SIZES_SYS;
 }
 
+static void set_values(struct kvc_sizes *sizes, const struct kvc_workload *workload)
+{
+    struct kvc_action_mix mix;
+    kvc_action_mix_open(&mix, workload, NULL); /* kvc_workload_check() has checked it. */
+    sizes->kinds = mix.kinds;
+    for (uint32_t kind = 0; kind < mix.kinds; kind++) {
+        sizes->value_bytes[kind] = (uint32_t)mix.value_bytes[kind];
+    }
+}
+
 struct kvc_sizes *kvc_sizes_create(const struct kvc_workload *workload)
 {
     struct kvc_sizes *sizes = calloc(1, sizeof(*sizes));
@@ -102,7 +114,11 @@ struct kvc_sizes *kvc_sizes_create(const struct kvc_workload *workload)
     }
     sizes->set = workload->sizes;
     sizes->key_bytes = workload->sizes == KVC_SIZES_FIXED ? (uint8_t)workload->key_bytes : APP_KEY;
-    sizes->value_bytes = workload->sizes == KVC_SIZES_FIXED ? (uint32_t)workload->value_bytes : APP_VALUE;
+    sizes->kinds = 1;
+    sizes->value_bytes[0] = APP_VALUE;
+    if (workload->sizes == KVC_SIZES_FIXED) {
+        set_values(sizes, workload);
+    }
     if (!is_random(sizes->set)) {
         return sizes;
     }
@@ -126,7 +142,11 @@ struct kvc_sizes *kvc_sizes_create(const struct kvc_workload *workload)
 
 bool kvc_sizes_fixed(const struct kvc_sizes *sizes)
 {
-    return sizes->set == KVC_SIZES_FIXED || sizes->set == KVC_SIZES_APP;
+    bool alike = sizes->set == KVC_SIZES_FIXED || sizes->set == KVC_SIZES_APP;
+    for (uint32_t kind = 1; kind < sizes->kinds; kind++) {
+        alike = alike && sizes->value_bytes[kind] == sizes->value_bytes[0];
+    }
+    return alike;
 }
 
 /* Returns a value beyond the table, by inverting the survival function below its value at the table's end. */
@@ -149,7 +169,7 @@ void kvc_sizes_fill(const struct kvc_sizes *sizes, const uint64_t *key_id, size_
     } else if (!is_random(sizes->set)) {
         memset(key_bytes, sizes->key_bytes, count);
         for (size_t i = 0; i < count; i++) {
-            value_bytes[i] = sizes->value_bytes;
+            value_bytes[i] = sizes->value_bytes[key_id[i] % sizes->kinds];
         }
     } else {
         for (size_t i = 0; i < count; i++) {

@@ -46,6 +46,8 @@ static bool set_up_keys(struct kvc_source *source)
     if (trace) {
         return true;
     }
+    kvc_action_mix_open(&source->actions, workload, NULL); /* kvc_workload_check() has checked it. */
+    source->members = workload->keys / source->actions.kinds;
     source->sizes = kvc_sizes_create(workload);
     if (source->sizes == NULL) {
         return false;
@@ -57,7 +59,7 @@ static bool set_up_keys(struct kvc_source *source)
                        source->same_value_bytes);
     }
     if (workload->popularity == KVC_POPULARITY_ZIPF) {
-        source->zipf = kvc_zipf_create(workload->keys, workload->zipf_s);
+        source->zipf = kvc_zipf_create(source->members, workload->zipf_s);
         if (source->zipf == NULL) {
             return false;
         }
@@ -200,6 +202,25 @@ int kvc_source_ended(const struct kvc_source *source)
         }
     }
     return 1;
+}
+
+const struct kvc_action_mix *kvc_source_actions(const struct kvc_source *source)
+{
+    return &source->actions;
+}
+
+void kvc_source_draw_other_members(const struct kvc_source *source, struct kvc_rng *rng, uint64_t *member,
+                                   uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        kvc_source_draw_members(source, rng, &member[i], 1);
+        for (uint32_t other = 0; other < i; other++) {
+            if (member[i] == member[other]) { /* The next one, which may be another of them. */
+                member[i] = (member[i] + 1) % source->members;
+                other = UINT32_MAX;
+            }
+        }
+    }
 }
 
 uint32_t kvc_source_shard(const struct kvc_source *source, uint64_t hash)

@@ -37,6 +37,7 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
+#include "sim/workload/actions.h"
 #include "sim/workload/batch.h"
 #include "sim/workload/workload.h"
 
@@ -103,6 +104,14 @@ int kvc_source_ended(const struct kvc_source *source);
  * the clients send more than they can once a window is full. Only one set of clients under saturating load is
  * ever held back; otherwise, this is 0. */
 double kvc_source_lead(const struct kvc_source *source);
+
+/** Returns what requests are to the application. */
+const struct kvc_action_mix *kvc_source_actions(const struct kvc_source *source);
+
+/** Draws member[1] to member[count - 1], which are different from member[0] and from each other, by their
+ * popularity. There must be as many members (kvc_workload_check() ensures it). */
+void kvc_source_draw_other_members(const struct kvc_source *source, struct kvc_rng *rng, uint64_t *member,
+                                   uint32_t count);
 
 /** Returns the shard that owns a hash. */
 uint32_t kvc_source_shard(const struct kvc_source *source, uint64_t hash);

@@ -12,6 +12,7 @@
 
 #include "sim/base/diag.h"
 #include "sim/base/rng.h"
+#include "sim/workload/actions.h"
 #include "sim/workload/arrivals.h"
 #include "sim/workload/batch.h"
 #include "sim/workload/hash_ring.h"
@@ -100,7 +101,9 @@ struct kvc_source {
     struct kvc_source_shard *shard; /**< The shards. */
     struct kvc_hash_ring *ring;     /**< Maps a hash to its shard. */
     struct kvc_sizes *sizes;        /**< Key and value sizes; NULL for a trace. */
-    struct kvc_zipf *zipf;          /**< Popularity of the keys; NULL if uniform. */
+    struct kvc_zipf *zipf;          /**< Popularity of the members; NULL if uniform. */
+    struct kvc_action_mix actions;  /**< What GETs read. */
+    uint64_t members;               /**< Members, each with a key of every kind; without actions, keys. */
     bool sizes_fixed;               /**< Every key and every value has the same size. */
     uint64_t set_from;              /**< A 63-bit random number from here on is a SET ... */
     uint64_t delete_from;           /**< ... and from here on a DELETE; a smaller one is a GET. */
@@ -152,20 +155,31 @@ static inline void kvc_source_draw_ops(const struct kvc_source *source, struct k
     *rng = local;
 }
 
-/** Draws keys by their popularity. */
-static inline void kvc_source_draw_key_ids(const struct kvc_source *source, struct kvc_rng *rng,
-                                           uint64_t *key_id, uint32_t count)
+/** Draws members by their popularity. */
+static inline void kvc_source_draw_members(const struct kvc_source *source, struct kvc_rng *rng,
+                                           uint64_t *member, uint32_t count)
 {
     if (source->zipf != NULL) {
-        kvc_zipf_fill(source->zipf, rng, key_id, count);
+        kvc_zipf_fill(source->zipf, rng, member, count);
         return;
     }
     struct kvc_rng local = *rng;
-    uint64_t keys = source->workload.keys;
     for (uint32_t i = 0; i < count; i++) {
-        key_id[i] = kvc_rng_below(&local, keys);
+        member[i] = kvc_rng_below(&local, source->members);
     }
     *rng = local;
+}
+
+/** Draws keys by the popularity of their members and of what is read. Of the key of an update, only the
+ * member counts. */
+static inline void kvc_source_draw_key_ids(const struct kvc_source *source, struct kvc_rng *rng,
+                                           uint64_t *key_id, uint32_t count)
+{
+    kvc_source_draw_members(source, rng, key_id, count);
+    uint32_t kinds = source->actions.kinds;
+    for (uint32_t i = 0; kinds > 1 && i < count; i++) {
+        key_id[i] = key_id[i] * kinds + kvc_action_draw(source->actions.read_below, kinds, rng);
+    }
 }
 
 /** Returns the columns of the batch's free rows. */

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "sim/workload/actions.h"
 #include "sim/workload/sizes.h"
 
 enum { FRAME_REQUESTS_MAX = 4096, KEY_BYTES_MAX = 255 };
@@ -15,6 +16,42 @@ static const char *const size_sets[] = {"fixed", "etc", "usr", "app", "var", "sy
 static const char *const clients_for_names[] = {"cluster", "socket", NULL};
 
 static const char *const fill_names[] = {"gradually", "at_once", NULL};
+
+static const struct kvc_option action_rows[] = {
+    {.name = "name",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_action, name),
+     .help = "name of the action, and of the pairs that it reads"},
+    {.name = "frac",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_action, frac),
+     .min = 0,
+     .max = 1,
+     .help = "share among the GETs for an action that reads, or among the SETs for one that updates; both "
+             "add up to 1"},
+    {.name = "value",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_action, value_bytes),
+     .min = 0,
+     .max = KVC_VALUE_BYTES_MAX,
+     .by_default = "workload",
+     .auto_word = "workload",
+     .auto_value = -1,
+     .help =
+         "size in bytes of the values that an action reads; larger values need more memory and bandwidth"},
+    {.name = "invalidates",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_action, invalidates),
+     .by_default = "",
+     .help = "for an action that updates: the pairs that it deletes from the cache, and of how many members, "
+             "such as \"2 list_friends, view_requests\"; more pairs miss more often"},
+};
+
+const struct kvc_option_table kvc_action_option_table = {.name = "workload.actions",
+                                                         .rows = action_rows,
+                                                         .count = sizeof(action_rows) / sizeof(*action_rows),
+                                                         .size = sizeof(struct kvc_action),
+                                                         .max_list = KVC_ACTIONS_MAX};
 
 static const struct kvc_option rows[] = {
     {.name = "keys",
@@ -123,6 +160,13 @@ static const struct kvc_option rows[] = {
      .by_default = "1",
      .help = "share of the keys, most popular first, that are stored before the run; a larger share raises "
              "the hit ratio"},
+    {.name = "actions",
+     .type = KVC_OPTION_LIST,
+     .offset = offsetof(struct kvc_workload, actions),
+     .element = &kvc_action_option_table,
+     .count_offset = offsetof(struct kvc_workload, action_count),
+     .help = "what requests are to an application in front of a database: each member, such as a user, has "
+             "one key for each action that reads, and an update deletes keys of one or several members"},
 };
 
 const struct kvc_option_table kvc_workload_option_table = {.name = "workload",
@@ -165,13 +209,36 @@ uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload)
     return kvc_size_set_key_max((enum kvc_size_set)workload->sizes);
 }
 
+static uint32_t fixed_value_max(const struct kvc_workload *workload)
+{
+    struct kvc_action_mix mix;
+    double most = 0;
+    kvc_action_mix_open(&mix, workload, NULL);
+    for (uint32_t kind = 0; kind < mix.kinds; kind++) {
+        most = fmax(most, mix.value_bytes[kind]);
+    }
+    return (uint32_t)most;
+}
+
+/* All kinds have as many keys. */
+static double fixed_value_mean(const struct kvc_workload *workload)
+{
+    struct kvc_action_mix mix;
+    double sum = 0;
+    kvc_action_mix_open(&mix, workload, NULL);
+    for (uint32_t kind = 0; kind < mix.kinds; kind++) {
+        sum += mix.value_bytes[kind];
+    }
+    return sum / mix.kinds;
+}
+
 uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload)
 {
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
         return KVC_VALUE_BYTES_MAX;
     }
     if (workload->sizes == KVC_SIZES_FIXED) {
-        return (uint32_t)workload->value_bytes;
+        return fixed_value_max(workload);
     }
     return kvc_size_set_value_max((enum kvc_size_set)workload->sizes);
 }
@@ -233,7 +300,7 @@ double kvc_workload_value_bytes_mean(const struct kvc_workload *workload)
         return 0;
     }
     if (workload->sizes == KVC_SIZES_FIXED) {
-        return (double)workload->value_bytes;
+        return fixed_value_mean(workload);
     }
     return kvc_size_set_value_mean((enum kvc_size_set)workload->sizes);
 }
@@ -294,7 +361,8 @@ static enum kvc_status check_mix(const struct kvc_workload *w, struct kvc_diag *
             "workload.get = %g, set = %g and delete = %g add up to %g; they must add up to 1", w->get_frac,
             w->set_frac, w->delete_frac, sum);
     }
-    return KVC_OK;
+    struct kvc_action_mix mix;
+    return kvc_action_mix_open(&mix, w, diag);
 }
 
 static enum kvc_status check_curve(const struct kvc_workload *w, struct kvc_diag *diag)

@@ -61,6 +61,16 @@ struct kvc_rate_point {
     double rate_mops; /**< Request rate of all nodes at this time [million/s]. */
 };
 
+enum { KVC_ACTIONS_MAX = 16 /**< Actions of an application. */ };
+
+/** One action of an application in front of a database (sim/workload/actions.h). */
+struct kvc_action {
+    char name[KVC_TEXT_MAX];        /**< Its name. */
+    double frac;                    /**< Its share of the GETs, or of the SETs if it updates. */
+    double value_bytes;             /**< Size of the values that it reads [bytes]; below 0: `value_bytes`. */
+    char invalidates[KVC_TEXT_MAX]; /**< Pairs that it deletes from the cache; empty: it reads. */
+};
+
 /** A workload. */
 struct kvc_workload {
     uint64_t keys;        /**< Distinct keys, 1 to 2^32. */
@@ -86,10 +96,15 @@ struct kvc_workload {
     int fill;               /**< Open loop: enum kvc_fill_mode. */
     int clients_for;        /**< Saturating: enum kvc_clients_for. */
     double preload_frac;    /**< Share of the keys, most popular first, stored before the run. */
+    struct kvc_action actions[KVC_ACTIONS_MAX]; /**< What GETs and SETs are to the application. */
+    uint32_t action_count;                      /**< Used entries of `actions`; 0: all are alike. */
 };
 
 /** The options of the table `workload`, except popularity and arrival, which are tables of their own. */
 extern const struct kvc_option_table kvc_workload_option_table;
+
+/** The options of an action. */
+extern const struct kvc_option_table kvc_action_option_table;
 
 /** The options of one point of a rate curve. */
 extern const struct kvc_option_table kvc_rate_curve_option_table;

@@ -142,3 +142,68 @@ Test(bluecache_database, other_caches_cost_the_same_queries)
         kvc_outcome_free(run);
     }
 }
+
+/* An update of two members' profiles and of the friends of one deletes three keys. A profile is read as often
+ * as it is deleted, friends twice as often. */
+Test(bluecache_database, updates_invalidate_the_keys_of_their_action_in_every_store)
+{
+    const char *systems[] = {"kind = \"bluecache\", index = \"1MiB\", dram = \"64MiB\", flash = \"256MiB\"",
+                             "kind = \"memcached\", network = \"tcp\", loopback = true, entries = 1e4",
+                             "kind = \"fatcache\", loopback = true, entries = 1e4, disk = \"64MiB\"",
+                             "kind = \"mica\"", "kind = \"fpga_memcached\", entries = 16384"};
+    for (int i = 0; i < 5; i++) {
+        struct kvc_outcome *run = kvc_laws_answer(
+            kvc_laws_load(
+                "return { name = \"laws\", system = { %s },"
+                " node = { sockets = 1, database = { base = \"mysql-bg\", %s } },"
+                " workload = { keys = 200, key = 32, value = 300, dist = \"uniform\", get = 0.5,"
+                " arrival = { clients = 8, think = \"10us\" }, actions = { { name = \"profile\", frac = 0.5 },"
+                " { name = \"friends\", frac = 0.5, value = 40 },"
+                " { name = \"accept\", frac = 1, invalidates = \"2 profile, friends\" } } },"
+                " run = { warmup = \"100ms\", duration = \"100ms\", bottleneck = \"utilization\" } }",
+                systems[i], "queries = 100, read = \"20us\""),
+            false);
+        double hits = kvc_laws_value(run, "hit_frac");
+        /* Of 0.25 GETs of a profile against 1 deletion, and against 0.5 of friends. What a query fetches may
+         * be asked for again meanwhile. */
+        double law = 0.5 * (0.25 / 1.25) + 0.5 * (0.25 / 0.75);
+        cr_expect_float_eq(hits, law, 0.03, "%s: %.4f, not %.4f", systems[i], hits, law);
+        kvc_outcome_free(run);
+    }
+}
+
+Test(bluecache_database, closed_form_knows_what_updates_invalidate)
+{
+    const char *workload =
+        "keys = 4000, get = 0.9, arrival = { poisson_mops = 0.2 },"
+        " actions = { { name = \"profile\", frac = 0.8 }, { name = \"friends\", frac = 0.2 },"
+        " { name = \"accept\", frac = 1, invalidates = \"2 profile, 2 friends\" } }";
+    struct kvc_outcome *run = answer(FAST, workload, false), *closed = answer(FAST, workload, true);
+    double hits = kvc_laws_value(run, "hit_frac");
+    double predicted = kvc_laws_value(closed, "dram_frac") + kvc_laws_value(closed, "flash_frac");
+    double law = 0.8 * 0.72 / 0.92 + 0.2 * 0.18 / 0.38;
+    cr_expect_float_eq(predicted, law, 1e-3, "%.4f, not %.4f", predicted, law);
+    cr_expect_float_eq(hits, law, 0.02, "%.4f, not %.4f", hits, law);
+    kvc_outcome_free(run);
+    kvc_outcome_free(closed);
+}
+
+/* The machine of the database decides how long a miss takes: its statements, the pages that its pool lacks,
+ * and the way. */
+Test(bluecache_database, time_of_a_miss_follows_from_the_machine)
+{
+    const char *machine = "queries = 100, read = \"machine\", times = \"fixed\", cores = 4, statements = 2,"
+                          " statement = \"50us\", pages = 3, page = \"16KiB\", data = \"160MiB\","
+                          " pool = \"%s\", page_read = \"100us\", page_rate = \"1Mops\", latency = \"70us\"";
+    const char *workload = "keys = 2000, preload = 0, get = 1, arrival = { clients = 1 }";
+    double miss_us[2];
+    for (int i = 0; i < 2; i++) {
+        char database[512];
+        snprintf(database, sizeof(database), machine, i == 0 ? "160MiB" : "16KiB");
+        struct kvc_outcome *run = answer(database, workload, false);
+        miss_us[i] = kvc_laws_value(run, "latency_max_us");
+        kvc_outcome_free(run);
+    }
+    cr_expect_gt(miss_us[0], 170, "%g", miss_us[0]);
+    cr_expect_float_eq(miss_us[1] - miss_us[0], 300, 5, "%g and %g", miss_us[0], miss_us[1]);
+}

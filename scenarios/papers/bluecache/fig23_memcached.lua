@@ -18,6 +18,7 @@ return {
     database = "mysql-bg",
   },
   workload = {
+    preset = "bg-very-low",
     keys = 20e3,
     key = 32,
     value = 1508,
