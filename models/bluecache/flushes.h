@@ -3,9 +3,10 @@
  * The requests of a flush are answered before the next one begins. A flush of n requests takes as long as a
  * request alone, and then as long as the busiest of the units that limit the store needs for its further
  * ones. Of n requests at random to U units, the busiest one gets n/U + sqrt(2 n/U ln U) (Raab and Steger,
- * "Balls into Bins", RANDOM 1998, for n much larger than U). Hosts flush at
- * different times, so that each has the whole store while others' requests are on their way. A saturating
- * host does not flush, unless it may not keep more requests in flight than segments and bursts hold. */
+ * "Balls into Bins", RANDOM 1998, for n much larger than U). Hosts flush at different times, and each is
+ * taken to have the whole store meanwhile: with many threads on several hosts, the simulation is slower. A
+ * saturating host does not flush, unless it may not keep more requests in flight than segments and bursts
+ * hold. */
 #ifndef KVC_MODELS_BLUECACHE_FLUSHES_H
 #define KVC_MODELS_BLUECACHE_FLUSHES_H
 

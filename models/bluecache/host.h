@@ -18,7 +18,8 @@
  * bsv/Test_Bluecache_JNI/bluecachedaemon.cpp: flush_request, dmaBufMemwrite, decode_response).
  *
  * Not modelled: how much later than asked for the flushing thread wakes; cores that threads share; the lock
- * while nobody waits for it, which the flushing thread takes at each look. */
+ * while nobody waits for it, which the flushing thread takes at each look. Versions of that program which
+ * flush every 64 requests or all threads together are not modelled either. */
 #ifndef KVC_MODELS_BLUECACHE_HOST_H
 #define KVC_MODELS_BLUECACHE_HOST_H
 

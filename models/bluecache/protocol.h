@@ -12,9 +12,8 @@
  * Source: Xu et al., BlueCache, sec. 3.1, and the authors' program (github.com/xushuotao/fpgamemcached,
  * bsv/Proc_128.bsv and Proc_128_remote.bsv: doHash, doReqs_0, doDMAWrite).
  *
- * Not modelled: that program pads a burst that ends early with zeros. The paper measured 20 us for small
- * pairs and 25 us for such of 8 KB, the difference being a burst's time, so that its bursts were not padded.
- */
+ * Not modelled: zeros with which that program fills a burst that ends early. The paper measured 20 us for
+ * small pairs and 25 us for such of 8 KB, which differ by the time of a full burst. */
 #ifndef KVC_MODELS_BLUECACHE_PROTOCOL_H
 #define KVC_MODELS_BLUECACHE_PROTOCOL_H
 
@@ -27,14 +26,14 @@
 struct kvc_bluecache_cluster;
 
 struct kvc_bluecache_protocol {
-    struct kvc_ring queue;  /* Messages of segments on the way, and when their last bytes are there. */
-    struct kvc_ring unread; /* Segments, when they are there, and the last message that ends in them. */
-    uint32_t there,
-        segments_there; /* Messages and segments that have begun to arrive and are not done with. */
-    uint32_t taken;     /* Messages, since the cluster opened. */
-    uint32_t in_flight; /* Requests in the table. */
-    bool ending;        /* An end mark waits for the table to be empty. */
-    double end_ns;      /* When it was taken. */
+    struct kvc_ring queue;   /* Messages of segments on the way, and when their last bytes are there. */
+    struct kvc_ring unread;  /* Segments, when they are there, and the last message that ends in them. */
+    uint32_t there;          /* Messages that have begun to arrive and are not taken. */
+    uint32_t segments_there; /* Segments likewise that are not acknowledged. */
+    uint32_t taken;          /* Messages, since the cluster opened. */
+    uint32_t in_flight;      /* Requests in the table. */
+    bool ending;             /* An end mark waits for the table to be empty. */
+    double end_ns;           /* When it was taken. */
     struct kvc_bluecache_segments segments;
     struct kvc_ring unsent; /* Responses that wait for a segment, and their bytes. */
     uint32_t in_burst;      /* Responses that end in the open burst. */
