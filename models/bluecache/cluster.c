@@ -66,6 +66,8 @@ void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const str
     uint32_t key_stride = kvc_workload_key_stride(&scenario->workload);
     for (uint32_t i = 0; i < config->nodes; i++) {
         struct kvc_bluecache_node *node = &cluster->node[i];
+        kvc_bluecache_host_open(cluster, i);
+        kvc_bluecache_protocol_open(cluster, i);
         kvc_flash_engine_open(&node->flash, config->flash, &cluster->events, (uint16_t)i);
         kvc_flash_engine_translate(&node->flash, (uint64_t)kvc_bluecache_log_pages(&config->geometry));
         node->dram_free_ns = kvc_array_of(config->dram_channels, sizeof(*node->dram_free_ns));
@@ -89,6 +91,8 @@ void kvc_bluecache_cluster_close(struct kvc_bluecache_cluster *cluster)
 {
     for (uint32_t i = 0; cluster->node != NULL && i < cluster->config->nodes; i++) {
         struct kvc_bluecache_node *node = &cluster->node[i];
+        kvc_bluecache_host_close(&node->host);
+        kvc_bluecache_protocol_close(&node->protocol);
         kvc_bluecache_writer_close(&node->writer);
         kvc_flash_engine_close(&node->flash);
         kvc_batch_free(node->staged);
@@ -358,14 +362,30 @@ static uint32_t send_some(struct kvc_bluecache_cluster *cluster, double until_ns
         struct kvc_bluecache_request *request = &cluster->request[number[i]];
         request->app = (uint16_t)((config->threads ? request->client : cluster->next_app++) % config->apps);
         kvc_answers_offer(&cluster->answers, &request->sent_ns, 1);
-        if (kvc_bluecache_has_database(cluster) &&
-            !kvc_bluecache_is_closed(cluster)) { /* What follows an answer may be sent before. */
+        if (!kvc_bluecache_is_closed(cluster)) { /* The host's segments depend on what happens before. */
             kvc_events_add(&cluster->events, request->sent_ns, KVC_BLUECACHE_BEGINS, request->app, number[i]);
         } else {
             begin(cluster, request->sent_ns, number[i]);
         }
     }
     return count;
+}
+
+/* Hands the responses of a burst to the application. */
+static void take_burst(struct kvc_bluecache_cluster *cluster, const struct kvc_event *burst)
+{
+    uint32_t number;
+    for (uint32_t i = 0; i < burst->tag; i++) {
+        double done_ns = kvc_bluecache_host_take(cluster, burst->time_ns, burst->unit, &number);
+        if (number == KVC_BLUECACHE_END) {
+            kvc_events_add(&cluster->events, done_ns, KVC_BLUECACHE_FLUSHED, burst->unit, 0);
+        } else if (done_ns > burst->time_ns) {
+            kvc_events_add(&cluster->events, done_ns, KVC_BLUECACHE_DONE, burst->unit, number);
+        } else {
+            finish(cluster, done_ns, burst->unit, number);
+        }
+    }
+    kvc_bluecache_host_took(cluster, burst->time_ns, burst->unit);
 }
 
 static void handle(struct kvc_bluecache_cluster *cluster, const struct kvc_event *event)
@@ -386,6 +406,24 @@ static void handle(struct kvc_bluecache_cluster *cluster, const struct kvc_event
         break;
     case KVC_BLUECACHE_BEGINS:
         begin(cluster, event->time_ns, event->tag);
+        break;
+    case KVC_BLUECACHE_SEGMENT:
+        kvc_bluecache_protocol_receive(cluster, event->time_ns, event->unit, event->tag);
+        break;
+    case KVC_BLUECACHE_ACKNOWLEDGED:
+        kvc_bluecache_host_acknowledged(cluster, event->time_ns, event->unit);
+        break;
+    case KVC_BLUECACHE_BURST:
+        take_burst(cluster, event);
+        break;
+    case KVC_BLUECACHE_RETURNED:
+        kvc_bluecache_protocol_returned(cluster, event->time_ns, event->unit);
+        break;
+    case KVC_BLUECACHE_LOOKS:
+        kvc_bluecache_host_look(cluster, event->time_ns, event->unit);
+        break;
+    case KVC_BLUECACHE_FLUSHED:
+        kvc_bluecache_host_flushed(cluster, event->time_ns, event->unit);
         break;
     case KVC_DATABASE_WORKED:
     case KVC_DATABASE_ANSWERED:

@@ -1,13 +1,11 @@
 /* Simulates the nodes of BlueCache: hosts, cards with their DRAM and flash, and the links between cards.
  *
- * A request crosses PCIe to the card of its host and, if another node stores its key, card after card to that
- * one. The index and all else in the card's DRAM is served one access after another by each of its channels.
- * A pair on flash is read page by page; the controller has a limited number of tags, which requests of the
- * own host and of others get in turn. The response takes the same way back. Responses leave in the order in
- * which they become ready.
- *
- * With application threads (workload.arrival = { clients = N }), a request first takes the lock of the DMA
- * segments, and a response thread wakes the application threads one after another.
+ * A request crosses PCIe in a DMA segment of its host (host.h) to the card there, whose protocol engine takes
+ * it out (protocol.h), and, if another node stores its key, goes card after card to that one. The index and
+ * all else in the card's DRAM is served one access after another by each of its channels. A pair on flash is
+ * read page by page; the controller has a limited number of tags, which requests of the own host and of
+ * others get in turn. The response takes the same way back. Responses leave in the order in which they become
+ * ready, in bursts.
  *
  * Behind the cache there may be a database (node.database): a GET that misses goes on with a query and a SET
  * of its result, and a SET is an update and then DELETEs (sim/run/cache_aside.h).
@@ -22,14 +20,15 @@
  * Like a NIC of KV-Direct, the cluster handles its own events up to the engine's time. Real structures run up
  * to 64 requests before the first of them arrives, so that their cache misses overlap.
  *
- * Not modelled: requests that wait for a DMA segment to fill, because the flushing thread sends what there is
- * as soon as PCIe is idle; the number of segments; interrupts. Programs and erases take no tags. */
+ * Not modelled: programs and erases take no tags. */
 #ifndef KVC_MODELS_BLUECACHE_CLUSTER_H
 #define KVC_MODELS_BLUECACHE_CLUSTER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/bluecache/host.h"
+#include "models/bluecache/protocol.h"
 #include "models/bluecache/sample.h"
 #include "models/bluecache/writer.h"
 #include "sim/base/events.h"
@@ -59,10 +58,11 @@ struct kvc_bluecache_node {
     struct kvc_ring blocked;   /* SETs that wait for a write buffer. */
     struct kvc_batch *staged;  /* Requests that the structures have run or will run next. */
     uint32_t request[KVC_BLUECACHE_RUN_MAX], next;
-    double in_free_ns, out_free_ns, call_free_ns, thread_free_ns;
-    double *dram_free_ns; /* Of each channel. */
-    double in_busy_ns, out_busy_ns, dram_busy_ns, call_busy_ns,
-        thread_busy_ns; /* Since the cluster opened. */
+    struct kvc_bluecache_host host;
+    struct kvc_bluecache_protocol protocol;
+    double in_free_ns, out_free_ns;
+    double *dram_free_ns;                         /* Of each channel. */
+    double in_busy_ns, out_busy_ns, dram_busy_ns; /* Since the cluster opened. */
 };
 
 struct kvc_bluecache_cluster {
@@ -87,6 +87,7 @@ struct kvc_bluecache_cluster {
     struct kvc_answers answers;
     uint64_t served, flash_reads,
         remote; /* Since the cluster was opened; `remote`: requests for other nodes. */
+    uint64_t segments, flushes, bursts;   /* Likewise. */
     uint64_t gets, dram_hits, flash_hits; /* Likewise: GETs that the stores have served, by place. */
     uint64_t set_bytes;                   /* Likewise: keys and values of SETs. */
     uint64_t kernel_ticks, source_ticks;  /* kvc_clock_ticks() in the structures and in the source. */

@@ -4,6 +4,7 @@
 
 #include "kernels/bluecache/flash_page.h"
 #include "kernels/bluecache/index.h"
+#include "models/bluecache/costs.h"
 #include "models/model.h"
 #include "sim/devices/flash_translation.h"
 
@@ -91,6 +92,14 @@ static enum kvc_status check_sizes(const struct kvc_scenario *scenario,
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.value: found %u bytes, allowed are 0 to %d",
                              kvc_workload_value_bytes_max(workload), KVC_BLUECACHE_VALUE_MAX);
     }
+    double header = KVC_BLUECACHE_HEADER_BYTES + kvc_workload_key_bytes_max(workload);
+    if (config->options->segment_bytes < header) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.segment: found %.0f bytes, allowed are %.0f bytes to 1 MiB, because it must hold "
+            "the header and the key of a request",
+            config->options->segment_bytes, header);
+    }
     double page = config->flash->page_bytes;
     if (page < KVC_FLASH_PAGE_MIN_BYTES || page > 65536 || fmod(page, 8) != 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
@@ -129,6 +138,8 @@ enum kvc_status kvc_bluecache_resolve(const struct kvc_scenario *scenario, void 
                                             .dram_channels =
                                                 (uint32_t)kvc_dram_channels(kvc_dram_of(&scenario->node)),
                                             .threads = scenario->workload.arrival == KVC_ARRIVAL_CLOSED};
+    uint64_t table = config->options->table;
+    config->table = (uint32_t)(table > 0 ? table : kvc_flash_tags(config->flash));
     uint32_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload);
     config->value_max_bytes = value_bytes > 0 ? value_bytes : 1;
     if (!kvc_pcie_has_copies(config->pcie)) {

@@ -31,6 +31,7 @@ struct kvc_bluecache_config {
     uint64_t sample_rate;                /* One key in this many is kept; 1: all keys. */
     uint32_t value_max_bytes;            /* Longest value, at least 1. */
     uint32_t nodes, stores, apps;        /* The first ones store and ask. */
+    uint32_t table;                      /* Requests of a host in the table of its card. */
     uint32_t dram_channels;              /* Of a card's DRAM; each serves one access after another. */
     bool threads;                        /* Application threads ask; otherwise the host's DMA alone. */
     double edge_bytes_per_s;             /* Of the links between two neighbours. */

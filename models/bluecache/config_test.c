@@ -95,6 +95,23 @@ Test(bluecache_config, refuses_an_index_that_is_no_power_of_two)
     expect_error("system.index: found 100000 bytes");
 }
 
+Test(bluecache_config, refuses_segments_that_hold_no_request)
+{
+    setup.options.segment_bytes = 39;
+    expect_error("system.segment: found 39 bytes, allowed are 40 bytes to 1 MiB");
+    setup.options.segment_bytes = 40;
+    expect_error(NULL);
+}
+
+Test(bluecache_config, the_table_has_the_tags_of_the_flash_unless_told)
+{
+    expect_error(NULL);
+    cr_expect_eq(setup.config.table, 8);
+    setup.options.table = 3;
+    expect_error(NULL);
+    cr_expect_eq(setup.config.table, 3);
+}
+
 Test(bluecache_config, refuses_nodes_that_cannot_be_reached)
 {
     setup.fabric.links = 1;

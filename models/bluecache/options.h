@@ -11,7 +11,10 @@ struct kvc_bluecache_options {
     uint64_t chunk_pages;
     uint64_t stores, app_servers; /* 0: as many as there are nodes. */
     uint64_t outstanding;
-    double call_ns, wake_ns, switch_ns;
+    double segment_bytes;
+    uint64_t segments; /* A direction. */
+    uint64_t table;    /* Entries of the protocol engine's table; 0: the tags of its flash. */
+    double call_ns, wake_ns, switch_ns, flush_pause_ns;
 };
 
 extern const struct kvc_option_table kvc_bluecache_option_table;

@@ -5,6 +5,7 @@
 
 #include "kernels/bluecache/store.h"
 #include "models/bluecache/costs.h"
+#include "models/bluecache/flushes.h"
 #include "models/bluecache/places.h"
 #include "models/bluecache/wear.h"
 #include "sim/base/array.h"
@@ -17,15 +18,19 @@ struct loads {
     double in_ns, out_ns, dram_ns; /* Of a host, and of a store. */
     struct kvc_flash_load pages;   /* Reads, and what the log does for it. */
     struct kvc_flash_busy flash;
-    double read_ns;    /* Of one read that waits nowhere. */
-    double latency_ns; /* Without waiting. */
-    double edge_ns;    /* Of the busiest link. */
-    double database_ns;
+    double read_ns; /* Of one read that waits nowhere. */
+    double request_bytes, response_bytes;
+    double card_ns;     /* From the card of its host and back to it, without waiting. */
+    double latency_ns;  /* Of the cache, without waiting. */
+    double edge_ns;     /* Of the busiest link. */
+    double database_ns; /* For which a request keeps the database busy. */
+    double away_ns;     /* For which a request waits for the database. */
 };
 
 /* The highest rates of all requests [per ns]. */
 struct limits {
-    double in, out, dram, controller, channels, chips, interface, tags, fabric, call, wake, database, lowest;
+    double in, out, dram, controller, channels, chips, interface, tags, table, fabric, call, wake, database;
+    double lowest, cache; /* Of all, and of all but the database. */
 };
 
 /* Returns the time that the busiest link spends on a request, on average [ns], with all pairs of host and
@@ -85,7 +90,7 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
     uint32_t key = (uint32_t)lround(kvc_workload_key_bytes_mean(workload));
     uint32_t value = (uint32_t)lround(kvc_workload_value_bytes_mean(workload));
     double get = mix->get, set = mix->set, delete = mix->delete;
-    double hit = 1 - places->none, response = 0, request = 0, hops;
+    double hit = 1 - places->none, request, response, hops;
     uint8_t put = config->options->dram_bytes > 0 ? KVC_BLUECACHE_IN_DRAM : KVC_BLUECACHE_IN_BUFFER;
     struct loads loads = {0};
     set_flash(scenario, places, get, &loads);
@@ -99,6 +104,8 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
                places->none * kvc_bluecache_dram_ns(config, KVC_OP_GET, KVC_BLUECACHE_IN_NONE, key, value)) +
         set * kvc_bluecache_dram_ns(config, KVC_OP_SET, put, key, value) +
         delete *kvc_bluecache_dram_ns(config, KVC_OP_DELETE, KVC_BLUECACHE_IN_FLASH, key, value);
+    loads.request_bytes = request;
+    loads.response_bytes = response;
     loads.in_ns = kvc_bluecache_in_ns(config, request);
     loads.out_ns = kvc_bluecache_out_ns(config, response);
     loads.edge_ns = busiest_edge_ns(config, request, response, &hops);
@@ -107,16 +114,18 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
                     set * (kvc_bluecache_request_hop_ns(config, KVC_OP_SET) +
                            kvc_bluecache_response_hop_ns(config, KVC_OP_SET, true)) +
                     delete *2 * kvc_bluecache_request_hop_ns(config, KVC_OP_DELETE);
-    loads.latency_ns = loads.in_ns + loads.out_ns + 2 * config->pcie->latency_ns + loads.dram_ns +
-                       get * places->flash * loads.read_ns + hops * hop_ns;
-    if (config->threads) {
-        loads.latency_ns += (get + set + delete) * (config->options->call_ns + config->options->wake_ns +
-                                                    config->options->switch_ns);
+    loads.card_ns = loads.dram_ns + get * places->flash * loads.read_ns + hops * hop_ns;
+    loads.latency_ns = loads.in_ns + loads.out_ns + 2 * config->pcie->latency_ns + loads.card_ns +
+                       (get + set + delete) * kvc_bluecache_out_ns(config, KVC_BLUECACHE_HEADER_BYTES);
+    if (config->threads) { /* The flush takes the lock, too, and an interrupt wakes the response thread. */
+        const struct kvc_bluecache_options *options = config->options;
+        loads.latency_ns +=
+            (get + set + delete) * (2 * options->call_ns + options->wake_ns + 2 * options->switch_ns);
     }
     if (config->database != NULL) {
         struct kvc_database_load load = kvc_cache_aside_load_of(mix, config->database, workload);
         loads.database_ns = load.busy_ns;
-        loads.latency_ns += load.time_ns;
+        loads.away_ns = load.time_ns;
     }
     return loads;
 }
@@ -137,17 +146,19 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
         .chips = 1 / (hottest * loads->flash.chips_ns),
         .interface = 1 / (hottest * loads->flash.interface_ns),
         .tags = (double)kvc_flash_tags(config->flash) / (hottest * loads->pages.reads * loads->read_ns),
+        .table = (double)config->apps * config->table / loads->card_ns,
         .fabric = 1 / loads->edge_ns,
         .call = config->threads ? config->apps / (asked * config->options->call_ns) : INFINITY,
         .wake = config->threads ? config->apps / (asked * config->options->wake_ns) : INFINITY,
         .database = loads->database_ns > 0 ? 1 / loads->database_ns : INFINITY,
-        .lowest = INFINITY};
-    const double all[] = {limits.in,       limits.out,   limits.dram,      limits.controller,
-                          limits.channels, limits.chips, limits.interface, limits.tags,
-                          limits.fabric,   limits.call,  limits.wake,      limits.database};
+        .cache = INFINITY};
+    const double all[] = {limits.in,       limits.out,    limits.dram,      limits.controller,
+                          limits.channels, limits.chips,  limits.interface, limits.tags,
+                          limits.table,    limits.fabric, limits.call,      limits.wake};
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        limits.lowest = fmin(limits.lowest, all[i]);
+        limits.cache = fmin(limits.cache, all[i]);
     }
+    limits.lowest = fmin(limits.cache, limits.database);
     return limits;
 }
 
@@ -205,10 +216,42 @@ static void add_result(const struct limits *limits, const struct kvc_bluecache_p
     if (!isinf(limits->tags)) {
         kvc_metrics_set(&result->model, "tags_limit_mops", limits->tags * 1e3);
     }
+    kvc_metrics_set(&result->model, "table_limit_mops", limits->table * 1e3);
     kvc_metrics_set(&result->model, "hit_frac", 1 - places->none);
     kvc_metrics_set(&result->model, "dram_frac", places->dram);
     kvc_metrics_set(&result->model, "flash_frac", places->flash);
     kvc_bottleneck_find(result);
+}
+
+/* Returns the rate and the latency that flushes leave, and adds how many messages share a segment. */
+static struct kvc_bluecache_flow flow_of(const struct kvc_scenario *scenario, const struct loads *loads,
+                                         const struct limits *limits, struct kvc_result *result)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    double units = 1; /* One after another, or shared evenly. */
+    if (limits->cache >= limits->dram) {
+        units = config->stores * config->dram_channels;
+    } else if (limits->cache >= limits->channels) {
+        units = config->stores * kvc_flash_channels(config->flash);
+    } else if (limits->cache >= limits->chips) {
+        units = config->stores * kvc_flash_chips(config->flash);
+    }
+    struct kvc_bluecache_service service = {.alone_ns = loads->latency_ns,
+                                            .away_ns = loads->away_ns,
+                                            .lowest_per_ns = limits->cache,
+                                            .units = units,
+                                            .request_bytes = loads->request_bytes,
+                                            .response_bytes = loads->response_bytes};
+    double segments_per_ns = kvc_bluecache_segments_per_ns(scenario, &service);
+    service.lowest_per_ns = fmin(limits->cache, segments_per_ns);
+    service.most_per_ns = fmin(limits->lowest, segments_per_ns);
+    struct kvc_bluecache_flow flow = kvc_bluecache_flow_of(scenario, &service);
+    kvc_metrics_set(&result->model, "segments_limit_mops", segments_per_ns * 1e3);
+    kvc_metrics_set(&result->model, "requests_per_segment",
+                    kvc_bluecache_messages_per_segment(scenario, flow.together, loads->request_bytes));
+    kvc_metrics_set(&result->model, "responses_per_interrupt",
+                    kvc_bluecache_messages_per_segment(scenario, flow.together, loads->response_bytes));
+    return flow;
 }
 
 enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
@@ -222,31 +265,19 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
         kvc_cache_aside_mix_of(workload, config->database != NULL, 1 - places.none);
     struct loads loads = loads_of(scenario, &places, &mix);
     struct limits limits = limits_of(scenario, &loads, &mix);
-    double per_ns = limits.lowest, latency_ns = loads.latency_ns;
-    if (workload->arrival == KVC_ARRIVAL_SATURATE || workload->arrival == KVC_ARRIVAL_CLOSED) {
-        bool closed = workload->arrival == KVC_ARRIVAL_CLOSED;
-        double in_flight =
-            closed ? (double)workload->clients : (double)config->options->outstanding * config->apps;
-        double think_ns = closed ? workload->think_ns : 0;
-        per_ns = fmin(per_ns, in_flight / (latency_ns + think_ns));
-        latency_ns = fmax(latency_ns, in_flight / per_ns - think_ns);
-    } else {
-        per_ns = fmin(per_ns, kvc_workload_rate_max_mops(workload) * 1e-3);
-        double load = per_ns / limits.lowest;
-        latency_ns = load < 1 ? latency_ns + load / (1 - load) / 2 / limits.lowest : NAN;
-    }
-    result->throughput_mops = per_ns * 1e3;
-    result->latency_mean_us = latency_ns / 1e3;
+    struct kvc_bluecache_flow flow = flow_of(scenario, &loads, &limits, result);
+    result->throughput_mops = flow.per_ns * 1e3;
+    result->latency_mean_us = flow.latency_ns / 1e3;
     result->latency_p95_us = NAN;
-    add_result(&limits, &places, per_ns, result);
+    add_result(&limits, &places, flow.per_ns, result);
     const struct kvc_bluecache_writes writes = {
         .set_bytes =
             mix.set * (kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload)),
         .pages = loads.pages.programs,
-        .time_ns = 1 / per_ns,
+        .time_ns = 1 / flow.per_ns,
     };
     kvc_bluecache_add_wear(scenario, &writes, result);
     kvc_bluecache_add_capacity(scenario, result);
-    result->watts_mean = watts_of(config, &limits, per_ns);
+    result->watts_mean = watts_of(config, &limits, flow.per_ns);
     return KVC_OK;
 }

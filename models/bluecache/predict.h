@@ -1,5 +1,5 @@
-/* The closed form of BlueCache: the lowest of the rates of its devices, and the time of a request that waits
- * nowhere. */
+/* The closed form of BlueCache: the lowest of the rates of its devices, the time of a request that waits
+ * nowhere, and what flushes make of both (flushes.h). */
 #ifndef KVC_MODELS_BLUECACHE_PREDICT_H
 #define KVC_MODELS_BLUECACHE_PREDICT_H
 

@@ -36,6 +36,7 @@ struct edge {
 struct counters {
     struct kvc_bluecache_store_stats store;
     uint64_t served, gets, dram_hits, flash_hits, flash_reads, remote, set_bytes;
+    uint64_t segments, flushes, bursts;
     uint64_t asked; /* Programs that the logs have asked for. */
     uint64_t programs, erases, queries, updates;
     struct kvc_flash_written written;
@@ -79,7 +80,7 @@ static void set_busy(const void *data, double *busy_ns)
     for (uint32_t i = 0; i < config->nodes; i++) {
         const struct kvc_bluecache_node *node = &cluster->node[i];
         const struct kvc_flash_busy flash = kvc_flash_engine_busy(&node->flash);
-        busy_ns[CALL] += node->call_busy_ns;
+        busy_ns[CALL] += node->host.call_busy_ns;
         busy_ns[IN] += node->in_busy_ns;
         busy_ns[DRAM] += node->dram_busy_ns / config->dram_channels;
         busy_ns[CONTROLLER] += flash.controller_ns;
@@ -87,7 +88,7 @@ static void set_busy(const void *data, double *busy_ns)
         busy_ns[CHIPS] += flash.chips_ns;
         busy_ns[INTERFACE] += flash.interface_ns;
         busy_ns[OUT] += node->out_busy_ns;
-        busy_ns[WAKE] += node->thread_busy_ns;
+        busy_ns[WAKE] += node->host.thread_busy_ns;
     }
     busy_ns[DATABASE] = kvc_database_engine_busy_ns(&cluster->database);
     for (uint32_t i = 0; i < simulation->edges; i++) { /* The busiest link. */
@@ -164,6 +165,9 @@ static void count(void *data, bool begins)
                                   .flash_reads = cluster->flash_reads,
                                   .remote = cluster->remote,
                                   .set_bytes = cluster->set_bytes,
+                                  .segments = cluster->segments,
+                                  .flushes = cluster->flushes,
+                                  .bursts = cluster->bursts,
                                   .queries = cluster->database.reads,
                                   .updates = cluster->database.writes};
     for (uint32_t i = 0; i < simulation->shards->shards; i++) {
@@ -281,6 +285,9 @@ static void report_metrics(const struct simulation *simulation, struct kvc_resul
     kvc_metrics_set_ratio(model, "flash_reads_per_request", (double)(last->flash_reads - first->flash_reads),
                           served);
     kvc_metrics_set_ratio(model, "remote_frac", (double)(last->remote - first->remote), served);
+    kvc_metrics_set_ratio(model, "requests_per_segment", served, (double)(last->segments - first->segments));
+    kvc_metrics_set_ratio(model, "responses_per_interrupt", served, (double)(last->bursts - first->bursts));
+    kvc_metrics_set(model, "flushes", (double)(last->flushes - first->flushes));
     kvc_metrics_set(model, "programs", (double)(last->programs - first->programs));
     kvc_metrics_set(model, "erases", (double)(last->erases - first->erases));
     if (kvc_flash_translates(simulation->cluster.config->flash)) {

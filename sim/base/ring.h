@@ -25,6 +25,12 @@ void kvc_ring_free(struct kvc_ring *ring);
 /** Adds an entry. If memory is short, the program ends (kvc_out_of_memory). */
 void kvc_ring_push(struct kvc_ring *ring, uint64_t value, uint32_t tag);
 
+/** Returns the oldest entry, which stays. The queue must not be empty; adding an entry may move it. */
+static inline struct kvc_ring_entry *kvc_ring_first(struct kvc_ring *ring)
+{
+    return &ring->entry[ring->first];
+}
+
 /** Removes and returns the oldest entry. The queue must not be empty. */
 static inline struct kvc_ring_entry kvc_ring_pop(struct kvc_ring *ring)
 {

@@ -11,7 +11,9 @@ Test(ring, keeps_the_order_while_it_grows_and_wraps)
             kvc_ring_push(&ring, UINT64_C(1) << 40 | next, next);
         }
         for (int i = 0; i < 2; i++, oldest++) {
-            struct kvc_ring_entry entry = kvc_ring_pop(&ring);
+            struct kvc_ring_entry first = *kvc_ring_first(&ring), entry = kvc_ring_pop(&ring);
+            cr_assert_eq(first.tag, oldest);
+            cr_assert_eq(first.value, entry.value);
             cr_assert_eq(entry.tag, oldest);
             cr_assert_eq(entry.value, UINT64_C(1) << 40 | oldest);
         }
