@@ -8,6 +8,7 @@
 #include "models/bluecache/places.h"
 #include "models/bluecache/wear.h"
 #include "sim/base/array.h"
+#include "sim/devices/flash_turns_rate.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/cache_aside.h"
 #include "sim/workload/hottest_shard.h"
@@ -17,10 +18,12 @@ struct loads {
     double in_ns, out_ns, dram_ns; /* Of a host, and of a store. */
     struct kvc_flash_load pages;   /* Reads, and what the log does for it. */
     struct kvc_flash_busy flash;
-    double read_ns;     /* Of one read that waits nowhere. */
-    double latency_ns;  /* Without waiting. */
-    double edge_ns;     /* Of the busiest link. */
-    double database_ns; /* Of one of its queries at a time. */
+    double read_ns;      /* Of one read that waits nowhere. */
+    double flash_ns;     /* Of that a request, on average. */
+    double record_pages; /* Reads of a GET from flash. */
+    double latency_ns;   /* Without waiting. */
+    double edge_ns;      /* Of the busiest link. */
+    double database_ns;  /* Of one of its queries at a time. */
 };
 
 /* The highest rates of all requests [per ns]. */
@@ -67,14 +70,16 @@ static void set_flash(const struct kvc_scenario *scenario, const struct kvc_blue
     uint32_t key = (uint32_t)lround(kvc_workload_key_bytes_mean(&scenario->workload));
     uint32_t value = (uint32_t)lround(kvc_workload_value_bytes_mean(&scenario->workload));
     double programs = places->written * kvc_bluecache_record_pages(config, key, value);
+    loads->record_pages = kvc_bluecache_pages(config, key, value);
     loads->pages = (struct kvc_flash_load){
-        .reads = get * places->flash * kvc_bluecache_pages(config, key, value),
+        .reads = get * places->flash * loads->record_pages,
         .read_bytes = kvc_bluecache_fetched_bytes(config, key, value),
         .programs = programs,
         .erases = programs / (double)flash->pages_per_block,
     };
     loads->flash = kvc_flash_busy_of(flash, &loads->pages);
     loads->read_ns = kvc_flash_read_ns(flash, loads->pages.read_bytes);
+    loads->flash_ns = get * places->flash * loads->read_ns;
 }
 
 static struct loads loads_of(const struct kvc_scenario *scenario, const struct kvc_bluecache_places *places,
@@ -108,7 +113,7 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
                            kvc_bluecache_response_hop_ns(config, KVC_OP_SET, true)) +
                     delete *2 * kvc_bluecache_request_hop_ns(config, KVC_OP_DELETE);
     loads.latency_ns = loads.in_ns + loads.out_ns + 2 * config->pcie->latency_ns + loads.dram_ns +
-                       get * places->flash * loads.read_ns + hops * hop_ns;
+                       loads.flash_ns + hops * hop_ns;
     if (config->threads) {
         loads.latency_ns += (get + set + delete) * (config->options->call_ns + config->options->wake_ns +
                                                     config->options->switch_ns);
@@ -118,6 +123,57 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
         loads.latency_ns += kvc_cache_aside_latency_ns(mix, config->database);
     }
     return loads;
+}
+
+/* Returns the requests of a closed load that are in flight at any time. */
+static double in_flight_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    bool closed = scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
+    return closed ? (double)scenario->workload.clients : (double)config->options->outstanding * config->apps;
+}
+
+/* Returns how long a client thinks between an answer and its next request [ns]. */
+static double think_ns_of(const struct kvc_workload *workload)
+{
+    return workload->arrival == KVC_ARRIVAL_CLOSED ? workload->think_ns : 0;
+}
+
+static bool goes_on_after_answers(const struct kvc_workload *workload)
+{
+    return workload->arrival == KVC_ARRIVAL_SATURATE || workload->arrival == KVC_ARRIVAL_CLOSED;
+}
+
+/* Returns the time that a request takes of a flash whose controllers visit chips in turn, with so many reads
+ * in it at any time [ns]. */
+static double turns_ns(const struct kvc_flash *flash, const struct kvc_flash_load *pages, double reads)
+{
+    const struct kvc_flash_load programs = {.programs = pages->programs};
+    return pages->reads / kvc_flash_turns_reads_per_s(flash, pages->read_bytes, reads) * 1e9 +
+           kvc_flash_busy_of(flash, &programs).channels_ns;
+}
+
+/* Returns the time that a request takes of the tags of a store [ns]. Where controllers visit chips in turn,
+ * it depends on the reads in the flash: as many as it has tags, or those requests in flight that are there.
+ */
+static double tags_ns(const struct kvc_scenario *scenario, const struct loads *loads)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    const struct kvc_flash *flash = config->flash;
+    double low = 0, high = (double)kvc_flash_tags(flash);
+    if (flash->poll_ns <= 0 || loads->pages.reads <= 0) {
+        return loads->pages.reads * loads->read_ns / high;
+    }
+    if (goes_on_after_answers(&scenario->workload)) {
+        double elsewhere_ns = loads->latency_ns - loads->flash_ns + think_ns_of(&scenario->workload);
+        for (int i = 0; i < 60; i++) {
+            double reads = (low + high) / 2;
+            double requests =
+                reads / loads->record_pages + elsewhere_ns / turns_ns(flash, &loads->pages, reads);
+            *(requests * config->stores < in_flight_of(scenario) ? &low : &high) = reads;
+        }
+    }
+    return turns_ns(flash, &loads->pages, high);
 }
 
 static struct limits limits_of(const struct kvc_scenario *scenario, const struct loads *loads,
@@ -135,7 +191,7 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
         .channels = 1 / (hottest * loads->flash.channels_ns),
         .chips = 1 / (hottest * loads->flash.chips_ns),
         .interface = 1 / (hottest * loads->flash.interface_ns),
-        .tags = (double)kvc_flash_tags(config->flash) / (hottest * loads->pages.reads * loads->read_ns),
+        .tags = 1 / (hottest * tags_ns(scenario, loads)),
         .fabric = 1 / loads->edge_ns,
         .call = config->threads ? config->apps / (asked * config->options->call_ns) : INFINITY,
         .wake = config->threads ? config->apps / (asked * config->options->wake_ns) : INFINITY,
@@ -223,11 +279,8 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     struct loads loads = loads_of(scenario, &places, &mix);
     struct limits limits = limits_of(scenario, &loads, &mix);
     double per_ns = limits.lowest, latency_ns = loads.latency_ns;
-    if (workload->arrival == KVC_ARRIVAL_SATURATE || workload->arrival == KVC_ARRIVAL_CLOSED) {
-        bool closed = workload->arrival == KVC_ARRIVAL_CLOSED;
-        double in_flight =
-            closed ? (double)workload->clients : (double)config->options->outstanding * config->apps;
-        double think_ns = closed ? workload->think_ns : 0;
+    if (goes_on_after_answers(workload)) {
+        double in_flight = in_flight_of(scenario), think_ns = think_ns_of(workload);
         per_ns = fmin(per_ns, in_flight / (latency_ns + think_ns));
         latency_ns = fmax(latency_ns, in_flight / per_ns - think_ns);
     } else {
