@@ -221,18 +221,13 @@ void kvc_bluecache_add_capacity(const struct kvc_scenario *scenario, struct kvc_
     }
 }
 
-/* Returns the power of all nodes [W]: that of the boards, and that of flash at work, or what its use leaves
- * of it if its idle power is known; 0: unknown. */
+/* Returns the power of all nodes [W], as far as profiles state it; 0: unknown. */
 static double watts_of(const struct kvc_bluecache_config *config, const struct limits *limits, double per_ns)
 {
-    const struct kvc_flash *flash = config->flash;
+    const struct kvc_watts flash = kvc_flash_watts(config->flash);
     double limit = fmin(fmin(limits->channels, limits->controller), limits->interface);
-    double use = isnan(flash->idle_watts) ? 1 : fmin(per_ns / limit, 1);
-    double idle_w = isnan(flash->idle_watts) ? flash->busy_watts : flash->idle_watts;
-    double flash_w = idle_w + use * (flash->busy_watts - idle_w);
-    return config->fpga->power_w > 0 && flash->busy_watts > 0
-               ? config->nodes * (config->fpga->power_w + (double)flash->cards * flash_w)
-               : 0;
+    double flash_w = flash.idle_w + fmin(per_ns / limit, 1) * (flash.all_w - flash.idle_w);
+    return config->nodes * (config->fpga->power_w + flash_w);
 }
 
 static void add_result(const struct limits *limits, const struct kvc_bluecache_places *places, double per_ns,
