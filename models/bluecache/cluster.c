@@ -458,12 +458,9 @@ static void advance_closed(struct kvc_bluecache_cluster *cluster, double time_ns
     }
 }
 
-void kvc_bluecache_cluster_advance(struct kvc_bluecache_cluster *cluster, double time_ns)
+/* Saturating hosts go on after an answer; requests of an open load are known before. */
+static void advance_open(struct kvc_bluecache_cluster *cluster, double time_ns)
 {
-    if (kvc_bluecache_is_closed(cluster)) {
-        advance_closed(cluster, time_ns);
-        return;
-    }
     while (!kvc_bluecache_saturates(cluster) && send_some(cluster, time_ns) > 0) {
         ;
     }
@@ -478,5 +475,17 @@ void kvc_bluecache_cluster_advance(struct kvc_bluecache_cluster *cluster, double
     while (kvc_events_next_ns(&cluster->events) <= time_ns) {
         struct kvc_event event = kvc_events_pop(&cluster->events);
         handle(cluster, &event);
+    }
+}
+
+void kvc_bluecache_cluster_advance(struct kvc_bluecache_cluster *cluster, double time_ns)
+{
+    if (kvc_bluecache_is_closed(cluster)) {
+        advance_closed(cluster, time_ns);
+    } else {
+        advance_open(cluster, time_ns);
+    }
+    for (uint32_t i = 0; i < cluster->config->stores; i++) {
+        kvc_flash_engine_catch_up(&cluster->node[i].flash, time_ns);
     }
 }

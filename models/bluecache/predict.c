@@ -9,6 +9,7 @@
 #include "models/bluecache/places.h"
 #include "models/bluecache/wear.h"
 #include "sim/base/array.h"
+#include "sim/devices/flash_turns_rate.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/cache_aside.h"
 #include "sim/workload/hottest_shard.h"
@@ -18,7 +19,9 @@ struct loads {
     double in_ns, out_ns, dram_ns; /* Of a host, and of a store. */
     struct kvc_flash_load pages;   /* Reads, and what the log does for it. */
     struct kvc_flash_busy flash;
-    double read_ns; /* Of one read that waits nowhere. */
+    double read_ns;      /* Of one read that waits nowhere. */
+    double flash_ns;     /* Of that a request, on average. */
+    double record_pages; /* Reads of a GET from flash. */
     double request_bytes, response_bytes;
     double card_ns;     /* From the card of its host and back to it, without waiting. */
     double latency_ns;  /* Of the cache, without waiting. */
@@ -72,14 +75,16 @@ static void set_flash(const struct kvc_scenario *scenario, const struct kvc_blue
     uint32_t key = (uint32_t)lround(kvc_workload_key_bytes_mean(&scenario->workload));
     uint32_t value = (uint32_t)lround(kvc_workload_value_bytes_mean(&scenario->workload));
     double programs = places->written * kvc_bluecache_record_pages(config, key, value);
+    loads->record_pages = kvc_bluecache_pages(config, key, value);
     loads->pages = (struct kvc_flash_load){
-        .reads = get * places->flash * kvc_bluecache_pages(config, key, value),
+        .reads = get * places->flash * loads->record_pages,
         .read_bytes = kvc_bluecache_fetched_bytes(config, key, value),
         .programs = programs,
         .erases = programs / (double)flash->pages_per_block,
     };
     loads->flash = kvc_flash_busy_of(flash, &loads->pages);
     loads->read_ns = kvc_flash_read_ns(flash, loads->pages.read_bytes);
+    loads->flash_ns = get * places->flash * loads->read_ns;
 }
 
 static struct loads loads_of(const struct kvc_scenario *scenario, const struct kvc_bluecache_places *places,
@@ -114,7 +119,7 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
                     set * (kvc_bluecache_request_hop_ns(config, KVC_OP_SET) +
                            kvc_bluecache_response_hop_ns(config, KVC_OP_SET, true)) +
                     delete *2 * kvc_bluecache_request_hop_ns(config, KVC_OP_DELETE);
-    loads.card_ns = loads.dram_ns + get * places->flash * loads.read_ns + hops * hop_ns;
+    loads.card_ns = loads.dram_ns + loads.flash_ns + hops * hop_ns;
     loads.latency_ns = loads.in_ns + loads.out_ns + 2 * config->pcie->latency_ns + loads.card_ns +
                        (get + set + delete) * kvc_bluecache_out_ns(config, KVC_BLUECACHE_HEADER_BYTES);
     if (config->threads) { /* The flush takes the lock, too, and an interrupt wakes the response thread. */
@@ -128,6 +133,39 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
         loads.away_ns = load.time_ns;
     }
     return loads;
+}
+
+/* Returns the time that a request takes of a flash whose controllers visit chips in turn, with so many reads
+ * in it at any time [ns]. */
+static double turns_ns(const struct kvc_flash *flash, const struct kvc_flash_load *pages, double reads)
+{
+    const struct kvc_flash_load programs = {.programs = pages->programs};
+    return pages->reads / kvc_flash_turns_reads_per_s(flash, pages->read_bytes, reads) * 1e9 +
+           kvc_flash_busy_of(flash, &programs).channels_ns;
+}
+
+/* Returns the time that a request takes of the tags of a store [ns]. Where controllers visit chips in turn,
+ * it depends on the reads in the flash: as many as it has tags, or of those requests that a saturating host
+ * keeps in flight the ones that are there. Clients flush theirs together (flushes.h). */
+static double tags_ns(const struct kvc_scenario *scenario, const struct loads *loads)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    const struct kvc_flash *flash = config->flash;
+    double low = 0, high = (double)kvc_flash_tags(flash);
+    if (flash->poll_ns <= 0 || loads->pages.reads <= 0) {
+        return loads->pages.reads * loads->read_ns / high;
+    }
+    if (scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
+        double in_flight = (double)config->options->outstanding * config->apps;
+        double elsewhere_ns = loads->latency_ns - loads->flash_ns + loads->away_ns;
+        for (int i = 0; i < 60; i++) {
+            double reads = (low + high) / 2;
+            double requests =
+                reads / loads->record_pages + elsewhere_ns / turns_ns(flash, &loads->pages, reads);
+            *(requests * config->stores < in_flight ? &low : &high) = reads;
+        }
+    }
+    return turns_ns(flash, &loads->pages, high);
 }
 
 static struct limits limits_of(const struct kvc_scenario *scenario, const struct loads *loads,
@@ -145,7 +183,7 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
         .channels = 1 / (hottest * loads->flash.channels_ns),
         .chips = 1 / (hottest * loads->flash.chips_ns),
         .interface = 1 / (hottest * loads->flash.interface_ns),
-        .tags = (double)kvc_flash_tags(config->flash) / (hottest * loads->pages.reads * loads->read_ns),
+        .tags = 1 / (hottest * tags_ns(scenario, loads)),
         .table = (double)config->apps * config->table / loads->card_ns,
         .fabric = 1 / loads->edge_ns,
         .call = config->threads ? config->apps / (asked * config->options->call_ns) : INFINITY,
@@ -176,18 +214,13 @@ void kvc_bluecache_add_capacity(const struct kvc_scenario *scenario, struct kvc_
     }
 }
 
-/* Returns the power of all nodes [W]: that of the boards, and that of flash at work, or what its use leaves
- * of it if its idle power is known; 0: unknown. */
+/* Returns the power of all nodes [W], as far as profiles state it; 0: unknown. */
 static double watts_of(const struct kvc_bluecache_config *config, const struct limits *limits, double per_ns)
 {
-    const struct kvc_flash *flash = config->flash;
+    const struct kvc_watts flash = kvc_flash_watts(config->flash);
     double limit = fmin(fmin(limits->channels, limits->controller), limits->interface);
-    double use = isnan(flash->idle_watts) ? 1 : fmin(per_ns / limit, 1);
-    double idle_w = isnan(flash->idle_watts) ? flash->busy_watts : flash->idle_watts;
-    double flash_w = idle_w + use * (flash->busy_watts - idle_w);
-    return config->fpga->power_w > 0 && flash->busy_watts > 0
-               ? config->nodes * (config->fpga->power_w + (double)flash->cards * flash_w)
-               : 0;
+    double flash_w = flash.idle_w + fmin(per_ns / limit, 1) * (flash.all_w - flash.idle_w);
+    return config->nodes * (config->fpga->power_w + flash_w);
 }
 
 static void add_result(const struct limits *limits, const struct kvc_bluecache_places *places, double per_ns,
@@ -231,7 +264,8 @@ static struct kvc_bluecache_flow flow_of(const struct kvc_scenario *scenario, co
     double units = 1; /* One after another, or shared evenly. */
     if (limits->cache >= limits->dram) {
         units = config->stores * config->dram_channels;
-    } else if (limits->cache >= limits->channels) {
+    } else if (limits->cache >= limits->channels ||
+               (config->flash->poll_ns > 0 && limits->cache >= limits->tags)) {
         units = config->stores * kvc_flash_channels(config->flash);
     } else if (limits->cache >= limits->chips) {
         units = config->stores * kvc_flash_chips(config->flash);

@@ -37,6 +37,10 @@ void kvc_bluecache_sample_open(struct kvc_bluecache_sample *sample, const struct
     kvc_rng_init(&sample->thinning, seed, "bluecache.thinning", 0);
     sample->log = kvc_array_of(shards->shards, sizeof(*sample->log));
     sample->set_place = kvc_array_of(shards->shards, sizeof(*sample->set_place));
+    sample->chunk = kvc_array_of(sample->sampling.hot_keys, sizeof(*sample->chunk));
+    for (uint64_t i = 0; i < sample->sampling.hot_keys; i++) {
+        sample->chunk[i] = 0;
+    }
     for (uint32_t i = 0; i < shards->shards; i++) {
         struct kvc_bluecache_store_stats stats;
         kvc_bluecache_store_stats(shards->shard[i].store, &stats);
@@ -52,6 +56,7 @@ void kvc_bluecache_sample_close(struct kvc_bluecache_sample *sample)
     kvc_alike_close(&sample->alike);
     free(sample->log);
     free(sample->set_place);
+    free(sample->chunk);
 }
 
 bool kvc_bluecache_sample_keeps(struct kvc_bluecache_sample *sample, uint64_t key_id)
@@ -72,6 +77,24 @@ static void spread(const struct kvc_bluecache_sample *sample, const struct row *
     }
 }
 
+/* Corrects whether a hot key that is stored, but not in DRAM, is in the write buffer. */
+static void place_hot(struct kvc_bluecache_sample *sample, const struct row *row, uint32_t first_step,
+                      struct kvc_bluecache_done *done)
+{
+    struct kvc_bluecache_card *card = &sample->shards->shard[row->number].card;
+    if (sample->chunk[row->key_id] == sample->log[row->number].chunks + 1) {
+        *done = (struct kvc_bluecache_done){.hit = true, .place = KVC_BLUECACHE_IN_BUFFER};
+        card->steps = first_step;
+    } else if (done->place == KVC_BLUECACHE_IN_BUFFER) {
+        done->place = KVC_BLUECACHE_IN_FLASH;
+        done->pages = kvc_bluecache_pages(sample->config, row->batch->key_bytes[row->at],
+                                          row->batch->value_bytes[row->at]);
+        for (uint32_t i = 0; i < done->pages; i++) {
+            kvc_bluecache_card_note(card, KVC_BLUECACHE_READ, i);
+        }
+    }
+}
+
 static void get(struct kvc_bluecache_sample *sample, const struct row *row, struct kvc_bluecache_done *done)
 {
     uint32_t first_step = sample->shards->shard[row->number].card.steps;
@@ -83,6 +106,10 @@ static void get(struct kvc_bluecache_sample *sample, const struct row *row, stru
         kvc_bluecache_shards_run(sample->shards, row->number, row->batch, row->at, 1, done);
     } else {
         kvc_bluecache_shards_peek(sample->shards, row->number, row->batch, row->at, done);
+    }
+    bool buffered = sample->set_place[row->number] == KVC_BLUECACHE_IN_BUFFER;
+    if (row->hot && buffered && done->hit && done->place != KVC_BLUECACHE_IN_DRAM) {
+        place_hot(sample, row, first_step, done);
     }
     spread(sample, row, first_step);
 }
@@ -115,6 +142,9 @@ static void set(struct kvc_bluecache_sample *sample, const struct row *row, stru
         sample->alike.present[row->key_id] = true;
     }
     kvc_bluecache_whole_log_set(log);
+    if (row->hot) {
+        sample->chunk[row->key_id] = log->chunks + 1;
+    }
 }
 
 static void delete_key(struct kvc_bluecache_sample *sample, const struct row *row,

@@ -6,6 +6,8 @@
  * requests at their full cost:
  *  - A GET or DELETE of another key finds what its key alike would find now (sim/workload/alike.h), which
  *    stays as it was. A hot key is missing after its own DELETE, too, until its next SET.
+ *  - A hot key whose SETs go to the write buffer is there until the chunk of the whole log is written: its
+ *    representative is SET less often than the buffer of the sample is emptied.
  *  - A SET of another key goes where the last SET of the sample went: to DRAM or to the write buffer.
  *  - The simulated card has its real size. A key that lies on a page of the sample's log is read from a page
  *    of the whole one that a hash of the key and of that page selects: all channels and chips are asked
@@ -31,6 +33,8 @@ struct kvc_bluecache_sample {
     struct kvc_rng thinning;             /* Of the requests for hot keys. */
     struct kvc_bluecache_whole_log *log; /* Of each store. */
     uint8_t *set_place;                  /* Likewise: enum kvc_bluecache_place of the last SET. */
+    uint64_t
+        *chunk; /* Of each hot key: that of the whole log into which its last SET went, from 1 on; 0: none. */
 };
 
 /* Opens the sample. `shards` and `source` must outlive it. Exits with status 3 if memory is short. */

@@ -63,5 +63,6 @@ void kvc_bluecache_whole_log_set(struct kvc_bluecache_whole_log *log)
         for (uint32_t i = 0; i < log->chunk_pages; i++) {
             write_page(log);
         }
+        log->chunks++;
     }
 }

@@ -18,6 +18,7 @@ struct kvc_bluecache_whole_log {
     uint64_t pages, row_pages, next; /* Pages of log and row; `next`: the page that is written next. */
     uint32_t chips, chunk_pages;
     bool begun, full;       /* A page, or all of them, have been written. */
+    uint64_t chunks;        /* Written since the log was opened. */
     double due_pages;       /* In the write buffer. */
     double sets_known;      /* Recent SETs that the structures ran, */
     double set_pages_known; /* and the pages that they brought to the log. */

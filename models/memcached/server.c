@@ -591,9 +591,12 @@ void kvc_memcached_server_advance(struct kvc_memcached_server *server, double ti
             continue; /* Clients may send before the next event. */
         }
         if (event_ns > until_ns) {
-            return;
+            break;
         }
         struct kvc_event event = kvc_events_pop(&server->events);
         handle(server, &event, until_ns);
+    }
+    if (server->config->flash != NULL) {
+        kvc_flash_engine_catch_up(&server->flash, until_ns);
     }
 }

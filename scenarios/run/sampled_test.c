@@ -38,3 +38,13 @@ Test(sampled, a_log_on_flash_is_read_and_written_alike, .timeout = 120)
                                   "delete = 0.02, dist = { zipf = 0.9 }, arrival = 'saturate' }",
                             "warmup = '100ms', duration = '300ms', replicas = 4, seed = 1", 16);
 }
+
+/* Without DRAM, GETs of hot keys find the write buffer. */
+Test(sampled, a_write_buffer_is_hit_alike, .timeout = 120)
+{
+    const uint64_t rates[] = {64, 0};
+    kvc_test_sampled("system = { kind = 'bluecache', index = '16MiB', dram = '0B', flash = '1GiB' }, "
+                     "workload = { keys = 1e5, key = 32, value = 992, get = 0.8, set = 0.2, "
+                     "dist = { zipf = 0.9 }, arrival = 'saturate' }",
+                     "warmup = '50ms', duration = '200ms'", rates);
+}

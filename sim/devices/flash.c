@@ -183,7 +183,8 @@ static const struct kvc_option rows[] = {
      .max = 1e9,
      .optional = true,
      .help = "erases that a block is rated for; left out: no rated life is reported"},
-    WATTS_ROW("idle", idle_watts, "power of the card without work; left out: no energy is reported"),
+    WATTS_ROW("idle", idle_watts,
+              "power of the card without work; left out: it draws its power at work all the time"),
     WATTS_ROW("busy", busy_watts, "power of the card at work; left out: no energy is reported"),
 };
 
@@ -349,10 +350,12 @@ double kvc_flash_shared_ns(const struct kvc_flash_busy *busy)
 
 struct kvc_watts kvc_flash_watts(const struct kvc_flash *flash)
 {
-    double idle_w = (double)flash->cards * flash->idle_watts;
-    double busy_w = (double)flash->cards * flash->busy_watts;
-    bool known = idle_w >= 0 && busy_w >= 0;
-    return known ? (struct kvc_watts){idle_w, busy_w, busy_w} : (struct kvc_watts){0};
+    if (isnan(flash->busy_watts)) {
+        return (struct kvc_watts){0};
+    }
+    double idle_w = isnan(flash->idle_watts) ? flash->busy_watts : flash->idle_watts;
+    double cards = (double)flash->cards;
+    return (struct kvc_watts){cards * idle_w, cards * flash->busy_watts, cards * flash->busy_watts};
 }
 
 /* Returns the rate of operations that occupy a chip for `cell_ns` and the transfer, a channel for the

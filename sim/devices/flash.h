@@ -149,7 +149,8 @@ struct kvc_flash_busy kvc_flash_busy_of(const struct kvc_flash *flash, const str
 /** Returns for how long the busiest of the parts was busy that chips share [ns]. Power follows it. */
 double kvc_flash_shared_ns(const struct kvc_flash_busy *busy);
 
-/** Returns the power of all cards; unknown if a card's is not known both idle and at work. */
+/** Returns the power of all cards; unknown if a card's is not known at work. A card whose power is not known
+ * idle draws that at work all the time. */
 struct kvc_watts kvc_flash_watts(const struct kvc_flash *flash);
 
 /** Returns the highest rate of reads that fetch `bytes` of random pages, all chips and channels loaded evenly

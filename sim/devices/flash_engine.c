@@ -67,7 +67,7 @@ void kvc_flash_engine_close(struct kvc_flash_engine *engine)
     free(engine->chip);
     free(engine->channel_free_ns);
     free(engine->operation);
-    free(engine->turns);
+    kvc_flash_turns_close(engine->turns);
     kvc_flash_drive_close(engine->drive);
     kvc_flash_gate_close(engine->gate);
     kvc_flash_translated_close(engine->translated);
@@ -125,8 +125,8 @@ void kvc_flash_chips_ask(struct kvc_flash_engine *engine, double now_ns, const s
         engine->operation[chip->last].next = place;
         chip->last = place;
     }
-    if (engine->turns != NULL) {
-        kvc_flash_turns_visit(engine, now_ns, number / (uint32_t)engine->flash->chips);
+    if (idle && engine->turns != NULL) {
+        kvc_flash_turns_ask(engine, now_ns, number);
     } else if (idle) {
         start(engine, now_ns, place);
     }
@@ -271,6 +271,13 @@ bool kvc_flash_engine_handle(struct kvc_flash_engine *engine, const struct kvc_e
 {
     return engine->drive != NULL ? kvc_flash_drive_handle(engine, event, tag)
                                  : kvc_flash_chips_handle(engine, event, tag);
+}
+
+void kvc_flash_engine_catch_up(struct kvc_flash_engine *engine, double now_ns)
+{
+    if (engine->turns != NULL) {
+        kvc_flash_turns_catch_up(engine, now_ns);
+    }
 }
 
 struct kvc_flash_busy kvc_flash_engine_busy(const struct kvc_flash_engine *engine)

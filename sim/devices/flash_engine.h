@@ -20,8 +20,7 @@
 enum {
     KVC_FLASH_CELLS = 64, /**< The cells of a chip are done: sensed, programmed or erased. */
     KVC_FLASH_CROSSED,    /**< A page has crossed its channel. */
-    KVC_FLASH_CHANNEL,    /**< A channel has done a step; the tag is its number. */
-    KVC_FLASH_VISIT,      /**< A channel's controller looks at its chips again; likewise. */
+    KVC_FLASH_CHANNEL,    /**< A channel may have ended an operation; the tag is its number. */
     KVC_FLASH_ADMITTED,   /**< A drive hands an operation to its chips. */
     KVC_FLASH_PASSED,     /**< A drive may program a page. */
     KVC_FLASH_LEFT,       /**< An operation has left its drive. */
@@ -46,8 +45,8 @@ struct kvc_flash_engine {
     uint64_t programs;                       /**< Programs that are done. */
     uint64_t erases;                         /**< Erases that are done. */
     uint64_t waiting;                        /**< Operations that wait for chips or run. */
-    double channel_busy_ns;                  /**< Busy time, summed over the channels. */
-    double chip_busy_ns; /**< Busy time, summed over the chips; waits for a channel count. */
+    double channel_busy_ns; /**< Busy time, summed over the channels; see kvc_flash_engine_busy(). */
+    double chip_busy_ns;    /**< Busy time, summed over the chips; waits for a channel count. */
 };
 
 /** Sectors that drives with a translation layer have written. */
@@ -96,7 +95,12 @@ void kvc_flash_write_sector(struct kvc_flash_engine *engine, double now_ns, uint
  * translation layer forgets the pages of the block. */
 void kvc_flash_erase(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag);
 
-/** Returns for how long the parts of the flash were busy since the engine was opened. */
+/** Does what the engine has put off because no event depends on it, up to `now_ns`. All events up to then
+ * must have been handled. */
+void kvc_flash_engine_catch_up(struct kvc_flash_engine *engine, double now_ns);
+
+/** Returns for how long the parts of the flash were busy from when the engine was opened until
+ * kvc_flash_engine_catch_up() was called last. */
 struct kvc_flash_busy kvc_flash_engine_busy(const struct kvc_flash_engine *engine);
 
 /** Handles an event of this engine.

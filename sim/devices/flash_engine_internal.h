@@ -26,7 +26,6 @@ struct kvc_flash_operation {
 struct kvc_flash_chip {
     uint32_t first, last; /* Queue of operations; the first one runs. KVC_FLASH_NONE: idle. */
     double since_ns;      /* Time when the first one started. */
-    double visit_ns;      /* Time before which it need not be visited. */
     double ready_ns;      /* When its cells are done. */
     enum kvc_flash_progress progress;
 };

@@ -1,7 +1,9 @@
 #include <criterion/criterion.h>
+#include <math.h>
 
 #include "sim/base/rng.h"
 #include "sim/devices/flash_engine.h"
+#include "sim/devices/flash_turns_rate.h"
 
 /* BlueDBM's card: 8 channels of 8 chips. */
 static const struct kvc_flash card = {.cards = 1,
@@ -102,4 +104,87 @@ Test(flash_turns, random_reads_lose_time_to_turns)
     cr_expect_lt(per_s, 0.93 * kvc_flash_reads_per_s(&card, card.page_bytes));
     cr_expect_float_eq(per_s, 150e3, 0.1 * 150e3, "%.0f reads a second", per_s);
     cr_expect_leq(engine.channel_busy_ns, now_ns * (double)card.channels * 1.001);
+}
+
+/* Keeps `clients` reads outstanding until `reads` are done, and notes when. `catches_up`: the engine does
+ * what it has put off before each event. */
+static void note_reads(uint32_t clients, uint32_t reads, bool catches_up, double *done_ns)
+{
+    struct kvc_rng rng;
+    uint32_t tag, asked = 0;
+    kvc_rng_init(&rng, 7, "flash_turns_test", 0);
+    for (; asked < clients; asked++) {
+        kvc_flash_read(&engine, 0, kvc_rng_below(&rng, kvc_flash_pages(&card)), card.page_bytes, asked);
+    }
+    for (uint32_t done = 0; done < reads;) {
+        struct kvc_event event = kvc_events_pop(&events);
+        if (catches_up) {
+            kvc_flash_engine_catch_up(&engine, nextafter(event.time_ns, 0));
+        }
+        if (kvc_flash_engine_handle(&engine, &event, &tag)) {
+            done_ns[done++] = event.time_ns;
+            kvc_flash_read(&engine, event.time_ns, kvc_rng_below(&rng, kvc_flash_pages(&card)),
+                           card.page_bytes, asked++);
+        }
+    }
+}
+
+/* Steps that are put off end at the same times, whoever asks for them, and few of them are events. */
+Test(flash_turns, steps_may_be_put_off)
+{
+    enum { READS = 5000 };
+    static double put_off_ns[READS], done_ns[READS];
+    note_reads(100, READS, false, put_off_ns);
+    cr_expect_lt(events.added, 2 * READS, "%llu events", (unsigned long long)events.added);
+    close();
+    open();
+    note_reads(100, READS, true, done_ns);
+    for (int i = 0; i < READS; i++) {
+        cr_assert_eq(put_off_ns[i], done_ns[i], "read %d", i);
+    }
+}
+
+/* Returns the rate of reads of random pages with so many of them outstanding [per second]. */
+static double reads_per_s(const struct kvc_flash *flash, uint32_t clients)
+{
+    enum { READS = 40000, FIRST = 4000 };
+    struct kvc_events own = {0};
+    struct kvc_flash_engine at_work;
+    struct kvc_rng rng;
+    uint32_t tag, done = 0;
+    double now_ns = 0, first_ns = 0;
+    kvc_rng_init(&rng, 11, "flash_turns_test", 0);
+    kvc_flash_engine_open(&at_work, flash, &own, 0);
+    for (uint32_t i = 0; i < clients; i++) {
+        kvc_flash_read(&at_work, 0, kvc_rng_below(&rng, kvc_flash_pages(flash)), flash->page_bytes, i);
+    }
+    while (done < READS) {
+        struct kvc_event event = kvc_events_pop(&own);
+        now_ns = event.time_ns;
+        if (kvc_flash_engine_handle(&at_work, &event, &tag)) {
+            first_ns = ++done == FIRST ? now_ns : first_ns;
+            kvc_flash_read(&at_work, now_ns, kvc_rng_below(&rng, kvc_flash_pages(flash)), flash->page_bytes,
+                           tag);
+        }
+    }
+    kvc_flash_engine_close(&at_work);
+    kvc_events_free(&own);
+    return (READS - FIRST) / (now_ns - first_ns) * 1e9;
+}
+
+/* The closed form agrees with the simulation for any number of reads, where chips fall into step. */
+Test(flash_turns, closed_form_agrees)
+{
+    static const uint32_t chips[] = {8, 32};
+    for (int i = 0; i < 2; i++) {
+        struct kvc_flash flash = card;
+        flash.chips = chips[i];
+        for (uint32_t reads = 1; reads <= 512; reads *= 2) {
+            double simulated = reads_per_s(&flash, reads);
+            double closed = kvc_flash_turns_reads_per_s(&flash, flash.page_bytes, reads);
+            cr_expect(closed > 0.955 * simulated && closed < 1.005 * simulated,
+                      "%u chips, %u reads: %.0f a second, simulated %.0f", chips[i], reads, closed,
+                      simulated);
+        }
+    }
 }
