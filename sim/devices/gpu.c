@@ -105,6 +105,38 @@ static const struct kvc_option rows[] = {
      .by_default = "0B",
      .help = "shared memory of a multiprocessor, by the compute capability; less of it holds fewer blocks; "
              "0: no limit"},
+    {.name = "wave",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_gpu, wave_threads),
+     .min = 1,
+     .max = 1024,
+     .by_default = "32",
+     .help = "threads of a warp or wavefront, which take each instruction together; more of them share an "
+             "instruction"},
+    {.name = "wave_issue",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, wave_issue),
+     .min = 0,
+     .max = 64,
+     .by_default = "0",
+     .help =
+         "wave instructions that a multiprocessor begins in a cycle at most; more of them shorten kernels "
+         "that compute; 0: unknown"},
+    {.name = "wave_gap",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, wave_gap_cycles),
+     .min = 1,
+     .max = 64,
+     .by_default = "1",
+     .help = "cycles between two instructions of one wave at least; more of them lengthen kernels with few "
+             "waves"},
+    {.name = "shares_memory",
+     .type = KVC_OPTION_BOOL,
+     .offset = offsetof(struct kvc_gpu, shares_memory),
+     .by_default = "false",
+     .help =
+         "whether the GPU uses the memory of the host, as on a chip with both: nothing is copied, and both "
+         "draw on the same channels"},
     {.name = "memory",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu, memory_bytes),
@@ -245,6 +277,8 @@ void kvc_gpu_speed_up(struct kvc_gpu *gpu, double factor)
     gpu->sectors_per_s *= factor;
     gpu->access_ns /= factor;
     gpu->launch_ns /= factor;
+    gpu->wave_issue *= factor;
+    gpu->wave_gap_cycles /= factor;
 }
 
 double kvc_gpu_launch_speed_up(double launch_ns, double copying_ns, double kernel_factor, double copy_factor)

@@ -45,6 +45,10 @@ struct kvc_gpu {
                                 C++ Programming Guide). */
     uint64_t blocks_per_sm;  /**< Thread blocks that a multiprocessor holds at once, likewise. */
     double shared_bytes;     /**< Shared memory of a multiprocessor; 0: no limit. */
+    uint64_t wave_threads;   /**< Threads of a warp or wavefront, which take each instruction together. */
+    double wave_issue;       /**< Wave instructions that a multiprocessor begins in a cycle; 0: unknown. */
+    double wave_gap_cycles;  /**< Cycles between two instructions of one wave. */
+    bool shares_memory;      /**< The GPU has no memory of its own and uses that of the host. */
     double memory_bytes;     /**< Device memory. */
     double pinned_bytes;     /**< Device memory that other devices can write to; 0: all of it. */
     double sectors_per_s;    /**< Random 32-byte sectors per second of the whole card; 0: unknown. */
