@@ -1,5 +1,7 @@
 #include "models/dido/tasks.h"
 
+#include <math.h>
+
 #include "kernels/megakv/packet.h"
 #include "kernels/megakv/slab.h"
 
@@ -74,6 +76,21 @@ static double instructions_of(enum kvc_dido_task task, enum kvc_op op, uint32_t 
  * 0.8, and 1.04 at 0.5.
  */
 static const double search_lines = 1.432, insert_lines = 2.652, erase_lines = 1.464;
+
+struct kvc_dido_index_lines kvc_dido_index_lines_at(double load_frac)
+{
+    static const double first = 0.3, step = 0.1;
+    static const struct kvc_dido_index_lines counted[] = {
+        {1.002, 2.000, 1.003}, {1.012, 2.000, 1.012}, {1.035, 2.001, 1.036}, {1.080, 2.007, 1.084},
+        {1.157, 2.032, 1.169}, {1.275, 2.127, 1.303}, {1.432, 2.652, 1.464},
+    };
+    enum { LAST = sizeof(counted) / sizeof(*counted) - 1 };
+    double place = fmin(fmax((load_frac - first) / step, 0), LAST), part = place - floor(place);
+    const struct kvc_dido_index_lines *at = &counted[(int)place], *next = &counted[(int)ceil(place)];
+    return (struct kvc_dido_index_lines){at->search + part * (next->search - at->search),
+                                         at->insert + part * (next->insert - at->insert),
+                                         at->erase + part * (next->erase - at->erase)};
+}
 
 /* Returns the lines that hold bytes `from` to `to` - 1 of an item, or the header and these bytes, on average
  * over the places of items in a slab. Items are multiples of 16 bytes long, so every fourth one starts like

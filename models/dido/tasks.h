@@ -72,4 +72,14 @@ struct kvc_dido_work {
 struct kvc_dido_work kvc_dido_work_of(enum kvc_dido_task task, enum kvc_op op, uint32_t key_bytes,
                                       uint32_t value_bytes, bool on_gpu);
 
+/* Buckets that operations on the index read; counted like those above, at loads from 0.3 to 0.9. */
+struct kvc_dido_index_lines {
+    double search; /* Of a hash that the index has; that of one that it has not reads 2. */
+    double insert; /* Of a hash that the index has not; one that it has is found by a search. */
+    double erase;
+};
+
+/* Returns the lines at a load between those that were counted; below and above them, those of the nearest. */
+struct kvc_dido_index_lines kvc_dido_index_lines_at(double load_frac);
+
 #endif

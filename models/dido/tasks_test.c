@@ -198,3 +198,13 @@ Test(dido_tasks, buckets_are_those_that_a_table_counts)
     assert_near(KVC_DIDO_ERASE, KVC_OP_SET, stats.erase_lines, stats.erases);
     kvc_index_free(index);
 }
+
+Test(tasks, index_lines_grow_with_the_load)
+{
+    struct kvc_dido_index_lines empty = kvc_dido_index_lines_at(0), half = kvc_dido_index_lines_at(0.55);
+    struct kvc_dido_index_lines full = kvc_dido_index_lines_at(0.9), beyond = kvc_dido_index_lines_at(1);
+    cr_expect_float_eq(empty.search, 1.002, 1e-9);
+    cr_expect_float_eq(half.search, (1.035 + 1.080) / 2, 1e-9);
+    cr_expect_float_eq(full.insert, 2.652, 1e-9);
+    cr_expect_float_eq(beyond.erase, 1.464, 1e-9);
+}

@@ -113,11 +113,12 @@ static void load_keys(void *data, const struct kvc_preload_visit *visit)
     kvc_index_insert(shard->index, loader->hash, loader->location, inserts, NULL, &shard->index_stats);
 }
 
-static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t seed,
+static enum kvc_status preload(const struct kvc_scenario *scenario,
+                               const struct kvc_megakv_store_params *sizes, uint64_t seed,
                                const struct kvc_progress *progress, struct kvc_megakv_store *store,
                                struct kvc_diag *diag)
 {
-    const struct kvc_source_params params = kvc_megakv_source_of(scenario, seed);
+    const struct kvc_source_params params = kvc_scenario_source(scenario, sizes->sockets, seed);
     struct loader *loader = calloc(1, sizeof(*loader));
     if (loader == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
@@ -135,10 +136,11 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
 
 /* The representative of a hot key has a similar popularity, and its items lie in the same size class, so that
  * every class sees its share of the SETs. */
-static enum kvc_status find_representatives(const struct kvc_scenario *scenario, uint64_t seed,
+static enum kvc_status find_representatives(const struct kvc_scenario *scenario,
+                                            const struct kvc_megakv_store_params *sizes, uint64_t seed,
                                             struct kvc_megakv_store *store, struct kvc_diag *diag)
 {
-    const struct kvc_source_params params = kvc_megakv_source_of(scenario, seed);
+    const struct kvc_source_params params = kvc_scenario_source(scenario, sizes->sockets, seed);
     const struct kvc_sampling_kinds kinds = {.choice = KVC_SAMPLING_ALIKE,
                                              .keys = scenario->workload.keys,
                                              .key_stride = kvc_workload_key_stride(&scenario->workload),
@@ -207,15 +209,15 @@ enum kvc_status kvc_megakv_store_build(const struct kvc_scenario *scenario,
     if (made == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
     }
-    made->shard_count = kvc_scenario_shards(scenario);
+    made->shard_count = (uint32_t)scenario->cluster.nodes * params->sockets;
     made->sampling = kvc_sampling_of(&scenario->workload, params->sample_rate, HOT_STRATA);
     if (made->sampling.rate > 0) {
         status = create_shards(scenario, params, seed, made, diag);
         if (status == KVC_OK && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
-            status = preload(scenario, seed, progress, made, diag);
+            status = preload(scenario, params, seed, progress, made, diag);
         }
         if (status == KVC_OK && made->sampling.hot_keys > 0) {
-            status = find_representatives(scenario, seed, made, diag);
+            status = find_representatives(scenario, params, seed, made, diag);
         }
         if (status == KVC_OK) {
             reset_stats(made);
@@ -236,6 +238,7 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uin
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     const struct kvc_megakv_store_params params = {
+        .sockets = (uint32_t)scenario->node.sockets,
         .index_bytes = config->index_bytes,
         .slab_bytes = config->slab_bytes,
         .max_displacements = config->max_displacements,

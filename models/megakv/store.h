@@ -38,6 +38,7 @@ struct kvc_megakv_store {
 
 /* What a store is created from. A store with this index and these slabs need not be Mega-KV. */
 struct kvc_megakv_store_params {
+    uint32_t sockets;           /* Shards of a node. */
     double index_bytes;         /* Of a shard. */
     double slab_bytes;          /* Of a shard. */
     uint32_t max_displacements; /* Of an insert. */

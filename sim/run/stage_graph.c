@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { PIECES = 4 /* A piece is this part of what is left. */ };
+enum { PIECES = 16 /* A piece is this part of what is left. */ };
 
 static void wake(struct kvc_stage_worker *worker)
 {
