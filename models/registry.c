@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "models/bluecache/bluecache.h"
+#include "models/dido/dido.h"
 #include "models/dido/presets.h"
 #include "models/kvdirect/kvdirect.h"
 #include "models/megakv/cost_profile.h"
@@ -29,6 +30,7 @@ const struct kvc_model *const kvc_models[] = {
     &kvc_megakv_model,
     &kvc_memcachedgpu_model,
     &kvc_bluecache_model,
+    &kvc_dido_model,
     &kvc_kvdirect_model,
     &kvc_rdma_model,
     &kvc_memcached_model,

@@ -6,6 +6,7 @@
 #define KVC_KERNELS_MEGAKV_SLAB_INTERNAL_H
 
 #include "kernels/megakv/slab.h"
+#include "kernels/megakv/slab_layout.h"
 
 #include <sched.h>
 #include <string.h>
@@ -23,15 +24,6 @@ enum {
 
 /** No slab. */
 #define KVC_MEGAKV_SLAB_NONE UINT32_MAX
-
-/** Tag of an item in use, in its header.
- *
- * The header is one word, so that it is read and written whole. Bit 0: tag. Bits 1 to 8: key length. Bits 9
- * to 30: value length. Bit 31: the item is being rewritten (never set together with the tag). Bits 32 to 63:
- * version, incremented by every write. */
-static const uint64_t kvc_megakv_slab_tag_using = 1;
-static const uint64_t kvc_megakv_slab_tag_writing = UINT64_C(1) << 31; /**< The item is being rewritten. */
-static const uint64_t kvc_megakv_slab_shape_mask = 0xffffffff;         /**< Everything but the version. */
 
 /** A slab. The lock of its class guards all of it except class_index, which never changes. */
 struct kvc_megakv_slab_info {
@@ -163,24 +155,6 @@ static inline uint64_t kvc_megakv_slab_load_header(const uint8_t *item)
 static inline void kvc_megakv_slab_store_header(uint8_t *item, uint64_t header)
 {
     __atomic_store_n((uint64_t *)item, header, __ATOMIC_RELEASE);
-}
-
-/** Returns the header of an item in use with these lengths, version 0. */
-static inline uint64_t kvc_megakv_slab_header_shape(uint32_t key_bytes, uint32_t value_bytes)
-{
-    return kvc_megakv_slab_tag_using | (uint64_t)key_bytes << 1 | (uint64_t)value_bytes << 9;
-}
-
-/** Returns the key length in a header [bytes]. */
-static inline uint32_t kvc_megakv_slab_header_key_bytes(uint64_t header)
-{
-    return (uint32_t)(header >> 1) & 0xff;
-}
-
-/** Returns the value length in a header [bytes]. */
-static inline uint32_t kvc_megakv_slab_header_value_bytes(uint64_t header)
-{
-    return (uint32_t)header >> 9;
 }
 
 /** Returns the number of 64-byte lines from the start of an item to `bytes` bytes behind it. */

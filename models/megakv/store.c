@@ -113,11 +113,12 @@ static void load_keys(void *data, const struct kvc_preload_visit *visit)
     kvc_index_insert(shard->index, loader->hash, loader->location, inserts, NULL, &shard->index_stats);
 }
 
-static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t seed,
+static enum kvc_status preload(const struct kvc_scenario *scenario,
+                               const struct kvc_megakv_store_params *sizes, uint64_t seed,
                                const struct kvc_progress *progress, struct kvc_megakv_store *store,
                                struct kvc_diag *diag)
 {
-    const struct kvc_source_params params = kvc_megakv_source_of(scenario, seed);
+    const struct kvc_source_params params = kvc_scenario_source(scenario, sizes->sockets, seed);
     struct loader *loader = calloc(1, sizeof(*loader));
     if (loader == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
@@ -135,10 +136,11 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
 
 /* The representative of a hot key has a similar popularity, and its items lie in the same size class, so that
  * every class sees its share of the SETs. */
-static enum kvc_status find_representatives(const struct kvc_scenario *scenario, uint64_t seed,
+static enum kvc_status find_representatives(const struct kvc_scenario *scenario,
+                                            const struct kvc_megakv_store_params *sizes, uint64_t seed,
                                             struct kvc_megakv_store *store, struct kvc_diag *diag)
 {
-    const struct kvc_source_params params = kvc_megakv_source_of(scenario, seed);
+    const struct kvc_source_params params = kvc_scenario_source(scenario, sizes->sockets, seed);
     const struct kvc_sampling_kinds kinds = {.choice = KVC_SAMPLING_ALIKE,
                                              .keys = scenario->workload.keys,
                                              .key_stride = kvc_workload_key_stride(&scenario->workload),
@@ -155,10 +157,10 @@ static enum kvc_status find_representatives(const struct kvc_scenario *scenario,
                : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the representatives of hot keys");
 }
 
-static enum kvc_status create_shards(const struct kvc_scenario *scenario, uint64_t seed,
+static enum kvc_status create_shards(const struct kvc_scenario *scenario,
+                                     const struct kvc_megakv_store_params *sizes, uint64_t seed,
                                      struct kvc_megakv_store *store, struct kvc_diag *diag)
 {
-    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     uint64_t rate = store->sampling.rate;
     store->shards = calloc(store->shard_count, sizeof(*store->shards));
     store->value = malloc(kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
@@ -168,16 +170,16 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, uint64
     memset(store->value, 0x5a, kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
     for (uint32_t i = 0; i < store->shard_count; i++) {
         struct kvc_megakv_cuckoo_params params = {
-            .bytes = (uint64_t)fmax(config->index_bytes / (double)rate, 64),
-            .max_displacements = config->max_displacements,
+            .bytes = (uint64_t)fmax(sizes->index_bytes / (double)rate, 64),
+            .max_displacements = sizes->max_displacements,
             .seed = kvc_rng_seed(seed, "megakv.victims", i),
         };
         store->shards[i].index = kvc_megakv_cuckoo_create(&params);
         store->shards[i].slab =
-            kvc_megakv_slab_create_sample((uint64_t)config->slab_bytes, rate, kvc_seed_of_hash(seed));
+            kvc_megakv_slab_create_sample((uint64_t)sizes->slab_bytes, rate, kvc_seed_of_hash(seed));
         if (store->shards[i].index == NULL || store->shards[i].slab == NULL) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a shard of %.3g GiB: %s",
-                                 (config->index_bytes + config->slab_bytes) / (double)rate / 0x1p30,
+                                 (sizes->index_bytes + sizes->slab_bytes) / (double)rate / 0x1p30,
                                  strerror(errno));
         }
         if (rate > 1 && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
@@ -196,9 +198,10 @@ static void reset_stats(struct kvc_megakv_store *store)
     }
 }
 
-enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uint64_t seed,
-                                        const struct kvc_progress *progress, struct kvc_megakv_store **store,
-                                        struct kvc_diag *diag)
+enum kvc_status kvc_megakv_store_build(const struct kvc_scenario *scenario,
+                                       const struct kvc_megakv_store_params *params, uint64_t seed,
+                                       const struct kvc_progress *progress, struct kvc_megakv_store **store,
+                                       struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
     struct kvc_megakv_store *made = calloc(1, sizeof(*made));
@@ -206,16 +209,15 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uin
     if (made == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
     }
-    made->shard_count = kvc_scenario_shards(scenario);
-    made->sampling =
-        kvc_sampling_of(&scenario->workload, kvc_megakv_config_of(scenario)->sample_rate, HOT_STRATA);
+    made->shard_count = (uint32_t)scenario->cluster.nodes * params->sockets;
+    made->sampling = kvc_sampling_of(&scenario->workload, params->sample_rate, HOT_STRATA);
     if (made->sampling.rate > 0) {
-        status = create_shards(scenario, seed, made, diag);
+        status = create_shards(scenario, params, seed, made, diag);
         if (status == KVC_OK && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
-            status = preload(scenario, seed, progress, made, diag);
+            status = preload(scenario, params, seed, progress, made, diag);
         }
         if (status == KVC_OK && made->sampling.hot_keys > 0) {
-            status = find_representatives(scenario, seed, made, diag);
+            status = find_representatives(scenario, params, seed, made, diag);
         }
         if (status == KVC_OK) {
             reset_stats(made);
@@ -228,4 +230,19 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uin
     }
     *store = made;
     return KVC_OK;
+}
+
+enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uint64_t seed,
+                                        const struct kvc_progress *progress, struct kvc_megakv_store **store,
+                                        struct kvc_diag *diag)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    const struct kvc_megakv_store_params params = {
+        .sockets = (uint32_t)scenario->node.sockets,
+        .index_bytes = config->index_bytes,
+        .slab_bytes = config->slab_bytes,
+        .max_displacements = config->max_displacements,
+        .sample_rate = config->sample_rate,
+    };
+    return kvc_megakv_store_build(scenario, &params, seed, progress, store, diag);
 }

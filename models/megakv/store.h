@@ -36,7 +36,16 @@ struct kvc_megakv_store {
     double preload_wall_s; /* Wall-clock time of creating and preloading [s]. */
 };
 
-/* Returns the memory that all shards need [bytes]. */
+/* What a store is created from. A store with this index and these slabs need not be Mega-KV. */
+struct kvc_megakv_store_params {
+    uint32_t sockets;           /* Shards of a node. */
+    double index_bytes;         /* Of a shard. */
+    double slab_bytes;          /* Of a shard. */
+    uint32_t max_displacements; /* Of an insert. */
+    uint64_t sample_rate;       /* See sim/workload/sampling.h; 0: no shards. */
+};
+
+/* Returns the memory that all shards of Mega-KV need [bytes]. */
 double kvc_megakv_store_bytes(const struct kvc_scenario *scenario);
 
 /* Frees a store. NULL is allowed. */
@@ -45,6 +54,12 @@ void kvc_megakv_store_free(struct kvc_megakv_store *store);
 /* Creates the shards and preloads them, the least popular keys first, so that the popular ones survive
  * eviction. `seed` is that of the replica. `progress` may be NULL. Returns KVC_ERR_RUNTIME if memory is
  * short. */
+enum kvc_status kvc_megakv_store_build(const struct kvc_scenario *scenario,
+                                       const struct kvc_megakv_store_params *params, uint64_t seed,
+                                       const struct kvc_progress *progress, struct kvc_megakv_store **store,
+                                       struct kvc_diag *diag);
+
+/* Builds the store of a scenario of Mega-KV. */
 enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uint64_t seed,
                                         const struct kvc_progress *progress, struct kvc_megakv_store **store,
                                         struct kvc_diag *diag);

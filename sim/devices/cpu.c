@@ -68,6 +68,14 @@ static const struct kvc_option rows[] = {
          "speed of the cores while the costs were measured, in steps of arithmetic per nanosecond; kvcast "
          "validate compares it with the speed that a run saw; 0 or left out: unknown, as it is where "
          "hardware threads share a core"},
+    {.name = "instructions_per_cycle",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_cpu, instructions_per_cycle),
+     .min = 0,
+     .max = 64,
+     .by_default = "0",
+     .help = "instructions that a core completes in a cycle at most; more of them shorten what is stated in "
+             "instructions; 0: unknown"},
     {.name = "packet",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_cpu, packet_ns),
@@ -236,6 +244,7 @@ double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu)
 void kvc_cpu_speed_up(struct kvc_cpu *cpu, double factor)
 {
     cpu->core_speed_steps_per_ns *= factor;
+    cpu->instructions_per_cycle *= factor;
     cpu->packet_ns /= factor;
     cpu->operation_ns /= factor;
     cpu->lookahead_ns /= factor; /* The same instructions take less time, so they hide less of a stall. */

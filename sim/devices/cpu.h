@@ -36,10 +36,11 @@ struct kvc_cpu {
     uint64_t threads_per_core; /**< Hardware threads per core: 1, or 2 with hyper-threading. */
     double clock_hz;           /**< Core clock. */
     double
-        core_speed_steps_per_ns; /**< Arithmetic that a core was seen to do while the costs were measured
-                                    [steps per ns], for a comparison with other times; 0 or NaN: unknown. */
-    double packet_ns;            /**< Compute per request for packet I/O and parsing, in each direction. */
-    double operation_ns;         /**< Compute of one key-value operation; 0: unknown. */
+        core_speed_steps_per_ns;   /**< Arithmetic that a core was seen to do while the costs were measured
+                                      [steps per ns], for a comparison with other times; 0 or NaN: unknown. */
+    double instructions_per_cycle; /**< Instructions that a core completes in a cycle at most; 0: unknown. */
+    double packet_ns;              /**< Compute per request for packet I/O and parsing, in each direction. */
+    double operation_ns;           /**< Compute of one key-value operation; 0: unknown. */
     double lookahead_ns; /**< Compute that a core still does while a load misses; hides so much of a stall. */
     double llc_hit_cycles;   /**< Stall for a line that the last-level cache holds [core cycles]. */
     double llc_bytes;        /**< Last-level cache, which all cores share; 0: unknown. */

@@ -105,6 +105,63 @@ static const struct kvc_option rows[] = {
      .by_default = "0B",
      .help = "shared memory of a multiprocessor, by the compute capability; less of it holds fewer blocks; "
              "0: no limit"},
+    {.name = "wave",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_gpu, wave_threads),
+     .min = 1,
+     .max = 1024,
+     .by_default = "32",
+     .help = "threads of a warp or wavefront, which take each instruction together; more of them share an "
+             "instruction"},
+    {.name = "wave_issue",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, wave_issue),
+     .min = 0,
+     .max = 64,
+     .by_default = "0",
+     .help =
+         "wave instructions that a multiprocessor begins in a cycle at most; more of them shorten kernels "
+         "that compute; 0: unknown"},
+    {.name = "wave_gap",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, wave_gap_cycles),
+     .min = 1,
+     .max = 64,
+     .by_default = "1",
+     .help = "cycles between two instructions of one wave at least; more of them lengthen kernels with few "
+             "waves"},
+    {.name = "walkers",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_gpu, walkers),
+     .min = 0,
+     .max = 65536,
+     .by_default = "0",
+     .help =
+         "addresses that are translated at the same time if the GPU does not hold their translations; more of "
+         "them allow more random accesses; 0: translations never miss"},
+    {.name = "walk",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, walk_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e6,
+     .by_default = "0ns",
+     .help = "time of such a translation, which the access waits for; a longer time slows random accesses"},
+    {.name = "walk_free",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, walk_free_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 0,
+     .max = 1e13,
+     .by_default = "0B",
+     .help = "memory in which random accesses miss no translation; of a larger one, the rest misses"},
+    {.name = "shares_memory",
+     .type = KVC_OPTION_BOOL,
+     .offset = offsetof(struct kvc_gpu, shares_memory),
+     .by_default = "false",
+     .help =
+         "whether the GPU uses the memory of the host, as on a chip with both: nothing is copied, and both "
+         "draw on the same channels"},
     {.name = "memory",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu, memory_bytes),
@@ -145,6 +202,15 @@ static const struct kvc_option rows[] = {
      .by_default = "0ns",
      .help =
          "time to launch a kernel and see its completion, on the host; a longer time slows small launches"},
+    {.name = "launch_queued",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_gpu, launch_queued_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help = "time that a launch adds which is enqueued together with one before it; a longer time slows "
+             "stages of several kernels; 0: as launch"},
     {.name = "price",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_gpu, price_usd),
@@ -245,6 +311,10 @@ void kvc_gpu_speed_up(struct kvc_gpu *gpu, double factor)
     gpu->sectors_per_s *= factor;
     gpu->access_ns /= factor;
     gpu->launch_ns /= factor;
+    gpu->launch_queued_ns /= factor;
+    gpu->wave_issue *= factor;
+    gpu->wave_gap_cycles /= factor;
+    gpu->walk_ns /= factor;
 }
 
 double kvc_gpu_launch_speed_up(double launch_ns, double copying_ns, double kernel_factor, double copy_factor)

@@ -45,11 +45,19 @@ struct kvc_gpu {
                                 C++ Programming Guide). */
     uint64_t blocks_per_sm;  /**< Thread blocks that a multiprocessor holds at once, likewise. */
     double shared_bytes;     /**< Shared memory of a multiprocessor; 0: no limit. */
+    uint64_t wave_threads;   /**< Threads of a warp or wavefront, which take each instruction together. */
+    double wave_issue;       /**< Wave instructions that a multiprocessor begins in a cycle; 0: unknown. */
+    double wave_gap_cycles;  /**< Cycles between two instructions of one wave. */
+    uint64_t walkers;        /**< Translations that are looked up at the same time; 0: they never miss. */
+    double walk_ns;          /**< Time of one that the GPU does not hold. */
+    double walk_free_bytes;  /**< Memory whose translations it holds. */
+    bool shares_memory;      /**< The GPU has no memory of its own and uses that of the host. */
     double memory_bytes;     /**< Device memory. */
     double pinned_bytes;     /**< Device memory that other devices can write to; 0: all of it. */
     double sectors_per_s;    /**< Random 32-byte sectors per second of the whole card; 0: unknown. */
     double access_ns;        /**< Time of one dependent access to device memory. */
     double launch_ns;        /**< Time of launch and completion as the host sees it. */
+    double launch_queued_ns; /**< The same behind another launch that was enqueued with it; 0: launch_ns. */
     double price_usd;        /**< Price of the card [US dollars]; 0: unknown. */
     uint32_t clock_count;    /**< Clock pairs. */
     struct kvc_gpu_clock clocks[KVC_GPU_CLOCKS_MAX]; /**< Clock pairs, fastest first. */

@@ -1,0 +1,179 @@
+#include "models/dido/config.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/megakv/slab.h"
+#include "models/dido/plan.h"
+#include "models/megakv/sizes.h"
+#include "sim/workload/popularity_blocks.h"
+#include "sim/workload/reuse.h"
+
+enum { SLOT_BYTES = 8, LINE_BYTES = 64, SLABS_LEAST = 16 };
+
+static const double index_load_most = 0.9, interval_frac = 0.9;
+
+double kvc_dido_interval_ns(const struct kvc_dido_config *config, const struct kvc_dido_pipeline *pipeline)
+{
+    const struct kvc_dido_options *options = config->options;
+    return options->interval_ns > 0 ? options->interval_ns
+                                    : interval_frac * options->latency_limit_ns / pipeline->stages;
+}
+
+/* Returns the whole slabs that all keys fill. */
+static double slab_bytes_auto(const struct kvc_workload *workload, double item_bytes)
+{
+    double slabs = floor((double)workload->keys * item_bytes / KVC_MEGAKV_SLAB_BYTES);
+    return fmax(slabs, SLABS_LEAST) * KVC_MEGAKV_SLAB_BYTES;
+}
+
+static double index_bytes_auto(double keys)
+{
+    double bytes = LINE_BYTES;
+    while (keys * SLOT_BYTES > index_load_most * bytes) {
+        bytes *= 2;
+    }
+    return bytes;
+}
+
+/* Sets what the CPU's last-level cache answers, and the share of the most popular items that it holds. */
+static void set_cached(struct kvc_dido_config *config, const struct kvc_workload *workload,
+                       const struct kvc_megakv_means *means)
+{
+    double llc_bytes = config->cpu->llc_bytes, keys = (double)workload->keys;
+    const struct kvc_reuse items = {means->touched_bytes, keys * means->touched_bytes, LINE_BYTES};
+    const struct kvc_reuse buckets = {LINE_BYTES, fmin(config->index_bytes, keys * LINE_BYTES), LINE_BYTES};
+    double item_frac = 0, bucket_frac = 0;
+    kvc_reuse_shares(workload, &items, &llc_bytes, 1, &item_frac);
+    kvc_reuse_shares(workload, &buckets, &llc_bytes, 1, &bucket_frac);
+    config->item_cached_frac = item_frac;
+    config->bucket_cached_frac = bucket_frac;
+    config->popular_frac = kvc_popularity_mass(workload, llc_bytes / means->item_bytes);
+}
+
+/* Reads the pipeline, or leaves it to the closed form. */
+static enum kvc_status set_pipeline(struct kvc_dido_config *config, const struct kvc_workload *workload,
+                                    struct kvc_diag *diag)
+{
+    const char *text = config->options->pipeline;
+    const bool any = strcmp(text, "auto") == 0;
+    config->plans = any;
+    struct kvc_dido_pipeline *pipeline = &config->pipeline;
+    enum kvc_status status = KVC_OK;
+    if (!any) {
+        bool megakv = strcmp(text, "megakv") == 0;
+        status = kvc_dido_pipeline_parse(megakv ? kvc_dido_megakv_pipeline : text, pipeline, diag);
+        if (status == KVC_OK) {
+            status = kvc_dido_pipeline_check_cores(pipeline, (uint32_t)config->cpu->cores, diag);
+        }
+    }
+    if (status == KVC_OK) {
+        struct kvc_dido_mix mix = kvc_dido_mix_of(config, workload);
+        *pipeline = kvc_dido_best_plan(config, any ? NULL : pipeline, &mix).pipeline;
+    }
+    return status;
+}
+
+/* Checks what the costs are computed from. */
+static enum kvc_status check_devices(const struct kvc_dido_config *config, struct kvc_diag *diag)
+{
+    const struct kvc_gpu *gpu = config->gpu;
+    if (config->cpu->instructions_per_cycle <= 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "node.cpu: \"%s\" does not state instructions_per_cycle, which dido needs",
+                             config->cpu->name);
+    }
+    if (gpu->wave_issue <= 0 || gpu->clock_count == 0 || gpu->access_ns <= 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "node.gpu: \"%s\" does not state %s, which dido needs",
+                             gpu->name,
+                             gpu->wave_issue <= 0    ? "wave_issue"
+                             : gpu->clock_count == 0 ? "clocks"
+                                                     : "access");
+    }
+    if (!gpu->shares_memory) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "node.gpu: \"%s\" has memory of its own, allowed: one that shares_memory with "
+                             "the CPU",
+                             gpu->name);
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
+{
+    struct kvc_dido_config *config = into;
+    const struct kvc_node *node = &scenario->node;
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_dido_options *options = scenario->options;
+    *config = (struct kvc_dido_config){.options = options,
+                                       .cpu = kvc_cpu_of(node),
+                                       .dram = kvc_dram_of(node),
+                                       .gpu = kvc_gpu_of(node),
+                                       .nic = kvc_nic_of(node),
+                                       .network = (enum kvc_dido_network)options->network};
+    enum kvc_status status = check_devices(config, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    struct kvc_megakv_means means = kvc_megakv_means_of(workload, config->dram, config->nic, KVC_MEGAKV_GET);
+    config->request_bytes = means.request_bytes;
+    config->response_bytes = means.response_bytes;
+    config->frame_requests = workload->frame_requests > 0
+                                 ? (uint32_t)workload->frame_requests
+                                 : kvc_nic_messages_per_frame(config->nic, means.request_bytes);
+    config->index_bytes =
+        options->index_bytes > 0 ? options->index_bytes : index_bytes_auto((double)workload->keys);
+    config->slab_bytes =
+        options->slab_bytes > 0 ? options->slab_bytes : slab_bytes_auto(workload, means.item_bytes);
+    config->sample_rate = kvc_run_sample_rate(&scenario->run, config->index_bytes + config->slab_bytes);
+    set_cached(config, workload, &means);
+    return set_pipeline(config, workload, diag);
+}
+
+static enum kvc_status check_memory(const struct kvc_dido_config *config, const struct kvc_workload *workload,
+                                    struct kvc_diag *diag)
+{
+    uint64_t index = (uint64_t)config->index_bytes;
+    double memory_bytes = config->gpu->memory_bytes, bytes = config->index_bytes + config->slab_bytes;
+    if (index < LINE_BYTES || (index & (index - 1)) != 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.index: found %llu bytes, allowed: a power of two from %d on",
+                             (unsigned long long)index, LINE_BYTES);
+    }
+    if (bytes > memory_bytes) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.index and system.slab: found %.4g MB together, the processors of \"%s\" "
+                             "share %.4g MB",
+                             bytes / 1e6, config->gpu->name, memory_bytes / 1e6);
+    }
+    if (kvc_megakv_slab_item_bytes(kvc_workload_key_bytes_max(workload),
+                                   kvc_workload_value_bytes_max(workload)) == 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.value: found %u bytes, the slab store holds up to %d",
+                             kvc_workload_value_bytes_max(workload), KVC_MEGAKV_SLAB_VALUE_MAX);
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
+    enum kvc_status status = check_memory(config, &scenario->workload, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    struct kvc_dido_mix mix = kvc_dido_mix_of(config, &scenario->workload);
+    double one_ns = kvc_dido_period_of(config, &config->pipeline, &mix, 1).ns;
+    double interval_ns = kvc_dido_interval_ns(config, &config->pipeline);
+    if (one_ns > interval_ns) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.%s: found %.4g us for a stage, a batch of one query takes %.4g us",
+                             config->options->interval_ns > 0 ? "interval" : "latency_limit",
+                             interval_ns * 1e-3, one_ns * 1e-3);
+    }
+    if (scenario->cluster.nodes > 1) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "cluster.nodes: found %llu, allowed with dido: 1",
+                             (unsigned long long)scenario->cluster.nodes);
+    }
+    return KVC_OK;
+}

@@ -1,0 +1,55 @@
+/* DIDO's configuration: its options with every "auto" resolved, its devices, and values derived from them and
+ * the workload. */
+#ifndef KVC_MODELS_DIDO_CONFIG_H
+#define KVC_MODELS_DIDO_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/dido/options.h"
+#include "models/dido/pipeline.h"
+#include "models/megakv/store.h"
+#include "sim/base/diag.h"
+#include "sim/devices/cpu.h"
+#include "sim/devices/dram.h"
+#include "sim/devices/gpu.h"
+#include "sim/devices/nic.h"
+#include "sim/scenario.h"
+
+enum { KVC_DIDO_BATCH_MAX = 65536 /* Queries of a batch at most. */ };
+
+struct kvc_dido_config {
+    const struct kvc_dido_options *options; /* Owned by the scenario. */
+    const struct kvc_cpu *cpu;
+    const struct kvc_dram *dram;
+    const struct kvc_gpu *gpu;
+    const struct kvc_nic *nic;
+    enum kvc_dido_network network;
+    uint32_t frame_requests; /* Requests of a frame. */
+    double request_bytes;    /* Mean size of a request in a frame. */
+    double response_bytes;   /* Mean size of a response in a frame. */
+    double index_bytes, slab_bytes;
+    uint64_t sample_rate;
+    double item_cached_frac;   /* Share of the CPU's accesses to items that its last-level cache answers. */
+    double bucket_cached_frac; /* Likewise for the buckets of the index. */
+    double popular_frac; /* Share of the requests for the most popular items that this cache has room for. */
+    bool plans;          /* The pipeline or its cores are not said. */
+    struct kvc_dido_pipeline pipeline; /* As said, or as the closed form chooses. */
+};
+
+/* Returns the configuration of a resolved scenario. */
+static inline const struct kvc_dido_config *kvc_dido_config_of(const struct kvc_scenario *scenario)
+{
+    return scenario->config;
+}
+
+/* Returns the longest time of a stage of a pipeline [ns]. */
+double kvc_dido_interval_ns(const struct kvc_dido_config *config, const struct kvc_dido_pipeline *pipeline);
+
+/* Resolves the scenario's options; `config` is a struct kvc_dido_config. Refuses pipelines that cannot be. */
+enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *config, struct kvc_diag *diag);
+
+/* Checks what the ranges of single options cannot express. */
+enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+#endif

@@ -1,0 +1,311 @@
+#include "models/dido/costs.h"
+
+#include <math.h>
+
+#include "kernels/megakv/slab.h"
+#include "models/megakv/cache.h"
+#include "sim/devices/gpu_waves.h"
+
+#define BIT(task) (1u << (task))
+
+enum { KINDS = KVC_OP_COUNT, SLOT_BYTES = 8, BUCKETS = 2 /* Places of a key. */ };
+
+/* The order in which a query meets the tasks of a stage. */
+static const enum kvc_dido_task order[KVC_DIDO_TASKS] = {
+    KVC_DIDO_RV,    KVC_DIDO_PP, KVC_DIDO_MM, KVC_DIDO_SEARCH, KVC_DIDO_INSERT,
+    KVC_DIDO_ERASE, KVC_DIDO_KC, KVC_DIDO_RD, KVC_DIDO_WR,     KVC_DIDO_SD,
+};
+
+struct kvc_dido_mix kvc_dido_mix_of(const struct kvc_dido_config *config, const struct kvc_workload *workload)
+{
+    double key_bytes = kvc_workload_key_bytes_mean(workload);
+    double value_bytes = kvc_workload_value_bytes_mean(workload);
+    double item_bytes =
+        kvc_megakv_slab_item_bytes((uint32_t)lround(key_bytes), (uint32_t)lround(value_bytes));
+    double capacity = config->slab_bytes / item_bytes;
+    bool evicts = workload->set_frac > 0;
+    double hit_frac = kvc_megakv_cache_hit_frac(workload, capacity);
+    double stored = fmin((double)workload->keys * workload->preload_frac, capacity);
+    struct kvc_dido_index_lines lines = kvc_dido_index_lines_at(stored * SLOT_BYTES / config->index_bytes);
+    return (struct kvc_dido_mix){
+        .get_frac = workload->get_frac,
+        .set_frac = workload->set_frac,
+        .hit_frac = hit_frac,
+        .search_lines = hit_frac * lines.search + (1 - hit_frac) * BUCKETS,
+        .insert_lines = hit_frac * lines.search + (1 - hit_frac) * lines.insert,
+        .erase_lines = lines.erase,
+        .insert_frac = workload->set_frac,
+        .erase_frac = workload->delete_frac + (evicts ? workload->set_frac : 0),
+        .key_bytes = key_bytes,
+        .value_bytes = value_bytes,
+    };
+}
+
+/* ---- one task ---- */
+
+/* Returns how many queries of an operation do a task, per query of the batch. */
+static double share_of(const struct kvc_dido_mix *mix, enum kvc_dido_task task, enum kvc_op op)
+{
+    const double share[KINDS] = {mix->get_frac, mix->set_frac, 1 - mix->get_frac - mix->set_frac};
+    switch (task) {
+    case KVC_DIDO_MM:
+        return op == KVC_OP_SET ? share[op] : 0;
+    case KVC_DIDO_SEARCH:
+    case KVC_DIDO_KC:
+        return op == KVC_OP_GET ? share[op] : 0;
+    case KVC_DIDO_RD:
+        return op == KVC_OP_GET ? share[op] * mix->hit_frac : 0;
+    case KVC_DIDO_INSERT:
+        return op == KVC_OP_SET ? mix->insert_frac : 0;
+    case KVC_DIDO_ERASE:
+        return op == KVC_OP_DELETE ? mix->erase_frac : 0;
+    default:
+        return share[op];
+    }
+}
+
+/* Returns what a query of an operation does in a task. If RD is in the stage of WR, it copies the value into
+ * the response, and WR adds the rest. */
+static struct kvc_dido_work work_of(const struct kvc_dido_mix *mix, uint32_t tasks, enum kvc_dido_task task,
+                                    enum kvc_op op, bool on_gpu)
+{
+    bool copied = task == KVC_DIDO_WR && (tasks & BIT(KVC_DIDO_RD)) != 0;
+    struct kvc_dido_work work = kvc_dido_work_of(task, op, (uint32_t)lround(mix->key_bytes),
+                                                 copied ? 0 : (uint32_t)lround(mix->value_bytes), on_gpu);
+    const double counted = task == KVC_DIDO_SEARCH   ? mix->search_lines
+                           : task == KVC_DIDO_INSERT ? mix->insert_lines
+                           : task == KVC_DIDO_ERASE  ? mix->erase_lines
+                                                     : 0;
+    work.random_lines = counted > 0 ? counted : work.random_lines;
+    return work;
+}
+
+static bool is_index(enum kvc_dido_task task)
+{
+    return task == KVC_DIDO_SEARCH || task == KVC_DIDO_INSERT || task == KVC_DIDO_ERASE;
+}
+
+/* Returns whether an earlier task of the stage has fetched the first line of the item. */
+static bool is_fetched(uint32_t tasks, enum kvc_dido_task task)
+{
+    return task == KVC_DIDO_RD && (tasks & BIT(KVC_DIDO_KC)) != 0;
+}
+
+/* Returns the share of a task's lines that the CPU's last-level cache holds. Frames pass through it once. */
+static double cached_frac(const struct kvc_dido_config *config, enum kvc_dido_task task)
+{
+    return is_index(task)                                                      ? config->bucket_cached_frac
+           : task == KVC_DIDO_MM || task == KVC_DIDO_KC || task == KVC_DIDO_RD ? config->item_cached_frac
+                                                                               : 0;
+}
+
+/* Returns the bytes of a value that RD writes to a buffer, or WR reads from it. */
+static double buffered_bytes(const struct kvc_dido_pipeline *pipeline, const struct kvc_dido_mix *mix,
+                             enum kvc_dido_task task, enum kvc_op op)
+{
+    bool apart = kvc_dido_stage_of(pipeline, KVC_DIDO_RD) != kvc_dido_stage_of(pipeline, KVC_DIDO_WR);
+    bool moves = op == KVC_OP_GET && (task == KVC_DIDO_RD || task == KVC_DIDO_WR);
+    double hits = task == KVC_DIDO_WR ? mix->hit_frac : 1;
+    return apart && moves ? hits * mix->value_bytes : 0;
+}
+
+/* Bytes of a query in its frame that RV and SD copy between the operating system and the process, to and
+ * from. */
+static double framed_bytes(const struct kvc_dido_config *config, enum kvc_dido_task task)
+{
+    bool copies = config->network == KVC_DIDO_KERNEL;
+    return copies && task == KVC_DIDO_RV   ? 2 * config->request_bytes
+           : copies && task == KVC_DIDO_SD ? 2 * config->response_bytes
+                                           : 0;
+}
+
+/* ---- CPU ---- */
+
+static double frame_ns(const struct kvc_dido_config *config, enum kvc_dido_task task)
+{
+    double cycle_ns = 1e9 / config->cpu->clock_hz;
+    if (config->network == KVC_DIDO_MEMORY || (task != KVC_DIDO_RV && task != KVC_DIDO_SD)) {
+        return 0;
+    }
+    double responses = kvc_nic_messages_per_frame(config->nic, config->response_bytes);
+    return task == KVC_DIDO_RV ? config->options->receive_cycles * cycle_ns / config->frame_requests
+                               : config->options->send_cycles * cycle_ns / responses;
+}
+
+/* Adds a task on a core. Returns the core's time for a query of the batch [ns]. */
+static double add_on_core(const struct kvc_dido_config *config, const struct kvc_dido_pipeline *pipeline,
+                          uint32_t tasks, enum kvc_dido_task task, const struct kvc_dido_mix *mix,
+                          struct kvc_dram_load *load)
+{
+    const struct kvc_cpu *cpu = config->cpu;
+    double frac = cached_frac(config, task);
+    double instruction_ns = 1e9 / (cpu->instructions_per_cycle * cpu->clock_hz), sum_ns = 0;
+    double line_bytes = config->dram->line_bytes, random_ns = kvc_dram_object_ns(config->dram, 1);
+    double random_stall_ns = fmax(random_ns - cpu->lookahead_ns, 0);
+    double cached_stall_ns = fmax(kvc_cpu_llc_hit_ns(cpu) - cpu->lookahead_ns, 0);
+    for (int op = 0; op < KINDS; op++) {
+        double queries = share_of(mix, task, (enum kvc_op)op);
+        if (queries <= 0) {
+            continue;
+        }
+        struct kvc_dido_work work = work_of(mix, tasks, task, (enum kvc_op)op, false);
+        double cached = is_fetched(tasks, task) ? 1 : frac;
+        double stream_bytes =
+            buffered_bytes(pipeline, mix, task, (enum kvc_op)op) + framed_bytes(config, task);
+        sum_ns += queries * (work.instructions * instruction_ns +
+                             work.random_lines * ((1 - cached) * random_stall_ns + cached * cached_stall_ns) +
+                             kvc_dram_stream_ns(config->dram, work.next_lines * line_bytes + stream_bytes));
+        double missed = work.random_lines * (1 - cached);
+        bool writes = task == KVC_DIDO_MM || task == KVC_DIDO_INSERT || task == KVC_DIDO_ERASE;
+        struct kvc_dram_load part = {.random_reads = missed,
+                                     .random_writes = writes ? missed : 0,
+                                     .streamed_bytes =
+                                         work.next_lines * (1 - frac) * line_bytes + stream_bytes};
+        kvc_dram_load_add(load, &part, queries);
+    }
+    return sum_ns + frame_ns(config, task);
+}
+
+/* ---- GPU ---- */
+
+/* Returns the share of the waves that have a thread with such a query. */
+static double waves_with(const struct kvc_gpu *gpu, double frac)
+{
+    return 1 - pow(1 - fmin(frac, 1), (double)gpu->wave_threads);
+}
+
+/* Adds a task of a kernel in which each thread has a query. */
+static void add_to_kernel(const struct kvc_dido_config *config, const struct kvc_dido_pipeline *pipeline,
+                          uint32_t tasks, enum kvc_dido_task task, const struct kvc_dido_mix *mix,
+                          struct kvc_gpu_waves *waves, struct kvc_dram_load *load)
+{
+    double line_bytes = config->dram->line_bytes;
+    for (int op = 0; op < KINDS; op++) {
+        double queries = share_of(mix, task, (enum kvc_op)op);
+        if (queries <= 0) {
+            continue;
+        }
+        struct kvc_dido_work work = work_of(mix, tasks, task, (enum kvc_op)op, true);
+        double active = waves_with(config->gpu, queries);
+        double buffered = buffered_bytes(pipeline, mix, task, (enum kvc_op)op);
+        double random_lines = is_fetched(tasks, task) ? 0 : work.random_lines;
+        waves->instructions += active * work.instructions;
+        waves->depth += active * (random_lines + work.next_lines);
+        waves->random += queries * random_lines;
+        struct kvc_dram_load part = {.random_reads = random_lines,
+                                     .random_writes = task == KVC_DIDO_MM ? random_lines : 0,
+                                     .streamed_bytes = work.next_lines * line_bytes + buffered};
+        kvc_dram_load_add(load, &part, queries);
+    }
+}
+
+/* Returns the time of a kernel on an idle chip: its waves', or that of the memory's channels for its lines
+ * [ns]. */
+static double kernel_ns(const struct kvc_dido_config *config, const struct kvc_gpu_waves *waves,
+                        const struct kvc_dram_load *load)
+{
+    return fmax(kvc_gpu_waves_ns(config->gpu, waves),
+                kvc_dram_channel_ns(config->dram, load) / kvc_dram_channels(config->dram));
+}
+
+/* Returns the time of the kernel of insert or delete for a batch [ns]. */
+static double index_kernel_ns(const struct kvc_dido_config *config, enum kvc_dido_task task,
+                              const struct kvc_dido_mix *mix, double queries, struct kvc_dram_load *load)
+{
+    enum kvc_op op = task == KVC_DIDO_INSERT ? KVC_OP_SET : KVC_OP_DELETE;
+    struct kvc_dido_work work = work_of(mix, BIT(task), task, op, true);
+    double jobs = queries * share_of(mix, task, op);
+    struct kvc_gpu_waves waves = {.threads = jobs,
+                                  .instructions = work.instructions,
+                                  .depth = work.random_lines + work.next_lines,
+                                  .random = work.random_lines,
+                                  .bytes = config->index_bytes + config->slab_bytes};
+    struct kvc_dram_load job = {.random_reads = work.random_lines, .random_writes = work.random_lines};
+    struct kvc_dram_load all = {0};
+    kvc_dram_load_add(&all, &job, jobs);
+    kvc_dram_load_add(load, &all, 1);
+    return kernel_ns(config, &waves, &all);
+}
+
+/* Returns the time of the next launch of a stage. Launches are enqueued together. */
+static double launch_of(const struct kvc_gpu *gpu, bool *launched)
+{
+    bool behind = *launched && gpu->launch_queued_ns > 0;
+    *launched = true;
+    return behind ? gpu->launch_queued_ns : gpu->launch_ns;
+}
+
+static void add_gpu(const struct kvc_dido_config *config, const struct kvc_dido_pipeline *pipeline,
+                    uint32_t tasks, const struct kvc_dido_mix *mix, double queries,
+                    struct kvc_dido_cost *cost, struct kvc_dram_load *load)
+{
+    struct kvc_gpu_waves waves = {.threads = queries, .bytes = config->index_bytes + config->slab_bytes};
+    struct kvc_dram_load own = {0}; /* Of the kernel in which each thread has a query. */
+    double before_ns = 0;
+    bool launched = false, opened = false;
+    for (int i = 0; i < KVC_DIDO_TASKS; i++) {
+        enum kvc_dido_task task = order[i];
+        if ((tasks & BIT(task)) == 0) {
+            continue;
+        }
+        if (task == KVC_DIDO_INSERT || task == KVC_DIDO_ERASE) {
+            double jobs = share_of(mix, task, task == KVC_DIDO_INSERT ? KVC_OP_SET : KVC_OP_DELETE);
+            double index_ns = jobs > 0 ? index_kernel_ns(config, task, mix, queries, load) : 0;
+            double launch_ns = jobs > 0 ? launch_of(config->gpu, &launched) : 0;
+            cost->kernel_ns += index_ns;
+            cost->launch_ns += launch_ns;
+            cost->task_ns[task] = index_ns + launch_ns;
+            continue;
+        }
+        struct kvc_dram_load per_query = {0};
+        add_to_kernel(config, pipeline, tasks, task, mix, &waves, &per_query);
+        kvc_dram_load_add(&own, &per_query, queries);
+        double ns = kernel_ns(config, &waves, &own);
+        double launch_ns = opened ? 0 : launch_of(config->gpu, &launched);
+        cost->task_ns[task] = ns - before_ns + launch_ns;
+        cost->launch_ns += launch_ns;
+        before_ns = ns;
+        opened = true;
+    }
+    cost->kernel_ns += before_ns;
+    kvc_dram_load_add(load, &own, 1);
+}
+
+/* ---- a stage ---- */
+
+struct kvc_dido_cost kvc_dido_cost_of(const struct kvc_dido_config *config,
+                                      const struct kvc_dido_pipeline *pipeline, uint32_t tasks, bool on_gpu,
+                                      const struct kvc_dido_mix *mix, double queries)
+{
+    struct kvc_dido_cost cost = {0};
+    struct kvc_dram_load load = {0};
+    if (on_gpu) {
+        add_gpu(config, pipeline, tasks, mix, queries, &cost, &load);
+    } else {
+        for (int i = 0; i < KVC_DIDO_TASKS; i++) {
+            enum kvc_dido_task task = order[i];
+            struct kvc_dram_load per_query = {0};
+            if ((tasks & BIT(task)) != 0) {
+                cost.task_ns[task] = queries * add_on_core(config, pipeline, tasks, task, mix, &per_query);
+                cost.core_ns += cost.task_ns[task];
+                kvc_dram_load_add(&load, &per_query, queries);
+            }
+        }
+    }
+    cost.channel_ns = kvc_dram_channel_ns(config->dram, &load);
+    return cost;
+}
+
+uint32_t kvc_dido_stealable(const struct kvc_dido_stage *stage)
+{
+    const uint32_t only_cpu = BIT(KVC_DIDO_RV) | BIT(KVC_DIDO_SD);
+    uint32_t tasks = 0;
+    for (int i = 0; i < KVC_DIDO_TASKS; i++) {
+        uint32_t task = BIT(order[i]);
+        if (!stage->on_gpu && (task & only_cpu & stage->tasks) != 0) {
+            break;
+        }
+        tasks |= stage->tasks & task;
+    }
+    return tasks;
+}

@@ -1,0 +1,64 @@
+/* DIDO, the design of Zhang, Hu, He and Hua, "DIDO: Dynamic Pipelines for In-Memory Key-Value Stores on
+ * Coupled CPU-GPU Architectures", ICDE 2017. */
+#include "models/dido/dido.h"
+
+#include "models/dido/machine.h"
+#include "models/dido/predict.h"
+#include "models/dido/resources.h"
+#include "models/dido/run.h"
+
+static double memory_bytes(const struct kvc_scenario *scenario)
+{
+    const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
+    double rate = (double)config->sample_rate;
+    return rate > 0 ? (config->index_bytes + config->slab_bytes) / rate : 0;
+}
+
+static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t seed, void **state,
+                               const struct kvc_progress *progress, struct kvc_diag *diag)
+{
+    const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
+    const struct kvc_megakv_store_params params = {
+        .sockets = 1,
+        .index_bytes = config->index_bytes,
+        .slab_bytes = config->slab_bytes,
+        .max_displacements = (uint32_t)config->options->max_displacements,
+        .sample_rate = config->sample_rate,
+    };
+    struct kvc_megakv_store *store = NULL;
+    enum kvc_status status = kvc_megakv_store_build(scenario, &params, seed, progress, &store, diag);
+    *state = store;
+    return status;
+}
+
+static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
+{
+    kvc_dido_machine_add(scenario, platform);
+}
+
+static const struct kvc_model_device devices[] = {
+    {&kvc_cpu_kind, "a10-7850k"},
+    {&kvc_dram_kind, "ddr3-1333-a10-7850k"},
+    {&kvc_gpu_kind, "a10-7850k-gpu"},
+    {&kvc_nic_kind, "intel-82599"},
+    {NULL, NULL},
+};
+
+const struct kvc_model kvc_dido_model = {
+    .name = "dido",
+    .help =
+        "eight tasks of a query on the CPU and the GPU of one chip, placed anew as the load changes, with "
+        "stealing between them",
+    .paper = "Zhang et al., ICDE 2017",
+    .options = &kvc_dido_option_table,
+    .devices = devices,
+    .config_bytes = sizeof(struct kvc_dido_config),
+    .resolve = kvc_dido_resolve,
+    .check = kvc_dido_check,
+    .memory_bytes = memory_bytes,
+    .platform = platform,
+    .resources = kvc_dido_resources,
+    .predict = kvc_dido_predict,
+    .prepare = prepare,
+    .run = kvc_dido_run,
+};

@@ -1,0 +1,140 @@
+/* The tasks of a batch on the real index and slabs. */
+#include <string.h>
+
+#include "models/dido/simulation.h"
+#include "sim/base/clock.h"
+
+/* Lists the rows of an operation. Returns how many there are. */
+static uint32_t list_rows(struct kvc_dido_simulation *simulation, const struct kvc_batch *rows,
+                          enum kvc_op op)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        simulation->rows[count] = i;
+        simulation->hashes[count] = rows->hash[i];
+        count += rows->op[i] == op;
+    }
+    return count;
+}
+
+/* Returns the lines of an operation since `before`, or 0 if there was none. */
+static double lines_of(uint64_t lines, uint64_t lines_before, uint64_t count, uint64_t count_before)
+{
+    return count > count_before ? (double)(lines - lines_before) / (double)(count - count_before) : 0;
+}
+
+static void manage_memory(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+{
+    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    uint32_t sets = list_rows(simulation, batch->rows, KVC_OP_SET);
+    batch->sets = sets;
+    batch->evictions = kvc_megakv_store_write(simulation->store, shard, batch->rows, simulation->rows, sets,
+                                              simulation->locations, batch->evicted);
+    for (uint32_t i = 0; i < sets; i++) {
+        batch->location[simulation->rows[i]] = simulation->locations[i];
+    }
+    double queries = batch->rows->count;
+    batch->mix.set_frac = sets / queries;
+    batch->mix.erase_frac = (batch->evictions + (queries - batch->gets - sets)) / queries;
+}
+
+static void search(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+{
+    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    const struct kvc_index_stats before = shard->index_stats;
+    uint32_t gets = list_rows(simulation, batch->rows, KVC_OP_GET);
+    kvc_index_search(shard->index, simulation->hashes, gets, simulation->locations, &shard->index_stats);
+    for (uint32_t i = 0; i < gets; i++) {
+        batch->location[simulation->rows[i]] = simulation->locations[i];
+    }
+    batch->mix.search_lines = lines_of(shard->index_stats.search_lines, before.search_lines,
+                                       shard->index_stats.searches, before.searches);
+}
+
+static void insert(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+{
+    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    const struct kvc_index_stats before = shard->index_stats;
+    uint32_t inserts = 0;
+    for (uint32_t i = 0; i < batch->rows->count; i++) {
+        simulation->hashes[inserts] = batch->rows->hash[i];
+        simulation->locations[inserts] = batch->location[i];
+        inserts += batch->rows->op[i] == KVC_OP_SET && batch->location[i] != KVC_LOCATION_NONE;
+    }
+    kvc_index_insert(shard->index, simulation->hashes, simulation->locations, inserts, NULL,
+                     &shard->index_stats);
+    batch->mix.insert_frac = (double)inserts / batch->rows->count;
+    batch->mix.insert_lines = lines_of(shard->index_stats.insert_lines, before.insert_lines,
+                                       shard->index_stats.inserts, before.inserts);
+}
+
+static void erase(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+{
+    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    const struct kvc_index_stats before = shard->index_stats;
+    for (uint32_t i = 0; i < batch->evictions; i++) {
+        simulation->hashes[i] = batch->evicted[i].hash;
+        simulation->locations[i] = batch->evicted[i].location;
+    }
+    kvc_index_erase(shard->index, simulation->hashes, simulation->locations, batch->evictions, NULL,
+                    &shard->index_stats);
+    uint32_t deletes = list_rows(simulation, batch->rows, KVC_OP_DELETE);
+    for (uint32_t i = 0; i < deletes; i++) {
+        simulation->locations[i] = KVC_LOCATION_ANY;
+    }
+    kvc_index_erase(shard->index, simulation->hashes, simulation->locations, deletes, simulation->locations,
+                    &shard->index_stats);
+    for (uint32_t i = 0; i < deletes; i++) {
+        if (simulation->locations[i] != KVC_LOCATION_NONE) {
+            kvc_megakv_slab_release_key(shard->slab, simulation->locations[i], simulation->hashes[i]);
+        }
+    }
+    batch->mix.erase_lines = lines_of(shard->index_stats.erase_lines, before.erase_lines,
+                                      shard->index_stats.erases, before.erases);
+}
+
+/* KC and RD of the real code are one call. A stage with one of them alone reads at KC. */
+static void read_items(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+{
+    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    const struct kvc_batch *rows = batch->rows;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        simulation->locations[i] = rows->op[i] == KVC_OP_GET ? batch->location[i] : KVC_LOCATION_NONE;
+    }
+    struct kvc_megakv_slab_reads reads = {
+        .count = rows->count,
+        .location = simulation->locations,
+        .keys = rows->keys,
+        .key_stride = rows->key_stride,
+        .key_bytes = rows->key_bytes,
+        .compare = true,
+        .out = simulation->response,
+        .out_bytes = KVC_DIDO_RESPONSE_BYTES,
+        .out_position = &simulation->response_position,
+        .result = simulation->result,
+    };
+    kvc_megakv_slab_read(shard->slab, &reads, &shard->slab_stats);
+    batch->hits = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        bool get = rows->op[i] == KVC_OP_GET, hit = simulation->result[i] == KVC_MEGAKV_SLAB_HIT;
+        batch->outcome[i] = get ? (hit ? KVC_DIDO_HIT : KVC_DIDO_MISS) : KVC_DIDO_DONE;
+        batch->hits += get && hit;
+    }
+    batch->mix.hit_frac = batch->gets > 0 ? (double)batch->hits / batch->gets : 1;
+}
+
+void kvc_dido_execute(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch, uint32_t stage)
+{
+    static void (*const executes[KVC_DIDO_TASKS])(struct kvc_dido_simulation *, struct kvc_stage_batch *) = {
+        [KVC_DIDO_MM] = manage_memory, [KVC_DIDO_SEARCH] = search, [KVC_DIDO_INSERT] = insert,
+        [KVC_DIDO_ERASE] = erase,      [KVC_DIDO_KC] = read_items,
+    };
+    uint64_t started = kvc_clock_ticks();
+    for (int task = 0; task < KVC_DIDO_TASKS; task++) {
+        if (executes[task] != NULL &&
+            kvc_dido_stage_has(&batch->pipeline.stage[stage], (enum kvc_dido_task)task)) {
+            executes[task](simulation, batch);
+        }
+    }
+    simulation->replica.kernel_ticks += kvc_clock_ticks() - started;
+}

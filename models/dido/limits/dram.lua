@@ -1,0 +1,10 @@
+-- The GPU copies large values for as long as their lines take, and the cores do next to nothing.
+return {
+  name = "dram stage2 gpu",
+  system = {
+    kind = "dido", network = "memory", stealing = false, interval = "2ms",
+    pipeline = "cpu RV PP MM > gpu search insert delete KC RD WR > cpu SD",
+  },
+  workload = { keys = 1e5, key = 16, value = 512, arrival = "saturate", get = 1 },
+  run = { duration = "100ms" },
+}

@@ -1,0 +1,90 @@
+#include "models/dido/predict.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "sim/metrics/bottleneck.h"
+
+/* Adds the stages of a plan that does a batch every `every_ns`. */
+static void add_stages(const struct kvc_dido_plan *plan, double every_ns, struct kvc_result *result)
+{
+    for (uint32_t s = 0; s < plan->pipeline.stages; s++) {
+        char name[KVC_NAME_MAX];
+        snprintf(name, sizeof(name), "stage%u", s + 1);
+        double busy_ns = plan->period.busy_ns[s] - plan->period.launch_ns[s];
+        struct kvc_stage_result *added = kvc_result_add_stage(
+            result, name, plan->pipeline.stage[s].on_gpu ? "gpu" : "cpu", fmin(busy_ns / every_ns, 1));
+        added->mean_us = plan->period.busy_ns[s] * 1e-3;
+    }
+    kvc_result_add_stage(result, "memory", "dram", fmin(plan->period.memory_ns / every_ns, 1));
+}
+
+/* Adds the shares of the GPU's time that its kernels take. */
+static void add_gpu_shares(const struct kvc_dido_config *config, const struct kvc_dido_plan *plan,
+                           const struct kvc_dido_mix *mix, struct kvc_result *result)
+{
+    for (uint32_t s = 0; s < plan->pipeline.stages; s++) {
+        const struct kvc_dido_stage *stage = &plan->pipeline.stage[s];
+        if (!stage->on_gpu) {
+            continue;
+        }
+        struct kvc_dido_cost cost =
+            kvc_dido_cost_of(config, &plan->pipeline, stage->tasks, true, mix, plan->queries);
+        double sum_ns = cost.kernel_ns + cost.launch_ns;
+        kvc_metrics_set(&result->model, "gpu_insert_frac", cost.task_ns[KVC_DIDO_INSERT] / sum_ns);
+        kvc_metrics_set(&result->model, "gpu_delete_frac", cost.task_ns[KVC_DIDO_ERASE] / sum_ns);
+        kvc_metrics_set(&result->model, "gpu_launch_us", cost.launch_ns * 1e-3);
+    }
+}
+
+/* In an open load, a batch has what arrives while the batch before it is received. */
+static struct kvc_dido_plan loaded(const struct kvc_dido_config *config, const struct kvc_dido_plan *full,
+                                   const struct kvc_dido_mix *mix, double per_ns)
+{
+    struct kvc_dido_plan plan = *full;
+    double interval_ns = kvc_dido_interval_ns(config, &full->pipeline);
+    plan.queries = fmax(per_ns * interval_ns, 1);
+    plan.period = kvc_dido_period_of(config, &full->pipeline, mix, plan.queries);
+    plan.per_ns = per_ns;
+    return plan;
+}
+
+void kvc_dido_note_pipeline(const struct kvc_dido_config *config, struct kvc_result *result)
+{
+    char text[KVC_DIDO_PIPELINE_TEXT_MAX];
+    if (config->plans) {
+        kvc_dido_pipeline_print(&config->pipeline, text, sizeof(text));
+        kvc_result_note(result, "system.pipeline = \"auto\" is %s", text);
+    }
+}
+
+enum kvc_status kvc_dido_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                 struct kvc_diag *diag)
+{
+    (void)diag;
+    const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
+    struct kvc_dido_mix mix = kvc_dido_mix_of(config, &scenario->workload);
+    struct kvc_dido_plan plan = kvc_dido_plan_of(config, &config->pipeline, &mix);
+    double offered = kvc_workload_rate_max_mops(&scenario->workload) * 1e-3, every_ns = plan.period.ns;
+    double latency_ns = plan.pipeline.stages * plan.period.ns;
+    if (offered < plan.per_ns) {
+        plan = loaded(config, &plan, &mix, offered);
+        every_ns = kvc_dido_interval_ns(config, &plan.pipeline);
+        latency_ns = every_ns / 2;
+        for (uint32_t s = 0; s < plan.pipeline.stages; s++) {
+            latency_ns += plan.period.busy_ns[s];
+        }
+    }
+    result->throughput_mops = plan.per_ns * 1e3;
+    result->latency_mean_us = latency_ns * 1e-3;
+    result->latency_p95_us = NAN;
+    add_stages(&plan, every_ns, result);
+    kvc_metrics_set(&result->model, "batch_queries", plan.queries);
+    kvc_metrics_set(&result->model, "period_us", plan.period.ns * 1e-3);
+    kvc_metrics_set(&result->model, "stolen_frac", plan.period.stolen_frac);
+    kvc_metrics_set(&result->model, "hit_frac", mix.hit_frac);
+    add_gpu_shares(config, &plan, &mix, result);
+    kvc_dido_note_pipeline(config, result);
+    kvc_bottleneck_find(result);
+    return KVC_OK;
+}

@@ -1,0 +1,41 @@
+#include "models/dido/resources.h"
+
+#include <string.h>
+
+#include "models/dido/config.h"
+
+/* A pipeline that the closed form chose stays as it is. */
+static void keep_pipeline(struct kvc_scenario *scenario)
+{
+    struct kvc_dido_options *options = scenario->options;
+    kvc_dido_pipeline_print(&kvc_dido_config_of(scenario)->pipeline, options->pipeline,
+                            sizeof(options->pipeline));
+}
+
+static void speed_cpu(struct kvc_scenario *scenario, double factor)
+{
+    struct kvc_dido_options *options = scenario->options;
+    keep_pipeline(scenario);
+    options->receive_cycles /= factor;
+    options->send_cycles /= factor;
+    kvc_cpu_speed_up(kvc_node_device(&scenario->node, &kvc_cpu_kind), factor);
+}
+
+static void speed_gpu(struct kvc_scenario *scenario, double factor)
+{
+    keep_pipeline(scenario);
+    kvc_gpu_speed_up(kvc_node_device(&scenario->node, &kvc_gpu_kind), factor);
+}
+
+static void speed_dram(struct kvc_scenario *scenario, double factor)
+{
+    keep_pipeline(scenario);
+    kvc_dram_speed_up(kvc_node_device(&scenario->node, &kvc_dram_kind), factor);
+}
+
+const struct kvc_model_resource kvc_dido_resources[] = {
+    {.name = "cpu", .device = "cpu", .stages = {"stage1", "stage3"}, .speed_up = speed_cpu},
+    {.name = "gpu", .device = "gpu", .stages = {"stage2"}, .speed_up = speed_gpu},
+    {.name = "dram", .device = "dram", .stages = {"memory", "stage1", "stage3"}, .speed_up = speed_dram},
+    {.name = NULL},
+};

@@ -1,0 +1,80 @@
+/* The simulation of DIDO: batches pass through the stages of their pipeline (sim/run/stage_graph.h). */
+#ifndef KVC_MODELS_DIDO_SIMULATION_H
+#define KVC_MODELS_DIDO_SIMULATION_H
+
+#include "models/dido/costs.h"
+#include "models/dido/machine.h"
+#include "models/dido/plan.h"
+#include "sim/run/replica.h"
+#include "sim/run/stage_graph.h"
+
+enum { KVC_DIDO_RESPONSE_BYTES = 1 << 21 /* Where values are copied to. */ };
+
+/* Outcomes of a query. */
+enum kvc_dido_outcome { KVC_DIDO_HIT, KVC_DIDO_MISS, KVC_DIDO_DONE };
+
+/* Costs of a stage for all queries of a batch. */
+struct kvc_dido_stage_costs {
+    struct kvc_dido_cost whole;  /* All its tasks, on the processor that has the stage. */
+    struct kvc_dido_cost stolen; /* Those that the other one can do, on that one. */
+    struct kvc_dido_cost rest;   /* The others, on the one that has the stage. */
+};
+
+struct kvc_stage_batch {
+    struct kvc_batch *rows;
+    struct kvc_dido_pipeline pipeline;
+    bool under_way;
+    double began_ns;
+    double slowest_ns;     /* Of its stages so far. */
+    double stage_began_ns; /* When its latest stage began with it. */
+    uint32_t gets, sets, hits;
+    struct kvc_dido_mix mix; /* As far as its tasks are done, otherwise as the workload's. */
+    struct kvc_dido_stage_costs costs[KVC_DIDO_STAGES_MAX];
+    uint32_t *location; /* By row: of the item of a GET, or of the place of a SET. */
+    uint8_t *outcome;   /* By row: enum kvc_dido_outcome. */
+    uint32_t evictions; /* Items that its SETs evicted. */
+    struct kvc_megakv_slab_evicted *evicted;
+};
+
+/* Sums within the measured time. */
+struct kvc_dido_sums {
+    uint64_t completed, hits, misses, sets, deletes;
+    uint64_t batches, queries;                  /* Of batches that ended. */
+    uint64_t stage_queries;                     /* Queries that passed through a stage, */
+    uint64_t stolen_queries;                    /* and those of them that another processor did. */
+    double stage_ns[KVC_DIDO_STAGES_MAX];       /* Times of the stages for their batches. */
+    double period_ns;                           /* Times of the slowest stages of the batches. */
+    double gpu_ns, gpu_insert_ns, gpu_erase_ns; /* Times of the GPU, as owner of its stage. */
+};
+
+struct kvc_dido_simulation {
+    const struct kvc_scenario *scenario;
+    const struct kvc_dido_config *config;
+    struct kvc_megakv_store *store;
+    struct kvc_platform *platform;
+    struct kvc_dido_machine machine;
+    struct kvc_replica replica;
+    struct kvc_stage_graph graph;
+    struct kvc_stage_batch batch[KVC_DIDO_STAGES_MAX];
+    struct kvc_dido_mix mix; /* Of the workload. */
+    double batch_queries;    /* That the next batch may have. */
+    double began_ns;         /* When the latest batch began. */
+    double *done_ns;         /* Scratch, by row. */
+    uint64_t *hashes;        /* Scratch of execute.c, by row, up to response. */
+    uint32_t *rows, *locations;
+    uint8_t *result, *response;
+    uint32_t response_position;
+    struct kvc_index_stats first_index, last_index;
+    struct kvc_dido_sums sums;
+};
+
+/* Does the tasks of a stage on the real structures, and counts what they did in the batch's mix. */
+void kvc_dido_execute(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch, uint32_t stage);
+
+/* Fills the result. */
+void kvc_dido_report(struct kvc_dido_simulation *simulation, struct kvc_result *result);
+
+/* Takes the counters of the simulation `data` (sim/run/monitor.h). */
+void kvc_dido_count(void *data, bool begins);
+
+#endif

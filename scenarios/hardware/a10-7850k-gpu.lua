@@ -1,0 +1,25 @@
+-- The GPU of DIDO's APU. Fact ids are of Zhang et al., DIDO, ICDE 2017. Its CPU is a10-7850k.lua, which has the price.
+-- Whether DIDO's buffers were coherent is not published. The times of accesses are those of coherent memory, whose lines
+-- the GPU's second-level cache does not hold.
+local chase = "github.com/powerjg/hsa-micro-benchmarks, A10-7850K, data-thp-gpu.csv: "
+local wiki = "CLRX wiki, GCN timings: "
+return {
+  kind = "gpu",
+  name = "AMD A10-7850K, eight GCN 1.1 compute units",
+  sms = { 8, source = "dido.hw.gpu.cu: sec. V.A" },
+  threads_per_sm = { 2560, source = wiki .. "4 SIMDs hold 10 wavefronts of 64 each" },
+  wave = { 64, source = "dido.hw.gpu.wavefront: sec. III.B.3" },
+  wave_issue = { 1, source = "dido.hw.gpu.shaders: 64 lanes, a wavefront a cycle; clpeak reaches 733 of 737 GFLOPS on an A10-7850K" },
+  wave_gap = { 4, source = wiki .. "an instruction of a wavefront takes four cycles" },
+  shares_memory = { true, source = "dido.hw.mem.shared_limit: sec. V.A" },
+  memory = { "1908MB", source = "dido.hw.mem.shared_limit: most that both processors can share" },
+  access = { "530ns", source = chase .. "500 to 600 ns for a dependent load in arrays of up to 64 MB" },
+  walkers = { 16, source = "Vesely et al., ISPASS 2016, sec. IV-A: up to 16 page walks at a time on an A10-7850K" },
+  walk = { "450ns", source = chase .. "975 to 985 ns in arrays of 128 MB and more, less access" },
+  walk_free = { "64MB", source = chase .. "no such delay in arrays of up to 64 MB" },
+  launch = { "33.8us", source = "github.com/krrishnarraj/clpeak, log of an A10-7850K with Catalyst 1573.4: kernel launch latency of OpenCL, from queued to started" },
+  launch_queued = { "3.5us", source = "community.amd.com, HSA: Kernel dispatch latencies, A10-7850K: launches in batches" },
+  clocks = {
+    { core = "720MHz", memory = "667MHz", source = "dido.hw.gpu.clock and dido.hw.mem.ddr3: sec. V.A" },
+  },
+}

@@ -1,0 +1,26 @@
+-- Memory of DIDO's APU. Fact ids are of Zhang et al., DIDO, ICDE 2017.
+-- Which modules it has is not published: modules of 4 GB were sold with one rank of 4 Gbit chips and with two of 2 Gbit.
+local jedec = "JEDEC JESD79-3F, DDR3-1333 9-9-9 (clock of 1.5 ns): "
+return {
+  kind = "dram",
+  name = "4x 4 GiB DDR3-1333 at A10-7850K",
+  random_line = { "80ns", source = "assumed, between 70 and 95 ns: no stored measurement states the latency of this processor; a Xeon X5570 with DDR3-1333 takes 65 ns (Molka et al., PACT 2009), a Xeon E5-2650 v2 82 ns (kvdirect.t4.lat.local0.idle)" },
+  next_line = { "10.333ns", source = "not published; megakv.hw.cpu.seq16_access and random_access: Xeon E5-2650 v2 with DDR3-1600, Zhang et al., VLDB J. 26(5), 2017" },
+  line = { 64, source = "GCC, bdver3_cost: blocks of 64 bytes" },
+  channels = { 2, source = "AMD BIOS and Kernel Developer's Guide, family 15h models 30h-3Fh: two DDR3 channels" },
+  ranks = { 2, source = "dido.hw.mem.dimms: four modules on two channels; assumed: one rank each, of chips of 4 Gbit" },
+  banks = { 8, source = jedec .. "8 banks" },
+  transfers = { 4000e6 / 3, source = "dido.hw.mem.ddr3: sec. V.A" },
+  bus = { 8, source = "JEDEC JESD79-3F and module: 64 bits" },
+  write_queue = { 32, source = "not published for this processor; Intel 327043-001, Xeon E5-2600 Uncore Performance Monitoring Guide: WPQ_OCCUPANCY, at most 32" },
+  tRC = { "49.5ns", source = jedec .. "tRC" },
+  tRC_write = { "58.5ns", source = jedec .. "tRCD 13.5 + CWL 10.5 + burst 6 + tWR 15 + tRP 13.5 ns" },
+  tRRD = { "6ns", source = jedec .. "pages of 1 KB" },
+  tFAW = { "30ns", source = jedec .. "pages of 1 KB" },
+  tCL = { "13.5ns", source = jedec .. "tAA" },
+  tWTR = { "7.5ns", source = jedec .. "tWTR" },
+  tRTW = { "3ns", source = jedec .. "read to write command RL + tCCD + 2 tCK - WL leaves 2 clocks between the data" },
+  tRTRS = { "3ns", source = "assumed: 2 clocks, as in gem5's DDR3_1600; JEDEC leaves it to the controller" },
+  tRFC = { "260ns", source = jedec .. "chips of 4 Gbit" },
+  tREFI = { "7.8us", source = jedec .. "up to 85 degrees" },
+}

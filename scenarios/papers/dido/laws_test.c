@@ -1,0 +1,115 @@
+/* Laws of DIDO: what pipelines, stealing and batches do, whatever the hardware is. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scenarios/run/laws_fixture.h"
+
+#define MEGAKV "cpu:1 RV PP MM > gpu search insert delete > cpu:3 KC RD WR SD"
+#define ON_CPU "cpu:4 RV PP MM search insert delete KC RD WR SD"
+#define FILLED "get = 0.95, set = 0.05, arrival = \"saturate\""
+
+static struct kvc_loaded *load(const char *system, const char *workload)
+{
+    return kvc_laws_load("return { name = \"laws\", system = { kind = \"dido\", %s },"
+                         " workload = { keys = 1e6, key = 16, value = 64, %s },"
+                         " run = { warmup = \"5ms\", duration = \"20ms\", bottleneck = \"utilization\" } }",
+                         system, workload);
+}
+
+static struct kvc_outcome *answer(const char *system, const char *workload, bool predict)
+{
+    return kvc_laws_answer(load(system, workload), predict);
+}
+
+static double mops_of(const char *system, const char *workload, bool predict)
+{
+    struct kvc_outcome *outcome = answer(system, workload, predict);
+    double mops = kvc_laws_value(outcome, "throughput_mops");
+    kvc_outcome_free(outcome);
+    return mops;
+}
+
+Test(dido, stages_take_the_interval)
+{
+    static const char *const pipelines[] = {MEGAKV, ON_CPU,
+                                            "cpu:2 RV PP MM > gpu search KC RD > cpu:2 insert delete WR SD"};
+    for (int i = 0; i < 3; i++) {
+        char system[256];
+        snprintf(system, sizeof(system), "stealing = false, interval = \"200us\", pipeline = \"%s\"",
+                 pipelines[i]);
+        struct kvc_outcome *run = answer(system, FILLED, false);
+        double period_us = kvc_laws_value(run, "period_us");
+        cr_expect_float_eq(period_us, 200, 4, "%s: %.1f us", pipelines[i], period_us);
+        double expected = kvc_laws_value(run, "batch_queries") / period_us;
+        double mops = kvc_laws_value(run, "throughput_mops");
+        cr_expect_float_eq(mops, expected, 0.02 * mops, "%s: a batch each period", pipelines[i]);
+        cr_expect_gt(kvc_laws_value(run, "hit_frac"), 0.85,
+                     "old versions of items take room until CLOCK finds them");
+        kvc_outcome_free(run);
+    }
+}
+
+Test(dido, closed_form_and_simulation_agree_where_nothing_is_shared)
+{
+    static const char *const pipelines[] = {MEGAKV, ON_CPU};
+    for (int i = 0; i < 2; i++) {
+        char system[256];
+        snprintf(system, sizeof(system), "stealing = false, pipeline = \"%s\"", pipelines[i]);
+        double simulated = mops_of(system, FILLED, false), predicted = mops_of(system, FILLED, true);
+        cr_expect_float_eq(predicted, simulated, 0.05 * simulated, "%s: %.2f predicted, %.2f simulated",
+                           pipelines[i], predicted, simulated);
+    }
+}
+
+/* A pipeline whose GPU has hardly anything to do gains; one without a GPU has no one who helps. */
+Test(dido, stealing_helps_the_slowest_stage)
+{
+    double without = mops_of("stealing = false, pipeline = \"" MEGAKV "\"", FILLED, false);
+    double with = mops_of("stealing = true, pipeline = \"" MEGAKV "\"", FILLED, false);
+    cr_expect_gt(with, 1.02 * without, "%.2f with, %.2f without", with, without);
+    double alone = mops_of("stealing = false, pipeline = \"" ON_CPU "\"", FILLED, false);
+    double helped = mops_of("stealing = true, pipeline = \"" ON_CPU "\"", FILLED, false);
+    cr_expect_float_eq(alone, helped, 0.01 * alone, "%.2f and %.2f", alone, helped);
+}
+
+/* With twice the interval a launch is paid for half as often. */
+Test(dido, longer_intervals_never_hurt)
+{
+    double before = 0;
+    static const char *const intervals[] = {"100us", "200us", "400us"};
+    for (int i = 0; i < 3; i++) {
+        char system[256];
+        snprintf(system, sizeof(system), "interval = \"%s\", stealing = false, pipeline = \"%s\"",
+                 intervals[i], "cpu:2 RV PP MM > gpu search insert delete KC RD > cpu:2 WR SD");
+        double mops = mops_of(system, FILLED, false);
+        cr_expect_gt(mops, 0.99 * before, "%s: %.2f after %.2f", intervals[i], mops, before);
+        before = mops;
+    }
+}
+
+/* Batches begin an interval apart: a request waits for half of it, and for its own batch. */
+Test(dido, an_open_load_is_answered_as_it_comes)
+{
+    struct kvc_outcome *run =
+        answer("interval = \"200us\", pipeline = \"" MEGAKV "\"",
+               "get = 1, set = 0, per_frame = 1, arrival = { poisson_mops = 0.5 }", false);
+    cr_expect_float_eq(kvc_laws_value(run, "throughput_mops"), 0.5, 0.02);
+    cr_expect_float_eq(kvc_laws_value(run, "batch_queries"), 100, 5);
+    double mean_us = kvc_laws_value(run, "latency_mean_us");
+    cr_expect(mean_us > 100 && mean_us < 400, "%.1f us", mean_us);
+    kvc_outcome_free(run);
+}
+
+/* The best pipeline is no worse than Mega-KV's, by either closed form. */
+Test(dido, auto_finds_no_worse_pipeline)
+{
+    static const char *const predictors[] = {"kvcast", "paper"};
+    for (int i = 0; i < 2; i++) {
+        char best[128], fixed[128];
+        snprintf(best, sizeof(best), "pipeline = \"auto\", predict = \"%s\"", predictors[i]);
+        snprintf(fixed, sizeof(fixed), "pipeline = \"megakv\", predict = \"%s\"", predictors[i]);
+        cr_expect_geq(mops_of(best, FILLED, true), mops_of(fixed, FILLED, true), "%s", predictors[i]);
+    }
+}
