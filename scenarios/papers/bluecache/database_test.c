@@ -150,8 +150,8 @@ Test(bluecache_database, other_caches_cost_the_same_queries)
  * as it is deleted, friends twice as often. */
 Test(bluecache_database, updates_invalidate_the_keys_of_their_action_in_every_store)
 {
-    const char *systems[] = {"kind = \"bluecache\", index = \"1MiB\", dram = \"64MiB\", flash = \"256MiB\","
-                             " flush_pause = \"0us\"",
+    const char *systems[] = {("kind = \"bluecache\", index = \"1MiB\", dram = \"64MiB\", flash = \"256MiB\","
+                              " flush_pause = \"0us\""),
                              "kind = \"memcached\", network = \"tcp\", loopback = true, entries = 1e4",
                              "kind = \"fatcache\", loopback = true, entries = 1e4, disk = \"64MiB\"",
                              "kind = \"mica\"", "kind = \"fpga_memcached\", entries = 16384"};
