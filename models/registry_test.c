@@ -39,7 +39,7 @@ Test(registry, lists_presets_that_make_valid_workloads)
             cr_assert(preset->has_sizes || preset->has_mix);
         }
     }
-    cr_assert_eq(count, 16);
+    cr_assert_eq(count, 40);
 }
 
 Test(registry, has_the_data_sets_of_the_stores)
@@ -50,7 +50,7 @@ Test(registry, has_the_data_sets_of_the_stores)
     kvc_workload_preset_apply(kvc_workload_preset_find(kvc_workload_preset_lists, "megakv-c"), &workload);
     cr_assert_eq(workload.key_bytes, 32);
     cr_assert_eq(workload.value_bytes, 512);
-    kvc_workload_preset_apply(kvc_workload_preset_find(kvc_workload_preset_lists, "dido-k32"), &workload);
+    kvc_workload_preset_apply(kvc_workload_preset_find(kvc_workload_preset_lists, "K32-G95-S"), &workload);
     cr_assert_eq(workload.value_bytes, 256);
     cr_assert_null(kvc_workload_preset_find(kvc_workload_preset_lists, "megakv-e"));
     cr_assert_eq(kvc_workload_preset_choose(kvc_workload_preset_lists, "megakvb", &preset, &diag),

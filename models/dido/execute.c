@@ -4,12 +4,14 @@
 #include "models/dido/simulation.h"
 #include "sim/base/clock.h"
 
-/* Lists the rows of an operation. Returns how many there are. */
-static uint32_t list_rows(struct kvc_dido_simulation *simulation, const struct kvc_batch *rows,
+/* Lists the kept rows of an operation. Returns how many there are. */
+static uint32_t list_rows(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch,
                           enum kvc_op op)
 {
+    const struct kvc_batch *rows = batch->rows;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < rows->count; i++) {
+    for (uint32_t k = 0; k < batch->kept_count; k++) {
+        uint32_t i = batch->kept[k];
         simulation->rows[count] = i;
         simulation->hashes[count] = rows->hash[i];
         count += rows->op[i] == op;
@@ -17,38 +19,50 @@ static uint32_t list_rows(struct kvc_dido_simulation *simulation, const struct k
     return count;
 }
 
-/* Returns the lines of an operation since `before`, or 0 if there was none. */
-static double lines_of(uint64_t lines, uint64_t lines_before, uint64_t count, uint64_t count_before)
+/* Returns how many queries of the batch `count` of the kept SETs stand for, as a share of the batch. */
+static double share_of_sets(const struct kvc_stage_batch *batch, uint32_t count)
 {
-    return count > count_before ? (double)(lines - lines_before) / (double)(count - count_before) : 0;
+    return count * ((double)batch->sets / batch->kept_sets) / batch->rows->count;
+}
+
+/* Notes the lines of an operation since `before`, unless there was none. */
+static void note_lines(double *mean, uint64_t lines, uint64_t lines_before, uint64_t count,
+                       uint64_t count_before)
+{
+    if (count > count_before) {
+        *mean = (double)(lines - lines_before) / (double)(count - count_before);
+    }
 }
 
 static void manage_memory(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
 {
     struct kvc_megakv_shard *shard = &simulation->store->shards[0];
-    uint32_t sets = list_rows(simulation, batch->rows, KVC_OP_SET);
-    batch->sets = sets;
+    uint32_t sets = list_rows(simulation, batch, KVC_OP_SET);
     batch->evictions = kvc_megakv_store_write(simulation->store, shard, batch->rows, simulation->rows, sets,
                                               simulation->locations, batch->evicted);
     for (uint32_t i = 0; i < sets; i++) {
         batch->location[simulation->rows[i]] = simulation->locations[i];
     }
-    double queries = batch->rows->count;
-    batch->mix.set_frac = sets / queries;
-    batch->mix.erase_frac = (batch->evictions + (queries - batch->gets - sets)) / queries;
+    uint32_t deletes = batch->rows->count - batch->gets - batch->sets;
+    batch->mix.set_frac = (double)batch->sets / batch->rows->count;
+    if (sets > 0) {
+        batch->mix.erase_frac = share_of_sets(batch, batch->evictions) + (double)deletes / batch->rows->count;
+    } else if (batch->sets == 0) {
+        batch->mix.erase_frac = (double)deletes / batch->rows->count;
+    }
 }
 
 static void search(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
 {
     struct kvc_megakv_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
-    uint32_t gets = list_rows(simulation, batch->rows, KVC_OP_GET);
+    uint32_t gets = list_rows(simulation, batch, KVC_OP_GET);
     kvc_index_search(shard->index, simulation->hashes, gets, simulation->locations, &shard->index_stats);
     for (uint32_t i = 0; i < gets; i++) {
         batch->location[simulation->rows[i]] = simulation->locations[i];
     }
-    batch->mix.search_lines = lines_of(shard->index_stats.search_lines, before.search_lines,
-                                       shard->index_stats.searches, before.searches);
+    note_lines(&batch->mix.search_lines, shard->index_stats.search_lines, before.search_lines,
+               shard->index_stats.searches, before.searches);
 }
 
 static void insert(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
@@ -56,16 +70,21 @@ static void insert(struct kvc_dido_simulation *simulation, struct kvc_stage_batc
     struct kvc_megakv_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
     uint32_t inserts = 0;
-    for (uint32_t i = 0; i < batch->rows->count; i++) {
+    for (uint32_t k = 0; k < batch->kept_count; k++) {
+        uint32_t i = batch->kept[k];
         simulation->hashes[inserts] = batch->rows->hash[i];
         simulation->locations[inserts] = batch->location[i];
         inserts += batch->rows->op[i] == KVC_OP_SET && batch->location[i] != KVC_LOCATION_NONE;
     }
     kvc_index_insert(shard->index, simulation->hashes, simulation->locations, inserts, NULL,
                      &shard->index_stats);
-    batch->mix.insert_frac = (double)inserts / batch->rows->count;
-    batch->mix.insert_lines = lines_of(shard->index_stats.insert_lines, before.insert_lines,
-                                       shard->index_stats.inserts, before.inserts);
+    if (batch->kept_sets > 0) {
+        batch->mix.insert_frac = share_of_sets(batch, inserts);
+    } else if (batch->sets == 0) {
+        batch->mix.insert_frac = 0;
+    }
+    note_lines(&batch->mix.insert_lines, shard->index_stats.insert_lines, before.insert_lines,
+               shard->index_stats.inserts, before.inserts);
 }
 
 static void erase(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
@@ -78,7 +97,7 @@ static void erase(struct kvc_dido_simulation *simulation, struct kvc_stage_batch
     }
     kvc_index_erase(shard->index, simulation->hashes, simulation->locations, batch->evictions, NULL,
                     &shard->index_stats);
-    uint32_t deletes = list_rows(simulation, batch->rows, KVC_OP_DELETE);
+    uint32_t deletes = list_rows(simulation, batch, KVC_OP_DELETE);
     for (uint32_t i = 0; i < deletes; i++) {
         simulation->locations[i] = KVC_LOCATION_ANY;
     }
@@ -89,8 +108,8 @@ static void erase(struct kvc_dido_simulation *simulation, struct kvc_stage_batch
             kvc_megakv_slab_release_key(shard->slab, simulation->locations[i], simulation->hashes[i]);
         }
     }
-    batch->mix.erase_lines = lines_of(shard->index_stats.erase_lines, before.erase_lines,
-                                      shard->index_stats.erases, before.erases);
+    note_lines(&batch->mix.erase_lines, shard->index_stats.erase_lines, before.erase_lines,
+               shard->index_stats.erases, before.erases);
 }
 
 /* KC and RD of the real code are one call. A stage with one of them alone reads at KC. */
@@ -99,6 +118,10 @@ static void read_items(struct kvc_dido_simulation *simulation, struct kvc_stage_
     struct kvc_megakv_shard *shard = &simulation->store->shards[0];
     const struct kvc_batch *rows = batch->rows;
     for (uint32_t i = 0; i < rows->count; i++) {
+        simulation->locations[i] = KVC_LOCATION_NONE;
+    }
+    for (uint32_t k = 0; k < batch->kept_count; k++) {
+        uint32_t i = batch->kept[k];
         simulation->locations[i] = rows->op[i] == KVC_OP_GET ? batch->location[i] : KVC_LOCATION_NONE;
     }
     struct kvc_megakv_slab_reads reads = {
@@ -114,13 +137,31 @@ static void read_items(struct kvc_dido_simulation *simulation, struct kvc_stage_
         .result = simulation->result,
     };
     kvc_megakv_slab_read(shard->slab, &reads, &shard->slab_stats);
-    batch->hits = 0;
-    for (uint32_t i = 0; i < rows->count; i++) {
-        bool get = rows->op[i] == KVC_OP_GET, hit = simulation->result[i] == KVC_MEGAKV_SLAB_HIT;
-        batch->outcome[i] = get ? (hit ? KVC_DIDO_HIT : KVC_DIDO_MISS) : KVC_DIDO_DONE;
-        batch->hits += get && hit;
+    for (uint32_t k = 0; k < batch->kept_count; k++) {
+        uint32_t i = batch->kept[k];
+        bool hit = simulation->result[i] == KVC_MEGAKV_SLAB_HIT;
+        batch->outcome[i] = hit ? KVC_DIDO_HIT : KVC_DIDO_MISS;
+        batch->hits += rows->op[i] == KVC_OP_GET && hit;
     }
-    batch->mix.hit_frac = batch->gets > 0 ? (double)batch->hits / batch->gets : 1;
+    if (batch->kept_gets > 0 || batch->gets == 0) {
+        batch->mix.hit_frac = batch->gets > 0 ? (double)batch->hits / batch->kept_gets : 1;
+    }
+}
+
+/* Draws the outcomes of the GETs that are not kept, with the hit ratio of those that are. */
+static void draw_outcomes(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < batch->rows->count; i++) {
+        bool kept = k < batch->kept_count && batch->kept[k] == i;
+        k += kept;
+        if (batch->rows->op[i] != KVC_OP_GET) {
+            batch->outcome[i] = KVC_DIDO_DONE;
+        } else if (!kept) {
+            bool hit = kvc_rng_unit(&simulation->drawn) < batch->mix.hit_frac;
+            batch->outcome[i] = hit ? KVC_DIDO_HIT : KVC_DIDO_MISS;
+        }
+    }
 }
 
 void kvc_dido_execute(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch, uint32_t stage)
@@ -131,10 +172,13 @@ void kvc_dido_execute(struct kvc_dido_simulation *simulation, struct kvc_stage_b
     };
     uint64_t started = kvc_clock_ticks();
     for (int task = 0; task < KVC_DIDO_TASKS; task++) {
-        if (executes[task] != NULL &&
+        if (executes[task] != NULL && batch->kept_count > 0 &&
             kvc_dido_stage_has(&batch->pipeline.stage[stage], (enum kvc_dido_task)task)) {
             executes[task](simulation, batch);
         }
     }
     simulation->replica.kernel_ticks += kvc_clock_ticks() - started;
+    if (kvc_dido_stage_has(&batch->pipeline.stage[stage], KVC_DIDO_KC)) {
+        draw_outcomes(simulation, batch);
+    }
 }

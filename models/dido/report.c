@@ -11,7 +11,9 @@ void kvc_dido_count(void *data, bool begins)
     struct kvc_dido_simulation *simulation = data;
     struct kvc_index_stats *stats = begins ? &simulation->first_index : &simulation->last_index;
     const struct kvc_dido_sums *sums = &simulation->sums;
-    *stats = simulation->store->shards[0].index_stats;
+    if (simulation->store->shards != NULL) {
+        *stats = simulation->store->shards[0].index_stats;
+    }
     const struct kvc_ratio ratio[] = {
         {"kernel", NULL, "lines_per_search", (double)stats->search_lines, (double)stats->searches,
          KVC_RATIO_OF_COUNTS},
@@ -40,14 +42,15 @@ static void report_kernel(const struct kvc_dido_simulation *simulation, struct k
 {
     const struct kvc_index_stats *first = &simulation->first_index, *last = &simulation->last_index;
     const struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    double rate = (double)simulation->store->sampling.rate; /* Requests that a kept one stands for. */
     kvc_metrics_set(kernel, "load_factor_frac",
                     (double)kvc_index_used(shard->index) / (double)kvc_index_capacity(shard->index));
     kvc_metrics_set_ratio(kernel, "lines_per_search", (double)(last->search_lines - first->search_lines),
                           (double)(last->searches - first->searches));
     kvc_metrics_set_ratio(kernel, "lines_per_insert", (double)(last->insert_lines - first->insert_lines),
                           (double)(last->inserts - first->inserts));
-    kvc_metrics_set(kernel, "evictions", (double)shard->slab_stats.evicted);
-    kvc_metrics_set(kernel, "rejected", (double)shard->rejected);
+    kvc_metrics_set(kernel, "evictions", rate * (double)shard->slab_stats.evicted);
+    kvc_metrics_set(kernel, "rejected", rate * (double)shard->rejected);
 }
 
 void kvc_dido_report(struct kvc_dido_simulation *simulation, struct kvc_result *result)
@@ -62,7 +65,9 @@ void kvc_dido_report(struct kvc_dido_simulation *simulation, struct kvc_result *
     result->deletes = sums->deletes;
     kvc_recorder_report(&simulation->replica.recorder, result);
     report_stages(simulation, result);
-    report_kernel(simulation, &result->kernel);
+    if (simulation->store->shards != NULL) {
+        report_kernel(simulation, &result->kernel);
+    }
     kvc_metrics_set_ratio(model, "batch_queries", (double)sums->queries, (double)sums->batches);
     kvc_metrics_set_ratio(model, "period_us", sums->period_ns * 1e-3, (double)sums->batches);
     kvc_metrics_set_ratio(model, "stolen_frac", (double)sums->stolen_queries, (double)sums->stage_queries);

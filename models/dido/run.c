@@ -64,10 +64,7 @@ static struct kvc_stage_batch *next(void *data, double *until_ns)
     batch->under_way = true;
     batch->began_ns = now_ns;
     batch->slowest_ns = 0;
-    batch->gets = batch->sets = batch->hits = batch->evictions = 0;
-    for (uint32_t i = 0; i < batch->rows->count; i++) {
-        batch->gets += batch->rows->op[i] == KVC_OP_GET;
-    }
+    kvc_dido_sample(simulation, batch);
     batch->mix = simulation->mix;
     batch->mix.get_frac = (double)batch->gets / batch->rows->count;
     batch->pipeline = config->pipeline;
@@ -220,7 +217,7 @@ static void done(void *data, struct kvc_stage_batch *batch)
     }
     kvc_recorder_latencies(recorder, now_ns, rows->sent_ns, simulation->done_ns, rows->count);
     kvc_recorder_completions(recorder, now_ns, simulation->done_ns, rows->count, &first, &last);
-    kvc_recorder_lookups(recorder, now_ns, batch->gets, batch->hits);
+    kvc_recorder_lookups(recorder, now_ns, batch->kept_gets, batch->hits);
     kvc_source_complete(simulation->replica.source, rows->client, simulation->done_ns, rows->count);
     count_outcomes(sums, batch, first, last);
     if (first == 0 && last == rows->count) {
@@ -247,6 +244,7 @@ static void open_batch(struct kvc_stage_batch *batch, uint32_t rows, uint32_t ke
     }
     batch->location = kvc_array_of(rows, sizeof(*batch->location));
     batch->outcome = kvc_array_of(rows, sizeof(*batch->outcome));
+    batch->kept = kvc_array_of(rows, sizeof(*batch->kept));
     batch->evicted = kvc_array_of(rows, sizeof(*batch->evicted));
 }
 
@@ -271,6 +269,8 @@ static void open_simulation(struct kvc_dido_simulation *simulation)
     simulation->mix = kvc_dido_mix_of(config, &simulation->scenario->workload);
     simulation->batch_queries = kvc_dido_plan_of(config, &config->pipeline, &simulation->mix).queries;
     simulation->began_ns = -INFINITY;
+    kvc_rng_init(&simulation->thinning, simulation->replica.context->seed, "dido.thinning", 0);
+    kvc_rng_init(&simulation->drawn, simulation->replica.context->seed, "dido.outcome", 0);
     simulation->graph =
         (struct kvc_stage_graph){.ops = &ops, .data = simulation, .workers = config->pipeline.stages};
     kvc_stage_graph_open(&simulation->graph);
@@ -283,6 +283,7 @@ static void close_simulation(struct kvc_dido_simulation *simulation)
         kvc_batch_free(simulation->batch[i].rows);
         free(simulation->batch[i].location);
         free(simulation->batch[i].outcome);
+        free(simulation->batch[i].kept);
         free(simulation->batch[i].evicted);
     }
     free(simulation->done_ns);

@@ -27,7 +27,10 @@ struct kvc_stage_batch {
     double began_ns;
     double slowest_ns;     /* Of its stages so far. */
     double stage_began_ns; /* When its latest stage began with it. */
-    uint32_t gets, sets, hits;
+    uint32_t gets, sets;   /* Of all rows. */
+    uint32_t *kept;        /* The rows that run through the real index and slabs, in order (sample.c). */
+    uint32_t kept_count, kept_gets, kept_sets;
+    uint32_t hits;           /* Of the GETs among these. */
     struct kvc_dido_mix mix; /* As far as its tasks are done, otherwise as the workload's. */
     struct kvc_dido_stage_costs costs[KVC_DIDO_STAGES_MAX];
     uint32_t *location; /* By row: of the item of a GET, or of the place of a SET. */
@@ -56,17 +59,22 @@ struct kvc_dido_simulation {
     struct kvc_replica replica;
     struct kvc_stage_graph graph;
     struct kvc_stage_batch batch[KVC_DIDO_STAGES_MAX];
-    struct kvc_dido_mix mix; /* Of the workload. */
-    double batch_queries;    /* That the next batch may have. */
-    double began_ns;         /* When the latest batch began. */
-    double *done_ns;         /* Scratch, by row. */
-    uint64_t *hashes;        /* Scratch of execute.c, by row, up to response. */
+    struct kvc_rng thinning, drawn; /* Which requests for hot keys are kept, and outcomes of the others. */
+    struct kvc_dido_mix mix;        /* Of the workload. */
+    double batch_queries;           /* That the next batch may have. */
+    double began_ns;                /* When the latest batch began. */
+    double *done_ns;                /* Scratch, by row. */
+    uint64_t *hashes;               /* Scratch of execute.c, by row, up to response. */
     uint32_t *rows, *locations;
     uint8_t *result, *response;
     uint32_t response_position;
     struct kvc_index_stats first_index, last_index;
     struct kvc_dido_sums sums;
 };
+
+/* Counts the operations of a batch and lists the rows that run through the real index and slabs: with
+ * functional = "sampled" those for keys of the sample, with "off" none, otherwise all. */
+void kvc_dido_sample(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch);
 
 /* Does the tasks of a stage on the real structures, and counts what they did in the batch's mix. */
 void kvc_dido_execute(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch, uint32_t stage);

@@ -150,19 +150,6 @@ static struct frame_mix mix_of(const struct kvc_batch *batch, uint32_t first)
     return (struct frame_mix){{gets, sets, batch->count - first - gets - sets}};
 }
 
-/* Puts the representative of a hot key into a row. */
-static void represent(const struct kvc_megakv_simulation *simulation, struct kvc_batch *batch, uint32_t row)
-{
-    struct kvc_batch *stand_in = simulation->store->stand_in;
-    stand_in->count = 0;
-    kvc_source_keys(simulation->replica.source, simulation->store->representative[batch->key_id[row]], 1,
-                    stand_in);
-    memcpy(batch->keys + (size_t)row * batch->key_stride, stand_in->keys, batch->key_stride);
-    batch->hash[row] = stand_in->hash[0];
-    batch->key_bytes[row] = stand_in->key_bytes[0];
-    batch->value_bytes[row] = stand_in->value_bytes[0];
-}
-
 /* Decides which rows run through the real data structures. */
 static void mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer *buffer, uint32_t first)
 {
@@ -176,7 +163,7 @@ static void mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer
         buffer->sampled[i] =
             kvc_sampling_keeps_request(&store->sampling, batch->key_id[i], &socket->thinning);
         if (buffer->sampled[i] && batch->key_id[i] < store->sampling.hot_keys) {
-            represent(socket->simulation, batch, i);
+            kvc_megakv_store_represent(store, socket->simulation->replica.source, batch, i);
         }
     }
 }

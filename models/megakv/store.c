@@ -246,3 +246,15 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uin
     };
     return kvc_megakv_store_build(scenario, &params, seed, progress, store, diag);
 }
+
+void kvc_megakv_store_represent(const struct kvc_megakv_store *store, const struct kvc_source *source,
+                                struct kvc_batch *batch, uint32_t row)
+{
+    struct kvc_batch *stand_in = store->stand_in;
+    stand_in->count = 0;
+    kvc_source_keys(source, store->representative[batch->key_id[row]], 1, stand_in);
+    memcpy(batch->keys + (size_t)row * batch->key_stride, stand_in->keys, batch->key_stride);
+    batch->hash[row] = stand_in->hash[0];
+    batch->key_bytes[row] = stand_in->key_bytes[0];
+    batch->value_bytes[row] = stand_in->value_bytes[0];
+}

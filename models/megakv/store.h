@@ -68,6 +68,10 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uin
  * a shard. */
 struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario, uint64_t seed);
 
+/* Puts the representative of the hot key in a row into its place. */
+void kvc_megakv_store_represent(const struct kvc_megakv_store *store, const struct kvc_source *source,
+                                struct kvc_batch *batch, uint32_t row);
+
 /* Writes the items of the rows rows[0] to rows[count - 1] of `batch` into the shard's slabs. Sets location[i]
  * to the place of row rows[i], or to KVC_LOCATION_NONE if it found no memory. Returns the number of items
  * that were evicted for them, at most `count`, and lists them in `evicted`. */

@@ -9,6 +9,7 @@
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/data_dir.h"
+#include "validate/scoring/aggregate.h"
 
 enum { MOVED_MAX = 256, REQUESTS_MOST = 1000000 /* Of a simulation that is repeated for each parameter. */ };
 
@@ -302,11 +303,52 @@ static void divide(const struct moved *a, const struct moved *b, struct moved *r
     }
 }
 
-/* Notes a case, or the parts of a ratio, as due. */
+/* Adds a share of the elasticities of a part. */
+static void add_part(const struct moved *part, double share, struct moved *sum)
+{
+    sum->costly = sum->costly || part->costly;
+    sum->least = fmax(sum->least, part->least);
+    for (uint32_t i = 0; i < part->count; i++) {
+        uint32_t at = 0;
+        while (at < sum->count && strcmp(sum->entry[at].parameter, part->entry[i].parameter) != 0) {
+            at++;
+        }
+        if (at == sum->count && sum->count < MOVED_MAX) {
+            sum->entry[sum->count] = part->entry[i];
+            sum->entry[sum->count++].value = 0;
+        }
+        if (at < sum->count) {
+            sum->entry[at].value += share * part->entry[i].value;
+        }
+    }
+}
+
+/* The elasticity of a mean is taken as the mean of those of its parts, and so is that of an extreme, since
+ * another part may be the extreme one tomorrow. */
+static void average(const struct kvc_cases *cases, size_t at, struct moved *all)
+{
+    size_t count;
+    if (kvc_aggregate_count(cases, at, &count, NULL) == KVC_OK) {
+        for (size_t i = 0; i < at; i++) {
+            if (kvc_aggregate_has(cases, at, i)) {
+                add_part(&all[i], 1.0 / (double)count, &all[at]);
+            }
+        }
+    }
+}
+
+/* Notes a case, or the parts that it follows from, as due. */
 static enum kvc_status want(const struct kvc_cases *cases, size_t at, bool *wanted, struct kvc_diag *diag)
 {
     size_t a = 0, b = 0;
     wanted[at] = true;
+    if (kvc_case_is_aggregate(&cases->entry[at])) {
+        enum kvc_status status = kvc_aggregate_count(cases, at, &a, diag);
+        for (size_t i = 0; i < at && status == KVC_OK; i++) {
+            status = kvc_aggregate_has(cases, at, i) ? want(cases, i, wanted, diag) : KVC_OK;
+        }
+        return status;
+    }
     if (cases->entry[at].mode != KVC_CASE_RATIO) {
         return KVC_OK;
     }
@@ -325,7 +367,7 @@ static enum kvc_status list_due(struct elasticities *elasticities, bool *wanted,
         }
     }
     for (size_t i = 0; i < cases->count; i++) {
-        bool answered = cases->entry[i].mode == KVC_CASE_RATIO;
+        bool answered = kvc_case_is_derived(&cases->entry[i]);
         for (uint32_t j = 0; j < elasticities->due_count && !answered; j++) {
             answered = asks_the_same(&cases->entry[i], &cases->entry[elasticities->due[j]]);
         }
@@ -336,7 +378,8 @@ static enum kvc_status list_due(struct elasticities *elasticities, bool *wanted,
     return status;
 }
 
-/* Fills the ratios, each of which stands behind its parts, and keeps the largest elasticities. */
+/* Fills the cases that follow from others, each of which stands behind its parts, and keeps the largest
+ * elasticities. */
 static void finish(struct elasticities *elasticities, const bool *wanted, struct kvc_moved_by *moved_by)
 {
     const struct kvc_cases *cases = elasticities->cases;
@@ -346,6 +389,8 @@ static void finish(struct elasticities *elasticities, const bool *wanted, struct
         if (wanted[i] && cases->entry[i].mode == KVC_CASE_RATIO &&
             kvc_score_parts(cases, i, &a, &b, NULL) == KVC_OK) {
             divide(&elasticities->moved[a], &elasticities->moved[b], moved);
+        } else if (wanted[i] && kvc_case_is_aggregate(&cases->entry[i])) {
+            average(cases, i, elasticities->moved);
         }
         moved_by[i].known = kvc_case_kind_of(&cases->entry[i]) <= KVC_KIND_CLAIM;
         moved_by[i].costly = moved->costly;

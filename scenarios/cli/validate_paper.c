@@ -9,6 +9,7 @@
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/data_dir.h"
+#include "validate/scoring/aggregate.h"
 
 /* A simulated value without an interval cannot be told from chance. */
 enum { REPLICAS_MIN = 5 };
@@ -162,14 +163,16 @@ static enum kvc_status answer_all(struct scoring *scoring, const struct kvc_run_
     return kvc_pool_run(&pool, options->progress, diag);
 }
 
-/* Scores the ratios, each of which stands behind its parts. */
-static enum kvc_status score_ratios(struct kvc_paper *paper, struct kvc_diag *diag)
+/* Scores the cases that follow from others, each of which stands behind its parts. */
+static enum kvc_status score_derived(struct kvc_paper *paper, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
     for (size_t i = 0; i < paper->cases.count && status == KVC_OK; i++) {
         struct kvc_interval value;
-        if (paper->cases.entry[i].mode == KVC_CASE_RATIO) {
-            status = kvc_score_ratio(&paper->cases, i, paper->scores, &value, diag);
+        if (kvc_case_is_derived(&paper->cases.entry[i])) {
+            status = paper->cases.entry[i].mode == KVC_CASE_RATIO
+                         ? kvc_score_ratio(&paper->cases, i, paper->scores, &value, diag)
+                         : kvc_aggregate_value(&paper->cases, i, paper->scores, &value, diag);
             if (status == KVC_OK) {
                 score_one(&paper->scores[i], &paper->cases.entry[i], value);
             }
@@ -234,7 +237,7 @@ static enum kvc_status list_due(struct scoring *scoring, struct kvc_diag *diag)
     const struct kvc_cases *cases = &scoring->paper->cases;
     enum kvc_status status = KVC_OK;
     for (size_t i = 0; i < cases->count && status == KVC_OK; i++) {
-        bool listed = cases->entry[i].mode == KVC_CASE_RATIO;
+        bool listed = kvc_case_is_derived(&cases->entry[i]);
         for (uint32_t j = 0; j < scoring->due_count && !listed; j++) {
             listed = asks_the_same(&cases->entry[i], &cases->entry[scoring->due[j]]);
         }
@@ -281,7 +284,7 @@ enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct 
         status = answer_all(&scoring, options, diag);
     }
     if (status == KVC_OK) {
-        status = score_ratios(paper, diag);
+        status = score_derived(paper, diag);
     }
     free(scoring.due);
     free(scoring.memory_bytes);

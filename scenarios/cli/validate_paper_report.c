@@ -244,7 +244,7 @@ void kvc_paper_write_errors(const struct kvc_paper *paper, FILE *out)
 {
     for (size_t i = 0; i < paper->cases.count; i++) {
         const struct kvc_case *scored = &paper->cases.entry[i];
-        if (kvc_case_kind_of(scored) == KVC_KIND_POINT && scored->mode != KVC_CASE_RATIO &&
+        if (kvc_case_kind_of(scored) == KVC_KIND_POINT && !kvc_case_is_derived(scored) &&
             !paper->scores[i].not_counted) {
             fprintf(out, "%s,%s,%.6g,,%.6g\n", scored->id, scored->metric, scored->published,
                     paper->scores[i].predicted.mean);

@@ -20,6 +20,7 @@ struct presets {
     const char *source[WORKLOAD_ROWS_MAX];
     char label[WORKLOAD_ROWS_MAX][KVC_PROFILE_NAME_MAX];
     size_t labels;
+    char popularity[KVC_PROFILE_NAME_MAX]; /* Of the popularity; empty: no preset sets it. */
 };
 
 static void note_preset(struct presets *presets, const struct kvc_workload *before,
@@ -86,6 +87,9 @@ static enum kvc_status apply_preset(const struct kvc_decoder *decoder, const cha
     }
     kvc_workload_preset_apply(preset, workload);
     note_preset(presets, &before, workload, preset);
+    if (preset->has_popularity) {
+        snprintf(presets->popularity, sizeof(presets->popularity), "preset %s", preset->name);
+    }
     return record_actions(decoder, preset);
 }
 
@@ -161,22 +165,36 @@ static enum kvc_status complete_mix(const struct kvc_decoder *decoder, struct kv
     return status;
 }
 
-static enum kvc_status decode_dist(const struct kvc_decoder *decoder, struct kvc_workload *workload)
+/* Records a popularity that the scenario does not state: a preset's, or the default. */
+static enum kvc_status record_dist(const struct kvc_decoder *decoder, const struct kvc_workload *workload,
+                                   const struct presets *presets)
+{
+    const char *source = presets->popularity[0] != '\0' ? presets->popularity : "default";
+    char exponent[48];
+    if (workload->popularity == KVC_POPULARITY_UNIFORM) {
+        return kvc_decode_record(decoder, "workload.dist", "uniform", false, source, false);
+    }
+    kvc_quantity_print(workload->zipf_s, KVC_UNIT_NONE, exponent, sizeof(exponent));
+    return kvc_decode_record(decoder, "workload.dist.zipf", exponent, true, source, false);
+}
+
+static enum kvc_status decode_dist(const struct kvc_decoder *decoder, struct kvc_workload *workload,
+                                   const struct presets *presets)
 {
     static const char *const names[] = {"uniform", "zipf", NULL};
     lua_State *lua = decoder->lua;
     char shown[80], suggestion[96] = "";
-    workload->popularity = KVC_POPULARITY_UNIFORM;
     lua_pushliteral(lua, "dist");
     int type = lua_rawget(lua, -2);
     if (type == LUA_TNIL) {
         lua_pop(lua, 1);
-        return kvc_decode_record(decoder, "workload.dist", "uniform", false, "default", false);
+        return record_dist(decoder, workload, presets);
     }
     const char *word = type == LUA_TSTRING ? lua_tostring(lua, -1) : "";
     bool zipf = strcmp(word, "zipf") == 0;
     if (strcmp(word, "uniform") == 0) {
         lua_pop(lua, 1);
+        workload->popularity = KVC_POPULARITY_UNIFORM;
         return kvc_decode_record(decoder, "workload.dist", "uniform", false,
                                  kvc_decode_origin(decoder, "workload.dist"), false);
     }
@@ -327,6 +345,7 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
                                              "delete", "dist", "per_frame", "preset", NULL};
     static const char *const open_only[] = {"fill_timeout", NULL};
     struct presets presets = {.labels = 0};
+    workload->popularity = KVC_POPULARITY_UNIFORM;
     enum kvc_status status = kvc_load_push_section(decoder, root, "workload");
     if (status != KVC_OK) {
         return status;
@@ -345,7 +364,7 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
         status = complete_mix(decoder, workload);
     }
     if (status == KVC_OK) {
-        status = decode_dist(decoder, workload);
+        status = decode_dist(decoder, workload, &presets);
     }
     if (status == KVC_OK) {
         status = decode_arrival(decoder, workload);

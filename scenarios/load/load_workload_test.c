@@ -23,6 +23,24 @@ Test(load_workload, applies_presets_in_order_and_keys_over_them)
     kvc_loaded_free(loaded);
 }
 
+Test(load_workload, takes_keys_and_popularity_from_a_preset_unless_it_states_them)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts(
+        "return { system = { kind = 'megakv' }, workload = { preset = 'K128-G95-S' } }", NULL);
+    cr_expect_eq(loaded->scenario.workload.popularity, KVC_POPULARITY_ZIPF);
+    cr_expect_eq(loaded->scenario.workload.zipf_s, 0.99);
+    cr_expect_gt(loaded->scenario.workload.keys, 1000000);
+    kvc_test_expect_parameter(loaded, "workload.dist.zipf", "0.99", true, "preset K128-G95-S");
+    kvc_loaded_free(loaded);
+    loaded = kvc_test_accepts("return { system = { kind = 'megakv' },\n"
+                              "  workload = { preset = 'K128-G95-S', keys = 5000, dist = 'uniform' } }",
+                              NULL);
+    cr_expect_eq(loaded->scenario.workload.popularity, KVC_POPULARITY_UNIFORM);
+    cr_expect_eq(loaded->scenario.workload.keys, 5000);
+    kvc_test_expect_parameter(loaded, "workload.dist", "uniform", false, "scenario");
+    kvc_loaded_free(loaded);
+}
+
 Test(load_workload, reads_each_kind_of_arrival)
 {
     static const struct {

@@ -7,20 +7,19 @@ enum { NAMES_MAX = 256 };
 #define YCSB "YCSB, SoCC 2010, core workloads"
 #define FACEBOOK "Atikoglu et al., SIGMETRICS 2012"
 #define POOL(set) .has_sizes = true, .sizes = (set)
-#define MIX(get, set) .has_mix = true, .get_frac = (get), .set_frac = (set), .delete_frac = 0
 
 const struct kvc_workload_preset kvc_workload_presets[] = {
-    {.name = "ycsb-a", .source = YCSB, MIX(0.5, 0.5)},
-    {.name = "ycsb-b", .source = YCSB, MIX(0.95, 0.05)},
-    {.name = "ycsb-c", .source = YCSB, MIX(1, 0)},
+    {.name = "ycsb-a", .source = YCSB, KVC_PRESET_MIX(0.5, 0.5)},
+    {.name = "ycsb-b", .source = YCSB, KVC_PRESET_MIX(0.95, 0.05)},
+    {.name = "ycsb-c", .source = YCSB, KVC_PRESET_MIX(1, 0)},
     {.name = "facebook-etc",
      .source = FACEBOOK ": sizes of its model, GET:SET 30:1",
      POOL(KVC_SIZES_ETC),
-     MIX(30.0 / 31, 1.0 / 31)},
+     KVC_PRESET_MIX(30.0 / 31, 1.0 / 31)},
     {.name = "facebook-usr",
      .source = FACEBOOK ": sizes, 99.8 % GET",
      POOL(KVC_SIZES_USR),
-     MIX(0.998, 0.002)},
+     KVC_PRESET_MIX(0.998, 0.002)},
     {.name = "facebook-app",
      .source = FACEBOOK ": typical sizes; the paper gives no mix",
      POOL(KVC_SIZES_APP)},
@@ -29,7 +28,7 @@ const struct kvc_workload_preset kvc_workload_presets[] = {
      "; sizes assumed; GET share of 18 %, the lowest of its pools (Zhang et al., ICDE 2017, sec. I), assumed "
      "to be VAR's",
      POOL(KVC_SIZES_VAR),
-     MIX(0.18, 0.82)},
+     KVC_PRESET_MIX(0.18, 0.82)},
     {.name = "facebook-sys",
      .source = FACEBOOK "; sizes assumed; the paper gives no mix",
      POOL(KVC_SIZES_SYS)},
@@ -95,6 +94,13 @@ void kvc_workload_preset_apply(const struct kvc_workload_preset *preset, struct 
         workload->get_frac = preset->get_frac;
         workload->set_frac = preset->set_frac;
         workload->delete_frac = preset->delete_frac;
+    }
+    if (preset->has_popularity) {
+        workload->popularity = preset->popularity;
+        workload->zipf_s = preset->zipf_s;
+    }
+    if (preset->keys > 0) {
+        workload->keys = preset->keys;
     }
     if (preset->actions != NULL) {
         memcpy(workload->actions, preset->actions, preset->action_count * sizeof(*preset->actions));

@@ -26,6 +26,10 @@ struct kvc_workload_preset {
     double get_frac;      /**< Share of GET requests, 0 to 1. */
     double set_frac;      /**< Share of SET requests, 0 to 1. */
     double delete_frac;   /**< Share of DELETE requests, 0 to 1. */
+    bool has_popularity;  /**< The preset sets `popularity` and, if this is Zipf, `zipf_s`. */
+    int popularity;       /**< enum kvc_popularity. */
+    double zipf_s;        /**< Exponent, above 0. */
+    uint64_t keys;        /**< Distinct keys; 0: not set. */
     const struct kvc_action *actions; /**< What GETs and SETs are to the application; NULL: not set. */
     uint32_t action_count;            /**< Number of actions, at most KVC_ACTIONS_MAX. */
 };
@@ -33,6 +37,9 @@ struct kvc_workload_preset {
 /** Initialises the fields of a preset whose keys all have one size and whose values all have one size. */
 #define KVC_PRESET_FIXED_SIZES(key, value)                                                                   \
     .has_sizes = true, .sizes = KVC_SIZES_FIXED, .key_bytes = (key), .value_bytes = (value)
+
+/** Initialises the operation mix of a preset without DELETEs. */
+#define KVC_PRESET_MIX(get, set) .has_mix = true, .get_frac = (get), .set_frac = (set), .delete_frac = 0
 
 /** The shared presets. The name of the last entry is NULL. */
 extern const struct kvc_workload_preset kvc_workload_presets[];

@@ -22,6 +22,17 @@ enum kvc_case_kind kvc_case_kind_of(const struct kvc_case *asked)
     return isnan(asked->low) || isnan(asked->high) ? KVC_KIND_CLAIM : KVC_KIND_RANGE;
 }
 
+bool kvc_case_is_aggregate(const struct kvc_case *asked)
+{
+    return asked->mode == KVC_CASE_MEAN || asked->mode == KVC_CASE_DEVIATION ||
+           asked->mode == KVC_CASE_MOST || asked->mode == KVC_CASE_LEAST;
+}
+
+bool kvc_case_is_derived(const struct kvc_case *asked)
+{
+    return asked->mode == KVC_CASE_RATIO || kvc_case_is_aggregate(asked);
+}
+
 void kvc_cases_free(struct kvc_cases *cases)
 {
     free(cases->entry);
@@ -93,7 +104,8 @@ static enum kvc_status check(const struct kvc_case *made, const char *tolerance,
 
 static enum kvc_status parse(char *const *column, struct kvc_case *made, struct kvc_diag *diag)
 {
-    static const char *const modes[] = {"run", "predict", "ratio", "capacity", NULL};
+    static const char *const modes[] = {"run",       "predict", "ratio", "capacity", "mean",
+                                        "deviation", "most",    "least", NULL};
     static const char *const roles[] = {"prediction", "equation", "input", NULL};
     int mode = 0, role = 0;
     enum kvc_status status = kvc_csv_copy(column[ID], made->id, sizeof(made->id), diag);

@@ -4,27 +4,36 @@
  * overrides, metric, published, low, high, tolerance_frac, role, lacks, fact:
  *  mode       run or predict: the metric is read from the scenario's result, after applying `overrides`, a
  *             list of key=value separated by semicolons as for --set. ratio: `scenario` is "a/b", and the
- *             value is that of case a divided by that of case b. capacity: the simulated capacity of the
- *             scenario, found as by `kvcast capacity` without a latency curve. Its throughput_mops is the
- *             capacity, and its latencies are those at the highest load that all replicas serve: where some
- *             do not, latencies grow as long as a run lasts. `overrides` may contain capacity.loss,
- *             capacity.latency (as p99=1ms) and capacity.precision.
- *  published  The published value, of which tolerance_frac is the accepted error. When it is empty, `low` or
- *             `high` or both bound the value, without a tolerance.
- *  role       prediction: scored. equation: repeats the paper's own arithmetic and is shown apart. input:
- *             shown for the ratios that need it; it has neither a published value nor bounds, so a value that
- *             is missed cannot hide as an input.
- *  lacks      Why the prediction misses: the mechanism that the model does not have.
- *  fact       Where the value is published. It may contain commas.
+ *             value is that of case a divided by that of case b. mean, deviation, most, least: `scenario` is
+ * a pattern of earlier ids, and the value is their mean, the mean of their distances from 1, the largest or
+ * the smallest of them (aggregate.h). capacity: the simulated capacity of the scenario, found as by `kvcast
+ * capacity` without a latency curve. Its throughput_mops is the capacity, and its latencies are those at the
+ * highest load that all replicas serve: where some do not, latencies grow as long as a run lasts. `overrides`
+ * may contain capacity.loss, capacity.latency (as p99=1ms) and capacity.precision. published  The published
+ * value, of which tolerance_frac is the accepted error. When it is empty, `low` or `high` or both bound the
+ * value, without a tolerance. role       prediction: scored. equation: repeats the paper's own arithmetic and
+ * is shown apart. input: shown for the ratios that need it; it has neither a published value nor bounds, so a
+ * value that is missed cannot hide as an input. lacks      Why the prediction misses: the mechanism that the
+ * model does not have. fact       Where the value is published. It may contain commas.
  */
 #ifndef KVC_VALIDATE_SCORING_CASES_H
 #define KVC_VALIDATE_SCORING_CASES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "sim/base/diag.h"
 
-enum kvc_case_mode { KVC_CASE_RUN, KVC_CASE_PREDICT, KVC_CASE_RATIO, KVC_CASE_CAPACITY };
+enum kvc_case_mode {
+    KVC_CASE_RUN,
+    KVC_CASE_PREDICT,
+    KVC_CASE_RATIO,
+    KVC_CASE_CAPACITY,
+    KVC_CASE_MEAN,
+    KVC_CASE_DEVIATION,
+    KVC_CASE_MOST,
+    KVC_CASE_LEAST,
+};
 enum kvc_case_role { KVC_CASE_PREDICTION, KVC_CASE_EQUATION, KVC_CASE_INPUT };
 
 /* What a case is follows from its columns, so that no label can make a bound look like a number. */
@@ -40,7 +49,7 @@ enum kvc_case_kind {
 struct kvc_case {
     char id[96];
     enum kvc_case_mode mode;
-    char scenario[160]; /* Relative to the project, or "a/b". */
+    char scenario[160]; /* Relative to the project, "a/b", or a pattern of ids. */
     char overrides[256];
     char metric[64];             /* A name of sim/metrics/values.h. */
     double published, low, high; /* NaN when not given. */
@@ -57,6 +66,12 @@ struct kvc_cases {
 };
 
 enum kvc_case_kind kvc_case_kind_of(const struct kvc_case *asked);
+
+/* Returns whether a case combines all whose ids match a pattern (aggregate.h). */
+bool kvc_case_is_aggregate(const struct kvc_case *asked);
+
+/* Returns whether the value of a case follows from those of earlier ones. */
+bool kvc_case_is_derived(const struct kvc_case *asked);
 
 void kvc_cases_free(struct kvc_cases *cases);
 

@@ -78,7 +78,7 @@ Test(cases, the_columns_tell_points_from_ranges_and_claims)
 struct bad_file {
     char text[240];
     int line;
-    char message[64];
+    char message[120];
 };
 
 Test(cases, names_the_bad_line)
@@ -87,7 +87,7 @@ Test(cases, names_the_bad_line)
         {"id,mode\n", 1, "found header"},
         {HEADER "a,run,s.lua,,t,1,,,0.1,prediction\n", 2, "found 10 columns, expected 12"},
         {HEADER "a,walk,s.lua,,t,1,,,0.1,prediction,,\n", 2,
-         "\"walk\", expected run, predict, ratio or capacity"},
+         "\"walk\", expected run, predict, ratio, capacity, mean, deviation, most or least"},
         {HEADER "a,run,s.lua,,t,x,,,0.1,prediction,,\n", 2, "found \"x\", expected a number"},
         {HEADER "a,run,s.lua,,t,,,,,prediction,,\n", 2, "neither a published value"},
         {HEADER "a,run,s.lua,,t,1,0,,0.1,prediction,,\n", 2, "a published value with a bound"},
