@@ -162,13 +162,6 @@ enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_d
     if (status != KVC_OK) {
         return status;
     }
-    if (config->sample_rate != 1) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "run.functional: found %s, allowed with dido: full, because what the structures do "
-            "is what its stages cost",
-            config->sample_rate == 0 ? "off" : "sampled with less than all keys");
-    }
     struct kvc_dido_mix mix = kvc_dido_mix_of(config, &scenario->workload);
     double one_ns = kvc_dido_period_of(config, &config->pipeline, &mix, 1).ns;
     double interval_ns = kvc_dido_interval_ns(config, &config->pipeline);

@@ -143,9 +143,6 @@ Test(dido, wrong_scenarios_are_refused_with_one_message)
                    "a batch of one query takes");
     expect_refused("index = \"100MB\"", "run = {}", "allowed: a power of two");
     expect_refused("slab = \"4GB\"", "run = {}", "share 1908 MB");
-    expect_refused("stealing = true", "run = { functional = \"off\" }", "run.functional: found off");
-    expect_refused("stealing = true", "run = { functional = \"sampled\", sample_rate = 16 }",
-                   "run.functional: found sampled");
     expect_refused("stealing = true", "node = { gpu = \"h200\" }", "does not state wave_issue");
     expect_refused("stealing = true", "cluster = { nodes = 2 }", "allowed with dido: 1");
 }
