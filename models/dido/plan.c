@@ -26,9 +26,9 @@ struct kvc_dido_plan kvc_dido_plan_of(const struct kvc_dido_config *config,
 {
     struct kvc_dido_plan plan = {.pipeline = *pipeline, .queries = first_guess};
     double interval_ns = kvc_dido_interval_ns(config, pipeline);
-    double before = 1, before_ns = period_of(config, pipeline, mix, before).ns;
+    double before = 1, before_ns = period_of(config, pipeline, mix, before).longest_ns;
     for (int i = 0; i < STEPS; i++) {
-        double ns = period_of(config, pipeline, mix, plan.queries).ns;
+        double ns = period_of(config, pipeline, mix, plan.queries).longest_ns;
         double slope = (ns - before_ns) / (plan.queries - before);
         double next = slope > 0 ? plan.queries + (interval_ns - ns) / slope : KVC_DIDO_BATCH_MAX;
         before = plan.queries;

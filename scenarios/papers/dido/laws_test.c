@@ -63,6 +63,23 @@ Test(dido, closed_form_and_simulation_agree_where_nothing_is_shared)
     }
 }
 
+/* Pipelines in which the GPU helps the CPU and the other way round. They may differ by 12 % at most;
+ * dido_plan_bench compares all pipelines. */
+Test(dido, closed_form_and_simulation_agree_with_stealing)
+{
+    static const char *const pipelines[] = {MEGAKV,
+                                            "cpu:2 RV PP MM > gpu search KC > cpu:2 insert delete RD WR SD",
+                                            "cpu:3 RV PP MM > gpu search > cpu:1 insert delete KC RD WR SD",
+                                            "cpu:1 RV > gpu PP MM search insert delete KC RD WR > cpu:3 SD"};
+    for (int i = 0; i < 4; i++) {
+        char system[256];
+        snprintf(system, sizeof(system), "stealing = true, pipeline = \"%s\"", pipelines[i]);
+        double simulated = mops_of(system, FILLED, false), predicted = mops_of(system, FILLED, true);
+        cr_expect_float_eq(predicted, simulated, 0.12 * simulated, "%s: %.2f predicted, %.2f simulated",
+                           pipelines[i], predicted, simulated);
+    }
+}
+
 /* A pipeline whose GPU has hardly anything to do gains; one without a GPU has no one who helps. */
 Test(dido, stealing_helps_the_slowest_stage)
 {
