@@ -41,9 +41,9 @@ static const char scenario_text[] =
  * items, GET shares and skews (sec. V.A). */
 static const char *const workloads[] = {
     "dido-k8 132e3 1 0 4",       "dido-k8 132e3 1 0.99 4",       "dido-k8 132e3 0.95 0.99 60",
-    "dido-k8 132e3 0.5 0.99 20", "dido-k16 44e3 1 0.99 4",       "dido-k16 44e3 0.95 0 40",
-    "dido-k16 44e3 0.5 0 10",    "dido-k32 13.9e3 1 0.99 4",     "dido-k32 13.9e3 0.95 0.99 40",
-    "dido-k32 13.9e3 0.5 0 10",  "dido-k128 3.6e3 0.95 0.99 20", "dido-k128 3.6e3 0.5 0.99 10",
+    "dido-k8 132e3 0.5 0.99 30", "dido-k16 44e3 1 0.99 4",       "dido-k16 44e3 0.95 0 40",
+    "dido-k16 44e3 0.5 0 30",    "dido-k32 13.9e3 1 0.99 4",     "dido-k32 13.9e3 0.95 0.99 40",
+    "dido-k32 13.9e3 0.5 0 30",  "dido-k128 3.6e3 0.95 0.99 20", "dido-k128 3.6e3 0.5 0.99 30",
 };
 
 struct row {
