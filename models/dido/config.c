@@ -163,7 +163,7 @@ enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_d
         return status;
     }
     struct kvc_dido_mix mix = kvc_dido_mix_of(config, &scenario->workload);
-    double one_ns = kvc_dido_period_of(config, &config->pipeline, &mix, 1).ns;
+    double one_ns = kvc_dido_period_of(config, &config->pipeline, &mix, 1).longest_ns;
     double interval_ns = kvc_dido_interval_ns(config, &config->pipeline);
     if (one_ns > interval_ns) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,

@@ -296,6 +296,13 @@ struct kvc_dido_cost kvc_dido_cost_of(const struct kvc_dido_config *config,
     return cost;
 }
 
+double kvc_dido_taking_ns(const struct kvc_dido_config *config, bool on_gpu, double queries)
+{
+    const struct kvc_dido_options *options = config->options;
+    double sets = ceil(queries / (double)options->steal_set);
+    return sets * options->steal_ns / (on_gpu ? kvc_gpu_waves_held(config->gpu) : 1);
+}
+
 uint32_t kvc_dido_stealable(const struct kvc_dido_stage *stage)
 {
     const uint32_t only_cpu = BIT(KVC_DIDO_RV) | BIT(KVC_DIDO_SD);

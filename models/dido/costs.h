@@ -52,6 +52,10 @@ struct kvc_dido_cost kvc_dido_cost_of(const struct kvc_dido_config *config,
                                       const struct kvc_dido_pipeline *pipeline, uint32_t tasks, bool on_gpu,
                                       const struct kvc_dido_mix *mix, double queries);
 
+/* Returns the time of taking all sets of a batch, of one core or of the GPU [ns]. A core waits for each tag.
+ * On the GPU, as many waves wait for theirs at the same time as the multiprocessors hold. */
+double kvc_dido_taking_ns(const struct kvc_dido_config *config, bool on_gpu, double queries);
+
 /* Returns the tasks of a stage that the other processor can do for queries of which nothing is done yet:
  * those before the first one that it cannot do. */
 uint32_t kvc_dido_stealable(const struct kvc_dido_stage *stage);

@@ -136,7 +136,7 @@ struct kvc_dido_period kvc_dido_paper_period(const struct kvc_dido_config *confi
     for (uint32_t s = 0; s < pipeline->stages; s++) {
         period.stage_ns[s] *= mu;
         cores_ns = s != gpu ? fmax(cores_ns, period.stage_ns[s]) : cores_ns;
-        period.busy_ns[s] = period.stage_ns[s];
+        period.busy_ns[s] = period.served_ns[s] = period.stage_ns[s];
     }
     period.ns = period.stage_ns[period.slowest];
     if (config->options->stealing && period.slowest == gpu) {
@@ -152,5 +152,6 @@ struct kvc_dido_period kvc_dido_paper_period(const struct kvc_dido_config *confi
         period.ns = cores_ns + helped_ns * (gpu_ns - cores_ns) / (helped_ns + gpu_ns);
         period.stolen_frac = (period.ns - cores_ns) / helped_ns;
     }
+    period.longest_ns = period.ns;
     return period;
 }

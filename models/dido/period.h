@@ -5,23 +5,22 @@
  * slowest stage is done with one: every period. In a period, the stages together do the work of one batch,
  * and the memory's channels do not give more than their time.
  *
- * Work stealing: if the GPU is the slowest, the cores take of its queries what they have time for; if a stage
- * on the CPU is, the GPU does, from the first task on and up to the first one that it cannot do. Both then
- * end at the same time, as two servers that share what is left (sec. IV.A, equation 3, for all stages at
- * once). */
+ * Without stealing, that is a sum for each stage. With it, batches flow through the pipeline until their
+ * periods repeat (flow.h). A pipeline without a stage on the GPU has no one who steals. */
 #ifndef KVC_MODELS_DIDO_PERIOD_H
 #define KVC_MODELS_DIDO_PERIOD_H
 
 #include "models/dido/costs.h"
 
 struct kvc_dido_period {
-    double ns;                            /* Of a batch [ns]. */
+    double ns;                            /* Between two batches [ns]. */
+    double longest_ns;                    /* Of a batch in its slowest stage [ns]. */
     double stage_ns[KVC_DIDO_STAGES_MAX]; /* Of each stage without stealing and without waiting for memory. */
-    double busy_ns[KVC_DIDO_STAGES_MAX];  /* Time of the stage's cores or of the GPU, with stealing. */
-    double launch_ns[KVC_DIDO_STAGES_MAX]; /* The part of it in which the GPU waits for launches. */
+    double served_ns[KVC_DIDO_STAGES_MAX]; /* Of a batch in each stage, with stealing [ns]. */
+    double busy_ns[KVC_DIDO_STAGES_MAX];   /* Work of the stage's cores or of the GPU in a period [ns]. */
     double memory_ns;                      /* Time of the channels, spread evenly. */
-    double stolen_frac; /* Share of the slowest stage's queries that the other processor does. */
-    uint32_t slowest;   /* Number of the slowest stage without stealing. */
+    double stolen_frac;                    /* Share of all stages' queries that the other processor does. */
+    uint32_t slowest;                      /* Number of the slowest stage without stealing. */
 };
 
 /* Returns the period of batches of `queries` queries. */

@@ -11,10 +11,10 @@ static void add_stages(const struct kvc_dido_plan *plan, double every_ns, struct
     for (uint32_t s = 0; s < plan->pipeline.stages; s++) {
         char name[KVC_NAME_MAX];
         snprintf(name, sizeof(name), "stage%u", s + 1);
-        double busy_ns = plan->period.busy_ns[s] - plan->period.launch_ns[s];
-        struct kvc_stage_result *added = kvc_result_add_stage(
-            result, name, plan->pipeline.stage[s].on_gpu ? "gpu" : "cpu", fmin(busy_ns / every_ns, 1));
-        added->mean_us = plan->period.busy_ns[s] * 1e-3;
+        struct kvc_stage_result *added =
+            kvc_result_add_stage(result, name, plan->pipeline.stage[s].on_gpu ? "gpu" : "cpu",
+                                 fmin(plan->period.busy_ns[s] / every_ns, 1));
+        added->mean_us = plan->period.served_ns[s] * 1e-3;
     }
     kvc_result_add_stage(result, "memory", "dram", fmin(plan->period.memory_ns / every_ns, 1));
 }
@@ -72,7 +72,7 @@ enum kvc_status kvc_dido_predict(const struct kvc_scenario *scenario, struct kvc
         every_ns = kvc_dido_interval_ns(config, &plan.pipeline);
         latency_ns = every_ns / 2;
         for (uint32_t s = 0; s < plan.pipeline.stages; s++) {
-            latency_ns += plan.period.busy_ns[s];
+            latency_ns += plan.period.served_ns[s];
         }
     }
     result->throughput_mops = plan.per_ns * 1e3;

@@ -133,8 +133,11 @@ static void take(void *data, const struct kvc_stage_batch *batch, uint32_t stage
                                        : piece == KVC_PIECE_STOLEN ? &costs->stolen
                                                                    : &costs->rest;
     double frac = share_of(simulation, batch, units), cores = worker->cores;
-    double taking_ns = config->options->stealing ? units * config->options->steal_ns : 0;
-    double work_ns = frac * (worker->on_gpu ? cost->kernel_ns : cost->core_ns) + taking_ns;
+    double all_ns = worker->on_gpu ? cost->kernel_ns : cost->core_ns;
+    if (config->options->stealing && all_ns > 0) {
+        all_ns += kvc_dido_taking_ns(config, worker->on_gpu, batch->rows->count);
+    }
+    double work_ns = frac * all_ns;
     double alone_ns = worker->on_gpu ? work_ns : work_ns / cores;
     draw[0] = (struct kvc_draw){worker->on_gpu ? simulation->machine.gpu : simulation->machine.cpu, work_ns,
                                 alone_ns};

@@ -26,6 +26,9 @@ struct kvc_gpu_waves {
     double bytes;        /**< Memory in which these places are [bytes]. */
 };
 
+/** Returns how many waves all multiprocessors hold at a time. */
+double kvc_gpu_waves_held(const struct kvc_gpu *gpu);
+
 /** Returns the time of the kernel on the idle GPU, without launch and without the rate of its memory [ns]; 0
  * threads take no time. The GPU must state `wave_issue` and a clock. */
 double kvc_gpu_waves_ns(const struct kvc_gpu *gpu, const struct kvc_gpu_waves *waves);

@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-enum { PIECES = 16 /* A piece is this part of what is left. */ };
-
 static void wake(struct kvc_stage_worker *worker)
 {
     if (worker->idles) {
@@ -42,7 +40,8 @@ static bool is_shared(const struct kvc_stage_worker *worker)
 /* Takes units of a worker's batch from those that are left. */
 static uint32_t claim(struct kvc_stage_worker *worker)
 {
-    uint32_t units = is_shared(worker) ? (worker->left + PIECES - 1) / PIECES : worker->left;
+    uint32_t units = is_shared(worker) ? (worker->left + KVC_STAGE_GRAPH_PIECES - 1) / KVC_STAGE_GRAPH_PIECES
+                                       : worker->left;
     worker->left -= units;
     return units;
 }

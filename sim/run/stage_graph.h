@@ -23,7 +23,10 @@
 #include "sim/base/ring.h"
 #include "sim/engine.h"
 
-enum { KVC_STAGE_GRAPH_MAX = 8 /**< Stages of a pipeline at most. */ };
+enum {
+    KVC_STAGE_GRAPH_MAX = 8,     /**< Stages of a pipeline at most. */
+    KVC_STAGE_GRAPH_PIECES = 16, /**< A piece is this part of what is left. */
+};
 
 /** Who does a piece of a stage's batch, and which part of its tasks. */
 enum kvc_stage_piece {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/dido/plan.h"
 #include "scenarios/run/laws_fixture.h"
 
 #define MEGAKV "cpu:1 RV PP MM > gpu search insert delete > cpu:3 KC RD WR SD"
@@ -61,6 +62,60 @@ Test(dido, closed_form_and_simulation_agree_where_nothing_is_shared)
         cr_expect_float_eq(predicted, simulated, 0.05 * simulated, "%s: %.2f predicted, %.2f simulated",
                            pipelines[i], predicted, simulated);
     }
+}
+
+/* Pipelines in which the GPU helps the CPU and the other way round. They may differ by 12 % at most;
+ * dido_plan_bench compares all pipelines. */
+Test(dido, closed_form_and_simulation_agree_with_stealing)
+{
+    static const char *const pipelines[] = {MEGAKV,
+                                            "cpu:2 RV PP MM > gpu search KC > cpu:2 insert delete RD WR SD",
+                                            "cpu:3 RV PP MM > gpu search > cpu:1 insert delete KC RD WR SD",
+                                            "cpu:1 RV > gpu PP MM search insert delete KC RD WR > cpu:3 SD"};
+    for (int i = 0; i < 4; i++) {
+        char system[256];
+        snprintf(system, sizeof(system), "stealing = true, pipeline = \"%s\"", pipelines[i]);
+        double simulated = mops_of(system, FILLED, false), predicted = mops_of(system, FILLED, true);
+        cr_expect_float_eq(predicted, simulated, 0.12 * simulated, "%s: %.2f predicted, %.2f simulated",
+                           pipelines[i], predicted, simulated);
+    }
+}
+
+struct planned {
+    const struct kvc_dido_config *config;
+    struct kvc_dido_mix mix;
+    uint32_t pipelines;
+};
+
+static void plan(void *data, const struct kvc_dido_pipeline *pipeline)
+{
+    struct planned *planned = data;
+    struct kvc_dido_plan plan = kvc_dido_plan_of(planned->config, pipeline, &planned->mix);
+    double interval_ns = kvc_dido_interval_ns(planned->config, pipeline);
+    char text[KVC_DIDO_PIPELINE_TEXT_MAX];
+    kvc_dido_pipeline_print(pipeline, text, sizeof(text));
+    cr_expect_leq(plan.period.longest_ns, 1.01 * interval_ns, "%s: %.0f queries take %.1f us", text,
+                  plan.queries, plan.period.longest_ns * 1e-3);
+    cr_expect_geq(plan.period.longest_ns, 0.9 * interval_ns, "%s: %.0f queries take %.1f us", text,
+                  plan.queries, plan.period.longest_ns * 1e-3);
+    planned->pipelines++;
+}
+
+/* Stealing makes the time of the slowest stage jump: here, a pipeline got batches of 65536 queries before the
+ * guesses were kept within bounds. */
+Test(dido, batches_fill_the_interval_and_fit_it)
+{
+    struct kvc_loaded *loaded = kvc_laws_load(
+        "return { name = \"laws\", system = { kind = \"dido\", pipeline = \"%s\", slab = \"4MiB\" },"
+        " node = { cpu = { base = \"a10-7850k\", llc = 9220 },"
+        "          gpu = { base = \"a10-7850k-gpu\", walk_free = 140e3 } },"
+        " workload = { keys = 44e3, key = 16, value = 64, get = 0.5, set = 0.5, arrival = \"saturate\" } }",
+        MEGAKV);
+    const struct kvc_dido_config *config = kvc_dido_config_of(&loaded->scenario);
+    struct planned planned = {.config = config, .mix = kvc_dido_mix_of(config, &loaded->scenario.workload)};
+    kvc_dido_pipeline_visit_all((uint32_t)config->cpu->cores, plan, &planned);
+    cr_expect_gt(planned.pipelines, 100);
+    kvc_loaded_free(loaded);
 }
 
 /* A pipeline whose GPU has hardly anything to do gains; one without a GPU has no one who helps. */

@@ -1,0 +1,356 @@
+#include "models/dido/flow.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/diag.h"
+#include "sim/run/stage_graph.h"
+
+/* The first batches fill the pipeline. The mean of those that follow counts, which are more where periods do
+ * not repeat. */
+enum { FIRST = 4, LEAST = 2, MOST = 8 };
+
+/* Periods that differ by less are equal; an amount of a batch that is less is nothing. Work takes some time
+ * at least, so that rates are finite. */
+static const double same_frac = 2e-3, nothing = 1e-9, least_ns = 1e-3;
+
+enum state {
+    IDLE,
+    LAUNCHES, /* For its own batch. */
+    WORKS,    /* On its own batch, */
+    ENDS,     /* on what thieves have left of it, */
+    WAITS,    /* or for those who still have a piece of it. */
+    SNEAKS,   /* Launches to steal. */
+    STEALS,
+    LEAVES, /* Does its last piece, because it has a batch of its own. */
+};
+
+struct worker {
+    enum state state;
+    uint32_t queue;      /* Batches that wait. */
+    uint32_t begun;      /* Batches. */
+    uint32_t ended;      /* Batches. */
+    double left;         /* Share of its batch that nobody has taken. */
+    double rest;         /* Share of which it still does the rest. */
+    uint32_t out;        /* Thieves that still have a piece. */
+    double began_ns;     /* When it began with its batch. */
+    uint32_t victim;     /* Stage that it steals from, */
+    uint32_t victim_has; /* and the number of that stage's batch. */
+    double piece;        /* Share of the batch in its last stolen piece. */
+    double until_ns;     /* End of a launch. */
+    double rate;         /* Share of a batch in a ns. */
+    double wants;        /* Channels that it takes at this rate if it has them. */
+};
+
+struct run {
+    const struct kvc_dido_flow *flow;
+    double now_ns;
+    double slowest_ns[KVC_DIDO_STAGES_MAX]; /* By number of the batch, modulo. */
+    double slowest_sum_ns;
+    struct worker worker[KVC_DIDO_STAGES_MAX];
+    struct kvc_dido_flow_result sum;
+};
+
+static void look(struct run *now, uint32_t s);
+
+/* ---- who steals ---- */
+
+static bool may_steal(const struct run *now, uint32_t victim, uint32_t thief)
+{
+    const struct kvc_dido_flow_stage *stage = &now->flow->stage[victim];
+    const struct worker *owner = &now->worker[victim];
+    bool has = owner->state == LAUNCHES || owner->state == WORKS;
+    return stage->can_be_stolen && stage->on_gpu != now->flow->stage[thief].on_gpu && has &&
+           owner->left > nothing && now->worker[thief].begun > 0;
+}
+
+static void begin(struct run *now, uint32_t s)
+{
+    struct worker *worker = &now->worker[s];
+    worker->queue--;
+    worker->begun++;
+    worker->state = LAUNCHES;
+    worker->left = 1;
+    worker->rest = 0;
+    worker->began_ns = now->now_ns;
+    worker->until_ns = now->now_ns + now->flow->stage[s].whole.launch_ns;
+    for (uint32_t i = 0; i < now->flow->stages; i++) {
+        if (now->worker[i].state == IDLE && may_steal(now, s, i)) {
+            look(now, i);
+        }
+    }
+}
+
+/* Looks for a batch, or for the stage with most work left that the worker may take. */
+static void look(struct run *now, uint32_t s)
+{
+    struct worker *worker = &now->worker[s];
+    if (worker->queue > 0) {
+        begin(now, s);
+        return;
+    }
+    worker->state = IDLE;
+    double most = 0;
+    for (uint32_t i = 0; i < now->flow->stages; i++) {
+        if (i != s && now->worker[i].left > most && may_steal(now, i, s)) {
+            const struct kvc_dido_flow_stage *stage = &now->flow->stage[i];
+            most = now->worker[i].left;
+            worker->state = SNEAKS;
+            worker->victim = i;
+            worker->victim_has = now->worker[i].begun;
+            worker->until_ns = now->now_ns + stage->stolen.launch_ns;
+        }
+    }
+}
+
+/* A batch has come. A thief ends its piece; on average, half of it is left. */
+static void call(struct run *now, uint32_t s)
+{
+    struct worker *worker = &now->worker[s];
+    worker->queue++;
+    if (worker->state == IDLE) {
+        look(now, s);
+    } else if (worker->state == STEALS) {
+        struct worker *victim = &now->worker[worker->victim];
+        double piece = fmax(victim->left / KVC_STAGE_GRAPH_PIECES, now->flow->set_frac);
+        worker->piece = fmin(piece / 2, victim->left);
+        victim->left -= worker->piece;
+        victim->out++;
+        worker->state = LEAVES;
+    }
+}
+
+/* ---- the end of a batch ---- */
+
+static void end(struct run *now, uint32_t s)
+{
+    struct worker *worker = &now->worker[s];
+    double ns = now->now_ns - worker->began_ns;
+    double *slowest_ns = &now->slowest_ns[worker->ended % KVC_DIDO_STAGES_MAX];
+    *slowest_ns = s == 0 ? ns : fmax(*slowest_ns, ns);
+    now->sum.stage_ns[s] += ns;
+    worker->ended++;
+    worker->state = IDLE;
+    if (s + 1 < now->flow->stages) {
+        call(now, s + 1);
+    } else {
+        now->slowest_sum_ns += *slowest_ns;
+        call(now, 0);
+    }
+    if (now->worker[s].state == IDLE) {
+        look(now, s);
+    }
+}
+
+/* Nobody has anything left to take of the batch. */
+static void finish(struct run *now, uint32_t s)
+{
+    struct worker *worker = &now->worker[s];
+    worker->left = 0;
+    if (worker->out > 0) {
+        worker->state = WAITS;
+    } else if (worker->rest > nothing && now->flow->stage[s].rest.alone_ns > 0) {
+        worker->state = ENDS;
+    } else {
+        end(now, s);
+    }
+}
+
+/* ---- time ---- */
+
+/* Sets the rate of a worker that has the memory to itself, and the channels that it wants. */
+static void set_rate(struct run *now, uint32_t s)
+{
+    struct worker *worker = &now->worker[s];
+    const struct kvc_dido_flow_stage *mine = &now->flow->stage[s];
+    const struct kvc_dido_flow_work *work = worker->state == WORKS ? &mine->whole
+                                            : worker->state == ENDS
+                                                ? &mine->rest
+                                                : &now->flow->stage[worker->victim].stolen;
+    bool steals = worker->state == STEALS || worker->state == LEAVES;
+    worker->rate = worker->wants = 0;
+    if (worker->state == WORKS || worker->state == ENDS || steals) {
+        double alone_ns = work->alone_ns / (steals ? mine->cores : 1);
+        double memory_ns = work->channel_ns / now->flow->channels;
+        worker->rate = 1 / fmax(fmax(alone_ns, memory_ns), least_ns);
+        worker->wants = worker->rate * work->channel_ns;
+    }
+}
+
+/* Slows those down that want more than a fair share of the channels. */
+static void share_channels(struct run *now, double wanted)
+{
+    double channels = now->flow->channels;
+    bool done[KVC_DIDO_STAGES_MAX] = {false};
+    uint32_t users = 0;
+    if (wanted <= channels) {
+        return;
+    }
+    for (uint32_t s = 0; s < now->flow->stages; s++) {
+        done[s] = now->worker[s].wants <= 0;
+        users += !done[s];
+    }
+    for (bool changed = true; changed;) {
+        double share = channels / users;
+        changed = false;
+        for (uint32_t s = 0; s < now->flow->stages; s++) {
+            if (!done[s] && now->worker[s].wants <= share) {
+                channels -= now->worker[s].wants;
+                users--;
+                done[s] = changed = true;
+            }
+        }
+    }
+    for (uint32_t s = 0; s < now->flow->stages; s++) {
+        if (!done[s]) {
+            now->worker[s].rate *= channels / users / now->worker[s].wants;
+        }
+    }
+}
+
+static void set_rates(struct run *now)
+{
+    double wanted = 0;
+    for (uint32_t s = 0; s < now->flow->stages; s++) {
+        set_rate(now, s);
+        wanted += now->worker[s].wants;
+    }
+    share_channels(now, wanted);
+}
+
+/* Returns the time until the next event [ns]. */
+static double step_of(const struct run *now)
+{
+    double take[KVC_DIDO_STAGES_MAX] = {0}, step_ns = INFINITY;
+    for (uint32_t s = 0; s < now->flow->stages; s++) {
+        const struct worker *worker = &now->worker[s];
+        if (worker->state == WORKS) {
+            take[s] += worker->rate;
+        } else if (worker->state == STEALS) {
+            take[worker->victim] += worker->rate;
+        } else if (worker->state == ENDS) {
+            step_ns = fmin(step_ns, worker->rest / worker->rate);
+        } else if (worker->state == LEAVES) {
+            step_ns = fmin(step_ns, worker->piece / worker->rate);
+        } else if (worker->state == LAUNCHES || worker->state == SNEAKS) {
+            step_ns = fmin(step_ns, worker->until_ns - now->now_ns);
+        }
+    }
+    for (uint32_t s = 0; s < now->flow->stages; s++) {
+        step_ns = take[s] > 0 ? fmin(step_ns, now->worker[s].left / take[s]) : step_ns;
+    }
+    if (!isfinite(step_ns)) {
+        KVC_BUG("no stage of %u works", now->flow->stages);
+    }
+    return step_ns;
+}
+
+/* Lets everyone work for some time. */
+static void work(struct run *now, double step_ns)
+{
+    now->now_ns += step_ns;
+    for (uint32_t s = 0; s < now->flow->stages; s++) {
+        struct worker *worker = &now->worker[s], *victim = &now->worker[worker->victim];
+        double part = worker->rate * step_ns;
+        now->sum.busy_ns[s] += worker->rate > 0 ? step_ns : 0;
+        if (worker->state == WORKS) {
+            worker->left -= part;
+        } else if (worker->state == ENDS) {
+            worker->rest -= part;
+        } else if (worker->state == LEAVES || worker->state == STEALS) {
+            *(worker->state == LEAVES ? &worker->piece : &victim->left) -= part;
+            victim->rest += part;
+            now->sum.stolen[worker->victim] += part;
+        }
+    }
+}
+
+/* Does what is due for a worker. */
+static void act(struct run *now, uint32_t s)
+{
+    struct worker *worker = &now->worker[s], *victim = &now->worker[worker->victim];
+    switch (worker->state) {
+    case LAUNCHES:
+        if (worker->until_ns <= now->now_ns) {
+            worker->state = WORKS;
+        }
+        break;
+    case SNEAKS:
+        if (worker->until_ns <= now->now_ns) {
+            bool has = victim->begun == worker->victim_has && victim->left > nothing;
+            worker->state = has && worker->queue == 0 ? STEALS : IDLE;
+        }
+        break;
+    case STEALS:
+        worker->state = victim->begun == worker->victim_has && victim->left > nothing ? STEALS : IDLE;
+        break;
+    case LEAVES:
+        if (worker->piece <= nothing) {
+            victim->out--;
+            worker->state = IDLE;
+            if (victim->state == WAITS) {
+                finish(now, worker->victim);
+            }
+        }
+        break;
+    case ENDS:
+        if (worker->rest <= nothing) {
+            end(now, s);
+        }
+        break;
+    default:
+        break;
+    }
+    if (worker->state == WORKS && worker->left <= nothing) {
+        finish(now, s);
+    } else if (worker->state == IDLE) {
+        look(now, s);
+    }
+}
+
+/* Follows the batches until the next one leaves the pipeline. */
+static void next_batch(struct run *now)
+{
+    const struct worker *last = &now->worker[now->flow->stages - 1];
+    for (uint32_t before = last->ended; last->ended == before;) {
+        set_rates(now);
+        work(now, step_of(now));
+        for (uint32_t s = now->flow->stages; s-- > 0;) {
+            act(now, s);
+        }
+    }
+}
+
+struct kvc_dido_flow_result kvc_dido_flow_of(const struct kvc_dido_flow *flow)
+{
+    struct run now = {.flow = flow};
+    double period_ns = 0, from_ns = 0;
+    uint32_t count = 0;
+    bool repeats = false;
+    now.worker[0].queue = flow->stages;
+    begin(&now, 0);
+    for (uint32_t i = 0; i < FIRST; i++) {
+        from_ns = now.now_ns;
+        next_batch(&now);
+        period_ns = now.now_ns - from_ns;
+    }
+    from_ns = now.now_ns;
+    memset(&now.sum, 0, sizeof(now.sum));
+    now.slowest_sum_ns = 0;
+    while (count < LEAST || (count < MOST && !repeats)) {
+        double before_ns = period_ns, began_ns = now.now_ns;
+        next_batch(&now);
+        count++;
+        period_ns = now.now_ns - began_ns;
+        repeats = fabs(period_ns - before_ns) < same_frac * period_ns;
+    }
+    struct kvc_dido_flow_result result = now.sum;
+    result.period_ns = (now.now_ns - from_ns) / count;
+    result.slowest_ns = now.slowest_sum_ns / count;
+    for (uint32_t s = 0; s < flow->stages; s++) {
+        result.stage_ns[s] /= count;
+        result.busy_ns[s] /= count;
+        result.stolen[s] /= count;
+    }
+    return result;
+}

@@ -1,0 +1,51 @@
+/* Batches flow through the stages of a pipeline with work stealing, as a fluid: the closed form's recurrence.
+ *
+ * Who steals when follows from the batches before, so no formula gives the period of a pipeline that steals:
+ * a thief launches its kernel before it takes sets, goes back to its own stage when a batch comes, and
+ * launches again; the owner then does what a thief could not. The recurrence follows some batches from one
+ * such event to the next. Between events, everyone works at a constant rate, and those who draw on the
+ * memory get fair shares of its channels. It has no requests, no structures, no sets and nothing random; the
+ * rules are those of sim/run/stage_graph.h. */
+#ifndef KVC_MODELS_DIDO_FLOW_H
+#define KVC_MODELS_DIDO_FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/dido/pipeline.h"
+
+/* Work on a whole batch. */
+struct kvc_dido_flow_work {
+    double launch_ns;  /* Before it begins [ns]. */
+    double alone_ns;   /* By its worker, or by one core of a thief [ns]. */
+    double channel_ns; /* Of the memory's channels, summed over them [ns]. */
+};
+
+struct kvc_dido_flow_stage {
+    bool on_gpu;
+    bool can_be_stolen;
+    double cores;                     /* Of the worker; 1 on the GPU. */
+    struct kvc_dido_flow_work whole;  /* All its tasks. */
+    struct kvc_dido_flow_work stolen; /* What a thief does of a batch. */
+    struct kvc_dido_flow_work rest;   /* What the owner does of stolen queries. */
+};
+
+struct kvc_dido_flow {
+    uint32_t stages;
+    double channels; /* Of the memory. */
+    double set_frac; /* Share of a batch that is taken at once at least. */
+    struct kvc_dido_flow_stage stage[KVC_DIDO_STAGES_MAX];
+};
+
+struct kvc_dido_flow_result {
+    double period_ns;                     /* Between the batches that leave the pipeline [ns]. */
+    double slowest_ns;                    /* Time that a batch spends in its slowest stage [ns]. */
+    double stage_ns[KVC_DIDO_STAGES_MAX]; /* Time that a batch spends in each stage [ns]. */
+    double busy_ns[KVC_DIDO_STAGES_MAX]; /* Time that each worker works in a period, without launches [ns]. */
+    double stolen[KVC_DIDO_STAGES_MAX];  /* Share of each stage's queries that others do. */
+};
+
+/* Follows batches, as many as there are stages at a time, until their periods repeat, or for some of them. */
+struct kvc_dido_flow_result kvc_dido_flow_of(const struct kvc_dido_flow *flow);
+
+#endif

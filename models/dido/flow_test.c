@@ -1,0 +1,81 @@
+/* A CPU stage of one core and a GPU stage: their pace, what is stolen, and what stealing costs. */
+#include "models/dido/flow.h"
+
+#include <criterion/criterion.h>
+
+/* The core takes 100 ns for a batch, the GPU 20; each could do the other's at the core's pace. */
+static struct kvc_dido_flow two_stages(void)
+{
+    const struct kvc_dido_flow_work slow = {.alone_ns = 100}, fast = {.alone_ns = 20};
+    return (struct kvc_dido_flow){
+        .stages = 2,
+        .channels = 1,
+        .set_frac = 0.001,
+        .stage = {{.cores = 1, .whole = slow, .stolen = slow}, {.on_gpu = true, .cores = 1, .whole = fast}}};
+}
+
+Test(flow, the_slowest_stage_sets_the_pace)
+{
+    struct kvc_dido_flow flow = two_stages();
+    struct kvc_dido_flow_result result = kvc_dido_flow_of(&flow);
+    cr_expect_float_eq(result.period_ns, 100, 0.1, "%.2f ns", result.period_ns);
+    cr_expect_float_eq(result.slowest_ns, 100, 0.1, "%.2f ns", result.slowest_ns);
+    cr_expect_float_eq(result.busy_ns[1], 20, 0.1, "%.2f ns", result.busy_ns[1]);
+    cr_expect_float_eq(result.stolen[0], 0, 1e-9, "%.3f", result.stolen[0]);
+}
+
+/* Of 120 ns of work, each does half. */
+Test(flow, thieves_share_the_work)
+{
+    struct kvc_dido_flow flow = two_stages();
+    flow.stage[0].can_be_stolen = true;
+    struct kvc_dido_flow_result result = kvc_dido_flow_of(&flow);
+    cr_expect_float_eq(result.period_ns, 60, 1, "%.2f ns", result.period_ns);
+    cr_expect_float_eq(result.stolen[0], 0.4, 0.02, "%.3f", result.stolen[0]);
+    cr_expect_float_eq(result.busy_ns[0] + result.busy_ns[1], 120, 1, "all work is done once");
+}
+
+/* A launch that takes as long as the batch leaves next to nothing to steal. */
+Test(flow, thieves_launch_first)
+{
+    struct kvc_dido_flow flow = two_stages();
+    flow.stage[0].can_be_stolen = true;
+    double before_ns = 0;
+    for (int launch_ns = 0; launch_ns <= 40; launch_ns += 20) {
+        flow.stage[0].stolen.launch_ns = launch_ns;
+        double period_ns = kvc_dido_flow_of(&flow).period_ns;
+        cr_expect_gt(period_ns, before_ns + 1, "%d ns: %.2f after %.2f", launch_ns, period_ns, before_ns);
+        before_ns = period_ns;
+    }
+    flow.stage[0].stolen.launch_ns = 100;
+    double period_ns = kvc_dido_flow_of(&flow).period_ns;
+    cr_expect(period_ns > 90 && period_ns < 101, "%.2f ns", period_ns);
+}
+
+/* The core does a share left of its batch, and for what was stolen 50 ns a batch: 100 (1 - x) + 50 x, while
+ * the GPU does 20 + 100 x and then waits. */
+Test(flow, owners_do_the_rest)
+{
+    struct kvc_dido_flow flow = two_stages();
+    flow.stage[0].can_be_stolen = true;
+    flow.stage[0].rest.alone_ns = 50;
+    struct kvc_dido_flow_result result = kvc_dido_flow_of(&flow);
+    double expected_ns = 100 - 50 * result.stolen[0];
+    cr_expect_gt(result.stolen[0], 0.3, "%.3f", result.stolen[0]);
+    cr_expect_float_eq(result.busy_ns[0], expected_ns, 1, "%.2f, not %.2f ns", result.busy_ns[0],
+                       expected_ns);
+    cr_expect_geq(result.period_ns, expected_ns - 1, "%.2f ns", result.period_ns);
+}
+
+/* Each stage could use a whole channel, and there is one. */
+Test(flow, everyone_gets_a_fair_share_of_the_memory)
+{
+    struct kvc_dido_flow flow = two_stages();
+    flow.stage[0].whole.channel_ns = 100;
+    flow.stage[1].whole = flow.stage[0].whole;
+    double period_ns = kvc_dido_flow_of(&flow).period_ns;
+    cr_expect_float_eq(period_ns, 200, 1, "%.2f ns", period_ns);
+    flow.channels = 2;
+    period_ns = kvc_dido_flow_of(&flow).period_ns;
+    cr_expect_float_eq(period_ns, 100, 1, "%.2f ns", period_ns);
+}

@@ -1,0 +1,274 @@
+/* How well DIDO's closed form tells one pipeline from another, and how fast it and the simulation are.
+ *
+ * For each workload, every pipeline is predicted and simulated. Prints the mean and the largest error of the
+ * prediction, the rank correlation (Spearman) of predicted and simulated throughput, the regret of the chosen
+ * pipeline, which is what its simulated throughput lacks of that of the best one, the time of the search by
+ * closed form, and the simulated requests a second of one core; "of it bare" is what would remain if only the
+ * requests were generated and the real structures worked.
+ *
+ * The error is what prediction and simulation differ by, over the simulation, as in the paper (sec. V.B). The
+ * requests a second are those of a quiet machine only.
+ *
+ *   dido_plan_bench [--each] [--every N] [--only TEXT] [NAME=VALUE ...]
+ *
+ * --each prints every pipeline, --every takes one pipeline of N, --only the workloads that contain TEXT.
+ * NAME=VALUE changes the scenario as --set does; system.stealing=false compares without stealing. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "models/dido/plan.h"
+#include "scenarios/load/load.h"
+#include "scenarios/run/driver.h"
+
+enum { PIPELINES_MAX = 512, SEARCHES = 5 };
+
+/* The store is small, so that its SETs replace all of it in the warm-up. What depends on its size is as much
+ * smaller than on the paper's machine, which has room for 1908 MB: the cache of the CPU and the memory whose
+ * translations the GPU holds. */
+static const char scenario_text[] =
+    "local scale = 4 * 1024 * 1024 / 1908e6 "
+    "return { name = \"plan-bench\", system = { kind = \"dido\", pipeline = \"megakv\", slab = \"4MiB\" },"
+    " node = { cpu = { base = \"a10-7850k\", llc = 4 * 1024 * 1024 * scale },"
+    "          gpu = { base = \"a10-7850k-gpu\", walk_free = 64e6 * scale } },"
+    " workload = { preset = \"dido-k8\", keys = 1000, arrival = \"saturate\" },"
+    " run = { warmup = \"30ms\", duration = \"8ms\", bottleneck = \"utilization\" } }";
+
+/* Preset, keys that fill the slabs, GET share, skew (0: uniform), warm-up in ms: the paper's four sizes of
+ * items, GET shares and skews (sec. V.A). */
+static const char *const workloads[] = {
+    "dido-k8 132e3 1 0 4",       "dido-k8 132e3 1 0.99 4",       "dido-k8 132e3 0.95 0.99 60",
+    "dido-k8 132e3 0.5 0.99 30", "dido-k16 44e3 1 0.99 4",       "dido-k16 44e3 0.95 0 40",
+    "dido-k16 44e3 0.5 0 30",    "dido-k32 13.9e3 1 0.99 4",     "dido-k32 13.9e3 0.95 0.99 40",
+    "dido-k32 13.9e3 0.5 0 30",  "dido-k128 3.6e3 0.95 0.99 20", "dido-k128 3.6e3 0.5 0.99 30",
+};
+
+struct row {
+    char pipeline[KVC_DIDO_PIPELINE_TEXT_MAX];
+    double predicted_mops, simulated_mops;
+};
+
+struct table {
+    uint32_t count;
+    struct row row[PIPELINES_MAX];
+    double predicted_rank[PIPELINES_MAX], simulated_rank[PIPELINES_MAX];
+    double search_ms, requests, wall_s, kernel_s;
+};
+
+struct arguments {
+    bool each;
+    uint32_t every;
+    const char *only;
+    int settings;
+    char **setting;
+};
+
+static void stop(const struct kvc_diag *diag)
+{
+    kvc_diag_print(diag, stderr);
+    fputc('\n', stderr);
+    exit(2);
+}
+
+/* Loads the scenario with a workload, a pipeline and the user's settings, which come last. */
+static struct kvc_loaded *load(const struct arguments *arguments, const char *path, const char *workload,
+                               const char *pipeline)
+{
+    struct kvc_overrides set = {0};
+    struct kvc_loaded *loaded = NULL;
+    struct kvc_diag diag = {0};
+    char preset[32], keys[32], get[32], zipf[32], warmup[32], text[64];
+    sscanf(workload, "%31s %31s %31s %31s %31s", preset, keys, get, zipf, warmup);
+    snprintf(text, sizeof(text), "%.6g", 1 - atof(get));
+    strcat(warmup, "ms");
+    enum kvc_status status = kvc_overrides_add(&set, "workload.preset", preset, &diag);
+    status = status == KVC_OK ? kvc_overrides_add(&set, "workload.get", get, &diag) : status;
+    status = status == KVC_OK ? kvc_overrides_add(&set, "workload.set", text, &diag) : status;
+    status = status == KVC_OK ? kvc_overrides_add(&set, "workload.keys", keys, &diag) : status;
+    status = status == KVC_OK ? kvc_overrides_add(&set, "run.warmup", warmup, &diag) : status;
+    if (status == KVC_OK && atof(zipf) > 0) {
+        status = kvc_overrides_add(&set, "workload.dist.zipf", zipf, &diag);
+    }
+    status = status == KVC_OK ? kvc_overrides_add(&set, "system.pipeline", pipeline, &diag) : status;
+    for (int i = 0; i < arguments->settings && status == KVC_OK; i++) {
+        status = kvc_overrides_parse(&set, arguments->setting[i], &diag);
+    }
+    status = status == KVC_OK ? kvc_scenario_load(path, &set, &loaded, &diag) : status;
+    kvc_overrides_clear(&set);
+    if (status != KVC_OK) {
+        stop(&diag);
+    }
+    return loaded;
+}
+
+static void list(void *data, const struct kvc_dido_pipeline *pipeline)
+{
+    struct table *table = data;
+    if (table->count == PIPELINES_MAX) {
+        KVC_BUG("more than %d pipelines", PIPELINES_MAX);
+    }
+    kvc_dido_pipeline_print(pipeline, table->row[table->count++].pipeline, KVC_DIDO_PIPELINE_TEXT_MAX);
+}
+
+/* Takes the fastest of some searches, as other programs slow the others down. */
+static void search(struct table *table, const struct kvc_loaded *loaded)
+{
+    const struct kvc_dido_config *config = kvc_dido_config_of(&loaded->scenario);
+    struct kvc_dido_mix mix = kvc_dido_mix_of(config, &loaded->scenario.workload);
+    table->search_ms = INFINITY;
+    for (int i = 0; i < SEARCHES; i++) {
+        clock_t started = clock();
+        struct kvc_dido_plan plan = kvc_dido_best_plan(config, NULL, &mix);
+        double ms = (double)(clock() - started) * 1e3 / CLOCKS_PER_SEC;
+        table->search_ms = plan.per_ns > 0 ? fmin(table->search_ms, ms) : INFINITY;
+    }
+    kvc_dido_pipeline_visit_all((uint32_t)config->cpu->cores, list, table);
+}
+
+static double mops_of(struct table *table, struct kvc_loaded *loaded, bool predict)
+{
+    const struct kvc_run_options options = {.jobs = 1};
+    struct kvc_outcome *outcome = NULL;
+    struct kvc_diag diag = {0};
+    fflush(stdout); /* The driver forks. */
+    enum kvc_status status = predict ? kvc_driver_predict(&loaded->scenario, &outcome, &diag)
+                                     : kvc_driver_run(&loaded->scenario, &options, &outcome, &diag);
+    if (status != KVC_OK) {
+        stop(&diag);
+    }
+    double mops = kvc_outcome_interval(outcome, "throughput_mops").mean;
+    if (!predict) {
+        table->requests += (double)outcome->result.requests_simulated;
+        table->wall_s += outcome->result.wall_s;
+        table->kernel_s += outcome->result.kernel_wall_s + outcome->result.source_wall_s;
+    }
+    kvc_outcome_free(outcome);
+    return mops;
+}
+
+/* ---- statistics ---- */
+
+static double error_of(const struct row *row)
+{
+    return fabs(row->predicted_mops / row->simulated_mops - 1);
+}
+
+/* Sets the rank of each value; equal ones share the mean of theirs. */
+static void rank(const struct table *table, bool predicted, double *ranks)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        ranks[i] = 0.5;
+        for (uint32_t j = 0; j < table->count; j++) {
+            const struct row *a = &table->row[i], *b = &table->row[j];
+            double mine = predicted ? a->predicted_mops : a->simulated_mops;
+            double other = predicted ? b->predicted_mops : b->simulated_mops;
+            ranks[i] += other < mine ? 1 : other == mine ? 0.5 : 0;
+        }
+    }
+}
+
+static double rank_correlation(struct table *table)
+{
+    double both = 0, predicted = 0, simulated = 0, mean = (table->count + 1) / 2.0;
+    rank(table, true, table->predicted_rank);
+    rank(table, false, table->simulated_rank);
+    for (uint32_t i = 0; i < table->count; i++) {
+        double p = table->predicted_rank[i] - mean, s = table->simulated_rank[i] - mean;
+        both += p * s;
+        predicted += p * p;
+        simulated += s * s;
+    }
+    return both / sqrt(predicted * simulated);
+}
+
+static void print(const char *workload, struct table *table, bool each)
+{
+    double sum = 0, largest = 0, best = 0;
+    const struct row *chosen = &table->row[0];
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct row *row = &table->row[i];
+        if (each) {
+            printf("  %7.2f %7.2f %+6.1f %%  %s\n", row->predicted_mops, row->simulated_mops,
+                   100 * (row->predicted_mops / row->simulated_mops - 1), row->pipeline);
+        }
+        sum += error_of(row);
+        largest = fmax(largest, error_of(row));
+        best = fmax(best, row->simulated_mops);
+        chosen = row->predicted_mops > chosen->predicted_mops ? row : chosen;
+    }
+    printf("%-28s %9u %6.1f %% %6.1f %% %9.3f %6.1f %% %6.2f Mops %7.1f ms %10.1f M/s %10.1f M/s  %s\n",
+           workload, table->count, 100 * sum / table->count, 100 * largest, rank_correlation(table),
+           100 * (1 - chosen->simulated_mops / best), chosen->simulated_mops, table->search_ms,
+           table->requests / table->wall_s * 1e-6, table->requests / table->kernel_s * 1e-6,
+           chosen->pipeline);
+    fflush(stdout);
+}
+
+static void compare(const struct arguments *arguments, const char *path, const char *workload)
+{
+    struct table *table = calloc(1, sizeof(*table));
+    if (table == NULL) {
+        kvc_out_of_memory("a table of pipelines");
+    }
+    struct kvc_loaded *loaded = load(arguments, path, workload, "megakv");
+    search(table, loaded);
+    kvc_loaded_free(loaded);
+    uint32_t all = table->count;
+    table->count = 0;
+    for (uint32_t i = 0; i < all; i += arguments->every) {
+        struct row *row = &table->row[table->count++];
+        *row = table->row[i];
+        loaded = load(arguments, path, workload, row->pipeline);
+        row->predicted_mops = mops_of(table, loaded, true);
+        row->simulated_mops = mops_of(table, loaded, false);
+        kvc_loaded_free(loaded);
+    }
+    print(workload, table, arguments->each);
+    free(table);
+}
+
+static struct arguments parse(int argc, char **argv)
+{
+    struct arguments arguments = {.every = 1, .only = ""};
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        bool more = i + 1 < argc;
+        if (strcmp(argv[i], "--each") == 0) {
+            arguments.each = true;
+        } else if (strcmp(argv[i], "--every") == 0 && more && atoi(argv[i + 1]) > 0) {
+            arguments.every = (uint32_t)atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--only") == 0 && more) {
+            arguments.only = argv[++i];
+        } else {
+            fprintf(stderr, "found %s, allowed: --each, --every N, --only TEXT, NAME=VALUE\n", argv[i]);
+            exit(2);
+        }
+    }
+    arguments.settings = argc - i;
+    arguments.setting = argv + i;
+    return arguments;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments = parse(argc, argv);
+    char path[] = "/tmp/kvcast-plans-XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    if (file == NULL || fputs(scenario_text, file) < 0 || fclose(file) != 0) {
+        fprintf(stderr, "cannot write %s\n", path);
+        return 3;
+    }
+    printf("%-28s %9s %8s %8s %9s %8s %11s %10s %14s %14s  %s\n", "preset keys GET Zipf warm-up", "pipelines",
+           "mean", "largest", "rank", "regret", "chosen", "search", "simulation", "of it bare",
+           "chosen pipeline");
+    for (size_t w = 0; w < sizeof(workloads) / sizeof(*workloads); w++) {
+        if (strstr(workloads[w], arguments.only) != NULL) {
+            compare(&arguments, path, workloads[w]);
+        }
+    }
+    unlink(path);
+    return 0;
+}
