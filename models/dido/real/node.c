@@ -126,9 +126,8 @@ struct kvc_dido_real_node *kvc_dido_real_node_create(const struct kvc_scenario *
     return node;
 }
 
-void kvc_dido_real_node_start(struct kvc_dido_real_node *node, double from_ns, double until_ns)
+void kvc_dido_real_node_start(struct kvc_dido_real_node *node)
 {
-    node->from_ns = from_ns;
-    node->until_ns = until_ns;
     node->started_s = kvc_clock_wall_s();
+    node->started_ticks = kvc_clock_ticks();
 }

@@ -32,11 +32,9 @@ struct kvc_dido_real_worker {
     struct kvc_dido_real_node *node;
     struct kvc_dido_real_stage *stage;
     struct kvc_dido_real_bench bench;
-    bool counting;          /* The measured time has begun for this worker. */
-    double busy_ns;         /* Within the measured time [ns]. */
-    uint64_t served;        /* Queries of the sets that ended in it. */
-    uint64_t completed;     /* Those that SD has answered. */
-    uint64_t sets;          /* Sets that ended in it. */
+    double busy_ns;         /* Time spent working, not waiting [ns]. */
+    uint64_t served;        /* Queries of its sets. */
+    uint64_t sets;          /* Its sets. */
     uint64_t batches;       /* Batches that have left the pipeline by it. */
     uint64_t batch_queries; /* Theirs. */
     double period_ns;       /* The sum of the times of their slowest stages [ns]. */
@@ -57,8 +55,7 @@ struct kvc_dido_real_node {
     double interval_ns;        /* Longest time of a stage. */
     atomic_uint batch_queries; /* Of the next batch; the last stage sizes it under saturating clients. */
     double started_s;          /* Wall clock at time 0 [s]. */
-    double from_ns, until_ns;  /* The measured time [ns]. */
-    atomic_bool failed;        /* Always false: threads on a CPU do not fail. */
+    uint64_t started_ticks;    /* The clock of the tasks then. */
 
     /* Only RV uses the fields from here on. */
     uint32_t next_frame;
@@ -80,8 +77,8 @@ struct kvc_dido_real_node *kvc_dido_real_node_create(const struct kvc_scenario *
                                                      struct kvc_megakv_shard *shard, uint64_t feed_bytes,
                                                      struct kvc_diag *diag);
 
-/* Starts the clock of the node and sets the measured time [ns]. */
-void kvc_dido_real_node_start(struct kvc_dido_real_node *node, double from_ns, double until_ns);
+/* Starts the clock of the node. */
+void kvc_dido_real_node_start(struct kvc_dido_real_node *node);
 
 /* Does a set, or opens a batch, for a worker, which is `data`. Returns when it ended [ns], or 0 if there was
  * nothing to do. */

@@ -19,7 +19,11 @@ void kvc_test_node_describe(struct kvc_test_node *test, const char *pipeline, do
         .cores = 8, .clock_hz = 2e9, .instructions_per_cycle = 2, .llc_bytes = 1 << 20, .llc_hit_cycles = 20};
     test->dram = (struct kvc_dram){
         .random_line_ns = 80, .next_line_ns = 10, .line_bytes = 64, .channels = 2, .bytes_per_s = 1e10};
-    test->gpu = (struct kvc_gpu){.wave_issue = 1,
+    test->gpu = (struct kvc_gpu){.sms = 8,
+                                 .threads_per_sm = 2560,
+                                 .wave_threads = 64,
+                                 .wave_issue = 1,
+                                 .launch_ns = 1e4,
                                  .clock_count = 1,
                                  .clocks = {{.core_hz = 1e9}},
                                  .access_ns = 500,
@@ -66,7 +70,7 @@ void kvc_test_node_open(struct kvc_test_node *test)
     test->store = store;
     test->node = kvc_dido_real_node_create(&test->scenario, &test->store->shards[0], test->feed_bytes, &diag);
     cr_assert_not_null(test->node, "%s", diag.message);
-    kvc_dido_real_node_start(test->node, 0, 1e18);
+    kvc_dido_real_node_start(test->node);
 }
 
 void kvc_test_node_close(struct kvc_test_node *test)

@@ -29,7 +29,7 @@ void kvc_test_node_describe(struct kvc_test_node *test, const char *pipeline, do
 /* Resolves the scenario. The test fails if it is wrong. */
 void kvc_test_node_resolve(struct kvc_test_node *test);
 
-/* Builds the store and opens the node, all of whose time is measured. */
+/* Builds the store, opens the node and starts its clock. */
 void kvc_test_node_open(struct kvc_test_node *test);
 void kvc_test_node_close(struct kvc_test_node *test);
 

@@ -9,29 +9,6 @@ static double now_ns(const struct kvc_dido_real_node *node)
     return (kvc_clock_wall_s() - node->started_s) * 1e9;
 }
 
-static bool is_measured(const struct kvc_dido_real_node *node, double ns)
-{
-    return ns >= node->from_ns && ns < node->until_ns;
-}
-
-/* Returns when a worker begins something [ns]. What it has counted before the measured time is dropped. */
-static double begin(struct kvc_dido_real_worker *worker)
-{
-    double start_ns = now_ns(worker->node);
-    if (!worker->counting && is_measured(worker->node, start_ns)) {
-        worker->counting = true;
-        worker->bench.counts = (struct kvc_dido_real_counts){0};
-    }
-    return start_ns;
-}
-
-/* Adds the part of start_ns .. end_ns that lies within the measured time. */
-static void count_busy(struct kvc_dido_real_worker *worker, double start_ns, double end_ns)
-{
-    double from_ns = fmax(start_ns, worker->node->from_ns), until_ns = fmin(end_ns, worker->node->until_ns);
-    worker->busy_ns += fmax(until_ns - from_ns, 0);
-}
-
 /* ---- RV ---- */
 
 /* Moves the frames that are due from the feed to an empty batch. */
@@ -86,7 +63,7 @@ static double open_batch(struct kvc_dido_real_worker *worker)
         return 0;
     }
     struct kvc_dido_real_batch *batch = stage->batch != NULL ? stage->batch : kvc_spsc_ring_pop(&stage->in);
-    double start_ns = begin(worker);
+    double start_ns = now_ns(worker->node);
     stage->batch = batch;
     if (batch == NULL || (stage->number == 0 && !fill(worker, batch, start_ns))) {
         atomic_store_explicit(&stage->occupied, false, memory_order_release);
@@ -96,20 +73,17 @@ static double open_batch(struct kvc_dido_real_worker *worker)
     atomic_store_explicit(&stage->sets_done, 0, memory_order_relaxed);
     atomic_store_explicit(&stage->ticket, (unsigned long long)batch->sets << 32, memory_order_release);
     double end_ns = now_ns(worker->node);
-    count_busy(worker, start_ns, end_ns);
+    worker->busy_ns += end_ns - start_ns;
     return end_ns;
 }
 
 /* The worker is the last that works on a batch. */
-static void finish(struct kvc_dido_real_worker *worker, const struct kvc_dido_real_batch *batch,
-                   double end_ns)
+static void finish(struct kvc_dido_real_worker *worker, const struct kvc_dido_real_batch *batch)
 {
     struct kvc_dido_real_node *node = worker->node;
-    if (is_measured(node, end_ns)) {
-        worker->batches++;
-        worker->batch_queries += batch->rows;
-        worker->period_ns += batch->slowest_ns;
-    }
+    worker->batches++;
+    worker->batch_queries += batch->rows;
+    worker->period_ns += batch->slowest_ns;
     if (node->saturating) {
         unsigned now = atomic_load_explicit(&node->batch_queries, memory_order_relaxed);
         double next = kvc_dido_next_batch(node->interval_ns, now, batch->rows, batch->slowest_ns);
@@ -124,7 +98,7 @@ static void hand_on(struct kvc_dido_real_worker *worker, double end_ns)
     struct kvc_dido_real_batch *batch = stage->batch;
     batch->slowest_ns = fmax(batch->slowest_ns, end_ns - batch->stage_began_ns);
     if (stage->number + 1 == worker->node->stages) {
-        finish(worker, batch, end_ns);
+        finish(worker, batch);
     }
     stage->batch = NULL;
     kvc_spsc_ring_push(stage->out, batch);
@@ -161,7 +135,6 @@ static void answer(struct kvc_dido_real_worker *worker, const struct kvc_dido_re
         }
     }
     kvc_histogram_record(worker->latency, worker->sent_ns, worker->done_ns, count);
-    worker->completed += count;
 }
 
 double kvc_dido_real_step(void *data)
@@ -176,17 +149,15 @@ double kvc_dido_real_step(void *data)
     struct kvc_dido_real_batch *batch = stage->batch;
     const struct kvc_dido_real_set *set = &batch->set[number];
     uint32_t sets = batch->sets;
-    double start_ns = begin(worker);
+    double start_ns = now_ns(node);
     kvc_dido_real_work(&worker->bench, batch, number, &stage->stage);
     double end_ns = now_ns(node);
-    if (is_measured(node, start_ns) && is_measured(node, end_ns)) {
-        worker->served += set->rows;
-        worker->sets++;
-        if (kvc_dido_stage_has(&stage->stage, KVC_DIDO_SD)) {
-            answer(worker, batch, set, end_ns);
-        }
+    worker->busy_ns += end_ns - start_ns;
+    worker->served += set->rows;
+    worker->sets++;
+    if (kvc_dido_stage_has(&stage->stage, KVC_DIDO_SD)) {
+        answer(worker, batch, set, end_ns);
     }
-    count_busy(worker, start_ns, end_ns);
     if (atomic_fetch_add_explicit(&stage->sets_done, 1, memory_order_acq_rel) + 1 == sets) {
         hand_on(worker, end_ns);
     }
