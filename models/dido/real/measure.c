@@ -7,9 +7,6 @@
 #include "validate/probes/pin.h"
 #include "validate/probes/watched_report.h"
 
-/* So many packets that the same keys do not return soon enough for caches and CLOCK to favour them. */
-#define FEED_BYTES (UINT64_C(512) << 20)
-
 static enum kvc_status check_pipeline(const struct kvc_dido_pipeline *pipeline, struct kvc_diag *diag)
 {
     for (uint32_t s = 0; s < pipeline->stages; s++) {
@@ -90,7 +87,7 @@ enum kvc_status kvc_dido_measure(const struct kvc_scenario *scenario, const stru
     struct kvc_megakv_store *store = state;
     kvc_megakv_slab_touch(store->shards[0].slab);
     struct kvc_dido_real_node *node =
-        kvc_dido_real_node_create(scenario, &store->shards[0], FEED_BYTES, diag);
+        kvc_dido_real_node_create(scenario, &store->shards[0], KVC_DIDO_REAL_FEED_BYTES, diag);
     status = node == NULL ? diag->status : run_node(node, scenario, progress, result, diag);
     result->preload_wall_s = store->preload_wall_s;
     kvc_dido_real_node_free(node);

@@ -131,3 +131,18 @@ void kvc_dido_real_node_start(struct kvc_dido_real_node *node)
     node->started_s = kvc_clock_wall_s();
     node->started_ticks = kvc_clock_ticks();
 }
+
+uint64_t kvc_dido_real_task_ticks(const struct kvc_dido_real_node *node, enum kvc_dido_task task)
+{
+    uint64_t ticks = 0;
+    for (uint32_t i = 0; i < node->workers; i++) {
+        ticks += node->worker[i].bench.counts.task_ticks[task];
+    }
+    return ticks;
+}
+
+double kvc_dido_real_tick_ns(const struct kvc_dido_real_node *node)
+{
+    double run_ns = (kvc_clock_wall_s() - node->started_s) * 1e9;
+    return run_ns / (double)(kvc_clock_ticks() - node->started_ticks);
+}

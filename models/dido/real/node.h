@@ -14,7 +14,12 @@
 #include "sim/base/spsc_ring.h"
 #include "sim/metrics/histogram.h"
 
-enum { KVC_DIDO_REAL_WORKERS_MAX = 64 };
+enum {
+    KVC_DIDO_REAL_WORKERS_MAX = 64,
+    /* Packets of a measurement: so many that they leave the caches, and that the same keys do not return soon
+     * enough for CLOCK to favour them. */
+    KVC_DIDO_REAL_FEED_BYTES = 128 << 20,
+};
 
 struct kvc_dido_real_stage {
     struct kvc_dido_stage stage;
@@ -40,6 +45,7 @@ struct kvc_dido_real_worker {
     double period_ns;       /* The sum of the times of their slowest stages [ns]. */
     double oldest_sent_ns;  /* Of the answered ones; whoever watches resets this. */
     bool caught_up;         /* RV has found that no frame was due; likewise. */
+    atomic_ullong seen_ns;  /* When it was last seen to run [ns]. */
     struct kvc_histogram *latency;
     double *sent_ns, *done_ns; /* Of the queries of a set. */
 };
@@ -56,6 +62,15 @@ struct kvc_dido_real_node {
     atomic_uint batch_queries; /* Of the next batch; the last stage sizes it under saturating clients. */
     double started_s;          /* Wall clock at time 0 [s]. */
     uint64_t started_ticks;    /* The clock of the tasks then. */
+
+    atomic_ullong disturbed_ns; /* When a thread last came back after it was kept from running [ns]. */
+
+    /* Only the last stage uses the fields from here on: batches during which all threads could run, behind
+     * others of that kind. */
+    bool was_undisturbed;
+    double finished_ns;    /* When the last batch left the pipeline [ns]. */
+    double undisturbed_ns; /* From one batch to the next, summed up [ns]. */
+    uint64_t undisturbed_queries;
 
     /* Only RV uses the fields from here on. */
     uint32_t next_frame;
@@ -79,6 +94,10 @@ struct kvc_dido_real_node *kvc_dido_real_node_create(const struct kvc_scenario *
 
 /* Starts the clock of the node. */
 void kvc_dido_real_node_start(struct kvc_dido_real_node *node);
+
+/* Returns the time of a task so far, summed over the threads, in ticks, and the length of a tick [ns]. */
+uint64_t kvc_dido_real_task_ticks(const struct kvc_dido_real_node *node, enum kvc_dido_task task);
+double kvc_dido_real_tick_ns(const struct kvc_dido_real_node *node);
 
 /* Does a set, or opens a batch, for a worker, which is `data`. Returns when it ended [ns], or 0 if there was
  * nothing to do. */

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "sim/base/clock.h"
 #include "sim/metrics/bottleneck.h"
 #include "validate/probes/watched_report.h"
 
@@ -183,15 +182,16 @@ static void report(const void *data, const bool *wanted, struct kvc_result *resu
     report_tasks(run, &sums, &result->model);
     report_kernel(run->node, result);
     kvc_metrics_set_ratio(&result->model, "batch_queries", (double)sums.batch_queries, (double)sums.batches);
+    kvc_metrics_set_ratio(&result->model, "undisturbed_mops", (double)run->node->undisturbed_queries * 1e3,
+                          run->node->undisturbed_ns);
+    kvc_metrics_set(&result->model, "undisturbed_ms", run->node->undisturbed_ns * 1e-6);
     kvc_metrics_set_ratio(&result->model, "period_us", sums.period_ns * 1e-3, (double)sums.batches);
 }
 
 void kvc_dido_real_report(const struct kvc_dido_real_node *node, struct kvc_dido_real_windows *windows,
                           double from_ns, struct kvc_result *result)
 {
-    double run_ns = (kvc_clock_wall_s() - node->started_s) * 1e9;
-    const struct run run = {node, windows, from_ns,
-                            run_ns / (double)(kvc_clock_ticks() - node->started_ticks)};
+    const struct run run = {node, windows, from_ns, kvc_dido_real_tick_ns(node)};
     const struct kvc_watched_store store = {.data = &run,
                                             .flow_of = flow_of,
                                             .from_ns = from_ns,

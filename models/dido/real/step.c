@@ -9,6 +9,20 @@ static double now_ns(const struct kvc_dido_real_node *node)
     return (kvc_clock_wall_s() - node->started_s) * 1e9;
 }
 
+/* A thread that does nothing for so long was kept from running [ns]. Sets take microseconds, and a thread
+ * without work asks for it all the time. */
+static const double gap_ns = 100e3;
+
+/* Notes when a worker has come back after it was kept from running. */
+static void check_gap(struct kvc_dido_real_worker *worker, double at_ns)
+{
+    unsigned long long seen_ns = atomic_load_explicit(&worker->seen_ns, memory_order_relaxed);
+    if (at_ns - (double)seen_ns > gap_ns) {
+        atomic_store_explicit(&worker->node->disturbed_ns, (unsigned long long)at_ns, memory_order_relaxed);
+    }
+    atomic_store_explicit(&worker->seen_ns, (unsigned long long)at_ns, memory_order_relaxed);
+}
+
 /* ---- RV ---- */
 
 /* Moves the frames that are due from the feed to an empty batch. */
@@ -77,13 +91,41 @@ static double open_batch(struct kvc_dido_real_worker *worker)
     return end_ns;
 }
 
+/* Returns whether a thread is kept from running. */
+static bool is_thread_away(const struct kvc_dido_real_node *node, double at_ns)
+{
+    for (uint32_t i = 0; i < node->workers; i++) {
+        unsigned long long seen_ns = atomic_load_explicit(&node->worker[i].seen_ns, memory_order_relaxed);
+        if (at_ns - (double)seen_ns > gap_ns) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Counts the batch and the time since the one before if no thread was kept from running since both began. */
+static void count_undisturbed(struct kvc_dido_real_node *node, const struct kvc_dido_real_batch *batch,
+                              double end_ns)
+{
+    double disturbed_ns = (double)atomic_load_explicit(&node->disturbed_ns, memory_order_relaxed);
+    bool undisturbed = batch->began_ns > disturbed_ns && !is_thread_away(node, end_ns);
+    if (undisturbed && node->was_undisturbed) {
+        node->undisturbed_queries += batch->rows;
+        node->undisturbed_ns += end_ns - node->finished_ns;
+    }
+    node->was_undisturbed = undisturbed;
+    node->finished_ns = end_ns;
+}
+
 /* The worker is the last that works on a batch. */
-static void finish(struct kvc_dido_real_worker *worker, const struct kvc_dido_real_batch *batch)
+static void finish(struct kvc_dido_real_worker *worker, const struct kvc_dido_real_batch *batch,
+                   double end_ns)
 {
     struct kvc_dido_real_node *node = worker->node;
     worker->batches++;
     worker->batch_queries += batch->rows;
     worker->period_ns += batch->slowest_ns;
+    count_undisturbed(node, batch, end_ns);
     if (node->saturating) {
         unsigned now = atomic_load_explicit(&node->batch_queries, memory_order_relaxed);
         double next = kvc_dido_next_batch(node->interval_ns, now, batch->rows, batch->slowest_ns);
@@ -98,7 +140,7 @@ static void hand_on(struct kvc_dido_real_worker *worker, double end_ns)
     struct kvc_dido_real_batch *batch = stage->batch;
     batch->slowest_ns = fmax(batch->slowest_ns, end_ns - batch->stage_began_ns);
     if (stage->number + 1 == worker->node->stages) {
-        finish(worker, batch);
+        finish(worker, batch, end_ns);
     }
     stage->batch = NULL;
     kvc_spsc_ring_push(stage->out, batch);
@@ -143,15 +185,17 @@ double kvc_dido_real_step(void *data)
     struct kvc_dido_real_node *node = worker->node;
     struct kvc_dido_real_stage *stage = worker->stage;
     uint32_t number;
+    double start_ns = now_ns(node);
+    check_gap(worker, start_ns);
     if (!take_set(stage, &number)) {
         return open_batch(worker);
     }
     struct kvc_dido_real_batch *batch = stage->batch;
     const struct kvc_dido_real_set *set = &batch->set[number];
     uint32_t sets = batch->sets;
-    double start_ns = now_ns(node);
     kvc_dido_real_work(&worker->bench, batch, number, &stage->stage);
     double end_ns = now_ns(node);
+    check_gap(worker, end_ns);
     worker->busy_ns += end_ns - start_ns;
     worker->served += set->rows;
     worker->sets++;
