@@ -4,6 +4,7 @@
 
 #include "models/dido/machine.h"
 #include "models/dido/predict.h"
+#include "models/dido/real/measure.h"
 #include "models/dido/resources.h"
 #include "models/dido/run.h"
 
@@ -61,4 +62,6 @@ const struct kvc_model kvc_dido_model = {
     .predict = kvc_dido_predict,
     .prepare = prepare,
     .run = kvc_dido_run,
+    .measure_check = kvc_dido_measure_check,
+    .measure = kvc_dido_measure,
 };

@@ -3,12 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/dido/batch_size.h"
 #include "models/dido/simulation.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
-
-/* A batch grows or shrinks by no more than this factor from one to the next. */
-static const double step_most = 1.25;
 
 /* ---- batches ---- */
 
@@ -187,10 +185,9 @@ static void ended(void *data, struct kvc_stage_batch *batch, uint32_t stage, dou
 /* The next batches are so large that the slowest stage would have taken the interval for this one. */
 static void size_batches(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch)
 {
-    double interval_ns = kvc_dido_interval_ns(simulation->config, &batch->pipeline);
-    double now = simulation->batch_queries, fits = batch->rows->count * interval_ns / batch->slowest_ns;
-    double next = fmin(fmax((now + fits) / 2, now / step_most), now * step_most);
-    simulation->batch_queries = fmin(fmax(next, 1), KVC_DIDO_BATCH_MAX);
+    simulation->batch_queries =
+        kvc_dido_next_batch(kvc_dido_interval_ns(simulation->config, &batch->pipeline),
+                            simulation->batch_queries, batch->rows->count, batch->slowest_ns);
 }
 
 /* Counts the outcomes of rows first to last - 1. */
