@@ -52,6 +52,8 @@ struct kvc_model {
     /* Whether `node.sockets` applies: what a socket is to the store, a shard with its devices or a place for
      * cards and their memory, is up to its machine. */
     bool has_sockets;
+    /* Whether the load may alternate between phases (sim/workload/phases.h). */
+    bool takes_phases;
     /* The devices that the store uses, in the order of the echo; a NULL kind ends the list. */
     const struct kvc_model_device *devices;
 

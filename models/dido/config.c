@@ -6,6 +6,7 @@
 #include "kernels/megakv/slab.h"
 #include "models/dido/plan.h"
 #include "models/megakv/sizes.h"
+#include "sim/workload/phases.h"
 #include "sim/workload/popularity_blocks.h"
 #include "sim/workload/reuse.h"
 
@@ -20,11 +21,29 @@ double kvc_dido_interval_ns(const struct kvc_dido_config *config, const struct k
                                     : interval_frac * options->latency_limit_ns / pipeline->stages;
 }
 
-/* Returns the whole slabs that all keys fill. */
-static double slab_bytes_auto(const struct kvc_workload *workload, double item_bytes)
+/* Returns the whole slabs that all keys of a load fill [bytes]. */
+static double filled_bytes(const struct kvc_workload *load, double item_bytes)
 {
-    double slabs = floor((double)workload->keys * item_bytes / KVC_MEGAKV_SLAB_BYTES);
+    double slabs = floor((double)load->keys * item_bytes / KVC_MEGAKV_SLAB_BYTES);
     return fmax(slabs, SLABS_LEAST) * KVC_MEGAKV_SLAB_BYTES;
+}
+
+static double slab_bytes_of_phase(const struct kvc_dido_config *config, const struct kvc_workload *workload,
+                                  uint32_t phase)
+{
+    struct kvc_workload load = kvc_phases_workload(workload, phase);
+    struct kvc_megakv_means means = kvc_megakv_means_of(&load, config->dram, config->nic, KVC_MEGAKV_GET);
+    return filled_bytes(&load, means.item_bytes);
+}
+
+/* Returns the slabs that the items of all phases fill [bytes]. */
+static double slab_bytes_auto(const struct kvc_dido_config *config, const struct kvc_workload *workload)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < kvc_phases_count(workload); i++) {
+        sum += slab_bytes_of_phase(config, workload, i);
+    }
+    return sum;
 }
 
 static double index_bytes_auto(double keys)
@@ -51,13 +70,44 @@ static void set_cached(struct kvc_dido_config *config, const struct kvc_workload
     config->popular_frac = kvc_popularity_mass(workload, llc_bytes / means->item_bytes);
 }
 
-/* Reads the pipeline, or leaves it to the closed form. */
+void kvc_dido_set_load(struct kvc_dido_config *config, const struct kvc_workload *load)
+{
+    struct kvc_megakv_means means = kvc_megakv_means_of(load, config->dram, config->nic, KVC_MEGAKV_GET);
+    config->request_bytes = means.request_bytes;
+    config->response_bytes = means.response_bytes;
+    config->stated_frame_requests = load->frame_requests;
+    config->frame_requests = load->frame_requests > 0
+                                 ? (uint32_t)load->frame_requests
+                                 : kvc_nic_messages_per_frame(config->nic, means.request_bytes);
+    set_cached(config, load, &means);
+}
+
+/* Makes a configuration whose slabs are settled that of a phase. */
+static void set_phase(struct kvc_dido_config *config, const struct kvc_workload *workload, uint32_t phase)
+{
+    struct kvc_workload load = kvc_phases_workload(workload, phase);
+    double part = slab_bytes_of_phase(config, workload, phase) / slab_bytes_auto(config, workload);
+    config->other_items = (double)(workload->keys - load.keys);
+    config->slab_bytes *= part;
+    kvc_dido_set_load(config, &load);
+}
+
+struct kvc_dido_config kvc_dido_config_of_phase(const struct kvc_scenario *scenario, uint32_t phase)
+{
+    struct kvc_dido_config config = *kvc_dido_config_of(scenario);
+    set_phase(&config, &scenario->workload, phase);
+    return config;
+}
+
+/* Reads the pipeline, or leaves it to the closed form. If the load alternates, that plans for its first
+ * phase. */
 static enum kvc_status set_pipeline(struct kvc_dido_config *config, const struct kvc_workload *workload,
                                     struct kvc_diag *diag)
 {
     const char *text = config->options->pipeline;
     const bool any = strcmp(text, "auto") == 0;
     config->plans = any;
+    config->adapts = any && config->options->adapt;
     struct kvc_dido_pipeline *pipeline = &config->pipeline;
     enum kvc_status status = KVC_OK;
     if (!any) {
@@ -68,8 +118,11 @@ static enum kvc_status set_pipeline(struct kvc_dido_config *config, const struct
         }
     }
     if (status == KVC_OK) {
-        struct kvc_dido_mix mix = kvc_dido_mix_of(config, workload);
-        *pipeline = kvc_dido_best_plan(config, any ? NULL : pipeline, &mix).pipeline;
+        struct kvc_dido_config first = *config;
+        struct kvc_workload load = kvc_phases_workload(workload, 0);
+        set_phase(&first, workload, 0);
+        struct kvc_dido_mix mix = kvc_dido_mix_of(&first, &load);
+        *pipeline = kvc_dido_best_plan(&first, any ? NULL : pipeline, &mix).pipeline;
     }
     return status;
 }
@@ -115,18 +168,12 @@ enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *into
     if (status != KVC_OK) {
         return status;
     }
-    struct kvc_megakv_means means = kvc_megakv_means_of(workload, config->dram, config->nic, KVC_MEGAKV_GET);
-    config->request_bytes = means.request_bytes;
-    config->response_bytes = means.response_bytes;
-    config->frame_requests = workload->frame_requests > 0
-                                 ? (uint32_t)workload->frame_requests
-                                 : kvc_nic_messages_per_frame(config->nic, means.request_bytes);
     config->index_bytes =
         options->index_bytes > 0 ? options->index_bytes : index_bytes_auto((double)workload->keys);
-    config->slab_bytes =
-        options->slab_bytes > 0 ? options->slab_bytes : slab_bytes_auto(workload, means.item_bytes);
+    config->slab_bytes = options->slab_bytes > 0 ? options->slab_bytes : slab_bytes_auto(config, workload);
     config->sample_rate = kvc_run_sample_rate(&scenario->run, config->index_bytes + config->slab_bytes);
-    set_cached(config, workload, &means);
+    struct kvc_workload load = kvc_phases_workload(workload, 0);
+    kvc_dido_set_load(config, &load);
     return set_pipeline(config, workload, diag);
 }
 
@@ -155,6 +202,23 @@ static enum kvc_status check_memory(const struct kvc_dido_config *config, const 
     return KVC_OK;
 }
 
+/* Checks that a batch of one query meets the latency limit. */
+static enum kvc_status check_interval(const struct kvc_scenario *scenario, uint32_t phase,
+                                      struct kvc_diag *diag)
+{
+    struct kvc_dido_config config = kvc_dido_config_of_phase(scenario, phase);
+    struct kvc_workload load = kvc_phases_workload(&scenario->workload, phase);
+    struct kvc_dido_mix mix = kvc_dido_mix_of(&config, &load);
+    double one_ns = kvc_dido_period_of(&config, &config.pipeline, &mix, 1).longest_ns;
+    double interval_ns = kvc_dido_interval_ns(&config, &config.pipeline);
+    return one_ns <= interval_ns
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                               "system.%s: found %.4g us for a stage, a batch of one query takes %.4g us",
+                               config.options->interval_ns > 0 ? "interval" : "latency_limit",
+                               interval_ns * 1e-3, one_ns * 1e-3);
+}
+
 enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
@@ -162,14 +226,11 @@ enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_d
     if (status != KVC_OK) {
         return status;
     }
-    struct kvc_dido_mix mix = kvc_dido_mix_of(config, &scenario->workload);
-    double one_ns = kvc_dido_period_of(config, &config->pipeline, &mix, 1).longest_ns;
-    double interval_ns = kvc_dido_interval_ns(config, &config->pipeline);
-    if (one_ns > interval_ns) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "system.%s: found %.4g us for a stage, a batch of one query takes %.4g us",
-                             config->options->interval_ns > 0 ? "interval" : "latency_limit",
-                             interval_ns * 1e-3, one_ns * 1e-3);
+    for (uint32_t i = 0; status == KVC_OK && i < kvc_phases_count(&scenario->workload); i++) {
+        status = check_interval(scenario, i, diag);
+    }
+    if (status != KVC_OK) {
+        return status;
     }
     if (scenario->cluster.nodes > 1) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "cluster.nodes: found %llu, allowed with dido: 1",

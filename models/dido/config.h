@@ -25,15 +25,18 @@ struct kvc_dido_config {
     const struct kvc_gpu *gpu;
     const struct kvc_nic *nic;
     enum kvc_dido_network network;
-    uint32_t frame_requests; /* Requests of a frame. */
-    double request_bytes;    /* Mean size of a request in a frame. */
-    double response_bytes;   /* Mean size of a response in a frame. */
+    uint64_t stated_frame_requests; /* As the scenario says; 0: as many as fit. */
+    uint32_t frame_requests;        /* Requests of a frame. */
+    double request_bytes;           /* Mean size of a request in a frame. */
+    double response_bytes;          /* Mean size of a response in a frame. */
     double index_bytes, slab_bytes;
+    double other_items; /* Items in the store that the load does not request: those of other phases. */
     uint64_t sample_rate;
     double item_cached_frac;   /* Share of the CPU's accesses to items that its last-level cache answers. */
     double bucket_cached_frac; /* Likewise for the buckets of the index. */
     double popular_frac; /* Share of the requests for the most popular items that this cache has room for. */
-    bool plans;          /* The pipeline or its cores are not said. */
+    bool plans;          /* The pipeline is not said. */
+    bool adapts;         /* It is planned anew when the load changes. */
     struct kvc_dido_pipeline pipeline; /* As said, or as the closed form chooses. */
 };
 
@@ -48,6 +51,13 @@ double kvc_dido_interval_ns(const struct kvc_dido_config *config, const struct k
 
 /* Resolves the scenario's options; `config` is a struct kvc_dido_config. Refuses pipelines that cannot be. */
 enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *config, struct kvc_diag *diag);
+
+/* Sets what a configuration derives from a load: frames, and what the caches hold. The load has no phases. */
+void kvc_dido_set_load(struct kvc_dido_config *config, const struct kvc_workload *load);
+
+/* Returns the configuration under one phase of the scenario's load. Its slabs are those that the items of the
+ * phase need. What the caches hold is what they hold when the phase lasts. */
+struct kvc_dido_config kvc_dido_config_of_phase(const struct kvc_scenario *scenario, uint32_t phase);
 
 /* Checks what the ranges of single options cannot express. */
 enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);

@@ -25,7 +25,7 @@ struct kvc_dido_mix kvc_dido_mix_of(const struct kvc_dido_config *config, const 
     double capacity = config->slab_bytes / item_bytes;
     bool evicts = workload->set_frac > 0;
     double hit_frac = kvc_megakv_cache_hit_frac(workload, capacity);
-    double stored = fmin((double)workload->keys * workload->preload_frac, capacity);
+    double stored = fmin((double)workload->keys * workload->preload_frac, capacity) + config->other_items;
     struct kvc_dido_index_lines lines = kvc_dido_index_lines_at(stored * SLOT_BYTES / config->index_bytes);
     return (struct kvc_dido_mix){
         .get_frac = workload->get_frac,

@@ -52,6 +52,7 @@ const struct kvc_model kvc_dido_model = {
         "stealing between them",
     .paper = "Zhang et al., ICDE 2017",
     .options = &kvc_dido_option_table,
+    .takes_phases = true,
     .devices = devices,
     .config_bytes = sizeof(struct kvc_dido_config),
     .resolve = kvc_dido_resolve,

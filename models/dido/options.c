@@ -21,6 +21,26 @@ static const struct kvc_option rows[] = {
          "SD\"; cpu without a number: the cores are divided as the closed form finds best; megakv: the "
          "index is on the GPU and all else on the CPU; auto: the best pipeline of all, as system.predict "
          "finds it"},
+    {.name = "adapt",
+     .type = KVC_OPTION_BOOL,
+     .offset = offsetof(struct kvc_dido_options, adapt),
+     .by_default = "true",
+     .help = "with pipeline = \"auto\": whether a new pipeline is planned when the load changes"},
+    {.name = "adapt_threshold",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_dido_options, adapt_threshold_frac),
+     .min = 0,
+     .max = 100,
+     .by_default = "0.1",
+     .help =
+         "change of a counter of the load from which on a new pipeline is planned, as a share of its value "
+         "(dido.design.counter_threshold); a smaller one follows the load more closely and plans more "
+         "often for nothing"},
+    REAL_ROW(
+        "plan", plan_ns, KVC_UNIT_NS, 0, 1e12, "1.2ms",
+        "time to plan a pipeline, in which no batch begins; not published: the search of all pipelines by "
+        "predict = \"paper\" took 1.2 ms of a core of an AMD EPYC server, by \"kvcast\" 1.0 ms without "
+        "stealing and 1.8 ms with it; the fit of the popularity is not in it"),
     {.name = "stealing",
      .type = KVC_OPTION_BOOL,
      .offset = offsetof(struct kvc_dido_options, stealing),

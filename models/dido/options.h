@@ -21,6 +21,9 @@ enum kvc_dido_network {
 
 struct kvc_dido_options {
     char pipeline[KVC_TEXT_MAX];
+    bool adapt;
+    double adapt_threshold_frac;
+    double plan_ns;
     bool stealing;
     uint64_t steal_set;
     double steal_ns;

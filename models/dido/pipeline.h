@@ -24,6 +24,7 @@
 
 enum {
     KVC_DIDO_STAGES_MAX = 8,
+    KVC_DIDO_PLAN_STAGES_MAX = 3,     /* Stages of those that kvc_dido_pipeline_visit_all() visits. */
     KVC_DIDO_PIPELINE_TEXT_MAX = 256, /* Bytes of a pipeline as text, including the terminating zero. */
 };
 

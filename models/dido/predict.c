@@ -61,7 +61,13 @@ void kvc_dido_note_pipeline(const struct kvc_dido_config *config, struct kvc_res
 enum kvc_status kvc_dido_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                  struct kvc_diag *diag)
 {
-    (void)diag;
+    if (scenario->workload.phase_count > 0) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.phases: found %u phases, the closed form knows no loads that alternate; "
+            "predict each phase as a load of its own",
+            scenario->workload.phase_count);
+    }
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
     struct kvc_dido_mix mix = kvc_dido_mix_of(config, &scenario->workload);
     struct kvc_dido_plan plan = kvc_dido_plan_of(config, &config->pipeline, &mix);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "models/dido/predict.h"
+#include "models/dido/recovery.h"
 #include "models/dido/simulation.h"
 #include "sim/metrics/bottleneck.h"
 
@@ -25,15 +26,33 @@ void kvc_dido_count(void *data, bool begins)
     kvc_recorder_sample(&simulation->replica.recorder, ratio, sizeof(ratio) / sizeof(*ratio));
 }
 
+const char *kvc_dido_device_of(const struct kvc_dido_simulation *simulation, uint32_t stage)
+{
+    const struct kvc_dido_config *config = simulation->config;
+    bool on_gpu =
+        config->adapts ? stage > 0 && stage < simulation->workers - 1 : config->pipeline.stage[stage].on_gpu;
+    return on_gpu ? "gpu" : "cpu";
+}
+
+static void report_changes(const struct kvc_dido_simulation *simulation, struct kvc_result *result)
+{
+    const struct kvc_workload *workload = &simulation->scenario->workload;
+    double recovery_us = kvc_dido_recovery_us(workload, simulation->replica.recorder.from_ns, result);
+    if (simulation->config->adapts) {
+        kvc_metrics_set(&result->model, "plans", (double)simulation->plans);
+    }
+    if (workload->phase_count > 0 && isfinite(recovery_us)) {
+        kvc_metrics_set(&result->model, "recovery_us", recovery_us);
+    }
+}
+
 static void report_stages(const struct kvc_dido_simulation *simulation, struct kvc_result *result)
 {
-    const struct kvc_dido_pipeline *pipeline = &simulation->config->pipeline;
-    for (uint32_t s = 0; s < pipeline->stages; s++) {
+    for (uint32_t s = 0; s < simulation->workers; s++) {
         char name[KVC_NAME_MAX];
         snprintf(name, sizeof(name), "stage%u", s + 1);
-        struct kvc_stage_result *added =
-            kvc_recorder_report_stage(&simulation->replica.recorder, name,
-                                      pipeline->stage[s].on_gpu ? "gpu" : "cpu", 1u << s, 1, result);
+        struct kvc_stage_result *added = kvc_recorder_report_stage(
+            &simulation->replica.recorder, name, kvc_dido_device_of(simulation, s), 1u << s, 1, result);
         added->mean_us = simulation->sums.stage_ns[s] / (double)simulation->sums.batches * 1e-3;
     }
 }
@@ -75,6 +94,7 @@ void kvc_dido_report(struct kvc_dido_simulation *simulation, struct kvc_result *
         kvc_metrics_set(model, "gpu_insert_frac", sums->gpu_insert_ns / sums->gpu_ns);
         kvc_metrics_set(model, "gpu_delete_frac", sums->gpu_erase_ns / sums->gpu_ns);
     }
+    report_changes(simulation, result);
     kvc_dido_note_pipeline(simulation->config, result);
     kvc_bottleneck_find(result);
 }

@@ -5,8 +5,10 @@
 
 #include "models/dido/batch_size.h"
 #include "models/dido/simulation.h"
+#include "models/dido/recovery.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
+#include "sim/workload/phases.h"
 
 /* ---- batches ---- */
 
@@ -28,44 +30,68 @@ static bool receive(struct kvc_dido_simulation *simulation, struct kvc_batch *ro
     return rows->count > 0;
 }
 
+/* A pipeline has as many batches as stages. Those of an earlier plan count, too. */
 static struct kvc_stage_batch *free_batch(struct kvc_dido_simulation *simulation)
 {
-    for (uint32_t i = 0; i < simulation->config->pipeline.stages; i++) {
-        if (!simulation->batch[i].under_way) {
-            return &simulation->batch[i];
-        }
+    struct kvc_stage_batch *batch = NULL;
+    uint32_t under_way = 0;
+    for (uint32_t i = 0; i < simulation->workers; i++) {
+        under_way += simulation->batch[i].under_way;
+        batch = simulation->batch[i].under_way ? batch : &simulation->batch[i];
     }
-    return NULL;
+    return under_way < simulation->pipeline.stages ? batch : NULL;
 }
 
-/* Under load that is not saturating, batches begin an interval apart, as they are scheduled periodically. */
+/* Prepares a batch that has its requests. A batch of several phases counts as one of its first request's,
+ * whose caches and frames it has. */
+static void prepare(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch, double now_ns)
+{
+    const struct kvc_workload *workload = &simulation->scenario->workload;
+    const struct kvc_batch *rows = batch->rows;
+    const struct kvc_dido_load *load = &simulation->load[kvc_phases_at(workload, rows->sent_ns[0])];
+    uint64_t key_bytes = 0, value_bytes = 0;
+    batch->under_way = true;
+    batch->began_ns = now_ns;
+    batch->slowest_ns = 0;
+    kvc_dido_sample(simulation, batch);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        key_bytes += rows->key_bytes[i];
+        value_bytes += rows->value_bytes[i];
+    }
+    batch->config = &load->config;
+    batch->mix = load->mix;
+    batch->mix.get_frac = (double)batch->gets / rows->count;
+    if (kvc_phases_count(workload) > 1) {
+        batch->mix.key_bytes = (double)key_bytes / rows->count;
+        batch->mix.value_bytes = (double)value_bytes / rows->count;
+    }
+    batch->pipeline = simulation->pipeline;
+    batch->plan = simulation->plans;
+}
+
+/* Under load that is not saturating, batches begin an interval apart, as they are scheduled periodically. A
+ * plan is made before the next batch. */
 static struct kvc_stage_batch *next(void *data, double *until_ns)
 {
     struct kvc_dido_simulation *simulation = data;
-    const struct kvc_dido_config *config = simulation->config;
     struct kvc_stage_batch *batch = free_batch(simulation);
     double now_ns = kvc_engine_now_ns();
     bool saturates = simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
-    double due_ns = simulation->began_ns + kvc_dido_interval_ns(config, &config->pipeline);
+    double interval_ns = kvc_dido_interval_ns(simulation->config, &simulation->pipeline);
+    double due_ns = fmax(saturates ? 0 : simulation->began_ns + interval_ns, simulation->planned_ns);
     if (batch == NULL) {
         return NULL;
     }
-    if (!saturates && now_ns < due_ns) {
+    if (now_ns < due_ns) {
         *until_ns = due_ns;
         return NULL;
     }
     simulation->began_ns = now_ns;
     if (!receive(simulation, batch->rows, now_ns)) {
-        *until_ns = saturates ? INFINITY : now_ns + kvc_dido_interval_ns(config, &config->pipeline);
+        *until_ns = saturates ? INFINITY : now_ns + interval_ns;
         return NULL;
     }
-    batch->under_way = true;
-    batch->began_ns = now_ns;
-    batch->slowest_ns = 0;
-    kvc_dido_sample(simulation, batch);
-    batch->mix = simulation->mix;
-    batch->mix.get_frac = (double)batch->gets / batch->rows->count;
-    batch->pipeline = config->pipeline;
+    prepare(simulation, batch, now_ns);
     return batch;
 }
 
@@ -74,7 +100,7 @@ static struct kvc_stage_batch *next(void *data, double *until_ns)
 static uint32_t begin(void *data, struct kvc_stage_batch *batch, uint32_t stage)
 {
     struct kvc_dido_simulation *simulation = data;
-    const struct kvc_dido_config *config = simulation->config;
+    const struct kvc_dido_config *config = batch->config;
     const struct kvc_dido_stage *mine = &batch->pipeline.stage[stage];
     struct kvc_dido_stage_costs *costs = &batch->costs[stage];
     uint32_t stolen = kvc_dido_stealable(mine);
@@ -182,6 +208,22 @@ static void ended(void *data, struct kvc_stage_batch *batch, uint32_t stage, dou
     }
 }
 
+/* Plans anew if the load of the batch is not the one that the present pipeline was planned for. */
+static void adapt(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch)
+{
+    struct kvc_dido_adapter *adapter = &simulation->adapter;
+    uint64_t items = kvc_index_used(simulation->store->shards[0].index);
+    struct kvc_dido_profile profile = kvc_dido_profile_of(adapter, batch->rows);
+    if (!kvc_dido_has_changed(adapter, &profile, items)) {
+        return;
+    }
+    struct kvc_dido_plan plan = kvc_dido_adapt(adapter, simulation->config, &profile, &batch->mix, items);
+    simulation->pipeline = plan.pipeline;
+    simulation->batch_queries = plan.queries;
+    simulation->plans++;
+    simulation->planned_ns = kvc_engine_now_ns() + simulation->config->options->plan_ns;
+}
+
 /* The next batches are so large that the slowest stage would have taken the interval for this one. */
 static void size_batches(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch)
 {
@@ -225,8 +267,12 @@ static void done(void *data, struct kvc_stage_batch *batch)
         sums->queries += rows->count;
         sums->period_ns += batch->slowest_ns;
     }
-    if (simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
+    /* What a batch of an earlier plan took says nothing about the present one. */
+    if (simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE && batch->plan == simulation->plans) {
         size_batches(simulation, batch);
+    }
+    if (simulation->config->adapts) {
+        adapt(simulation, batch);
     }
     batch->under_way = false;
 }
@@ -248,15 +294,49 @@ static void open_batch(struct kvc_stage_batch *batch, uint32_t rows, uint32_t ke
     batch->evicted = kvc_array_of(rows, sizeof(*batch->evicted));
 }
 
+/* Sets up the load of each phase. */
+static void open_loads(struct kvc_dido_simulation *simulation)
+{
+    const struct kvc_scenario *scenario = simulation->scenario;
+    for (uint32_t i = 0; i < kvc_phases_count(&scenario->workload); i++) {
+        struct kvc_workload workload = kvc_phases_workload(&scenario->workload, i);
+        simulation->load[i].config = kvc_dido_config_of_phase(scenario, i);
+        simulation->load[i].mix = kvc_dido_mix_of(&simulation->load[i].config, &workload);
+        simulation->phase_frame_requests[i] = simulation->load[i].config.frame_requests;
+    }
+}
+
+static uint32_t most_frame_requests(const struct kvc_dido_simulation *simulation)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < kvc_phases_count(&simulation->scenario->workload); i++) {
+        uint32_t requests = simulation->phase_frame_requests[i];
+        most = requests > most ? requests : most;
+    }
+    return most;
+}
+
+/* The first pipeline is planned for the load that the run begins with, which has been there for long. */
+static void open_adapter(struct kvc_dido_simulation *simulation)
+{
+    struct kvc_workload load = kvc_phases_workload(&simulation->scenario->workload, 0);
+    const struct kvc_dido_profile profile = {.get_frac = load.get_frac,
+                                             .set_frac = load.set_frac,
+                                             .key_bytes = kvc_workload_key_bytes_mean(&load),
+                                             .value_bytes = kvc_workload_value_bytes_mean(&load)};
+    double zipf_s = load.popularity == KVC_POPULARITY_ZIPF ? load.zipf_s : 0;
+    kvc_dido_adapter_open(&simulation->adapter, simulation->config->options->adapt_threshold_frac, &profile,
+                          zipf_s);
+}
+
 static void open_simulation(struct kvc_dido_simulation *simulation)
 {
     const struct kvc_dido_config *config = simulation->config;
-    uint32_t rows = KVC_DIDO_BATCH_MAX + config->frame_requests;
+    uint32_t rows = KVC_DIDO_BATCH_MAX + most_frame_requests(simulation);
     struct kvc_timeline *timeline = simulation->replica.context->timeline;
-    for (uint32_t s = 0; s < config->pipeline.stages; s++) {
+    for (uint32_t s = 0; s < simulation->workers; s++) {
         char name[32];
-        snprintf(name, sizeof(name), "stage %u (%s)", s + 1,
-                 config->pipeline.stage[s].on_gpu ? "gpu" : "cpu");
+        snprintf(name, sizeof(name), "stage %u (%s)", s + 1, kvc_dido_device_of(simulation, s));
         kvc_timeline_row(timeline, 0, s, "node0", name);
         open_batch(&simulation->batch[s], rows, kvc_workload_key_stride(&simulation->scenario->workload));
     }
@@ -266,19 +346,25 @@ static void open_simulation(struct kvc_dido_simulation *simulation)
     simulation->locations = kvc_array_of(rows, sizeof(*simulation->locations));
     simulation->result = kvc_array_of(rows, sizeof(*simulation->result));
     simulation->response = kvc_array_of(KVC_DIDO_RESPONSE_BYTES, 1);
-    simulation->mix = kvc_dido_mix_of(config, &simulation->scenario->workload);
-    simulation->batch_queries = kvc_dido_plan_of(config, &config->pipeline, &simulation->mix).queries;
+    const struct kvc_dido_load *first = &simulation->load[0];
+    simulation->pipeline = config->pipeline;
+    simulation->plans = 1;
+    simulation->batch_queries = kvc_dido_plan_of(&first->config, &config->pipeline, &first->mix).queries;
+    if (config->adapts) {
+        open_adapter(simulation);
+    }
     simulation->began_ns = -INFINITY;
     kvc_rng_init(&simulation->thinning, simulation->replica.context->seed, "dido.thinning", 0);
     kvc_rng_init(&simulation->drawn, simulation->replica.context->seed, "dido.outcome", 0);
     simulation->graph =
-        (struct kvc_stage_graph){.ops = &ops, .data = simulation, .workers = config->pipeline.stages};
+        (struct kvc_stage_graph){.ops = &ops, .data = simulation, .workers = simulation->workers};
     kvc_stage_graph_open(&simulation->graph);
 }
 
 static void close_simulation(struct kvc_dido_simulation *simulation)
 {
     kvc_stage_graph_close(&simulation->graph);
+    kvc_dido_adapter_close(&simulation->adapter);
     for (uint32_t i = 0; i < KVC_DIDO_STAGES_MAX; i++) {
         kvc_batch_free(simulation->batch[i].rows);
         free(simulation->batch[i].location);
@@ -300,12 +386,27 @@ static void close_simulation(struct kvc_dido_simulation *simulation)
 static bool drained(const void *data)
 {
     const struct kvc_dido_simulation *simulation = data;
-    for (uint32_t i = 0; i < simulation->config->pipeline.stages; i++) {
+    for (uint32_t i = 0; i < simulation->workers; i++) {
         if (simulation->batch[i].under_way) {
             return false;
         }
     }
     return true;
+}
+
+/* A window is the time in which a batch passes through the pipeline. If the load alternates, it is a tenth of
+ * the shortest phase, as in the paper (0.3 of 3 ms, dido.dyn.profile). */
+static double window_ns(const struct kvc_dido_simulation *simulation)
+{
+    const struct kvc_dido_config *config = simulation->config;
+    const struct kvc_workload *workload = &simulation->scenario->workload;
+    double shortest_ns = INFINITY;
+    for (uint32_t i = 0; i < workload->phase_count; i++) {
+        shortest_ns = fmin(shortest_ns, kvc_phases_length_ns(workload, i));
+    }
+    return workload->phase_count > 0
+               ? shortest_ns / KVC_DIDO_WINDOWS_OF_PHASE
+               : config->pipeline.stages * kvc_dido_interval_ns(config, &config->pipeline);
 }
 
 static enum kvc_status open_replica(struct kvc_dido_simulation *simulation,
@@ -314,9 +415,9 @@ static enum kvc_status open_replica(struct kvc_dido_simulation *simulation,
     const struct kvc_dido_config *config = simulation->config;
     struct kvc_replica_options options = {.platform = simulation->platform,
                                           .source = kvc_scenario_source(context->scenario, 1, context->seed),
-                                          .window_ns = config->pipeline.stages *
-                                                       kvc_dido_interval_ns(config, &config->pipeline)};
+                                          .window_ns = window_ns(simulation)};
     options.source.frame_requests = config->frame_requests;
+    options.source.phase_frame_requests = simulation->phase_frame_requests;
     enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
     simulation->replica.monitor.drained = drained;
     simulation->replica.monitor.count = kvc_dido_count;
@@ -333,6 +434,11 @@ enum kvc_status kvc_dido_run(const struct kvc_run_context *context, struct kvc_d
     simulation->scenario = context->scenario;
     simulation->config = kvc_dido_config_of(context->scenario);
     simulation->store = context->state;
+    simulation->workers = simulation->config->pipeline.stages;
+    if (simulation->config->adapts && simulation->workers < KVC_DIDO_PLAN_STAGES_MAX) {
+        simulation->workers = KVC_DIDO_PLAN_STAGES_MAX;
+    }
+    open_loads(simulation);
     simulation->platform = kvc_platform_create();
     simulation->machine = kvc_dido_machine_add(context->scenario, simulation->platform);
     enum kvc_status status = open_replica(simulation, context, diag);

@@ -2,11 +2,13 @@
 #ifndef KVC_MODELS_DIDO_SIMULATION_H
 #define KVC_MODELS_DIDO_SIMULATION_H
 
+#include "models/dido/adapt.h"
 #include "models/dido/costs.h"
 #include "models/dido/machine.h"
 #include "models/dido/plan.h"
 #include "sim/run/replica.h"
 #include "sim/run/stage_graph.h"
+#include "sim/workload/phases.h"
 
 enum { KVC_DIDO_RESPONSE_BYTES = 1 << 21 /* Where values are copied to. */ };
 
@@ -23,6 +25,8 @@ struct kvc_dido_stage_costs {
 struct kvc_stage_batch {
     struct kvc_batch *rows;
     struct kvc_dido_pipeline pipeline;
+    uint64_t plan;                        /* Number of the plan that the pipeline is from. */
+    const struct kvc_dido_config *config; /* Under the load that the batch is of. */
     bool under_way;
     double began_ns;
     double slowest_ns;     /* Of its stages so far. */
@@ -50,6 +54,12 @@ struct kvc_dido_sums {
     double gpu_ns, gpu_insert_ns, gpu_erase_ns; /* Times of the GPU, as owner of its stage. */
 };
 
+/* The load as it is in one phase. */
+struct kvc_dido_load {
+    struct kvc_dido_config config;
+    struct kvc_dido_mix mix;
+};
+
 struct kvc_dido_simulation {
     const struct kvc_scenario *scenario;
     const struct kvc_dido_config *config;
@@ -60,11 +70,17 @@ struct kvc_dido_simulation {
     struct kvc_stage_graph graph;
     struct kvc_stage_batch batch[KVC_DIDO_STAGES_MAX];
     struct kvc_rng thinning, drawn; /* Which requests for hot keys are kept, and outcomes of the others. */
-    struct kvc_dido_mix mix;        /* Of the workload. */
-    double batch_queries;           /* That the next batch may have. */
-    double began_ns;                /* When the latest batch began. */
-    double *done_ns;                /* Scratch, by row. */
-    uint64_t *hashes;               /* Scratch of execute.c, by row, up to response. */
+    uint32_t workers;               /* Stages of the longest pipeline. */
+    struct kvc_dido_load load[KVC_PHASES_MAX]; /* By phase. */
+    uint32_t phase_frame_requests[KVC_PHASES_MAX];
+    struct kvc_dido_adapter adapter;   /* Zeroed if the pipeline stays. */
+    struct kvc_dido_pipeline pipeline; /* Of the next batch. */
+    uint64_t plans;                    /* Number of plans so far. */
+    double planned_ns;                 /* When the latest plan is ready. */
+    double batch_queries;              /* That the next batch may have. */
+    double began_ns;                   /* When the latest batch began. */
+    double *done_ns;                   /* Scratch, by row. */
+    uint64_t *hashes;                  /* Scratch of execute.c, by row, up to response. */
     uint32_t *rows, *locations;
     uint8_t *result, *response;
     uint32_t response_position;
@@ -75,6 +91,10 @@ struct kvc_dido_simulation {
 /* Counts the operations of a batch and lists the rows that run through the real index and slabs: with
  * functional = "sampled" those for keys of the sample, with "off" none, otherwise all. */
 void kvc_dido_sample(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch);
+
+/* Returns "cpu" or "gpu", whichever does a stage. The first and the last stage of every plan are on the CPU.
+ */
+const char *kvc_dido_device_of(const struct kvc_dido_simulation *simulation, uint32_t stage);
 
 /* Does the tasks of a stage on the real structures, and counts what they did in the batch's mix. */
 void kvc_dido_execute(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch, uint32_t stage);

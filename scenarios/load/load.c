@@ -7,6 +7,8 @@
 #include <lua.h>
 
 #include "models/model.h"
+#include "models/registry.h"
+#include "scenarios/load/decode_internal.h"
 #include "scenarios/load/load_internal.h"
 #include "sim/run/cache_aside.h"
 
@@ -77,6 +79,30 @@ static enum kvc_status fail_check(const struct kvc_decoder *decoder, const char 
     return kvc_decode_fail(decoder, path, "%s", inner->message);
 }
 
+/* Checks whether the store takes a load that alternates. */
+static enum kvc_status check_phases(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    char names[KVC_DECODE_LIST_MAX] = "";
+    if (scenario->workload.phase_count == 0) {
+        return KVC_OK;
+    }
+    for (size_t i = 0; kvc_models[i] != NULL; i++) {
+        size_t used = strlen(names);
+        if (kvc_models[i]->takes_phases) {
+            snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", kvc_models[i]->name);
+        }
+    }
+    if (!scenario->model->takes_phases) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.phases: found with system.kind \"%s\", allowed only with %s",
+                             scenario->model->name, names);
+    }
+    return scenario->run.functional == KVC_FUNCTIONAL_FULL
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                               "run.functional: allowed with workload.phases is \"full\"");
+}
+
 static enum kvc_status resolve_and_check(const struct kvc_decoder *decoder)
 {
     struct kvc_scenario *scenario = &decoder->loaded->scenario;
@@ -89,6 +115,9 @@ static enum kvc_status resolve_and_check(const struct kvc_decoder *decoder)
         return fail_check(decoder, "run", &inner);
     }
     if (kvc_cache_aside_check(scenario, &inner) != KVC_OK) {
+        return fail_check(decoder, "workload", &inner);
+    }
+    if (check_phases(scenario, &inner) != KVC_OK) {
         return fail_check(decoder, "workload", &inner);
     }
     if (kvc_scenario_resolve(scenario, &inner) != KVC_OK ||

@@ -343,6 +343,8 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
     static const char *const fixed_only[] = {"key", "value", NULL};
     static const char *const not_traced[] = {"sizes",  "key",  "value",     "get",    "set", "actions",
                                              "delete", "dist", "per_frame", "preset", NULL};
+    static const char *const not_phased[] = {"sizes",  "key",  "value",  "get", "set",
+                                             "delete", "dist", "preset", NULL};
     static const char *const open_only[] = {"fill_timeout", NULL};
     struct presets presets = {.labels = 0};
     workload->popularity = KVC_POPULARITY_UNIFORM;
@@ -374,6 +376,8 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
     }
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
         warn_without_effect(decoder, not_traced, "when a trace is replayed");
+    } else if (workload->phase_count > 0) {
+        warn_without_effect(decoder, not_phased, "with workload.phases");
     } else if (workload->sizes != KVC_SIZES_FIXED) {
         warn_without_effect(decoder, fixed_only, "unless workload.sizes is \"fixed\"");
     }

@@ -107,6 +107,31 @@ Test(load_workload, refuses_actions_without_a_database_or_of_a_sample)
                      2, "workload.actions.1.value: found 2000000");
 }
 
+#define PHASES                                                                                               \
+    "workload = { phases = { { length = '3ms', key = 8, value = 8, get = 0.5, set = 0.5 },\n"                \
+    "  { key = 16, value = 64, get = 0.95, set = 0.05, zipf = 0.99 } } }"
+
+Test(load_workload, reads_phases)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts("return { system = { kind = 'dido' },\n " PHASES " }", NULL);
+    const struct kvc_workload *workload = &loaded->scenario.workload;
+    cr_assert_eq(workload->phase_count, 2);
+    cr_expect_eq(workload->phases[0].length_ns, 3e6);
+    cr_expect_eq(workload->phases[1].length_ns, 0);
+    cr_expect_eq(workload->phases[1].value_bytes, 64);
+    kvc_test_expect_parameter(loaded, "workload.phases.2.length", "previous", false, "default");
+    kvc_loaded_free(loaded);
+}
+
+Test(load_workload, refuses_phases_with_stores_that_do_not_take_them_or_of_a_sample)
+{
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n " PHASES " }", 2,
+                     "workload.phases: found with system.kind \"megakv\", allowed only with dido");
+    kvc_test_refuses("return { system = { kind = 'dido' },\n " PHASES
+                     ",\n  run = { functional = 'sampled' } }",
+                     4, "run.functional: allowed with workload.phases is \"full\"");
+}
+
 Test(load_workload, applies_the_actions_of_a_preset_unless_there_are_others)
 {
     static const char head[] = "return { system = { kind = 'memcached', network = 'tcp', loopback = true },\n"

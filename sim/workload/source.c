@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/workload/phases.h"
 #include "sim/workload/source_batch.h"
 #include "sim/workload/source_closed.h"
 #include "sim/workload/source_open.h"
@@ -16,6 +17,9 @@ void kvc_source_free(struct kvc_source *source)
 {
     if (source == NULL) {
         return;
+    }
+    for (uint32_t i = 0; i < KVC_PHASES_MAX; i++) {
+        kvc_source_free(source->phase[i]);
     }
     for (uint32_t i = 0; source->shard != NULL && i < source->shards; i++) {
         kvc_rows_free(&source->shard[i].rows);
@@ -43,7 +47,7 @@ static bool set_up_keys(struct kvc_source *source)
     uint32_t key_max = kvc_workload_key_bytes_max(workload);
     bool trace = workload->arrival == KVC_ARRIVAL_TRACE;
     source->block.key_stride = (key_max + 7) / 8 * 8;
-    if (trace) {
+    if (trace || workload->phase_count > 0) {
         return true;
     }
     kvc_action_mix_open(&source->actions, workload, NULL); /* kvc_workload_check() has checked it. */
@@ -110,6 +114,30 @@ static enum kvc_status set_up_arrival(struct kvc_source *source, uint64_t seed, 
     }
 }
 
+static bool alternates(const struct kvc_source *source)
+{
+    return source->workload.phase_count > 0;
+}
+
+static enum kvc_status set_up_phases(struct kvc_source *source, const struct kvc_source_params *params,
+                                     struct kvc_diag *diag)
+{
+    for (uint32_t i = 0; i < params->workload->phase_count; i++) {
+        struct kvc_workload workload = kvc_phases_workload(params->workload, i);
+        struct kvc_source_params own = *params;
+        own.workload = &workload;
+        own.seed = kvc_rng_seed(params->seed, "workload.phase", i);
+        own.frame_requests =
+            params->phase_frame_requests != NULL ? params->phase_frame_requests[i] : params->frame_requests;
+        source->phase[i] = kvc_source_create(&own, diag);
+        if (source->phase[i] == NULL) {
+            return KVC_ERR_RUNTIME;
+        }
+        source->phase[i]->first_key = kvc_phases_first_key(params->workload, i);
+    }
+    return KVC_OK;
+}
+
 struct kvc_source *kvc_source_create(const struct kvc_source_params *params, struct kvc_diag *diag)
 {
     struct kvc_source *source = calloc(1, sizeof(*source));
@@ -123,15 +151,68 @@ struct kvc_source *kvc_source_create(const struct kvc_source_params *params, str
     }
     if (source == NULL || !set_up_keys(source) || !set_up_shards(source, params)) {
         kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the workload of %u nodes", params->nodes);
-    } else if (set_up_arrival(source, params->seed, diag) == KVC_OK) {
+    } else if ((alternates(source) ? set_up_phases(source, params, diag)
+                                   : set_up_arrival(source, params->seed, diag)) == KVC_OK) {
         return source;
     }
     kvc_source_free(source);
     return NULL;
 }
 
+/* ---- phases ---- */
+
+/* Returns when the next frame of a phase leaves its client [ns]. */
+static double next_of_phase_ns(const struct kvc_source *source, uint32_t phase, uint32_t shard)
+{
+    double own_ns = kvc_source_next_ns(source->phase[phase], shard);
+    bool saturates = source->workload.arrival == KVC_ARRIVAL_SATURATE;
+    return saturates || isinf(own_ns) ? own_ns : kvc_phases_time_ns(&source->workload, phase, own_ns);
+}
+
+/* Returns the phase of the next frame: the present one of saturating clients, or the one whose frame leaves
+ * first. */
+static uint32_t next_phase(const struct kvc_source *source, uint32_t shard, double now_ns)
+{
+    uint32_t next = 0;
+    double next_ns = INFINITY;
+    if (source->workload.arrival == KVC_ARRIVAL_SATURATE) {
+        return kvc_phases_at(&source->workload, now_ns);
+    }
+    for (uint32_t i = 0; i < source->workload.phase_count; i++) {
+        double leaves_ns = next_of_phase_ns(source, i, shard);
+        next = leaves_ns < next_ns ? i : next;
+        next_ns = fmin(next_ns, leaves_ns);
+    }
+    return next;
+}
+
+static uint32_t drain_phase(struct kvc_source *source, uint32_t shard, double until_ns,
+                            struct kvc_batch *batch)
+{
+    const struct kvc_workload *workload = &source->workload;
+    uint32_t phase = next_phase(source, shard, until_ns), first = batch->count;
+    if (workload->arrival == KVC_ARRIVAL_SATURATE) {
+        return kvc_source_drain(source->phase[phase], shard, until_ns, batch);
+    }
+    double own_ns = kvc_phases_own_ns(workload, phase, until_ns);
+    uint32_t count = kvc_source_drain(source->phase[phase], shard, own_ns, batch);
+    for (uint32_t i = first; i < batch->count; i++) {
+        batch->sent_ns[i] = kvc_phases_time_ns(workload, phase, batch->sent_ns[i]);
+    }
+    batch->left_ns = count > 0 ? kvc_phases_time_ns(workload, phase, batch->left_ns) : batch->left_ns;
+    return count;
+}
+
+/* ---- all loads ---- */
+
 bool kvc_source_peek(struct kvc_source *source, uint32_t shard, double until_ns, uint32_t *connection)
 {
+    if (alternates(source)) {
+        uint32_t phase = next_phase(source, shard, until_ns);
+        bool saturates = source->workload.arrival == KVC_ARRIVAL_SATURATE;
+        double own_ns = saturates ? until_ns : kvc_phases_own_ns(&source->workload, phase, until_ns);
+        return kvc_source_peek(source->phase[phase], shard, own_ns, connection);
+    }
     struct kvc_source_shard *at = &source->shard[shard];
     switch (source->workload.arrival) {
     case KVC_ARRIVAL_SATURATE:
@@ -149,6 +230,9 @@ bool kvc_source_peek(struct kvc_source *source, uint32_t shard, double until_ns,
 
 uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double until_ns, struct kvc_batch *batch)
 {
+    if (alternates(source)) {
+        return drain_phase(source, shard, until_ns, batch);
+    }
     switch (source->workload.arrival) {
     case KVC_ARRIVAL_SATURATE:
         return kvc_source_drain_saturating(source, &source->shard[shard], batch);
@@ -171,6 +255,13 @@ void kvc_source_complete(struct kvc_source *source, const uint32_t *client, cons
 
 double kvc_source_next_ns(struct kvc_source *source, uint32_t shard)
 {
+    double next_ns = INFINITY;
+    for (uint32_t i = 0; i < source->workload.phase_count; i++) {
+        next_ns = fmin(next_ns, next_of_phase_ns(source, i, shard));
+    }
+    if (alternates(source)) {
+        return next_ns;
+    }
     switch (source->workload.arrival) {
     case KVC_ARRIVAL_SATURATE:
         return kvc_source_fill_window(source, &source->shard[shard]) ? 0 : INFINITY;
@@ -185,6 +276,11 @@ double kvc_source_next_ns(struct kvc_source *source, uint32_t shard)
 
 enum kvc_status kvc_source_error(const struct kvc_source *source, struct kvc_diag *diag)
 {
+    for (uint32_t i = 0; i < source->workload.phase_count; i++) {
+        if (kvc_source_stopped(source->phase[i])) {
+            return kvc_source_error(source->phase[i], diag);
+        }
+    }
     if (kvc_source_stopped(source) && diag != NULL) {
         *diag = source->diag;
     }
@@ -236,7 +332,15 @@ void kvc_source_keys(const struct kvc_source *source, uint64_t first, uint32_t c
     if (count > batch->capacity - batch->count) {
         KVC_BUG("%u keys for a batch with room for %u", count, batch->capacity - batch->count);
     }
-    for (uint32_t done = 0, part; done < count; done += part) {
+    for (uint32_t i = 0; i < source->workload.phase_count; i++) {
+        uint64_t begin = kvc_phases_first_key(&source->workload, i);
+        uint64_t end = kvc_phases_first_key(&source->workload, i + 1);
+        uint64_t from = first > begin ? first : begin, until = first + count < end ? first + count : end;
+        if (from < until) {
+            kvc_source_keys(source->phase[i], from, (uint32_t)(until - from), batch);
+        }
+    }
+    for (uint32_t done = 0, part; !alternates(source) && done < count; done += part) {
         struct kvc_columns to = kvc_source_batch_columns(batch);
         part = count - done < KVC_SOURCE_BLOCK ? count - done : KVC_SOURCE_BLOCK;
         memset(to.op, KVC_OP_SET, part);

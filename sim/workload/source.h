@@ -28,6 +28,9 @@
  * The bytes of a key are its id in little-endian order, cut off or followed by words mixed from the id. A
  * trace brings its own keys.
  *
+ * A load that alternates (sim/workload/phases.h) has a source of its own for each phase, which counts the
+ * phase's own time. A frame has requests of one phase. Saturating clients send those of the present phase.
+ *
  * A source serves one run. What a shard receives depends only on the workload and the seed, and not on the
  * order in which the shards are drained. Input files are streamed. */
 #ifndef KVC_SIM_WORKLOAD_SOURCE_H
@@ -48,12 +51,13 @@ struct kvc_source;
 
 /** What a source is created from. */
 struct kvc_source_params {
-    const struct kvc_workload *workload; /**< A checked workload; it is copied. */
-    uint32_t nodes;                      /**< Nodes of the cluster. */
-    uint32_t sockets;                    /**< Sockets per node. */
-    uint64_t seed;                       /**< Seed of this replica (sim/base/seeds.h). */
-    uint64_t hash_seed;                  /**< Seed of kvc_hash and of the nodes' places on the ring. */
-    uint32_t frame_requests;             /**< Requests per frame, at least 1. */
+    const struct kvc_workload *workload;  /**< A checked workload; it is copied. */
+    uint32_t nodes;                       /**< Nodes of the cluster. */
+    uint32_t sockets;                     /**< Sockets per node. */
+    uint64_t seed;                        /**< Seed of this replica (sim/base/seeds.h). */
+    uint64_t hash_seed;                   /**< Seed of kvc_hash and of the nodes' places on the ring. */
+    uint32_t frame_requests;              /**< Requests per frame, at least 1. */
+    const uint32_t *phase_frame_requests; /**< Likewise of each phase; NULL: of all phases the same. */
 };
 
 /** Frees a source. NULL is allowed. */

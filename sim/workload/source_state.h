@@ -127,6 +127,9 @@ struct kvc_source {
     struct kvc_trace *trace; /**< The trace; NULL after its end. */
     double trace_ns;         /**< Trace: time of the last line read [ns]; negative: none yet. */
 
+    struct kvc_source *phase[KVC_PHASES_MAX]; /**< Phases: their sources, which do the work. */
+    uint64_t first_key;                       /**< Of a phase: the first of its keys. */
+
     struct kvc_diag diag; /**< The error that stopped the stream. */
 };
 
@@ -179,6 +182,9 @@ static inline void kvc_source_draw_key_ids(const struct kvc_source *source, stru
     uint32_t kinds = source->actions.kinds;
     for (uint32_t i = 0; kinds > 1 && i < count; i++) {
         key_id[i] = key_id[i] * kinds + kvc_action_draw(source->actions.read_below, kinds, rng);
+    }
+    for (uint32_t i = 0; source->first_key > 0 && i < count; i++) {
+        key_id[i] += source->first_key;
     }
 }
 

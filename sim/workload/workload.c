@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "sim/workload/actions.h"
+#include "sim/workload/phases.h"
 #include "sim/workload/sizes.h"
 
 enum { FRAME_REQUESTS_MAX = 4096, KEY_BYTES_MAX = 255 };
@@ -52,6 +53,50 @@ const struct kvc_option_table kvc_action_option_table = {.name = "workload.actio
                                                          .count = sizeof(action_rows) / sizeof(*action_rows),
                                                          .size = sizeof(struct kvc_action),
                                                          .max_list = KVC_ACTIONS_MAX};
+
+#define PHASE_COUNT(name_, field, least, most, text)                                                         \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_phase, field), .min = least,  \
+        .max = most, .help = text                                                                            \
+    }
+#define PHASE_FRAC(name_, field, standard, text)                                                             \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_phase, field), .min = 0,       \
+        .max = 1, .by_default = standard, .help = text                                                       \
+    }
+
+static const struct kvc_option phase_rows[] = {
+    {.name = "length",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_phase, length_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 1e3,
+     .max = 1e12,
+     .by_default = "previous",
+     .auto_word = "previous",
+     .auto_value = 0,
+     .help = "how long the phase lasts before the next one begins; previous: as long as the phase before it"},
+    PHASE_COUNT("key", key_bytes, 1, KEY_BYTES_MAX, "size of every key of the phase in bytes"),
+    PHASE_COUNT("value", value_bytes, 0, KVC_VALUE_BYTES_MAX, "size of every value of the phase in bytes"),
+    PHASE_FRAC("get", get_frac, NULL, "share of GET requests; get, set and delete must add up to 1"),
+    PHASE_FRAC("set", set_frac, NULL, "share of SET requests"),
+    PHASE_FRAC("delete", delete_frac, "0", "share of DELETE requests"),
+    {.name = "zipf",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_phase, zipf_s),
+     .min = 0,
+     .max = 10,
+     .by_default = "0",
+     .help =
+         "exponent of the popularity of the phase's keys, 0 if all are equally popular; a larger one makes "
+         "few keys more popular"},
+};
+
+const struct kvc_option_table kvc_phase_option_table = {.name = "workload.phases",
+                                                        .rows = phase_rows,
+                                                        .count = sizeof(phase_rows) / sizeof(*phase_rows),
+                                                        .size = sizeof(struct kvc_phase),
+                                                        .max_list = KVC_PHASES_MAX};
 
 static const struct kvc_option rows[] = {
     {.name = "keys",
@@ -167,6 +212,14 @@ static const struct kvc_option rows[] = {
      .count_offset = offsetof(struct kvc_workload, action_count),
      .help = "what requests are to an application in front of a database: each member, such as a user, has "
              "one key for each action that reads, and an update deletes keys of one or several members"},
+    {.name = "phases",
+     .type = KVC_OPTION_LIST,
+     .offset = offsetof(struct kvc_workload, phases),
+     .element = &kvc_phase_option_table,
+     .count_offset = offsetof(struct kvc_workload, phase_count),
+     .help =
+         "a load that alternates: phases that follow each other and begin anew after the last one, each "
+         "with sizes, a mix, a popularity and an equal part of the keys of its own; not with every store"},
 };
 
 const struct kvc_option_table kvc_workload_option_table = {.name = "workload",
@@ -203,8 +256,12 @@ uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload)
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
         return KEY_BYTES_MAX;
     }
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < workload->phase_count; i++) {
+        most = most > workload->phases[i].key_bytes ? most : workload->phases[i].key_bytes;
+    }
     if (workload->sizes == KVC_SIZES_FIXED) {
-        return (uint32_t)workload->key_bytes;
+        return (uint32_t)(most > 0 ? most : workload->key_bytes);
     }
     return kvc_size_set_key_max((enum kvc_size_set)workload->sizes);
 }
@@ -213,6 +270,12 @@ static uint32_t fixed_value_max(const struct kvc_workload *workload)
 {
     struct kvc_action_mix mix;
     double most = 0;
+    if (workload->phase_count > 0) {
+        for (uint32_t i = 0; i < workload->phase_count; i++) {
+            most = fmax(most, (double)workload->phases[i].value_bytes);
+        }
+        return (uint32_t)most;
+    }
     kvc_action_mix_open(&mix, workload, NULL);
     for (uint32_t kind = 0; kind < mix.kinds; kind++) {
         most = fmax(most, mix.value_bytes[kind]);
@@ -220,11 +283,17 @@ static uint32_t fixed_value_max(const struct kvc_workload *workload)
     return (uint32_t)most;
 }
 
-/* All kinds have as many keys. */
+/* All kinds, and all phases, have as many keys. */
 static double fixed_value_mean(const struct kvc_workload *workload)
 {
     struct kvc_action_mix mix;
     double sum = 0;
+    if (workload->phase_count > 0) {
+        for (uint32_t i = 0; i < workload->phase_count; i++) {
+            sum += (double)workload->phases[i].value_bytes;
+        }
+        return sum / workload->phase_count;
+    }
     kvc_action_mix_open(&mix, workload, NULL);
     for (uint32_t kind = 0; kind < mix.kinds; kind++) {
         sum += mix.value_bytes[kind];
@@ -265,7 +334,8 @@ double kvc_workload_rate_max_mops(const struct kvc_workload *workload)
 
 bool kvc_workload_changes(const struct kvc_workload *workload)
 {
-    return workload->arrival == KVC_ARRIVAL_CURVE || workload->arrival == KVC_ARRIVAL_TRACE;
+    return workload->arrival == KVC_ARRIVAL_CURVE || workload->arrival == KVC_ARRIVAL_TRACE ||
+           workload->phase_count > 0;
 }
 
 uint32_t kvc_workload_flows(const struct kvc_workload *workload)
@@ -288,8 +358,12 @@ double kvc_workload_key_bytes_mean(const struct kvc_workload *workload)
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
         return 0;
     }
+    double sum = 0;
+    for (uint32_t i = 0; i < workload->phase_count; i++) {
+        sum += (double)workload->phases[i].key_bytes;
+    }
     if (workload->sizes == KVC_SIZES_FIXED) {
-        return (double)workload->key_bytes;
+        return workload->phase_count > 0 ? sum / workload->phase_count : (double)workload->key_bytes;
     }
     return kvc_size_set_key_mean((enum kvc_size_set)workload->sizes);
 }
@@ -475,5 +549,5 @@ enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct k
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.preload is %g; allowed are 0 to 1",
                              workload->preload_frac);
     }
-    return KVC_OK;
+    return kvc_phases_check(workload, diag);
 }

@@ -71,6 +71,19 @@ struct kvc_action {
     char invalidates[KVC_TEXT_MAX]; /**< Pairs that it deletes from the cache; empty: it reads. */
 };
 
+enum { KVC_PHASES_MAX = 8 /**< Phases of a load that alternates. */ };
+
+/** A phase of a load that alternates (sim/workload/phases.h). */
+struct kvc_phase {
+    double length_ns;     /**< How long it lasts in every cycle [ns]; 0: as long as the one before. */
+    uint64_t key_bytes;   /**< Size of its keys [bytes]. */
+    uint64_t value_bytes; /**< Size of its values [bytes]. */
+    double get_frac;      /**< Share of GET requests; the three shares add up to 1. */
+    double set_frac;      /**< Share of SET requests. */
+    double delete_frac;   /**< Share of DELETE requests. */
+    double zipf_s;        /**< Exponent of the popularity of its keys; 0: all are equally popular. */
+};
+
 /** A workload. */
 struct kvc_workload {
     uint64_t keys;        /**< Distinct keys, 1 to 2^32. */
@@ -98,6 +111,8 @@ struct kvc_workload {
     double preload_frac;    /**< Share of the keys, most popular first, stored before the run. */
     struct kvc_action actions[KVC_ACTIONS_MAX]; /**< What GETs and SETs are to the application. */
     uint32_t action_count;                      /**< Used entries of `actions`; 0: all are alike. */
+    struct kvc_phase phases[KVC_PHASES_MAX];    /**< What takes the place of sizes, mix and popularity. */
+    uint32_t phase_count;                       /**< Used entries of `phases`; 0: the load is one. */
 };
 
 /** The options of the table `workload`, except popularity and arrival, which are tables of their own. */
@@ -105,6 +120,9 @@ extern const struct kvc_option_table kvc_workload_option_table;
 
 /** The options of an action. */
 extern const struct kvc_option_table kvc_action_option_table;
+
+/** The options of a phase. */
+extern const struct kvc_option_table kvc_phase_option_table;
 
 /** The options of one point of a rate curve. */
 extern const struct kvc_option_table kvc_rate_curve_option_table;
@@ -120,7 +138,7 @@ uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload);
  * +infinity. */
 double kvc_workload_rate_max_mops(const struct kvc_workload *workload);
 
-/** Returns whether the load changes with time by itself: a rate curve or a trace. */
+/** Returns whether the load changes with time by itself: a rate curve, a trace or phases. */
 bool kvc_workload_changes(const struct kvc_workload *workload);
 
 /** Returns the clients that fill frames for one socket, at least 1. */

@@ -176,8 +176,9 @@ Test(workload, options_have_help_ranges_and_defaults)
         cr_assert_gt(strlen(option->help), 10);
         cr_assert(option->type == KVC_OPTION_CHOICE || option->max > option->min);
     }
-    /* The others are the actions, a list. */
-    cr_assert_eq(kvc_workload_option_table.count, sizeof(names) / sizeof(*names) + 1);
+    /* The others are the actions and the phases, two lists. */
+    cr_assert_eq(kvc_workload_option_table.count, sizeof(names) / sizeof(*names) + 2);
+    cr_assert_eq(kvc_phase_option_table.max_list, KVC_PHASES_MAX);
     cr_assert_eq(kvc_action_option_table.max_list, KVC_ACTIONS_MAX);
     cr_assert_eq(kvc_rate_curve_option_table.max_list, KVC_CURVE_MAX);
 }

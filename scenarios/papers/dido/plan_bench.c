@@ -34,16 +34,16 @@ static const char scenario_text[] =
     "return { name = \"plan-bench\", system = { kind = \"dido\", pipeline = \"megakv\", slab = \"4MiB\" },"
     " node = { cpu = { base = \"a10-7850k\", llc = 4 * 1024 * 1024 * scale },"
     "          gpu = { base = \"a10-7850k-gpu\", walk_free = 64e6 * scale } },"
-    " workload = { preset = \"K8-G95-S\", keys = 1000, arrival = \"saturate\" },"
+    " workload = { preset = \"K8-G95-U\", keys = 1000, arrival = \"saturate\" },"
     " run = { warmup = \"30ms\", duration = \"8ms\", bottleneck = \"utilization\" } }";
 
 /* Preset, keys that fill the slabs, GET share, skew (0: uniform), warm-up in ms: the paper's four sizes of
  * items, GET shares and skews (sec. V.A). */
 static const char *const workloads[] = {
-    "K8-G95-S 132e3 1 0 4",       "K8-G95-S 132e3 1 0.99 4",       "K8-G95-S 132e3 0.95 0.99 60",
-    "K8-G95-S 132e3 0.5 0.99 30", "K16-G95-S 44e3 1 0.99 4",       "K16-G95-S 44e3 0.95 0 40",
-    "K16-G95-S 44e3 0.5 0 30",    "K32-G95-S 13.9e3 1 0.99 4",     "K32-G95-S 13.9e3 0.95 0.99 40",
-    "K32-G95-S 13.9e3 0.5 0 30",  "K128-G95-S 3.6e3 0.95 0.99 20", "K128-G95-S 3.6e3 0.5 0.99 30",
+    "K8-G95-U 132e3 1 0 4",       "K8-G95-S 132e3 1 0.99 4",       "K8-G95-S 132e3 0.95 0.99 60",
+    "K8-G95-S 132e3 0.5 0.99 30", "K16-G95-S 44e3 1 0.99 4",       "K16-G95-U 44e3 0.95 0 40",
+    "K16-G95-U 44e3 0.5 0 30",    "K32-G95-S 13.9e3 1 0.99 4",     "K32-G95-S 13.9e3 0.95 0.99 40",
+    "K32-G95-U 13.9e3 0.5 0 30",  "K128-G95-S 3.6e3 0.95 0.99 20", "K128-G95-S 3.6e3 0.5 0.99 30",
 };
 
 struct row {

@@ -1,0 +1,156 @@
+#include "sim/workload/phases.h"
+
+#include <math.h>
+
+double kvc_phases_length_ns(const struct kvc_workload *workload, uint32_t phase)
+{
+    while (phase > 0 && workload->phases[phase].length_ns == 0) {
+        phase--;
+    }
+    return workload->phases[phase].length_ns;
+}
+
+static enum kvc_status check_phase(const struct kvc_workload *workload, uint32_t number,
+                                   struct kvc_diag *diag)
+{
+    const struct kvc_phase *phase = &workload->phases[number];
+    double sum = phase->get_frac + phase->set_frac + phase->delete_frac;
+    double length_ns = kvc_phases_length_ns(workload, number);
+    if (!isfinite(length_ns) || length_ns <= 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.phases.%u.length: found %g ns, allowed: above 0, or \"previous\" from "
+                             "the second phase on",
+                             number + 1, length_ns);
+    }
+    if (fabs(sum - 1) > 1e-9) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.phases.%u: get = %g, set = %g and delete = %g add up to %g; they must "
+                             "add up to 1",
+                             number + 1, phase->get_frac, phase->set_frac, phase->delete_frac, sum);
+    }
+    if (phase->key_bytes < sizeof(uint32_t) && workload->keys > 1ull << (8 * phase->key_bytes)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.phases.%u.key: found %llu bytes, which distinguish at most %llu keys, "
+                             "workload.keys is %llu",
+                             number + 1, (unsigned long long)phase->key_bytes, 1ull << (8 * phase->key_bytes),
+                             (unsigned long long)workload->keys);
+    }
+    return KVC_OK;
+}
+
+/* Returns what a workload with phases may not be, or NULL. */
+static const char *contradiction(const struct kvc_workload *workload)
+{
+    bool open = workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED;
+    return !open && workload->arrival != KVC_ARRIVAL_SATURATE
+               ? "workload.arrival: allowed with workload.phases are saturate, poisson_mops and fixed_mops"
+           : open && workload->fill != KVC_FILL_AT_ONCE
+               ? "workload.fill: allowed with workload.phases and an open loop is \"at_once\", because a frame "
+                 "has requests of one phase"
+           : workload->sizes != KVC_SIZES_FIXED
+               ? "workload.sizes: allowed with workload.phases is \"fixed\", the phases say key and value"
+           : workload->action_count > 0 ? "workload.actions: not allowed with workload.phases"
+           : workload->preload_frac < 1 ? "workload.preload: allowed with workload.phases is 1"
+           : workload->keys < workload->phase_count
+               ? "workload.keys: every one of workload.phases needs a key"
+               : NULL;
+}
+
+enum kvc_status kvc_phases_check(const struct kvc_workload *workload, struct kvc_diag *diag)
+{
+    const char *wrong = workload->phase_count > 0 ? contradiction(workload) : NULL;
+    enum kvc_status status = KVC_OK;
+    if (wrong != NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "%s", wrong);
+    }
+    for (uint32_t i = 0; status == KVC_OK && i < workload->phase_count; i++) {
+        status = check_phase(workload, i, diag);
+    }
+    return status;
+}
+
+double kvc_phases_cycle_ns(const struct kvc_workload *workload)
+{
+    double sum_ns = 0;
+    for (uint32_t i = 0; i < workload->phase_count; i++) {
+        sum_ns += kvc_phases_length_ns(workload, i);
+    }
+    return sum_ns;
+}
+
+/* Returns the time from the begin of a cycle to that of a phase [ns]. */
+static double offset_ns(const struct kvc_workload *workload, uint32_t phase)
+{
+    double sum_ns = 0;
+    for (uint32_t i = 0; i < phase; i++) {
+        sum_ns += kvc_phases_length_ns(workload, i);
+    }
+    return sum_ns;
+}
+
+/* Returns the begin of the cycle of a time [ns]. */
+static double cycle_begin_ns(const struct kvc_workload *workload, double time_ns)
+{
+    double cycle_ns = kvc_phases_cycle_ns(workload);
+    return floor(time_ns / cycle_ns) * cycle_ns;
+}
+
+uint32_t kvc_phases_at(const struct kvc_workload *workload, double time_ns)
+{
+    uint32_t phase = 0;
+    if (workload->phase_count > 0) {
+        double within_ns = time_ns - cycle_begin_ns(workload, time_ns);
+        while (phase + 1 < workload->phase_count && within_ns >= offset_ns(workload, phase + 1)) {
+            phase++;
+        }
+    }
+    return phase;
+}
+
+double kvc_phases_begin_ns(const struct kvc_workload *workload, double time_ns)
+{
+    return workload->phase_count > 0
+               ? cycle_begin_ns(workload, time_ns) + offset_ns(workload, kvc_phases_at(workload, time_ns))
+               : 0;
+}
+
+double kvc_phases_own_ns(const struct kvc_workload *workload, uint32_t phase, double time_ns)
+{
+    double length_ns = kvc_phases_length_ns(workload, phase), begin_ns = cycle_begin_ns(workload, time_ns);
+    double within_ns = time_ns - begin_ns - offset_ns(workload, phase);
+    return begin_ns / kvc_phases_cycle_ns(workload) * length_ns + fmin(fmax(within_ns, 0), length_ns);
+}
+
+double kvc_phases_time_ns(const struct kvc_workload *workload, uint32_t phase, double own_ns)
+{
+    double length_ns = kvc_phases_length_ns(workload, phase), cycles = floor(own_ns / length_ns);
+    return cycles * kvc_phases_cycle_ns(workload) + offset_ns(workload, phase) + own_ns - cycles * length_ns;
+}
+
+uint64_t kvc_phases_first_key(const struct kvc_workload *workload, uint32_t phase)
+{
+    return workload->keys * phase / kvc_phases_count(workload);
+}
+
+struct kvc_workload kvc_phases_workload(const struct kvc_workload *workload, uint32_t phase)
+{
+    struct kvc_workload one = *workload;
+    if (workload->phase_count > 0) {
+        const struct kvc_phase *like = &workload->phases[phase];
+        one.phase_count = 0;
+        one.keys = kvc_phases_first_key(workload, phase + 1) - kvc_phases_first_key(workload, phase);
+        one.key_bytes = like->key_bytes;
+        one.value_bytes = like->value_bytes;
+        one.get_frac = like->get_frac;
+        one.set_frac = like->set_frac;
+        one.delete_frac = like->delete_frac;
+        one.popularity = like->zipf_s > 0 ? KVC_POPULARITY_ZIPF : KVC_POPULARITY_UNIFORM;
+        one.zipf_s = like->zipf_s;
+    }
+    return one;
+}
+
+uint32_t kvc_phases_count(const struct kvc_workload *workload)
+{
+    return workload->phase_count > 0 ? workload->phase_count : 1;
+}
