@@ -16,7 +16,7 @@ static void add_stages(const struct kvc_dido_plan *plan, double every_ns, struct
                                  fmin(plan->period.busy_ns[s] / every_ns, 1));
         added->mean_us = plan->period.served_ns[s] * 1e-3;
     }
-    kvc_result_add_stage(result, "memory", "dram", fmin(plan->period.memory_ns / every_ns, 1));
+    kvc_metrics_set(&result->model, "memory_frac", fmin(plan->period.memory_ns / every_ns, 1));
 }
 
 /* Adds the shares of the GPU's time that its kernels take. */

@@ -36,6 +36,6 @@ static void speed_dram(struct kvc_scenario *scenario, double factor)
 const struct kvc_model_resource kvc_dido_resources[] = {
     {.name = "cpu", .device = "cpu", .stages = {"stage1", "stage3"}, .speed_up = speed_cpu},
     {.name = "gpu", .device = "gpu", .stages = {"stage2"}, .speed_up = speed_gpu},
-    {.name = "dram", .device = "dram", .stages = {"memory", "stage1", "stage3"}, .speed_up = speed_dram},
+    {.name = "dram", .device = "dram", .stages = {"stage1", "stage2", "stage3"}, .speed_up = speed_dram},
     {.name = NULL},
 };

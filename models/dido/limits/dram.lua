@@ -1,6 +1,6 @@
 -- The GPU copies large values for as long as their lines take, and the cores do next to nothing.
 return {
-  name = "dram stage2 gpu",
+  name = "dram stage2 dram",
   system = {
     kind = "dido", network = "memory", stealing = false, interval = "2ms",
     pipeline = "cpu RV PP MM > gpu search insert delete KC RD WR > cpu SD",
