@@ -62,7 +62,7 @@ static struct kvc_loaded *load(const char *pipeline)
 {
     struct kvc_overrides set = {0};
     struct kvc_diag diag = {0};
-    struct kvc_loaded *loaded;
+    struct kvc_loaded *loaded = NULL;
     enum kvc_status status = kvc_overrides_add(&set, "system.pipeline", pipeline, &diag);
     for (uint32_t i = 0; status == KVC_OK && i < overrides.count; i++) {
         status = kvc_overrides_add(&set, overrides.entry[i].path, overrides.entry[i].value, &diag);
