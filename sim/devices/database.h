@@ -69,8 +69,10 @@ static inline double kvc_database_ns(const struct kvc_database *database, bool w
     return writes && database->write_ns >= 0 ? database->write_ns : database->read_ns;
 }
 
-/** Returns the number of pages of all data and of the pool, both at least 1. */
+/** Returns the number of pages of all data, at least 1. */
 uint32_t kvc_database_data_pages(const struct kvc_database *database);
+
+/** Returns the number of pages of the pool, at least 1. */
 uint32_t kvc_database_pool_pages(const struct kvc_database *database);
 
 /** Returns the memory that the simulation of the pool needs [bytes]. */

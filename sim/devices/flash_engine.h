@@ -86,9 +86,11 @@ void kvc_flash_read(struct kvc_flash_engine *engine, double now_ns, uint64_t pag
  * has taken it. */
 void kvc_flash_program(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag);
 
-/** Ask at `now_ns` for a sector of a drive with a translation layer, or to write it. Sectors are counted over
- * all pages. `tag` comes back when the sector has left the drive, or the drive has taken it. */
+/** Asks at `now_ns` for a sector of a drive with a translation layer. Sectors are counted over all pages.
+ * `tag` comes back when the sector has left the drive. */
 void kvc_flash_read_sector(struct kvc_flash_engine *engine, double now_ns, uint64_t sector, uint32_t tag);
+
+/** Asks at `now_ns` to write such a sector. `tag` comes back when the drive has taken it. */
 void kvc_flash_write_sector(struct kvc_flash_engine *engine, double now_ns, uint64_t sector, uint32_t tag);
 
 /** Asks at `now_ns` to erase the block in which `page` lies. `tag` comes back when it is erased. A

@@ -42,12 +42,12 @@ enum {
 
 /** The layer of one drive. */
 struct kvc_flash_translation {
-    struct kvc_flash_translation_size size;
+    struct kvc_flash_translation_size size;    /**< Sizes of the drive. */
     uint32_t *place;                           /**< Place of each sector; or one of the above. */
     uint32_t *owner;                           /**< Valid sector at each place; or KVC_FLASH_UNWRITTEN. */
     struct kvc_flash_translation_block *block; /**< Blocks, those of a chip consecutive. */
-    struct kvc_flash_translation_chip *chip;
-    uint32_t turn;    /**< Chip that is filled next, in no time. */
+    struct kvc_flash_translation_chip *chip;   /**< State of each chip. */
+    uint32_t turn;                             /**< Chip that is filled next, in no time. */
     uint32_t *held;   /**< For each chip, sectors of two pages that wait for a place. */
     uint64_t written; /**< Sectors that the host has written. */
     uint64_t moved;   /**< Sectors that garbage collection has moved. */
@@ -77,10 +77,14 @@ double kvc_flash_translation_bytes(const struct kvc_flash *flash, uint64_t pages
 /** Opens a layer in which nothing is written. Exits with status 3 if memory is short. */
 void kvc_flash_translation_open(struct kvc_flash_translation *map,
                                 const struct kvc_flash_translation_size *size);
+
+/** Frees what the layer holds, not the struct. */
 void kvc_flash_translation_close(struct kvc_flash_translation *map);
 
-/** Returns the chip and the page within all pages of the drive of a place. */
+/** Returns the chip of a place. */
 uint32_t kvc_flash_translation_chip_of(const struct kvc_flash_translation *map, uint32_t place);
+
+/** Returns the page of a place, among all pages of the drive. */
 uint32_t kvc_flash_translation_page_of(const struct kvc_flash_translation *map, uint32_t place);
 
 /** Returns the number of valid sectors of a block, counted over all chips. */
@@ -110,9 +114,10 @@ bool kvc_flash_translation_settle(struct kvc_flash_translation *map, uint32_t ch
 /** Erases the block that was collected. */
 void kvc_flash_translation_erase(struct kvc_flash_translation *map, uint32_t chip);
 
-/** Write all sectors in order, and `count` sectors at random, all equally likely, in no time. Chips write in
- * turn. */
+/** Writes all sectors in order, in no time. Chips write in turn. */
 void kvc_flash_translation_fill(struct kvc_flash_translation *map);
+
+/** Writes `count` sectors at random, all equally likely, likewise. */
 void kvc_flash_translation_scatter(struct kvc_flash_translation *map, uint64_t count, struct kvc_rng *rng);
 
 #endif

@@ -71,10 +71,10 @@ struct kvc_stage_graph_ops {
 
 /** A stage, and the actor that works for it. */
 struct kvc_stage_worker {
-    struct kvc_stage_graph *graph;
-    uint32_t number;
-    uint32_t processor;    /**< Of its latest batch; UINT32_MAX: it had none. */
-    struct kvc_ring queue; /**< Numbers of batches that wait for the stage. */
+    struct kvc_stage_graph *graph; /**< The graph it belongs to. */
+    uint32_t number;               /**< Of its stage. */
+    uint32_t processor;            /**< Of its latest batch; UINT32_MAX: it had none. */
+    struct kvc_ring queue;         /**< Numbers of batches that wait for the stage. */
     struct kvc_gate *gate; /**< Wakes it when a batch has come, or when there is something to steal. */
     bool idles;            /**< It waits at its gate. */
     bool called;           /**< A batch has come since it last looked. */
@@ -90,10 +90,10 @@ struct kvc_stage_worker {
 /** A graph. The owner fills the first fields and opens it before the engine runs; it must stay where it is.
  */
 struct kvc_stage_graph {
-    const struct kvc_stage_graph_ops *ops;
-    void *data;
-    uint32_t workers; /**< Stages of the longest pipeline. */
-    struct kvc_stage_worker worker[KVC_STAGE_GRAPH_MAX];
+    const struct kvc_stage_graph_ops *ops;               /**< What the store does. */
+    void *data;                                          /**< Handed to these functions. */
+    uint32_t workers;                                    /**< Stages of the longest pipeline. */
+    struct kvc_stage_worker worker[KVC_STAGE_GRAPH_MAX]; /**< Its workers, by stage. */
 };
 
 /** Creates the workers and their actors. */
