@@ -85,6 +85,9 @@ void kvc_dido_set_load(struct kvc_dido_config *config, const struct kvc_workload
 /* Makes a configuration whose slabs are settled that of a phase. */
 static void set_phase(struct kvc_dido_config *config, const struct kvc_workload *workload, uint32_t phase)
 {
+    if (workload->phase_count == 0) {
+        return; /* It is that of the load already. */
+    }
     struct kvc_workload load = kvc_phases_workload(workload, phase);
     double part = slab_bytes_of_phase(config, workload, phase) / slab_bytes_auto(config, workload);
     config->other_items = (double)(workload->keys - load.keys);
@@ -171,7 +174,7 @@ enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *into
     config->index_bytes =
         options->index_bytes > 0 ? options->index_bytes : index_bytes_auto((double)workload->keys);
     config->slab_bytes = options->slab_bytes > 0 ? options->slab_bytes : slab_bytes_auto(config, workload);
-    config->sample_rate = kvc_run_sample_rate(&scenario->run, config->index_bytes + config->slab_bytes);
+    config->sample_rate = kvc_run_sample_rate(&scenario->run, kvc_dido_data_bytes(config));
     struct kvc_workload load = kvc_phases_workload(workload, 0);
     kvc_dido_set_load(config, &load);
     return set_pipeline(config, workload, diag);
@@ -181,7 +184,7 @@ static enum kvc_status check_memory(const struct kvc_dido_config *config, const 
                                     struct kvc_diag *diag)
 {
     uint64_t index = (uint64_t)config->index_bytes;
-    double memory_bytes = config->gpu->memory_bytes, bytes = config->index_bytes + config->slab_bytes;
+    double memory_bytes = config->gpu->memory_bytes, bytes = kvc_dido_data_bytes(config);
     if (index < LINE_BYTES || (index & (index - 1)) != 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "system.index: found %llu bytes, allowed: a power of two from %d on",

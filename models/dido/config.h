@@ -46,6 +46,12 @@ static inline const struct kvc_dido_config *kvc_dido_config_of(const struct kvc_
     return scenario->config;
 }
 
+/* Returns the memory of the index and the items [bytes]. */
+static inline double kvc_dido_data_bytes(const struct kvc_dido_config *config)
+{
+    return config->index_bytes + config->slab_bytes;
+}
+
 /* Returns the longest time of a stage of a pipeline [ns]. */
 double kvc_dido_interval_ns(const struct kvc_dido_config *config, const struct kvc_dido_pipeline *pipeline);
 

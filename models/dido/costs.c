@@ -6,15 +6,7 @@
 #include "models/megakv/cache.h"
 #include "sim/devices/gpu_waves.h"
 
-#define BIT(task) (1u << (task))
-
 enum { KINDS = KVC_OP_COUNT, SLOT_BYTES = 8, BUCKETS = 2 /* Places of a key. */ };
-
-/* The order in which a query meets the tasks of a stage. */
-static const enum kvc_dido_task order[KVC_DIDO_TASKS] = {
-    KVC_DIDO_RV,    KVC_DIDO_PP, KVC_DIDO_MM, KVC_DIDO_SEARCH, KVC_DIDO_INSERT,
-    KVC_DIDO_ERASE, KVC_DIDO_KC, KVC_DIDO_RD, KVC_DIDO_WR,     KVC_DIDO_SD,
-};
 
 struct kvc_dido_mix kvc_dido_mix_of(const struct kvc_dido_config *config, const struct kvc_workload *workload)
 {
@@ -43,8 +35,7 @@ struct kvc_dido_mix kvc_dido_mix_of(const struct kvc_dido_config *config, const 
 
 /* ---- one task ---- */
 
-/* Returns how many queries of an operation do a task, per query of the batch. */
-static double share_of(const struct kvc_dido_mix *mix, enum kvc_dido_task task, enum kvc_op op)
+double kvc_dido_share_of(const struct kvc_dido_mix *mix, enum kvc_dido_task task, enum kvc_op op)
 {
     const double share[KINDS] = {mix->get_frac, mix->set_frac, 1 - mix->get_frac - mix->set_frac};
     switch (task) {
@@ -69,7 +60,7 @@ static double share_of(const struct kvc_dido_mix *mix, enum kvc_dido_task task, 
 static struct kvc_dido_work work_of(const struct kvc_dido_mix *mix, uint32_t tasks, enum kvc_dido_task task,
                                     enum kvc_op op, bool on_gpu)
 {
-    bool copied = task == KVC_DIDO_WR && (tasks & BIT(KVC_DIDO_RD)) != 0;
+    bool copied = task == KVC_DIDO_WR && (tasks & kvc_dido_bit(KVC_DIDO_RD)) != 0;
     struct kvc_dido_work work = kvc_dido_work_of(task, op, (uint32_t)lround(mix->key_bytes),
                                                  copied ? 0 : (uint32_t)lround(mix->value_bytes), on_gpu);
     const double counted = task == KVC_DIDO_SEARCH   ? mix->search_lines
@@ -80,21 +71,16 @@ static struct kvc_dido_work work_of(const struct kvc_dido_mix *mix, uint32_t tas
     return work;
 }
 
-static bool is_index(enum kvc_dido_task task)
-{
-    return task == KVC_DIDO_SEARCH || task == KVC_DIDO_INSERT || task == KVC_DIDO_ERASE;
-}
-
 /* Returns whether an earlier task of the stage has fetched the first line of the item. */
 static bool is_fetched(uint32_t tasks, enum kvc_dido_task task)
 {
-    return task == KVC_DIDO_RD && (tasks & BIT(KVC_DIDO_KC)) != 0;
+    return task == KVC_DIDO_RD && (tasks & kvc_dido_bit(KVC_DIDO_KC)) != 0;
 }
 
 /* Returns the share of a task's lines that the CPU's last-level cache holds. Frames pass through it once. */
 static double cached_frac(const struct kvc_dido_config *config, enum kvc_dido_task task)
 {
-    return is_index(task)                                                      ? config->bucket_cached_frac
+    return kvc_dido_is_index(task)                                             ? config->bucket_cached_frac
            : task == KVC_DIDO_MM || task == KVC_DIDO_KC || task == KVC_DIDO_RD ? config->item_cached_frac
                                                                                : 0;
 }
@@ -144,7 +130,7 @@ static double add_on_core(const struct kvc_dido_config *config, const struct kvc
     double random_stall_ns = fmax(random_ns - cpu->lookahead_ns, 0);
     double cached_stall_ns = fmax(kvc_cpu_llc_hit_ns(cpu) - cpu->lookahead_ns, 0);
     for (int op = 0; op < KINDS; op++) {
-        double queries = share_of(mix, task, (enum kvc_op)op);
+        double queries = kvc_dido_share_of(mix, task, (enum kvc_op)op);
         if (queries <= 0) {
             continue;
         }
@@ -181,7 +167,7 @@ static void add_to_kernel(const struct kvc_dido_config *config, const struct kvc
 {
     double line_bytes = config->dram->line_bytes;
     for (int op = 0; op < KINDS; op++) {
-        double queries = share_of(mix, task, (enum kvc_op)op);
+        double queries = kvc_dido_share_of(mix, task, (enum kvc_op)op);
         if (queries <= 0) {
             continue;
         }
@@ -208,18 +194,16 @@ static double kernel_ns(const struct kvc_dido_config *config, const struct kvc_g
                 kvc_dram_channel_ns(config->dram, load) / kvc_dram_channels(config->dram));
 }
 
-/* Returns the time of the kernel of insert or delete for a batch [ns]. */
-static double index_kernel_ns(const struct kvc_dido_config *config, enum kvc_dido_task task,
-                              const struct kvc_dido_mix *mix, double queries, struct kvc_dram_load *load)
+/* Returns the time of the kernel of insert or delete for so many queries of an operation [ns]. */
+static double index_kernel_ns(const struct kvc_dido_config *config, enum kvc_dido_task task, enum kvc_op op,
+                              const struct kvc_dido_mix *mix, double jobs, struct kvc_dram_load *load)
 {
-    enum kvc_op op = task == KVC_DIDO_INSERT ? KVC_OP_SET : KVC_OP_DELETE;
-    struct kvc_dido_work work = work_of(mix, BIT(task), task, op, true);
-    double jobs = queries * share_of(mix, task, op);
+    struct kvc_dido_work work = work_of(mix, kvc_dido_bit(task), task, op, true);
     struct kvc_gpu_waves waves = {.threads = jobs,
                                   .instructions = work.instructions,
                                   .depth = work.random_lines + work.next_lines,
                                   .random = work.random_lines,
-                                  .bytes = config->index_bytes + config->slab_bytes};
+                                  .bytes = kvc_dido_data_bytes(config)};
     struct kvc_dram_load job = {.random_reads = work.random_lines, .random_writes = work.random_lines};
     struct kvc_dram_load all = {0};
     kvc_dram_load_add(&all, &job, jobs);
@@ -239,18 +223,19 @@ static void add_gpu(const struct kvc_dido_config *config, const struct kvc_dido_
                     uint32_t tasks, const struct kvc_dido_mix *mix, double queries,
                     struct kvc_dido_cost *cost, struct kvc_dram_load *load)
 {
-    struct kvc_gpu_waves waves = {.threads = queries, .bytes = config->index_bytes + config->slab_bytes};
+    struct kvc_gpu_waves waves = {.threads = queries, .bytes = kvc_dido_data_bytes(config)};
     struct kvc_dram_load own = {0}; /* Of the kernel in which each thread has a query. */
     double before_ns = 0;
     bool launched = false, opened = false;
     for (int i = 0; i < KVC_DIDO_TASKS; i++) {
-        enum kvc_dido_task task = order[i];
-        if ((tasks & BIT(task)) == 0) {
+        enum kvc_dido_task task = (enum kvc_dido_task)i;
+        if ((tasks & kvc_dido_bit(task)) == 0) {
             continue;
         }
         if (task == KVC_DIDO_INSERT || task == KVC_DIDO_ERASE) {
-            double jobs = share_of(mix, task, task == KVC_DIDO_INSERT ? KVC_OP_SET : KVC_OP_DELETE);
-            double index_ns = jobs > 0 ? index_kernel_ns(config, task, mix, queries, load) : 0;
+            enum kvc_op op = task == KVC_DIDO_INSERT ? KVC_OP_SET : KVC_OP_DELETE;
+            double jobs = queries * kvc_dido_share_of(mix, task, op);
+            double index_ns = jobs > 0 ? index_kernel_ns(config, task, op, mix, jobs, load) : 0;
             double launch_ns = jobs > 0 ? launch_of(config->gpu, &launched) : 0;
             cost->kernel_ns += index_ns;
             cost->launch_ns += launch_ns;
@@ -283,9 +268,9 @@ struct kvc_dido_cost kvc_dido_cost_of(const struct kvc_dido_config *config,
         add_gpu(config, pipeline, tasks, mix, queries, &cost, &load);
     } else {
         for (int i = 0; i < KVC_DIDO_TASKS; i++) {
-            enum kvc_dido_task task = order[i];
+            enum kvc_dido_task task = (enum kvc_dido_task)i;
             struct kvc_dram_load per_query = {0};
-            if ((tasks & BIT(task)) != 0) {
+            if ((tasks & kvc_dido_bit(task)) != 0) {
                 cost.task_ns[task] = queries * add_on_core(config, pipeline, tasks, task, mix, &per_query);
                 cost.core_ns += cost.task_ns[task];
                 kvc_dram_load_add(&load, &per_query, queries);
@@ -305,10 +290,10 @@ double kvc_dido_taking_ns(const struct kvc_dido_config *config, bool on_gpu, dou
 
 uint32_t kvc_dido_stealable(const struct kvc_dido_stage *stage)
 {
-    const uint32_t only_cpu = BIT(KVC_DIDO_RV) | BIT(KVC_DIDO_SD);
+    const uint32_t only_cpu = kvc_dido_bit(KVC_DIDO_RV) | kvc_dido_bit(KVC_DIDO_SD);
     uint32_t tasks = 0;
     for (int i = 0; i < KVC_DIDO_TASKS; i++) {
-        uint32_t task = BIT(order[i]);
+        uint32_t task = kvc_dido_bit((enum kvc_dido_task)i);
         if (!stage->on_gpu && (task & only_cpu & stage->tasks) != 0) {
             break;
         }

@@ -12,7 +12,7 @@ static double memory_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
     double rate = (double)config->sample_rate;
-    return rate > 0 ? (config->index_bytes + config->slab_bytes) / rate : 0;
+    return rate > 0 ? kvc_dido_data_bytes(config) / rate : 0;
 }
 
 static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t seed, void **state,

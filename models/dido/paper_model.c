@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#define BIT(task) (1u << (task))
-
 /* What the model knows of a processor. */
 struct processor {
     double instruction_ns; /* 1 / IPC. */
@@ -30,21 +28,11 @@ static struct processor gpu_of(const struct kvc_dido_config *config)
 /* Returns how many queries of the batch do a task, per query. */
 static double share_of(const struct kvc_dido_mix *mix, enum kvc_dido_task task)
 {
-    switch (task) {
-    case KVC_DIDO_MM:
-        return mix->set_frac;
-    case KVC_DIDO_INSERT:
-        return mix->insert_frac;
-    case KVC_DIDO_ERASE:
-        return mix->erase_frac;
-    case KVC_DIDO_SEARCH:
-    case KVC_DIDO_KC:
-        return mix->get_frac;
-    case KVC_DIDO_RD:
-        return mix->get_frac * mix->hit_frac;
-    default:
-        return 1;
+    double sum = 0;
+    for (int op = 0; op < KVC_OP_COUNT; op++) {
+        sum += kvc_dido_share_of(mix, task, (enum kvc_op)op);
     }
+    return sum;
 }
 
 /* Sets the accesses of a query in a task to memory and to the cache. */
@@ -70,8 +58,8 @@ static void count_accesses(const struct kvc_dido_config *config, const struct kv
         *cache = task == KVC_DIDO_MM ? fmax(floor(lines - 1), 0) : 0;
         break;
     case KVC_DIDO_RD:
-        *memory = (tasks & BIT(KVC_DIDO_KC)) != 0 ? 0 : 1;
-        *cache = (tasks & BIT(KVC_DIDO_KC)) != 0 ? ceil(lines) : fmax(floor(lines - 1), 0);
+        *memory = (tasks & kvc_dido_bit(KVC_DIDO_KC)) != 0 ? 0 : 1;
+        *cache = (tasks & kvc_dido_bit(KVC_DIDO_KC)) != 0 ? ceil(lines) : fmax(floor(lines - 1), 0);
         break;
     case KVC_DIDO_WR:
         *cache = ceil(lines);
@@ -99,12 +87,12 @@ static double task_ns(const struct kvc_dido_config *config, const struct kvc_did
     struct processor processor = stage->on_gpu ? gpu_of(config) : cpu_of(config, stage->cores);
     if (task == KVC_DIDO_RV || task == KVC_DIDO_SD) {
         struct kvc_dido_pipeline alone = {.stages = 1, .stage = {{.tasks = ~0u, .cores = 1}}};
-        return kvc_dido_cost_of(config, &alone, BIT(task), false, mix, queries).core_ns / stage->cores;
+        return kvc_dido_cost_of(config, &alone, kvc_dido_bit(task), false, mix, queries).core_ns /
+               stage->cores;
     }
     double memory, cache;
     count_accesses(config, mix, stage->tasks, task, &memory, &cache);
-    bool index = task == KVC_DIDO_SEARCH || task == KVC_DIDO_INSERT || task == KVC_DIDO_ERASE;
-    double popular = index || stage->on_gpu ? 0 : config->popular_frac;
+    double popular = kvc_dido_is_index(task) || stage->on_gpu ? 0 : config->popular_frac;
     cache += popular * memory;
     memory *= 1 - popular;
     return queries * share_of(mix, task) *

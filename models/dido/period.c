@@ -10,6 +10,7 @@ struct work {
     const struct kvc_dido_pipeline *pipeline;
     const struct kvc_dido_mix *mix;
     double queries;
+    struct kvc_dido_cost whole[KVC_DIDO_STAGES_MAX]; /* Of each stage, by its own processor. */
 };
 
 static double stage_ns(const struct kvc_dido_stage *stage, const struct kvc_dido_cost *cost)
@@ -17,16 +18,20 @@ static double stage_ns(const struct kvc_dido_stage *stage, const struct kvc_dido
     return stage->on_gpu ? cost->launch_ns + cost->kernel_ns : cost->core_ns / stage->cores;
 }
 
-/* Returns what some tasks of a stage take of a processor for the whole batch, tags included. */
-static struct kvc_dido_flow_work flow_work(const struct work *work, uint32_t tasks, bool on_gpu, double cores)
+static struct kvc_dido_cost cost_of(const struct work *work, uint32_t tasks, bool on_gpu)
 {
-    struct kvc_dido_cost cost =
-        kvc_dido_cost_of(work->config, work->pipeline, tasks, on_gpu, work->mix, work->queries);
+    return kvc_dido_cost_of(work->config, work->pipeline, tasks, on_gpu, work->mix, work->queries);
+}
+
+/* Returns what tasks with this cost take of a processor for the whole batch, tags included. */
+static struct kvc_dido_flow_work flow_work(const struct work *work, const struct kvc_dido_cost *cost,
+                                           uint32_t tasks, bool on_gpu, double cores)
+{
     double taking_ns = tasks != 0 ? kvc_dido_taking_ns(work->config, on_gpu, work->queries) : 0;
-    return (struct kvc_dido_flow_work){.launch_ns = cost.launch_ns,
-                                       .alone_ns = (on_gpu ? cost.kernel_ns : cost.core_ns) / cores +
+    return (struct kvc_dido_flow_work){.launch_ns = cost->launch_ns,
+                                       .alone_ns = (on_gpu ? cost->kernel_ns : cost->core_ns) / cores +
                                                    taking_ns / cores,
-                                       .channel_ns = cost.channel_ns};
+                                       .channel_ns = cost->channel_ns};
 }
 
 /* Lets the batches flow with stealing. */
@@ -38,15 +43,17 @@ static void steal(const struct work *work, struct kvc_dido_period *period)
                                  .set_frac = (double)work->config->options->steal_set / work->queries};
     for (uint32_t s = 0; s < pipeline->stages; s++) {
         const struct kvc_dido_stage *stage = &pipeline->stage[s];
-        uint32_t stolen = kvc_dido_stealable(stage);
+        uint32_t stolen = kvc_dido_stealable(stage), rest = stage->tasks & ~stolen;
+        struct kvc_dido_cost stolen_cost = cost_of(work, stolen, !stage->on_gpu);
+        struct kvc_dido_cost rest_cost = cost_of(work, rest, stage->on_gpu);
         double cores = stage->on_gpu ? 1 : stage->cores;
         flow.stage[s] = (struct kvc_dido_flow_stage){
             .on_gpu = stage->on_gpu,
             .can_be_stolen = stolen != 0,
             .cores = cores,
-            .whole = flow_work(work, stage->tasks, stage->on_gpu, cores),
-            .stolen = flow_work(work, stolen, !stage->on_gpu, 1),
-            .rest = flow_work(work, stage->tasks & ~stolen, stage->on_gpu, cores),
+            .whole = flow_work(work, &work->whole[s], stage->tasks, stage->on_gpu, cores),
+            .stolen = flow_work(work, &stolen_cost, stolen, !stage->on_gpu, 1),
+            .rest = flow_work(work, &rest_cost, rest, stage->on_gpu, cores),
         };
     }
     struct kvc_dido_flow_result result = kvc_dido_flow_of(&flow);
@@ -70,11 +77,11 @@ struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
     bool on_gpu = false;
     for (uint32_t s = 0; s < pipeline->stages; s++) {
         const struct kvc_dido_stage *stage = &pipeline->stage[s];
-        struct kvc_dido_cost cost =
-            kvc_dido_cost_of(config, pipeline, stage->tasks, stage->on_gpu, mix, queries);
-        period.stage_ns[s] = period.served_ns[s] = stage_ns(stage, &cost);
-        period.busy_ns[s] = period.stage_ns[s] - cost.launch_ns;
-        period.memory_ns += cost.channel_ns / kvc_dram_channels(config->dram);
+        struct kvc_dido_cost *whole = &work.whole[s];
+        *whole = cost_of(&work, stage->tasks, stage->on_gpu);
+        period.stage_ns[s] = period.served_ns[s] = stage_ns(stage, whole);
+        period.busy_ns[s] = period.stage_ns[s] - whole->launch_ns;
+        period.memory_ns += whole->channel_ns / kvc_dram_channels(config->dram);
         period.slowest = period.stage_ns[s] > period.stage_ns[period.slowest] ? s : period.slowest;
         on_gpu = on_gpu || stage->on_gpu;
     }

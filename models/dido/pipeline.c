@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BIT(task) (1u << (task))
-
 const char kvc_dido_megakv_pipeline[] = "cpu RV PP MM > gpu search insert delete > cpu KC RD WR SD";
 
 /* A task must not be at an earlier stage than the one that it needs. */
@@ -72,12 +70,12 @@ static enum kvc_status read_task(const char *word, uint32_t *seen, struct kvc_di
         if (strcmp(word, kvc_dido_task_names[task]) != 0) {
             continue;
         }
-        if ((*seen & BIT(task)) != 0) {
+        if ((*seen & kvc_dido_bit((enum kvc_dido_task)task)) != 0) {
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                                  "system.pipeline: found %s twice, allowed: every task once", word);
         }
-        *seen |= BIT(task);
-        stage->tasks |= BIT(task);
+        *seen |= kvc_dido_bit((enum kvc_dido_task)task);
+        stage->tasks |= kvc_dido_bit((enum kvc_dido_task)task);
         return KVC_OK;
     }
     return refuse_word(word, "RV, PP, MM, search, insert, delete, KC, RD, WR, SD, or > and the next stage",
@@ -89,7 +87,7 @@ static enum kvc_status check_stages(const struct kvc_dido_pipeline *pipeline, ui
 {
     uint32_t on_gpu = 0;
     for (int task = 0; task < KVC_DIDO_TASKS; task++) {
-        if ((seen & BIT(task)) == 0) {
+        if ((seen & kvc_dido_bit((enum kvc_dido_task)task)) == 0) {
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                                  "system.pipeline: found no %s, allowed: every task once",
                                  kvc_dido_task_names[task]);
@@ -102,7 +100,7 @@ static enum kvc_status check_stages(const struct kvc_dido_pipeline *pipeline, ui
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                                  "system.pipeline: found no task in stage %u, allowed: at least one", s + 1);
         }
-        if (stage->on_gpu && (stage->tasks & (BIT(KVC_DIDO_RV) | BIT(KVC_DIDO_SD))) != 0) {
+        if (stage->on_gpu && (stage->tasks & (kvc_dido_bit(KVC_DIDO_RV) | kvc_dido_bit(KVC_DIDO_SD))) != 0) {
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.pipeline: found %s on the gpu, allowed: cpu",
                                  kvc_dido_stage_has(stage, KVC_DIDO_RV) ? "RV" : "SD");
         }
@@ -228,7 +226,7 @@ static struct kvc_dido_pipeline divided(uint32_t first, uint32_t end)
     struct kvc_dido_pipeline pipeline = {.stages = first < end ? 3 : 1};
     for (uint32_t i = 0; i < CHAIN; i++) {
         uint32_t stage = first == end || i < first ? 0 : i < end ? 1 : 2;
-        pipeline.stage[stage].tasks |= BIT(chain[i]);
+        pipeline.stage[stage].tasks |= kvc_dido_bit(chain[i]);
     }
     pipeline.stage[1].on_gpu = first < end;
     return pipeline;
@@ -246,8 +244,8 @@ void kvc_dido_pipeline_visit_all(uint32_t cores,
             for (uint32_t insert = from; insert < chained.stages; insert++) {
                 for (uint32_t erase = from; erase < chained.stages; erase++) {
                     struct kvc_dido_pipeline pipeline = chained;
-                    pipeline.stage[insert].tasks |= BIT(KVC_DIDO_INSERT);
-                    pipeline.stage[erase].tasks |= BIT(KVC_DIDO_ERASE);
+                    pipeline.stage[insert].tasks |= kvc_dido_bit(KVC_DIDO_INSERT);
+                    pipeline.stage[erase].tasks |= kvc_dido_bit(KVC_DIDO_ERASE);
                     kvc_dido_pipeline_visit_cores(&pipeline, cores, visit, data);
                 }
             }

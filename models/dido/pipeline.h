@@ -44,7 +44,7 @@ extern const char kvc_dido_megakv_pipeline[];
 
 static inline bool kvc_dido_stage_has(const struct kvc_dido_stage *stage, enum kvc_dido_task task)
 {
-    return (stage->tasks >> task & 1) != 0;
+    return (stage->tasks & kvc_dido_bit(task)) != 0;
 }
 
 /* Returns the number of the stage that does a task. */

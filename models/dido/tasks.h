@@ -39,7 +39,8 @@
 
 #include "sim/workload/batch.h"
 
-/* The paper's eight tasks, with its index operations as tasks of their own (sec. III.B.2). */
+/* The paper's eight tasks, with its index operations as tasks of their own (sec. III.B.2), in the order in
+ * which a query meets those of a stage. */
 enum kvc_dido_task {
     KVC_DIDO_RV,     /* Receive frames. */
     KVC_DIDO_PP,     /* Process packets: parse requests. */
@@ -53,6 +54,17 @@ enum kvc_dido_task {
     KVC_DIDO_SD,     /* Send frames. */
     KVC_DIDO_TASKS,  /* Number of tasks. */
 };
+
+/* Returns the bit of a task in a set of tasks. */
+static inline uint32_t kvc_dido_bit(enum kvc_dido_task task)
+{
+    return UINT32_C(1) << task;
+}
+
+static inline bool kvc_dido_is_index(enum kvc_dido_task task)
+{
+    return task == KVC_DIDO_SEARCH || task == KVC_DIDO_INSERT || task == KVC_DIDO_ERASE;
+}
 
 /* Names of the tasks, as the paper has them. */
 extern const char *const kvc_dido_task_names[KVC_DIDO_TASKS];
