@@ -4,18 +4,22 @@
 #include <stdlib.h>
 
 #include "models/dido/batch_size.h"
-#include "models/dido/simulation.h"
 #include "models/dido/recovery.h"
+#include "models/dido/simulation.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/workload/phases.h"
 
 /* ---- batches ---- */
 
+static bool saturates(const struct kvc_dido_simulation *simulation)
+{
+    return simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+}
+
 /* Takes the requests that have arrived, as many as a batch may have. Returns whether there are any. */
 static bool receive(struct kvc_dido_simulation *simulation, struct kvc_batch *rows, double now_ns)
 {
-    bool saturates = simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
     uint32_t most = (uint32_t)lround(simulation->batch_queries);
     uint64_t started = kvc_clock_ticks();
     rows->count = 0;
@@ -23,7 +27,7 @@ static bool receive(struct kvc_dido_simulation *simulation, struct kvc_batch *ro
         ;
     }
     simulation->replica.source_ticks += kvc_clock_ticks() - started;
-    for (uint32_t i = 0; saturates && i < rows->count; i++) {
+    for (uint32_t i = 0; saturates(simulation) && i < rows->count; i++) {
         rows->sent_ns[i] = now_ns;
     }
     kvc_recorder_offered(&simulation->replica.recorder, rows->sent_ns, rows->count);
@@ -42,28 +46,33 @@ static struct kvc_stage_batch *free_batch(struct kvc_dido_simulation *simulation
     return under_way < simulation->pipeline.stages ? batch : NULL;
 }
 
-/* Prepares a batch that has its requests. A batch of several phases counts as one of its first request's,
- * whose caches and frames it has. */
-static void prepare(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch, double now_ns)
+/* Sets the mean sizes of the queries of a batch. */
+static void set_sizes(struct kvc_dido_mix *mix, const struct kvc_batch *rows)
 {
-    const struct kvc_workload *workload = &simulation->scenario->workload;
-    const struct kvc_batch *rows = batch->rows;
-    const struct kvc_dido_load *load = &simulation->load[kvc_phases_at(workload, rows->sent_ns[0])];
     uint64_t key_bytes = 0, value_bytes = 0;
-    batch->under_way = true;
-    batch->began_ns = now_ns;
-    batch->slowest_ns = 0;
-    kvc_dido_sample(simulation, batch);
     for (uint32_t i = 0; i < rows->count; i++) {
         key_bytes += rows->key_bytes[i];
         value_bytes += rows->value_bytes[i];
     }
+    mix->key_bytes = (double)key_bytes / rows->count;
+    mix->value_bytes = (double)value_bytes / rows->count;
+}
+
+/* Prepares a batch that has its requests. A batch of several phases counts as one of its first request's,
+ * whose caches and frames it has. */
+static void prepare(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+{
+    const struct kvc_workload *workload = &simulation->scenario->workload;
+    const struct kvc_batch *rows = batch->rows;
+    const struct kvc_dido_load *load = &simulation->load[kvc_phases_at(workload, rows->sent_ns[0])];
+    batch->under_way = true;
+    batch->slowest_ns = 0;
+    kvc_dido_sample(simulation, batch);
     batch->config = &load->config;
     batch->mix = load->mix;
     batch->mix.get_frac = (double)batch->gets / rows->count;
     if (kvc_phases_count(workload) > 1) {
-        batch->mix.key_bytes = (double)key_bytes / rows->count;
-        batch->mix.value_bytes = (double)value_bytes / rows->count;
+        set_sizes(&batch->mix, rows);
     }
     batch->pipeline = simulation->pipeline;
     batch->plan = simulation->plans;
@@ -76,9 +85,9 @@ static struct kvc_stage_batch *next(void *data, double *until_ns)
     struct kvc_dido_simulation *simulation = data;
     struct kvc_stage_batch *batch = free_batch(simulation);
     double now_ns = kvc_engine_now_ns();
-    bool saturates = simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
     double interval_ns = kvc_dido_interval_ns(simulation->config, &simulation->pipeline);
-    double due_ns = fmax(saturates ? 0 : simulation->began_ns + interval_ns, simulation->planned_ns);
+    double due_ns =
+        fmax(saturates(simulation) ? 0 : simulation->began_ns + interval_ns, simulation->planned_ns);
     if (batch == NULL) {
         return NULL;
     }
@@ -88,10 +97,10 @@ static struct kvc_stage_batch *next(void *data, double *until_ns)
     }
     simulation->began_ns = now_ns;
     if (!receive(simulation, batch->rows, now_ns)) {
-        *until_ns = saturates ? INFINITY : now_ns + interval_ns;
+        *until_ns = saturates(simulation) ? INFINITY : now_ns + interval_ns;
         return NULL;
     }
-    prepare(simulation, batch, now_ns);
+    prepare(simulation, batch);
     return batch;
 }
 
@@ -108,9 +117,12 @@ static uint32_t begin(void *data, struct kvc_stage_batch *batch, uint32_t stage)
     kvc_dido_execute(simulation, batch, stage);
     costs->whole =
         kvc_dido_cost_of(config, &batch->pipeline, mine->tasks, mine->on_gpu, &batch->mix, queries);
-    costs->stolen = kvc_dido_cost_of(config, &batch->pipeline, stolen, !mine->on_gpu, &batch->mix, queries);
-    costs->rest =
-        kvc_dido_cost_of(config, &batch->pipeline, mine->tasks & ~stolen, mine->on_gpu, &batch->mix, queries);
+    if (config->options->stealing) {
+        costs->stolen =
+            kvc_dido_cost_of(config, &batch->pipeline, stolen, !mine->on_gpu, &batch->mix, queries);
+        costs->rest = kvc_dido_cost_of(config, &batch->pipeline, mine->tasks & ~stolen, mine->on_gpu,
+                                       &batch->mix, queries);
+    }
     return (uint32_t)ceil(queries / (double)config->options->steal_set);
 }
 
@@ -268,7 +280,7 @@ static void done(void *data, struct kvc_stage_batch *batch)
         sums->period_ns += batch->slowest_ns;
     }
     /* What a batch of an earlier plan took says nothing about the present one. */
-    if (simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE && batch->plan == simulation->plans) {
+    if (saturates(simulation) && batch->plan == simulation->plans) {
         size_batches(simulation, batch);
     }
     if (simulation->config->adapts) {

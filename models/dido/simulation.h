@@ -18,8 +18,8 @@ enum kvc_dido_outcome { KVC_DIDO_HIT, KVC_DIDO_MISS, KVC_DIDO_DONE };
 /* Costs of a stage for all queries of a batch. */
 struct kvc_dido_stage_costs {
     struct kvc_dido_cost whole;  /* All its tasks, on the processor that has the stage. */
-    struct kvc_dido_cost stolen; /* Those that the other one can do, on that one. */
-    struct kvc_dido_cost rest;   /* The others, on the one that has the stage. */
+    struct kvc_dido_cost stolen; /* Those that the other one can do, on that one; with stealing only. */
+    struct kvc_dido_cost rest;   /* The others, on the one that has the stage; likewise. */
 };
 
 struct kvc_stage_batch {
@@ -28,7 +28,6 @@ struct kvc_stage_batch {
     uint64_t plan;                        /* Number of the plan that the pipeline is from. */
     const struct kvc_dido_config *config; /* Under the load that the batch is of. */
     bool under_way;
-    double began_ns;
     double slowest_ns;     /* Of its stages so far. */
     double stage_began_ns; /* When its latest stage began with it. */
     uint32_t gets, sets;   /* Of all rows. */

@@ -63,7 +63,7 @@ struct kvc_flash_translated *kvc_flash_translated_open(const struct kvc_flash *f
     struct kvc_flash_translated *translated = kvc_array_of(1, sizeof(*translated));
     struct kvc_flash_translation_size size;
     struct kvc_diag diag = {0};
-    uint64_t in_drive = (pages + flash->cards - 1) / flash->cards;
+    uint64_t in_drive = kvc_flash_translation_in_drive(flash, pages);
     if (kvc_flash_translation_size_of(flash, in_drive, &size, &diag) != KVC_OK) {
         KVC_BUG("%s", diag.message);
     }
@@ -214,7 +214,7 @@ static void take_waiting(struct kvc_flash_engine *engine, double now_ns, struct 
 {
     struct kvc_flash_translated *translated = engine->translated;
     while (drive->waiting.count > 0) {
-        const struct kvc_ring_entry *write = &drive->waiting.entry[drive->waiting.first];
+        const struct kvc_ring_entry *write = kvc_ring_first(&drive->waiting);
         uint32_t count = translated->waits[write->tag];
         if (drive->used + count > drive->room) {
             break;

@@ -78,9 +78,9 @@ enum kvc_status kvc_flash_translation_check(const struct kvc_flash *flash, uint6
                                             struct kvc_diag *diag)
 {
     struct kvc_flash_translation_size size;
-    return kvc_flash_translates(flash)
-               ? kvc_flash_translation_size_of(flash, (pages + flash->cards - 1) / flash->cards, &size, diag)
-               : KVC_OK;
+    return kvc_flash_translates(flash) ? kvc_flash_translation_size_of(
+                                             flash, kvc_flash_translation_in_drive(flash, pages), &size, diag)
+                                       : KVC_OK;
 }
 
 double kvc_flash_translation_bytes(const struct kvc_flash *flash, uint64_t pages)

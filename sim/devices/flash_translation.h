@@ -60,6 +60,12 @@ struct kvc_flash_translation {
  * Expression for Write Amplification in NAND Flash, ICNC 2012, eq. 11. */
 double kvc_flash_write_amplification(double over_provisioning);
 
+/** Returns the pages of each drive of a node whose host uses so many pages of all of them. */
+static inline uint64_t kvc_flash_translation_in_drive(const struct kvc_flash *flash, uint64_t pages)
+{
+    return (pages + flash->cards - 1) / flash->cards;
+}
+
 /** Says which sizes a drive has whose host sees `pages` of its pages. If these are fewer than the profile's,
  * it is a drive of the same share with fewer blocks of each chip, and with smaller ones if need be. Returns
  * KVC_ERR_SCENARIO with a message if the pages are too few or too many. */

@@ -100,7 +100,7 @@ static void serve(struct kvc_stage_worker *worker, struct kvc_stage_batch *batch
     struct kvc_stage_graph *graph = worker->graph;
     double start_ns = kvc_engine_now_ns();
     worker->processor = graph->ops->processor(batch, worker->number);
-    worker->units = worker->left = graph->ops->begin(graph->data, batch, worker->number);
+    worker->left = graph->ops->begin(graph->data, batch, worker->number);
     worker->batch = batch;
     worker->begun++;
     for (uint32_t i = 0; i < graph->workers; i++) {

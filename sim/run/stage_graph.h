@@ -80,7 +80,6 @@ struct kvc_stage_worker {
     bool called;           /**< A batch has come since it last looked. */
     uint64_t begun;        /**< Batches that it has begun. */
     struct kvc_stage_batch *batch; /**< Under way; NULL: none. */
-    uint32_t units;                /**< Of the batch. */
     uint32_t left;                 /**< Units that nobody has taken. */
     uint32_t stolen;               /**< Pieces that thieves work on. */
     uint32_t rest;                 /**< Units that thieves have done, and of which the owner does the rest. */

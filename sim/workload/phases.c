@@ -69,16 +69,7 @@ enum kvc_status kvc_phases_check(const struct kvc_workload *workload, struct kvc
     return status;
 }
 
-double kvc_phases_cycle_ns(const struct kvc_workload *workload)
-{
-    double sum_ns = 0;
-    for (uint32_t i = 0; i < workload->phase_count; i++) {
-        sum_ns += kvc_phases_length_ns(workload, i);
-    }
-    return sum_ns;
-}
-
-/* Returns the time from the begin of a cycle to that of a phase [ns]. */
+/* Returns the time from the begin of a cycle to that of a phase; phase_count: to its end [ns]. */
 static double offset_ns(const struct kvc_workload *workload, uint32_t phase)
 {
     double sum_ns = 0;
@@ -86,6 +77,11 @@ static double offset_ns(const struct kvc_workload *workload, uint32_t phase)
         sum_ns += kvc_phases_length_ns(workload, i);
     }
     return sum_ns;
+}
+
+double kvc_phases_cycle_ns(const struct kvc_workload *workload)
+{
+    return offset_ns(workload, workload->phase_count);
 }
 
 /* Returns the begin of the cycle of a time [ns]. */

@@ -2,7 +2,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "models/dido/plan.h"
 #include "scenarios/run/laws_fixture.h"
@@ -167,37 +166,4 @@ Test(dido, auto_finds_no_worse_pipeline)
         snprintf(fixed, sizeof(fixed), "pipeline = \"megakv\", predict = \"%s\"", predictors[i]);
         cr_expect_geq(mops_of(best, FILLED, true), mops_of(fixed, FILLED, true), "%s", predictors[i]);
     }
-}
-
-static void expect_refused(const char *system, const char *run, const char *message)
-{
-    char text[512];
-    struct kvc_loaded *loaded = NULL;
-    struct kvc_diag diag = {0};
-    snprintf(text, sizeof(text),
-             "return { system = { kind = \"dido\", %s }, workload = { keys = 1e6, key = 16, value = 64,"
-             " arrival = \"saturate\" }, %s }",
-             system, run);
-    FILE *file = fopen("laws_refused.lua", "w");
-    cr_assert_not_null(file);
-    fputs(text, file);
-    fclose(file);
-    enum kvc_status status = kvc_scenario_load("laws_refused.lua", NULL, &loaded, &diag);
-    remove("laws_refused.lua");
-    cr_expect_eq(status, KVC_ERR_SCENARIO, "%s", text);
-    cr_expect(strstr(diag.message, message) != NULL, "%s: %s", text, diag.message);
-    kvc_loaded_free(loaded);
-}
-
-Test(dido, wrong_scenarios_are_refused_with_one_message)
-{
-    expect_refused("pipeline = \"cpu RV PP MM\"", "run = {}", "found no search, allowed: every task once");
-    expect_refused("pipeline = \"cpu:5 RV PP MM search insert delete KC RD WR SD\"", "run = {}",
-                   "found 5 cores for 1 stages, node.cpu has 4");
-    expect_refused("stealing = false, pipeline = \"megakv\", latency_limit = \"50us\"", "run = {}",
-                   "a batch of one query takes");
-    expect_refused("index = \"100MB\"", "run = {}", "allowed: a power of two");
-    expect_refused("slab = \"4GB\"", "run = {}", "share 1908 MB");
-    expect_refused("stealing = true", "node = { gpu = \"h200\" }", "does not state wave_issue");
-    expect_refused("stealing = true", "cluster = { nodes = 2 }", "allowed with dido: 1");
 }

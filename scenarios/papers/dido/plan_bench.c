@@ -13,6 +13,7 @@
  *
  * --each prints every pipeline, --every takes one pipeline of N, --only the workloads that contain TEXT.
  * NAME=VALUE changes the scenario as --set does; system.stealing=false compares without stealing. */
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,6 @@ struct row {
 struct table {
     uint32_t count;
     struct row row[PIPELINES_MAX];
-    double predicted_rank[PIPELINES_MAX], simulated_rank[PIPELINES_MAX];
     double search_ms, requests, wall_s, kernel_s;
 };
 
@@ -156,35 +156,17 @@ static double error_of(const struct row *row)
     return fabs(row->predicted_mops / row->simulated_mops - 1);
 }
 
-/* Sets the rank of each value; equal ones share the mean of theirs. */
-static void rank(const struct table *table, bool predicted, double *ranks)
+static double rank_correlation(const struct table *table)
 {
+    double predicted[PIPELINES_MAX], simulated[PIPELINES_MAX], work[2 * PIPELINES_MAX];
     for (uint32_t i = 0; i < table->count; i++) {
-        ranks[i] = 0.5;
-        for (uint32_t j = 0; j < table->count; j++) {
-            const struct row *a = &table->row[i], *b = &table->row[j];
-            double mine = predicted ? a->predicted_mops : a->simulated_mops;
-            double other = predicted ? b->predicted_mops : b->simulated_mops;
-            ranks[i] += other < mine ? 1 : other == mine ? 0.5 : 0;
-        }
+        predicted[i] = table->row[i].predicted_mops;
+        simulated[i] = table->row[i].simulated_mops;
     }
+    return gsl_stats_spearman(predicted, 1, simulated, 1, table->count, work);
 }
 
-static double rank_correlation(struct table *table)
-{
-    double both = 0, predicted = 0, simulated = 0, mean = (table->count + 1) / 2.0;
-    rank(table, true, table->predicted_rank);
-    rank(table, false, table->simulated_rank);
-    for (uint32_t i = 0; i < table->count; i++) {
-        double p = table->predicted_rank[i] - mean, s = table->simulated_rank[i] - mean;
-        both += p * s;
-        predicted += p * p;
-        simulated += s * s;
-    }
-    return both / sqrt(predicted * simulated);
-}
-
-static void print(const char *workload, struct table *table, bool each)
+static void print(const char *workload, const struct table *table, bool each)
 {
     double sum = 0, largest = 0, best = 0;
     const struct row *chosen = &table->row[0];
