@@ -27,27 +27,42 @@ static struct kvc_dido_cost cost_of(const struct work *work, uint32_t tasks, boo
 static struct kvc_dido_flow_work flow_work(const struct work *work, const struct kvc_dido_cost *cost,
                                            uint32_t tasks, bool on_gpu, double cores)
 {
-    double taking_ns = tasks != 0 ? kvc_dido_taking_ns(work->config, on_gpu, work->queries) : 0;
+    bool steals = work->config->options->stealing && tasks != 0;
+    double taking_ns = steals ? kvc_dido_taking_ns(work->config, on_gpu, work->queries) : 0;
     return (struct kvc_dido_flow_work){.launch_ns = cost->launch_ns,
                                        .alone_ns = (on_gpu ? cost->kernel_ns : cost->core_ns) / cores +
                                                    taking_ns / cores,
                                        .channel_ns = cost->channel_ns};
 }
 
-/* Lets the batches flow with stealing. */
-static void steal(const struct work *work, struct kvc_dido_period *period)
+/* Returns whether the stages together want more of the memory than it has while all of them work. */
+static bool contend(const struct work *work)
+{
+    double wanted = 0;
+    for (uint32_t s = 0; s < work->pipeline->stages; s++) {
+        const struct kvc_dido_stage *stage = &work->pipeline->stage[s];
+        const struct kvc_dido_cost *whole = &work->whole[s];
+        double alone_ns = stage->on_gpu ? whole->kernel_ns : whole->core_ns / stage->cores;
+        wanted += alone_ns > 0 ? whole->channel_ns / alone_ns : 0;
+    }
+    return wanted > kvc_dram_channels(work->config->dram);
+}
+
+/* Lets the batches flow, with stealing or for the memory alone. */
+static void flow(const struct work *work, struct kvc_dido_period *period)
 {
     const struct kvc_dido_pipeline *pipeline = work->pipeline;
-    struct kvc_dido_flow flow = {.stages = pipeline->stages,
-                                 .channels = kvc_dram_channels(work->config->dram),
-                                 .set_frac = (double)work->config->options->steal_set / work->queries};
+    const bool steals = work->config->options->stealing;
+    struct kvc_dido_flow batches = {.stages = pipeline->stages,
+                                    .channels = kvc_dram_channels(work->config->dram),
+                                    .set_frac = (double)work->config->options->steal_set / work->queries};
     for (uint32_t s = 0; s < pipeline->stages; s++) {
         const struct kvc_dido_stage *stage = &pipeline->stage[s];
-        uint32_t stolen = kvc_dido_stealable(stage), rest = stage->tasks & ~stolen;
+        uint32_t stolen = steals ? kvc_dido_stealable(stage) : 0, rest = stage->tasks & ~stolen;
         struct kvc_dido_cost stolen_cost = cost_of(work, stolen, !stage->on_gpu);
         struct kvc_dido_cost rest_cost = cost_of(work, rest, stage->on_gpu);
         double cores = stage->on_gpu ? 1 : stage->cores;
-        flow.stage[s] = (struct kvc_dido_flow_stage){
+        batches.stage[s] = (struct kvc_dido_flow_stage){
             .on_gpu = stage->on_gpu,
             .can_be_stolen = stolen != 0,
             .cores = cores,
@@ -56,7 +71,7 @@ static void steal(const struct work *work, struct kvc_dido_period *period)
             .rest = flow_work(work, &rest_cost, rest, stage->on_gpu, cores),
         };
     }
-    struct kvc_dido_flow_result result = kvc_dido_flow_of(&flow);
+    struct kvc_dido_flow_result result = kvc_dido_flow_of(&batches);
     double stolen = 0;
     for (uint32_t s = 0; s < pipeline->stages; s++) {
         period->served_ns[s] = result.stage_ns[s];
@@ -87,8 +102,8 @@ struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
     }
     period.ns = fmax(period.stage_ns[period.slowest], period.memory_ns);
     period.longest_ns = period.ns;
-    if (config->options->stealing && on_gpu && pipeline->stages > 1) {
-        steal(&work, &period);
+    if (pipeline->stages > 1 && ((config->options->stealing && on_gpu) || contend(&work))) {
+        flow(&work, &period);
     }
     return period;
 }

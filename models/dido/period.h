@@ -5,8 +5,10 @@
  * slowest stage is done with one: every period. In a period, the stages together do the work of one batch,
  * and the memory's channels do not give more than their time.
  *
- * Without stealing, that is a sum for each stage. With it, batches flow through the pipeline until their
- * periods repeat (flow.h). A pipeline without a stage on the GPU has no one who steals. */
+ * Without stealing, that is a sum for each stage, as long as the memory has enough for all of them at once.
+ * If it has not, or with stealing, batches flow through the pipeline until their periods repeat (flow.h): a
+ * stage that is idle leaves the memory to the others, but not when they need it. A pipeline without a stage
+ * on the GPU has no one who steals. */
 #ifndef KVC_MODELS_DIDO_PERIOD_H
 #define KVC_MODELS_DIDO_PERIOD_H
 
