@@ -6,7 +6,7 @@
 #include "models/megakv/cache.h"
 #include "sim/devices/gpu_waves.h"
 
-enum { KINDS = KVC_OP_COUNT, SLOT_BYTES = 8, BUCKETS = 2 /* Places of a key. */ };
+enum { KINDS = KVC_OP_COUNT, SLOT_BYTES = 8, TAG_BYTES = 4, BUCKETS = 2 /* Places of a key. */ };
 
 struct kvc_dido_mix kvc_dido_mix_of(const struct kvc_dido_config *config, const struct kvc_workload *workload)
 {
@@ -285,7 +285,9 @@ double kvc_dido_taking_ns(const struct kvc_dido_config *config, bool on_gpu, dou
 {
     const struct kvc_dido_options *options = config->options;
     double sets = ceil(queries / (double)options->steal_set);
-    return sets * options->steal_ns / (on_gpu ? kvc_gpu_waves_held(config->gpu) : 1);
+    double lines = ceil(sets * TAG_BYTES / config->dram->line_bytes);
+    return on_gpu ? sets * options->steal_ns / kvc_gpu_waves_held(config->gpu)
+                  : sets * kvc_cpu_llc_hit_ns(config->cpu) + lines * options->steal_ns;
 }
 
 uint32_t kvc_dido_stealable(const struct kvc_dido_stage *stage)

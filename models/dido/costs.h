@@ -55,8 +55,11 @@ struct kvc_dido_cost kvc_dido_cost_of(const struct kvc_dido_config *config,
                                       const struct kvc_dido_pipeline *pipeline, uint32_t tasks, bool on_gpu,
                                       const struct kvc_dido_mix *mix, double queries);
 
-/* Returns the time of taking all sets of a batch, of one core or of the GPU [ns]. A core waits for each tag.
- * On the GPU, as many waves wait for theirs at the same time as the multiprocessors hold. */
+/* Returns the time of taking all sets of a batch, of one core or of the GPU [ns]. The tags of a batch, 4
+ * bytes each, are neighbours. A core fetches a line of them from the other processor, and then changes one
+ * after the other where its caches keep them; the first-level caches of the paper's processor write through
+ * to the second. A thief begins at the other end, so that both do not want the same line before they meet. On
+ * the GPU, as many waves wait for their tags at the same time as the multiprocessors hold. */
 double kvc_dido_taking_ns(const struct kvc_dido_config *config, bool on_gpu, double queries);
 
 /* Returns the tasks of a stage that the other processor can do for queries of which nothing is done yet:

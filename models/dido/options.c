@@ -55,9 +55,11 @@ static const struct kvc_option rows[] = {
      .help =
          "queries that a processor takes at once (dido.design.steal_set); larger sets take fewer tags and "
          "leave more to wait for at the end of a batch"},
-    REAL_ROW("steal", steal_ns, KVC_UNIT_NS, 0, 1e6, "100ns",
-             "time to take a set: an atomic change of its tag, which the other processor may hold; all waves "
-             "that the GPU holds wait at the same time; not published: an access to memory"),
+    REAL_ROW(
+        "steal", steal_ns, KVC_UNIT_NS, 0, 1e6, "100ns",
+        "time to fetch a line of tags that the other processor may hold; a core takes the sets of a line "
+        "one by one from its cache, and all waves that the GPU holds wait for theirs at the same time; "
+        "not published: an access to memory"),
     REAL_ROW("latency_limit", latency_limit_ns, KVC_UNIT_NS, 1e3, 1e12, "1ms",
              "mean latency that batches are limited for (dido.wl.latency_limit); a higher one allows larger "
              "batches"),

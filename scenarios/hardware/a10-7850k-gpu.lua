@@ -1,6 +1,10 @@
 -- The GPU of DIDO's APU. Fact ids are of Zhang et al., DIDO, ICDE 2017. Its CPU is a10-7850k.lua, which has the price.
 -- Whether DIDO's buffers were coherent is not published. The times of accesses are those of coherent memory, whose lines
 -- the GPU's second-level cache does not hold.
+-- DIDO keeps its data in buffers of OpenCL 2.0 (sec. III.B.2), of which the driver gave it 1908 MB at most (sec. V.A). Such
+-- buffers are mapped in the GPU's own page tables (GPUVM). HSA programs reach all memory of a process instead, through the
+-- IOMMU, whose page walks bound random accesses: scenarios/papers/dido/iommu.lua. Linux, amdkfd/kfd_flat_memory.c, tells the
+-- two ways of this GPU apart. What misses of its own translations cost is not published, and not charged.
 local chase = "github.com/powerjg/hsa-micro-benchmarks, A10-7850K, data-thp-gpu.csv: "
 local wiki = "CLRX wiki, GCN timings: "
 return {
@@ -14,9 +18,6 @@ return {
   shares_memory = { true, source = "dido.hw.mem.shared_limit: sec. V.A" },
   memory = { "1908MB", source = "dido.hw.mem.shared_limit: most that both processors can share" },
   access = { "530ns", source = chase .. "500 to 600 ns for a dependent load in arrays of up to 64 MB" },
-  walkers = { 16, source = "Vesely et al., ISPASS 2016, sec. IV-A: up to 16 page walks at a time on an A10-7850K" },
-  walk = { "450ns", source = chase .. "975 to 985 ns in arrays of 128 MB and more, less access" },
-  walk_free = { "64MB", source = chase .. "no such delay in arrays of up to 64 MB" },
   launch = { "33.8us", source = "github.com/krrishnarraj/clpeak, log of an A10-7850K with Catalyst 1573.4: kernel launch latency of OpenCL, from queued to started" },
   launch_queued = { "3.5us", source = "community.amd.com, HSA: Kernel dispatch latencies, A10-7850K: launches in batches" },
   clocks = {

@@ -1,11 +1,9 @@
 -- Figures 4 and 5: times of Mega-KV's stages on the APU (mean us) and use of its GPU (stage 2), and with system.pipeline =
 -- auto and system.stealing = true figure 12, the use of the processors under DIDO. Stages take 300 us at most
 -- (dido.mot.stage_limit), which the limit of the latency gives three stages.
--- Data sets have the paper's size. With fewer keys the GPU misses fewer translations: with 2 million keys of K8 instead
--- of 43, Mega-KV's pipeline serves 37 % more.
 return {
   name = "dido-fig04",
-  system = { kind = "dido", pipeline = "megakv", stealing = false },
+  system = { kind = "dido", pipeline = "megakv", stealing = false, predict = "paper" },
   workload = { preset = "K8-G95-S", arrival = "saturate" },
   -- The real index and slabs hold a sample of the keys, and the warm-up ends before SETs have gone through the store once.
   run = { functional = "sampled", sample_rate = 16, warmup_limit = "20ms", duration = "10ms" },

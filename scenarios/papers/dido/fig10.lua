@@ -32,7 +32,7 @@ for first = 2, #chain - 1 do
 end
 return {
   name = "dido-fig10",
-  system = { kind = "dido", pipeline = "auto" },
+  system = { kind = "dido", pipeline = "auto", predict = "paper" },
   workload = { preset = "K8-G95-S", arrival = "saturate" },
   -- The real index and slabs hold a sample of the keys, and the warm-up ends before SETs have gone through the store once.
   run = { functional = "sampled", sample_rate = 16, warmup_limit = "20ms", duration = "10ms" },

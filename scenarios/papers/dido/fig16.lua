@@ -8,7 +8,7 @@ for _, set in ipairs({ "K8", "K16", "K128" }) do
 end
 return {
   name = "dido-fig16",
-  system = { kind = "dido", pipeline = "auto", network = "memory" },
+  system = { kind = "dido", pipeline = "auto", network = "memory", predict = "paper" },
   workload = { preset = "K16-G95-S", arrival = "saturate" },
   -- The real index and slabs hold a sample of the keys, and the warm-up ends before SETs have gone through the store once.
   run = { functional = "sampled", sample_rate = 16, warmup_limit = "20ms", duration = "10ms" },

@@ -2,7 +2,7 @@
 -- with Mega-KV (Discrete), whose throughput is several times DIDO's (figure 16), so that it must mean the one on the APU.
 return {
   name = "dido-fig19",
-  system = { kind = "dido", pipeline = "auto", latency_limit = "1ms" },
+  system = { kind = "dido", pipeline = "auto", latency_limit = "1ms", predict = "paper" },
   workload = { preset = "K16-G100-S", arrival = "saturate" },
   -- The real index and slabs hold a sample of the keys, and the warm-up ends before SETs have gone through the store once.
   run = { functional = "sampled", sample_rate = 16, warmup_limit = "20ms", duration = "10ms" },

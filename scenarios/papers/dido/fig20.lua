@@ -2,7 +2,7 @@
 -- recovery_us is the time from a change of the load until the first batch of the pipeline planned for it is done.
 return {
   name = "dido-fig20",
-  system = { kind = "dido", pipeline = "auto" },
+  system = { kind = "dido", pipeline = "auto", predict = "paper" },
   workload = {
     keys = 8e6, arrival = "saturate",
     phases = {

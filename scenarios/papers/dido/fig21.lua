@@ -3,7 +3,7 @@
 -- K8-G50-U. The paper's cycles of 2 to 256 ms do not say whether they have one of the two loads or both.
 return {
   name = "dido-fig21",
-  system = { kind = "dido", pipeline = "auto" },
+  system = { kind = "dido", pipeline = "auto", predict = "paper" },
   workload = {
     keys = 8e6, arrival = "saturate",
     phases = {

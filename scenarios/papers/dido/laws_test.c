@@ -107,7 +107,7 @@ Test(dido, batches_fill_the_interval_and_fit_it)
     struct kvc_loaded *loaded = kvc_laws_load(
         "return { name = \"laws\", system = { kind = \"dido\", pipeline = \"%s\", slab = \"4MiB\" },"
         " node = { cpu = { base = \"a10-7850k\", llc = 9220 },"
-        "          gpu = { base = \"a10-7850k-gpu\", walk_free = 140e3 } },"
+        "          gpu = { base = \"a10-7850k-gpu\", walkers = 16, walk = \"450ns\", walk_free = 140e3 } },"
         " workload = { keys = 44e3, key = 16, value = 64, get = 0.5, set = 0.5, arrival = \"saturate\" } }",
         MEGAKV);
     const struct kvc_dido_config *config = kvc_dido_config_of(&loaded->scenario);

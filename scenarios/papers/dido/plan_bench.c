@@ -28,13 +28,11 @@
 enum { PIPELINES_MAX = 512, SEARCHES = 5 };
 
 /* The store is small, so that its SETs replace all of it in the warm-up. What depends on its size is as much
- * smaller than on the paper's machine, which has room for 1908 MB: the cache of the CPU and the memory whose
- * translations the GPU holds. */
+ * smaller than on the paper's machine, which has room for 1908 MB: the cache of the CPU. */
 static const char scenario_text[] =
     "local scale = 4 * 1024 * 1024 / 1908e6 "
     "return { name = \"plan-bench\", system = { kind = \"dido\", pipeline = \"megakv\", slab = \"4MiB\" },"
-    " node = { cpu = { base = \"a10-7850k\", llc = 4 * 1024 * 1024 * scale },"
-    "          gpu = { base = \"a10-7850k-gpu\", walk_free = 64e6 * scale } },"
+    " node = { cpu = { base = \"a10-7850k\", llc = 4 * 1024 * 1024 * scale } },"
     " workload = { preset = \"K8-G95-U\", keys = 1000, arrival = \"saturate\" },"
     " run = { warmup = \"30ms\", duration = \"8ms\", bottleneck = \"utilization\" } }";
 
