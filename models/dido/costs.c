@@ -211,6 +211,24 @@ static double index_kernel_ns(const struct kvc_dido_config *config, enum kvc_did
     return kernel_ns(config, &waves, &all);
 }
 
+/* Returns the time of PP's kernel, in which each thread parses a frame: where a request begins follows from
+ * the one before it [ns]. */
+static double parse_kernel_ns(const struct kvc_dido_config *config, const struct kvc_dido_pipeline *pipeline,
+                              const struct kvc_dido_mix *mix, double queries, struct kvc_dram_load *load)
+{
+    struct kvc_gpu_waves request = {0};
+    struct kvc_dram_load per_query = {0}, all = {0};
+    add_to_kernel(config, pipeline, kvc_dido_bit(KVC_DIDO_PP), KVC_DIDO_PP, mix, &request, &per_query);
+    double requests = fmin(config->frame_requests, queries); /* Of a frame. */
+    struct kvc_gpu_waves waves = {.threads = ceil(queries / requests),
+                                  .instructions = requests * request.instructions,
+                                  .depth = requests * request.depth,
+                                  .bytes = kvc_dido_data_bytes(config)};
+    kvc_dram_load_add(&all, &per_query, queries);
+    kvc_dram_load_add(load, &all, 1);
+    return kernel_ns(config, &waves, &all);
+}
+
 /* Returns the time of the next launch of a stage. Launches are enqueued together. */
 static double launch_of(const struct kvc_gpu *gpu, bool *launched)
 {
@@ -232,14 +250,16 @@ static void add_gpu(const struct kvc_dido_config *config, const struct kvc_dido_
         if ((tasks & kvc_dido_bit(task)) == 0) {
             continue;
         }
-        if (task == KVC_DIDO_INSERT || task == KVC_DIDO_ERASE) {
+        if (task == KVC_DIDO_PP || task == KVC_DIDO_INSERT || task == KVC_DIDO_ERASE) {
             enum kvc_op op = task == KVC_DIDO_INSERT ? KVC_OP_SET : KVC_OP_DELETE;
-            double jobs = queries * kvc_dido_share_of(mix, task, op);
-            double index_ns = jobs > 0 ? index_kernel_ns(config, task, op, mix, jobs, load) : 0;
+            double jobs = task == KVC_DIDO_PP ? queries : queries * kvc_dido_share_of(mix, task, op);
+            double ns = jobs <= 0             ? 0
+                        : task == KVC_DIDO_PP ? parse_kernel_ns(config, pipeline, mix, jobs, load)
+                                              : index_kernel_ns(config, task, op, mix, jobs, load);
             double launch_ns = jobs > 0 ? launch_of(config->gpu, &launched) : 0;
-            cost->kernel_ns += index_ns;
+            cost->kernel_ns += ns;
             cost->launch_ns += launch_ns;
-            cost->task_ns[task] = index_ns + launch_ns;
+            cost->task_ns[task] = ns + launch_ns;
             continue;
         }
         struct kvc_dram_load per_query = {0};

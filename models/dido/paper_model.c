@@ -81,10 +81,21 @@ static double instructions_of(const struct kvc_dido_mix *mix, enum kvc_dido_task
     return both ? mix->get_frac * usual + (1 - mix->get_frac) * set : usual;
 }
 
+/* Slows the GPU's instructions down to those that the threads of PP can begin, which parse a frame each. */
+static void parse_frames(const struct kvc_dido_config *config, double queries, struct processor *gpu)
+{
+    double frames = ceil(queries / config->frame_requests);
+    double begun_ns = config->gpu->wave_gap_cycles * 1e9 / config->gpu->clocks[0].core_hz;
+    gpu->instruction_ns = fmax(gpu->instruction_ns, begun_ns / frames);
+}
+
 static double task_ns(const struct kvc_dido_config *config, const struct kvc_dido_mix *mix,
                       const struct kvc_dido_stage *stage, enum kvc_dido_task task, double queries)
 {
     struct processor processor = stage->on_gpu ? gpu_of(config) : cpu_of(config, stage->cores);
+    if (stage->on_gpu && task == KVC_DIDO_PP) {
+        parse_frames(config, queries, &processor);
+    }
     if (task == KVC_DIDO_RV || task == KVC_DIDO_SD) {
         struct kvc_dido_pipeline alone = {.stages = 1, .stage = {{.tasks = ~0u, .cores = 1}}};
         return kvc_dido_cost_of(config, &alone, kvc_dido_bit(task), false, mix, queries).core_ns /

@@ -15,7 +15,8 @@
  * reaches, L_M and L_C are the latencies of memory and last-level cache. On the GPU all threads it holds wait
  * at the same time, so an access counts its share of them. mu was measured by the authors with a program that
  * makes both processors access memory; here it is the time that the channels need for the accesses of all
- * stages over the longest stage, at least 1. Launches of kernels are not in the model. */
+ * stages over the longest stage, at least 1. PP's threads on the GPU parse a frame each (costs.h), which
+ * begin fewer instructions than its peak. Launches of kernels are not in the model. */
 #ifndef KVC_MODELS_DIDO_PAPER_MODEL_H
 #define KVC_MODELS_DIDO_PAPER_MODEL_H
 

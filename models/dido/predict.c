@@ -49,9 +49,17 @@ static struct kvc_dido_plan loaded(const struct kvc_dido_config *config, const s
     return plan;
 }
 
-void kvc_dido_note_pipeline(const struct kvc_dido_config *config, struct kvc_result *result)
+void kvc_dido_report_pipeline(const struct kvc_dido_config *config, struct kvc_result *result)
 {
     char text[KVC_DIDO_PIPELINE_TEXT_MAX];
+    int index_tasks = 0, other_tasks = 0;
+    for (int i = 0; i < KVC_DIDO_TASKS; i++) {
+        enum kvc_dido_task task = (enum kvc_dido_task)i;
+        bool on_gpu = config->pipeline.stage[kvc_dido_stage_of(&config->pipeline, task)].on_gpu;
+        *(kvc_dido_is_index(task) ? &index_tasks : &other_tasks) += on_gpu;
+    }
+    kvc_metrics_set(&result->model, "gpu_index_tasks", index_tasks);
+    kvc_metrics_set(&result->model, "gpu_other_tasks", other_tasks);
     if (config->plans) {
         kvc_dido_pipeline_print(&config->pipeline, text, sizeof(text));
         kvc_result_note(result, "system.pipeline = \"auto\" is %s", text);
@@ -90,7 +98,7 @@ enum kvc_status kvc_dido_predict(const struct kvc_scenario *scenario, struct kvc
     kvc_metrics_set(&result->model, "stolen_frac", plan.period.stolen_frac);
     kvc_metrics_set(&result->model, "hit_frac", mix.hit_frac);
     add_gpu_shares(config, &plan, &mix, result);
-    kvc_dido_note_pipeline(config, result);
+    kvc_dido_report_pipeline(config, result);
     kvc_bottleneck_find(result);
     return KVC_OK;
 }

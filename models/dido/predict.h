@@ -9,7 +9,8 @@
 enum kvc_status kvc_dido_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                  struct kvc_diag *diag);
 
-/* Adds a note about the pipeline, if the closed form chose it. */
-void kvc_dido_note_pipeline(const struct kvc_dido_config *config, struct kvc_result *result);
+/* Adds how many tasks of the pipeline the GPU does, index operations apart from the others, and a note about
+ * the pipeline if the closed form chose it. */
+void kvc_dido_report_pipeline(const struct kvc_dido_config *config, struct kvc_result *result);
 
 #endif

@@ -95,6 +95,6 @@ void kvc_dido_report(struct kvc_dido_simulation *simulation, struct kvc_result *
         kvc_metrics_set(model, "gpu_delete_frac", sums->gpu_erase_ns / sums->gpu_ns);
     }
     report_changes(simulation, result);
-    kvc_dido_note_pipeline(simulation->config, result);
+    kvc_dido_report_pipeline(simulation->config, result);
     kvc_bottleneck_find(result);
 }

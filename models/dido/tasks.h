@@ -24,7 +24,8 @@
  * were counted on an NVIDIA H100 with a profiler (kernels/megakv/query_cuda_bench.cu), in warps of 32
  * threads: they include those that only other threads of the warp need, most of all in insert. PP and MM have
  * no GPU code. Theirs are the instructions of a core that hashes without AES and copies words of 8 bytes, as
- * WR's threads do. AMD's instructions are others, so these are estimates for the paper's GPU.
+ * WR's threads do; a thread of PP does them for all requests of a frame, one after the other (costs.h). AMD's
+ * instructions are others, so these are estimates for the paper's GPU.
  *
  * RV and SD have no work here: they call the operating system, whose costs are those of a NIC's profile.
  *
