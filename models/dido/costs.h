@@ -9,7 +9,9 @@
  *         are prefetched. Frames cost the operating system's time in RV and SD.
  *   GPU   One kernel does the tasks of all queries, one thread each, and insert and delete have a kernel
  * each, as in Mega-KV. A wave executes what any of its threads has to do, so a batch with few SETs pays for
- *         both kinds of queries. Every kernel is launched. See sim/devices/gpu_waves.h.
+ *         both kinds of queries. Every kernel is launched. See sim/devices/gpu_waves.h. If the GPU has memory
+ * of its own, each access takes a round trip over the PCIe link on top, and a kernel takes at least the time
+ * of the link for its bytes. See link.h.
  *
  * RD after KC in the same stage finds the item in the cache (task affinity, sec. III.B.1). If WR is in
  * another stage than RD, RD writes the value to a buffer and WR reads it there, both in order (sec. III.A).
@@ -46,6 +48,7 @@ struct kvc_dido_cost {
     double kernel_ns;               /* GPU: time of its kernels without their launches [ns]. */
     double launch_ns;               /* GPU: time of their launches [ns]. */
     double channel_ns;              /* Time of the memory's channels, summed over them [ns]. */
+    double down_ns, up_ns;          /* GPU: time of each direction of the link, to it and to the CPU [ns]. */
     double task_ns[KVC_DIDO_TASKS]; /* What each task adds to core_ns, or to kernel_ns and launch_ns. */
 };
 
@@ -56,7 +59,8 @@ struct kvc_dido_cost kvc_dido_cost_of(const struct kvc_dido_config *config,
                                       const struct kvc_dido_mix *mix, double queries);
 
 /* Returns the time of taking all sets of a batch, of one core or of the GPU [ns]. A core waits for each tag.
- * On the GPU, as many waves wait for theirs at the same time as the multiprocessors hold. */
+ * On the GPU, as many waves wait for theirs at the same time as the multiprocessors hold, and, with a link,
+ * for its round trip, too. */
 double kvc_dido_taking_ns(const struct kvc_dido_config *config, bool on_gpu, double queries);
 
 /* Returns the tasks of a stage that the other processor can do for queries of which nothing is done yet:

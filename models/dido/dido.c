@@ -42,6 +42,7 @@ static const struct kvc_model_device devices[] = {
     {&kvc_dram_kind, "ddr3-1333-a10-7850k"},
     {&kvc_gpu_kind, "a10-7850k-gpu"},
     {&kvc_nic_kind, "intel-82599"},
+    {&kvc_pcie_kind, NULL}, /* A GPU with memory of its own needs one. */
     {NULL, NULL},
 };
 

@@ -82,6 +82,7 @@ struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
         period.stage_ns[s] = period.served_ns[s] = stage_ns(stage, whole);
         period.busy_ns[s] = period.stage_ns[s] - whole->launch_ns;
         period.memory_ns += whole->channel_ns / kvc_dram_channels(config->dram);
+        period.link_ns += fmax(whole->down_ns, whole->up_ns); /* One stage is on the GPU at most. */
         period.slowest = period.stage_ns[s] > period.stage_ns[period.slowest] ? s : period.slowest;
         on_gpu = on_gpu || stage->on_gpu;
     }

@@ -19,8 +19,9 @@ struct kvc_dido_period {
     double served_ns[KVC_DIDO_STAGES_MAX]; /* Of a batch in each stage, with stealing [ns]. */
     double busy_ns[KVC_DIDO_STAGES_MAX];   /* Work of the stage's cores or of the GPU in a period [ns]. */
     double memory_ns;                      /* Time of the channels, spread evenly. */
-    double stolen_frac;                    /* Share of all stages' queries that the other processor does. */
-    uint32_t slowest;                      /* Number of the slowest stage without stealing. */
+    double link_ns;     /* Time of the busier direction of the link, without stealing [ns]. */
+    double stolen_frac; /* Share of all stages' queries that the other processor does. */
+    uint32_t slowest;   /* Number of the slowest stage without stealing. */
 };
 
 /* Returns the period of batches of `queries` queries. */
