@@ -49,8 +49,8 @@ static const struct kvc_model_device devices[] = {
 const struct kvc_model kvc_dido_model = {
     .name = "dido",
     .help =
-        "eight tasks of a query on the CPU and the GPU of one chip, placed anew as the load changes, with "
-        "stealing between them",
+        "eight tasks of a query on the CPU and the GPU, on one chip or with PCIe between, placed anew as the "
+        "load changes, with stealing between them",
     .paper = "Zhang et al., ICDE 2017",
     .options = &kvc_dido_option_table,
     .takes_phases = true,
