@@ -27,7 +27,8 @@
 /* A device that a store uses. */
 struct kvc_model_device {
     const struct kvc_device_kind *kind;
-    /* Default profile from the hardware library, for a node that names none: "tesla-k40c". */
+    /* Default profile from the hardware library, for a node that names none: "tesla-k40c". NULL: such a node
+     * does not have the device. */
     const char *profile;
 };
 

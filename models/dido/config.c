@@ -130,6 +130,32 @@ static enum kvc_status set_pipeline(struct kvc_dido_config *config, const struct
     return status;
 }
 
+/* Checks that there is a link to the memory exactly if the GPU needs one. */
+static enum kvc_status check_link(const struct kvc_dido_config *config, struct kvc_diag *diag)
+{
+    const struct kvc_pcie *pcie = config->pcie;
+    if (config->gpu->shares_memory && pcie != NULL) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "node.pcie: found \"%s\", allowed: none, because \"%s\" shares the memory of the "
+            "CPU (shares_memory)",
+            pcie->name, config->gpu->name);
+    }
+    if (!config->gpu->shares_memory && pcie == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "node.pcie is missing, allowed: a profile with packets, because \"%s\" does not "
+                             "share the memory of the CPU (shares_memory)",
+                             config->gpu->name);
+    }
+    if (pcie != NULL && !kvc_pcie_has_packets(pcie)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "node.pcie: \"%s\" does not state packets (endpoints, generation, ...), which "
+                             "dido needs",
+                             pcie->name);
+    }
+    return KVC_OK;
+}
+
 /* Checks what the costs are computed from. */
 static enum kvc_status check_devices(const struct kvc_dido_config *config, struct kvc_diag *diag)
 {
@@ -146,13 +172,7 @@ static enum kvc_status check_devices(const struct kvc_dido_config *config, struc
                              : gpu->clock_count == 0 ? "clocks"
                                                      : "access");
     }
-    if (!gpu->shares_memory) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "node.gpu: \"%s\" has memory of its own, allowed: one that shares_memory with "
-                             "the CPU",
-                             gpu->name);
-    }
-    return KVC_OK;
+    return check_link(config, diag);
 }
 
 enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
@@ -166,11 +186,13 @@ enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *into
                                        .dram = kvc_dram_of(node),
                                        .gpu = kvc_gpu_of(node),
                                        .nic = kvc_nic_of(node),
+                                       .pcie = kvc_pcie_of(node),
                                        .network = (enum kvc_dido_network)options->network};
     enum kvc_status status = check_devices(config, diag);
     if (status != KVC_OK) {
         return status;
     }
+    config->link_ns = config->pcie != NULL ? kvc_pcie_read_ns(config->pcie, config->dram->line_bytes) : 0;
     config->index_bytes =
         options->index_bytes > 0 ? options->index_bytes : index_bytes_auto((double)workload->keys);
     config->slab_bytes = options->slab_bytes > 0 ? options->slab_bytes : slab_bytes_auto(config, workload);
@@ -190,7 +212,7 @@ static enum kvc_status check_memory(const struct kvc_dido_config *config, const 
                              "system.index: found %llu bytes, allowed: a power of two from %d on",
                              (unsigned long long)index, LINE_BYTES);
     }
-    if (bytes > memory_bytes) {
+    if (config->gpu->shares_memory && bytes > memory_bytes) { /* That of other machines is not stated. */
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "system.index and system.slab: found %.4g MB together, the processors of \"%s\" "
                              "share %.4g MB",

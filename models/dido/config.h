@@ -14,6 +14,7 @@
 #include "sim/devices/dram.h"
 #include "sim/devices/gpu.h"
 #include "sim/devices/nic.h"
+#include "sim/devices/pcie.h"
 #include "sim/scenario.h"
 
 enum { KVC_DIDO_BATCH_MAX = 65536 /* Queries of a batch at most. */ };
@@ -24,6 +25,8 @@ struct kvc_dido_config {
     const struct kvc_dram *dram;
     const struct kvc_gpu *gpu;
     const struct kvc_nic *nic;
+    const struct kvc_pcie *pcie; /* Between CPU and GPU; NULL: they share the memory. */
+    double link_ns;              /* Time of a read of a line over it on top of the GPU's own [ns]; 0: none. */
     enum kvc_dido_network network;
     uint64_t stated_frame_requests; /* As the scenario says; 0: as many as fit. */
     uint32_t frame_requests;        /* Requests of a frame. */

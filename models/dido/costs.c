@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "kernels/megakv/slab.h"
+#include "models/dido/link.h"
 #include "models/megakv/cache.h"
 #include "sim/devices/gpu_waves.h"
 
@@ -154,6 +155,18 @@ static double add_on_core(const struct kvc_dido_config *config, const struct kvc
 
 /* ---- GPU ---- */
 
+/* What kernels take of the memory, and of the link to it if there is one. */
+struct moved {
+    struct kvc_dram_load lines;
+    struct kvc_dido_link_load packets;
+};
+
+static void add_moved(struct moved *sum, const struct moved *moved, double count)
+{
+    kvc_dram_load_add(&sum->lines, &moved->lines, count);
+    kvc_dido_link_load_add(&sum->packets, &moved->packets, count);
+}
+
 /* Returns the share of the waves that have a thread with such a query. */
 static double waves_with(const struct kvc_gpu *gpu, double frac)
 {
@@ -163,7 +176,7 @@ static double waves_with(const struct kvc_gpu *gpu, double frac)
 /* Adds a task of a kernel in which each thread has a query. */
 static void add_to_kernel(const struct kvc_dido_config *config, const struct kvc_dido_pipeline *pipeline,
                           uint32_t tasks, enum kvc_dido_task task, const struct kvc_dido_mix *mix,
-                          struct kvc_gpu_waves *waves, struct kvc_dram_load *load)
+                          struct kvc_gpu_waves *waves, struct moved *moved)
 {
     double line_bytes = config->dram->line_bytes;
     for (int op = 0; op < KINDS; op++) {
@@ -174,58 +187,63 @@ static void add_to_kernel(const struct kvc_dido_config *config, const struct kvc
         struct kvc_dido_work work = work_of(mix, tasks, task, (enum kvc_op)op, true);
         double active = waves_with(config->gpu, queries);
         double buffered = buffered_bytes(pipeline, mix, task, (enum kvc_op)op);
-        double random_lines = is_fetched(tasks, task) ? 0 : work.random_lines;
+        work.random_lines = is_fetched(tasks, task) ? 0 : work.random_lines;
         waves->instructions += active * work.instructions;
-        waves->depth += active * (random_lines + work.next_lines);
-        waves->random += queries * random_lines;
-        struct kvc_dram_load part = {.random_reads = random_lines,
-                                     .random_writes = task == KVC_DIDO_MM ? random_lines : 0,
-                                     .streamed_bytes = work.next_lines * line_bytes + buffered};
-        kvc_dram_load_add(load, &part, queries);
+        waves->depth += active * (work.random_lines + work.next_lines);
+        waves->random += queries * work.random_lines;
+        struct moved part = {.lines = {.random_reads = work.random_lines,
+                                       .random_writes = task == KVC_DIDO_MM ? work.random_lines : 0,
+                                       .streamed_bytes = work.next_lines * line_bytes + buffered},
+                             .packets = kvc_dido_link_load_of(config, tasks, task, mix, &work, buffered)};
+        add_moved(moved, &part, queries);
     }
 }
 
-/* Returns the time of a kernel on an idle chip: its waves', or that of the memory's channels for its lines
- * [ns]. */
+/* Returns the time of a kernel on an idle machine: its waves', that of the memory's channels for its lines,
+ * or that of the link for its packets [ns]. */
 static double kernel_ns(const struct kvc_dido_config *config, const struct kvc_gpu_waves *waves,
-                        const struct kvc_dram_load *load)
+                        const struct moved *moved)
 {
-    return fmax(kvc_gpu_waves_ns(config->gpu, waves),
-                kvc_dram_channel_ns(config->dram, load) / kvc_dram_channels(config->dram));
+    struct kvc_dido_link_time link = kvc_dido_link_time_of(config->pcie, &moved->packets);
+    double memory_ns = kvc_dram_channel_ns(config->dram, &moved->lines) / kvc_dram_channels(config->dram);
+    return fmax(fmax(kvc_gpu_waves_ns(config->gpu, waves), memory_ns), fmax(link.down_ns, link.up_ns));
 }
 
 /* Returns the time of the kernel of insert or delete for so many queries of an operation [ns]. */
 static double index_kernel_ns(const struct kvc_dido_config *config, enum kvc_dido_task task, enum kvc_op op,
-                              const struct kvc_dido_mix *mix, double jobs, struct kvc_dram_load *load)
+                              const struct kvc_dido_mix *mix, double jobs, struct moved *moved)
 {
     struct kvc_dido_work work = work_of(mix, kvc_dido_bit(task), task, op, true);
     struct kvc_gpu_waves waves = {.threads = jobs,
                                   .instructions = work.instructions,
                                   .depth = work.random_lines + work.next_lines,
                                   .random = work.random_lines,
-                                  .bytes = kvc_dido_data_bytes(config)};
-    struct kvc_dram_load job = {.random_reads = work.random_lines, .random_writes = work.random_lines};
-    struct kvc_dram_load all = {0};
-    kvc_dram_load_add(&all, &job, jobs);
-    kvc_dram_load_add(load, &all, 1);
+                                  .bytes = kvc_dido_data_bytes(config),
+                                  .further_ns = config->link_ns};
+    struct moved job = {.lines = {.random_reads = work.random_lines, .random_writes = work.random_lines},
+                        .packets = kvc_dido_link_load_of(config, kvc_dido_bit(task), task, mix, &work, 0)};
+    struct moved all = {0};
+    add_moved(&all, &job, jobs);
+    add_moved(moved, &all, 1);
     return kernel_ns(config, &waves, &all);
 }
 
 /* Returns the time of PP's kernel, in which each thread parses a frame: where a request begins follows from
  * the one before it [ns]. */
 static double parse_kernel_ns(const struct kvc_dido_config *config, const struct kvc_dido_pipeline *pipeline,
-                              const struct kvc_dido_mix *mix, double queries, struct kvc_dram_load *load)
+                              const struct kvc_dido_mix *mix, double queries, struct moved *moved)
 {
     struct kvc_gpu_waves request = {0};
-    struct kvc_dram_load per_query = {0}, all = {0};
+    struct moved per_query = {0}, all = {0};
     add_to_kernel(config, pipeline, kvc_dido_bit(KVC_DIDO_PP), KVC_DIDO_PP, mix, &request, &per_query);
     double requests = fmin(config->frame_requests, queries); /* Of a frame. */
     struct kvc_gpu_waves waves = {.threads = ceil(queries / requests),
                                   .instructions = requests * request.instructions,
                                   .depth = requests * request.depth,
-                                  .bytes = kvc_dido_data_bytes(config)};
-    kvc_dram_load_add(&all, &per_query, queries);
-    kvc_dram_load_add(load, &all, 1);
+                                  .bytes = kvc_dido_data_bytes(config),
+                                  .further_ns = config->link_ns};
+    add_moved(&all, &per_query, queries);
+    add_moved(moved, &all, 1);
     return kernel_ns(config, &waves, &all);
 }
 
@@ -241,8 +259,10 @@ static void add_gpu(const struct kvc_dido_config *config, const struct kvc_dido_
                     uint32_t tasks, const struct kvc_dido_mix *mix, double queries,
                     struct kvc_dido_cost *cost, struct kvc_dram_load *load)
 {
-    struct kvc_gpu_waves waves = {.threads = queries, .bytes = kvc_dido_data_bytes(config)};
-    struct kvc_dram_load own = {0}; /* Of the kernel in which each thread has a query. */
+    struct kvc_gpu_waves waves = {
+        .threads = queries, .bytes = kvc_dido_data_bytes(config), .further_ns = config->link_ns};
+    struct moved all = {0};
+    struct moved own = {0}; /* By the kernel in which each thread has a query. */
     double before_ns = 0;
     bool launched = false, opened = false;
     for (int i = 0; i < KVC_DIDO_TASKS; i++) {
@@ -254,17 +274,17 @@ static void add_gpu(const struct kvc_dido_config *config, const struct kvc_dido_
             enum kvc_op op = task == KVC_DIDO_INSERT ? KVC_OP_SET : KVC_OP_DELETE;
             double jobs = task == KVC_DIDO_PP ? queries : queries * kvc_dido_share_of(mix, task, op);
             double ns = jobs <= 0             ? 0
-                        : task == KVC_DIDO_PP ? parse_kernel_ns(config, pipeline, mix, jobs, load)
-                                              : index_kernel_ns(config, task, op, mix, jobs, load);
+                        : task == KVC_DIDO_PP ? parse_kernel_ns(config, pipeline, mix, jobs, &all)
+                                              : index_kernel_ns(config, task, op, mix, jobs, &all);
             double launch_ns = jobs > 0 ? launch_of(config->gpu, &launched) : 0;
             cost->kernel_ns += ns;
             cost->launch_ns += launch_ns;
             cost->task_ns[task] = ns + launch_ns;
             continue;
         }
-        struct kvc_dram_load per_query = {0};
+        struct moved per_query = {0};
         add_to_kernel(config, pipeline, tasks, task, mix, &waves, &per_query);
-        kvc_dram_load_add(&own, &per_query, queries);
+        add_moved(&own, &per_query, queries);
         double ns = kernel_ns(config, &waves, &own);
         double launch_ns = opened ? 0 : launch_of(config->gpu, &launched);
         cost->task_ns[task] = ns - before_ns + launch_ns;
@@ -273,7 +293,11 @@ static void add_gpu(const struct kvc_dido_config *config, const struct kvc_dido_
         opened = true;
     }
     cost->kernel_ns += before_ns;
-    kvc_dram_load_add(load, &own, 1);
+    add_moved(&all, &own, 1);
+    struct kvc_dido_link_time link = kvc_dido_link_time_of(config->pcie, &all.packets);
+    cost->down_ns = link.down_ns;
+    cost->up_ns = link.up_ns;
+    kvc_dram_load_add(load, &all.lines, 1);
 }
 
 /* ---- a stage ---- */
@@ -306,7 +330,7 @@ double kvc_dido_taking_ns(const struct kvc_dido_config *config, bool on_gpu, dou
     const struct kvc_dido_options *options = config->options;
     double sets = ceil(queries / (double)options->steal_set);
     double lines = ceil(sets * TAG_BYTES / config->dram->line_bytes);
-    return on_gpu ? sets * options->steal_ns / kvc_gpu_waves_held(config->gpu)
+    return on_gpu ? sets * (options->steal_ns + config->link_ns) / kvc_gpu_waves_held(config->gpu)
                   : sets * kvc_cpu_llc_hit_ns(config->cpu) + lines * options->steal_ns;
 }
 

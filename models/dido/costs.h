@@ -10,7 +10,9 @@
  *   GPU   One kernel does the tasks of all queries, one thread each. Insert and delete have a kernel each, as
  * in Mega-KV, and so has PP, whose threads parse a frame each: where a request begins follows from the one
  * before it. A wave executes what any of its threads has to do, so a batch with few SETs pays for both kinds
- * of queries. Every kernel is launched. See sim/devices/gpu_waves.h.
+ * of queries. Every kernel is launched. See sim/devices/gpu_waves.h. If the GPU has memory of
+ * its own, each access takes a round trip over the PCIe link on top, and a kernel takes at least the time of
+ * the link for its bytes. See link.h.
  *
  * RD after KC in the same stage finds the item in the cache (task affinity, sec. III.B.1). If WR is in
  * another stage than RD, RD writes the value to a buffer and WR reads it there, both in order (sec. III.A).
@@ -47,6 +49,7 @@ struct kvc_dido_cost {
     double kernel_ns;               /* GPU: time of its kernels without their launches [ns]. */
     double launch_ns;               /* GPU: time of their launches [ns]. */
     double channel_ns;              /* Time of the memory's channels, summed over them [ns]. */
+    double down_ns, up_ns;          /* GPU: time of each direction of the link, to it and to the CPU [ns]. */
     double task_ns[KVC_DIDO_TASKS]; /* What each task adds to core_ns, or to kernel_ns and launch_ns. */
 };
 
@@ -60,7 +63,8 @@ struct kvc_dido_cost kvc_dido_cost_of(const struct kvc_dido_config *config,
  * bytes each, are neighbours. A core fetches a line of them from the other processor, and then changes one
  * after the other where its caches keep them; the first-level caches of the paper's processor write through
  * to the second. A thief begins at the other end, so that both do not want the same line before they meet. On
- * the GPU, as many waves wait for their tags at the same time as the multiprocessors hold. */
+ * the GPU, as many waves wait for their tags at the same time as the multiprocessors hold,
+ * and, with a link, for its round trip, too. */
 double kvc_dido_taking_ns(const struct kvc_dido_config *config, bool on_gpu, double queries);
 
 /* Returns the tasks of a stage that the other processor can do for queries of which nothing is done yet:

@@ -42,14 +42,15 @@ static const struct kvc_model_device devices[] = {
     {&kvc_dram_kind, "ddr3-1333-a10-7850k"},
     {&kvc_gpu_kind, "a10-7850k-gpu"},
     {&kvc_nic_kind, "intel-82599"},
+    {&kvc_pcie_kind, NULL}, /* A GPU with memory of its own needs one. */
     {NULL, NULL},
 };
 
 const struct kvc_model kvc_dido_model = {
     .name = "dido",
     .help =
-        "eight tasks of a query on the CPU and the GPU of one chip, placed anew as the load changes, with "
-        "stealing between them",
+        "eight tasks of a query on the CPU and the GPU, on one chip or with PCIe between, placed anew as the "
+        "load changes, with stealing between them",
     .paper = "Zhang et al., ICDE 2017",
     .options = &kvc_dido_option_table,
     .takes_phases = true,

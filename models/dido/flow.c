@@ -40,6 +40,7 @@ struct worker {
     double until_ns;     /* End of a launch. */
     double rate;         /* Share of a batch in a ns. */
     double wants;        /* Channels that it takes at this rate if it has them. */
+    double link_ns;      /* Time of the link for a batch of its work. */
 };
 
 struct run {
@@ -174,6 +175,7 @@ static void set_rate(struct run *now, uint32_t s)
         double memory_ns = work->channel_ns / now->flow->channels;
         worker->rate = 1 / fmax(fmax(alone_ns, memory_ns), least_ns);
         worker->wants = worker->rate * work->channel_ns;
+        worker->link_ns = work->link_ns;
     }
 }
 
@@ -253,6 +255,7 @@ static void work(struct run *now, double step_ns)
         struct worker *worker = &now->worker[s], *victim = &now->worker[worker->victim];
         double part = worker->rate * step_ns;
         now->sum.busy_ns[s] += worker->rate > 0 ? step_ns : 0;
+        now->sum.link_ns += part * worker->link_ns;
         if (worker->state == WORKS) {
             worker->left -= part;
         } else if (worker->state == ENDS) {
@@ -347,6 +350,7 @@ struct kvc_dido_flow_result kvc_dido_flow_of(const struct kvc_dido_flow *flow)
     struct kvc_dido_flow_result result = now.sum;
     result.period_ns = (now.now_ns - from_ns) / count;
     result.slowest_ns = now.slowest_sum_ns / count;
+    result.link_ns /= count;
     for (uint32_t s = 0; s < flow->stages; s++) {
         result.stage_ns[s] /= count;
         result.busy_ns[s] /= count;

@@ -19,6 +19,7 @@ struct kvc_dido_flow_work {
     double launch_ns;  /* Before it begins [ns]. */
     double alone_ns;   /* By its worker, or by one core of a thief [ns]. */
     double channel_ns; /* Of the memory's channels, summed over them [ns]. */
+    double link_ns;    /* Of the link, which alone_ns is as long as at least [ns]. */
 };
 
 struct kvc_dido_flow_stage {
@@ -42,6 +43,7 @@ struct kvc_dido_flow_result {
     double slowest_ns;                    /* Time that a batch spends in its slowest stage [ns]. */
     double stage_ns[KVC_DIDO_STAGES_MAX]; /* Time that a batch spends in each stage [ns]. */
     double busy_ns[KVC_DIDO_STAGES_MAX]; /* Time that each worker works in a period, without launches [ns]. */
+    double link_ns;                      /* Time of the link in a period [ns]. */
     double stolen[KVC_DIDO_STAGES_MAX];  /* Share of each stage's queries that others do. */
 };
 

@@ -26,9 +26,14 @@ struct kvc_dido_machine kvc_dido_machine_add(const struct kvc_scenario *scenario
         gpu = (struct kvc_watts){clock->idle_watts, clock->busy_watts, clock->busy_watts};
     }
     uint32_t zone = kvc_platform_add_zone(platform, "node0");
-    return (struct kvc_dido_machine){
+    struct kvc_dido_machine machine = {
         .cpu = add(platform, zone, "cpu", "cpu", (double)config->cpu->cores, &cpu),
         .gpu = add(platform, zone, "gpu", "gpu", 1, &gpu),
         .dram = add(platform, zone, "dram", "dram", kvc_dram_channels(config->dram), &unknown),
     };
+    if (config->pcie != NULL) {
+        machine.down = add(platform, zone, "pcie-down", "pcie", 1, &unknown);
+        machine.up = add(platform, zone, "pcie-up", "pcie", 1, &unknown);
+    }
+    return machine;
 }

@@ -21,8 +21,8 @@ static struct processor gpu_of(const struct kvc_dido_config *config)
     const struct kvc_gpu *gpu = config->gpu;
     double threads = (double)gpu->sms * (double)gpu->threads_per_sm;
     double issued = (double)gpu->sms * gpu->wave_issue * (double)gpu->wave_threads;
-    return (struct processor){1e9 / (issued * gpu->clocks[0].core_hz), gpu->access_ns / threads,
-                              gpu->access_ns / threads};
+    double access_ns = (gpu->access_ns + config->link_ns) / threads;
+    return (struct processor){1e9 / (issued * gpu->clocks[0].core_hz), access_ns, access_ns};
 }
 
 /* Returns how many queries of the batch do a task, per query. */
@@ -128,6 +128,7 @@ struct kvc_dido_period kvc_dido_paper_period(const struct kvc_dido_config *confi
         struct kvc_dido_cost cost =
             kvc_dido_cost_of(config, pipeline, stage->tasks, stage->on_gpu, mix, queries);
         period.memory_ns += cost.channel_ns / kvc_dram_channels(config->dram);
+        period.link_ns += fmax(cost.down_ns, cost.up_ns);
         period.slowest = period.stage_ns[s] > period.stage_ns[period.slowest] ? s : period.slowest;
         gpu = stage->on_gpu ? s : gpu;
     }

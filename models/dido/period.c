@@ -18,6 +18,12 @@ static double stage_ns(const struct kvc_dido_stage *stage, const struct kvc_dido
     return stage->on_gpu ? cost->launch_ns + cost->kernel_ns : cost->core_ns / stage->cores;
 }
 
+/* Returns the time of the busier direction of the link. */
+static double link_ns(const struct kvc_dido_cost *cost)
+{
+    return fmax(cost->down_ns, cost->up_ns);
+}
+
 static struct kvc_dido_cost cost_of(const struct work *work, uint32_t tasks, bool on_gpu)
 {
     return kvc_dido_cost_of(work->config, work->pipeline, tasks, on_gpu, work->mix, work->queries);
@@ -32,7 +38,8 @@ static struct kvc_dido_flow_work flow_work(const struct work *work, const struct
     return (struct kvc_dido_flow_work){.launch_ns = cost->launch_ns,
                                        .alone_ns = (on_gpu ? cost->kernel_ns : cost->core_ns) / cores +
                                                    taking_ns / cores,
-                                       .channel_ns = cost->channel_ns};
+                                       .channel_ns = cost->channel_ns,
+                                       .link_ns = link_ns(cost)};
 }
 
 /* Returns whether the stages together want more of the memory than it has while all of them work. */
@@ -80,6 +87,7 @@ static void flow(const struct work *work, struct kvc_dido_period *period)
     }
     period->ns = result.period_ns;
     period->longest_ns = result.slowest_ns;
+    period->link_ns = result.link_ns;
     period->stolen_frac = stolen;
 }
 
@@ -97,6 +105,7 @@ struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
         period.stage_ns[s] = period.served_ns[s] = stage_ns(stage, whole);
         period.busy_ns[s] = period.stage_ns[s] - whole->launch_ns;
         period.memory_ns += whole->channel_ns / kvc_dram_channels(config->dram);
+        period.link_ns += link_ns(whole);
         period.slowest = period.stage_ns[s] > period.stage_ns[period.slowest] ? s : period.slowest;
         on_gpu = on_gpu || stage->on_gpu;
     }

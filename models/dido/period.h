@@ -5,6 +5,8 @@
  * slowest stage is done with one: every period. In a period, the stages together do the work of one batch,
  * and the memory's channels do not give more than their time.
  *
+ * The link to a GPU with memory of its own has one user, so the time of its kernels includes it (link.h).
+ *
  * Without stealing, that is a sum for each stage, as long as the memory has enough for all of them at once.
  * If it has not, or with stealing, batches flow through the pipeline until their periods repeat (flow.h): a
  * stage that is idle leaves the memory to the others, but not when they need it. A pipeline without a stage
@@ -21,6 +23,7 @@ struct kvc_dido_period {
     double served_ns[KVC_DIDO_STAGES_MAX]; /* Of a batch in each stage, with stealing [ns]. */
     double busy_ns[KVC_DIDO_STAGES_MAX];   /* Work of the stage's cores or of the GPU in a period [ns]. */
     double memory_ns;                      /* Time of the channels, spread evenly. */
+    double link_ns;                        /* Time of the busier direction of the link [ns]. */
     double stolen_frac;                    /* Share of all stages' queries that the other processor does. */
     uint32_t slowest;                      /* Number of the slowest stage without stealing. */
 };

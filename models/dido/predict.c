@@ -97,6 +97,9 @@ enum kvc_status kvc_dido_predict(const struct kvc_scenario *scenario, struct kvc
     kvc_metrics_set(&result->model, "period_us", plan.period.ns * 1e-3);
     kvc_metrics_set(&result->model, "stolen_frac", plan.period.stolen_frac);
     kvc_metrics_set(&result->model, "hit_frac", mix.hit_frac);
+    if (config->pcie != NULL) {
+        kvc_metrics_set(&result->model, "link_frac", fmin(plan.period.link_ns / every_ns, 1));
+    }
     add_gpu_shares(config, &plan, &mix, result);
     kvc_dido_report_pipeline(config, result);
     kvc_bottleneck_find(result);

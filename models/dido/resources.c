@@ -12,6 +12,11 @@ static void keep_pipeline(struct kvc_scenario *scenario)
                             sizeof(options->pipeline));
 }
 
+static bool has_link(const struct kvc_scenario *scenario)
+{
+    return kvc_dido_config_of(scenario)->pcie != NULL;
+}
+
 static void speed_cpu(struct kvc_scenario *scenario, double factor)
 {
     struct kvc_dido_options *options = scenario->options;
@@ -31,11 +36,22 @@ static void speed_dram(struct kvc_scenario *scenario, double factor)
 {
     keep_pipeline(scenario);
     kvc_dram_speed_up(kvc_node_device(&scenario->node, &kvc_dram_kind), factor);
+    if (has_link(scenario)) {
+        struct kvc_pcie *pcie = kvc_node_device(&scenario->node, &kvc_pcie_kind);
+        pcie->memory_ns /= factor;
+    }
+}
+
+static void speed_pcie(struct kvc_scenario *scenario, double factor)
+{
+    keep_pipeline(scenario);
+    kvc_pcie_speed_up(kvc_node_device(&scenario->node, &kvc_pcie_kind), factor);
 }
 
 const struct kvc_model_resource kvc_dido_resources[] = {
     {.name = "cpu", .device = "cpu", .stages = {"stage1", "stage3"}, .speed_up = speed_cpu},
     {.name = "gpu", .device = "gpu", .stages = {"stage2"}, .speed_up = speed_gpu},
     {.name = "dram", .device = "dram", .stages = {"stage1", "stage2", "stage3"}, .speed_up = speed_dram},
+    {.name = "pcie", .device = "pcie", .stages = {"stage2"}, .used = has_link, .speed_up = speed_pcie},
     {.name = NULL},
 };

@@ -177,10 +177,13 @@ static void take(void *data, const struct kvc_stage_batch *batch, uint32_t stage
     double alone_ns = worker->on_gpu ? work_ns : work_ns / cores;
     draw[0] = (struct kvc_draw){worker->on_gpu ? simulation->machine.gpu : simulation->machine.cpu, work_ns,
                                 alone_ns};
-    /* The lines come as the work goes on, unless the channels need longer for them. */
+    /* The lines come as the work goes on, unless the channels need longer for them. Kernels take as long as
+     * their link at least. */
     double channel_ns = frac * cost->channel_ns;
     draw[1] = (struct kvc_draw){simulation->machine.dram, channel_ns,
                                 fmax(alone_ns, channel_ns / kvc_dram_channels(config->dram))};
+    draw[2] = (struct kvc_draw){simulation->machine.down, frac * cost->down_ns, alone_ns};
+    draw[3] = (struct kvc_draw){simulation->machine.up, frac * cost->up_ns, alone_ns};
 }
 
 static void worked(void *data, const struct kvc_stage_batch *batch, uint32_t stage,

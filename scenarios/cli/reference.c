@@ -59,7 +59,11 @@ static void print_devices(const struct kvc_model *model, FILE *out)
     fprintf(out, "A node of `%s` has these devices:\n\n| device | profile by default |\n|---|---|\n",
             model->name);
     for (const struct kvc_model_device *device = model->devices; device->kind != NULL; device++) {
-        fprintf(out, "| `%s` | `%s` |\n", device->kind->name, device->profile);
+        if (device->profile != NULL) {
+            fprintf(out, "| `%s` | `%s` |\n", device->kind->name, device->profile);
+        } else {
+            fprintf(out, "| `%s` | none |\n", device->kind->name);
+        }
     }
     fputc('\n', out);
 }

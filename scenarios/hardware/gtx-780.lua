@@ -8,6 +8,8 @@ return {
   sms = { 12, source = review .. "12 multiprocessors, 2304 cores" },
   threads_per_sm = { 2048, source = "CUDA C++ Programming Guide, compute capability 3.5" },
   blocks_per_sm = { 16, source = "CUDA C++ Programming Guide, compute capability 3.5" },
+  wave_issue = { 6, source = review .. "192 cores of a multiprocessor take six warps of 32 a cycle; its four schedulers could dispatch eight instructions (CUDA C Programming Guide, compute capability 3.x)" },
+  wave_gap = { 11, source = "CUDA C Programming Guide, multiprocessor level: about 11 cycles until an instruction of compute capability 3.x has its result" },
   shared = { "48KiB", source = "CUDA C++ Programming Guide, compute capability 3.5" },
   memory = { "3GB", source = review .. "3 GB" },
   sectors = { 2.37e9, source = "derived as for the GTX Titan, whose memory has the same 288 GB/s: gtx-titan.lua" },

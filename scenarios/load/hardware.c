@@ -336,10 +336,15 @@ static enum kvc_status decode_inline(const struct kvc_decoder *decoder, const st
     lua_State *lua = decoder->lua;
     int table = lua_gettop(lua);
     const char *origin = "default";
-    snprintf(name, sizeof(name), "%s", by_default);
     kvc_decode_join(base_path, path, "base");
     lua_pushliteral(lua, "base");
-    if (lua_rawget(lua, table) != LUA_TNIL) {
+    if (lua_rawget(lua, table) == LUA_TNIL) {
+        if (by_default == NULL) {
+            return kvc_decode_fail(decoder, base_path,
+                                   "%s is missing, allowed: the name of a hardware profile", base_path);
+        }
+        snprintf(name, sizeof(name), "%s", by_default);
+    } else {
         enum kvc_status status =
             kvc_decode_text(decoder, base_path, "the name of a hardware profile", name, sizeof(name));
         if (status != KVC_OK) {

@@ -39,7 +39,7 @@ enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind
 
 /* Adds one device to the node, from the Lua value at the top of the stack: a profile's name, or a table. Nil
  * stands for the machine file `machine`, or, where that is empty or has no such device, for the profile
- * `by_default`. */
+ * `by_default`. Without `by_default`, a table must name its base. */
 enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
                                     const char *by_default, const char *machine, struct kvc_node *node);
 

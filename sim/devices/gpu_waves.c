@@ -20,8 +20,9 @@ double kvc_gpu_waves_ns(const struct kvc_gpu *gpu, const struct kvc_gpu_waves *w
     double held = kvc_gpu_waves_held(gpu);
     double walks = waves->random * missed_frac(gpu, waves->bytes);
     double issue_ns = count * waves->instructions / (sms * gpu->wave_issue) * cycle_ns;
-    double wait_ns = ceil(count / held) * (waves->depth * gpu->access_ns + walks * gpu->walk_ns +
-                                           waves->instructions * gpu->wave_gap_cycles * cycle_ns);
+    double wait_ns =
+        ceil(count / held) * (waves->depth * (gpu->access_ns + waves->further_ns) + walks * gpu->walk_ns +
+                              waves->instructions * gpu->wave_gap_cycles * cycle_ns);
     double walk_ns = walks > 0 ? waves->threads * walks * gpu->walk_ns / (double)gpu->walkers : 0;
     return fmax(fmax(issue_ns, wait_ns), walk_ns);
 }

@@ -24,6 +24,7 @@ struct kvc_gpu_waves {
     double depth;        /**< Accesses of a thread to memory that wait for one another. */
     double random;       /**< Those of them that are at random places. */
     double bytes;        /**< Memory in which these places are [bytes]. */
+    double further_ns;   /**< Time of an access beyond the GPU's own, as over a link to the memory [ns]. */
 };
 
 /** Returns how many waves all multiprocessors hold at a time. */

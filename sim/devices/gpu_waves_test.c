@@ -34,7 +34,7 @@ Test(gpu_waves, times)
 Test(gpu_waves, a_faster_card_takes_less_time_for_every_kernel)
 {
     static const struct kvc_gpu_waves kernels[] = {
-        {1, 100, 2, 1, 1e9}, {20480, 100, 2, 2, 1e9}, {50000, 3, 7, 0, 0}};
+        {1, 100, 2, 1, 1e9, 0}, {20480, 100, 2, 2, 1e9, 0}, {50000, 3, 7, 0, 0, 0}};
     struct kvc_gpu faster = gpu;
     kvc_gpu_speed_up(&faster, 1.25);
     for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {

@@ -32,5 +32,12 @@ Test(dido_refusals, of_wrong_scenarios_have_one_message)
     expect_refused("index = \"100MB\"", "run = {}", "allowed: a power of two");
     expect_refused("slab = \"4GB\"", "run = {}", "share 1908 MB");
     expect_refused("stealing = true", "node = { gpu = \"h200\" }", "does not state wave_issue");
+    expect_refused("stealing = true", "node = { gpu = \"gtx-780\" }", "node.pcie is missing");
+    expect_refused("stealing = true", "node = { gpu = \"gtx-780\", pcie = \"pcie3-k40c\" }",
+                   "does not state packets");
+    expect_refused("stealing = true", "node = { pcie = \"pcie3-x16-gtx780\" }",
+                   "node.pcie: found \"PCIe 3.0 x16");
+    expect_refused("stealing = true", "node = { gpu = \"gtx-780\", pcie = { lanes = 8 } }",
+                   "node.pcie.base is missing");
     expect_refused("stealing = true", "cluster = { nodes = 2 }", "allowed with dido: 1");
 }
