@@ -114,6 +114,7 @@ static uint32_t begin(void *data, struct kvc_stage_batch *batch, uint32_t stage)
     struct kvc_dido_stage_costs *costs = &batch->costs[stage];
     uint32_t stolen = kvc_dido_stealable(mine);
     double queries = batch->rows->count;
+    simulation->worker[stage] = *mine;
     kvc_dido_execute(simulation, batch, stage);
     costs->whole =
         kvc_dido_cost_of(config, &batch->pipeline, mine->tasks, mine->on_gpu, &batch->mix, queries);
@@ -136,11 +137,17 @@ static uint32_t processor(const struct kvc_stage_batch *batch, uint32_t stage)
     return batch->pipeline.stage[stage].on_gpu;
 }
 
+/* A processor that the batch's pipeline does not use stays idle, although it may have had a stage of an
+ * earlier plan. */
 static bool may_steal(const void *data, const struct kvc_stage_batch *batch, uint32_t stage, uint32_t by)
 {
     const struct kvc_dido_simulation *simulation = data;
-    (void)by;
-    return simulation->config->options->stealing && kvc_dido_stealable(&batch->pipeline.stage[stage]) != 0;
+    bool has_stage = false;
+    for (uint32_t s = 0; s < batch->pipeline.stages; s++) {
+        has_stage = has_stage || processor(batch, s) == by;
+    }
+    return simulation->config->options->stealing && has_stage &&
+           kvc_dido_stealable(&batch->pipeline.stage[stage]) != 0;
 }
 
 static double approach_ns(void *data, const struct kvc_stage_batch *batch, uint32_t stage, uint32_t by)
@@ -164,7 +171,7 @@ static void take(void *data, const struct kvc_stage_batch *batch, uint32_t stage
     const struct kvc_dido_simulation *simulation = data;
     const struct kvc_dido_config *config = simulation->config;
     const struct kvc_dido_stage_costs *costs = &batch->costs[stage];
-    const struct kvc_dido_stage *worker = &batch->pipeline.stage[by];
+    const struct kvc_dido_stage *worker = &simulation->worker[by];
     const struct kvc_dido_cost *cost = piece == KVC_PIECE_WHOLE    ? &costs->whole
                                        : piece == KVC_PIECE_STOLEN ? &costs->stolen
                                                                    : &costs->rest;

@@ -70,7 +70,9 @@ struct kvc_dido_simulation {
     struct kvc_stage_batch batch[KVC_DIDO_STAGES_MAX];
     struct kvc_rng thinning, drawn; /* Which requests for hot keys are kept, and outcomes of the others. */
     uint32_t workers;               /* Stages of the longest pipeline. */
-    struct kvc_dido_load load[KVC_PHASES_MAX]; /* By phase. */
+    struct kvc_dido_stage worker[KVC_DIDO_STAGES_MAX]; /* Stage of each worker's latest batch: its processor
+                                                          and cores, with which it also steals. */
+    struct kvc_dido_load load[KVC_PHASES_MAX];         /* By phase. */
     uint32_t phase_frame_requests[KVC_PHASES_MAX];
     struct kvc_dido_adapter adapter;   /* Zeroed if the pipeline stays. */
     struct kvc_dido_pipeline pipeline; /* Of the next batch. */
