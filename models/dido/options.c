@@ -38,7 +38,7 @@ static const struct kvc_option rows[] = {
          "often for nothing"},
     REAL_ROW(
         "plan", plan_ns, KVC_UNIT_NS, 0, 1e12, "1.2ms",
-        "time to plan a pipeline, in which no batch begins; not published: the search of all pipelines by "
+        "time of a core to plan a pipeline, while batches go on with the one before; not published: the search of all pipelines by "
         "predict = \"paper\" took 1.2 ms of a core of an AMD EPYC server, by \"kvcast\" 1.0 ms without "
         "stealing and 1.8 ms with it; the fit of the popularity is not in it"),
     {.name = "stealing",

@@ -2,10 +2,9 @@
 #ifndef KVC_MODELS_DIDO_SIMULATION_H
 #define KVC_MODELS_DIDO_SIMULATION_H
 
-#include "models/dido/adapt.h"
 #include "models/dido/costs.h"
 #include "models/dido/machine.h"
-#include "models/dido/plan.h"
+#include "models/dido/planner.h"
 #include "sim/run/replica.h"
 #include "sim/run/stage_graph.h"
 #include "sim/workload/phases.h"
@@ -74,10 +73,9 @@ struct kvc_dido_simulation {
                                                           and cores, with which it also steals. */
     struct kvc_dido_load load[KVC_PHASES_MAX];         /* By phase. */
     uint32_t phase_frame_requests[KVC_PHASES_MAX];
-    struct kvc_dido_adapter adapter;   /* Zeroed if the pipeline stays. */
+    struct kvc_dido_planner planner;   /* Zeroed if the pipeline stays. */
     struct kvc_dido_pipeline pipeline; /* Of the next batch. */
     uint64_t plans;                    /* Number of plans so far. */
-    double planned_ns;                 /* When the latest plan is ready. */
     double batch_queries;              /* That the next batch may have. */
     double began_ns;                   /* When the latest batch began. */
     double *done_ns;                   /* Scratch, by row. */
