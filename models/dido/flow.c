@@ -12,7 +12,10 @@ enum { FIRST = 4, LEAST = 2, MOST = 8 };
 
 /* Periods that differ by less are equal; an amount of a batch that is less is nothing. Work takes some time
  * at least, so that rates are finite. */
-static const double same_frac = 2e-3, nothing = 1e-9, least_ns = 1e-3;
+static const double same_frac = 2e-3, nothing = 1e-9, work_least_ns = 1e-3;
+
+/* The shortest period that fits is found as closely as this. */
+static const double least_frac = 1e-6;
 
 enum state {
     IDLE,
@@ -172,7 +175,7 @@ static void set_rate(struct run *now, uint32_t s)
     if (worker->state == WORKS || worker->state == ENDS || steals) {
         double alone_ns = work->alone_ns / (steals ? mine->cores : 1);
         double memory_ns = work->channel_ns / now->flow->channels;
-        worker->rate = 1 / fmax(fmax(alone_ns, memory_ns), least_ns);
+        worker->rate = 1 / fmax(fmax(alone_ns, memory_ns), work_least_ns);
         worker->wants = worker->rate * work->channel_ns;
     }
 }
@@ -321,6 +324,22 @@ static void next_batch(struct run *now)
     }
 }
 
+/* Returns the time, or the shortest one that fits if it does not fit. */
+static double least_ns(const struct kvc_dido_flow *flow, double ns)
+{
+    double fits_ns = ns, step = 2;
+    while (!kvc_dido_flow_fits(flow, fits_ns)) {
+        fits_ns *= step;
+    }
+    for (double low_ns = fits_ns / step; fits_ns > ns && fits_ns - low_ns > least_frac * fits_ns;) {
+        double middle_ns = (low_ns + fits_ns) / 2;
+        bool fits = kvc_dido_flow_fits(flow, middle_ns);
+        low_ns = fits ? low_ns : middle_ns;
+        fits_ns = fits ? middle_ns : fits_ns;
+    }
+    return fits_ns;
+}
+
 struct kvc_dido_flow_result kvc_dido_flow_of(const struct kvc_dido_flow *flow)
 {
     struct run now = {.flow = flow};
@@ -345,8 +364,8 @@ struct kvc_dido_flow_result kvc_dido_flow_of(const struct kvc_dido_flow *flow)
         repeats = fabs(period_ns - before_ns) < same_frac * period_ns;
     }
     struct kvc_dido_flow_result result = now.sum;
-    result.period_ns = (now.now_ns - from_ns) / count;
-    result.slowest_ns = now.slowest_sum_ns / count;
+    result.period_ns = least_ns(flow, (now.now_ns - from_ns) / count);
+    result.slowest_ns = least_ns(flow, now.slowest_sum_ns / count);
     for (uint32_t s = 0; s < flow->stages; s++) {
         result.stage_ns[s] /= count;
         result.busy_ns[s] /= count;
