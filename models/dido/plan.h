@@ -25,8 +25,8 @@ struct kvc_dido_plan kvc_dido_plan_of(const struct kvc_dido_config *config,
                                       const struct kvc_dido_mix *mix);
 
 /* Returns the best plan: of all pipelines, if `said` is NULL, or of all ways to give cores to its stages. Of
- * plans whose throughput differs by less than 1e-5 of it, it is the first. Pipelines whose work does not allow
- * more than the best one are not computed (search.h). */
+ * plans whose throughput differs by less than 1e-5 of it, it is the first. Pipelines whose work does not
+ * allow more than the best one are not computed (search.h). */
 struct kvc_dido_plan kvc_dido_best_plan(const struct kvc_dido_config *config,
                                         const struct kvc_dido_pipeline *said, const struct kvc_dido_mix *mix);
 

@@ -10,6 +10,8 @@
 /* Sizes of batches are powers of two up to the largest. */
 enum { SIZES = 17, KEYS = 4 << KVC_DIDO_TASKS, KEPT = 64 };
 
+_Static_assert(1 << (SIZES - 1) == KVC_DIDO_BATCH_MAX, "the largest size is that of the largest batch");
+
 /* What waves and sets that are not full may add to the work at one size, but not between two. Lines are in
  * proportion to the queries. */
 static const double slack_frac = 0.01;
