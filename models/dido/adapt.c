@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "sim/base/array.h"
-#include "sim/workload/popularity_blocks.h"
 
-enum { SEEN_SLOTS = 4 * KVC_DIDO_SAMPLE_MAX, BISECTIONS = 12 };
+enum { SEEN_SLOTS = 4 * KVC_DIDO_SAMPLE_MAX, BISECTIONS = 12, BLOCKS_MAX = 512 };
 
 /* Exponents beyond this one give all requests to a handful of keys. */
 static const double zipf_most = 3, standard_errors = 3;
@@ -73,18 +72,22 @@ static struct kvc_workload popularity_of(uint64_t items, double zipf_s)
                                  .zipf_s = zipf_s};
 }
 
+/* The planner looks for the exponent while requests wait for it, so ranks are summed by blocks, which are an
+ * eighth of their first rank wide and count as their middle one. */
 double kvc_dido_expected_distinct(uint64_t items, double zipf_s, uint32_t sampled)
 {
-    struct kvc_workload workload = popularity_of(items, zipf_s);
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
-    double sum = 0;
-    kvc_popularity_blocks_open(&blocks, &workload);
-    while (kvc_popularity_blocks_next(&blocks, &block)) {
-        sum -= block.keys * expm1(sampled * log1p(-fmin(block.mass / block.keys, 1)));
+    double weight[BLOCKS_MAX], ranks[BLOCKS_MAX], sum = 0, distinct = 0, first = 1, last = (double)items;
+    uint32_t blocks = 0;
+    for (; first <= last && blocks < BLOCKS_MAX; first += ranks[blocks++]) {
+        double width = blocks + 1 < BLOCKS_MAX && zipf_s > 0 ? fmax(floor(first / 8), 1) : last;
+        ranks[blocks] = fmin(width, last + 1 - first);
+        weight[blocks] = pow(first + (ranks[blocks] - 1) / 2, -zipf_s);
+        sum += ranks[blocks] * weight[blocks];
     }
-    kvc_popularity_blocks_close(&blocks);
-    return sum;
+    for (uint32_t i = 0; i < blocks; i++) {
+        distinct -= ranks[i] * expm1(sampled * log1p(-fmin(weight[i] / sum, 1)));
+    }
+    return distinct;
 }
 
 /* The keys of a uniform load repeat by chance as often as a Poisson number says. */

@@ -175,6 +175,18 @@ static enum kvc_status check_devices(const struct kvc_dido_config *config, struc
     return check_link(config, diag);
 }
 
+/* Sets the CPU at the clock that the node names. Instructions and cycles of the cache take longer at a slower
+ * one, the memory does not; as long as a line is on its way, a core completes as many instructions. */
+static void set_cpu(struct kvc_dido_config *config, const struct kvc_node *node)
+{
+    kvc_cpu_pstate_of(node, &config->cpu_pstate, NULL); /* The loader has checked the clock. */
+    config->clocked_cpu = *kvc_cpu_of(node);
+    double speed = kvc_cpu_pstate_speed(&config->clocked_cpu, config->cpu_pstate);
+    config->clocked_cpu.clock_hz *= speed;
+    config->clocked_cpu.lookahead_ns /= speed;
+    config->cpu = &config->clocked_cpu;
+}
+
 enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
 {
     struct kvc_dido_config *config = into;
@@ -182,12 +194,12 @@ enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *into
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_dido_options *options = scenario->options;
     *config = (struct kvc_dido_config){.options = options,
-                                       .cpu = kvc_cpu_of(node),
                                        .dram = kvc_dram_of(node),
                                        .gpu = kvc_gpu_of(node),
                                        .nic = kvc_nic_of(node),
                                        .pcie = kvc_pcie_of(node),
                                        .network = (enum kvc_dido_network)options->network};
+    set_cpu(config, node);
     enum kvc_status status = check_devices(config, diag);
     if (status != KVC_OK) {
         return status;

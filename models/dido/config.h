@@ -21,7 +21,10 @@ enum { KVC_DIDO_BATCH_MAX = 65536 /* Queries of a batch at most. */ };
 
 struct kvc_dido_config {
     const struct kvc_dido_options *options; /* Owned by the scenario. */
-    const struct kvc_cpu *cpu;
+    const struct kvc_cpu *cpu; /* At the clock of the run: clocked_cpu, of the resolved configuration also in
+                                  its copies. */
+    struct kvc_cpu clocked_cpu;
+    uint32_t cpu_pstate; /* Of the clock of the run. */
     const struct kvc_dram *dram;
     const struct kvc_gpu *gpu;
     const struct kvc_nic *nic;

@@ -12,7 +12,10 @@ enum { FIRST = 4, LEAST = 2, MOST = 8 };
 
 /* Periods that differ by less are equal; an amount of a batch that is less is nothing. Work takes some time
  * at least, so that rates are finite. */
-static const double same_frac = 2e-3, nothing = 1e-9, least_ns = 1e-3;
+static const double same_frac = 2e-3, nothing = 1e-9, work_least_ns = 1e-3;
+
+/* The shortest period that fits is found as closely as this. */
+static const double least_frac = 1e-6;
 
 enum state {
     IDLE,
@@ -43,14 +46,34 @@ struct worker {
     double link_ns;      /* Time of the link for a batch of its work. */
 };
 
+/* How fast work is done if its worker has the memory to itself. */
+struct pace {
+    double rate;    /* Share of a batch in a ns. */
+    double wants;   /* Channels that it takes. */
+    double link_ns; /* Time of the link for a batch. */
+};
+
 struct run {
     const struct kvc_dido_flow *flow;
+    struct pace whole[KVC_DIDO_STAGES_MAX], rest[KVC_DIDO_STAGES_MAX]; /* Of the owner. */
+    struct pace stolen[KVC_DIDO_STAGES_MAX][KVC_DIDO_STAGES_MAX];      /* By thief and victim. */
     double now_ns;
     double slowest_ns[KVC_DIDO_STAGES_MAX]; /* By number of the batch, modulo. */
     double slowest_sum_ns;
     struct worker worker[KVC_DIDO_STAGES_MAX];
     struct kvc_dido_flow_result sum;
 };
+
+/* fmin() and fmax() are calls, because they also take what is not a number. */
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
 
 static void look(struct run *now, uint32_t s);
 
@@ -113,8 +136,8 @@ static void call(struct run *now, uint32_t s)
         look(now, s);
     } else if (worker->state == STEALS) {
         struct worker *victim = &now->worker[worker->victim];
-        double piece = fmax(victim->left / KVC_STAGE_GRAPH_PIECES, now->flow->set_frac);
-        worker->piece = fmin(piece / 2, victim->left);
+        double piece = larger(victim->left / KVC_STAGE_GRAPH_PIECES, now->flow->set_frac);
+        worker->piece = smaller(piece / 2, victim->left);
         victim->left -= worker->piece;
         victim->out++;
         worker->state = LEAVES;
@@ -128,7 +151,7 @@ static void end(struct run *now, uint32_t s)
     struct worker *worker = &now->worker[s];
     double ns = now->now_ns - worker->began_ns;
     double *slowest_ns = &now->slowest_ns[worker->ended % KVC_DIDO_STAGES_MAX];
-    *slowest_ns = s == 0 ? ns : fmax(*slowest_ns, ns);
+    *slowest_ns = s == 0 ? ns : larger(*slowest_ns, ns);
     now->sum.stage_ns[s] += ns;
     worker->ended++;
     worker->state = IDLE;
@@ -159,24 +182,42 @@ static void finish(struct run *now, uint32_t s)
 
 /* ---- time ---- */
 
+/* Returns the pace of work that has the memory to itself. */
+static struct pace pace_of(const struct kvc_dido_flow *flow, const struct kvc_dido_flow_work *work,
+                           double cores)
+{
+    double alone_ns = work->alone_ns / cores, memory_ns = work->channel_ns / flow->channels;
+    double rate = 1 / larger(larger(alone_ns, memory_ns), work_least_ns);
+    return (struct pace){rate, rate * work->channel_ns, work->link_ns};
+}
+
+static void set_paces(struct run *now)
+{
+    const struct kvc_dido_flow *flow = now->flow;
+    for (uint32_t s = 0; s < flow->stages; s++) {
+        now->whole[s] = pace_of(flow, &flow->stage[s].whole, 1);
+        now->rest[s] = pace_of(flow, &flow->stage[s].rest, 1);
+        for (uint32_t victim = 0; victim < flow->stages; victim++) {
+            now->stolen[s][victim] = pace_of(flow, &flow->stage[victim].stolen, flow->stage[s].cores);
+        }
+    }
+}
+
 /* Sets the rate of a worker that has the memory to itself, and the channels that it wants. */
 static void set_rate(struct run *now, uint32_t s)
 {
     struct worker *worker = &now->worker[s];
-    const struct kvc_dido_flow_stage *mine = &now->flow->stage[s];
-    const struct kvc_dido_flow_work *work = worker->state == WORKS ? &mine->whole
-                                            : worker->state == ENDS
-                                                ? &mine->rest
-                                                : &now->flow->stage[worker->victim].stolen;
-    bool steals = worker->state == STEALS || worker->state == LEAVES;
-    worker->rate = worker->wants = 0;
-    if (worker->state == WORKS || worker->state == ENDS || steals) {
-        double alone_ns = work->alone_ns / (steals ? mine->cores : 1);
-        double memory_ns = work->channel_ns / now->flow->channels;
-        worker->rate = 1 / fmax(fmax(alone_ns, memory_ns), least_ns);
-        worker->wants = worker->rate * work->channel_ns;
-        worker->link_ns = work->link_ns;
+    struct pace pace = {0, 0, 0};
+    if (worker->state == WORKS) {
+        pace = now->whole[s];
+    } else if (worker->state == ENDS) {
+        pace = now->rest[s];
+    } else if (worker->state == STEALS || worker->state == LEAVES) {
+        pace = now->stolen[s][worker->victim];
     }
+    worker->rate = pace.rate;
+    worker->wants = pace.wants;
+    worker->link_ns = pace.link_ns;
 }
 
 /* Slows those down that want more than a fair share of the channels. */
@@ -231,15 +272,15 @@ static double step_of(const struct run *now)
         } else if (worker->state == STEALS) {
             take[worker->victim] += worker->rate;
         } else if (worker->state == ENDS) {
-            step_ns = fmin(step_ns, worker->rest / worker->rate);
+            step_ns = smaller(step_ns, worker->rest / worker->rate);
         } else if (worker->state == LEAVES) {
-            step_ns = fmin(step_ns, worker->piece / worker->rate);
+            step_ns = smaller(step_ns, worker->piece / worker->rate);
         } else if (worker->state == LAUNCHES || worker->state == SNEAKS) {
-            step_ns = fmin(step_ns, worker->until_ns - now->now_ns);
+            step_ns = smaller(step_ns, worker->until_ns - now->now_ns);
         }
     }
     for (uint32_t s = 0; s < now->flow->stages; s++) {
-        step_ns = take[s] > 0 ? fmin(step_ns, now->worker[s].left / take[s]) : step_ns;
+        step_ns = take[s] > 0 ? smaller(step_ns, now->worker[s].left / take[s]) : step_ns;
     }
     if (!isfinite(step_ns)) {
         KVC_BUG("no stage of %u works", now->flow->stages);
@@ -324,12 +365,29 @@ static void next_batch(struct run *now)
     }
 }
 
+/* Returns the time, or the shortest one that fits if it does not fit. */
+static double least_ns(const struct kvc_dido_flow *flow, double ns)
+{
+    double fits_ns = ns, step = 2;
+    while (!kvc_dido_flow_fits(flow, fits_ns)) {
+        fits_ns *= step;
+    }
+    for (double low_ns = fits_ns / step; fits_ns > ns && fits_ns - low_ns > least_frac * fits_ns;) {
+        double middle_ns = (low_ns + fits_ns) / 2;
+        bool fits = kvc_dido_flow_fits(flow, middle_ns);
+        low_ns = fits ? low_ns : middle_ns;
+        fits_ns = fits ? middle_ns : fits_ns;
+    }
+    return fits_ns;
+}
+
 struct kvc_dido_flow_result kvc_dido_flow_of(const struct kvc_dido_flow *flow)
 {
     struct run now = {.flow = flow};
     double period_ns = 0, from_ns = 0;
     uint32_t count = 0;
     bool repeats = false;
+    set_paces(&now);
     now.worker[0].queue = flow->stages;
     begin(&now, 0);
     for (uint32_t i = 0; i < FIRST; i++) {
@@ -348,8 +406,8 @@ struct kvc_dido_flow_result kvc_dido_flow_of(const struct kvc_dido_flow *flow)
         repeats = fabs(period_ns - before_ns) < same_frac * period_ns;
     }
     struct kvc_dido_flow_result result = now.sum;
-    result.period_ns = (now.now_ns - from_ns) / count;
-    result.slowest_ns = now.slowest_sum_ns / count;
+    result.period_ns = least_ns(flow, (now.now_ns - from_ns) / count);
+    result.slowest_ns = least_ns(flow, now.slowest_sum_ns / count);
     result.link_ns /= count;
     for (uint32_t s = 0; s < flow->stages; s++) {
         result.stage_ns[s] /= count;

@@ -47,7 +47,14 @@ struct kvc_dido_flow_result {
     double stolen[KVC_DIDO_STAGES_MAX];  /* Share of each stage's queries that others do. */
 };
 
-/* Follows batches, as many as there are stages at a time, until their periods repeat, or for some of them. */
+/* Returns whether the work of a batch fits into a period, however it is divided between owners and thieves,
+ * and however much they exchange. Only launches, rates and the channels' time count: no wait for anyone, so a
+ * period that fits may still not be reached, but a shorter one than any that fits is not. */
+bool kvc_dido_flow_fits(const struct kvc_dido_flow *flow, double period_ns);
+
+/* Follows batches, as many as there are stages at a time, until their periods repeat, or for some of them.
+ * The mean of a few periods that do not repeat may be too short, so no period is shorter than the work
+ * allows. */
 struct kvc_dido_flow_result kvc_dido_flow_of(const struct kvc_dido_flow *flow);
 
 #endif

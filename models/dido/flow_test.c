@@ -79,3 +79,33 @@ Test(flow, everyone_gets_a_fair_share_of_the_memory)
     period_ns = kvc_dido_flow_of(&flow).period_ns;
     cr_expect_float_eq(period_ns, 100, 1, "%.2f ns", period_ns);
 }
+
+static bool fits(const struct kvc_dido_flow *flow, double period_ns)
+{
+    return kvc_dido_flow_fits(flow, 1.001 * period_ns) && !kvc_dido_flow_fits(flow, 0.999 * period_ns);
+}
+
+/* Stages of 100 and 20 ns, whose batches the other processor can do in 100 and 50 ns. */
+Test(flow, the_shortest_period_is_that_of_the_best_division)
+{
+    struct kvc_dido_flow flow = two_stages();
+    bool alone = fits(&flow, 100);
+    flow.stage[0].can_be_stolen = true;
+    bool helped = fits(&flow, 60);
+    flow.stage[0].stolen.launch_ns = 20; /* For a whole batch; 140 ns of work. */
+    bool launched = fits(&flow, 20 + 100 * 80 / 220.0 * 1.2);
+    flow.channels = 0.5;
+    flow.stage[0].whole.channel_ns = flow.stage[0].stolen.channel_ns = 45;
+    bool shared = fits(&flow, 90);
+    cr_expect(alone);
+    cr_expect(helped);
+    cr_expect(launched);
+    cr_expect(shared);
+    struct kvc_dido_flow other = two_stages();
+    other.stage[1].can_be_stolen = true;
+    other.stage[0].whole.alone_ns = 20;
+    other.stage[1].whole.alone_ns = 100;
+    other.stage[1].stolen.alone_ns = 50;
+    bool gpu_helped = fits(&other, 20 + 50 * 80 / 150.0);
+    cr_expect(gpu_helped);
+}

@@ -15,7 +15,7 @@ struct kvc_dido_machine kvc_dido_machine_add(const struct kvc_scenario *scenario
                                              struct kvc_platform *platform)
 {
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
-    const struct kvc_cpu_pstate state = kvc_cpu_pstate(config->cpu, 0);
+    const struct kvc_cpu_pstate state = kvc_cpu_pstate(config->cpu, config->cpu_pstate);
     const struct kvc_gpu_clock *clock = &config->gpu->clocks[0];
     struct kvc_watts cpu = {0}, gpu = {0};
     const struct kvc_watts unknown = {0};

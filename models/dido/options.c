@@ -37,10 +37,12 @@ static const struct kvc_option rows[] = {
          "(dido.design.counter_threshold); a smaller one follows the load more closely and plans more "
          "often for nothing"},
     REAL_ROW(
-        "plan", plan_ns, KVC_UNIT_NS, 0, 1e12, "1.2ms",
-        "time to plan a pipeline, in which no batch begins; not published: the search of all pipelines by "
-        "predict = \"paper\" took 1.2 ms of a core of an AMD EPYC server, by \"kvcast\" 1.0 ms without "
-        "stealing and 1.8 ms with it; the fit of the popularity is not in it"),
+        "plan", plan_ns, KVC_UNIT_NS, 0, 1e12, "0.38ms",
+        "time of a core to plan a pipeline, while batches go on with the one before; not published: the "
+        "median that the search took over the 24 presets on a core of an AMD EPYC server (dido_plan_bench "
+        "--searches), with stealing; 0.24 to 1.5 ms, without stealing 0.17 ms, by predict = \"paper\" 1.2 "
+        "ms; what kvcast derives of the caches from the popularity is not in it, 8 ms where keys are "
+        "skewed"),
     {.name = "stealing",
      .type = KVC_OPTION_BOOL,
      .offset = offsetof(struct kvc_dido_options, stealing),

@@ -15,6 +15,7 @@
 #define KVC_MODELS_DIDO_PERIOD_H
 
 #include "models/dido/costs.h"
+#include "models/dido/flow.h"
 
 struct kvc_dido_period {
     double ns;                            /* Between two batches [ns]. */
@@ -32,5 +33,21 @@ struct kvc_dido_period {
 struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
                                           const struct kvc_dido_pipeline *pipeline,
                                           const struct kvc_dido_mix *mix, double queries);
+
+/* Returns whether the pipeline has thieves. */
+bool kvc_dido_steals(const struct kvc_dido_config *config, const struct kvc_dido_pipeline *pipeline);
+
+/* Returns the work of tasks on a batch, of one core or of the GPU, with the time of taking sets if there are
+ * thieves. */
+struct kvc_dido_flow_work kvc_dido_flow_work_of(const struct kvc_dido_config *config,
+                                                const struct kvc_dido_pipeline *pipeline, uint32_t tasks,
+                                                bool on_gpu, const struct kvc_dido_mix *mix, double queries);
+
+/* Returns a stage of a flow, given such work: of all its tasks, of what a thief does of them, and of what it
+ * leaves. */
+struct kvc_dido_flow_stage kvc_dido_flow_stage_of(const struct kvc_dido_stage *stage, bool can_be_stolen,
+                                                  const struct kvc_dido_flow_work *whole,
+                                                  const struct kvc_dido_flow_work *stolen,
+                                                  const struct kvc_dido_flow_work *rest);
 
 #endif

@@ -78,16 +78,14 @@ static void prepare(struct kvc_dido_simulation *simulation, struct kvc_stage_bat
     batch->plan = simulation->plans;
 }
 
-/* Under load that is not saturating, batches begin an interval apart, as they are scheduled periodically. A
- * plan is made before the next batch. */
+/* Under load that is not saturating, batches begin an interval apart, as they are scheduled periodically. */
 static struct kvc_stage_batch *next(void *data, double *until_ns)
 {
     struct kvc_dido_simulation *simulation = data;
     struct kvc_stage_batch *batch = free_batch(simulation);
     double now_ns = kvc_engine_now_ns();
     double interval_ns = kvc_dido_interval_ns(simulation->config, &simulation->pipeline);
-    double due_ns =
-        fmax(saturates(simulation) ? 0 : simulation->began_ns + interval_ns, simulation->planned_ns);
+    double due_ns = saturates(simulation) ? 0 : simulation->began_ns + interval_ns;
     if (batch == NULL) {
         return NULL;
     }
@@ -114,6 +112,7 @@ static uint32_t begin(void *data, struct kvc_stage_batch *batch, uint32_t stage)
     struct kvc_dido_stage_costs *costs = &batch->costs[stage];
     uint32_t stolen = kvc_dido_stealable(mine);
     double queries = batch->rows->count;
+    simulation->worker[stage] = *mine;
     kvc_dido_execute(simulation, batch, stage);
     costs->whole =
         kvc_dido_cost_of(config, &batch->pipeline, mine->tasks, mine->on_gpu, &batch->mix, queries);
@@ -136,11 +135,17 @@ static uint32_t processor(const struct kvc_stage_batch *batch, uint32_t stage)
     return batch->pipeline.stage[stage].on_gpu;
 }
 
+/* A processor that the batch's pipeline does not use stays idle, although it may have had a stage of an
+ * earlier plan. */
 static bool may_steal(const void *data, const struct kvc_stage_batch *batch, uint32_t stage, uint32_t by)
 {
     const struct kvc_dido_simulation *simulation = data;
-    (void)by;
-    return simulation->config->options->stealing && kvc_dido_stealable(&batch->pipeline.stage[stage]) != 0;
+    bool has_stage = false;
+    for (uint32_t s = 0; s < batch->pipeline.stages; s++) {
+        has_stage = has_stage || processor(batch, s) == by;
+    }
+    return simulation->config->options->stealing && has_stage &&
+           kvc_dido_stealable(&batch->pipeline.stage[stage]) != 0;
 }
 
 static double approach_ns(void *data, const struct kvc_stage_batch *batch, uint32_t stage, uint32_t by)
@@ -164,7 +169,7 @@ static void take(void *data, const struct kvc_stage_batch *batch, uint32_t stage
     const struct kvc_dido_simulation *simulation = data;
     const struct kvc_dido_config *config = simulation->config;
     const struct kvc_dido_stage_costs *costs = &batch->costs[stage];
-    const struct kvc_dido_stage *worker = &batch->pipeline.stage[by];
+    const struct kvc_dido_stage *worker = &simulation->worker[by];
     const struct kvc_dido_cost *cost = piece == KVC_PIECE_WHOLE    ? &costs->whole
                                        : piece == KVC_PIECE_STOLEN ? &costs->stolen
                                                                    : &costs->rest;
@@ -223,22 +228,6 @@ static void ended(void *data, struct kvc_stage_batch *batch, uint32_t stage, dou
     }
 }
 
-/* Plans anew if the load of the batch is not the one that the present pipeline was planned for. */
-static void adapt(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch)
-{
-    struct kvc_dido_adapter *adapter = &simulation->adapter;
-    uint64_t items = kvc_index_used(simulation->store->shards[0].index);
-    struct kvc_dido_profile profile = kvc_dido_profile_of(adapter, batch->rows);
-    if (!kvc_dido_has_changed(adapter, &profile, items)) {
-        return;
-    }
-    struct kvc_dido_plan plan = kvc_dido_adapt(adapter, simulation->config, &profile, &batch->mix, items);
-    simulation->pipeline = plan.pipeline;
-    simulation->batch_queries = plan.queries;
-    simulation->plans++;
-    simulation->planned_ns = kvc_engine_now_ns() + simulation->config->options->plan_ns;
-}
-
 /* The next batches are so large that the slowest stage would have taken the interval for this one. */
 static void size_batches(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch)
 {
@@ -287,7 +276,7 @@ static void done(void *data, struct kvc_stage_batch *batch)
         size_batches(simulation, batch);
     }
     if (simulation->config->adapts) {
-        adapt(simulation, batch);
+        kvc_dido_planner_look(simulation, batch);
     }
     batch->under_way = false;
 }
@@ -331,19 +320,6 @@ static uint32_t most_frame_requests(const struct kvc_dido_simulation *simulation
     return most;
 }
 
-/* The first pipeline is planned for the load that the run begins with, which has been there for long. */
-static void open_adapter(struct kvc_dido_simulation *simulation)
-{
-    struct kvc_workload load = kvc_phases_workload(&simulation->scenario->workload, 0);
-    const struct kvc_dido_profile profile = {.get_frac = load.get_frac,
-                                             .set_frac = load.set_frac,
-                                             .key_bytes = kvc_workload_key_bytes_mean(&load),
-                                             .value_bytes = kvc_workload_value_bytes_mean(&load)};
-    double zipf_s = load.popularity == KVC_POPULARITY_ZIPF ? load.zipf_s : 0;
-    kvc_dido_adapter_open(&simulation->adapter, simulation->config->options->adapt_threshold_frac, &profile,
-                          zipf_s);
-}
-
 static void open_simulation(struct kvc_dido_simulation *simulation)
 {
     const struct kvc_dido_config *config = simulation->config;
@@ -366,7 +342,7 @@ static void open_simulation(struct kvc_dido_simulation *simulation)
     simulation->plans = 1;
     simulation->batch_queries = kvc_dido_plan_of(&first->config, &config->pipeline, &first->mix).queries;
     if (config->adapts) {
-        open_adapter(simulation);
+        kvc_dido_planner_open(simulation);
     }
     simulation->began_ns = -INFINITY;
     kvc_rng_init(&simulation->thinning, simulation->replica.context->seed, "dido.thinning", 0);
@@ -379,7 +355,7 @@ static void open_simulation(struct kvc_dido_simulation *simulation)
 static void close_simulation(struct kvc_dido_simulation *simulation)
 {
     kvc_stage_graph_close(&simulation->graph);
-    kvc_dido_adapter_close(&simulation->adapter);
+    kvc_dido_planner_close(&simulation->planner);
     for (uint32_t i = 0; i < KVC_DIDO_STAGES_MAX; i++) {
         kvc_batch_free(simulation->batch[i].rows);
         free(simulation->batch[i].location);

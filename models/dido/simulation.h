@@ -2,10 +2,9 @@
 #ifndef KVC_MODELS_DIDO_SIMULATION_H
 #define KVC_MODELS_DIDO_SIMULATION_H
 
-#include "models/dido/adapt.h"
 #include "models/dido/costs.h"
 #include "models/dido/machine.h"
-#include "models/dido/plan.h"
+#include "models/dido/planner.h"
 #include "sim/run/replica.h"
 #include "sim/run/stage_graph.h"
 #include "sim/workload/phases.h"
@@ -70,12 +69,13 @@ struct kvc_dido_simulation {
     struct kvc_stage_batch batch[KVC_DIDO_STAGES_MAX];
     struct kvc_rng thinning, drawn; /* Which requests for hot keys are kept, and outcomes of the others. */
     uint32_t workers;               /* Stages of the longest pipeline. */
-    struct kvc_dido_load load[KVC_PHASES_MAX]; /* By phase. */
+    struct kvc_dido_stage worker[KVC_DIDO_STAGES_MAX]; /* Stage of each worker's latest batch: its processor
+                                                          and cores, with which it also steals. */
+    struct kvc_dido_load load[KVC_PHASES_MAX];         /* By phase. */
     uint32_t phase_frame_requests[KVC_PHASES_MAX];
-    struct kvc_dido_adapter adapter;   /* Zeroed if the pipeline stays. */
+    struct kvc_dido_planner planner;   /* Zeroed if the pipeline stays. */
     struct kvc_dido_pipeline pipeline; /* Of the next batch. */
     uint64_t plans;                    /* Number of plans so far. */
-    double planned_ns;                 /* When the latest plan is ready. */
     double batch_queries;              /* That the next batch may have. */
     double began_ns;                   /* When the latest batch began. */
     double *done_ns;                   /* Scratch, by row. */

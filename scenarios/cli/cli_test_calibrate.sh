@@ -13,12 +13,17 @@ grep -q '"node.megakv_costs.base": "machine.lua"' calibrated.json && grep -qE '"
     fail "a calibrated machine is of no use"
 grep -qE '^    core_speed = \{ [0-9.]+, source = |^-- cpu.core_speed is not known: cores share' machine.lua ||
     fail "calibrate measured no speed of the cores"
-# Every curve that the model asks for is in the file, and each with points of more than one size.
+times() { sed -n "/^    $1 = {/,/^    },/p" machine.lua | grep -oE 'time = "[^"]*"' | cut -d '"' -f 2; } # CURVE
+# Every curve that the model asks for is in the file, each with points of more than one size and with times that are not negative.
 for curve in receive write evict evict_half_marked pass mix read read_checked read_half_marked read_marked \
     read_half_missed read_slowest compare search search_miss search_half_missed insert replace insert_half_replaced erase \
     erase_miss erase_half_missed drain; do
     points=$(sed -n "/^    $curve = {/,/^    },/p" machine.lua | grep -c 'size = ')
+    times "$curve" | grep -vxE '[0-9]+(\.[0-9]+)?(e\+[0-9]+)?ns' && fail "calibrate measured no times of $curve"
     [ "$points" -gt 3 ] || [[ $curve = pass || $curve = mix ]] && [ "$points" -gt 0 ] || fail "calibrate measured $points points of $curve"
+done
+for curve in receive read read_checked search insert; do
+    times $curve | grep -qx 0ns && fail "$curve takes no time"
 done
 sed -n '/^    read = {/,/^    },/p' machine.lua | grep 'key = "64B"' >/dev/null || fail "calibrate measured keys of one length only"
 sed -n '/^    erase = {/,/^    },/p' machine.lua | grep 'load = 0.9' >/dev/null || fail "calibrate measured no full index"
@@ -30,9 +35,13 @@ senders() { # MACHINE API: prints the senders' limit
         --set system.streams=auto --set node.cpu.cores=4 --json api.json >/dev/null
     grep -oE '"senders_limit_mops": [0-9.]+' api.json | cut -d ' ' -f 2
 }
-sed '/^    compare = /,/^    },/d' machine.lua >keyless.lua
-get=$(senders machine.lua get) getk=$(senders machine.lua getk)
-awk -v a="$get" -v b="$getk" 'BEGIN { exit !(a > 0 && b >= a) }' || fail "get $get Mops, getk $getk Mops"
+# How much faster getk is than get is noise where times are as short as in a quick calibration, so the rates are compared with
+# given times. A profile without the curve charges both the same.
+sed -E '/^    compare = \{/,/^    \},/s/time = "[^"]*"/time = "40ns"/
+        /^    read(_[a-z]+)* = \{/,/^    \},/s/time = "[^"]*"/time = "100ns"/' machine.lua >given.lua
+sed '/^    compare = /,/^    },/d' given.lua >keyless.lua
+get=$(senders given.lua get) getk=$(senders given.lua getk)
+awk -v a="$get" -v b="$getk" 'BEGIN { exit !(a > 0 && b > 1.1 * a) }' || fail "get $get Mops, getk $getk Mops"
 [ "$(senders keyless.lua get)" = "$get" ] || fail "get depends on the comparison curve"
 [ "$(senders keyless.lua getk)" = "$get" ] || fail "getk differs from get without a measured comparison"
 sed 's/kind = "machine"/kind = "machina"/' machine.lua >machina.lua

@@ -17,8 +17,8 @@ void kvc_test_node_describe(struct kvc_test_node *test, const char *pipeline, do
     kvc_option_table_set_defaults(&kvc_workload_option_table, workload);
     test->cpu = (struct kvc_cpu){
         .cores = 8, .clock_hz = 2e9, .instructions_per_cycle = 2, .llc_bytes = 1 << 20, .llc_hit_cycles = 20};
-    test->dram = (struct kvc_dram){
-        .random_line_ns = 80, .next_line_ns = 10, .line_bytes = 64, .channels = 2, .bytes_per_s = 1e10};
+    test->dram =
+        (struct kvc_dram){.random_line_ns = 80, .next_line_ns = 10, .line_bytes = 64, .bytes_per_s = 1e10};
     test->gpu = (struct kvc_gpu){.sms = 8,
                                  .threads_per_sm = 2560,
                                  .wave_threads = 64,

@@ -167,3 +167,26 @@ Test(dido, auto_finds_no_worse_pipeline)
         cr_expect_geq(mops_of(best, FILLED, true), mops_of(fixed, FILLED, true), "%s", predictors[i]);
     }
 }
+
+/* A slower P-state is a CPU with a slower clock. */
+Test(dido, cores_work_at_the_clock_that_the_node_names)
+{
+    static const char *const clocks[] = {
+        "sockets = 1, cpu = { base = \"a10-7850k\" }",
+        "cpu_clock = \"1.85GHz\", cpu = { base = \"a10-7850k\", "
+        "pstates = { { clock = \"3.7GHz\" }, { clock = \"1.85GHz\" } } }",
+        "sockets = 1, cpu = { base = \"a10-7850k\", clock = \"1.85GHz\" }",
+    };
+    double mops[2][3];
+    for (int predict = 0; predict < 2; predict++) {
+        for (int i = 0; i < 3; i++) {
+            char system[512];
+            snprintf(system, sizeof(system), "pipeline = \"" MEGAKV "\" }, node = { %s", clocks[i]);
+            mops[predict][i] = mops_of(system, FILLED, predict);
+        }
+        cr_expect_lt(mops[predict][1], 0.9 * mops[predict][0]);
+        cr_expect_gt(mops[predict][1], 0.5 * mops[predict][0], "the memory is as fast as before");
+        cr_expect_eq(mops[predict][1], mops[predict][2], "%.4f, %.4f with a CPU of that clock",
+                     mops[predict][1], mops[predict][2]);
+    }
+}

@@ -1,0 +1,82 @@
+/* The search for the best pipeline finds what a look at all of them finds. */
+#include "models/dido/plan.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "models/dido/presets.h"
+#include "scenarios/run/laws_fixture.h"
+
+struct looked {
+    const struct kvc_dido_config *config;
+    struct kvc_dido_mix mix;
+    struct kvc_dido_plan best;
+    uint32_t pipelines;
+};
+
+static void look(void *data, const struct kvc_dido_pipeline *pipeline)
+{
+    struct looked *looked = data;
+    struct kvc_dido_plan plan = kvc_dido_plan_of(looked->config, pipeline, &looked->mix);
+    looked->best = plan.per_ns > (1 + 1e-5) * looked->best.per_ns ? plan : looked->best;
+    looked->pipelines++;
+}
+
+static void expect_best_of_all(const char *preset, const char *system, const char *node)
+{
+    struct kvc_loaded *loaded = kvc_laws_load(
+        "return { name = \"plans\", system = { kind = \"dido\", pipeline = \"megakv\", %s }, node = { %s },"
+        " workload = { preset = \"%s\", arrival = \"saturate\" } }",
+        system, node, preset);
+    const struct kvc_dido_config *config = kvc_dido_config_of(&loaded->scenario);
+    struct looked looked = {.config = config, .mix = kvc_dido_mix_of(config, &loaded->scenario.workload)};
+    kvc_dido_pipeline_visit_all((uint32_t)config->cpu->cores, look, &looked);
+    struct kvc_dido_plan found = kvc_dido_best_plan(config, NULL, &looked.mix);
+    char expected[KVC_DIDO_PIPELINE_TEXT_MAX], text[KVC_DIDO_PIPELINE_TEXT_MAX];
+    kvc_dido_pipeline_print(&looked.best.pipeline, expected, sizeof(expected));
+    kvc_dido_pipeline_print(&found.pipeline, text, sizeof(text));
+    cr_expect_gt(looked.pipelines, 100);
+    cr_expect_str_eq(text, expected, "%s, %s, %s: %.9g and %.9g per ns", preset, system, node, found.per_ns,
+                     looked.best.per_ns);
+    cr_expect_eq(found.per_ns, looked.best.per_ns, "%s, %s, %s", preset, system, node);
+    cr_expect_eq(found.queries, looked.best.queries, "%s, %s, %s", preset, system, node);
+    kvc_loaded_free(loaded);
+}
+
+static void expect_best_of_all_for_each_preset(const char *system, const char *node)
+{
+    for (const struct kvc_workload_preset *preset = kvc_dido_presets; preset->name != NULL; preset++) {
+        expect_best_of_all(preset->name, system, node);
+    }
+}
+
+Test(plan, is_the_best_of_all_with_stealing)
+{
+    expect_best_of_all_for_each_preset("stealing = true", "");
+}
+
+Test(plan, is_the_best_of_all_without_stealing)
+{
+    expect_best_of_all_for_each_preset("stealing = false", "");
+}
+
+Test(plan, is_the_best_of_all_by_the_authors_model)
+{
+    expect_best_of_all_for_each_preset("predict = \"paper\"", "");
+}
+
+/* Small batches, in which waves and sets are not full, and large ones, for which the GPU has more than one
+ * round of waves. */
+Test(plan, is_the_best_of_all_for_other_batches)
+{
+    expect_best_of_all_for_each_preset("interval = \"60us\"", "");
+    expect_best_of_all_for_each_preset("interval = \"2ms\"", "");
+    expect_best_of_all_for_each_preset("network = \"memory\"", "");
+}
+
+Test(plan, is_the_best_of_all_on_other_machines)
+{
+    expect_best_of_all_for_each_preset("stealing = true",
+                                       "gpu = { base = \"a10-7850k-gpu\", launch = \"60us\" }");
+    expect_best_of_all_for_each_preset("stealing = true", "cpu = { base = \"a10-7850k\", cores = 3 }");
+}
