@@ -409,6 +409,7 @@ int main(int argc, char **argv)
     }
     if (now == NULL || strcmp(now, tunables) != 0) {
         setenv("GLIBC_TUNABLES", tunables, 1);
+        setenv("LD_BIND_NOW", "1", 1); /* No task should look up a function of the C library. */
         execv("/proc/self/exe", argv);
         die("cannot start itself again");
     }
