@@ -36,7 +36,7 @@ struct kvc_dido_real_stage {
 
 /* A thread of a stage. */
 struct kvc_dido_real_worker {
-    struct kvc_dido_real_node *node;
+    _Alignas(128) struct kvc_dido_real_node *node; /* No two threads write to a line or to its neighbour. */
     struct kvc_dido_real_stage *stage;
     struct kvc_dido_real_bench bench;
     double busy_ns;         /* Time spent working, not waiting [ns]. */
