@@ -10,7 +10,7 @@
 namespace
 {
 
-constexpr uint32_t block_threads = 256;
+constexpr uint32_t block_threads = 256, missed_threads = 1024, missed_blocks = 8;
 constexpr uint32_t header_bytes = 8;
 
 /* What kernels count. */
@@ -26,6 +26,7 @@ struct work {
     kvc::shared_items items;
     struct kvc_megakv_shared_batch batch;
     uint32_t *locks;
+    uint32_t *missed; /* How many GETs have missed, and their rows. */
     uint32_t tasks;
 };
 
@@ -74,7 +75,18 @@ __device__ void read_and_respond(const work &all, uint32_t row, bool get, uint32
     }
 }
 
-/* search, KC, RD and WR, one thread a query. */
+/* Notes what a search has found, and reads the item if that is a task. */
+__device__ void answer(const work &all, uint32_t row, bool get, uint32_t location)
+{
+    if (get && (all.tasks & KVC_MEGAKV_SHARED_SEARCH) != 0) {
+        all.batch.location[row] = location;
+    }
+    if ((all.tasks & (KVC_MEGAKV_SHARED_COMPARE | KVC_MEGAKV_SHARED_READ)) != 0) {
+        read_and_respond(all, row, get, location);
+    }
+}
+
+/* search, KC, RD and WR, one thread a query. A GET that has missed is left to answer_missed(). */
 __global__ void __launch_bounds__(block_threads) answer_queries(work all)
 {
     const struct kvc_megakv_shared_batch &batch = all.batch;
@@ -82,22 +94,35 @@ __global__ void __launch_bounds__(block_threads) answer_queries(work all)
     uint32_t searches = 0, hits = 0, lines = 0;
     if (row < batch.rows) {
         bool get = batch.op[row] == KVC_MEGAKV_PACKET_GET;
-        uint32_t location = KVC_LOCATION_NONE;
-        if ((all.tasks & KVC_MEGAKV_SHARED_SEARCH) != 0) {
-            if (get) {
-                location = kvc::shared_search(all.table, batch.hash[row], &lines);
-                batch.location[row] = location;
-                searches = 1;
-                hits = location != KVC_LOCATION_NONE;
-            }
+        searches = get && (all.tasks & KVC_MEGAKV_SHARED_SEARCH) != 0;
+        uint32_t location =
+            searches ? kvc::shared_search<false>(all.table, batch.hash[row], &lines) : batch.location[row];
+        hits = searches && location != KVC_LOCATION_NONE;
+        if (searches != hits) {
+            all.missed[1 + atomicAdd(all.missed, 1u)] = row;
         } else {
-            location = batch.location[row];
-        }
-        if ((all.tasks & (KVC_MEGAKV_SHARED_COMPARE | KVC_MEGAKV_SHARED_READ)) != 0) {
-            read_and_respond(all, row, get, location);
+            answer(all, row, get, location);
         }
     }
     kvc::add_count(&all.counted->searches, searches);
+    kvc::add_count(&all.table.counters->search_hits, hits);
+    kvc::add_count(&all.table.counters->search_lines, lines);
+}
+
+/* search, KC, RD and WR of GETs that have missed, in blocks of missed_threads threads. Loads of this kernel
+ * share no answers with those of the one before. */
+__global__ void __launch_bounds__(missed_threads) answer_missed(work all)
+{
+    uint32_t count = all.missed[0], hits = 0, lines = 0;
+    for (uint32_t first = blockIdx.x * blockDim.x; first < count; first += gridDim.x * blockDim.x) {
+        bool mine = first + threadIdx.x < count;
+        uint32_t row = mine ? all.missed[1 + first + threadIdx.x] : 0;
+        uint32_t location = kvc::shared_search_again(all.table, mine, mine ? all.batch.hash[row] : 0, &lines);
+        if (mine) {
+            answer(all, row, true, location);
+        }
+        hits += mine && location != KVC_LOCATION_NONE;
+    }
     kvc::add_count(&all.table.counters->search_hits, hits);
     kvc::add_count(&all.table.counters->search_lines, lines);
 }
@@ -192,6 +217,8 @@ struct kvc_megakv_shared {
     kvc::cuckoo_table table;
     counters *counted; /* Those of the table are its first member. */
     uint32_t *locks;
+    uint32_t *missed; /* For missed_rows rows. */
+    uint32_t missed_rows;
     struct kvc_cuda_stream *stream;
     struct kvc_cuda_event *done;
 };
@@ -284,6 +311,7 @@ void kvc_megakv_shared_free(struct kvc_megakv_shared *shared)
     }
     kvc_cuda_event_free(shared->done);
     kvc_cuda_stream_free(shared->stream);
+    kvc_cuda_free(shared->missed);
     kvc_cuda_free(shared->locks);
     kvc_cuda_free(shared->counted);
     for (void *array : shared->shared) {
@@ -292,22 +320,44 @@ void kvc_megakv_shared_free(struct kvc_megakv_shared *shared)
     delete shared;
 }
 
+/* Makes the list of missed rows long enough, and empties it. */
+static bool open_missed(struct kvc_megakv_shared *shared, uint32_t rows)
+{
+    cudaStream_t stream = reinterpret_cast<cudaStream_t>(shared->stream);
+    if (shared->missed_rows < rows) {
+        kvc_cuda_free(shared->missed);
+        shared->missed =
+            static_cast<uint32_t *>(kvc_cuda_alloc((1 + static_cast<uint64_t>(rows)) * sizeof(uint32_t)));
+        shared->missed_rows = shared->missed != nullptr ? rows : 0;
+    }
+    return shared->missed != nullptr &&
+           cudaMemsetAsync(shared->missed, 0, sizeof(uint32_t), stream) == cudaSuccess;
+}
+
 bool kvc_megakv_shared_begin(struct kvc_megakv_shared *shared, const struct kvc_megakv_shared_batch *batch,
                              uint32_t tasks)
 {
     constexpr uint32_t of_query =
         KVC_MEGAKV_SHARED_SEARCH | KVC_MEGAKV_SHARED_COMPARE | KVC_MEGAKV_SHARED_READ;
     cudaStream_t stream = reinterpret_cast<cudaStream_t>(shared->stream);
+    bool searches = batch->rows > 0 && (tasks & KVC_MEGAKV_SHARED_SEARCH) != 0;
+    if (searches && !open_missed(shared, batch->rows)) {
+        return false;
+    }
     const work all = {shared->table,
                       shared->counted,
                       {shared->memory.slabs, shared->memory.item_bytes, shared->memory.slab_count},
                       *batch,
                       shared->locks,
+                      shared->missed,
                       tasks};
     uint32_t by_row = (batch->rows + block_threads - 1) / block_threads;
     uint32_t by_set = (batch->sets * 32 + block_threads - 1) / block_threads;
     if (batch->rows > 0 && (tasks & of_query) != 0) {
         answer_queries<<<by_row, block_threads, 0, stream>>>(all);
+    }
+    if (searches) {
+        answer_missed<<<missed_blocks, missed_threads, 0, stream>>>(all);
     }
     if (batch->rows > 0 && (tasks & (of_query | KVC_MEGAKV_SHARED_RESPOND)) == KVC_MEGAKV_SHARED_RESPOND) {
         write_responses<<<by_set, block_threads, 0, stream>>>(all);

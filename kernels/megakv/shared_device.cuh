@@ -79,14 +79,51 @@ __device__ __forceinline__ uint64_t load_item_long(const uint64_t *from)
 
 /* --- search --- */
 
+/* Usual loads of the same sector by several threads may share one answer of the host, which may then be older
+ * than what one of them has read before. Such a load has an answer of its own. */
+__device__ __forceinline__ uint64_t load_alone_long(const void *from)
+{
+    uint64_t word;
+    asm volatile("ld.mmio.relaxed.sys.global.u64 %0, [%1];"
+                 : "=l"(word)
+                 : "l"(__cvta_generic_to_global(from))
+                 : "memory");
+    return word;
+}
+
+__device__ __forceinline__ uint32_t load_alone_word(const uint32_t *from)
+{
+    uint32_t word;
+    asm volatile("ld.mmio.relaxed.sys.global.u32 %0, [%1];"
+                 : "=r"(word)
+                 : "l"(__cvta_generic_to_global(from))
+                 : "memory");
+    return word;
+}
+
 constexpr uint32_t shared_slots = KVC_MEGAKV_CUCKOO_SLOTS;
 
 /* Returns the slot of a bucket with this signature, or shared_slots. */
+template <bool ALONE>
 __device__ __forceinline__ uint32_t shared_find(const uint32_t *bucket, uint32_t signature)
 {
-    uint4 low = load_now(bucket), high = load_now(bucket + 4);
-    const uint32_t held[shared_slots] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-    uint32_t found = shared_slots;
+    uint32_t held[shared_slots], found = shared_slots;
+#pragma unroll
+    for (uint32_t slot = 0; slot < shared_slots; slot += 4) {
+        if constexpr (ALONE) {
+            uint64_t low = load_alone_long(bucket + slot), high = load_alone_long(bucket + slot + 2);
+            held[slot] = static_cast<uint32_t>(low);
+            held[slot + 1] = static_cast<uint32_t>(low >> 32);
+            held[slot + 2] = static_cast<uint32_t>(high);
+            held[slot + 3] = static_cast<uint32_t>(high >> 32);
+        } else {
+            uint4 four = load_now(bucket + slot);
+            held[slot] = four.x;
+            held[slot + 1] = four.y;
+            held[slot + 2] = four.z;
+            held[slot + 3] = four.w;
+        }
+    }
 #pragma unroll
     for (int slot = shared_slots - 1; slot >= 0; slot--) {
         found = held[slot] == signature ? static_cast<uint32_t>(slot) : found;
@@ -94,45 +131,77 @@ __device__ __forceinline__ uint32_t shared_find(const uint32_t *bucket, uint32_t
     return found;
 }
 
-/* Looks for a signature in a bucket, while *moves elements had moved. Between clearing and setting a
- * signature, the writer stores its location; a slot whose signature is still there has the right one. */
+/* Returns the location of a signature in a bucket, or KVC_LOCATION_NONE. Between clearing and setting a
+ * signature, the writer stores its location; a slot whose signature is still there has the right one. The
+ * addresses of the later loads depend on what the earlier ones have read, which orders them; a fence would
+ * take as long as a load. */
+template <bool ALONE>
 __device__ __forceinline__ uint32_t shared_probe(const cuckoo_table &table, uint32_t bucket,
-                                                 uint32_t signature, uint64_t moves)
+                                                 uint32_t signature)
 {
     const uint32_t *words = bucket_words<shared_slots>(table, bucket);
-    uint32_t slot = shared_find(words, signature);
+    uint32_t slot = shared_find<ALONE>(words, signature);
     if (slot == shared_slots) {
         return KVC_LOCATION_NONE;
     }
-    uint32_t location = load_first_word(words + kvc_megakv_cuckoo_location_word(shared_slots, true, slot));
-    bool whole = load_now_long(table.moves) == moves || load_now_word(words + slot) == signature;
-    return whole ? location : KVC_LOCATION_NONE;
+    uint32_t location = load_alone_word(words + kvc_megakv_cuckoo_location_word(shared_slots, true, slot));
+    uint32_t behind = slot + (location == KVC_LOCATION_ANY); /* The slot: no element has this location. */
+    return load_alone_word(words + behind) == signature ? location : KVC_LOCATION_NONE;
 }
 
-/* Returns the location of a hash, or KVC_LOCATION_NONE; adds the buckets read to *lines. */
+/* Returns the location of a hash, or KVC_LOCATION_NONE; adds the buckets read to *lines. An element that
+ * moves between its buckets may be missed, and so may one whose bucket another thread has read just before.
+ */
+template <bool ALONE>
 __device__ __forceinline__ uint32_t shared_search(const cuckoo_table &table, uint64_t hash, uint32_t *lines)
 {
     uint32_t signature = kvc_signature(hash);
     uint32_t primary = kvc_megakv_cuckoo_primary(table.masks, hash);
     uint32_t alternate = kvc_megakv_cuckoo_alternate(table.masks, primary, signature);
-    uint64_t moves = load_first_long(table.moves);
-    for (;;) {
-        uint32_t location = shared_probe(table, primary, signature, moves);
-        *lines += 1;
-        if (location == KVC_LOCATION_NONE && alternate != primary) {
-            location = shared_probe(table, alternate, signature, moves);
-            *lines += 1;
-        }
-        if (location != KVC_LOCATION_NONE) {
-            return location;
-        }
+    uint32_t location = shared_probe<ALONE>(table, primary, signature);
+    *lines += 1;
+    if (location == KVC_LOCATION_NONE && alternate != primary) {
         fence_loads();
-        uint64_t now = load_first_long(table.moves);
-        if (now == moves) {
-            return KVC_LOCATION_NONE;
-        }
-        moves = now; /* the element may have moved past this thread */
+        location = shared_probe<ALONE>(table, alternate, signature);
+        *lines += 1;
     }
+    return location;
+}
+
+constexpr int shared_passes = 8;
+
+/* Returns the location of a hash that was missed, or KVC_LOCATION_NONE, of each thread of a block that wants
+ * one. If no element moves during a pass, none has moved past the threads. All threads want the same counter
+ * of moves, which the host gives to one at a time, so the block reads it once before and once behind a pass.
+ * A miss also stands if elements have moved in shared_passes passes: one that is there would have moved past
+ * the thread in each. All threads of the block call this. */
+__device__ __forceinline__ uint32_t shared_search_again(const cuckoo_table &table, bool wants, uint64_t hash,
+                                                        uint32_t *lines)
+{
+    __shared__ uint64_t before, behind;
+    uint32_t location = KVC_LOCATION_NONE;
+    for (int pass = 0; pass < shared_passes; pass++) {
+        if (threadIdx.x == 0) {
+            before = load_alone_long(table.moves);
+            fence_loads();
+        }
+        __syncthreads();
+        if (wants) {
+            location = shared_search<true>(table, hash, lines);
+            wants = location == KVC_LOCATION_NONE;
+            fence_loads();
+        }
+        bool any = __syncthreads_or(wants);
+        if (threadIdx.x == 0) {
+            behind = load_alone_long(table.moves);
+        }
+        __syncthreads();
+        if (!any || before == behind) {
+            break;
+        }
+    }
+    __syncthreads();
+    return location;
 }
 
 /* --- changes --- */
