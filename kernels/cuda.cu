@@ -129,3 +129,29 @@ void kvc_cuda_free_pinned(void *memory)
 {
     cudaFreeHost(memory);
 }
+
+bool kvc_cuda_share(void *memory, uint64_t bytes)
+{
+    void *on_device = nullptr;
+    if (cudaHostRegister(memory, bytes, cudaHostRegisterMapped | cudaHostRegisterPortable) != cudaSuccess) {
+        return false;
+    }
+    if (cudaHostGetDevicePointer(&on_device, memory, 0) == cudaSuccess && on_device == memory) {
+        return true;
+    }
+    cudaHostUnregister(memory);
+    return false;
+}
+
+void kvc_cuda_unshare(void *memory)
+{
+    if (memory != nullptr) {
+        cudaHostUnregister(memory);
+    }
+}
+
+const char *kvc_cuda_error(void)
+{
+    cudaError_t error = cudaGetLastError();
+    return error == cudaSuccess ? "the device has other addresses than the host" : cudaGetErrorString(error);
+}

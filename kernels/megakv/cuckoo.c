@@ -16,7 +16,7 @@ static void cuckoo_free(struct kvc_index *index)
     struct kvc_megakv_cuckoo *table = kvc_megakv_cuckoo_table_of(index);
     kvc_pages_free(table->words, table->bytes);
     free(table->chain);
-    free(table);
+    kvc_pages_free(table, sizeof(*table));
 }
 
 static uint64_t cuckoo_capacity(const struct kvc_index *index)
@@ -71,7 +71,8 @@ struct kvc_index *kvc_megakv_cuckoo_create(const struct kvc_megakv_cuckoo_params
         errno = EINVAL;
         return NULL;
     }
-    struct kvc_megakv_cuckoo *table = aligned_alloc(_Alignof(struct kvc_megakv_cuckoo), sizeof(*table));
+    /* A GPU that shares the table maps the page of its counter (shared_cuda.h). */
+    struct kvc_megakv_cuckoo *table = kvc_pages_alloc(sizeof(*table));
     if (table == NULL) {
         return NULL;
     }

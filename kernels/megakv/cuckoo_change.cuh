@@ -217,10 +217,21 @@ __device__ __forceinline__ element read_slot(const uint32_t *bucket, uint32_t sl
             __ldcg(bucket + kvc_megakv_cuckoo_location_word(SLOTS, APART, slot))};
 }
 
+/* Orders changes of a table for a host that searches it at the same time. */
+__device__ __forceinline__ void fence_for_host(const cuckoo_table &table)
+{
+    if (table.moves != nullptr) {
+        __threadfence_system();
+    }
+}
+
+/* Whoever finds the signature finds its location. */
 template <int SLOTS, bool APART>
-__device__ __forceinline__ void write_slot(uint32_t *bucket, uint32_t slot, element value)
+__device__ __forceinline__ void write_slot(const cuckoo_table &table, uint32_t *bucket, uint32_t slot,
+                                           element value)
 {
     __stcg(bucket + kvc_megakv_cuckoo_location_word(SLOTS, APART, slot), value.location);
+    fence_for_host(table);
     __stcg(bucket + kvc_megakv_cuckoo_signature_word(SLOTS, APART, slot), value.signature);
 }
 

@@ -21,6 +21,9 @@ struct cuckoo_table {
     struct kvc_megakv_cuckoo_layout_masks masks;
     uint32_t max_displacements;
     cuckoo_counters *counters;
+    /* Elements moved so far, for a table in the host's memory, which the host searches at the same time;
+     * otherwise NULL. */
+    unsigned long long *moves;
 };
 
 /* Loads WORDS words from an address that is aligned to as many words (at most 4). The loads bypass the

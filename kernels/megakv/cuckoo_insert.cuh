@@ -26,7 +26,7 @@ struct insert_rest {
     uint32_t *locks; /* lock_count words, all 0 between calls */
 };
 
-enum class insert_result { placed, replaced, both_full, beaten };
+enum class insert_result { placed, replaced, both_full, beaten, dropped };
 
 /* Tries until the element is in the table or both its buckets are full. */
 template <int SLOTS, bool APART>
@@ -192,7 +192,7 @@ __device__ __forceinline__ bool place_locked(const cuckoo_table &table, uint32_t
         uint32_t same = view.find(value.signature);
         if (same != SLOTS) {
             *left = read_slot<SLOTS, APART>(view.words, same).location;
-            write_slot<SLOTS, APART>(view.words, same, value);
+            write_slot<SLOTS, APART>(table, view.words, same, value);
             return true;
         }
     }
@@ -201,7 +201,7 @@ __device__ __forceinline__ bool place_locked(const cuckoo_table &table, uint32_t
         bucket_view<SLOTS, APART> view(table, turn == 0 ? primary : alternate);
         uint32_t empty = view.empty_for(value.signature);
         if (empty != SLOTS) {
-            write_slot<SLOTS, APART>(view.words, empty, value);
+            write_slot<SLOTS, APART>(table, view.words, empty, value);
             return true;
         }
     }
@@ -223,8 +223,14 @@ __device__ __forceinline__ bool move_locked(const cuckoo_table &table, uint32_t 
     if (empty == SLOTS) {
         return false;
     }
-    write_slot<SLOTS, APART>(target.words, empty, value);
-    write_slot<SLOTS, APART>(source, slot, erased_slot<APART>());
+    write_slot<SLOTS, APART>(table, target.words, empty, value);
+    if (table.moves != nullptr) {
+        /* A host that has missed the element searches again if the counter has changed. */
+        __threadfence_system();
+        atomicAdd(table.moves, 1ull);
+        __threadfence_system();
+    }
+    write_slot<SLOTS, APART>(table, source, slot, erased_slot<APART>());
     return true;
 }
 
@@ -284,6 +290,40 @@ __device__ bool make_room(const cuckoo_table &table, uint32_t *locks, uint32_t b
     return true;
 }
 
+/* Inserts an element under locks, whether its buckets are full or not. The seed of the choice of victims is
+ * any number that differs from job to job. */
+template <int SLOTS, bool APART>
+__device__ __forceinline__ insert_result insert_locked(const cuckoo_table &table, uint32_t *locks,
+                                                       uint64_t hash, uint32_t location, uint64_t seed,
+                                                       uint32_t *left, uint32_t *moves, uint32_t *lines)
+{
+    element value = {kvc_signature(hash), location};
+    uint32_t primary = kvc_megakv_cuckoo_primary(table.masks, hash);
+    uint32_t alternate = kvc_megakv_cuckoo_alternate(table.masks, primary, value.signature);
+    uint64_t random = hash ^ UINT64_C(0x9e3779b97f4a7c15) * (seed + 1);
+    bool done = false;
+    *left = KVC_LOCATION_NONE;
+    /* Moves that fail because other threads were faster are repeated, but not forever. */
+    for (int attempts = 0, tries = 0; !done && attempts < path_attempts && tries < tries_max; tries++) {
+        while (!try_lock_pair(locks, primary, alternate)) {
+            __nanosleep(64);
+        }
+        done = place_locked<SLOTS, APART>(table, primary, alternate, value, left);
+        unlock_pair(locks, primary, alternate);
+        if (!done) {
+            bool long_path = false;
+            uint32_t from = (next_random(&random) & 1) != 0 ? primary : alternate;
+            make_room<SLOTS, APART>(table, locks, from, &random, moves, lines, &long_path);
+            attempts += long_path;
+        }
+    }
+    if (!done) {
+        *left = location;
+        return insert_result::dropped;
+    }
+    return *left != KVC_LOCATION_NONE ? insert_result::replaced : insert_result::placed;
+}
+
 template <int SLOTS, bool APART>
 __global__ void __launch_bounds__(256)
     cuckoo_insert_rest(cuckoo_table table, insert_jobs jobs, insert_rest rest)
@@ -291,36 +331,12 @@ __global__ void __launch_bounds__(256)
     uint32_t placed = 0, replaced = 0, dropped = 0, moves = 0, lines = 0;
     uint32_t count = *rest.count;
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-        uint32_t job = rest.job[i];
-        uint64_t hash = jobs.hash[job];
-        element value = {kvc_signature(hash), jobs.location[job]};
-        uint32_t primary = kvc_megakv_cuckoo_primary(table.masks, hash);
-        uint32_t alternate = kvc_megakv_cuckoo_alternate(table.masks, primary, value.signature);
-        uint64_t random = hash ^ UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
-        uint32_t left = KVC_LOCATION_NONE;
-        bool done = false;
-        /* Moves that fail because other threads were faster are repeated, but not forever. */
-        for (int attempts = 0, tries = 0; !done && attempts < path_attempts && tries < tries_max; tries++) {
-            while (!try_lock_pair(rest.locks, primary, alternate)) {
-                __nanosleep(64);
-            }
-            done = place_locked<SLOTS, APART>(table, primary, alternate, value, &left);
-            unlock_pair(rest.locks, primary, alternate);
-            if (!done) {
-                bool long_path = false;
-                uint32_t from = (next_random(&random) & 1) != 0 ? primary : alternate;
-                make_room<SLOTS, APART>(table, rest.locks, from, &random, &moves, &lines, &long_path);
-                attempts += long_path;
-            }
-        }
-        if (!done) {
-            left = value.location;
-            dropped++;
-        } else if (left != KVC_LOCATION_NONE) {
-            replaced++;
-        } else {
-            placed++;
-        }
+        uint32_t job = rest.job[i], left;
+        insert_result result = insert_locked<SLOTS, APART>(table, rest.locks, jobs.hash[job],
+                                                           jobs.location[job], i, &left, &moves, &lines);
+        placed += result == insert_result::placed;
+        replaced += result == insert_result::replaced;
+        dropped += result == insert_result::dropped;
         report(jobs, job, left);
     }
     add_count(&table.counters->inserted, placed);
@@ -355,7 +371,7 @@ __global__ void __launch_bounds__(256)
             slot = done ? slot : next_random(&random) % SLOTS;
             element victim = read_slot<SLOTS, APART>(view.words, slot);
             if (done || chain < table.max_displacements) {
-                write_slot<SLOTS, APART>(view.words, slot, value);
+                write_slot<SLOTS, APART>(table, view.words, slot, value);
             }
             unlock_pair(rest.locks, bucket, bucket);
             lines++;

@@ -43,7 +43,7 @@ void kvc_megakv_slab_free(struct kvc_megakv_slab *slab)
     }
     kvc_pages_free(slab->free_bits, bitmap_bytes);
     kvc_pages_free(slab->in_use, bitmap_bytes * 8);
-    free(slab->item_bytes);
+    kvc_pages_free(slab->item_bytes, slab->slab_count * sizeof(*slab->item_bytes));
     free(slab->info);
     free(slab);
 }
@@ -84,7 +84,7 @@ struct kvc_megakv_slab *kvc_megakv_slab_create_sample(uint64_t bytes, uint64_t r
     }
     slab->free_bits = kvc_pages_alloc(bitmap_bytes);
     slab->in_use = kvc_pages_alloc(bitmap_bytes * 8);
-    slab->item_bytes = calloc(slab->slab_count, sizeof(*slab->item_bytes));
+    slab->item_bytes = kvc_pages_alloc(slab->slab_count * sizeof(*slab->item_bytes)); /* For shared_cuda.h. */
     slab->info = calloc(slab->slab_count, sizeof(*slab->info));
     if (!complete || slab->base == NULL || slab->free_bits == NULL || slab->in_use == NULL ||
         slab->item_bytes == NULL || slab->info == NULL) {

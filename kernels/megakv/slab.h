@@ -202,6 +202,12 @@ struct kvc_megakv_slab_reads {
 void kvc_megakv_slab_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
                           struct kvc_megakv_slab_stats *stats);
 
+/** Marks `count` items as referenced, as kvc_megakv_slab_read() does with its hits, for a reader that cannot:
+ * a GPU, whose atomic operations on the host's memory are not atomic for the host. Counts `checked` and
+ * `marked` only. */
+void kvc_megakv_slab_mark(struct kvc_megakv_slab *slab, const uint32_t *location, uint32_t count,
+                          struct kvc_megakv_slab_stats *stats);
+
 /** Clears the reference bit of one in `one_in` items in use of every slab.
  *
  * `one_in` is a power of two; 1 clears all bits, as a turn of the CLOCK hand does. Other threads may read

@@ -213,3 +213,14 @@ void kvc_megakv_slab_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_
         read_many(slab, reads, stats);
     }
 }
+
+void kvc_megakv_slab_mark(struct kvc_megakv_slab *slab, const uint32_t *location, uint32_t count,
+                          struct kvc_megakv_slab_stats *stats)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!surely_referenced(slab, location[i])) {
+            stats->checked++;
+            stats->marked += kvc_megakv_slab_mark_referenced(slab, location[i]);
+        }
+    }
+}

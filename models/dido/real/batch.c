@@ -6,24 +6,31 @@
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 
-/* Returns memory in huge pages where the system has them. */
-static uint8_t *pages_of(uint64_t bytes)
+enum { ARRAY_ALIGN = 256 /* Of the arrays of a block; whole lines of every processor. */ };
+
+/* Returns the place of an array in the block, which begins at its `used` bytes. */
+static void *take(uint8_t *block, uint64_t *used, uint64_t bytes)
 {
-    uint8_t *pages = kvc_pages_alloc(bytes);
-    if (pages == NULL) {
-        kvc_out_of_memory("a batch with %llu MiB of values", (unsigned long long)(bytes >> 20));
-    }
-    return pages;
+    uint8_t *array = block != NULL ? block + *used : NULL;
+    *used += (bytes + ARRAY_ALIGN - 1) / ARRAY_ALIGN * ARRAY_ALIGN;
+    return array;
 }
 
-static uint64_t values_bytes(const struct kvc_dido_real_batch_shape *shape)
+/* Places the arrays that a GPU may share in a block. Returns its size, also if there is no block yet. */
+static uint64_t place(struct kvc_dido_real_batch *batch, uint8_t *block)
 {
-    return (uint64_t)shape->rows * shape->value_stride;
-}
-
-static uint64_t responses_bytes(const struct kvc_dido_real_batch_shape *shape)
-{
-    return (uint64_t)shape->rows * (KVC_DIDO_REAL_HEADER_BYTES + shape->value_stride);
+    uint64_t rows = batch->shape.rows, used = 0;
+    batch->op = take(block, &used, rows * sizeof(*batch->op));
+    batch->key_bytes = take(block, &used, rows * sizeof(*batch->key_bytes));
+    batch->keys = take(block, &used, rows * batch->shape.key_stride);
+    batch->read_bytes = take(block, &used, rows * sizeof(*batch->read_bytes));
+    batch->hash = take(block, &used, rows * sizeof(*batch->hash));
+    batch->location = take(block, &used, rows * sizeof(*batch->location));
+    batch->result = take(block, &used, rows * sizeof(*batch->result));
+    batch->evicted = take(block, &used, rows * sizeof(*batch->evicted));
+    batch->values = take(block, &used, rows * batch->shape.value_stride);
+    batch->responses = take(block, &used, rows * (KVC_DIDO_REAL_HEADER_BYTES + batch->shape.value_stride));
+    return used;
 }
 
 struct kvc_dido_real_batch *kvc_dido_real_batch_create(const struct kvc_dido_real_batch_shape *shape)
@@ -34,19 +41,15 @@ struct kvc_dido_real_batch *kvc_dido_real_batch_create(const struct kvc_dido_rea
         .shape = *shape,
         .frame = kvc_array_of(rows, sizeof(*batch->frame)),
         .set = kvc_array_of(rows, sizeof(*batch->set)),
-        .op = kvc_array_of(rows, sizeof(*batch->op)),
-        .key_bytes = kvc_array_of(rows, sizeof(*batch->key_bytes)),
-        .keys = kvc_array_of(rows, shape->key_stride),
         .value = kvc_array_of(rows, sizeof(*batch->value)),
         .value_bytes = kvc_array_of(rows, sizeof(*batch->value_bytes)),
-        .read_bytes = kvc_array_of(rows, sizeof(*batch->read_bytes)),
-        .hash = kvc_array_of(rows, sizeof(*batch->hash)),
-        .location = kvc_array_of(rows, sizeof(*batch->location)),
-        .result = kvc_array_of(rows, sizeof(*batch->result)),
-        .evicted = kvc_array_of(rows, sizeof(*batch->evicted)),
-        .values = pages_of(values_bytes(shape)),
-        .responses = pages_of(responses_bytes(shape)),
     };
+    batch->block_bytes = place(batch, NULL);
+    batch->block = kvc_pages_alloc(batch->block_bytes); /* In huge pages where the system has them. */
+    if (batch->block == NULL) {
+        kvc_out_of_memory("a batch of %llu MiB", (unsigned long long)(batch->block_bytes >> 20));
+    }
+    place(batch, batch->block);
     return batch;
 }
 
@@ -55,20 +58,11 @@ void kvc_dido_real_batch_free(struct kvc_dido_real_batch *batch)
     if (batch == NULL) {
         return;
     }
-    kvc_pages_free(batch->values, values_bytes(&batch->shape));
-    kvc_pages_free(batch->responses, responses_bytes(&batch->shape));
+    kvc_pages_free(batch->block, batch->block_bytes);
     free(batch->frame);
     free(batch->set);
-    free(batch->op);
-    free(batch->key_bytes);
-    free(batch->keys);
     free(batch->value);
     free(batch->value_bytes);
-    free(batch->read_bytes);
-    free(batch->hash);
-    free(batch->location);
-    free(batch->result);
-    free(batch->evicted);
     free(batch);
 }
 

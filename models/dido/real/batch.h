@@ -60,6 +60,12 @@ struct kvc_dido_real_batch {
     /* By set, from the room of its first row on. */
     uint8_t *values;    /* What RD leaves for the WR of a later stage. */
     uint8_t *responses; /* A header for each row of the set, then the values in the same order. */
+    /* A stage on the GPU shares the memory of op, key_bytes, keys, read_bytes, hash, location, result,
+     * evicted, values and responses. Its RD leaves the value of row i at i * value_stride of `values`, and
+     * its WR the response, a header and the value, at i * (KVC_DIDO_REAL_HEADER_BYTES + value_stride) of
+     * `responses`. */
+    uint8_t *block;
+    uint64_t block_bytes;
 };
 
 enum { KVC_DIDO_REAL_HEADER_BYTES = 8 /* Of a response: the result, and the size of the value. */ };

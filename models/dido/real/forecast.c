@@ -12,31 +12,73 @@
 #include "sim/base/seeds.h"
 #include "validate/probes/pin.h"
 
-enum { WARMUP_PASSES = 200, PASSES = 400 };
+enum { WARMUP_PASSES = 200, PASSES = 400, GPU_PASSES = 100, GPU_WARMUP_PASSES = 10 };
 
-const char kvc_dido_real_together[] = "cpu:1 RV PP MM search insert delete KC RD WR SD";
-const char kvc_dido_real_apart[] = "cpu:1 RV PP > cpu:1 MM > cpu:1 search > cpu:1 insert delete > cpu:1 KC > "
-                                   "cpu:1 RD > cpu:1 WR > cpu:1 SD";
+/* Sizes of batches that the GPU is measured with: the least ones, and the largest that a pipeline has. */
+static const uint32_t gpu_sizes[KVC_DIDO_REAL_GPU_SIZES] = {1024, 4096, 16384, KVC_DIDO_BATCH_MAX};
 
-/* Sets the scenario and its configuration to copies with another pipeline. */
-static void with_pipeline(const struct kvc_scenario *original, const char *text,
-                          struct kvc_dido_config *config, struct kvc_scenario *scenario)
+/* The tasks that have a stage of their own when they are apart, in the order of the stages. */
+static const uint32_t groups[] = {
+    1u << KVC_DIDO_RV | 1u << KVC_DIDO_PP,
+    1u << KVC_DIDO_MM,
+    1u << KVC_DIDO_INSERT | 1u << KVC_DIDO_ERASE,
+    1u << KVC_DIDO_SEARCH,
+    1u << KVC_DIDO_KC,
+    1u << KVC_DIDO_RD,
+    1u << KVC_DIDO_WR,
+    1u << KVC_DIDO_SD,
+};
+
+void kvc_dido_real_costs_pipeline(uint32_t gpu_tasks, bool apart, struct kvc_dido_pipeline *pipeline)
 {
-    struct kvc_diag diag;
-    *config = *kvc_dido_config_of(original);
-    *scenario = *original;
-    scenario->config = config;
-    if (kvc_dido_pipeline_parse(text, &config->pipeline, &diag) != KVC_OK) {
-        KVC_BUG("%s", diag.message);
+    bool begins = true, placed = false;
+    *pipeline = (struct kvc_dido_pipeline){0};
+    for (size_t g = 0; g < sizeof(groups) / sizeof(*groups); g++) {
+        if ((groups[g] & gpu_tasks) != 0 && !placed) {
+            pipeline->stage[pipeline->stages++] = (struct kvc_dido_stage){.on_gpu = true, .tasks = gpu_tasks};
+            begins = placed = true;
+        }
+        if ((groups[g] & ~gpu_tasks) == 0) {
+            continue;
+        }
+        if (begins || apart) {
+            pipeline->stage[pipeline->stages++] = (struct kvc_dido_stage){.cores = 1};
+            begins = false;
+        }
+        pipeline->stage[pipeline->stages - 1].tasks |= groups[g] & ~gpu_tasks;
     }
 }
+
+/* ---- measuring ---- */
 
 /* The costs of single batches, which pass one at a time. */
 struct passes {
     uint32_t count;
     double *task_ns[KVC_DIDO_TASKS]; /* By batch: of a query. */
-    double *handling_ns;
+    double *handling_ns;             /* By batch: of a query in a stage on the CPU. */
+    double *gpu_ns;                  /* By batch. */
+    double *queries;                 /* By batch. */
 };
+
+static void passes_open(struct passes *passes)
+{
+    *passes = (struct passes){.handling_ns = kvc_array_of(PASSES, sizeof(double)),
+                              .gpu_ns = kvc_array_of(PASSES, sizeof(double)),
+                              .queries = kvc_array_of(PASSES, sizeof(double))};
+    for (int task = 0; task < KVC_DIDO_TASKS; task++) {
+        passes->task_ns[task] = kvc_array_of(PASSES, sizeof(double));
+    }
+}
+
+static void passes_close(struct passes *passes)
+{
+    for (int task = 0; task < KVC_DIDO_TASKS; task++) {
+        free(passes->task_ns[task]);
+    }
+    free(passes->handling_ns);
+    free(passes->gpu_ns);
+    free(passes->queries);
+}
 
 /* Lets a batch pass all stages, each of which does the whole batch before the next one begins. */
 static void pass_batch(struct kvc_dido_real_node *node)
@@ -44,26 +86,42 @@ static void pass_batch(struct kvc_dido_real_node *node)
     for (uint32_t s = 0; s < node->stages; s++) {
         do {
             kvc_dido_real_step(&node->worker[s]);
-        } while (node->stage[s].batch != NULL);
+        } while (node->stage[s].batch != NULL && !atomic_load(&node->failed));
     }
+}
+
+/* Returns the time of the GPU so far [ns]. */
+static double gpu_busy_ns(const struct kvc_dido_real_node *node)
+{
+    double ns = 0;
+    for (uint32_t i = 0; i < node->workers; i++) {
+        ns += node->worker[i].stage->stage.on_gpu ? node->worker[i].busy_ns : 0;
+    }
+    return ns;
 }
 
 /* Passes a batch and adds its costs. */
 static void time_pass(struct kvc_dido_real_node *node, double tick_ns, struct passes *passes)
 {
     uint64_t before[KVC_DIDO_TASKS], served = node->worker[0].served, started = kvc_clock_ticks();
+    double gpu_ns = gpu_busy_ns(node);
     for (int task = 0; task < KVC_DIDO_TASKS; task++) {
         before[task] = kvc_dido_real_task_ticks(node, (enum kvc_dido_task)task);
     }
     pass_batch(node);
-    double handling = (double)(kvc_clock_ticks() - started);
-    double each_ns = tick_ns / (double)(node->worker[0].served - served);
+    double handling_ns = (double)(kvc_clock_ticks() - started) * tick_ns;
+    double queries = (double)(node->worker[0].served - served);
     for (int task = 0; task < KVC_DIDO_TASKS; task++) {
-        double ticks = (double)(kvc_dido_real_task_ticks(node, (enum kvc_dido_task)task) - before[task]);
-        passes->task_ns[task][passes->count] = ticks * each_ns;
-        handling -= ticks;
+        double ns =
+            (double)(kvc_dido_real_task_ticks(node, (enum kvc_dido_task)task) - before[task]) * tick_ns;
+        passes->task_ns[task][passes->count] = ns / queries;
+        handling_ns -= ns;
     }
-    passes->handling_ns[passes->count++] = handling * each_ns;
+    gpu_ns = gpu_busy_ns(node) - gpu_ns;
+    double stages = node->stages - (node->gpu != NULL ? 1 : 0);
+    passes->gpu_ns[passes->count] = gpu_ns;
+    passes->queries[passes->count] = queries;
+    passes->handling_ns[passes->count++] = (handling_ns - gpu_ns) / queries / stages;
 }
 
 static double median_of(double *values, uint32_t count)
@@ -72,68 +130,101 @@ static double median_of(double *values, uint32_t count)
     return gsl_stats_median_from_sorted_data(values, 1, count);
 }
 
-/* Passes batches on the first core and sets the medians of their costs. A batch during which other work was
- * done on the core does not move them. */
-static void time_passes(struct kvc_dido_real_node *node, double *task_ns, double *handling_ns)
+/* Passes `count` batches of `queries` (0: as the node sizes them) behind some that warm up. A batch during
+ * which other work was done on the core does not move the medians. */
+static void time_passes(struct kvc_dido_real_node *node, uint32_t queries, uint32_t warmup, uint32_t count,
+                        struct passes *passes)
 {
-    struct passes passes = {.handling_ns = kvc_array_of(PASSES, sizeof(double))};
-    for (int task = 0; task < KVC_DIDO_TASKS; task++) {
-        passes.task_ns[task] = kvc_array_of(PASSES, sizeof(double));
+    passes->count = 0;
+    for (uint32_t i = 0; i < warmup + count && !atomic_load(&node->failed); i++) {
+        if (queries > 0) {
+            atomic_store_explicit(&node->batch_queries, queries, memory_order_relaxed);
+        }
+        if (i < warmup) {
+            pass_batch(node);
+        } else {
+            time_pass(node, kvc_dido_real_tick_ns(node), passes);
+        }
     }
-    kvc_pin_core(0);
-    kvc_dido_real_node_start(node);
-    for (int i = 0; i < WARMUP_PASSES; i++) {
-        pass_batch(node);
+}
+
+/* Measures the GPU's time by the size of a batch. */
+static void time_gpu(struct kvc_dido_real_node *node, struct passes *passes,
+                     struct kvc_dido_real_costs *costs)
+{
+    for (int i = 0; i < KVC_DIDO_REAL_GPU_SIZES && !atomic_load(&node->failed); i++) {
+        time_passes(node, gpu_sizes[i], GPU_WARMUP_PASSES, GPU_PASSES, passes);
+        costs->gpu_queries[i] = median_of(passes->queries, passes->count);
+        costs->gpu_ns[i] = median_of(passes->gpu_ns, passes->count);
     }
-    double tick_ns = kvc_dido_real_tick_ns(node);
-    while (passes.count < PASSES) {
-        time_pass(node, tick_ns, &passes);
-    }
-    kvc_pin_release();
-    for (int task = 0; task < KVC_DIDO_TASKS; task++) {
-        task_ns[task] = median_of(passes.task_ns[task], PASSES);
-        free(passes.task_ns[task]);
-    }
-    *handling_ns = median_of(passes.handling_ns, PASSES);
-    free(passes.handling_ns);
 }
 
 /* Measures the tasks of a pipeline whose stages each have one core, all on the first core. */
-static enum kvc_status measure_pipeline(const struct kvc_scenario *original, const char *pipeline,
-                                        const struct kvc_progress *progress, double *task_ns,
-                                        double *handling_ns, struct kvc_diag *diag)
+static enum kvc_status measure_pipeline(const struct kvc_scenario *original, struct kvc_megakv_store *store,
+                                        bool apart, uint32_t queries, struct kvc_dido_real_costs *costs,
+                                        struct kvc_diag *diag)
 {
-    struct kvc_dido_config config;
-    struct kvc_scenario scenario;
+    struct kvc_dido_config config = *kvc_dido_config_of(original);
+    struct kvc_scenario scenario = *original;
+    struct passes passes;
+    double handling_ns;
+    kvc_dido_real_costs_pipeline(costs->gpu_tasks, apart, &config.pipeline);
+    scenario.config = &config;
+    enum kvc_status status = kvc_dido_real_gpu_check(&config.pipeline, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    struct kvc_dido_real_node *node =
+        kvc_dido_real_node_create(&scenario, &store->shards[0], KVC_DIDO_REAL_FEED_BYTES, diag);
+    if (node == NULL) {
+        return diag->status;
+    }
+    passes_open(&passes);
+    kvc_pin_core(0);
+    kvc_dido_real_node_start(node);
+    time_passes(node, queries, WARMUP_PASSES, PASSES, &passes);
+    for (int task = 0; task < KVC_DIDO_TASKS && !atomic_load(&node->failed); task++) {
+        double *task_ns = apart ? costs->apart_ns : costs->together_ns;
+        task_ns[task] = median_of(passes.task_ns[task], passes.count);
+    }
+    if (!atomic_load(&node->failed)) {
+        handling_ns = median_of(passes.handling_ns, passes.count);
+        costs->handling_ns = apart ? costs->handling_ns : handling_ns;
+    }
+    if (apart && costs->gpu_tasks != 0) {
+        time_gpu(node, &passes, costs);
+    }
+    kvc_pin_release();
+    passes_close(&passes);
+    if (atomic_load(&node->failed) || !kvc_dido_real_node_count(node)) {
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU failed while its tasks were measured");
+    }
+    kvc_dido_real_node_free(node);
+    return status;
+}
+
+enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario, const uint32_t *gpu_tasks,
+                                            uint32_t count, uint32_t batch_queries,
+                                            const struct kvc_progress *progress,
+                                            struct kvc_dido_real_costs *costs, struct kvc_diag *diag)
+{
     void *state = NULL;
-    with_pipeline(original, pipeline, &config, &scenario);
-    uint64_t seed = kvc_seed_of_replica(scenario.run.seed, 0);
-    enum kvc_status status = kvc_dido_model.prepare(&scenario, seed, &state, progress, diag);
+    uint64_t seed = kvc_seed_of_replica(scenario->run.seed, 0);
+    enum kvc_status status = kvc_dido_model.prepare(scenario, seed, &state, progress, diag);
     if (status != KVC_OK) {
         return status;
     }
     struct kvc_megakv_store *store = state;
     kvc_megakv_slab_touch(store->shards[0].slab);
-    struct kvc_dido_real_node *node =
-        kvc_dido_real_node_create(&scenario, &store->shards[0], KVC_DIDO_REAL_FEED_BYTES, diag);
-    if (node != NULL) {
-        time_passes(node, task_ns, handling_ns);
+    for (uint32_t i = 0; status == KVC_OK && i < count; i++) {
+        costs[i] = (struct kvc_dido_real_costs){.gpu_tasks = gpu_tasks[i]};
+        status = measure_pipeline(scenario, store, false, batch_queries, &costs[i], diag);
+        if (status == KVC_OK) {
+            status = measure_pipeline(scenario, store, true, batch_queries, &costs[i], diag);
+        }
     }
-    kvc_dido_real_node_free(node);
     kvc_megakv_store_free(store);
-    return node != NULL ? KVC_OK : diag->status;
-}
-
-enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario,
-                                            const struct kvc_progress *progress,
-                                            struct kvc_dido_real_costs *costs, struct kvc_diag *diag)
-{
-    double apart_handling_ns;
-    enum kvc_status status = measure_pipeline(scenario, kvc_dido_real_together, progress, costs->together_ns,
-                                              &costs->handling_ns, diag);
-    return status == KVC_OK ? measure_pipeline(scenario, kvc_dido_real_apart, progress, costs->apart_ns,
-                                               &apart_handling_ns, diag)
-                            : status;
+    return status;
 }
 
 /* ---- the forecast ---- */
@@ -165,12 +256,50 @@ double kvc_dido_real_stage_ns(const struct kvc_dido_real_costs *costs, const str
     return ns / stage->cores;
 }
 
-double kvc_dido_real_forecast_mops(const struct kvc_dido_real_costs *costs,
-                                   const struct kvc_dido_pipeline *pipeline)
+double kvc_dido_real_stage_batch_ns(const struct kvc_dido_real_costs *costs,
+                                    const struct kvc_dido_stage *stage, double queries)
 {
-    double slowest_ns = 0;
-    for (uint32_t s = 0; s < pipeline->stages; s++) {
-        slowest_ns = fmax(slowest_ns, kvc_dido_real_stage_ns(costs, &pipeline->stage[s]));
+    if (!stage->on_gpu) {
+        return queries * kvc_dido_real_stage_ns(costs, stage);
     }
-    return 1e3 / slowest_ns;
+    const double *size = costs->gpu_queries, *ns = costs->gpu_ns;
+    int i = 1;
+    while (i + 1 < KVC_DIDO_REAL_GPU_SIZES && queries > size[i]) {
+        i++;
+    }
+    double slope = (ns[i] - ns[i - 1]) / (size[i] - size[i - 1]);
+    return ns[i] + slope * (queries - size[i]);
+}
+
+static double slowest_ns(const struct kvc_dido_real_costs *costs, const struct kvc_dido_pipeline *pipeline,
+                         double queries)
+{
+    double slowest = 0;
+    for (uint32_t s = 0; s < pipeline->stages; s++) {
+        slowest = fmax(slowest, kvc_dido_real_stage_batch_ns(costs, &pipeline->stage[s], queries));
+    }
+    return slowest;
+}
+
+double kvc_dido_real_forecast_mops(const struct kvc_dido_real_costs *costs,
+                                   const struct kvc_dido_pipeline *pipeline, double interval_ns)
+{
+    double least = 1, most = KVC_DIDO_BATCH_MAX;
+    if (slowest_ns(costs, pipeline, most) <= interval_ns) {
+        least = most;
+    }
+    while (most - least > 0.5) {
+        double middle = (least + most) / 2;
+        *(slowest_ns(costs, pipeline, middle) <= interval_ns ? &least : &most) = middle;
+    }
+    return least * 1e3 / slowest_ns(costs, pipeline, least);
+}
+
+uint32_t kvc_dido_real_gpu_tasks(const struct kvc_dido_pipeline *pipeline)
+{
+    uint32_t tasks = 0;
+    for (uint32_t s = 0; s < pipeline->stages; s++) {
+        tasks |= pipeline->stage[s].on_gpu ? pipeline->stage[s].tasks : 0;
+    }
+    return tasks;
 }

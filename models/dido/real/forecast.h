@@ -1,11 +1,16 @@
-/* Forecasts the throughput of pipelines on threads of this machine from the costs of their tasks, which are
- * measured alone on one core.
+/* Forecasts the throughput of pipelines on threads of this machine, and on its GPU, from the costs of their
+ * tasks, which are measured alone on one core and on the GPU.
  *
- * A stage takes the sum of its tasks' costs, divided by its cores, and the slowest stage sets the pace. A
- * task costs less behind its predecessor on the same core than behind one whose batch has been put aside
- * since, so both are measured. Not in the forecast: what a stage waits for lines that the core of another
- * stage has written, the watch of the cores in a measured run, threads that hold the lock of the index, and
- * cores that share caches or memory. */
+ * A stage on the CPU takes the sum of its tasks' costs for each query, divided by its cores. A task costs
+ * less behind its predecessor on the same core than behind one whose batch has been put aside since, so both
+ * are measured. A stage on the GPU takes the time that its tasks took alone for a batch of this size, the
+ * launch included; it is measured for several sizes and interpolated. What tasks of the CPU cost beside it is
+ * measured with the same tasks on the GPU, because they find what it has written, and WR and SD have values
+ * and responses by row. The slowest stage sets the pace, with batches that keep it busy for the interval.
+ *
+ * Not in the forecast: what a stage waits for lines that the core of another stage has written, the watch of
+ * the cores in a measured run, threads that hold the lock of the index, and cores and the GPU that share
+ * caches or memory. */
 #ifndef KVC_MODELS_DIDO_REAL_FORECAST_H
 #define KVC_MODELS_DIDO_REAL_FORECAST_H
 
@@ -15,28 +20,50 @@
 #include "sim/base/progress.h"
 #include "sim/scenario.h"
 
-/* Costs of a query of the scenario's load on one core [ns]. */
+enum { KVC_DIDO_REAL_GPU_SIZES = 4 /* Sizes of batches that the GPU is measured with. */ };
+
+/* Costs under the scenario's load, with some tasks on the GPU or with none there. */
 struct kvc_dido_real_costs {
-    double together_ns[KVC_DIDO_TASKS]; /* In a stage that does all tasks set by set. */
+    uint32_t gpu_tasks; /* Those on the GPU, a bit for each; 0: none. */
+    /* Of a query on one core [ns]. */
+    double together_ns[KVC_DIDO_TASKS]; /* In a stage that does all tasks, or those before or behind the GPU,
+                                           set by set. */
     double apart_ns[KVC_DIDO_TASKS]; /* If each task does a whole batch before the next one, insert and delete
                                         as one stage, and RV and PP as one. */
     double handling_ns;              /* What a stage takes for a set beside its tasks, by query. */
+    /* Of a batch on the GPU. */
+    double gpu_queries[KVC_DIDO_REAL_GPU_SIZES]; /* Sizes of batches, ascending. */
+    double gpu_ns[KVC_DIDO_REAL_GPU_SIZES];      /* From the launch until the end is known [ns]. */
 };
 
-/* The pipelines that the costs are measured on. */
-extern const char kvc_dido_real_together[], kvc_dido_real_apart[];
+/* Sets the pipeline that the costs with these tasks on the GPU are measured on. All its stages have one core.
+ * Apart, every task has a stage; together, there is one stage, or one before the GPU and one behind it. */
+void kvc_dido_real_costs_pipeline(uint32_t gpu_tasks, bool apart, struct kvc_dido_pipeline *pipeline);
 
-/* Measures the costs with the scenario, whose pipeline is ignored, on the first core of the process. The
- * scenario must saturate the store. Returns what kvc_dido_real_node_create() does. */
-enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario,
+/* Measures costs[i] with the tasks gpu_tasks[i] on the GPU, for `count` of them, with the scenario, whose
+ * pipeline is ignored, on the first core of the process. The scenario must saturate the store.
+ * `batch_queries` is the size of the batches on the CPU; 0: as the pipelines size them. Returns what
+ * kvc_dido_real_gpu_check() and kvc_dido_real_node_create() do, and KVC_ERR_RUNTIME if the GPU fails. */
+enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario, const uint32_t *gpu_tasks,
+                                            uint32_t count, uint32_t batch_queries,
                                             const struct kvc_progress *progress,
                                             struct kvc_dido_real_costs *costs, struct kvc_diag *diag);
 
-/* Returns the time of a stage for a query [ns]. KC and RD of one stage are one read (work.h). */
+/* Returns the tasks that a pipeline has on the GPU. */
+uint32_t kvc_dido_real_gpu_tasks(const struct kvc_dido_pipeline *pipeline);
+
+/* Returns the time of a stage on the CPU for a query [ns]. KC and RD of one stage are one read (work.h). */
 double kvc_dido_real_stage_ns(const struct kvc_dido_real_costs *costs, const struct kvc_dido_stage *stage);
 
-/* Returns the throughput of a pipeline that says its cores [million/s]. */
+/* Returns the time of any stage for a batch of `queries` [ns]. Beyond the sizes that were measured, the GPU
+ * goes on as between the two nearest ones. */
+double kvc_dido_real_stage_batch_ns(const struct kvc_dido_real_costs *costs,
+                                    const struct kvc_dido_stage *stage, double queries);
+
+/* Returns the throughput of a pipeline that says its cores, and has the tasks on the GPU that the costs were
+ * measured with [million/s]. Batches keep the slowest stage busy for interval_ns, but have at most
+ * KVC_DIDO_BATCH_MAX queries. */
 double kvc_dido_real_forecast_mops(const struct kvc_dido_real_costs *costs,
-                                   const struct kvc_dido_pipeline *pipeline);
+                                   const struct kvc_dido_pipeline *pipeline, double interval_ns);
 
 #endif

@@ -9,21 +9,18 @@
 
 static enum kvc_status check_pipeline(const struct kvc_dido_pipeline *pipeline, struct kvc_diag *diag)
 {
-    for (uint32_t s = 0; s < pipeline->stages; s++) {
-        if (pipeline->stage[s].on_gpu) {
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                                 "system.pipeline: found stage %u on the gpu; a measurement allows stages on "
-                                 "the cpu",
-                                 s + 1);
-        }
+    enum kvc_status status = kvc_dido_real_gpu_check(pipeline, diag);
+    if (status != KVC_OK) {
+        return status;
     }
     uint32_t needed = kvc_dido_real_workers(pipeline), cores = kvc_pin_cores();
     uint32_t most = cores < KVC_DIDO_REAL_WORKERS_MAX ? cores : KVC_DIDO_REAL_WORKERS_MAX;
     return needed <= most
                ? KVC_OK
                : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                               "system.pipeline: found stages with %u cores, this machine allows %u", needed,
-                               most);
+                               "system.pipeline: found stages with %u cores, that of the thread of the gpu's "
+                               "stage included; this machine allows %u",
+                               needed, most);
 }
 
 enum kvc_status kvc_dido_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
@@ -64,6 +61,9 @@ static enum kvc_status run_node(struct kvc_dido_real_node *node, const struct kv
     kvc_noise_begin(&noise);
     status = kvc_dido_real_windows_run(&windows, node, from_ns, progress, diag);
     measured.others_frac = kvc_noise_frac(&noise);
+    if (status == KVC_OK && (atomic_load(&node->failed) || !kvc_dido_real_node_count(node))) {
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU failed during the measurement");
+    }
     if (status == KVC_OK) {
         kvc_dido_real_report(node, &windows, from_ns, result);
         kvc_watched_report_noise(&windows.watched, &measured, result);

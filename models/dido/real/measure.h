@@ -7,17 +7,18 @@
 #include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
-/* Checks whether this machine can run the scenario. Stages on the GPU, stealing, the network and sampled
- * stores can be simulated but not measured, and the stages must not need more cores than there are. Arrivals
- * that cannot be played are only detected when kvc_dido_measure prepares them. */
+/* Checks whether this machine can run the scenario. Stealing, the network, sampled stores, and pipelines that
+ * kvc_dido_real_gpu_check() refuses can be simulated but not measured. The stages must not need more cores
+ * than there are; the thread of a stage on the GPU needs one. Arrivals that cannot be played are only
+ * detected when kvc_dido_measure prepares them. */
 enum kvc_status kvc_dido_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
 /* Creates and preloads the store, warms up (kvc_run_real_warmup_ns) and measures for run.duration of wall
  * clock, or for up to six times as long until half of this duration was quiet (validate/probes/quiet.h). Each
  * thread of a stage has a core. The metrics are those of models/megakv/real/measure.h, and report.h adds the
  * times of the tasks.
- * Returns KVC_ERR_SCENARIO if the scenario cannot be measured here, and KVC_ERR_RUNTIME if memory is short or
- * threads cannot be started. */
+ * Returns KVC_ERR_SCENARIO if the scenario cannot be measured here, and KVC_ERR_RUNTIME if memory is short,
+ * threads cannot be started, or the GPU fails. */
 enum kvc_status kvc_dido_measure(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                  struct kvc_result *result, struct kvc_diag *diag);
 

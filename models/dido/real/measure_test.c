@@ -22,8 +22,6 @@ static void expect_refused(struct kvc_test_node *test, const char *message)
 Test(measure, what_cannot_run_here_is_refused)
 {
     static struct kvc_test_node test;
-    kvc_test_node_describe(&test, "megakv", 0.1, 0);
-    expect_refused(&test, "system.pipeline: found stage 2 on the gpu");
     kvc_test_node_describe(&test, one_core, 0.1, 0);
     test.options.stealing = true;
     expect_refused(&test, "system.stealing: found true");
@@ -33,6 +31,44 @@ Test(measure, what_cannot_run_here_is_refused)
     kvc_test_node_describe(&test, one_core, 0.1, 0);
     test.scenario.run.functional = KVC_FUNCTIONAL_OFF;
     expect_refused(&test, "run.functional");
+}
+
+Test(measure, what_the_gpu_cannot_do_is_refused)
+{
+    static const struct {
+        const char *pipeline, *message;
+    } cases[] = {
+        {"cpu:1 RV > gpu PP MM search insert delete > cpu:1 KC RD WR SD",
+         "found PP on the gpu; a measurement "
+         "allows search, insert, delete, KC, RD "
+         "and WR there"},
+        {"cpu:1 RV PP > gpu MM search > cpu:1 insert delete KC RD WR SD", "found MM on the gpu"},
+        {"cpu:1 RV PP MM delete > gpu search insert > cpu:1 KC RD WR SD",
+         "found insert on the gpu and delete on "
+         "the cpu; a measurement allows both on "
+         "the same one"},
+        {"cpu:1 RV PP MM > gpu search delete > cpu:1 insert KC RD WR SD",
+         "found delete on the gpu and insert on "
+         "the cpu"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        static struct kvc_test_node test;
+        kvc_test_node_describe(&test, cases[i].pipeline, 0.1, 0);
+        expect_refused(&test, cases[i].message);
+    }
+}
+
+Test(measure, a_stage_on_the_gpu_needs_one)
+{
+    static struct kvc_test_node test;
+    struct kvc_diag diag = {0};
+    kvc_test_node_describe(&test, "cpu:1 RV PP MM > gpu search insert delete > cpu:1 KC RD WR SD", 0.1, 0);
+    if (kvc_dido_real_gpu_is_here()) {
+        kvc_test_node_resolve(&test);
+        cr_expect_eq(kvc_dido_real_gpu_check(&test.config.pipeline, &diag), KVC_OK, "%s", diag.message);
+    } else {
+        expect_refused(&test, "system.pipeline: found stage 2 on the gpu, but no CUDA device");
+    }
 }
 
 Test(measure, stages_need_cores_of_this_machine)

@@ -18,7 +18,7 @@ uint32_t kvc_dido_real_workers(const struct kvc_dido_pipeline *pipeline)
 {
     uint32_t workers = 0;
     for (uint32_t s = 0; s < pipeline->stages; s++) {
-        workers += pipeline->stage[s].cores;
+        workers += kvc_dido_real_stage_workers(&pipeline->stage[s]);
     }
     return workers;
 }
@@ -40,7 +40,7 @@ static struct kvc_dido_real_batch_shape shape_of(const struct kvc_dido_config *c
 static void open_workers(struct kvc_dido_real_node *node, const struct kvc_dido_real_batch_shape *shape)
 {
     for (uint32_t s = 0; s < node->stages; s++) {
-        for (uint32_t i = 0; i < node->stage[s].stage.cores; i++) {
+        for (uint32_t i = 0; i < kvc_dido_real_stage_workers(&node->stage[s].stage); i++) {
             struct kvc_dido_real_worker *worker = &node->worker[node->workers++];
             uint32_t room = kvc_dido_real_set_most(shape);
             *worker = (struct kvc_dido_real_worker){
@@ -77,11 +77,27 @@ void kvc_dido_real_node_free(struct kvc_dido_real_node *node)
         free(node->worker[i].sent_ns);
         free(node->worker[i].done_ns);
     }
+    kvc_dido_real_gpu_free(node->gpu);
     for (uint32_t b = 0; b < node->batches; b++) {
         kvc_dido_real_batch_free(node->batch[b]);
     }
     kvc_megakv_real_feed_free(&node->feed);
     free(node);
+}
+
+/* Shares the store and the batches with the GPU, if it has a stage. */
+static enum kvc_status open_gpu(struct kvc_dido_real_node *node, struct kvc_diag *diag)
+{
+    for (uint32_t s = 0; s < node->stages; s++) {
+        const struct kvc_dido_stage *stage = &node->stage[s].stage;
+        if (stage->on_gpu) {
+            node->store.reads_on_gpu = kvc_dido_stage_has(stage, KVC_DIDO_RD);
+            node->store.responds_on_gpu = kvc_dido_stage_has(stage, KVC_DIDO_WR);
+            node->gpu = kvc_dido_real_gpu_create(&node->store, node->batch, node->batches, diag);
+            return node->gpu != NULL ? KVC_OK : diag->status;
+        }
+    }
+    return KVC_OK;
 }
 
 static struct kvc_dido_real_node *new_node(void)
@@ -118,12 +134,23 @@ struct kvc_dido_real_node *kvc_dido_real_node_create(const struct kvc_scenario *
         node->batch[b] = kvc_dido_real_batch_create(&shape);
         kvc_spsc_ring_push(&node->stage[0].in, node->batch[b]);
     }
-    if (kvc_megakv_real_feeds_create(scenario, config->frame_requests, feed_bytes, 1, &node->feed, diag) !=
-        KVC_OK) {
+    if (open_gpu(node, diag) != KVC_OK ||
+        kvc_megakv_real_feeds_create(scenario, config->frame_requests, feed_bytes, 1, &node->feed, diag) !=
+            KVC_OK) {
         kvc_dido_real_node_free(node);
         return NULL;
     }
     return node;
+}
+
+bool kvc_dido_real_node_count(struct kvc_dido_real_node *node)
+{
+    for (uint32_t i = 0; i < node->workers; i++) {
+        if (node->worker[i].stage->stage.on_gpu) {
+            return kvc_dido_real_gpu_count(node->gpu, &node->worker[i].bench.counts.index);
+        }
+    }
+    return true;
 }
 
 void kvc_dido_real_node_start(struct kvc_dido_real_node *node)

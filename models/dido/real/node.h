@@ -3,11 +3,13 @@
  * A thread of a stage takes the next set of the stage's batch, does the stage's tasks for it, and comes back.
  * The thread that does the last set hands the batch on by pointer and lets the stage open the next one. So a
  * stage has one batch at a time, and a task sees all that earlier stages have done. There is one batch more
- * than there are stages, so that a stage that is done early can go on. */
+ * than there are stages, so that a stage that is done early can go on. The stage on the GPU has one thread,
+ * which launches the kernels for a batch as a whole and asks for their end. */
 #ifndef KVC_MODELS_DIDO_REAL_NODE_H
 #define KVC_MODELS_DIDO_REAL_NODE_H
 
 #include "models/dido/config.h"
+#include "models/dido/real/gpu.h"
 #include "models/dido/real/work.h"
 #include "models/megakv/real/feed.h"
 #include "models/megakv/store.h"
@@ -34,7 +36,7 @@ struct kvc_dido_real_stage {
 
 /* A thread of a stage. */
 struct kvc_dido_real_worker {
-    struct kvc_dido_real_node *node;
+    _Alignas(128) struct kvc_dido_real_node *node; /* No two threads write to a line or to its neighbour. */
     struct kvc_dido_real_stage *stage;
     struct kvc_dido_real_bench bench;
     double busy_ns;         /* Time spent working, not waiting [ns]. */
@@ -48,11 +50,14 @@ struct kvc_dido_real_worker {
     atomic_ullong seen_ns;  /* When it was last seen to run [ns]. */
     struct kvc_histogram *latency;
     double *sent_ns, *done_ns; /* Of the queries of a set. */
+    double launched_ns;        /* When it gave the stage's batch to the GPU [ns]; 0: the GPU has none. */
 };
 
 struct kvc_dido_real_node {
     struct kvc_dido_real_store store;
     struct kvc_megakv_real_feed feed;
+    struct kvc_dido_real_gpu *gpu; /* NULL: no stage is on the GPU. */
+    atomic_bool failed;            /* The GPU has failed. */
     uint32_t stages, workers, batches;
     struct kvc_dido_real_stage stage[KVC_DIDO_STAGES_MAX];
     struct kvc_dido_real_worker worker[KVC_DIDO_REAL_WORKERS_MAX];
@@ -79,15 +84,21 @@ struct kvc_dido_real_node {
     uint64_t received; /* Queries received in all. */
 };
 
+/* Returns the threads of a stage: one on the GPU. */
+static inline uint32_t kvc_dido_real_stage_workers(const struct kvc_dido_stage *stage)
+{
+    return stage->on_gpu ? 1 : stage->cores;
+}
+
 /* Returns the threads of a pipeline that says its cores. */
 uint32_t kvc_dido_real_workers(const struct kvc_dido_pipeline *pipeline);
 
 void kvc_dido_real_node_free(struct kvc_dido_real_node *node); /* NULL is allowed. */
 
 /* Creates the node of a scenario over a preloaded shard, with a feed of the scenario's load of up to
- * `feed_bytes`. The pipeline has no stage on the GPU and at most KVC_DIDO_REAL_WORKERS_MAX threads. Returns
- * NULL with KVC_ERR_RUNTIME if memory is short for the feed, and with KVC_ERR_SCENARIO for an arrival that
- * cannot be played. */
+ * `feed_bytes`. The pipeline has at most KVC_DIDO_REAL_WORKERS_MAX threads, and kvc_dido_real_gpu_check()
+ * allows it. Returns NULL with KVC_ERR_RUNTIME if memory is short for the feed or the GPU refuses to share
+ * the store, and with KVC_ERR_SCENARIO for an arrival that cannot be played. */
 struct kvc_dido_real_node *kvc_dido_real_node_create(const struct kvc_scenario *scenario,
                                                      struct kvc_megakv_shard *shard, uint64_t feed_bytes,
                                                      struct kvc_diag *diag);
@@ -99,8 +110,12 @@ void kvc_dido_real_node_start(struct kvc_dido_real_node *node);
 uint64_t kvc_dido_real_task_ticks(const struct kvc_dido_real_node *node, enum kvc_dido_task task);
 double kvc_dido_real_tick_ns(const struct kvc_dido_real_node *node);
 
-/* Does a set, or opens a batch, for a worker, which is `data`. Returns when it ended [ns], or 0 if there was
- * nothing to do. */
+/* Adds what the GPU has counted to the counts of its worker, when no batch is under way. Returns false if the
+ * GPU has failed. */
+bool kvc_dido_real_node_count(struct kvc_dido_real_node *node);
+
+/* Does a set, opens a batch, or asks for the one that the GPU has, for a worker, which is `data`. Returns
+ * when it ended [ns], or 0 if there was nothing to do. */
 double kvc_dido_real_step(void *data);
 
 #endif

@@ -82,7 +82,8 @@ static void find_utilizations(const struct kvc_dido_real_node *node, const struc
                               double *utilization_frac)
 {
     for (uint32_t s = 0; s < node->stages; s++) {
-        double measured_ns = sums->windows * kvc_quiet_window_ns * node->stage[s].stage.cores;
+        double measured_ns =
+            sums->windows * kvc_quiet_window_ns * kvc_dido_real_stage_workers(&node->stage[s].stage);
         utilization_frac[s] = fmin(sums->busy_ns[s] / measured_ns, 1);
     }
 }
@@ -95,7 +96,8 @@ static void report_stages(const struct kvc_dido_real_node *node, const struct su
     for (uint32_t s = 0; s < node->stages; s++) {
         char name[KVC_NAME_MAX];
         snprintf(name, sizeof(name), "stage%u", s + 1);
-        struct kvc_stage_result *stage = kvc_result_add_stage(result, name, "cpu", utilization_frac[s]);
+        struct kvc_stage_result *stage = kvc_result_add_stage(
+            result, name, node->stage[s].stage.on_gpu ? "gpu" : "cpu", utilization_frac[s]);
         stage->busy_s = sums->busy_ns[s] / 1e9;
         stage->served = sums->served[s];
     }
@@ -105,6 +107,10 @@ static void report_stages(const struct kvc_dido_real_node *node, const struct su
 static void report_tasks(const struct run *run, const struct sums *sums, struct kvc_metrics *model)
 {
     for (uint32_t s = 0; s < run->node->stages; s++) {
+        if (run->node->stage[s].stage.on_gpu) {
+            kvc_metrics_set_ratio(model, "gpu_ns", sums->busy_ns[s], (double)sums->served[s]);
+            continue;
+        }
         for (int task = 0; task < KVC_DIDO_TASKS && sums->served[s] > 0; task++) {
             if (kvc_dido_stage_has(&run->node->stage[s].stage, (enum kvc_dido_task)task)) {
                 char name[KVC_NAME_MAX];

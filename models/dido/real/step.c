@@ -179,9 +179,62 @@ static void answer(struct kvc_dido_real_worker *worker, const struct kvc_dido_re
     kvc_histogram_record(worker->latency, worker->sent_ns, worker->done_ns, count);
 }
 
+/* ---- the GPU ---- */
+
+static double fail(struct kvc_dido_real_node *node)
+{
+    atomic_store(&node->failed, true);
+    return 0;
+}
+
+/* Gives the stage's next batch to the GPU, if there is one. */
+static double launch(struct kvc_dido_real_worker *worker)
+{
+    struct kvc_dido_real_stage *stage = worker->stage;
+    double start_ns = open_batch(worker);
+    if (start_ns == 0) {
+        return 0;
+    }
+    worker->launched_ns = start_ns;
+    return kvc_dido_real_gpu_begin(worker->node->gpu, stage->batch, &stage->stage) ? now_ns(worker->node)
+                                                                                   : fail(worker->node);
+}
+
+/* Asks for the batch that the GPU has, and hands it on if it is done. */
+static double complete(struct kvc_dido_real_worker *worker, double at_ns)
+{
+    struct kvc_dido_real_node *node = worker->node;
+    struct kvc_dido_real_stage *stage = worker->stage;
+    enum kvc_dido_real_gpu_state state = kvc_dido_real_gpu_ask(node->gpu);
+    if (state != KVC_DIDO_REAL_GPU_DONE) {
+        return state == KVC_DIDO_REAL_GPU_BUSY ? at_ns : fail(node);
+    }
+    kvc_dido_real_gpu_end(node->gpu, stage->batch, &stage->stage);
+    double end_ns = now_ns(node);
+    worker->busy_ns += end_ns - worker->launched_ns;
+    worker->served += stage->batch->rows;
+    worker->sets += stage->batch->sets;
+    worker->launched_ns = 0;
+    hand_on(worker, end_ns);
+    return end_ns;
+}
+
+static double step_gpu(struct kvc_dido_real_worker *worker)
+{
+    double start_ns = now_ns(worker->node);
+    check_gap(worker, start_ns);
+    if (atomic_load_explicit(&worker->node->failed, memory_order_relaxed)) {
+        return 0;
+    }
+    return worker->launched_ns > 0 ? complete(worker, start_ns) : launch(worker);
+}
+
 double kvc_dido_real_step(void *data)
 {
     struct kvc_dido_real_worker *worker = data;
+    if (worker->stage->stage.on_gpu) {
+        return step_gpu(worker);
+    }
     struct kvc_dido_real_node *node = worker->node;
     struct kvc_dido_real_stage *stage = worker->stage;
     uint32_t number;

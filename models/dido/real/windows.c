@@ -53,7 +53,6 @@ enum kvc_status kvc_dido_real_windows_run(struct kvc_dido_real_windows *windows,
                                           struct kvc_dido_real_node *node, double from_ns,
                                           const struct kvc_progress *progress, struct kvc_diag *diag)
 {
-    static const atomic_bool failed; /* Threads of a CPU do not fail. */
     struct kvc_watched_task task[KVC_DIDO_REAL_WORKERS_MAX];
     for (uint32_t i = 0; i < node->workers; i++) {
         task[i] = (struct kvc_watched_task){i, kvc_dido_real_step, copy_worked, &node->worker[i], i};
@@ -63,7 +62,7 @@ enum kvc_status kvc_dido_real_windows_run(struct kvc_dido_real_windows *windows,
                                             .cores = node->workers,
                                             .started_s = node->started_s,
                                             .from_ns = from_ns,
-                                            .failed = &failed,
+                                            .failed = &node->failed,
                                             .copies = windows};
     return kvc_watched_threads_run(&windows->watched, &tasks, progress, diag);
 }

@@ -250,18 +250,36 @@ static void read_values(struct kvc_dido_real_bench *bench, struct kvc_dido_real_
                set->rows * batch->shape.value_stride);
 }
 
+/* Copies values that lie by row behind each other. Returns their size [bytes]. */
+static uint32_t gather_values(const struct kvc_dido_real_batch *batch, const struct kvc_dido_real_set *set,
+                              uint8_t *to)
+{
+    const uint8_t *from = kvc_dido_real_values(batch, set);
+    uint32_t bytes = 0;
+    for (uint32_t i = set->first; i < set->first + set->rows; i++, from += batch->shape.value_stride) {
+        if (batch->read_bytes[i] == sizeof(uint64_t)) { /* The most common size needs no call. */
+            memcpy(to + bytes, from, sizeof(uint64_t));
+        } else {
+            memcpy(to + bytes, from, batch->read_bytes[i]);
+        }
+        bytes += batch->read_bytes[i];
+    }
+    return bytes;
+}
+
 static void write_responses(struct kvc_dido_real_bench *bench, struct kvc_dido_real_batch *batch,
                             struct kvc_dido_real_set *set, const struct kvc_dido_stage *stage)
 {
     uint8_t *to = kvc_dido_real_response(batch, set);
-    (void)bench;
     for (uint32_t i = set->first; i < set->first + set->rows; i++, to += KVC_DIDO_REAL_HEADER_BYTES) {
         bool hit = batch->op[i] == KVC_MEGAKV_PACKET_GET && batch->result[i] == KVC_MEGAKV_SLAB_HIT;
         uint64_t header =
             batch->op[i] | (uint64_t)hit << 16 | (uint64_t)(hit ? batch->read_bytes[i] : 0) << 32;
         memcpy(to, &header, sizeof(header));
     }
-    if (!kvc_dido_stage_has(stage, KVC_DIDO_RD)) {
+    if (bench->store->reads_on_gpu) {
+        set->value_bytes = gather_values(batch, set, to);
+    } else if (!kvc_dido_stage_has(stage, KVC_DIDO_RD)) {
         memcpy(to, kvc_dido_real_values(batch, set), set->value_bytes);
     }
     set->response_bytes = set->rows * KVC_DIDO_REAL_HEADER_BYTES + set->value_bytes;
@@ -274,20 +292,35 @@ static bool belongs(const uint8_t *value, uint32_t value_bytes, uint64_t hash)
     return memcmp(value, &hash, value_bytes < sizeof(hash) ? value_bytes : sizeof(hash)) == 0;
 }
 
+/* Marks the items that the GPU has read. */
+static void mark_items(struct kvc_dido_real_bench *bench, const struct kvc_dido_real_batch *batch,
+                       const struct kvc_dido_real_set *set)
+{
+    uint32_t hits = 0;
+    for (uint32_t i = set->first; i < set->first + set->rows; i++) {
+        bench->location[hits] = batch->location[i];
+        hits += batch->op[i] == KVC_MEGAKV_PACKET_GET && batch->result[i] == KVC_MEGAKV_SLAB_HIT;
+    }
+    kvc_megakv_slab_mark(bench->store->slab, bench->location, hits, &bench->counts.slab);
+}
+
 static void send(struct kvc_dido_real_bench *bench, struct kvc_dido_real_batch *batch,
                  struct kvc_dido_real_set *set, const struct kvc_dido_stage *stage)
 {
+    bool by_row = bench->store->responds_on_gpu;
+    uint32_t step = KVC_DIDO_REAL_HEADER_BYTES + (by_row ? batch->shape.value_stride : 0);
     const uint8_t *header_at = kvc_dido_real_response(batch, set);
     const uint8_t *value = response_values(batch, set);
     struct kvc_dido_real_counts *counts = &bench->counts;
     uint64_t header, of_op[KVC_MEGAKV_PACKET_OPS] = {0}, hits = 0, others = 0;
     (void)stage;
-    for (uint32_t i = 0; i < set->rows; i++, header_at += KVC_DIDO_REAL_HEADER_BYTES) {
+    for (uint32_t i = 0; i < set->rows; i++, header_at += step) {
         memcpy(&header, header_at, sizeof(header));
         uint32_t value_bytes = (uint32_t)(header >> 32);
         of_op[header & 0xffff]++;
         hits += header >> 16 & 1;
-        others += !belongs(value, value_bytes, batch->hash[set->first + i]);
+        others += !belongs(by_row ? header_at + KVC_DIDO_REAL_HEADER_BYTES : value, value_bytes,
+                           batch->hash[set->first + i]);
         value += value_bytes;
     }
     counts->hits += hits - others;
@@ -295,6 +328,9 @@ static void send(struct kvc_dido_real_bench *bench, struct kvc_dido_real_batch *
     counts->sets += of_op[KVC_MEGAKV_PACKET_SET];
     counts->deletes += of_op[KVC_MEGAKV_PACKET_DELETE];
     counts->foreign += others;
+    if (bench->store->reads_on_gpu) {
+        mark_items(bench, batch, set);
+    }
 }
 
 void kvc_dido_real_work(struct kvc_dido_real_bench *bench, struct kvc_dido_real_batch *batch, uint32_t set,

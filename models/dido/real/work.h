@@ -13,6 +13,10 @@
  *   SD      hands the response to the client, which compares the first bytes of each value with the hash of
  *           its key. Nothing is sent.
  *
+ * Here they run on threads of the CPU; gpu.h has those of a stage on the GPU. Values that the GPU has read,
+ * and responses that it has written, lie by row (batch.h), so WR and SD find them there. The GPU cannot mark
+ * items as referenced, so SD marks those that it has read.
+ *
  * RV divides frames among sets (batch.h). */
 #ifndef KVC_MODELS_DIDO_REAL_WORK_H
 #define KVC_MODELS_DIDO_REAL_WORK_H
@@ -28,7 +32,8 @@ struct kvc_dido_real_store {
     struct kvc_index *index;
     struct kvc_megakv_slab *slab;
     uint64_t hash_seed;
-    _Alignas(64) atomic_flag changing; /* A thread changes the index. */
+    bool reads_on_gpu, responds_on_gpu; /* RD and WR are in the stage on the GPU. */
+    _Alignas(64) atomic_flag changing;  /* A thread changes the index. */
 };
 
 /* What a thread has counted. */
