@@ -232,23 +232,32 @@ static struct kvc_dido_pipeline divided(uint32_t first, uint32_t end)
     return pipeline;
 }
 
+/* Visits a pipeline with insert and delete at any stage from MM's on, those of the CPU first. */
+static void visit_index(const struct kvc_dido_pipeline *chained, uint32_t cores,
+                        void (*visit)(void *data, const struct kvc_dido_pipeline *pipeline), void *data)
+{
+    static const uint32_t order[] = {0, 2, 1};
+    uint32_t from = kvc_dido_stage_of(chained, KVC_DIDO_MM);
+    for (int i = 0; i < 9; i++) {
+        uint32_t insert = order[i / 3], erase = order[i % 3];
+        if (insert >= from && erase >= from && insert < chained->stages && erase < chained->stages) {
+            struct kvc_dido_pipeline pipeline = *chained;
+            pipeline.stage[insert].tasks |= kvc_dido_bit(KVC_DIDO_INSERT);
+            pipeline.stage[erase].tasks |= kvc_dido_bit(KVC_DIDO_ERASE);
+            kvc_dido_pipeline_visit_cores(&pipeline, cores, visit, data);
+        }
+    }
+}
+
 void kvc_dido_pipeline_visit_all(uint32_t cores,
                                  void (*visit)(void *data, const struct kvc_dido_pipeline *pipeline),
                                  void *data)
 {
-    for (uint32_t first = 1; first < CHAIN - 1; first++) {
-        /* A part without tasks, which is all on the CPU, counts once. */
-        for (uint32_t end = first == 1 ? first : first + 1; end < CHAIN; end++) {
-            struct kvc_dido_pipeline chained = divided(first, end);
-            uint32_t from = kvc_dido_stage_of(&chained, KVC_DIDO_MM);
-            for (uint32_t insert = from; insert < chained.stages; insert++) {
-                for (uint32_t erase = from; erase < chained.stages; erase++) {
-                    struct kvc_dido_pipeline pipeline = chained;
-                    pipeline.stage[insert].tasks |= kvc_dido_bit(KVC_DIDO_INSERT);
-                    pipeline.stage[erase].tasks |= kvc_dido_bit(KVC_DIDO_ERASE);
-                    kvc_dido_pipeline_visit_cores(&pipeline, cores, visit, data);
-                }
-            }
+    for (uint32_t length = 0; length < CHAIN - 1; length++) {
+        /* A GPU without tasks, so that all is on the CPU, counts once. */
+        for (uint32_t first = 1; length == 0 ? first == 1 : first + length < CHAIN; first++) {
+            struct kvc_dido_pipeline chained = divided(first, first + length);
+            visit_index(&chained, cores, visit, data);
         }
     }
 }

@@ -78,7 +78,9 @@ void kvc_dido_pipeline_visit_cores(const struct kvc_dido_pipeline *pipeline, uin
 
 /* Calls visit() for every pipeline that the authors consider, with every way to give `cores` cores to its
  * stages: the GPU does a series of neighbours among PP, MM, search, KC, RD and WR, or nothing; insert and
- * delete are at any stage behind MM's or at it. */
+ * delete are at any stage behind MM's or at it. Those with fewer tasks on the GPU come first, so that of
+ * equal ones, such as those that differ in tasks that no query has, a planner that keeps the first leaves the
+ * GPU alone. */
 void kvc_dido_pipeline_visit_all(uint32_t cores,
                                  void (*visit)(void *data, const struct kvc_dido_pipeline *pipeline),
                                  void *data);

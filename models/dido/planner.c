@@ -40,13 +40,20 @@ void kvc_dido_planner_close(struct kvc_dido_planner *planner)
     kvc_dido_adapter_close(&planner->adapter);
 }
 
+/* Returns how many items the store has, of which a sampled run keeps a part. */
+static uint64_t stored_items(const struct kvc_dido_simulation *simulation)
+{
+    const struct kvc_megakv_store *store = simulation->store;
+    return kvc_index_used(store->shards[0].index) * store->sampling.rate;
+}
+
 void kvc_dido_planner_look(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch)
 {
     struct kvc_dido_planner *planner = &simulation->planner;
     if (planner->plans) {
         return;
     }
-    uint64_t items = kvc_index_used(simulation->store->shards[0].index);
+    uint64_t items = stored_items(simulation);
     struct kvc_dido_profile profile = kvc_dido_profile_of(&planner->adapter, batch->rows);
     if (kvc_dido_has_changed(&planner->adapter, &profile, items)) {
         planner->plan = kvc_dido_adapt(&planner->adapter, simulation->config, &profile, &batch->mix, items);
