@@ -5,10 +5,15 @@
  * itself again with a C library that copies and compares without AVX2, as on the paper's processor. Nothing
  * depends on time, but the compiler and the C library matter.
  *
- * usage: dido_task_counts_bench [--check]
+ * usage: dido_task_counts_bench [--check | --trace]
  * With --check, the status is 1 if a number of tasks.h is more than 15 % off, and 77, which means skipped,
  * where the numbers cannot be compared: another processor or compiler, no optimisation, sanitizers, no right
- * to trace. */
+ * to trace.
+ * With --trace, it prints the instructions themselves for items with keys of 16 and values of 64 bytes: for
+ * each task a line "task NAME QUERY QUERIES", and then the address of each instruction in its object, and the
+ * object. task_ipc.sh finds out how many of them a core completes in a cycle. */
+#include <dlfcn.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -16,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,7 +82,7 @@ struct store {
     uint32_t lengths_read[QUERIES];
 };
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
     fprintf(stderr, "dido_task_counts_bench: %s\n", what);
     exit(3);
@@ -199,12 +205,11 @@ static void run_traced(task_fn *task, struct store *store)
     _exit(0);
 }
 
-/* Returns the instructions between the stops of a child that does a task, the stops' own included. Ends the
- * program with SKIPPED where tracing is not allowed. */
-static uint64_t count_steps(task_fn *task, struct store *store)
+/* Starts a child that does a task, and returns it at its first stop. Ends the program with SKIPPED where
+ * tracing is not allowed. */
+static pid_t start_traced(task_fn *task, struct store *store)
 {
     int status;
-    uint64_t steps = 0;
     fflush(stdout);
     pid_t child = fork();
     if (child < 0) {
@@ -217,18 +222,35 @@ static uint64_t count_steps(task_fn *task, struct store *store)
         fprintf(stderr, "dido_task_counts_bench: skipped, because the system does not allow tracing\n");
         exit(SKIPPED);
     }
-    for (;;) {
-        if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0 || waitpid(child, &status, 0) != child ||
-            !WIFSTOPPED(status)) {
-            die("the traced task has ended early");
-        }
-        if (WSTOPSIG(status) == SIGSTOP) {
-            break;
-        }
+    return child;
+}
+
+/* Lets the child execute an instruction. Returns whether it has not reached its second stop. */
+static bool step(pid_t child)
+{
+    int status;
+    if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0 || waitpid(child, &status, 0) != child ||
+        !WIFSTOPPED(status)) {
+        die("the traced task has ended early");
+    }
+    return WSTOPSIG(status) != SIGSTOP;
+}
+
+static void end_traced(pid_t child)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+/* Returns the instructions between the stops of a child that does a task, the stops' own included. */
+static uint64_t count_steps(task_fn *task, struct store *store)
+{
+    uint64_t steps = 0;
+    pid_t child = start_traced(task, store);
+    while (step(child)) {
         steps++;
     }
-    kill(child, SIGKILL);
-    waitpid(child, &status, 0);
+    end_traced(child);
     return steps;
 }
 
@@ -237,6 +259,57 @@ static double count(task_fn *task, struct store *store, uint32_t queries)
 {
     return ((double)count_steps(task, store) - (double)count_steps(nothing, store)) / queries;
 }
+
+/* ---- tracing ---- */
+
+#ifdef __x86_64__
+static uintptr_t register_of(pid_t child, size_t offset)
+{
+    errno = 0;
+    long value = ptrace(PTRACE_PEEKUSER, child, (void *)offset, NULL);
+    if (errno != 0) {
+        die("cannot read a register of the traced task");
+    }
+    return (uintptr_t)value;
+}
+
+static void print_instruction(uintptr_t address)
+{
+    Dl_info object;
+    if (dladdr((void *)address, &object) == 0) {
+        die("the traced task executes what no object holds");
+    }
+    printf("%" PRIxPTR " %s\n", address - (uintptr_t)object.dli_fbase, object.dli_fname);
+}
+
+/* Prints the instructions from the call of a task until it returns. The child is a copy, so its addresses are
+ * those of this process. */
+static void trace(task_fn *task, struct store *store)
+{
+    pid_t child = start_traced(task, store);
+    uintptr_t caller = 0;
+    while (step(child)) {
+        uintptr_t address = register_of(child, offsetof(struct user, regs.rip));
+        if (address == (uintptr_t)task) {
+            uintptr_t stack = register_of(child, offsetof(struct user, regs.rsp));
+            caller = (uintptr_t)ptrace(PTRACE_PEEKDATA, child, (void *)stack, NULL);
+        } else if (address == caller) {
+            break;
+        }
+        if (caller != 0) {
+            print_instruction(address);
+        }
+    }
+    end_traced(child);
+}
+#else
+static void trace(task_fn *task, struct store *store)
+{
+    (void)task;
+    (void)store;
+    die("only instructions of x86-64 can be traced");
+}
+#endif
 
 /* ---- the structures ---- */
 
@@ -373,34 +446,64 @@ static bool print_row(struct store *store, const struct row *row)
     return fabs(said / counted - 1) <= tolerance_frac;
 }
 
+static void trace_row(struct store *store, const struct row *row)
+{
+    fill_frame(store, row->op);
+    printf("task %s %s %d\n", row->name, row->query, is_index(row->task) ? INDEX_QUERIES : QUERIES);
+    trace(row->run, store);
+}
+
+static void fill(struct store *store, uint32_t key_bytes, uint32_t value_bytes)
+{
+    memset(store, 0, sizeof(*store));
+    store->key_bytes = key_bytes;
+    store->value_bytes = value_bytes;
+    fill_slab(store);
+    fill_index(store);
+}
+
+static void empty(struct store *store)
+{
+    kvc_index_free(store->index);
+    kvc_megakv_slab_free(store->slab);
+}
+
 /* The index does not depend on the sizes, so its tasks are counted once. */
 static bool print_data_set(uint32_t key_bytes, uint32_t value_bytes, bool index)
 {
     static struct store store;
     bool near = true;
-    memset(&store, 0, sizeof(store));
-    store.key_bytes = key_bytes;
-    store.value_bytes = value_bytes;
-    fill_slab(&store);
-    fill_index(&store);
+    fill(&store, key_bytes, value_bytes);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (index || !is_index(rows[i].task)) {
             near &= print_row(&store, &rows[i]);
         }
     }
-    kvc_index_free(store.index);
-    kvc_megakv_slab_free(store.slab);
+    empty(&store);
     return near;
+}
+
+static void trace_data_set(uint32_t key_bytes, uint32_t value_bytes)
+{
+    static struct store store;
+    fill(&store, key_bytes, value_bytes);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].said == ON_CORE) {
+            trace_row(&store, &rows[i]);
+        }
+    }
+    empty(&store);
 }
 
 int main(int argc, char **argv)
 {
     static const uint32_t data_set[][2] = {{8, 8}, {16, 64}, {32, 256}, {128, 1024}};
     const bool check = argc == 2 && strcmp(argv[1], "--check") == 0;
+    const bool traces = argc == 2 && strcmp(argv[1], "--trace") == 0;
     const char *now = getenv("GLIBC_TUNABLES");
     bool near = true;
-    if (argc > 2 || (argc == 2 && !check)) {
-        fprintf(stderr, "usage: dido_task_counts_bench [--check]\n");
+    if (argc > 2 || (argc == 2 && !check && !traces)) {
+        fprintf(stderr, "usage: dido_task_counts_bench [--check | --trace]\n");
         return 2;
     }
     if (check && !COMPARABLE) {
@@ -412,6 +515,10 @@ int main(int argc, char **argv)
         setenv("LD_BIND_NOW", "1", 1); /* No task should look up a function of the C library. */
         execv("/proc/self/exe", argv);
         die("cannot start itself again");
+    }
+    if (traces) {
+        trace_data_set(16, 64);
+        return 0;
     }
     printf("%-7s %-8s %4s %5s %10s %10s\n", "task", "query", "key", "value", "counted", "tasks.h");
     for (size_t i = 0; i < sizeof(data_set) / sizeof(data_set[0]); i++) {

@@ -27,6 +27,8 @@
  * WR's threads do; a thread of PP does them for all requests of a frame, one after the other (costs.h). AMD's
  * instructions are others, so these are estimates for the paper's GPU.
  *
+ * How many of its instructions a core completes in a cycle is part of its profile; task_ipc.sh finds it out.
+ *
  * RV and SD have no work here: they call the operating system, whose costs are those of a NIC's profile.
  *
  * Lines have 64 bytes. The arrays of a batch that pass hashes and locations between tasks (about 20 bytes a
