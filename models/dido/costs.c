@@ -125,7 +125,7 @@ static double add_on_core(const struct kvc_dido_config *config, const struct kvc
 {
     const struct kvc_cpu *cpu = config->cpu;
     double frac = cached_frac(config, task);
-    double instruction_ns = 1e9 / (cpu->instructions_per_cycle * cpu->clock_hz), sum_ns = 0;
+    double instruction_ns = kvc_cpu_instruction_ns(cpu), sum_ns = 0;
     double line_bytes = config->dram->line_bytes, random_ns = kvc_dram_object_ns(config->dram, 1);
     double random_stall_ns = fmax(random_ns - cpu->lookahead_ns, 0);
     double cached_stall_ns = fmax(kvc_cpu_llc_hit_ns(cpu) - cpu->lookahead_ns, 0);

@@ -3,8 +3,9 @@
  * The closed form and the simulation share these costs. A task is what its code does (tasks.h): instructions,
  * lines at random places and lines that follow them.
  *
- *   CPU   A core completes instructions at its highest rate. It waits for a line at a random place as long as
- * the memory's random access takes, or a hit in the last-level cache, as often as the workload's reuse says
+ *   CPU   A core completes instructions at the rate at which it executes such code from its first-level cache
+ *         (cpu.sustained_ipc). It waits for a line at a random place as long as the memory's random access
+ *         takes, or a hit in the last-level cache, as often as the workload's reuse says
  *         (sim/workload/reuse.h); what it executes meanwhile is taken off (cpu.lookahead). Lines that follow
  *         are prefetched. Frames cost the operating system's time in RV and SD.
  *   GPU   One kernel does the tasks of all queries, one thread each. Insert and delete have a kernel each, as

@@ -76,6 +76,16 @@ static const struct kvc_option rows[] = {
      .by_default = "0",
      .help = "instructions that a core completes in a cycle at most; more of them shorten what is stated in "
              "instructions; 0: unknown"},
+    {.name = "sustained_ipc",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_cpu, sustained_ipc),
+     .min = 0,
+     .max = 64,
+     .by_default = "0",
+     .help =
+         "instructions that a core completes in a cycle in code of key-value stores whose lines are in its "
+         "first-level cache, at most instructions_per_cycle; more of them shorten what is stated in "
+         "instructions; 0: instructions_per_cycle"},
     {.name = "packet",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_cpu, packet_ns),
@@ -156,6 +166,11 @@ static bool same_clock(double a_hz, double b_hz)
 static enum kvc_status check(const void *device, struct kvc_diag *diag)
 {
     const struct kvc_cpu *cpu = device;
+    if (cpu->sustained_ipc > cpu->instructions_per_cycle) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "cpu.sustained_ipc: found %g, allowed: at most instructions_per_cycle, %g",
+                             cpu->sustained_ipc, cpu->instructions_per_cycle);
+    }
     if (cpu->pstate_count > 0 && !same_clock(cpu->pstates[0].clock_hz, cpu->clock_hz)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "cpu.pstates: the first one has %gGHz, allowed: the cpu's clock, %gGHz",
@@ -236,6 +251,12 @@ enum kvc_status kvc_cpu_pstate_of(const struct kvc_node *node, uint32_t *index, 
                          allowed);
 }
 
+double kvc_cpu_instruction_ns(const struct kvc_cpu *cpu)
+{
+    double rate = cpu->sustained_ipc > 0 ? cpu->sustained_ipc : cpu->instructions_per_cycle;
+    return 1e9 / (rate * cpu->clock_hz);
+}
+
 double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu)
 {
     return cpu->llc_hit_cycles / cpu->clock_hz * 1e9;
@@ -245,6 +266,7 @@ void kvc_cpu_speed_up(struct kvc_cpu *cpu, double factor)
 {
     cpu->core_speed_steps_per_ns *= factor;
     cpu->instructions_per_cycle *= factor;
+    cpu->sustained_ipc *= factor;
     cpu->packet_ns /= factor;
     cpu->operation_ns /= factor;
     cpu->lookahead_ns /= factor; /* The same instructions take less time, so they hide less of a stall. */

@@ -39,8 +39,10 @@ struct kvc_cpu {
         core_speed_steps_per_ns;   /**< Arithmetic that a core was seen to do while the costs were measured
                                       [steps per ns], for a comparison with other times; 0 or NaN: unknown. */
     double instructions_per_cycle; /**< Instructions that a core completes in a cycle at most; 0: unknown. */
-    double packet_ns;              /**< Compute per request for packet I/O and parsing, in each direction. */
-    double operation_ns;           /**< Compute of one key-value operation; 0: unknown. */
+    double sustained_ipc; /**< Instructions that a core completes in a cycle in code of key-value stores
+                             whose lines are in its first-level cache; 0: instructions_per_cycle. */
+    double packet_ns;     /**< Compute per request for packet I/O and parsing, in each direction. */
+    double operation_ns;  /**< Compute of one key-value operation; 0: unknown. */
     double lookahead_ns; /**< Compute that a core still does while a load misses; hides so much of a stall. */
     double llc_hit_cycles;   /**< Stall for a line that the last-level cache holds [core cycles]. */
     double llc_bytes;        /**< Last-level cache, which all cores share; 0: unknown. */
@@ -83,6 +85,10 @@ bool kvc_cpu_has_watts(const struct kvc_cpu_pstate *pstate);
  * Returns KVC_ERR_SCENARIO, with the clocks that there are, if no P-state has this clock, or if the node has
  * no CPU. `*index` is then unchanged. */
 enum kvc_status kvc_cpu_pstate_of(const struct kvc_node *node, uint32_t *index, struct kvc_diag *diag);
+
+/** Returns the compute time of an instruction of a key-value store, at the sustained rate; infinite if the
+ * profile states no instructions per cycle [ns]. */
+double kvc_cpu_instruction_ns(const struct kvc_cpu *cpu);
 
 /** Returns the stall of one hit in the last-level cache [ns]. */
 double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu);

@@ -53,6 +53,18 @@ Test(cpu, has_pstates_from_the_fastest_to_the_slowest)
     cpu_refuses(&cpu, "at 1GHz idle, one_core and all_cores are 15, 14 and nan W");
 }
 
+Test(cpu, completes_instructions_at_its_peak_or_slower)
+{
+    struct kvc_cpu cpu = {.clock_hz = 2e9, .instructions_per_cycle = 4};
+    cr_expect_eq(kvc_cpu_kind.check(&cpu, NULL), KVC_OK);
+    cr_expect_float_eq(kvc_cpu_instruction_ns(&cpu), 0.125, 1e-12);
+    cpu.sustained_ipc = 2;
+    cr_expect_eq(kvc_cpu_kind.check(&cpu, NULL), KVC_OK);
+    cr_expect_float_eq(kvc_cpu_instruction_ns(&cpu), 0.25, 1e-12);
+    cpu.sustained_ipc = 4.5;
+    cpu_refuses(&cpu, "cpu.sustained_ipc: found 4.5, allowed: at most instructions_per_cycle, 4");
+}
+
 Test(cpu, has_the_clock_that_the_node_names)
 {
     struct kvc_cpu cpu = {.clock_hz = 2.6e9,

@@ -171,6 +171,8 @@ Test(speed_up, a_measured_launch_keeps_the_part_that_is_not_faster)
 Test(speed_up, cores_hide_less_of_a_stall)
 {
     struct kvc_cpu usual = {.clock_hz = 2.6e9,
+                            .instructions_per_cycle = 4,
+                            .sustained_ipc = 4,
                             .core_speed_steps_per_ns = 2,
                             .packet_ns = 30,
                             .operation_ns = 200,
@@ -179,6 +181,8 @@ Test(speed_up, cores_hide_less_of_a_stall)
                    faster = usual;
     kvc_cpu_speed_up(&faster, FACTOR);
     expect_faster(usual.packet_ns, faster.packet_ns);
+    expect_faster(kvc_cpu_instruction_ns(&usual), kvc_cpu_instruction_ns(&faster));
+    cr_expect_eq(kvc_cpu_kind.check(&faster, NULL), KVC_OK, "the sustained rate stays below the peak");
     expect_faster(usual.operation_ns, faster.operation_ns);
     expect_faster(usual.lookahead_ns, faster.lookahead_ns);
     expect_faster(kvc_cpu_llc_hit_ns(&usual), kvc_cpu_llc_hit_ns(&faster));

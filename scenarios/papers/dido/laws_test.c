@@ -157,6 +157,23 @@ Test(dido, an_open_load_is_answered_as_it_comes)
 }
 
 /* The best pipeline is no worse than Mega-KV's, by either closed form. */
+/* A core takes its own rate for our costs, and its peak for those of the paper's model. */
+Test(dido, only_the_closed_form_of_kvcast_knows_the_sustained_rate)
+{
+    static const char *const predictors[] = {"kvcast", "paper"};
+    double mops[2][2];
+    for (int i = 0; i < 4; i++) {
+        char system[512];
+        snprintf(system, sizeof(system),
+                 "stealing = false, pipeline = \"%s\", predict = \"%s\" },"
+                 " node = { cpu = { base = \"a10-7850k\", sustained_ipc = %d }",
+                 ON_CPU, predictors[i / 2], i % 2 == 0 ? 1 : 4);
+        mops[i / 2][i % 2] = mops_of(system, FILLED, true);
+    }
+    cr_expect_lt(mops[0][0], 0.8 * mops[0][1], "kvcast: %.2f, then %.2f Mops", mops[0][0], mops[0][1]);
+    cr_expect_eq(mops[1][0], mops[1][1], "paper: %.2f, then %.2f Mops", mops[1][0], mops[1][1]);
+}
+
 Test(dido, auto_finds_no_worse_pipeline)
 {
     static const char *const predictors[] = {"kvcast", "paper"};
