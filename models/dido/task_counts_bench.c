@@ -82,7 +82,7 @@ struct store {
     uint32_t lengths_read[QUERIES];
 };
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
     fprintf(stderr, "dido_task_counts_bench: %s\n", what);
     exit(3);
