@@ -160,6 +160,8 @@ struct kvc_dido_plan kvc_dido_adapt(struct kvc_dido_adapter *adapter, const stru
     load.delete_frac = 1 - profile->get_frac - profile->set_frac;
     load.frame_requests = config->stated_frame_requests;
     struct kvc_dido_config profiled = *config;
+    struct kvc_dido_mix lasting = *mix;
+    lasting.erase_frac = 1 - profile->get_frac;
     kvc_dido_set_load(&profiled, &load);
-    return kvc_dido_best_plan(&profiled, NULL, mix);
+    return kvc_dido_best_plan(&profiled, NULL, &lasting);
 }

@@ -68,7 +68,8 @@ bool kvc_dido_has_changed(struct kvc_dido_adapter *adapter, const struct kvc_did
                           uint64_t items);
 
 /* Plans the best pipeline for a profile, of a batch whose work the store has counted in `mix`, and keeps the
- * profile as that of the present plan. */
+ * profile as that of the present plan. Every SET counts as one that evicts an item, as it will when the store
+ * is full: no counter would notice. */
 struct kvc_dido_plan kvc_dido_adapt(struct kvc_dido_adapter *adapter, const struct kvc_dido_config *config,
                                     const struct kvc_dido_profile *profile, const struct kvc_dido_mix *mix,
                                     uint64_t items);
