@@ -1,5 +1,7 @@
 #include "models/dido/planner.h"
 
+#include <math.h>
+
 #include "models/dido/simulation.h"
 
 /* Waits for something to plan, works on it, and hands it to the next batch. */
@@ -40,11 +42,14 @@ void kvc_dido_planner_close(struct kvc_dido_planner *planner)
     kvc_dido_adapter_close(&planner->adapter);
 }
 
-/* Returns how many items the store has, of which a sampled run keeps a part. */
+/* Returns how many items the store has. A sampled run keeps a part of them, and a run without structures
+ * counts those that it began with. */
 static uint64_t stored_items(const struct kvc_dido_simulation *simulation)
 {
     const struct kvc_megakv_store *store = simulation->store;
-    return kvc_index_used(store->shards[0].index) * store->sampling.rate;
+    const struct kvc_workload *workload = &simulation->scenario->workload;
+    return store->shards != NULL ? kvc_index_used(store->shards[0].index) * store->sampling.rate
+                                 : (uint64_t)llround((double)workload->keys * workload->preload_frac);
 }
 
 void kvc_dido_planner_look(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch)
