@@ -39,7 +39,8 @@ struct evaluation {
     struct kvc_outcome *closed_form; /* Of the scenario as it is. */
     double value;                    /* The metric, by the closed form or simulated. */
     bool simulated;
-    bool costly;      /* The simulation takes too long to be repeated for each parameter. */
+    bool costly;      /* The simulation takes too long to be repeated for each parameter, or the closed form
+                         does not know the load and cannot say which of them are worth it. */
     double warmup_ns; /* Warm-up of all simulations. */
 };
 
@@ -199,6 +200,10 @@ static enum kvc_status open_evaluation(struct evaluation *evaluation, struct kvc
     }
     if (status == KVC_OK) {
         status = kvc_validate_load(evaluation->path, evaluation->overrides, &evaluation->loaded, diag);
+    }
+    if (status == KVC_OK && evaluation->loaded->scenario.workload.phase_count > 0) {
+        evaluation->costly = true;
+        return KVC_OK;
     }
     if (status == KVC_OK) {
         status = kvc_driver_predict(&evaluation->loaded->scenario, &evaluation->closed_form, diag);

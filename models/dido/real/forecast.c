@@ -3,16 +3,19 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "models/dido/dido.h"
+#include "models/dido/real/measure.h"
 #include "models/dido/real/node.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
 #include "validate/probes/pin.h"
 
-enum { WARMUP_PASSES = 200, PASSES = 400, GPU_PASSES = 100, GPU_WARMUP_PASSES = 10 };
+enum { WARMUP_PASSES = 200, PASSES = 400, GPU_PASSES = 100, GPU_WARMUP_PASSES = 10, ROUNDS = 3 };
 
 /* Sizes of batches that the GPU is measured with: the least ones, and the largest that a pipeline has. */
 static const uint32_t gpu_sizes[KVC_DIDO_REAL_GPU_SIZES] = {1024, 4096, 16384, KVC_DIDO_BATCH_MAX};
@@ -203,26 +206,99 @@ static enum kvc_status measure_pipeline(const struct kvc_scenario *original, str
     return status;
 }
 
+/* Returns the median of one number of all rounds, which are `step` costs apart. */
+static double median_of_rounds(const struct kvc_dido_real_costs *costs, uint32_t step, size_t offset)
+{
+    double values[ROUNDS];
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        memcpy(&values[i], (const char *)&costs[i * step] + offset, sizeof(double));
+    }
+    return median_of(values, ROUNDS);
+}
+
+/* Returns the medians of the costs of all rounds. The core may have been slower in one of them. */
+static struct kvc_dido_real_costs median_costs(const struct kvc_dido_real_costs *costs, uint32_t step)
+{
+    struct kvc_dido_real_costs median = {.gpu_tasks = costs->gpu_tasks};
+    double *numbers[] = {median.together_ns, median.apart_ns, &median.handling_ns, median.gpu_queries,
+                         median.gpu_ns};
+    const uint32_t counts[] = {KVC_DIDO_TASKS, KVC_DIDO_TASKS, 1, KVC_DIDO_REAL_GPU_SIZES,
+                               KVC_DIDO_REAL_GPU_SIZES};
+    for (size_t n = 0; n < sizeof(counts) / sizeof(*counts); n++) {
+        size_t offset = (size_t)((const char *)numbers[n] - (const char *)&median);
+        for (uint32_t i = 0; i < counts[n]; i++) {
+            numbers[n][i] = median_of_rounds(costs, step, offset + i * sizeof(double));
+        }
+    }
+    return median;
+}
+
+/* Sets the times of all tasks in one stage on `cores` cores, as a measured run tells them [ns]. */
+static enum kvc_status measure_team(const struct kvc_scenario *original, uint32_t cores,
+                                    const struct kvc_progress *progress, double *task_ns,
+                                    struct kvc_diag *diag)
+{
+    struct kvc_dido_config config = *kvc_dido_config_of(original);
+    struct kvc_scenario scenario = *original;
+    struct kvc_result *result = kvc_array_of(1, sizeof(*result));
+    kvc_dido_real_costs_pipeline(0, false, &config.pipeline);
+    config.pipeline.stage[0].cores = cores;
+    scenario.config = &config;
+    enum kvc_status status = kvc_dido_measure(&scenario, progress, result, diag);
+    for (int task = 0; status == KVC_OK && task < KVC_DIDO_TASKS; task++) {
+        char name[KVC_NAME_MAX];
+        snprintf(name, sizeof(name), "%s_ns", kvc_dido_task_names[task]);
+        task_ns[task] = kvc_metrics_get(&result->model, name);
+    }
+    free(result);
+    return status;
+}
+
+static enum kvc_status measure_sharing(const struct kvc_scenario *scenario, uint32_t team,
+                                       const struct kvc_progress *progress, double *ratio,
+                                       struct kvc_diag *diag)
+{
+    double alone_ns[KVC_DIDO_TASKS], team_ns[KVC_DIDO_TASKS];
+    enum kvc_status status = measure_team(scenario, 1, progress, alone_ns, diag);
+    if (status == KVC_OK) {
+        status = measure_team(scenario, team, progress, team_ns, diag);
+    }
+    for (int task = 0; status == KVC_OK && task < KVC_DIDO_TASKS; task++) {
+        ratio[task] = alone_ns[task] > 0 ? team_ns[task] / alone_ns[task] : 1;
+    }
+    return status;
+}
+
 enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario, const uint32_t *gpu_tasks,
-                                            uint32_t count, uint32_t batch_queries,
+                                            uint32_t count, uint32_t batch_queries, uint32_t team,
                                             const struct kvc_progress *progress,
                                             struct kvc_dido_real_costs *costs, struct kvc_diag *diag)
 {
     void *state = NULL;
+    double ratio[KVC_DIDO_TASKS];
     uint64_t seed = kvc_seed_of_replica(scenario->run.seed, 0);
-    enum kvc_status status = kvc_dido_model.prepare(scenario, seed, &state, progress, diag);
+    enum kvc_status status = measure_sharing(scenario, team, progress, ratio, diag);
+    if (status == KVC_OK) {
+        status = kvc_dido_model.prepare(scenario, seed, &state, progress, diag);
+    }
     if (status != KVC_OK) {
         return status;
     }
     struct kvc_megakv_store *store = state;
+    struct kvc_dido_real_costs *rounds = kvc_array_of(ROUNDS * count, sizeof(*rounds));
     kvc_megakv_slab_touch(store->shards[0].slab);
-    for (uint32_t i = 0; status == KVC_OK && i < count; i++) {
-        costs[i] = (struct kvc_dido_real_costs){.gpu_tasks = gpu_tasks[i]};
-        status = measure_pipeline(scenario, store, false, batch_queries, &costs[i], diag);
+    for (uint32_t i = 0; status == KVC_OK && i < ROUNDS * count; i++) {
+        rounds[i] = (struct kvc_dido_real_costs){.gpu_tasks = gpu_tasks[i % count]};
+        status = measure_pipeline(scenario, store, false, batch_queries, &rounds[i], diag);
         if (status == KVC_OK) {
-            status = measure_pipeline(scenario, store, true, batch_queries, &costs[i], diag);
+            status = measure_pipeline(scenario, store, true, batch_queries, &rounds[i], diag);
         }
     }
+    for (uint32_t i = 0; status == KVC_OK && i < count; i++) {
+        costs[i] = median_costs(&rounds[i], count);
+        memcpy(costs[i].shared_ratio, ratio, sizeof(ratio));
+    }
+    free(rounds);
     kvc_megakv_store_free(store);
     return status;
 }
@@ -245,22 +321,25 @@ static bool follows(const struct kvc_dido_stage *stage, enum kvc_dido_task task)
     }
 }
 
-double kvc_dido_real_stage_ns(const struct kvc_dido_real_costs *costs, const struct kvc_dido_stage *stage)
+double kvc_dido_real_stage_ns(const struct kvc_dido_real_costs *costs, const struct kvc_dido_stage *stage,
+                              bool shares)
 {
     double ns = costs->handling_ns;
     for (int task = 0; task < KVC_DIDO_TASKS; task++) {
         if (kvc_dido_stage_has(stage, (enum kvc_dido_task)task)) {
-            ns += follows(stage, (enum kvc_dido_task)task) ? costs->together_ns[task] : costs->apart_ns[task];
+            bool behind = follows(stage, (enum kvc_dido_task)task);
+            ns += (behind ? costs->together_ns[task] : costs->apart_ns[task]) *
+                  (shares ? costs->shared_ratio[task] : 1);
         }
     }
     return ns / stage->cores;
 }
 
 double kvc_dido_real_stage_batch_ns(const struct kvc_dido_real_costs *costs,
-                                    const struct kvc_dido_stage *stage, double queries)
+                                    const struct kvc_dido_stage *stage, bool shares, double queries)
 {
     if (!stage->on_gpu) {
-        return queries * kvc_dido_real_stage_ns(costs, stage);
+        return queries * kvc_dido_real_stage_ns(costs, stage, shares);
     }
     const double *size = costs->gpu_queries, *ns = costs->gpu_ns;
     int i = 1;
@@ -275,8 +354,12 @@ static double slowest_ns(const struct kvc_dido_real_costs *costs, const struct k
                          double queries)
 {
     double slowest = 0;
+    uint32_t cores = 0;
     for (uint32_t s = 0; s < pipeline->stages; s++) {
-        slowest = fmax(slowest, kvc_dido_real_stage_batch_ns(costs, &pipeline->stage[s], queries));
+        cores += pipeline->stage[s].cores;
+    }
+    for (uint32_t s = 0; s < pipeline->stages; s++) {
+        slowest = fmax(slowest, kvc_dido_real_stage_batch_ns(costs, &pipeline->stage[s], cores > 1, queries));
     }
     return slowest;
 }

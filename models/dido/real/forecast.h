@@ -3,14 +3,15 @@
  *
  * A stage on the CPU takes the sum of its tasks' costs for each query, divided by its cores. A task costs
  * less behind its predecessor on the same core than behind one whose batch has been put aside since, so both
- * are measured. A stage on the GPU takes the time that its tasks took alone for a batch of this size, the
- * launch included; it is measured for several sizes and interpolated. What tasks of the CPU cost beside it is
- * measured with the same tasks on the GPU, because they find what it has written, and WR and SD have values
- * and responses by row. The slowest stage sets the pace, with batches that keep it busy for the interval.
+ * are measured. Where several cores work on a pipeline, a task costs more, because it writes to lines that
+ * other cores have, and shares locks with them: how much more is measured with all tasks in one stage. A
+ * stage on the GPU takes the time that its tasks took alone for a batch of this size, the launch included; it
+ * is measured for several sizes and interpolated. What tasks of the CPU cost beside it is measured with the
+ * same tasks on the GPU, because they find what it has written, and WR and SD have values and responses by
+ * row. The slowest stage sets the pace, with batches that keep it busy for the interval.
  *
- * Not in the forecast: what a stage waits for lines that the core of another stage has written, the watch of
- * the cores in a measured run, threads that hold the lock of the index, and cores and the GPU that share
- * caches or memory. */
+ * Not in the forecast: the watch of the cores in a measured run, and cores and the GPU that share caches or
+ * memory. */
 #ifndef KVC_MODELS_DIDO_REAL_FORECAST_H
 #define KVC_MODELS_DIDO_REAL_FORECAST_H
 
@@ -31,6 +32,7 @@ struct kvc_dido_real_costs {
     double apart_ns[KVC_DIDO_TASKS]; /* If each task does a whole batch before the next one, insert and delete
                                         as one stage, and RV and PP as one. */
     double handling_ns;              /* What a stage takes for a set beside its tasks, by query. */
+    double shared_ratio[KVC_DIDO_TASKS]; /* By which a task takes longer where several cores work. */
     /* Of a batch on the GPU. */
     double gpu_queries[KVC_DIDO_REAL_GPU_SIZES]; /* Sizes of batches, ascending. */
     double gpu_ns[KVC_DIDO_REAL_GPU_SIZES];      /* From the launch until the end is known [ns]. */
@@ -40,25 +42,29 @@ struct kvc_dido_real_costs {
  * Apart, every task has a stage; together, there is one stage, or one before the GPU and one behind it. */
 void kvc_dido_real_costs_pipeline(uint32_t gpu_tasks, bool apart, struct kvc_dido_pipeline *pipeline);
 
-/* Measures costs[i] with the tasks gpu_tasks[i] on the GPU, for `count` of them, with the scenario, whose
- * pipeline is ignored, on the first core of the process. The scenario must saturate the store.
- * `batch_queries` is the size of the batches on the CPU; 0: as the pipelines size them. Returns what
- * kvc_dido_real_gpu_check() and kvc_dido_real_node_create() do, and KVC_ERR_RUNTIME if the GPU fails. */
+/* Measures costs[i], in several rounds whose medians count, with the tasks gpu_tasks[i] on the GPU, for
+ * `count` of them, with the scenario, whose pipeline is ignored, on the first core of the process. The
+ * scenario must saturate the store. `batch_queries` is the size of the batches on the CPU; 0: as the
+ * pipelines size them. What sharing costs is measured on `team` cores, at least 2, which also runs the
+ * scenario's duration twice. Returns what kvc_dido_real_gpu_check(), kvc_dido_real_node_create() and
+ * kvc_dido_measure() do, and KVC_ERR_RUNTIME if the GPU fails. */
 enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario, const uint32_t *gpu_tasks,
-                                            uint32_t count, uint32_t batch_queries,
+                                            uint32_t count, uint32_t batch_queries, uint32_t team,
                                             const struct kvc_progress *progress,
                                             struct kvc_dido_real_costs *costs, struct kvc_diag *diag);
 
 /* Returns the tasks that a pipeline has on the GPU. */
 uint32_t kvc_dido_real_gpu_tasks(const struct kvc_dido_pipeline *pipeline);
 
-/* Returns the time of a stage on the CPU for a query [ns]. KC and RD of one stage are one read (work.h). */
-double kvc_dido_real_stage_ns(const struct kvc_dido_real_costs *costs, const struct kvc_dido_stage *stage);
+/* Returns the time of a stage on the CPU for a query [ns]; `shares` says whether the pipeline has several
+ * cores. KC and RD of one stage are one read (work.h). */
+double kvc_dido_real_stage_ns(const struct kvc_dido_real_costs *costs, const struct kvc_dido_stage *stage,
+                              bool shares);
 
 /* Returns the time of any stage for a batch of `queries` [ns]. Beyond the sizes that were measured, the GPU
  * goes on as between the two nearest ones. */
 double kvc_dido_real_stage_batch_ns(const struct kvc_dido_real_costs *costs,
-                                    const struct kvc_dido_stage *stage, double queries);
+                                    const struct kvc_dido_stage *stage, bool shares, double queries);
 
 /* Returns the throughput of a pipeline that says its cores, and has the tasks on the GPU that the costs were
  * measured with [million/s]. Batches keep the slowest stage busy for interval_ns, but have at most

@@ -19,6 +19,7 @@ static const struct kvc_dido_real_costs costs = {
                  [KVC_DIDO_WR] = 105,
                  [KVC_DIDO_SD] = 106},
     .handling_ns = 2,
+    .shared_ratio = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
 };
 
 static struct kvc_dido_pipeline pipeline_of(const char *text)
@@ -31,7 +32,7 @@ static struct kvc_dido_pipeline pipeline_of(const char *text)
 
 static void expect_stage(const struct kvc_dido_pipeline *pipeline, uint32_t stage, double ns)
 {
-    double found_ns = kvc_dido_real_stage_ns(&costs, &pipeline->stage[stage]);
+    double found_ns = kvc_dido_real_stage_ns(&costs, &pipeline->stage[stage], false);
     cr_expect_float_eq(found_ns, ns, 1e-9, "stage %u takes %g ns, not %g", stage + 1, found_ns, ns);
 }
 
@@ -50,6 +51,18 @@ Test(forecast, the_slowest_stage_sets_the_pace)
     expect_stage(&cut, 0, 22);
     expect_stage(&cut, 1, 142);
     cr_expect_float_eq(kvc_dido_real_forecast_mops(&costs, &cut, 300e3), 1e3 / 142, 1e-9);
+}
+
+/* A pipeline of one core shares nothing. */
+Test(forecast, sharing_takes_longer)
+{
+    struct kvc_dido_real_costs shared = costs;
+    struct kvc_dido_pipeline one = pipeline_of("cpu:1 RV PP MM search insert delete KC RD WR SD");
+    struct kvc_dido_pipeline two = pipeline_of("cpu:2 RV PP MM search insert delete KC RD WR SD");
+    shared.shared_ratio[KVC_DIDO_PP] = 1.5;
+    shared.shared_ratio[KVC_DIDO_RD] = 2;
+    cr_expect_float_eq(kvc_dido_real_forecast_mops(&shared, &one, 300e3), 1e3 / 62, 1e-9);
+    cr_expect_float_eq(kvc_dido_real_forecast_mops(&shared, &two, 300e3), 2e3 / (62 + 5 + 20), 1e-9);
 }
 
 /* KC and RD are one read only in one stage, and WR has no values to copy behind RD only. */
@@ -109,10 +122,10 @@ Test(forecast, the_gpu_takes_its_launch_and_a_time_for_each_query)
 {
     struct kvc_dido_real_costs with = costs_with_gpu();
     struct kvc_dido_stage gpu = {.on_gpu = true, .tasks = kvc_dido_bit(KVC_DIDO_SEARCH)};
-    cr_expect_float_eq(kvc_dido_real_stage_batch_ns(&with, &gpu, 0), 20e3, 1e-6);
-    cr_expect_float_eq(kvc_dido_real_stage_batch_ns(&with, &gpu, 2000), 22e3, 1e-6);
-    cr_expect_float_eq(kvc_dido_real_stage_batch_ns(&with, &gpu, 20000), 20e3 + 20000 + 3616, 1e-6);
-    cr_expect_float_eq(kvc_dido_real_stage_batch_ns(&with, &gpu, 100000), 20e3 + 100000 + 83616, 1e-6);
+    cr_expect_float_eq(kvc_dido_real_stage_batch_ns(&with, &gpu, false, 0), 20e3, 1e-6);
+    cr_expect_float_eq(kvc_dido_real_stage_batch_ns(&with, &gpu, false, 2000), 22e3, 1e-6);
+    cr_expect_float_eq(kvc_dido_real_stage_batch_ns(&with, &gpu, false, 20000), 20e3 + 20000 + 3616, 1e-6);
+    cr_expect_float_eq(kvc_dido_real_stage_batch_ns(&with, &gpu, false, 100000), 20e3 + 100000 + 83616, 1e-6);
 }
 
 /* A short interval leaves little time behind the launch, so the GPU sets the pace; with a long one, the CPU
@@ -122,7 +135,7 @@ Test(forecast, the_interval_sizes_the_batches)
     struct kvc_dido_real_costs with = costs_with_gpu();
     struct kvc_dido_pipeline cut =
         pipeline_of("cpu:10 RV PP MM insert delete > gpu search KC RD > cpu:60 WR SD");
-    double cpu_ns = kvc_dido_real_stage_ns(&with, &cut.stage[0]);
+    double cpu_ns = kvc_dido_real_stage_ns(&with, &cut.stage[0], false);
     cr_assert_float_eq(cpu_ns, 2.2, 1e-9);
     cr_expect_float_eq(kvc_dido_real_forecast_mops(&with, &cut, 24e3), 4000 * 1e3 / 24e3, 0.1);
     cr_expect_float_eq(kvc_dido_real_forecast_mops(&with, &cut, 100e3), 1e3 / cpu_ns, 0.1);

@@ -1,7 +1,8 @@
 /* Forecasts the throughput of partitions of DIDO's tasks over cores and a GPU, measures it, and compares.
  *
- * The forecast adds up what each task costs alone on one core, and what the tasks of a stage on the GPU cost
- * alone (models/dido/real/forecast.h); the pipelines themselves are no input. The machine may do other work
+ * The forecast adds up what each task costs alone on one core, times what sharing with other cores adds, and
+ * what the tasks of a stage on the GPU cost alone (models/dido/real/forecast.h); the pipelines themselves are
+ * no input. The machine may do other work
  * meanwhile, so only batches during which no thread was kept from running count (undisturbed_mops in
  * models/dido/real/report.h), every partition is measured several times, in turn with the others, and medians
  * count. Prints for each partition the forecast, the measured throughput with its least and greatest value,
@@ -33,7 +34,6 @@
 #include "sim/base/data_dir.h"
 
 static const char *const on_cores[] = {
-    "cpu:2 RV PP MM search insert delete KC RD WR SD",
     "cpu:1 RV > cpu:1 PP MM search insert delete KC RD WR SD",
     "cpu:1 RV PP > cpu:1 MM search insert delete KC RD WR SD",
     "cpu:1 RV PP MM > cpu:1 search insert delete KC RD WR SD",
@@ -75,6 +75,8 @@ static const char *const with_gpu[] = {
 enum {
     PARTITIONS_MAX = sizeof(with_gpu) / sizeof(*with_gpu),
     RUNS = 3,
+    TEAM = 2, /* Cores on which sharing is measured, all tasks in one stage; no such partition is ranked. */
+    TEAM_WITH_GPU = 3,
     BATCH =
         16384, /* Queries of a batch while costs beside a GPU are measured: about those of its pipelines. */
 };
@@ -156,7 +158,7 @@ static const struct kvc_dido_real_costs *costs_of(const struct kvc_dido_pipeline
 }
 
 /* Measures what the tasks of all partitions cost alone. */
-static void measure_costs(uint32_t batch_queries)
+static void measure_costs(uint32_t batch_queries, uint32_t team)
 {
     uint32_t gpu_tasks[PARTITIONS_MAX], count = 0;
     struct kvc_diag diag = {0};
@@ -174,11 +176,16 @@ static void measure_costs(uint32_t batch_queries)
         count += known == count;
     }
     fprintf(stderr, "measuring tasks alone in %u ways\n", count);
-    if (kvc_dido_real_costs_measure(&loaded->scenario, gpu_tasks, count, batch_queries, NULL, all_costs,
+    if (kvc_dido_real_costs_measure(&loaded->scenario, gpu_tasks, count, batch_queries, team, NULL, all_costs,
                                     &diag) != KVC_OK) {
         die(&diag);
     }
     kvc_loaded_free(loaded);
+    printf("times longer on %u cores:", team);
+    for (int task = 0; task < KVC_DIDO_TASKS; task++) {
+        printf("  %s %.2f", kvc_dido_task_names[task], all_costs[0].shared_ratio[task]);
+    }
+    printf("\n");
     for (uint32_t i = 0; i < count; i++) {
         print_costs(&all_costs[i]);
     }
@@ -281,7 +288,7 @@ int main(int argc, char **argv)
             die(&diag);
         }
     }
-    measure_costs(gpu ? BATCH : 0);
+    measure_costs(gpu ? BATCH : 0, gpu ? TEAM_WITH_GPU : TEAM);
     for (int run = 0; run < RUNS; run++) {
         for (int i = 0; i < partition_count; i++) {
             fprintf(stderr, "run %d of %d, partition %d of %d: %s\n", run + 1, RUNS, i + 1, partition_count,
