@@ -16,6 +16,7 @@ static void planner_main(void *data)
         kvc_engine_work(&search, 1);
         simulation->pipeline = planner->plan.pipeline;
         simulation->batch_queries = planner->plan.queries;
+        simulation->larger_queries = 0;
         simulation->plans++;
         planner->plans = false;
     }

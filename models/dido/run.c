@@ -228,12 +228,20 @@ static void ended(void *data, struct kvc_stage_batch *batch, uint32_t stage, dou
     }
 }
 
-/* The next batches are so large that the slowest stage would have taken the interval for this one. */
+/* The next batches are so large that the slowest stage would have taken the interval for this one. They do
+ * not get smaller in vain: where most of the time is that of a launch, or of a frame that a thread parses,
+ * smaller batches take hardly less, and would go on shrinking until few queries were left. */
 static void size_batches(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch)
 {
-    simulation->batch_queries =
-        kvc_dido_next_batch(kvc_dido_interval_ns(simulation->config, &batch->pipeline),
-                            simulation->batch_queries, batch->rows->count, batch->slowest_ns);
+    double interval_ns = kvc_dido_interval_ns(simulation->config, &batch->pipeline);
+    double queries = batch->rows->count, ns = batch->slowest_ns;
+    double smaller = queries / simulation->larger_queries;
+    bool in_vain = ns > interval_ns && smaller < 1 && ns > (1 + smaller) / 2 * simulation->larger_ns;
+    if (!in_vain) {
+        simulation->batch_queries = kvc_dido_next_batch(interval_ns, simulation->batch_queries, queries, ns);
+        simulation->larger_queries = ns > interval_ns ? queries : 0;
+        simulation->larger_ns = ns;
+    }
 }
 
 /* Counts the outcomes of rows first to last - 1. */

@@ -77,9 +77,11 @@ struct kvc_dido_simulation {
     struct kvc_dido_pipeline pipeline; /* Of the next batch. */
     uint64_t plans;                    /* Number of plans so far. */
     double batch_queries;              /* That the next batch may have. */
-    double began_ns;                   /* When the latest batch began. */
-    double *done_ns;                   /* Scratch, by row. */
-    uint64_t *hashes;                  /* Scratch of execute.c, by row, up to response. */
+    double larger_queries,
+        larger_ns;    /* Of an earlier batch of this plan that took longer than the interval. */
+    double began_ns;  /* When the latest batch began. */
+    double *done_ns;  /* Scratch, by row. */
+    uint64_t *hashes; /* Scratch of execute.c, by row, up to response. */
     uint32_t *rows, *locations;
     uint8_t *result, *response;
     uint32_t response_position;

@@ -124,7 +124,7 @@ static double second_half_mops(const struct kvc_outcome *outcome)
 /* The second load lasts 1 ms, so the third one has come before the plan for the second one is made. */
 Test(dido_adaption, two_changes_in_quick_succession_end_with_the_plan_for_the_last)
 {
-    static const char last[] = "key = 32, value = 256, get = 0.5, set = 0.5";
+    static const char last[] = "key = 32, value = 256, get = 1, set = 0";
     char second[256];
     snprintf(second, sizeof(second), "length = \"1ms\", %s }, { length = \"60ms\", %s", LARGE, last);
     struct kvc_outcome *run = alternate("plan = \"2ms\"", "12ms", SMALL, second, CLIENTS);
