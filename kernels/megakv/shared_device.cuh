@@ -22,16 +22,6 @@ __device__ __forceinline__ uint4 load_now(const uint32_t *from)
     return four;
 }
 
-__device__ __forceinline__ uint32_t load_now_word(const uint32_t *from)
-{
-    uint32_t word;
-    asm volatile("ld.relaxed.sys.global.u32 %0, [%1];"
-                 : "=r"(word)
-                 : "l"(__cvta_generic_to_global(from))
-                 : "memory");
-    return word;
-}
-
 __device__ __forceinline__ uint64_t load_now_long(const void *from)
 {
     uint64_t word;
