@@ -5,7 +5,7 @@
 #include "models/dido/plan.h"
 #include "sim/metrics/result.h"
 
-/* Predicts a resolved scenario. Always returns KVC_OK. */
+/* Predicts a resolved scenario. Refuses loads that alternate, of which the closed form knows nothing. */
 enum kvc_status kvc_dido_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                  struct kvc_diag *diag);
 
