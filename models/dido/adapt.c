@@ -161,7 +161,11 @@ struct kvc_dido_plan kvc_dido_adapt(struct kvc_dido_adapter *adapter, const stru
     load.frame_requests = config->stated_frame_requests;
     struct kvc_dido_config profiled = *config;
     struct kvc_dido_mix lasting = *mix;
+    lasting.get_frac = profile->get_frac;
+    lasting.set_frac = lasting.insert_frac = profile->set_frac;
     lasting.erase_frac = 1 - profile->get_frac;
+    lasting.key_bytes = profile->key_bytes;
+    lasting.value_bytes = profile->value_bytes;
     kvc_dido_set_load(&profiled, &load);
     return kvc_dido_best_plan(&profiled, NULL, &lasting);
 }

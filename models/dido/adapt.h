@@ -67,9 +67,9 @@ double kvc_dido_fit_zipf(const struct kvc_dido_profile *profile, uint64_t items)
 bool kvc_dido_has_changed(struct kvc_dido_adapter *adapter, const struct kvc_dido_profile *profile,
                           uint64_t items);
 
-/* Plans the best pipeline for a profile, of a batch whose work the store has counted in `mix`, and keeps the
- * profile as that of the present plan. Every SET counts as one that evicts an item, as it will when the store
- * is full: no counter would notice. */
+/* Plans the best pipeline for a profile, whose queries find in the store what the store has counted in `mix`,
+ * and keeps the profile as that of the present plan. Every SET counts as one that evicts an item, as it will
+ * when the store is full: no counter would notice. */
 struct kvc_dido_plan kvc_dido_adapt(struct kvc_dido_adapter *adapter, const struct kvc_dido_config *config,
                                     const struct kvc_dido_profile *profile, const struct kvc_dido_mix *mix,
                                     uint64_t items);

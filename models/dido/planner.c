@@ -33,6 +33,7 @@ void kvc_dido_planner_open(struct kvc_dido_simulation *simulation)
     double zipf_s = load.popularity == KVC_POPULARITY_ZIPF ? load.zipf_s : 0;
     kvc_dido_adapter_open(&planner->adapter, simulation->config->options->adapt_threshold_frac, &profile,
                           zipf_s);
+    planner->found = simulation->load[0].mix;
     planner->gate = kvc_gate_create(0);
     kvc_engine_spawn("planner", planner_main, simulation);
 }
@@ -62,7 +63,8 @@ void kvc_dido_planner_look(struct kvc_dido_simulation *simulation, const struct 
     uint64_t items = stored_items(simulation);
     struct kvc_dido_profile profile = kvc_dido_profile_of(&planner->adapter, batch->rows);
     if (kvc_dido_has_changed(&planner->adapter, &profile, items)) {
-        planner->plan = kvc_dido_adapt(&planner->adapter, simulation->config, &profile, &batch->mix, items);
+        planner->plan =
+            kvc_dido_adapt(&planner->adapter, simulation->config, &profile, &planner->found, items);
         planner->plans = true;
         kvc_gate_post(planner->gate);
     }

@@ -217,6 +217,9 @@ static void ended(void *data, struct kvc_stage_batch *batch, uint32_t stage, dou
     double now_ns = kvc_engine_now_ns(), ns = now_ns - start_ns;
     batch->slowest_ns = fmax(batch->slowest_ns, ns);
     batch->stage_began_ns = start_ns;
+    if (simulation->config->adapts && kvc_dido_stage_has(&batch->pipeline.stage[stage], KVC_DIDO_PP)) {
+        kvc_dido_planner_look(simulation, batch);
+    }
     if (now_ns < recorder->from_ns || now_ns >= recorder->until_ns) {
         return;
     }
@@ -283,9 +286,7 @@ static void done(void *data, struct kvc_stage_batch *batch)
     if (saturates(simulation) && batch->plan == simulation->plans) {
         size_batches(simulation, batch);
     }
-    if (simulation->config->adapts) {
-        kvc_dido_planner_look(simulation, batch);
-    }
+    simulation->planner.found = batch->mix;
     batch->under_way = false;
 }
 
