@@ -1,9 +1,9 @@
 /* DIDO's adaption at run time: the workload profiler, and the plans that follow from it (sec. III.A).
  *
- * Every batch that is done has a profile: its share of GETs, the mean sizes of its keys and values, and how
- * often its keys repeat. If one of these differs by more than a threshold from that of the batch for which
- * the present pipeline was planned, a new pipeline is planned with what the batch tells about the load.
- * Batches under way keep theirs (planner.h).
+ * Every batch whose packets are processed has a profile: its share of GETs, the mean sizes of its keys and
+ * values, and how often its keys repeat. If one of these differs by more than a threshold from that of the
+ * batch for which the present pipeline was planned, a new pipeline is planned with what the batch tells about
+ * the load. Batches under way keep theirs (planner.h).
  *
  * The popularity of keys: the authors count accesses in every item, sample in intervals, and compute the
  * skewness from these counts and their mean by a method for samples (sec. IV.B), but publish neither the

@@ -56,6 +56,15 @@ double kvc_dido_share_of(const struct kvc_dido_mix *mix, enum kvc_dido_task task
     }
 }
 
+double kvc_dido_task_share(const struct kvc_dido_mix *mix, enum kvc_dido_task task)
+{
+    double sum = 0;
+    for (int op = 0; op < KINDS; op++) {
+        sum += kvc_dido_share_of(mix, task, (enum kvc_op)op);
+    }
+    return sum;
+}
+
 /* Returns what a query of an operation does in a task. If RD is in the stage of WR, it copies the value into
  * the response, and WR adds the rest. */
 static struct kvc_dido_work work_of(const struct kvc_dido_mix *mix, uint32_t tasks, enum kvc_dido_task task,

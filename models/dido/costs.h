@@ -44,6 +44,9 @@ struct kvc_dido_mix kvc_dido_mix_of(const struct kvc_dido_config *config,
 /* Returns how many queries of an operation do a task, per query of the batch. */
 double kvc_dido_share_of(const struct kvc_dido_mix *mix, enum kvc_dido_task task, enum kvc_op op);
 
+/* Returns how many queries do a task, per query of the batch. */
+double kvc_dido_task_share(const struct kvc_dido_mix *mix, enum kvc_dido_task task);
+
 /* What the tasks of a stage take of the machine. */
 struct kvc_dido_cost {
     double core_ns;                 /* CPU: time of one core [ns]. */

@@ -6,24 +6,9 @@
 #include <math.h>
 
 #include "sim/devices/pcie_engine.h"
+#include "sim/devices/pcie_fixture.h"
 
 enum { QUERIES = 20000 };
-
-/* KV-Direct (SOSP 2017), sec. 2.4: one link of its card. */
-static const struct kvc_pcie published = {.endpoints = 1,
-                                          .generation = 3,
-                                          .lanes = 8,
-                                          .header_bytes = 26,
-                                          .payload_max_bytes = 256,
-                                          .tags = 64,
-                                          .read_credits = 84,
-                                          .write_credits = 88,
-                                          .write_data_credits = 440,
-                                          .completion_credits = 1024,
-                                          .read_ns = 800,
-                                          .memory_ns = 250,
-                                          .credit_ns = 500,
-                                          .root_bytes_per_s = 13.2e9};
 
 static const struct kvc_cpu cpu = {
     .cores = 8, .clock_hz = 2e9, .instructions_per_cycle = 2, .llc_bytes = 1 << 20, .llc_hit_cycles = 20};
@@ -83,9 +68,9 @@ static const char *const pipelines[] = {
 /* A search reads a line or two of the index, a hit compares a key: no fewer bytes can cross. */
 Test(dido_link, stages_take_at_least_the_time_of_their_bytes)
 {
-    double link_per_ns = kvc_pcie_link_bytes_per_s(&published) * 1e-9;
+    double link_per_ns = kvc_pcie_link_bytes_per_s(&kvc_test_published_pcie) * 1e-9;
     for (int i = 0; i < 3; i++) {
-        struct kvc_dido_cost cost = cost_of(&published, pipelines[i], QUERIES);
+        struct kvc_dido_cost cost = cost_of(&kvc_test_published_pcie, pipelines[i], QUERIES);
         double lines = mix.get_frac * mix.search_lines * QUERIES;
         cr_expect_geq(cost.kernel_ns, fmax(cost.down_ns, cost.up_ns), "%s", pipelines[i]);
         cr_expect_geq(cost.down_ns, lines * (64 + 26) / link_per_ns, "%s", pipelines[i]);
@@ -95,7 +80,7 @@ Test(dido_link, stages_take_at_least_the_time_of_their_bytes)
 
 Test(dido_link, a_link_of_twice_the_rate_halves_what_it_bounds)
 {
-    struct kvc_pcie slow = published;
+    struct kvc_pcie slow = kvc_test_published_pcie;
     slow.tags = slow.read_credits = 4096;
     slow.completion_credits = slow.write_credits = slow.write_data_credits = 1 << 20;
     slow.root_bytes_per_s = 1e13;
@@ -112,7 +97,7 @@ Test(dido_link, a_link_of_twice_the_rate_halves_what_it_bounds)
 /* 16 reads in flight for 1050 ns each are 15 reads a microsecond, whatever the link could carry. */
 Test(dido_link, tags_bound_reads)
 {
-    struct kvc_pcie few = published;
+    struct kvc_pcie few = kvc_test_published_pcie;
     few.tags = 16;
     const struct kvc_dido_link_load reads = {.reads = 1000, .read_bytes = 64e3};
     double tags_ns = 1000 * 1050.0 / 16;
@@ -129,7 +114,7 @@ Test(dido_link, tags_bound_reads)
 /* One query, whose accesses follow each other, waits for a round trip with each of them. */
 Test(dido_link, a_query_alone_waits_for_round_trips)
 {
-    double with_ns = cost_of(&published, pipelines[0], 1).kernel_ns;
+    double with_ns = cost_of(&kvc_test_published_pcie, pipelines[0], 1).kernel_ns;
     double without_ns = cost_of(NULL, pipelines[0], 1).kernel_ns;
     cr_expect_gt(with_ns - without_ns, mix.search_lines * 1050 * mix.get_frac, "%.0f and %.0f ns", with_ns,
                  without_ns);
@@ -181,7 +166,7 @@ static void expect_like_engine(const struct kvc_pcie *pcie, uint32_t bytes, cons
  * tag or credit, which the sum leaves out. */
 Test(dido_link, the_times_are_those_of_simulated_packets)
 {
-    struct kvc_pcie pcie = published;
+    struct kvc_pcie pcie = kvc_test_published_pcie;
     expect_like_engine(&pcie, 64, "tags, link");
     pcie.tags = pcie.read_credits = 1024;
     expect_like_engine(&pcie, 64, "link");

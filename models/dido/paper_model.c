@@ -25,16 +25,6 @@ static struct processor gpu_of(const struct kvc_dido_config *config)
     return (struct processor){1e9 / (issued * gpu->clocks[0].core_hz), access_ns, access_ns};
 }
 
-/* Returns how many queries of the batch do a task, per query. */
-static double share_of(const struct kvc_dido_mix *mix, enum kvc_dido_task task)
-{
-    double sum = 0;
-    for (int op = 0; op < KVC_OP_COUNT; op++) {
-        sum += kvc_dido_share_of(mix, task, (enum kvc_op)op);
-    }
-    return sum;
-}
-
 /* Sets the accesses of a query in a task to memory and to the cache. */
 static void count_accesses(const struct kvc_dido_config *config, const struct kvc_dido_mix *mix,
                            uint32_t tasks, enum kvc_dido_task task, double *memory, double *cache)
@@ -106,7 +96,7 @@ static double task_ns(const struct kvc_dido_config *config, const struct kvc_did
     double popular = kvc_dido_is_index(task) || stage->on_gpu ? 0 : config->popular_frac;
     cache += popular * memory;
     memory *= 1 - popular;
-    return queries * share_of(mix, task) *
+    return queries * kvc_dido_task_share(mix, task) *
            (instructions_of(mix, task, stage->on_gpu) * processor.instruction_ns +
             memory * processor.memory_ns + cache * processor.cache_ns);
 }

@@ -41,11 +41,7 @@ struct kvc_dido_search *kvc_dido_search_open(const struct kvc_dido_config *confi
     search->held = kvc_gpu_waves_held(config->gpu) * (double)config->gpu->wave_threads;
     for (int i = 0; i < KVC_DIDO_TASKS; i++) {
         enum kvc_dido_task task = (enum kvc_dido_task)i;
-        double share = 0;
-        for (int op = 0; op < KVC_OP_COUNT; op++) {
-            share += fmax(kvc_dido_share_of(mix, task, (enum kvc_op)op), 0);
-        }
-        search->idle |= share > 0 ? 0 : kvc_dido_bit(task);
+        search->idle |= kvc_dido_task_share(mix, task) > 0 ? 0 : kvc_dido_bit(task);
     }
     return search;
 }

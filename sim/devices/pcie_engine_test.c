@@ -4,21 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* KV-Direct (SOSP 2017) sec. 2.4: one Gen3 x8 endpoint of its card. */
-static const struct kvc_pcie published = {.endpoints = 1,
-                                          .generation = 3,
-                                          .lanes = 8,
-                                          .header_bytes = 26,
-                                          .payload_max_bytes = 256,
-                                          .tags = 64,
-                                          .read_credits = 84,
-                                          .write_credits = 88,
-                                          .write_data_credits = 440,
-                                          .completion_credits = 1024,
-                                          .read_ns = 800,
-                                          .memory_ns = 250,
-                                          .credit_ns = 500,
-                                          .root_bytes_per_s = 13.2e9};
+#include "sim/devices/pcie_fixture.h"
 
 struct outcome {
     double mops, mean_ns;
@@ -69,24 +55,24 @@ static struct outcome saturate(const struct kvc_pcie *pcie, uint32_t clients, ui
 /* Facts kvdirect.hw.pcie.bw, .ops_64, .concurrency_needed: 7.87 GB/s, 87 Mops, 92 requests in flight. */
 Test(pcie_engine, link_of_generation_3)
 {
-    cr_expect_float_eq(kvc_pcie_link_bytes_per_s(&published) / 1e9, 7.87, 0.01);
-    cr_expect_float_eq(kvc_pcie_link_per_s(&published, 64) / 1e6, 87, 1);
-    cr_expect_float_eq(kvc_pcie_link_per_s(&published, 64) * 1050e-9, 92, 1);
+    cr_expect_float_eq(kvc_pcie_link_bytes_per_s(&kvc_test_published_pcie) / 1e9, 7.87, 0.01);
+    cr_expect_float_eq(kvc_pcie_link_per_s(&kvc_test_published_pcie, 64) / 1e6, 87, 1);
+    cr_expect_float_eq(kvc_pcie_link_per_s(&kvc_test_published_pcie, 64) * 1050e-9, 92, 1);
 }
 
 /* Fact kvdirect.hw.pcie.read_tag_limit, fig. 3: 64 tags give about 60 Mops of 64-byte reads. */
 Test(pcie_engine, tags_bound_small_reads)
 {
-    struct outcome outcome = saturate(&published, 300, 64, false);
+    struct outcome outcome = saturate(&kvc_test_published_pcie, 300, 64, false);
     cr_expect_float_eq(outcome.mops, 60, 3, "%g Mops", outcome.mops);
     cr_expect_eq(outcome.most, 64);
-    cr_expect_float_eq(kvc_pcie_flight_reads_per_s(&published) / 1e6, 60, 3);
+    cr_expect_float_eq(kvc_pcie_flight_reads_per_s(&kvc_test_published_pcie) / 1e6, 60, 3);
 }
 
 /* With more tags, first the credits and then the link are the limit. */
 Test(pcie_engine, credits_and_then_the_link_bound_reads_with_many_tags)
 {
-    struct kvc_pcie many = published;
+    struct kvc_pcie many = kvc_test_published_pcie;
     many.tags = 1024;
     struct outcome outcome = saturate(&many, 300, 64, false);
     cr_expect_eq(outcome.most, 84);
@@ -100,18 +86,20 @@ Test(pcie_engine, credits_and_then_the_link_bound_reads_with_many_tags)
 /* A single read at a time takes the mean latency. */
 Test(pcie_engine, a_read_alone_takes_its_latency)
 {
-    struct outcome outcome = saturate(&published, 1, 64, false);
-    cr_expect_float_eq(outcome.mean_ns, kvc_pcie_read_ns(&published, 64), 3, "%g ns", outcome.mean_ns);
+    struct outcome outcome = saturate(&kvc_test_published_pcie, 1, 64, false);
+    cr_expect_float_eq(outcome.mean_ns, kvc_pcie_read_ns(&kvc_test_published_pcie, 64), 3, "%g ns",
+                       outcome.mean_ns);
     cr_expect_eq(outcome.most, 1);
 }
 
 /* 88 credits that come back after half a microsecond are enough for the link. */
 Test(pcie_engine, writes_fill_the_link)
 {
-    struct outcome outcome = saturate(&published, 300, 64, true);
-    cr_expect_float_eq(outcome.mops, kvc_pcie_link_per_s(&published, 64) / 1e6, 0.5, "%g Mops", outcome.mops);
+    struct outcome outcome = saturate(&kvc_test_published_pcie, 300, 64, true);
+    cr_expect_float_eq(outcome.mops, kvc_pcie_link_per_s(&kvc_test_published_pcie, 64) / 1e6, 0.5, "%g Mops",
+                       outcome.mops);
     cr_expect_leq(outcome.most, 88);
-    struct kvc_pcie few = published;
+    struct kvc_pcie few = kvc_test_published_pcie;
     few.write_credits = 4;
     outcome = saturate(&few, 300, 64, true);
     double hold_ns = 90 / 7.877 + 64 / 13.2 + 500;
@@ -122,7 +110,7 @@ Test(pcie_engine, writes_fill_the_link)
 /* Large requests on two endpoints reach the rate of the root complex, 13.2 GB/s. */
 Test(pcie_engine, endpoints_share_the_root)
 {
-    struct kvc_pcie two = published;
+    struct kvc_pcie two = kvc_test_published_pcie;
     two.endpoints = 2;
     struct outcome outcome = saturate(&two, 300, 256, false);
     cr_expect_float_eq(outcome.mops * 256 / 1e3, 13.2, 0.1, "%g GB/s", outcome.mops * 256 / 1e3);
@@ -137,10 +125,10 @@ Test(pcie_engine, large_requests_are_cut)
     struct kvc_pcie_root root = {0};
     struct kvc_pcie_engine engine;
     uint32_t tag, done = 0;
-    cr_expect_eq(kvc_pcie_packets(&published, 64), 1);
-    cr_expect_eq(kvc_pcie_packets(&published, 256), 1);
-    cr_expect_eq(kvc_pcie_packets(&published, 600), 3);
-    kvc_pcie_engine_open(&engine, &published, &root, &events, 0, 1);
+    cr_expect_eq(kvc_pcie_packets(&kvc_test_published_pcie, 64), 1);
+    cr_expect_eq(kvc_pcie_packets(&kvc_test_published_pcie, 256), 1);
+    cr_expect_eq(kvc_pcie_packets(&kvc_test_published_pcie, 600), 3);
+    kvc_pcie_engine_open(&engine, &kvc_test_published_pcie, &root, &events, 0, 1);
     kvc_pcie_engine_read(&engine, 5, 600, 42);
     kvc_pcie_engine_write(&engine, 5, 257, 43);
     while (events.count > 0) {
@@ -165,7 +153,7 @@ Test(pcie_engine, large_requests_are_cut)
  * bytes or 16 of 64 bytes. */
 Test(pcie_engine, data_credits_bound_large_packets)
 {
-    struct kvc_pcie few = published;
+    struct kvc_pcie few = kvc_test_published_pcie;
     few.write_data_credits = 64;
     for (uint32_t bytes = 64; bytes <= 256; bytes *= 2) {
         struct outcome outcome = saturate(&few, 300, bytes, true);
@@ -174,7 +162,7 @@ Test(pcie_engine, data_credits_bound_large_packets)
         cr_expect_float_eq(outcome.mops, at_once * 1e3 / hold_ns, 0.05 * outcome.mops, "%u bytes: %g Mops",
                            bytes, outcome.mops);
     }
-    few = published;
+    few = kvc_test_published_pcie;
     few.completion_credits = 64;
     struct outcome outcome = saturate(&few, 300, 256, false);
     cr_expect_eq(outcome.most, 4);
@@ -237,7 +225,7 @@ static void ask_mixed(const struct kvc_pcie *pcie, struct mixed *mixed)
 Test(pcie_engine, a_read_never_overtakes_a_write)
 {
     static struct mixed mixed;
-    struct kvc_pcie few = published;
+    struct kvc_pcie few = kvc_test_published_pcie;
     for (uint32_t credits = 2; credits <= 88; credits += 86) {
         double write_ns = 0, read_ns = 0;
         uint32_t overtaken = 0;
