@@ -35,9 +35,9 @@ struct pool_run {
     const struct kvc_progress *progress;
     struct child *children;
     struct pollfd *polls;
-    uint32_t running, started, taken;
-    double reserved_bytes; /* For the running tasks. */
-    void **answers;        /* Answers of tasks that ended before an earlier one. */
+    uint32_t running, started, taken; /* `taken` counts the answers that were handed over. */
+    double reserved_bytes;            /* For the running tasks. */
+    void **answers;                   /* Answers of tasks that ended before an earlier one. */
     uint32_t ended;
 };
 
@@ -75,6 +75,47 @@ static bool read_all(int fd, void *data, size_t bytes)
     return true;
 }
 
+static struct kvc_pool_block *block_of(const struct kvc_pool_options *pool, void *answer)
+{
+    return pool->block != NULL && answer != NULL ? pool->block(answer) : NULL;
+}
+
+static void free_answer(const struct kvc_pool_options *pool, void *answer)
+{
+    struct kvc_pool_block *block = block_of(pool, answer);
+    if (block != NULL) {
+        free(block->data);
+    }
+    free(answer);
+}
+
+static bool write_answer(const struct kvc_pool_options *pool, int fd, void *answer)
+{
+    const struct kvc_pool_block *block = block_of(pool, answer);
+    return write_all(fd, answer, pool->answer_bytes) &&
+           (block == NULL || block->bytes == 0 || write_all(fd, block->data, block->bytes));
+}
+
+/* Returns a copy of the answer that the child sends, or NULL if it ends early. */
+static void *read_answer(const struct kvc_pool_options *pool, int fd)
+{
+    void *answer = calloc(1, pool->answer_bytes + 1);
+    if (answer == NULL || !read_all(fd, answer, pool->answer_bytes)) {
+        free(answer);
+        return NULL;
+    }
+    struct kvc_pool_block *block = block_of(pool, answer);
+    if (block == NULL) {
+        return answer;
+    }
+    block->data = block->bytes > 0 ? malloc(block->bytes) : NULL; /* It was a pointer of the child. */
+    if (block->bytes > 0 && (block->data == NULL || !read_all(fd, block->data, block->bytes))) {
+        free_answer(pool, answer);
+        return NULL;
+    }
+    return answer;
+}
+
 /* Sends the progress of a child to the parent, but not more often than a bar can show. */
 struct reporter {
     int fd;
@@ -110,7 +151,7 @@ _Noreturn static void child_main(const struct pool_run *run, uint32_t task, int 
             : pool->body(pool->data, task, run->progress != NULL ? &progress : NULL, answer, &diag);
     bool sent;
     if (status == KVC_OK) {
-        sent = write_all(fd, &message, sizeof(message)) && write_all(fd, answer, pool->answer_bytes);
+        sent = write_all(fd, &message, sizeof(message)) && write_answer(pool, fd, answer);
     } else {
         message.kind = MESSAGE_FAILURE;
         diag.status = status;
@@ -201,6 +242,16 @@ static enum kvc_status crashed(const struct pool_run *run, uint32_t task, int st
                          WEXITSTATUS(status));
 }
 
+/* Hands over an answer and frees it. */
+static enum kvc_status take(struct pool_run *run, uint32_t task, void *answer, struct kvc_diag *diag)
+{
+    const struct kvc_pool_options *pool = run->pool;
+    enum kvc_status status = pool->take != NULL ? pool->take(pool->data, task, answer, diag) : KVC_OK;
+    free_answer(pool, answer);
+    run->taken++;
+    return status;
+}
+
 /* Reads one message of a child, or the end of its pipe. */
 static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_diag *diag)
 {
@@ -223,17 +274,18 @@ static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_dia
             }
             return failure.status;
         }
-        answer = malloc(run->pool->answer_bytes + 1);
-        if (message.kind == MESSAGE_ANSWER && answer != NULL &&
-            read_all(child->fd, answer, run->pool->answer_bytes)) {
+        answer = message.kind == MESSAGE_ANSWER ? read_answer(run->pool, child->fd) : NULL;
+        if (answer != NULL) {
             kvc_cleanup_reap(child->pid);
             forget(run, index);
-            run->answers[task] = answer;
             run->ended++;
+            if (run->pool->any_order) {
+                return take(run, task, answer, diag);
+            }
+            run->answers[task] = answer;
             return KVC_OK;
         }
     }
-    free(answer);
     int status = kvc_cleanup_reap(child->pid);
     forget(run, index);
     return crashed(run, task, status, diag);
@@ -260,12 +312,11 @@ static enum kvc_status start_what_fits(struct pool_run *run, struct kvc_diag *di
 
 static enum kvc_status take_what_is_next(struct pool_run *run, struct kvc_diag *diag)
 {
-    while (run->taken < run->started && run->answers[run->taken] != NULL) {
-        void *answer = run->answers[run->taken];
-        enum kvc_status status =
-            run->pool->take != NULL ? run->pool->take(run->pool->data, run->taken, answer, diag) : KVC_OK;
-        free(answer);
-        run->answers[run->taken++] = NULL;
+    while (!run->pool->any_order && run->taken < run->started && run->answers[run->taken] != NULL) {
+        uint32_t task = run->taken;
+        void *answer = run->answers[task];
+        run->answers[task] = NULL;
+        enum kvc_status status = take(run, task, answer, diag);
         if (status != KVC_OK) {
             return status;
         }
@@ -313,7 +364,7 @@ static void end_all(struct pool_run *run)
     }
     if (run->answers != NULL) {
         for (uint32_t i = 0; i < run->pool->tasks; i++) {
-            free(run->answers[i]);
+            free_answer(run->pool, run->answers[i]);
         }
     }
     free(run->answers);

@@ -1,8 +1,8 @@
 /* A pool of child processes: it runs numbered tasks in forked children, at most `jobs` at a time.
  *
- * The answer of a task is a flat struct, which the child sends through a pipe. The parent receives the
- * answers strictly in task order, in whatever order the children end, so that results do not depend on the
- * number of jobs. The first task that fails stops all others. */
+ * The answer of a task is a flat struct, which the child sends through a pipe, and optionally a block of any
+ * length behind it. The parent receives the answers strictly in task order, in whatever order the children
+ * end, so that results do not depend on the number of jobs. The first task that fails stops all others. */
 #ifndef KVC_SCENARIOS_RUN_POOL_H
 #define KVC_SCENARIOS_RUN_POOL_H
 
@@ -12,6 +12,12 @@
 
 #include "models/model.h"
 #include "sim/base/diag.h"
+
+/* The part of an answer whose length differs between tasks. */
+struct kvc_pool_block {
+    void *data; /* From malloc, or NULL if there are no bytes. The pool frees it. */
+    size_t bytes;
+};
 
 struct kvc_pool_options {
     uint32_t tasks;
@@ -28,8 +34,14 @@ struct kvc_pool_options {
      * starts. NULL when tasks need little memory. */
     double (*memory_bytes)(const void *data, uint32_t task);
     double available_bytes;
+    /* Returns the block of an answer, a member of the struct; the pool carries its bytes along. NULL when
+     * answers have no block. */
+    struct kvc_pool_block *(*block)(void *answer);
     /* Receives an answer, in the parent and in task order. NULL when the answers are not needed. */
     enum kvc_status (*take)(void *data, uint32_t task, const void *answer, struct kvc_diag *diag);
+    /* Hands over every answer as soon as its task has ended, so that an interruption loses none of them. Only
+     * for a `take` whose effect does not depend on the order. */
+    bool any_order;
 };
 
 /* Runs all tasks and reports their combined progress, unless `progress` is NULL. */

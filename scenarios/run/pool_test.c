@@ -1,0 +1,99 @@
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scenarios/run/pool.h"
+
+enum { TASKS = 12 };
+
+struct worded {
+    uint32_t number;
+    struct kvc_pool_block words;
+};
+
+struct seen {
+    uint32_t count;
+    uint32_t order[TASKS];
+    bool right[TASKS];
+};
+
+static struct kvc_pool_block *words_of(void *answer)
+{
+    return &((struct worded *)answer)->words;
+}
+
+/* Task 3 has no words; the last tasks have more than a pipe holds. */
+static size_t length_of(uint32_t task)
+{
+    return task == 3 ? 0 : (size_t)task * task * 4000 + 1;
+}
+
+static enum kvc_status speak(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
+                             struct kvc_diag *diag)
+{
+    struct worded *out = answer;
+    (void)data, (void)progress, (void)diag;
+    if (task == 0) {
+        usleep(200000); /* So that task 0 ends last. */
+    }
+    out->number = 100 + task;
+    out->words.bytes = length_of(task);
+    out->words.data = out->words.bytes > 0 ? malloc(out->words.bytes) : NULL;
+    if (out->words.bytes > 0) {
+        memset(out->words.data, 'a' + (int)task, out->words.bytes);
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status listen(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
+{
+    struct seen *seen = data;
+    const struct worded *heard = answer;
+    const char *words = heard->words.data;
+    (void)diag;
+    seen->order[seen->count++] = task;
+    bool right = heard->number == 100 + task && heard->words.bytes == length_of(task);
+    for (size_t i = 0; right && i < heard->words.bytes; i++) {
+        right = words[i] == 'a' + (int)task;
+    }
+    seen->right[task] = right;
+    return KVC_OK;
+}
+
+static struct seen run(uint32_t jobs, bool any_order)
+{
+    struct seen seen = {0};
+    struct kvc_diag diag = {0};
+    const struct kvc_pool_options pool = {.tasks = TASKS,
+                                          .jobs = jobs,
+                                          .answer_bytes = sizeof(struct worded),
+                                          .noun = "task",
+                                          .data = &seen,
+                                          .body = speak,
+                                          .block = words_of,
+                                          .take = listen,
+                                          .any_order = any_order};
+    cr_assert_eq(kvc_pool_run(&pool, NULL, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(seen.count, TASKS);
+    for (uint32_t i = 0; i < TASKS; i++) {
+        cr_expect(seen.right[i], "answer %u", i);
+    }
+    return seen;
+}
+
+Test(pool, carries_answers_of_any_length_in_task_order)
+{
+    for (uint32_t jobs = 1; jobs <= 4; jobs += 3) {
+        struct seen seen = run(jobs, false);
+        for (uint32_t i = 0; i < TASKS; i++) {
+            cr_expect_eq(seen.order[i], i);
+        }
+    }
+}
+
+Test(pool, hands_over_answers_as_they_come)
+{
+    cr_expect_eq(run(4, true).order[TASKS - 1], 0, "task 0 sleeps");
+    cr_expect_eq(run(1, true).order[0], 0);
+}
