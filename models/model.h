@@ -32,6 +32,7 @@ struct kvc_model_device {
     const char *profile;
 };
 
+struct kvc_forecast;
 struct kvc_probed_machine;
 struct kvc_profile;
 struct kvc_steadiness;
@@ -82,6 +83,12 @@ struct kvc_model {
     /* Predicts the scenario's result with the store's closed form. */
     enum kvc_status (*predict)(const struct kvc_scenario *scenario, struct kvc_result *result,
                                struct kvc_diag *diag);
+
+    /* The same closed form, for searches over many configurations: fills in the values of *forecast, all of
+     * which are NaN or empty, as far as it knows them (models/forecast.h). NULL: they are those of `predict`.
+     */
+    enum kvc_status (*forecast)(const struct kvc_scenario *scenario, struct kvc_forecast *forecast,
+                                struct kvc_diag *diag);
 
     /* Builds and preloads the store of the replica with this seed (sim/base/seeds.h), in the process that
      * simulates it. *state may stay NULL; its memory goes with the process. NULL: there is nothing to build.

@@ -1,0 +1,30 @@
+/* An evaluator forecasts the points of a space by the closed form (models/forecast.h).
+ *
+ * The forecast of a point is that of the scenario loaded with the assignments of its values, in the order of
+ * the axes, after those of the user. So are the errors: a combination of values that the loader refuses is an
+ * error of that point, with the loader's message. */
+#ifndef KVC_SCENARIOS_EXPLORE_EVALUATOR_H
+#define KVC_SCENARIOS_EXPLORE_EVALUATOR_H
+
+#include <stdint.h>
+
+#include "models/forecast.h"
+#include "scenarios/explore/space.h"
+
+struct kvc_evaluator;
+
+/* Creates an evaluator of the scenario file `path` with the user's overrides `set` (NULL: none). The space
+ * must outlive it. *out is NULL unless KVC_OK is returned. */
+enum kvc_status kvc_evaluator_create(const char *path, const struct kvc_overrides *set,
+                                     const struct kvc_space *space, struct kvc_evaluator **out,
+                                     struct kvc_diag *diag);
+
+/* Forecasts the point with the indices value[0] .. value[axis_count - 1]. Returns KVC_ERR_SCENARIO if its
+ * values do not go together or the closed form refuses it; the evaluator can be used further. */
+enum kvc_status kvc_evaluator_forecast(struct kvc_evaluator *evaluator, const uint32_t *value,
+                                       struct kvc_forecast *out, struct kvc_diag *diag);
+
+/* NULL is allowed. */
+void kvc_evaluator_free(struct kvc_evaluator *evaluator);
+
+#endif

@@ -1,0 +1,80 @@
+#include "scenarios/explore/evaluator.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXAMPLE KVC_SOURCE_DIR "/scenarios/examples/first.lua"
+
+static void set_value(struct kvc_axis_value *value, const char *assignment)
+{
+    struct kvc_diag diag = {0};
+    memset(value, 0, sizeof(*value));
+    snprintf(value->label, sizeof(value->label), "%s", assignment);
+    cr_assert_eq(kvc_overrides_parse(&value->set, assignment, &diag), KVC_OK, "%s", diag.message);
+}
+
+/* The forecast that `kvcast predict --set ...` stands for. */
+static void forecast_loaded(const struct kvc_overrides *set, struct kvc_forecast *out)
+{
+    struct kvc_diag diag = {0};
+    struct kvc_loaded *loaded;
+    cr_assert_eq(kvc_scenario_load(EXAMPLE, set, &loaded, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_scenario_forecast(&loaded->scenario, out, &diag), KVC_OK, "%s", diag.message);
+    kvc_loaded_free(loaded);
+}
+
+Test(evaluator, forecasts_what_a_load_of_the_point_would)
+{
+    struct kvc_axis_value cycle[2], node[2];
+    struct kvc_axis axis[2] = {{"system.cycle", 2, cycle}, {"cluster.nodes", 2, node}};
+    const struct kvc_space space = {2, axis};
+    struct kvc_evaluator *evaluator;
+    struct kvc_diag diag = {0};
+    set_value(&cycle[0], "system.cycle=160us");
+    set_value(&cycle[1], "system.cycle=300us");
+    set_value(&node[0], "cluster.nodes=1");
+    set_value(&node[1], "cluster.nodes=4");
+    cr_assert_eq(kvc_evaluator_create(EXAMPLE, NULL, &space, &evaluator, &diag), KVC_OK, "%s", diag.message);
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint32_t value[2] = {i / 2, i % 2};
+        struct kvc_forecast fast, loaded;
+        struct kvc_overrides set = {0};
+        kvc_overrides_parse(&set, cycle[i / 2].label, &diag);
+        kvc_overrides_parse(&set, node[i % 2].label, &diag);
+        forecast_loaded(&set, &loaded);
+        cr_assert_eq(kvc_evaluator_forecast(evaluator, value, &fast, &diag), KVC_OK, "%s", diag.message);
+        cr_expect_eq(memcmp(&fast, &loaded, sizeof(fast)), 0, "point %u", i);
+        cr_expect_eq(fast.nodes, i % 2 == 0 ? 1 : 4);
+        cr_expect_gt(fast.throughput_mops, 0);
+        kvc_overrides_clear(&set);
+    }
+    kvc_evaluator_free(evaluator);
+    for (int i = 0; i < 2; i++) {
+        kvc_overrides_clear(&cycle[i].set);
+        kvc_overrides_clear(&node[i].set);
+    }
+}
+
+Test(evaluator, reports_a_point_that_the_loader_refuses)
+{
+    struct kvc_axis_value cycle[2];
+    struct kvc_axis axis[1] = {{"system.cycle", 2, cycle}};
+    const struct kvc_space space = {1, axis};
+    struct kvc_evaluator *evaluator;
+    struct kvc_diag diag = {0};
+    struct kvc_forecast forecast;
+    set_value(&cycle[0], "system.cycle=1.5");
+    set_value(&cycle[1], "system.cycle=150us");
+    cr_assert_eq(kvc_evaluator_create(EXAMPLE, NULL, &space, &evaluator, &diag), KVC_OK, "%s", diag.message);
+    cr_expect_eq(kvc_evaluator_forecast(evaluator, (const uint32_t[]){0}, &forecast, &diag),
+                 KVC_ERR_SCENARIO);
+    cr_expect(strstr(diag.message, "system.cycle: found 1.5") != NULL, "%s", diag.message);
+    diag = (struct kvc_diag){0};
+    cr_expect_eq(kvc_evaluator_forecast(evaluator, (const uint32_t[]){1}, &forecast, &diag), KVC_OK, "%s",
+                 diag.message);
+    kvc_evaluator_free(evaluator);
+    kvc_overrides_clear(&cycle[0].set);
+    kvc_overrides_clear(&cycle[1].set);
+}
