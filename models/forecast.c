@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "models/model.h"
+#include "models/price.h"
 
 static double busiest_frac(const struct kvc_result *result)
 {
@@ -65,6 +66,7 @@ enum kvc_status kvc_scenario_forecast(const struct kvc_scenario *scenario, struc
                                  .nodes = scenario->cluster.nodes};
     enum kvc_status status =
         model->forecast != NULL ? model->forecast(scenario, out, diag) : from_prediction(scenario, out, diag);
+    out->price_usd = kvc_scenario_price_usd(scenario, NULL);
     out->kops_per_watt = out->throughput_mops * 1e3 / out->watts_mean;
     return status;
 }

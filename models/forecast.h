@@ -25,7 +25,7 @@ struct kvc_forecast {
     double hit_frac;      /* Share of the GETs that hit, 0 to 1. */
     double watts_mean;    /* Mean power of the devices whose power is known, all nodes together [W]. */
     double kops_per_watt; /* Throughput for this power [thousand/s/W]. */
-    double price_usd;     /* Price of all nodes [US dollars]. */
+    double price_usd;     /* Price of all nodes [US dollars] (models/price.h). */
     double
         utilization_frac; /* Utilization of the bottleneck's stage, 0 to 1; of the busiest if the load is. */
     uint64_t nodes;       /* Nodes of the cluster. */

@@ -59,6 +59,10 @@ struct kvc_model {
     /* The devices that the store uses, in the order of the echo; a NULL kind ends the list. */
     const struct kvc_model_device *devices;
 
+    /* Returns how many devices of this kind one node of a resolved scenario has. NULL: one for each socket,
+     * or one if the store has no sockets. */
+    double (*device_count)(const struct kvc_scenario *scenario, const struct kvc_device_kind *kind);
+
     /* Size of the store's configuration [bytes]; 0: the store has none. */
     size_t config_bytes;
     /* Fills the zeroed configuration from the scenario, whose workload and run have been checked. Refuses

@@ -36,6 +36,13 @@ static const struct kvc_model_device devices[] = {
     {&kvc_dram_kind, "ddr3-1333-e5v2"},    {NULL, NULL},
 };
 
+/* Sockets have processors and memory; a NIC is one card with its FPGA, its ports and its PCIe links. */
+static double device_count(const struct kvc_scenario *scenario, const struct kvc_device_kind *kind)
+{
+    bool of_socket = kind == &kvc_cpu_kind || kind == &kvc_dram_kind;
+    return of_socket ? (double)scenario->node.sockets : kvc_kvdirect_config_of(scenario)->nics;
+}
+
 const struct kvc_model kvc_kvdirect_model = {
     .name = "kvdirect",
     .help =
@@ -44,6 +51,7 @@ const struct kvc_model kvc_kvdirect_model = {
     .options = &kvc_kvdirect_option_table,
     .has_sockets = true,
     .devices = devices,
+    .device_count = device_count,
     .config_bytes = sizeof(struct kvc_kvdirect_config),
     .resolve = kvc_kvdirect_resolve,
     .check = kvc_kvdirect_check,

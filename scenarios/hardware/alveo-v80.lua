@@ -8,4 +8,5 @@ return {
   dram_rate = { "25.6GB/s", source = brief .. "820 GB/s, one of 32 pseudo channels" },
   dram_latency = { "48ns", source = "as the row cycle of hbm2e-v80" },
   power = { "190W", source = brief .. "thermal design power; a design that uses less of the card draws less" },
+  price = { 9495, source = "AMD, announcement of the Alveo V80, May 2024: 9495 USD" },
 }

@@ -23,6 +23,7 @@ return {
   access = { "44.84us", source = sheet .. "latency of a write, 65 us, less controller and interface" },
   tags = { 32, source = "Serial ATA: native command queuing" },
   over_provisioning = { 0.374, source = review .. "256 GiB of chips without parity, of which the host sees 200 GB" },
+  price = { 470, source = "Intel, announcement of the SSD DC S3700, November 2012: 470 USD each for 1000 drives of 200 GB" },
   idle = { "0.65W", source = sheet .. "idle" },
   busy = { "6W", source = sheet .. "active, typical" },
 }

@@ -25,6 +25,7 @@ return {
   sms = { 15, source = "megakv.hw.gpu.k40c.sm: sec. 8.1" },
   memory = { "12GB", source = "megakv.hw.gpu.k40c.mem: sec. 2.2.2, 8.1" },
   sectors = { 0, source = "not published: the fits stand for the card" },
+  price = { 2150, source = "megakv.hw.gpu.k40c.price: sec. 8.1, when the authors bought it, 2014 or later" },
   clocks = {
     fit(875, 3004, "5.9", "22.1", "6.2", "144.5"),
     fit(810, 3004, "6.4", "18.0", "6.9", "147.5"),

@@ -8,4 +8,5 @@ return {
   dram_rate = { "12.8GB/s", source = "assumed: one channel of DDR3-1600; the paper says that memory matches the line rate (MemcachedGPU, sec. 5.6)" },
   dram_latency = { "41.25ns", source = "JESD79-3, DDR3-1600 11-11-11: precharge, activate and column access, 13.75 ns each" },
   power = { "0W", source = "not published for the card alone; memcachedgpu.t6.fpga.eff is of a whole system" },
+  price = { 7100, source = "memcachedgpu.fpga.price: sec. 5.6, digikey.com, 2015: 7100 USD and more for the chip alone" },
 }

@@ -23,5 +23,6 @@ return {
   lookahead = { "30ns", source = "kvdirect.hw.cpu.window: 100 to 200 instructions, the mean of 150 at kv_instr per kv_compute, 500 in 100 ns, sec. 2.2" },
   llc = { "20MiB", source = "Intel ARK, Xeon E5-2650 v2: 20 MB" },
   llc_hit_cycles = { 30, source = "L3 latency of Ivy Bridge, measured on an i7-3770 (7-cpu.com/cpu/IvyBridge.html)" },
+  price = { 1162, source = "megakv.hw.cpu.price: sec. 8.1, when the authors bought it, 2014" },
   pstates = pstates,
 }

@@ -194,11 +194,18 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
     return KVC_OK;
 }
 
+static double price_usd(const void *device)
+{
+    const struct kvc_cpu *cpu = device;
+    return cpu->price_usd > 0 ? cpu->price_usd : NAN;
+}
+
 const struct kvc_device_kind kvc_cpu_kind = {
     .name = "cpu",
     .help = "CPU socket: cores, clocks and power, last-level cache, and what packet I/O and a cache hit cost",
     .options = &options,
     .check = check,
+    .price_usd = price_usd,
 };
 
 uint32_t kvc_cpu_pstate_count(const struct kvc_cpu *cpu)

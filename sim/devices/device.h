@@ -25,6 +25,12 @@ struct kvc_device_kind {
      * express everything. */
     enum kvc_status (*check)(const void *device, struct kvc_diag *diag);
 
+    /** Returns the price of one device [US dollars], 0 if that of another device includes it; NaN: unknown.
+     *
+     * NULL: no device of this kind is bought as a part of a node, but comes with its boards or stands
+     * outside. */
+    double (*price_usd)(const void *device);
+
     /** A node has the device only if the scenario names it; a store's default profile is then the base of a
      * table. */
     bool optional;

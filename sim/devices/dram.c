@@ -51,7 +51,16 @@ static const struct kvc_option rows[] = {
      .optional = true,
      .help =
          "price of a gigabyte (10^9 bytes) in US dollars, whose source states the year; a higher one raises "
-         "the price of what the memory holds; left out: unknown"},
+         "the price of what the memory holds; 0: another price includes it; left out: unknown"},
+    {.name = "capacity",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_dram, capacity_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 1e6,
+     .max = 0x1p50,
+     .optional = true,
+     .help = "memory of one socket, which only its price depends on: that of a gigabyte times the capacity; "
+             "left out: unknown"},
     {.name = "bandwidth",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_dram, bytes_per_s),
@@ -100,7 +109,7 @@ static const struct kvc_option rows[] = {
                 "timing: time from refresh to refresh; a longer time serves more accesses"),
 };
 
-enum { BANDWIDTH = 5, TIMING_FIRST = 6, ROWS = sizeof(rows) / sizeof(*rows) };
+enum { BANDWIDTH = 6, TIMING_FIRST = 7, ROWS = sizeof(rows) / sizeof(*rows) };
 
 static const struct kvc_option_table options = {
     .name = "dram", .rows = rows, .count = ROWS, .size = sizeof(struct kvc_dram)};
@@ -128,12 +137,20 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
     return KVC_OK;
 }
 
+/* Memory whose gigabytes cost nothing costs nothing, however many there are. */
+static double price_usd(const void *device)
+{
+    const struct kvc_dram *dram = device;
+    return dram->gb_price_usd == 0 ? 0 : dram->gb_price_usd * dram->capacity_bytes / 1e9;
+}
+
 const struct kvc_device_kind kvc_dram_kind = {
     .name = "dram",
     .help = "Memory of a socket: cost of random and sequential lines for a core, bandwidth and timing of the "
             "channels",
     .options = &options,
     .check = check,
+    .price_usd = price_usd,
 };
 
 double kvc_dram_object_ns(const struct kvc_dram *dram, double lines)

@@ -41,6 +41,7 @@ struct kvc_dram {
     double next_line_ns;     /**< Time of each following line, which the hardware prefetches. */
     double line_bytes;       /**< Size of a cache line, which is one burst. */
     double gb_price_usd;     /**< Price of 10^9 bytes [US dollars]; NaN: unknown. */
+    double capacity_bytes;   /**< Memory of the socket; NaN: unknown. */
     double bytes_per_s; /**< Measured bandwidth of the socket; NaN or 0: derived from channels and rate. */
 
     uint64_t channels;      /**< Timing: memory channels of the socket. */

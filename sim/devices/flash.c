@@ -233,11 +233,18 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
     return kvc_flash_translates(flash) ? check_translation(flash, diag) : KVC_OK;
 }
 
+static double price_usd(const void *device)
+{
+    const struct kvc_flash *flash = device;
+    return flash->price_usd > 0 ? flash->price_usd : NAN;
+}
+
 const struct kvc_device_kind kvc_flash_kind = {
     .name = "flash",
     .help = "Flash cards or drives: channels, chips, times of reads, programs and erases, power",
     .options = &options,
     .check = check,
+    .price_usd = price_usd,
 };
 
 uint32_t kvc_flash_channels(const struct kvc_flash *flash)

@@ -23,10 +23,28 @@ static const struct kvc_option rows[] = {
              "time from address to data in the card's memory; a longer time raises the latency of hits"),
     REAL_ROW("power", power_w, KVC_UNIT_WATTS, 0, 1e4,
              "power of the whole card at work; it adds to the power of the node"),
+    {.name = "price",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_fpga, price_usd),
+     .min = 0,
+     .max = 1e6,
+     .optional = true,
+     .help =
+         "price of the card in US dollars, whose source states the year; a higher one raises the price of the "
+         "node; 0: another price includes it; left out: unknown"},
 };
+
+static double price_usd(const void *device)
+{
+    const struct kvc_fpga *fpga = device;
+    return fpga->price_usd;
+}
 
 static const struct kvc_option_table options = {
     .name = "fpga", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_fpga)};
 
-const struct kvc_device_kind kvc_fpga_kind = {
-    .name = "fpga", .help = "Programmable card: pipeline clock, on-board DRAM, power", .options = &options};
+const struct kvc_device_kind kvc_fpga_kind = {.name = "fpga",
+                                              .help =
+                                                  "Programmable card: pipeline clock, on-board DRAM, power",
+                                              .options = &options,
+                                              .price_usd = price_usd};

@@ -14,6 +14,7 @@ struct kvc_fpga {
     double dram_bytes_per_s; /**< Rate of the memory's one channel. */
     double dram_ns;          /**< Time from address to data, without the time on the channel. */
     double power_w;          /**< Power of the whole card at work. */
+    double price_usd;        /**< Price of the card [US dollars]; NaN: unknown. */
 };
 
 /** The descriptor of the programmable part of a network card. */

@@ -243,11 +243,22 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
     return KVC_OK;
 }
 
+/* A GPU without memory of its own is a part of the processor's chip. */
+static double price_usd(const void *device)
+{
+    const struct kvc_gpu *gpu = device;
+    if (gpu->shares_memory && !(gpu->price_usd > 0)) {
+        return 0;
+    }
+    return gpu->price_usd > 0 ? gpu->price_usd : NAN;
+}
+
 const struct kvc_device_kind kvc_gpu_kind = {
     .name = "gpu",
     .help = "GPU: device memory, rate of random accesses, clock pairs with measured fits and power",
     .options = &options,
     .check = check,
+    .price_usd = price_usd,
 };
 
 /* Returns the time of a flow shop of `streams` equal jobs through copy-in engine, SMs and copy-out engine.

@@ -87,6 +87,15 @@ static const struct kvc_option rows[] = {
     WATTS_ROW("busy_power", busy_watts,
               "power of the card at its line rate in both directions, which adds to the power of the node; "
               "0: unknown, and the card has none"),
+    {.name = "price",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_nic, price_usd),
+     .min = 0,
+     .max = 1e6,
+     .optional = true,
+     .help =
+         "price of the ports of a socket in US dollars, whose source states the year; a higher one raises the price of the "
+         "node; 0: another price includes it; left out: unknown"},
 };
 
 static enum kvc_status check(const void *device, struct kvc_diag *diag)
@@ -99,6 +108,12 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
     return kvc_rss_check(nic->queues, nic->rss_entries, diag);
 }
 
+static double price_usd(const void *device)
+{
+    const struct kvc_nic *nic = device;
+    return nic->price_usd;
+}
+
 static const struct kvc_option_table options = {
     .name = "nic", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_nic)};
 
@@ -106,7 +121,8 @@ const struct kvc_device_kind kvc_nic_kind = {
     .name = "nic",
     .help = "Network ports of a socket: line rate, packet rate, framing, receive queues, latency",
     .options = &options,
-    .check = check};
+    .check = check,
+    .price_usd = price_usd};
 
 double kvc_nic_payload_bytes(const struct kvc_nic *nic)
 {

@@ -34,6 +34,7 @@ struct kvc_nic {
     int rss_fields;                 /**< enum kvc_rss_fields. */
     double idle_watts;              /**< Power of the card when idle; 0: unknown. */
     double busy_watts;              /**< Power of the card at its line rate in both directions; 0: unknown. */
+    double price_usd;               /**< Price of the ports of a socket [US dollars]; NaN: unknown. */
 };
 
 /** The descriptor of the network ports of a socket. */

@@ -22,6 +22,15 @@ static const struct kvc_option node_rows[] = {
      .auto_value = 0,
      .help = "clock of the CPUs, one of their P-states; auto: the fastest; a slower one needs less power and "
              "serves fewer requests"},
+    {.name = "price",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_node, price_usd),
+     .min = 0,
+     .max = 1e9,
+     .optional = true,
+     .help =
+         "price in US dollars of what a node has beside the devices that state a price: chassis, boards, "
+         "power supplies, and devices whose price is set to 0 because this one includes them; left out: 0"},
 };
 
 const struct kvc_option_table kvc_node_option_table = {.name = "node",

@@ -1,0 +1,83 @@
+#include "models/price.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "models/model.h"
+#include "models/registry.h"
+#include "sim/devices/cpu.h"
+#include "sim/devices/dram.h"
+#include "sim/devices/gpu.h"
+#include "sim/devices/nic.h"
+#include "sim/devices/pcie.h"
+
+static struct {
+    struct kvc_cpu cpu;
+    struct kvc_gpu gpu;
+    struct kvc_dram dram;
+    struct kvc_nic nic;
+    struct kvc_pcie pcie;
+    struct kvc_scenario scenario;
+} setup;
+
+/* The server of Mega-KV's paper: 4837 USD without GPUs, of which two processors of 1162 USD, and two GPUs of
+ * 2150 USD. */
+static void set_up(void)
+{
+    setup.cpu.price_usd = 1162;
+    setup.gpu.price_usd = 2150;
+    const struct kvc_device devices[] = {{&kvc_cpu_kind, &setup.cpu},
+                                         {&kvc_dram_kind, &setup.dram},
+                                         {&kvc_gpu_kind, &setup.gpu},
+                                         {&kvc_nic_kind, &setup.nic},
+                                         {&kvc_pcie_kind, &setup.pcie}};
+    setup.scenario = (struct kvc_scenario){.model = kvc_model_find("megakv"),
+                                           .node = {.sockets = 2, .price_usd = 4837 - 2 * 1162},
+                                           .cluster = {.nodes = 1}};
+    for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
+        setup.scenario.node.device[i] = devices[i];
+    }
+}
+
+TestSuite(price, .init = set_up);
+
+Test(price, of_mega_kv_s_server_is_the_papers)
+{
+    const struct kvc_device_kind *unknown = &kvc_cpu_kind;
+    double usd = kvc_scenario_price_usd(&setup.scenario, &unknown);
+    cr_expect_float_eq(usd, 4837 + 2 * 2150, 1e-9);
+    cr_expect_float_eq(usd / 4837, 1.889, 5e-4, "88.9 %% above MICA's");
+    cr_expect_null(unknown);
+    setup.scenario.cluster.nodes = 3;
+    cr_expect_float_eq(kvc_scenario_price_usd(&setup.scenario, NULL), 3 * usd, 1e-9);
+}
+
+Test(price, is_unknown_with_a_device_whose_price_is)
+{
+    const struct kvc_device_kind *unknown = NULL;
+    setup.gpu.price_usd = 0;
+    cr_expect(isnan(kvc_scenario_node_price_usd(&setup.scenario, &unknown)));
+    cr_expect_eq(unknown, &kvc_gpu_kind);
+    setup.nic.price_usd = NAN;
+    setup.gpu.price_usd = 2150;
+    cr_expect(isnan(kvc_scenario_price_usd(&setup.scenario, &unknown)));
+    cr_expect_eq(unknown, &kvc_nic_kind);
+}
+
+Test(price, of_memory_is_that_of_its_gigabytes)
+{
+    double without = kvc_scenario_node_price_usd(&setup.scenario, NULL);
+    setup.dram.gb_price_usd = 5.62;
+    setup.dram.capacity_bytes = 16e9;
+    cr_expect_float_eq(kvc_scenario_node_price_usd(&setup.scenario, NULL), without + 2 * 89.92, 1e-9);
+    setup.dram.capacity_bytes = NAN;
+    cr_expect(isnan(kvc_scenario_node_price_usd(&setup.scenario, NULL)));
+}
+
+Test(price, of_a_gpu_on_the_processors_chip_is_in_the_processors)
+{
+    double with = kvc_scenario_node_price_usd(&setup.scenario, NULL);
+    setup.gpu.price_usd = 0;
+    setup.gpu.shares_memory = true;
+    cr_expect_float_eq(kvc_scenario_node_price_usd(&setup.scenario, NULL), with - 2 * 2150, 1e-9);
+}
