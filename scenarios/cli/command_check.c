@@ -22,7 +22,7 @@ static json_t *sweep_document(const struct kvc_sweep *sweep)
     for (uint32_t i = 0; i < sweep->count; i++) {
         json_t *axis = json_object(), *values = json_array();
         for (uint32_t j = 0; j < sweep->axis[i].count; j++) {
-            json_array_append_new(values, json_string(sweep->axis[i].value[j]));
+            json_array_append_new(values, json_string(sweep->axis[i].value[j].label));
         }
         json_object_set_new(axis, "path", json_string(sweep->axis[i].path));
         json_object_set_new(axis, "values", values);
@@ -63,7 +63,7 @@ static void print_summary(const struct kvc_loaded *loaded, bool quiet)
         const struct kvc_sweep_axis *axis = &loaded->sweep.axis[i];
         printf("  sweep %s:", axis->path);
         for (uint32_t j = 0; j < axis->count; j++) {
-            printf(" %s", axis->value[j]);
+            printf(" %s", axis->value[j].label);
         }
         putchar('\n');
     }

@@ -5,7 +5,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/run/sweep.h"
+#include "scenarios/explore/sweep.h"
 
 enum { FLAG_PREDICT };
 
@@ -37,6 +37,7 @@ static enum kvc_status sweep(const struct kvc_arguments *arguments, struct kvc_s
         .path = arguments->positional[0],
         .set = &arguments->set,
         .load = kvc_scenario_load,
+        .load_point = kvc_scenario_load_point,
         .folder = arguments->out,
         .predict = arguments->flag[FLAG_PREDICT] != NULL,
         .jobs = arguments->jobs,

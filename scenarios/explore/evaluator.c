@@ -8,28 +8,18 @@ struct kvc_evaluator {
     const struct kvc_space *space;
 };
 
-static enum kvc_status add_overrides(struct kvc_overrides *to, const struct kvc_overrides *from,
-                                     struct kvc_diag *diag)
-{
-    enum kvc_status status = KVC_OK;
-    for (uint32_t i = 0; status == KVC_OK && from != NULL && i < from->count; i++) {
-        status = kvc_overrides_add(to, from->entry[i].path, from->entry[i].value, diag);
-    }
-    return status;
-}
-
 /* Loads the scenario of a point. */
 static enum kvc_status load_point(const struct kvc_evaluator *evaluator, const uint32_t *value,
                                   struct kvc_loaded **out, struct kvc_diag *diag)
 {
     struct kvc_overrides set = {0};
-    enum kvc_status status = add_overrides(&set, &evaluator->set, diag);
+    enum kvc_status status = kvc_overrides_join(&set, &evaluator->set, diag);
     *out = NULL;
     for (uint32_t a = 0; status == KVC_OK && a < evaluator->space->axis_count; a++) {
-        status = add_overrides(&set, &evaluator->space->axis[a].value[value[a]].set, diag);
+        status = kvc_overrides_join(&set, &evaluator->space->axis[a].value[value[a]].set, diag);
     }
     if (status == KVC_OK) {
-        status = kvc_scenario_load(evaluator->path, &set, out, diag);
+        status = kvc_scenario_load_point(evaluator->path, &set, out, diag);
     }
     kvc_overrides_clear(&set);
     return status;
@@ -55,7 +45,7 @@ enum kvc_status kvc_evaluator_create(const char *path, const struct kvc_override
     }
     snprintf(evaluator->path, sizeof(evaluator->path), "%s", path);
     evaluator->space = space;
-    enum kvc_status status = add_overrides(&evaluator->set, set, diag);
+    enum kvc_status status = kvc_overrides_join(&evaluator->set, set, diag);
     if (status != KVC_OK) {
         kvc_evaluator_free(evaluator);
         return status;

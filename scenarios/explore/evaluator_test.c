@@ -7,7 +7,7 @@
 
 #define EXAMPLE KVC_SOURCE_DIR "/scenarios/examples/first.lua"
 
-static void set_value(struct kvc_axis_value *value, const char *assignment)
+static void set_value(struct kvc_sweep_value *value, const char *assignment)
 {
     struct kvc_diag diag = {0};
     memset(value, 0, sizeof(*value));
@@ -27,9 +27,10 @@ static void forecast_loaded(const struct kvc_overrides *set, struct kvc_forecast
 
 Test(evaluator, forecasts_what_a_load_of_the_point_would)
 {
-    struct kvc_axis_value cycle[2], node[2];
-    struct kvc_axis axis[2] = {{"system.cycle", 2, cycle}, {"cluster.nodes", 2, node}};
-    const struct kvc_space space = {2, axis};
+    struct kvc_sweep_value cycle[2], node[2];
+    struct kvc_sweep_axis axis[2] = {{.path = "system.cycle", .count = 2, .value = cycle},
+                                     {.path = "cluster.nodes", .count = 2, .value = node}};
+    const struct kvc_space space = {.axis_count = 2, .axis = axis, .points = 4};
     struct kvc_evaluator *evaluator;
     struct kvc_diag diag = {0};
     set_value(&cycle[0], "system.cycle=160us");
@@ -59,9 +60,9 @@ Test(evaluator, forecasts_what_a_load_of_the_point_would)
 
 Test(evaluator, reports_a_point_that_the_loader_refuses)
 {
-    struct kvc_axis_value cycle[2];
-    struct kvc_axis axis[1] = {{"system.cycle", 2, cycle}};
-    const struct kvc_space space = {1, axis};
+    struct kvc_sweep_value cycle[2];
+    struct kvc_sweep_axis axis[1] = {{.path = "system.cycle", .count = 2, .value = cycle}};
+    const struct kvc_space space = {.axis_count = 1, .axis = axis, .points = 2};
     struct kvc_evaluator *evaluator;
     struct kvc_diag diag = {0};
     struct kvc_forecast forecast;

@@ -59,6 +59,9 @@ void kvc_decode_suggest(const char *found, const char *const *names, char *out, 
 /* Returns whether the table at `index` has the field, without regard to metatables. */
 bool kvc_decode_has(struct lua_State *lua, int index, const char *name);
 
+/* Pushes the field of the table at `index`, without regard to metatables; nil if it is absent. */
+void kvc_decode_push(struct lua_State *lua, int index, const char *name);
+
 /* Copies the text at the top of the stack into `out`. `allowed` ends the message about a value of another
  * type. */
 enum kvc_status kvc_decode_text(const struct kvc_decoder *decoder, const char *path, const char *allowed,

@@ -7,11 +7,17 @@
 
 #include <lua.h>
 
-bool kvc_decode_has(lua_State *lua, int index, const char *name)
+void kvc_decode_push(lua_State *lua, int index, const char *name)
 {
     index = lua_absindex(lua, index);
     lua_pushstring(lua, name);
-    bool has = lua_rawget(lua, index) != LUA_TNIL;
+    lua_rawget(lua, index);
+}
+
+bool kvc_decode_has(lua_State *lua, int index, const char *name)
+{
+    kvc_decode_push(lua, index, name);
+    bool has = !lua_isnil(lua, -1);
     lua_pop(lua, 1);
     return has;
 }

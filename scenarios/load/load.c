@@ -1,5 +1,6 @@
 #include "scenarios/load/load.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "models/model.h"
 #include "models/registry.h"
+#include "scenarios/load/constraint.h"
 #include "scenarios/load/decode_internal.h"
 #include "scenarios/load/load_internal.h"
 #include "sim/run/cache_aside.h"
@@ -18,9 +20,11 @@ void kvc_loaded_free(struct kvc_loaded *loaded)
         return;
     }
     for (uint32_t i = 0; i < loaded->sweep.count; i++) {
-        free(loaded->sweep.axis[i].value);
+        kvc_sweep_axis_free(&loaded->sweep.axis[i]);
     }
     free(loaded->sweep.axis);
+    free(loaded->sweep.list);
+    kvc_constraint_free(loaded->sweep.where);
     free(loaded->parameters.entry);
     free(loaded->provenance.entry);
     free(loaded->warning);
@@ -130,9 +134,30 @@ static enum kvc_status resolve_and_check(const struct kvc_decoder *decoder)
     return KVC_OK;
 }
 
+/* Says which number the value is, as the scenario resolves it: a size of 8 is one of 8 bytes. `trial` is NULL
+ * if the value does not stand on its own. */
+static void resolve_number(const struct kvc_loaded *trial, struct kvc_sweep_axis *axis,
+                           struct kvc_sweep_value *value)
+{
+    const char *text = value->label, *expected;
+    for (uint32_t i = 0; trial != NULL && i < trial->parameters.count; i++) {
+        if (strcmp(trial->parameters.entry[i].path, axis->path) == 0) {
+            text = trial->parameters.entry[i].value;
+        }
+    }
+    bool is_first = value == axis->value;
+    value->number = NAN;
+    for (enum kvc_unit unit = KVC_UNIT_NONE; unit <= KVC_UNIT_WATTS && isnan(value->number); unit++) {
+        if ((is_first || unit == axis->unit) && kvc_quantity_parse(text, unit, &value->number, &expected)) {
+            axis->unit = unit;
+        }
+    }
+    axis->numeric = (is_first || axis->numeric) && !isnan(value->number);
+}
+
 /* Decodes the scenario with one value of a sweep; `inner` says what is wrong with it. */
-static enum kvc_status try_value(const struct kvc_decoder *decoder, const char *path, const char *value,
-                                 struct kvc_diag *inner)
+static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_sweep_axis *axis,
+                                 struct kvc_sweep_value *value, struct kvc_diag *inner)
 {
     int base = lua_gettop(decoder->lua);
     struct kvc_overrides set = {0};
@@ -141,11 +166,11 @@ static enum kvc_status try_value(const struct kvc_decoder *decoder, const char *
     trial.diag = inner;
     trial.set = &set;
     enum kvc_status status = trial.loaded != NULL ? KVC_OK : KVC_ERR_RUNTIME;
-    for (uint32_t i = 0; status == KVC_OK && decoder->set != NULL && i < decoder->set->count; i++) {
-        status = kvc_overrides_add(&set, decoder->set->entry[i].path, decoder->set->entry[i].value, inner);
+    if (status == KVC_OK) {
+        status = kvc_overrides_join(&set, decoder->set, inner);
     }
     if (status == KVC_OK) {
-        status = kvc_overrides_add(&set, path, value, inner);
+        status = kvc_overrides_join(&set, &value->set, inner);
     }
     if (status == KVC_OK) {
         status = kvc_load_push_root(&trial);
@@ -153,35 +178,50 @@ static enum kvc_status try_value(const struct kvc_decoder *decoder, const char *
     if (status == KVC_OK) {
         status = decode_scenario(&trial, base + 1);
     }
+    if (status == KVC_OK) {
+        resolve_number(trial.loaded, axis, value);
+    }
     kvc_overrides_clear(&set);
     kvc_loaded_free(trial.loaded);
     lua_settop(decoder->lua, base);
     return status;
 }
 
-/* Checks that every value of every axis decodes on its own. The sweep itself checks combinations before it
- * runs. */
+/* Checks that every value of every axis decodes on its own, in the scenario. Values of a list may need one
+ * another, so they are checked with their points, as all combinations are, before the sweep runs them. */
 static enum kvc_status check_sweep(const struct kvc_decoder *decoder, const struct kvc_sweep *sweep)
 {
     for (uint32_t i = 0; i < sweep->count; i++) {
-        const struct kvc_sweep_axis *axis = &sweep->axis[i];
+        struct kvc_sweep_axis *axis = &sweep->axis[i];
         for (uint32_t j = 0; j < axis->count; j++) {
             struct kvc_diag inner = {0};
             char path[KVC_PATH_MAX + 32];
-            if (try_value(decoder, axis->path, axis->value[j], &inner) == KVC_OK) {
+            if (try_value(decoder, axis, &axis->value[j], &inner) == KVC_OK) {
+                continue;
+            }
+            if (sweep->design == KVC_SWEEP_LIST) {
+                resolve_number(NULL, axis, &axis->value[j]);
                 continue;
             }
             snprintf(path, sizeof(path), "sweep.%s.%u", axis->path, j + 1);
             return kvc_decode_fail(decoder, path, "sweep of %s, value \"%.60s\": %.800s", axis->path,
-                                   axis->value[j], inner.message);
+                                   axis->value[j].label, inner.message);
         }
     }
     return KVC_OK;
 }
 
+/* What decode_all works on. */
+struct loading {
+    struct kvc_decoder decoder;
+    bool is_point;       /* Leave the sweep out. */
+    bool has_constraint; /* Out: the sandbox is needed after the loading. */
+};
+
 static enum kvc_status decode_all(lua_State *lua, void *data)
 {
-    struct kvc_decoder *decoder = data;
+    struct loading *loading = data;
+    struct kvc_decoder *decoder = &loading->decoder;
     decoder->lua = lua;
     if (!lua_checkstack(lua, 128)) {
         return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
@@ -193,7 +233,7 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
     if (status == KVC_OK) {
         status = kvc_load_slo(decoder, 2, &decoder->loaded->slo);
     }
-    if (status == KVC_OK) {
+    if (status == KVC_OK && !loading->is_point) {
         status = kvc_load_sweep(decoder, 2, &decoder->loaded->sweep);
     }
     if (status == KVC_OK) {
@@ -202,11 +242,12 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
     if (status == KVC_OK) {
         status = check_sweep(decoder, &decoder->loaded->sweep);
     }
+    loading->has_constraint = !loading->is_point && status == KVC_OK && kvc_load_has_constraint(decoder, 2);
     return status;
 }
 
-enum kvc_status kvc_scenario_load(const char *path, const struct kvc_overrides *set, struct kvc_loaded **out,
-                                  struct kvc_diag *diag)
+static enum kvc_status load(const char *path, const struct kvc_overrides *set, bool is_point,
+                            struct kvc_loaded **out, struct kvc_diag *diag)
 {
     struct kvc_diag unused = {0};
     struct kvc_sandbox *sandbox;
@@ -228,9 +269,15 @@ enum kvc_status kvc_scenario_load(const char *path, const struct kvc_overrides *
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
     }
     strcpy(loaded->scenario.file, path);
-    struct kvc_decoder decoder = {
-        .sandbox = sandbox, .set = set, .loaded = loaded, .prefix = "", .diag = diag};
-    status = kvc_sandbox_protect(sandbox, decode_all, &decoder, diag);
+    struct loading loading = {
+        .decoder = {.sandbox = sandbox, .set = set, .loaded = loaded, .prefix = "", .diag = diag},
+        .is_point = is_point};
+    status = kvc_sandbox_protect(sandbox, decode_all, &loading, diag);
+    if (status == KVC_OK && loading.has_constraint) {
+        loaded->sweep.where = kvc_constraint_create(sandbox);
+        sandbox = loaded->sweep.where != NULL ? NULL : sandbox;
+        status = loaded->sweep.where != NULL ? KVC_OK : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
+    }
     kvc_sandbox_free(sandbox);
     if (status != KVC_OK) {
         kvc_loaded_free(loaded);
@@ -238,4 +285,16 @@ enum kvc_status kvc_scenario_load(const char *path, const struct kvc_overrides *
     }
     *out = loaded;
     return KVC_OK;
+}
+
+enum kvc_status kvc_scenario_load(const char *path, const struct kvc_overrides *set, struct kvc_loaded **out,
+                                  struct kvc_diag *diag)
+{
+    return load(path, set, false, out, diag);
+}
+
+enum kvc_status kvc_scenario_load_point(const char *path, const struct kvc_overrides *set,
+                                        struct kvc_loaded **out, struct kvc_diag *diag)
+{
+    return load(path, set, true, out, diag);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
+#include "sim/base/option.h"
 #include "sim/scenario.h"
 
 enum { KVC_PATH_MAX = 128 };
@@ -34,6 +35,9 @@ enum kvc_status kvc_overrides_add(struct kvc_overrides *overrides, const char *p
 /* Adds an assignment "path=value". */
 enum kvc_status kvc_overrides_parse(struct kvc_overrides *overrides, const char *assignment,
                                     struct kvc_diag *diag);
+/* Adds copies of all entries of `more`, which may be NULL. */
+enum kvc_status kvc_overrides_join(struct kvc_overrides *overrides, const struct kvc_overrides *more,
+                                   struct kvc_diag *diag);
 /* Frees the entries, which copies of the struct share, and leaves the struct empty. */
 void kvc_overrides_clear(struct kvc_overrides *overrides);
 
@@ -52,17 +56,49 @@ struct kvc_parameters {
     struct kvc_parameter *entry;
 };
 
-struct kvc_sweep_axis {
-    char path[KVC_PATH_MAX];
-    uint32_t count;
-    char (*value)[KVC_TEXT_MAX];
+/* One value of an axis: a scalar, or a whole sub-table as several overrides. */
+struct kvc_sweep_value {
+    char label[KVC_TEXT_MAX]; /* How tables and files show it: 160us, or tesla-k40c{memory=24GB}. */
+    double number;            /* In the base unit of its axis; NaN: a text. */
+    struct kvc_overrides set; /* In the order in which they are applied. */
 };
 
-/* Axes in the order in which the file writes them. The first one varies slowest. */
+struct kvc_sweep_axis {
+    char path[KVC_PATH_MAX];
+    bool numeric;       /* Every value is a number. */
+    enum kvc_unit unit; /* Dimension of the numbers. */
+    uint32_t count;
+    struct kvc_sweep_value *value; /* Of a range without steps: its two ends. */
+    bool is_drawn;                 /* A range without steps: the design draws its values. */
+    bool is_log;                   /* A range without steps: uniform in the logarithm. */
+};
+
+/* How the points of a sweep are chosen from the values of its axes. */
+enum kvc_sweep_design {
+    KVC_SWEEP_GRID,            /* Every combination. */
+    KVC_SWEEP_LIST,            /* Those that the scenario lists. */
+    KVC_SWEEP_RANDOM,          /* Independent draws. */
+    KVC_SWEEP_LATIN_HYPERCUBE, /* Draws of which each part of each axis has the same number. */
+};
+
+enum { KVC_SWEEP_AXES_MAX = 16 };
+
+struct kvc_constraint;
+
+/* Axes in the order in which the file writes them. In a grid, the first one varies slowest. */
 struct kvc_sweep {
     uint32_t count;
     struct kvc_sweep_axis *axis;
+    enum kvc_sweep_design design;
+    uint32_t draws;               /* Number of points of a random design or Latin hypercube. */
+    uint32_t list_count;          /* Number of points in the list. */
+    uint32_t *list;               /* For each listed point, the index of its value on each axis. */
+    uint32_t replicas;            /* For every point; 0: run.replicas. */
+    struct kvc_constraint *where; /* What a point has to meet, or NULL (scenarios/load/constraint.h). */
 };
+
+/* Frees the values of an axis. */
+void kvc_sweep_axis_free(struct kvc_sweep_axis *axis);
 
 /* The service-level objective of a scenario; NaN: not set. The loader reads it, but nothing uses it yet. */
 struct kvc_slo {
@@ -88,5 +124,10 @@ void kvc_loaded_free(struct kvc_loaded *loaded);
  * *out is NULL unless KVC_OK is returned. */
 enum kvc_status kvc_scenario_load(const char *path, const struct kvc_overrides *set, struct kvc_loaded **out,
                                   struct kvc_diag *diag);
+
+/* Like kvc_scenario_load, for one point of a sweep that was loaded before: leaves out the sweep, the values
+ * of which need no second check. */
+enum kvc_status kvc_scenario_load_point(const char *path, const struct kvc_overrides *set,
+                                        struct kvc_loaded **out, struct kvc_diag *diag);
 
 #endif

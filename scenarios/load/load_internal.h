@@ -30,7 +30,33 @@ enum kvc_status kvc_load_node(const struct kvc_decoder *decoder, int root, const
 /* Reads the offered load: presets, mix, popularity and arrival (load_workload.c). */
 enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, struct kvc_workload *workload);
 
-/* Reads the axes of the sweep; their values are not checked yet (load_sweep.c). */
+/* Reads the sweep. Its values are not checked yet, and its constraint is only noted (load_sweep.c). */
 enum kvc_status kvc_load_sweep(const struct kvc_decoder *decoder, int root, struct kvc_sweep *sweep);
+
+/* Whether the sweep at `root` has a constraint. */
+bool kvc_load_has_constraint(const struct kvc_decoder *decoder, int root);
+
+/* Reads the values of an axis from the list or range at the top of the stack (load_axis.c, load_range.c). */
+enum kvc_status kvc_load_axis(const struct kvc_decoder *decoder, struct kvc_sweep_axis *axis);
+enum kvc_status kvc_load_range(const struct kvc_decoder *decoder, struct kvc_sweep_axis *axis);
+
+/* Reads the value at the top of the stack and adds it to the axis unless it is there already. Sets *index to
+ * its place. */
+enum kvc_status kvc_load_value(const struct kvc_decoder *decoder, struct kvc_sweep_axis *axis,
+                               uint32_t *index);
+
+/* Writes the scalar at the top of the stack as an override would. Returns false if it is not a scalar. */
+bool kvc_load_scalar_text(struct lua_State *lua, char out[KVC_TEXT_MAX]);
+
+/* Adds a scalar value to the axis (load_axis.c). */
+enum kvc_status kvc_load_add_scalar(const struct kvc_decoder *decoder, struct kvc_sweep_axis *axis,
+                                    const char *text);
+
+/* Inserts an axis at its place: as the file writes them, then by name (load_sweep.c). */
+enum kvc_status kvc_load_insert_axis(const struct kvc_decoder *decoder, struct kvc_sweep *sweep,
+                                     const char *under, const char *path, struct kvc_sweep_axis **axis);
+
+/* Reads sweep.points, at the top of the stack: a list of points, or a design (load_points.c). */
+enum kvc_status kvc_load_points(const struct kvc_decoder *decoder, struct kvc_sweep *sweep);
 
 #endif

@@ -45,6 +45,22 @@ enum kvc_status kvc_overrides_add(struct kvc_overrides *overrides, const char *p
     return KVC_OK;
 }
 
+enum kvc_status kvc_overrides_join(struct kvc_overrides *overrides, const struct kvc_overrides *more,
+                                   struct kvc_diag *diag)
+{
+    if (more == NULL || more->count == 0) {
+        return KVC_OK;
+    }
+    struct kvc_override *grown = realloc(overrides->entry, (overrides->count + more->count) * sizeof(*grown));
+    if (grown == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
+    }
+    overrides->entry = grown;
+    memcpy(&grown[overrides->count], more->entry, more->count * sizeof(*grown));
+    overrides->count += more->count;
+    return KVC_OK;
+}
+
 enum kvc_status kvc_overrides_parse(struct kvc_overrides *overrides, const char *assignment,
                                     struct kvc_diag *diag)
 {

@@ -256,6 +256,30 @@ enum kvc_status kvc_sandbox_protect(struct kvc_sandbox *sandbox,
     return call.status;
 }
 
+enum kvc_status kvc_sandbox_call(struct kvc_sandbox *sandbox,
+                                 enum kvc_status (*function)(lua_State *lua, void *data), void *data,
+                                 struct kvc_diag *diag)
+{
+    struct protected_call call = {function, data, KVC_OK};
+    lua_State *lua = sandbox->limits.lua;
+    lua_pushcfunction(lua, note_error);
+    lua_pushcfunction(lua, call_protected);
+    lua_pushvalue(lua, 1);
+    lua_pushlightuserdata(lua, &call);
+    kvc_sandbox_limits_resume(lua);
+    int status = lua_pcall(lua, 2, 0, 2);
+    kvc_sandbox_limits_stop(lua);
+    if (sandbox->limits.exceeded != KVC_SANDBOX_WITHIN_LIMITS) {
+        call.status = fail_limit(sandbox, diag);
+    } else if (status == LUA_ERRMEM) {
+        call.status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, sandbox->file, 0, "out of memory");
+    } else if (status != LUA_OK) {
+        call.status = fail_error(sandbox, diag);
+    }
+    lua_settop(lua, 1);
+    return call.status;
+}
+
 const char *kvc_sandbox_file(const struct kvc_sandbox *sandbox)
 {
     return sandbox->file;

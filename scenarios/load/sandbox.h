@@ -33,6 +33,12 @@ enum kvc_status kvc_sandbox_protect(struct kvc_sandbox *sandbox,
                                     enum kvc_status (*function)(struct lua_State *lua, void *data),
                                     void *data, struct kvc_diag *diag);
 
+/* Like kvc_sandbox_protect, but the function may run Lua code, and an error of that code is reported with its
+ * line. Every call has the script's limit on instructions, and all calls together that on processor time. */
+enum kvc_status kvc_sandbox_call(struct kvc_sandbox *sandbox,
+                                 enum kvc_status (*function)(struct lua_State *lua, void *data), void *data,
+                                 struct kvc_diag *diag);
+
 const char *kvc_sandbox_file(const struct kvc_sandbox *sandbox);
 
 /* Returns the text of the file and its length. */

@@ -90,7 +90,7 @@ static void count_hook(lua_State *lua, lua_Debug *frame)
     if (limits->instructions > KVC_SANDBOX_INSTRUCTIONS_MAX) {
         kvc_sandbox_limits_raise(lua, KVC_SANDBOX_INSTRUCTIONS);
     }
-    if (thread_seconds() - limits->start_s > KVC_SANDBOX_SECONDS_MAX) {
+    if (limits->used_s + thread_seconds() - limits->start_s > KVC_SANDBOX_SECONDS_MAX) {
         kvc_sandbox_limits_raise(lua, KVC_SANDBOX_SECONDS);
     }
     if (limits->exceeded != KVC_SANDBOX_WITHIN_LIMITS) {
@@ -104,7 +104,17 @@ void kvc_sandbox_limits_start(lua_State *lua)
     lua_sethook(lua, count_hook, LUA_MASKCOUNT, HOOK_EVERY);
 }
 
+void kvc_sandbox_limits_resume(lua_State *lua)
+{
+    kvc_sandbox_limits_of(lua)->instructions = 0;
+    kvc_sandbox_limits_start(lua);
+}
+
 void kvc_sandbox_limits_stop(lua_State *lua)
 {
+    struct kvc_sandbox_limits *limits = kvc_sandbox_limits_of(lua);
+    if (lua_gethook(lua) != NULL) {
+        limits->used_s += thread_seconds() - limits->start_s;
+    }
     lua_sethook(lua, NULL, 0, 0);
 }

@@ -34,7 +34,8 @@ struct kvc_sandbox_limits {
     size_t used_max;
     size_t failed; /* Size of the last refused request [bytes]; Lua collects garbage and retries it once. */
     uint64_t instructions;            /* Executed so far. */
-    double start_s;                   /* Processor time of this thread when the script started [s]. */
+    double start_s;                   /* Processor time of this thread when it began to count [s]. */
+    double used_s;                    /* Processor time of the script before that [s]. */
     enum kvc_sandbox_limit exceeded;  /* The first limit that was exceeded. */
     int line;                         /* Line of that limit or of the error; 0 when unknown. */
     int trace[KVC_SANDBOX_TRACE_MAX]; /* Lines of the callers, innermost first. */
@@ -55,6 +56,9 @@ void kvc_sandbox_limits_note_lines(struct kvc_sandbox_limits *limits);
 
 /* Starts the clock and counts instructions from now on. */
 void kvc_sandbox_limits_start(lua_State *lua);
+
+/* Goes on after a stop: the instructions count from 0, the time goes on. */
+void kvc_sandbox_limits_resume(lua_State *lua);
 
 /* Stops counting. */
 void kvc_sandbox_limits_stop(lua_State *lua);

@@ -190,11 +190,15 @@ static void add_axis(struct kvc_sweep *sweep, const char *path, uint32_t count, 
 {
     sweep->axis = realloc(sweep->axis, (sweep->count + 1) * sizeof(*sweep->axis));
     struct kvc_sweep_axis *axis = &sweep->axis[sweep->count++];
+    *axis = (struct kvc_sweep_axis){.count = count};
     snprintf(axis->path, sizeof(axis->path), "%s", path);
-    axis->count = count;
     axis->value = calloc(count, sizeof(*axis->value));
+    axis->numeric = true;
     for (uint32_t i = 0; i < count; i++) {
-        snprintf(axis->value[i], sizeof(axis->value[i]), "%s", values[i]);
+        struct kvc_sweep_value *value = &axis->value[i];
+        snprintf(value->label, sizeof(value->label), "%s", values[i]);
+        value->number = strtod(values[i], NULL);
+        kvc_overrides_add(&value->set, path, values[i], NULL);
     }
 }
 

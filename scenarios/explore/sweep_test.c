@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "scenarios/run/store_fixture.h"
-#include "scenarios/run/sweep.h"
+#include "scenarios/explore/sweep.h"
 
 static char folder[64];
 
@@ -39,7 +39,7 @@ static struct kvc_sweep_done sweep(struct kvc_sweep_options task)
     struct kvc_sweep_done done;
     struct kvc_diag diag = {0};
     task.path = "fake.lua";
-    task.load = kvc_fake_load;
+    task.load = task.load_point = kvc_fake_load;
     task.folder = folder;
     cr_assert_eq(kvc_sweep_run(&task, &done, &diag), KVC_OK, "%s", diag.message);
     return done;
@@ -132,8 +132,12 @@ Test(sweep, a_failing_point_leaves_no_table_and_no_partial_files)
     struct kvc_sweep_done done;
     char path[128], command[256];
     cr_assert_eq(kvc_overrides_add(&set, "system.accident", "1", &diag), KVC_OK);
-    const struct kvc_sweep_options task = {
-        .path = "fake.lua", .set = &set, .load = kvc_fake_load, .folder = folder, .jobs = 2};
+    const struct kvc_sweep_options task = {.path = "fake.lua",
+                                           .set = &set,
+                                           .load = kvc_fake_load,
+                                           .load_point = kvc_fake_load,
+                                           .folder = folder,
+                                           .jobs = 2};
     cr_assert_eq(kvc_sweep_run(&task, &done, &diag), KVC_ERR_RUNTIME);
     cr_assert_not_null(strstr(diag.message, "replica 1 crashed"), "%s", diag.message);
     snprintf(path, sizeof(path), "%s/sweep.csv", folder);
@@ -147,8 +151,11 @@ Test(sweep, a_folder_that_cannot_be_written_is_told_before_the_work)
 {
     struct kvc_diag diag = {0};
     struct kvc_sweep_done done;
-    const struct kvc_sweep_options task = {
-        .path = "fake.lua", .load = kvc_fake_load, .folder = "/proc/nowhere", .jobs = 1};
+    const struct kvc_sweep_options task = {.path = "fake.lua",
+                                           .load = kvc_fake_load,
+                                           .load_point = kvc_fake_load,
+                                           .folder = "/proc/nowhere",
+                                           .jobs = 1};
     cr_assert_eq(kvc_sweep_run(&task, &done, &diag), KVC_ERR_SCENARIO);
     cr_assert_str_eq(diag.file, "/proc/nowhere/points");
 }

@@ -6,8 +6,8 @@
  * document that the same version of kvcast wrote for the same parameters is kept, so that an interrupted
  * sweep continues where it stopped. At the end FOLDER/sweep.csv has one row per point. The contents of trace
  * files are not compared: remove the points after changing a trace. */
-#ifndef KVC_SCENARIOS_RUN_SWEEP_H
-#define KVC_SCENARIOS_RUN_SWEEP_H
+#ifndef KVC_SCENARIOS_EXPLORE_SWEEP_H
+#define KVC_SCENARIOS_EXPLORE_SWEEP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,8 +16,6 @@
 #include "scenarios/load/load.h"
 #include "sim/base/diag.h"
 
-enum { KVC_SWEEP_POINTS_MAX = 9999 };
-
 typedef enum kvc_status kvc_load_fn(const char *path, const struct kvc_overrides *set,
                                     struct kvc_loaded **out, struct kvc_diag *diag);
 
@@ -25,6 +23,7 @@ struct kvc_sweep_options {
     const char *path;                /* Path of the scenario. */
     const struct kvc_overrides *set; /* The user's overrides, which come before the point's values. */
     kvc_load_fn *load;               /* kvc_scenario_load, or its substitute in a test. */
+    kvc_load_fn *load_point;         /* kvc_scenario_load_point, or its substitute in a test. */
     const char *folder;
     bool predict;  /* Evaluate the closed form instead of simulating. */
     uint32_t jobs; /* Points that run at the same time; 0 for one per processor. */

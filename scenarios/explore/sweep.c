@@ -1,10 +1,11 @@
-#include "scenarios/run/sweep.h"
+#include "scenarios/explore/sweep.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenarios/explore/space.h"
 #include "scenarios/output/folder.h"
 #include "scenarios/output/json.h"
 #include "sim/base/partial_file.h"
@@ -22,6 +23,7 @@ struct point {
 struct sweep_run {
     const struct kvc_sweep_options *task;
     struct kvc_loaded *base; /* The scenario without the values of a point; it has the axes. */
+    struct kvc_space *space;
     struct point *points;
     uint32_t count;
     uint32_t *due; /* Points without a document. */
@@ -34,53 +36,28 @@ static const char *command_of(const struct kvc_sweep_options *task)
     return task->predict ? "predict" : "run";
 }
 
-/* Returns the value of an axis at a point. The number of a point has one digit per axis, the last axis being
- * the least significant. */
-static const char *value_of(const struct kvc_sweep *sweep, uint32_t point, uint32_t axis)
-{
-    for (uint32_t i = sweep->count - 1; i > axis; i--) {
-        point /= sweep->axis[i].count;
-    }
-    return sweep->axis[axis].value[point % sweep->axis[axis].count];
-}
-
 static enum kvc_status load_point(const struct sweep_run *run, uint32_t point, struct kvc_loaded **out,
                                   struct kvc_diag *diag)
 {
-    const struct kvc_overrides *set = run->task->set;
-    const struct kvc_sweep *sweep = &run->base->sweep;
     struct kvc_overrides overrides = {0};
-    enum kvc_status status = KVC_OK;
-    for (uint32_t i = 0; set != NULL && i < set->count && status == KVC_OK; i++) {
-        status = kvc_overrides_add(&overrides, set->entry[i].path, set->entry[i].value, diag);
-    }
-    for (uint32_t i = 0; i < sweep->count && status == KVC_OK; i++) {
-        status = kvc_overrides_add(&overrides, sweep->axis[i].path, value_of(sweep, point, i), diag);
+    enum kvc_status status = kvc_overrides_join(&overrides, run->task->set, diag);
+    if (status == KVC_OK) {
+        status = kvc_space_set(run->space, point, &overrides, diag);
     }
     if (status == KVC_OK) {
-        status = run->task->load(run->task->path, &overrides, out, diag);
+        status = run->task->load_point(run->task->path, &overrides, out, diag);
     }
     kvc_overrides_clear(&overrides);
     return status;
 }
 
-static enum kvc_status count_points(struct sweep_run *run, struct kvc_diag *diag)
+static enum kvc_status make_points(struct sweep_run *run, struct kvc_diag *diag)
 {
-    const struct kvc_sweep *sweep = &run->base->sweep;
-    uint64_t count = 1;
-    if (sweep->count == 0) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, run->task->path, 0,
-                                "the scenario has no sweep table, such as "
-                                "sweep = { [\"workload.set\"] = { 0.05, 0.5 } }");
+    enum kvc_status status = kvc_space_create(run->base, &run->space, diag);
+    if (status != KVC_OK) {
+        return status;
     }
-    for (uint32_t i = 0; i < sweep->count; i++) {
-        count *= sweep->axis[i].count;
-        if (count > KVC_SWEEP_POINTS_MAX) {
-            return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, run->task->path, 0,
-                                    "the sweep has more points than the limit of %d", KVC_SWEEP_POINTS_MAX);
-        }
-    }
-    run->count = (uint32_t)count;
+    run->count = run->space->points;
     run->points = calloc(run->count, sizeof(*run->points));
     run->due = calloc(run->count, sizeof(*run->due));
     if (run->points == NULL || run->due == NULL) {
@@ -192,8 +169,10 @@ static enum kvc_status write_table(const struct sweep_run *run, struct kvc_diag 
     enum kvc_status status = kvc_partial_file_open(&partial, path, diag);
     for (uint32_t i = 0; i < run->count && status == KVC_OK; i++) {
         status = kvc_sweep_table_add(&table, run->points[i].path, diag);
+        uint32_t value[KVC_SWEEP_AXES_MAX];
+        kvc_space_point(run->space, i, value);
         for (uint32_t axis = 0; axis < sweep->count && status == KVC_OK; axis++) {
-            kvc_sweep_table_value(&table, axis, value_of(sweep, i, axis));
+            kvc_sweep_table_value(&table, axis, run->space->axis[axis].value[value[axis]].label);
         }
     }
     if (status == KVC_OK) {
@@ -238,7 +217,7 @@ enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_s
     *done = (struct kvc_sweep_done){0};
     enum kvc_status status = task->load(task->path, task->set, &run.base, diag);
     if (status == KVC_OK) {
-        status = count_points(&run, diag);
+        status = make_points(&run, diag);
     }
     if (status == KVC_OK) {
         status = make_folder(task, diag);
@@ -255,6 +234,7 @@ enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_s
     if (status == KVC_OK) {
         *done = (struct kvc_sweep_done){.points = run.count, .kept = run.count - run.due_count};
     }
+    kvc_space_free(run.space);
     kvc_loaded_free(run.base);
     free(run.points);
     free(run.due);
