@@ -82,7 +82,7 @@ static const struct topic sections[] = {
     {"workload.dist", "popularity of keys as a table", &kvc_dist_option_table, NULL, 0},
     {"workload.arrival", "when requests come; one kind at a time", &kvc_arrival_option_table, NULL, 0},
     {"workload.arrival.curve", "points of a rate curve", &kvc_rate_curve_option_table, NULL, 0},
-    {"slo", "section of a scenario: objectives, which nothing uses yet", &kvc_slo_option_table, NULL, 0},
+    {"slo", "section of a scenario: service-level objectives; every answer says which are met", &kvc_slo_option_table, NULL, 0},
 };
 
 enum { SECTIONS = sizeof(sections) / sizeof(*sections) };

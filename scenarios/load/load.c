@@ -134,6 +134,40 @@ static enum kvc_status resolve_and_check(const struct kvc_decoder *decoder)
     return KVC_OK;
 }
 
+/* Whether the sweep sets the load of its points. */
+static bool sweeps_load(const struct kvc_sweep *sweep)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < sweep->count && !found; i++) {
+        found = strncmp(sweep->axis[i].path, "workload", 8) == 0;
+    }
+    return found;
+}
+
+/* Under saturation the latency is that of queues that clients keep full. It says nothing about an objective.
+ */
+static enum kvc_status check_slo(const struct kvc_decoder *decoder)
+{
+    const struct kvc_loaded *loaded = decoder->loaded;
+    const struct kvc_slo *slo = &loaded->slo;
+    const char *key = !isnan(slo->p50_ns)    ? "p50"
+                      : !isnan(slo->p95_ns)  ? "p95"
+                      : !isnan(slo->p99_ns)  ? "p99"
+                      : !isnan(slo->p999_ns) ? "p999"
+                                             : NULL;
+    char path[KVC_PATH_MAX];
+    if (key == NULL || loaded->scenario.workload.arrival != KVC_ARRIVAL_SATURATE ||
+        sweeps_load(&loaded->sweep)) {
+        return KVC_OK;
+    }
+    kvc_decode_join(path, "slo", key);
+    return kvc_decode_fail(decoder, path,
+                           "%s: found an objective for the latency without a load, allowed: one with a load "
+                           "such as workload.arrival = { poisson_mops = 80 }, because clients that saturate "
+                           "the store keep its queues full",
+                           path);
+}
+
 /* Says which number the value is, as the scenario resolves it: a size of 8 is one of 8 bytes. `trial` is NULL
  * if the value does not stand on its own. */
 static void resolve_number(const struct kvc_loaded *trial, struct kvc_sweep_axis *axis,
@@ -238,6 +272,9 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
     }
     if (status == KVC_OK) {
         status = resolve_and_check(decoder);
+    }
+    if (status == KVC_OK) {
+        status = check_slo(decoder);
     }
     if (status == KVC_OK) {
         status = check_sweep(decoder, &decoder->loaded->sweep);

@@ -100,11 +100,18 @@ struct kvc_sweep {
 /* Frees the values of an axis. */
 void kvc_sweep_axis_free(struct kvc_sweep_axis *axis);
 
-/* The service-level objective of a scenario; NaN: not set. The loader reads it, but nothing uses it yet. */
+/* The service-level objective of a scenario; NaN: not set. scenarios/output/verdict.h judges answers by it.
+ */
 struct kvc_slo {
-    double p50_ns, p95_ns, p99_ns;
-    double mops;
+    double p50_ns, p95_ns, p99_ns, p999_ns; /* Percentiles of the latency, at most. */
+    double mops;                            /* Throughput, at least [million/s]. */
+    double hit_frac;                        /* Hit ratio of GETs, at least. */
+    double watts;                           /* Mean power of the cluster, at most [W]. */
+    double price_usd;                       /* Price of the cluster, at most [US dollars]. */
 };
+
+/* No objective. */
+extern const struct kvc_slo kvc_slo_none;
 
 /* A scenario as it was loaded. */
 struct kvc_loaded {

@@ -74,9 +74,11 @@ enum kvc_status kvc_load_run(const struct kvc_decoder *decoder, int root, struct
     return KVC_OK;
 }
 
+const struct kvc_slo kvc_slo_none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+
 enum kvc_status kvc_load_slo(const struct kvc_decoder *decoder, int root, struct kvc_slo *slo)
 {
-    *slo = (struct kvc_slo){NAN, NAN, NAN, NAN};
+    *slo = kvc_slo_none;
     enum kvc_status status = kvc_load_push_section(decoder, root, "slo");
     if (status == KVC_OK) {
         status = kvc_decode_table(

@@ -216,3 +216,15 @@ Test(load, refuses_too_long_a_path)
     cr_expect_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_ERR_SCENARIO);
     cr_expect(strstr(diag.message, "is longer than 255 bytes") != NULL, "%s", diag.message);
 }
+
+Test(load, an_objective_for_the_latency_needs_a_load)
+{
+    kvc_test_refuses_line("slo = { mops = 100, p99 = '1ms' }",
+                          "slo.p99: found an objective for the latency without");
+    kvc_loaded_free(
+        kvc_test_accepts("return { system = { kind = 'megakv' }, slo = { mops = 100, hit = 0.9 } }", NULL));
+    kvc_loaded_free(kvc_test_accepts("return { system = { kind = 'megakv' }, slo = { p99 = '1ms' },\n"
+                                     "  sweep = { ['workload.arrival.poisson_mops'] = { 40, 80 } } }",
+                                     NULL));
+    kvc_test_refuses_line("slo = { hit = 95 }", "slo.hit: found 95");
+}

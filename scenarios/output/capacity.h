@@ -17,6 +17,7 @@
 
 #include "scenarios/load/load.h"
 #include "sim/base/diag.h"
+#include "scenarios/output/verdict.h"
 #include "sim/metrics/result.h"
 #include "sim/metrics/statistics.h"
 
@@ -80,6 +81,10 @@ struct kvc_capacity_report {
 
 /* Returns why the closed form has no capacity, as a sentence, or NULL if it has one. */
 const char *kvc_capacity_closed_form_note(const struct kvc_capacity *capacity);
+
+/* Judges the scenario's objectives at the highest load that is served. A capacity knows neither hit ratio nor
+ * watts. */
+struct kvc_slo_verdict kvc_capacity_verdict(const struct kvc_capacity_report *report);
 
 /* Frees the points, not the struct. */
 void kvc_capacity_free(struct kvc_capacity *capacity);

@@ -123,6 +123,11 @@ static json_t *document(const struct kvc_capacity_report *report)
     json_object_set_new(object, "latency_bound", latency_bound(&capacity->bounds));
     json_object_set_new(object, "precision_frac", kvc_json_number(capacity->bounds.precision_frac));
     json_object_set_new(object, "bottleneck", bottleneck(capacity));
+    const struct kvc_slo_verdict verdict = kvc_capacity_verdict(report);
+    json_t *slo = kvc_slo_verdict_json(&verdict);
+    if (slo != NULL) {
+        json_object_set_new(object, "slo", slo);
+    }
     json_object_set_new(object, "points", points(capacity));
     json_object_set_new(object, "notes", notes(report));
     json_object_set_new(object, "parameters", kvc_json_values(&report->loaded->parameters));

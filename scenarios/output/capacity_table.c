@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "models/model.h"
+#include "models/price.h"
 #include "scenarios/output/capacity.h"
 
 const char *const kvc_capacity_latency_names[] = {"mean", "p50", "p95", "p99", "p999", NULL};
@@ -17,6 +18,23 @@ void kvc_capacity_free(struct kvc_capacity *capacity)
     free(capacity->point);
     capacity->point = NULL;
     capacity->count = 0;
+}
+
+struct kvc_slo_verdict kvc_capacity_verdict(const struct kvc_capacity_report *report)
+{
+    const struct kvc_capacity_point *point = &report->capacity->point[report->capacity->best];
+    const struct kvc_slo_values values = {
+        .value = {[KVC_OBJECTIVE_P50] = point->latency[KVC_CAPACITY_P50].mean,
+                  [KVC_OBJECTIVE_P95] = point->latency[KVC_CAPACITY_P95].mean,
+                  [KVC_OBJECTIVE_P99] = point->latency[KVC_CAPACITY_P99].mean,
+                  [KVC_OBJECTIVE_P999] = point->latency[KVC_CAPACITY_P999].mean,
+                  [KVC_OBJECTIVE_MOPS] = report->capacity->mean_mops,
+                  [KVC_OBJECTIVE_HIT] = NAN,
+                  [KVC_OBJECTIVE_WATTS] = NAN,
+                  [KVC_OBJECTIVE_PRICE] = isnan(report->loaded->slo.price_usd)
+                                              ? NAN
+                                              : kvc_scenario_price_usd(&report->loaded->scenario, NULL)}};
+    return kvc_slo_verdict_of(&report->loaded->slo, &values);
 }
 
 const char *kvc_capacity_closed_form_note(const struct kvc_capacity *capacity)
@@ -160,5 +178,7 @@ void kvc_capacity_write_table(const struct kvc_capacity_report *report, bool col
         heading(&table, "bottleneck");
         fprintf(out, "at %g Mops: %s\n", best->offered_mops, best->bottleneck_why);
     }
+    const struct kvc_slo_verdict verdict = kvc_capacity_verdict(report);
+    kvc_slo_verdict_write(&verdict, "slo", table.warn, table.plain, out);
     write_points(&table, capacity);
 }

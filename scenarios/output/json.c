@@ -1,5 +1,6 @@
 #include "scenarios/output/json.h"
 #include "scenarios/output/json_value.h"
+#include "scenarios/output/verdict.h"
 #include "sim/base/version.h"
 
 #include <errno.h>
@@ -303,6 +304,17 @@ static json_t *energy(const struct kvc_outcome *outcome)
     return object;
 }
 
+/* Adds the verdict if the scenario states an objective. */
+static void set_slo(json_t *object, const struct kvc_report *report)
+{
+    const struct kvc_slo_values values = kvc_slo_values_of(report->loaded, report->outcome);
+    const struct kvc_slo_verdict verdict = kvc_slo_verdict_of(&report->loaded->slo, &values);
+    json_t *slo = kvc_slo_verdict_json(&verdict);
+    if (slo != NULL) {
+        json_object_set_new(object, "slo", slo);
+    }
+}
+
 static json_t *notes(const struct kvc_report *report)
 {
     const struct kvc_result *result = &report->outcome->result;
@@ -357,6 +369,7 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "devices", devices(report->outcome));
     json_object_set_new(object, "bottleneck", bottleneck(report->outcome));
     json_object_set_new(object, "energy", energy(report->outcome));
+    set_slo(object, report);
     json_object_set_new(object, "kernel", metrics(&result->kernel));
     json_object_set_new(object, "kernel_ci95", half_widths(report->outcome, "kernel", &result->kernel));
     json_object_set_new(object, "model", metrics(&result->model));

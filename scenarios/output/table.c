@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "models/model.h"
+#include "scenarios/output/verdict.h"
 
 struct table {
     FILE *out;
@@ -279,6 +280,16 @@ static void write_power(const struct table *table, const struct kvc_outcome *out
     write_kinds(table, result);
 }
 
+static void write_slo(const struct table *table, const struct kvc_report *report)
+{
+    const struct kvc_slo_values values = kvc_slo_values_of(report->loaded, report->outcome);
+    const struct kvc_slo_verdict verdict = kvc_slo_verdict_of(&report->loaded->slo, &values);
+    if (verdict.count > 0) {
+        fputc('\n', table->out);
+    }
+    kvc_slo_verdict_write(&verdict, "slo", table->warn, table->plain, table->out);
+}
+
 /* `group` is the metrics' group among the values of the outcome. */
 static void write_metrics(const struct table *table, const char *name, const char *group,
                           const struct kvc_metrics *metrics, const struct kvc_outcome *outcome)
@@ -336,6 +347,7 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
     write_stages(&table, report->outcome);
     write_bottleneck(&table, report->outcome);
     write_power(&table, report->outcome);
+    write_slo(&table, report);
     if (result->kernel.count + result->model.count > 0) {
         fputc('\n', out);
     }

@@ -109,6 +109,7 @@ struct kvc_loaded kvc_queue_loaded(struct kvc_queue *queue, double duration_ns)
                      .options = queue,
                      .cluster = {.nodes = 1},
                      .workload = {.arrival = KVC_ARRIVAL_SATURATE},
-                     .run = {.warmup_ns = -1, .duration_ns = duration_ns, .seed = 42, .replicas = 1}}};
+                     .run = {.warmup_ns = -1, .duration_ns = duration_ns, .seed = 42, .replicas = 1}},
+        .slo = kvc_slo_none};
     return loaded;
 }

@@ -180,6 +180,7 @@ struct kvc_loaded *kvc_fake_loaded(uint32_t replicas)
     loaded->scenario.cluster.nodes = 1;
     loaded->scenario.run.replicas = replicas;
     loaded->scenario.run.seed = 42;
+    loaded->slo = kvc_slo_none;
     add_parameter(&loaded->parameters, "system.share", "0.95", true, "scenario");
     add_parameter(&loaded->parameters, "system.cycle", "160us", false, "default");
     add_parameter(&loaded->provenance, "node.cpu.clock", "2.6GHz", false, "data sheet");

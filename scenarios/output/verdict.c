@@ -1,0 +1,152 @@
+#include "scenarios/output/verdict.h"
+
+#include <math.h>
+
+#include "models/price.h"
+#include "scenarios/output/json_value.h"
+
+const struct kvc_objective_kind kvc_objective_kinds[KVC_OBJECTIVES] = {
+    [KVC_OBJECTIVE_P50] = {"p50", "latency_p50_us", "p50 latency", "us", false},
+    [KVC_OBJECTIVE_P95] = {"p95", "latency_p95_us", "p95 latency", "us", false},
+    [KVC_OBJECTIVE_P99] = {"p99", "latency_p99_us", "p99 latency", "us", false},
+    [KVC_OBJECTIVE_P999] = {"p999", "latency_p999_us", "p99.9 latency", "us", false},
+    [KVC_OBJECTIVE_MOPS] = {"mops", "throughput_mops", "throughput", "Mops", true},
+    [KVC_OBJECTIVE_HIT] = {"hit", "hit_frac", "hit ratio", "", true},
+    [KVC_OBJECTIVE_WATTS] = {"watts", "watts_mean", "power", "W", false},
+    [KVC_OBJECTIVE_PRICE] = {"price", "price_usd", "price", "USD", false},
+};
+
+/* Returns the bound in the unit of the value; NaN: none. */
+static double bound_of(const struct kvc_slo *slo, enum kvc_objective objective)
+{
+    switch (objective) {
+    case KVC_OBJECTIVE_P50:
+        return slo->p50_ns * 1e-3;
+    case KVC_OBJECTIVE_P95:
+        return slo->p95_ns * 1e-3;
+    case KVC_OBJECTIVE_P99:
+        return slo->p99_ns * 1e-3;
+    case KVC_OBJECTIVE_P999:
+        return slo->p999_ns * 1e-3;
+    case KVC_OBJECTIVE_MOPS:
+        return slo->mops;
+    case KVC_OBJECTIVE_HIT:
+        return slo->hit_frac;
+    case KVC_OBJECTIVE_WATTS:
+        return slo->watts;
+    case KVC_OBJECTIVE_PRICE:
+        return slo->price_usd;
+    case KVC_OBJECTIVES:
+        break;
+    }
+    KVC_BUG("objective %d", (int)objective);
+}
+
+static struct kvc_judged judge(enum kvc_objective objective, double bound, double found)
+{
+    double distance = kvc_objective_kinds[objective].at_least ? found - bound : bound - found;
+    return (struct kvc_judged){.objective = objective,
+                               .bound = bound,
+                               .found = found,
+                               .state = isnan(found)   ? KVC_SLO_UNKNOWN
+                                        : distance < 0 ? KVC_SLO_MISSED
+                                                       : KVC_SLO_MET,
+                               .margin_frac = distance / bound};
+}
+
+struct kvc_slo_verdict kvc_slo_verdict_of(const struct kvc_slo *slo, const struct kvc_slo_values *values)
+{
+    struct kvc_slo_verdict verdict = {.state = KVC_SLO_MET};
+    for (enum kvc_objective i = 0; i < KVC_OBJECTIVES; i++) {
+        double bound = bound_of(slo, i);
+        if (isnan(bound)) {
+            continue;
+        }
+        struct kvc_judged judged = judge(i, bound, values->value[i]);
+        verdict.judged[verdict.count++] = judged;
+        if (judged.state == KVC_SLO_MISSED || verdict.state == KVC_SLO_MET) {
+            verdict.state = judged.state;
+        }
+    }
+    return verdict;
+}
+
+static double percentile_us(const struct kvc_result *result, double p)
+{
+    if (result->has_histogram) {
+        return result->latency.count > 0 ? kvc_histogram_percentile_ns(&result->latency, p) * 1e-3 : NAN;
+    }
+    return p == 0.95 ? result->latency_p95_us : NAN;
+}
+
+/* A closed form says the hit ratio as a metric of its model, where it knows it. */
+static double hit_frac(const struct kvc_outcome *outcome)
+{
+    double found = kvc_outcome_interval(outcome, "hit_frac").mean;
+    return isnan(found) ? kvc_metrics_get(&outcome->result.model, "hit_frac") : found;
+}
+
+struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome)
+{
+    const struct kvc_result *result = &outcome->result;
+    return (struct kvc_slo_values){
+        .value = {
+            [KVC_OBJECTIVE_P50] = percentile_us(result, 0.5),
+            [KVC_OBJECTIVE_P95] = percentile_us(result, 0.95),
+            [KVC_OBJECTIVE_P99] = percentile_us(result, 0.99),
+            [KVC_OBJECTIVE_P999] = percentile_us(result, 0.999),
+            [KVC_OBJECTIVE_MOPS] = kvc_outcome_interval(outcome, "throughput_mops").mean,
+            [KVC_OBJECTIVE_HIT] = hit_frac(outcome),
+            [KVC_OBJECTIVE_WATTS] = result->watts_mean > 0 ? result->watts_mean : NAN,
+            [KVC_OBJECTIVE_PRICE] =
+                isnan(loaded->slo.price_usd) ? NAN : kvc_scenario_price_usd(&loaded->scenario, NULL),
+        }};
+}
+
+static json_t *state_json(enum kvc_slo_state state)
+{
+    return state == KVC_SLO_UNKNOWN ? json_null() : json_boolean(state == KVC_SLO_MET);
+}
+
+json_t *kvc_slo_verdict_json(const struct kvc_slo_verdict *verdict)
+{
+    if (verdict->count == 0) {
+        return NULL;
+    }
+    json_t *object = json_object(), *objectives = json_array();
+    for (uint32_t i = 0; i < verdict->count; i++) {
+        const struct kvc_judged *judged = &verdict->judged[i];
+        const struct kvc_objective_kind *kind = &kvc_objective_kinds[judged->objective];
+        json_t *entry = json_object();
+        json_object_set_new(entry, "name", json_string(kind->name));
+        json_object_set_new(entry, kind->at_least ? "at_least" : "at_most", kvc_json_number(judged->bound));
+        json_object_set_new(entry, "found", kvc_json_number(judged->found));
+        json_object_set_new(entry, "met", state_json(judged->state));
+        json_object_set_new(entry, "margin_frac", kvc_json_number(judged->margin_frac));
+        json_array_append_new(objectives, entry);
+    }
+    json_object_set_new(object, "met", state_json(verdict->state));
+    json_object_set_new(object, "objectives", objectives);
+    return object;
+}
+
+void kvc_slo_verdict_write(const struct kvc_slo_verdict *verdict, const char *heading, const char *warn,
+                           const char *plain, FILE *out)
+{
+    for (uint32_t i = 0; i < verdict->count; i++) {
+        const struct kvc_judged *judged = &verdict->judged[i];
+        const struct kvc_objective_kind *kind = &kvc_objective_kinds[judged->objective];
+        bool met = judged->state == KVC_SLO_MET;
+        const char *space = kind->unit[0] != '\0' ? " " : "";
+        fprintf(out, "%-14s%s", i == 0 ? heading : "", met ? "" : warn);
+        if (judged->state == KVC_SLO_UNKNOWN) {
+            fprintf(out, "unknown: this answer has no %s, %s %.6g%s%s", kind->label,
+                    kind->at_least ? "at least" : "at most", judged->bound, space, kind->unit);
+        } else {
+            fprintf(out, "%s: %s %.6g%s%s, %s %.6g%s%s, margin %.1f %%", met ? "met" : "missed", kind->label,
+                    judged->found, space, kind->unit, kind->at_least ? "at least" : "at most", judged->bound,
+                    space, kind->unit, 100 * judged->margin_frac);
+        }
+        fprintf(out, "%s\n", met ? "" : plain);
+    }
+}

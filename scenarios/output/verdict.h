@@ -1,0 +1,77 @@
+/* The verdict on a service-level objective (SLO): which of the scenario's objectives an answer meets.
+ *
+ * Every objective bounds one value: latency percentiles, watts and price from above, throughput and hit ratio
+ * from below. Watts and price are those of the whole cluster. The margin is the distance from the bound
+ * relative to the bound, positive where the objective is met. An answer that does not know a value, such as a
+ * closed form a percentile, leaves the objective unknown. */
+#ifndef KVC_SCENARIOS_OUTPUT_VERDICT_H
+#define KVC_SCENARIOS_OUTPUT_VERDICT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/output/outcome.h"
+
+/* The objectives in the order of the option table. */
+enum kvc_objective {
+    KVC_OBJECTIVE_P50,
+    KVC_OBJECTIVE_P95,
+    KVC_OBJECTIVE_P99,
+    KVC_OBJECTIVE_P999,
+    KVC_OBJECTIVE_MOPS,
+    KVC_OBJECTIVE_HIT,
+    KVC_OBJECTIVE_WATTS,
+    KVC_OBJECTIVE_PRICE,
+    KVC_OBJECTIVES,
+};
+
+/* Names and units of the values, by enum kvc_objective: "latency_p99_us", "us". */
+struct kvc_objective_kind {
+    const char *key;   /* In the scenario: "p99". */
+    const char *name;  /* Of the value; ends in the unit. */
+    const char *label; /* In tables: "p99 latency". */
+    const char *unit;  /* In tables. */
+    bool at_least;     /* A bound from below. */
+};
+extern const struct kvc_objective_kind kvc_objective_kinds[KVC_OBJECTIVES];
+
+/* What an answer says about the bounded values, by enum kvc_objective and in the unit of its name; NaN:
+ * unknown. */
+struct kvc_slo_values {
+    double value[KVC_OBJECTIVES];
+};
+
+enum kvc_slo_state { KVC_SLO_UNKNOWN, KVC_SLO_MET, KVC_SLO_MISSED };
+
+/* The verdict on one objective. */
+struct kvc_judged {
+    enum kvc_objective objective;
+    double bound, found; /* In the unit of the value. */
+    enum kvc_slo_state state;
+    double margin_frac; /* NaN: unknown. */
+};
+
+struct kvc_slo_verdict {
+    uint32_t count; /* Objectives that the scenario states. */
+    struct kvc_judged judged[KVC_OBJECTIVES];
+    enum kvc_slo_state state; /* Missed if one is missed; else unknown if one is unknown; else met. */
+};
+
+/* Judges an answer. */
+struct kvc_slo_verdict kvc_slo_verdict_of(const struct kvc_slo *slo, const struct kvc_slo_values *values);
+
+/* Returns what an outcome of `loaded` says about the bounded values. */
+struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome);
+
+/* Returns the member `slo` of a result document, or NULL if the scenario states no objective. */
+json_t *kvc_slo_verdict_json(const struct kvc_slo_verdict *verdict);
+
+/* Writes a line for each objective, the first one after `heading`; nothing if there is none. Objectives that
+ * are not met stand between the terminal escapes `warn` and `plain`. */
+void kvc_slo_verdict_write(const struct kvc_slo_verdict *verdict, const char *heading, const char *warn,
+                           const char *plain, FILE *out);
+
+#endif

@@ -1,0 +1,74 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/output/verdict.h"
+
+static struct kvc_slo_values known(void)
+{
+    return (struct kvc_slo_values){.value = {100, 200, 300, 400, 80, 0.9, 500, 20000}};
+}
+
+Test(verdict, judges_each_objective_with_its_margin)
+{
+    struct kvc_slo slo = kvc_slo_none;
+    const struct kvc_slo_values values = known();
+    slo.p99_ns = 400e3;
+    slo.mops = 100;
+    slo.price_usd = 20000;
+    struct kvc_slo_verdict verdict = kvc_slo_verdict_of(&slo, &values);
+    cr_assert_eq(verdict.count, 3);
+    cr_expect_eq(verdict.state, KVC_SLO_MISSED);
+    cr_expect_eq(verdict.judged[0].state, KVC_SLO_MET);
+    cr_expect_float_eq(verdict.judged[0].margin_frac, 0.25, 1e-12);
+    cr_expect_eq(verdict.judged[1].state, KVC_SLO_MISSED);
+    cr_expect_float_eq(verdict.judged[1].margin_frac, -0.2, 1e-12);
+    cr_expect_eq(verdict.judged[2].state, KVC_SLO_MET, "the bound itself is allowed");
+    cr_expect_eq(verdict.judged[2].margin_frac, 0);
+}
+
+Test(verdict, what_an_answer_does_not_know_is_not_met)
+{
+    struct kvc_slo slo = kvc_slo_none;
+    struct kvc_slo_values values = known();
+    slo.p50_ns = slo.p95_ns = slo.p99_ns = slo.p999_ns = 1e6;
+    slo.mops = 1;
+    slo.hit_frac = 0.5;
+    slo.watts = 1000;
+    cr_expect_eq(kvc_slo_verdict_of(&slo, &values).state, KVC_SLO_MET);
+    values.value[KVC_OBJECTIVE_WATTS] = NAN;
+    struct kvc_slo_verdict verdict = kvc_slo_verdict_of(&slo, &values);
+    cr_expect_eq(verdict.state, KVC_SLO_UNKNOWN);
+    cr_expect_eq(verdict.judged[6].state, KVC_SLO_UNKNOWN);
+    values.value[KVC_OBJECTIVE_HIT] = 0.4;
+    cr_expect_eq(kvc_slo_verdict_of(&slo, &values).state, KVC_SLO_MISSED, "one missed objective decides");
+}
+
+Test(verdict, says_it_in_json_and_in_words)
+{
+    struct kvc_slo slo = kvc_slo_none;
+    struct kvc_slo_values values = known();
+    struct kvc_slo_verdict verdict = kvc_slo_verdict_of(&slo, &values);
+    cr_expect_null(kvc_slo_verdict_json(&verdict));
+    slo.hit_frac = 0.95;
+    slo.p999_ns = 500e3;
+    values.value[KVC_OBJECTIVE_P999] = NAN;
+    verdict = kvc_slo_verdict_of(&slo, &values);
+    json_t *json = kvc_slo_verdict_json(&verdict);
+    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6)), *words = NULL;
+    cr_expect_str_eq(text, "{\"met\":false,\"objectives\":["
+                           "{\"name\":\"latency_p999_us\",\"at_most\":500.0,\"found\":null,\"met\":null,"
+                           "\"margin_frac\":null},"
+                           "{\"name\":\"hit_frac\",\"at_least\":0.95,\"found\":0.9,\"met\":false,"
+                           "\"margin_frac\":-0.0526316}]}");
+    size_t bytes;
+    FILE *out = open_memstream(&words, &bytes);
+    kvc_slo_verdict_write(&verdict, "slo", "!", "", out);
+    fclose(out);
+    cr_expect_str_eq(words, "slo           !unknown: this answer has no p99.9 latency, at most 500 us\n"
+                            "              !missed: hit ratio 0.9, at least 0.95, margin -5.3 %\n");
+    free(words);
+    free(text);
+    json_decref(json);
+}
