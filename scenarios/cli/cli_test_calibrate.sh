@@ -13,7 +13,7 @@ grep -q '"node.megakv_costs.base": "machine.lua"' calibrated.json && grep -qE '"
     fail "a calibrated machine is of no use"
 grep -qE '^    core_speed = \{ [0-9.]+, source = |^-- cpu.core_speed is not known: cores share' machine.lua ||
     fail "calibrate measured no speed of the cores"
-times() { sed -n "/^    $1 = {/,/^    },/p" machine.lua | grep -oE 'time = "[^"]*"' | cut -d '"' -f 2; } # CURVE
+times() { sed -n "/^    $1 = {/,/^    },/p" machine.lua | grep -oE 'time = \{ "[^"]*"' | cut -d '"' -f 2; } # CURVE
 # Every curve that the model asks for is in the file, each with points of more than one size and with times that are not negative.
 for curve in receive write evict evict_half_marked pass mix read read_checked read_half_marked read_marked \
     read_half_missed read_slowest compare search search_miss search_half_missed insert replace insert_half_replaced erase \
@@ -37,8 +37,8 @@ senders() { # MACHINE API: prints the senders' limit
 }
 # How much faster getk is than get is noise where times are as short as in a quick calibration, so the rates are compared with
 # given times. A profile without the curve charges both the same.
-sed -E '/^    compare = \{/,/^    \},/s/time = "[^"]*"/time = "40ns"/
-        /^    read(_[a-z]+)* = \{/,/^    \},/s/time = "[^"]*"/time = "100ns"/' machine.lua >given.lua
+sed -E '/^    compare = \{/,/^    \},/s/time = \{ [^}]*\}/time = "40ns"/
+        /^    read(_[a-z]+)* = \{/,/^    \},/s/time = \{ [^}]*\}/time = "100ns"/' machine.lua >given.lua
 sed '/^    compare = /,/^    },/d' given.lua >keyless.lua
 get=$(senders given.lua get) getk=$(senders given.lua getk)
 awk -v a="$get" -v b="$getk" 'BEGIN { exit !(a > 0 && b > 1.1 * a) }' || fail "get $get Mops, getk $getk Mops"
@@ -54,7 +54,7 @@ sed '/^    search_miss = /,/^    },/d' machine.lua >lawless.lua
 expect 2 'lawless.lua:[0-9]*: megakv_costs.search_miss is missing' "$kvcast" check good.lua --set node.machine=lawless.lua
 sed '/^    erase_half_missed = /,/^    },/d' machine.lua >halfless.lua
 expect 2 'halfless.lua:[0-9]*: megakv_costs.erase_half_missed is missing' "$kvcast" check good.lua --set node.machine=halfless.lua
-sed '0,/time = "/s//time = "-/' machine.lua >timeless.lua
+sed '0,/time = { "/s//time = { "-/' machine.lua >timeless.lua
 expect 2 'timeless.lua:[0-9]*: megakv_costs.receive.1.time: found "-' "$kvcast" check good.lua --set node.machine=timeless.lua
 expect 2 'tesla-k40c.lua:[0-9]*: kind: found "gpu", allowed: a profile of kind "machine"' \
     "$kvcast" check good.lua --set node.machine=tesla-k40c

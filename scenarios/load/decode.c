@@ -1,5 +1,7 @@
 #include "scenarios/load/decode.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,10 +51,10 @@ static void forget_below(struct kvc_parameters *list, const char *path)
     list->count = kept;
 }
 
-enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char *path, const char *value,
-                                  bool bare, const char *source, bool hardware)
+static enum kvc_status record(const struct kvc_decoder *decoder, const char *path, const char *value,
+                              bool bare, const char *source, bool hardware, const struct kvc_bounds *interval)
 {
-    struct kvc_parameter parameter = {.bare = bare};
+    struct kvc_parameter parameter = {.bare = bare, .interval = *interval};
     kvc_decode_join(parameter.path, decoder->prefix, path);
     parameter.path_hash = kvc_name_hash(parameter.path);
     snprintf(parameter.value, sizeof(parameter.value), "%s", value);
@@ -64,29 +66,96 @@ enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char 
     return KVC_OK;
 }
 
-/* Replaces { value, source = "..." } at the top of the stack by the value. */
+enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char *path, const char *value,
+                                  bool bare, const char *source, bool hardware)
+{
+    return record(decoder, path, value, bare, source, hardware, &(struct kvc_bounds){NAN, NAN});
+}
+
+static const char sourced_form[] =
+    "{ value, source = \"...\" }, and for a measured number low and high, the ends "
+    "of its 95 % interval";
+
+/* Reads `low` or `high` of the table at the index, in the unit of the value; NaN if it is absent. Unlike the
+ * value, the end of an interval may lie beyond the range of the option. */
+static enum kvc_status decode_bound(const struct kvc_decoder *decoder, const char *path, int index,
+                                    const char *name, const struct kvc_option *row, double *bound)
+{
+    struct kvc_option unlimited = *row;
+    lua_State *lua = decoder->lua;
+    char bound_path[KVC_PATH_MAX];
+    unlimited.type = KVC_OPTION_REAL;
+    unlimited.min = -DBL_MAX;
+    unlimited.max = DBL_MAX;
+    unlimited.auto_word = NULL;
+    *bound = NAN;
+    kvc_decode_join(bound_path, path, name);
+    lua_pushstring(lua, name);
+    enum kvc_status status = lua_rawget(lua, index) != LUA_TNIL
+                                 ? kvc_decode_scalar(decoder, bound_path, &unlimited, bound)
+                                 : KVC_OK;
+    if (status == KVC_OK) {
+        lua_pop(lua, 1);
+    }
+    return status;
+}
+
+/* Reads the 95 % interval of the table at the index. */
+static enum kvc_status decode_interval(const struct kvc_decoder *decoder, const char *path, int index,
+                                       const struct kvc_option *row, struct kvc_bounds *interval)
+{
+    bool is_number = row->type == KVC_OPTION_REAL || row->type == KVC_OPTION_COUNT;
+    bool has_low = kvc_decode_has(decoder->lua, index, "low");
+    if (!is_number || has_low != kvc_decode_has(decoder->lua, index, "high")) {
+        return is_number || has_low
+                   ? kvc_decode_fail(decoder, path, "%s: found %s, allowed: %s", path,
+                                     is_number ? "one of low and high" : "low and high of a word",
+                                     is_number ? "both or neither" : "a value and its source")
+                   : KVC_OK;
+    }
+    enum kvc_status status = decode_bound(decoder, path, index, "low", row, &interval->low);
+    return status != KVC_OK ? status : decode_bound(decoder, path, index, "high", row, &interval->high);
+}
+
+static bool is_sourced_key(lua_State *lua, int index)
+{
+    static const char *const names[] = {"source", "low", "high"};
+    if (lua_isinteger(lua, index)) {
+        return lua_tointeger(lua, index) == 1;
+    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names) && lua_type(lua, index) == LUA_TSTRING; i++) {
+        if (strcmp(lua_tostring(lua, index), names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Replaces { value, source = "...", low = ..., high = ... } at the top of the stack by the value. */
 static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *path, const char *table_source,
-                              const struct kvc_option *row, char source[KVC_TEXT_MAX])
+                              const struct kvc_option *row, char source[KVC_TEXT_MAX],
+                              struct kvc_bounds *interval)
 {
     lua_State *lua = decoder->lua;
     snprintf(source, KVC_TEXT_MAX, "%s", table_source);
     if (lua_istable(lua, -1)) {
         int index = lua_gettop(lua);
+        enum kvc_status status = decode_interval(decoder, path, index, row, interval);
+        if (status != KVC_OK) {
+            return status;
+        }
         lua_pushliteral(lua, "source");
         if (lua_rawget(lua, index) != LUA_TNIL) {
-            enum kvc_status status = kvc_decode_text(
-                decoder, path, "{ value, source = \"where the value comes from\" }", source, KVC_TEXT_MAX);
+            status = kvc_decode_text(decoder, path, "{ value, source = \"where the value comes from\" }",
+                                     source, KVC_TEXT_MAX);
             if (status != KVC_OK) {
                 return status;
             }
         }
         lua_pop(lua, 1);
         for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
-            bool first = lua_isinteger(lua, -2) && lua_tointeger(lua, -2) == 1;
-            if (!first &&
-                (lua_type(lua, -2) != LUA_TSTRING || strcmp(lua_tostring(lua, -2), "source") != 0)) {
-                return kvc_decode_fail(decoder, path,
-                                       "%s: found a table, allowed: { value, source = \"...\" }", path);
+            if (!is_sourced_key(lua, -2)) {
+                return kvc_decode_fail(decoder, path, "%s: found a table, allowed: %s", path, sourced_form);
             }
         }
         lua_rawgeti(lua, index, 1);
@@ -187,6 +256,27 @@ static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char
     return status;
 }
 
+/* Checks that the interval of a number contains it. */
+static enum kvc_status check_interval(const struct kvc_decoder *decoder, const char *path,
+                                      const struct kvc_option *row, const void *field,
+                                      const struct kvc_bounds *interval)
+{
+    if (isnan(interval->low)) {
+        return KVC_OK;
+    }
+    char value[KVC_TEXT_MAX], low[48], high[48];
+    double number = row->type == KVC_OPTION_COUNT ? (double)*(const uint64_t *)field : *(const double *)field;
+    if (number >= interval->low && number <= interval->high) {
+        return KVC_OK;
+    }
+    kvc_decode_print(row, field, value, sizeof(value));
+    kvc_quantity_print(interval->low, row->unit, low, sizeof(low));
+    kvc_quantity_print(interval->high, row->unit, high, sizeof(high));
+    return kvc_decode_fail(decoder, path,
+                           "%s: found %.48s with the interval from %s to %s, allowed: one around it", path,
+                           value, low, high);
+}
+
 static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, const struct kvc_table *table,
                                   size_t at, const char *table_source)
 {
@@ -194,6 +284,7 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
     const struct kvc_option *row = &table->options->rows[at];
     void *field = (char *)table->object + row->offset;
     char path[KVC_PATH_MAX], value[KVC_TEXT_MAX], source[KVC_TEXT_MAX];
+    struct kvc_bounds interval = {NAN, NAN};
     enum kvc_status status = KVC_OK;
     kvc_decode_join(path, table->path, row->name);
     lua_pushstring(lua, row->name);
@@ -214,10 +305,13 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
     if (present) {
         source[0] = '\0';
         if (decoder->sourcing != KVC_SOURCING_NONE) {
-            status = unwrap(decoder, path, table_source, row, source);
+            status = unwrap(decoder, path, table_source, row, source, &interval);
         }
         if (status == KVC_OK) {
             status = kvc_decode_scalar(decoder, path, row, field);
+        }
+        if (status == KVC_OK) {
+            status = check_interval(decoder, path, row, field, &interval);
         }
         if (status == KVC_OK && source[0] == '\0') {
             snprintf(source, sizeof(source), "%s",
@@ -236,7 +330,7 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
     lua_pop(lua, 1);
     bool bare = kvc_decode_print(row, field, value, sizeof(value));
     bool hardware = decoder->sourcing != KVC_SOURCING_NONE && row->type != KVC_OPTION_TEXT;
-    return kvc_decode_record(decoder, path, value, bare, source, hardware);
+    return record(decoder, path, value, bare, source, hardware, &interval);
 }
 
 static size_t known_names(const struct kvc_table *table, const char *names[NAMES_MAX + 1])

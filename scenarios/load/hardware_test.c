@@ -1,6 +1,7 @@
 #include "scenarios/load/hardware.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,62 @@ Test(hardware, takes_devices_from_a_machine_file)
                      "n.lua cannot be read");
     kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { machine = 3 } }", 2,
                      "node.machine: found 3");
+}
+
+/* A machine file whose CPU's packet is what is given. */
+static void write_packet(const char *packet)
+{
+    char text[1024];
+    snprintf(text, sizeof(text),
+             "return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
+             "  cpu = { name = 'c', cores = { 4, source = 'x' }, threads_per_core = { 2, source = 'x' },\n"
+             "  clock = { '2GHz', source = 'x' }, llc_hit_cycles = { 40, source = 'x' },\n"
+             "  packet = %s } }",
+             packet);
+    kvc_test_write_file("m.lua", text);
+}
+
+static const char with_machine[] = "return { system = { kind = 'megakv' }, node = { machine = 'm.lua' } }";
+
+Test(hardware, keeps_the_intervals_of_measured_values)
+{
+    uint32_t found = 0;
+    write_packet("{ '5ns', low = '-1ns', high = '0.006us', source = 'x' }");
+    struct kvc_loaded *loaded = kvc_test_accepts(with_machine, NULL);
+    for (uint32_t i = 0; i < loaded->provenance.count; i++) {
+        const struct kvc_parameter *parameter = &loaded->provenance.entry[i];
+        bool is_packet = strcmp(parameter->path, "node.cpu.packet") == 0;
+        cr_expect_eq(isnan(parameter->interval.low), !is_packet, "%s", parameter->path);
+        if (is_packet) {
+            cr_expect_eq(parameter->interval.low, -1);
+            cr_expect_eq(parameter->interval.high, 6);
+            found++;
+        }
+    }
+    cr_expect_eq(found, 1);
+    kvc_loaded_free(loaded);
+}
+
+Test(hardware, refuses_bad_intervals)
+{
+    static const struct {
+        const char *packet, *message;
+    } bad[] = {
+        {"{ '5ns', low = '1ns', source = 'x' }",
+         "cpu.packet: found one of low and high, allowed: both or neither"},
+        {"{ '5ns', low = '6ns', high = '7ns', source = 'x' }",
+         "cpu.packet: found 5ns with the interval from 6ns to 7ns, allowed: one around it"},
+        {"{ '5ns', low = 1, high = '7ns', source = 'x' }", "cpu.packet.low: found 1, allowed: a time"},
+        {"{ '5ns', least = '1ns', source = 'x' }", "cpu.packet: found a table, allowed: { value, source"},
+    };
+    struct kvc_loaded *loaded;
+    struct kvc_diag diag;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        write_packet(bad[i].packet);
+        cr_expect_eq(kvc_test_load(with_machine, NULL, &loaded, &diag), KVC_ERR_SCENARIO);
+        cr_expect(strstr(diag.message, bad[i].message) != NULL, "%zu: %s", i, diag.message);
+        cr_expect_eq(diag.line, 4, "%zu", i);
+    }
 }
 
 Test(hardware, refuses_bad_machine_files)

@@ -41,6 +41,11 @@ enum kvc_status kvc_overrides_join(struct kvc_overrides *overrides, const struct
 /* Frees the entries, which copies of the struct share, and leaves the struct empty. */
 void kvc_overrides_clear(struct kvc_overrides *overrides);
 
+/* The ends of an interval; both are NaN if there is none. */
+struct kvc_bounds {
+    double low, high;
+};
+
 /* One resolved value of a scenario. */
 struct kvc_parameter {
     char path[KVC_PATH_MAX];   /* "system.cycle", "node.gpu.clocks.1.core". */
@@ -49,6 +54,7 @@ struct kvc_parameter {
     bool bare;                 /* The value is a JSON number or boolean as it stands, not a text. */
     char source[KVC_TEXT_MAX]; /* "default", "scenario", "--set", "preset ...", or the source that a profile
                                   states. */
+    struct kvc_bounds interval; /* The 95 % interval that a profile states, in the base unit of its option. */
 };
 
 struct kvc_parameters {

@@ -1,5 +1,6 @@
 #include "validate/probes/profile.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -153,10 +154,46 @@ void kvc_profile_value(struct kvc_profile *profile, const char *device, const ch
     free(how);
 }
 
+/* Writes ", low = 1ns, high = 2ns", or nothing unless the interval contains the number. */
+static void write_interval(double number, double low, double high, const char *unit, char *out, size_t size)
+{
+    const char *quote = unit[0] != '\0' ? "\"" : "";
+    out[0] = '\0';
+    if (low <= number && number <= high) {
+        snprintf(out, size, ", low = %s%.4g%s%s, high = %s%.4g%s%s", quote, low, unit, quote, quote, high,
+                 unit, quote);
+    }
+}
+
+void kvc_profile_estimate(struct kvc_profile *profile, const char *device, const char *field, double number,
+                          double half, const char *unit, const char *source, ...)
+{
+    const char *quote = unit[0] != '\0' ? "\"" : "";
+    double written = fmax(number, 0);
+    char interval[80];
+    va_list arguments;
+    va_start(arguments, source);
+    char *how = text_of_list(source, arguments);
+    va_end(arguments);
+    write_interval(written, number - half, number + half, unit, interval, sizeof(interval));
+    set_field(profile, device, field,
+              text_of("{ %s%.4g%s%s%s, source = \"measured %s: %s\" }", quote, written, unit, quote, interval,
+                      profile->date, how));
+    free(how);
+}
+
+/* Half the width of the 95 % interval of a median over the distance of the quartiles of one value. */
+static double median_half(int repetitions)
+{
+    return 1.96 * 1.2533 / 1.349 / sqrt(repetitions);
+}
+
 void kvc_profile_point(struct kvc_profile *profile, const char *device, const char *curve,
                        const struct kvc_profile_point *point)
 {
-    char key[32] = "", load[32] = "";
+    char key[32] = "", load[32] = "", interval[80];
+    double half_ns = median_half(point->repetitions) * (point->high_ns - point->low_ns);
+    write_interval(point->ns, point->ns - half_ns, point->ns + half_ns, "ns", interval, sizeof(interval));
     if (point->key_bytes > 0) {
         snprintf(key, sizeof(key), "key = \"%.4gB\", ", point->key_bytes);
     }
@@ -164,9 +201,9 @@ void kvc_profile_point(struct kvc_profile *profile, const char *device, const ch
         snprintf(load, sizeof(load), "load = %.4g, ", point->load_frac);
     }
     add_entry(profile, device, curve, "")->text =
-        text_of("{ size = %.10g, %s%sfootprint = \"%.10gMiB\", threads = %u, time = \"%.4gns\",\n"
+        text_of("{ size = %.10g, %s%sfootprint = \"%.10gMiB\", threads = %u, time = { \"%.4gns\"%s },\n"
                 "        source = \"measured %s: median of %d, quartiles %.4g .. %.4g ns\" }",
-                point->size, key, load, point->footprint_bytes / 0x1p20, point->threads, point->ns,
+                point->size, key, load, point->footprint_bytes / 0x1p20, point->threads, point->ns, interval,
                 profile->date, point->repetitions, point->low_ns, point->high_ns);
 }
 
@@ -195,11 +232,11 @@ void kvc_profile_summarize(struct kvc_profile *profile, const char *format, ...)
 
 /* ---- medians over passes ---- */
 
-/* Returns where the measured number of an entry begins, or NULL if it has none: behind `time = "` in a point,
- * at the beginning of the braces in a field. */
+/* Returns where the measured number of an entry begins, or NULL if it has none: behind `time = { "` in a
+ * point, at the beginning of the braces in a field. */
 static const char *number_in(const struct entry *entry)
 {
-    static const char time[] = "time = \"";
+    static const char time[] = "time = { \"";
     const char *text = entry->text;
     if (text == NULL || text[0] != '{') {
         return NULL;

@@ -29,6 +29,12 @@ void kvc_profile_reserve(struct kvc_profile *profile, const char *device, const 
 void kvc_profile_value(struct kvc_profile *profile, const char *device, const char *field, double number,
                        const char *unit, const char *source, ...) __attribute__((format(printf, 6, 7)));
 
+/* The same for an estimate, which stands with its 95 % interval, number - half .. number + half. A number
+ * below 0 is written as 0, and without an interval if that does not contain 0. */
+void kvc_profile_estimate(struct kvc_profile *profile, const char *device, const char *field, double number,
+                          double half, const char *unit, const char *source, ...)
+    __attribute__((format(printf, 7, 8)));
+
 /* A point of a measured cost curve. */
 struct kvc_profile_point {
     double size;            /* Size of the piece of work, in the curve's own unit. */
@@ -41,7 +47,9 @@ struct kvc_profile_point {
     int repetitions;        /* Measurements behind the median. */
 };
 
-/* Appends a point to the device's curve. */
+/* Appends a point to the device's curve. The time stands with the 95 % interval of the median, which follows
+ * from the quartiles as for a normal distribution: 1.96 * 1.2533 / 1.349 of the distance between them over
+ * the square root of the repetitions (David and Nagaraja, Order Statistics, 3rd ed., sec. 10.3). */
 void kvc_profile_point(struct kvc_profile *profile, const char *device, const char *curve,
                        const struct kvc_profile_point *point);
 

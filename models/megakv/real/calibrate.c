@@ -56,9 +56,10 @@ static void add_kernel(struct kvc_profile *profile, const char *per_op, const ch
 {
     char text[160];
     kvc_fit_describe(fit, fit->slope, fit->slope_half, text, sizeof(text));
-    kvc_profile_value(profile, "gpu.clocks", per_op, fmax(fit->slope, 0), "ns", "%s: %s", what, text);
+    kvc_profile_estimate(profile, "gpu.clocks", per_op, fit->slope, fit->slope_half, "ns", "%s: %s", what,
+                         text);
     kvc_fit_describe(fit, fit->base, fit->base_half, text, sizeof(text));
-    kvc_profile_value(profile, "gpu.clocks", base, fmax(fit->base, 0), "ns", "%s: %s", what, text);
+    kvc_profile_estimate(profile, "gpu.clocks", base, fit->base, fit->base_half, "ns", "%s: %s", what, text);
 }
 
 /* Adds those parameters of cpu, dram and gpu that measurements of the store's own code determine. */
@@ -67,14 +68,15 @@ static void add_devices(const struct kvc_megakv_measurement *measurement, struct
     const struct kvc_fit *receive = &measurement->receive.fit, *read = &measurement->read.fit;
     char text[160];
     kvc_fit_describe(receive, receive->slope, receive->slope_half, text, sizeof(text));
-    kvc_profile_value(profile, "cpu", "packet", fmax(receive->slope, 0), "ns",
-                      "slope of a received frame's time over its GETs: %s", text);
+    kvc_profile_estimate(profile, "cpu", "packet", receive->slope, receive->slope_half, "ns",
+                         "slope of a received frame's time over its GETs: %s", text);
     kvc_fit_describe(read, read->base, read->base_half, text, sizeof(text));
-    kvc_profile_value(profile, "dram", "random_line", fmax(read->base, 0), "ns",
-                      "base of a GET's time over its item's bytes: %s", text);
+    kvc_profile_estimate(profile, "dram", "random_line", read->base, read->base_half, "ns",
+                         "base of a GET's time over its item's bytes: %s", text);
     kvc_fit_describe(read, LINE_BYTES * read->slope, LINE_BYTES * read->slope_half, text, sizeof(text));
-    kvc_profile_value(profile, "dram", "next_line", fmax(LINE_BYTES * read->slope, 0), "ns",
-                      "64 times the slope of the same line: %s", text);
+    kvc_profile_estimate(profile, "dram", "next_line", LINE_BYTES * read->slope,
+                         LINE_BYTES * read->slope_half, "ns", "64 times the slope of the same line: %s",
+                         text);
     add_kernel(profile, "search_per_op", "search_base", &measurement->search.fit,
                "launches of searches that hit, all pipelines");
     add_kernel(profile, "insert_per_op", "insert_base", &measurement->insert.fit,
