@@ -31,27 +31,20 @@ const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario
     return NULL;
 }
 
-struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
-                                         const struct kvc_model_resource *resource, double factor,
-                                         struct kvc_diag *diag)
+struct kvc_scenario *kvc_scenario_copy(const struct kvc_scenario *scenario)
 {
-    struct kvc_scenario *faster = copy_of(scenario, sizeof(*scenario));
+    struct kvc_scenario *copy = copy_of(scenario, sizeof(*scenario));
     if (scenario->options != NULL) {
-        faster->options = copy_of(scenario->options, scenario->model->options->size);
+        copy->options = copy_of(scenario->options, scenario->model->options->size);
     }
-    for (struct kvc_device *device = faster->node.device; device->kind != NULL; device++) {
+    for (struct kvc_device *device = copy->node.device; device->kind != NULL; device++) {
         device->values = copy_of(device->values, device->kind->options->size);
     }
-    resource->speed_up(faster, factor);
-    faster->config = NULL; /* The original's. */
-    if (kvc_scenario_resolve(faster, diag) != KVC_OK) {
-        kvc_scenario_free_faster(faster);
-        return NULL;
-    }
-    return faster;
+    copy->config = NULL; /* The original's. */
+    return copy;
 }
 
-void kvc_scenario_free_faster(struct kvc_scenario *scenario)
+void kvc_scenario_free_copy(struct kvc_scenario *scenario)
 {
     if (scenario == NULL) {
         return;
@@ -60,4 +53,19 @@ void kvc_scenario_free_faster(struct kvc_scenario *scenario)
     kvc_node_free(&scenario->node);
     free(scenario->options);
     free(scenario);
+}
+
+struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
+                                         const struct kvc_model_resource *resource, double factor,
+                                         struct kvc_diag *diag)
+{
+    struct kvc_scenario *faster = kvc_scenario_copy(scenario);
+    faster->config = scenario->config; /* speed_up reads it. */
+    resource->speed_up(faster, factor);
+    faster->config = NULL;
+    if (kvc_scenario_resolve(faster, diag) != KVC_OK) {
+        kvc_scenario_free_copy(faster);
+        return NULL;
+    }
+    return faster;
 }

@@ -35,13 +35,16 @@ bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struc
 const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,
                                                        const char *device);
 
+/* Returns a copy of a scenario with its own options and devices, which is not resolved yet. */
+struct kvc_scenario *kvc_scenario_copy(const struct kvc_scenario *scenario);
+
+/* Frees such a copy, with its configuration. NULL is allowed. */
+void kvc_scenario_free_copy(struct kvc_scenario *scenario);
+
 /* Returns a copy of a resolved scenario in which the resource is faster, with its own options, devices and
- * configuration; NULL after an error. */
+ * configuration; NULL after an error. kvc_scenario_free_copy() frees it. */
 struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
                                          const struct kvc_model_resource *resource, double factor,
                                          struct kvc_diag *diag);
-
-/* Frees what kvc_scenario_faster() returned. NULL is allowed. */
-void kvc_scenario_free_faster(struct kvc_scenario *scenario);
 
 #endif

@@ -7,6 +7,13 @@
 #include "scenarios/output/table.h"
 #include "scenarios/cli/print.h"
 
+const struct kvc_flag kvc_answer_flags[] = {
+    [KVC_ANSWER_FLAG_SENSITIVITY] =
+        {"--sensitivity", NULL, NULL,
+         "also find what faster hardware would gain, and how uncertain the answer is"},
+    {0},
+};
+
 static enum kvc_status answer(const struct kvc_arguments *arguments, const struct kvc_loaded *loaded,
                               enum kvc_answer_by by, struct kvc_diag *diag)
 {
@@ -19,6 +26,8 @@ static enum kvc_status answer(const struct kvc_arguments *arguments, const struc
         .jobs = arguments->jobs,
         .out = arguments->out,
         .json = arguments->json,
+        .sensitivity =
+            by != KVC_ANSWER_BY_MEASUREMENT && arguments->flag[KVC_ANSWER_FLAG_SENSITIVITY] != NULL,
         .color = kvc_table_color(stdout),
         .progress = kvc_progress_bar_open(&bar, arguments->quiet),
     };

@@ -11,6 +11,7 @@ static const struct kvc_usage usage = {
         "Evaluates the closed-form model of the store, which takes microseconds. The result has the keys of\n"
         "kvcast run and the metrics of the model. --out writes result.json into the folder.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
+    .flags = kvc_answer_flags,
 };
 
 int kvc_command_predict(int argc, char **argv)

@@ -13,6 +13,7 @@ static const struct kvc_usage usage = {
         "pictures of the latency distribution into the folder.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
              KVC_TAKES_OUT | KVC_TAKES_QUIET,
+    .flags = kvc_answer_flags,
 };
 
 int kvc_command_run(int argc, char **argv)

@@ -92,7 +92,7 @@ static enum kvc_status forecast_at_speed(struct kvc_scenario *scenario, forecast
     struct kvc_scenario *seen = kvc_scenario_faster(
         scenario, kvc_scenario_resource(scenario, kvc_cpu_kind.name), forecast->core_speed_frac, diag);
     enum kvc_status status = seen != NULL ? method(seen, options, forecast, diag) : diag->status;
-    kvc_scenario_free_faster(seen);
+    kvc_scenario_free_copy(seen);
     return status;
 }
 

@@ -374,6 +374,9 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "kernel_ci95", half_widths(report->outcome, "kernel", &result->kernel));
     json_object_set_new(object, "model", metrics(&result->model));
     json_object_set_new(object, "model_ci95", half_widths(report->outcome, "model", &result->model));
+    if (report->sensitivity != NULL) {
+        json_object_set_new(object, "sensitivity", kvc_sensitivity_json(report->sensitivity));
+    }
     json_object_set_new(object, "windows", windows(result));
     json_object_set_new(object, "notes", notes(report));
     json_object_set_new(object, "simulation", simulation(result));

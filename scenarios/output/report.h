@@ -4,12 +4,14 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/output/outcome.h"
+#include "scenarios/output/sensitivity.h"
 
 struct kvc_report {
     const char *command;      /* "run", "predict" or "measure". */
     const char *command_line; /* Repeats the result; without jobs and output files. */
     const struct kvc_loaded *loaded;
     const struct kvc_outcome *outcome;
+    const struct kvc_sensitivity *sensitivity; /* NULL: not asked for. */
 };
 
 #endif

@@ -3,7 +3,9 @@
 #include <limits.h>
 #include <string.h>
 
+#include "models/forecast.h"
 #include "plots/plot.h"
+#include "scenarios/explore/sensitivity.h"
 #include "scenarios/output/folder.h"
 #include "scenarios/output/json.h"
 #include "scenarios/output/table.h"
@@ -38,6 +40,9 @@ static void write_command_line(const struct kvc_answer_options *task, char *text
         length += (size_t)snprintf(text + length, size - length, " --set %s=%s", task->set->entry[i].path,
                                    task->set->entry[i].value);
     }
+    if (task->sensitivity && length < size) {
+        snprintf(text + length, size - length, " --sensitivity");
+    }
 }
 
 static enum kvc_status open_outputs(struct outputs *outputs, const struct kvc_answer_options *task,
@@ -55,8 +60,11 @@ static enum kvc_status open_outputs(struct outputs *outputs, const struct kvc_an
 }
 
 static enum kvc_status find(const struct kvc_answer_options *task, const struct outputs *outputs,
-                            struct kvc_outcome **outcome, struct kvc_diag *diag)
+                            struct kvc_outcome **outcome, struct kvc_sensitivity **sensitivity,
+                            struct kvc_diag *diag)
 {
+    struct kvc_forecast forecast;
+    enum kvc_status status = KVC_OK;
     const struct kvc_scenario *scenario = &task->loaded->scenario;
     const struct kvc_run_options options = {
         .jobs = task->jobs,
@@ -67,11 +75,19 @@ static enum kvc_status find(const struct kvc_answer_options *task, const struct 
     if (task->by == KVC_ANSWER_BY_MEASUREMENT) {
         return kvc_driver_measure(scenario, &options, outcome, diag);
     }
+    if (task->sensitivity) { /* The closed form may refuse, which is better known before a long run. */
+        status = kvc_scenario_forecast(scenario, &forecast, diag);
+    }
     bool predict = task->by == KVC_ANSWER_BY_PREDICTION;
-    enum kvc_status status = predict ? kvc_driver_predict(scenario, outcome, diag)
-                                     : kvc_driver_run(scenario, &options, outcome, diag);
+    if (status == KVC_OK) {
+        status = predict ? kvc_driver_predict(scenario, outcome, diag)
+                         : kvc_driver_run(scenario, &options, outcome, diag);
+    }
     if (status == KVC_OK && scenario->run.bottleneck != KVC_BOTTLENECK_BY_UTILIZATION) {
         status = kvc_gain_find(scenario, predict ? NULL : &options, *outcome, diag);
+    }
+    if (status == KVC_OK && task->sensitivity) {
+        status = kvc_sensitivity_find(task->loaded, predict ? NULL : &options, *outcome, sensitivity, diag);
     }
     return status;
 }
@@ -97,15 +113,17 @@ enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, str
     char command_line[COMMAND_LINE_MAX];
     struct outputs outputs;
     struct kvc_outcome *outcome = NULL;
+    struct kvc_sensitivity *sensitivity = NULL;
     write_command_line(task, command_line, sizeof(command_line));
     enum kvc_status status = open_outputs(&outputs, task, diag);
     if (status == KVC_OK) {
-        status = find(task, &outputs, &outcome, diag);
+        status = find(task, &outputs, &outcome, &sensitivity, diag);
     }
     const struct kvc_report report = {.command = command_of(task),
                                       .command_line = command_line,
                                       .loaded = task->loaded,
-                                      .outcome = outcome};
+                                      .outcome = outcome,
+                                      .sensitivity = sensitivity};
     if (status == KVC_OK) {
         status = write_files(&outputs, task, &report, diag);
     }
@@ -116,6 +134,7 @@ enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, str
     }
     kvc_partial_file_discard(&outputs.json);
     kvc_folder_discard(&outputs.folder);
+    kvc_sensitivity_free(sensitivity);
     kvc_outcome_free(outcome);
     return status;
 }

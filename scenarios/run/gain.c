@@ -5,17 +5,12 @@
 #include <string.h>
 
 #include "models/model.h"
-#include "scenarios/run/memory_plan.h"
-#include "scenarios/run/pool.h"
-#include "sim/base/seeds.h"
+#include "scenarios/run/pairs.h"
 #include "sim/metrics/bottleneck.h"
 
 _Static_assert((int)KVC_GAINS_MAX >= (int)KVC_RESOURCES_MAX, "every resource has room for its gain");
 
-enum {
-    REPLICAS_MAX = 10, /* More pairs hardly narrow the interval. */
-    PARTS = 8,         /* Of the measured time of a single replica. */
-};
+enum { REPLICAS_MAX = 10 /* More pairs hardly narrow the interval. */ };
 
 static const double FACTOR = 1.05;
 
@@ -30,13 +25,6 @@ static const double UNCERTAIN_FRAC = 0.02;
 
 /* A resource that is busy for less of the time gains nothing worth a run. */
 static const double PLAUSIBLE_FRAC = 0.3;
-
-/* Throughput of one replica with a faster resource. */
-struct pair_answer {
-    double throughput_mops, window_us;
-    uint32_t window_count;
-    float window_mops[KVC_WINDOWS_MAX];
-};
 
 /* The search: the resources that are tried, and what was found. */
 struct search {
@@ -172,115 +160,47 @@ static enum kvc_status predict(struct search *search, struct kvc_diag *diag)
 
 /* ---- paired runs ---- */
 
-/* Runs in the child: one replica of a scenario with a faster resource. It measures the same time as its pair.
- */
-static enum kvc_status simulate(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
-                                struct kvc_diag *diag)
-{
-    const struct search *search = data;
-    const uint32_t replica = task % search->replicas;
-    struct kvc_scenario *faster = search->faster[task / search->replicas];
-    struct pair_answer *pair = answer;
-    struct kvc_result *result = calloc(1, sizeof(*result));
-    uint64_t seed = kvc_seed_of_replica(faster->run.seed, replica);
-    struct kvc_run_context context = {.scenario = faster,
-                                      .usual = search->scenario,
-                                      .seed = seed,
-                                      .replica = replica,
-                                      .progress = progress,
-                                      .result = result};
-    faster->run.warmup_ns = kvc_outcome_value(search->outcome, replica, "warmup_s") * 1e9;
-    if (result == NULL) {
-        kvc_out_of_memory("a paired run");
-    }
-    enum kvc_status status = KVC_OK;
-    if (faster->model->prepare != NULL) {
-        status = faster->model->prepare(faster, seed, &context.state, progress, diag);
-    }
-    if (status == KVC_OK) {
-        status = faster->model->run(&context, diag);
-    }
-    pair->throughput_mops = result->throughput_mops;
-    pair->window_us = result->window_us;
-    pair->window_count = result->window_count;
-    memcpy(pair->window_mops, result->window_mops, sizeof(pair->window_mops));
-    free(result);
-    return status;
-}
-
-/* Returns the mean difference of two throughputs over some windows [Mops]. A store that completes whole
- * batches gives the windows at either end more or less than their part by chance, so these weigh least: the
- * weights are those of the slope of a straight line through the sums of the windows. */
-static double difference_mops(const float *usual_mops, const float *faster_mops, uint32_t windows)
-{
-    double sum_mops = 0, weights = 0;
-    for (uint32_t i = 0; i < windows; i++) {
-        double weight = (i + 0.5) * (windows - i - 0.5);
-        sum_mops += weight * ((double)faster_mops[i] - (double)usual_mops[i]);
-        weights += weight;
-    }
-    return sum_mops / weights;
-}
-
 /* Returns the gain over the measured time. Its interval is that of the gains in parts of this time. */
-static struct kvc_interval over_time(const struct kvc_result *usual, const struct pair_answer *pair)
+static struct kvc_interval over_time(const struct kvc_result *usual, const struct kvc_pair_answer *pair)
 {
-    double part_mops[PARTS];
-    uint32_t shared = usual->window_count < pair->window_count ? usual->window_count : pair->window_count;
-    uint32_t windows = usual->window_us == pair->window_us ? shared / PARTS : 0;
-    if (windows == 0) {
+    struct kvc_interval difference_mops = kvc_pairs_difference_mops(
+        &(struct kvc_pair_windows){usual->window_us, usual->window_count, usual->window_mops},
+        &(struct kvc_pair_windows){pair->window_us, pair->window_count, pair->window_mops});
+    if (isnan(difference_mops.mean)) {
         return (struct kvc_interval){pair->throughput_mops / usual->throughput_mops - 1, NAN};
     }
-    for (uint32_t part = 0; part < PARTS; part++) {
-        uint32_t first = part * windows;
-        part_mops[part] = difference_mops(usual->window_mops + first, pair->window_mops + first, windows);
-    }
-    double mops = difference_mops(usual->window_mops, pair->window_mops, shared);
-    return (struct kvc_interval){mops / usual->throughput_mops,
-                                 kvc_interval_of(part_mops, PARTS).half_width / usual->throughput_mops};
+    return (struct kvc_interval){difference_mops.mean / usual->throughput_mops,
+                                 difference_mops.half_width / usual->throughput_mops};
 }
 
-static enum kvc_status take_pair(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
+static void take_pair(void *data, uint32_t resource, uint32_t replica, const struct kvc_pair_answer *pair)
 {
     struct search *search = data;
     const struct kvc_result *usual = &search->outcome->result;
-    const struct pair_answer *pair = answer;
-    uint32_t resource = task / search->replicas, replica = task % search->replicas;
-    (void)diag;
     double usual_mops = kvc_outcome_value(search->outcome, replica, "throughput_mops");
-    search->gain_frac[task] = (pair->throughput_mops - usual_mops) / usual->throughput_mops;
+    double *gain_frac = search->gain_frac + resource * search->replicas;
+    gain_frac[replica] = (pair->throughput_mops - usual_mops) / usual->throughput_mops;
     search->interval[resource] =
-        search->replicas > 1 ? kvc_interval_of(search->gain_frac + resource * search->replicas, replica + 1)
-                             : over_time(usual, pair);
-    return KVC_OK;
-}
-
-static double memory_bytes(const void *data, uint32_t task)
-{
-    const struct search *search = data;
-    return kvc_scenario_memory_bytes(search->faster[task / search->replicas]);
+        search->replicas > 1 ? kvc_interval_of(gain_frac, replica + 1) : over_time(usual, pair);
 }
 
 static enum kvc_status run_pairs(struct search *search, const struct kvc_run_options *options,
                                  struct kvc_diag *diag)
 {
-    const struct kvc_pool_options pool = {
-        .tasks = search->count * search->replicas,
-        .jobs = options->jobs > 0 ? options->jobs : kvc_pool_processors(),
-        .answer_bytes = sizeof(struct pair_answer),
-        .noun = "bottleneck",
-        .data = search,
-        .body = simulate,
-        .memory_bytes = memory_bytes,
-        .available_bytes =
-            options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes(),
-        .take = take_pair,
-    };
-    search->gain_frac = calloc(pool.tasks + 1, sizeof(*search->gain_frac));
+    const struct kvc_pairs pairs = {.usual = search->scenario,
+                                    .outcome = search->outcome,
+                                    .count = search->count,
+                                    .variant = search->faster,
+                                    .replicas = search->replicas,
+                                    .noun = "bottleneck",
+                                    .data = search,
+                                    .take = take_pair};
+    size_t runs = (size_t)search->count * search->replicas;
+    search->gain_frac = calloc(runs + 1, sizeof(*search->gain_frac));
     if (search->gain_frac == NULL) {
-        kvc_out_of_memory("%u paired runs", pool.tasks);
+        kvc_out_of_memory("%zu paired runs", runs);
     }
-    return kvc_pool_run(&pool, options->progress, diag);
+    return kvc_pairs_run(&pairs, options, diag);
 }
 
 /* ---- the answer ---- */
@@ -415,7 +335,7 @@ enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct 
         note_uncertainty(outcome);
     }
     for (uint32_t i = 0; i < search.count; i++) {
-        kvc_scenario_free_faster(search.faster[i]);
+        kvc_scenario_free_copy(search.faster[i]);
     }
     free(search.gain_frac);
     return status;

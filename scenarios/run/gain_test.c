@@ -136,7 +136,7 @@ Test(gain, a_resource_is_found_by_its_device)
     cr_expect_float_eq(slow->result.throughput_mops / usual->result.throughput_mops, 0.9, 1e-6);
     kvc_outcome_free(usual);
     kvc_outcome_free(slow);
-    kvc_scenario_free_faster(slower);
+    kvc_scenario_free_copy(slower);
     kvc_loaded_free(loaded);
 }
 
@@ -156,7 +156,7 @@ Test(gain, all_resources_together_are_the_whole_machine)
             if (resource->used == NULL || resource->used(from)) {
                 struct kvc_scenario *next = kvc_scenario_faster(from, resource, 1.25, &diag);
                 cr_assert_not_null(next, "%s", diag.message);
-                kvc_scenario_free_faster(faster);
+                kvc_scenario_free_copy(faster);
                 faster = next;
             }
         }
@@ -166,7 +166,7 @@ Test(gain, all_resources_together_are_the_whole_machine)
         cr_expect_float_eq(ratio, 1.25, 1e-6, "%s: %.9f", limits.gl_pathv[i], ratio);
         kvc_outcome_free(usual);
         kvc_outcome_free(all);
-        kvc_scenario_free_faster(faster);
+        kvc_scenario_free_copy(faster);
         kvc_loaded_free(loaded);
     }
 }

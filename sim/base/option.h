@@ -55,6 +55,8 @@ struct kvc_option {
     const char *const *choices;             /**< CHOICE: the words, terminated by NULL. */
     const struct kvc_option_table *element; /**< LIST: describes one element. */
     size_t count_offset; /**< LIST: offset of the uint32_t that counts the elements [bytes]. */
+    bool is_condition; /**< In an element of a list: a condition that the element holds for, such as the size
+                          of a measured piece of work; not a property of the hardware. */
 };
 
 /** The options of one struct. */

@@ -1,0 +1,165 @@
+#include "scenarios/explore/hardware_values.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/model.h"
+#include "sim/base/array.h"
+#include "sim/base/rng.h"
+
+/* The list under construction. */
+struct listing {
+    const struct kvc_parameters *provenance;
+    struct kvc_hardware_values *values;
+    uint32_t last; /* Position of the number that was found last in the provenance: the next one is near. */
+};
+
+static const struct kvc_parameter *find(struct listing *listing, const char *path)
+{
+    const struct kvc_parameters *list = listing->provenance;
+    uint64_t hash = kvc_name_hash(path);
+    for (uint32_t i = 0; i < list->count; i++) {
+        uint32_t at = (listing->last + 1 + i) % list->count;
+        if (list->entry[at].path_hash == hash && strcmp(list->entry[at].path, path) == 0) {
+            listing->last = at;
+            return &list->entry[at];
+        }
+    }
+    return NULL;
+}
+
+static double number_at(const struct kvc_option *row, const void *field)
+{
+    return row->type == KVC_OPTION_COUNT ? (double)*(const uint64_t *)field : *(const double *)field;
+}
+
+static bool is_number(const struct kvc_option *row)
+{
+    return (row->type == KVC_OPTION_REAL || row->type == KVC_OPTION_COUNT) && !row->is_condition;
+}
+
+/* Adds a number to the parameter that is last in the list. */
+static void add_value(struct listing *listing, const struct kvc_option *row, const char *path,
+                      uint32_t device, size_t offset, const void *object)
+{
+    struct kvc_hardware_values *values = listing->values;
+    double number = number_at(row, (const char *)object + offset);
+    bool is_word = row->auto_word != NULL && number == row->auto_value;
+    const struct kvc_parameter *origin = is_word || isnan(number) ? NULL : find(listing, path);
+    if (origin == NULL) {
+        return;
+    }
+    values->value = kvc_array_grown(values->value, values->count + 1, sizeof(*values->value));
+    values->value[values->count++] =
+        (struct kvc_hardware_value){.origin = origin, .device = device, .offset = offset, .number = number};
+    values->parameter[values->parameter_count - 1].count++;
+}
+
+static void begin_parameter(struct kvc_hardware_values *values, const struct kvc_option *row)
+{
+    values->parameter =
+        kvc_array_grown(values->parameter, values->parameter_count + 1, sizeof(*values->parameter));
+    values->parameter[values->parameter_count++] =
+        (struct kvc_hardware_parameter){.row = row, .first = values->count};
+}
+
+/* Names the parameter that is last in the list, or removes it if it has no numbers. */
+static void end_parameter(struct kvc_hardware_values *values, const char *path)
+{
+    struct kvc_hardware_parameter *parameter = &values->parameter[values->parameter_count - 1];
+    if (parameter->count == 0) {
+        values->parameter_count--;
+        return;
+    }
+    snprintf(parameter->path, sizeof(parameter->path), "%s",
+             parameter->count == 1 ? values->value[parameter->first].origin->path : path);
+}
+
+static void add_list(struct listing *listing, const struct kvc_option *list, uint32_t device,
+                     const char *path, const void *object)
+{
+    uint32_t length = *(const uint32_t *)(const void *)((const char *)object + list->count_offset);
+    char element[KVC_PATH_MAX];
+    for (size_t i = 0; i < list->element->count; i++) {
+        const struct kvc_option *row = &list->element->rows[i];
+        if (!is_number(row)) {
+            continue;
+        }
+        begin_parameter(listing->values, row);
+        for (uint32_t j = 0; j < length; j++) {
+            snprintf(element, sizeof(element), "%.80s.%u.%.32s", path, j + 1, row->name);
+            add_value(listing, row, element, device, list->offset + j * list->element->size + row->offset,
+                      object);
+        }
+        snprintf(element, sizeof(element), "%.80s.*.%.32s", path, row->name);
+        end_parameter(listing->values, element);
+    }
+}
+
+void kvc_hardware_values_of(const struct kvc_loaded *loaded, struct kvc_hardware_values *values)
+{
+    struct listing listing = {.provenance = &loaded->provenance, .values = values};
+    const struct kvc_device *devices = loaded->scenario.node.device;
+    char path[KVC_PATH_MAX];
+    *values = (struct kvc_hardware_values){0};
+    for (uint32_t device = 0; devices[device].kind != NULL; device++) {
+        const struct kvc_option_table *options = devices[device].kind->options;
+        for (size_t i = 0; i < options->count; i++) {
+            const struct kvc_option *row = &options->rows[i];
+            snprintf(path, sizeof(path), "node.%.40s.%.40s", devices[device].kind->name, row->name);
+            if (row->type == KVC_OPTION_LIST) {
+                add_list(&listing, row, device, path, devices[device].values);
+            } else if (is_number(row)) {
+                begin_parameter(values, row);
+                add_value(&listing, row, path, device, row->offset, devices[device].values);
+                end_parameter(values, path);
+            }
+        }
+    }
+}
+
+void kvc_hardware_values_free(struct kvc_hardware_values *values)
+{
+    free(values->value);
+    free(values->parameter);
+    *values = (struct kvc_hardware_values){0};
+}
+
+double kvc_hardware_values_set(const struct kvc_hardware_values *values,
+                               const struct kvc_hardware_parameter *parameter, uint32_t index, double number,
+                               struct kvc_scenario *copy)
+{
+    const struct kvc_hardware_value *value = &values->value[parameter->first + index];
+    char *field = (char *)copy->node.device[value->device].values + value->offset;
+    double within = fmin(fmax(number, parameter->row->min), parameter->row->max);
+    if (parameter->row->type == KVC_OPTION_COUNT) {
+        within = round(within);
+        *(uint64_t *)(void *)field = (uint64_t)within;
+    } else {
+        *(double *)(void *)field = within;
+    }
+    return within;
+}
+
+void kvc_hardware_values_restore(const struct kvc_hardware_values *values,
+                                 const struct kvc_hardware_parameter *parameter, struct kvc_scenario *copy)
+{
+    for (uint32_t i = 0; i < parameter->count; i++) {
+        kvc_hardware_values_set(values, parameter, i, values->value[parameter->first + i].number, copy);
+    }
+}
+
+enum kvc_status kvc_hardware_values_settle(struct kvc_scenario *copy, struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    for (const struct kvc_device *device = copy->node.device; device->kind != NULL && status == KVC_OK;
+         device++) {
+        status = device->kind->check != NULL ? device->kind->check(device->values, diag) : KVC_OK;
+    }
+    if (status == KVC_OK) {
+        status = kvc_scenario_resolve(copy, diag);
+    }
+    return status == KVC_OK && copy->model->check != NULL ? copy->model->check(copy, diag) : status;
+}

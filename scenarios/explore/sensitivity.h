@@ -1,0 +1,37 @@
+/* kvcast run and predict --sensitivity: what a faster part would gain, and how certain the answer is.
+ *
+ * Every number of the node's hardware is varied around its value (scenarios/explore/hardware_values.h), one
+ * parameter at a time: multiplied and divided by 1.05, a whole number by steps of at least 1. Where only one
+ * of the two is allowed, the other side is the value itself. Options that are "auto" follow the hardware.
+ *
+ * A prediction is varied by the closed form. A simulated answer is varied by paired runs
+ * (scenarios/run/pairs.h), which take their time: only for parameters that have an effect by the closed form
+ * and for those of a device that gains throughput when it is faster (scenarios/run/gain.h), the largest
+ * effects first and at most KVC_SENSITIVITY_RUNS_MOST of them. The result says what was left out.
+ *
+ * The uncertainty is that of the values with a 95 % interval (scenarios/load/load.h). Each is drawn from two
+ * halves of a normal distribution that meet at the value and have the ends of the interval as their 2.5 %
+ * and 97.5 % quantiles, independently of all others. All other values count as exact. The closed form answers
+ * each draw. Not modelled: errors that several values share, such as those of one day of measuring, and the
+ * error of the closed form itself. */
+#ifndef KVC_SCENARIOS_EXPLORE_SENSITIVITY_H
+#define KVC_SCENARIOS_EXPLORE_SENSITIVITY_H
+
+#include "scenarios/load/load.h"
+#include "scenarios/output/outcome.h"
+#include "scenarios/output/sensitivity.h"
+#include "scenarios/run/driver.h"
+#include "sim/base/diag.h"
+
+enum {
+    KVC_SENSITIVITY_RUNS_MOST = 8, /* Parameters that paired runs are spent on. */
+    KVC_SENSITIVITY_DRAWS = 1000,  /* Draws of the uncertainty. */
+};
+
+/* Finds the sensitivity of an answered scenario. `options` are those of the runs; NULL: the outcome is a
+ * prediction. *out is NULL after an error. */
+enum kvc_status kvc_sensitivity_find(const struct kvc_loaded *loaded, const struct kvc_run_options *options,
+                                     const struct kvc_outcome *outcome, struct kvc_sensitivity **out,
+                                     struct kvc_diag *diag);
+
+#endif

@@ -1,0 +1,96 @@
+/* A sensitivity: how much the numbers of the hardware matter to an answer, and how it is written.
+ *
+ * The elasticity of a value to a parameter is its relative change over that of the parameter,
+ * ln(value'/value) / ln(parameter'/parameter): throughput that doubles with the rate of a link has 1, latency
+ * that halves has -1, and what does not matter has 0.
+ *
+ * A result document (scenarios/output/json.h) has it as `sensitivity`: { latency_metric, step_frac, replicas,
+ * without_effect, fixed, not_run, parameters, uncertainty }. Parameters are [{ path, values, value, source,
+ * by, not_run, has_interval, elasticity {METRIC: {mean, ci95}...}, variance_share_frac {METRIC...} }...] in
+ * the order of their rank; `by` is "closed form", "paired runs", or null for one that cannot be varied. The
+ * uncertainty is { draws, refused, values, values_with_interval, METRIC: {low, median, high}... }. */
+#ifndef KVC_SCENARIOS_OUTPUT_SENSITIVITY_H
+#define KVC_SCENARIOS_OUTPUT_SENSITIVITY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "scenarios/load/load.h"
+#include "sim/metrics/statistics.h"
+
+/* The values of an answer that are looked at. */
+enum kvc_sensitivity_metric {
+    KVC_SENSITIVITY_THROUGHPUT,
+    KVC_SENSITIVITY_MEAN,
+    KVC_SENSITIVITY_P50,
+    KVC_SENSITIVITY_P95,
+    KVC_SENSITIVITY_P99,
+    KVC_SENSITIVITY_METRICS,
+};
+
+/* Names of the values (sim/metrics/values.h), by enum kvc_sensitivity_metric. */
+extern const char *const kvc_sensitivity_metric_names[KVC_SENSITIVITY_METRICS];
+
+/* How the elasticity to a parameter was found. */
+enum kvc_sensitivity_by {
+    KVC_SENSITIVITY_FIXED,       /* Not at all: the parameter cannot be varied. */
+    KVC_SENSITIVITY_CLOSED_FORM, /* By the closed form, without an interval. */
+    KVC_SENSITIVITY_RUNS,        /* By paired runs. */
+};
+
+/* One parameter of the hardware: a number, or those of one field in all elements of a list. */
+struct kvc_sensitivity_parameter {
+    char path[KVC_PATH_MAX];
+    uint32_t values;          /* Numbers that it stands for. */
+    char value[KVC_TEXT_MAX]; /* The number as a user writes it; the first of several. */
+    const char *source;       /* Of that number. */
+    bool has_interval;        /* At least one of the numbers states an interval. */
+    bool is_zero;             /* All of the numbers are 0. */
+    int by;                   /* enum kvc_sensitivity_by. */
+    bool not_run;             /* It has an effect by the closed form, but was left out of the paired runs. */
+    double
+        rank; /* Size that the larger elasticity of throughput and latency has at least, by its interval. */
+    /* By enum kvc_sensitivity_metric; a mean of NaN: unknown. */
+    struct kvc_interval elasticity[KVC_SENSITIVITY_METRICS];
+    /* Share of the variance that is left if this parameter alone is uncertain; NaN: nothing is. */
+    double variance_share_frac[KVC_SENSITIVITY_METRICS];
+};
+
+/* What the intervals of the hardware's values make of the answer. */
+struct kvc_uncertainty {
+    uint32_t draws;                 /* 0: no value states an interval. */
+    uint32_t refused;               /* Draws that the closed form refused; they are left out. */
+    uint32_t values, with_interval; /* Numbers of the hardware, and those of them that state an interval. */
+    /* Of the draws: the middle and the ends of the 95 % interval; NaN: unknown. */
+    struct {
+        double low, median, high;
+    } range[KVC_SENSITIVITY_METRICS];
+};
+
+struct kvc_sensitivity {
+    int latency;      /* enum kvc_sensitivity_metric: the highest percentile that is known, or the mean. */
+    double step_frac; /* Parameters are multiplied and divided by 1 + step_frac. */
+    bool by_runs;     /* The elasticities are those of paired runs. */
+    uint32_t runs_most, replicas; /* Parameters that runs are spent on at most, and runs of each. */
+    uint32_t count;
+    struct kvc_sensitivity_parameter *parameter; /* The most important one first. */
+    uint32_t without_effect, fixed, not_run;     /* Parameters of these kinds. */
+    struct kvc_uncertainty uncertainty;
+};
+
+/* Frees the struct. NULL is allowed. */
+void kvc_sensitivity_free(struct kvc_sensitivity *sensitivity);
+
+/* Returns the metric of a parameter's latency: `latency`, or the next lower one that is known, because a
+ * parameter that was not run may lack the percentile that those that were run have. */
+int kvc_sensitivity_latency_of(const struct kvc_sensitivity_parameter *parameter, int latency);
+
+/* Returns the object of the result document. */
+json_t *kvc_sensitivity_json(const struct kvc_sensitivity *sensitivity);
+
+/* Writes the tables, without colours. */
+void kvc_sensitivity_write_table(const struct kvc_sensitivity *sensitivity, FILE *out);
+
+#endif

@@ -1,0 +1,120 @@
+#include "scenarios/run/pairs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/model.h"
+#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/pool.h"
+#include "sim/base/seeds.h"
+
+enum { PARTS = 8 /* Of the measured time of a single replica. */ };
+
+static void take_result(const struct kvc_result *result, struct kvc_pair_answer *answer)
+{
+    const struct kvc_histogram *latency = &result->latency;
+    bool known = result->has_histogram && latency->count > 0;
+    answer->throughput_mops = result->throughput_mops;
+    answer->latency_mean_us = known ? kvc_histogram_mean_ns(latency) * 1e-3 : NAN;
+    answer->latency_p50_us = known ? kvc_histogram_percentile_ns(latency, 0.5) * 1e-3 : NAN;
+    answer->latency_p95_us = known ? kvc_histogram_percentile_ns(latency, 0.95) * 1e-3 : NAN;
+    answer->latency_p99_us = known ? kvc_histogram_percentile_ns(latency, 0.99) * 1e-3 : NAN;
+    answer->window_us = result->window_us;
+    answer->window_count = result->window_count;
+    memcpy(answer->window_mops, result->window_mops, sizeof(answer->window_mops));
+}
+
+/* Runs in the child: one replica of a variant. It measures the same time as its pair. */
+static enum kvc_status simulate(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
+                                struct kvc_diag *diag)
+{
+    const struct kvc_pairs *pairs = data;
+    const uint32_t replica = task % pairs->replicas;
+    struct kvc_scenario *variant = pairs->variant[task / pairs->replicas];
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    uint64_t seed = kvc_seed_of_replica(variant->run.seed, replica);
+    struct kvc_run_context context = {.scenario = variant,
+                                      .usual = pairs->usual,
+                                      .seed = seed,
+                                      .replica = replica,
+                                      .progress = progress,
+                                      .result = result};
+    variant->run.warmup_ns = kvc_outcome_value(pairs->outcome, replica, "warmup_s") * 1e9;
+    if (result == NULL) {
+        kvc_out_of_memory("a paired run");
+    }
+    enum kvc_status status = KVC_OK;
+    if (variant->model->prepare != NULL) {
+        status = variant->model->prepare(variant, seed, &context.state, progress, diag);
+    }
+    if (status == KVC_OK) {
+        status = variant->model->run(&context, diag);
+    }
+    take_result(result, answer);
+    free(result);
+    return status;
+}
+
+static enum kvc_status take(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
+{
+    const struct kvc_pairs *pairs = data;
+    (void)diag;
+    pairs->take(pairs->data, task / pairs->replicas, task % pairs->replicas, answer);
+    return KVC_OK;
+}
+
+static double memory_bytes(const void *data, uint32_t task)
+{
+    const struct kvc_pairs *pairs = data;
+    return kvc_scenario_memory_bytes(pairs->variant[task / pairs->replicas]);
+}
+
+enum kvc_status kvc_pairs_run(const struct kvc_pairs *pairs, const struct kvc_run_options *options,
+                              struct kvc_diag *diag)
+{
+    const struct kvc_pool_options pool = {
+        .tasks = pairs->count * pairs->replicas,
+        .jobs = options->jobs > 0 ? options->jobs : kvc_pool_processors(),
+        .answer_bytes = sizeof(struct kvc_pair_answer),
+        .noun = pairs->noun,
+        .data = (void *)pairs,
+        .body = simulate,
+        .memory_bytes = memory_bytes,
+        .available_bytes =
+            options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes(),
+        .take = take,
+    };
+    return kvc_pool_run(&pool, options->progress, diag);
+}
+
+/* Returns the mean difference of two throughputs over some windows [Mops]. A store that completes whole
+ * batches gives the windows at either end more or less than their part by chance, so these weigh least: the
+ * weights are those of the slope of a straight line through the sums of the windows. */
+static double difference_mops(const float *first_mops, const float *second_mops, uint32_t windows)
+{
+    double sum_mops = 0, weights = 0;
+    for (uint32_t i = 0; i < windows; i++) {
+        double weight = (i + 0.5) * (windows - i - 0.5);
+        sum_mops += weight * ((double)second_mops[i] - (double)first_mops[i]);
+        weights += weight;
+    }
+    return sum_mops / weights;
+}
+
+struct kvc_interval kvc_pairs_difference_mops(const struct kvc_pair_windows *first,
+                                              const struct kvc_pair_windows *second)
+{
+    double part_mops[PARTS];
+    uint32_t shared = first->count < second->count ? first->count : second->count;
+    uint32_t windows = first->window_us == second->window_us ? shared / PARTS : 0;
+    if (windows == 0) {
+        return (struct kvc_interval){NAN, NAN};
+    }
+    for (uint32_t part = 0; part < PARTS; part++) {
+        uint32_t begin = part * windows;
+        part_mops[part] = difference_mops(first->mops + begin, second->mops + begin, windows);
+    }
+    return (struct kvc_interval){difference_mops(first->mops, second->mops, shared),
+                                 kvc_interval_of(part_mops, PARTS).half_width};
+}

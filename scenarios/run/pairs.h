@@ -1,0 +1,54 @@
+/* Paired runs: a simulated scenario and variants of it, which differ in nothing but a change of their
+ * hardware.
+ *
+ * Every replica of a variant has the seed and the warm-up of the same replica of the scenario as it is. The
+ * interval of the difference between such runs is much narrower than those of the runs themselves. */
+#ifndef KVC_SCENARIOS_RUN_PAIRS_H
+#define KVC_SCENARIOS_RUN_PAIRS_H
+
+#include <stdint.h>
+
+#include "scenarios/output/outcome.h"
+#include "scenarios/run/driver.h"
+#include "sim/base/diag.h"
+#include "sim/metrics/statistics.h"
+#include "sim/scenario.h"
+
+/* What a run of a variant answers. */
+struct kvc_pair_answer {
+    double throughput_mops;
+    double latency_mean_us, latency_p50_us, latency_p95_us, latency_p99_us; /* NaN: no request completed. */
+    double window_us;                                                       /* As in struct kvc_result. */
+    uint32_t window_count;
+    float window_mops[KVC_WINDOWS_MAX];
+};
+
+struct kvc_pairs {
+    const struct kvc_scenario *usual;  /* The scenario as it is. */
+    const struct kvc_outcome *outcome; /* Its answer. */
+    uint32_t count;                    /* Variants. */
+    struct kvc_scenario **variant;     /* Resolved copies of the scenario (models/resource.h). */
+    uint32_t replicas;                 /* Runs of each variant, at most those of the outcome. */
+    const char *noun;                  /* The word for a run in messages and progress. */
+    void *data;                        /* First argument of `take`. */
+    /* Receives an answer: all replicas of the first variant, then those of the next one. */
+    void (*take)(void *data, uint32_t variant, uint32_t replica, const struct kvc_pair_answer *answer);
+};
+
+/* Runs all replicas of all variants. */
+enum kvc_status kvc_pairs_run(const struct kvc_pairs *pairs, const struct kvc_run_options *options,
+                              struct kvc_diag *diag);
+
+/* The throughput of one run, by window. */
+struct kvc_pair_windows {
+    double window_us;
+    uint32_t count;
+    const float *mops;
+};
+
+/* Returns by how much more throughput the second of two paired runs has [Mops]. The interval is that of the
+ * differences in parts of the measured time. Both are NaN if the runs have no windows in common. */
+struct kvc_interval kvc_pairs_difference_mops(const struct kvc_pair_windows *first,
+                                              const struct kvc_pair_windows *second);
+
+#endif
