@@ -1,11 +1,21 @@
 #include "models/forecast.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "models/model.h"
+#include "models/power.h"
 #include "models/price.h"
+#include "sim/metrics/bottleneck.h"
+
+static void copy_name(char *to, const char *from, size_t size)
+{
+    size_t bytes = strnlen(from, size - 1);
+    memcpy(to, from, bytes);
+    to[bytes] = '\0';
+}
 
 static double busiest_frac(const struct kvc_result *result)
 {
@@ -24,10 +34,8 @@ static void take_result(const struct kvc_result *result, struct kvc_forecast *ou
     out->hit_frac = kvc_metrics_get(&result->model, "hit_frac");
     out->watts_mean = result->watts_mean > 0 ? result->watts_mean : NAN;
     out->utilization_frac = busiest_frac(result);
-    snprintf(out->bottleneck_stage, sizeof(out->bottleneck_stage), "%.*s", KVC_FORECAST_NAME_MAX - 1,
-             result->bottleneck_stage);
-    snprintf(out->bottleneck_device, sizeof(out->bottleneck_device), "%.*s", KVC_FORECAST_NAME_MAX - 1,
-             result->bottleneck_device);
+    copy_name(out->bottleneck_stage, result->bottleneck_stage, KVC_FORECAST_NAME_MAX);
+    copy_name(out->bottleneck_device, result->bottleneck_device, KVC_FORECAST_NAME_MAX);
 }
 
 static enum kvc_status from_prediction(const struct kvc_scenario *scenario, struct kvc_forecast *out,
@@ -46,27 +54,74 @@ static enum kvc_status from_prediction(const struct kvc_scenario *scenario, stru
     return status;
 }
 
-enum kvc_status kvc_scenario_forecast(const struct kvc_scenario *scenario, struct kvc_forecast *out,
-                                      struct kvc_diag *diag)
+void kvc_forecast_add_stage(struct kvc_forecast *forecast, const char *name, const char *device,
+                            double utilization_frac)
+{
+    bool limits = utilization_frac >= kvc_bottleneck_saturated_frac;
+    if (isnan(forecast->utilization_frac) || utilization_frac > forecast->utilization_frac) {
+        forecast->utilization_frac = utilization_frac;
+        copy_name(forecast->bottleneck_stage, limits ? name : "load", KVC_FORECAST_NAME_MAX);
+        copy_name(forecast->bottleneck_device, limits ? device : "load", KVC_FORECAST_NAME_MAX);
+    }
+}
+
+void kvc_forecast_add_device(struct kvc_forecast *forecast, const char *device, double utilization_frac)
+{
+    if (forecast->device_count == KVC_FORECAST_DEVICES_MAX) {
+        KVC_BUG("more than %d kinds of devices in a forecast", KVC_FORECAST_DEVICES_MAX);
+    }
+    struct kvc_forecast_device *added = &forecast->device[forecast->device_count++];
+    copy_name(added->device, device, sizeof(added->device));
+    added->utilization_frac = utilization_frac;
+}
+
+/* Adds the power, unless the store's closed form has done so. */
+static void add_power(const struct kvc_scenario *scenario, const struct kvc_power *power,
+                      struct kvc_forecast *out)
+{
+    struct kvc_power own;
+    if (power == NULL) {
+        own = kvc_scenario_power(scenario);
+        power = &own;
+    }
+    memcpy(out->watts_unknown, power->unknown, sizeof(out->watts_unknown));
+    if (isnan(out->watts_mean)) {
+        out->watts_mean = kvc_power_watts(power, out->device, out->device_count);
+    }
+    out->kops_per_watt = out->throughput_mops * 1e3 / out->watts_mean;
+}
+
+static void add_price(const struct kvc_scenario *scenario, struct kvc_forecast *out)
+{
+    const struct kvc_device_kind *unknown;
+    out->price_usd = kvc_scenario_price_usd(scenario, &unknown);
+    if (unknown != NULL) {
+        copy_name(out->price_unknown, unknown->name, sizeof(out->price_unknown));
+    }
+}
+
+enum kvc_status kvc_scenario_forecast_with(const struct kvc_scenario *scenario, const struct kvc_power *power,
+                                           struct kvc_forecast *out, struct kvc_diag *diag)
 {
     const struct kvc_model *model = scenario->model;
     double rate_mops = kvc_workload_rate_max_mops(&scenario->workload);
-    *out = (struct kvc_forecast){.throughput_mops = NAN,
-                                 .offered_mops = isfinite(rate_mops) ? rate_mops : NAN,
-                                 .latency_mean_us = NAN,
-                                 .latency_p50_us = NAN,
-                                 .latency_p95_us = NAN,
-                                 .latency_p99_us = NAN,
-                                 .latency_p999_us = NAN,
-                                 .hit_frac = NAN,
-                                 .watts_mean = NAN,
-                                 .kops_per_watt = NAN,
-                                 .price_usd = NAN,
-                                 .utilization_frac = NAN,
-                                 .nodes = scenario->cluster.nodes};
+    memset(out, 0, sizeof(*out)); /* The padding, too: equal forecasts have equal bytes. */
+    out->throughput_mops = out->latency_mean_us = out->hit_frac = out->utilization_frac = NAN;
+    out->latency_p50_us = out->latency_p95_us = out->latency_p99_us = out->latency_p999_us = NAN;
+    out->watts_mean = out->kops_per_watt = out->price_usd = NAN;
+    out->offered_mops = isfinite(rate_mops) ? rate_mops : NAN;
+    out->nodes = scenario->cluster.nodes;
     enum kvc_status status =
         model->forecast != NULL ? model->forecast(scenario, out, diag) : from_prediction(scenario, out, diag);
-    out->price_usd = kvc_scenario_price_usd(scenario, NULL);
-    out->kops_per_watt = out->throughput_mops * 1e3 / out->watts_mean;
+    if (status == KVC_OK) {
+        add_power(scenario, power, out);
+        add_price(scenario, out);
+    }
     return status;
+}
+
+enum kvc_status kvc_scenario_forecast(const struct kvc_scenario *scenario, struct kvc_forecast *out,
+                                      struct kvc_diag *diag)
+{
+    return kvc_scenario_forecast_with(scenario, NULL, out, diag);
 }

@@ -2,10 +2,11 @@
 
 #include <math.h>
 
+#include "sim/base/memo.h"
 #include "sim/workload/popularity_blocks.h"
 #include "sim/workload/set_cache.h"
 
-double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double capacity)
+static double hit_frac_of(const struct kvc_workload *workload, double capacity)
 {
     double hit_frac = 1, preloaded = floor(workload->preload_frac * (double)workload->keys);
     if (workload->set_frac <= 0) {
@@ -15,6 +16,23 @@ double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double cap
         kvc_set_cache_open(&cache, workload, capacity, 0);
         hit_frac = cache.hit_frac;
         kvc_set_cache_close(&cache);
+    }
+    return hit_frac;
+}
+
+double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double capacity)
+{
+    static _Thread_local struct kvc_memo memo;
+    const double argument[] = {
+        (double)workload->keys, workload->popularity,   workload->zipf_s, workload->set_frac,
+        workload->delete_frac,  workload->preload_frac, capacity};
+    double hit_frac;
+    if (workload->action_count > 0) {
+        return hit_frac_of(workload, capacity);
+    }
+    if (!kvc_memo_find(&memo, argument, &hit_frac)) {
+        hit_frac = hit_frac_of(workload, capacity);
+        kvc_memo_keep(&memo, argument, sizeof(argument) / sizeof(*argument), hit_frac);
     }
     return hit_frac;
 }

@@ -100,16 +100,16 @@ static enum kvc_status check_clock(const struct kvc_megakv_config *config, doubl
                                    struct kvc_diag *diag)
 {
     const struct kvc_gpu *gpu = config->gpu;
-    char allowed[256] = "";
     if (gpu->clock_count == 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "gpu \"%s\" has no clocks", gpu->name);
     }
-    for (uint32_t i = 0; i < gpu->clock_count; i++) {
-        size_t used = strlen(allowed);
-        snprintf(allowed + used, sizeof(allowed) - used, "%s%.0fMHz", i > 0 ? ", " : "",
-                 gpu->clocks[i].core_hz / 1e6);
-    }
     if (config->clock == gpu->clock_count) {
+        char allowed[256] = "";
+        for (uint32_t i = 0; i < gpu->clock_count; i++) {
+            size_t used = strlen(allowed);
+            snprintf(allowed + used, sizeof(allowed) - used, "%s%.0fMHz", i > 0 ? ", " : "",
+                     gpu->clocks[i].core_hz / 1e6);
+        }
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.gpu_core: found %.0fMHz, %s has %s",
                              core_hz / 1e6, gpu->name, allowed);
     }

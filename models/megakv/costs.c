@@ -1,6 +1,7 @@
 #include "models/megakv/costs.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "kernels/megakv/slab.h"
@@ -254,59 +255,80 @@ static double mix_ns_of(const struct kvc_megakv_cost_curve *mix, double threads,
     return kvc_curve_at(&curve, 1) * kvc_megakv_surprise_frac(workload->get_frac);
 }
 
-struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
+/* Sets what needs no measured costs. */
+static void open_plain(struct kvc_megakv_costs *costs, const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    const struct kvc_megakv_cost_profile *stages = config->cost_profile;
-    const struct kvc_megakv_means *means = &config->means;
-    struct kvc_megakv_costs costs = {.config = config,
-                                     .clock = config->clock,
-                                     .measured = kvc_megakv_cost_profile_is_measured(stages),
-                                     .hit_frac = hit_frac_of(config, &scenario->workload),
-                                     .evicting = scenario->workload.set_frac > 0,
-                                     .set_job_frac = set_job_frac_of(&scenario->workload),
-                                     .slowest_sender = 1};
-    double threads = config->senders;
     uint32_t state = 0;
     kvc_cpu_pstate_of(&scenario->node, &state, NULL); /* The loader has checked the clock. */
-    costs.core_speed = kvc_cpu_pstate_speed(config->cpu, state);
-    costs.llc_frac = llc_frac_of(scenario);
-    if (!costs.measured) {
-        return costs;
-    }
+    memset(costs, 0, offsetof(struct kvc_megakv_costs, write));
+    costs->config = config;
+    costs->clock = config->clock;
+    costs->measured = kvc_megakv_cost_profile_is_measured(config->cost_profile);
+    costs->hit_frac = hit_frac_of(config, &scenario->workload);
+    costs->evicting = scenario->workload.set_frac > 0;
+    costs->set_job_frac = set_job_frac_of(&scenario->workload);
+    costs->slowest_sender = 1;
+    costs->core_speed = kvc_cpu_pstate_speed(config->cpu, state);
+    costs->llc_frac = llc_frac_of(scenario);
+}
+
+/* Sets the measured costs, for the scenario's threads, memory and load of the index. */
+static void open_measured(struct kvc_megakv_costs *costs, const struct kvc_scenario *scenario)
+{
+    const struct kvc_megakv_config *config = costs->config;
+    const struct kvc_megakv_cost_profile *stages = config->cost_profile;
+    const struct kvc_megakv_means *means = &config->means;
+    double threads = config->senders;
     struct kvc_workload uniform = scenario->workload;
     uniform.popularity = KVC_POPULARITY_UNIFORM;
     struct use items = items_of(scenario), places = places_of(&uniform, config->slab_bytes),
                lines = index_of(scenario);
     struct kvc_curve pass = kvc_megakv_cost_curve_by_size(&stages->pass, 0, 0, threads, NULL);
     struct kvc_megakv_keyed_curve slowest = keyed_of(&items, &stages->read_slowest, threads);
-    costs.receive_by_batch = batch_costs_of(&stages->receive, threads);
+    costs->receive_by_batch = batch_costs_of(&stages->receive, threads);
     if (stages->read_batch.count > 0) {
-        costs.read_by_batch = kvc_megakv_cost_curve_by_size(&stages->read_batch, 0, 0, threads, NULL);
+        costs->read_by_batch = kvc_megakv_cost_curve_by_size(&stages->read_batch, 0, 0, threads, NULL);
     }
-    kvc_megakv_costs_use_batches(&costs, 0);
-    costs.write = keyed_of(&places, &stages->write, threads);
-    costs.evict = keyed_of(&places, &stages->evict, threads);
+    kvc_megakv_costs_use_batches(costs, 0);
+    costs->write = keyed_of(&places, &stages->write, threads);
+    costs->evict = keyed_of(&places, &stages->evict, threads);
     if (stages->evict_half_marked.count > 0) {
-        costs.evict_half_marked = keyed_of(&places, &stages->evict_half_marked, threads);
+        costs->evict_half_marked = keyed_of(&places, &stages->evict_half_marked, threads);
     }
-    costs.pass_ns = kvc_curve_at(&pass, 1);
-    costs.mix_ns = mix_ns_of(&stages->mix, threads, &scenario->workload);
-    costs.read = keyed_of(&items, &stages->read, threads);
-    costs.read_checked = keyed_of(&items, &stages->read_checked, threads);
-    costs.read_half_marked = keyed_of(&items, &stages->read_half_marked, threads);
-    costs.read_marked = keyed_of(&items, &stages->read_marked, threads);
-    costs.read_half_missed = keyed_of(&items, &stages->read_half_missed, threads);
+    costs->pass_ns = kvc_curve_at(&pass, 1);
+    costs->mix_ns = mix_ns_of(&stages->mix, threads, &scenario->workload);
+    costs->read = keyed_of(&items, &stages->read, threads);
+    costs->read_checked = keyed_of(&items, &stages->read_checked, threads);
+    costs->read_half_marked = keyed_of(&items, &stages->read_half_marked, threads);
+    costs->read_marked = keyed_of(&items, &stages->read_marked, threads);
+    costs->read_half_missed = keyed_of(&items, &stages->read_half_missed, threads);
     if (stages->compare.count > 0) {
-        costs.compare = keyed_of(&items, &stages->compare, threads);
+        costs->compare = keyed_of(&items, &stages->compare, threads);
     }
     double key_bytes = means->key_bytes, bytes = means->touched_bytes;
-    costs.slowest_sender = fmax(kvc_megakv_keyed_at(&slowest, key_bytes, bytes) /
-                                    kvc_megakv_keyed_at(&costs.read, key_bytes, bytes),
-                                1);
-    set_launches(&costs, stages, &lines, load_frac_of(scenario));
+    costs->slowest_sender = fmax(kvc_megakv_keyed_at(&slowest, key_bytes, bytes) /
+                                     kvc_megakv_keyed_at(&costs->read, key_bytes, bytes),
+                                 1);
+    set_launches(costs, stages, &lines, load_frac_of(scenario));
     double slots = kvc_megakv_mean_items(config);
-    costs.lookup_mix = kvc_megakv_cache_lookup_mix(&scenario->workload, config->shards * slots);
+    costs->lookup_mix = kvc_megakv_cache_lookup_mix(&scenario->workload, config->shards * slots);
+}
+
+void kvc_megakv_costs_open(struct kvc_megakv_costs *costs, const struct kvc_scenario *scenario)
+{
+    open_plain(costs, scenario);
+    if (costs->measured) {
+        size_t plain_bytes = offsetof(struct kvc_megakv_costs, write);
+        memset((char *)costs + plain_bytes, 0, sizeof(*costs) - plain_bytes);
+        open_measured(costs, scenario);
+    }
+}
+
+struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario)
+{
+    struct kvc_megakv_costs costs = {.config = NULL};
+    kvc_megakv_costs_open(&costs, scenario);
     return costs;
 }
 
@@ -326,6 +348,9 @@ static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *
 double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_bytes, uint32_t value_bytes,
                            double marked_frac)
 {
+    if (!costs->measured) {
+        return 0;
+    }
     double bytes = kvc_megakv_touched_bytes(key_bytes, value_bytes);
     double evict_ns = kvc_megakv_keyed_at(&costs->evict, key_bytes, bytes), scattered_ns = 0;
     if (costs->evict_half_marked.count > 0) {

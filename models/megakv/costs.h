@@ -59,7 +59,7 @@ struct kvc_megakv_costs {
     const struct kvc_megakv_config *config;
     uint32_t clock;        /* Clock pair of the GPU; the closed form varies it. */
     double hit_frac;       /* Share of the GETs that hit in the long run. */
-    bool measured;         /* The curves below are charged. Otherwise they are empty. */
+    bool measured;         /* The curves below are charged. Otherwise nothing reads them. */
     bool evicting;         /* The closed form: the slabs are full, so that every SET evicts an item. */
     double set_job_frac;   /* Share of SETs among SETs and DELETEs. */
     double pass_ns;        /* Time in which the CLOCK hand passes an item. */
@@ -81,8 +81,12 @@ struct kvc_megakv_costs {
     double read_batch_ns; /* What a GET that hits costs its sender more than with the smallest batches. */
 };
 
-/* Returns the costs of a resolved scenario, which must outlive them. They are those of the smallest measured
- * batches until kvc_megakv_costs_use_batches changes that. */
+/* Sets the costs of a resolved scenario, which must outlive them. They are those of the smallest measured
+ * batches until kvc_megakv_costs_use_batches changes that. Without measured costs, the curves are not set:
+ * they are by far the largest part, and a forecast has no time to clear them. */
+void kvc_megakv_costs_open(struct kvc_megakv_costs *costs, const struct kvc_scenario *scenario);
+
+/* Returns the same costs, with empty curves where nothing was measured. */
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario);
 
 /* Returns how often a core predicts wrongly which of two kinds comes next in random order if `frac` of them

@@ -66,7 +66,8 @@ static double measured_insert_ns(const struct kvc_megakv_costs *costs,
                        : erase_ns;
 }
 
-double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, const struct kvc_megakv_launch_work *launch)
+double kvc_megakv_launch_at_ns(const struct kvc_megakv_costs *costs, uint32_t clock,
+                               const struct kvc_megakv_launch_work *launch)
 {
     if (launch->jobs > 0 && costs->measured) {
         return launch->kernel == KVC_MEGAKV_KERNEL_SEARCH ? measured_search_ns(costs, launch)
@@ -75,8 +76,13 @@ double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, const struct k
     const struct kvc_megakv_config *config = costs->config;
     struct kvc_gpu_work work =
         kvc_megakv_gpu_work(launch->kernel, launch->jobs, config->streams, launch->stats);
-    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[costs->clock], launch->kernel);
+    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[clock], launch->kernel);
     return kvc_gpu_launch_ns(config->gpu, config->pcie, fit, &work);
+}
+
+double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, const struct kvc_megakv_launch_work *launch)
+{
+    return kvc_megakv_launch_at_ns(costs, costs->clock, launch);
 }
 
 /* Measured launches include their copies. The shortest one is the latency; the rest is the time in which the

@@ -27,6 +27,10 @@ struct kvc_gpu_kernel kvc_megakv_kernel_of(const struct kvc_megakv_costs *costs,
 double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs,
                             const struct kvc_megakv_launch_work *launch);
 
+/* Likewise at another clock pair of the GPU than that of the costs. */
+double kvc_megakv_launch_at_ns(const struct kvc_megakv_costs *costs, uint32_t clock,
+                               const struct kvc_megakv_launch_work *launch);
+
 /* Return what the closed form expects of a launch: of searches, or of the index jobs of `writes` SETs and
  * DELETEs. Deletes of evicted items count where costs are measured; elsewhere they are part of the SETs. */
 struct kvc_megakv_launch_work kvc_megakv_search_work(const struct kvc_megakv_costs *costs, double searches,

@@ -9,6 +9,7 @@
 
 #include "models/megakv/config.h"
 #include "models/megakv/launch_costs.h"
+#include "models/megakv/closed_form.h"
 #include "models/megakv/predict.h"
 #include "models/megakv/run.h"
 #include "models/megakv/run_fixture.h"

@@ -58,6 +58,7 @@ const struct kvc_model kvc_megakv_model = {
     .platform = platform,
     .resources = kvc_megakv_resources,
     .predict = kvc_megakv_predict,
+    .forecast = kvc_megakv_forecast,
     .prepare = prepare,
     .run = kvc_megakv_run,
     .measure_check = kvc_megakv_measure_check,

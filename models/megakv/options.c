@@ -24,7 +24,7 @@ static const struct kvc_option rows[] = {
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_megakv_options, delay),
      .min = 1,
-     .max = 64,
+     .max = KVC_MEGAKV_DELAY_MAX,
      .by_default = "2",
      .help = "inserts and deletes are launched every n cycles; 1 launches them with each search, a "
              "larger n launches fewer and larger batches"},

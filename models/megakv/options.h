@@ -8,6 +8,7 @@
 
 /* Sizes of the pipeline. */
 enum {
+    KVC_MEGAKV_DELAY_MAX = 64,   /* Largest delay n. */
     KVC_MEGAKV_ROWS_MAX = 65536, /* Rows that a buffer holds. */
     KVC_MEGAKV_SEND_ROWS =
         256, /* Rows that a sender answers before the next sender on its core gets its turn. */

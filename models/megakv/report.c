@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/megakv/predict.h"
+#include "models/megakv/closed_form.h"
 #include "models/megakv/range.h"
 #include "models/megakv/simulation.h"
 #include "sim/metrics/bottleneck.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "models/megakv/config.h"
+#include "models/megakv/closed_form.h"
 #include "models/megakv/predict.h"
 #include "models/megakv/run_fixture.h"
 

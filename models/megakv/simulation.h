@@ -28,7 +28,6 @@
 
 enum {
     KVC_MEGAKV_BUFFERS_MAX = 16,
-    KVC_MEGAKV_DELAY_MAX = 64,
     KVC_MEGAKV_RESPONSE_BYTES = 4 << 20,
 };
 

@@ -10,7 +10,7 @@
 #include "sim/base/array.h"
 #include "sim/metrics/statistics.h"
 
-static const double SATURATED_FRAC = 0.9;
+const double kvc_bottleneck_saturated_frac = 0.9;
 
 const char kvc_bottleneck_undecided[] = "undecided";
 
@@ -55,7 +55,7 @@ void kvc_bottleneck_busiest(const struct kvc_result *result, char *text, size_t 
 void kvc_bottleneck_find(struct kvc_result *result)
 {
     const struct kvc_stage_result *first = busiest(result, NULL);
-    bool saturated = first != NULL && first->utilization_frac >= SATURATED_FRAC;
+    bool saturated = first != NULL && first->utilization_frac >= kvc_bottleneck_saturated_frac;
     snprintf(result->bottleneck_stage, KVC_NAME_MAX, "%s", saturated ? first->name : "load");
     snprintf(result->bottleneck_device, KVC_NAME_MAX, "%s", saturated ? first->device : "load");
     result->bottleneck_why[0] = '\0';
@@ -92,9 +92,9 @@ void kvc_bottleneck_find_in_parts(struct kvc_result *result, const double *utili
     double *difference = kvc_array_of(parts, sizeof(*difference));
     char names[KVC_NAME_MAX] = "";
     uint32_t named = 0;
-    bool saturated = first->utilization_frac >= SATURATED_FRAC;
+    bool saturated = first->utilization_frac >= kvc_bottleneck_saturated_frac;
     for (uint32_t part = 0; part < parts; part++) {
-        difference[part] = most[part] - SATURATED_FRAC;
+        difference[part] = most[part] - kvc_bottleneck_saturated_frac;
     }
     bool load_decided = differs_from_zero(difference, parts);
     if (!saturated || !load_decided) {

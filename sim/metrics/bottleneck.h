@@ -12,6 +12,9 @@
 
 #include "sim/metrics/result.h"
 
+/** Utilization from which on a stage, and not the offered load, limits the throughput. */
+extern const double kvc_bottleneck_saturated_frac;
+
 /** Sets the bottleneck fields of a result. The bottleneck is the stage with the highest utilization; the
  * reason gives this utilization and that of the runner-up. If no stage is busy for at least 90 % of the time,
  * the offered load is the limit, and stage and device are both "load". */

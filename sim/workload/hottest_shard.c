@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "sim/base/array.h"
+#include "sim/base/memo.h"
 #include "sim/base/rng.h"
 #include "sim/workload/hash_ring.h"
 #include "sim/workload/popularity_blocks.h"
@@ -133,6 +134,14 @@ double kvc_hottest_shard_frac(const struct kvc_workload *workload, uint32_t node
         workload->arrival == KVC_ARRIVAL_TRACE) {
         return 1.0 / shards;
     }
+    static _Thread_local struct kvc_memo memo;
+    const double argument[] = {(double)workload->keys, workload->popularity, workload->zipf_s, nodes,
+                               sockets};
+    bool can_keep = workload->action_count == 0;
+    double share;
+    if (can_keep && kvc_memo_find(&memo, argument, &share)) {
+        return share;
+    }
     struct placement *placement = kvc_array_of(1, sizeof(*placement));
     struct kvc_rng rng;
     double inverses = 0;
@@ -148,5 +157,9 @@ double kvc_hottest_shard_frac(const struct kvc_workload *workload, uint32_t node
     free(placement->node_below);
     free(placement->shard);
     free(placement);
-    return PLACEMENTS / inverses;
+    share = PLACEMENTS / inverses;
+    if (can_keep) {
+        kvc_memo_keep(&memo, argument, sizeof(argument) / sizeof(*argument), share);
+    }
+    return share;
 }
