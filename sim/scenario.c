@@ -4,21 +4,34 @@
 
 #include "sim/base/seeds.h"
 
-static const struct kvc_option cluster_rows[] = {
+static const struct kvc_option member_rows[] = {
+    {.name = "name",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_cluster_member, name),
+     .help = "name of the group, which results show"},
     {.name = "nodes",
      .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_cluster, nodes),
+     .offset = offsetof(struct kvc_cluster_member, nodes),
      .min = 1,
-     .max = 1024,
+     .max = KVC_CLUSTER_NODES_MAX,
+     .help = "equal nodes of the group"},
+    {.name = "weight",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_cluster_member, weight),
+     .min = 0.001,
+     .max = 1000,
      .by_default = "1",
-     .help = "nodes that share the keys by consistent hashing; more nodes divide the load"},
+     .help =
+         "points of each node on the hash ring as a multiple of cluster.virtual_nodes; a node with a larger "
+         "weight owns more keys"},
 };
 
-const struct kvc_option_table kvc_cluster_option_table = {.name = "cluster",
-                                                          .rows = cluster_rows,
-                                                          .count =
-                                                              sizeof(cluster_rows) / sizeof(*cluster_rows),
-                                                          .size = sizeof(struct kvc_cluster)};
+const struct kvc_option_table kvc_cluster_member_option_table = {.name = "cluster.members",
+                                                                 .rows = member_rows,
+                                                                 .count = sizeof(member_rows) /
+                                                                          sizeof(*member_rows),
+                                                                 .size = sizeof(struct kvc_cluster_member),
+                                                                 .max_list = KVC_CLUSTER_MEMBERS_MAX};
 
 static const char *const functionals[] = {"full", "sampled", "off", NULL};
 
@@ -228,6 +241,7 @@ struct kvc_source_params kvc_scenario_source(const struct kvc_scenario *scenario
         .workload = &scenario->workload,
         .nodes = (uint32_t)scenario->cluster.nodes,
         .sockets = sockets,
+        .ring_points = (uint32_t)scenario->cluster.virtual_nodes,
         .seed = seed,
         .hash_seed = kvc_seed_of_hash(seed),
         .frame_requests = 1,

@@ -8,14 +8,10 @@
 #include <stdint.h>
 
 #include "sim/base/option.h"
+#include "sim/cluster.h"
 #include "sim/devices/node.h"
 #include "sim/workload/source.h"
 #include "sim/workload/workload.h"
-
-/** The machines that share the keys. */
-struct kvc_cluster {
-    uint64_t nodes; /**< Nodes that share the keys by consistent hashing. */
-};
 
 /** Share of the requests that run through the store's real structures. */
 enum kvc_functional {
@@ -59,9 +55,6 @@ struct kvc_run {
     struct kvc_change changes[KVC_RUN_CHANGES_MAX]; /**< Changes of devices within the measured time. */
 };
 
-/** The options of struct kvc_cluster. */
-extern const struct kvc_option_table kvc_cluster_option_table;
-
 /** The options of struct kvc_change, an element of `run.changes`. */
 extern const struct kvc_option_table kvc_change_option_table;
 
@@ -82,6 +75,18 @@ enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct k
  * they hold every key: 1 for functional = "full", 0 for "off". */
 uint64_t kvc_run_sample_rate(const struct kvc_run *run, double full_bytes);
 
+/** A group of equal nodes of a cluster. */
+struct kvc_cluster_member {
+    char name[KVC_TEXT_MAX]; /**< Name of the group. */
+    uint64_t nodes;          /**< Its nodes. */
+    double weight;           /**< Points of each on the hash ring, as a multiple of virtual_nodes. */
+    void *options;           /**< The store's options, as those of a scenario. */
+    struct kvc_node node;    /**< The machine. */
+};
+
+/** The options of struct kvc_cluster_member. */
+extern const struct kvc_option_table kvc_cluster_member_option_table;
+
 struct kvc_model;
 
 /** One scenario. A copy of the struct shares `options`, `config` and the devices of `node`. */
@@ -92,7 +97,7 @@ struct kvc_scenario {
     void *options;        /**< The store's options as the user wrote them: model->options->size bytes. */
     const void *config;   /**< The store's resolved configuration: model->config_bytes bytes. NULL before
                                kvc_scenario_resolve() of models/model.h. */
-    struct kvc_node node; /**< One machine; all nodes are alike. */
+    struct kvc_node node; /**< One machine; all nodes are alike, unless cluster.member says otherwise. */
     struct kvc_cluster cluster;   /**< How many machines there are. */
     struct kvc_workload workload; /**< The offered load. */
     struct kvc_run run;           /**< How to simulate it. */

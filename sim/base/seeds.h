@@ -16,6 +16,10 @@
  * whatever else has no replicas takes that of replica 0. */
 uint64_t kvc_seed_of_replica(uint64_t run_seed, uint32_t replica);
 
+/** Returns the seed of a node of a cluster that is simulated apart, in a replica with the seed
+ * `replica_seed`. */
+uint64_t kvc_seed_of_node(uint64_t replica_seed, uint32_t node);
+
 /** Returns the seed of kvc_hash() in a replica with the seed `replica_seed`. */
 uint64_t kvc_seed_of_hash(uint64_t replica_seed);
 

@@ -168,6 +168,11 @@ void kvc_histogram_add_pack(struct kvc_histogram *sum, const struct kvc_histogra
     }
 }
 
+double kvc_histogram_slot_ns(uint32_t slot)
+{
+    return slot_value_ns(slot);
+}
+
 double kvc_histogram_mean_ns(const struct kvc_histogram *histogram)
 {
     return histogram->count > 0 ? histogram->sum_ns / (double)histogram->count : NAN;

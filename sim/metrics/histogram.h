@@ -58,6 +58,9 @@ bool kvc_histogram_take(struct kvc_histogram *histogram, struct kvc_histogram_pa
 /** Adds the values of a pack to `sum`. */
 void kvc_histogram_add_pack(struct kvc_histogram *sum, const struct kvc_histogram_pack *pack);
 
+/** Returns the value that stands for a slot [ns]. */
+double kvc_histogram_slot_ns(uint32_t slot);
+
 /** Returns the exact mean [ns], or NaN if the histogram is empty. */
 double kvc_histogram_mean_ns(const struct kvc_histogram *histogram);
 

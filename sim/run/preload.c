@@ -94,7 +94,8 @@ static void visit_batch(struct walk *walk)
         struct kvc_preload_visit visit = {.shard = shard, .batch = batch, .row = preload->row};
         for (uint32_t i = 0; i < batch->count; i++) {
             preload->row[visit.count] = preload->order[i];
-            visit.count += preload->shard_of[i] == shard;
+            visit.count += preload->shard_of[i] == shard &&
+                           kvc_source_holds_key(preload->source, batch->key_id[preload->order[i]]);
         }
         if (visit.count > 0) {
             walk->visit(walk->data, &visit);

@@ -6,6 +6,10 @@
  * every client are a Poisson process of their own, independent of the others'. With equal distances, the
  * clients take turns.
  *
+ * The workload of a part (sim/workload/key_part.h) has the rate of its node. Of requests of all nodes at
+ * equal distances, each is the node's with the probability of its share. A Poisson process at one rate may
+ * have epochs: the rate is that of the largest share, and falls with the share.
+ *
  * The rate curve is linear between its points, and constant before the first and after the last one. Its
  * arrivals are found by inverting the integral of the rate (a Poisson process under a change of time),
  * without thinning. */
@@ -24,9 +28,11 @@ struct kvc_arrivals {
     double step;                         /**< Requests that are sent together: 1, or those of a frame. */
     double last_ns;                      /**< Send time of the last arrival [ns]. */
     uint64_t count;                      /**< Arrivals so far. */
-    uint32_t point;                      /**< Curve: the first point that the last arrival may precede. */
-    struct kvc_rng rng;                  /**< Draws the gaps and the clients. */
-    struct kvc_exponential exponential;  /**< Tables of the gaps' distribution. */
+    uint64_t number;                     /**< Fixed, of a part: arrivals of all nodes so far. */
+    uint32_t point;     /**< Curve: the first point that the last arrival may precede. Epochs of
+                             a part: that of the last arrival. */
+    struct kvc_rng rng; /**< Draws the gaps and the clients. */
+    struct kvc_exponential exponential; /**< Tables of the gaps' distribution. */
 };
 
 /** Starts a process of which each arrival stands for `step` requests that are sent together. `workload` must

@@ -52,10 +52,19 @@ static void index_points(struct kvc_hash_ring *ring, uint64_t buckets)
     }
 }
 
-static int build(struct kvc_hash_ring *ring, uint64_t seed)
+/* Returns the points of a node. */
+static uint32_t points_of(const struct kvc_hash_ring_params *params, uint32_t node)
 {
-    uint32_t bits = 1;
-    ring->points = ring->nodes * KVC_HASH_RING_POINTS;
+    uint32_t all = params->points > 0 ? params->points : KVC_HASH_RING_POINTS;
+    return params->each != NULL ? params->each[node] : all;
+}
+
+static int build(struct kvc_hash_ring *ring, const struct kvc_hash_ring_params *params)
+{
+    uint32_t bits = 1, next = 0;
+    for (uint32_t node = 0; node < ring->nodes; node++) {
+        ring->points += points_of(params, node);
+    }
     while (1ull << bits < (uint64_t)ring->points * BUCKETS_PER_POINT) {
         bits++;
     }
@@ -66,10 +75,10 @@ static int build(struct kvc_hash_ring *ring, uint64_t seed)
         return 0;
     }
     for (uint32_t node = 0; node < ring->nodes; node++) {
-        for (uint32_t i = 0; i < KVC_HASH_RING_POINTS;
-             i++) { /* A bijection of (node, i), so that no two points coincide. */
-            ring->point[(size_t)node * KVC_HASH_RING_POINTS + i] =
-                (struct point){.place = kvc_mix64(seed + ((uint64_t)node << 32) + i + 1), .node = node};
+        uint64_t first = params->seed + ((uint64_t)node << 32);
+        for (uint32_t i = 0; i < points_of(params, node); i++) {
+            /* A bijection of (node, i), so that no two points coincide. */
+            ring->point[next++] = (struct point){.place = kvc_mix64(first + i + 1), .node = node};
         }
     }
     qsort(ring->point, ring->points, sizeof(*ring->point), by_place);
@@ -77,15 +86,15 @@ static int build(struct kvc_hash_ring *ring, uint64_t seed)
     return 1;
 }
 
-struct kvc_hash_ring *kvc_hash_ring_create(uint32_t nodes, uint32_t sockets, uint64_t seed)
+struct kvc_hash_ring *kvc_hash_ring_create(const struct kvc_hash_ring_params *params)
 {
     struct kvc_hash_ring *ring = calloc(1, sizeof(*ring));
     if (ring == NULL) {
         return NULL;
     }
-    ring->nodes = nodes;
-    ring->sockets = sockets;
-    if (nodes > 1 && !build(ring, seed)) {
+    ring->nodes = params->nodes;
+    ring->sockets = params->sockets;
+    if (ring->nodes > 1 && !build(ring, params)) {
         kvc_hash_ring_free(ring);
         return NULL;
     }

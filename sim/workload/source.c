@@ -30,6 +30,7 @@ void kvc_source_free(struct kvc_source *source)
     kvc_hash_ring_free(source->ring);
     kvc_sizes_free(source->sizes);
     kvc_zipf_free(source->zipf);
+    kvc_part_sampler_free(source->sampler);
     kvc_columns_free(&source->block);
     free(source->block_shard);
     free(source->block_order);
@@ -62,7 +63,11 @@ static bool set_up_keys(struct kvc_source *source)
         kvc_sizes_fill(source->sizes, any, KVC_SOURCE_BLOCK, source->same_key_bytes,
                        source->same_value_bytes);
     }
-    if (workload->popularity == KVC_POPULARITY_ZIPF) {
+    if (workload->part != NULL) {
+        if (!kvc_source_enter_epoch(source, 0)) {
+            return false;
+        }
+    } else if (workload->popularity == KVC_POPULARITY_ZIPF) {
         source->zipf = kvc_zipf_create(source->members, workload->zipf_s);
         if (source->zipf == NULL) {
             return false;
@@ -77,7 +82,10 @@ static bool set_up_keys(struct kvc_source *source)
 static bool set_up_shards(struct kvc_source *source, const struct kvc_source_params *params)
 {
     source->shards = params->nodes * params->sockets;
-    source->ring = kvc_hash_ring_create(params->nodes, params->sockets, params->hash_seed);
+    source->ring = kvc_hash_ring_create(&(struct kvc_hash_ring_params){.nodes = params->nodes,
+                                                                       .sockets = params->sockets,
+                                                                       .seed = params->hash_seed,
+                                                                       .points = params->ring_points});
     source->shard = calloc(source->shards, sizeof(*source->shard));
     source->block_shard = malloc(KVC_SOURCE_BLOCK * sizeof(*source->block_shard));
     source->block_order = malloc(KVC_SOURCE_BLOCK * sizeof(*source->block_order));
@@ -317,6 +325,12 @@ void kvc_source_draw_other_members(const struct kvc_source *source, struct kvc_r
             }
         }
     }
+}
+
+bool kvc_source_holds_key(const struct kvc_source *source, uint64_t key_id)
+{
+    const struct kvc_key_part *part = source->workload.part;
+    return part == NULL || part->owned == NULL || (part->owned[key_id] & 1) != 0;
 }
 
 uint32_t kvc_source_shard(const struct kvc_source *source, uint64_t hash)

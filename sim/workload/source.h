@@ -31,6 +31,9 @@
  * A load that alternates (sim/workload/phases.h) has a source of its own for each phase, which counts the
  * phase's own time. A frame has requests of one phase. Saturating clients send those of the present phase.
  *
+ * The workload of one node of a cluster (sim/workload/key_part.h) has a source of its own: keys are numbered
+ * within the node's part, and their bytes and hashes are those of the whole workload's keys.
+ *
  * A source serves one run. What a shard receives depends only on the workload and the seed, and not on the
  * order in which the shards are drained. Input files are streamed. */
 #ifndef KVC_SIM_WORKLOAD_SOURCE_H
@@ -54,6 +57,7 @@ struct kvc_source_params {
     const struct kvc_workload *workload;  /**< A checked workload; it is copied. */
     uint32_t nodes;                       /**< Nodes of the cluster. */
     uint32_t sockets;                     /**< Sockets per node. */
+    uint32_t ring_points;                 /**< Points of a node on the ring; 0: KVC_HASH_RING_POINTS. */
     uint64_t seed;                        /**< Seed of this replica (sim/base/seeds.h). */
     uint64_t hash_seed;                   /**< Seed of kvc_hash and of the nodes' places on the ring. */
     uint32_t frame_requests;              /**< Requests per frame, at least 1. */
@@ -116,6 +120,10 @@ const struct kvc_action_mix *kvc_source_actions(const struct kvc_source *source)
  * popularity. There must be as many members (kvc_workload_check() ensures it). */
 void kvc_source_draw_other_members(const struct kvc_source *source, struct kvc_rng *rng, uint64_t *member,
                                    uint32_t count);
+
+/** Returns whether the node of a workload's part owns the key when the run begins, so that its store can hold
+ * it. Without a part, this is true. */
+bool kvc_source_holds_key(const struct kvc_source *source, uint64_t key_id);
 
 /** Returns the shard that owns a hash. */
 uint32_t kvc_source_shard(const struct kvc_source *source, uint64_t hash);

@@ -93,12 +93,18 @@ static bool expire(struct kvc_source *source, double now_ns)
     return true;
 }
 
-/* Sends what is left after the end of a curve. Frames that no timeout sends leave when the curve ends. */
+/* Returns when a load ends that ends: with its curve, or when its node leaves. */
+static double end_of_load_ns(const struct kvc_workload *workload)
+{
+    return workload->arrival == KVC_ARRIVAL_CURVE ? workload->curve[workload->curve_points - 1].time_ns
+                                                  : workload->part->epoch[workload->part->epochs - 1].from_ns;
+}
+
+/* Sends what is left after the end of the load. Frames that no timeout sends leave when it ends. */
 static bool flush(struct kvc_source *source)
 {
     struct kvc_source_clients *clients = &source->clients;
-    const struct kvc_workload *workload = &source->workload;
-    double end_ns = workload->curve[workload->curve_points - 1].time_ns;
+    double end_ns = end_of_load_ns(&source->workload);
     while (clients->oldest != KVC_SOURCE_NO_FILLER) {
         double left_ns = isinf(clients->expires_ns) ? end_ns : clients->expires_ns;
         if (!send_frame(source, clients->oldest, left_ns)) {
@@ -133,7 +139,7 @@ static bool fill_frames(struct kvc_source *source)
     for (uint32_t i = 0; i < KVC_SOURCE_BLOCK; i++) {
         double now_ns = clients->sent_ns[i];
         if (clients->expires_ns <= now_ns) {
-            if (isinf(now_ns)) { /* The curve has ended. */
+            if (isinf(now_ns)) { /* The load has ended. */
                 return flush(source);
             }
             if (!expire(source, now_ns)) {
@@ -160,10 +166,13 @@ static bool go_on(struct kvc_source *source)
     if (source->workload.fill == KVC_FILL_AT_ONCE) {
         return kvc_source_send_whole(source);
     }
-    if (kvc_source_stopped(source) || isinf(clients->through_ns) || !kvc_source_make_block(source)) {
+    if (kvc_source_stopped(source) || isinf(clients->through_ns)) {
         return false;
     }
     kvc_arrivals_fill(&clients->arrivals, clients->sent_ns, clients->flow, KVC_SOURCE_BLOCK);
+    if (!kvc_source_make_block(source)) {
+        return false;
+    }
     if (!fill_frames(source)) {
         kvc_source_out_of_memory(source);
         return false;

@@ -16,6 +16,7 @@
 #include "sim/workload/arrivals.h"
 #include "sim/workload/batch.h"
 #include "sim/workload/hash_ring.h"
+#include "sim/workload/key_part.h"
 #include "sim/workload/rows.h"
 #include "sim/workload/sends.h"
 #include "sim/workload/sizes.h"
@@ -93,22 +94,24 @@ struct kvc_source_shard {
 
 /** A request source. */
 struct kvc_source {
-    struct kvc_workload workload;   /**< What to produce. */
-    uint32_t shards;                /**< nodes * sockets. */
-    uint32_t frame_requests;        /**< Requests per frame. */
-    uint32_t window;                /**< Saturating load: requests that may wait for one shard. */
-    uint64_t hash_seed;             /**< Seed of kvc_hash. */
-    struct kvc_source_shard *shard; /**< The shards. */
-    struct kvc_hash_ring *ring;     /**< Maps a hash to its shard. */
-    struct kvc_sizes *sizes;        /**< Key and value sizes; NULL for a trace. */
-    struct kvc_zipf *zipf;          /**< Popularity of the members; NULL if uniform. */
-    struct kvc_action_mix actions;  /**< What GETs read. */
-    uint64_t members;               /**< Members, each with a key of every kind; without actions, keys. */
-    bool sizes_fixed;               /**< Every key and every value has the same size. */
-    uint64_t set_from;              /**< A 63-bit random number from here on is a SET ... */
-    uint64_t delete_from;           /**< ... and from here on a DELETE; a smaller one is a GET. */
-    struct kvc_rng op_rng;          /**< Draws operations. */
-    struct kvc_rng key_rng;         /**< Draws keys. */
+    struct kvc_workload workload;     /**< What to produce. */
+    uint32_t shards;                  /**< nodes * sockets. */
+    uint32_t frame_requests;          /**< Requests per frame. */
+    uint32_t window;                  /**< Saturating load: requests that may wait for one shard. */
+    uint64_t hash_seed;               /**< Seed of kvc_hash. */
+    struct kvc_source_shard *shard;   /**< The shards. */
+    struct kvc_hash_ring *ring;       /**< Maps a hash to its shard. */
+    struct kvc_sizes *sizes;          /**< Key and value sizes; NULL for a trace. */
+    struct kvc_zipf *zipf;            /**< Popularity of the members; NULL if uniform. */
+    struct kvc_part_sampler *sampler; /**< Of a part: popularity of its keys in the present epoch. */
+    uint32_t epoch;                   /**< Of a part: the epoch of the next request. */
+    struct kvc_action_mix actions;    /**< What GETs read. */
+    uint64_t members;                 /**< Members, each with a key of every kind; without actions, keys. */
+    bool sizes_fixed;                 /**< Every key and every value has the same size. */
+    uint64_t set_from;                /**< A 63-bit random number from here on is a SET ... */
+    uint64_t delete_from;             /**< ... and from here on a DELETE; a smaller one is a GET. */
+    struct kvc_rng op_rng;            /**< Draws operations. */
+    struct kvc_rng key_rng;           /**< Draws keys. */
 
     struct kvc_columns block;                    /**< Scratch columns of KVC_SOURCE_BLOCK requests. */
     uint32_t *block_shard;                       /**< Scratch: shard of each request. */
@@ -162,6 +165,10 @@ static inline void kvc_source_draw_ops(const struct kvc_source *source, struct k
 static inline void kvc_source_draw_members(const struct kvc_source *source, struct kvc_rng *rng,
                                            uint64_t *member, uint32_t count)
 {
+    if (source->sampler != NULL) {
+        kvc_part_sampler_fill(source->sampler, rng, member, count);
+        return;
+    }
     if (source->zipf != NULL) {
         kvc_zipf_fill(source->zipf, rng, member, count);
         return;

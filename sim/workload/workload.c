@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "sim/workload/actions.h"
+#include "sim/workload/key_part.h"
 #include "sim/workload/phases.h"
 #include "sim/workload/sizes.h"
 
@@ -335,7 +336,7 @@ double kvc_workload_rate_max_mops(const struct kvc_workload *workload)
 bool kvc_workload_changes(const struct kvc_workload *workload)
 {
     return workload->arrival == KVC_ARRIVAL_CURVE || workload->arrival == KVC_ARRIVAL_TRACE ||
-           workload->phase_count > 0;
+           workload->phase_count > 0 || (workload->part != NULL && workload->part->epochs > 1);
 }
 
 uint32_t kvc_workload_flows(const struct kvc_workload *workload)

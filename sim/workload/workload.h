@@ -84,6 +84,8 @@ struct kvc_phase {
     double zipf_s;        /**< Exponent of the popularity of its keys; 0: all are equally popular. */
 };
 
+struct kvc_key_part;
+
 /** A workload. */
 struct kvc_workload {
     uint64_t keys;        /**< Distinct keys, 1 to 2^32. */
@@ -113,6 +115,9 @@ struct kvc_workload {
     uint32_t action_count;                      /**< Used entries of `actions`; 0: all are alike. */
     struct kvc_phase phases[KVC_PHASES_MAX];    /**< What takes the place of sizes, mix and popularity. */
     uint32_t phase_count;                       /**< Used entries of `phases`; 0: the load is one. */
+    const struct kvc_key_part
+        *part; /**< The keys of the node whose load this is (sim/workload/key_part.h), of
+                    which there are `keys`; NULL: all keys. It outlives the workload. */
 };
 
 /** The options of the table `workload`, except popularity and arrival, which are tables of their own. */
