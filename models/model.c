@@ -1,7 +1,9 @@
 #include "models/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "models/cluster.h"
 #include "sim/devices/database.h"
 #include "sim/run/changes.h"
 
@@ -52,8 +54,27 @@ enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, 
     return status;
 }
 
+/* Returns the memory of one node of a cluster whose nodes are simulated apart. */
+static double node_bytes(const struct kvc_scenario *scenario)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < kvc_cluster_classes(scenario); i++) {
+        struct kvc_diag unused = {0};
+        struct kvc_scenario *class = kvc_cluster_class_scenario(scenario, i, &unused);
+        if (class != NULL && class->model->memory_bytes != NULL) {
+            most = fmax(most, class->model->memory_bytes(class));
+        }
+        kvc_cluster_free_class(class);
+    }
+    return most;
+}
+
 double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario)
 {
+    if (kvc_cluster_is_apart(scenario)) {
+        uint32_t epochs = scenario->cluster.change_count > 0 ? 2 : 1;
+        return node_bytes(scenario) + kvc_key_parts_bytes(scenario->workload.keys, epochs);
+    }
     const struct kvc_database *database = kvc_database_of(&scenario->node);
     double pool_bytes = database != NULL ? kvc_database_memory_bytes(database) : 0;
     return pool_bytes + (scenario->model->memory_bytes != NULL ? scenario->model->memory_bytes(scenario) : 0);

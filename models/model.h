@@ -54,6 +54,8 @@ struct kvc_model {
     /* Whether `node.sockets` applies: what a socket is to the store, a shard with its devices or a place for
      * cards and their memory, is up to its machine. */
     bool has_sockets;
+    /* Whether its nodes exchange messages, so that they have to be simulated in one engine. */
+    bool has_links_between_nodes;
     /* Whether the load may alternate between phases (sim/workload/phases.h). */
     bool takes_phases;
     /* The devices that the store uses, in the order of the echo; a NULL kind ends the list. */
@@ -125,7 +127,9 @@ void kvc_scenario_unresolve(struct kvc_scenario *scenario);
  * about changes begin with their path, "run.changes.1.at". */
 enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-/* Returns the memory that a functional run of the scenario needs in this process [bytes]. */
+/* Returns the memory that a functional run of the scenario needs in one process [bytes]. Of a cluster whose
+ * nodes are simulated apart, this is that of its largest node and of the lists of keys, which all nodes
+ * share. */
 double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario);
 
 #endif

@@ -24,6 +24,7 @@ const struct kvc_model kvc_bluecache_model = {
     .paper = "Xu et al., PVLDB 10(4), 2016",
     .options = &kvc_bluecache_option_table,
     .devices = devices,
+    .has_links_between_nodes = true,
     .config_bytes = sizeof(struct kvc_bluecache_config),
     .resolve = kvc_bluecache_resolve,
     .check = kvc_bluecache_check,

@@ -48,6 +48,23 @@ static const struct kvc_option workload_extra[] = {
      .help = "\"saturate\", or a table with one kind of arrival; kvcast describe workload.arrival"},
 };
 
+static const struct kvc_option cluster_extra[] = {
+    {.name = "members",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "none",
+     .help = "groups of equal nodes in place of nodes; kvcast describe cluster.members"},
+};
+static const struct kvc_option member_extra[] = {
+    {.name = "node",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "the scenario's",
+     .help = "what differs from the scenario's node; kvcast describe node"},
+    {.name = "system",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "the scenario's",
+     .help = "what differs from the scenario's system, except kind"},
+};
+
 /* Something that has options. `extra` are keys that its option table does not list. */
 struct topic {
     const char *name;
@@ -73,7 +90,11 @@ struct topics {
 static const struct topic sections[] = {
     {"run", "section of a scenario: how it is simulated", &kvc_run_option_table, NULL, 0},
     {"run.changes", "changes of devices during a run", &kvc_change_option_table, NULL, 0},
-    {"cluster", "section of a scenario: how many machines", &kvc_cluster_option_table, NULL, 0},
+    {"cluster", "section of a scenario: how many machines", &kvc_cluster_option_table, EXTRA(cluster_extra)},
+    {"cluster.members", "groups of equal nodes, each with its own node and system",
+     &kvc_cluster_member_option_table, EXTRA(member_extra)},
+    {"cluster.changes", "nodes that join, leave or fail during a run", &kvc_cluster_change_option_table, NULL,
+     0},
     {"workload", "section of a scenario: the offered load", &kvc_workload_option_table,
      EXTRA(workload_extra)},
     {"workload.actions", "actions of an application in front of a database", &kvc_action_option_table, NULL,
@@ -82,7 +103,8 @@ static const struct topic sections[] = {
     {"workload.dist", "popularity of keys as a table", &kvc_dist_option_table, NULL, 0},
     {"workload.arrival", "when requests come; one kind at a time", &kvc_arrival_option_table, NULL, 0},
     {"workload.arrival.curve", "points of a rate curve", &kvc_rate_curve_option_table, NULL, 0},
-    {"slo", "section of a scenario: service-level objectives; every answer says which are met", &kvc_slo_option_table, NULL, 0},
+    {"slo", "section of a scenario: service-level objectives; every answer says which are met",
+     &kvc_slo_option_table, NULL, 0},
 };
 
 enum { SECTIONS = sizeof(sections) / sizeof(*sections) };
@@ -202,7 +224,7 @@ static const char *show_default(const struct kvc_option *row)
     if (row->type == KVC_OPTION_LIST) {
         return "empty";
     }
-    if (row->optional) {
+    if (row->optional && row->by_default == NULL) {
         return "(optional)";
     }
     return row->by_default == NULL ? "(required)" : row->by_default[0] == '\0' ? "\"\"" : row->by_default;

@@ -7,6 +7,7 @@
 
 #include <lua.h>
 
+#include "models/cluster.h"
 #include "models/model.h"
 #include "models/registry.h"
 #include "scenarios/load/constraint.h"
@@ -124,12 +125,18 @@ static enum kvc_status resolve_and_check(const struct kvc_decoder *decoder)
     if (check_phases(scenario, &inner) != KVC_OK) {
         return fail_check(decoder, "workload", &inner);
     }
+    if (kvc_cluster_check(&scenario->cluster, &inner) != KVC_OK) {
+        return fail_check(decoder, "cluster", &inner);
+    }
     if (kvc_scenario_resolve(scenario, &inner) != KVC_OK ||
         (scenario->model->check != NULL && scenario->model->check(scenario, &inner) != KVC_OK)) {
         return fail_check(decoder, "system", &inner);
     }
     if (kvc_scenario_check_devices(scenario, &inner) != KVC_OK) {
         return fail_check(decoder, "node", &inner);
+    }
+    if (kvc_cluster_check_scenario(scenario, &inner) != KVC_OK) {
+        return fail_check(decoder, "cluster", &inner);
     }
     return KVC_OK;
 }

@@ -1,5 +1,6 @@
 #include "scenarios/output/json.h"
 #include "scenarios/output/json_value.h"
+#include "scenarios/output/nodes.h"
 #include "scenarios/output/verdict.h"
 #include "sim/base/version.h"
 
@@ -376,6 +377,9 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "model_ci95", half_widths(report->outcome, "model", &result->model));
     if (report->sensitivity != NULL) {
         json_object_set_new(object, "sensitivity", kvc_sensitivity_json(report->sensitivity));
+    }
+    if (report->outcome->node_count > 0) {
+        json_object_set_new(object, "cluster", kvc_json_nodes(report->outcome));
     }
     json_object_set_new(object, "windows", windows(result));
     json_object_set_new(object, "notes", notes(report));

@@ -22,6 +22,7 @@ void kvc_outcome_free(struct kvc_outcome *outcome)
         kvc_values_free(&outcome->values[i]);
     }
     free(outcome->values);
+    free(outcome->node);
     free(outcome);
 }
 

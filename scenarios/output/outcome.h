@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include "sim/metrics/node_result.h"
 #include "sim/metrics/result.h"
 #include "sim/metrics/statistics.h"
 #include "sim/metrics/values.h"
@@ -29,10 +30,12 @@ struct kvc_gain {
 
 /* The struct contains a histogram, so it is too large for the stack. */
 struct kvc_outcome {
-    struct kvc_result result;  /* All replicas merged. */
-    uint32_t replicas;         /* Number of replicas; 0 for a prediction or a measurement. */
-    struct kvc_values *values; /* The values of each replica, or for 0 replicas those of the result. */
-    uint32_t gain_count;       /* Used entries of `gain`; 0: the bottleneck was found without. */
+    struct kvc_result result;     /* All replicas merged. */
+    uint32_t replicas;            /* Number of replicas; 0 for a prediction or a measurement. */
+    uint32_t node_count;          /* Nodes that were simulated apart; 0: none. */
+    struct kvc_node_result *node; /* Their results, means over the replicas. */
+    struct kvc_values *values;    /* The values of each replica, or for 0 replicas those of the result. */
+    uint32_t gain_count;          /* Used entries of `gain`; 0: the bottleneck was found without. */
     struct kvc_gain gain[KVC_GAINS_MAX]; /* Largest gain first. */
 };
 

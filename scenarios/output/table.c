@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "models/model.h"
+#include "scenarios/output/nodes.h"
 #include "scenarios/output/verdict.h"
 
 struct table {
@@ -345,6 +346,7 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
     write_latency(&table, report->outcome);
     write_requests(&table, report->outcome);
     write_stages(&table, report->outcome);
+    kvc_table_write_nodes(report->outcome, table.bold, table.plain, out);
     write_bottleneck(&table, report->outcome);
     write_power(&table, report->outcome);
     write_slo(&table, report);

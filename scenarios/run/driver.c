@@ -2,10 +2,13 @@
 
 #include <string.h>
 
+#include "models/cluster.h"
 #include "models/registry.h"
 #include "scenarios/load/locate.h"
+#include "scenarios/run/cluster.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
+#include "scenarios/run/simulate.h"
 #include "sim/base/seeds.h"
 
 struct replicas {
@@ -18,38 +21,15 @@ struct replicas {
 static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_progress *progress,
                                 void *answer, struct kvc_diag *diag)
 {
-    struct replicas *run = data;
-    const struct kvc_model *model = run->scenario->model;
-    const char *timeline_path = replica == 0 ? run->options->timeline_path : NULL;
-    const char *platform_path = replica == 0 ? run->options->platform_path : NULL;
-    struct kvc_timeline *timeline = NULL;
-    uint64_t seed = kvc_seed_of_replica(run->scenario->run.seed, replica);
-    void *state = NULL;
-    if (model->prepare != NULL) {
-        enum kvc_status status = model->prepare(run->scenario, seed, &state, progress, diag);
-        if (status != KVC_OK) {
-            return status;
-        }
-    }
-    if (timeline_path != NULL) {
-        timeline = kvc_timeline_open(timeline_path, KVC_TIMELINE_EVENTS_MAX, diag);
-        if (timeline == NULL) {
-            return diag->status;
-        }
-    }
+    const struct replicas *run = data;
     const struct kvc_run_context context = {.scenario = run->scenario,
-                                            .state = state,
-                                            .seed = seed,
+                                            .seed = kvc_seed_of_replica(run->scenario->run.seed, replica),
                                             .replica = replica,
-                                            .timeline = timeline,
                                             .progress = progress,
-                                            .platform_path = platform_path,
+                                            .platform_path =
+                                                replica == 0 ? run->options->platform_path : NULL,
                                             .result = answer};
-    enum kvc_status status = model->run(&context, diag);
-    if (status != KVC_OK) {
-        return status;
-    }
-    return kvc_timeline_close(timeline, diag);
+    return kvc_simulate(&context, replica == 0 ? run->options->timeline_path : NULL, diag);
 }
 
 static enum kvc_status take_replica(void *data, uint32_t replica, const void *answer, struct kvc_diag *diag)
@@ -80,6 +60,9 @@ enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct
     uint32_t replicas = (uint32_t)scenario->run.replicas;
     uint32_t jobs;
     *out = NULL;
+    if (kvc_cluster_is_apart(scenario)) {
+        return kvc_cluster_run(scenario, options, out, diag);
+    }
     double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
     enum kvc_status status = kvc_memory_plan(kvc_scenario_memory_bytes(scenario), available, replicas,
                                              options->jobs, kvc_pool_processors(), &jobs, diag);

@@ -11,20 +11,12 @@
 
 #include "models/model.h"
 #include "scenarios/output/outcome.h"
+#include "scenarios/run/options.h"
 #include "sim/base/diag.h"
 #include "sim/scenario.h"
 
-enum { KVC_TIMELINE_EVENTS_MAX = 200000 }; /* About 20 MB of JSON, which Perfetto opens at once. */
-
-struct kvc_run_options {
-    uint32_t jobs;                       /* Children at a time; 0: as many as processors and memory allow. */
-    double available_bytes;              /* Memory that the run may use; 0: all that is free [bytes]. */
-    const char *timeline_path;           /* File for the timeline of replica 0, or NULL. */
-    const char *platform_path;           /* File for the SimGrid platform of replica 0, or NULL. */
-    const struct kvc_progress *progress; /* May be NULL. */
-};
-
-/* Simulates all replicas. *out is NULL after an error. */
+/* Simulates all replicas; those of a cluster whose nodes are simulated apart, node by node
+ * (scenarios/run/cluster.h). *out is NULL after an error. */
 enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                struct kvc_outcome **out, struct kvc_diag *diag);
 

@@ -321,6 +321,11 @@ enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct 
         add_next_limit(scenario, &outcome->result);
         return KVC_OK;
     }
+    if (outcome->node_count > 0 || scenario->cluster.member_count > 0) {
+        kvc_result_note(&outcome->result,
+                        "no gains: the bottleneck of nodes that are simulated apart is found by utilization");
+        return KVC_OK;
+    }
     enum kvc_status status = make_faster(&search, diag);
     if (status == KVC_OK) {
         status = options != NULL ? run_pairs(&search, options, diag) : predict(&search, diag);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/cluster.h"
 #include "models/model.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
@@ -73,6 +74,12 @@ static double memory_bytes(const void *data, uint32_t task)
 enum kvc_status kvc_pairs_run(const struct kvc_pairs *pairs, const struct kvc_run_options *options,
                               struct kvc_diag *diag)
 {
+    if (kvc_cluster_is_apart(pairs->usual)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "cluster: found nodes that are simulated apart, which have no paired runs; use kvcast "
+            "predict, or a cluster with cluster.simulate = \"together\"");
+    }
     const struct kvc_pool_options pool = {
         .tasks = pairs->count * pairs->replicas,
         .jobs = options->jobs > 0 ? options->jobs : kvc_pool_processors(),

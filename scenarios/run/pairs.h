@@ -35,7 +35,7 @@ struct kvc_pairs {
     void (*take)(void *data, uint32_t variant, uint32_t replica, const struct kvc_pair_answer *answer);
 };
 
-/* Runs all replicas of all variants. */
+/* Runs all replicas of all variants. Refuses a cluster whose nodes are simulated apart. */
 enum kvc_status kvc_pairs_run(const struct kvc_pairs *pairs, const struct kvc_run_options *options,
                               struct kvc_diag *diag);
 

@@ -1,0 +1,199 @@
+#include "scenarios/run/cluster.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "models/cluster.h"
+#include "scenarios/load/load.h"
+#include "scenarios/run/driver.h"
+
+/* A cluster of small nodes under an open load. */
+#define STORE                                                                                                \
+    "system = { kind = 'megakv', cycle = '100us', index = '8MiB' }, node = { sockets = 1 }, "                \
+    "workload = { keys = 4e5, get = 0.95, set = 0.05, dist = { zipf = 0.99 }, arrival = { poisson_mops = 60 } }, "
+#define TIMES "warmup = '1ms', duration = '2ms'"
+
+static struct kvc_loaded *load(const char *fields)
+{
+    char path[] = "/tmp/kvcast-cluster-XXXXXX";
+    struct kvc_diag diag = {0};
+    struct kvc_loaded *loaded = NULL;
+    FILE *file = fdopen(mkstemp(path), "w");
+    cr_assert_not_null(file);
+    fprintf(file, "return { %s }\n", fields);
+    cr_assert_eq(fclose(file), 0);
+    cr_assert_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_OK, "%s", diag.message);
+    unlink(path);
+    return loaded;
+}
+
+static void expect_refused(const char *fields, const char *message)
+{
+    char path[] = "/tmp/kvcast-cluster-XXXXXX";
+    struct kvc_diag diag = {0};
+    struct kvc_loaded *loaded = NULL;
+    FILE *file = fdopen(mkstemp(path), "w");
+    cr_assert_not_null(file);
+    fprintf(file, "return { %s }\n", fields);
+    cr_assert_eq(fclose(file), 0);
+    cr_expect_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_ERR_SCENARIO, "%s", fields);
+    cr_expect_not_null(strstr(diag.message, message), "%s", diag.message);
+    unlink(path);
+    kvc_loaded_free(loaded);
+}
+
+static struct kvc_outcome *run(const char *fields, uint32_t jobs)
+{
+    struct kvc_diag diag = {0};
+    struct kvc_outcome *outcome = NULL;
+    struct kvc_loaded *loaded = load(fields);
+    const struct kvc_run_options options = {.jobs = jobs};
+    cr_assert_eq(kvc_driver_run(&loaded->scenario, &options, &outcome, &diag), KVC_OK, "%s", diag.message);
+    kvc_loaded_free(loaded);
+    return outcome;
+}
+
+static bool is_apart(const char *fields)
+{
+    struct kvc_loaded *loaded = load(fields);
+    bool apart = kvc_cluster_is_apart(&loaded->scenario);
+    kvc_loaded_free(loaded);
+    return apart;
+}
+
+Test(cluster, nodes_are_apart_exactly_where_nothing_couples_them)
+{
+#define STORE_WITH(workload)                                                                                 \
+    "system = { kind = 'megakv' }, cluster = { nodes = 2 }, workload = { " workload " }"
+    cr_expect(is_apart(STORE_WITH("arrival = { poisson_mops = 10 }")));
+    cr_expect(is_apart(STORE_WITH("arrival = { fixed_mops = 10 }")));
+    cr_expect(is_apart(STORE_WITH("arrival = 'saturate', clients_for = 'socket'")));
+    cr_expect_not(is_apart(STORE_WITH("arrival = 'saturate'")));
+    cr_expect_not(is_apart(STORE_WITH("arrival = { clients = 100 }")));
+    cr_expect_not(is_apart("system = { kind = 'bluecache' }, cluster = { nodes = 2 }, "
+                           "workload = { arrival = { poisson_mops = 1 } }"));
+    cr_expect_not(is_apart("system = { kind = 'megakv' }, workload = { arrival = { poisson_mops = 10 } }"));
+    expect_refused("system = { kind = 'megakv' }, cluster = { nodes = 2, simulate = 'apart' }",
+                   "clients that wait for all of them");
+    expect_refused("system = { kind = 'megakv' }, cluster = { nodes = 2, multiget = 9 }", "cluster.multiget");
+    expect_refused("system = { kind = 'megakv' }, cluster = { nodes = 1000, virtual_nodes = 100000 }",
+                   "cluster.virtual_nodes: found 100000");
+}
+
+static bool has_device(const struct kvc_result *result, const char *name)
+{
+    uint32_t at = 0;
+    while (at < result->device_count && strcmp(result->device[at].name, name) != 0) {
+        at++;
+    }
+    return at < result->device_count;
+}
+
+Test(cluster, simulated_apart_is_as_good_as_together, .timeout = 120)
+{
+    static const char *const names[] = {"throughput_mops", "latency_mean_us", "latency_p50_us",
+                                        "latency_p99_us", "hit_frac"};
+    struct kvc_outcome *apart = run(STORE "cluster = { nodes = 4 }, run = { replicas = 6, " TIMES " }", 2);
+    struct kvc_outcome *together =
+        run(STORE "cluster = { nodes = 4, simulate = 'together' }, run = { replicas = 6, " TIMES " }", 2);
+    cr_expect_eq(apart->node_count, 4);
+    cr_expect_eq(together->node_count, 0);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct kvc_interval a = kvc_outcome_interval(apart, names[i]),
+                            b = kvc_outcome_interval(together, names[i]);
+        cr_expect_float_eq(a.mean, b.mean, a.half_width + b.half_width,
+                           "%s: %g +- %g apart, %g +- %g together", names[i], a.mean, a.half_width, b.mean,
+                           b.half_width);
+        cr_expect_leq(a.half_width, 0.05 * a.mean, "%s: %g +- %g", names[i], a.mean, a.half_width);
+    }
+    cr_expect_eq(apart->result.device_count, together->result.device_count);
+    for (uint32_t i = 0; i < apart->result.device_count; i++) {
+        cr_expect(has_device(&together->result, apart->result.device[i].name), "%s",
+                  apart->result.device[i].name);
+    }
+    kvc_outcome_free(apart);
+    kvc_outcome_free(together);
+}
+
+Test(cluster, is_the_same_for_any_number_of_jobs_and_adds_up_its_nodes)
+{
+    static const char text[] =
+        STORE "cluster = { nodes = 3, multiget = 10 }, run = { replicas = 2, " TIMES " }";
+    struct kvc_outcome *one = run(text, 1), *two = run(text, 2);
+    double requests = 0, throughput = 0, offered = 0;
+    cr_expect_eq(memcmp(&one->result.latency, &two->result.latency, sizeof(one->result.latency)), 0);
+    cr_expect_eq(one->result.completed, two->result.completed);
+    cr_expect_eq(kvc_metrics_get(&one->result.model, "multiget_p99_us"),
+                 kvc_metrics_get(&two->result.model, "multiget_p99_us"));
+    cr_expect_gt(kvc_metrics_get(&one->result.model, "multiget_mean_us"),
+                 kvc_histogram_mean_ns(&one->result.latency) * 1e-3);
+    for (uint32_t i = 0; i < one->node_count; i++) {
+        requests += one->node[i].request_frac;
+        throughput += one->node[i].throughput_mops;
+        offered += one->node[i].offered;
+    }
+    cr_expect_float_eq(requests, 1, 1e-9);
+    cr_expect_float_eq(throughput, one->result.throughput_mops, 1e-9);
+    cr_expect_float_eq(2 * offered, (double)one->result.offered, 1e-6);
+    kvc_outcome_free(one);
+    kvc_outcome_free(two);
+}
+
+/* Returns the hit ratio of the requests. */
+static double hit_frac(const struct kvc_outcome *outcome)
+{
+    return (double)outcome->result.hits / (double)(outcome->result.hits + outcome->result.misses);
+}
+
+Test(cluster, a_node_that_fails_loses_requests_and_its_keys_miss_elsewhere)
+{
+    struct kvc_outcome *usual = run(STORE "cluster = { nodes = 4 }, run = { " TIMES " }", 2);
+    struct kvc_outcome *failed =
+        run(STORE "cluster = { nodes = 4, changes = { { at = '0.5ms', fail = 1, detect = "
+                  "'0.5ms' } } }, run = { " TIMES " }",
+            2);
+    double share = failed->node[1].request_frac, lost = share * 60e6 * 0.5e-3;
+    cr_expect_eq(usual->result.dropped, 0);
+    cr_expect_float_eq((double)failed->result.dropped, lost, 5 * sqrt(lost));
+    /* It is sent requests for a quarter of the time, and answers those that are on their way, too. */
+    cr_expect_gt(failed->node[1].throughput_mops, 0.25 * usual->node[1].throughput_mops);
+    cr_expect_lt(failed->node[1].throughput_mops, 0.5 * usual->node[1].throughput_mops);
+    cr_expect_gt(failed->node[0].throughput_mops, 1.05 * usual->node[0].throughput_mops, "the load shifts");
+    cr_expect_gt(hit_frac(usual), 0.9999);
+    cr_expect_lt(hit_frac(failed), 0.95, "%g", hit_frac(failed));
+    cr_expect_float_eq(kvc_metrics_get(&failed->result.model, "keys_moved_frac"), failed->node[1].key_frac,
+                       1e-9);
+    kvc_outcome_free(usual);
+    kvc_outcome_free(failed);
+}
+
+Test(cluster, a_node_that_joins_takes_its_share_and_misses)
+{
+    struct kvc_outcome *joined =
+        run(STORE "cluster = { nodes = 3, changes = { { at = '1ms', join = 1 } } }, run = { " TIMES " }", 2);
+    cr_assert_eq(joined->node_count, 4);
+    cr_expect_eq(joined->node[3].key_frac, 0);
+    cr_expect_gt(joined->node[3].throughput_mops, 1);
+    cr_expect_lt(joined->node[3].hit_frac, 0.5);
+    cr_expect_gt(joined->node[0].hit_frac, 0.9999, "what stays is there");
+    cr_expect_float_eq(kvc_metrics_get(&joined->result.model, "keys_moved_frac"), 0.25, 0.02);
+    kvc_outcome_free(joined);
+}
+
+Test(cluster, impossible_changes_are_refused)
+{
+#define CHANGED(changes, times)                                                                              \
+    STORE "cluster = { nodes = 2, changes = { " changes " } }, run = { " times " }"
+    expect_refused(CHANGED("{ at = '1ms', leave = 5 }", TIMES), "cluster.changes.1.leave: found 5");
+    expect_refused(CHANGED("{ at = '1ms', leave = 0.5 }", TIMES), "a whole number");
+    expect_refused(CHANGED("{ at = '1ms' }", TIMES), "found 0 of join, leave and fail");
+    expect_refused(CHANGED("{ at = '1ms', join = 1, leave = 1 }", TIMES), "found 2 of join, leave and fail");
+    expect_refused(CHANGED("{ at = '9ms', leave = 1 }", TIMES), "less than run.duration");
+    expect_refused(CHANGED("{ at = '1ms', leave = 1 }", "duration = '2ms'"), "run.warmup: found auto");
+    expect_refused(CHANGED("{ at = '1ms', leave = 1 }, { at = '1.5ms', leave = 1 }", TIMES),
+                   "not in the cluster");
+    expect_refused(CHANGED("{ at = '1ms', leave = 1 }, { at = '1.5ms', leave = 0 }", TIMES), "the last node");
+}
