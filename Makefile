@@ -3,7 +3,7 @@
 .PHONY: run test install sanitize bench reference clean setup setup-ci
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
-           libcriterion-dev libssl-dev libxxhash-dev gnuplot-nox graphviz
+           libcriterion-dev libsqlite3-dev libssl-dev libxxhash-dev gnuplot-nox graphviz
 # .ci/run also needs another compiler, the formatter, Doxygen, and the tools that check the man pages, the
 # installation and the .deb.
 CI_PACKAGES = clang clang-format-14 doxygen file groff-base strace

@@ -1,17 +1,20 @@
-/* kvcast sweep: runs every point of a scenario's sweep table. */
+/* kvcast sweep: answers every point of a scenario's sweep table. */
 #include <stdio.h>
+#include <string.h>
 
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
-#include "scenarios/cli/progress_bar.h"
 #include "scenarios/cli/print.h"
+#include "scenarios/cli/progress_bar.h"
 #include "scenarios/explore/sweep.h"
 
-enum { FLAG_PREDICT };
+enum { FLAG_PREDICT, FLAG_RESTART, FLAG_CSV };
 
 static const struct kvc_flag flags[] = {
     [FLAG_PREDICT] = {"--predict", NULL, NULL,
                       "evaluate the closed form of every point instead of simulating it"},
+    [FLAG_RESTART] = {"--restart", NULL, NULL, "replace the database that is in DIR, whatever it holds"},
+    [FLAG_CSV] = {"--csv", NULL, "FILE", "write the table to this file, too"},
     {0},
 };
 
@@ -21,11 +24,12 @@ static const struct kvc_usage usage = {
     .positional_min = 1,
     .positional_max = 1,
     .help =
-        "Runs every point of the scenario's sweep table, which is the Cartesian product of its values, and\n"
-        "writes DIR/sweep.csv and DIR/points/NNNN.json. Points that are already in DIR are kept, so that an\n"
-        "interrupted sweep continues where it stopped. --out is required.",
-    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_OUT |
-             KVC_TAKES_QUIET,
+        "Answers every point of the scenario's sweep table, on all processors, and keeps the answers in the\n"
+        "SQLite database DIR/sweep.sqlite as they complete. At the end DIR/sweep.csv has a row for each point.\n"
+        "A sweep that was interrupted goes on where it stopped; a folder with another sweep is refused.\n"
+        "--out is required. docs/exploring.md describes the points that a sweep can have.",
+    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
+             KVC_TAKES_OUT | KVC_TAKES_QUIET,
     .flags = flags,
 };
 
@@ -40,12 +44,32 @@ static enum kvc_status sweep(const struct kvc_arguments *arguments, struct kvc_s
         .load_point = kvc_scenario_load_point,
         .folder = arguments->out,
         .predict = arguments->flag[FLAG_PREDICT] != NULL,
+        .restart = arguments->flag[FLAG_RESTART] != NULL,
         .jobs = arguments->jobs,
+        .csv = arguments->flag[FLAG_CSV],
+        .json = arguments->json,
+        .out = stdout,
         .progress = kvc_progress_bar_open(&bar, arguments->quiet),
     };
     enum kvc_status status = kvc_sweep_run(&task, done, diag);
     kvc_progress_bar_close(&bar);
     return status;
+}
+
+/* The document on stdout stands alone. */
+static void print_summary(const struct kvc_arguments *arguments, const struct kvc_sweep_done *done)
+{
+    if (arguments->json != NULL && strcmp(arguments->json, "-") == 0) {
+        return;
+    }
+    printf("%u points (%u kept from before): %s/sweep.csv\n", done->points, done->kept, arguments->out);
+    if (done->best.point > 0) {
+        printf("best: point %u with %.4g Mops (%s)\n", done->best.point, done->best.throughput_mops,
+               done->best_values);
+    }
+    if (done->best.judged) {
+        printf("slo: %u of %u points meet it\n", done->best.met, done->points);
+    }
 }
 
 int kvc_command_sweep(int argc, char **argv)
@@ -65,7 +89,7 @@ int kvc_command_sweep(int argc, char **argv)
         status = sweep(&arguments, &done, &diag);
     }
     if (status == KVC_OK) {
-        printf("%u points (%u kept from before): %s/sweep.csv\n", done.points, done.kept, arguments.out);
+        print_summary(&arguments, &done);
     }
     kvc_arguments_free(&arguments);
     return status == KVC_OK ? 0 : kvc_print_failure(&diag);

@@ -12,7 +12,7 @@ struct kvc_progress_bar {
     struct kvc_progress progress;
     double started_s, drawn_s;    /* Wall clock [s]. */
     double step_s, step_fraction; /* Wall clock [s] and progress at the start of the step. */
-    char step[48];
+    char step[96];
     bool color, visible;
 };
 

@@ -5,238 +5,254 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/explore/space.h"
+#include "scenarios/explore/sweep_internal.h"
 #include "scenarios/output/folder.h"
-#include "scenarios/output/json.h"
-#include "sim/base/partial_file.h"
-#include "scenarios/output/sweep_table.h"
-#include "scenarios/run/driver.h"
-#include "scenarios/run/gain.h"
 #include "scenarios/run/memory_plan.h"
-#include "scenarios/run/pool.h"
+#include "sim/base/clock.h"
 
-struct point {
-    char path[PATH_MAX]; /* Path of the result document. */
-    double memory_bytes; /* Memory reserved while the point runs. */
-};
+/* ---- points in messages ---- */
 
-struct sweep_run {
-    const struct kvc_sweep_options *task;
-    struct kvc_loaded *base; /* The scenario without the values of a point; it has the axes. */
-    struct kvc_space *space;
-    struct point *points;
-    uint32_t count;
-    uint32_t *due; /* Points without a document. */
-    uint32_t due_count;
-    double available_bytes; /* 0 when unknown. */
-};
-
-static const char *command_of(const struct kvc_sweep_options *task)
+void kvc_sweep_show_point(const struct kvc_space *space, uint32_t point, char *text, size_t size)
 {
-    return task->predict ? "predict" : "run";
+    uint32_t value[KVC_SWEEP_AXES_MAX];
+    size_t used = 0;
+    kvc_space_point(space, point, value);
+    text[0] = '\0';
+    for (uint32_t i = 0; i < space->axis_count && used < size; i++) {
+        used += (size_t)snprintf(text + used, size - used, "%s%s = %s", i > 0 ? ", " : "",
+                                 space->axis[i].path, space->axis[i].value[value[i]].label);
+    }
 }
 
-static enum kvc_status load_point(const struct sweep_run *run, uint32_t point, struct kvc_loaded **out,
-                                  struct kvc_diag *diag)
+void kvc_sweep_name_point(const struct kvc_sweep_run *run, uint32_t point, struct kvc_diag *diag)
 {
-    struct kvc_overrides overrides = {0};
-    enum kvc_status status = kvc_overrides_join(&overrides, run->task->set, diag);
-    if (status == KVC_OK) {
-        status = kvc_space_set(run->space, point, &overrides, diag);
-    }
-    if (status == KVC_OK) {
-        status = run->task->load_point(run->task->path, &overrides, out, diag);
-    }
-    kvc_overrides_clear(&overrides);
-    return status;
+    char values[300], message[sizeof(diag->message)];
+    kvc_sweep_show_point(run->space, point, values, sizeof(values));
+    snprintf(message, sizeof(message), "point %u (%s): %.600s", point + 1, values, diag->message);
+    memcpy(diag->message, message, sizeof(message));
 }
 
-static enum kvc_status make_points(struct sweep_run *run, struct kvc_diag *diag)
+/* ---- progress ---- */
+
+void kvc_sweep_note(struct kvc_sweep_progress *progress, const struct kvc_row *row, const struct kvc_slo *slo)
 {
-    enum kvc_status status = kvc_space_create(run->base, &run->space, diag);
-    if (status != KVC_OK) {
+    double mops = row->number[KVC_ROW_THROUGHPUT];
+    bool met = progress->judged && kvc_row_verdict(row, slo).state == KVC_SLO_MET;
+    progress->ended++;
+    if ((met && !progress->best_met) || (met == progress->best_met && !(mops <= progress->best_mops))) {
+        progress->best_mops = isnan(mops) ? progress->best_mops : mops;
+        progress->best_met = met;
+    }
+}
+
+void kvc_sweep_show(struct kvc_sweep_progress *progress, double fraction)
+{
+    char step[96];
+    double elapsed_s = kvc_clock_wall_s() - progress->started_s;
+    int used =
+        snprintf(step, sizeof(step), "%u/%u points", progress->kept + progress->ended, progress->total);
+    if (elapsed_s > 0 && progress->ended > 0) {
+        used += snprintf(step + used, sizeof(step) - (size_t)used, ", %.3g/s", progress->ended / elapsed_s);
+    }
+    if (progress->best_mops > 0) {
+        snprintf(step + used, sizeof(step) - (size_t)used, ", best %.4g Mops%s", progress->best_mops,
+                 !progress->judged    ? ""
+                 : progress->best_met ? " (slo met)"
+                                      : " (slo not met)");
+    }
+    kvc_progress_report(progress->shown, step, fraction);
+}
+
+static void show_pool(void *data, const char *step, double fraction)
+{
+    (void)step;
+    kvc_sweep_show(data, fraction);
+}
+
+/* ---- preparation ---- */
+
+static bool sets_replicas(const struct kvc_overrides *set)
+{
+    bool found = false;
+    for (uint32_t i = 0; set != NULL && i < set->count && !found; i++) {
+        found = strcmp(set->entry[i].path, "run.replicas") == 0;
+    }
+    return found;
+}
+
+/* Loads the scenario, again if the sweep states the replicas and the user does not. */
+static enum kvc_status load_base(struct kvc_sweep_run *run, struct kvc_diag *diag)
+{
+    const struct kvc_sweep_options *task = run->task;
+    char replicas[16];
+    enum kvc_status status = kvc_overrides_join(&run->set, task->set, diag);
+    if (status == KVC_OK) {
+        status = task->load(task->path, &run->set, &run->base, diag);
+    }
+    if (status != KVC_OK || run->base->sweep.replicas == 0 || sets_replicas(task->set)) {
         return status;
     }
-    run->count = run->space->points;
-    run->points = calloc(run->count, sizeof(*run->points));
-    run->due = calloc(run->count, sizeof(*run->due));
-    if (run->points == NULL || run->due == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %u points", run->count);
+    snprintf(replicas, sizeof(replicas), "%u", run->base->sweep.replicas);
+    status = kvc_overrides_add(&run->set, "run.replicas", replicas, diag);
+    if (status == KVC_OK) {
+        kvc_loaded_free(run->base);
+        run->base = NULL;
+        status = task->load(task->path, &run->set, &run->base, diag);
     }
-    return KVC_OK;
+    return status;
 }
 
-/* Reserves the memory of a point. Its replicas run one after the other. */
-static enum kvc_status reserve(const struct sweep_run *run, struct point *point,
-                               const struct kvc_scenario *scenario, struct kvc_diag *diag)
+/* Opens the database, which refuses another sweep. */
+static enum kvc_status open_database(struct kvc_sweep_run *run, struct kvc_diag *diag)
 {
-    uint32_t jobs;
-    point->memory_bytes = kvc_scenario_memory_bytes(scenario);
-    return kvc_memory_plan(point->memory_bytes, run->available_bytes, (uint32_t)scenario->run.replicas, 1, 1,
-                           &jobs, diag);
+    struct kvc_identity identity = {.count = 0};
+    run->layout = (struct kvc_database_layout){
+        .space = run->space, .slo = &run->base->slo, .predict = run->task->predict};
+    enum kvc_status status =
+        kvc_identity_of(run->base, &run->set, run->space, run->task->predict, &identity, diag);
+    if (status == KVC_OK) {
+        status = kvc_folder_create(run->task->folder, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_database_open(run->task->folder, &identity, &run->layout, run->task->restart,
+                                   &run->database, diag);
+    }
+    kvc_identity_free(&identity);
+    return status;
 }
 
-/* Loads every point, so that a mistake in the last one is found before the first one runs. */
-static enum kvc_status check_points(struct sweep_run *run, struct kvc_diag *diag)
+/* Lists the points that are not stored, in their order. */
+static enum kvc_status list_due(struct kvc_sweep_run *run, struct kvc_diag *diag)
 {
-    for (uint32_t i = 0; i < run->count; i++) {
-        struct point *point = &run->points[i];
-        struct kvc_loaded *loaded = NULL;
-        if (snprintf(point->path, sizeof(point->path), "%s/points/%04u.json", run->task->folder, i + 1) >=
-            (int)sizeof(point->path)) {
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the folder is too long: %.200s...",
-                                 run->task->folder);
-        }
-        enum kvc_status status = load_point(run, i, &loaded, diag);
-        if (status == KVC_OK && !run->task->predict) {
-            status = reserve(run, point, &loaded->scenario, diag);
-        }
-        if (status == KVC_OK && !kvc_json_answers(point->path, command_of(run->task), loaded)) {
+    uint32_t points = run->space->points;
+    uint8_t *stored = calloc(points, sizeof(*stored));
+    run->due = calloc(points, sizeof(*run->due));
+    enum kvc_status status =
+        stored != NULL && run->due != NULL
+            ? kvc_database_stored(run->database, stored, &run->done->kept, diag)
+            : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %u points", points);
+    for (uint32_t i = 0; i < points && status == KVC_OK; i++) {
+        if (!stored[i]) {
             run->due[run->due_count++] = i;
         }
-        kvc_loaded_free(loaded);
-        if (status != KVC_OK) {
-            return status;
-        }
     }
-    return KVC_OK;
-}
-
-static double memory_bytes(const void *data, uint32_t task)
-{
-    const struct sweep_run *run = data;
-    return run->points[run->due[task]].memory_bytes;
-}
-
-static enum kvc_status answer_point(const struct sweep_run *run, uint32_t number,
-                                    const struct kvc_loaded *loaded, const struct kvc_progress *progress,
-                                    struct kvc_diag *diag)
-{
-    const struct point *point = &run->points[number];
-    const struct kvc_run_options options = {
-        .jobs = 1, .available_bytes = point->memory_bytes, .progress = progress};
-    char command_line[PATH_MAX + 64];
-    struct kvc_outcome *outcome = NULL;
-    struct kvc_partial_file partial = {0};
-    enum kvc_status status = kvc_partial_file_open(&partial, point->path, diag);
-    if (status == KVC_OK) {
-        status = run->task->predict ? kvc_driver_predict(&loaded->scenario, &outcome, diag)
-                                    : kvc_driver_run(&loaded->scenario, &options, &outcome, diag);
-    }
-    if (status == KVC_OK && loaded->scenario.run.bottleneck == KVC_BOTTLENECK_BY_GAIN) {
-        status = kvc_gain_find(&loaded->scenario, run->task->predict ? NULL : &options, outcome, diag);
-    }
-    if (status == KVC_OK) {
-        snprintf(command_line, sizeof(command_line), "kvcast sweep %s%s (point %u)", run->task->path,
-                 run->task->predict ? " --predict" : "", number + 1);
-        const struct kvc_report report = {.command = command_of(run->task),
-                                          .command_line = command_line,
-                                          .loaded = loaded,
-                                          .outcome = outcome};
-        status = kvc_json_write(&report, partial.file, diag);
-    }
-    if (status == KVC_OK) {
-        status = kvc_partial_file_commit(&partial, diag);
-    }
-    kvc_partial_file_discard(&partial);
-    kvc_outcome_free(outcome);
+    free(stored);
+    run->done->points = points;
+    run->progress = (struct kvc_sweep_progress){.progress = {.report = show_pool, .data = &run->progress},
+                                                .shown = run->task->progress,
+                                                .started_s = kvc_clock_wall_s(),
+                                                .total = points,
+                                                .kept = run->done->kept,
+                                                .judged = kvc_row_states_objectives(&run->base->slo)};
     return status;
 }
 
-static enum kvc_status point_body(void *data, uint32_t task, const struct kvc_progress *progress,
-                                  void *answer, struct kvc_diag *diag)
+/* ---- exports ---- */
+
+/* Opens the files that the user asked for, so that a place that cannot be written is known before the work.
+ */
+static enum kvc_status open_exports(struct kvc_sweep_run *run, struct kvc_diag *diag)
 {
-    struct sweep_run *run = data;
-    struct kvc_loaded *loaded = NULL;
-    (void)answer;
-    enum kvc_status status = load_point(run, run->due[task], &loaded, diag);
-    if (status == KVC_OK) {
-        status = answer_point(run, run->due[task], loaded, progress, diag);
+    const struct kvc_sweep_options *task = run->task;
+    enum kvc_status status = KVC_OK;
+    if (task->csv != NULL) {
+        status = kvc_partial_file_open(&run->csv, task->csv, diag);
     }
-    kvc_loaded_free(loaded);
+    if (status == KVC_OK && task->json != NULL && strcmp(task->json, "-") != 0) {
+        status = kvc_partial_file_open(&run->json, task->json, diag);
+    }
     return status;
 }
 
-static enum kvc_status write_table(const struct sweep_run *run, struct kvc_diag *diag)
+/* Writes FOLDER/sweep.csv with the points that are done. */
+static enum kvc_status export_table(const struct kvc_sweep_run *run, struct kvc_diag *diag)
 {
-    const struct kvc_sweep *sweep = &run->base->sweep;
     char path[PATH_MAX];
     struct kvc_partial_file partial = {0};
-    struct kvc_sweep_table table = {.sweep = sweep};
-    if (snprintf(path, sizeof(path), "%s/sweep.csv", run->task->folder) >= (int)sizeof(path)) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the folder is too long");
-    }
+    snprintf(path, sizeof(path), "%.4000s/sweep.csv", run->task->folder);
     enum kvc_status status = kvc_partial_file_open(&partial, path, diag);
-    for (uint32_t i = 0; i < run->count && status == KVC_OK; i++) {
-        status = kvc_sweep_table_add(&table, run->points[i].path, diag);
-        uint32_t value[KVC_SWEEP_AXES_MAX];
-        kvc_space_point(run->space, i, value);
-        for (uint32_t axis = 0; axis < sweep->count && status == KVC_OK; axis++) {
-            kvc_sweep_table_value(&table, axis, run->space->axis[axis].value[value[axis]].label);
-        }
-    }
     if (status == KVC_OK) {
-        kvc_sweep_table_write(&table, partial.file);
+        status = kvc_export_csv(run->database, partial.file, diag);
     }
     if (status == KVC_OK) {
         status = kvc_partial_file_commit(&partial, diag);
     }
-    kvc_sweep_table_free(&table);
     kvc_partial_file_discard(&partial);
     return status;
 }
 
-static enum kvc_status make_folder(const struct kvc_sweep_options *task, struct kvc_diag *diag)
+static enum kvc_status write_exports(struct kvc_sweep_run *run, struct kvc_diag *diag)
 {
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof(path), "%s/points", task->folder) >= (int)sizeof(path)) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the folder is too long: %.200s...",
-                             task->folder);
+    enum kvc_status status = export_table(run, diag);
+    if (status == KVC_OK && run->csv.file != NULL) {
+        status = kvc_export_csv(run->database, run->csv.file, diag);
+        status = status == KVC_OK ? kvc_partial_file_commit(&run->csv, diag) : status;
     }
-    return kvc_folder_create(path, diag);
+    if (status == KVC_OK && run->json.file != NULL) {
+        status = kvc_export_json(run->database, run->json.file, diag);
+        status = status == KVC_OK ? kvc_partial_file_commit(&run->json, diag) : status;
+    } else if (status == KVC_OK && run->task->json != NULL) {
+        status = kvc_export_json(run->database, run->task->out, diag);
+    }
+    return status;
 }
 
-static enum kvc_status run_points(struct sweep_run *run, struct kvc_diag *diag)
+static enum kvc_status export_all(struct kvc_sweep_run *run, struct kvc_diag *diag)
 {
-    const struct kvc_pool_options pool = {
-        .tasks = run->due_count,
-        .jobs = run->task->jobs != 0 ? run->task->jobs : kvc_pool_processors(),
-        .noun = "point",
-        .data = run,
-        .body = point_body,
-        .memory_bytes = memory_bytes,
-        .available_bytes = run->available_bytes,
-    };
-    return run->due_count > 0 ? kvc_pool_run(&pool, run->task->progress, diag) : KVC_OK;
+    double start_s = kvc_clock_wall_s();
+    enum kvc_status status = write_exports(run, diag);
+    if (status == KVC_OK) {
+        status = kvc_export_best(run->database, &run->done->best, diag);
+    }
+    if (status == KVC_OK && run->done->best.point > 0) {
+        kvc_sweep_show_point(run->space, run->done->best.point - 1, run->done->best_values,
+                             sizeof(run->done->best_values));
+    }
+    run->done->export_s = kvc_clock_wall_s() - start_s;
+    return status;
+}
+
+/* Answers what is due. What is done is exported in any case; the first failure is reported. */
+static enum kvc_status answer_and_export(struct kvc_sweep_run *run, struct kvc_diag *diag)
+{
+    struct kvc_diag unused = {0};
+    enum kvc_status status =
+        run->task->predict ? kvc_sweep_predict(run, diag) : kvc_sweep_simulate(run, diag);
+    if (status == KVC_OK) {
+        return export_all(run, diag);
+    }
+    export_table(run, &unused);
+    return status;
 }
 
 enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_sweep_done *done,
                               struct kvc_diag *diag)
 {
-    struct sweep_run run = {.task = task, .available_bytes = kvc_memory_available_bytes()};
+    struct kvc_sweep_run run = {.task = task, .available_bytes = kvc_memory_available_bytes(), .done = done};
     *done = (struct kvc_sweep_done){0};
-    enum kvc_status status = task->load(task->path, task->set, &run.base, diag);
+    enum kvc_status status = load_base(&run, diag);
     if (status == KVC_OK) {
-        status = make_points(&run, diag);
+        status = kvc_space_create(run.base, &run.space, diag);
     }
     if (status == KVC_OK) {
-        status = make_folder(task, diag);
+        status = open_database(&run, diag);
     }
     if (status == KVC_OK) {
-        status = check_points(&run, diag);
+        status = open_exports(&run, diag);
     }
     if (status == KVC_OK) {
-        status = run_points(&run, diag);
+        status = list_due(&run, diag);
     }
     if (status == KVC_OK) {
-        status = write_table(&run, diag);
+        status = answer_and_export(&run, diag);
     }
-    if (status == KVC_OK) {
-        *done = (struct kvc_sweep_done){.points = run.count, .kept = run.count - run.due_count};
-    }
+    kvc_partial_file_discard(&run.csv);
+    kvc_partial_file_discard(&run.json);
+    kvc_database_close(run.database);
     kvc_space_free(run.space);
     kvc_loaded_free(run.base);
-    free(run.points);
+    kvc_overrides_clear(&run.set);
+    free(run.due_memory_bytes);
     free(run.due);
     return status;
 }

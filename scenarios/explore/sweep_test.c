@@ -1,11 +1,14 @@
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "scenarios/run/store_fixture.h"
 #include "scenarios/explore/sweep.h"
+#include "scenarios/run/store_fixture.h"
 
 static char folder[64];
 
@@ -22,36 +25,56 @@ static void remove_folder(void)
     cr_assert_eq(system(command), 0);
 }
 
+static const char *path_of(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return path;
+}
+
 static char *file_text(const char *name)
 {
-    char path[128];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    FILE *file = fopen(path, "r");
-    cr_assert_not_null(file, "%s", path);
+    FILE *file = fopen(path_of(name), "r");
+    cr_assert_not_null(file, "%s", path_of(name));
     char *text = calloc(1, 1 << 20);
     cr_assert_lt(fread(text, 1, (1 << 20) - 1, file), (1 << 20) - 1);
     fclose(file);
     return text;
 }
 
+static enum kvc_status try_sweep(struct kvc_sweep_options task, struct kvc_sweep_done *done,
+                                 struct kvc_diag *diag)
+{
+    task.path = "fake.lua";
+    task.load = task.load_point = kvc_fake_load;
+    task.folder = task.folder != NULL ? task.folder : folder;
+    return kvc_sweep_run(&task, done, diag);
+}
+
 static struct kvc_sweep_done sweep(struct kvc_sweep_options task)
 {
     struct kvc_sweep_done done;
     struct kvc_diag diag = {0};
-    task.path = "fake.lua";
-    task.load = task.load_point = kvc_fake_load;
-    task.folder = folder;
-    cr_assert_eq(kvc_sweep_run(&task, &done, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(try_sweep(task, &done, &diag), KVC_OK, "%s", diag.message);
     return done;
 }
 
-static ino_t inode_of_point(unsigned number)
+static void refuses(struct kvc_sweep_options task, enum kvc_status status, const char *part)
 {
-    char path[128];
-    struct stat found;
-    snprintf(path, sizeof(path), "%s/points/%04u.json", folder, number);
-    cr_assert_eq(stat(path, &found), 0);
-    return found.st_ino;
+    struct kvc_sweep_done done;
+    struct kvc_diag diag = {0};
+    cr_expect_eq(try_sweep(task, &done, &diag), status, "%s", diag.message);
+    cr_expect_not_null(strstr(diag.message, part), "%s", diag.message);
+}
+
+/* Runs SQL on the database, as another program would. */
+static void change(const char *sql)
+{
+    sqlite3 *sqlite;
+    char *message = NULL;
+    cr_assert_eq(sqlite3_open(path_of("sweep.sqlite"), &sqlite), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(sqlite, sql, NULL, NULL, &message), SQLITE_OK, "%s", message);
+    sqlite3_close(sqlite);
 }
 
 TestSuite(sweep, .init = make_folder, .fini = remove_folder);
@@ -61,20 +84,25 @@ Test(sweep, has_one_row_per_point_first_axis_slowest)
     struct kvc_sweep_done done = sweep((struct kvc_sweep_options){.jobs = 2});
     cr_assert_eq(done.points, 6);
     cr_assert_eq(done.kept, 0);
+    cr_expect_geq(done.best.point, 5);
+    cr_expect_eq(strncmp(done.best_values, "system.rate = 300, run.seed = ", 30), 0, "%s", done.best_values);
     char *csv = file_text("sweep.csv"), *line = strtok(csv, "\n");
     cr_assert_str_eq(line,
                      "point,system.rate,run.seed,throughput_mops,throughput_ci95_mops,offered_mops,"
                      "offered_ci95_mops,lost_frac,lost_ci95_frac,hit_frac,hit_ci95_frac,latency_mean_us,"
                      "latency_mean_ci95_us,latency_p50_us,latency_p50_ci95_us,latency_p95_us,"
-                     "latency_p95_ci95_us,latency_p99_us,latency_p99_ci95_us,completed,dropped,"
-                     "work_utilization_frac,bottleneck,watts_mean,watts_mean_ci95,fake_frac,fake_us,notes");
+                     "latency_p95_ci95_us,latency_p99_us,latency_p99_ci95_us,latency_p999_us,"
+                     "latency_p999_ci95_us,completed,dropped,bottleneck_utilization_frac,watts_mean,"
+                     "watts_mean_ci95,kops_per_watt,kops_per_watt_ci95,price_usd,nodes,bottleneck,"
+                     "bottleneck_device,work_utilization_frac,fake_frac,fake_us,notes");
     static const char *const starts[] = {"1,100,1,1", "2,100,2,1", "3,200,1,2",
                                          "4,200,2,2", "5,300,1,3", "6,300,2,3"};
     for (int i = 0; i < 6; i++) {
         line = strtok(NULL, "\n");
         cr_assert_not_null(line);
         cr_assert_eq(strncmp(line, starts[i], strlen(starts[i])), 0, "%s", line);
-        const char *end = ",4000,0,0.95,work,,,0.25,3,energy is null: no power is stated";
+        cr_assert_not_null(strstr(line, ",4000,0,0.95,,,,,"), "%s", line);
+        const char *end = ",1,work,cpu,0.95,0.25,3,";
         cr_assert_str_eq(line + strlen(line) - strlen(end), end);
     }
     cr_assert_null(strtok(NULL, "\n"));
@@ -94,68 +122,118 @@ Test(sweep, is_the_same_for_any_number_of_jobs)
     free(three);
 }
 
-Test(sweep, keeps_finished_points_and_repeats_missing_ones)
+Test(sweep, keeps_stored_points_and_repeats_missing_ones)
 {
-    char path[128];
     sweep((struct kvc_sweep_options){.jobs = 2});
     char *before = file_text("sweep.csv");
-    ino_t kept = inode_of_point(2);
-    snprintf(path, sizeof(path), "%s/points/0003.json", folder);
-    cr_assert_eq(unlink(path), 0);
-    snprintf(path, sizeof(path), "%s/points/0005.json", folder);
-    cr_assert_eq(truncate(path, 100), 0);
+    change(
+        "DELETE FROM points WHERE point IN (3, 5); DELETE FROM metrics WHERE point IN (3, 5);"
+        "DELETE FROM documents WHERE point IN (3, 5); UPDATE documents SET document = 'mine' WHERE point = 2");
     struct kvc_sweep_done done = sweep((struct kvc_sweep_options){.jobs = 2});
-    char *after = file_text("sweep.csv");
     cr_assert_eq(done.kept, 4);
-    cr_assert_eq(inode_of_point(2), kept);
+    char *after = file_text("sweep.csv");
     cr_assert_str_eq(before, after);
+    sqlite3 *sqlite;
+    sqlite3_stmt *statement;
+    sqlite3_open(path_of("sweep.sqlite"), &sqlite);
+    sqlite3_prepare_v2(sqlite, "SELECT count(*), sum(document = 'mine') FROM documents", -1, &statement,
+                       NULL);
+    cr_assert_eq(sqlite3_step(statement), SQLITE_ROW);
+    cr_expect_eq(sqlite3_column_int(statement, 0), 6);
+    cr_expect_eq(sqlite3_column_int(statement, 1), 1, "point 2 was not run again");
+    sqlite3_finalize(statement);
+    sqlite3_close(sqlite);
     free(before);
     free(after);
 }
 
-Test(sweep, repeats_points_whose_parameters_changed)
+Test(sweep, refuses_a_folder_with_another_sweep_and_says_what_changed)
 {
     struct kvc_overrides set = {0};
     struct kvc_diag diag = {0};
     sweep((struct kvc_sweep_options){.jobs = 2});
+    char *before = file_text("sweep.sqlite");
     cr_assert_eq(kvc_overrides_add(&set, "system.accident", "0", &diag), KVC_OK);
-    cr_assert_eq(sweep((struct kvc_sweep_options){.jobs = 2, .set = &set}).kept, 0);
-    cr_assert_eq(sweep((struct kvc_sweep_options){.jobs = 2, .set = &set}).kept, 6);
-    cr_assert_eq(sweep((struct kvc_sweep_options){.jobs = 2, .set = &set, .predict = true}).kept, 0);
+    refuses(
+        (struct kvc_sweep_options){.set = &set}, KVC_ERR_SCENARIO,
+        "changed: the scenario (system.accident was absent and is 0); choose another folder, or --restart");
+    refuses((struct kvc_sweep_options){.predict = true}, KVC_ERR_SCENARIO,
+            "changed: --predict (run, now predict)");
+    char *after = file_text("sweep.sqlite");
+    cr_expect_eq(memcmp(before, after, 1 << 20), 0, "a refused sweep changes nothing");
+    cr_expect_eq(sweep((struct kvc_sweep_options){.jobs = 2, .set = &set, .restart = true}).kept, 0);
+    cr_expect_eq(sweep((struct kvc_sweep_options){.jobs = 2, .set = &set}).kept, 6);
+    change("UPDATE meta SET value = '0.0.1' WHERE key = 'version'");
+    refuses((struct kvc_sweep_options){.set = &set}, KVC_ERR_SCENARIO,
+            "changed: the version of kvcast (0.0.1, now ");
+    change("PRAGMA user_version = 99");
+    refuses((struct kvc_sweep_options){.set = &set}, KVC_ERR_SCENARIO,
+            "has the schema 99 of another version");
+    change("PRAGMA application_id = 5");
+    refuses((struct kvc_sweep_options){.set = &set}, KVC_ERR_SCENARIO, "is a database of another program");
     kvc_overrides_clear(&set);
+    free(before);
+    free(after);
 }
 
-Test(sweep, a_failing_point_leaves_no_table_and_no_partial_files)
+Test(sweep, refuses_a_damaged_database)
+{
+    sweep((struct kvc_sweep_options){.jobs = 2});
+    struct stat info;
+    cr_assert_eq(stat(path_of("sweep.sqlite"), &info), 0);
+    cr_assert_eq(truncate(path_of("sweep.sqlite"), info.st_size / 2), 0);
+    refuses((struct kvc_sweep_options){.jobs = 2}, KVC_ERR_SCENARIO, "damaged");
+    int file = open(path_of("sweep.sqlite"), O_WRONLY | O_TRUNC);
+    cr_assert_geq(file, 0);
+    cr_assert_eq(write(file,
+                       "no database, but longer than the 100 bytes of a header "
+                       "......................................................................",
+                       120),
+                 120);
+    close(file);
+    refuses((struct kvc_sweep_options){.jobs = 2}, KVC_ERR_SCENARIO, "is damaged or no database");
+    cr_expect_eq(sweep((struct kvc_sweep_options){.jobs = 2, .restart = true}).kept, 0);
+}
+
+Test(sweep, waits_for_no_other_sweep)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int ready[2], done[2];
+    char byte = 0;
+    cr_assert_eq(pipe(ready) + pipe(done), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        int file = open(path_of("sweep.lock"), O_RDWR | O_CREAT, 0666);
+        fcntl(file, F_SETLK, &lock);
+        write(ready[1], &byte, 1);
+        read(done[0], &byte, 1);
+        _exit(0);
+    }
+    cr_assert_eq(read(ready[0], &byte, 1), 1);
+    refuses((struct kvc_sweep_options){.jobs = 1}, KVC_ERR_RUNTIME,
+            "another sweep is writing to this folder");
+    cr_assert_eq(write(done[1], &byte, 1), 1);
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+    cr_expect_eq(sweep((struct kvc_sweep_options){.jobs = 1}).points, 6);
+}
+
+Test(sweep, a_failing_point_keeps_what_is_done_and_no_partial_files)
 {
     struct kvc_overrides set = {0};
     struct kvc_diag diag = {0};
-    struct kvc_sweep_done done;
-    char path[128], command[256];
+    char command[256];
     cr_assert_eq(kvc_overrides_add(&set, "system.accident", "1", &diag), KVC_OK);
-    const struct kvc_sweep_options task = {.path = "fake.lua",
-                                           .set = &set,
-                                           .load = kvc_fake_load,
-                                           .load_point = kvc_fake_load,
-                                           .folder = folder,
-                                           .jobs = 2};
-    cr_assert_eq(kvc_sweep_run(&task, &done, &diag), KVC_ERR_RUNTIME);
-    cr_assert_not_null(strstr(diag.message, "replica 1 crashed"), "%s", diag.message);
-    snprintf(path, sizeof(path), "%s/sweep.csv", folder);
-    cr_assert_eq(access(path, F_OK), -1);
-    snprintf(command, sizeof(command), "test -z \"$(find %s -type f)\"", folder);
+    refuses((struct kvc_sweep_options){.set = &set, .jobs = 2}, KVC_ERR_RUNTIME, "replica 1 crashed");
+    char *csv = file_text("sweep.csv");
+    cr_expect_null(strstr(csv, "\n1,"));
+    snprintf(command, sizeof(command), "test -z \"$(find %s -name '*.partial')\"", folder);
     cr_assert_eq(system(command), 0);
     kvc_overrides_clear(&set);
+    free(csv);
 }
 
 Test(sweep, a_folder_that_cannot_be_written_is_told_before_the_work)
 {
-    struct kvc_diag diag = {0};
-    struct kvc_sweep_done done;
-    const struct kvc_sweep_options task = {.path = "fake.lua",
-                                           .load = kvc_fake_load,
-                                           .load_point = kvc_fake_load,
-                                           .folder = "/proc/nowhere",
-                                           .jobs = 1};
-    cr_assert_eq(kvc_sweep_run(&task, &done, &diag), KVC_ERR_SCENARIO);
-    cr_assert_str_eq(diag.file, "/proc/nowhere/points");
+    refuses((struct kvc_sweep_options){.folder = "/proc/nowhere", .jobs = 1}, KVC_ERR_SCENARIO, "cannot");
+    refuses((struct kvc_sweep_options){.csv = "/proc/nowhere/a.csv", .jobs = 1}, KVC_ERR_SCENARIO, "");
 }

@@ -13,6 +13,7 @@
 #include "scenarios/load/constraint.h"
 #include "scenarios/load/decode_internal.h"
 #include "scenarios/load/load_internal.h"
+#include "sim/base/rng.h"
 #include "sim/run/cache_aside.h"
 
 void kvc_loaded_free(struct kvc_loaded *loaded)
@@ -33,6 +34,16 @@ void kvc_loaded_free(struct kvc_loaded *loaded)
     free(loaded->scenario.options);
     kvc_node_free(&loaded->scenario.node);
     free(loaded);
+}
+
+uint64_t kvc_parameters_hash(const struct kvc_parameters *parameters)
+{
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < parameters->count; i++) {
+        hash = kvc_mix64(hash ^ parameters->entry[i].path_hash);
+        hash = kvc_mix64(hash ^ kvc_name_hash(parameters->entry[i].value));
+    }
+    return hash;
 }
 
 static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int root)
@@ -196,6 +207,15 @@ static void resolve_number(const struct kvc_loaded *trial, struct kvc_sweep_axis
     axis->numeric = (is_first || axis->numeric) && !isnan(value->number);
 }
 
+/* Notes what the scenario resolves to, by which another sweep is known. */
+static void note_resolved(const struct kvc_loaded *trial, struct kvc_sweep_value *value)
+{
+    const struct kvc_workload *workload = &trial->scenario.workload;
+    value->resolved_hash = kvc_parameters_hash(&trial->parameters);
+    snprintf(value->trace, sizeof(value->trace), "%s",
+             workload->arrival == KVC_ARRIVAL_TRACE ? workload->trace : "");
+}
+
 /* Decodes the scenario with one value of a sweep; `inner` says what is wrong with it. */
 static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_sweep_axis *axis,
                                  struct kvc_sweep_value *value, struct kvc_diag *inner)
@@ -221,6 +241,7 @@ static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_s
     }
     if (status == KVC_OK) {
         resolve_number(trial.loaded, axis, value);
+        note_resolved(trial.loaded, value);
     }
     kvc_overrides_clear(&set);
     kvc_loaded_free(trial.loaded);

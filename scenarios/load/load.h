@@ -62,10 +62,15 @@ struct kvc_parameters {
     struct kvc_parameter *entry;
 };
 
+/* Returns a hash of all paths and values. */
+uint64_t kvc_parameters_hash(const struct kvc_parameters *parameters);
+
 /* One value of an axis: a scalar, or a whole sub-table as several overrides. */
 struct kvc_sweep_value {
     char label[KVC_TEXT_MAX]; /* How tables and files show it: 160us, or tesla-k40c{memory=24GB}. */
     double number;            /* In the base unit of its axis; NaN: a text. */
+    uint64_t resolved_hash;   /* Of everything that the scenario resolves to with it, files included. */
+    char trace[KVC_TEXT_MAX]; /* The trace file that the scenario then replays, or "". */
     struct kvc_overrides set; /* In the order in which they are applied. */
 };
 

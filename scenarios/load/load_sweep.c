@@ -71,17 +71,19 @@ static enum kvc_status fail_key(const struct kvc_decoder *decoder)
         kvc_decode_suggest(lua_tostring(lua, -2), own_keys, suggestion, sizeof(suggestion));
     }
     return kvc_decode_fail(decoder, "sweep",
-                           "sweep: found the key %s%s allowed: paths such as [\"run.duration\"], points, "
-                           "replicas, where",
+                           "sweep: found the key %s%s allowed: paths into system, node, cluster, workload and "
+                           "run such as [\"run.duration\"], and points, replicas, where",
                            shown, suggestion[0] != '\0' ? suggestion : ",");
 }
 
+/* Whether the path leads into a section that a point may change. */
 static bool is_section(const char *name)
 {
     static const char *const sections[] = {"system", "node", "cluster", "workload", "run"};
     bool found = false;
     for (size_t i = 0; i < sizeof(sections) / sizeof(*sections) && !found; i++) {
-        found = strcmp(name, sections[i]) == 0;
+        size_t bytes = strcspn(name, ".");
+        found = strlen(sections[i]) == bytes && strncmp(name, sections[i], bytes) == 0;
     }
     return found;
 }
@@ -95,7 +97,7 @@ static enum kvc_status read_axes(const struct kvc_decoder *decoder, int table, s
         if (name != NULL && is_own(name)) {
             continue;
         }
-        if (name == NULL || (strchr(name, '.') == NULL && !is_section(name))) {
+        if (name == NULL || !is_section(name)) {
             return fail_key(decoder);
         }
         enum kvc_status status = kvc_load_insert_axis(decoder, sweep, "sweep", name, &axis);
