@@ -56,6 +56,10 @@ struct kvc_model {
     bool has_sockets;
     /* Whether its nodes exchange messages, so that they have to be simulated in one engine. */
     bool has_links_between_nodes;
+    /* Whether the platform has a host for node.power, what a node draws besides its devices. */
+    bool has_rest_power;
+    /* Whether its simulation follows the scenario's power policy (sim/power_policy.h). */
+    bool takes_power;
     /* Whether the load may alternate between phases (sim/workload/phases.h). */
     bool takes_phases;
     /* The devices that the store uses, in the order of the echo; a NULL kind ends the list. */

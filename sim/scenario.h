@@ -10,6 +10,7 @@
 #include "sim/base/option.h"
 #include "sim/cluster.h"
 #include "sim/devices/node.h"
+#include "sim/power_policy.h"
 #include "sim/workload/source.h"
 #include "sim/workload/workload.h"
 
@@ -98,9 +99,10 @@ struct kvc_scenario {
     const void *config;   /**< The store's resolved configuration: model->config_bytes bytes. NULL before
                                kvc_scenario_resolve() of models/model.h. */
     struct kvc_node node; /**< One machine; all nodes are alike, unless cluster.member says otherwise. */
-    struct kvc_cluster cluster;   /**< How many machines there are. */
-    struct kvc_workload workload; /**< The offered load. */
-    struct kvc_run run;           /**< How to simulate it. */
+    struct kvc_cluster cluster;    /**< How many machines there are. */
+    struct kvc_workload workload;  /**< The offered load. */
+    struct kvc_run run;            /**< How to simulate it. */
+    struct kvc_power_policy power; /**< Who chooses the clocks while it runs. */
 };
 
 /** Shards of the keys: one for each socket of the cluster. */

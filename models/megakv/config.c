@@ -64,6 +64,7 @@ static void set_options(struct kvc_megakv_config *config, const struct kvc_scena
         (uint32_t)(options->streams > 0 ? options->streams : streams_auto(config->cpu, config->threads));
     config->buffers = (uint32_t)options->buffers;
     config->index_bytes = options->index_bytes;
+    config->gpu_power = (enum kvc_megakv_gpu_power)options->gpu_power;
     config->max_displacements = (uint32_t)options->max_displacements;
     config->clock = config->gpu != NULL ? clock_of(config->gpu, options->gpu_core_hz) : 0;
     config->means = kvc_megakv_means_of(&scenario->workload, config->dram, config->nic, config->api);

@@ -38,6 +38,7 @@ struct kvc_megakv_config {
     double index_bytes;
     double slab_bytes;
     uint32_t max_displacements;
+    enum kvc_megakv_gpu_power gpu_power;
     uint32_t clock; /* Clock pair in gpu->clocks; gpu->clock_count if it has no such pair. */
 
     /* Derived values. */

@@ -8,6 +8,7 @@ static const char *const apis[] = {"get", "getk", NULL};
 static const char *const feeds[] = {"network", "memory", NULL};
 static const char *const insert_places[] = {"pipelines", "own", NULL};
 static const char *const index_places[] = {"gpu", "thread", NULL};
+static const char *const gpu_powers[] = {"kernels", "serving", NULL};
 static const char *const thread_layouts[] = {"own", "shared", NULL};
 
 static const struct kvc_option rows[] = {
@@ -118,6 +119,14 @@ static const struct kvc_option rows[] = {
      .auto_value = 0,
      .help = "core clock that selects one of the GPU's clock pairs; a faster clock shortens launches; "
              "auto: the fastest pair"},
+    {.name = "gpu_power",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_megakv_options, gpu_power),
+     .by_default = "kernels",
+     .choices = gpu_powers,
+     .help =
+         "when the GPU draws its busy watts; kernels: while kernels run, and its idle watts between them; "
+         "serving: all the time, as a board's sensor reads it, whose mean is over kernels and gaps"},
 };
 
 const struct kvc_option_table kvc_megakv_option_table = {.name = "system",

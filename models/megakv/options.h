@@ -43,6 +43,12 @@ enum kvc_megakv_threads {
                                   take turns on the other cores. */
 };
 
+enum kvc_megakv_gpu_power {
+    KVC_MEGAKV_GPU_POWER_KERNELS, /* Busy watts while kernels run, idle watts between them. */
+    KVC_MEGAKV_GPU_POWER_SERVING, /* Busy watts all the time: published ones are often means of a sensor that
+                                     does not tell kernels from the gaps between launches. */
+};
+
 struct kvc_megakv_options {
     double cycle_ns;            /* Scheduling cycle C [ns]. */
     uint64_t delay;             /* n: inserts and deletes are launched every n cycles. */
@@ -57,6 +63,7 @@ struct kvc_megakv_options {
     double slab_bytes;          /* Item memory of each socket [bytes]; 0: room for all keys and 10 % more. */
     uint64_t max_displacements; /* Displacements of an insert before it drops an element. */
     double gpu_core_hz;         /* Core clock of the GPU's clock pair [Hz]; 0: the fastest pair. */
+    int gpu_power;              /* enum kvc_megakv_gpu_power. */
 };
 
 extern const struct kvc_option_table kvc_megakv_option_table;

@@ -319,6 +319,7 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first, 
     pipeline->receive_core->free_ns = through_ns;
     pipeline->socket->received_bytes += kvc_nic_wire_bytes(simulation->config->nic, bytes);
     add_draws(pipeline, batch, first, &mix, through_ns - start_ns);
+    pipeline->socket->receive_busy_ns += through_ns - start_ns;
     kvc_recorder_busy(recorder, KVC_MEGAKV_RECEIVE, start_ns, through_ns);
     if (arrived_ns >= recorder->from_ns && through_ns < recorder->until_ns) {
         simulation->received += count;

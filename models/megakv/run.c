@@ -283,7 +283,7 @@ static void spawn_socket(struct kvc_megakv_socket *socket)
     if (!simulation->shared) {
         kvc_engine_spawn("receivers", kvc_megakv_receivers_main, socket);
     }
-    if (!simulation->on_thread) {
+    if (!simulation->on_thread && simulation->scenario->power.policy != KVC_POWER_RACE_TO_IDLE) {
         kvc_engine_spawn("polling", kvc_megakv_poll_main, socket);
     }
     if (simulation->config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM) {
@@ -328,6 +328,7 @@ enum kvc_status kvc_megakv_run(const struct kvc_run_context *context, struct kvc
     enum kvc_status status = open_replica(simulation, context, diag);
     if (status == KVC_OK) {
         open_simulation(simulation);
+        kvc_megakv_open_policy(simulation);
         for (uint32_t i = 0; i < simulation->socket_count; i++) {
             spawn_socket(&simulation->sockets[i]);
         }

@@ -375,6 +375,8 @@ static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv
         kvc_recorder_latencies(&simulation->replica.recorder, now_ns, sent_ns, done_ns, timed);
     kvc_recorder_completions(&simulation->replica.recorder, now_ns, simulation->done_ns, batch->count, &first,
                              &last);
+    pipeline->socket->served_here += batch->count;
+    kvc_policy_latencies(&simulation->replica.policy, pipeline->socket->number, sent_ns, done_ns, timed);
     uint32_t hits = 0, writes = 0, sets = 0;
     for (uint32_t i = first; i < last; i++) {
         hits += outcome[i] == KVC_MEGAKV_HIT;
@@ -461,6 +463,7 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
     stretch_rows(simulation, count, now_ns, pipeline->stretch);
     record(pipeline, buffer, end_ns);
     double own_ns = simulation->shared ? buffer->gets * pace_ns : end_ns - now_ns;
+    socket->send_busy_ns += own_ns;
     kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_SEND, end_ns - own_ns, end_ns);
     kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_TX,
                       end_ns - kvc_nic_wire_ns(simulation->config->nic, taken.bytes, 1), end_ns);

@@ -20,6 +20,7 @@
 #include "models/megakv/costs.h"
 #include "models/megakv/launch_costs.h"
 #include "models/megakv/equations.h"
+#include "models/megakv/manager.h"
 #include "models/megakv/store.h"
 #include "sim/devices/rss.h"
 #include "sim/devices/socket.h"
@@ -181,6 +182,9 @@ struct kvc_megakv_socket {
     struct kvc_dram_load received_load;              /* What they have done to it since the last swap. */
     double received_bytes;                           /* Bytes on the wire since the last swap. */
     uint64_t sent_here;                              /* Requests of the whole run, dropped ones included. */
+    uint64_t served_here;                            /* Those of them that were answered. */
+    double receive_busy_ns, send_busy_ns;            /* Busy times of all receivers and senders [ns]. */
+    struct kvc_megakv_manager manager;               /* Chooses its clocks, if the scenario says so. */
     double *port_free_ns;               /* By port: when the wire from the clients becomes idle [ns]. */
     double swapped_ns;                  /* When the buffers were last swapped [ns]. */
     struct kvc_megakv_core first_core;  /* threads = "shared": scheduler and receivers. */
@@ -302,6 +306,9 @@ void kvc_megakv_count(void *data, bool begins);
  * item it had. If there were none, the closed form says what to expect. */
 void kvc_megakv_note_changes_since(const struct kvc_megakv_socket *socket,
                                    const struct kvc_index_stats *before, struct kvc_megakv_launch_work *work);
+
+/* Opens the power policy of the replica for the sockets of the simulation. */
+void kvc_megakv_open_policy(struct kvc_megakv_simulation *simulation);
 
 /* Fills the result after a run. */
 void kvc_megakv_report(struct kvc_megakv_simulation *simulation, struct kvc_result *result);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "models/memcached/config.h"
+#include "sim/devices/socket.h"
 
 /* Returns the power of a processor of which `threads` cores work, idle and busy. */
 static struct kvc_watts watts_of(const struct kvc_memcached_config *config)
@@ -49,9 +50,13 @@ static struct kvc_memcached_machine add_socket(const struct kvc_memcached_config
     const struct kvc_platform_host threads = {
         .pstate = {{.speed = config->threads, .watts = watts_of(config)}}};
     const char *processor = config->kind == KVC_MEMCACHED_FPGA ? "fpga" : "cpu";
+    struct kvc_platform_host memory = plain;
+    if (config->dram != NULL) {
+        memory.pstate[0].watts = kvc_dram_watts(config->dram);
+    }
     struct kvc_memcached_machine machine = {
         .threads = add_host(platform, zone, prefix, processor, &threads),
-        .memory = add_host(platform, zone, prefix, "dram", &plain),
+        .memory = add_host(platform, zone, prefix, "dram", &memory),
         .nic = add_host(platform, zone, prefix, "nic", &plain),
         .clients = add_host(platform, zone, prefix, "clients", &plain),
     };
@@ -78,6 +83,7 @@ void kvc_memcached_machine_add(const struct kvc_scenario *scenario, struct kvc_p
         char name[KVC_PLATFORM_NAME_MAX / 2];
         snprintf(name, sizeof(name), "node%u", node);
         uint32_t zone = kvc_platform_add_zone(platform, name);
+        kvc_socket_add_rest(platform, zone, name, &scenario->node);
         for (uint32_t s = 0; s < sockets; s++) {
             snprintf(name, sizeof(name), "node%u.socket%u", node, s);
             struct kvc_memcached_machine added =

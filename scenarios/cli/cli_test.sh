@@ -35,6 +35,15 @@ expect 2 'bad.csv:3.*frob' "$kvcast" run good.lua --set workload.arrival.trace=b
 printf 'time_us,op,key,key_bytes,value_bytes\n1,get,a,1,8\n2,get,b' >cut.csv
 expect 2 'cut.csv:3' "$kvcast" run good.lua --set workload.arrival.trace=cut.csv
 
+# A power policy that a scenario writes itself: its errors have a line, whether the run finds them or the loader.
+scenario policy 'power = { period = "100us", policy = function(observed) return { cpu = "1GHz" } end }'
+expect 2 'policy.lua:6: power.policy: at 0.1 ms the function returned cpu = "1GHz", allowed: 2.6GHz' "$kvcast" run policy.lua
+scenario policy 'power = { period = "100us", policy = function(observed) return observed.load.now end }'
+expect 2 'policy.lua:6: .*load' "$kvcast" run policy.lua
+printf 'return { system = { kind = "mica" }, power = { policy = "race_to_idle" } }' >mica.lua
+expect 2 'mica.lua:1: power.policy: found with system.kind "mica", allowed only with megakv' "$kvcast" check mica.lua
+expect 2 'power.period: found 10s, allowed: less than run.duration' "$kvcast" check good.lua --set power.policy=manager
+
 # The capacity of a store: its own options, and loads without a rate.
 expect 2 'capacity: --loss: found "2", allowed: a share from 0 to below 1' "$kvcast" capacity good.lua --loss 2
 expect 2 'capacity: --loss: found "-0.1"' "$kvcast" capacity good.lua --loss -0.1

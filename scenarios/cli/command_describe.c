@@ -90,6 +90,8 @@ struct topics {
 static const struct topic sections[] = {
     {"run", "section of a scenario: how it is simulated", &kvc_run_option_table, NULL, 0},
     {"run.changes", "changes of devices during a run", &kvc_change_option_table, NULL, 0},
+    {"power", "section of a scenario: who chooses the clocks while it runs", &kvc_power_policy_option_table,
+     NULL, 0},
     {"cluster", "section of a scenario: how many machines", &kvc_cluster_option_table, EXTRA(cluster_extra)},
     {"cluster.members", "groups of equal nodes, each with its own node and system",
      &kvc_cluster_member_option_table, EXTRA(member_extra)},

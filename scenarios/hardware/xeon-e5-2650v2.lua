@@ -1,13 +1,20 @@
 -- One socket of Mega-KV's servers. Fact ids are of Zhang et al., VLDB J. 26(5), 2017.
--- P-states in steps of 100 MHz. The power of idle cores and of a single one is not published for this processor, so no
--- energy is reported for it; all cores at 2.6 GHz have the thermal design power, an upper bound.
-local pstates = {
-  { clock = "2.6GHz", all_cores = "95W", source = "Intel ARK, Xeon E5-2650 v2: base clock, thermal design power" },
-}
-for steps = 25, 12, -1 do
+-- P-states in steps of 100 MHz. All cores at 2.6 GHz have the thermal design power, an upper bound. At lower clocks, what
+-- all cores add to the idle power is in proportion to the clock, as if the voltage stayed: an upper bound, too, since no
+-- voltages are published.
+local idle, all = 15, 95
+local idle_source = "from memory, not looked up: Intel 326508, Xeon E5-2600 Datasheet Volume One, Package C-State Power "
+  .. "Specifications, C6 of eight cores; of the generation before, Sandy Bridge"
+local pstates = {}
+for steps = 26, 12, -1 do
+  local added = (all - idle) * steps / 26
   pstates[#pstates + 1] = {
-    clock = steps * 100 .. "MHz",
-    source = "megakv.energy.cpu_step: 100 MHz, sec. 6; lowest clock of Xeon E5 v2 1.2 GHz (ratio of 12, MSR_PLATFORM_INFO)",
+    clock = { steps * 100 .. "MHz", source = steps == 26 and "Intel ARK, Xeon E5-2650 v2: base clock"
+      or "megakv.energy.cpu_step: 100 MHz, sec. 6; lowest clock of Xeon E5 v2 1.2 GHz (ratio of 12, MSR_PLATFORM_INFO)" },
+    idle = { idle, source = idle_source },
+    one_core = { ("%.1fW"):format(idle + added / 8), source = "derived: an eighth of what all cores add" },
+    all_cores = { ("%.1fW"):format(idle + added), source = steps == 26 and "Intel ARK, Xeon E5-2650 v2: thermal design power"
+      or "derived: what all cores add at 2.6 GHz, in proportion to the clock" },
   }
 end
 

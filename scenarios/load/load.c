@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <lauxlib.h>
 #include <lua.h>
 
 #include "models/cluster.h"
@@ -13,6 +14,7 @@
 #include "scenarios/load/constraint.h"
 #include "scenarios/load/decode_internal.h"
 #include "scenarios/load/load_internal.h"
+#include "scenarios/load/policy_function.h"
 #include "sim/base/rng.h"
 #include "sim/run/cache_aside.h"
 
@@ -30,6 +32,7 @@ void kvc_loaded_free(struct kvc_loaded *loaded)
     free(loaded->parameters.entry);
     free(loaded->provenance.entry);
     free(loaded->warning);
+    kvc_policy_function_free(loaded->function);
     kvc_scenario_unresolve(&loaded->scenario);
     free(loaded->scenario.options);
     kvc_node_free(&loaded->scenario.node);
@@ -46,10 +49,11 @@ uint64_t kvc_parameters_hash(const struct kvc_parameters *parameters)
     return hash;
 }
 
-static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int root)
+/* `function` receives what kvc_load_power() says. */
+static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int root, int *function)
 {
-    static const char *const sections[] = {"name", "system", "node", "cluster", "workload",
-                                           "run",  "sweep",  "slo",  NULL};
+    static const char *const sections[] = {"name", "system", "node",  "cluster", "workload",
+                                           "run",  "power",  "sweep", "slo",     NULL};
     struct kvc_loaded *loaded = decoder->loaded;
     struct kvc_scenario *scenario = &loaded->scenario;
     enum kvc_status status =
@@ -71,6 +75,9 @@ static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int ro
     }
     if (status == KVC_OK) {
         status = kvc_load_run(decoder, root, &scenario->run);
+    }
+    if (status == KVC_OK) {
+        status = kvc_load_power(decoder, root, &scenario->power, function);
     }
     return status;
 }
@@ -119,6 +126,24 @@ static enum kvc_status check_phases(const struct kvc_scenario *scenario, struct 
                                "run.functional: allowed with workload.phases is \"full\"");
 }
 
+/* Checks whether the store follows the power policy, and what the policy needs of it. */
+static enum kvc_status check_power(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    char names[KVC_DECODE_LIST_MAX] = "";
+    for (size_t i = 0; kvc_models[i] != NULL; i++) {
+        size_t used = strlen(names);
+        if (kvc_models[i]->takes_power) {
+            snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", kvc_models[i]->name);
+        }
+    }
+    if (scenario->power.policy != KVC_POWER_FIXED && !scenario->model->takes_power) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "power.policy: found with system.kind \"%s\", allowed only with %s",
+                             scenario->model->name, names);
+    }
+    return kvc_power_policy_check(&scenario->power, scenario->run.duration_ns, diag);
+}
+
 static enum kvc_status resolve_and_check(const struct kvc_decoder *decoder)
 {
     struct kvc_scenario *scenario = &decoder->loaded->scenario;
@@ -138,6 +163,9 @@ static enum kvc_status resolve_and_check(const struct kvc_decoder *decoder)
     }
     if (kvc_cluster_check(&scenario->cluster, &inner) != KVC_OK) {
         return fail_check(decoder, "cluster", &inner);
+    }
+    if (check_power(scenario, &inner) != KVC_OK) {
+        return fail_check(decoder, "power", &inner);
     }
     if (kvc_scenario_resolve(scenario, &inner) != KVC_OK ||
         (scenario->model->check != NULL && scenario->model->check(scenario, &inner) != KVC_OK)) {
@@ -220,7 +248,7 @@ static void note_resolved(const struct kvc_loaded *trial, struct kvc_sweep_value
 static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_sweep_axis *axis,
                                  struct kvc_sweep_value *value, struct kvc_diag *inner)
 {
-    int base = lua_gettop(decoder->lua);
+    int base = lua_gettop(decoder->lua), function = LUA_NOREF;
     struct kvc_overrides set = {0};
     struct kvc_decoder trial = *decoder;
     trial.loaded = calloc(1, sizeof(*trial.loaded));
@@ -237,7 +265,8 @@ static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_s
         status = kvc_load_push_root(&trial);
     }
     if (status == KVC_OK) {
-        status = decode_scenario(&trial, base + 1);
+        status = decode_scenario(&trial, base + 1, &function);
+        luaL_unref(decoder->lua, LUA_REGISTRYINDEX, function);
     }
     if (status == KVC_OK) {
         resolve_number(trial.loaded, axis, value);
@@ -278,6 +307,7 @@ struct loading {
     struct kvc_decoder decoder;
     bool is_point;       /* Leave the sweep out. */
     bool has_constraint; /* Out: the sandbox is needed after the loading. */
+    int function;        /* Out: the power policy in Lua's registry, or LUA_NOREF. */
 };
 
 static enum kvc_status decode_all(lua_State *lua, void *data)
@@ -285,12 +315,13 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
     struct loading *loading = data;
     struct kvc_decoder *decoder = &loading->decoder;
     decoder->lua = lua;
+    loading->function = LUA_NOREF;
     if (!lua_checkstack(lua, 128)) {
         return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
     }
     enum kvc_status status = kvc_load_push_root(decoder);
     if (status == KVC_OK) {
-        status = decode_scenario(decoder, 2);
+        status = decode_scenario(decoder, 2, &loading->function);
     }
     if (status == KVC_OK) {
         status = kvc_load_slo(decoder, 2, &decoder->loaded->slo);
@@ -315,7 +346,7 @@ static enum kvc_status load(const char *path, const struct kvc_overrides *set, b
                             struct kvc_loaded **out, struct kvc_diag *diag)
 {
     struct kvc_diag unused = {0};
-    struct kvc_sandbox *sandbox;
+    struct kvc_sandbox *sandbox, *kept;
     *out = NULL;
     if (diag == NULL) {
         diag = &unused;
@@ -338,10 +369,16 @@ static enum kvc_status load(const char *path, const struct kvc_overrides *set, b
         .decoder = {.sandbox = sandbox, .set = set, .loaded = loaded, .prefix = "", .diag = diag},
         .is_point = is_point};
     status = kvc_sandbox_protect(sandbox, decode_all, &loading, diag);
+    kept = sandbox;
     if (status == KVC_OK && loading.has_constraint) {
         loaded->sweep.where = kvc_constraint_create(sandbox);
         sandbox = loaded->sweep.where != NULL ? NULL : sandbox;
         status = loaded->sweep.where != NULL ? KVC_OK : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
+    }
+    if (status == KVC_OK && loading.function != LUA_NOREF) {
+        bool keeps = sandbox != NULL; /* Otherwise the constraint does. */
+        loaded->function = kvc_policy_function_create(kept, keeps, loading.function, &loaded->scenario.power);
+        sandbox = NULL;
     }
     kvc_sandbox_free(sandbox);
     if (status != KVC_OK) {

@@ -131,6 +131,7 @@ struct kvc_loaded {
     struct kvc_parameters provenance; /* Values of the hardware, each with its source. */
     struct kvc_sweep sweep;
     struct kvc_slo slo;
+    struct kvc_policy_function *function; /* The power policy that the file has written in Lua, or NULL. */
     uint32_t warning_count;
     char (*warning)[KVC_TEXT_MAX * 2]; /* Keys without effect: "file:line: message". */
 };

@@ -30,6 +30,11 @@ enum kvc_status kvc_load_node(const struct kvc_decoder *decoder, int root, const
 /* Reads the offered load: presets, mix, popularity and arrival (load_workload.c). */
 enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, struct kvc_workload *workload);
 
+/* Reads the power policy. If it is a function of the file, *function becomes its number in Lua's registry,
+ * and otherwise LUA_NOREF (load_power.c). */
+enum kvc_status kvc_load_power(const struct kvc_decoder *decoder, int root, struct kvc_power_policy *power,
+                               int *function);
+
 /* Reads the sweep. Its values are not checked yet, and its constraint is only noted (load_sweep.c). */
 enum kvc_status kvc_load_sweep(const struct kvc_decoder *decoder, int root, struct kvc_sweep *sweep);
 

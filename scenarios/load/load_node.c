@@ -91,6 +91,9 @@ enum kvc_status kvc_load_node(const struct kvc_decoder *decoder, int root, const
     if (status == KVC_OK && !model->has_sockets && kvc_decode_has(decoder->lua, -1, "sockets")) {
         kvc_decode_warn(decoder, "node.sockets", "node.sockets has no effect with %s", model->name);
     }
+    if (status == KVC_OK && !model->has_rest_power && kvc_decode_has(decoder->lua, -1, "power")) {
+        kvc_decode_warn(decoder, "node.power", "node.power has no effect with %s", model->name);
+    }
     if (status == KVC_OK && kvc_decode_has(decoder->lua, -1, "machine")) {
         lua_pushliteral(decoder->lua, "machine");
         lua_rawget(decoder->lua, -2);

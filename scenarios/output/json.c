@@ -316,6 +316,40 @@ static void set_slo(json_t *object, const struct kvc_report *report)
     }
 }
 
+/* Returns what the power policy saw and chose. */
+static json_t *looks(const struct kvc_result *result)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < result->look_count; i++) {
+        const struct kvc_look *look = &result->look[i];
+        const struct {
+            const char *name;
+            double value;
+        } numbers[] = {
+            {"at_s", look->at_s},
+            {"span_s", look->span_s},
+            {"offered_mops", look->offered_mops},
+            {"served_mops", look->served_mops},
+            {"capacity_mops", look->capacity_mops},
+            {"cpu_busy_frac", look->cpu_busy_frac},
+            {"gpu_busy_frac", look->gpu_busy_frac},
+            {"latency_mean_us", look->latency_mean_us},
+            {"latency_p99_us", look->latency_p99_us},
+            {"watts", look->watts},
+            {"cpu_hz", look->cpu_hz},
+            {"gpu_hz", look->gpu_hz},
+        };
+        json_t *object = json_object();
+        json_object_set_new(object, "unit", kvc_json_text(look->unit));
+        for (size_t j = 0; j < sizeof(numbers) / sizeof(*numbers); j++) {
+            json_object_set_new(object, numbers[j].name, kvc_json_number(numbers[j].value));
+        }
+        json_object_set_new(object, "changed", json_boolean(look->changed));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 static json_t *notes(const struct kvc_report *report)
 {
     const struct kvc_result *result = &report->outcome->result;
@@ -371,6 +405,9 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "bottleneck", bottleneck(report->outcome));
     json_object_set_new(object, "energy", energy(report->outcome));
     set_slo(object, report);
+    if (result->look_count > 0) {
+        json_object_set_new(object, "clocks", looks(result));
+    }
     json_object_set_new(object, "kernel", metrics(&result->kernel));
     json_object_set_new(object, "kernel_ci95", half_widths(report->outcome, "kernel", &result->kernel));
     json_object_set_new(object, "model", metrics(&result->model));

@@ -291,6 +291,42 @@ static void write_slo(const struct table *table, const struct kvc_report *report
     kvc_slo_verdict_write(&verdict, "slo", table->warn, table->plain, table->out);
 }
 
+/* Writes the looks of the power policy that changed clocks. */
+static void write_clocks(const struct table *table, const struct kvc_result *result)
+{
+    enum { SHOWN_MAX = 24 };
+    uint32_t shown = 0, changes = 0;
+    char served[32], p99[32], watts[32];
+    for (uint32_t i = 0; i < result->look_count; i++) {
+        changes += result->look[i].changed;
+    }
+    if (result->look_count == 0) {
+        return;
+    }
+    fprintf(table->out, "\n%s%-14s%-18s%10s%10s%12s%12s%12s%s\n", table->bold, "clocks", "unit", "at ms",
+            "served", "p99 us", "watts", "then", table->plain);
+    for (uint32_t i = 0; i < result->look_count && shown < SHOWN_MAX; i++) {
+        const struct kvc_look *look = &result->look[i];
+        if (!look->changed) {
+            continue;
+        }
+        shown++;
+        fprintf(table->out, "%-14s%-18s%10.4g%10s%12s%12s", "", look->unit, look->at_s * 1e3,
+                digits(look->served_mops, served), digits(look->latency_p99_us, p99),
+                digits(look->watts, watts));
+        fprintf(table->out, "  cpu %.4g GHz", look->cpu_hz * 1e-9);
+        if (!isnan(look->gpu_hz)) {
+            fprintf(table->out, ", gpu %.4g MHz", look->gpu_hz * 1e-6);
+        }
+        fputc('\n', table->out);
+    }
+    if (changes > shown) {
+        fprintf(table->out, "%-14sand %u more changes (--json)\n", "", changes - shown);
+    } else if (changes == 0) {
+        fprintf(table->out, "%-14sno change in %u looks\n", "", result->look_count);
+    }
+}
+
 /* `group` is the metrics' group among the values of the outcome. */
 static void write_metrics(const struct table *table, const char *name, const char *group,
                           const struct kvc_metrics *metrics, const struct kvc_outcome *outcome)
@@ -350,6 +386,7 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
     write_bottleneck(&table, report->outcome);
     write_power(&table, report->outcome);
     write_slo(&table, report);
+    write_clocks(&table, result);
     if (result->kernel.count + result->model.count > 0) {
         fputc('\n', out);
     }

@@ -15,6 +15,12 @@
         .min = low, .max = high, .optional = true, .help = text                                              \
     }
 
+#define WATTS_ROW(name_, field, text)                                                                        \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_dram, field),                  \
+        .unit = KVC_UNIT_WATTS, .min = 0, .max = 1e4, .optional = true, .help = text                         \
+    }
+
 static const struct kvc_option rows[] = {
     {.name = "name",
      .type = KVC_OPTION_TEXT,
@@ -70,6 +76,13 @@ static const struct kvc_option rows[] = {
      .optional = true,
      .help = "measured bandwidth of one socket; a higher one serves more requests; left out: that of the "
              "channels"},
+    WATTS_ROW(
+        "idle_power", idle_watts,
+        "static power of the memory of one socket, which it draws without accesses; left out: no energy "
+        "is reported"),
+    WATTS_ROW("busy_power", busy_watts,
+              "power of the memory of one socket while all its channels are occupied; left out: no energy is "
+              "reported"),
     TIMING_COUNT("channels", channels, 1, 64, "timing: channels of a socket; more of them serve more lines"),
     TIMING_COUNT("ranks", ranks, 1, 16, "timing: ranks of a channel; more of them open more rows at once"),
     TIMING_COUNT("banks", banks, 1, 64, "timing: banks of a rank; more of them open more rows at once"),
@@ -109,7 +122,7 @@ static const struct kvc_option rows[] = {
                 "timing: time from refresh to refresh; a longer time serves more accesses"),
 };
 
-enum { BANDWIDTH = 6, TIMING_FIRST = 7, ROWS = sizeof(rows) / sizeof(*rows) };
+enum { BANDWIDTH = 6, TIMING_FIRST = 9, ROWS = sizeof(rows) / sizeof(*rows) };
 
 static const struct kvc_option_table options = {
     .name = "dram", .rows = rows, .count = ROWS, .size = sizeof(struct kvc_dram)};
@@ -128,6 +141,13 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
             "dram.%s is missing: a profile states the measured bandwidth, the timing of the channels (%s, "
             "...) or both",
             rows[BANDWIDTH].name, rows[TIMING_FIRST].name);
+    }
+    if (dram->busy_watts < dram->idle_watts || isnan(dram->busy_watts) != isnan(dram->idle_watts)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "dram: idle_power and busy_power are %g and %g W, allowed: both or neither, and no "
+            "less when busy",
+            dram->idle_watts, dram->busy_watts);
     }
     if (timing && dram->refresh_ns >= dram->refresh_every_ns) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
@@ -161,6 +181,14 @@ double kvc_dram_object_ns(const struct kvc_dram *dram, double lines)
 double kvc_dram_stream_ns(const struct kvc_dram *dram, double bytes)
 {
     return bytes / dram->line_bytes * dram->next_line_ns;
+}
+
+struct kvc_watts kvc_dram_watts(const struct kvc_dram *dram)
+{
+    if (!(dram->busy_watts > 0)) {
+        return (struct kvc_watts){0};
+    }
+    return (struct kvc_watts){dram->idle_watts, dram->busy_watts, dram->busy_watts};
 }
 
 double kvc_dram_channels(const struct kvc_dram *dram)

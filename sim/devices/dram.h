@@ -32,6 +32,7 @@
 #include <stdint.h>
 
 #include "sim/devices/node.h"
+#include "sim/platform.h"
 
 /** Parameters of one socket's memory. The timing is stated as a whole or not at all; without it, its fields
  * are NaN or 0. */
@@ -43,6 +44,8 @@ struct kvc_dram {
     double gb_price_usd;     /**< Price of 10^9 bytes [US dollars]; NaN: unknown. */
     double capacity_bytes;   /**< Memory of the socket; NaN: unknown. */
     double bytes_per_s; /**< Measured bandwidth of the socket; NaN or 0: derived from channels and rate. */
+    double idle_watts;  /**< Power of all modules without accesses; NaN or 0 with busy_watts: unknown. */
+    double busy_watts;  /**< Power of all modules while every channel is occupied; NaN or 0: unknown. */
 
     uint64_t channels;      /**< Timing: memory channels of the socket. */
     uint64_t ranks;         /**< Timing: ranks of a channel. */
@@ -95,6 +98,10 @@ static inline void kvc_dram_load_add(struct kvc_dram_load *sum, const struct kvc
     sum->random_writes += count * load->random_writes;
     sum->streamed_bytes += count * load->streamed_bytes;
 }
+
+/** Returns the power of the memory as a host of the platform, whose use is that of its channels: a static
+ * part, and a dynamic one in proportion to the use. All zero if it is unknown. */
+struct kvc_watts kvc_dram_watts(const struct kvc_dram *dram);
 
 /** Returns whether the profile states the timing of the channels. */
 static inline bool kvc_dram_has_timing(const struct kvc_dram *dram)

@@ -31,6 +31,16 @@ static const struct kvc_option node_rows[] = {
      .help =
          "price in US dollars of what a node has beside the devices that state a price: chassis, boards, "
          "power supplies, and devices whose price is set to 0 because this one includes them; left out: 0"},
+    {.name = "power",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_node, rest_watts),
+     .unit = KVC_UNIT_WATTS,
+     .min = 0,
+     .max = 1e6,
+     .optional = true,
+     .help =
+         "power that a node draws besides its devices, all the time: board, fans, drives, losses; more of "
+         "it lowers the requests per joule; left out: unknown, and only devices are metered"},
 };
 
 const struct kvc_option_table kvc_node_option_table = {.name = "node",

@@ -36,7 +36,8 @@ enum { KVC_NODE_DEVICES_MAX = 16 };
 struct kvc_node {
     uint64_t sockets;    /**< Sockets, each with devices of its own. */
     double cpu_clock_hz; /**< Clock of the CPUs; 0: their fastest. See kvc_cpu_pstate_of(). */
-    double price_usd; /**< Price of what is no device with a price: chassis, boards [US dollars]; NaN: 0. */
+    double price_usd;  /**< Price of what is no device with a price: chassis, boards [US dollars]; NaN: 0. */
+    double rest_watts; /**< Power of all but the devices: board, fans, drives, losses; NaN or 0: unknown. */
     struct kvc_machine
         machine; /**< The machine that the profiles were calibrated on; empty if there is none. */
     struct kvc_device
@@ -44,7 +45,7 @@ struct kvc_node {
 };
 
 extern const struct kvc_option_table
-    kvc_node_option_table; /**< The plain fields: sockets, cpu_clock, price. */
+    kvc_node_option_table; /**< The plain fields: sockets, cpu_clock, price, power. */
 extern const struct kvc_option_table kvc_machine_option_table; /**< The options of struct kvc_machine. */
 
 /** Finds the values of the node's device of a kind. Returns NULL if the node has no such device. */

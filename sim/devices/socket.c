@@ -36,7 +36,8 @@ static int32_t add_end(const struct place *place, const char *name, const char *
         (struct kvc_platform_host){.device = device, .cores = 1, .pstates = 1, .pstate = {{.speed = 1}}});
 }
 
-static int32_t add_cpu(const struct place *place, const struct kvc_node *node, const struct kvc_cpu *cpu)
+static int32_t add_cpu(const struct place *place, const struct kvc_node *node, const struct kvc_cpu *cpu,
+                       bool polls)
 {
     struct kvc_platform_host host = {.device = "cpu",
                                      .cores = (uint32_t)cpu->cores,
@@ -48,28 +49,30 @@ static int32_t add_cpu(const struct place *place, const struct kvc_node *node, c
         host.pstate[i].speed = kvc_cpu_pstate_speed(cpu, i);
         host.pstate[i].clock_hz = state.clock_hz;
         if (kvc_cpu_has_watts(&state)) {
-            host.pstate[i].watts =
-                (struct kvc_watts){state.idle_watts, state.one_core_watts, state.all_cores_watts};
+            double all_w = state.all_cores_watts;
+            host.pstate[i].watts = polls ? (struct kvc_watts){all_w, all_w, all_w}
+                                         : (struct kvc_watts){state.idle_watts, state.one_core_watts, all_w};
         }
     }
     return add_host(place, "cpu", host);
 }
 
 /* The clock pair does not change the speed, because the times of kernels are those at the pair. */
-static int32_t add_gpu(const struct place *place, const struct kvc_gpu *gpu, uint32_t gpu_clock)
+static int32_t add_gpu(const struct place *place, const struct kvc_gpu *gpu, const struct kvc_socket_use *use)
 {
     struct kvc_platform_host host = {.device = "gpu",
                                      .cores = 1,
                                      .pstates = gpu->clock_count > 0 ? gpu->clock_count : 1,
-                                     .first_pstate = gpu_clock,
+                                     .first_pstate = use->gpu_clock,
                                      .can_fail = true};
     for (uint32_t i = 0; i < host.pstates; i++) {
         const struct kvc_gpu_clock *clock = &gpu->clocks[i];
         host.pstate[i].speed = 1;
         host.pstate[i].clock_hz = i < gpu->clock_count ? clock->core_hz : 0;
         if (i < gpu->clock_count && kvc_gpu_has_watts(clock)) {
+            double busy_w = clock->busy_watts;
             host.pstate[i].watts =
-                (struct kvc_watts){clock->idle_watts, clock->busy_watts, clock->busy_watts};
+                (struct kvc_watts){use->gpu_serves ? busy_w : clock->idle_watts, busy_w, busy_w};
         }
     }
     return add_host(place, "gpu", host);
@@ -105,7 +108,7 @@ static void add_routes(const struct place *place, int32_t dram, int32_t end, uin
 }
 
 struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, const char *prefix,
-                                 const struct kvc_node *node, uint32_t gpu_clock)
+                                 const struct kvc_node *node, struct kvc_socket_use use)
 {
     const struct place place = {platform, zone, prefix};
     const struct kvc_cpu *cpu = kvc_cpu_of(node);
@@ -116,16 +119,18 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
     struct kvc_socket socket = {KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE,
                                 KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE};
     if (cpu != NULL) {
-        socket.cpu = add_cpu(&place, node, cpu);
+        socket.cpu = add_cpu(&place, node, cpu, use.cpu_polls);
     }
     if (dram != NULL) {
-        socket.dram = add_host(
-            &place, "dram",
-            (struct kvc_platform_host){
-                .device = "dram", .cores = 1, .pstates = 1, .pstate = {{.speed = kvc_dram_channels(dram)}}});
+        socket.dram = add_host(&place, "dram",
+                               (struct kvc_platform_host){.device = "dram",
+                                                          .cores = 1,
+                                                          .pstates = 1,
+                                                          .pstate = {{.speed = kvc_dram_channels(dram),
+                                                                      .watts = kvc_dram_watts(dram)}}});
     }
     if (gpu != NULL) {
-        socket.gpu = add_gpu(&place, gpu, gpu_clock);
+        socket.gpu = add_gpu(&place, gpu, &use);
     }
     bool copies = gpu != NULL && dram != NULL && pcie != NULL && kvc_pcie_has_copies(pcie);
     bool frames = nic != NULL && dram != NULL;
@@ -159,4 +164,18 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
         }
     }
     return socket;
+}
+
+void kvc_socket_add_rest(struct kvc_platform *platform, uint32_t zone, const char *prefix,
+                         const struct kvc_node *node)
+{
+    const struct place place = {platform, zone, prefix};
+    double watts = node->rest_watts;
+    if (watts > 0) {
+        add_host(&place, "rest",
+                 (struct kvc_platform_host){.device = "rest",
+                                            .cores = 1,
+                                            .pstates = 1,
+                                            .pstate = {{.speed = 1, .watts = {watts, watts, watts}}}});
+    }
 }

@@ -16,6 +16,7 @@
 #ifndef KVC_SIM_DEVICES_SOCKET_H
 #define KVC_SIM_DEVICES_SOCKET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/devices/node.h"
@@ -33,9 +34,21 @@ struct kvc_socket {
     int32_t nic_rx;  /**< The link from the clients; the number of a link, not of a host. */
 };
 
-/** Adds the devices of a socket, whose names begin with `prefix` and a dot, to a zone of the platform.
- * `gpu_clock` is the clock pair in which the GPU begins. */
+/** How a store uses a socket. All zero is a store that sleeps when it has nothing to do. */
+struct kvc_socket_use {
+    uint32_t gpu_clock; /**< Clock pair in which the GPU begins. */
+    bool cpu_polls;     /**< All cores poll, so the processor draws the power of busy cores all the time. */
+    bool gpu_serves;    /**< The watts of busy GPUs are means over kernels and the gaps between them, so the
+                             card draws them all the time. */
+};
+
+/** Adds the devices of a socket, whose names begin with `prefix` and a dot, to a zone of the platform. */
 struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, const char *prefix,
-                                 const struct kvc_node *node, uint32_t gpu_clock);
+                                 const struct kvc_node *node, struct kvc_socket_use use);
+
+/** Adds the host "PREFIX.rest", which draws node->rest_watts all the time: board, fans, drives and losses.
+ * Adds nothing if that power is unknown. */
+void kvc_socket_add_rest(struct kvc_platform *platform, uint32_t zone, const char *prefix,
+                         const struct kvc_node *node);
 
 #endif

@@ -32,7 +32,8 @@ static struct kvc_socket add(struct kvc_platform *platform, const struct kvc_nod
 {
     struct kvc_diag diag = {0};
     uint32_t zone = kvc_platform_add_zone(platform, "node0");
-    struct kvc_socket socket = kvc_socket_add(platform, zone, "node0.socket0", node, 0);
+    struct kvc_socket socket =
+        kvc_socket_add(platform, zone, "node0.socket0", node, (struct kvc_socket_use){0});
     cr_expect_eq(kvc_platform_check(platform, &diag), KVC_OK, "%s", diag.message);
     return socket;
 }

@@ -23,6 +23,7 @@ enum {
     KVC_NOTE_BYTES = 320, /**< Bytes of a note, including the terminating zero. */
     KVC_BATCHES_MAX = 80, /**< Batches of the measured time (sim/metrics/batches.h). */
     KVC_BATCH_MEANS_MAX = 48, /**< Values whose means by batch a result has. */
+    KVC_LOOKS_MAX = 512,      /**< Looks of a power policy that a result has. */
     KVC_HALF_WIDTHS_MAX =
         3 * KVC_DEVICES_MAX + KVC_STAGES_MAX + 2 * KVC_METRICS_MAX, /**< Other values with an interval. */
 };
@@ -69,6 +70,24 @@ struct kvc_batch_means {
 struct kvc_half_width {
     char name[KVC_VALUE_NAME_MAX]; /**< The name of the value (sim/metrics/values.h). */
     double half_width;             /**< In the unit of the value; NaN: unknown. */
+};
+
+/** What a power policy saw of a unit of the store, and the clocks that it chose (sim/run/policy.h). */
+struct kvc_look {
+    char unit[KVC_NAME_MAX]; /**< Name of the unit: "node0.socket1". */
+    double at_s;             /**< When it looked, since the begin of the measured time [s]. */
+    double span_s;           /**< Time since the previous look, for which the rest holds [s]. */
+    double offered_mops;     /**< Requests that reached the unit [million/s]. */
+    double served_mops;      /**< Requests answered [million/s]. */
+    double capacity_mops;    /**< Requests that the CPU could have answered [million/s]; NaN: unknown. */
+    double cpu_busy_frac;    /**< Share of the time in which the busiest kind of thread was busy. */
+    double gpu_busy_frac;    /**< Share of the time in which the GPU worked; NaN: there is none. */
+    double latency_mean_us;  /**< Mean latency [us]; NaN: nothing was answered. */
+    double latency_p99_us;   /**< 99th percentile of the latency [us]; NaN: nothing was answered. */
+    double watts;            /**< Mean power of CPU and GPU [W]; NaN: unknown. */
+    double cpu_hz;           /**< Clock of the CPU from then on [Hz]. */
+    double gpu_hz;           /**< Core clock of the GPU from then on [Hz]; NaN: there is none. */
+    bool changed;            /**< Whether one of them is another one than before. */
 };
 
 /** The result of a run, a prediction or a measurement. */
@@ -120,6 +139,9 @@ struct kvc_result {
     uint32_t half_width_count;                               /**< Used entries of `half_width`. */
     struct kvc_half_width half_width[KVC_HALF_WIDTHS_MAX];   /**< Intervals of the quotients of counters
                                                                 (sim/metrics/ratios.h), of one replica only. */
+
+    uint32_t look_count;                 /**< Used entries of `look`; 0: no policy looked. */
+    struct kvc_look look[KVC_LOOKS_MAX]; /**< Looks of the power policy, of the first replica. */
 
     uint32_t note_count;                      /**< Used entries of `note`. */
     char note[KVC_NOTES_MAX][KVC_NOTE_BYTES]; /**< Warnings that the user must see with the result. */

@@ -16,6 +16,7 @@ void kvc_monitor_look(const struct kvc_monitor *monitor, double now_ns)
     }
     if (isfinite(recorder->from_ns)) {
         kvc_changes_start(monitor->changes, recorder->from_ns);
+        kvc_policy_start(monitor->policy, recorder->from_ns);
     }
     if (now_ns >= recorder->from_ns && monitor->meters->last_ns < recorder->until_ns) {
         bool begins = monitor->meters->first_ns < 0;

@@ -12,6 +12,7 @@
 #include "sim/metrics/recorder.h"
 #include "sim/run/changes.h"
 #include "sim/run/meters.h"
+#include "sim/run/policy.h"
 #include "sim/workload/source.h"
 
 /** A monitor. */
@@ -21,6 +22,7 @@ struct kvc_monitor {
     const struct kvc_progress *progress; /**< Listener; may be NULL. */
     struct kvc_meters *meters;           /**< Read when the measured time begins and ends. */
     struct kvc_changes *changes;         /**< Started once the begin of the measured time is known. */
+    struct kvc_policy *policy;           /**< Started likewise. */
     /** Returns whether the store has answered all requests that it received. Once the source has ended, this
      * ends the run. NULL: never. */
     bool (*drained)(const void *data);

@@ -28,12 +28,14 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
                                             .source = replica->source,
                                             .progress = context->progress,
                                             .meters = &replica->meters,
-                                            .changes = &replica->changes};
+                                            .changes = &replica->changes,
+                                            .policy = &replica->policy};
     kvc_changes_open(&replica->changes, run, options->platform);
     enum kvc_status opened =
         kvc_recorder_open(&replica->recorder, options->window_ns, run->warmup_ns, run->duration_ns, diag);
     replica->recorder.warmup_most_ns = run->warmup_most_ns;
-    replica->recorder.changing = kvc_workload_changes(options->source.workload) || run->change_count > 0;
+    replica->recorder.changing = kvc_workload_changes(options->source.workload) || run->change_count > 0 ||
+                                 kvc_power_policy_looks(&context->scenario->power);
     replica->shards = options->source.nodes * options->source.sockets;
     return opened;
 }
@@ -43,6 +45,7 @@ void kvc_replica_close(struct kvc_replica *replica)
     kvc_source_free(replica->source);
     kvc_recorder_close(&replica->recorder);
     kvc_meters_close(&replica->meters);
+    kvc_policy_close(&replica->policy);
 }
 
 /* Counts the requests of an open loop that were sent within the measured time, but that the store has not
@@ -70,12 +73,16 @@ enum kvc_status kvc_replica_run(struct kvc_replica *replica, bool monitor_has_ac
 {
     if (isfinite(replica->recorder.from_ns)) {
         kvc_changes_start(&replica->changes, replica->recorder.from_ns);
+        kvc_policy_start(&replica->policy, replica->recorder.from_ns);
     }
     if (monitor_has_actor) {
         kvc_engine_spawn("monitor", kvc_monitor_main, &replica->monitor);
     }
     kvc_engine_run();
     enum kvc_status status = kvc_source_error(replica->source, diag);
+    if (status == KVC_OK) {
+        status = kvc_policy_error(&replica->policy, diag);
+    }
     if (status == KVC_OK) {
         count_unreceived(replica);
     }
@@ -86,6 +93,7 @@ void kvc_replica_report(const struct kvc_replica *replica)
 {
     struct kvc_result *result = replica->context->result;
     kvc_meters_report(&replica->meters, result);
+    kvc_policy_report(&replica->policy, replica->recorder.until_ns, result);
     if (replica->context->scenario->workload.arrival == KVC_ARRIVAL_TRACE &&
         !kvc_source_ended(replica->source)) {
         kvc_result_note(result, "the trace goes on after the %.4g ms that were replayed",

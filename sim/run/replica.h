@@ -17,6 +17,7 @@
 #include "sim/run/context.h"
 #include "sim/run/meters.h"
 #include "sim/run/monitor.h"
+#include "sim/run/policy.h"
 #include "sim/workload/source.h"
 
 /** What a replica is opened with. */
@@ -35,6 +36,7 @@ struct kvc_replica {
     struct kvc_monitor monitor;            /**< The store may set `drained` and `data`. */
     struct kvc_meters meters;              /**< Work and energy of the platform's devices. */
     struct kvc_changes changes;            /**< Changes of devices that the scenario states. */
+    struct kvc_policy policy;              /**< The power policy; a store that follows one opens it. */
     uint64_t source_ticks; /**< Ticks spent in the source, added up by the store (kvc_clock_ticks). */
     uint64_t kernel_ticks; /**< Ticks spent in real data structures, added up by the store. */
     uint64_t opened_ticks; /**< When the replica was opened [ticks]. */

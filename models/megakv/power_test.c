@@ -1,0 +1,185 @@
+/* Power of a simulated Mega-KV: laws of energies, and its manager at work. */
+#include "models/megakv/run.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/megakv/run_fixture.h"
+
+struct setup {
+    struct kvc_scenario scenario;
+    struct kvc_megakv_options options;
+    struct kvc_megakv_config config;
+    struct kvc_test_devices devices;
+};
+
+/* One socket whose CPU serves 30 Mops at 2 GHz, and whose GPU serves 44 or 16 Mops at its two pairs. All
+ * devices have watts. */
+static struct setup small(void)
+{
+    return (struct setup){
+        .options = {.cycle_ns = 100e3,
+                    .delay = 2,
+                    .api = KVC_MEGAKV_GETK,
+                    .buffers = 3,
+                    .streams = 3,
+                    .index_bytes = 8 << 20,
+                    .slab_bytes = 64 << 20,
+                    .max_displacements = 100},
+        .devices = {.cpu = {.cores = 4,
+                            .threads_per_core = 2,
+                            .clock_hz = 2e9,
+                            .packet_ns = 50,
+                            .pstate_count = 2,
+                            .pstates = {{2e9, 10, 20, 50}, {1e9, 8, 12, 24}}},
+                    .dram = {.random_line_ns = 20,
+                             .next_line_ns = 0,
+                             .line_bytes = 64,
+                             .bytes_per_s = 1e12,
+                             .idle_watts = 3,
+                             .busy_watts = 9},
+                    .gpu = {.memory_bytes = 1e10,
+                            .clock_count = 2,
+                            .clocks = {{.core_hz = 1e9,
+                                        .search = {.ns_per_op = 10, .base_ns = 10e3},
+                                        .insert = {.ns_per_op = 10, .base_ns = 20e3},
+                                        .idle_watts = 20,
+                                        .busy_watts = 100},
+                                       {.core_hz = 5e8,
+                                        .search = {.ns_per_op = 20, .base_ns = 20e3},
+                                        .insert = {.ns_per_op = 20, .base_ns = 40e3},
+                                        .idle_watts = 10,
+                                        .busy_watts = 40}}},
+                    .nic = {.ports = 1,
+                            .queues = 64,
+                            .rss_entries = 128,
+                            .bytes_per_s = 1e12,
+                            .mtu_bytes = 160,
+                            .ring_frames = 4096,
+                            .idle_watts = 2,
+                            .busy_watts = 6},
+                    .pcie = {.h2d_bytes_per_s = 1e11, .d2h_bytes_per_s = 1e11}},
+        .scenario =
+            {
+                .node = {.sockets = 1, .rest_watts = 40},
+                .cluster = {.nodes = 1},
+                .workload = {.keys = 100000,
+                             .key_bytes = 8,
+                             .value_bytes = 8,
+                             .get_frac = 0.95,
+                             .set_frac = 0.05,
+                             .preload_frac = 1,
+                             .connections = 65536,
+                             .arrival = KVC_ARRIVAL_POISSON,
+                             .rate_mops = 5,
+                             .fill = KVC_FILL_AT_ONCE},
+                .run = {.warmup_ns = 2e6, .duration_ns = 20e6, .seed = 1, .replicas = 1},
+                .power = {.period_ns = 2e6,
+                          .settle_ns = 2e6,
+                          .change_frac = 0.05,
+                          .mu = 0.1,
+                          .cpu_step_hz = 100e6},
+            },
+    };
+}
+
+static struct kvc_result *simulate(struct setup *setup)
+{
+    setup->scenario.options = &setup->options;
+    kvc_test_connect(&setup->scenario.node, &setup->devices);
+    kvc_test_resolve(&setup->scenario, &setup->config);
+    return kvc_test_simulate(&setup->scenario, NULL);
+}
+
+static const struct kvc_device_result *device_of(const struct kvc_result *result, const char *kind)
+{
+    for (uint32_t i = 0; i < result->device_count; i++) {
+        if (strcmp(result->device[i].device, kind) == 0) {
+            return &result->device[i];
+        }
+    }
+    cr_assert_fail("no %s", kind);
+    return NULL;
+}
+
+Test(power, energies_add_up)
+{
+    struct setup setup = small();
+    struct kvc_result *result = simulate(&setup);
+    double joules = 0;
+    for (uint32_t i = 0; i < result->device_count; i++) {
+        double part = result->device[i].joules;
+        joules += isnan(part) ? 0 : part;
+    }
+    cr_expect_float_eq(result->joules, joules, 1e-9);
+    cr_expect_float_eq(result->watts_mean, joules / result->simulated_s, 1e-6);
+    const struct kvc_device_result *gpu = device_of(result, "gpu"), *dram = device_of(result, "dram");
+    cr_expect_float_eq(gpu->watts_mean, 20 + 80 * gpu->utilization_frac, 0.01);
+    cr_expect_float_eq(dram->watts_mean, 3 + 6 * dram->utilization_frac, 0.01);
+    cr_expect_float_eq(device_of(result, "rest")->watts_mean, 40, 1e-6);
+    cr_expect_float_eq(device_of(result, "cpu")->watts_mean, 50, 1e-6, "all threads poll");
+    free(result);
+}
+
+Test(power, threads_that_sleep_save_what_they_do_not_use)
+{
+    struct setup setup = small();
+    struct kvc_result *fixed = simulate(&setup);
+    setup.scenario.power.policy = KVC_POWER_RACE_TO_IDLE;
+    struct kvc_result *race = simulate(&setup);
+    const struct kvc_device_result *cpu = device_of(race, "cpu");
+    cr_expect_float_eq(race->throughput_mops, fixed->throughput_mops, 1e-3 * fixed->throughput_mops);
+    cr_expect_lt(race->watts_mean, fixed->watts_mean);
+    /* 10 W idle and at most 10 W more for the first busy core, or for each of four. */
+    cr_expect_geq(cpu->watts_mean, 10 + 40 * cpu->utilization_frac - 0.01);
+    cr_expect_leq(cpu->watts_mean, 10 + 40 * cpu->utilization_frac + 10);
+    free(fixed);
+    free(race);
+}
+
+Test(power, a_serving_gpu_draws_its_busy_watts)
+{
+    struct setup setup = small();
+    setup.options.gpu_power = KVC_MEGAKV_GPU_POWER_SERVING;
+    struct kvc_result *result = simulate(&setup);
+    cr_expect_float_eq(device_of(result, "gpu")->watts_mean, 100, 1e-6);
+    free(result);
+}
+
+/* 5 Mops are served at both clocks, so the manager that looks at what is served takes the slower one. */
+Test(power, the_manager_slows_the_gpu_and_serves_as_much)
+{
+    struct setup setup = small();
+    struct kvc_result *fixed = simulate(&setup);
+    setup.scenario.power.policy = KVC_POWER_MANAGER;
+    setup.scenario.power.throughput = KVC_POWER_SERVED;
+    setup.scenario.power.change_frac = 0.5; /* Few requests in a period. */
+    struct kvc_result *managed = simulate(&setup);
+    cr_expect_eq(kvc_test_metric(managed, "gpu_core_last_mhz"), 500);
+    cr_expect_eq(kvc_test_metric(managed, "cpu_clock_last_ghz"), 2);
+    cr_expect_eq(kvc_test_metric(managed, "clock_changes"), 1);
+    cr_expect_float_eq(managed->throughput_mops, fixed->throughput_mops, 0.02 * fixed->throughput_mops);
+    cr_expect_lt(device_of(managed, "gpu")->watts_mean, device_of(fixed, "gpu")->watts_mean);
+    cr_expect_gt(kvc_histogram_mean_ns(&managed->latency), kvc_histogram_mean_ns(&fixed->latency),
+                 "slower launches");
+    free(fixed);
+    free(managed);
+}
+
+Test(power, a_managed_run_is_reproducible)
+{
+    struct setup setup = small();
+    setup.scenario.power.policy = KVC_POWER_MANAGER;
+    struct kvc_result *first = simulate(&setup), *second = simulate(&setup);
+    kvc_test_forget_wall(first);
+    kvc_test_forget_wall(second);
+    cr_expect_gt(first->look_count, 5);
+    cr_expect_eq(first->look_count, second->look_count);
+    cr_expect_eq(memcmp(first->look, second->look, first->look_count * sizeof(*first->look)), 0);
+    cr_expect_eq(first->completed, second->completed);
+    cr_expect_eq(first->joules, second->joules);
+    free(first);
+    free(second);
+}

@@ -1,0 +1,88 @@
+/** @file
+ * The power policy of a scenario: who chooses the clocks of a running store, and when.
+ *
+ * A policy looks at each unit of the store from time to time. A unit is a CPU and, if the store has one, the
+ * GPU behind it, which serve one part of the keys. At each look the policy sees what the unit has done since
+ * the previous one, and chooses performance states for the time until the next one (sim/run/policy.h). */
+#ifndef KVC_SIM_POWER_POLICY_H
+#define KVC_SIM_POWER_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/diag.h"
+#include "sim/base/option.h"
+#include "sim/platform.h"
+
+/** Who chooses the clocks. */
+enum kvc_power_policy_kind {
+    KVC_POWER_FIXED,        /**< Nobody: they stay as the scenario states them, and threads poll. */
+    KVC_POWER_RACE_TO_IDLE, /**< Nobody; threads sleep when they have nothing to do. */
+    KVC_POWER_MANAGER,      /**< The store's own energy manager. */
+    KVC_POWER_FUNCTION,     /**< A function of the scenario. */
+};
+
+/** What a manager takes for the throughput of the CPU. */
+enum kvc_power_throughput {
+    KVC_POWER_CAPACITY, /**< What it could serve: requests over the time in which it was busy. */
+    KVC_POWER_SERVED,   /**< What it did serve: requests over time. */
+};
+
+/** What a policy sees of a unit: the time since the previous look, and the clocks in it. Rates are NaN if
+ * there was nothing to measure. */
+struct kvc_power_view {
+    const char *name;       /**< Name of the unit: "node0.socket1". */
+    double at_s;            /**< Time since the begin of the measured time [s]. */
+    double span_s;          /**< Time since the previous look [s]. */
+    double offered_mops;    /**< Requests that reached the unit [million/s]. */
+    double served_mops;     /**< Requests that it answered [million/s]. */
+    double capacity_mops;   /**< Requests that its CPU could have answered: those that it did over the
+                                 share of the time in which the busiest kind of thread was busy. */
+    double cpu_busy_frac;   /**< That share, 0 to 1. */
+    double gpu_busy_frac;   /**< Share of the time in which the GPU worked; NaN: there is none. */
+    double latency_mean_us; /**< Mean latency of the requests answered [us]. */
+    double latency_p99_us;  /**< Its 99th percentile [us]. */
+    double watts;           /**< Mean power of CPU and GPU [W]; NaN: unknown. */
+    const struct kvc_platform_host *cpu, *gpu; /**< Their performance states; gpu NULL: there is none. */
+    uint32_t cpu_pstate, gpu_pstate;           /**< The current ones. */
+};
+
+/** What a policy chooses. It begins with the current states. */
+struct kvc_power_choice {
+    uint32_t cpu_pstate, gpu_pstate;
+};
+
+/** A policy that the scenario brings along. */
+struct kvc_power_function {
+    /** Chooses the states for the next period. An error ends the run. */
+    enum kvc_status (*choose)(void *data, const struct kvc_power_view *view, struct kvc_power_choice *choice,
+                              struct kvc_diag *diag);
+    void *data; /**< Handed to choose(); lives as long as the loaded scenario. */
+};
+
+/** The power policy. All zero is KVC_POWER_FIXED. */
+struct kvc_power_policy {
+    int policy;         /**< enum kvc_power_policy_kind. */
+    int throughput;     /**< enum kvc_power_throughput. */
+    double period_ns;   /**< Time between two looks [ns]. */
+    double settle_ns;   /**< The same while the manager tries clocks [ns]. */
+    double change_frac; /**< Change of the CPU's throughput that lets the manager tune again. */
+    double mu; /**< Lead of the CPU over the GPU that the manager tolerates, over the GPU's throughput. */
+    double cpu_step_hz;                 /**< How much slower the manager makes the CPU at once [Hz]. */
+    struct kvc_power_function function; /**< KVC_POWER_FUNCTION. */
+};
+
+/** The options of struct kvc_power_policy. A scenario may give a Lua function as its policy. */
+extern const struct kvc_option_table kvc_power_policy_option_table;
+
+/** Returns whether the policy looks at the store while it runs. */
+static inline bool kvc_power_policy_looks(const struct kvc_power_policy *power)
+{
+    return power->policy == KVC_POWER_MANAGER || power->policy == KVC_POWER_FUNCTION;
+}
+
+/** Checks what the ranges of single options cannot express. Messages begin with the option's path. */
+enum kvc_status kvc_power_policy_check(const struct kvc_power_policy *power, double duration_ns,
+                                       struct kvc_diag *diag);
+
+#endif
