@@ -9,7 +9,7 @@
 
 #include "scenarios/explore/database_internal.h"
 
-enum { BUSY_MS = 5000 }; /* A reader that checkpoints is done sooner. */
+enum { BUSY_MS = 2000 }; /* A reader that checkpoints is done sooner. */
 
 enum kvc_status kvc_database_fail(const struct kvc_database *database, struct kvc_diag *diag)
 {

@@ -1,8 +1,10 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -230,6 +232,41 @@ Test(sweep, a_failing_point_keeps_what_is_done_and_no_partial_files)
     cr_assert_eq(system(command), 0);
     kvc_overrides_clear(&set);
     free(csv);
+}
+
+/* A limit on the size of files stands for a disk that is full in the middle of the sweep. */
+Test(sweep, a_full_disk_keeps_what_is_done)
+{
+    struct rlimit limit, small;
+    sweep((struct kvc_sweep_options){.jobs = 1});
+    char *whole = file_text("sweep.csv");
+    cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = (struct rlimit){.rlim_cur = 140 << 10, .rlim_max = limit.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    refuses((struct kvc_sweep_options){.jobs = 1, .restart = true}, KVC_ERR_RUNTIME,
+            "what is done so far is kept, start the sweep again when there is room");
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    struct kvc_sweep_done done = sweep((struct kvc_sweep_options){.jobs = 1});
+    cr_expect(done.kept > 0 && done.kept < 6, "%u points were kept", done.kept);
+    char *resumed = file_text("sweep.csv");
+    cr_expect_str_eq(whole, resumed);
+    free(whole);
+    free(resumed);
+}
+
+Test(sweep, a_database_that_another_program_writes_is_told)
+{
+    sweep((struct kvc_sweep_options){.jobs = 1});
+    change("DELETE FROM points WHERE point = 1; DELETE FROM metrics WHERE point = 1;"
+           "DELETE FROM documents WHERE point = 1");
+    sqlite3 *sqlite;
+    cr_assert_eq(sqlite3_open(path_of("sweep.sqlite"), &sqlite), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(sqlite, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    refuses((struct kvc_sweep_options){.jobs = 1}, KVC_ERR_RUNTIME, "is locked by another program");
+    cr_assert_eq(sqlite3_exec(sqlite, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(sqlite);
+    cr_expect_eq(sweep((struct kvc_sweep_options){.jobs = 1}).kept, 5);
 }
 
 Test(sweep, a_folder_that_cannot_be_written_is_told_before_the_work)
