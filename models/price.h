@@ -13,7 +13,7 @@
 double kvc_scenario_node_price_usd(const struct kvc_scenario *scenario,
                                    const struct kvc_device_kind **unknown);
 
-/* Likewise for all nodes of the cluster. */
+/* Likewise for all nodes that the cluster has at the begin. */
 double kvc_scenario_price_usd(const struct kvc_scenario *scenario, const struct kvc_device_kind **unknown);
 
 #endif

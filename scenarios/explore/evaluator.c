@@ -1,23 +1,56 @@
 #include "scenarios/explore/evaluator.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "models/model.h"
+#include "models/power.h"
+#include "scenarios/explore/patches.h"
+#include "scenarios/load/session.h"
+#include "sim/base/array.h"
+#include "sim/base/rng.h"
+#include "sim/devices/cpu.h"
+
+enum {
+    VERIFIED_POINTS = 6, /* Points at which patches are compared with full loads. */
+    MACHINES = 4096,     /* Machines whose devices are remembered, a power of two. */
+};
+
+/* What is known about the devices of a machine. */
+struct machine {
+    bool known;
+    bool valid; /* Its simulation's devices pass their check. */
+    uint64_t number;
+    struct kvc_power power;
+};
 
 struct kvc_evaluator {
     char path[KVC_TEXT_MAX];
     struct kvc_overrides set; /* The user's. */
     const struct kvc_space *space;
+    struct kvc_load_session *session;
+    struct kvc_patches *patches; /* NULL: every point is loaded. */
+    struct machine *machine;     /* By number, modulo MACHINES. */
 };
+
+/* Lists all overrides of a point. */
+static enum kvc_status set_of(const struct kvc_evaluator *evaluator, const uint32_t *value,
+                              struct kvc_overrides *set, struct kvc_diag *diag)
+{
+    enum kvc_status status = kvc_overrides_join(set, &evaluator->set, diag);
+    for (uint32_t a = 0; status == KVC_OK && a < evaluator->space->axis_count; a++) {
+        status = kvc_overrides_join(set, &evaluator->space->axis[a].value[value[a]].set, diag);
+    }
+    return status;
+}
 
 /* Loads the scenario of a point. */
 static enum kvc_status load_point(const struct kvc_evaluator *evaluator, const uint32_t *value,
                                   struct kvc_loaded **out, struct kvc_diag *diag)
 {
     struct kvc_overrides set = {0};
-    enum kvc_status status = kvc_overrides_join(&set, &evaluator->set, diag);
+    enum kvc_status status = set_of(evaluator, value, &set, diag);
     *out = NULL;
-    for (uint32_t a = 0; status == KVC_OK && a < evaluator->space->axis_count; a++) {
-        status = kvc_overrides_join(&set, &evaluator->space->axis[a].value[value[a]].set, diag);
-    }
     if (status == KVC_OK) {
         status = kvc_scenario_load_point(evaluator->path, &set, out, diag);
     }
@@ -25,36 +58,7 @@ static enum kvc_status load_point(const struct kvc_evaluator *evaluator, const u
     return status;
 }
 
-void kvc_evaluator_free(struct kvc_evaluator *evaluator)
-{
-    if (evaluator == NULL) {
-        return;
-    }
-    kvc_overrides_clear(&evaluator->set);
-    free(evaluator);
-}
-
-enum kvc_status kvc_evaluator_create(const char *path, const struct kvc_overrides *set,
-                                     const struct kvc_space *space, struct kvc_evaluator **out,
-                                     struct kvc_diag *diag)
-{
-    *out = NULL;
-    struct kvc_evaluator *evaluator = calloc(1, sizeof(*evaluator));
-    if (evaluator == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for an evaluator");
-    }
-    snprintf(evaluator->path, sizeof(evaluator->path), "%s", path);
-    evaluator->space = space;
-    enum kvc_status status = kvc_overrides_join(&evaluator->set, set, diag);
-    if (status != KVC_OK) {
-        kvc_evaluator_free(evaluator);
-        return status;
-    }
-    *out = evaluator;
-    return KVC_OK;
-}
-
-enum kvc_status kvc_evaluator_forecast(struct kvc_evaluator *evaluator, const uint32_t *value,
+static enum kvc_status forecast_loaded(const struct kvc_evaluator *evaluator, const uint32_t *value,
                                        struct kvc_forecast *out, struct kvc_diag *diag)
 {
     struct kvc_loaded *loaded;
@@ -64,4 +68,165 @@ enum kvc_status kvc_evaluator_forecast(struct kvc_evaluator *evaluator, const ui
     }
     kvc_loaded_free(loaded);
     return status;
+}
+
+/* Returns whether the devices pass the checks that the loader does while it decodes them. */
+static bool devices_are_valid(const struct kvc_node *node)
+{
+    struct kvc_diag unused = {0};
+    uint32_t pstate;
+    bool valid = kvc_cpu_pstate_of(node, &pstate, &unused) == KVC_OK;
+    for (const struct kvc_device *device = node->device; valid && device->kind != NULL; device++) {
+        valid = device->kind->check == NULL || device->kind->check(device->values, &unused) == KVC_OK;
+    }
+    return valid;
+}
+
+/* Finds the machine of the patched scenario, which is resolved. */
+static const struct machine *machine_of(struct kvc_evaluator *evaluator, const struct kvc_scenario *scenario)
+{
+    uint64_t number = kvc_patches_machine(evaluator->patches);
+    struct machine *machine = &evaluator->machine[kvc_mix64(number) & (MACHINES - 1)];
+    struct kvc_diag unused = {0};
+    if (!machine->known || machine->number != number) {
+        machine->known = true;
+        machine->number = number;
+        machine->valid =
+            devices_are_valid(&scenario->node) && kvc_scenario_check_devices(scenario, &unused) == KVC_OK;
+        machine->power = machine->valid ? kvc_scenario_power(scenario) : (struct kvc_power){.count = 0};
+    }
+    return machine;
+}
+
+/* Says in the loader's words why the patched scenario is refused. */
+static enum kvc_status refuse(const struct kvc_evaluator *evaluator, struct kvc_loaded *loaded,
+                              const uint32_t *value, struct kvc_diag *diag)
+{
+    struct kvc_overrides set = {0};
+    enum kvc_status status = set_of(evaluator, value, &set, diag);
+    if (status == KVC_OK) {
+        status = kvc_load_session_check(evaluator->session, loaded, &set, diag);
+    }
+    kvc_overrides_clear(&set);
+    return status;
+}
+
+/* Forecasts a point by patches. *done becomes false if only a full load can tell. */
+static enum kvc_status forecast_patched(struct kvc_evaluator *evaluator, const uint32_t *value,
+                                        struct kvc_forecast *out, bool *done, struct kvc_diag *diag)
+{
+    struct kvc_loaded *loaded = kvc_patches_apply(evaluator->patches, value);
+    struct kvc_diag refused = {0};
+    *done = loaded != NULL;
+    if (loaded == NULL) {
+        return KVC_OK;
+    }
+    struct kvc_run *run = &loaded->scenario.run;
+    double warmup_ns = run->warmup_ns, duration_ns = run->duration_ns; /* The check settles them. */
+    enum kvc_status status = kvc_load_session_check(evaluator->session, loaded, NULL, &refused);
+    if (status != KVC_OK) {
+        run->warmup_ns = warmup_ns;
+        run->duration_ns = duration_ns;
+        status = refuse(evaluator, loaded, value, diag);
+    } else {
+        const struct machine *machine = machine_of(evaluator, &loaded->scenario);
+        *done = machine->valid;
+        if (machine->valid) {
+            status = kvc_scenario_forecast_with(&loaded->scenario, &machine->power, out, diag);
+        }
+    }
+    run->warmup_ns = warmup_ns;
+    run->duration_ns = duration_ns;
+    return status;
+}
+
+/* Returns whether patches and a full load agree about a point: both refuse it, with the same message, or the
+ * forecasts are equal. */
+static bool agrees(struct kvc_evaluator *evaluator, const uint32_t *value)
+{
+    struct kvc_diag diag[2] = {{0}};
+    struct kvc_forecast forecast[2];
+    bool done;
+    memset(forecast, 0, sizeof(forecast));
+    enum kvc_status loaded = forecast_loaded(evaluator, value, &forecast[0], &diag[0]);
+    enum kvc_status patched = forecast_patched(evaluator, value, &forecast[1], &done, &diag[1]);
+    if (!done) {
+        return true; /* The answer will be that of a full load. */
+    }
+    return loaded == patched &&
+           (loaded == KVC_OK ? memcmp(&forecast[0], &forecast[1], sizeof(*forecast)) == 0
+                             : strcmp(diag[0].message, diag[1].message) == 0 &&
+                                   strcmp(diag[0].file, diag[1].file) == 0 && diag[0].line == diag[1].line);
+}
+
+/* Compares patches with full loads at the first, the last and a few other points; leaves the patches away if
+ * they disagree. */
+static void verify(struct kvc_evaluator *evaluator)
+{
+    uint32_t value[KVC_SWEEP_AXES_MAX];
+    struct kvc_rng rng;
+    kvc_rng_init(&rng, 0, "evaluator", 0);
+    for (int i = 0; i < VERIFIED_POINTS && evaluator->patches != NULL; i++) {
+        for (uint32_t a = 0; a < evaluator->space->axis_count; a++) {
+            uint32_t count = evaluator->space->axis[a].count;
+            value[a] = i == 0 ? 0 : i == 1 ? count - 1 : (uint32_t)kvc_rng_below(&rng, count);
+        }
+        if (!agrees(evaluator, value)) {
+            kvc_patches_free(evaluator->patches);
+            evaluator->patches = NULL;
+        }
+    }
+}
+
+void kvc_evaluator_free(struct kvc_evaluator *evaluator)
+{
+    if (evaluator == NULL) {
+        return;
+    }
+    kvc_patches_free(evaluator->patches);
+    kvc_load_session_close(evaluator->session);
+    kvc_overrides_clear(&evaluator->set);
+    free(evaluator->machine);
+    free(evaluator);
+}
+
+enum kvc_status kvc_evaluator_create(const char *path, const struct kvc_overrides *set,
+                                     const struct kvc_space *space, struct kvc_evaluator **out,
+                                     struct kvc_diag *diag)
+{
+    *out = NULL;
+    struct kvc_evaluator *evaluator = kvc_array_of(1, sizeof(*evaluator));
+    evaluator->machine = kvc_array_of(MACHINES, sizeof(*evaluator->machine));
+    snprintf(evaluator->path, sizeof(evaluator->path), "%s", path);
+    evaluator->space = space;
+    enum kvc_status status = set != NULL ? kvc_overrides_join(&evaluator->set, set, diag) : KVC_OK;
+    if (status == KVC_OK) {
+        status = kvc_load_session_open(path, &evaluator->session, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_patches_create(evaluator->session, &evaluator->set, space, &evaluator->patches, diag);
+    }
+    if (status != KVC_OK) {
+        kvc_evaluator_free(evaluator);
+        return status;
+    }
+    verify(evaluator);
+    *out = evaluator;
+    return KVC_OK;
+}
+
+bool kvc_evaluator_is_fast(const struct kvc_evaluator *evaluator)
+{
+    return evaluator->patches != NULL;
+}
+
+enum kvc_status kvc_evaluator_forecast(struct kvc_evaluator *evaluator, const uint32_t *value,
+                                       struct kvc_forecast *out, struct kvc_diag *diag)
+{
+    bool done = false;
+    enum kvc_status status = KVC_OK;
+    if (evaluator->patches != NULL) {
+        status = forecast_patched(evaluator, value, out, &done, diag);
+    }
+    return done ? status : forecast_loaded(evaluator, value, out, diag);
 }

@@ -6,6 +6,7 @@
 #ifndef KVC_SCENARIOS_EXPLORE_EVALUATOR_H
 #define KVC_SCENARIOS_EXPLORE_EVALUATOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "models/forecast.h"
@@ -18,6 +19,10 @@ struct kvc_evaluator;
 enum kvc_status kvc_evaluator_create(const char *path, const struct kvc_overrides *set,
                                      const struct kvc_space *space, struct kvc_evaluator **out,
                                      struct kvc_diag *diag);
+
+/* Returns whether points are patched (scenarios/explore/patches.h) and not loaded one by one, which takes a
+ * thousand times as long. */
+bool kvc_evaluator_is_fast(const struct kvc_evaluator *evaluator);
 
 /* Forecasts the point with the indices value[0] .. value[axis_count - 1]. Returns KVC_ERR_SCENARIO if its
  * values do not go together or the closed form refuses it; the evaluator can be used further. */

@@ -49,8 +49,7 @@ uint64_t kvc_parameters_hash(const struct kvc_parameters *parameters)
     return hash;
 }
 
-/* `function` receives what kvc_load_power() says. */
-static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int root, int *function)
+enum kvc_status kvc_load_scenario(const struct kvc_decoder *decoder, int root, int *function)
 {
     static const char *const sections[] = {"name", "system", "node",  "cluster", "workload",
                                            "run",  "power",  "sweep", "slo",     NULL};
@@ -144,7 +143,7 @@ static enum kvc_status check_power(const struct kvc_scenario *scenario, struct k
     return kvc_power_policy_check(&scenario->power, scenario->run.duration_ns, diag);
 }
 
-static enum kvc_status resolve_and_check(const struct kvc_decoder *decoder)
+enum kvc_status kvc_load_check(const struct kvc_decoder *decoder, bool with_devices)
 {
     struct kvc_scenario *scenario = &decoder->loaded->scenario;
     struct kvc_diag inner = {0};
@@ -171,7 +170,7 @@ static enum kvc_status resolve_and_check(const struct kvc_decoder *decoder)
         (scenario->model->check != NULL && scenario->model->check(scenario, &inner) != KVC_OK)) {
         return fail_check(decoder, "system", &inner);
     }
-    if (kvc_scenario_check_devices(scenario, &inner) != KVC_OK) {
+    if (with_devices && kvc_scenario_check_devices(scenario, &inner) != KVC_OK) {
         return fail_check(decoder, "node", &inner);
     }
     if (kvc_cluster_check_scenario(scenario, &inner) != KVC_OK) {
@@ -192,7 +191,7 @@ static bool sweeps_load(const struct kvc_sweep *sweep)
 
 /* Under saturation the latency is that of queues that clients keep full. It says nothing about an objective.
  */
-static enum kvc_status check_slo(const struct kvc_decoder *decoder)
+enum kvc_status kvc_load_check_slo(const struct kvc_decoder *decoder)
 {
     const struct kvc_loaded *loaded = decoder->loaded;
     const struct kvc_slo *slo = &loaded->slo;
@@ -265,7 +264,7 @@ static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_s
         status = kvc_load_push_root(&trial);
     }
     if (status == KVC_OK) {
-        status = decode_scenario(&trial, base + 1, &function);
+        status = kvc_load_scenario(&trial, base + 1, &function);
         luaL_unref(decoder->lua, LUA_REGISTRYINDEX, function);
     }
     if (status == KVC_OK) {
@@ -321,7 +320,7 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
     }
     enum kvc_status status = kvc_load_push_root(decoder);
     if (status == KVC_OK) {
-        status = decode_scenario(decoder, 2, &loading->function);
+        status = kvc_load_scenario(decoder, 2, &loading->function);
     }
     if (status == KVC_OK) {
         status = kvc_load_slo(decoder, 2, &decoder->loaded->slo);
@@ -330,10 +329,10 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
         status = kvc_load_sweep(decoder, 2, &decoder->loaded->sweep);
     }
     if (status == KVC_OK) {
-        status = resolve_and_check(decoder);
+        status = kvc_load_check(decoder, true);
     }
     if (status == KVC_OK) {
-        status = check_slo(decoder);
+        status = kvc_load_check_slo(decoder);
     }
     if (status == KVC_OK) {
         status = check_sweep(decoder, &decoder->loaded->sweep);

@@ -10,6 +10,19 @@
 /* Pushes the returned table with all overrides applied (load_overrides.c). */
 enum kvc_status kvc_load_push_root(const struct kvc_decoder *decoder);
 
+/* Reads name, system, node, cluster, workload, run and power (load.c). `function` receives what
+ * kvc_load_power() says. */
+enum kvc_status kvc_load_scenario(const struct kvc_decoder *decoder, int root, int *function);
+
+/* Checks what has been read and resolves it, with or without the devices of the simulation (load.c). */
+enum kvc_status kvc_load_check(const struct kvc_decoder *decoder, bool with_devices);
+
+/* Checks that an objective makes sense with this load (load.c). */
+enum kvc_status kvc_load_check_slo(const struct kvc_decoder *decoder);
+
+/* Pushes the value of an override: a number, true, false, or a text (load_overrides.c). */
+void kvc_load_push_value(struct lua_State *lua, const char *text);
+
 /* Pushes the section `name`, which must be a table; an absent one is an empty table (load_section.c). */
 enum kvc_status kvc_load_push_section(const struct kvc_decoder *decoder, int root, const char *name);
 

@@ -17,7 +17,7 @@ static void push_key(lua_State *lua, const char *name, size_t bytes)
     }
 }
 
-static void push_value(lua_State *lua, const char *text)
+void kvc_load_push_value(lua_State *lua, const char *text)
 {
     if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
         lua_pushboolean(lua, text[0] == 't');
@@ -108,7 +108,7 @@ static enum kvc_status apply_override(const struct kvc_decoder *decoder, const s
             return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
         }
     }
-    push_value(lua, override->value);
+    kvc_load_push_value(lua, override->value);
     lua_rawset(lua, -3);
     lua_settop(lua, root);
     return KVC_OK;
