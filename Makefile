@@ -4,9 +4,9 @@
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
            libcriterion-dev libsqlite3-dev libssl-dev libxxhash-dev gnuplot-nox graphviz
-# .ci/run also needs another compiler, the formatter, Doxygen, and the tools that check the man pages, the
-# installation and the .deb.
-CI_PACKAGES = clang clang-format-14 doxygen file groff-base strace
+# .ci/run also needs another compiler, the formatter, Doxygen, Open MPI for jobs of several ranks, and the tools that
+# check the man pages, the installation and the .deb.
+CI_PACKAGES = clang clang-format-14 doxygen file groff-base libopenmpi-dev openmpi-bin strace
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 JOBS = $(shell nproc)
 PREFIX = /usr/local

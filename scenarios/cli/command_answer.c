@@ -6,6 +6,8 @@
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/output/table.h"
 #include "scenarios/cli/print.h"
+#include "scenarios/run/ranks.h"
+#include "scenarios/run/ranks_check.h"
 
 const struct kvc_flag kvc_answer_flags[] = {
     [KVC_ANSWER_FLAG_SENSITIVITY] =
@@ -24,8 +26,8 @@ static enum kvc_status answer(const struct kvc_arguments *arguments, const struc
         .set = &arguments->set,
         .by = by,
         .jobs = arguments->jobs,
-        .out = arguments->out,
-        .json = arguments->json,
+        .out = kvc_ranks_is_first() ? arguments->out : NULL,
+        .json = kvc_ranks_is_first() ? arguments->json : NULL,
         .sensitivity =
             by != KVC_ANSWER_BY_MEASUREMENT && arguments->flag[KVC_ANSWER_FLAG_SENSITIVITY] != NULL,
         .color = kvc_table_color(stdout),
@@ -62,9 +64,12 @@ int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enu
         kvc_print_warnings(loaded);
     }
     if (status == KVC_OK) {
+        status = kvc_ranks_check_loaded(loaded, &diag);
+    }
+    if (status == KVC_OK) {
         status = answer(&arguments, loaded, by, &diag);
     }
-    if (status == KVC_OK && arguments.out != NULL && by != KVC_ANSWER_BY_PREDICTION) {
+    if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first() && by != KVC_ANSWER_BY_PREDICTION) {
         draw(arguments.out);
     }
     kvc_loaded_free(loaded);

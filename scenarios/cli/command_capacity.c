@@ -5,6 +5,8 @@
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
+#include "scenarios/run/ranks.h"
+#include "scenarios/run/ranks_check.h"
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/capacity_answer.h"
@@ -76,8 +78,8 @@ static enum kvc_status find(const struct kvc_arguments *arguments, const struct 
         .options = {.bounds = *bounds,
                     .jobs = arguments->jobs,
                     .progress = kvc_progress_bar_open(&bar, arguments->quiet)},
-        .out = arguments->out,
-        .json = arguments->json,
+        .out = kvc_ranks_is_first() ? arguments->out : NULL,
+        .json = kvc_ranks_is_first() ? arguments->json : NULL,
         .color = kvc_table_color(stdout),
     };
     enum kvc_status status = kvc_capacity_answer(&task, stdout, diag);
@@ -115,9 +117,12 @@ int kvc_command_capacity(int argc, char **argv)
         kvc_print_warnings(loaded);
     }
     if (status == KVC_OK) {
+        status = kvc_ranks_check_loaded(loaded, &diag);
+    }
+    if (status == KVC_OK) {
         status = find(&arguments, &bounds, loaded, &diag);
     }
-    if (status == KVC_OK && arguments.out != NULL) {
+    if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first()) {
         draw(arguments.out);
     }
     kvc_loaded_free(loaded);

@@ -6,23 +6,26 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/manual.h"
 #include "scenarios/cli/reference.h"
+#include "scenarios/run/ranks.h"
 #include "sim/base/diag.h"
 #include "sim/base/option.h"
 #include "sim/base/version.h"
 
 static const struct kvc_command commands[] = {
-    {"run", "simulate a scenario", kvc_command_run},
-    {"predict", "evaluate the closed form of a scenario", kvc_command_predict},
+    {"run", "simulate a scenario", kvc_command_run, KVC_RANKS_SHARED},
+    {"predict", "evaluate the closed form of a scenario", kvc_command_predict, KVC_RANKS_FIRST},
     {"capacity", "find the highest load that a store serves, and the latency over the load",
-     kvc_command_capacity},
-    {"sweep", "run every point of a scenario's sweep table", kvc_command_sweep},
-    {"check", "check a scenario without running it", kvc_command_check},
-    {"plot", "draw results", kvc_command_plot},
-    {"validate", "compare predictions with published and measured values", kvc_command_validate},
-    {"measure", "run the store's real pipeline on this machine", kvc_command_measure},
-    {"calibrate", "measure this machine and write a hardware profile", kvc_command_calibrate},
-    {"list", "list systems, hardware, workload presets and scenarios", kvc_command_list},
-    {"describe", "describe one of them, or an option: unit, range, default, source", kvc_command_describe},
+     kvc_command_capacity, KVC_RANKS_SHARED},
+    {"sweep", "run every point of a scenario's sweep table", kvc_command_sweep, KVC_RANKS_FIRST},
+    {"check", "check a scenario without running it", kvc_command_check, KVC_RANKS_FIRST},
+    {"plot", "draw results", kvc_command_plot, KVC_RANKS_FIRST},
+    {"validate", "compare predictions with published and measured values", kvc_command_validate,
+     KVC_RANKS_FIRST},
+    {"measure", "run the store's real pipeline on this machine", kvc_command_measure, KVC_RANKS_NONE},
+    {"calibrate", "measure this machine and write a hardware profile", kvc_command_calibrate, KVC_RANKS_NONE},
+    {"list", "list systems, hardware, workload presets and scenarios", kvc_command_list, KVC_RANKS_FIRST},
+    {"describe", "describe one of them, or an option: unit, range, default, source", kvc_command_describe,
+     KVC_RANKS_FIRST},
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
@@ -63,7 +66,14 @@ static int finish(int status)
     return status != KVC_OK ? status : KVC_ERR_RUNTIME;
 }
 
-int main(int argc, char **argv)
+static int run_command(const struct kvc_command *command, int argc, char **argv)
+{
+    int status;
+    return kvc_ranks_run_here(command->ranks, command->name, &status) ? finish(command->function(argc, argv))
+                                                                      : status;
+}
+
+static int run(int argc, char **argv)
 {
     if (argc < 2) {
         kvc_manual_print_help(commands, COMMANDS, stderr);
@@ -82,8 +92,14 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < COMMANDS; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
-            return finish(commands[i].function(argc - 1, argv + 1));
+            return run_command(&commands[i], argc - 1, argv + 1);
         }
     }
     return report_unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    enum kvc_status status = kvc_ranks_start();
+    return kvc_ranks_stop(status == KVC_OK ? run(argc, argv) : (int)status);
 }

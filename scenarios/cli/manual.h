@@ -10,12 +10,14 @@
 #include <stddef.h>
 
 #include "scenarios/cli/usage.h"
+#include "scenarios/run/ranks.h"
 
 /* One line of the table of sub-commands. */
 struct kvc_command {
     const char *name;
     const char *help; /* A few words. */
     int (*function)(int argc, char **argv);
+    enum kvc_ranks_use ranks; /* What it makes of several ranks. */
 };
 
 /* What --help shows of the program and its sub-commands. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scenarios/run/ranks.h"
+
 static const double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
 
 /* Returns the number in a file that contains nothing else, such as a limit of the control group, or -1. */
@@ -46,7 +48,7 @@ double kvc_memory_available_bytes(void)
     if (limit >= 0 && used >= 0) {
         available = fmin(available, fmax(limit - used, 0));
     }
-    return available;
+    return available / kvc_ranks_beside();
 }
 
 static uint32_t least(uint32_t a, uint32_t b)

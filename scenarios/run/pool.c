@@ -9,9 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "scenarios/run/pool_ranks.h"
+#include "scenarios/run/ranks.h"
 #include "sim/base/cleanup.h"
 
-enum { STEP_BYTES = 48 };
+enum { STEP_BYTES = 48, LISTEN_MS = 1 /* Between looks at the messages of other ranks. */ };
 
 enum message_kind { MESSAGE_PROGRESS, MESSAGE_ANSWER, MESSAGE_FAILURE };
 
@@ -35,9 +37,10 @@ struct pool_run {
     const struct kvc_progress *progress;
     struct child *children;
     struct pollfd *polls;
-    uint32_t running, started, taken; /* `taken` counts the answers that were handed over. */
-    double reserved_bytes;            /* For the running tasks. */
-    void **answers;                   /* Answers of tasks that ended before an earlier one. */
+    struct kvc_pool_ranks ranks; /* How tasks are divided; a single rank draws all of them. */
+    uint32_t running, taken;     /* `taken` counts the answers that were handed over. */
+    double reserved_bytes;       /* For the running tasks. */
+    void **answers;              /* Answers of tasks that ended before an earlier one. */
     uint32_t ended;
 };
 
@@ -181,6 +184,7 @@ static enum kvc_status start(struct pool_run *run, uint32_t task, struct kvc_dia
         for (uint32_t i = 0; i < run->running; i++) {
             close(run->children[i].fd);
         }
+        kvc_ranks_leave();
         child_main(run, task, ends[1]);
     }
     close(ends[1]);
@@ -252,6 +256,17 @@ static enum kvc_status take(struct pool_run *run, uint32_t task, void *answer, s
     return status;
 }
 
+/* Keeps an answer of this rank or another one until its turn, or hands it over. */
+static enum kvc_status receive(struct pool_run *run, uint32_t task, void *answer, struct kvc_diag *diag)
+{
+    run->ended++;
+    if (run->pool->any_order) {
+        return take(run, task, answer, diag);
+    }
+    run->answers[task] = answer;
+    return KVC_OK;
+}
+
 /* Reads one message of a child, or the end of its pipe. */
 static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_diag *diag)
 {
@@ -278,12 +293,8 @@ static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_dia
         if (answer != NULL) {
             kvc_cleanup_reap(child->pid);
             forget(run, index);
-            run->ended++;
-            if (run->pool->any_order) {
-                return take(run, task, answer, diag);
-            }
-            run->answers[task] = answer;
-            return KVC_OK;
+            kvc_pool_ranks_tell(&run->ranks, task, answer);
+            return receive(run, task, answer, diag);
         }
     }
     int status = kvc_cleanup_reap(child->pid);
@@ -294,25 +305,26 @@ static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_dia
 static enum kvc_status start_what_fits(struct pool_run *run, struct kvc_diag *diag)
 {
     const struct kvc_pool_options *pool = run->pool;
-    while (run->started < pool->tasks && run->running < pool->jobs) {
-        double needed_bytes = memory_of(run, run->started);
+    uint32_t task;
+    while (run->running < pool->jobs && kvc_pool_ranks_peek(&run->ranks, &task)) {
+        double needed_bytes = memory_of(run, task);
         bool fits = pool->available_bytes <= 0 || run->reserved_bytes + needed_bytes <= pool->available_bytes;
         if (!fits && run->running > 0) {
             break;
         }
         run->reserved_bytes += needed_bytes;
-        enum kvc_status status = start(run, run->started, diag);
+        kvc_pool_ranks_draw(&run->ranks);
+        enum kvc_status status = start(run, task, diag);
         if (status != KVC_OK) {
             return status;
         }
-        run->started++;
     }
     return KVC_OK;
 }
 
 static enum kvc_status take_what_is_next(struct pool_run *run, struct kvc_diag *diag)
 {
-    while (!run->pool->any_order && run->taken < run->started && run->answers[run->taken] != NULL) {
+    while (!run->pool->any_order && run->taken < run->pool->tasks && run->answers[run->taken] != NULL) {
         uint32_t task = run->taken;
         void *answer = run->answers[task];
         run->answers[task] = NULL;
@@ -322,6 +334,20 @@ static enum kvc_status take_what_is_next(struct pool_run *run, struct kvc_diag *
         }
     }
     return KVC_OK;
+}
+
+/* Receives the answers of other ranks. */
+static enum kvc_status listen_to_ranks(struct pool_run *run, struct kvc_diag *diag)
+{
+    struct kvc_pool_arrival arrival;
+    enum kvc_status status;
+    do {
+        status = kvc_pool_ranks_hear(&run->ranks, &arrival, diag);
+        if (arrival.answer != NULL) {
+            status = receive(run, arrival.task, arrival.answer, diag);
+        }
+    } while (status == KVC_OK && arrival.answer != NULL);
+    return status;
 }
 
 static enum kvc_status step(struct pool_run *run, struct kvc_diag *diag)
@@ -334,7 +360,7 @@ static enum kvc_status step(struct pool_run *run, struct kvc_diag *diag)
         run->polls[i] = (struct pollfd){.fd = run->children[i].fd, .events = POLLIN};
     }
     uint32_t polled = run->running;
-    if (poll(run->polls, polled, -1) < 0) {
+    if (poll(run->polls, polled, kvc_ranks_count() > 1 ? LISTEN_MS : -1) < 0) {
         if (errno == EINTR) {
             return KVC_OK;
         }
@@ -349,7 +375,10 @@ static enum kvc_status step(struct pool_run *run, struct kvc_diag *diag)
             return status;
         }
     }
-    status = take_what_is_next(run, diag);
+    status = listen_to_ranks(run, diag);
+    if (status == KVC_OK) {
+        status = take_what_is_next(run, diag);
+    }
     show(run);
     return status;
 }
@@ -387,19 +416,21 @@ enum kvc_status kvc_pool_run(const struct kvc_pool_options *pool, const struct k
     if (run.children == NULL || run.polls == NULL || run.answers == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %u children", limited.jobs);
     }
-    while (status == KVC_OK && run.taken < limited.tasks) {
+    kvc_pool_ranks_begin(&run.ranks, &limited);
+    while (status == KVC_OK && kvc_pool_ranks_go_on(&run.ranks, run.taken)) {
         status = step(&run, diag);
     }
     end_all(&run);
-    return status;
+    return kvc_pool_ranks_end(&run.ranks, status, diag);
 }
 
 uint32_t kvc_pool_processors(void)
 {
     cpu_set_t set;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-        return (uint32_t)CPU_COUNT(&set);
+        processors = CPU_COUNT(&set);
     }
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (uint32_t)online : 1;
+    long share = processors / kvc_ranks_beside();
+    return share > 0 ? (uint32_t)share : 1;
 }

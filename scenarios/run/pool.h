@@ -2,7 +2,11 @@
  *
  * The answer of a task is a flat struct, which the child sends through a pipe, and optionally a block of any
  * length behind it. The parent receives the answers strictly in task order, in whatever order the children
- * end, so that results do not depend on the number of jobs. The first task that fails stops all others. */
+ * end, so that results do not depend on the number of jobs. The first task that fails stops all others.
+ *
+ * In a job of several ranks (scenarios/run/ranks.h), all ranks run the same pools and share their tasks. Each
+ * of them receives all answers, so that the control flow behind a pool is the same everywhere. Task 0 runs on
+ * the first rank. Pools inside the children are local. */
 #ifndef KVC_SCENARIOS_RUN_POOL_H
 #define KVC_SCENARIOS_RUN_POOL_H
 
@@ -48,7 +52,7 @@ struct kvc_pool_options {
 enum kvc_status kvc_pool_run(const struct kvc_pool_options *pool, const struct kvc_progress *progress,
                              struct kvc_diag *diag);
 
-/* Returns the number of processors that this process may use. */
+/* Returns the number of processors that this process may use: its part of those that several ranks share. */
 uint32_t kvc_pool_processors(void);
 
 #endif
