@@ -60,6 +60,7 @@ int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enu
         return exit_status;
     }
     enum kvc_status status = kvc_scenario_load(arguments.positional[0], &arguments.set, &loaded, &diag);
+    status = kvc_ranks_agree(status, &diag);
     if (status == KVC_OK && !arguments.quiet) {
         kvc_print_warnings(loaded);
     }

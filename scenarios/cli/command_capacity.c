@@ -113,6 +113,7 @@ int kvc_command_capacity(int argc, char **argv)
     if (status == KVC_OK) {
         status = kvc_scenario_load(arguments.positional[0], &arguments.set, &loaded, &diag);
     }
+    status = kvc_ranks_agree(status, &diag);
     if (status == KVC_OK && !arguments.quiet) {
         kvc_print_warnings(loaded);
     }

@@ -16,7 +16,7 @@ static const struct kvc_command commands[] = {
     {"predict", "evaluate the closed form of a scenario", kvc_command_predict, KVC_RANKS_FIRST},
     {"capacity", "find the highest load that a store serves, and the latency over the load",
      kvc_command_capacity, KVC_RANKS_SHARED},
-    {"sweep", "run every point of a scenario's sweep table", kvc_command_sweep, KVC_RANKS_FIRST},
+    {"sweep", "run every point of a scenario's sweep table", kvc_command_sweep, KVC_RANKS_SHARED},
     {"check", "check a scenario without running it", kvc_command_check, KVC_RANKS_FIRST},
     {"plot", "draw results", kvc_command_plot, KVC_RANKS_FIRST},
     {"validate", "compare predictions with published and measured values", kvc_command_validate,

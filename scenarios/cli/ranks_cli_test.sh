@@ -40,6 +40,45 @@ for number in 1 2 4; do
     [ -s out$number/timeline.json ] || fail "run with $number ranks writes no timeline"
 done
 
+# A cluster, whose nodes are tasks.
+sed 's/return {/return {\n  cluster = { nodes = 3 },/; s/replicas = 4/replicas = 2/' small.lua >cluster.lua
+"$kvcast" run cluster.lua --quiet --json alone.json >/dev/null || fail "a cluster without ranks"
+ranks 2 "$kvcast" run cluster.lua --quiet --json ranks.json || fail "a cluster: $(cat stderr)"
+cmp -s <(timeless alone.json) <(timeless ranks.json) || fail "a cluster on 2 ranks gives other numbers"
+
+# A capacity, whose probes follow from each other.
+"$kvcast" capacity small.lua --quiet --precision 0.1 --replicas 2 --json alone.json >/dev/null || fail "capacity without ranks"
+ranks 2 "$kvcast" capacity small.lua --quiet --precision 0.1 --replicas 2 --json ranks.json || fail "capacity: $(cat stderr)"
+cmp -s alone.json ranks.json || fail "capacity with 2 ranks gives other numbers"
+
+# Sweeps: the same table and documents, and a rank that is killed leaves a database that resumes.
+sed 's/replicas = 4 },/replicas = 1 },\n  sweep = { ["system.cycle"] = { "160us", "200us", "240us" }, ["run.seed"] = { 1, 2, 3, 4 } },/' small.lua >sweep.lua
+documents() { # FOLDER
+    sqlite3 "$1/sweep.sqlite" 'SELECT document FROM documents ORDER BY point' 2>/dev/null | timeless /dev/stdin
+}
+"$kvcast" sweep sweep.lua --quiet --out sweep1 >/dev/null || fail "sweep without ranks"
+for number in 2 4; do
+    ranks $number "$kvcast" sweep sweep.lua --quiet --out sweep$number || fail "sweep: $(cat stderr)"
+    cmp -s sweep1/sweep.csv sweep$number/sweep.csv || fail "sweep with $number ranks gives another table"
+    cmp -s <(documents sweep1) <(documents sweep$number) || fail "sweep with $number ranks gives other documents"
+    [ "$(grep -c '12 points (0 kept' stdout)" -eq 1 ] || fail "sweep with $number ranks does not print one summary"
+done
+long="--set run.duration=30ms"
+"$kvcast" sweep sweep.lua $long --quiet --out whole >/dev/null || fail "a long sweep"
+ranks 2 bash -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK && exec "$@"' - "$kvcast" sweep sweep.lua $long --quiet --out killed &
+for _ in $(seq 200); do
+    [ -f killed/sweep.sqlite-wal ] && [ "$(stat -c %s killed/sweep.sqlite-wal)" -gt 100000 ] && break
+    sleep 0.05
+done
+kill -9 "$(cat pid.1)"
+wait $!
+got=$?
+[ $got -eq 137 ] || fail "a job whose rank was killed ends with $got"
+grep -q 'rank 1 .*exited on signal 9' stderr || fail "nothing tells that a rank was killed: $(cat stderr)"
+"$kvcast" sweep sweep.lua $long --quiet --out killed >resumed || fail "a sweep whose rank was killed cannot be resumed"
+grep -qE '12 points \(([1-9]|10|11) kept' resumed || fail "a killed rank: $(cat resumed)"
+cmp -s whole/sweep.csv killed/sweep.csv || fail "a resumed sweep gives another table"
+
 # Every command answers once; one that is about a single machine refuses.
 ranks 2 "$kvcast" predict small.lua || fail "predict: $(cat stderr)"
 [ "$(grep -c '^throughput' stdout)" -eq 1 ] || fail "predict does not print one table"

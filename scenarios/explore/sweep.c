@@ -8,6 +8,8 @@
 #include "scenarios/explore/sweep_internal.h"
 #include "scenarios/output/folder.h"
 #include "scenarios/run/memory_plan.h"
+#include "scenarios/run/ranks.h"
+#include "scenarios/run/ranks_check.h"
 #include "sim/base/clock.h"
 
 /* ---- points in messages ---- */
@@ -121,6 +123,19 @@ static enum kvc_status open_database(struct kvc_sweep_run *run, struct kvc_diag 
     return status;
 }
 
+/* Finds out which points are stored, which only the first rank knows. */
+static enum kvc_status find_stored(struct kvc_sweep_run *run, uint8_t *stored, struct kvc_diag *diag)
+{
+    enum kvc_status status =
+        kvc_ranks_is_first() ? kvc_database_stored(run->database, stored, &run->done->kept, diag) : KVC_OK;
+    status = kvc_ranks_agree(status, diag);
+    if (status == KVC_OK) {
+        kvc_ranks_share(stored, run->space->points);
+        kvc_ranks_share(&run->done->kept, sizeof(run->done->kept));
+    }
+    return status;
+}
+
 /* Lists the points that are not stored, in their order. */
 static enum kvc_status list_due(struct kvc_sweep_run *run, struct kvc_diag *diag)
 {
@@ -129,7 +144,7 @@ static enum kvc_status list_due(struct kvc_sweep_run *run, struct kvc_diag *diag
     run->due = calloc(points, sizeof(*run->due));
     enum kvc_status status =
         stored != NULL && run->due != NULL
-            ? kvc_database_stored(run->database, stored, &run->done->kept, diag)
+            ? find_stored(run, stored, diag)
             : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %u points", points);
     for (uint32_t i = 0; i < points && status == KVC_OK; i++) {
         if (!stored[i]) {
@@ -212,12 +227,26 @@ static enum kvc_status export_all(struct kvc_sweep_run *run, struct kvc_diag *di
     return status;
 }
 
+/* Opens what the first rank alone writes. */
+static enum kvc_status open_files(struct kvc_sweep_run *run, struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    if (kvc_ranks_is_first()) {
+        status = open_database(run, diag);
+        status = status == KVC_OK ? open_exports(run, diag) : status;
+    }
+    return kvc_ranks_agree(status, diag);
+}
+
 /* Answers what is due. What is done is exported in any case; the first failure is reported. */
 static enum kvc_status answer_and_export(struct kvc_sweep_run *run, struct kvc_diag *diag)
 {
     struct kvc_diag unused = {0};
     enum kvc_status status =
         run->task->predict ? kvc_sweep_predict(run, diag) : kvc_sweep_simulate(run, diag);
+    if (!kvc_ranks_is_first()) {
+        return status;
+    }
     if (status == KVC_OK) {
         return export_all(run, diag);
     }
@@ -230,15 +259,15 @@ enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_s
 {
     struct kvc_sweep_run run = {.task = task, .available_bytes = kvc_memory_available_bytes(), .done = done};
     *done = (struct kvc_sweep_done){0};
-    enum kvc_status status = load_base(&run, diag);
+    enum kvc_status status = kvc_ranks_agree(load_base(&run, diag), diag);
+    if (status == KVC_OK) {
+        status = kvc_ranks_check_loaded(run.base, diag);
+    }
     if (status == KVC_OK) {
         status = kvc_space_create(run.base, &run.space, diag);
     }
     if (status == KVC_OK) {
-        status = open_database(&run, diag);
-    }
-    if (status == KVC_OK) {
-        status = open_exports(&run, diag);
+        status = open_files(&run, diag);
     }
     if (status == KVC_OK) {
         status = list_due(&run, diag);

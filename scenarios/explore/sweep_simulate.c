@@ -9,6 +9,7 @@
 #include "scenarios/run/gain.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
+#include "scenarios/run/ranks.h"
 
 /* What the child of a point sends. */
 struct answer {
@@ -126,12 +127,16 @@ static struct kvc_pool_block *details_of(void *answer)
     return &((struct answer *)answer)->details;
 }
 
+/* Only the first rank has the database. */
 static enum kvc_status store(void *data, uint32_t task, const void *taken, struct kvc_diag *diag)
 {
     struct kvc_sweep_run *run = data;
     const struct answer *answer = taken;
     struct kvc_row_details details;
     uint32_t value[KVC_SWEEP_AXES_MAX], point = run->due[task];
+    if (!kvc_ranks_is_first()) {
+        return KVC_OK;
+    }
     kvc_space_point(run->space, point, value);
     kvc_row_unpack(answer->details.data, &details);
     enum kvc_status status = kvc_database_begin(run->database, diag);
@@ -160,7 +165,7 @@ enum kvc_status kvc_sweep_simulate(struct kvc_sweep_run *run, struct kvc_diag *d
         .available_bytes = run->available_bytes,
         .any_order = true,
     };
-    enum kvc_status status = check_points(run, diag);
+    enum kvc_status status = kvc_ranks_agree(check_points(run, diag), diag);
     if (status == KVC_OK && run->due_count > 0) {
         status = kvc_pool_run(&pool, run->task->progress != NULL ? &run->progress.progress : NULL, diag);
     }

@@ -11,6 +11,7 @@
 #include "scenarios/output/table.h"
 #include "scenarios/run/driver.h"
 #include "scenarios/run/gain.h"
+#include "scenarios/run/ranks.h"
 #include "sim/base/partial_file.h"
 
 enum { COMMAND_LINE_MAX = 4096 };
@@ -115,7 +116,7 @@ enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, str
     struct kvc_outcome *outcome = NULL;
     struct kvc_sensitivity *sensitivity = NULL;
     write_command_line(task, command_line, sizeof(command_line));
-    enum kvc_status status = open_outputs(&outputs, task, diag);
+    enum kvc_status status = kvc_ranks_agree(open_outputs(&outputs, task, diag), diag);
     if (status == KVC_OK) {
         status = find(task, &outputs, &outcome, &sensitivity, diag);
     }

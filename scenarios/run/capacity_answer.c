@@ -5,6 +5,7 @@
 
 #include "plots/plot.h"
 #include "scenarios/output/folder.h"
+#include "scenarios/run/ranks.h"
 #include "sim/base/partial_file.h"
 
 enum { COMMAND_LINE_MAX = 4096 };
@@ -96,7 +97,7 @@ enum kvc_status kvc_capacity_answer(const struct kvc_capacity_task *task, FILE *
     const struct kvc_capacity_report report = {
         .command_line = command_line, .loaded = task->loaded, .capacity = &capacity};
     write_command_line(task, command_line, sizeof(command_line));
-    enum kvc_status status = open_outputs(&outputs, task, diag);
+    enum kvc_status status = kvc_ranks_agree(open_outputs(&outputs, task, diag), diag);
     if (status == KVC_OK) {
         status = kvc_capacity_find(task->loaded, &task->options, &capacity, diag);
     }

@@ -263,6 +263,39 @@ enum kvc_status kvc_ranks_check_same(const char *what, uint64_t number, struct k
                                what);
 }
 
+/* Names the rank in front of its message, unless all know that it is the first. */
+static void name_rank(int rank, struct kvc_diag *diag)
+{
+    char message[sizeof(diag->message)];
+    if (rank > 0) {
+        snprintf(message, sizeof(message), "rank %d: %.900s", rank, diag->message);
+        memcpy(diag->message, message, sizeof(message));
+    }
+}
+
+enum kvc_status kvc_ranks_agree(enum kvc_status status, struct kvc_diag *diag)
+{
+    int mine = status, failed = 0;
+    MPI_Request request;
+    if (count == 1) {
+        return status;
+    }
+    int *all = kvc_array_of((size_t)count, sizeof(*all));
+    MPI_Iallgather(&mine, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, &request);
+    await(&request, 0);
+    while (failed < count && all[failed] == KVC_OK) {
+        failed++;
+    }
+    free(all);
+    if (failed == count) {
+        return KVC_OK;
+    }
+    MPI_Ibcast(diag, sizeof(*diag), MPI_BYTE, failed, MPI_COMM_WORLD, &request);
+    await(&request, 0);
+    name_rank(failed, diag);
+    return diag->status;
+}
+
 /* ---- messages ---- */
 
 void kvc_ranks_open(void)

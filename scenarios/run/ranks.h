@@ -52,6 +52,10 @@ void kvc_ranks_share(void *data, size_t bytes);
  * message, such as "scenario". */
 enum kvc_status kvc_ranks_check_same(const char *what, uint64_t number, struct kvc_diag *diag);
 
+/* Makes the first failure, in the order of ranks, that of all ranks. All ranks call it, with their own status
+ * and its diag. Use it behind what one rank may fail at alone, such as opening a file. */
+enum kvc_status kvc_ranks_agree(enum kvc_status status, struct kvc_diag *diag);
+
 /* A message between ranks. */
 struct kvc_ranks_message {
     uint32_t rank;       /* The other rank. */
