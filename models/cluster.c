@@ -88,7 +88,8 @@ static enum kvc_status check_changes(const struct kvc_scenario *scenario, struct
     return status;
 }
 
-/* Checks that every class can be resolved and has the memory that it asks for. */
+/* Checks that every class can be resolved and has the memory that it asks for. The devices of nodes that are
+ * all alike have been checked with the whole. */
 static enum kvc_status check_classes(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
@@ -100,7 +101,7 @@ static enum kvc_status check_classes(const struct kvc_scenario *scenario, struct
         if (class->model->check != NULL) {
             status = class->model->check(class, diag);
         }
-        if (status == KVC_OK) {
+        if (status == KVC_OK && scenario->cluster.member_count > 0) {
             status = kvc_scenario_check_devices(class, diag);
         }
         kvc_cluster_free_class(class);

@@ -16,23 +16,22 @@ enum {
     POPULAR_KEYS = 256, /* They are placed one by one; so many others are close to normal in sum. */
 };
 
-/* The popularity of the keys and one placement of them. */
-struct placement {
-    uint32_t nodes, sockets, keys;
-    double mass[POPULAR_KEYS]; /* Share of the requests of each popular key. */
+/* The popularity of the keys. */
+struct popularity {
+    uint32_t keys;             /* Popular keys. */
+    double mass[POPULAR_KEYS]; /* Share of the requests of each of them. */
     double rest;               /* That of all others, ... */
     double rest_squares;       /* ... and the sum of the squares of each of theirs. */
-    double *node_below;        /* Share of the keys that the nodes up to this one have. */
-    double *shard;             /* Share of the requests of each shard. */
 };
 
-static void set_popularity(struct placement *placement, const struct kvc_workload *workload)
+static void set_popularity(struct popularity *popularity, const struct kvc_workload *workload)
 {
     uint64_t keys = workload->keys;
     struct kvc_zipf *zipf = NULL;
     struct kvc_action_mix actions;
     struct kvc_popularity_blocks blocks;
     struct kvc_popularity_block block;
+    popularity->rest_squares = 0;
     kvc_action_mix_open(&actions, workload, NULL); /* kvc_workload_check() has checked it. */
     if (workload->popularity == KVC_POPULARITY_ZIPF &&
         (zipf = kvc_zipf_create(keys / actions.kinds, workload->zipf_s)) == NULL) {
@@ -40,22 +39,22 @@ static void set_popularity(struct placement *placement, const struct kvc_workloa
     }
     kvc_popularity_blocks_open(&blocks, workload);
     while (kvc_popularity_blocks_next(&blocks, &block)) {
-        placement->rest_squares += block.mass * block.mass / block.keys;
+        popularity->rest_squares += block.mass * block.mass / block.keys;
     }
     kvc_popularity_blocks_close(&blocks);
-    placement->keys = keys < POPULAR_KEYS ? (uint32_t)keys : POPULAR_KEYS;
-    placement->rest = 1;
-    for (uint32_t i = 0; i < placement->keys; i++) {
+    popularity->keys = keys < POPULAR_KEYS ? (uint32_t)keys : POPULAR_KEYS;
+    popularity->rest = 1;
+    for (uint32_t i = 0; i < popularity->keys; i++) {
         uint32_t member = i / actions.kinds, kind = i % actions.kinds;
         double mass = zipf != NULL ? kvc_zipf_mass(zipf, member + 1) - kvc_zipf_mass(zipf, member)
                                    : (double)actions.kinds / (double)keys;
         mass *= actions.read_frac[kind];
-        placement->mass[i] = mass;
-        placement->rest -= mass;
-        placement->rest_squares -= mass * mass;
+        popularity->mass[i] = mass;
+        popularity->rest -= mass;
+        popularity->rest_squares -= mass * mass;
     }
-    placement->rest = fmax(placement->rest, 0);
-    placement->rest_squares = fmax(placement->rest_squares, 0);
+    popularity->rest = fmax(popularity->rest, 0);
+    popularity->rest_squares = fmax(popularity->rest_squares, 0);
     kvc_zipf_free(zipf);
 }
 
@@ -65,64 +64,99 @@ static double draw_normal(struct kvc_rng *rng)
     return radius * cos(2 * M_PI * kvc_rng_unit(rng));
 }
 
-/* Draws the shares of the nodes. Between random points the gaps are exponential up to a common factor, so
- * that a node has the sum of many of them, which is close to normal. */
-static void place_nodes(struct placement *placement, struct kvc_rng *rng)
-{
-    double sum = 0;
-    for (uint32_t node = 0; node < placement->nodes; node++) {
-        sum += 1 + draw_normal(rng) / sqrt(KVC_HASH_RING_POINTS);
-        placement->node_below[node] = sum;
-    }
-    for (uint32_t node = 0; node < placement->nodes; node++) {
-        placement->node_below[node] /= sum;
-    }
-}
+/* What is random in the placements for a number of nodes and sockets. It does not depend on the popularity.
+ */
+struct draws {
+    uint32_t nodes, sockets, keys;
+    double *node;  /* By placement and node: share of the keys. */
+    double *shard; /* By placement and shard: deviation of what it receives for keys that are not popular. */
+    uint32_t *place; /* By placement and popular key: its shard. */
+};
 
-static uint32_t node_at(const struct placement *placement, double place)
+static uint32_t node_at(const struct draws *draws, const double *node_below, double place)
 {
     /* Nodes are nearly equal, so the first guess is rarely more than one node away. */
-    uint32_t node = (uint32_t)(place * placement->nodes);
-    while (node > 0 && place < placement->node_below[node - 1]) {
+    uint32_t node = (uint32_t)(place * draws->nodes);
+    while (node > 0 && place < node_below[node - 1]) {
         node--;
     }
-    while (node + 1 < placement->nodes && place >= placement->node_below[node]) {
+    while (node + 1 < draws->nodes && place >= node_below[node]) {
         node++;
     }
     return node;
 }
 
-/* Draws what each shard receives for keys that are not popular. Their places deviate from equal shares
- * independently, except that all shards together receive all. */
-static void place_rest(struct placement *placement, struct kvc_rng *rng)
+/* Draws the shares of the nodes: `below` becomes that of the nodes up to each one. Between random points the
+ * gaps are exponential up to a common factor, so that a node has the sum of many of them, which is close to
+ * normal. */
+static void draw_nodes(const struct draws *draws, struct kvc_rng *rng, double *node, double *below)
 {
-    uint32_t shards = placement->nodes * placement->sockets;
-    double deviation = sqrt(placement->rest_squares / shards), sum = 0;
-    for (uint32_t i = 0; i < shards; i++) {
-        placement->shard[i] = deviation * draw_normal(rng);
-        sum += placement->shard[i];
+    double sum = 0;
+    for (uint32_t i = 0; i < draws->nodes; i++) {
+        sum += 1 + draw_normal(rng) / sqrt(KVC_HASH_RING_POINTS);
+        below[i] = sum;
     }
-    for (uint32_t i = 0; i < shards; i++) {
-        uint32_t node = i / placement->sockets;
-        double below = node > 0 ? placement->node_below[node - 1] : 0;
-        double of_node = placement->node_below[node] - below;
-        placement->shard[i] += placement->rest * of_node / placement->sockets - sum / shards;
+    for (uint32_t i = 0; i < draws->nodes; i++) {
+        below[i] /= sum;
+        node[i] = below[i] - (i > 0 ? below[i - 1] : 0);
     }
 }
 
-/* Places all keys at random and returns the share of the hottest shard. */
-static double place(struct placement *placement, struct kvc_rng *rng)
+/* Draws all placements; the thread keeps those of the latest call. */
+static const struct draws *draws_of(uint32_t nodes, uint32_t sockets, uint32_t keys)
 {
-    double hottest = 0;
-    place_nodes(placement, rng);
-    place_rest(placement, rng);
-    for (uint32_t i = 0; i < placement->keys; i++) {
-        uint32_t node = node_at(placement, kvc_rng_unit(rng));
-        uint32_t socket = (uint32_t)kvc_rng_below(rng, placement->sockets);
-        placement->shard[node * placement->sockets + socket] += placement->mass[i];
+    static _Thread_local struct draws draws;
+    uint32_t shards = nodes * sockets;
+    struct kvc_rng rng;
+    if (draws.nodes == nodes && draws.sockets == sockets && draws.keys == keys) {
+        return &draws;
     }
-    for (uint32_t i = 0; i < placement->nodes * placement->sockets; i++) {
-        hottest = fmax(hottest, placement->shard[i]);
+    free(draws.node);
+    free(draws.shard);
+    free(draws.place);
+    draws = (struct draws){.nodes = nodes,
+                           .sockets = sockets,
+                           .keys = keys,
+                           .node = kvc_array_of((size_t)PLACEMENTS * nodes, sizeof(double)),
+                           .shard = kvc_array_of((size_t)PLACEMENTS * shards, sizeof(double)),
+                           .place = kvc_array_of((size_t)PLACEMENTS * keys, sizeof(uint32_t))};
+    double *below = kvc_array_of(nodes, sizeof(*below));
+    kvc_rng_init(&rng, 0, "hottest shard", 0);
+    for (size_t p = 0; p < PLACEMENTS; p++) {
+        draw_nodes(&draws, &rng, draws.node + p * nodes, below);
+        for (uint32_t i = 0; i < shards; i++) {
+            draws.shard[p * shards + i] = draw_normal(&rng);
+        }
+        for (uint32_t i = 0; i < keys; i++) {
+            uint32_t node = node_at(&draws, below, kvc_rng_unit(&rng));
+            draws.place[p * keys + i] = node * sockets + (uint32_t)kvc_rng_below(&rng, sockets);
+        }
+    }
+    free(below);
+    return &draws;
+}
+
+/* Places all keys and returns the share of the hottest shard. The places of keys that are not popular deviate
+ * from equal shares independently, except that all shards together receive all. */
+static double place(const struct popularity *popularity, const struct draws *draws, size_t placement,
+                    double *shard)
+{
+    uint32_t shards = draws->nodes * draws->sockets, keys = draws->keys;
+    const double *node = draws->node + placement * draws->nodes, *drawn = draws->shard + placement * shards;
+    const uint32_t *at = draws->place + placement * keys;
+    double deviation = sqrt(popularity->rest_squares / shards), sum = 0, hottest = 0;
+    for (uint32_t i = 0; i < shards; i++) {
+        shard[i] = deviation * drawn[i];
+        sum += shard[i];
+    }
+    for (uint32_t i = 0; i < shards; i++) {
+        shard[i] += popularity->rest * node[i / draws->sockets] / draws->sockets - sum / shards;
+    }
+    for (uint32_t i = 0; i < keys; i++) {
+        shard[at[i]] += popularity->mass[i];
+    }
+    for (uint32_t i = 0; i < shards; i++) {
+        hottest = fmax(hottest, shard[i]);
     }
     return hottest;
 }
@@ -142,21 +176,14 @@ double kvc_hottest_shard_frac(const struct kvc_workload *workload, uint32_t node
     if (can_keep && kvc_memo_find(&memo, argument, &share)) {
         return share;
     }
-    struct placement *placement = kvc_array_of(1, sizeof(*placement));
-    struct kvc_rng rng;
-    double inverses = 0;
-    *placement = (struct placement){.nodes = nodes,
-                                    .sockets = sockets,
-                                    .node_below = kvc_array_of(nodes, sizeof(double)),
-                                    .shard = kvc_array_of(shards, sizeof(double))};
-    set_popularity(placement, workload);
-    kvc_rng_init(&rng, 0, "hottest shard", 0);
-    for (int i = 0; i < PLACEMENTS; i++) {
-        inverses += 1 / place(placement, &rng);
+    struct popularity popularity;
+    double inverses = 0, *shard = kvc_array_of(shards, sizeof(*shard));
+    set_popularity(&popularity, workload);
+    const struct draws *draws = draws_of(nodes, sockets, popularity.keys);
+    for (size_t p = 0; p < PLACEMENTS; p++) {
+        inverses += 1 / place(&popularity, draws, p, shard);
     }
-    free(placement->node_below);
-    free(placement->shard);
-    free(placement);
+    free(shard);
     share = PLACEMENTS / inverses;
     if (can_keep) {
         kvc_memo_keep(&memo, argument, sizeof(argument) / sizeof(*argument), share);
