@@ -41,7 +41,7 @@ for number in 1 2 4; do
 done
 
 # A cluster, whose nodes are tasks.
-sed 's/return {/return {\n  cluster = { nodes = 3 },/; s/replicas = 4/replicas = 2/' small.lua >cluster.lua
+sed 's/return {/return {\n  cluster = { nodes = 3 },/; s/keys = 1000/keys = 1000, arrival = { poisson_mops = 60 }/; s/replicas = 4/replicas = 2/' small.lua >cluster.lua
 "$kvcast" run cluster.lua --quiet --json alone.json >/dev/null || fail "a cluster without ranks"
 ranks 2 "$kvcast" run cluster.lua --quiet --json ranks.json || fail "a cluster: $(cat stderr)"
 cmp -s <(timeless alone.json) <(timeless ranks.json) || fail "a cluster on 2 ranks gives other numbers"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/cluster.h"
 #include "models/forecast.h"
 #include "models/model.h"
 #include "scenarios/explore/sensitivity_internal.h"
@@ -84,13 +85,25 @@ static void count_kinds(struct kvc_sensitivity *found)
     }
 }
 
+enum kvc_status kvc_sensitivity_check(const struct kvc_scenario *scenario, bool by_runs,
+                                      struct kvc_diag *diag)
+{
+    struct kvc_forecast forecast;
+    if (by_runs && kvc_cluster_is_apart(scenario)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "--sensitivity: found nodes that are simulated apart, which have no paired runs; use kvcast "
+            "predict, or cluster.simulate = \"together\"");
+    }
+    return kvc_scenario_forecast(scenario, &forecast, diag);
+}
+
 enum kvc_status kvc_sensitivity_find(const struct kvc_loaded *loaded, const struct kvc_run_options *options,
                                      const struct kvc_outcome *outcome, struct kvc_sensitivity **out,
                                      struct kvc_diag *diag)
 {
-    struct kvc_forecast forecast;
     *out = NULL;
-    enum kvc_status status = kvc_scenario_forecast(&loaded->scenario, &forecast, diag);
+    enum kvc_status status = kvc_sensitivity_check(&loaded->scenario, options != NULL, diag);
     if (status != KVC_OK) {
         return status;
     }

@@ -28,6 +28,11 @@ enum {
     KVC_SENSITIVITY_DRAWS = 1000,  /* Draws of the uncertainty. */
 };
 
+/* Checks whether the sensitivity of a scenario can be found: the closed form knows it, and `by_runs`, it can
+ * be run in pairs. Ask before a long run. */
+enum kvc_status kvc_sensitivity_check(const struct kvc_scenario *scenario, bool by_runs,
+                                      struct kvc_diag *diag);
+
 /* Finds the sensitivity of an answered scenario. `options` are those of the runs; NULL: the outcome is a
  * prediction. *out is NULL after an error. */
 enum kvc_status kvc_sensitivity_find(const struct kvc_loaded *loaded, const struct kvc_run_options *options,

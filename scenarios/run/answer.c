@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "models/forecast.h"
 #include "plots/plot.h"
 #include "scenarios/explore/sensitivity.h"
 #include "scenarios/output/folder.h"
@@ -64,7 +63,7 @@ static enum kvc_status find(const struct kvc_answer_options *task, const struct 
                             struct kvc_outcome **outcome, struct kvc_sensitivity **sensitivity,
                             struct kvc_diag *diag)
 {
-    struct kvc_forecast forecast;
+    bool predict = task->by == KVC_ANSWER_BY_PREDICTION;
     enum kvc_status status = KVC_OK;
     const struct kvc_scenario *scenario = &task->loaded->scenario;
     const struct kvc_run_options options = {
@@ -76,10 +75,9 @@ static enum kvc_status find(const struct kvc_answer_options *task, const struct 
     if (task->by == KVC_ANSWER_BY_MEASUREMENT) {
         return kvc_driver_measure(scenario, &options, outcome, diag);
     }
-    if (task->sensitivity) { /* The closed form may refuse, which is better known before a long run. */
-        status = kvc_scenario_forecast(scenario, &forecast, diag);
+    if (task->sensitivity) {
+        status = kvc_sensitivity_check(scenario, !predict, diag);
     }
-    bool predict = task->by == KVC_ANSWER_BY_PREDICTION;
     if (status == KVC_OK) {
         status = predict ? kvc_driver_predict(scenario, outcome, diag)
                          : kvc_driver_run(scenario, &options, outcome, diag);

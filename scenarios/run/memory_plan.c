@@ -48,7 +48,7 @@ double kvc_memory_available_bytes(void)
     if (limit >= 0 && used >= 0) {
         available = fmin(available, fmax(limit - used, 0));
     }
-    return available / kvc_ranks_beside();
+    return available / kvc_ranks_here();
 }
 
 static uint32_t least(uint32_t a, uint32_t b)

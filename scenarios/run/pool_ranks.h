@@ -5,8 +5,10 @@
  * before it listens, so that it always runs task 0. The first failure ends the pool on all ranks with the
  * same message.
  *
- * The counter is no window of shared memory: an MPI library may delay one-sided operations until their target
- * calls it again, and the first rank is where all answers come together anyway. */
+ * The counter is no window of memory that ranks read and add to by themselves. With Open MPI 4.1 and sockets
+ * (osc/pt2pt), such a draw ends only when the first rank calls MPI again: it took 2 s while that rank slept
+ * for 2 s, and 8 ms on average while it looked every millisecond. All answers come together at the first rank
+ * anyway. */
 #ifndef KVC_SCENARIOS_RUN_POOL_RANKS_H
 #define KVC_SCENARIOS_RUN_POOL_RANKS_H
 

@@ -35,7 +35,7 @@ struct header {
 };
 
 static bool joined; /* MPI is initialized. */
-static int count = 1, own, beside = 1;
+static int count = 1, own, beside = 1, here = 1;
 static int heard_fd = -1; /* The real stderr of a rank whose messages are held back. */
 static int tag;
 static struct sending *sendings;
@@ -56,6 +56,11 @@ uint32_t kvc_ranks_beside(void)
     return (uint32_t)beside;
 }
 
+uint32_t kvc_ranks_here(void)
+{
+    return (uint32_t)here;
+}
+
 /* ---- joining and leaving ---- */
 
 /* Only a launcher's processes pay for MPI. */
@@ -70,25 +75,25 @@ static bool is_launched(void)
     return false;
 }
 
-/* Counts the ranks of this machine that may use the same processors. Ranks that are bound to processors of
- * their own share none. */
-static int count_beside(void)
+/* Counts the ranks of this machine, and those that may use the same processors. Ranks that are bound to
+ * processors of their own share none. */
+static void count_neighbours(void)
 {
     MPI_Comm machine;
-    int ranks, sharing = 0;
+    int sharing = 0;
     cpu_set_t mine;
     CPU_ZERO(&mine);
     sched_getaffinity(0, sizeof(mine), &mine);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-    MPI_Comm_size(machine, &ranks);
-    cpu_set_t *all = kvc_array_of((size_t)ranks, sizeof(*all));
+    MPI_Comm_size(machine, &here);
+    cpu_set_t *all = kvc_array_of((size_t)here, sizeof(*all));
     MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE, machine);
-    for (int i = 0; i < ranks; i++) {
+    for (int i = 0; i < here; i++) {
         sharing += CPU_EQUAL(&mine, &all[i]) != 0;
     }
     free(all);
     MPI_Comm_free(&machine);
-    return sharing > 0 ? sharing : 1;
+    beside = sharing > 0 ? sharing : 1;
 }
 
 /* Prints what this rank held back. */
@@ -151,7 +156,7 @@ enum kvc_status kvc_ranks_start(void)
     atexit(end_early);
     MPI_Comm_size(MPI_COMM_WORLD, &count);
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
-    beside = count_beside();
+    count_neighbours();
     if (own > 0) {
         hush();
     }
@@ -211,7 +216,7 @@ bool kvc_ranks_run_here(enum kvc_ranks_use use, const char *command, int *exit_s
         *exit_status = KVC_ERR_SCENARIO;
         return false;
     }
-    beside = 1;
+    beside = here = 1;
     count = 1; /* What the first rank runs is its own; the others have nothing to do. */
     *exit_status = KVC_OK;
     return own == 0;

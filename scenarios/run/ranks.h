@@ -42,6 +42,9 @@ uint32_t kvc_ranks_own(void);   /* Number of this rank, from 0. */
 /* Returns how many ranks share the processors of this one, itself included. */
 uint32_t kvc_ranks_beside(void);
 
+/* Returns how many ranks share the memory of this one's machine, itself included. */
+uint32_t kvc_ranks_here(void);
+
 /* Makes a forked child, which may not use MPI, the first of one rank. Its messages appear. */
 void kvc_ranks_leave(void);
 
