@@ -6,6 +6,7 @@
 
 #include "scenarios/explore/database_internal.h"
 #include "scenarios/output/json_value.h"
+#include "scenarios/output/number.h"
 #include "sim/base/array.h"
 
 struct metric_column {
@@ -22,6 +23,8 @@ struct table {
     uint32_t written; /* Rows. */
     uint32_t count, room;
     struct metric_column *metric;
+    char *line; /* The line of CSV that is being written. */
+    size_t used, line_room;
     sqlite3_value **value; /* Of the metrics of one row, by column; NULL: none. */
 };
 
@@ -93,6 +96,7 @@ static void close_table(struct table *table)
     forget_values(table);
     free(table->value);
     free(table->metric);
+    free(table->line);
     sqlite3_finalize(table->rows);
     sqlite3_finalize(table->metrics);
 }
@@ -141,68 +145,100 @@ static void read_metrics(struct table *table)
 
 /* ---- CSV ---- */
 
-static void put_text(const char *text, FILE *out)
+/* Makes room for `bytes` more at the end of the line, and returns where they belong. */
+static char *extend(struct table *table, size_t bytes)
 {
-    if (strpbrk(text, ",\"\n") == NULL) {
-        fputs(text, out);
-        return;
+    if (table->used + bytes > table->line_room) {
+        table->line_room = 2 * (table->used + bytes);
+        table->line = kvc_array_grown(table->line, table->line_room, 1);
     }
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"') {
-            fputc('"', out);
-        }
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    return table->line + table->used;
 }
 
-static void put_cell(sqlite3_value *value, FILE *out)
+static void put_char(struct table *table, char c)
+{
+    *extend(table, 1) = c;
+    table->used++;
+}
+
+static void put_text(struct table *table, const char *text)
+{
+    bool quoted = strpbrk(text, ",\"\n") != NULL;
+    char *start = extend(table, 2 * strlen(text) + 2), *at = start;
+    if (quoted) {
+        *at++ = '"';
+    }
+    for (; *text != '\0'; text++) {
+        if (*text == '"') {
+            *at++ = '"';
+        }
+        *at++ = *text;
+    }
+    if (quoted) {
+        *at++ = '"';
+    }
+    table->used += (size_t)(at - start);
+}
+
+static void put_cell(struct table *table, sqlite3_value *value)
 {
     switch (value != NULL ? sqlite3_value_type(value) : SQLITE_NULL) {
-    case SQLITE_INTEGER:
-        fprintf(out, "%lld", (long long)sqlite3_value_int64(value));
-        break;
+    case SQLITE_INTEGER: /* A number that happens to be whole; the database keeps it in fewer bytes. */
     case SQLITE_FLOAT:
-        fprintf(out, "%.12g", sqlite3_value_double(value));
+        table->used += kvc_number_text(sqlite3_value_double(value), extend(table, KVC_NUMBER_TEXT_MAX));
         break;
     case SQLITE_TEXT:
-        put_text((const char *)sqlite3_value_text(value), out);
+        put_text(table, (const char *)sqlite3_value_text(value));
         break;
     default:
         break;
     }
 }
 
-static void put_csv_head(const struct table *table, FILE *out)
+static void end_line(struct table *table, FILE *out)
+{
+    put_char(table, '\n');
+    fwrite(table->line, 1, table->used, out);
+    table->used = 0;
+}
+
+static void put_csv_head(struct table *table, FILE *out)
 {
     for (int i = 0; i < table->plain; i++) {
-        fputs(i > 0 ? "," : "", out);
-        put_text(sqlite3_column_name(table->rows, i), out);
+        if (i > 0) {
+            put_char(table, ',');
+        }
+        put_text(table, sqlite3_column_name(table->rows, i));
     }
     for (uint32_t i = 0; i < table->count; i++) {
-        fputc(',', out);
-        put_text(table->metric[i].shown, out);
+        put_char(table, ',');
+        put_text(table, table->metric[i].shown);
     }
-    fputs(table->has_notes ? ",notes\n" : "\n", out);
+    if (table->has_notes) {
+        put_char(table, ',');
+        put_text(table, "notes");
+    }
+    end_line(table, out);
 }
 
 static void put_csv_row(struct table *table, FILE *out)
 {
     for (int i = 0; i < table->plain; i++) {
-        fputs(i > 0 ? "," : "", out);
-        put_cell(sqlite3_column_value(table->rows, i), out);
+        if (i > 0) {
+            put_char(table, ',');
+        }
+        put_cell(table, sqlite3_column_value(table->rows, i));
     }
     read_metrics(table);
     for (uint32_t i = 0; i < table->count; i++) {
-        fputc(',', out);
-        put_cell(table->value[i], out);
+        put_char(table, ',');
+        put_cell(table, table->value[i]);
     }
     if (table->has_notes) {
-        fputc(',', out);
-        put_cell(sqlite3_column_value(table->rows, table->plain), out);
+        put_char(table, ',');
+        put_cell(table, sqlite3_column_value(table->rows, table->plain));
     }
-    fputc('\n', out);
+    end_line(table, out);
 }
 
 /* Calls `put` for every row. */

@@ -214,7 +214,7 @@ static enum kvc_status write_exports(struct kvc_sweep_run *run, struct kvc_diag 
 
 static enum kvc_status export_all(struct kvc_sweep_run *run, struct kvc_diag *diag)
 {
-    double start_s = kvc_clock_wall_s();
+    double start_s = kvc_clock_cpu_s();
     enum kvc_status status = write_exports(run, diag);
     if (status == KVC_OK) {
         status = kvc_export_best(run->database, &run->done->best, diag);
@@ -223,7 +223,7 @@ static enum kvc_status export_all(struct kvc_sweep_run *run, struct kvc_diag *di
         kvc_sweep_show_point(run->space, run->done->best.point - 1, run->done->best_values,
                              sizeof(run->done->best_values));
     }
-    run->done->export_s = kvc_clock_wall_s() - start_s;
+    run->done->export_s = kvc_clock_cpu_s() - start_s;
     return status;
 }
 

@@ -43,7 +43,7 @@ struct kvc_sweep_done {
     uint32_t kept;   /* Points that were stored before. */
     struct kvc_best best;
     char best_values[512];                /* The values of the best point: "system.cycle = 160us, ...". */
-    double evaluate_s, store_s, export_s; /* Wall time by the closed form; 0 for simulations [s]. */
+    double evaluate_s, store_s, export_s; /* Processor time by the closed form; 0 for simulations [s]. */
 };
 
 /* Answers the points that are not stored and writes the exports. Returns KVC_ERR_SCENARIO for what the user

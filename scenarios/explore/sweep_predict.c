@@ -14,7 +14,7 @@ static enum kvc_status answer_batch(struct kvc_sweep_run *run, struct kvc_evalua
     uint32_t value[KVC_SWEEP_AXES_MAX];
     struct kvc_forecast forecast;
     enum kvc_status status = KVC_OK;
-    double start_s = kvc_clock_wall_s();
+    double start_s = kvc_clock_cpu_s();
     for (uint32_t i = 0; i < count && status == KVC_OK; i++) {
         kvc_space_point(run->space, run->due[first + i], value);
         status = kvc_evaluator_forecast(evaluator, value, &forecast, diag);
@@ -24,7 +24,7 @@ static enum kvc_status answer_batch(struct kvc_sweep_run *run, struct kvc_evalua
         }
         kvc_row_of_forecast(&forecast, &rows[i]);
     }
-    double evaluated_s = kvc_clock_wall_s();
+    double evaluated_s = kvc_clock_cpu_s();
     status = kvc_database_begin(run->database, diag);
     for (uint32_t i = 0; i < count && status == KVC_OK; i++) {
         kvc_space_point(run->space, run->due[first + i], value);
@@ -35,7 +35,7 @@ static enum kvc_status answer_batch(struct kvc_sweep_run *run, struct kvc_evalua
         status = kvc_database_commit(run->database, diag);
     }
     run->done->evaluate_s += evaluated_s - start_s;
-    run->done->store_s += kvc_clock_wall_s() - evaluated_s;
+    run->done->store_s += kvc_clock_cpu_s() - evaluated_s;
     return status;
 }
 
@@ -46,11 +46,11 @@ enum kvc_status kvc_sweep_predict(struct kvc_sweep_run *run, struct kvc_diag *di
         return KVC_OK;
     }
     struct kvc_row *rows = calloc(BATCH, sizeof(*rows));
-    double start_s = kvc_clock_wall_s();
+    double start_s = kvc_clock_cpu_s();
     enum kvc_status status =
         rows != NULL ? kvc_evaluator_create(run->task->path, &run->set, run->space, &evaluator, diag)
                      : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a batch of points");
-    run->done->evaluate_s += kvc_clock_wall_s() - start_s;
+    run->done->evaluate_s += kvc_clock_cpu_s() - start_s;
     for (uint32_t first = 0; first < run->due_count && status == KVC_OK; first += BATCH) {
         uint32_t left = run->due_count - first;
         status = answer_batch(run, evaluator, first, left < BATCH ? left : BATCH, rows, diag);
