@@ -138,11 +138,12 @@ static enum kvc_status open_file(struct kvc_database *database, const struct kvc
     }
     if (status == KVC_OK) {
         /* A closed form is quickly computed again after a loss of power; a simulation is not. */
-        status = kvc_database_execute(database,
-                                      database->layout->predict
-                                          ? "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"
-                                          : "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
-                                      diag);
+        status = kvc_database_execute(
+            database,
+            database->layout->predict
+                ? "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"
+                : "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
+            diag);
     }
     if (status == KVC_OK && tables == 0) {
         status = kvc_database_create(database, identity, diag);

@@ -38,9 +38,12 @@ void kvc_sweep_name_point(const struct kvc_sweep_run *run, uint32_t point, struc
 
 void kvc_sweep_note(struct kvc_sweep_progress *progress, const struct kvc_row *row, const struct kvc_slo *slo)
 {
+    progress->ended++;
+    if (progress->shown == NULL) {
+        return;
+    }
     double mops = row->number[KVC_ROW_THROUGHPUT];
     bool met = progress->judged && kvc_row_verdict(row, slo).state == KVC_SLO_MET;
-    progress->ended++;
     if ((met && !progress->best_met) || (met == progress->best_met && !(mops <= progress->best_mops))) {
         progress->best_mops = isnan(mops) ? progress->best_mops : mops;
         progress->best_met = met;

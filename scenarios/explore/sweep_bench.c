@@ -12,7 +12,7 @@
 #include "scenarios/explore/sweep.h"
 #include "sim/base/clock.h"
 
-enum { FIRST = 1000, LARGEST = 2048000, STORED = 500000 };
+enum { FIRST = 1000, LARGEST = 2048000, STORED = 512000 };
 
 static const double longest_s = 5;
 
@@ -25,9 +25,10 @@ static int fail(const struct kvc_diag *diag)
     return diag->status;
 }
 
-/* Writes a scenario with a grid of `points` points, a multiple of 500. */
+/* Writes a scenario with a grid of `points` points, 1000 times a power of 2. */
 static bool write_scenario(const char *path, uint32_t points)
 {
+    uint32_t ports = points <= 16000 ? 5 : 80, rates = points / 100 / ports;
     FILE *file = fopen(path, "w");
     if (file == NULL) {
         return false;
@@ -38,10 +39,10 @@ static bool write_scenario(const char *path, uint32_t points)
             "    arrival = { poisson_mops = 80 } },\n"
             "  slo = { p99 = '400us' },\n"
             "  sweep = { ['system.cycle'] = { from = '100us', to = '400us', steps = 50 },\n"
-            "    ['node.nic.port_rate'] = { '10Gbps', '25Gbps', '40Gbps', '50Gbps', '100Gbps' },\n"
             "    ['system.gpu_core'] = { '875MHz', '666MHz' },\n"
+            "    ['node.nic.port_rate'] = { from = '10Gbps', to = '100Gbps', steps = %u },\n"
             "    ['workload.arrival.poisson_mops'] = { from = 10, to = 160, steps = %u } } }\n",
-            points / 500);
+            ports, rates);
     return fclose(file) == 0;
 }
 

@@ -8,9 +8,10 @@
 
 enum { DIGITS = 12 };
 
-/* Powers of ten that long double has exactly. */
+/* Powers of ten that long double has exactly, and double, too. */
 static const long double powers[] = {1e0L, 1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L, 1e8L,
                                      1e9L, 1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L};
+static const double limits[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
 
 /* Splits a number from 1e-4 to 1e12 into its twelve leading digits, rounded, and the power of ten of the
  * first. A product with a power of ten is exact or off by less than 2^-63, so the rounding differs from an
@@ -19,7 +20,7 @@ static bool split(double size, uint64_t *digits, int *exponent)
 {
     int power = 0;
     if (size >= 1) {
-        while (size >= powers[power + 1]) {
+        while (size >= limits[power + 1]) {
             power++;
         }
     } else {
@@ -49,8 +50,10 @@ size_t kvc_number_text(double number, char out[KVC_NUMBER_TEXT_MAX])
     if (!(size >= 1e-4 && size < 1e12) || !split(size, &digits, &exponent) || exponent >= DIGITS) {
         return (size_t)snprintf(out, KVC_NUMBER_TEXT_MAX, "%.12g", number);
     }
-    for (int i = DIGITS - 1; i >= 0; i--, digits /= 10) {
-        digit[i] = (char)('0' + digits % 10);
+    uint32_t high = (uint32_t)(digits / 1000000), low = (uint32_t)(digits % 1000000);
+    for (int i = DIGITS / 2 - 1; i >= 0; i--, high /= 10, low /= 10) {
+        digit[i] = (char)('0' + high % 10);
+        digit[i + DIGITS / 2] = (char)('0' + low % 10);
     }
     while (count > 1 && digit[count - 1] == '0') {
         count--;
