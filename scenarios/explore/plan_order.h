@@ -1,0 +1,21 @@
+/* The order of a plan's candidates, and which of them their closed form rules out. */
+#ifndef KVC_SCENARIOS_EXPLORE_PLAN_ORDER_H
+#define KVC_SCENARIOS_EXPLORE_PLAN_ORDER_H
+
+#include "scenarios/explore/plan_search.h"
+
+/* Marks the candidates whose closed form misses a goal by more than its error; in an exhaustive search only
+ * those with a price above its bound, which no simulation changes. Where the closed form does not know a
+ * bounded percentile, a lower one that it knows stands for it, because it cannot be larger. */
+void kvc_plan_prune(struct kvc_plan_search *search);
+
+/* Makes search->order: the candidates by objective and closed form, best first. */
+void kvc_plan_sort(struct kvc_plan_search *search);
+
+/* Returns whether candidate `a` is better than `b`, as far as is known. */
+bool kvc_plan_precedes(const struct kvc_plan_search *search, uint32_t a, uint32_t b);
+
+/* Returns whether candidate `a`, which is not decided yet, may turn out better than the confirmed `b`. */
+bool kvc_plan_may_precede(const struct kvc_plan_search *search, uint32_t a, uint32_t b);
+
+#endif
