@@ -5,8 +5,17 @@
 #include <stddef.h>
 
 const char *const kvc_plan_metric_names[] = {
-    "latency_p50_us", "latency_p95_us", "latency_p99_us", "latency_p999_us", "throughput_mops",
-    "served_frac",    "hit_frac",       "watts_mean",     "price_usd",       NULL,
+    "latency_p50_us",
+    "latency_p95_us",
+    "latency_p99_us",
+    "latency_p999_us",
+    "latency_mean_us",
+    "throughput_mops",
+    "served_frac",
+    "hit_frac",
+    "watts_mean",
+    "price_usd",
+    NULL,
 };
 
 double kvc_plan_margin_frac(const struct kvc_plan_goal *goal, double value)

@@ -21,6 +21,7 @@ enum kvc_plan_metric {
     KVC_PLAN_P95_US,
     KVC_PLAN_P99_US,
     KVC_PLAN_P999_US,
+    KVC_PLAN_MEAN_US,     /* Mean latency, for the Pareto front; no goal bounds it. */
     KVC_PLAN_MOPS,        /* Throughput. */
     KVC_PLAN_SERVED_FRAC, /* Throughput over the offered load. */
     KVC_PLAN_HIT_FRAC,
