@@ -5,24 +5,13 @@
 
 #include "sim/base/array.h"
 
-/* Writes what a simulation may show at best: the closed form's value, or that of the highest percentile below
- * the bounded one which it knows, corrected by its error. NaN if nothing is known. */
-static double at_best(const struct kvc_plan_search *search, const struct kvc_plan_candidate *candidate,
-                      const struct kvc_plan_goal *goal)
-{
-    int metric = (int)goal->metric;
-    while (metric > 0 && metric < KVC_PLAN_LATENCIES && isnan(candidate->closed_form[metric])) {
-        metric--;
-    }
-    const struct kvc_plan_error *error = &search->error[metric];
-    double value = candidate->closed_form[metric];
-    return value * (1 + (goal->at_least ? error->high_frac : error->low_frac));
-}
-
+/* Returns whether the candidate misses a goal even if the closed form errs as much as it was ever seen to. */
 static bool misses(const struct kvc_plan_search *search, const struct kvc_plan_candidate *candidate,
-                   uint32_t goal)
+                   const struct kvc_plan_goal *goal)
 {
-    return kvc_plan_margin_frac(&search->goal[goal], at_best(search, candidate, &search->goal[goal])) < 0;
+    double low, high;
+    kvc_plan_errors_range(search->errors, candidate->closed_form, goal->metric, &low, &high);
+    return kvc_plan_margin_frac(goal, goal->at_least ? high : low) < 0;
 }
 
 void kvc_plan_prune(struct kvc_plan_search *search)
@@ -31,7 +20,7 @@ void kvc_plan_prune(struct kvc_plan_search *search)
         struct kvc_plan_candidate *candidate = &search->candidate[i];
         for (uint32_t j = 0; j < search->goal_count && candidate->fate == KVC_PLAN_OPEN_FATE; j++) {
             bool exact = search->goal[j].metric == KVC_PLAN_PRICE_USD;
-            if ((exact || !search->exhaustive) && misses(search, candidate, j)) {
+            if ((exact || !search->exhaustive) && misses(search, candidate, &search->goal[j])) {
                 candidate->fate = KVC_PLAN_PRUNED;
                 candidate->goal = j;
             }
@@ -58,8 +47,8 @@ static struct key key_of(const struct kvc_plan_search *search, uint32_t number, 
     if (candidate->replicas > 0) {
         watts = known(kvc_plan_value(search, candidate, KVC_PLAN_WATTS).mean);
     } else if (optimistic) {
-        double least_share = 1 + search->error[KVC_PLAN_WATTS].low_frac;
-        watts = least_share > 0 ? watts * least_share : 0;
+        double high;
+        kvc_plan_errors_range(search->errors, candidate->closed_form, KVC_PLAN_WATTS, &watts, &high);
     }
     double price = known(candidate->price_usd);
     switch (search->minimise) {

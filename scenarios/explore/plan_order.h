@@ -4,9 +4,9 @@
 
 #include "scenarios/explore/plan_search.h"
 
-/* Marks the candidates whose closed form misses a goal by more than its error; in an exhaustive search only
- * those with a price above its bound, which no simulation changes. Where the closed form does not know a
- * bounded percentile, a lower one that it knows stands for it, because it cannot be larger. */
+/* Marks the candidates that miss a goal even at the end of the range in which the simulation may be
+ * (kvc_plan_errors_range); in an exhaustive search only those with a price above its bound, which no
+ * simulation changes. */
 void kvc_plan_prune(struct kvc_plan_search *search);
 
 /* Makes search->order: the candidates by objective and closed form, best first. */

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "scenarios/explore/plan_errors.h"
 #include "scenarios/explore/plan_goal.h"
 #include "sim/base/diag.h"
 
@@ -56,12 +57,6 @@ struct kvc_plan_candidate {
     double *value;     /* Of replica r: value[r * KVC_PLAN_METRICS + metric]; NULL without replicas. */
 };
 
-/* By which share of the closed form's value a simulation was measured to differ from it, at least and at
- * most: simulated / closed form - 1. An unknown error is -1 .. infinity. */
-struct kvc_plan_error {
-    double low_frac, high_frac;
-};
-
 struct kvc_plan_task {
     uint32_t candidate, replica;
 };
@@ -73,7 +68,7 @@ struct kvc_plan_search {
     uint32_t goal_count;
     struct kvc_plan_test test; /* The search sets `goals`. */
     enum kvc_plan_objective minimise;
-    struct kvc_plan_error error[KVC_PLAN_METRICS];
+    const struct kvc_plan_errors *errors;
     uint32_t ahead;  /* Candidates that are simulated at the same time, in their order; at least 1. */
     bool exhaustive; /* Simulate every candidate to a decision, prune none. */
     /* Simulates the tasks and writes value[i * KVC_PLAN_METRICS + metric] of task i. */

@@ -14,6 +14,9 @@ static struct world {
     uint32_t steps, largest_step;
 } world;
 
+/* The closed form was within 10 % of the simulation. */
+static struct kvc_plan_errors errors;
+
 static const struct kvc_plan_goal p99_at_most_100us = {KVC_PLAN_P99_US, 100, false};
 
 static enum kvc_status simulate(void *data, const struct kvc_plan_task *task, uint32_t count, double *value,
@@ -61,13 +64,10 @@ static struct kvc_plan_search search_of(uint32_t count)
         .goal_count = 1,
         .test = {.least = 3, .most = 10, .confidence = 0.95},
         .minimise = KVC_PLAN_BY_PRICE,
+        .errors = &errors,
         .ahead = 1,
         .simulate = simulate,
     };
-    for (int i = 0; i < KVC_PLAN_METRICS; i++) {
-        search.error[i] = (struct kvc_plan_error){-0.1, 0.1};
-    }
-    search.error[KVC_PLAN_PRICE_USD] = (struct kvc_plan_error){0, 0};
     return search;
 }
 
@@ -82,6 +82,11 @@ static void make_world(void)
 {
     memset(&world, 0, sizeof(world));
     world.noise_us = 1;
+    kvc_plan_errors_clear(&errors);
+    errors.of[KVC_PLAN_P99_US][KVC_PLAN_P99_US] = (struct kvc_plan_error){-0.1, 0.1, 1};
+    errors.of[KVC_PLAN_WATTS][KVC_PLAN_WATTS] = (struct kvc_plan_error){-0.1, 0.1, 1};
+    /* In no case was the 99th percentile less than 1.5 times the mean. */
+    errors.of[KVC_PLAN_MEAN_US][KVC_PLAN_P99_US] = (struct kvc_plan_error){0.5, 3, 1};
 }
 
 TestSuite(plan_search, .init = make_world);
@@ -181,11 +186,12 @@ Test(plan_search, a_price_above_its_bound_is_never_chosen)
     kvc_plan_search_free(&search);
 }
 
-Test(plan_search, an_unknown_percentile_is_bounded_by_a_lower_one)
+Test(plan_search, an_unknown_percentile_is_bounded_by_the_mean)
 {
     add(0, 100, 10, NAN, 90);
     add(1, 200, 10, NAN, 90);
-    world.candidate[0].closed_form[KVC_PLAN_P50_US] = 150; /* p99 cannot be below p50. */
+    world.candidate[0].closed_form[KVC_PLAN_MEAN_US] = 70;
+    world.candidate[1].closed_form[KVC_PLAN_MEAN_US] = 60;
     struct kvc_plan_search search = search_of(2);
     run(&search);
     cr_expect_eq(search.candidate[0].fate, KVC_PLAN_PRUNED);
