@@ -42,7 +42,21 @@ list "" workload.keys=0 "" latency_mean_us
 expect 2 'case one: .*workload.keys' "$kvcast" validate mechanisms
 list "" workload.keys=1 "" latency_p99_us
 expect 2 'case one: the closed form states no latency_p99_us' "$kvcast" validate mechanisms
-expect 2 'mechanisms have no baseline' "$kvcast" validate mechanisms --update-baseline
+
+# The errors of the closed form: what the mechanisms and the loads show is stated, and more is a regression.
+list "" workload.keys=1 "" latency_mean_us
+printf 'scenario,overrides\natomics.lua,workload.arrival.poisson_mops=1\n' >data/validate/mechanisms/loads.csv
+"$kvcast" validate mechanisms --quiet --update-baseline >stated.txt || fail "errors are stated: $(cat stated.txt)"
+stated=data/validate/mechanisms/closed_form.csv
+grep -q '^rdma,latency_mean_us,latency_mean_us,0.0000,0.[0-9]*,3$' $stated || fail "closed_form.csv: $(cat $stated)"
+"$kvcast" validate mechanisms --quiet >/dev/null || fail "the stated errors regress"
+sed -i 's/^\(rdma,latency_mean_us,latency_mean_us,0.0000\),[0-9.]*,/\1,0.1,/' $stated
+"$kvcast" validate mechanisms --quiet >wider.txt
+[ $? -eq 1 ] || fail "a larger error passes"
+grep -q 'REGRESSED$' wider.txt || fail "wider.txt has no verdict"
+rm data/validate/mechanisms/loads.csv $stated
+
+list "" workload.keys=1 "" latency_mean_us
 sed -n 2p $cases >>$cases
 expect 2 'cases.csv:3: found case "one" twice' "$kvcast" validate mechanisms
 sed -i '1s/mechanism/reason/' $cases

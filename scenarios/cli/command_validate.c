@@ -176,6 +176,34 @@ static enum kvc_status validate_machine(struct validation *validation, const str
     return status;
 }
 
+/* Scores the closed forms by what the mechanisms answered, and by further loads. */
+static enum kvc_status validate_closed_forms(struct validation *validation, const struct kvc_subject *subject,
+                                             const struct kvc_run_options *options,
+                                             const struct kvc_mechanisms *mechanisms, struct kvc_diag *diag)
+{
+    struct kvc_closed_forms forms = {0};
+    for (size_t i = 0; i < mechanisms->count; i++) {
+        kvc_closed_forms_add(&forms, &mechanisms->entry[i].with.both);
+        kvc_closed_forms_add(&forms, &mechanisms->entry[i].without.both);
+    }
+    enum kvc_status status = kvc_closed_forms_load(subject, options, &forms, diag);
+    if (status == KVC_OK && validation->arguments->flag[FLAG_UPDATE] != NULL) {
+        status = kvc_closed_forms_state(subject, &forms, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_closed_forms_judge(subject, &forms, diag);
+    }
+    if (status == KVC_OK && validation->prints_tables) {
+        kvc_mechanisms_print(mechanisms);
+        kvc_closed_forms_print(&forms);
+    }
+    for (uint32_t i = 0; i < forms.count; i++) {
+        validation->regressed |= forms.entry[i].regressed > 0;
+    }
+    kvc_closed_forms_free(&forms);
+    return status;
+}
+
 static enum kvc_status validate_mechanisms(struct validation *validation, const struct kvc_subject *subject,
                                            struct kvc_diag *diag)
 {
@@ -184,13 +212,11 @@ static enum kvc_status validate_mechanisms(struct validation *validation, const 
     struct kvc_mechanisms mechanisms;
     options.progress = kvc_progress_bar_open(&bar, validation->arguments->quiet);
     enum kvc_status status = kvc_mechanisms_score(subject, &options, &mechanisms, diag);
-    kvc_progress_bar_close(&bar);
     if (status == KVC_OK) {
         kvc_mechanisms_list(&mechanisms, validation->mechanisms);
-        if (validation->prints_tables) {
-            kvc_mechanisms_print(&mechanisms);
-        }
+        status = validate_closed_forms(validation, subject, &options, &mechanisms, diag);
     }
+    kvc_progress_bar_close(&bar);
     for (size_t i = 0; i < mechanisms.count; i++) {
         validation->regressed |= mechanisms.entry[i].verdict != KVC_MECHANISM_OK;
     }
@@ -353,10 +379,6 @@ static enum kvc_status find_elasticities(const struct kvc_arguments *arguments,
 static enum kvc_status check_flags(const struct kvc_arguments *arguments, const struct kvc_subject *only,
                                    struct kvc_diag *diag)
 {
-    if (arguments->flag[FLAG_UPDATE] != NULL && only != NULL && only->kind == KVC_SUBJECT_MECHANISMS) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "validate: found --update-baseline, but mechanisms have no baseline");
-    }
     for (int i = FLAG_REPETITIONS; i <= FLAG_RESUME; i++) {
         if (arguments->flag[i] != NULL && arguments->flag[FLAG_MEASURE] == NULL) {
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "validate: %s is only allowed with --measure",

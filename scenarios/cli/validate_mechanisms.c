@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenarios/explore/plan_values.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/csv.h"
@@ -139,8 +140,10 @@ static enum kvc_status answer_side(const struct kvc_mechanism *mechanism, const 
     }
     side->simulated = kvc_outcome_interval(outcome, mechanism->metric).mean;
     side->difference_frac = side->simulated / side->closed_form - 1;
+    kvc_plan_simulated_values(outcome, side->both.simulated);
     kvc_outcome_free(outcome);
-    return KVC_OK;
+    snprintf(side->both.system, sizeof(side->both.system), "%s", loaded->scenario.model->name);
+    return kvc_plan_predict_values(&loaded->scenario, side->both.closed_form, diag);
 }
 
 static enum kvc_status answer_task(void *data, uint32_t task, const struct kvc_progress *progress,

@@ -13,10 +13,12 @@
 #include <stddef.h>
 
 #include "scenarios/cli/validate.h"
+#include "scenarios/cli/validate_closed_form.h"
 
 /* The answers about one side of a case. difference_frac is simulated / closed_form - 1. */
 struct kvc_mechanism_side {
     double closed_form, simulated, difference_frac;
+    struct kvc_both_ways both; /* All values that a plan compares. */
 };
 
 enum kvc_mechanism_verdict {

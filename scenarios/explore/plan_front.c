@@ -93,10 +93,11 @@ void kvc_plan_front_find(const struct kvc_plan_search *search, struct kvc_plan_f
     for (uint32_t i = 0; i < search->count; i++) {
         const double *value = search->candidate[i].closed_form;
         if (takes_part(&search->candidate[i])) {
-            entry[count++] = (struct entry){{front->has_price ? value[KVC_PLAN_PRICE_USD] : 0,
-                                             front->has_watts ? value[KVC_PLAN_WATTS] : 0,
-                                             front->latency < KVC_PLAN_METRICS ? value[front->latency] : 0},
-                                            i};
+            entry[count++] =
+                (struct entry){{front->has_price ? value[KVC_PLAN_PRICE_USD] : search->candidate[i].nodes,
+                                front->has_watts ? value[KVC_PLAN_WATTS] : 0,
+                                front->latency < KVC_PLAN_METRICS ? value[front->latency] : 0},
+                               i};
         }
     }
     qsort(entry, count, sizeof(*entry), compare);

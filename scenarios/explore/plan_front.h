@@ -3,7 +3,7 @@
  *
  * It compares closed forms only, so that simulated candidates do not compete with others on different terms.
  * Candidates that are refused, pruned or failed do not take part. A dimension that is unknown for one of the
- * others is left out for all. */
+ * others is left out for all; the number of nodes stands for an unknown price. */
 #ifndef KVC_SCENARIOS_EXPLORE_PLAN_FRONT_H
 #define KVC_SCENARIOS_EXPLORE_PLAN_FRONT_H
 

@@ -46,14 +46,18 @@ Test(plan_front, has_what_nothing_beats)
     kvc_plan_front_free(&front);
 }
 
-Test(plan_front, leaves_out_a_dimension_that_is_unknown)
+Test(plan_front, counts_nodes_where_a_price_is_unknown)
 {
     set(0, NAN, 20, 30);
     set(1, 10, 21, 30);
-    struct kvc_plan_front front = front_of(2);
+    set(2, 10, 21, 30);
+    candidate[0].nodes = candidate[1].nodes = 2;
+    candidate[2].nodes = 1;
+    struct kvc_plan_front front = front_of(3);
     cr_expect_not(front.has_price);
-    cr_assert_eq(front.count, 1);
-    cr_expect_eq(front.candidate[0], 0);
+    cr_assert_eq(front.count, 2);
+    cr_expect_eq(front.candidate[0], 2);
+    cr_expect_eq(front.candidate[1], 0);
     kvc_plan_front_free(&front);
 }
 

@@ -10,7 +10,13 @@ static double known(double value)
     return value > 0 ? value : NAN;
 }
 
-void kvc_plan_forecast_values(const struct kvc_forecast *forecast, double value[KVC_PLAN_METRICS])
+bool kvc_plan_is_steady(const struct kvc_workload *workload)
+{
+    return workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED;
+}
+
+void kvc_plan_forecast_values(const struct kvc_forecast *forecast, bool is_steady,
+                              double value[KVC_PLAN_METRICS])
 {
     value[KVC_PLAN_P50_US] = known(forecast->latency_p50_us);
     value[KVC_PLAN_P95_US] = known(forecast->latency_p95_us);
@@ -18,7 +24,7 @@ void kvc_plan_forecast_values(const struct kvc_forecast *forecast, double value[
     value[KVC_PLAN_P999_US] = known(forecast->latency_p999_us);
     value[KVC_PLAN_MEAN_US] = known(forecast->latency_mean_us);
     value[KVC_PLAN_MOPS] = known(forecast->throughput_mops);
-    value[KVC_PLAN_SERVED_FRAC] = forecast->throughput_mops / forecast->offered_mops;
+    value[KVC_PLAN_SERVED_FRAC] = is_steady ? forecast->throughput_mops / forecast->offered_mops : NAN;
     value[KVC_PLAN_HIT_FRAC] = forecast->hit_frac;
     value[KVC_PLAN_WATTS] = known(forecast->watts_mean);
     value[KVC_PLAN_PRICE_USD] = forecast->price_usd;
@@ -30,7 +36,7 @@ enum kvc_status kvc_plan_predict_values(const struct kvc_scenario *scenario, dou
     struct kvc_forecast forecast;
     enum kvc_status status = kvc_scenario_forecast(scenario, &forecast, diag);
     if (status == KVC_OK) {
-        kvc_plan_forecast_values(&forecast, value);
+        kvc_plan_forecast_values(&forecast, kvc_plan_is_steady(&scenario->workload), value);
     }
     return status;
 }

@@ -9,8 +9,13 @@
 
 struct kvc_forecast;
 
-/* Writes the values of a forecast, by enum kvc_plan_metric; NaN: unknown. */
-void kvc_plan_forecast_values(const struct kvc_forecast *forecast, double value[KVC_PLAN_METRICS]);
+/* Returns whether the load has one rate all the time, so that its highest rate is its mean. */
+bool kvc_plan_is_steady(const struct kvc_workload *workload);
+
+/* Writes the values of a forecast, by enum kvc_plan_metric; NaN: unknown. The share that is served is known
+ * only for a steady load. */
+void kvc_plan_forecast_values(const struct kvc_forecast *forecast, bool is_steady,
+                              double value[KVC_PLAN_METRICS]);
 
 /* Forecasts a resolved scenario and writes its values. Returns what the store's closed form returns. */
 enum kvc_status kvc_plan_predict_values(const struct kvc_scenario *scenario, double value[KVC_PLAN_METRICS],
