@@ -35,4 +35,10 @@ enum kvc_status kvc_errors_extract(const char *path, struct kvc_figure_data *fig
  * % intervals, and the closed form's mean. */
 enum kvc_status kvc_capacity_extract(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag);
 
+/* Extracts the Pareto front of a plan. `path` is the folder of kvcast plan or its plan.json. The x axis is
+ * the price if every point has one, else the power, else the number of nodes. The blocks are the front and,
+ * if there is one, the chosen point, each with lines "x latency_us watts". Latencies are the closed form's.
+ */
+enum kvc_status kvc_pareto_extract(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag);
+
 #endif

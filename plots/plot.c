@@ -15,7 +15,7 @@
 #include "sim/base/option.h"
 #include "sim/base/partial_file.h"
 
-const char *const kvc_plot_kinds[] = {"cdf", "throughput", "timeline", "error", "capacity", "platform", NULL};
+const char *const kvc_plot_kinds[] = {"cdf", "throughput", "timeline", "error", "capacity", "pareto", "platform", NULL};
 
 enum { TITLE_TEXT = 160 };
 
@@ -313,6 +313,8 @@ static enum kvc_status extract(const struct kvc_plot_options *plot, struct kvc_f
         return kvc_errors_extract(plot->inputs[0], figure, diag);
     case KVC_PLOT_CAPACITY:
         return kvc_capacity_extract(plot->inputs[0], figure, diag);
+    case KVC_PLOT_PARETO:
+        return kvc_pareto_extract(plot->inputs[0], figure, diag);
     case KVC_PLOT_PLATFORM:
         return extract_platform(plot, figure, diag);
     }

@@ -14,6 +14,8 @@ enum kvc_plot_kind {
     KVC_PLOT_TIMELINE,   /* Throughput over time; one line per result (JSON). */
     KVC_PLOT_ERROR,      /* Predicted over published or measured values; one CSV (plots/figure.h). */
     KVC_PLOT_CAPACITY,   /* Latency over the offered load; one folder of kvcast capacity, or its JSON file. */
+    KVC_PLOT_PARETO,     /* Price, power and latency of a plan's front; one folder of kvcast plan, or its JSON
+                            file. */
     KVC_PLOT_PLATFORM,   /* The simulated machine; one folder of kvcast run, or its result.json. */
 };
 

@@ -1,7 +1,7 @@
 /* The sub-commands of kvcast.
  *
  * Each gets its own arguments, with its name in argv[0], and returns the exit status: 0 success, 1 a
- * validation regressed, 2 usage or scenario error, 3 run-time failure. */
+ * validation regressed or a plan found nothing that meets the slo, 2 usage or scenario error, 3 run-time failure. */
 #ifndef KVC_SCENARIOS_CLI_COMMAND_H
 #define KVC_SCENARIOS_CLI_COMMAND_H
 
@@ -11,6 +11,7 @@ int kvc_command_run(int argc, char **argv);
 int kvc_command_predict(int argc, char **argv);
 int kvc_command_capacity(int argc, char **argv);
 int kvc_command_sweep(int argc, char **argv);
+int kvc_command_plan(int argc, char **argv);
 int kvc_command_validate(int argc, char **argv);
 int kvc_command_calibrate(int argc, char **argv);
 int kvc_command_measure(int argc, char **argv);

@@ -107,6 +107,8 @@ static const struct topic sections[] = {
     {"workload.arrival.curve", "points of a rate curve", &kvc_rate_curve_option_table, NULL, 0},
     {"slo", "section of a scenario: service-level objectives; every answer says which are met",
      &kvc_slo_option_table, NULL, 0},
+    {"plan", "section of a scenario: what kvcast plan looks for among the points of the sweep",
+     &kvc_plan_option_table, NULL, 0},
 };
 
 enum { SECTIONS = sizeof(sections) / sizeof(*sections) };

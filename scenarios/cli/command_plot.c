@@ -11,7 +11,7 @@ enum { FLAG_KIND, FLAG_OUTPUT, FLAG_WIDE };
 
 static const struct kvc_flag flags[] = {
     [FLAG_KIND] = {"--kind", "-k", "KIND",
-                   "what to draw: cdf, throughput, timeline, error, capacity or platform"},
+                   "what to draw: cdf, throughput, timeline, error, capacity, pareto or platform"},
     [FLAG_OUTPUT] = {"--output", "-o", "FILE", "write the picture to FILE, which ends in .svg, .pdf or .png"},
     [FLAG_WIDE] = {"--wide", NULL, NULL, "draw for two columns of a paper (17.5 cm) instead of one (8.5 cm)"},
     {0},
@@ -31,6 +31,7 @@ static const struct kvc_usage usage = {
         "  error       predicted over published or measured values, from a CSV file with the columns\n"
         "              case,published,predicted or case,measured,predicted; validate --out writes one\n"
         "  capacity    latency over the offered load, from the folder that capacity --out wrote\n"
+        "  pareto      latency over price, with the power, of the front that plan --out wrote\n"
         "  platform    the simulated machine: devices, links, rates, utilization and power, from the folder\n"
         "              that run --out wrote",
     .flags = flags,
@@ -41,7 +42,7 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
     if (name == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "plot: --kind is missing; allowed: cdf, throughput, timeline, error, "
-                             "capacity, platform");
+                             "capacity, pareto, platform");
     }
     for (int i = 0; kvc_plot_kinds[i] != NULL; i++) {
         if (strcmp(kvc_plot_kinds[i], name) == 0) {
@@ -52,7 +53,7 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
     const char *nearest = kvc_nearest_name(name, kvc_plot_kinds);
     return kvc_diag_fail(
         diag, KVC_ERR_SCENARIO,
-        "plot: found --kind %.100s, allowed: cdf, throughput, timeline, error, capacity, platform%s%s%s",
+        "plot: found --kind %.100s, allowed: cdf, throughput, timeline, error, capacity, pareto, platform%s%s%s",
         name, nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
         nearest != NULL ? "?" : "");
 }

@@ -17,6 +17,8 @@ static const struct kvc_command commands[] = {
     {"capacity", "find the highest load that a store serves, and the latency over the load",
      kvc_command_capacity, KVC_RANKS_SHARED},
     {"sweep", "run every point of a scenario's sweep table", kvc_command_sweep, KVC_RANKS_SHARED},
+    {"plan", "find the cheapest, least-power or smallest configuration that meets an slo", kvc_command_plan,
+     KVC_RANKS_SHARED},
     {"check", "check a scenario without running it", kvc_command_check, KVC_RANKS_FIRST},
     {"plot", "draw results", kvc_command_plot, KVC_RANKS_FIRST},
     {"validate", "compare predictions with published and measured values", kvc_command_validate,

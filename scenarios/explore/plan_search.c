@@ -7,8 +7,6 @@
 #include "scenarios/explore/plan_order.h"
 #include "sim/base/array.h"
 
-const char *const kvc_plan_objective_names[] = {"price", "watts", "nodes", NULL};
-
 const char *const kvc_plan_fate_names[] = {"open",   "refused",   "pruned",    "beaten",
                                            "failed", "undecided", "confirmed", "chosen"};
 

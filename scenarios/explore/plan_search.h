@@ -22,16 +22,10 @@
 
 #include "scenarios/explore/plan_errors.h"
 #include "scenarios/explore/plan_goal.h"
+#include "scenarios/load/load.h"
 #include "sim/base/diag.h"
 
 enum { KVC_PLAN_REPLICAS_MAX = 64 };
-
-/* What is minimised. Of equal candidates the one with the lower price comes first, or for the price itself
- * the one with the lower power by closed form; then the one with the lower number. */
-enum kvc_plan_objective { KVC_PLAN_BY_PRICE, KVC_PLAN_BY_WATTS, KVC_PLAN_BY_NODES };
-
-/* "price", "watts", "nodes", by enum kvc_plan_objective; NULL-terminated. */
-extern const char *const kvc_plan_objective_names[];
 
 enum kvc_plan_fate {
     KVC_PLAN_OPEN_FATE, /* During the search: may still be chosen. */

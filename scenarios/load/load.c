@@ -51,8 +51,8 @@ uint64_t kvc_parameters_hash(const struct kvc_parameters *parameters)
 
 enum kvc_status kvc_load_scenario(const struct kvc_decoder *decoder, int root, int *function)
 {
-    static const char *const sections[] = {"name", "system", "node",  "cluster", "workload",
-                                           "run",  "power",  "sweep", "slo",     NULL};
+    static const char *const sections[] = {"name",  "system", "node", "cluster", "workload", "run",
+                                           "power", "sweep",  "slo",  "plan",    NULL};
     struct kvc_loaded *loaded = decoder->loaded;
     struct kvc_scenario *scenario = &loaded->scenario;
     enum kvc_status status =
@@ -324,6 +324,9 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
     }
     if (status == KVC_OK) {
         status = kvc_load_slo(decoder, 2, &decoder->loaded->slo);
+    }
+    if (status == KVC_OK && !loading->is_point) {
+        status = kvc_load_plan(decoder, 2, &decoder->loaded->plan);
     }
     if (status == KVC_OK && !loading->is_point) {
         status = kvc_load_sweep(decoder, 2, &decoder->loaded->sweep);

@@ -124,6 +124,22 @@ struct kvc_slo {
 /* No objective. */
 extern const struct kvc_slo kvc_slo_none;
 
+/* What a plan minimises. Of equal candidates the one with the lower price comes first, or for the price
+ * itself the one with the lower power by closed form; then the one with the lower number. */
+enum kvc_plan_objective { KVC_PLAN_BY_PRICE, KVC_PLAN_BY_WATTS, KVC_PLAN_BY_NODES };
+
+/* "price", "watts", "nodes", by enum kvc_plan_objective; NULL-terminated. */
+extern const char *const kvc_plan_objective_names[];
+
+/* What a plan looks for among the points of the sweep (scenarios/explore/plan.h). */
+struct kvc_plan_request {
+    bool is_stated;    /* The scenario has a table `plan`. */
+    int minimise;      /* enum kvc_plan_objective */
+    uint64_t replicas; /* Most replicas of a candidate. */
+    uint64_t ahead;    /* Candidates that are simulated at the same time. */
+    double confidence; /* Of the decisions on a candidate. */
+};
+
 /* A scenario as it was loaded. */
 struct kvc_loaded {
     struct kvc_scenario scenario;
@@ -132,6 +148,7 @@ struct kvc_loaded {
     struct kvc_sweep sweep;
     struct kvc_slo slo;
     struct kvc_policy_function *function; /* The power policy that the file has written in Lua, or NULL. */
+    struct kvc_plan_request plan;
     uint32_t warning_count;
     char (*warning)[KVC_TEXT_MAX * 2]; /* Keys without effect: "file:line: message". */
 };

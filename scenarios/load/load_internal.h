@@ -32,6 +32,9 @@ enum kvc_status kvc_load_plain(const struct kvc_decoder *decoder, int root,
 enum kvc_status kvc_load_run(const struct kvc_decoder *decoder, int root, struct kvc_run *run);
 enum kvc_status kvc_load_slo(const struct kvc_decoder *decoder, int root, struct kvc_slo *slo);
 
+/* Reads the section `plan`, if there is one (load_plan.c). */
+enum kvc_status kvc_load_plan(const struct kvc_decoder *decoder, int root, struct kvc_plan_request *plan);
+
 /* Reads the name, which is the file's unless the scenario gives one, and the store (load_system.c). */
 enum kvc_status kvc_load_name(const struct kvc_decoder *decoder, int root, struct kvc_scenario *scenario);
 enum kvc_status kvc_load_system(const struct kvc_decoder *decoder, int root, struct kvc_scenario *scenario);

@@ -1,5 +1,5 @@
-/* The option tables of sections that only scenarios have: workload.dist and workload.arrival as tables, and
- * slo. */
+/* The option tables of sections that only scenarios have: workload.dist and workload.arrival as tables,
+ * slo, and plan. */
 #ifndef KVC_SCENARIOS_LOAD_SECTIONS_H
 #define KVC_SCENARIOS_LOAD_SECTIONS_H
 
@@ -11,5 +11,8 @@ extern const struct kvc_option_table kvc_arrival_option_table;
 
 /* Fields of struct kvc_slo. */
 extern const struct kvc_option_table kvc_slo_option_table;
+
+/* Fields of struct kvc_plan_request. */
+extern const struct kvc_option_table kvc_plan_option_table;
 
 #endif
