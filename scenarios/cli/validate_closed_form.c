@@ -41,6 +41,7 @@ enum kvc_status kvc_answer_both_ways(const struct kvc_loaded *loaded, const stru
 {
     struct kvc_outcome *outcome = NULL;
     snprintf(answer->system, sizeof(answer->system), "%s", loaded->scenario.model->name);
+    answer->has_changes = loaded->scenario.run.change_count > 0;
     enum kvc_status status = kvc_plan_predict_values(&loaded->scenario, answer->closed_form, diag);
     if (status == KVC_OK) {
         status = kvc_driver_run(&loaded->scenario, options, &outcome, diag);
@@ -55,6 +56,9 @@ enum kvc_status kvc_answer_both_ways(const struct kvc_loaded *loaded, const stru
 void kvc_closed_forms_add(struct kvc_closed_forms *forms, const struct kvc_both_ways *answer)
 {
     uint32_t found = 0;
+    if (answer->has_changes) {
+        return;
+    }
     while (found < forms->count && strcmp(forms->entry[found].system, answer->system) != 0) {
         found++;
     }

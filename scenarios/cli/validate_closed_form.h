@@ -13,6 +13,7 @@
 /* One scenario answered both ways. */
 struct kvc_both_ways {
     char system[KVC_NAME_MAX];
+    bool has_changes; /* Devices change during the run. */
     double closed_form[KVC_PLAN_METRICS], simulated[KVC_PLAN_METRICS];
 };
 
@@ -32,7 +33,8 @@ struct kvc_closed_forms {
 enum kvc_status kvc_answer_both_ways(const struct kvc_loaded *loaded, const struct kvc_run_options *options,
                                      struct kvc_both_ways *answer, struct kvc_diag *diag);
 
-/* Widens the errors of the answer's store. */
+/* Widens the errors of the answer's store. Answers to scenarios whose devices change during the run are left
+ * out: a plan takes none, and the closed form knows nothing of it. */
 void kvc_closed_forms_add(struct kvc_closed_forms *forms, const struct kvc_both_ways *answer);
 
 /* Answers the scenarios of loads.csv, if there is such a file, with three replicas, and adds them. */

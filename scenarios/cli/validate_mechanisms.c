@@ -143,6 +143,7 @@ static enum kvc_status answer_side(const struct kvc_mechanism *mechanism, const 
     kvc_plan_simulated_values(outcome, side->both.simulated);
     kvc_outcome_free(outcome);
     snprintf(side->both.system, sizeof(side->both.system), "%s", loaded->scenario.model->name);
+    side->both.has_changes = loaded->scenario.run.change_count > 0;
     return kvc_plan_predict_values(&loaded->scenario, side->both.closed_form, diag);
 }
 

@@ -41,6 +41,11 @@ static enum kvc_status check_load(const struct kvc_plan_options *options, struct
             "{ poisson_mops = 50 }, because an slo means nothing without the load it holds for",
             workload->arrival == KVC_ARRIVAL_SATURATE ? "\"saturate\"" : "clients that wait");
     }
+    if (options->loaded->scenario.run.change_count > 0) {
+        return kvc_diag_fail_at(
+            diag, KVC_ERR_SCENARIO, options->path, 0,
+            "run.changes: not allowed in a plan, because the closed form knows no changes");
+    }
     double rate_mops = kvc_workload_rate_max_mops(workload), least_mops = options->loaded->slo.mops;
     if (isfinite(rate_mops) && least_mops > rate_mops) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, 0,
