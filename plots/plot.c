@@ -15,7 +15,8 @@
 #include "sim/base/option.h"
 #include "sim/base/partial_file.h"
 
-const char *const kvc_plot_kinds[] = {"cdf", "throughput", "timeline", "error", "capacity", "pareto", "platform", NULL};
+const char *const kvc_plot_kinds[] = {"cdf",      "throughput", "timeline", "error",
+                                      "capacity", "pareto",     "platform", NULL};
 
 enum { TITLE_TEXT = 160 };
 

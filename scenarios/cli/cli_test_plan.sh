@@ -9,24 +9,24 @@ return {
   system = { kind = "kvdirect", memory = "16MiB" },
   node = { fpga = { base = "catapult-stratix-v", dram = "1MiB" } },
   workload = { keys = 5e5, key = 8, value = 2, get = 1, set = 0, dist = { zipf = 0.99 }, fill = "at_once",
-               arrival = { poisson_mops = 250 } },
+               arrival = { fixed_mops = 250 } },
   run = { functional = "sampled", sample_rate = 16, warmup = "50us", duration = "200us" },
 $2
 }
 LUA
 }
-sweep='sweep = { ["cluster.nodes"] = { 1, 2, 3, 4, 5, 6 }, ["system.nics"] = { 1, 2, 3 } },'
+sweep='sweep = { ["cluster.nodes"] = { 1, 2, 3, 4 }, ["system.nics"] = { 1, 2 } },'
 
-plan nodes "slo = { p99 = \"8us\", mops = 240 }, $sweep plan = { minimise = \"nodes\" },"
+plan nodes "slo = { p99 = \"8us\", mops = 200 }, $sweep plan = { minimise = \"nodes\" },"
 "$kvcast" plan nodes.lua --quiet --jobs 1 --out folder --json one.json >table.txt || fail "a plan: $(cat table.txt)"
 "$kvcast" plan nodes.lua --quiet --jobs 3 --json - >three.json
 cmp one.json three.json || fail "the plan depends on the number of jobs"
 cmp one.json folder/plan.json || fail "plan.json differs from --json"
-grep -q '^chosen .*cluster.nodes = [1-6], system.nics = [1-3]' table.txt || fail "table.txt chooses nothing"
+grep -q '^chosen .*cluster.nodes = [1-4], system.nics = [12]' table.txt || fail "table.txt chooses nothing"
 for text in '"schema": "kvcast.plan/1"' '"is_met": true' '"minimise": "nodes"' '"metric": "throughput_mops"'; do
     grep -q -- "$text" one.json || fail "one.json lacks $text"
 done
-[ "$(wc -l <folder/plan.csv)" -eq 19 ] || fail "plan.csv has $(wc -l <folder/plan.csv) lines, expected 19"
+[ "$(wc -l <folder/plan.csv)" -eq 9 ] || fail "plan.csv has $(wc -l <folder/plan.csv) lines, expected 9"
 [ "$(grep -c ',chosen,' folder/plan.csv)" -eq 1 ] || fail "plan.csv does not have one chosen candidate"
 if command -v gnuplot >/dev/null; then
     for format in svg pdf png; do
