@@ -7,6 +7,8 @@
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/explore/plan_answer.h"
 #include "scenarios/output/table.h"
+#include "scenarios/run/ranks.h"
+#include "scenarios/run/ranks_check.h"
 
 enum { FLAG_HEADROOM, FLAG_EXHAUSTIVE };
 
@@ -50,8 +52,8 @@ static enum kvc_status plan(const struct kvc_arguments *arguments, const struct 
                     .exhaustive = arguments->flag[FLAG_EXHAUSTIVE] != NULL,
                     .headroom = arguments->flag[FLAG_HEADROOM] != NULL,
                     .progress = kvc_progress_bar_open(&bar, arguments->quiet)},
-        .out = arguments->out,
-        .json = arguments->json,
+        .out = kvc_ranks_is_first() ? arguments->out : NULL,
+        .json = kvc_ranks_is_first() ? arguments->json : NULL,
         .color = kvc_table_color(stdout),
     };
     enum kvc_status status = kvc_plan_answer_write(&output, stdout, is_met, why, why_size, diag);
@@ -83,16 +85,20 @@ int kvc_command_plan(int argc, char **argv)
         return exit_status;
     }
     enum kvc_status status = kvc_scenario_load(arguments.positional[0], &arguments.set, &loaded, &diag);
+    status = kvc_ranks_agree(status, &diag);
     if (status == KVC_OK && !arguments.quiet) {
         kvc_print_warnings(loaded);
     }
     if (status == KVC_OK) {
+        status = kvc_ranks_check_loaded(loaded, &diag);
+    }
+    if (status == KVC_OK) {
         status = plan(&arguments, loaded, &is_met, why, sizeof(why), &diag);
     }
-    if (status == KVC_OK && arguments.out != NULL) {
+    if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first()) {
         draw(arguments.out);
     }
-    if (status == KVC_OK && !is_met) {
+    if (status == KVC_OK && !is_met && kvc_ranks_is_first()) {
         fprintf(stderr, "kvcast: %s\n", why);
     }
     kvc_loaded_free(loaded);

@@ -6,6 +6,7 @@
 #include "plots/plot.h"
 #include "scenarios/explore/plan_report.h"
 #include "scenarios/output/folder.h"
+#include "scenarios/run/ranks.h"
 #include "sim/base/partial_file.h"
 
 enum { COMMAND_LINE_MAX = 4096 };
@@ -92,7 +93,7 @@ enum kvc_status kvc_plan_answer_write(const struct kvc_plan_output *output, FILE
     const struct kvc_plan_report report = {
         .command_line = command_line, .loaded = output->options.loaded, .planned = &planned};
     write_command_line(&output->options, command_line, sizeof(command_line));
-    enum kvc_status status = open_files(&files, output, diag);
+    enum kvc_status status = kvc_ranks_agree(open_files(&files, output, diag), diag);
     if (status == KVC_OK) {
         status = kvc_plan_make(&output->options, &planned, diag);
     }
