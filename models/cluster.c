@@ -190,7 +190,7 @@ static void scale_rates(struct kvc_workload *workload, double share)
 struct kvc_scenario *kvc_cluster_class_scenario(const struct kvc_scenario *scenario, uint32_t class,
                                                 struct kvc_diag *diag)
 {
-    struct kvc_scenario *made = kvc_array_of(1, sizeof(*made));
+    struct kvc_scenario *made = kvc_array_grown(NULL, 1, sizeof(*made));
     double share = kvc_cluster_class_share(scenario, class);
     *made = *scenario;
     made->config = NULL;

@@ -4,6 +4,7 @@
 #include <gsl/gsl_roots.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "models/kvdirect/dispatch.h"
 #include "sim/workload/popularity_blocks.h"
@@ -58,12 +59,12 @@ static struct unused unused_after(const struct popularities *all, double request
     return unused;
 }
 
-/* Computes the reuse of lines. A line whose keys are requested with probability P is reused after t
- * requests with density P exp(-P t). It is still cached if none of the other lines of its place was used
- * since. Summed over all lines, P^2 exp(-P t) is the second derivative of exp(-P t). Keys fall into buckets
- * at random. */
-void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
-                           double buckets, double places, struct kvc_kvdirect_reuse *reuse)
+/* Computes what kvc_kvdirect_reuse_of() returns. A line whose keys are requested with probability P is reused
+ * after t requests with density P exp(-P t). It is still cached if none of the other lines of its place was
+ * used since. Summed over all lines, P^2 exp(-P t) is the second derivative of exp(-P t). Keys fall into
+ * buckets at random. */
+static void compute_reuse(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
+                          double buckets, double places, struct kvc_kvdirect_reuse *reuse)
 {
     const double first = log(0.01), last = log(1e4 * (double)workload->keys);
     const double step = (last - first) / KVC_KVDIRECT_REUSE_STEPS;
@@ -81,6 +82,29 @@ void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc
         reuse->lines[i] = buckets * (1 - left) + keys * lines * (1 - unused.frac);
     }
     free(all);
+}
+
+/* The thread keeps the latest result: a configuration and its prediction need the same one, and so do those
+ * that differ in other devices. */
+void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
+                           double buckets, double places, struct kvc_kvdirect_reuse *reuse)
+{
+    static _Thread_local struct {
+        double argument[7]; /* All 0: nothing is kept. */
+        struct kvc_kvdirect_reuse reuse;
+    } kept;
+    const double argument[7] = {
+        (double)workload->keys,     workload->popularity, workload->zipf_s, buckets, places,
+        accesses->pairs_per_bucket, accesses->slab_lines};
+    if (workload->action_count > 0) {
+        compute_reuse(workload, accesses, buckets, places, reuse);
+        return;
+    }
+    if (memcmp(kept.argument, argument, sizeof(argument)) != 0) {
+        compute_reuse(workload, accesses, buckets, places, &kept.reuse);
+        memcpy(kept.argument, argument, sizeof(argument));
+    }
+    *reuse = kept.reuse;
 }
 
 double kvc_kvdirect_hit_frac(const struct kvc_kvdirect_reuse *reuse, double dispatch_frac)

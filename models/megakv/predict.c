@@ -137,10 +137,37 @@ static double kernels_ns(const struct kvc_megakv_costs *costs, const struct kvc_
                             : 0;
 }
 
+/* Returns the time for which a request of mean size occupies the channels of the memory, summed over them
+ * [ns]: what receiving and answering it moves, and its index job on the way to the GPU and back. */
+static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs)
+{
+    static const double search_bytes = 8 + 4, insert_bytes = 12;
+    const struct kvc_workload *workload = &scenario->workload;
+    uint32_t key_bytes = (uint32_t)costs->config->means.key_bytes;
+    uint32_t value_bytes = (uint32_t)kvc_workload_value_bytes_mean(workload);
+    bool on_gpu = costs->config->index_on == KVC_MEGAKV_INDEX_ON_GPU;
+    struct kvc_dram_load sum = {0};
+    for (int op = 0; op < KVC_OP_COUNT; op++) {
+        double frac = kvc_megakv_op_frac(workload, op), hits = op == KVC_OP_GET ? costs->hit_frac : 1;
+        const struct kvc_dram_load parts[] = {
+            kvc_megakv_receive_load(costs, op, key_bytes, value_bytes),
+            kvc_megakv_send_load(costs, kvc_megakv_usual_outcome(op), key_bytes, value_bytes),
+            kvc_megakv_send_load(costs, KVC_MEGAKV_MISS, key_bytes, value_bytes),
+            {.streamed_bytes = !on_gpu            ? 0
+                               : op == KVC_OP_GET ? search_bytes
+                                                  : insert_bytes}};
+        kvc_dram_load_add(&sum, &parts[0], frac);
+        kvc_dram_load_add(&sum, &parts[1], frac * hits);
+        kvc_dram_load_add(&sum, &parts[2], frac * (1 - hits));
+        kvc_dram_load_add(&sum, &parts[3], frac);
+    }
+    return kvc_dram_channel_ns(costs->config->dram, &sum);
+}
+
 /* Adds how much the devices of an average socket have to do, as a simulation counts it: a thread without a
  * sibling holds its core while it stalls, and the scheduler of a GPU polls. */
-static void add_devices(const struct kvc_megakv_costs *costs, const struct kvc_megakv_closed_form *form,
-                        struct kvc_forecast *out)
+static void add_devices(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
+                        const struct kvc_megakv_closed_form *form, struct kvc_forecast *out)
 {
     const struct kvc_megakv_config *config = costs->config;
     const struct kvc_megakv_mean_costs *mean = &form->mean;
@@ -160,6 +187,8 @@ static void add_devices(const struct kvc_megakv_costs *costs, const struct kvc_m
         double kernel_ns = kernels_ns(costs, &search) + kernels_ns(costs, &insert) / form->load.delay;
         kvc_forecast_add_device(out, "gpu", fmin(kernel_ns / cycle_ns, 1));
     }
+    kvc_forecast_add_device(out, "dram",
+                            fmin(speed * memory_ns(scenario, costs) / kvc_dram_channels(config->dram), 1));
     if (config->feed == KVC_MEGAKV_NETWORK) {
         kvc_forecast_add_device(out, "nic",
                                 speed * wire_bytes_of(nic, &config->means) / 2 /
@@ -176,7 +205,7 @@ static void add_power(const struct kvc_scenario *scenario, const struct kvc_mega
     kvc_megakv_machine(scenario, platform, NULL);
     struct kvc_power power = kvc_power_of(platform);
     kvc_platform_free(platform);
-    add_devices(costs, form, &forecast);
+    add_devices(scenario, costs, form, &forecast);
     double watts = kvc_power_watts(&power, forecast.device, forecast.device_count);
     result->watts_mean = isnan(watts) ? 0 : watts;
 }
@@ -233,6 +262,6 @@ enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct 
             out, kvc_megakv_closed_names[stage].name, kvc_megakv_closed_names[stage].device,
             kvc_megakv_closed_utilization(&form, config->delay, (enum kvc_megakv_closed_stage)stage));
     }
-    add_devices(&costs, &form, out);
+    add_devices(scenario, &costs, &form, out);
     return KVC_OK;
 }

@@ -1,9 +1,12 @@
 #include "scenarios/explore/evaluator.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "models/model.h"
 
 #define EXAMPLE KVC_SOURCE_DIR "/scenarios/examples/first.lua"
 
@@ -78,4 +81,48 @@ Test(evaluator, reports_a_point_that_the_loader_refuses)
     kvc_evaluator_free(evaluator);
     kvc_overrides_clear(&cycle[0].set);
     kvc_overrides_clear(&cycle[1].set);
+}
+
+/* Equal, or both unknown. */
+static void expect_same(const char *scenario, const char *what, double forecast, double predicted)
+{
+    cr_expect((isnan(forecast) && isnan(predicted)) || forecast == predicted, "%s: %s is %.17g, not %.17g",
+              scenario, what, forecast, predicted);
+}
+
+/* A store's forecast of its own, or the one that is made from its prediction, says what the prediction does.
+ */
+Test(evaluator, forecasts_what_is_predicted)
+{
+    static const char *const scenarios[] = {
+        "scenarios/examples/open_load.lua",      "scenarios/examples/facebook_etc.lua",
+        "models/megakv/limits/cpu.lua",          "models/megakv/limits/nic.lua",
+        "models/bluecache/golden/run.lua",       "models/dido/golden/dido.lua",
+        "models/memcached/golden/memcached.lua", "models/memcachedgpu/golden/run.lua",
+    };
+    struct kvc_result *result = malloc(sizeof(*result));
+    for (size_t i = 0; i < sizeof(scenarios) / sizeof(*scenarios); i++) {
+        char path[512];
+        struct kvc_diag diag = {0};
+        struct kvc_loaded *loaded;
+        struct kvc_forecast forecast;
+        snprintf(path, sizeof(path), KVC_SOURCE_DIR "/%s", scenarios[i]);
+        cr_assert_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_OK, "%s", diag.message);
+        memset(result, 0, sizeof(*result));
+        const struct kvc_scenario *scenario = &loaded->scenario;
+        cr_assert_eq(scenario->model->predict(scenario, result, &diag), KVC_OK, "%s", diag.message);
+        cr_assert_eq(kvc_scenario_forecast(scenario, &forecast, &diag), KVC_OK, "%s", diag.message);
+        expect_same(scenarios[i], "throughput", forecast.throughput_mops, result->throughput_mops);
+        expect_same(scenarios[i], "mean latency", forecast.latency_mean_us, result->latency_mean_us);
+        expect_same(scenarios[i], "p95", forecast.latency_p95_us, result->latency_p95_us);
+        expect_same(scenarios[i], "hit ratio", forecast.hit_frac,
+                    kvc_metrics_get(&result->model, "hit_frac"));
+        if (result->watts_mean > 0) {
+            expect_same(scenarios[i], "power", forecast.watts_mean, result->watts_mean);
+        }
+        cr_expect_str_eq(forecast.bottleneck_stage, result->bottleneck_stage, "%s", scenarios[i]);
+        cr_expect_str_eq(forecast.bottleneck_device, result->bottleneck_device, "%s", scenarios[i]);
+        kvc_loaded_free(loaded);
+    }
+    free(result);
 }
