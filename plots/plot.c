@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim/base/csv.h"
@@ -253,9 +254,11 @@ static enum kvc_status extract_throughput(const struct kvc_plot_options *plot, s
                                           struct kvc_diag *diag)
 {
     struct kvc_csv csv;
-    char suffix[16];
-    enum kvc_status status =
-        kvc_csv_read(plot->inputs[0], &(struct kvc_csv_format){.needs_rows = true}, &csv, diag);
+    struct stat found;
+    char suffix[16], path[PATH_MAX];
+    bool is_folder = stat(plot->inputs[0], &found) == 0 && S_ISDIR(found.st_mode);
+    snprintf(path, sizeof(path), "%.3000s%s", plot->inputs[0], is_folder ? "/sweep.csv" : "");
+    enum kvc_status status = kvc_csv_read(path, &(struct kvc_csv_format){.needs_rows = true}, &csv, diag);
     if (status != KVC_OK) {
         return status;
     }
@@ -264,7 +267,7 @@ static enum kvc_status extract_throughput(const struct kvc_plot_options *plot, s
     if (x == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu rows", csv.rows);
     } else if (kvc_csv_column(&csv, "point") != 0 || throughput < 2) {
-        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->inputs[0], 1,
+        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 1,
                                   "is not the sweep.csv of kvcast sweep: its columns are point, the swept "
                                   "parameters, throughput_mops, ...");
     } else {

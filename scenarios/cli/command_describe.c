@@ -65,6 +65,34 @@ static const struct kvc_option member_extra[] = {
      .help = "what differs from the scenario's system, except kind"},
 };
 
+static const struct kvc_option sweep_extra[] = {
+    {.name = "PATH",
+     .type = KVC_OPTION_TEXT,
+     .optional = true,
+     .help =
+         "values of an option, such as [\"system.cycle\"] = { \"120us\", \"160us\" } or { from = \"100us\", "
+         "to = \"400us\", steps = 7, scale = \"log\" }; tables are values, too; all combinations are points"},
+    {.name = "points",
+     .type = KVC_OPTION_TEXT,
+     .optional = true,
+     .help =
+         "{ random = 500 } or { latin_hypercube = 200 } draws points instead of all combinations; a list of "
+         "tables gives the points themselves"},
+    {.name = "replicas",
+     .type = KVC_OPTION_COUNT,
+     .min = 1,
+     .max = 1000,
+     .optional = true,
+     .help = "run.replicas of every point; more of them narrow the intervals"},
+    {.name = "where",
+     .type = KVC_OPTION_TEXT,
+     .optional = true,
+     .help = "function of a point, a table of its values by path, numbers in base units; points for which it "
+             "returns false are left out"},
+};
+
+static const struct kvc_option_table no_options = {.name = "sweep"};
+
 /* Something that has options. `extra` are keys that its option table does not list. */
 struct topic {
     const char *name;
@@ -105,6 +133,7 @@ static const struct topic sections[] = {
     {"workload.dist", "popularity of keys as a table", &kvc_dist_option_table, NULL, 0},
     {"workload.arrival", "when requests come; one kind at a time", &kvc_arrival_option_table, NULL, 0},
     {"workload.arrival.curve", "points of a rate curve", &kvc_rate_curve_option_table, NULL, 0},
+    {"sweep", "section of a scenario: the points of kvcast sweep", &no_options, EXTRA(sweep_extra)},
     {"slo", "section of a scenario: service-level objectives; every answer says which are met",
      &kvc_slo_option_table, NULL, 0},
     {"plan", "section of a scenario: what kvcast plan looks for among the points of the sweep",

@@ -71,15 +71,15 @@ static enum kvc_status fail_key(const struct kvc_decoder *decoder)
         kvc_decode_suggest(lua_tostring(lua, -2), own_keys, suggestion, sizeof(suggestion));
     }
     return kvc_decode_fail(decoder, "sweep",
-                           "sweep: found the key %s%s allowed: paths into system, node, cluster, workload and "
-                           "run such as [\"run.duration\"], and points, replicas, where",
+                           "sweep: found the key %s%s allowed: paths into system, node, cluster, workload, "
+                           "run and power such as [\"run.duration\"], and points, replicas, where",
                            shown, suggestion[0] != '\0' ? suggestion : ",");
 }
 
 /* Whether the path leads into a section that a point may change. */
 static bool is_section(const char *name)
 {
-    static const char *const sections[] = {"system", "node", "cluster", "workload", "run"};
+    static const char *const sections[] = {"system", "node", "cluster", "workload", "run", "power"};
     bool found = false;
     for (size_t i = 0; i < sizeof(sections) / sizeof(*sections) && !found; i++) {
         size_t bytes = strcspn(name, ".");
