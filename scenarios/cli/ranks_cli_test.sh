@@ -57,6 +57,7 @@ documents() { # FOLDER
     sqlite3 "$1/sweep.sqlite" 'SELECT document FROM documents ORDER BY point' 2>/dev/null | timeless /dev/stdin
 }
 "$kvcast" sweep sweep.lua --quiet --out sweep1 >/dev/null || fail "sweep without ranks"
+! command -v sqlite3 >/dev/null || [ "$(documents sweep1 | wc -l)" -gt 100 ] || fail "a sweep keeps no documents"
 for number in 2 4; do
     ranks $number "$kvcast" sweep sweep.lua --quiet --out sweep$number || fail "sweep: $(cat stderr)"
     cmp -s sweep1/sweep.csv sweep$number/sweep.csv || fail "sweep with $number ranks gives another table"
@@ -78,6 +79,27 @@ grep -q 'rank 1 .*exited on signal 9' stderr || fail "nothing tells that a rank 
 "$kvcast" sweep sweep.lua $long --quiet --out killed >resumed || fail "a sweep whose rank was killed cannot be resumed"
 grep -qE '12 points \(([1-9]|10|11) kept' resumed || fail "a killed rank: $(cat resumed)"
 cmp -s whole/sweep.csv killed/sweep.csv || fail "a resumed sweep gives another table"
+
+# A plan, whose simulations decide what is simulated next. Its exit status is 1 if nothing meets the slo.
+cat >plan.lua <<'LUA'
+return {
+  system = { kind = "kvdirect", memory = "16MiB" },
+  node = { fpga = { base = "catapult-stratix-v", dram = "1MiB" } },
+  workload = { keys = 5e5, key = 8, value = 2, get = 1, set = 0, dist = { zipf = 0.99 }, fill = "at_once",
+               arrival = { fixed_mops = 250 } },
+  run = { functional = "sampled", sample_rate = 16, warmup = "50us", duration = "200us" },
+  slo = { p99 = "8us", mops = 200 },
+  sweep = { ["cluster.nodes"] = { 1, 2, 3, 4 }, ["system.nics"] = { 1, 2 } },
+  plan = { minimise = "nodes" },
+}
+LUA
+"$kvcast" plan plan.lua --quiet --json alone.json >/dev/null || fail "plan without ranks"
+for number in 2 4; do
+    ranks $number "$kvcast" plan plan.lua --quiet --json ranks.json || fail "plan: $(cat stderr)"
+    cmp -s alone.json ranks.json || fail "plan with $number ranks gives another answer"
+done
+ranks 2 "$kvcast" plan plan.lua --quiet --set slo.p99=1us
+[ $? -eq 1 ] && [ "$(grep -c '^kvcast: no candidate meets the slo' stderr)" -eq 1 ] || fail "a plan without answer: $(cat stderr)"
 
 # Every command answers once; one that is about a single machine refuses.
 ranks 2 "$kvcast" predict small.lua || fail "predict: $(cat stderr)"
