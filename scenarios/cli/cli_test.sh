@@ -42,6 +42,7 @@ scenario policy 'power = { period = "100us", policy = function(observed) return 
 expect 2 'policy.lua:6: .*load' "$kvcast" run policy.lua
 printf 'return { system = { kind = "mica" }, power = { policy = "race_to_idle" } }' >mica.lua
 expect 2 'mica.lua:1: power.policy: found with system.kind "mica", allowed only with megakv' "$kvcast" check mica.lua
+expect 2 'policy.lua:6: power.policy: found another policy than "fixed", allowed in a measurement' "$kvcast" measure policy.lua
 expect 2 'power.period: found 10s, allowed: less than run.duration' "$kvcast" check good.lua --set power.policy=manager
 
 # The capacity of a store: its own options, and loads without a rate.

@@ -121,6 +121,15 @@ static enum kvc_status fail_changes(const struct kvc_scenario *scenario, struct 
                             "none, because it does not change this machine");
 }
 
+/* Nor can it follow a power policy. */
+static enum kvc_status fail_policy(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    return kvc_diag_fail_at(
+        diag, KVC_ERR_SCENARIO, scenario->file, kvc_locate_line(scenario->file, "power.policy"),
+        "power.policy: found another policy than \"fixed\", allowed in a measurement: only "
+        "that, because it does not change this machine");
+}
+
 enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                    struct kvc_outcome **out, struct kvc_diag *diag)
 {
@@ -135,6 +144,9 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
     }
     if (status == KVC_OK && scenario->run.change_count > 0) {
         status = fail_changes(scenario, diag);
+    }
+    if (status == KVC_OK && scenario->power.policy != KVC_POWER_FIXED) {
+        status = fail_policy(scenario, diag);
     }
     if (status == KVC_OK) {
         status = scenario->model->measure_check(scenario, diag);
@@ -160,6 +172,10 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
     if (status == KVC_OK && scenario->run.change_count > 0) {
         kvc_result_note(&outcome->result,
                         "the closed form ignores run.changes: it holds for devices as they are at the begin");
+    }
+    if (status == KVC_OK && kvc_power_policy_looks(&scenario->power)) {
+        kvc_result_note(&outcome->result,
+                        "the closed form ignores power.policy: it holds for the clocks of the begin");
     }
     return hand_out(outcome, status, out);
 }

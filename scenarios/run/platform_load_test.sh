@@ -11,7 +11,7 @@ trap 'rm -rf "$folder"' EXIT
 found=0
 for scenario in scenarios/examples/*.lua; do
     duration=1ms
-    if grep -q changes "$scenario"; then # They lie within the duration that the scenario states.
+    if grep -qE 'changes|policy = ' "$scenario"; then # They lie within the duration that the scenario states.
         duration=25ms
     fi
     sampled=(--set run.functional=sampled --set run.sample_memory=1MiB)

@@ -26,8 +26,8 @@ enum kvc_merge_kind kvc_merge_kind_of(const char *name)
 {
     static const char *const most[] = {"_most", "_max", "_max_us", "_max_ms", NULL};
     static const char *const ratio[] = {"_per_", "_over_", NULL};
-    static const char *const unit[] = {"_frac",  "_us",    "_ns",   "_ms", "_s",
-                                       "_bytes", "_ratio", "_rate", "_w",  NULL};
+    static const char *const unit[] = {"_frac",  "_us",   "_ns", "_ms",  "_s",   "_bytes",
+                                       "_ratio", "_rate", "_w",  "_ghz", "_mhz", NULL};
     if (has_any(name, most, true)) {
         return KVC_MERGE_MOST;
     }
@@ -97,17 +97,39 @@ static void add_stages(struct kvc_merge_nodes *merge, const struct kvc_result *n
     }
 }
 
-static void add_devices(struct kvc_merge_nodes *merge, const struct kvc_result *node, const char *prefix)
+/* Writes the name of something of the node, whose own names begin with "node0". */
+static void rename_for(const char *prefix, const char *name, char out[KVC_NAME_MAX])
 {
     static const char own[] = "node0";
+    char whole[2 * KVC_NAME_MAX];
+    bool renamed = strncmp(name, own, strlen(own)) == 0;
+    snprintf(whole, sizeof(whole), "%s%s", renamed ? prefix : "", name + (renamed ? strlen(own) : 0));
+    whole[KVC_NAME_MAX - 1] = '\0';
+    memcpy(out, whole, KVC_NAME_MAX);
+}
+
+/* Adds the looks of the node's power policy, as far as there is room. */
+static void add_looks(struct kvc_result *sum, const struct kvc_result *node, const char *prefix)
+{
+    uint32_t count = node->look_count, room = KVC_LOOKS_MAX - sum->look_count;
+    for (uint32_t i = 0; i < count && i < room; i++) {
+        struct kvc_look *look = &sum->look[sum->look_count++];
+        *look = node->look[i];
+        rename_for(prefix, node->look[i].unit, look->unit);
+    }
+    if (count > room) {
+        kvc_result_note(sum, "the looks of the power policy are listed for the first nodes only");
+    }
+}
+
+static void add_devices(struct kvc_merge_nodes *merge, const struct kvc_result *node, const char *prefix)
+{
     struct kvc_result *sum = merge->sum;
     for (uint32_t i = 0; i < node->device_count; i++) {
         const struct kvc_device_result *from = &node->device[i];
-        char name[2 * KVC_NAME_MAX];
+        char name[KVC_NAME_MAX];
         uint32_t at = 0;
-        bool renamed = strncmp(from->name, own, strlen(own)) == 0;
-        snprintf(name, sizeof(name), "%s%s", renamed ? prefix : "", from->name + (renamed ? strlen(own) : 0));
-        name[KVC_NAME_MAX - 1] = '\0';
+        rename_for(prefix, from->name, name);
         while (at < sum->device_count && strcmp(sum->device[at].name, name) != 0) {
             at++;
         }
@@ -252,6 +274,7 @@ void kvc_merge_nodes_add(struct kvc_merge_nodes *merge, const struct kvc_result 
     sum->activities += node->activities;
     add_windows(merge, node);
     add_batches(merge, node);
+    add_looks(sum, node, prefix);
     add_notes(sum, node, merge->nodes);
     merge->nodes++;
 }

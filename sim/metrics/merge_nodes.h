@@ -11,7 +11,8 @@
  * by batch. Throughput and offered rate are sums, and the mean latency is that of all requests. Percentiles
  * by batch cannot be told from those of nodes and have no interval without replicas.
  *
- * Notes of several nodes that differ in numbers only become the one of the first.
+ * Looks of a power policy are listed node by node, under the node's name. Notes of several nodes that differ
+ * in numbers only become the one of the first.
  *
  * Devices: all of them where they fit into a result, named after their node ("node17.socket0.gpu"); otherwise
  * one for each class of nodes ("node*.socket0.gpu") with the mean utilization and the energy and power of
