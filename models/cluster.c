@@ -1,6 +1,7 @@
 #include "models/cluster.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,14 +96,16 @@ static enum kvc_status check_classes(const struct kvc_scenario *scenario, struct
     enum kvc_status status = KVC_OK;
     for (uint32_t i = 0; i < kvc_cluster_classes(scenario) && status == KVC_OK; i++) {
         struct kvc_scenario *class = kvc_cluster_class_scenario(scenario, i, diag);
-        if (class == NULL) {
-            return diag->status;
-        }
-        if (class->model->check != NULL) {
+        status = class != NULL ? KVC_OK : diag->status;
+        if (status == KVC_OK && class->model->check != NULL) {
             status = class->model->check(class, diag);
         }
         if (status == KVC_OK && scenario->cluster.member_count > 0) {
             status = kvc_scenario_check_devices(class, diag);
+        }
+        size_t used = strlen(diag->message);
+        if (status != KVC_OK && scenario->cluster.member_count > 0) {
+            snprintf(diag->message + used, sizeof(diag->message) - used, " (cluster.members.%u)", i + 1);
         }
         kvc_cluster_free_class(class);
     }
@@ -126,6 +129,15 @@ enum kvc_status kvc_cluster_check_scenario(const struct kvc_scenario *scenario, 
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "cluster.simulate: found \"together\", but %s needs nodes that are simulated apart", needs);
+    }
+    double points = 0;
+    for (uint32_t i = 0; i < kvc_cluster_classes(scenario); i++) {
+        points += (double)kvc_cluster_class_nodes(scenario, i) * kvc_cluster_class_points(scenario, i);
+    }
+    if (points > KVC_HASH_RING_POINTS_MAX) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "cluster.members: found %.0f points on the ring, allowed: %d of all nodes",
+                             points, KVC_HASH_RING_POINTS_MAX);
     }
     if (cluster->change_count > 0) {
         status = check_changes(scenario, diag);

@@ -25,6 +25,7 @@ struct kvc_decoder {
     const struct kvc_overrides *set;   /* Overrides that were applied to the table, or NULL. */
     struct kvc_loaded *loaded;         /* Receives parameters, provenance and warnings. */
     enum kvc_sourcing sourcing;
+    const char *member; /* Path of the member of a cluster whose system and node are decoded, or NULL. */
     const char *prefix; /* Prefix of recorded paths; "" except in hardware profiles. */
     struct kvc_diag *diag;
 };

@@ -42,9 +42,16 @@ static bool was_made_by_set(const struct kvc_decoder *decoder, const char *path)
 static const char *place_of(const struct kvc_decoder *decoder, const char *path, int *line)
 {
     size_t bytes;
+    char in_member[KVC_PATH_MAX];
     const char *source = kvc_sandbox_source(decoder->sandbox, &bytes);
     struct kvc_location location = kvc_locate(source, bytes, path);
     *line = 0;
+    if (decoder->member != NULL) { /* A value that the member does not have is that of the scenario. */
+        kvc_decode_join(in_member, decoder->member, path);
+        struct kvc_location own = kvc_locate(source, bytes, in_member);
+        location = own.exact || !location.exact ? own : location;
+        path = own.exact || was_set(decoder, in_member) ? in_member : path;
+    }
     if (was_set(decoder, path) || (!location.exact && was_made_by_set(decoder, path))) {
         return "--set";
     }

@@ -36,6 +36,7 @@ void kvc_loaded_free(struct kvc_loaded *loaded)
     kvc_scenario_unresolve(&loaded->scenario);
     free(loaded->scenario.options);
     kvc_node_free(&loaded->scenario.node);
+    kvc_load_free_cluster(&loaded->scenario.cluster);
     free(loaded);
 }
 
@@ -67,7 +68,7 @@ enum kvc_status kvc_load_scenario(const struct kvc_decoder *decoder, int root, i
         status = kvc_load_node(decoder, root, scenario->model, &scenario->node);
     }
     if (status == KVC_OK) {
-        status = kvc_load_plain(decoder, root, &kvc_cluster_option_table, "cluster", &scenario->cluster);
+        status = kvc_load_cluster(decoder, root, &scenario->cluster);
     }
     if (status == KVC_OK) {
         status = kvc_load_workload(decoder, root, &scenario->workload);

@@ -43,6 +43,11 @@ enum kvc_status kvc_load_system(const struct kvc_decoder *decoder, int root, str
 enum kvc_status kvc_load_node(const struct kvc_decoder *decoder, int root, const struct kvc_model *model,
                               struct kvc_node *node);
 
+/* Reads the cluster and its members, each of which has what differs from the scenario's system and node
+ * (load_cluster.c). */
+enum kvc_status kvc_load_cluster(const struct kvc_decoder *decoder, int root, struct kvc_cluster *cluster);
+void kvc_load_free_cluster(struct kvc_cluster *cluster);
+
 /* Reads the offered load: presets, mix, popularity and arrival (load_workload.c). */
 enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, struct kvc_workload *workload);
 
