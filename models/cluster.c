@@ -190,6 +190,19 @@ double kvc_cluster_class_share(const struct kvc_scenario *scenario, uint32_t cla
     return kvc_cluster_class_points(scenario, class) / all;
 }
 
+double kvc_cluster_limit_mops(const struct kvc_scenario *scenario, uint32_t class, double mops)
+{
+    return mops / kvc_cluster_class_share(scenario, class);
+}
+
+double kvc_cluster_held_back_frac(const struct kvc_scenario *scenario, uint32_t class, double mops,
+                                  double all_mops)
+{
+    bool waits = scenario->workload.arrival == KVC_ARRIVAL_SATURATE &&
+                 scenario->workload.clients_for == KVC_CLIENTS_FOR_CLUSTER;
+    return waits && mops > 0 ? all_mops * kvc_cluster_class_share(scenario, class) / mops : 1;
+}
+
 /* Makes the rates those of a node with this share of the requests. */
 static void scale_rates(struct kvc_workload *workload, double share)
 {

@@ -52,6 +52,15 @@ uint32_t kvc_cluster_class_points(const struct kvc_scenario *scenario, uint32_t 
 /* Returns the share of the keys that a node of the class owns on average at the begin. */
 double kvc_cluster_class_share(const struct kvc_scenario *scenario, uint32_t class);
 
+/* Returns the load of the cluster with which a node of the class that serves up to `mops` is fully busy
+ * [Mops]. */
+double kvc_cluster_limit_mops(const struct kvc_scenario *scenario, uint32_t class, double mops);
+
+/* Returns how much of what it could serve, `mops`, a node of the class serves, 0 to 1: less than all where
+ * one set of clients waits for all nodes and another class limits the cluster to `all_mops`. */
+double kvc_cluster_held_back_frac(const struct kvc_scenario *scenario, uint32_t class, double mops,
+                                  double all_mops);
+
 /* Returns the scenario of a single node of the class with its average share of keys and requests, resolved;
  * NULL after an error. It shares options and devices with the original. */
 struct kvc_scenario *kvc_cluster_class_scenario(const struct kvc_scenario *scenario, uint32_t class,

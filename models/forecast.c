@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/cluster.h"
 #include "models/model.h"
 #include "models/power.h"
 #include "models/price.h"
+#include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 
 static void copy_name(char *to, const char *from, size_t size)
@@ -100,6 +102,64 @@ static void add_price(const struct kvc_scenario *scenario, struct kvc_forecast *
     }
 }
 
+/* Forecasts a node of every class of a cluster. */
+static enum kvc_status forecast_classes(const struct kvc_scenario *scenario, struct kvc_forecast *class,
+                                        struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    for (uint32_t i = 0; i < kvc_cluster_classes(scenario) && status == KVC_OK; i++) {
+        struct kvc_scenario *one = kvc_cluster_class_scenario(scenario, i, diag);
+        status = one != NULL ? kvc_scenario_forecast_with(one, NULL, &class[i], diag) : diag->status;
+        kvc_cluster_free_class(one);
+    }
+    return status;
+}
+
+/* Adds the values of a class, weighted by the `mops` of all its nodes where they are means. */
+static void add_class(const struct kvc_forecast *class, double nodes, double mops, struct kvc_forecast *out)
+{
+    out->throughput_mops += mops;
+    out->latency_mean_us += mops * class->latency_mean_us;
+    out->hit_frac += mops * class->hit_frac;
+    out->watts_mean += nodes * class->watts_mean;
+    out->price_usd += nodes * class->price_usd;
+    out->latency_p50_us = fmax(out->latency_p50_us, class->latency_p50_us);
+    out->latency_p95_us = fmax(out->latency_p95_us, class->latency_p95_us);
+    out->latency_p99_us = fmax(out->latency_p99_us, class->latency_p99_us);
+    out->latency_p999_us = fmax(out->latency_p999_us, class->latency_p999_us);
+    kvc_forecast_add_stage(out, class->bottleneck_stage, class->bottleneck_device, class->utilization_frac);
+    if (out->price_unknown[0] == '\0') {
+        memcpy(out->price_unknown, class->price_unknown, sizeof(out->price_unknown));
+    }
+    if (out->watts_unknown[0] == '\0') {
+        memcpy(out->watts_unknown, class->watts_unknown, sizeof(out->watts_unknown));
+    }
+}
+
+/* Forecasts a cluster of different machines from its classes (models/cluster_predict.h says how they add up).
+ */
+static enum kvc_status forecast_members(const struct kvc_scenario *scenario, struct kvc_forecast *out,
+                                        struct kvc_diag *diag)
+{
+    struct kvc_forecast *class = kvc_array_of(KVC_CLUSTER_MEMBERS_MAX, sizeof(*class));
+    double all_mops = INFINITY;
+    enum kvc_status status = forecast_classes(scenario, class, diag);
+    for (uint32_t i = 0; i < kvc_cluster_classes(scenario); i++) {
+        all_mops = fmin(all_mops, kvc_cluster_limit_mops(scenario, i, class[i].throughput_mops));
+    }
+    out->throughput_mops = out->latency_mean_us = out->hit_frac = out->watts_mean = out->price_usd = 0;
+    for (uint32_t i = 0; i < kvc_cluster_classes(scenario) && status == KVC_OK; i++) {
+        double nodes = (double)kvc_cluster_class_nodes(scenario, i), one = class[i].throughput_mops;
+        add_class(&class[i], nodes, nodes * one * kvc_cluster_held_back_frac(scenario, i, one, all_mops),
+                  out);
+    }
+    out->latency_mean_us /= out->throughput_mops;
+    out->hit_frac /= out->throughput_mops;
+    out->kops_per_watt = out->throughput_mops * 1e3 / out->watts_mean;
+    free(class);
+    return status;
+}
+
 enum kvc_status kvc_scenario_forecast_with(const struct kvc_scenario *scenario, const struct kvc_power *power,
                                            struct kvc_forecast *out, struct kvc_diag *diag)
 {
@@ -111,6 +171,9 @@ enum kvc_status kvc_scenario_forecast_with(const struct kvc_scenario *scenario, 
     out->watts_mean = out->kops_per_watt = out->price_usd = NAN;
     out->offered_mops = isfinite(rate_mops) ? rate_mops : NAN;
     out->nodes = scenario->cluster.nodes;
+    if (scenario->cluster.member_count > 0) {
+        return forecast_members(scenario, out, diag);
+    }
     enum kvc_status status =
         model->forecast != NULL ? model->forecast(scenario, out, diag) : from_prediction(scenario, out, diag);
     if (status == KVC_OK) {

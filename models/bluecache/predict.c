@@ -174,7 +174,8 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     double asked = mix->get + mix->set + mix->delete;
     /* The store that is asked most is the limit of all. */
-    double hottest = kvc_hottest_shard_frac(&scenario->workload, config->stores, 1);
+    double hottest = kvc_hottest_shard_frac(&scenario->workload, config->stores, 1,
+                                            (uint32_t)scenario->cluster.virtual_nodes);
     struct limits limits = {
         .in = config->apps / loads->in_ns,
         .out = config->apps / loads->out_ns,

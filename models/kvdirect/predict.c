@@ -125,8 +125,8 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     (void)diag; /* The scenario was checked when it was loaded. */
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     struct kvc_kvdirect_reuse reuse;
-    double share =
-        kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes, config->nics);
+    double share = kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes,
+                                          config->nics, (uint32_t)scenario->cluster.virtual_nodes);
     double merged = 0, per_ns = 0, host_per_ns = 0, host_ns = 0;
     double nodes = (double)scenario->cluster.nodes, sockets = (double)scenario->node.sockets;
     double between = config->placement == KVC_KVDIRECT_LOCAL ? INFINITY : config->socket_bytes_per_s;

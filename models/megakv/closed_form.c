@@ -285,7 +285,8 @@ struct kvc_megakv_closed_form kvc_megakv_closed_form_of(const struct kvc_scenari
     struct kvc_megakv_closed_form form = {
         .load = kvc_megakv_load_of(scenario),
         .share = kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes,
-                                        (uint32_t)scenario->node.sockets),
+                                        (uint32_t)scenario->node.sockets,
+                                        (uint32_t)scenario->cluster.virtual_nodes),
     };
     find_speed(scenario, costs, &form);
     if (config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM) {

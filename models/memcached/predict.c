@@ -193,8 +193,9 @@ static struct shares shares_of(const struct kvc_scenario *scenario, double serve
     uint32_t threads = (uint32_t)scenario->node.sockets * config->threads;
     double owner = 1.0 / config->threads;
     if (config->kind == KVC_MEMCACHED_MICA) {
-        owner =
-            kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes, threads) / server;
+        owner = kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes, threads,
+                                       (uint32_t)scenario->cluster.virtual_nodes) /
+                server;
     }
     double ring = config->owned ? owner : fullest_ring_frac(scenario);
     double serve = config->staged || config->owned ? owner : ring;
@@ -279,7 +280,8 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     uint32_t nodes = (uint32_t)scenario->cluster.nodes, sockets = (uint32_t)scenario->node.sockets;
-    double server = kvc_hottest_shard_frac(workload, nodes, sockets);
+    double server =
+        kvc_hottest_shard_frac(workload, nodes, sockets, (uint32_t)scenario->cluster.virtual_nodes);
     struct loads loads = loads_of(scenario, hit_frac(scenario));
     struct shares shares = shares_of(scenario, server);
     double busy_ns = thread_ns(config, &loads, &shares);

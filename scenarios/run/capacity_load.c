@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/cluster_predict.h"
 #include "models/model.h"
 #include "scenarios/load/locate.h"
 
@@ -97,7 +98,7 @@ enum kvc_status kvc_capacity_predict(const struct kvc_scenario *scenario, struct
     }
     enum kvc_status status = kvc_capacity_offer(scenario, point->offered_mops, &offered, diag);
     if (status == KVC_OK) {
-        status = scenario->model->predict(&offered, result, diag);
+        status = kvc_scenario_predict(&offered, result, diag);
         kvc_scenario_unresolve(&offered);
     }
     if (status == KVC_OK) {

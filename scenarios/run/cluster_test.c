@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "models/cluster.h"
+#include "models/cluster_predict.h"
+#include "models/forecast.h"
 #include "scenarios/load/load.h"
 #include "scenarios/run/driver.h"
 
@@ -196,4 +198,53 @@ Test(cluster, impossible_changes_are_refused)
     expect_refused(CHANGED("{ at = '1ms', leave = 1 }, { at = '1.5ms', leave = 1 }", TIMES),
                    "not in the cluster");
     expect_refused(CHANGED("{ at = '1ms', leave = 1 }, { at = '1.5ms', leave = 0 }", TIMES), "the last node");
+}
+
+#define MIXED                                                                                                \
+    "system = { kind = 'megakv', cycle = '100us', index = '8MiB' }, node = { sockets = 1 }, "                \
+    "cluster = { members = { { name = 'one', nodes = 2 }, "                                                  \
+    "{ name = 'two', nodes = 1, weight = 2, node = { sockets = 2 } } } }, "
+
+Test(cluster, members_have_shares_by_weight_and_their_own_machines)
+{
+    struct kvc_outcome *outcome =
+        run(MIXED "workload = { keys = 4e5, arrival = { poisson_mops = 80 } }, run = { " TIMES " }", 2);
+    cr_assert_eq(outcome->node_count, 3);
+    cr_expect_str_eq(outcome->node[1].class, "one");
+    cr_expect_str_eq(outcome->node[2].class, "two");
+    cr_expect_float_eq(outcome->node[2].key_frac, 0.5, 0.03);
+    cr_expect_float_eq(outcome->node[0].key_frac, 0.25, 0.02);
+    cr_expect(has_device(&outcome->result, "node2.socket1.gpu"));
+    cr_expect_not(has_device(&outcome->result, "node1.socket1.gpu"));
+    kvc_outcome_free(outcome);
+}
+
+Test(cluster, the_closed_form_adds_members_up)
+{
+    struct kvc_diag diag = {0};
+    struct kvc_forecast forecast;
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    struct kvc_loaded *open = load(MIXED "workload = { arrival = { poisson_mops = 80 } }");
+    struct kvc_loaded *own = load(MIXED "workload = { arrival = 'saturate', clients_for = 'socket' }");
+    cr_assert_eq(kvc_scenario_predict(&open->scenario, result, &diag), KVC_OK, "%s", diag.message);
+    cr_expect_float_eq(result->throughput_mops, 80, 1e-6);
+    memset(result, 0, sizeof(*result));
+    cr_assert_eq(kvc_scenario_predict(&own->scenario, result, &diag), KVC_OK, "%s", diag.message);
+    double one = kvc_metrics_get(&result->model, "one_node_mops"),
+           two = kvc_metrics_get(&result->model, "two_node_mops");
+    cr_expect_float_eq(two, 2 * one, 0.1 * two, "twice the sockets: %g, %g", one, two);
+    cr_expect_float_eq(result->throughput_mops, 2 * one + two, 1e-6);
+    cr_assert_eq(kvc_scenario_forecast(&own->scenario, &forecast, &diag), KVC_OK);
+    cr_expect_float_eq(forecast.throughput_mops, result->throughput_mops, 1e-9 * forecast.throughput_mops);
+    /* One set of clients for all: the nodes with most load for their speed hold back the others. */
+    own->scenario.workload.clients_for = KVC_CLIENTS_FOR_CLUSTER;
+    own->scenario.cluster.member[1].weight = 4;
+    memset(result, 0, sizeof(*result));
+    cr_assert_eq(kvc_scenario_predict(&own->scenario, result, &diag), KVC_OK, "%s", diag.message);
+    cr_expect_float_eq(result->throughput_mops, kvc_metrics_get(&result->model, "two_node_mops") / (4.0 / 6),
+                       1e-6);
+    cr_expect_lt(kvc_metrics_get(&result->model, "one_node_mops"), 0.6 * one);
+    kvc_loaded_free(open);
+    kvc_loaded_free(own);
+    free(result);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "models/cluster.h"
+#include "models/cluster_predict.h"
 #include "models/registry.h"
 #include "scenarios/load/locate.h"
 #include "scenarios/run/cluster.h"
@@ -168,7 +169,7 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
     if (outcome == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
     }
-    enum kvc_status status = scenario->model->predict(scenario, &outcome->result, diag);
+    enum kvc_status status = kvc_scenario_predict(scenario, &outcome->result, diag);
     if (status == KVC_OK && scenario->run.change_count > 0) {
         kvc_result_note(&outcome->result,
                         "the closed form ignores run.changes: it holds for devices as they are at the begin");

@@ -13,6 +13,7 @@
 enum {
     /* The standard error of the mean is a sixteenth of the deviation between placements. */
     PLACEMENTS = 256,
+    FEW_POINTS = 256,   /* Up to so many points of a node are drawn one by one. */
     POPULAR_KEYS = 256, /* They are placed one by one; so many others are close to normal in sum. */
 };
 
@@ -67,7 +68,7 @@ static double draw_normal(struct kvc_rng *rng)
 /* What is random in the placements for a number of nodes and sockets. It does not depend on the popularity.
  */
 struct draws {
-    uint32_t nodes, sockets, keys;
+    uint32_t nodes, sockets, keys, points;
     double *node;  /* By placement and node: share of the keys. */
     double *shard; /* By placement and shard: deviation of what it receives for keys that are not popular. */
     uint32_t *place; /* By placement and popular key: its shard. */
@@ -75,7 +76,7 @@ struct draws {
 
 static uint32_t node_at(const struct draws *draws, const double *node_below, double place)
 {
-    /* Nodes are nearly equal, so the first guess is rarely more than one node away. */
+    /* With many points, nodes are nearly equal, so the first guess is rarely more than one node away. */
     uint32_t node = (uint32_t)(place * draws->nodes);
     while (node > 0 && place < node_below[node - 1]) {
         node--;
@@ -86,14 +87,26 @@ static uint32_t node_at(const struct draws *draws, const double *node_below, dou
     return node;
 }
 
-/* Draws the shares of the nodes: `below` becomes that of the nodes up to each one. Between random points the
- * gaps are exponential up to a common factor, so that a node has the sum of many of them, which is close to
- * normal. */
+/* Draws a node's share of the ring as a multiple of the mean. Between random points the gaps are exponential
+ * up to a common factor; the sum of many of them is close to normal. */
+static double draw_share(uint32_t points, struct kvc_rng *rng)
+{
+    double sum = 0;
+    if (points > FEW_POINTS) {
+        return 1 + draw_normal(rng) / sqrt(points);
+    }
+    for (uint32_t i = 0; i < points; i++) {
+        sum += kvc_rng_exponential(rng, 1.0 / points);
+    }
+    return sum;
+}
+
+/* Draws the shares of the nodes: `below` becomes that of the nodes up to each one. */
 static void draw_nodes(const struct draws *draws, struct kvc_rng *rng, double *node, double *below)
 {
     double sum = 0;
     for (uint32_t i = 0; i < draws->nodes; i++) {
-        sum += 1 + draw_normal(rng) / sqrt(KVC_HASH_RING_POINTS);
+        sum += draw_share(draws->points, rng);
         below[i] = sum;
     }
     for (uint32_t i = 0; i < draws->nodes; i++) {
@@ -103,12 +116,12 @@ static void draw_nodes(const struct draws *draws, struct kvc_rng *rng, double *n
 }
 
 /* Draws all placements; the thread keeps those of the latest call. */
-static const struct draws *draws_of(uint32_t nodes, uint32_t sockets, uint32_t keys)
+static const struct draws *draws_of(uint32_t nodes, uint32_t sockets, uint32_t keys, uint32_t points)
 {
     static _Thread_local struct draws draws;
     uint32_t shards = nodes * sockets;
     struct kvc_rng rng;
-    if (draws.nodes == nodes && draws.sockets == sockets && draws.keys == keys) {
+    if (draws.nodes == nodes && draws.sockets == sockets && draws.keys == keys && draws.points == points) {
         return &draws;
     }
     free(draws.node);
@@ -117,6 +130,7 @@ static const struct draws *draws_of(uint32_t nodes, uint32_t sockets, uint32_t k
     draws = (struct draws){.nodes = nodes,
                            .sockets = sockets,
                            .keys = keys,
+                           .points = points,
                            .node = kvc_array_of((size_t)PLACEMENTS * nodes, sizeof(double)),
                            .shard = kvc_array_of((size_t)PLACEMENTS * shards, sizeof(double)),
                            .place = kvc_array_of((size_t)PLACEMENTS * keys, sizeof(uint32_t))};
@@ -161,16 +175,17 @@ static double place(const struct popularity *popularity, const struct draws *dra
     return hottest;
 }
 
-double kvc_hottest_shard_frac(const struct kvc_workload *workload, uint32_t nodes, uint32_t sockets)
+double kvc_hottest_shard_frac(const struct kvc_workload *workload, uint32_t nodes, uint32_t sockets,
+                              uint32_t ring_points)
 {
-    uint32_t shards = nodes * sockets;
+    uint32_t shards = nodes * sockets, points = ring_points > 0 ? ring_points : KVC_HASH_RING_POINTS;
     if (workload->clients_for == KVC_CLIENTS_FOR_SOCKET || shards == 1 ||
         workload->arrival == KVC_ARRIVAL_TRACE) {
         return 1.0 / shards;
     }
     static _Thread_local struct kvc_memo memo;
-    const double argument[] = {(double)workload->keys, workload->popularity, workload->zipf_s, nodes,
-                               sockets};
+    const double argument[] = {
+        (double)workload->keys, workload->popularity, workload->zipf_s, nodes, sockets, points};
     bool can_keep = workload->action_count == 0;
     double share;
     if (can_keep && kvc_memo_find(&memo, argument, &share)) {
@@ -179,7 +194,7 @@ double kvc_hottest_shard_frac(const struct kvc_workload *workload, uint32_t node
     struct popularity popularity;
     double inverses = 0, *shard = kvc_array_of(shards, sizeof(*shard));
     set_popularity(&popularity, workload);
-    const struct draws *draws = draws_of(nodes, sockets, popularity.keys);
+    const struct draws *draws = draws_of(nodes, sockets, popularity.keys, points);
     for (size_t p = 0; p < PLACEMENTS; p++) {
         inverses += 1 / place(&popularity, draws, p, shard);
     }

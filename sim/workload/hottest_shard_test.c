@@ -97,7 +97,7 @@ static struct replicas place(const struct kvc_workload *workload, uint32_t nodes
 static void expect_mean(const struct kvc_workload *workload, uint32_t nodes, uint32_t sockets)
 {
     struct replicas replicas = place(workload, nodes, sockets);
-    double share = kvc_hottest_shard_frac(workload, nodes, sockets);
+    double share = kvc_hottest_shard_frac(workload, nodes, sockets, 0);
     double error = replicas.deviation * sqrt(1.0 / REPLICAS + 1.0 / 256);
     cr_expect_float_eq(1 / share, replicas.rate, 4 * error,
                        "%u nodes, %u sockets: rate %g, replicas %g +- %g", nodes, sockets, 1 / share,
@@ -143,8 +143,17 @@ Test(hottest_shard, is_an_equal_one_where_shards_have_their_own_clients)
     struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_SATURATE);
     workload.popularity = KVC_POPULARITY_ZIPF;
     workload.zipf_s = 0.99;
-    cr_expect_eq(kvc_hottest_shard_frac(&workload, 1, 1), 1);
-    cr_expect_gt(kvc_hottest_shard_frac(&workload, 2, 2), 0.26);
+    cr_expect_eq(kvc_hottest_shard_frac(&workload, 1, 1, 0), 1);
+    cr_expect_gt(kvc_hottest_shard_frac(&workload, 2, 2, 0), 0.26);
     workload.clients_for = KVC_CLIENTS_FOR_SOCKET;
-    cr_expect_eq(kvc_hottest_shard_frac(&workload, 2, 2), 0.25);
+    cr_expect_eq(kvc_hottest_shard_frac(&workload, 2, 2, 0), 0.25);
+}
+
+Test(hottest_shard, has_a_larger_share_with_fewer_virtual_nodes)
+{
+    const struct kvc_workload workload = {.keys = 10000000, .get_frac = 1};
+    cr_expect_float_eq(kvc_hottest_shard_frac(&workload, 8, 1, 0), 0.128, 0.002);
+    /* The harmonic mean of the largest of 8 gamma variables with shape 16 over their sum. */
+    cr_expect_float_eq(kvc_hottest_shard_frac(&workload, 8, 1, 16), 0.1707, 0.004, "%g",
+                       kvc_hottest_shard_frac(&workload, 8, 1, 16));
 }
