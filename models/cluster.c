@@ -40,13 +40,6 @@ const char *kvc_cluster_coupling(const struct kvc_scenario *scenario)
     return scenario->run.change_count > 0 ? "run.changes" : NULL;
 }
 
-bool kvc_cluster_is_apart(const struct kvc_scenario *scenario)
-{
-    const struct kvc_cluster *cluster = &scenario->cluster;
-    return kvc_cluster_nodes(cluster) > 1 && cluster->simulate != KVC_CLUSTER_TOGETHER &&
-           kvc_cluster_coupling(scenario) == NULL;
-}
-
 /* Returns the option that needs nodes that are apart, or NULL. */
 static const char *needs_apart(const struct kvc_cluster *cluster)
 {
@@ -55,6 +48,13 @@ static const char *needs_apart(const struct kvc_cluster *cluster)
            : cluster->member_count > 0            ? "cluster.members"
            : cluster->multiget > 0                ? "cluster.multiget"
                                                   : NULL;
+}
+
+bool kvc_cluster_is_apart(const struct kvc_scenario *scenario)
+{
+    const struct kvc_cluster *cluster = &scenario->cluster;
+    return (kvc_cluster_nodes(cluster) > 1 || needs_apart(cluster) != NULL) &&
+           cluster->simulate != KVC_CLUSTER_TOGETHER && kvc_cluster_coupling(scenario) == NULL;
 }
 
 static enum kvc_status check_changes(const struct kvc_scenario *scenario, struct kvc_diag *diag)

@@ -27,7 +27,8 @@
  * NULL: nothing. */
 const char *kvc_cluster_coupling(const struct kvc_scenario *scenario);
 
-/* Returns whether the nodes are simulated apart. A cluster of one node without changes never is. */
+/* Returns whether the nodes are simulated apart. A single node is where the cluster needs it: for multigets,
+ * changes or members. */
 bool kvc_cluster_is_apart(const struct kvc_scenario *scenario);
 
 /* Checks the cluster of a scenario whose workload and run have been checked: its options, and whether the
