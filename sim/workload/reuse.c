@@ -1,6 +1,7 @@
 #include "sim/workload/reuse.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "sim/base/array.h"
@@ -8,7 +9,7 @@
 #include "sim/base/root.h"
 #include "sim/workload/popularity_blocks.h"
 
-enum { BISECTIONS = 60 };
+enum { BISECTIONS = 60, POWERS = 64 };
 
 /* The popularity of the keys, and the memory that requests for them touch. */
 struct touches {
@@ -64,16 +65,29 @@ static double touched_beyond(void *data, double requests)
     return touched_lines * reuse->bytes_per_key + requests * reuse->stream_bytes - touches->size;
 }
 
+static bool is_enough(const struct touches *touches, double beyond)
+{
+    return beyond >= 0 || touches->share >= 1 - 1e-12;
+}
+
 static double share_of(struct touches *touches, double size)
 {
-    double low = 0, high = 1;
+    /* The smallest power of two whose requests touch enough; both conditions hold from some power on. */
+    int too_low = -1, enough = POWERS;
+    double low = 0, beyond_low = -size, high = 0, beyond_high = 0;
     touches->size = size;
-    double beyond_low = -size, beyond_high = touched_beyond(touches, high);
-    while (beyond_high < 0 && touches->share < 1 - 1e-12) {
-        low = high;
-        beyond_low = beyond_high;
-        high *= 2;
-        beyond_high = touched_beyond(touches, high);
+    while (enough - too_low > 1) {
+        int power = (too_low + enough) / 2;
+        double requests = ldexp(1, power), beyond = touched_beyond(touches, requests);
+        if (is_enough(touches, beyond)) {
+            enough = power;
+            high = requests;
+            beyond_high = beyond;
+        } else {
+            too_low = power;
+            low = requests;
+            beyond_low = beyond;
+        }
     }
     struct kvc_bracket bracket = {low, beyond_low, high, beyond_high};
     if (beyond_high < 0) {
