@@ -6,9 +6,9 @@
 
 #include "scenarios/explore/evaluator.h"
 
-#define MEGAKV KVC_SOURCE_DIR "/scenarios/examples/first.lua"
-#define KVDIRECT KVC_SOURCE_DIR "/models/kvdirect/golden/run.lua"
-#define DIDO KVC_SOURCE_DIR "/models/dido/golden/dido.lua"
+#define GPU_STORE KVC_SOURCE_DIR "/scenarios/examples/first.lua"
+#define NIC_STORE KVC_SOURCE_DIR "/models/kvdirect/golden/run.lua"
+#define CHIP_STORE KVC_SOURCE_DIR "/models/dido/golden/dido.lua"
 
 enum { AXES_MAX = 4, VALUES_MAX = 4 };
 
@@ -107,7 +107,7 @@ static void expect_full_loads(const char *path, const char *user, const struct a
 
 Test(patches, of_plain_options)
 {
-    expect_full_loads(MEGAKV, "",
+    expect_full_loads(GPU_STORE, "",
                       (const struct axis[]){
                           {"system.cycle", {"system.cycle=120us", "system.cycle=0.3ms"}},
                           {"cluster.nodes", {"cluster.nodes=1", "cluster.nodes=3"}},
@@ -120,7 +120,7 @@ Test(patches, of_plain_options)
 Test(patches, of_values_from_which_others_follow)
 {
     expect_full_loads(
-        MEGAKV, "",
+        GPU_STORE, "",
         (const struct axis[]){
             {"workload.dist", {"workload.dist=uniform", "workload.dist.zipf=0.8"}},
             {"workload.arrival", {"workload.arrival=saturate", "workload.arrival.clients=4000"}},
@@ -131,7 +131,7 @@ Test(patches, of_values_from_which_others_follow)
 
 Test(patches, of_axes_that_make_sense_together_only)
 {
-    expect_full_loads(MEGAKV, "run.duration=5ms",
+    expect_full_loads(GPU_STORE, "run.duration=5ms",
                       (const struct axis[]){
                           {"workload.get", {"workload.get=0.95", "workload.get=0.5"}},
                           {"workload.set", {"workload.set=0.05", "workload.set=0.5"}},
@@ -142,7 +142,7 @@ Test(patches, of_axes_that_make_sense_together_only)
 Test(patches, of_a_profile_and_a_field_of_it)
 {
     expect_full_loads(
-        MEGAKV, "",
+        GPU_STORE, "",
         (const struct axis[]){
             {"node.gpu", {"node.gpu=tesla-k40c", "node.gpu=gtx-780"}},
             {"node.gpu.memory", {"node.gpu.memory=3GB", "node.gpu.memory=0.25GB"}},
@@ -154,7 +154,7 @@ Test(patches, of_a_profile_and_a_field_of_it)
 
 Test(patches, of_devices_whose_values_are_checked_together)
 {
-    expect_full_loads(MEGAKV, "",
+    expect_full_loads(GPU_STORE, "",
                       (const struct axis[]){
                           {"node.nic.idle_power", {"node.nic.idle_power=1W", "node.nic.idle_power=9W"}},
                           {"node.nic.busy_power", {"node.nic.busy_power=5W", "node.nic.busy_power=20W"}},
@@ -165,7 +165,7 @@ Test(patches, of_devices_whose_values_are_checked_together)
 
 Test(patches, of_values_that_the_loader_refuses)
 {
-    expect_full_loads(MEGAKV, "",
+    expect_full_loads(GPU_STORE, "",
                       (const struct axis[]){
                           {"system.cycle", {"system.cycle=120us", "system.cycle=1.5"}},
                           {"system.api", {"system.api=getk", "system.api=gett"}},
@@ -176,13 +176,13 @@ Test(patches, of_values_that_the_loader_refuses)
 
 Test(patches, of_other_stores)
 {
-    expect_full_loads(KVDIRECT, "",
+    expect_full_loads(NIC_STORE, "",
                       (const struct axis[]){
                           {"system.nics", {"system.nics=1", "system.nics=4"}},
                           {"node.fpga.clock", {"node.fpga.clock=150MHz", "node.fpga.clock=200MHz"}},
                           {NULL, {NULL}},
                       });
-    expect_full_loads(DIDO, "",
+    expect_full_loads(CHIP_STORE, "",
                       (const struct axis[]){
                           {"workload.get", {"workload.get=0.95", "workload.get=0.5"}},
                           {"node.cpu.price", {"node.cpu.price=150", "node.cpu.price=0"}},

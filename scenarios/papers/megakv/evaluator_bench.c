@@ -1,6 +1,6 @@
 /* Forecasts by the closed form, per second on one core, with what limits them.
  *
- *     build/release/scenarios/explore/evaluator_bench [POINTS_MAX]
+ *     build/release/scenarios/papers/megakv/evaluator_bench [POINTS_MAX]
  *
  * A Mega-KV scenario with four axes is forecast at 10 to POINTS_MAX (100,000) points; the exponent says how
  * the time grows with their number. Beside it stand spaces of other stores, for a DIDO node at a tenth of the
