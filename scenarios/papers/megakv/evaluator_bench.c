@@ -3,10 +3,11 @@
  *     build/release/scenarios/papers/megakv/evaluator_bench [POINTS_MAX]
  *
  * A Mega-KV scenario with four axes is forecast at 10 to POINTS_MAX (100,000) points; the exponent says how
- * the time grows with their number. Beside it stand spaces of other stores, for a DIDO node at a tenth of the
- * points. A sample of each space is compared with full loads before it is timed. The time of a part is that
- * of everything up to it, less that of everything up to the part before. Every figure is the median of five
- * runs. */
+ * the time grows with their number. Beside it stand spaces of other stores at a thousandth of the points. A
+ * sample of each space is compared with full loads before it is timed. The time of a part is that of
+ * everything up to it, less that of everything up to the part before. Times are processor time, medians of
+ * five runs; those of whole spaces are in a process of their own each, in which nothing has been computed
+ * before. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
