@@ -20,7 +20,8 @@ if (ALL_max_x >= 1000) { set xtics round_tics(ALL_max_x - ALL_min_x + 2 * x_marg
 set xlabel ARG6
 set ylabel "latency (µs)"
 if (COLOURED) {
-    set palette viridis
+    # Dark to light, so that the order survives grey.
+    set palette defined (0 "#440154", 0.25 "#3b528b", 0.5 "#21918c", 0.75 "#5ec962", 1 "#fde725")
     set cblabel "power (W)"
     if (WATTS_max <= WATTS_min) { set cbrange [WATTS_min - 1:WATTS_max + 1] }
     plot DATA index 0 using 1:2:3 with points pointtype 7 palette title columnheader(1), \
