@@ -9,7 +9,7 @@
 #include "scenarios/load/load.h"
 #include "scenarios/run/driver.h"
 
-enum { SIZES = 7, ROUNDS = 3 };
+enum { SIZES = 7, ROUNDS_MAX = 15 };
 
 static double cpu_s(void)
 {
@@ -37,6 +37,9 @@ static double run(const char *path, uint32_t nodes)
     char value[32];
     double begin_s = cpu_s();
     enum kvc_status status = kvc_overrides_add(&set, "run.replicas", "1", &diag);
+    if (status == KVC_OK) {
+        status = kvc_overrides_add(&set, "run.duration", "20ms", &diag);
+    }
     for (size_t i = 0; i < sizeof(scaled) / sizeof(*scaled) && status == KVC_OK; i++) {
         snprintf(value, sizeof(value), "%.0f", scaled[i].each * nodes);
         status = kvc_overrides_add(&set, scaled[i].path, value, &diag);
@@ -66,15 +69,18 @@ static int ascending(const void *left, const void *right)
 int main(int argc, char **argv)
 {
     const char *path = argc > 1 ? argv[1] : "scenarios/examples/cluster.lua";
-    double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+    uint32_t rounds = argc > 2 && atoi(argv[2]) > 0 ? (uint32_t)atoi(argv[2]) : 3;
+    double seconds[SIZES][ROUNDS_MAX], n = 0, x = 0, y = 0, xx = 0, xy = 0;
+    rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
+    for (uint32_t round = 0; round < rounds; round++) { /* In turns, so that a busy machine is fair to all. */
+        for (uint32_t i = 0; i < SIZES; i++) {
+            seconds[i][round] = run(path, 1u << i);
+        }
+    }
     printf("%6s %12s %14s\n", "nodes", "CPU s", "CPU ms a node");
     for (uint32_t i = 0; i < SIZES; i++) {
-        double seconds[ROUNDS];
-        for (uint32_t round = 0; round < ROUNDS; round++) {
-            seconds[round] = run(path, 1u << i);
-        }
-        qsort(seconds, ROUNDS, sizeof(*seconds), ascending);
-        double median = seconds[ROUNDS / 2], log_n = log(1u << i), log_s = log(median);
+        qsort(seconds[i], rounds, sizeof(*seconds[i]), ascending);
+        double median = seconds[i][rounds / 2], log_n = log(1u << i), log_s = log(median);
         printf("%6u %12.3f %14.1f\n", 1u << i, median, 1e3 * median / (1u << i));
         n++;
         x += log_n;

@@ -25,6 +25,7 @@ struct pass {
     struct kvc_hash_ring *ring[KVC_KEY_EPOCHS_MAX];
     uint32_t *node[KVC_KEY_EPOCHS_MAX]; /* Nodes of the keys of the batch by epoch. */
     struct popularity popularity;
+    uint16_t *kept; /* Nodes of all keys from the first pass, where there is one epoch. */
     uint64_t *next; /* Where the next key of each node goes. */
     struct kvc_key_parts *parts;
 };
@@ -50,7 +51,7 @@ static double popularity_of(struct popularity *popularity, uint64_t rank)
 double kvc_key_parts_bytes(uint64_t keys, uint32_t epochs)
 {
     double per_key = sizeof(uint32_t);
-    return (double)keys * (epochs > 1 ? 2 * (per_key + sizeof(uint64_t)) : per_key);
+    return (double)keys * (epochs > 1 ? 2 * (per_key + sizeof(uint64_t)) : per_key + sizeof(uint16_t));
 }
 
 void kvc_key_parts_free(struct kvc_key_parts *parts)
@@ -73,6 +74,7 @@ static void close_pass(struct pass *pass)
     kvc_source_free(pass->source);
     kvc_batch_free(pass->batch);
     free(pass->next);
+    free(pass->kept);
 }
 
 static bool open_pass(struct pass *pass, struct kvc_diag *diag)
@@ -86,6 +88,9 @@ static bool open_pass(struct pass *pass, struct kvc_diag *diag)
     pass->source = kvc_source_create(&one, diag);
     pass->batch = kvc_batch_create(BLOCK_KEYS, kvc_workload_key_stride(params->workload));
     pass->next = calloc(params->nodes, sizeof(*pass->next));
+    if (params->epochs == 1) {
+        pass->kept = malloc(params->workload->keys * sizeof(*pass->kept));
+    }
     bool ok = pass->source != NULL && pass->batch != NULL && pass->next != NULL;
     for (uint32_t e = 0; e < params->epochs && ok; e++) {
         pass->ring[e] = kvc_hash_ring_create(
@@ -129,6 +134,9 @@ static void count_keys(struct pass *pass)
         look_up(pass, first);
         for (uint32_t i = 0; i < pass->batch->count; i++) {
             double popularity = popularity_of(&pass->popularity, first + i);
+            if (pass->kept != NULL) {
+                pass->kept[first + i] = (uint16_t)pass->node[0][i];
+            }
             pass->popularity.total += popularity;
             for (uint32_t e = 0; e < epochs; e++) {
                 struct kvc_key_part *part = &parts->part[pass->node[e][i]];
@@ -144,6 +152,12 @@ static void count_keys(struct pass *pass)
 static void place_keys(struct pass *pass)
 {
     struct kvc_key_parts *parts = pass->parts;
+    if (pass->kept != NULL) { /* Looking the nodes up again would cost as much as the first pass. */
+        for (uint64_t i = 0; i < pass->params->workload->keys; i++) {
+            parts->key[pass->next[pass->kept[i]]++] = (uint32_t)i;
+        }
+        return;
+    }
     for (uint64_t first = 0; first < pass->params->workload->keys; first += pass->batch->count) {
         look_up(pass, first);
         for (uint32_t i = 0; i < pass->batch->count; i++) {

@@ -79,7 +79,7 @@ struct kvc_key_parts {
  * there are several epochs, a key counts once for every node that owns it at some time; this is for two. */
 double kvc_key_parts_bytes(uint64_t keys, uint32_t epochs);
 
-/** Computes all parts in two passes over the keys. Returns NULL and fills `diag` if memory is short. Shares
+/** Computes all parts in passes over the keys. Returns NULL and fills `diag` if memory is short. Shares
  * are exact to about 1e-7 of themselves. */
 struct kvc_key_parts *kvc_key_parts_create(const struct kvc_key_parts_params *params, struct kvc_diag *diag);
 
