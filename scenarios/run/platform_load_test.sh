@@ -19,6 +19,9 @@ for scenario in scenarios/examples/*.lua; do
     "$kvcast" run "$scenario" "${sampled[@]}" --set run.warmup=1ms \
         --set run.duration=$duration --set run.replicas=1 --quiet --out "$folder" >"$folder/said" || { cat "$folder/said"; exit 1; }
     mapfile -t devices < <(sed -n '/^  "devices": \[/,/^  \]/s/.*"name": "\([^"]*\)".*/\1/p' "$folder/result.json")
+    if grep -q '^  "cluster": {' "$folder/result.json"; then # Of nodes simulated one by one, the platform is that of the first.
+        mapfile -t devices < <(printf '%s\n' "${devices[@]}" | grep '^node0\.')
+    fi
     counts=$("$platform_load" "$folder/platform.xml" "${devices[@]}") || exit 1
     hosts=$(grep -c '<host ' "$folder/platform.xml") links=$(grep -c '<link ' "$folder/platform.xml" || true)
     # Every platform has the host of the actors, which is no device.
