@@ -16,6 +16,23 @@ static bool is_open(const struct kvc_workload *workload)
            workload->arrival == KVC_ARRIVAL_CURVE;
 }
 
+static const struct kvc_database *database_of_class(const struct kvc_scenario *scenario, uint32_t class)
+{
+    const struct kvc_cluster *cluster = &scenario->cluster;
+    return kvc_database_of(cluster->member_count > 0 ? &cluster->member[class].node : &scenario->node);
+}
+
+/* Returns the first class of nodes that has a database, or has none; the number of classes: all differ. */
+static uint32_t first_class(const struct kvc_scenario *scenario, bool has_database)
+{
+    uint32_t class = 0;
+    while (class < kvc_cluster_classes(scenario) &&
+           (database_of_class(scenario, class) != NULL) != has_database) {
+        class ++;
+    }
+    return class;
+}
+
 const char *kvc_cluster_coupling(const struct kvc_scenario *scenario)
 {
     const struct kvc_workload *workload = &scenario->workload;
@@ -24,8 +41,9 @@ const char *kvc_cluster_coupling(const struct kvc_scenario *scenario)
     if (scenario->model->has_links_between_nodes) {
         return "the network between the store's nodes";
     }
-    if (kvc_database_of(&scenario->node) != NULL) {
-        return "the database behind them";
+    if (scenario->cluster.database == KVC_CLUSTER_SHARED &&
+        first_class(scenario, true) < kvc_cluster_classes(scenario)) {
+        return "the database behind them; allowed: cluster.database = \"per_node\"";
     }
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
         return "the trace, which has the requests for all of them";
@@ -89,6 +107,34 @@ static enum kvc_status check_changes(const struct kvc_scenario *scenario, struct
     return status;
 }
 
+/* Checks that every node can have a database of its own where it shall have one. */
+static enum kvc_status check_databases(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    uint32_t without = first_class(scenario, false);
+    if (scenario->cluster.database != KVC_CLUSTER_PER_NODE) {
+        return KVC_OK;
+    }
+    if (scenario->model->has_links_between_nodes) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "cluster.database: found \"per_node\", allowed with %s: shared, because its nodes "
+            "are one cache in front of one database",
+            scenario->model->name);
+    }
+    if (without < kvc_cluster_classes(scenario)) {
+        const char *name = kvc_cluster_class_name(scenario, without);
+        return scenario->cluster.member_count > 0
+                   ? kvc_diag_fail(
+                         diag, KVC_ERR_SCENARIO,
+                         "cluster.database: found \"per_node\", but the nodes of member \"%s\" have no "
+                         "node.database",
+                         name)
+                   : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                   "cluster.database: found \"per_node\", but no node.database");
+    }
+    return KVC_OK;
+}
+
 /* Checks that every class can be resolved and has the memory that it asks for. The devices of nodes that are
  * all alike have been checked with the whole. */
 static enum kvc_status check_classes(const struct kvc_scenario *scenario, struct kvc_diag *diag)
@@ -117,6 +163,7 @@ enum kvc_status kvc_cluster_check_scenario(const struct kvc_scenario *scenario, 
     const struct kvc_cluster *cluster = &scenario->cluster;
     const char *needs = needs_apart(cluster), *coupling = kvc_cluster_coupling(scenario);
     enum kvc_status status = kvc_cluster_check(cluster, diag);
+    status = status == KVC_OK ? check_databases(scenario, diag) : status;
     if (status != KVC_OK) {
         return status;
     }

@@ -7,7 +7,7 @@
  * of a closed loop, send less to all nodes when one is slow. A trace, actions and phases stay in one engine,
  * too.
  * - the nodes do not exchange messages and share no device (`has_links_between_nodes` of a store is false),
- * and no database is behind them, which all would share.
+ * and no database is behind them that all share (cluster.database).
  * - no device changes during the run (run.changes), which names nodes of one engine.
  *
  * Such a cluster is simulated apart unless cluster.simulate is "together". A node's scenario has one node,

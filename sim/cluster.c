@@ -6,6 +6,7 @@
 #include "sim/workload/hash_ring.h"
 
 static const char *const simulate_names[] = {"auto", "together", "apart", NULL};
+static const char *const database_names[] = {"shared", "per_node", NULL};
 
 #define CHANGE_NODE(name_, field, text)                                                                      \
     {                                                                                                        \
@@ -73,6 +74,14 @@ static const struct kvc_option cluster_rows[] = {
      .optional = true,
      .help = "apart: every node in a process of its own, possible where no load or device couples the nodes; "
              "together: all nodes in one engine; auto: apart where it is possible"},
+    {.name = "database",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_cluster, database),
+     .by_default = "shared",
+     .choices = database_names,
+     .optional = true,
+     .help = "shared: one node.database behind all nodes; per_node: behind every node a database of its own, "
+             "a read replica or the shard of its keys, whose latency and capacity no other node uses"},
     {.name = "multiget",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_cluster, multiget),

@@ -25,6 +25,12 @@ enum kvc_cluster_simulate {
     KVC_CLUSTER_APART,    /**< Every node in a process of its own. */
 };
 
+/** What is behind the caches of a cluster whose nodes have a database (node.database). */
+enum kvc_cluster_database {
+    KVC_CLUSTER_SHARED,   /**< One database behind all nodes. */
+    KVC_CLUSTER_PER_NODE, /**< Behind every node a database of its own. */
+};
+
 /** A change of the cluster during a run. Exactly one of `join`, `leave` and `fail` is a number. */
 struct kvc_cluster_change {
     double at_ns;     /**< When it happens, counted from the begin of the measured time [ns]. */
@@ -41,6 +47,7 @@ struct kvc_cluster {
     uint64_t nodes;         /**< Nodes at the begin. */
     uint64_t virtual_nodes; /**< Points of a node on the hash ring; 0: KVC_HASH_RING_POINTS. */
     int simulate;           /**< enum kvc_cluster_simulate. */
+    int database;           /**< enum kvc_cluster_database. */
     uint64_t multiget;      /**< Keys of a multiget whose latency is computed; 0: none. */
     uint32_t change_count;  /**< Used entries of `change`. */
     struct kvc_cluster_change change[KVC_CLUSTER_CHANGES_MAX]; /**< Changes during the run, in any order. */

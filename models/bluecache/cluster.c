@@ -78,7 +78,7 @@ void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const str
         }
     }
     if (kvc_bluecache_has_database(cluster)) {
-        kvc_database_engine_open(&cluster->database, config->database, &cluster->events, seed);
+        kvc_database_engine_open(&cluster->database, config->database, &cluster->events, seed, 0);
         kvc_invalidations_open(&cluster->invalidations, source, seed);
         cluster->again = kvc_batch_create(1, key_stride);
         if (cluster->again == NULL) {

@@ -128,7 +128,8 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
             (get + set + delete) * (2 * options->call_ns + options->wake_ns + 2 * options->switch_ns);
     }
     if (config->database != NULL) {
-        struct kvc_database_load load = kvc_cache_aside_load_of(mix, config->database, workload);
+        struct kvc_database_load load =
+            kvc_cache_aside_load_of(mix, config->database, (double)workload->keys);
         loads.database_ns = load.busy_ns;
         loads.away_ns = load.time_ns;
     }

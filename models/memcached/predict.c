@@ -162,7 +162,8 @@ static struct loads loads_of(const struct kvc_scenario *scenario, double held)
         add_load(&loads, scenario, (enum kvc_op)op, false, fracs[op] * (1 - mix.hit));
     }
     if (database != NULL) {
-        struct kvc_database_load load = kvc_cache_aside_load_of(&mix, database, &scenario->workload);
+        double keys = (double)scenario->workload.keys / (double)scenario->cluster.nodes;
+        struct kvc_database_load load = kvc_cache_aside_load_of(&mix, database, keys);
         loads.database_ns = load.busy_ns;
         loads.latency_ns += load.time_ns;
     }
@@ -230,7 +231,7 @@ static void add_metrics(const struct kvc_scenario *scenario, const struct loads 
         {"chips_limit_mops", 1e3 / loads->flash.chips_ns / server},
         {"interface_limit_mops", 1e3 / loads->flash.interface_ns / server},
         {"send_limit_mops", 1e3 / loads->send_ns / server},
-        {"database_limit_mops", config->database != NULL ? 1e3 / loads->database_ns : INFINITY},
+        {"database_limit_mops", config->database != NULL ? 1e3 / loads->database_ns / server : INFINITY},
         {"kops_per_usd", result->throughput_mops * 1e3 / config->price_usd},
     };
     for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++) {
@@ -244,7 +245,7 @@ static void add_metrics(const struct kvc_scenario *scenario, const struct loads 
     }
 }
 
-/* `speed` is the rate of requests of the hottest server [per ns]. With a database, there is only one. */
+/* `speed` is the rate of requests of the hottest server [per ns], which has a database of its own if any. */
 static void add_stages(const struct kvc_memcached_config *config, const struct loads *loads, double busy_ns,
                        double speed, struct kvc_result *result)
 {
@@ -290,7 +291,7 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     slowest_ns = fmax(slowest_ns, fmax(kvc_flash_shared_ns(&loads.flash), loads.flash.chips_ns));
     double per_ns = 1 / slowest_ns / server, latency_ns = loads.latency_ns;
     if (loads.database_ns > 0) {
-        per_ns = fmin(per_ns, 1 / loads.database_ns);
+        per_ns = fmin(per_ns, 1 / loads.database_ns / server);
     }
     if (workload->arrival == KVC_ARRIVAL_SATURATE || workload->arrival == KVC_ARRIVAL_CLOSED) {
         bool closed = workload->arrival == KVC_ARRIVAL_CLOSED;

@@ -70,7 +70,7 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
         kvc_out_of_memory("the connections of a server");
     }
     if (has_database(server)) {
-        kvc_database_engine_open(&server->database, config->database, &server->events, seed);
+        kvc_database_engine_open(&server->database, config->database, &server->events, seed, number);
         kvc_invalidations_open(&server->invalidations, source, seed);
     }
     if (config->flash != NULL) {

@@ -7,10 +7,10 @@
 #include "sim/base/serve.h"
 
 void kvc_database_engine_open(struct kvc_database_engine *engine, const struct kvc_database *database,
-                              struct kvc_events *events, uint64_t seed)
+                              struct kvc_events *events, uint64_t seed, uint32_t number)
 {
     *engine = (struct kvc_database_engine){.database = database, .events = events};
-    kvc_rng_init(&engine->times, seed, "database.times", 0);
+    kvc_rng_init(&engine->times, seed, "database.times", number);
     if (kvc_database_on_machine(database, false)) {
         kvc_page_pool_open(&engine->pool, kvc_database_data_pages(database),
                            kvc_database_pool_pages(database));

@@ -54,9 +54,10 @@ struct kvc_database_engine {
 };
 
 /** Opens a database. The engine adds its events to `events`, whose owner hands them to
- * kvc_database_engine_handle(); `database` and `events` must outlive the engine. */
+ * kvc_database_engine_handle(); `database` and `events` must outlive the engine. Databases of one run
+ * differ by `number`. */
 void kvc_database_engine_open(struct kvc_database_engine *engine, const struct kvc_database *database,
-                              struct kvc_events *events, uint64_t seed);
+                              struct kvc_events *events, uint64_t seed, uint32_t number);
 
 /** Frees the queue. A zeroed engine is allowed. */
 void kvc_database_engine_close(struct kvc_database_engine *engine);

@@ -29,7 +29,7 @@ Test(database_engine, works_on_as_many_queries_as_it_can_and_lets_others_wait)
         .queries = 2, .read_ns = 100, .write_ns = -1, .latency_ns = 7, .times = KVC_DATABASE_FIXED};
     struct kvc_events events = {0};
     struct kvc_database_engine engine;
-    kvc_database_engine_open(&engine, &database, &events, 1);
+    kvc_database_engine_open(&engine, &database, &events, 1, 0);
     for (uint32_t i = 0; i < 5; i++) {
         kvc_database_ask(&engine, 0, false, 0, i);
     }
@@ -51,7 +51,7 @@ Test(database_engine, answers_in_the_order_of_arrival)
         .queries = 1, .read_ns = 10, .write_ns = 100, .times = KVC_DATABASE_FIXED};
     struct kvc_events events = {0};
     struct kvc_database_engine engine;
-    kvc_database_engine_open(&engine, &database, &events, 1);
+    kvc_database_engine_open(&engine, &database, &events, 1, 0);
     for (uint32_t i = 0; i < 200; i++) { /* More than the ring has places at first. */
         kvc_database_ask(&engine, 0, i == 0, 0, i);
     }
@@ -73,7 +73,7 @@ Test(database_engine, has_the_capacity_of_its_queries_whatever_their_spread)
         .queries = 8, .read_ns = 1000, .write_ns = -1, .times = KVC_DATABASE_EXPONENTIAL};
     struct kvc_events events = {0};
     struct kvc_database_engine engine;
-    kvc_database_engine_open(&engine, &database, &events, 1);
+    kvc_database_engine_open(&engine, &database, &events, 1, 0);
     for (uint32_t i = 0; i < 20; i++) { /* Twenty clients without time to think. */
         kvc_database_ask(&engine, 0, false, 0, i);
     }
@@ -109,7 +109,7 @@ static double ask_all(const struct kvc_database *database, uint32_t queries,
                       struct kvc_database_engine *engine)
 {
     struct kvc_events events = {0};
-    kvc_database_engine_open(engine, database, &events, 1);
+    kvc_database_engine_open(engine, database, &events, 1, 0);
     for (uint32_t i = 0; i < queries; i++) {
         kvc_database_ask(engine, 0, i % 2 == 1, i, i);
     }
@@ -184,7 +184,7 @@ Test(database_engine, pool_spares_as_many_reads_as_the_closed_form_says)
     database.pool_bytes = 200e3;
     database.pages = 1.5;
     kvc_rng_init(&rng, 7, "test", 0);
-    kvc_database_engine_open(&engine, &database, &events, 1);
+    kvc_database_engine_open(&engine, &database, &events, 1, 0);
     for (uint32_t i = 0; i < QUERIES; i++) {
         kvc_database_ask(&engine, 0, false, kvc_rng_below(&rng, KEYS), 0);
         run(&engine, 1, false);

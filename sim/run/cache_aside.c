@@ -60,10 +60,8 @@ struct kvc_cache_aside_mix kvc_cache_aside_mix_of(const struct kvc_workload *wor
 }
 
 struct kvc_database_load kvc_cache_aside_load_of(const struct kvc_cache_aside_mix *mix,
-                                                 const struct kvc_database *database,
-                                                 const struct kvc_workload *workload)
+                                                 const struct kvc_database *database, double keys)
 {
-    double keys = (double)workload->keys;
     struct kvc_database_load query = kvc_database_load_of(database, false, keys);
     struct kvc_database_load update = kvc_database_load_of(database, true, keys);
     return (struct kvc_database_load){.time_ns = mix->queries * (query.time_ns + database->latency_ns) +

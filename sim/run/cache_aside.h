@@ -58,10 +58,9 @@ struct kvc_cache_aside_mix kvc_cache_aside_mix_of(const struct kvc_workload *wor
                                                   double hit);
 
 /** Returns what a request of the application takes of the database on average, with its ways if it waits
- * nowhere. */
+ * nowhere. The database is asked for `keys` keys. */
 struct kvc_database_load kvc_cache_aside_load_of(const struct kvc_cache_aside_mix *mix,
-                                                 const struct kvc_database *database,
-                                                 const struct kvc_workload *workload);
+                                                 const struct kvc_database *database, double keys);
 
 /** Draws the keys that updates invalidate. */
 struct kvc_invalidations {
