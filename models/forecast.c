@@ -77,7 +77,8 @@ void kvc_forecast_add_device(struct kvc_forecast *forecast, const char *device, 
     added->utilization_frac = utilization_frac;
 }
 
-/* Adds the power, unless the store's closed form has done so. */
+/* Adds the power, unless the store's closed form has stated that of its whole machine. A sum without some
+ * devices is no power: a configuration whose GPU does not state watts must not look as if it drew none. */
 static void add_power(const struct kvc_scenario *scenario, const struct kvc_power *power,
                       struct kvc_forecast *out)
 {
@@ -86,8 +87,10 @@ static void add_power(const struct kvc_scenario *scenario, const struct kvc_powe
         own = kvc_scenario_power(scenario);
         power = &own;
     }
-    memcpy(out->watts_unknown, power->unknown, sizeof(out->watts_unknown));
     if (isnan(out->watts_mean)) {
+        memcpy(out->watts_unknown, power->unknown, sizeof(out->watts_unknown));
+    }
+    if (isnan(out->watts_mean) && power->unknown[0] == '\0') {
         out->watts_mean = kvc_power_watts(power, out->device, out->device_count);
     }
     out->kops_per_watt = out->throughput_mops * 1e3 / out->watts_mean;
@@ -187,4 +190,12 @@ enum kvc_status kvc_scenario_forecast(const struct kvc_scenario *scenario, struc
                                       struct kvc_diag *diag)
 {
     return kvc_scenario_forecast_with(scenario, NULL, out, diag);
+}
+
+bool kvc_scenario_knows_power(const struct kvc_scenario *scenario)
+{
+    struct kvc_forecast forecast;
+    struct kvc_diag ignored = {0};
+    return kvc_scenario_forecast(scenario, &forecast, &ignored) == KVC_OK &&
+           forecast.watts_unknown[0] == '\0';
 }

@@ -6,6 +6,7 @@
 #ifndef KVC_MODELS_FORECAST_H
 #define KVC_MODELS_FORECAST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/diag.h"
@@ -33,7 +34,7 @@ struct kvc_forecast {
     double latency_p99_us;
     double latency_p999_us;
     double hit_frac;      /* Share of the GETs that hit, 0 to 1. */
-    double watts_mean;    /* Mean power of the devices whose power is known, all nodes together [W]. */
+    double watts_mean;    /* Mean power, all nodes together; NaN: that of a device is not stated [W]. */
     double kops_per_watt; /* Throughput for this power [thousand/s/W]. */
     double price_usd;     /* Price of all nodes [US dollars] (models/price.h). */
     double
@@ -68,5 +69,9 @@ void kvc_forecast_add_stage(struct kvc_forecast *forecast, const char *name, con
 
 /* Adds a kind of device to a forecast. */
 void kvc_forecast_add_device(struct kvc_forecast *forecast, const char *device, double utilization_frac);
+
+/* Returns whether the power of every device that works is stated. A sum over the others is a lower bound,
+ * which says nothing about an objective. False if the closed form refuses the scenario. */
+bool kvc_scenario_knows_power(const struct kvc_scenario *scenario);
 
 #endif

@@ -1,6 +1,6 @@
--- The cheapest Mega-KV cluster for 150 million requests per second, 99 % of them answered within 350 us, with at most
--- 600 W for processors and GPUs. Without its GPUs, the paper's server cost 4837 dollars: two processors of 1162 dollars
--- each, and the rest, which here includes the memory and the network.
+-- The cheapest Mega-KV cluster for 150 million requests per second, 99 % of them answered within 350 us, with at most 1000 W.
+-- Without its GPUs, the paper's server cost 4837 dollars: two processors of 1162 dollars each, and the rest, which here
+-- includes the memory and the network.
 return {
   name = "plan",
   system = { kind = "megakv", api = "getk" },
@@ -8,12 +8,12 @@ return {
   workload = { keys = 10e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 }, connections = 256,
                arrival = { poisson_mops = 150 } },
   run = { functional = "off", duration = "10ms" },
-  slo = { p99 = "350us", watts = 600 },
+  slo = { p99 = "350us", watts = 1000 },
   sweep = {
     ["cluster.nodes"] = { 1, 2, 3, 4 },
     ["node.sockets"] = { 1, 2 },
     ["system.cycle"] = { from = "100us", to = "300us", steps = 11 },
-    ["system.gpu_core"] = { "875MHz", "810MHz", "745MHz", "666MHz" },
+    ["system.gpu_core"] = { "875MHz", "666MHz" },
   },
   plan = { minimise = "price" },
 }

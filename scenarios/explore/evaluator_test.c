@@ -126,3 +126,19 @@ Test(evaluator, forecasts_what_is_predicted)
     }
     free(result);
 }
+
+/* The card's watts at 810 MHz are not published. A sum without them would make this pair look thrifty. */
+Test(evaluator, a_device_without_watts_leaves_the_power_unknown)
+{
+    struct kvc_diag diag = {0};
+    struct kvc_overrides set = {0};
+    struct kvc_forecast forecast;
+    forecast_loaded(NULL, &forecast);
+    cr_expect_gt(forecast.watts_mean, 0);
+    cr_expect_str_eq(forecast.watts_unknown, "");
+    cr_assert_eq(kvc_overrides_parse(&set, "system.gpu_core=810MHz", &diag), KVC_OK);
+    forecast_loaded(&set, &forecast);
+    cr_expect(isnan(forecast.watts_mean) && isnan(forecast.kops_per_watt));
+    cr_expect_str_eq(forecast.watts_unknown, "gpu");
+    kvc_overrides_clear(&set);
+}

@@ -158,11 +158,33 @@ static enum kvc_status fail_price(const struct kvc_plan_options *options, const 
     return status;
 }
 
+/* Fails with the devices that make the power of the candidate unknown. */
+static enum kvc_status fail_watts(const struct kvc_plan_options *options, const struct kvc_planned *planned,
+                                  uint32_t candidate, struct kvc_diag *diag)
+{
+    struct kvc_loaded *loaded = NULL;
+    struct kvc_forecast forecast = {.watts_unknown = ""};
+    enum kvc_status status = kvc_plan_load(options, planned, candidate, &loaded, diag);
+    if (status == KVC_OK) {
+        status = kvc_scenario_forecast(&loaded->scenario, &forecast, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_diag_fail_at(
+            diag, KVC_ERR_SCENARIO, options->path, 0,
+            "plan: the power of %s is unknown at point %u of the sweep; state the watts "
+            "of these devices, or leave the point out, such as with sweep.where",
+            forecast.watts_unknown[0] != '\0' ? forecast.watts_unknown : "a device", candidate + 1);
+    }
+    kvc_loaded_free(loaded);
+    return status;
+}
+
 enum kvc_status kvc_plan_check_known(const struct kvc_plan_options *options,
                                      const struct kvc_planned *planned, struct kvc_diag *diag)
 {
     const struct kvc_plan_search *search = &planned->search;
     bool needs_price = search->minimise == KVC_PLAN_BY_PRICE || !isnan(options->loaded->slo.price_usd);
+    bool needs_watts = search->minimise == KVC_PLAN_BY_WATTS || !isnan(options->loaded->slo.watts);
     for (uint32_t i = 0; i < search->count; i++) {
         const struct kvc_plan_candidate *candidate = &search->candidate[i];
         if (candidate->fate == KVC_PLAN_REFUSED) {
@@ -171,12 +193,8 @@ enum kvc_status kvc_plan_check_known(const struct kvc_plan_options *options,
         if (needs_price && isnan(candidate->price_usd)) {
             return fail_price(options, planned, i, diag);
         }
-        if (search->minimise == KVC_PLAN_BY_WATTS && isnan(candidate->closed_form[KVC_PLAN_WATTS])) {
-            return kvc_diag_fail_at(
-                diag, KVC_ERR_SCENARIO, options->path, 0,
-                "plan.minimise: found \"watts\", but the closed form does not know the power at "
-                "point %u of the sweep; allowed: price, nodes",
-                i + 1);
+        if (needs_watts && isnan(candidate->closed_form[KVC_PLAN_WATTS])) {
+            return fail_watts(options, planned, i, diag);
         }
     }
     return KVC_OK;

@@ -99,7 +99,7 @@ void kvc_row_of_outcome(const struct kvc_loaded *loaded, const struct kvc_outcom
     row->number[KVC_ROW_COMPLETED] = (double)result->completed;
     row->number[KVC_ROW_DROPPED] = (double)result->dropped;
     row->number[KVC_ROW_UTILIZATION] = bottleneck_utilization_frac(result);
-    if (result->watts_mean > 0) {
+    if (result->watts_mean > 0 && kvc_scenario_knows_power(&loaded->scenario)) {
         row->number[KVC_ROW_WATTS] = result->watts_mean;
         row->number[KVC_ROW_WATTS_CI95] = kvc_outcome_interval(outcome, "watts_mean").half_width;
         row->number[KVC_ROW_KOPS_PER_WATT] = result->throughput_mops * 1e3 / result->watts_mean;

@@ -99,8 +99,9 @@ Test(load, suggests_the_nearest_key)
                           "unknown key \"sed\" in run; did you mean \"seed\"? allowed: functional");
     kvc_test_refuses_line("wrkload = {}",
                           "unknown key \"wrkload\" in the returned table; did you mean \"workload\"?");
-    kvc_test_refuses_line("cluster = { nodess = 3 }",
-                          "unknown key \"nodess\" in cluster; did you mean \"nodes\"? allowed: members, nodes");
+    kvc_test_refuses_line(
+        "cluster = { nodess = 3 }",
+        "unknown key \"nodess\" in cluster; did you mean \"nodes\"? allowed: members, nodes");
     kvc_test_refuses("return {\n  system = { kind = \"megakv\",\n    cylce = \"1us\" },\n}", 3,
                      "unknown key \"cylce\" in system; did you mean \"cycle\"? allowed: kind, cycle, delay");
     kvc_test_refuses("return { system = {\n  kind = 'megakev' } }", 2,

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "models/forecast.h"
 #include "models/price.h"
 #include "scenarios/output/json_value.h"
 
@@ -86,6 +87,13 @@ static double hit_frac(const struct kvc_outcome *outcome)
     return isnan(found) ? kvc_metrics_get(&outcome->result.model, "hit_frac") : found;
 }
 
+static double watts(const struct kvc_loaded *loaded, const struct kvc_result *result)
+{
+    bool known =
+        !isnan(loaded->slo.watts) && result->watts_mean > 0 && kvc_scenario_knows_power(&loaded->scenario);
+    return known ? result->watts_mean : NAN;
+}
+
 struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome)
 {
     const struct kvc_result *result = &outcome->result;
@@ -97,7 +105,7 @@ struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const s
             [KVC_OBJECTIVE_P999] = percentile_us(result, 0.999),
             [KVC_OBJECTIVE_MOPS] = kvc_outcome_interval(outcome, "throughput_mops").mean,
             [KVC_OBJECTIVE_HIT] = hit_frac(outcome),
-            [KVC_OBJECTIVE_WATTS] = result->watts_mean > 0 ? result->watts_mean : NAN,
+            [KVC_OBJECTIVE_WATTS] = watts(loaded, result),
             [KVC_OBJECTIVE_PRICE] =
                 isnan(loaded->slo.price_usd) ? NAN : kvc_scenario_price_usd(&loaded->scenario, NULL),
         }};
