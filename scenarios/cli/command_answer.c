@@ -42,12 +42,9 @@ static enum kvc_status answer(const struct kvc_arguments *arguments, const struc
 static void draw(const char *folder)
 {
     struct kvc_diag diag = {0};
-    if (kvc_answer_draw(folder, &diag) == KVC_OK) {
-        return;
+    if (kvc_answer_draw(folder, &diag) != KVC_OK) {
+        kvc_print_warning(&diag);
     }
-    fputs("kvcast: warning: ", stderr);
-    kvc_diag_print(&diag, stderr);
-    fputc('\n', stderr);
 }
 
 int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enum kvc_answer_by by)

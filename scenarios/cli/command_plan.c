@@ -65,12 +65,9 @@ static enum kvc_status plan(const struct kvc_arguments *arguments, const struct 
 static void draw(const char *folder)
 {
     struct kvc_diag diag = {0};
-    if (kvc_plan_draw(folder, &diag) == KVC_OK) {
-        return;
+    if (kvc_plan_draw(folder, &diag) != KVC_OK) {
+        kvc_print_warning(&diag);
     }
-    fputs("kvcast: warning: ", stderr);
-    kvc_diag_print(&diag, stderr);
-    fputc('\n', stderr);
 }
 
 int kvc_command_plan(int argc, char **argv)

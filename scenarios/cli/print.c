@@ -79,6 +79,13 @@ int kvc_print_json(json_t *document, const char *destination)
     return status == KVC_OK ? KVC_OK : kvc_print_failure(&diag);
 }
 
+void kvc_print_warning(const struct kvc_diag *diag)
+{
+    fputs("kvcast: warning: ", stderr);
+    kvc_diag_print(diag, stderr);
+    fputc('\n', stderr);
+}
+
 void kvc_print_warnings(const struct kvc_loaded *loaded)
 {
     for (uint32_t i = 0; i < loaded->warning_count; i++) {

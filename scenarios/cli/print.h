@@ -27,6 +27,9 @@ int kvc_print_json(json_t *document, const char *destination);
 /* Prints the error on stderr and returns the exit status. */
 int kvc_print_failure(const struct kvc_diag *diag);
 
+/* Prints on stderr what went wrong without consequences for the answer. */
+void kvc_print_warning(const struct kvc_diag *diag);
+
 /* Prints the warnings of the loaded scenario on stderr. */
 void kvc_print_warnings(const struct kvc_loaded *loaded);
 

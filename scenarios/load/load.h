@@ -38,6 +38,9 @@ enum kvc_status kvc_overrides_parse(struct kvc_overrides *overrides, const char 
 /* Adds copies of all entries of `more`, which may be NULL. */
 enum kvc_status kvc_overrides_join(struct kvc_overrides *overrides, const struct kvc_overrides *more,
                                    struct kvc_diag *diag);
+/* Appends " --set path=value" for each entry to a command line. A text that does not fit is cut off. NULL is
+ * allowed. */
+void kvc_overrides_append(const struct kvc_overrides *overrides, char *text, size_t size);
 /* Frees the entries, which copies of the struct share, and leaves the struct empty. */
 void kvc_overrides_clear(struct kvc_overrides *overrides);
 

@@ -82,6 +82,15 @@ enum kvc_status kvc_overrides_parse(struct kvc_overrides *overrides, const char 
     return kvc_overrides_add(overrides, path, equals + 1, diag);
 }
 
+void kvc_overrides_append(const struct kvc_overrides *overrides, char *text, size_t size)
+{
+    size_t length = strlen(text);
+    for (uint32_t i = 0; overrides != NULL && i < overrides->count && length < size; i++) {
+        length += (size_t)snprintf(text + length, size - length, " --set %s=%s", overrides->entry[i].path,
+                                   overrides->entry[i].value);
+    }
+}
+
 void kvc_overrides_clear(struct kvc_overrides *overrides)
 {
     free(overrides->entry);

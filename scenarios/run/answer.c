@@ -3,8 +3,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "plots/plot.h"
 #include "scenarios/explore/sensitivity.h"
+#include "scenarios/output/answer_files.h"
 #include "scenarios/output/folder.h"
 #include "scenarios/output/json.h"
 #include "scenarios/output/table.h"
@@ -35,14 +35,9 @@ static bool to_stdout(const struct kvc_answer_options *task)
 
 static void write_command_line(const struct kvc_answer_options *task, char *text, size_t size)
 {
-    size_t length = (size_t)snprintf(text, size, "kvcast %s %s", command_of(task), task->path);
-    for (uint32_t i = 0; task->set != NULL && i < task->set->count && length < size; i++) {
-        length += (size_t)snprintf(text + length, size - length, " --set %s=%s", task->set->entry[i].path,
-                                   task->set->entry[i].value);
-    }
-    if (task->sensitivity && length < size) {
-        snprintf(text + length, size - length, " --sensitivity");
-    }
+    snprintf(text, size, "kvcast %s %s%s", command_of(task), task->path,
+             task->sensitivity ? " --sensitivity" : "");
+    kvc_overrides_append(task->set, text, size);
 }
 
 static enum kvc_status open_outputs(struct outputs *outputs, const struct kvc_answer_options *task,
@@ -140,16 +135,7 @@ enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, str
 
 enum kvc_status kvc_answer_draw(const char *folder, struct kvc_diag *diag)
 {
-    static const char *const formats[] = {"svg", "pdf", "png"};
-    char result[PATH_MAX], picture[PATH_MAX];
-    const char *const inputs[] = {result};
-    enum kvc_status status = KVC_OK;
+    char result[PATH_MAX];
     snprintf(result, sizeof(result), "%s/result.json", folder);
-    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats) && status == KVC_OK; i++) {
-        snprintf(picture, sizeof(picture), "%s/latency_cdf.%s", folder, formats[i]);
-        const struct kvc_plot_options plot = {
-            .kind = KVC_PLOT_CDF, .input_count = 1, .inputs = inputs, .output = picture};
-        status = kvc_plot_draw(&plot, diag);
-    }
-    return status;
+    return kvc_answer_files_draw(folder, "latency_cdf", KVC_PLOT_CDF, result, diag);
 }
