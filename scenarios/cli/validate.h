@@ -109,7 +109,7 @@ struct kvc_measured_machine {
     bool unseen; /* The unseen runs are forecast and reported, and no others; otherwise the seen ones. */
     struct kvc_plan plan;
     struct kvc_measured_run *runs;
-    struct kvc_forecast *forecasts;
+    struct kvc_comparison_forecast *forecasts;
     struct kvc_comparison comparison;
 };
 

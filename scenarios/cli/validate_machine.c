@@ -9,7 +9,7 @@
 
 /* Predicts one run by its closed form. */
 static enum kvc_status predict_line(struct kvc_scenario *scenario, const struct kvc_run_options *options,
-                                    struct kvc_forecast *forecast, struct kvc_diag *diag)
+                                    struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
 {
     struct kvc_outcome *outcome = NULL;
     enum kvc_status status = kvc_driver_predict(scenario, &outcome, diag);
@@ -35,8 +35,8 @@ static const char forecast_overrides[] = "run.functional=sampled;run.sample_memo
 
 /* Simulates a line for the duration that it has by now. */
 static enum kvc_status simulate_once(const struct kvc_scenario *scenario,
-                                     const struct kvc_run_options *options, struct kvc_forecast *forecast,
-                                     struct kvc_diag *diag)
+                                     const struct kvc_run_options *options,
+                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
 {
     struct kvc_outcome *outcome = NULL;
     enum kvc_status status = kvc_driver_run(scenario, options, &outcome, diag);
@@ -51,7 +51,7 @@ static enum kvc_status simulate_once(const struct kvc_scenario *scenario,
 }
 
 static enum kvc_status simulate_line(struct kvc_scenario *scenario, const struct kvc_run_options *options,
-                                     struct kvc_forecast *forecast, struct kvc_diag *diag)
+                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
 {
     struct kvc_run *run = &scenario->run;
     double most_ns = run->duration_ns;
@@ -79,12 +79,12 @@ static double capacity_of(const struct kvc_plan_line *line, const struct kvc_rea
 
 /* Forecasts a scenario in one way. */
 typedef enum kvc_status forecast_fn(struct kvc_scenario *scenario, const struct kvc_run_options *options,
-                                    struct kvc_forecast *forecast, struct kvc_diag *diag);
+                                    struct kvc_comparison_forecast *forecast, struct kvc_diag *diag);
 
 /* Forecasts a scenario with its cores at the speed that the run saw. */
 static enum kvc_status forecast_at_speed(struct kvc_scenario *scenario, forecast_fn *method,
-                                         const struct kvc_run_options *options, struct kvc_forecast *forecast,
-                                         struct kvc_diag *diag)
+                                         const struct kvc_run_options *options,
+                                         struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
 {
     if (isnan(forecast->core_speed_frac)) {
         return method(scenario, options, forecast, diag);
@@ -111,11 +111,11 @@ static enum kvc_status load_forecast(const struct kvc_measured_machine *machine,
 /* Forecasts one run. A relative load is a fraction of the capacity that the same method forecasts: closed
  * form and simulation both work at the utilization of the measurement. */
 static enum kvc_status forecast_line(const struct kvc_measured_machine *machine, uint32_t task,
-                                     const struct kvc_run_options *options, struct kvc_forecast *forecast,
-                                     struct kvc_diag *diag)
+                                     const struct kvc_run_options *options,
+                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
 {
     const struct kvc_plan_line *line = &machine->plan.entry[task];
-    const struct kvc_forecast *of = &machine->forecasts[line->of];
+    const struct kvc_comparison_forecast *of = &machine->forecasts[line->of];
     struct kvc_loaded *loaded = NULL;
     enum kvc_status status = load_forecast(machine, line, capacity_of(line, &of->closed_form), &loaded, diag);
     if (status == KVC_OK) {
@@ -197,7 +197,7 @@ static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc
 {
     const struct pass *pass = data;
     const struct kvc_measured_machine *machine = pass->machine;
-    struct kvc_forecast *forecast = answer;
+    struct kvc_comparison_forecast *forecast = answer;
     const struct kvc_run_options options = {
         .jobs = 1, .available_bytes = machine->forecasts[task].memory_bytes, .progress = progress};
     *forecast = machine->forecasts[task];
@@ -218,7 +218,7 @@ static enum kvc_status take(void *data, uint32_t task, const void *answer, struc
 {
     struct pass *pass = data;
     (void)diag;
-    pass->machine->forecasts[task] = *(const struct kvc_forecast *)answer;
+    pass->machine->forecasts[task] = *(const struct kvc_comparison_forecast *)answer;
     return KVC_OK;
 }
 
@@ -231,7 +231,7 @@ static enum kvc_status forecast_all(struct kvc_measured_machine *machine,
         const struct kvc_pool_options pool = {
             .tasks = (uint32_t)machine->plan.count,
             .jobs = options->jobs > 0 ? options->jobs : kvc_pool_processors(),
-            .answer_bytes = sizeof(struct kvc_forecast),
+            .answer_bytes = sizeof(struct kvc_comparison_forecast),
             .noun = "run",
             .data = &pass,
             .body = forecast_task,

@@ -87,7 +87,7 @@ static void print_wrong_bottlenecks(const struct kvc_measured_machine *machine)
 {
     for (size_t i = 0; i < machine->plan.count; i++) {
         const char *measured = machine->runs[i].readings.bottleneck;
-        const struct kvc_forecast *forecast = &machine->forecasts[i];
+        const struct kvc_comparison_forecast *forecast = &machine->forecasts[i];
         if (kvc_measured_machine_shows(machine, i) && strcmp(measured, kvc_bottleneck_undecided) != 0 &&
             !kvc_bottleneck_names(measured, forecast->simulated.bottleneck)) {
             printf("bottleneck of %s: measured %s, simulation %s, closed form %s\n",

@@ -38,7 +38,7 @@ static bool is_compared(int reading, bool open_loop, const struct kvc_plan_line 
 }
 
 enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kvc_measured_run *runs,
-                                    const struct kvc_forecast *forecasts, bool unseen,
+                                    const struct kvc_comparison_forecast *forecasts, bool unseen,
                                     struct kvc_comparison *comparison, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
@@ -76,12 +76,12 @@ enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kv
     return status;
 }
 
-void kvc_comparison_score(struct kvc_comparison *comparison, const struct kvc_forecast *forecasts)
+void kvc_comparison_score(struct kvc_comparison *comparison, const struct kvc_comparison_forecast *forecasts)
 {
     for (size_t i = 0; i < comparison->cases.count; i++) {
         struct kvc_case *scored = &comparison->cases.entry[i];
         struct kvc_compared *compared = &comparison->entry[i];
-        const struct kvc_forecast *forecast = &forecasts[compared->run];
+        const struct kvc_comparison_forecast *forecast = &forecasts[compared->run];
         struct kvc_interval simulated = {forecast->simulated.value[compared->reading],
                                          forecast->half_width[compared->reading]};
         bool is_launch_time =
@@ -122,7 +122,8 @@ struct kvc_error_summary kvc_comparison_summarise(const struct kvc_comparison *c
 
 struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
                                                   const struct kvc_measured_run *runs,
-                                                  const struct kvc_forecast *forecasts, bool unseen)
+                                                  const struct kvc_comparison_forecast *forecasts,
+                                                  bool unseen)
 {
     struct kvc_bottlenecks found = {0};
     for (size_t i = 0; i < plan->count; i++) {
@@ -143,7 +144,8 @@ struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
 
 struct kvc_repeatability kvc_comparison_repeatability(const struct kvc_plan *plan,
                                                       const struct kvc_measured_run *runs,
-                                                      const struct kvc_forecast *forecasts, bool unseen)
+                                                      const struct kvc_comparison_forecast *forecasts,
+                                                      bool unseen)
 {
     struct kvc_repeatability found = {0};
     double sum_frac = 0;

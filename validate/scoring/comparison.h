@@ -21,7 +21,7 @@ struct kvc_error_bounds {
 extern const struct kvc_error_bounds kvc_error_bounds[KVC_READINGS];
 
 /* The forecast of one run. */
-struct kvc_forecast {
+struct kvc_comparison_forecast {
     bool open_loop;      /* Arrivals do not wait for answers; otherwise the load saturates the store. */
     double memory_bytes; /* Memory that the simulation needs. */
     /* Speed of the cores in the measured run, relative to the calibration, by which the forecast makes them
@@ -52,12 +52,12 @@ void kvc_comparison_free(struct kvc_comparison *comparison);
 /* Lists the cases of the seen or of the unseen runs. Of the forecasts it reads only open_loop. On failure
  * nothing stays allocated. */
 enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kvc_measured_run *runs,
-                                    const struct kvc_forecast *forecasts, bool unseen,
+                                    const struct kvc_comparison_forecast *forecasts, bool unseen,
                                     struct kvc_comparison *comparison, struct kvc_diag *diag);
 
 /* Fills errors and verdicts against the baseline that the scores contain. A launch time that the simulation
  * does not report becomes an input: the report shows it but does not count it. */
-void kvc_comparison_score(struct kvc_comparison *comparison, const struct kvc_forecast *forecasts);
+void kvc_comparison_score(struct kvc_comparison *comparison, const struct kvc_comparison_forecast *forecasts);
 
 /* Selects the cases of a summary. */
 struct kvc_comparison_part {
@@ -76,7 +76,8 @@ struct kvc_bottlenecks {
 
 struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
                                                   const struct kvc_measured_run *runs,
-                                                  const struct kvc_forecast *forecasts, bool unseen);
+                                                  const struct kvc_comparison_forecast *forecasts,
+                                                  bool unseen);
 
 /* How far the repetitions of a saturated run lie apart. No prediction can be closer to all of them. */
 struct kvc_repeatability {
@@ -86,6 +87,7 @@ struct kvc_repeatability {
 
 struct kvc_repeatability kvc_comparison_repeatability(const struct kvc_plan *plan,
                                                       const struct kvc_measured_run *runs,
-                                                      const struct kvc_forecast *forecasts, bool unseen);
+                                                      const struct kvc_comparison_forecast *forecasts,
+                                                      bool unseen);
 
 #endif

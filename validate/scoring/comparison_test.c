@@ -15,7 +15,7 @@ static struct kvc_plan_line lines[] = {{.id = "a", .load_frac = NAN},
                                        {.id = "e", .load_frac = NAN}};
 static const struct kvc_plan plan = {.count = 5, .entry = lines};
 static struct kvc_measured_run runs[5];
-static struct kvc_forecast forecasts[5];
+static struct kvc_comparison_forecast forecasts[5];
 static struct kvc_comparison comparison;
 
 static void set(struct kvc_readings *readings, double mops, double mean_us, double p99_us,
