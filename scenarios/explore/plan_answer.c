@@ -1,7 +1,7 @@
 #include "scenarios/explore/plan_answer.h"
 
 #include "scenarios/explore/plan_report.h"
-#include "scenarios/output/answer_files.h"
+#include "scenarios/run/answer_files.h"
 #include "scenarios/run/ranks.h"
 
 enum { COMMAND_LINE_MAX = 4096 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "scenarios/explore/sensitivity.h"
-#include "scenarios/output/answer_files.h"
+#include "scenarios/run/answer_files.h"
 #include "scenarios/output/folder.h"
 #include "scenarios/output/json.h"
 #include "scenarios/output/table.h"

@@ -1,6 +1,6 @@
 #include "scenarios/run/capacity_answer.h"
 
-#include "scenarios/output/answer_files.h"
+#include "scenarios/run/answer_files.h"
 #include "scenarios/run/ranks.h"
 
 enum { COMMAND_LINE_MAX = 4096 };

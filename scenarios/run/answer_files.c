@@ -1,4 +1,4 @@
-#include "scenarios/output/answer_files.h"
+#include "scenarios/run/answer_files.h"
 
 #include <limits.h>
 #include <string.h>

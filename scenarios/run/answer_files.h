@@ -3,8 +3,8 @@
  *
  * All are opened before the work starts, so that a path that cannot be written is known at once, and put in
  * place when they are complete. */
-#ifndef KVC_SCENARIOS_OUTPUT_ANSWER_FILES_H
-#define KVC_SCENARIOS_OUTPUT_ANSWER_FILES_H
+#ifndef KVC_SCENARIOS_RUN_ANSWER_FILES_H
+#define KVC_SCENARIOS_RUN_ANSWER_FILES_H
 
 #include <stdbool.h>
 #include <stdio.h>
