@@ -95,7 +95,8 @@ static enum kvc_status append(const struct kvc_sweep_axis *range, double place, 
     double number = range->is_log ? from * pow(to / from, place) : from + place * (to - from);
     char digits[40];
     snprintf(digits, sizeof(digits), "%.12g", number); /* Enough for any device, and short enough to read. */
-    number = fmin(fmax(strtod(digits, NULL), from), to);
+    number = strtod(digits, NULL);
+    number = fmin(fmax(range->is_whole ? round(number) : number, from), to);
     if ((axis->count & (axis->count - 1)) == 0) { /* The table is full at every power of two. */
         size_t room = axis->count == 0 ? 1 : 2 * (size_t)axis->count;
         void *grown = realloc(axis->value, room * sizeof(*axis->value));

@@ -128,6 +128,28 @@ Test(space, random_points_follow_from_the_seed)
     kvc_space_free(other);
 }
 
+Test(space, draws_whole_numbers)
+{
+    struct kvc_space *wide =
+        accepts("['workload.keys'] = { from = 1e6, to = 1e8, scale = 'log', whole = true },"
+                "points = { latin_hypercube = 100 }",
+                "1");
+    uint32_t low = 0;
+    for (uint32_t i = 0; i < 100; i++) {
+        double keys = number(wide, i, 0);
+        cr_expect(keys >= 1e6 && keys <= 1e8 && keys == floor(keys), "%g", keys);
+        low += keys < 1e7;
+    }
+    cr_expect_eq(low, 50, "half of them lie in each decade");
+    kvc_space_free(wide);
+    refuses("['run.replicas'] = { from = 1, to = 4, whole = true }, points = { random = 5 }",
+            "found 4 different points for random = 5");
+    refuses("['run.replicas'] = { from = 1, to = 4, scale = 'log', whole = true }, points = { random = 2 }",
+            "only together with steps");
+    refuses("['run.replicas'] = { from = 1.5, to = 4, whole = true }, points = { random = 2 }",
+            "only between whole numbers");
+}
+
 Test(space, random_points_of_a_grid_are_all_different)
 {
     struct kvc_space *space = accepts(

@@ -85,6 +85,7 @@ struct kvc_sweep_axis {
     struct kvc_sweep_value *value; /* Of a range without steps: its two ends. */
     bool is_drawn;                 /* A range without steps: the design draws its values. */
     bool is_log;                   /* A range without steps: uniform in the logarithm. */
+    bool is_whole;                 /* A range without steps: whole numbers. */
 };
 
 /* How the points of a sweep are chosen from the values of its axes. */

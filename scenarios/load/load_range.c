@@ -91,11 +91,24 @@ static enum kvc_status read_shape(const struct kvc_decoder *decoder, const struc
         return fail(decoder, axis, "whole", "true or false");
     }
     range->is_whole = lua_toboolean(lua, -1);
-    if (range->is_whole && range->steps == 0) {
-        return fail(decoder, axis, "whole", "only together with steps");
+    if (range->is_whole && (range->from != floor(range->from) || range->to != floor(range->to))) {
+        return fail(decoder, axis, "whole", "only between whole numbers");
+    }
+    if (range->is_whole && range->steps == 0 && range->is_log && range->to - range->from < STEPS_MAX) {
+        return fail(decoder, axis, "whole",
+                    "with scale = \"log\" only together with steps, or over more than "
+                    "4096 numbers, since a draw would give most of them several times");
     }
     lua_pop(lua, 1);
     return KVC_OK;
+}
+
+/* The design draws from few whole numbers as it does from a list. */
+static void list_whole_numbers(struct range *range)
+{
+    if (range->is_whole && range->steps == 0 && range->to - range->from < STEPS_MAX) {
+        range->steps = (uint32_t)(range->to - range->from) + 1;
+    }
 }
 
 static enum kvc_status check_keys(const struct kvc_decoder *decoder, const struct kvc_sweep_axis *axis)
@@ -148,7 +161,9 @@ enum kvc_status kvc_load_range(const struct kvc_decoder *decoder, struct kvc_swe
     if (status != KVC_OK) {
         return status;
     }
+    list_whole_numbers(&range);
     axis->unit = range.unit;
+    axis->is_whole = range.is_whole;
     axis->is_drawn = range.steps == 0;
     axis->is_log = range.is_log;
     status = kvc_load_add_scalar(decoder, axis, range.from_text);
