@@ -88,7 +88,7 @@ static const struct kvc_option sweep_extra[] = {
      .type = KVC_OPTION_TEXT,
      .optional = true,
      .help = "function of a point, a table of its values by path, numbers in base units; points for which it "
-             "returns false are left out"},
+             "does not return true are left out"},
 };
 
 static const struct kvc_option_table no_options = {.name = "sweep"};

@@ -120,7 +120,8 @@ static const struct kvc_option slo_rows[] = {
      .min = 1e-3,
      .max = 1e9,
      .optional = true,
-     .help = "largest allowed mean power of all nodes together, of the devices whose power is known"},
+     .help =
+         "largest allowed mean power of all nodes together; unknown unless every device that works states its watts"},
     {.name = "price",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_slo, price_usd),
