@@ -203,6 +203,9 @@ static bool slabs_fill(const struct kvc_scenario *scenario, double speed)
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_run *run = &scenario->run;
     double items = workload->preload_frac * (double)workload->keys / config->shards;
+    if (config->database != NULL) { /* Only what is missing is stored. */
+        return (double)workload->keys / config->shards > kvc_megakv_mean_items(config);
+    }
     double sets = workload->set_frac * speed * (fmax(run->warmup_ns, 0) + run->duration_ns);
     return items + sets > kvc_megakv_mean_items(config);
 }
@@ -295,6 +298,7 @@ struct kvc_megakv_closed_form kvc_megakv_closed_form_of(const struct kvc_scenari
     double cycle_ns = fmax(kept_cycle_ns(config, &form.fit, &form.load, form.speed),
                            full_buffers_cycle_ns(scenario, &form.limits));
     form.times = times_of(scenario, costs, &form, form.speed, cycle_ns);
+    form.fill_ns = config->feed == KVC_MEGAKV_NETWORK ? fill_of(scenario, form.speed).wait_ns : 0;
     return form;
 }
 

@@ -29,8 +29,9 @@ struct kvc_megakv_closed_form {
     struct kvc_megakv_mean_costs mean;
     struct kvc_megakv_limits limits;
     struct kvc_megakv_cycle_times times;
-    double speed; /* Requests that it serves [requests/ns]. */
-    double share; /* Its share of all requests. */
+    double speed;   /* Requests that it serves [requests/ns]. */
+    double share;   /* Its share of all requests. */
+    double fill_ns; /* Mean wait of a request for its frame to fill, which the times contain [ns]. */
 };
 
 /* Computes the closed form of a resolved scenario, whose costs it changes: they become those of the batches

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/megakv/slab.h"
+#include "models/model.h"
 
 enum { SHARED_STREAMS_MAX = 64 };
 
@@ -86,6 +87,7 @@ enum kvc_status kvc_megakv_resolve(const struct kvc_scenario *scenario, void *in
                                          .nic = kvc_nic_of(node),
                                          .pcie = kvc_pcie_of(node),
                                          .cost_profile = kvc_megakv_cost_profile_of(node),
+                                         .database = kvc_database_of(node),
                                          .shards = kvc_scenario_shards(scenario)};
     set_options(config, scenario);
     config->frame_requests = workload->frame_requests > 0
@@ -170,6 +172,59 @@ static enum kvc_status check_memory(const struct kvc_megakv_config *config,
     return KVC_OK;
 }
 
+/* Every socket simulates the database behind it, whose answers depend on when its own clients ask. */
+static enum kvc_status check_database(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    int arrival = workload->arrival;
+    bool own = scenario->cluster.database == KVC_CLUSTER_PER_NODE && scenario->node.sockets == 1;
+    if (config->database == NULL) {
+        return KVC_OK;
+    }
+    if (config->shards > 1 && !own) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "node.database: found one behind %u sockets, allowed with %s: 1 node with 1 socket, or nodes with "
+            "1 socket and cluster.database = \"per_node\"",
+            config->shards, scenario->model->name);
+    }
+    if (config->shards > 1 && workload->action_count > 0) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.actions: found actions with %u nodes, allowed with %s: 1 node, because an "
+            "update deletes keys of other nodes, too",
+            config->shards, scenario->model->name);
+    }
+    if (arrival != KVC_ARRIVAL_POISSON && arrival != KVC_ARRIVAL_FIXED && arrival != KVC_ARRIVAL_CURVE) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.arrival: allowed with %s and node.database is an open load, such as "
+                             "arrival = { poisson_mops = 100 }",
+                             scenario->model->name);
+    }
+    if (workload->phase_count > 0) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.phases: found phases with node.database, allowed with %s: one of the two",
+            scenario->model->name);
+    }
+    if (config->threads == KVC_MEGAKV_SHARED_THREADS) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.threads: found \"shared\", allowed with node.database: own");
+    }
+    if (config->sample_rate != 1) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "run.functional: allowed with node.database is \"full\", because a miss decides "
+                             "what is asked for next");
+    }
+    if (scenario->run.change_count > 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "run.changes: found changes with node.database, allowed with %s: one of the two",
+                             scenario->model->name);
+    }
+    return KVC_OK;
+}
+
 enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -182,6 +237,9 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
     enum kvc_status status = check_threads(config, diag);
     if (status == KVC_OK) {
         status = kvc_nic_check_queues(config->nic, config->streams, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_database(scenario, diag);
     }
     if (status == KVC_OK) {
         status = check_memory(config, &scenario->workload, diag);

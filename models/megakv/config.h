@@ -11,6 +11,7 @@
 #include "models/megakv/sizes.h"
 #include "sim/base/diag.h"
 #include "sim/devices/cpu.h"
+#include "sim/devices/database.h"
 #include "sim/devices/gpu.h"
 #include "sim/devices/pcie.h"
 #include "sim/scenario.h"
@@ -24,6 +25,7 @@ struct kvc_megakv_config {
     const struct kvc_nic *nic;
     const struct kvc_pcie *pcie;
     const struct kvc_megakv_cost_profile *cost_profile;
+    const struct kvc_database *database; /* Behind the socket; NULL: none. */
 
     /* The resolved options (models/megakv/options.h). */
     double cycle_ns;

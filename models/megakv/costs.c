@@ -184,11 +184,14 @@ static double load_frac_of(const struct kvc_scenario *scenario)
     return fmin(keys / (config->index_bytes / SLOT_BYTES), 1);
 }
 
+double kvc_megakv_items_max(const struct kvc_megakv_config *config)
+{
+    return fmin(config->index_bytes / SLOT_BYTES, kvc_megakv_mean_items(config));
+}
+
 static double hit_frac_of(const struct kvc_megakv_config *config, const struct kvc_workload *workload)
 {
-    double slots = config->index_bytes / SLOT_BYTES;
-    double items = kvc_megakv_mean_items(config);
-    return kvc_megakv_cache_hit_frac(workload, config->shards * fmin(slots, items));
+    return kvc_megakv_cache_hit_frac(workload, config->shards * kvc_megakv_items_max(config));
 }
 
 static double set_job_frac_of(const struct kvc_workload *workload)

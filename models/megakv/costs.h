@@ -136,4 +136,7 @@ struct kvc_megakv_mean_costs {
 struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario *scenario,
                                                       const struct kvc_megakv_costs *costs);
 
+/* Returns the items of mean size that a socket can keep, for which there is room in slabs and index. */
+double kvc_megakv_items_max(const struct kvc_megakv_config *config);
+
 #endif

@@ -13,6 +13,7 @@
 #include "models/megakv/run.h"
 #include "models/megakv/store.h"
 #include "sim/devices/cpu.h"
+#include "sim/devices/database.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/gpu.h"
 #include "sim/devices/network.h"
@@ -41,6 +42,7 @@ static const struct kvc_model_device devices[] = {
     {&kvc_pcie_kind, "pcie3-k40c"},
     {&kvc_network_kind, "direct-cable"},
     {&kvc_megakv_cost_profile_kind, "derived-costs"},
+    {&kvc_database_kind, NULL},
     {NULL, NULL},
 };
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/forecast.h"
+#include "models/megakv/behind.h"
 #include "models/megakv/cache.h"
 #include "models/megakv/closed_form.h"
 #include "models/megakv/launch_costs.h"
@@ -53,7 +54,29 @@ static void add_stages(const struct kvc_megakv_config *config, const struct kvc_
             result, kvc_megakv_closed_names[stage].name, kvc_megakv_closed_names[stage].device,
             kvc_megakv_closed_utilization(form, config->delay, (enum kvc_megakv_closed_stage)stage));
     }
-    kvc_bottleneck_find(result);
+}
+
+/* Returns whether all requests take one way: with a database, those that ask it are not in the quantiles. */
+static bool knows_quantiles(const struct kvc_megakv_behind *behind)
+{
+    return behind->load.time_ns <= 0;
+}
+
+/* Adds the database behind the store, if there is one. */
+static void add_database(const struct kvc_megakv_behind *behind, struct kvc_result *result)
+{
+    if (behind->config.database == NULL) {
+        return;
+    }
+    kvc_result_add_stage(result, "database", "database", result->throughput_mops / behind->limit_mops);
+    if (isfinite(behind->limit_mops)) {
+        kvc_metrics_set(&result->model, "database_limit_mops", behind->limit_mops);
+    }
+    if (result->throughput_mops >= behind->limit_mops * (1 - 1e-9)) {
+        kvc_result_note(result,
+                        "the load is more than the database serves: this is the load that keeps it busy; "
+                        "hits, which do not ask it, do not wait for it");
+    }
 }
 
 /* Says when the slabs will be full, after which replaced items and evictions lower the hit ratio. */
@@ -64,6 +87,9 @@ static void add_filling(const struct kvc_megakv_costs *costs, const struct kvc_m
     double sets_per_ns = workload->set_frac * form->speed / form->share;
     double items = config->shards * kvc_megakv_mean_items(config);
     double free_items = items - workload->preload_frac * (double)workload->keys;
+    if (config->database != NULL && (double)workload->keys <= items) { /* Only what is missing is stored. */
+        return;
+    }
     if (sets_per_ns <= 0 || free_items <= 0 || workload->arrival == KVC_ARRIVAL_TRACE) {
         return;
     }
@@ -216,18 +242,24 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
                                    struct kvc_diag *diag)
 {
     (void)diag; /* The scenario was checked when it was loaded. */
-    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    struct kvc_megakv_behind behind;
     struct kvc_megakv_costs costs;
-    kvc_megakv_costs_open(&costs, scenario);
+    kvc_megakv_behind_open(&behind, scenario);
+    kvc_megakv_behind_costs(&behind, &costs);
+    scenario = &behind.scenario;
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     struct kvc_megakv_closed_form form = kvc_megakv_closed_form_of(scenario, &costs);
     struct kvc_megakv_latencies latencies = kvc_megakv_latencies_of(&form.times, config->delay);
     double p95_ns;
     kvc_megakv_latency_quantiles_ns(&latencies, p95, 1, &p95_ns);
 
-    result->throughput_mops = form.speed / form.share * 1e3;
-    result->latency_mean_us = kvc_megakv_latency_mean_ns(&latencies) / 1e3;
-    result->latency_p95_us = p95_ns / 1e3;
+    result->throughput_mops = form.speed / form.share / behind.messages * 1e3;
+    result->latency_mean_us =
+        kvc_megakv_behind_latency_ns(&behind, kvc_megakv_latency_mean_ns(&latencies), form.fill_ns) / 1e3;
+    result->latency_p95_us = knows_quantiles(&behind) ? p95_ns / 1e3 : NAN;
     add_stages(config, &form, result);
+    add_database(&behind, result);
+    kvc_bottleneck_find(result);
     add_metrics(&costs, &form, &scenario->workload, result);
     add_clock_metrics(scenario, &costs, result, form.speed);
     add_power(scenario, &costs, &form, result);
@@ -243,15 +275,22 @@ enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct 
 {
     (void)diag; /* The scenario was checked when it was loaded. */
     static const double quantiles[] = {0.999, 0.99, 0.95, 0.5};
-    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     struct kvc_megakv_costs costs;
     double value_ns[4];
-    kvc_megakv_costs_open(&costs, scenario);
+    struct kvc_megakv_behind behind;
+    kvc_megakv_behind_open(&behind, scenario);
+    kvc_megakv_behind_costs(&behind, &costs);
+    scenario = &behind.scenario;
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     struct kvc_megakv_closed_form form = kvc_megakv_closed_form_of(scenario, &costs);
     struct kvc_megakv_latencies latencies = kvc_megakv_latencies_of(&form.times, config->delay);
     kvc_megakv_latency_quantiles_ns(&latencies, quantiles, 4, value_ns);
-    out->throughput_mops = form.speed / form.share * 1e3;
-    out->latency_mean_us = kvc_megakv_latency_mean_ns(&latencies) / 1e3;
+    for (int i = 0; i < 4 && !knows_quantiles(&behind); i++) {
+        value_ns[i] = NAN;
+    }
+    out->throughput_mops = form.speed / form.share / behind.messages * 1e3;
+    out->latency_mean_us =
+        kvc_megakv_behind_latency_ns(&behind, kvc_megakv_latency_mean_ns(&latencies), form.fill_ns) / 1e3;
     out->latency_p999_us = value_ns[0] / 1e3;
     out->latency_p99_us = value_ns[1] / 1e3;
     out->latency_p95_us = value_ns[2] / 1e3;
@@ -261,6 +300,9 @@ enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct 
         kvc_forecast_add_stage(
             out, kvc_megakv_closed_names[stage].name, kvc_megakv_closed_names[stage].device,
             kvc_megakv_closed_utilization(&form, config->delay, (enum kvc_megakv_closed_stage)stage));
+    }
+    if (config->database != NULL) {
+        kvc_forecast_add_stage(out, "database", "database", out->throughput_mops / behind.limit_mops);
     }
     add_devices(scenario, &costs, &form, out);
     return KVC_OK;

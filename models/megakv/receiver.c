@@ -304,10 +304,16 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first, 
     uint32_t count = batch->count - first;
     double bytes = frame_bytes(pipeline, batch, first, &mix), arrived_ns, sum_ns,
            start_ns = frame_start_ns(pipeline, batch, first, bytes, until_ns, &arrived_ns);
-    kvc_recorder_offered(recorder, batch->sent_ns + first, count);
+    bool follows = buffer->aside != NULL && buffer->aside[first] != KVC_MEGAKV_ASIDE_NONE;
+    if (!follows) { /* Otherwise, its request is already known. */
+        kvc_recorder_offered(recorder, batch->sent_ns + first, count);
+    }
     pipeline->socket->sent_here += count;
     if (isnan(start_ns)) {
         kvc_recorder_dropped(recorder, batch->sent_ns + first, count);
+        if (follows) {
+            kvc_megakv_aside_forget(pipeline->socket->aside, buffer->aside[first]);
+        }
         batch->count = first;
         return;
     }
@@ -379,24 +385,73 @@ static bool peek(struct kvc_megakv_simulation *simulation, struct kvc_source *so
     return found;
 }
 
-/* Receives in open and closed loops. The NIC spreads frames over the queues by a hash of the connection
- * (RSS), and frames in memory are dealt at random, both regardless of the queues' load. */
-static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
+/* Sends the updates of a frame to the database, and the rest to the receiver. */
+static void receive_rest(struct kvc_megakv_pipeline *pipeline, uint32_t first, double until_ns)
+{
+    struct kvc_megakv_buffer *buffer = pipeline->filling;
+    struct kvc_recorder *recorder = &pipeline->socket->simulation->replica.recorder;
+    const struct kvc_batch *batch = buffer->batch;
+    for (uint32_t i = first; i < batch->count; i++) {
+        if (kvc_cache_aside_updates((enum kvc_op)batch->op[i])) {
+            kvc_recorder_offered(recorder, batch->sent_ns + i, 1);
+        }
+    }
+    kvc_megakv_aside_take_updates(pipeline->socket->aside, buffer, first, pipeline->number);
+    if (batch->count > first) {
+        receive_frame(pipeline, first, until_ns);
+    }
+}
+
+/* Receives the next frame that clients send by `by_ns`, in open and closed loops, before a swap at until_ns.
+ * Returns false if there is none. The NIC spreads frames over the queues by a hash of the connection (RSS),
+ * and frames in memory are dealt at random, both regardless of the queues' load. */
+static bool receive_next(struct kvc_megakv_socket *socket, double by_ns, double until_ns)
 {
     struct kvc_source *source = socket->simulation->replica.source;
     uint32_t connection;
-    while (peek(socket->simulation, source, socket->number, until_ns, &connection)) {
-        bool network = socket->simulation->config->feed == KVC_MEGAKV_NETWORK;
-        uint32_t queue = network ? kvc_rss_queue(socket->rss, connection)
-                                 : kvc_rng_below(&socket->spread, socket->simulation->streams);
-        struct kvc_megakv_pipeline *pipeline = &socket->pipelines[queue];
-        uint32_t first = pipeline->filling->batch->count;
-        /* A core that the receivers share with the index is about to run a launch. */
-        if ((socket->simulation->shared && pipeline->receive_core->free_ns >= until_ns) ||
-            drain(socket, until_ns, pipeline->filling->batch) == 0) {
+    if (!peek(socket->simulation, source, socket->number, by_ns, &connection)) {
+        return false;
+    }
+    bool network = socket->simulation->config->feed == KVC_MEGAKV_NETWORK;
+    uint32_t queue = network ? kvc_rss_queue(socket->rss, connection)
+                             : kvc_rng_below(&socket->spread, socket->simulation->streams);
+    struct kvc_megakv_pipeline *pipeline = &socket->pipelines[queue];
+    uint32_t first = pipeline->filling->batch->count;
+    /* A core that the receivers share with the index is about to run a launch. */
+    if ((socket->simulation->shared && pipeline->receive_core->free_ns >= until_ns) ||
+        drain(socket, by_ns, pipeline->filling->batch) == 0) {
+        return false;
+    }
+    if (socket->aside != NULL) {
+        receive_rest(pipeline, first, until_ns);
+    } else {
+        receive_frame(pipeline, first, until_ns);
+    }
+    return true;
+}
+
+/* Receives frames of the clients and what follows the answers of a database, in the order in which they
+ * leave.
+ */
+static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
+{
+    for (;;) {
+        double event_ns = socket->aside != NULL ? kvc_events_next_ns(&socket->aside->events) : INFINITY;
+        double time_ns;
+        if (receive_next(socket, fmin(event_ns, until_ns), until_ns)) {
+            continue;
+        }
+        if (event_ns > until_ns) {
             return;
         }
-        receive_frame(pipeline, first, until_ns);
+        uint32_t number = kvc_megakv_aside_handle(socket->aside, &time_ns);
+        if (number != KVC_MEGAKV_ASIDE_NONE) {
+            struct kvc_megakv_pipeline *pipeline =
+                &socket->pipelines[kvc_megakv_aside_pipeline(socket->aside, number)];
+            uint32_t first = pipeline->filling->batch->count;
+            kvc_megakv_aside_put(socket->aside, number, time_ns, pipeline->filling);
+            receive_frame(pipeline, first, until_ns);
+        }
     }
 }
 
@@ -495,6 +550,16 @@ void kvc_megakv_receivers_main(void *data)
     }
 }
 
+/* Hands what the database has done since the last swap to its actor. */
+static void post_queries(struct kvc_megakv_socket *socket, double now_ns, double span_ns)
+{
+    struct kvc_megakv_aside *aside = socket->aside;
+    double busy_ns = kvc_database_engine_busy_ns(&aside->database), done_ns = busy_ns - aside->posted_ns;
+    aside->posted_ns = busy_ns;
+    kvc_recorder_busy(&socket->simulation->replica.recorder, KVC_MEGAKV_DATABASE, now_ns - done_ns, now_ns);
+    post(&socket->queried, done_ns, 0, span_ns);
+}
+
 /* Turns the work of the receivers since the last swap into activities. */
 static void post_work(struct kvc_megakv_socket *socket, double now_ns)
 {
@@ -519,6 +584,9 @@ static void post_work(struct kvc_megakv_socket *socket, double now_ns)
     }
     post(&socket->memory, kvc_dram_channel_ns(simulation->config->dram, &socket->received_load),
          simulation->config->feed == KVC_MEGAKV_NETWORK ? socket->received_bytes : 0, span_ns);
+    if (socket->aside != NULL) {
+        post_queries(socket, now_ns, span_ns);
+    }
     socket->received_load = (struct kvc_dram_load){0};
     socket->received_bytes = 0;
     socket->swapped_ns = now_ns;
@@ -559,6 +627,10 @@ static void move_rows(struct kvc_megakv_buffer *from, struct kvc_megakv_buffer *
     memcpy(to->received_ns, from->received_ns + first, count * sizeof(*from->received_ns));
     memcpy(to->location, from->location + first, count * sizeof(*from->location));
     memcpy(to->sampled, from->sampled + first, count * sizeof(*from->sampled));
+    if (from->aside != NULL) {
+        memcpy(to->aside, from->aside + first, count * sizeof(*from->aside));
+        memcpy(to->connection, from->connection + first, count * sizeof(*from->connection));
+    }
     a->count = first;
     b->count = count;
     from->gets -= gets;

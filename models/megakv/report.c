@@ -67,6 +67,9 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
     if (network) {
         add_stage(simulation, "tx", "nic", 1u << KVC_MEGAKV_TX, gpus, NAN, result);
     }
+    if (simulation->config->database != NULL) {
+        add_stage(simulation, "database", "database", 1u << KVC_MEGAKV_DATABASE, gpus, NAN, result);
+    }
     kvc_metrics_set(&result->model, "batching_mean_us", simulation->batch_sum_ns / batched / 1e3);
     kvc_metrics_set(&result->model, "stream_search_utilization_frac",
                     busy_ns[KVC_MEGAKV_SEARCH] / streams / measured_ns);
@@ -88,14 +91,14 @@ static void report_launches(const struct kvc_megakv_launches *launches, const ch
 /* Reports whether the cycle was kept, and how long it really was. */
 static void report_cycle(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
-    const struct kvc_scenario *scenario = simulation->scenario;
+    const struct kvc_scenario *scenario = &simulation->behind.scenario;
     struct kvc_megakv_fit fit = kvc_megakv_fit_of(&simulation->costs, simulation->config->clock);
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     double launches = (double)simulation->launches, sockets = simulation->socket_count;
     double span_ns = simulation->last_launch_ns - simulation->first_launch_ns;
     double effective_ns = launches > sockets ? span_ns / (launches / sockets - 1) : NAN;
     double late_frac = launches > 0 ? (double)simulation->late_launches / launches : 0;
-    double speed = result->throughput_mops / 1e3 / sockets;
+    double speed = result->throughput_mops * simulation->behind.messages / 1e3 / sockets;
     double needed_ns = kvc_megakv_cycle_min_ns(&fit, &load, speed);
     kvc_metrics_set(&result->model, "cycle_us", simulation->config->cycle_ns / 1e3);
     kvc_metrics_set(&result->model, "cycle_effective_us", effective_ns / 1e3);
@@ -235,12 +238,24 @@ static void sample_events(struct kvc_megakv_simulation *simulation,
     kvc_recorder_sample(&simulation->replica.recorder, ratio, sizeof(ratio) / sizeof(*ratio));
 }
 
+static void count_queries(const struct kvc_megakv_simulation *simulation, uint64_t *queries,
+                          uint64_t *updates)
+{
+    *queries = *updates = 0;
+    for (uint32_t i = 0; i < simulation->socket_count && simulation->config->database != NULL; i++) {
+        *queries += simulation->sockets[i].aside->database.reads;
+        *updates += simulation->sockets[i].aside->database.writes;
+    }
+}
+
 void kvc_megakv_count(void *data, bool begins)
 {
     struct kvc_megakv_simulation *simulation = data;
     struct kvc_megakv_counters *counters = begins ? &simulation->first_counters : &simulation->last_counters;
     struct kvc_ratio ratio[RATIOS_MAX];
     *counters = counters_of(simulation->store);
+    count_queries(simulation, begins ? &simulation->first_queries : &simulation->last_queries,
+                  begins ? &simulation->first_updates : &simulation->last_updates);
     const struct kvc_recorder *recorder = &simulation->replica.recorder;
     double last_ns =
         recorder->until_ns - recorder->window_ns / 2; /* The engine's clock is off by rounding. */
@@ -289,6 +304,9 @@ static void note_filling(const struct kvc_megakv_simulation *simulation, struct 
            rate = (double)simulation->store->sampling.rate;
     double room = config->shards * kvc_megakv_mean_items(config);
     double free_items = room - (double)last->items * rate;
+    if (config->database != NULL && (double)simulation->scenario->workload.keys <= room) {
+        return; /* Only what is missing is stored. */
+    }
     if (last->evicted > first->evicted || added <= 0 || free_items <= 0) {
         return;
     }
@@ -337,6 +355,12 @@ void kvc_megakv_report(struct kvc_megakv_simulation *simulation, struct kvc_resu
                         simulation->write_latency_sum_ns / (double)simulation->written / 1e3);
     }
 
+    if (simulation->config->database != NULL) {
+        kvc_metrics_set(&result->model, "database_queries",
+                        (double)(simulation->last_queries - simulation->first_queries));
+        kvc_metrics_set(&result->model, "database_updates",
+                        (double)(simulation->last_updates - simulation->first_updates));
+    }
     note_filling(simulation, result);
     note_lost_keys(simulation, result);
     if (result->dropped > 0) {

@@ -163,12 +163,27 @@ static void speed_network(struct kvc_scenario *scenario, double factor)
     kvc_network_speed_up(kvc_node_device(&scenario->node, &kvc_network_kind), factor);
 }
 
+static bool has_database(const struct kvc_scenario *scenario)
+{
+    return kvc_megakv_config_of(scenario)->database != NULL;
+}
+
+static void speed_database(struct kvc_scenario *scenario, double factor)
+{
+    kvc_database_speed_up(kvc_node_device(&scenario->node, &kvc_database_kind), factor);
+}
+
 const struct kvc_model_resource kvc_megakv_resources[] = {
     {.name = "cpu", .device = "cpu", .stages = {"receive", "send", "index"}, .speed_up = speed_cpu},
     {.name = "dram", .device = "dram", .stages = {"receive", "send"}, .speed_up = speed_dram},
     {.name = "gpu", .device = "gpu", .stages = {"index"}, .used = on_gpu, .speed_up = speed_gpu},
     {.name = "pcie", .device = "pcie", .stages = {"index"}, .used = on_gpu, .speed_up = speed_pcie},
     {.name = "nic", .device = "nic", .stages = {"rx", "tx"}, .used = on_network, .speed_up = speed_nic},
+    {.name = "database",
+     .device = "database",
+     .stages = {"database"},
+     .used = has_database,
+     .speed_up = speed_database},
     {.name = "network", .device = "network", .used = has_network, .speed_up = speed_network},
     {.name = NULL},
 };

@@ -29,7 +29,7 @@ void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double no
 }
 
 static void open_buffer(struct kvc_megakv_buffer *buffer, uint32_t rows, uint32_t key_stride,
-                        uint32_t streams)
+                        uint32_t streams, bool database)
 {
     buffer->batch = kvc_batch_create(rows, key_stride);
     if (buffer->batch == NULL) {
@@ -41,6 +41,8 @@ static void open_buffer(struct kvc_megakv_buffer *buffer, uint32_t rows, uint32_
     buffer->done_ns = kvc_array_of(rows, sizeof(*buffer->done_ns));
     buffer->outcome = kvc_array_of(rows, sizeof(*buffer->outcome));
     buffer->launched_gets = kvc_array_of(streams, sizeof(*buffer->launched_gets));
+    buffer->aside = database ? kvc_array_of(rows, sizeof(*buffer->aside)) : NULL;
+    buffer->connection = database ? kvc_array_of(rows, sizeof(*buffer->connection)) : NULL;
 }
 
 static void close_buffer(struct kvc_megakv_buffer *buffer)
@@ -52,6 +54,8 @@ static void close_buffer(struct kvc_megakv_buffer *buffer)
     free(buffer->done_ns);
     free(buffer->outcome);
     free(buffer->launched_gets);
+    free(buffer->aside);
+    free(buffer->connection);
 }
 
 /* Returns the slowness of a sender. The first sender has the slowest core; the others share the rest, so
@@ -97,7 +101,8 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->socket = socket;
     pipeline->number = number;
     for (uint32_t i = 0; i < buffers; i++) {
-        open_buffer(&pipeline->buffers[i], buffer_rows(simulation->config), key_stride, simulation->streams);
+        open_buffer(&pipeline->buffers[i], buffer_rows(simulation->config), key_stride, simulation->streams,
+                    simulation->config->database != NULL);
         pipeline->free_stack[i] = &pipeline->buffers[buffers - 1 - i];
     }
     pipeline->filling = pipeline->free_stack[buffers - 1];
@@ -140,6 +145,19 @@ static void close_pipeline(struct kvc_megakv_pipeline *pipeline)
     free(pipeline->started_ns);
 }
 
+/* Opens the database behind a socket, if there is one. */
+static void open_aside(struct kvc_megakv_socket *socket, uint32_t key_stride)
+{
+    const struct kvc_megakv_simulation *simulation = socket->simulation;
+    if (simulation->config->database == NULL) {
+        return;
+    }
+    socket->aside = kvc_array_of(1, sizeof(*socket->aside));
+    kvc_megakv_aside_open(socket->aside, simulation->config->database, simulation->replica.source, key_stride,
+                          simulation->replica.context->seed, socket->number);
+    open_share(&socket->queried, socket->device.database, KVC_SOCKET_NONE, KVC_SOCKET_NONE);
+}
+
 static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t number, uint32_t key_stride)
 {
     uint64_t seed = simulation->replica.context->seed;
@@ -165,6 +183,7 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     socket->port_free_ns = kvc_array_of(simulation->config->nic->ports, sizeof(*socket->port_free_ns));
     open_stream(&socket->insert_stream, socket, NULL);
     open_share(&socket->memory, socket->device.dram, socket->device.clients, socket->device.dram);
+    open_aside(socket, key_stride);
     if (simulation->shared) {
         socket->send_cores = kvc_array_of(simulation->config->cpu->cores - 1, sizeof(*socket->send_cores));
     }
@@ -193,6 +212,11 @@ static void close_socket(struct kvc_megakv_socket *socket)
     kvc_gate_free(socket->copy_in);
     kvc_gate_free(socket->copy_out);
     kvc_gate_free(socket->memory.gate);
+    if (socket->aside != NULL) {
+        kvc_megakv_aside_close(socket->aside);
+        kvc_gate_free(socket->queried.gate);
+    }
+    free(socket->aside);
     free(socket->port_free_ns);
     kvc_rss_close(socket->rss);
     free(socket->send_cores);
@@ -208,7 +232,12 @@ static void settle(struct kvc_megakv_simulation *simulation, const struct kvc_ru
     simulation->config = kvc_megakv_config_of(scenario);
     simulation->streams = simulation->config->streams;
     simulation->socket_count = simulation->config->shards;
-    simulation->costs = kvc_megakv_costs_of(scenario);
+    kvc_megakv_behind_open(&simulation->behind, scenario);
+    if (simulation->config->database != NULL) {
+        kvc_megakv_behind_costs(&simulation->behind, &simulation->costs);
+    } else {
+        simulation->costs = kvc_megakv_costs_of(scenario);
+    }
     simulation->shared = simulation->config->threads == KVC_MEGAKV_SHARED_THREADS;
     simulation->on_thread = simulation->config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
     const struct kvc_nic *nic = simulation->config->nic;
@@ -263,6 +292,9 @@ static bool drained(const void *data)
     const struct kvc_megakv_simulation *simulation = data;
     for (uint32_t s = 0; s < simulation->socket_count; s++) {
         const struct kvc_megakv_socket *socket = &simulation->sockets[s];
+        if (socket->aside != NULL && socket->aside->free_count < socket->aside->requests) {
+            return false; /* Requests are at the database. */
+        }
         for (uint32_t p = 0; p < simulation->streams; p++) {
             const struct kvc_megakv_pipeline *pipeline = &socket->pipelines[p];
             for (uint32_t b = 0; b < simulation->config->buffers; b++) {
@@ -280,6 +312,9 @@ static void spawn_socket(struct kvc_megakv_socket *socket)
     const struct kvc_megakv_simulation *simulation = socket->simulation;
     kvc_engine_spawn("scheduler", kvc_megakv_scheduler_main, socket);
     kvc_engine_spawn("memory", kvc_megakv_share_main, &socket->memory);
+    if (socket->aside != NULL) {
+        kvc_engine_spawn("database", kvc_megakv_share_main, &socket->queried);
+    }
     if (!simulation->shared) {
         kvc_engine_spawn("receivers", kvc_megakv_receivers_main, socket);
     }

@@ -332,24 +332,24 @@ static uint32_t timed_rows(const struct kvc_megakv_simulation *simulation,
     return timed;
 }
 
-/* Adds up how long requests stayed in each stage, for batches that lie entirely within the measured time. */
-static void record_stays(struct kvc_megakv_simulation *simulation, const struct kvc_megakv_buffer *buffer,
-                         double timed_sum_ns, uint32_t timed)
+/* Adds up how long requests stayed in each stage, for batches that lie entirely within the measured time.
+ * Returns whether this one does, and sets *latency_sum_ns to the sum over its rows. */
+static bool record_stays(struct kvc_megakv_simulation *simulation, const struct kvc_megakv_buffer *buffer,
+                         double *latency_sum_ns)
 {
     const struct kvc_batch *batch = buffer->batch;
     const struct kvc_recorder *recorder = &simulation->replica.recorder;
     uint32_t count = batch->count;
     if (simulation->done_ns[0] < recorder->from_ns || simulation->done_ns[count - 1] >= recorder->until_ns) {
-        return;
+        return false;
     }
-    double done_sum_ns = 0,
-           latency_sum_ns = kvc_recorder_sum(batch->sent_ns, simulation->done_ns, count, &done_sum_ns);
+    double done_sum_ns = 0;
+    *latency_sum_ns = kvc_recorder_sum(batch->sent_ns, simulation->done_ns, count, &done_sum_ns);
     simulation->batched += count;
     simulation->batch_sum_ns += count * buffer->launched_ns - buffer->received_sum_ns;
     simulation->gpu_sum_ns += count * (buffer->searched_ns - buffer->launched_ns);
     simulation->send_sum_ns += done_sum_ns - count * buffer->searched_ns;
-    simulation->written += count - timed;
-    simulation->write_latency_sum_ns += latency_sum_ns - timed_sum_ns;
+    return true;
 }
 
 /* Notes how many of the GETs of a batch found their key, measured or not. */
@@ -389,7 +389,60 @@ static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv
     simulation->misses += last - first - hits - writes;
     simulation->writes += writes;
     simulation->sets += sets;
-    record_stays(simulation, buffer, timed_sum_ns, timed);
+    double latency_sum_ns;
+    if (record_stays(simulation, buffer, &latency_sum_ns)) {
+        simulation->written += batch->count - timed;
+        simulation->write_latency_sum_ns += latency_sum_ns - timed_sum_ns;
+    }
+}
+
+/* Records the requests that end with a row of this buffer, behind which there is a database. */
+static void record_ended(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
+                         double now_ns)
+{
+    struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
+    const struct kvc_batch *batch = buffer->batch;
+    bool times_all = simulation->scenario->workload.get_frac <= 0;
+    double *sent_ns = simulation->column_a, *done_ns = simulation->column_b, rows_sum_ns, unused_ns = 0;
+    uint32_t ended = 0, timed = 0, first, last, *rows = simulation->rows;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        if (buffer->aside[i] != KVC_MEGAKV_ASIDE_GOES_ON) {
+            rows[ended] = i;
+            sent_ns[ended] = batch->sent_ns[i];
+            done_ns[ended++] = simulation->done_ns[i];
+        }
+    }
+    note_lookups(simulation, batch->count, now_ns);
+    pipeline->socket->served_here += batch->count;
+    bool within = record_stays(simulation, buffer, &rows_sum_ns);
+    if (ended == 0) {
+        return;
+    }
+    double all_sum_ns = kvc_recorder_sum(sent_ns, done_ns, ended, &unused_ns);
+    kvc_recorder_completions(&simulation->replica.recorder, now_ns, done_ns, ended, &first, &last);
+    for (uint32_t i = 0; i < ended; i++) {
+        uint32_t state = buffer->aside[rows[i]];
+        bool filled = state == KVC_MEGAKV_ASIDE_FILLED, updated = state == KVC_MEGAKV_ASIDE_UPDATED;
+        bool hit = batch->op[rows[i]] == KVC_OP_GET;
+        if (i >= first && i < last) {
+            simulation->completed++;
+            simulation->hits += hit;
+            simulation->misses += filled;
+            simulation->writes += !hit && !filled;
+            simulation->sets += updated;
+        }
+        if (hit || filled || times_all) {
+            sent_ns[timed] = sent_ns[i];
+            done_ns[timed++] = done_ns[i];
+        }
+    }
+    double timed_sum_ns =
+        kvc_recorder_latencies(&simulation->replica.recorder, now_ns, sent_ns, done_ns, timed);
+    kvc_policy_latencies(&simulation->replica.policy, pipeline->socket->number, sent_ns, done_ns, timed);
+    if (within) {
+        simulation->written += ended - timed;
+        simulation->write_latency_sum_ns += all_sum_ns - timed_sum_ns;
+    }
 }
 
 /* Makes the times of all rows longer by the factor `stretch`, except for the way of a response to the client.
@@ -455,13 +508,22 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
         stretch_rows(simulation, count, now_ns, pipeline->stretch);
         kvc_source_complete(simulation->replica.source, batch->client, simulation->done_ns, count);
     }
+    if (socket->aside != NULL) { /* Likewise: what misses goes on before the batch ends. */
+        stretch_rows(simulation, count, now_ns, pipeline->stretch);
+        kvc_megakv_aside_answer(socket->aside, buffer, buffer->outcome, simulation->done_ns,
+                                pipeline->number);
+    }
     double end_ns = work(pipeline, &taken, alone_ns);
     pipeline->stretch = alone_ns > 0 ? fmax((end_ns - now_ns) / alone_ns, 1) : 1;
     /* Other senders have used the scratch memory meanwhile. */
     memcpy(simulation->done_ns, buffer->done_ns, bytes);
     memcpy(simulation->read_result, buffer->outcome, count);
     stretch_rows(simulation, count, now_ns, pipeline->stretch);
-    record(pipeline, buffer, end_ns);
+    if (socket->aside != NULL) {
+        record_ended(pipeline, buffer, end_ns);
+    } else {
+        record(pipeline, buffer, end_ns);
+    }
     double own_ns = simulation->shared ? buffer->gets * pace_ns : end_ns - now_ns;
     socket->send_busy_ns += own_ns;
     kvc_recorder_busy(&simulation->replica.recorder, KVC_MEGAKV_SEND, end_ns - own_ns, end_ns);

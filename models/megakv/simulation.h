@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/megakv/aside.h"
+#include "models/megakv/behind.h"
 #include "models/megakv/config.h"
 #include "models/megakv/costs.h"
 #include "models/megakv/launch_costs.h"
@@ -40,6 +42,7 @@ enum kvc_megakv_stage {
     KVC_MEGAKV_INSERT,
     KVC_MEGAKV_SEND,
     KVC_MEGAKV_TX,
+    KVC_MEGAKV_DATABASE,
     KVC_MEGAKV_STAGES,
 };
 
@@ -51,6 +54,8 @@ struct kvc_megakv_buffer {
     bool *sampled;           /* By row: whether it runs through the real data structures. */
     double *done_ns;         /* By row: when the response reaches the client if nothing else is busy [ns]. */
     uint8_t *outcome;        /* By row: enum kvc_megakv_outcome. */
+    uint32_t *aside;         /* With a database, by row: see models/megakv/aside.h. */
+    uint32_t *connection;    /* With a database, by row: connection of the client. */
     double received_sum_ns;  /* Sum of received_ns over all rows [ns]. */
     double launched_ns;      /* When the scheduler launched its search [ns]. */
     double searched_ns;      /* When the search ended [ns]. */
@@ -185,6 +190,8 @@ struct kvc_megakv_socket {
     uint64_t served_here;                            /* Those of them that were answered. */
     double receive_busy_ns, send_busy_ns;            /* Busy times of all receivers and senders [ns]. */
     struct kvc_megakv_manager manager;               /* Chooses its clocks, if the scenario says so. */
+    struct kvc_megakv_aside *aside;                  /* The database behind it; NULL: none. */
+    struct kvc_megakv_share queried;                 /* What requests take of it. */
     double *port_free_ns;               /* By port: when the wire from the clients becomes idle [ns]. */
     double swapped_ns;                  /* When the buffers were last swapped [ns]. */
     struct kvc_megakv_core first_core;  /* threads = "shared": scheduler and receivers. */
@@ -218,6 +225,7 @@ struct kvc_megakv_counters {
 struct kvc_megakv_simulation {
     const struct kvc_scenario *scenario;
     const struct kvc_megakv_config *config;
+    struct kvc_megakv_behind behind; /* What the store is asked for on average. */
     struct kvc_megakv_costs costs;
     struct kvc_megakv_store *store;
     struct kvc_platform *platform;
@@ -243,6 +251,9 @@ struct kvc_megakv_simulation {
 
     /* The real structures' counters when the measured time began and when it ended. */
     struct kvc_megakv_counters first_counters, last_counters;
+
+    /* Queries and updates of the databases when the measured time began and when it ended. */
+    uint64_t first_queries, first_updates, last_queries, last_updates;
 
     /* Counts within the measured time. */
     uint64_t launches, late_launches; /* Swaps, and those that came late. */

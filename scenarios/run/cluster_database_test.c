@@ -10,6 +10,7 @@
 #define OWNED "kind = 'mica', log = '1MiB', buckets = 1024"
 #define LOCKED "kind = 'memcached', entries = 6e4"
 #define PIPELINED "kind = 'fpga_memcached', entries = 65536"
+#define ON_GPU "kind = 'megakv', cycle = '100us', index = '1MiB'"
 #define ON_SSD "kind = 'fatcache', entries = 6e4, disk = '64MiB'"
 
 /* So slow that queries tell, and so fast that no queue of them grows long. */
@@ -47,9 +48,10 @@ Test(cluster_database, moved_keys_come_back_only_through_the_database, .timeout 
 {
     static const char joins[] = "changes = { { at = '0ms', join = 1 } }",
                       fails[] = "changes = { { at = '0ms', fail = 1, detect = '1ms' } }";
-    const char *systems[] = {OWNED, OWNED, LOCKED, PIPELINED}, *changes[] = {joins, fails, joins, fails};
+    const char *systems[] = {OWNED, OWNED, LOCKED, PIPELINED, ON_GPU},
+               *changes[] = {joins, fails, joins, fails, fails};
     char cluster[200];
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         const char *system = systems[i];
         snprintf(cluster, sizeof(cluster), PER_NODE "%s", changes[i]);
         double with = missed_late(system, DATABASE, cluster, 50),
@@ -62,8 +64,8 @@ Test(cluster_database, moved_keys_come_back_only_through_the_database, .timeout 
 
 Test(cluster_database, every_miss_is_a_query_of_its_node)
 {
-    const char *systems[] = {OWNED, LOCKED, PIPELINED};
-    for (int i = 0; i < 3; i++) {
+    const char *systems[] = {OWNED, LOCKED, PIPELINED, ON_GPU};
+    for (int i = 0; i < 4; i++) {
         struct kvc_outcome *run =
             read_for(systems[i], DATABASE, PER_NODE "changes = { { at = '10ms', join = 1 } }", 50);
         double queries = kvc_laws_value(run, "database_queries"), misses = (double)run->result.misses;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "sim/devices/cpu.h"
+#include "sim/devices/database.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/gpu.h"
 #include "sim/devices/nic.h"
@@ -116,7 +117,7 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
     const struct kvc_gpu *gpu = kvc_gpu_of(node);
     const struct kvc_nic *nic = kvc_nic_of(node);
     const struct kvc_pcie *pcie = kvc_pcie_of(node);
-    struct kvc_socket socket = {KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE,
+    struct kvc_socket socket = {KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE,
                                 KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE};
     if (cpu != NULL) {
         socket.cpu = add_cpu(&place, node, cpu, use.cpu_polls);
@@ -162,6 +163,9 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
         if (copies) {
             add_peer_route(&place, &socket, rx, pcie_down, root);
         }
+    }
+    if (kvc_database_of(node) != NULL) {
+        socket.database = add_end(&place, "database", "database");
     }
     return socket;
 }

@@ -26,12 +26,13 @@ enum { KVC_SOCKET_NONE = -1 /**< The number of a device that the node lacks. */ 
 
 /** Numbers of a socket's hosts in the platform. */
 struct kvc_socket {
-    int32_t cpu;     /**< The cores. */
-    int32_t dram;    /**< The memory; its speed is the number of its channels. */
-    int32_t gpu;     /**< The multiprocessors of the GPU. */
-    int32_t copy;    /**< The copy engines of the GPU, where its transfers end. */
-    int32_t clients; /**< The other end of the network card's ports. */
-    int32_t nic_rx;  /**< The link from the clients; the number of a link, not of a host. */
+    int32_t cpu;      /**< The cores. */
+    int32_t dram;     /**< The memory; its speed is the number of its channels. */
+    int32_t gpu;      /**< The multiprocessors of the GPU. */
+    int32_t copy;     /**< The copy engines of the GPU, where its transfers end. */
+    int32_t clients;  /**< The other end of the network card's ports. */
+    int32_t nic_rx;   /**< The link from the clients; the number of a link, not of a host. */
+    int32_t database; /**< The database behind the socket, if its store asks one there. */
 };
 
 /** How a store uses a socket. All zero is a store that sleeps when it has nothing to do. */

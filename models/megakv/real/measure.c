@@ -22,6 +22,10 @@ enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, st
             "found %u sockets in the cluster; a measurement allows one: node.sockets = 1, cluster.nodes = 1",
             config->shards);
     }
+    if (config->database != NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "node.database: found a database; a measurement allows none");
+    }
     if (config->feed != KVC_MEGAKV_MEMORY) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
