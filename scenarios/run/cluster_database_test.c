@@ -44,7 +44,7 @@ static double missed_late(const char *system, const char *node, const char *clus
     return misses / gets;
 }
 
-Test(cluster_database, moved_keys_come_back_only_through_the_database, .timeout = 60)
+Test(cluster_database, moved_keys_come_back_only_through_the_database)
 {
     static const char joins[] = "changes = { { at = '0ms', join = 1 } }",
                       fails[] = "changes = { { at = '0ms', fail = 1, detect = '1ms' } }";
@@ -95,7 +95,7 @@ static struct kvc_outcome *saturate(const char *system, int nodes, bool predict)
         predict);
 }
 
-Test(cluster_database, nodes_have_the_capacity_of_their_own_databases, .timeout = 60)
+Test(cluster_database, nodes_have_the_capacity_of_their_own_databases)
 {
     const char *systems[] = {OWNED, LOCKED, PIPELINED, ON_SSD};
     for (int i = 0; i < 4; i++) {

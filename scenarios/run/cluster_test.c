@@ -94,7 +94,7 @@ static bool has_device(const struct kvc_result *result, const char *name)
     return at < result->device_count;
 }
 
-Test(cluster, simulated_apart_is_as_good_as_together, .timeout = 120)
+Test(cluster, simulated_apart_is_as_good_as_together)
 {
     static const char *const names[] = {"throughput_mops", "latency_mean_us", "latency_p50_us",
                                         "latency_p99_us", "hit_frac"};

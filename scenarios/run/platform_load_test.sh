@@ -10,14 +10,14 @@ trap 'rm -rf "$folder"' EXIT
 
 found=0
 for scenario in scenarios/examples/*.lua; do
-    duration=1ms
+    duration=(--set run.duration=1ms)
     if grep -qE 'changes|policy = ' "$scenario"; then # They lie within the duration that the scenario states.
-        duration=25ms
+        duration=()
     fi
     sampled=(--set run.functional=sampled --set run.sample_memory=1MiB)
     "$kvcast" check "$scenario" "${sampled[@]}" >/dev/null 2>&1 || sampled=() # A store that is always simulated in full.
     "$kvcast" run "$scenario" "${sampled[@]}" --set run.warmup=1ms \
-        --set run.duration=$duration --set run.replicas=1 --quiet --out "$folder" >"$folder/said" || { cat "$folder/said"; exit 1; }
+        "${duration[@]}" --set run.replicas=1 --quiet --out "$folder" >"$folder/said" || { cat "$folder/said"; exit 1; }
     mapfile -t devices < <(sed -n '/^  "devices": \[/,/^  \]/s/.*"name": "\([^"]*\)".*/\1/p' "$folder/result.json")
     if grep -q '^  "cluster": {' "$folder/result.json"; then # Of nodes simulated one by one, the platform is that of the first.
         mapfile -t devices < <(printf '%s\n' "${devices[@]}" | grep '^node0\.')
