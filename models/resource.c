@@ -31,14 +31,27 @@ const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario
     return NULL;
 }
 
+/* Makes options and devices, which are those of the original, a copy's own. */
+static void own_machine(const struct kvc_model *model, void **options, struct kvc_node *node)
+{
+    if (*options != NULL) {
+        *options = copy_of(*options, model->options->size);
+    }
+    for (struct kvc_device *device = node->device; device->kind != NULL; device++) {
+        device->values = copy_of(device->values, device->kind->options->size);
+    }
+}
+
 struct kvc_scenario *kvc_scenario_copy(const struct kvc_scenario *scenario)
 {
     struct kvc_scenario *copy = copy_of(scenario, sizeof(*scenario));
-    if (scenario->options != NULL) {
-        copy->options = copy_of(scenario->options, scenario->model->options->size);
+    struct kvc_cluster *cluster = &copy->cluster;
+    own_machine(copy->model, &copy->options, &copy->node);
+    if (cluster->member_count > 0) {
+        cluster->member = copy_of(cluster->member, cluster->member_count * sizeof(*cluster->member));
     }
-    for (struct kvc_device *device = copy->node.device; device->kind != NULL; device++) {
-        device->values = copy_of(device->values, device->kind->options->size);
+    for (uint32_t i = 0; i < cluster->member_count; i++) {
+        own_machine(copy->model, &cluster->member[i].options, &cluster->member[i].node);
     }
     copy->config = NULL; /* The original's. */
     return copy;
@@ -52,6 +65,13 @@ void kvc_scenario_free_copy(struct kvc_scenario *scenario)
     kvc_scenario_unresolve(scenario);
     kvc_node_free(&scenario->node);
     free(scenario->options);
+    for (uint32_t i = 0; i < scenario->cluster.member_count; i++) {
+        kvc_node_free(&scenario->cluster.member[i].node);
+        free(scenario->cluster.member[i].options);
+    }
+    if (scenario->cluster.member_count > 0) {
+        free(scenario->cluster.member);
+    }
     free(scenario);
 }
 

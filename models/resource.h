@@ -35,7 +35,8 @@ bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struc
 const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,
                                                        const char *device);
 
-/* Returns a copy of a scenario with its own options and devices, which is not resolved yet. */
+/* Returns a copy of a scenario with its own options, devices and members of the cluster, which is not
+ * resolved yet. */
 struct kvc_scenario *kvc_scenario_copy(const struct kvc_scenario *scenario);
 
 /* Frees such a copy, with its configuration. NULL is allowed. */

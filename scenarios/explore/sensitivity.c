@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cluster.h"
 #include "models/forecast.h"
 #include "models/model.h"
 #include "scenarios/explore/sensitivity_internal.h"
@@ -85,30 +84,46 @@ static void count_kinds(struct kvc_sensitivity *found)
     }
 }
 
-enum kvc_status kvc_sensitivity_check(const struct kvc_scenario *scenario, bool by_runs,
-                                      struct kvc_diag *diag)
+/* Tells the user which numbers of the members of a cluster are not varied. */
+static void note_what_stays(const struct kvc_hardware_values *values, struct kvc_result *result)
+{
+    const struct kvc_cluster *cluster = &values->scenario->cluster;
+    for (uint32_t member = 0; member < cluster->member_count; member++) {
+        const char *first = NULL;
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < values->parameter_count; i++) {
+            if (kvc_hardware_values_stays(values, &values->parameter[i], member)) {
+                first = first != NULL ? first : values->parameter[i].path;
+                count++;
+            }
+        }
+        if (count > 0) {
+            kvc_result_note(result,
+                            "sensitivity: %u parameters, such as %s, are lists of another length in member "
+                            "\"%.40s\" and are varied in the other nodes only",
+                            count, first, cluster->member[member].name);
+        }
+    }
+}
+
+enum kvc_status kvc_sensitivity_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     struct kvc_forecast forecast;
-    if (by_runs && kvc_cluster_is_apart(scenario)) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "--sensitivity: found nodes that are simulated apart, which have no paired runs; use kvcast "
-            "predict, or cluster.simulate = \"together\"");
-    }
     return kvc_scenario_forecast(scenario, &forecast, diag);
 }
 
 enum kvc_status kvc_sensitivity_find(const struct kvc_loaded *loaded, const struct kvc_run_options *options,
-                                     const struct kvc_outcome *outcome, struct kvc_sensitivity **out,
+                                     struct kvc_outcome *outcome, struct kvc_sensitivity **out,
                                      struct kvc_diag *diag)
 {
     *out = NULL;
-    enum kvc_status status = kvc_sensitivity_check(&loaded->scenario, options != NULL, diag);
+    enum kvc_status status = kvc_sensitivity_check(&loaded->scenario, diag);
     if (status != KVC_OK) {
         return status;
     }
     struct kvc_sensitivity_analysis analysis = {.scenario = &loaded->scenario};
     kvc_hardware_values_of(loaded, &analysis.values);
+    note_what_stays(&analysis.values, &outcome->result);
     analysis.found = create(&analysis.values);
     analysis.copy = kvc_scenario_copy(&loaded->scenario);
     struct kvc_sensitivity_step *step = kvc_array_of(analysis.values.parameter_count + 1, sizeof(*step));

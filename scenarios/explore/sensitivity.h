@@ -9,6 +9,9 @@
  * and for those of a device that gains throughput when it is faster (scenarios/run/gain.h), the largest
  * effects first and at most KVC_SENSITIVITY_RUNS_MOST of them. The result says what was left out.
  *
+ * Of different machines in a cluster, the numbers that the node has are varied in all of them alike, by the
+ * same factor.
+ *
  * The uncertainty is that of the values with a 95 % interval (scenarios/load/load.h). Each is drawn from two
  * halves of a normal distribution that meet at the value and have the ends of the interval as their 2.5 %
  * and 97.5 % quantiles, independently of all others. All other values count as exact. The closed form answers
@@ -28,15 +31,14 @@ enum {
     KVC_SENSITIVITY_DRAWS = 1000,  /* Draws of the uncertainty. */
 };
 
-/* Checks whether the sensitivity of a scenario can be found: the closed form knows it, and `by_runs`, it can
- * be run in pairs. Ask before a long run. */
-enum kvc_status kvc_sensitivity_check(const struct kvc_scenario *scenario, bool by_runs,
-                                      struct kvc_diag *diag);
+/* Checks whether the sensitivity of a scenario can be found: the closed form knows it. Ask before a long run.
+ */
+enum kvc_status kvc_sensitivity_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-/* Finds the sensitivity of an answered scenario. `options` are those of the runs; NULL: the outcome is a
- * prediction. *out is NULL after an error. */
+/* Finds the sensitivity of an answered scenario, and notes in the outcome what could not be varied.
+ * `options` are those of the runs; NULL: the outcome is a prediction. *out is NULL after an error. */
 enum kvc_status kvc_sensitivity_find(const struct kvc_loaded *loaded, const struct kvc_run_options *options,
-                                     const struct kvc_outcome *outcome, struct kvc_sensitivity **out,
+                                     struct kvc_outcome *outcome, struct kvc_sensitivity **out,
                                      struct kvc_diag *diag);
 
 #endif

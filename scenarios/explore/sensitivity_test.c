@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/cluster.h"
 #include "models/model.h"
 #include "scenarios/explore/sensitivity.h"
 #include "sim/base/rng.h"
@@ -207,6 +208,42 @@ Test(sensitivity, paired_runs_see_through_the_noise)
     cr_expect_eq(of(found, "line")->by, KVC_SENSITIVITY_CLOSED_FORM, "without effect: not worth a run");
     cr_expect_eq(found->not_run, 0);
     kvc_sensitivity_free(found);
+}
+
+/* Nodes that are simulated apart, two like the scenario's and one with a link of its own. */
+static void make_cluster(struct kvc_cluster_member member[2], struct part *own)
+{
+    struct kvc_scenario *scenario = &loaded->scenario;
+    *own = part;
+    own->rate_bytes_per_s = 0.5e9;
+    member[0] = (struct kvc_cluster_member){.name = "a", .nodes = 2, .weight = 1, .node = scenario->node};
+    member[1] = (struct kvc_cluster_member){
+        .name = "b", .nodes = 1, .weight = 1, .node = {.device = {{&part_kind, own}}}};
+    scenario->cluster = (struct kvc_cluster){.nodes = 3, .member_count = 2, .member = member};
+    kvc_option_table_set_defaults(&kvc_workload_option_table, &scenario->workload);
+    scenario->workload.keys = 10000;
+    scenario->workload.arrival = KVC_ARRIVAL_SATURATE;
+    scenario->workload.clients_for = KVC_CLIENTS_FOR_SOCKET;
+    cr_assert(kvc_cluster_is_apart(scenario));
+}
+
+/* The link limits all nodes, so that the throughput follows it if it is varied in all of them. */
+Test(sensitivity, hardware_of_all_members_of_a_cluster_is_varied)
+{
+    struct kvc_cluster_member member[2];
+    struct part own;
+    state_all();
+    make_cluster(member, &own);
+    for (int by_runs = 0; by_runs < 2; by_runs++) {
+        struct kvc_sensitivity *found = find(by_runs);
+        const struct kvc_sensitivity_parameter *rate = of(found, "rate");
+        cr_expect_eq(rate->by, by_runs ? KVC_SENSITIVITY_RUNS : KVC_SENSITIVITY_CLOSED_FORM);
+        cr_expect_float_eq(rate->elasticity[KVC_SENSITIVITY_THROUGHPUT].mean, 1, 1e-9, "%g",
+                           rate->elasticity[KVC_SENSITIVITY_THROUGHPUT].mean);
+        cr_expect(!by_runs || rate->elasticity[KVC_SENSITIVITY_THROUGHPUT].half_width < 1e-9);
+        kvc_sensitivity_free(found);
+    }
+    cr_expect_eq(own.rate_bytes_per_s, 0.5e9, "the scenario stays as it is");
 }
 
 /* The distance of a quantile from that of the distribution is within 4 standard errors of 1000 draws, a third

@@ -23,6 +23,7 @@ void kvc_outcome_free(struct kvc_outcome *outcome)
     }
     free(outcome->values);
     free(outcome->node);
+    free(outcome->node_warmup_s);
     free(outcome);
 }
 

@@ -34,6 +34,7 @@ struct kvc_outcome {
     uint32_t replicas;            /* Number of replicas; 0 for a prediction or a measurement. */
     uint32_t node_count;          /* Nodes that were simulated apart; 0: none. */
     struct kvc_node_result *node; /* Their results, means over the replicas. */
+    double *node_warmup_s;        /* Warm-up of node i in replica r: entry r * node_count + i [s]. */
     struct kvc_values *values;    /* The values of each replica, or for 0 replicas those of the result. */
     uint32_t gain_count;          /* Used entries of `gain`; 0: the bottleneck was found without. */
     struct kvc_gain gain[KVC_GAINS_MAX]; /* Largest gain first. */

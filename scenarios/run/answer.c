@@ -71,7 +71,7 @@ static enum kvc_status find(const struct kvc_answer_options *task, const struct 
         return kvc_driver_measure(scenario, &options, outcome, diag);
     }
     if (task->sensitivity) {
-        status = kvc_sensitivity_check(scenario, !predict, diag);
+        status = kvc_sensitivity_check(scenario, diag);
     }
     if (status == KVC_OK) {
         status = predict ? kvc_driver_predict(scenario, outcome, diag)

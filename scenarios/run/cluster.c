@@ -21,6 +21,7 @@ static const double mops_per_ns = 1e-3; /* Requests per ns at 1 Mops. */
 struct cluster_run {
     const struct kvc_scenario *scenario;
     const struct kvc_run_options *options;
+    const struct kvc_outcome *usual; /* The answer to compare with, or NULL. */
     struct kvc_outcome *outcome;
     struct kvc_scenario *class[KVC_CLUSTER_MEMBERS_MAX];
     struct kvc_cluster_epochs epochs;
@@ -44,6 +45,12 @@ static uint32_t class_of(const struct cluster_run *run, uint32_t node)
     return kvc_cluster_class_of(run->scenario, node);
 }
 
+/* Returns the position of a node's warm-up in an outcome. */
+static size_t warmup_of(const struct cluster_run *run, uint32_t node)
+{
+    return (size_t)run->replica * run->nodes + node;
+}
+
 /* ---- one node ---- */
 
 /* Runs in the child. */
@@ -56,6 +63,9 @@ static enum kvc_status simulate(void *data, uint32_t node, const struct kvc_prog
     enum kvc_status status = kvc_cluster_take_part(&scenario, run->scenario, &run->parts->part[node], diag);
     if (status != KVC_OK) {
         return status;
+    }
+    if (run->usual != NULL && scenario.run.warmup_ns < 0) {
+        scenario.run.warmup_ns = run->usual->node_warmup_s[warmup_of(run, node)] * 1e9;
     }
     const struct kvc_run_context context = {.scenario = &scenario,
                                             .seed = kvc_seed_of_node(seed_of(run), node),
@@ -130,6 +140,7 @@ static enum kvc_status take_node(void *data, uint32_t node, const void *answer, 
     }
     name_node(run, node, row);
     kvc_node_result_of(result, row);
+    run->outcome->node_warmup_s[warmup_of(run, node)] = result->warmup_s;
     kvc_merge_nodes_add(&run->merge, result, prefix_of(run, node, prefix));
     uint64_t lost = run->epochs.count > 1 ? draw_lost(run, node) : 0;
     row->offered += (double)lost;
@@ -279,6 +290,8 @@ static enum kvc_status open_run(struct cluster_run *run, struct kvc_diag *diag)
     }
     run->outcome->node = kvc_array_of(run->nodes, sizeof(*run->outcome->node));
     run->outcome->node_count = run->nodes;
+    run->outcome->node_warmup_s =
+        kvc_array_of((size_t)run->nodes * run->outcome->replicas, sizeof(*run->outcome->node_warmup_s));
     return status == KVC_OK ? plan(run, diag) : status;
 }
 
@@ -295,9 +308,10 @@ static void close_run(struct cluster_run *run)
 }
 
 enum kvc_status kvc_cluster_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
-                                struct kvc_outcome **out, struct kvc_diag *diag)
+                                const struct kvc_outcome *usual, struct kvc_outcome **out,
+                                struct kvc_diag *diag)
 {
-    struct cluster_run run = {.scenario = scenario, .options = options};
+    struct cluster_run run = {.scenario = scenario, .options = options, .usual = usual};
     struct whole_progress whole = {options->progress, 0, (uint32_t)scenario->run.replicas};
     const struct kvc_progress progress = {report_whole, &whole};
     *out = NULL;

@@ -18,8 +18,11 @@
 #include "sim/base/diag.h"
 #include "sim/scenario.h"
 
-/* Simulates all replicas of all nodes. *out is NULL after an error. */
+/* Simulates all replicas of all nodes. `usual` is the answer that this one is to be compared with, and NULL
+ * if there is none: every node then measures the same time as there. It has the same nodes and at least as
+ * many replicas. *out is NULL after an error. */
 enum kvc_status kvc_cluster_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
-                                struct kvc_outcome **out, struct kvc_diag *diag);
+                                const struct kvc_outcome *usual, struct kvc_outcome **out,
+                                struct kvc_diag *diag);
 
 #endif

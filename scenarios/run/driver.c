@@ -62,7 +62,7 @@ enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct
     uint32_t jobs;
     *out = NULL;
     if (kvc_cluster_is_apart(scenario)) {
-        return kvc_cluster_run(scenario, options, out, diag);
+        return kvc_cluster_run(scenario, options, NULL, out, diag);
     }
     double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
     enum kvc_status status = kvc_memory_plan(kvc_scenario_memory_bytes(scenario), available, replicas,

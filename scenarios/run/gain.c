@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/cluster_predict.h"
+#include "models/cluster_resource.h"
 #include "models/model.h"
 #include "scenarios/run/pairs.h"
 #include "sim/metrics/bottleneck.h"
@@ -31,6 +33,7 @@ struct search {
     const struct kvc_scenario *scenario;
     struct kvc_outcome *outcome;
     uint32_t count, replicas;
+    bool by_class; /* The nodes are those of classes (models/cluster_resource.h). */
     const struct kvc_model_resource *resource[KVC_GAINS_MAX];
     struct kvc_scenario *faster[KVC_GAINS_MAX];
     double *gain_frac; /* Of each resource and replica. */
@@ -108,14 +111,34 @@ static double utilization_of(const struct kvc_model_resource *resource, const st
     return utilization_frac;
 }
 
+/* Returns the utilization of the busiest node's busiest stage, if that takes time of the resource, or NaN.
+ * The mean over the nodes hides a node that is asked more than others. */
+static double busiest_node_frac(const struct kvc_model_resource *resource, const struct kvc_outcome *outcome)
+{
+    double busy_frac = NAN;
+    for (uint32_t i = 0; i < outcome->node_count; i++) {
+        if (has_stage(resource, outcome->node[i].stage)) {
+            busy_frac = fmax(busy_frac, outcome->node[i].utilization_frac);
+        }
+    }
+    return busy_frac;
+}
+
+static bool is_used(const struct search *search, const struct kvc_model_resource *resource)
+{
+    return search->by_class ? kvc_cluster_resource_is_used(resource, search->scenario)
+                            : kvc_resource_is_used(resource, search->scenario);
+}
+
 static bool is_plausible(const struct search *search, const struct kvc_model_resource *resource)
 {
     const struct kvc_result *result = &search->outcome->result;
     const struct kvc_stage_result *stage = busiest_stage(resource, result);
-    if (!kvc_resource_is_used(resource, search->scenario)) {
+    if (!is_used(search, resource)) {
         return false;
     }
     double busy_frac = fmax(utilization_of(resource, result), stage != NULL ? stage->utilization_frac : NAN);
+    busy_frac = fmax(busy_frac, busiest_node_frac(resource, search->outcome));
     bool closed = search->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
     return closed || search->outcome->replicas == 0 || isnan(busy_frac) || busy_frac >= PLAUSIBLE_FRAC;
 }
@@ -128,7 +151,9 @@ static enum kvc_status make_faster(struct search *search, struct kvc_diag *diag)
         if (!is_plausible(search, resource)) {
             continue;
         }
-        struct kvc_scenario *faster = kvc_scenario_faster(search->scenario, resource, FACTOR, diag);
+        struct kvc_scenario *faster = search->by_class
+                                          ? kvc_cluster_faster(search->scenario, resource, FACTOR, diag)
+                                          : kvc_scenario_faster(search->scenario, resource, FACTOR, diag);
         if (faster == NULL) {
             return diag->status;
         }
@@ -150,7 +175,7 @@ static enum kvc_status predict(struct search *search, struct kvc_diag *diag)
     }
     for (uint32_t i = 0; i < search->count && status == KVC_OK; i++) {
         memset(result, 0, sizeof(*result));
-        status = search->scenario->model->predict(search->faster[i], result, diag);
+        status = kvc_scenario_predict(search->faster[i], result, diag);
         search->interval[i] =
             (struct kvc_interval){.mean = result->throughput_mops / usual_mops - 1, .half_width = NAN};
     }
@@ -209,8 +234,16 @@ static enum kvc_status run_pairs(struct search *search, const struct kvc_run_opt
 static void note_uncertainty(struct kvc_outcome *outcome)
 {
     double widest_frac = 0;
+    uint32_t unknown = 0;
     for (uint32_t i = 0; i < outcome->gain_count; i++) {
         widest_frac = fmax(widest_frac, outcome->gain[i].gain_frac.half_width);
+        unknown += isnan(outcome->gain[i].gain_frac.half_width);
+    }
+    if (unknown > 0 && outcome->node_count > 0) {
+        kvc_result_note(
+            &outcome->result,
+            "gains of faster resources have no interval, because the nodes have no windows of time "
+            "in common: run.replicas = 2 or more tell the bottleneck");
     }
     if (widest_frac > UNCERTAIN_FRAC) {
         kvc_result_note(&outcome->result,
@@ -312,6 +345,7 @@ enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct 
 {
     struct search search = {.scenario = scenario,
                             .outcome = outcome,
+                            .by_class = outcome->node_count > 0 || scenario->cluster.member_count > 0,
                             .replicas = outcome->replicas < REPLICAS_MAX ? outcome->replicas : REPLICAS_MAX};
     if (scenario->model->resources == NULL || outcome->result.throughput_mops <= 0) {
         return KVC_OK;
@@ -319,11 +353,6 @@ enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct 
     if (serves_all(scenario, outcome)) {
         blame_load(&outcome->result);
         add_next_limit(scenario, &outcome->result);
-        return KVC_OK;
-    }
-    if (outcome->node_count > 0 || scenario->cluster.member_count > 0) {
-        kvc_result_note(&outcome->result,
-                        "no gains: the bottleneck of nodes that are simulated apart is found by utilization");
         return KVC_OK;
     }
     enum kvc_status status = make_faster(&search, diag);

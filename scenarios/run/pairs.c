@@ -6,11 +6,20 @@
 
 #include "models/cluster.h"
 #include "models/model.h"
+#include "scenarios/run/cluster.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
+#include "sim/base/array.h"
 #include "sim/base/seeds.h"
 
 enum { PARTS = 8 /* Of the measured time of a single replica. */ };
+
+static void take_windows(const struct kvc_result *result, struct kvc_pair_answer *answer)
+{
+    answer->window_us = result->window_us;
+    answer->window_count = result->window_count;
+    memcpy(answer->window_mops, result->window_mops, sizeof(answer->window_mops));
+}
 
 static void take_result(const struct kvc_result *result, struct kvc_pair_answer *answer)
 {
@@ -21,9 +30,7 @@ static void take_result(const struct kvc_result *result, struct kvc_pair_answer 
     answer->latency_p50_us = known ? kvc_histogram_percentile_ns(latency, 0.5) * 1e-3 : NAN;
     answer->latency_p95_us = known ? kvc_histogram_percentile_ns(latency, 0.95) * 1e-3 : NAN;
     answer->latency_p99_us = known ? kvc_histogram_percentile_ns(latency, 0.99) * 1e-3 : NAN;
-    answer->window_us = result->window_us;
-    answer->window_count = result->window_count;
-    memcpy(answer->window_mops, result->window_mops, sizeof(answer->window_mops));
+    take_windows(result, answer);
 }
 
 /* Runs in the child: one replica of a variant. It measures the same time as its pair. */
@@ -71,14 +78,66 @@ static double memory_bytes(const void *data, uint32_t task)
     return kvc_scenario_memory_bytes(pairs->variant[task / pairs->replicas]);
 }
 
+/* ---- clusters whose nodes are simulated apart ---- */
+
+/* Makes the progress of a variant that of all of them. */
+struct whole_progress {
+    const struct kvc_progress *progress;
+    uint32_t variant, variants;
+};
+
+static void report_whole(void *data, const char *step, double fraction)
+{
+    const struct whole_progress *whole = data;
+    kvc_progress_report(whole->progress, step, (whole->variant + fraction) / whole->variants);
+}
+
+/* Hands over the replicas of a variant. The windows are known of a single replica only; no other needs them.
+ */
+static void take_cluster(const struct kvc_pairs *pairs, uint32_t variant, const struct kvc_outcome *outcome)
+{
+    struct kvc_pair_answer *answer = kvc_array_of(1, sizeof(*answer));
+    if (outcome->replicas == 1) {
+        take_windows(&outcome->result, answer);
+    }
+    for (uint32_t replica = 0; replica < outcome->replicas; replica++) {
+        answer->throughput_mops = kvc_outcome_value(outcome, replica, "throughput_mops");
+        answer->latency_mean_us = kvc_outcome_value(outcome, replica, "latency_mean_us");
+        answer->latency_p50_us = kvc_outcome_value(outcome, replica, "latency_p50_us");
+        answer->latency_p95_us = kvc_outcome_value(outcome, replica, "latency_p95_us");
+        answer->latency_p99_us = kvc_outcome_value(outcome, replica, "latency_p99_us");
+        pairs->take(pairs->data, variant, replica, answer);
+    }
+    free(answer);
+}
+
+static enum kvc_status run_clusters(const struct kvc_pairs *pairs, const struct kvc_run_options *options,
+                                    struct kvc_diag *diag)
+{
+    struct whole_progress whole = {options->progress, 0, pairs->count};
+    const struct kvc_progress progress = {report_whole, &whole};
+    const struct kvc_run_options own = {.jobs = options->jobs,
+                                        .available_bytes = options->available_bytes,
+                                        .progress = options->progress != NULL ? &progress : NULL};
+    enum kvc_status status = KVC_OK;
+    for (; whole.variant < pairs->count && status == KVC_OK; whole.variant++) {
+        struct kvc_outcome *outcome = NULL;
+        struct kvc_scenario variant = *pairs->variant[whole.variant];
+        variant.run.replicas = pairs->replicas;
+        status = kvc_cluster_run(&variant, &own, pairs->outcome, &outcome, diag);
+        if (status == KVC_OK) {
+            take_cluster(pairs, whole.variant, outcome);
+        }
+        kvc_outcome_free(outcome);
+    }
+    return status;
+}
+
 enum kvc_status kvc_pairs_run(const struct kvc_pairs *pairs, const struct kvc_run_options *options,
                               struct kvc_diag *diag)
 {
     if (kvc_cluster_is_apart(pairs->usual)) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "cluster: found nodes that are simulated apart, which have no paired runs; use kvcast "
-            "predict, or a cluster with cluster.simulate = \"together\"");
+        return run_clusters(pairs, options, diag);
     }
     const struct kvc_pool_options pool = {
         .tasks = pairs->count * pairs->replicas,

@@ -2,7 +2,9 @@
  * hardware.
  *
  * Every replica of a variant has the seed and the warm-up of the same replica of the scenario as it is. The
- * interval of the difference between such runs is much narrower than those of the runs themselves. */
+ * interval of the difference between such runs is much narrower than those of the runs themselves. Of a
+ * cluster whose nodes are simulated apart, every node has the seed, the keys and the warm-up of the same
+ * node. */
 #ifndef KVC_SCENARIOS_RUN_PAIRS_H
 #define KVC_SCENARIOS_RUN_PAIRS_H
 
@@ -35,7 +37,8 @@ struct kvc_pairs {
     void (*take)(void *data, uint32_t variant, uint32_t replica, const struct kvc_pair_answer *answer);
 };
 
-/* Runs all replicas of all variants. Refuses a cluster whose nodes are simulated apart. */
+/* Runs all replicas of all variants: each replica is a task of its own, or if the nodes of a cluster are
+ * simulated apart, each of its nodes. */
 enum kvc_status kvc_pairs_run(const struct kvc_pairs *pairs, const struct kvc_run_options *options,
                               struct kvc_diag *diag);
 
