@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "scenarios/explore/sensitivity.h"
+#include "scenarios/run/sensitivity.h"
 #include "scenarios/run/answer_files.h"
 #include "scenarios/output/folder.h"
 #include "scenarios/output/json.h"

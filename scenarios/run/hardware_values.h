@@ -8,8 +8,8 @@
  * The members of a cluster have these numbers, too, as they are or their own. They change by the same factor
  * as those of the scenario's node. A member's list of another length, such as the clocks of another GPU, has
  * no such counterparts and stays as it is. */
-#ifndef KVC_SCENARIOS_EXPLORE_HARDWARE_VALUES_H
-#define KVC_SCENARIOS_EXPLORE_HARDWARE_VALUES_H
+#ifndef KVC_SCENARIOS_RUN_HARDWARE_VALUES_H
+#define KVC_SCENARIOS_RUN_HARDWARE_VALUES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 
 #include "models/cluster.h"
 #include "models/model.h"
-#include "scenarios/explore/sensitivity.h"
+#include "scenarios/run/sensitivity.h"
 #include "sim/base/rng.h"
 
 /* A store whose answer is a formula: cores serve requests that take some time and some bytes of a link each.

@@ -1,9 +1,9 @@
 /* What the files of the sensitivity share. */
-#ifndef KVC_SCENARIOS_EXPLORE_SENSITIVITY_INTERNAL_H
-#define KVC_SCENARIOS_EXPLORE_SENSITIVITY_INTERNAL_H
+#ifndef KVC_SCENARIOS_RUN_SENSITIVITY_INTERNAL_H
+#define KVC_SCENARIOS_RUN_SENSITIVITY_INTERNAL_H
 
-#include "scenarios/explore/hardware_values.h"
-#include "scenarios/explore/sensitivity.h"
+#include "scenarios/run/hardware_values.h"
+#include "scenarios/run/sensitivity.h"
 
 /* An analysis: parameter i of `found` is parameter i of `values` until they are ranked. */
 struct kvc_sensitivity_analysis {

@@ -1,6 +1,6 @@
 /* kvcast run and predict --sensitivity: what a faster part would gain, and how certain the answer is.
  *
- * Every number of the node's hardware is varied around its value (scenarios/explore/hardware_values.h), one
+ * Every number of the node's hardware is varied around its value (scenarios/run/hardware_values.h), one
  * parameter at a time: multiplied and divided by 1.05, a whole number by steps of at least 1. Where only one
  * of the two is allowed, the other side is the value itself. Options that are "auto" follow the hardware.
  *
@@ -17,8 +17,8 @@
  * and 97.5 % quantiles, independently of all others. All other values count as exact. The closed form answers
  * each draw. Not modelled: errors that several values share, such as those of one day of measuring, and the
  * error of the closed form itself. */
-#ifndef KVC_SCENARIOS_EXPLORE_SENSITIVITY_H
-#define KVC_SCENARIOS_EXPLORE_SENSITIVITY_H
+#ifndef KVC_SCENARIOS_RUN_SENSITIVITY_H
+#define KVC_SCENARIOS_RUN_SENSITIVITY_H
 
 #include "scenarios/load/load.h"
 #include "scenarios/output/outcome.h"

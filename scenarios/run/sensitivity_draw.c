@@ -1,5 +1,5 @@
 /* The uncertainty of an answer: Monte Carlo over the intervals of the hardware's values. */
-#include "scenarios/explore/sensitivity_internal.h"
+#include "scenarios/run/sensitivity_internal.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>

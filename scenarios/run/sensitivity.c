@@ -1,4 +1,4 @@
-#include "scenarios/explore/sensitivity.h"
+#include "scenarios/run/sensitivity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "models/forecast.h"
 #include "models/model.h"
-#include "scenarios/explore/sensitivity_internal.h"
+#include "scenarios/run/sensitivity_internal.h"
 #include "sim/base/array.h"
 
 /* Smaller elasticities are rounding errors. */

@@ -1,4 +1,4 @@
-#include "scenarios/explore/hardware_values.h"
+#include "scenarios/run/hardware_values.h"
 
 #include <math.h>
 #include <stdio.h>

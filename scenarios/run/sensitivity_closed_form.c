@@ -1,5 +1,5 @@
 /* Elasticities by the closed form. */
-#include "scenarios/explore/sensitivity_internal.h"
+#include "scenarios/run/sensitivity_internal.h"
 
 #include <math.h>
 
