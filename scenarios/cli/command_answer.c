@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 
+#include "scenarios/cli/command_scenario.h"
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/output/table.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/run/ranks.h"
-#include "scenarios/run/ranks_check.h"
 
 const struct kvc_flag kvc_answer_flags[] = {
     [KVC_ANSWER_FLAG_SENSITIVITY] =
@@ -38,15 +38,6 @@ static enum kvc_status answer(const struct kvc_arguments *arguments, const struc
     return status;
 }
 
-/* A picture that cannot be drawn is only a warning: without gnuplot the numbers are still there. */
-static void draw(const char *folder)
-{
-    struct kvc_diag diag = {0};
-    if (kvc_answer_draw(folder, &diag) != KVC_OK) {
-        kvc_print_warning(&diag);
-    }
-}
-
 int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enum kvc_answer_by by)
 {
     struct kvc_arguments arguments;
@@ -56,19 +47,12 @@ int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enu
     if (!kvc_arguments_parse(argc, argv, usage, &arguments, &exit_status)) {
         return exit_status;
     }
-    enum kvc_status status = kvc_scenario_load(arguments.positional[0], &arguments.set, &loaded, &diag);
-    status = kvc_ranks_agree(status, &diag);
-    if (status == KVC_OK && !arguments.quiet) {
-        kvc_print_warnings(loaded);
-    }
-    if (status == KVC_OK) {
-        status = kvc_ranks_check_loaded(loaded, &diag);
-    }
+    enum kvc_status status = kvc_command_load(KVC_OK, &arguments, &loaded, &diag);
     if (status == KVC_OK) {
         status = answer(&arguments, loaded, by, &diag);
     }
     if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first() && by != KVC_ANSWER_BY_PREDICTION) {
-        draw(arguments.out);
+        kvc_command_draw(kvc_answer_draw, arguments.out);
     }
     kvc_loaded_free(loaded);
     kvc_arguments_free(&arguments);

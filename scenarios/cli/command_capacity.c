@@ -4,9 +4,9 @@
 
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
+#include "scenarios/cli/command_scenario.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/run/ranks.h"
-#include "scenarios/run/ranks_check.h"
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/capacity_answer.h"
@@ -87,15 +87,6 @@ static enum kvc_status find(const struct kvc_arguments *arguments, const struct 
     return status;
 }
 
-/* A picture that cannot be drawn is only a warning: without gnuplot the numbers are still there. */
-static void draw(const char *folder)
-{
-    struct kvc_diag diag = {0};
-    if (kvc_capacity_draw(folder, &diag) != KVC_OK) {
-        kvc_print_warning(&diag);
-    }
-}
-
 int kvc_command_capacity(int argc, char **argv)
 {
     struct kvc_arguments arguments;
@@ -106,22 +97,13 @@ int kvc_command_capacity(int argc, char **argv)
     if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
     }
-    enum kvc_status status = parse_bounds(&arguments, &bounds, &diag);
-    if (status == KVC_OK) {
-        status = kvc_scenario_load(arguments.positional[0], &arguments.set, &loaded, &diag);
-    }
-    status = kvc_ranks_agree(status, &diag);
-    if (status == KVC_OK && !arguments.quiet) {
-        kvc_print_warnings(loaded);
-    }
-    if (status == KVC_OK) {
-        status = kvc_ranks_check_loaded(loaded, &diag);
-    }
+    enum kvc_status status =
+        kvc_command_load(parse_bounds(&arguments, &bounds, &diag), &arguments, &loaded, &diag);
     if (status == KVC_OK) {
         status = find(&arguments, &bounds, loaded, &diag);
     }
     if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first()) {
-        draw(arguments.out);
+        kvc_command_draw(kvc_capacity_draw, arguments.out);
     }
     kvc_loaded_free(loaded);
     kvc_arguments_free(&arguments);

@@ -3,12 +3,12 @@
 
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
+#include "scenarios/cli/command_scenario.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/explore/plan_answer.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/ranks.h"
-#include "scenarios/run/ranks_check.h"
 
 enum { FLAG_HEADROOM, FLAG_EXHAUSTIVE };
 
@@ -61,15 +61,6 @@ static enum kvc_status plan(const struct kvc_arguments *arguments, const struct 
     return status;
 }
 
-/* A picture that cannot be drawn is only a warning: without gnuplot the numbers are still there. */
-static void draw(const char *folder)
-{
-    struct kvc_diag diag = {0};
-    if (kvc_plan_draw(folder, &diag) != KVC_OK) {
-        kvc_print_warning(&diag);
-    }
-}
-
 int kvc_command_plan(int argc, char **argv)
 {
     struct kvc_arguments arguments;
@@ -81,19 +72,12 @@ int kvc_command_plan(int argc, char **argv)
     if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
     }
-    enum kvc_status status = kvc_scenario_load(arguments.positional[0], &arguments.set, &loaded, &diag);
-    status = kvc_ranks_agree(status, &diag);
-    if (status == KVC_OK && !arguments.quiet) {
-        kvc_print_warnings(loaded);
-    }
-    if (status == KVC_OK) {
-        status = kvc_ranks_check_loaded(loaded, &diag);
-    }
+    enum kvc_status status = kvc_command_load(KVC_OK, &arguments, &loaded, &diag);
     if (status == KVC_OK) {
         status = plan(&arguments, loaded, &is_met, why, sizeof(why), &diag);
     }
     if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first()) {
-        draw(arguments.out);
+        kvc_command_draw(kvc_plan_draw, arguments.out);
     }
     if (status == KVC_OK && !is_met && kvc_ranks_is_first()) {
         fprintf(stderr, "kvcast: %s\n", why);

@@ -3,14 +3,14 @@
 #include <limits.h>
 #include <string.h>
 
-#include "scenarios/run/sensitivity.h"
-#include "scenarios/run/answer_files.h"
 #include "scenarios/output/folder.h"
 #include "scenarios/output/json.h"
 #include "scenarios/output/table.h"
+#include "scenarios/run/answer_files.h"
 #include "scenarios/run/driver.h"
 #include "scenarios/run/gain.h"
 #include "scenarios/run/ranks.h"
+#include "scenarios/run/sensitivity.h"
 #include "sim/base/partial_file.h"
 
 enum { COMMAND_LINE_MAX = 4096 };

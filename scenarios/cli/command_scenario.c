@@ -1,0 +1,26 @@
+#include "scenarios/cli/command_scenario.h"
+
+#include "scenarios/cli/print.h"
+#include "scenarios/run/ranks.h"
+#include "scenarios/run/ranks_check.h"
+
+enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_arguments *arguments,
+                                 struct kvc_loaded **loaded, struct kvc_diag *diag)
+{
+    if (status == KVC_OK) {
+        status = kvc_scenario_load(arguments->positional[0], &arguments->set, loaded, diag);
+    }
+    status = kvc_ranks_agree(status, diag);
+    if (status == KVC_OK && !arguments->quiet) {
+        kvc_print_warnings(*loaded);
+    }
+    return status == KVC_OK ? kvc_ranks_check_loaded(*loaded, diag) : status;
+}
+
+void kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag), const char *folder)
+{
+    struct kvc_diag diag = {0};
+    if (draw(folder, &diag) != KVC_OK) {
+        kvc_print_warning(&diag);
+    }
+}

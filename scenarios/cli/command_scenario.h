@@ -1,0 +1,19 @@
+/* What the commands that answer a scenario begin and end with, on one rank or many. */
+#ifndef KVC_SCENARIOS_CLI_COMMAND_SCENARIO_H
+#define KVC_SCENARIOS_CLI_COMMAND_SCENARIO_H
+
+#include "scenarios/cli/arguments.h"
+#include "scenarios/load/load.h"
+#include "sim/base/diag.h"
+
+/* Loads the scenario that the arguments name, prints its warnings, and checks that all ranks have loaded the
+ * same. `status` says whether the command's own arguments are right; otherwise nothing is loaded, and all
+ * ranks agree to fail. */
+enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_arguments *arguments,
+                                 struct kvc_loaded **loaded, struct kvc_diag *diag);
+
+/* Draws the pictures of a folder. One that cannot be drawn is only a warning: without gnuplot the numbers are
+ * still there. */
+void kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag), const char *folder);
+
+#endif
