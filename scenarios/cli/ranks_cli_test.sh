@@ -1,24 +1,8 @@
 #!/usr/bin/env bash
 # Commands give the same bytes for 1, 2 and 4 ranks, and print one answer or one message.
 # Usage: ranks_cli_test.sh MPIRUN KVCAST
-set -uo pipefail
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-mpirun=$1 kvcast=$(realpath "$2")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failed=0
-
-fail() { # TEXT
-    echo "FAILED: $1"
-    failed=1
-}
-
-ranks() { # NUMBER COMMAND...: runs the command; stdout and stderr go to files
-    local number=$1
-    shift
-    timeout 60 "$mpirun" -n "$number" --oversubscribe "$@" >stdout 2>stderr </dev/null
-}
+source "$(dirname "$0")/../run/ranks_testing.sh"
+kvcast=$program
 
 # Commands: the same bytes for any number of ranks, apart from wall-clock times.
 cat >small.lua <<'LUA'

@@ -2,8 +2,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "scenarios/run/laws_fixture.h"
 
@@ -149,44 +147,30 @@ Test(cluster_database, nodes_in_one_engine_have_their_own_databases_too)
     kvc_outcome_free(together);
 }
 
-static void expect_refused(const char *fields, const char *message)
-{
-    char path[] = "/tmp/kvcast-cluster-database-XXXXXX";
-    struct kvc_diag diag = {0};
-    struct kvc_loaded *loaded = NULL;
-    FILE *file = fdopen(mkstemp(path), "w");
-    cr_assert_not_null(file);
-    fprintf(file, "return { %s }\n", fields);
-    cr_assert_eq(fclose(file), 0);
-    cr_expect_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_ERR_SCENARIO, "%s", fields);
-    cr_expect_not_null(strstr(diag.message, message), "%s", diag.message);
-    unlink(path);
-    kvc_loaded_free(loaded);
-}
-
 Test(cluster_database, what_has_no_database_of_its_own_is_refused)
 {
 #define OPEN "workload = { arrival = { poisson_mops = 1 } }"
 #define BEHIND(system, cluster)                                                                              \
     "system = { kind = '" system "' }, node = { sockets = 1, database = 'mysql-bg' }, cluster = { " cluster  \
     " }, " OPEN
-    expect_refused(BEHIND("mica", "nodes = 2"), "cluster.database = \"per_node\"");
-    expect_refused(BEHIND("mica", "nodes = 1, multiget = 2"), "cluster.database = \"per_node\"");
-    expect_refused(BEHIND("bluecache", "nodes = 2, database = 'per_node'"), "allowed with bluecache: shared");
-    expect_refused("system = { kind = 'mica' }, cluster = { nodes = 2, database = 'per_node' }, " OPEN,
-                   "no node.database");
-    expect_refused(
+    kvc_laws_refuse(BEHIND("mica", "nodes = 2"), "cluster.database = \"per_node\"");
+    kvc_laws_refuse(BEHIND("mica", "nodes = 1, multiget = 2"), "cluster.database = \"per_node\"");
+    kvc_laws_refuse(BEHIND("bluecache", "nodes = 2, database = 'per_node'"),
+                    "allowed with bluecache: shared");
+    kvc_laws_refuse("system = { kind = 'mica' }, cluster = { nodes = 2, database = 'per_node' }, " OPEN,
+                    "no node.database");
+    kvc_laws_refuse(
         "system = { kind = 'mica' }, node = { sockets = 1 }, cluster = { database = 'per_node', "
         "members = { { name = 'a', nodes = 1, node = { database = 'mysql-bg' } }, { name = 'b', nodes = 1 } } }, " OPEN,
         "member \"b\" have no node.database");
-    expect_refused(
+    kvc_laws_refuse(
         "system = { kind = 'mica' }, node = { sockets = 1 }, cluster = { members = { { name = 'a', "
         "nodes = 2, node = { database = 'mysql-bg' } } } }, " OPEN,
         "the database behind them");
-    expect_refused("system = { kind = 'mica' }, node = { sockets = 2, database = 'mysql-bg' }, "
-                   "cluster = { nodes = 2, database = 'per_node' }, " OPEN,
-                   "nodes with 1 socket");
-    expect_refused("system = { kind = 'mica' }, node = { sockets = 1, database = 'mysql-bg' }, "
-                   "cluster = { nodes = 2, database = 'per_node' }, workload = { preset = 'bg-very-low' }",
-                   "workload.actions: found");
+    kvc_laws_refuse("system = { kind = 'mica' }, node = { sockets = 2, database = 'mysql-bg' }, "
+                    "cluster = { nodes = 2, database = 'per_node' }, " OPEN,
+                    "nodes with 1 socket");
+    kvc_laws_refuse("system = { kind = 'mica' }, node = { sockets = 1, database = 'mysql-bg' }, "
+                    "cluster = { nodes = 2, database = 'per_node' }, workload = { preset = 'bg-very-low' }",
+                    "workload.actions: found");
 }

@@ -1,13 +1,12 @@
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "models/cluster.h"
 #include "scenarios/load/load.h"
 #include "scenarios/run/driver.h"
 #include "scenarios/run/gain.h"
+#include "scenarios/run/laws_fixture.h"
 
 /* Three nodes that are simulated apart and whose ports limit them. */
 #define NIC(rate) "nic = { base = 'xl710-2x40g', port_rate = '" rate "' }"
@@ -25,15 +24,7 @@
 
 static struct kvc_loaded *load(const char *fields)
 {
-    char path[] = "/tmp/kvcast-cluster-XXXXXX";
-    struct kvc_diag diag = {0};
-    struct kvc_loaded *loaded = NULL;
-    FILE *file = fdopen(mkstemp(path), "w");
-    cr_assert_not_null(file);
-    fprintf(file, "return { %s }\n", fields);
-    cr_assert_eq(fclose(file), 0);
-    cr_assert_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_OK, "%s", diag.message);
-    unlink(path);
+    struct kvc_loaded *loaded = kvc_laws_load("return { %s }", fields);
     cr_assert(kvc_cluster_is_apart(&loaded->scenario));
     return loaded;
 }

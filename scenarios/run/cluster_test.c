@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "models/cluster.h"
 #include "models/cluster_predict.h"
 #include "models/forecast.h"
 #include "scenarios/load/load.h"
 #include "scenarios/run/driver.h"
+#include "scenarios/run/laws_fixture.h"
 
 /* A cluster of small nodes under an open load. */
 #define STORE                                                                                                \
@@ -18,40 +18,11 @@
     "workload = { keys = 4e5, get = 0.95, set = 0.05, dist = { zipf = 0.99 }, arrival = { poisson_mops = 60 } }, "
 #define TIMES "warmup = '1ms', duration = '2ms'"
 
-static struct kvc_loaded *load(const char *fields)
-{
-    char path[] = "/tmp/kvcast-cluster-XXXXXX";
-    struct kvc_diag diag = {0};
-    struct kvc_loaded *loaded = NULL;
-    FILE *file = fdopen(mkstemp(path), "w");
-    cr_assert_not_null(file);
-    fprintf(file, "return { %s }\n", fields);
-    cr_assert_eq(fclose(file), 0);
-    cr_assert_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_OK, "%s", diag.message);
-    unlink(path);
-    return loaded;
-}
-
-static void expect_refused(const char *fields, const char *message)
-{
-    char path[] = "/tmp/kvcast-cluster-XXXXXX";
-    struct kvc_diag diag = {0};
-    struct kvc_loaded *loaded = NULL;
-    FILE *file = fdopen(mkstemp(path), "w");
-    cr_assert_not_null(file);
-    fprintf(file, "return { %s }\n", fields);
-    cr_assert_eq(fclose(file), 0);
-    cr_expect_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_ERR_SCENARIO, "%s", fields);
-    cr_expect_not_null(strstr(diag.message, message), "%s", diag.message);
-    unlink(path);
-    kvc_loaded_free(loaded);
-}
-
 static struct kvc_outcome *run(const char *fields, uint32_t jobs)
 {
     struct kvc_diag diag = {0};
     struct kvc_outcome *outcome = NULL;
-    struct kvc_loaded *loaded = load(fields);
+    struct kvc_loaded *loaded = kvc_laws_load("return { %s }", fields);
     const struct kvc_run_options options = {.jobs = jobs};
     cr_assert_eq(kvc_driver_run(&loaded->scenario, &options, &outcome, &diag), KVC_OK, "%s", diag.message);
     kvc_loaded_free(loaded);
@@ -60,7 +31,7 @@ static struct kvc_outcome *run(const char *fields, uint32_t jobs)
 
 static bool is_apart(const char *fields)
 {
-    struct kvc_loaded *loaded = load(fields);
+    struct kvc_loaded *loaded = kvc_laws_load("return { %s }", fields);
     bool apart = kvc_cluster_is_apart(&loaded->scenario);
     kvc_loaded_free(loaded);
     return apart;
@@ -78,11 +49,12 @@ Test(cluster, nodes_are_apart_exactly_where_nothing_couples_them)
     cr_expect_not(is_apart("system = { kind = 'bluecache' }, cluster = { nodes = 2 }, "
                            "workload = { arrival = { poisson_mops = 1 } }"));
     cr_expect_not(is_apart("system = { kind = 'megakv' }, workload = { arrival = { poisson_mops = 10 } }"));
-    expect_refused("system = { kind = 'megakv' }, cluster = { nodes = 2, simulate = 'apart' }",
-                   "clients that wait for all of them");
-    expect_refused("system = { kind = 'megakv' }, cluster = { nodes = 2, multiget = 9 }", "cluster.multiget");
-    expect_refused("system = { kind = 'megakv' }, cluster = { nodes = 1000, virtual_nodes = 100000 }",
-                   "cluster.virtual_nodes: found 100000");
+    kvc_laws_refuse("system = { kind = 'megakv' }, cluster = { nodes = 2, simulate = 'apart' }",
+                    "clients that wait for all of them");
+    kvc_laws_refuse("system = { kind = 'megakv' }, cluster = { nodes = 2, multiget = 9 }",
+                    "cluster.multiget");
+    kvc_laws_refuse("system = { kind = 'megakv' }, cluster = { nodes = 1000, virtual_nodes = 100000 }",
+                    "cluster.virtual_nodes: found 100000");
 }
 
 static bool has_device(const struct kvc_result *result, const char *name)
@@ -189,15 +161,16 @@ Test(cluster, impossible_changes_are_refused)
 {
 #define CHANGED(changes, times)                                                                              \
     STORE "cluster = { nodes = 2, changes = { " changes " } }, run = { " times " }"
-    expect_refused(CHANGED("{ at = '1ms', leave = 5 }", TIMES), "cluster.changes.1.leave: found 5");
-    expect_refused(CHANGED("{ at = '1ms', leave = 0.5 }", TIMES), "a whole number");
-    expect_refused(CHANGED("{ at = '1ms' }", TIMES), "found 0 of join, leave and fail");
-    expect_refused(CHANGED("{ at = '1ms', join = 1, leave = 1 }", TIMES), "found 2 of join, leave and fail");
-    expect_refused(CHANGED("{ at = '9ms', leave = 1 }", TIMES), "less than run.duration");
-    expect_refused(CHANGED("{ at = '1ms', leave = 1 }", "duration = '2ms'"), "run.warmup: found auto");
-    expect_refused(CHANGED("{ at = '1ms', leave = 1 }, { at = '1.5ms', leave = 1 }", TIMES),
-                   "not in the cluster");
-    expect_refused(CHANGED("{ at = '1ms', leave = 1 }, { at = '1.5ms', leave = 0 }", TIMES), "the last node");
+    kvc_laws_refuse(CHANGED("{ at = '1ms', leave = 5 }", TIMES), "cluster.changes.1.leave: found 5");
+    kvc_laws_refuse(CHANGED("{ at = '1ms', leave = 0.5 }", TIMES), "a whole number");
+    kvc_laws_refuse(CHANGED("{ at = '1ms' }", TIMES), "found 0 of join, leave and fail");
+    kvc_laws_refuse(CHANGED("{ at = '1ms', join = 1, leave = 1 }", TIMES), "found 2 of join, leave and fail");
+    kvc_laws_refuse(CHANGED("{ at = '9ms', leave = 1 }", TIMES), "less than run.duration");
+    kvc_laws_refuse(CHANGED("{ at = '1ms', leave = 1 }", "duration = '2ms'"), "run.warmup: found auto");
+    kvc_laws_refuse(CHANGED("{ at = '1ms', leave = 1 }, { at = '1.5ms', leave = 1 }", TIMES),
+                    "not in the cluster");
+    kvc_laws_refuse(CHANGED("{ at = '1ms', leave = 1 }, { at = '1.5ms', leave = 0 }", TIMES),
+                    "the last node");
 }
 
 #define MIXED                                                                                                \
@@ -224,8 +197,10 @@ Test(cluster, the_closed_form_adds_members_up)
     struct kvc_diag diag = {0};
     struct kvc_forecast forecast;
     struct kvc_result *result = calloc(1, sizeof(*result));
-    struct kvc_loaded *open = load(MIXED "workload = { arrival = { poisson_mops = 80 } }");
-    struct kvc_loaded *own = load(MIXED "workload = { arrival = 'saturate', clients_for = 'socket' }");
+    struct kvc_loaded *open =
+        kvc_laws_load("return { %s }", MIXED "workload = { arrival = { poisson_mops = 80 } }");
+    struct kvc_loaded *own =
+        kvc_laws_load("return { %s }", MIXED "workload = { arrival = 'saturate', clients_for = 'socket' }");
     cr_assert_eq(kvc_scenario_predict(&open->scenario, result, &diag), KVC_OK, "%s", diag.message);
     cr_expect_float_eq(result->throughput_mops, 80, 1e-6);
     memset(result, 0, sizeof(*result));

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct kvc_loaded *kvc_laws_load(const char *format, ...)
@@ -22,6 +23,21 @@ struct kvc_loaded *kvc_laws_load(const char *format, ...)
     cr_assert_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_OK, "%s", diag.message);
     unlink(path);
     return loaded;
+}
+
+void kvc_laws_refuse(const char *fields, const char *message)
+{
+    char path[] = "/tmp/kvcast-laws-XXXXXX";
+    struct kvc_diag diag = {0};
+    struct kvc_loaded *loaded = NULL;
+    FILE *file = fdopen(mkstemp(path), "w");
+    cr_assert_not_null(file);
+    fprintf(file, "return { %s }\n", fields);
+    cr_assert_eq(fclose(file), 0);
+    cr_expect_eq(kvc_scenario_load(path, NULL, &loaded, &diag), KVC_ERR_SCENARIO, "%s", fields);
+    cr_expect_not_null(strstr(diag.message, message), "%s", diag.message);
+    unlink(path);
+    kvc_loaded_free(loaded);
 }
 
 struct kvc_outcome *kvc_laws_answer(struct kvc_loaded *loaded, bool predict)

@@ -8,6 +8,9 @@
 /* Loads the text of a scenario, which is formatted as by printf. The test fails if it is wrong. */
 struct kvc_loaded *kvc_laws_load(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Expects that the loader refuses a scenario with these fields, with a message that contains `message`. */
+void kvc_laws_refuse(const char *fields, const char *message);
+
 /* Simulates one replica, or asks the closed form, and frees the scenario. The caller frees the outcome. */
 struct kvc_outcome *kvc_laws_answer(struct kvc_loaded *loaded, bool predict);
 

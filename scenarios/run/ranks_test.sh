@@ -1,24 +1,7 @@
 #!/usr/bin/env bash
 # Pools give the same answers for 1, 2 and 4 ranks, and a failure anywhere ends the job with one message.
 # Usage: ranks_test.sh MPIRUN RANKS_MAIN
-set -uo pipefail
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-mpirun=$1 program=$(realpath "$2")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failed=0
-
-fail() { # TEXT
-    echo "FAILED: $1"
-    failed=1
-}
-
-ranks() { # NUMBER COMMAND...: runs the command; stdout and stderr go to files
-    local number=$1
-    shift
-    timeout 60 "$mpirun" -n "$number" --oversubscribe "$@" >stdout 2>stderr </dev/null
-}
+source "$(dirname "$0")/ranks_testing.sh"
 
 # Pools: every answer in its turn, and whatever they are carried through.
 for what in "order 1" "order 2" "order 4" "any 4" "nested 2"; do
