@@ -43,13 +43,16 @@ struct kvc_power_view {
     double latency_mean_us; /**< Mean latency of the requests answered [us]. */
     double latency_p99_us;  /**< Its 99th percentile [us]. */
     double watts;           /**< Mean power of CPU and GPU [W]; NaN: unknown. */
-    const struct kvc_platform_host *cpu, *gpu; /**< Their performance states; gpu NULL: there is none. */
-    uint32_t cpu_pstate, gpu_pstate;           /**< The current ones. */
+    const struct kvc_platform_host *cpu; /**< The CPU, with its performance states. */
+    const struct kvc_platform_host *gpu; /**< The GPU, with its performance states; NULL: there is none. */
+    uint32_t cpu_pstate;                 /**< The CPU's current state. */
+    uint32_t gpu_pstate;                 /**< The GPU's current state. */
 };
 
 /** What a policy chooses. It begins with the current states. */
 struct kvc_power_choice {
-    uint32_t cpu_pstate, gpu_pstate;
+    uint32_t cpu_pstate; /**< State of the CPU. */
+    uint32_t gpu_pstate; /**< State of the GPU. */
 };
 
 /** A policy that the scenario brings along. */

@@ -23,7 +23,8 @@ enum {
 
 /** What a unit has done since the run began. */
 struct kvc_policy_counters {
-    double offered, served;                 /**< Requests. */
+    double offered;                         /**< Requests that reached the unit. */
+    double served;                          /**< Requests that it answered. */
     double busy_ns[KVC_POLICY_THREADS];     /**< By kind of CPU work: time in which it was busy [ns]. */
     double possible_ns[KVC_POLICY_THREADS]; /**< Time in which it could have been [ns]; 0: there is no such
                                                kind. */
@@ -32,7 +33,8 @@ struct kvc_policy_counters {
 /** A unit of the store. */
 struct kvc_policy_unit {
     char name[KVC_PLATFORM_NAME_MAX]; /**< "node0.socket1". */
-    int32_t cpu, gpu;                 /**< Its hosts; gpu may be KVC_POLICY_NONE. */
+    int32_t cpu;                      /**< Number of its CPU's host. */
+    int32_t gpu;                      /**< Number of its GPU's host, or KVC_POLICY_NONE. */
     uint32_t timeline_row; /**< Row of the timeline that shows its clocks; the process is the unit. */
 };
 
@@ -50,17 +52,18 @@ struct kvc_policy_state;
 
 /** A policy at work. A zeroed struct has nothing to do and can be closed. */
 struct kvc_policy {
-    const struct kvc_power_policy *power;
-    const struct kvc_platform *platform;
-    struct kvc_timeline *timeline; /**< May be NULL. */
-    struct kvc_policy_store store;
-    uint32_t units;                /**< Number of units; 0: the policy does not look. */
-    struct kvc_policy_state *unit; /**< The units. */
-    double from_ns;                /**< Begin of the measured time [ns]. */
-    bool started;                  /**< Whether the actors exist. */
-    struct kvc_diag diag;          /**< The error of the policy; status KVC_OK: none. */
-    uint32_t looks, looks_lost;    /**< Used entries of `look`, and looks that found no room. */
-    struct kvc_look *look;         /**< What was seen and chosen. */
+    const struct kvc_power_policy *power; /**< What the scenario asks for. */
+    const struct kvc_platform *platform;  /**< The machine whose states it sets. */
+    struct kvc_timeline *timeline;        /**< May be NULL. */
+    struct kvc_policy_store store;        /**< What the store does for it. */
+    uint32_t units;                       /**< Number of units; 0: the policy does not look. */
+    struct kvc_policy_state *unit;        /**< The units. */
+    double from_ns;                       /**< Begin of the measured time [ns]. */
+    bool started;                         /**< Whether the actors exist. */
+    struct kvc_diag diag;                 /**< The error of the policy; status KVC_OK: none. */
+    uint32_t looks;                       /**< Used entries of `look`. */
+    uint32_t looks_lost;                  /**< Looks that found no room in it. */
+    struct kvc_look *look;                /**< What was seen and chosen. */
 };
 
 /** Prepares a policy for the units of a store. It does nothing unless kvc_power_policy_looks(). Everything
