@@ -10,7 +10,7 @@ CI_PACKAGES = clang clang-format-14 doxygen file groff-base libopenmpi-dev openm
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 JOBS = $(shell nproc)
 PREFIX = /usr/local
-CTEST = ctest --output-on-failure --parallel $(JOBS) --label-exclude 'slow|gpu|bench|validate'
+CTEST = ctest --output-on-failure --parallel $(JOBS) --label-exclude 'slow|gpu|bench|validate|torture'
 
 # The default scenario: summary on the terminal, everything else in out/.
 run: build/release/build.ninja
@@ -31,7 +31,7 @@ install: build/release/build.ninja
 # leaves a lock of the sanitizer held in the child. Such a test times out and is tried again.
 sanitize: build/asan-ubsan/build.ninja
 	cmake --build --preset asan-ubsan
-	$(CTEST) --test-dir build/asan-ubsan --repeat after-timeout:3 --label-exclude 'slow|gpu|bench|validate|timing'
+	$(CTEST) --test-dir build/asan-ubsan --repeat after-timeout:3 --label-exclude 'slow|gpu|bench|validate|timing|torture'
 
 # Benchmarks of GPU kernels exit with 77 where there is no device.
 bench: build/release/build.ninja

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Everything that kvcast must survive, in one table of kinds: how many cases were tried, and how many survived. Exits
+# with 1 unless enough cases of each kind were tried and all survived. Usage: torture.sh KVCAST PROGRAMS
+# PROGRAMS is the folder of the programs built from this one.
+set -uo pipefail
+kvcast=$(realpath "$1")
+programs=$(realpath "$2")
+source=$(realpath "$(dirname "$0")")
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+
+# The parts, longest first, two at a time; each prints "KIND | NAME | survived" or "KIND | NAME | FAILED why".
+parts=(
+    "$source/attacks.sh $kvcast $programs/watched $source/attacks.txt"
+)
+# Every kind, and how many cases of it there must be.
+kinds=(
+    "sandbox attack|100"
+)
+
+start=$SECONDS
+for i in "${!parts[@]}"; do
+    [ "$i" -lt 2 ] || wait -n
+    ${parts[i]} >"$logs/$i" 2>"$logs/$i.stderr" </dev/null ||
+        echo "${parts[i]##*/} itself failed | | FAILED $(tr '\n' ' ' <"$logs/$i.stderr")" >>"$logs/$i" &
+done
+wait
+
+exit_status=0
+if grep -h ' | FAILED ' "$logs"/*; then
+    exit_status=1
+    echo
+fi
+printf '%-26s %8s %8s\n' kind tried survived
+for kind in "${kinds[@]}"; do
+    name=${kind%|*}
+    tried=$(cat "$logs"/* | grep -c "^$name | ")
+    survived=$(cat "$logs"/* | grep -c "^$name | .* | survived$")
+    printf '%-26s %8d %8d\n' "$name" "$tried" "$survived"
+    if [ "$tried" -lt "${kind#*|}" ]; then
+        echo "  FAILED: ${kind#*|} cases must be tried"
+    fi
+    [ "$survived" -ge "${kind#*|}" ] && [ "$survived" -eq "$tried" ] || exit_status=1
+done
+echo "$((SECONDS - start)) s"
+exit $exit_status
