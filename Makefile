@@ -1,12 +1,14 @@
 # Shortcuts to the CMake presets: they install missing packages, configure, build and run.
 .DEFAULT_GOAL := run
-.PHONY: run test install sanitize bench reference clean setup setup-ci
+.PHONY: run test install sanitize fuzz bench reference clean setup setup-ci setup-fuzz
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
            libcriterion-dev libsqlite3-dev libssl-dev libxxhash-dev gnuplot-nox graphviz
 # .ci/run also needs another compiler, the formatter, Doxygen, Open MPI for jobs of several ranks, and the tools that
 # check the man pages, the installation and the .deb.
 CI_PACKAGES = clang clang-format-14 doxygen file groff-base libopenmpi-dev openmpi-bin strace
+# libFuzzer and the sanitizers of clang.
+FUZZ_PACKAGES = clang-14 libclang-rt-14-dev
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 JOBS = $(shell nproc)
 PREFIX = /usr/local
@@ -33,6 +35,13 @@ sanitize: build/asan-ubsan/build.ninja
 	cmake --build --preset asan-ubsan
 	$(CTEST) --test-dir build/asan-ubsan --repeat after-timeout:3 --label-exclude 'slow|gpu|bench|validate|timing|torture'
 
+# Every fuzz target for this many seconds, or only TARGETS; before a release.
+SECONDS = 600
+TARGETS =
+fuzz: setup-fuzz build/fuzz/build.ninja
+	cmake --build --preset fuzz
+	.ci/fuzz build/fuzz $(SECONDS) $(TARGETS)
+
 # Benchmarks of GPU kernels exit with 77 where there is no device.
 bench: build/release/build.ninja
 	cmake --build --preset release
@@ -51,7 +60,8 @@ build/%/build.ninja: CMakeLists.txt CMakePresets.json | setup
 
 # Calls apt only when a package is missing, so that a complete machine needs no network.
 setup-ci: PACKAGES += $(CI_PACKAGES)
-setup setup-ci:
+setup-fuzz: PACKAGES += $(FUZZ_PACKAGES)
+setup setup-ci setup-fuzz:
 	@missing=$$(for package in $(PACKAGES); do \
 	    dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q ' installed$$' || echo $$package; done); \
 	if [ -n "$$missing" ]; then \
