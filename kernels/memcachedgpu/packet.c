@@ -85,7 +85,8 @@ bool kvc_memcachedgpu_packet_read_response(const uint8_t *packet, uint32_t bytes
     if (memcmp(packet + KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET, "END\r\n", 5) == 0) {
         return ip_bytes == bytes - 14 && bytes == KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET + 5;
     }
-    if (memcmp(packet + KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET, "VALUE ", 6) != 0) {
+    if (bytes < KVC_MEMCACHEDGPU_PACKET_RESPONSE_KEY_OFFSET ||
+        memcmp(packet + KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET, "VALUE ", 6) != 0) {
         return false;
     }
     response->found = true;
@@ -103,7 +104,9 @@ bool kvc_memcachedgpu_packet_read_response(const uint8_t *packet, uint32_t bytes
         return false;
     }
     response->flags = (uint16_t)flags;
-    return at == bytes && response->key_bytes != 0 && ip_bytes == bytes - 14 + response->value_bytes + 7;
+    return at == bytes && response->key_bytes != 0 &&
+           response->key_bytes <= KVC_MEMCACHEDGPU_PACKET_KEY_MAX &&
+           ip_bytes == bytes - 14 + response->value_bytes + 7;
 }
 
 const char *kvc_memcachedgpu_packet_status_name(unsigned status)

@@ -1,6 +1,7 @@
 #include "kernels/memcachedgpu/packet.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -273,6 +274,43 @@ Test(packet, responses_read_back)
         cr_assert_eq(read.flags, item.flags);
         cr_assert_eq(read.value_bytes, item.value_bytes);
         cr_assert_eq(read.request_id, length);
+    }
+}
+
+/* Reads a head of this text whose headers are right, from memory that is exactly as long. */
+static bool read_text(const char *text, struct kvc_memcachedgpu_packet_response *read)
+{
+    uint32_t bytes = KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET + (uint32_t)strlen(text);
+    bool is_hit = strncmp(text, "VALUE ", 6) == 0;
+    uint8_t request[KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX], *packet = malloc(bytes);
+    write_get(request, "key");
+    memcpy(packet, request, KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET);
+    memcpy(packet + KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET, text, strlen(text));
+    set_lengths(packet, bytes + (is_hit ? 7 : 0)); /* A hit ends with "\r\nEND\r\n". */
+    bool valid = kvc_memcachedgpu_packet_read_response(packet, bytes, read);
+    free(packet);
+    return valid;
+}
+
+Test(packet, refuses_every_cut_of_a_response)
+{
+    char text[32];
+    struct kvc_memcachedgpu_packet_response read;
+    for (const char *whole = "VALUE k 7 0\r\n", *end = whole; *end != '\0'; end++) {
+        snprintf(text, sizeof(text), "%.*s", (int)(end - whole), whole);
+        cr_assert_not(read_text(text, &read), "%s", text);
+    }
+}
+
+Test(packet, refuses_responses_with_keys_of_no_valid_length)
+{
+    char text[300], key[KVC_MEMCACHEDGPU_PACKET_KEY_MAX + 1];
+    struct kvc_memcachedgpu_packet_response read;
+    memset(key, 'k', sizeof(key));
+    for (int bytes = 0; bytes <= KVC_MEMCACHEDGPU_PACKET_KEY_MAX + 1; bytes++) {
+        snprintf(text, sizeof(text), "VALUE %.*s 7 0\r\n", bytes, key);
+        cr_assert_eq(read_text(text, &read), bytes > 0 && bytes <= KVC_MEMCACHEDGPU_PACKET_KEY_MAX, "%d",
+                     bytes);
     }
 }
 
