@@ -1,0 +1,72 @@
+/* Fuzz target that takes any bytes as a request trace. Rows that are accepted are in order of time and within
+ * their limits; each of them, written as a line, reads back as the same row. A trace that is refused has a
+ * message with the number of its line. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/memory_file_fixture.h"
+#include "sim/workload/batch.h"
+#include "sim/workload/sizes.h"
+#include "sim/workload/trace.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+static void check(bool right)
+{
+    if (!right) {
+        abort();
+    }
+}
+
+static void check_row(const struct kvc_trace_row *row, double last_ns)
+{
+    check(isfinite(row->time_ns) && row->time_ns >= last_ns);
+    check(row->op < KVC_OP_COUNT && row->key_bytes > 0 && row->value_bytes <= KVC_VALUE_BYTES_MAX);
+    for (size_t i = 0; i < sizeof(row->key); i++) {
+        check((row->key[i] != 0) == (i < row->key_bytes) && row->key[i] != ',' && row->key[i] != '\n');
+    }
+}
+
+/* Writes the rows as lines to `out`, with the padding of their keys. Returns how the trace ended. */
+static enum kvc_trace_next read_all(const char *path, FILE *out, uint64_t *rows, struct kvc_diag *diag)
+{
+    static const char *const ops[KVC_OP_COUNT] = {
+        [KVC_OP_GET] = "get", [KVC_OP_SET] = "SET", [KVC_OP_DELETE] = "Delete"};
+    struct kvc_trace *trace = kvc_trace_open(path, diag);
+    struct kvc_trace_row row;
+    enum kvc_trace_next next;
+    double last_ns = 0;
+    check(trace != NULL);
+    for (*rows = 0; (next = kvc_trace_read(trace, &row, diag)) == KVC_TRACE_ROW; ++*rows) {
+        check_row(&row, last_ns);
+        last_ns = row.time_ns;
+        fprintf(out, "%.0f,%s,%s,%u,%u\n", row.time_ns / 1e3, ops[row.op], (const char *)row.key,
+                (unsigned)row.key_bytes, (unsigned)row.value_bytes);
+    }
+    kvc_trace_close(trace);
+    return next;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    struct kvc_diag diag = {0};
+    uint64_t rows, rows_again;
+    char *text, *text_again;
+    size_t text_bytes, bytes_again;
+    FILE *out = open_memstream(&text, &text_bytes), *out_again = open_memstream(&text_again, &bytes_again);
+    check(out != NULL && out_again != NULL);
+    if (read_all(kvc_memory_file(data, bytes), out, &rows, &diag) == KVC_TRACE_ERROR) {
+        check(diag.status == KVC_ERR_SCENARIO && diag.message[0] != '\0' && diag.line > (int)rows);
+    }
+    fclose(out);
+    check(read_all(kvc_memory_file((const uint8_t *)text, text_bytes), out_again, &rows_again, &diag) ==
+          KVC_TRACE_END);
+    fclose(out_again);
+    check(rows_again == rows && bytes_again == text_bytes && memcmp(text, text_again, text_bytes) == 0);
+    free(text);
+    free(text_again);
+    return 0;
+}
