@@ -107,7 +107,9 @@ static struct kvc_kvdirect_layout best_of(double keys, double bytes, uint32_t pa
 {
     struct kvc_kvdirect_layout best = {index_frac > 0 ? index_frac : 0.5, inline_least};
     double fewest = INFINITY;
-    for (uint32_t inline_bytes = inline_least; inline_bytes <= inline_most; inline_bytes++) {
+    /* All thresholds below the size of the pairs give the same table, and so do all others. */
+    for (uint32_t inline_bytes = inline_least; inline_bytes <= inline_most;
+         inline_bytes = inline_bytes < pair_bytes ? pair_bytes : inline_most + 1) {
         double index =
             index_frac > 0 ? index_frac : kvc_kvdirect_best_index(keys, bytes, inline_bytes, pair_bytes);
         if (index <= 0) {
