@@ -452,8 +452,8 @@ static int describe_profile(const char *name, const char *file, const char *json
         kvc_grid_print(&grid, 2, stdout);
     }
     kvc_node_free(&node);
-    free(loaded.parameters.entry);
-    free(loaded.provenance.entry);
+    kvc_parameters_clear(&loaded.parameters);
+    kvc_parameters_clear(&loaded.provenance);
     return exit_status;
 }
 

@@ -76,8 +76,8 @@ static void add_hardware(struct group *group)
         }
         add(group, profiles.name[i], note);
         kvc_node_free(&node);
-        free(loaded.parameters.entry);
-        free(loaded.provenance.entry);
+        kvc_parameters_clear(&loaded.parameters);
+        kvc_parameters_clear(&loaded.provenance);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/manual.h"
 #include "scenarios/cli/reference.h"
+#include "scenarios/load/profile_cache.h"
 #include "scenarios/run/ranks.h"
 #include "sim/base/diag.h"
 #include "sim/base/option.h"
@@ -103,5 +104,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     enum kvc_status status = kvc_ranks_start();
-    return kvc_ranks_stop(status == KVC_OK ? run(argc, argv) : (int)status);
+    int exit_status = kvc_ranks_stop(status == KVC_OK ? run(argc, argv) : (int)status);
+    kvc_profile_cache_clear();
+    return exit_status;
 }

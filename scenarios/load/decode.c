@@ -10,7 +10,6 @@
 
 #include "scenarios/load/decode_internal.h"
 #include "scenarios/load/locate.h"
-#include "sim/base/rng.h"
 
 enum { NAMES_MAX = 96 };
 
@@ -19,48 +18,15 @@ static enum kvc_status out_of_memory(const struct kvc_decoder *decoder)
     return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
 }
 
-static bool upsert(struct kvc_parameters *list, const struct kvc_parameter *parameter)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (list->entry[i].path_hash == parameter->path_hash &&
-            strcmp(list->entry[i].path, parameter->path) == 0) {
-            list->entry[i] = *parameter;
-            return true;
-        }
-    }
-    if ((list->count & (list->count - 1)) == 0) { /* The list is full at every power of two. */
-        void *grown =
-            realloc(list->entry, (list->count == 0 ? 1 : 2 * (size_t)list->count) * sizeof(*list->entry));
-        if (grown == NULL) {
-            return false;
-        }
-        list->entry = grown;
-    }
-    list->entry[list->count++] = *parameter;
-    return true;
-}
-
-static void forget_below(struct kvc_parameters *list, const char *path)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (!kvc_decode_is_below(list->entry[i].path, path)) {
-            list->entry[kept++] = list->entry[i];
-        }
-    }
-    list->count = kept;
-}
-
 static enum kvc_status record(const struct kvc_decoder *decoder, const char *path, const char *value,
                               bool bare, const char *source, bool hardware, const struct kvc_bounds *interval)
 {
     struct kvc_parameter parameter = {.bare = bare, .interval = *interval};
     kvc_decode_join(parameter.path, decoder->prefix, path);
-    parameter.path_hash = kvc_name_hash(parameter.path);
     snprintf(parameter.value, sizeof(parameter.value), "%s", value);
     snprintf(parameter.source, sizeof(parameter.source), "%s", source);
-    if (!upsert(&decoder->loaded->parameters, &parameter) ||
-        (hardware && !upsert(&decoder->loaded->provenance, &parameter))) {
+    if (!kvc_parameters_put(&decoder->loaded->parameters, &parameter) ||
+        (hardware && !kvc_parameters_put(&decoder->loaded->provenance, &parameter))) {
         return out_of_memory(decoder);
     }
     return KVC_OK;
@@ -238,8 +204,8 @@ static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char
     }
     int list = lua_gettop(lua);
     kvc_decode_join(record_path, decoder->prefix, path);
-    forget_below(&decoder->loaded->parameters, record_path);
-    forget_below(&decoder->loaded->provenance, record_path);
+    kvc_parameters_forget_below(&decoder->loaded->parameters, record_path);
+    kvc_parameters_forget_below(&decoder->loaded->provenance, record_path);
     for (size_t i = 0; i < length && status == KVC_OK; i++) {
         snprintf(number, sizeof(number), "%zu", i + 1);
         kvc_decode_join(element_path, path, number);

@@ -35,8 +35,8 @@ Test(hardware, gives_every_hardware_number_a_source)
                          loaded.provenance.entry[j].path);
         }
         kvc_node_free(&node);
-        free(loaded.parameters.entry);
-        free(loaded.provenance.entry);
+        kvc_parameters_clear(&loaded.parameters);
+        kvc_parameters_clear(&loaded.provenance);
     }
 }
 

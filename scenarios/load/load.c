@@ -15,7 +15,6 @@
 #include "scenarios/load/decode_internal.h"
 #include "scenarios/load/load_internal.h"
 #include "scenarios/load/policy_function.h"
-#include "sim/base/rng.h"
 #include "sim/run/cache_aside.h"
 
 void kvc_loaded_free(struct kvc_loaded *loaded)
@@ -29,8 +28,8 @@ void kvc_loaded_free(struct kvc_loaded *loaded)
     free(loaded->sweep.axis);
     free(loaded->sweep.list);
     kvc_constraint_free(loaded->sweep.where);
-    free(loaded->parameters.entry);
-    free(loaded->provenance.entry);
+    kvc_parameters_clear(&loaded->parameters);
+    kvc_parameters_clear(&loaded->provenance);
     free(loaded->warning);
     kvc_policy_function_free(loaded->function);
     kvc_scenario_unresolve(&loaded->scenario);
@@ -38,16 +37,6 @@ void kvc_loaded_free(struct kvc_loaded *loaded)
     kvc_node_free(&loaded->scenario.node);
     kvc_load_free_cluster(&loaded->scenario.cluster);
     free(loaded);
-}
-
-uint64_t kvc_parameters_hash(const struct kvc_parameters *parameters)
-{
-    uint64_t hash = 0;
-    for (uint32_t i = 0; i < parameters->count; i++) {
-        hash = kvc_mix64(hash ^ parameters->entry[i].path_hash);
-        hash = kvc_mix64(hash ^ kvc_name_hash(parameters->entry[i].value));
-    }
-    return hash;
 }
 
 enum kvc_status kvc_load_scenario(const struct kvc_decoder *decoder, int root, int *function)
@@ -220,10 +209,10 @@ static void resolve_number(const struct kvc_loaded *trial, struct kvc_sweep_axis
                            struct kvc_sweep_value *value)
 {
     const char *text = value->label, *expected;
-    for (uint32_t i = 0; trial != NULL && i < trial->parameters.count; i++) {
-        if (strcmp(trial->parameters.entry[i].path, axis->path) == 0) {
-            text = trial->parameters.entry[i].value;
-        }
+    const struct kvc_parameter *resolved =
+        trial != NULL ? kvc_parameters_find(&trial->parameters, axis->path) : NULL;
+    if (resolved != NULL) {
+        text = resolved->value;
     }
     bool is_first = value == axis->value;
     value->number = NAN;

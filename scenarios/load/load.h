@@ -10,11 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "scenarios/load/parameters.h"
 #include "sim/base/diag.h"
 #include "sim/base/option.h"
 #include "sim/scenario.h"
-
-enum { KVC_PATH_MAX = 128 };
 
 /* One `--set path=value`, or one coordinate of a sweep point. */
 struct kvc_override {
@@ -43,30 +42,6 @@ enum kvc_status kvc_overrides_join(struct kvc_overrides *overrides, const struct
 void kvc_overrides_append(const struct kvc_overrides *overrides, char *text, size_t size);
 /* Frees the entries, which copies of the struct share, and leaves the struct empty. */
 void kvc_overrides_clear(struct kvc_overrides *overrides);
-
-/* The ends of an interval; both are NaN if there is none. */
-struct kvc_bounds {
-    double low, high;
-};
-
-/* One resolved value of a scenario. */
-struct kvc_parameter {
-    char path[KVC_PATH_MAX];   /* "system.cycle", "node.gpu.clocks.1.core". */
-    uint64_t path_hash;        /* kvc_name_hash(path): a calibrated machine has thousands of similar paths. */
-    char value[KVC_TEXT_MAX];  /* Value as a user would write it: 160us. */
-    bool bare;                 /* The value is a JSON number or boolean as it stands, not a text. */
-    char source[KVC_TEXT_MAX]; /* "default", "scenario", "--set", "preset ...", or the source that a profile
-                                  states. */
-    struct kvc_bounds interval; /* The 95 % interval that a profile states, in the base unit of its option. */
-};
-
-struct kvc_parameters {
-    uint32_t count;
-    struct kvc_parameter *entry;
-};
-
-/* Returns a hash of all paths and values. */
-uint64_t kvc_parameters_hash(const struct kvc_parameters *parameters);
 
 /* One value of an axis: a scalar, or a whole sub-table as several overrides. */
 struct kvc_sweep_value {

@@ -66,16 +66,6 @@ static enum kvc_status push_member_root(const struct kvc_decoder *decoder, int r
     return status == KVC_OK ? override_section(decoder, member, path, "node") : status;
 }
 
-static const struct kvc_parameter *find(const struct kvc_parameters *list, const char *path)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (strcmp(list->entry[i].path, path) == 0) {
-            return &list->entry[i];
-        }
-    }
-    return NULL;
-}
-
 /* Records those values of a member that differ from the scenario's. */
 static enum kvc_status record_differences(const struct kvc_decoder *decoder, const struct kvc_loaded *member,
                                           const char *path)
@@ -83,13 +73,13 @@ static enum kvc_status record_differences(const struct kvc_decoder *decoder, con
     enum kvc_status status = KVC_OK;
     for (uint32_t i = 0; i < member->parameters.count && status == KVC_OK; i++) {
         const struct kvc_parameter *own = &member->parameters.entry[i];
-        const struct kvc_parameter *base = find(&decoder->loaded->parameters, own->path);
+        const struct kvc_parameter *base = kvc_parameters_find(&decoder->loaded->parameters, own->path);
         char place[KVC_PATH_MAX];
         if (base != NULL && strcmp(base->value, own->value) == 0) {
             continue;
         }
         kvc_decode_join(place, path, own->path);
-        bool hardware = find(&member->provenance, own->path) != NULL;
+        bool hardware = kvc_parameters_find(&member->provenance, own->path) != NULL;
         status = kvc_decode_record(decoder, place, own->value, own->bare, own->source, hardware);
     }
     return status;

@@ -80,20 +80,10 @@ void kvc_test_refuses_line(const char *text, const char *part)
     kvc_test_refuses(source, 3, part);
 }
 
-const struct kvc_parameter *kvc_test_find(const struct kvc_parameters *list, const char *path)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (strcmp(list->entry[i].path, path) == 0) {
-            return &list->entry[i];
-        }
-    }
-    return NULL;
-}
-
 void kvc_test_expect_parameter(const struct kvc_loaded *loaded, const char *path, const char *value,
                                bool bare, const char *source)
 {
-    const struct kvc_parameter *found = kvc_test_find(&loaded->parameters, path);
+    const struct kvc_parameter *found = kvc_parameters_find(&loaded->parameters, path);
     cr_assert_not_null(found, "%s is not recorded", path);
     cr_expect(strcmp(found->value, value) == 0 && found->bare == bare && strcmp(found->source, source) == 0,
               "%s: found %s%s from \"%s\"", path, found->value, found->bare ? " (bare)" : "", found->source);

@@ -35,9 +35,6 @@ void kvc_test_refuses_line(const char *text, const char *part);
  */
 void kvc_test_refuses_in_profile(const char *key, const char *profile, int line, const char *part);
 
-/* Finds a value by its path. Returns NULL if there is none. */
-const struct kvc_parameter *kvc_test_find(const struct kvc_parameters *list, const char *path);
-
 void kvc_test_expect_parameter(const struct kvc_loaded *loaded, const char *path, const char *value,
                                bool bare, const char *source);
 

@@ -39,7 +39,7 @@ Test(load_power, is_fixed_unless_stated)
 {
     struct kvc_loaded *loaded = kvc_test_accepts(KVC_TEST_MINIMAL, NULL);
     cr_expect_eq(loaded->scenario.power.policy, KVC_POWER_FIXED);
-    cr_expect_null(kvc_test_find(&loaded->parameters, "power.policy"));
+    cr_expect_null(kvc_parameters_find(&loaded->parameters, "power.policy"));
     kvc_loaded_free(loaded);
 }
 
@@ -70,7 +70,7 @@ Test(load_power, a_function_chooses_clocks)
     cr_expect_eq(pstate, 1);
     cr_expect_eq(ask(loaded, 9, &pstate, &diag), KVC_OK, "%s", diag.message);
     cr_expect_eq(pstate, 0);
-    const struct kvc_parameter *shown = kvc_test_find(&loaded->parameters, "power.policy");
+    const struct kvc_parameter *shown = kvc_parameters_find(&loaded->parameters, "power.policy");
     cr_expect_eq(strncmp(shown->value, "function of lines 4 to 4, ", 26), 0, "%s", shown->value);
     kvc_loaded_free(loaded);
 }
@@ -81,8 +81,8 @@ Test(load_power, another_function_is_another_value)
         kvc_test_accepts(WITH("policy = function(o) return { cpu = \"1.3GHz\" } end"), NULL);
     struct kvc_loaded *b =
         kvc_test_accepts(WITH("policy = function(o) return { cpu = \"1.2GHz\" } end"), NULL);
-    cr_expect_str_neq(kvc_test_find(&a->parameters, "power.policy")->value,
-                      kvc_test_find(&b->parameters, "power.policy")->value);
+    cr_expect_str_neq(kvc_parameters_find(&a->parameters, "power.policy")->value,
+                      kvc_parameters_find(&b->parameters, "power.policy")->value);
     kvc_loaded_free(a);
     kvc_loaded_free(b);
 }

@@ -72,10 +72,10 @@ Test(load, reads_every_part)
     kvc_test_expect_parameter(loaded, "system.delay", "2", true, "default");
     kvc_test_expect_parameter(loaded, "workload.set", "0.5", true, "1 - get - delete");
     kvc_test_expect_parameter(loaded, "node.cpu.cores", "6", true, "scenario");
-    cr_assert_not_null(kvc_test_find(&loaded->provenance, "node.cpu.packet"));
-    cr_expect(strstr(kvc_test_find(&loaded->provenance, "node.cpu.packet")->source,
+    cr_assert_not_null(kvc_parameters_find(&loaded->provenance, "node.cpu.packet"));
+    cr_expect(strstr(kvc_parameters_find(&loaded->provenance, "node.cpu.packet")->source,
                      "megakv.bg.io_parse_cost") != NULL);
-    cr_expect_str_eq(kvc_test_find(&loaded->provenance, "node.cpu.cores")->source, "scenario");
+    cr_expect_str_eq(kvc_parameters_find(&loaded->provenance, "node.cpu.cores")->source, "scenario");
     kvc_loaded_free(loaded);
 }
 

@@ -147,7 +147,7 @@ Test(load_workload, applies_the_actions_of_a_preset_unless_there_are_others)
              head);
     struct kvc_loaded *own = kvc_test_accepts(source, NULL);
     cr_expect_eq(own->scenario.workload.action_count, 1);
-    cr_expect_null(kvc_test_find(&own->parameters, "workload.actions.9.name"));
+    cr_expect_null(kvc_parameters_find(&own->parameters, "workload.actions.9.name"));
     kvc_loaded_free(preset);
     kvc_loaded_free(own);
 }

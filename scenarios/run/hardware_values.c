@@ -8,28 +8,12 @@
 #include "models/cluster.h"
 #include "models/model.h"
 #include "sim/base/array.h"
-#include "sim/base/rng.h"
 
 /* The list under construction. */
 struct listing {
     const struct kvc_parameters *provenance;
     struct kvc_hardware_values *values;
-    uint32_t last; /* Position of the number that was found last in the provenance: the next one is near. */
 };
-
-static const struct kvc_parameter *find(struct listing *listing, const char *path)
-{
-    const struct kvc_parameters *list = listing->provenance;
-    uint64_t hash = kvc_name_hash(path);
-    for (uint32_t i = 0; i < list->count; i++) {
-        uint32_t at = (listing->last + 1 + i) % list->count;
-        if (list->entry[at].path_hash == hash && strcmp(list->entry[at].path, path) == 0) {
-            listing->last = at;
-            return &list->entry[at];
-        }
-    }
-    return NULL;
-}
 
 static double number_at(const struct kvc_option *row, const void *field)
 {
@@ -53,7 +37,8 @@ static void add_value(struct listing *listing, const struct kvc_option *row, con
 {
     struct kvc_hardware_values *values = listing->values;
     double number = number_at(row, (const char *)object + offset);
-    const struct kvc_parameter *origin = is_stated(row, number) ? find(listing, path) : NULL;
+    const struct kvc_parameter *origin =
+        is_stated(row, number) ? kvc_parameters_find(listing->provenance, path) : NULL;
     if (origin == NULL) {
         return;
     }

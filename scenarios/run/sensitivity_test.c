@@ -74,34 +74,30 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
 static const struct kvc_model model = {.name = "formula", .predict = predict, .run = run};
 
 static struct part part;
-static struct kvc_parameter provenance[8];
 static struct kvc_loaded *loaded;
 
 static void state(const char *name, double low, double high)
 {
-    struct kvc_parameter *parameter = &provenance[loaded->provenance.count++];
-    snprintf(parameter->path, sizeof(parameter->path), "node.part.%s", name);
-    parameter->path_hash = kvc_name_hash(parameter->path);
-    parameter->interval = (struct kvc_bounds){low, high};
-    strcpy(parameter->source, "made up");
+    struct kvc_parameter parameter = {.source = "made up", .interval = {low, high}};
+    snprintf(parameter.path, sizeof(parameter.path), "node.part.%s", name);
+    cr_assert(kvc_parameters_put(&loaded->provenance, &parameter));
 }
 
 /* Limited by the link at 10 Mops, as the cores could serve 20 Mops. */
 static void set_up(void)
 {
     part = (struct part){.rate_bytes_per_s = 1e9, .time_ns = 200, .other_ns = 300, .cores = 4, .line = 64};
-    memset(provenance, 0, sizeof(provenance));
     loaded = calloc(1, sizeof(*loaded));
     loaded->scenario.model = &model;
     loaded->scenario.cluster.nodes = 1;
     loaded->scenario.run.replicas = 3;
     loaded->scenario.run.seed = 7;
     loaded->scenario.node.device[0] = (struct kvc_device){&part_kind, &part};
-    loaded->provenance.entry = provenance;
 }
 
 static void tear_down(void)
 {
+    kvc_parameters_clear(&loaded->provenance);
     free(loaded);
 }
 

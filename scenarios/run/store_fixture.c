@@ -161,12 +161,13 @@ struct kvc_fake *kvc_fake_of(struct kvc_loaded *loaded)
 static void add_parameter(struct kvc_parameters *list, const char *path, const char *value, bool bare,
                           const char *source)
 {
-    list->entry = realloc(list->entry, (list->count + 1) * sizeof(*list->entry));
-    struct kvc_parameter *parameter = &list->entry[list->count++];
-    *parameter = (struct kvc_parameter){.bare = bare};
-    snprintf(parameter->path, sizeof(parameter->path), "%s", path);
-    snprintf(parameter->value, sizeof(parameter->value), "%s", value);
-    snprintf(parameter->source, sizeof(parameter->source), "%s", source);
+    struct kvc_parameter parameter = {.bare = bare};
+    snprintf(parameter.path, sizeof(parameter.path), "%s", path);
+    snprintf(parameter.value, sizeof(parameter.value), "%s", value);
+    snprintf(parameter.source, sizeof(parameter.source), "%s", source);
+    if (!kvc_parameters_put(list, &parameter)) {
+        kvc_out_of_memory("a parameter");
+    }
 }
 
 struct kvc_loaded *kvc_fake_loaded(uint32_t replicas)

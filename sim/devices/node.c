@@ -73,7 +73,8 @@ const struct kvc_option_table kvc_machine_option_table = {.name = "machine",
                                                               sizeof(machine_rows) / sizeof(*machine_rows),
                                                           .size = sizeof(struct kvc_machine)};
 
-void *kvc_node_add(struct kvc_node *node, const struct kvc_device_kind *kind)
+/* Returns the values of the node's device of a kind, which it adds without setting them. */
+static void *device_of(struct kvc_node *node, const struct kvc_device_kind *kind)
 {
     struct kvc_device *device = node->device;
     while (device->kind != NULL && device->kind != kind) {
@@ -88,9 +89,20 @@ void *kvc_node_add(struct kvc_node *node, const struct kvc_device_kind *kind)
             kvc_out_of_memory("a device of the node");
         }
     }
-    memset(device->values, 0, kind->options->size);
-    kvc_option_table_set_defaults(kind->options, device->values);
     return device->values;
+}
+
+void *kvc_node_add(struct kvc_node *node, const struct kvc_device_kind *kind)
+{
+    void *values = device_of(node, kind);
+    memset(values, 0, kind->options->size);
+    kvc_option_table_set_defaults(kind->options, values);
+    return values;
+}
+
+void kvc_node_add_copy(struct kvc_node *node, const struct kvc_device_kind *kind, const void *values)
+{
+    memcpy(device_of(node, kind), values, kind->options->size);
 }
 
 void kvc_node_free(struct kvc_node *node)

@@ -65,7 +65,11 @@ static inline void *kvc_node_device(const struct kvc_node *node, const struct kv
  * frees. Exits with status 3 if memory is short. */
 void *kvc_node_add(struct kvc_node *node, const struct kvc_device_kind *kind);
 
-/** Frees the devices that kvc_node_add() allocated and empties the list. NULL is allowed. */
+/** Adds a device with a copy of the values of another one of its kind, or replaces the one that the node has.
+ * Otherwise like kvc_node_add(). */
+void kvc_node_add_copy(struct kvc_node *node, const struct kvc_device_kind *kind, const void *values);
+
+/** Frees the devices that these functions allocated and empties the list. NULL is allowed. */
 void kvc_node_free(struct kvc_node *node);
 
 #endif

@@ -33,8 +33,8 @@ struct kvc_flash kvc_drive_of(const char *profile)
     cr_assert_eq(status, KVC_OK, "%s:%d: %s", diag.file, diag.line, diag.message);
     struct kvc_flash flash = *kvc_flash_of(&node);
     kvc_node_free(&node);
-    free(loaded.parameters.entry);
-    free(loaded.provenance.entry);
+    kvc_parameters_clear(&loaded.parameters);
+    kvc_parameters_clear(&loaded.provenance);
     return flash;
 }
 

@@ -42,7 +42,7 @@ Test(cost_profile, takes_measured_costs)
     cr_expect_eq(costs->search_miss.point[0].footprint_bytes, 0x1p20);
     cr_expect_eq(costs->search_miss.point[0].threads, 1);
     cr_expect_eq(costs->compare.count, 0, "optional");
-    cr_expect_not_null(kvc_test_find(&loaded->provenance, "node.megakv_costs.search_miss.1.time"));
+    cr_expect_not_null(kvc_parameters_find(&loaded->provenance, "node.megakv_costs.search_miss.1.time"));
     kvc_loaded_free(loaded);
 }
 
