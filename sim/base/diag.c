@@ -1,13 +1,25 @@
 #include "sim/base/diag.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Replaces control characters, which may come from a foreign file and would command a terminal. */
+static void make_printable(char *text)
+{
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < ' ' || *text == 0x7f) {
+            *text = isspace((unsigned char)*text) ? ' ' : '?';
+        }
+    }
+}
 
 static void fill_message(struct kvc_diag *diag, enum kvc_status status, const char *format, va_list arguments)
 {
     diag->status = status;
     vsnprintf(diag->message, sizeof(diag->message), format, arguments);
+    make_printable(diag->message);
 }
 
 enum kvc_status kvc_diag_fail(struct kvc_diag *diag, enum kvc_status status, const char *format, ...)

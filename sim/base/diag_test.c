@@ -16,6 +16,14 @@ Test(diag, prints_its_place)
     free(text);
 }
 
+/* What was found may come from a stranger's file and must not command the terminal. */
+Test(diag, message_has_no_control_characters)
+{
+    struct kvc_diag diag = {0};
+    kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "found \"%s\"", "a\nb\tc\x1b[31m\x7f d\xc3\xa9");
+    cr_expect_str_eq(diag.message, "found \"a b c?[31m? d\xc3\xa9\"");
+}
+
 Test(diag, lack_of_memory_ends_with_status_3, .exit_code = KVC_ERR_RUNTIME)
 {
     kvc_out_of_memory("%d bytes", 7);
