@@ -36,7 +36,8 @@ void kvc_megakv_real_receive_frame(struct kvc_megakv_real_buffer *buffer, const 
     uint32_t first_write = buffer->sets + buffer->deletes, left = buffer->room - buffer->rows, count = 0;
     uint32_t room = left < KVC_MEGAKV_REAL_FRAME_REQUESTS_MAX ? left : KVC_MEGAKV_REAL_FRAME_REQUESTS_MAX;
     struct kvc_megakv_packet_request request;
-    for (uint32_t i = 0; i < room && kvc_megakv_packet_next(&at, end, &request); i++) {
+    for (uint32_t i = 0;
+         i < room && kvc_megakv_packet_next(&at, end, &request) && request.key_bytes <= stride; i++) {
         if (request.op == KVC_MEGAKV_PACKET_GET) {
             copy_key(buffer->keys + (size_t)gets * stride, stride, &request);
             buffer->key_bytes[gets] = (uint8_t)request.key_bytes;

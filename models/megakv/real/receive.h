@@ -32,7 +32,8 @@ struct kvc_megakv_real_stock {
 struct kvc_megakv_real_frame_writes *kvc_megakv_real_frame_writes_create(uint32_t key_stride);
 
 /* Appends the GETs of a packet of `bytes` bytes to the buffer and puts the other requests into `writes`, all
- * with the hashes of their keys. Reading ends at an incomplete request or when the buffer is full. */
+ * with the hashes of their keys. Reading ends at an incomplete request, at one whose key is longer than the
+ * distance of keys, or when the buffer is full. */
 void kvc_megakv_real_receive_frame(struct kvc_megakv_real_buffer *buffer, const uint8_t *packet,
                                    uint32_t bytes, uint64_t hash_seed, double sent_ns,
                                    struct kvc_megakv_real_frame_writes *writes);

@@ -90,6 +90,26 @@ Test(receive, ends_of_packets_and_buffers)
     kvc_megakv_real_buffer_close(&buffer);
 }
 
+/* A key that is longer than the batch has room for ends the reading, whatever the request. */
+Test(receive, ends_at_a_key_that_is_too_long)
+{
+    for (uint32_t op = 0; op < KVC_MEGAKV_PACKET_OPS; op++) {
+        uint8_t packet[PACKET_BYTES], key[STRIDE + 1] = {0};
+        struct kvc_megakv_real_buffer buffer;
+        struct kvc_megakv_real_frame_writes *writes = kvc_megakv_real_frame_writes_create(STRIDE);
+        struct kvc_megakv_packet_request fits = {op, STRIDE, 0, key, key},
+                                         long_one = {op, STRIDE + 1, 0, key, key};
+        uint8_t *at = kvc_megakv_packet_write(packet, &fits);
+        at = kvc_megakv_packet_write(kvc_megakv_packet_write(at, &long_one), &fits);
+        cr_assert(writes != NULL && kvc_megakv_real_buffer_open(&buffer, ROOM, STRIDE, false));
+        kvc_megakv_real_receive_frame(&buffer, packet, (uint32_t)(at - packet), SEED, 0, writes);
+        cr_expect_eq(buffer.rows, 1);
+        cr_expect_eq(buffer.gets + writes->count, 1);
+        free(writes);
+        kvc_megakv_real_buffer_close(&buffer);
+    }
+}
+
 static struct kvc_megakv_real_frame_writes *sets_of(struct kvc_megakv_real_buffer *buffer, uint8_t *packet,
                                                     uint64_t first, uint32_t value_bytes)
 {
