@@ -102,6 +102,9 @@ bool kvc_memcachedgpu_real_frame_is_right(const uint8_t *frame, uint32_t bytes)
 {
     const uint32_t end_bytes = sizeof(value_end) - 1;
     struct kvc_memcachedgpu_packet_response response;
+    if (bytes < KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET) {
+        return false;
+    }
     if (kvc_memcachedgpu_packet_read_response(frame, bytes, &response) && !response.found) {
         return true;
     }

@@ -120,6 +120,21 @@ Test(memcachedgpu_real_answer, frames_hold_head_value_and_end)
     expect_frames(250);
 }
 
+/* A frame that was cut off is wrong, wherever; its memory is exactly as long. */
+Test(memcachedgpu_real_answer, cut_off_frames_are_wrong)
+{
+    struct bench bench;
+    open_bench(&bench, 16);
+    answer_batch(&bench, 16);
+    for (uint32_t bytes = 0; bytes < bench.answerer.frame_bytes[0]; bytes++) {
+        uint8_t *frame = malloc(bytes > 0 ? bytes : 1);
+        memcpy(frame, bench.answerer.frames, bytes);
+        cr_assert_not(kvc_memcachedgpu_real_frame_is_right(frame, bytes), "%u bytes", bytes);
+        free(frame);
+    }
+    close_bench(&bench);
+}
+
 /* Packets that are no requests get no frame, and the ring goes round. */
 Test(memcachedgpu_real_answer, bad_packets_get_no_frame)
 {
