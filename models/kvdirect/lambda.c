@@ -116,8 +116,9 @@ static uint8_t expression(struct compiler *compiler, uint8_t least_priority);
 static uint8_t number(struct compiler *compiler)
 {
     char *end;
+    bool is_hexadecimal = compiler->at[0] == '0' && (compiler->at[1] == 'x' || compiler->at[1] == 'X');
     errno = 0;
-    int64_t value = strtoll(compiler->at, &end, 0);
+    int64_t value = strtoll(compiler->at, &end, is_hexadecimal ? 16 : 10); /* 010 is ten, as in Lua. */
     if (errno != 0 || *end == '.' || *end == 'e' || *end == 'E' || isalpha((unsigned char)*end)) {
         return fail(compiler, "expected an integer");
     }

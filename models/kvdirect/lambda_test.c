@@ -32,6 +32,7 @@ Test(lambda, operators_bind_as_in_lua)
     cr_expect_eq(value_of("v ~= d", 3, 4, 0), 1);
     cr_expect_eq(value_of("v >= d", 4, 4, 0), 1);
     cr_expect_eq(value_of("max(s, min(v, 0x10))", 99, 0, 5), 16);
+    cr_expect_eq(value_of("010 + 0X1f", 0, 0, 0), 41);
     cr_expect_eq(value_of("v + 9223372036854775807", 1, 0, 0), INT64_MIN);
 }
 
@@ -57,6 +58,8 @@ Test(lambda, what_is_no_expression_is_refused_with_its_place)
     refuses("min(v d)", "expected ,");
     refuses("v d", "expected an operator at \"d\"");
     refuses("99999999999999999999", "expected an integer");
+    refuses("0x", "expected an integer");
+    refuses("0b1", "expected an integer");
     char deep[201];
     memset(deep, '(', 200);
     deep[200] = '\0';
