@@ -56,6 +56,21 @@ static enum kvc_status sweep(const struct kvc_arguments *arguments, struct kvc_s
     return status;
 }
 
+/* Tells, even after a failure, that points were run again. */
+static void tell_damage(const struct kvc_arguments *arguments, const struct kvc_sweep_done *done)
+{
+    const struct kvc_database_damage *damage = &done->damage;
+    struct kvc_diag warning = {0};
+    char file[sizeof(warning.file)];
+    if (damage->points == 0) {
+        return;
+    }
+    snprintf(file, sizeof(file), "%.200s/sweep.sqlite", arguments->out);
+    kvc_diag_fail_at(&warning, KVC_ERR_SCENARIO, file, 0, "%u %s damaged and therefore run again; %s",
+                     damage->points, damage->points == 1 ? "point was" : "points were", damage->first);
+    kvc_print_warning(&warning);
+}
+
 /* The document on stdout stands alone. */
 static void print_summary(const struct kvc_arguments *arguments, const struct kvc_sweep_done *done)
 {
@@ -87,6 +102,7 @@ int kvc_command_sweep(int argc, char **argv)
                                "sweep: --out DIR is missing; it names the folder for the results");
     } else {
         status = sweep(&arguments, &done, &diag);
+        tell_damage(&arguments, &done);
     }
     if (status == KVC_OK) {
         print_summary(&arguments, &done);

@@ -131,6 +131,11 @@ static enum kvc_status open_file(struct kvc_database *database, const struct kvc
                                                          : "out of memory");
     }
     sqlite3_busy_timeout(database->sqlite, BUSY_MS);
+    /* The file may be a stranger's: nothing in its schema runs. */
+    sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     enum kvc_status status =
         kvc_database_query(database, "SELECT count(*) FROM sqlite_master", &tables, diag);
     if (status == KVC_OK && tables > 0) {

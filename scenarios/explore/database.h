@@ -41,6 +41,18 @@ enum kvc_status kvc_database_open(const char *folder, const struct kvc_identity 
 
 void kvc_database_close(struct kvc_database *database); /* NULL is allowed. */
 
+/* What kvc_database_repair() found. */
+struct kvc_database_damage {
+    uint32_t
+        points; /* Number of points with a row, metrics or a document that are not as kvcast writes them. */
+    char first[128]; /* What is wrong with the first: "point 3 has no result document". */
+};
+
+/* Checks the row, the metrics and the document of every point, and removes the points of which something is
+ * missing, of another type or of another point, so that they are due again. */
+enum kvc_status kvc_database_repair(struct kvc_database *database, struct kvc_database_damage *damage,
+                                    struct kvc_diag *diag);
+
 /* Sets stored[i] to 1 for every point i, counted from 0, that is done, and *count to their number. */
 enum kvc_status kvc_database_stored(struct kvc_database *database, uint8_t *stored, uint32_t *count,
                                     struct kvc_diag *diag);

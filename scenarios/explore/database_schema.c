@@ -50,30 +50,53 @@ static void write_columns(const struct kvc_database *database, bool marks, FILE 
     }
 }
 
-/* Runs, or prepares if `prepared` is not NULL, a statement around the columns of `points`. */
-static enum kvc_status with_columns(const struct kvc_database *database, const char *before, bool marks,
-                                    const char *after, sqlite3_stmt **prepared, struct kvc_diag *diag)
+/* Returns a statement around the columns of `points`, which the caller frees; NULL if memory is short. */
+static char *with_columns_text(const struct kvc_database *database, const char *before, bool marks,
+                               const char *after)
 {
     char *sql = NULL;
     size_t bytes;
     FILE *out = open_memstream(&sql, &bytes);
     if (out == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a statement");
+        return NULL;
     }
     fputs(before, out);
     write_columns(database, marks, out);
     fputs(after, out);
-    enum kvc_status status = KVC_OK;
     if (fclose(out) != 0) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a statement");
-    } else if (prepared != NULL) {
-        status = kvc_database_prepare(database, sql, prepared, diag);
-    } else {
-        status = kvc_database_execute(database, sql, diag);
+        free(sql);
+        return NULL;
     }
+    return sql;
+}
+
+/* Runs, or prepares if `prepared` is not NULL, a statement around the columns of `points`. */
+static enum kvc_status with_columns(const struct kvc_database *database, const char *before, bool marks,
+                                    const char *after, sqlite3_stmt **prepared, struct kvc_diag *diag)
+{
+    char *sql = with_columns_text(database, before, marks, after);
+    if (sql == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a statement");
+    }
+    enum kvc_status status = prepared != NULL ? kvc_database_prepare(database, sql, prepared, diag)
+                                              : kvc_database_execute(database, sql, diag);
     free(sql);
     return status;
 }
+
+/* The tables but `points`, as SQLite remembers them. */
+static const struct {
+    const char *name, *sql;
+} tables[] = {
+    {"meta", "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"},
+    {"documents", "CREATE TABLE documents(point INTEGER PRIMARY KEY, document TEXT NOT NULL)"},
+    {"metrics", "CREATE TABLE metrics(point INTEGER, kind TEXT, name TEXT, value NUMERIC, place INTEGER,"
+                " PRIMARY KEY(point, kind, name)) WITHOUT ROWID"},
+};
+
+enum { TABLES = sizeof(tables) / sizeof(*tables) };
+
+static const char points_head[] = "CREATE TABLE points(", points_tail[] = ")";
 
 static enum kvc_status write_identity(const struct kvc_database *database,
                                       const struct kvc_identity *identity, struct kvc_diag *diag)
@@ -100,17 +123,11 @@ enum kvc_status kvc_database_create(struct kvc_database *database, const struct 
     snprintf(pragmas, sizeof(pragmas), "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID,
              KVC_DATABASE_SCHEMA);
     enum kvc_status status = kvc_database_execute(database, "BEGIN IMMEDIATE", diag);
-    if (status == KVC_OK) {
-        status = kvc_database_execute(
-            database,
-            "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
-            "CREATE TABLE documents(point INTEGER PRIMARY KEY, document TEXT NOT NULL);"
-            "CREATE TABLE metrics(point INTEGER, kind TEXT, name TEXT, value NUMERIC, place INTEGER,"
-            " PRIMARY KEY(point, kind, name)) WITHOUT ROWID",
-            diag);
+    for (int i = 0; i < TABLES && status == KVC_OK; i++) {
+        status = kvc_database_execute(database, tables[i].sql, diag);
     }
     if (status == KVC_OK) {
-        status = with_columns(database, "CREATE TABLE points(", false, ")", NULL, diag);
+        status = with_columns(database, points_head, false, points_tail, NULL, diag);
     }
     if (status == KVC_OK) {
         status = write_identity(database, identity, diag);
@@ -133,12 +150,47 @@ static enum kvc_status check_pages(const struct kvc_database *database, struct k
     if (status == KVC_OK && sqlite3_step(statement) != SQLITE_ROW) {
         status = kvc_database_fail(database, diag);
     }
-    if (status == KVC_OK && strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0) {
+    const char *says = status == KVC_OK ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    if (status == KVC_OK && (says == NULL || strcmp(says, "ok") != 0)) {
         status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, database->path, 0,
                                   "is damaged (%.200s); choose another folder, or --restart to replace it",
-                                  (const char *)sqlite3_column_text(statement, 0));
+                                  says != NULL ? says : "no answer");
     }
     sqlite3_finalize(statement);
+    return status;
+}
+
+/* Checks that a table is as kvcast creates it, so that its rows have what the statements expect. */
+static enum kvc_status check_table(const struct kvc_database *database, const char *name, const char *sql,
+                                   struct kvc_diag *diag)
+{
+    sqlite3_stmt *statement;
+    enum kvc_status status = kvc_database_prepare(
+        database, "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", &statement, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    int code = sqlite3_step(statement);
+    const char *found = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        status = kvc_database_fail(database, diag);
+    } else if (found == NULL || strcmp(found, sql) != 0) {
+        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, database->path, 0,
+                                  "is damaged (the table %s is not as kvcast makes it); choose another "
+                                  "folder, or --restart to replace it",
+                                  name);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static enum kvc_status check_points_table(const struct kvc_database *database, struct kvc_diag *diag)
+{
+    char *sql = with_columns_text(database, points_head, false, points_tail);
+    enum kvc_status status = sql != NULL ? check_table(database, "points", sql, diag)
+                                         : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a statement");
+    free(sql);
     return status;
 }
 
@@ -194,7 +246,8 @@ static enum kvc_status compare(const struct kvc_database *database, const struct
         const struct kvc_identity_entry *entry = &identity->entry[i];
         sqlite3_bind_text(statement, 1, entry->key, -1, SQLITE_STATIC);
         int code = sqlite3_step(statement);
-        const char *before = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : "";
+        const char *before = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+        before = before != NULL ? before : "";
         if (code != SQLITE_ROW && code != SQLITE_DONE) {
             status = kvc_database_fail(database, diag);
         } else if (entry->noun != NULL && strcmp(before, entry->text) != 0) {
@@ -234,7 +287,12 @@ enum kvc_status kvc_database_check(struct kvc_database *database, const struct k
     if (status == KVC_OK) {
         status = check_pages(database, diag);
     }
-    return status == KVC_OK ? compare(database, identity, diag) : status;
+    for (int i = 0; i < TABLES && status == KVC_OK; i++) {
+        status = check_table(database, tables[i].name, tables[i].sql, diag);
+    }
+    /* Another sweep has other points: that is told first. */
+    status = status == KVC_OK ? compare(database, identity, diag) : status;
+    return status == KVC_OK ? check_points_table(database, diag) : status;
 }
 
 enum kvc_status kvc_database_prepare_all(struct kvc_database *database, struct kvc_diag *diag)

@@ -126,11 +126,17 @@ static enum kvc_status open_database(struct kvc_sweep_run *run, struct kvc_diag 
     return status;
 }
 
+/* Finds out which points are stored. */
+static enum kvc_status read_stored(struct kvc_sweep_run *run, uint8_t *stored, struct kvc_diag *diag)
+{
+    enum kvc_status status = kvc_database_repair(run->database, &run->done->damage, diag);
+    return status == KVC_OK ? kvc_database_stored(run->database, stored, &run->done->kept, diag) : status;
+}
+
 /* Finds out which points are stored, which only the first rank knows. */
 static enum kvc_status find_stored(struct kvc_sweep_run *run, uint8_t *stored, struct kvc_diag *diag)
 {
-    enum kvc_status status =
-        kvc_ranks_is_first() ? kvc_database_stored(run->database, stored, &run->done->kept, diag) : KVC_OK;
+    enum kvc_status status = kvc_ranks_is_first() ? read_stored(run, stored, diag) : KVC_OK;
     status = kvc_ranks_agree(status, diag);
     if (status == KVC_OK) {
         kvc_ranks_share(stored, run->space->points);

@@ -39,8 +39,9 @@ struct kvc_sweep_options {
 };
 
 struct kvc_sweep_done {
-    uint32_t points; /* Number of points. */
-    uint32_t kept;   /* Points that were stored before. */
+    uint32_t points;                   /* Number of points. */
+    uint32_t kept;                     /* Points that were stored before. */
+    struct kvc_database_damage damage; /* Points that were stored, but damaged: they were due again. */
     struct kvc_best best;
     char best_values[512];                /* The values of the best point: "system.cycle = 160us, ...". */
     double evaluate_s, store_s, export_s; /* Processor time by the closed form; 0 for simulations [s]. */
