@@ -19,7 +19,7 @@ static enum kvc_status load(const char *path, json_t **document, struct kvc_diag
                                 "cannot be read as a JSON document of kvcast capacity: %s", error.text);
     }
     const char *schema = json_string_value(json_object_get(*document, "schema"));
-    if (schema != NULL && strncmp(schema, "kvcast.capacity/", strlen("kvcast.capacity/")) == 0) {
+    if (schema != NULL && strcmp(schema, "kvcast.capacity/1") == 0) {
         return KVC_OK;
     }
     json_decref(*document);

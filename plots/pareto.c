@@ -27,7 +27,7 @@ static enum kvc_status load(const char *path, json_t **document, struct kvc_diag
                                 "cannot be read as a JSON document of kvcast plan: %s", error.text);
     }
     const char *schema = json_string_value(json_object_get(*document, "schema"));
-    if (schema != NULL && strncmp(schema, "kvcast.plan/", strlen("kvcast.plan/")) == 0) {
+    if (schema != NULL && strcmp(schema, "kvcast.plan/1") == 0) {
         return KVC_OK;
     }
     json_decref(*document);

@@ -242,7 +242,7 @@ static enum kvc_status read_result(const char *path, struct kvc_picture *picture
     const char *schema = json_string_value(json_object_get(document, "schema"));
     const char *scenario = json_string_value(json_object_get(document, "scenario"));
     enum kvc_status status = KVC_OK;
-    if (schema == NULL || strncmp(schema, "kvcast.result/", strlen("kvcast.result/")) != 0) {
+    if (schema == NULL || strcmp(schema, "kvcast.result/1") != 0) {
         status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
                                   "is not a result of kvcast, whose schema is kvcast.result/1");
     } else {

@@ -30,7 +30,7 @@ static enum kvc_status load_result(const char *path, json_t **document, struct k
                                 "cannot be read as a JSON result of kvcast: %s", error.text);
     }
     const char *schema = json_string_value(json_object_get(*document, "schema"));
-    if (schema != NULL && strncmp(schema, "kvcast.result/", strlen("kvcast.result/")) == 0) {
+    if (schema != NULL && strcmp(schema, "kvcast.result/1") == 0) {
         return KVC_OK;
     }
     json_decref(*document);
@@ -120,8 +120,14 @@ static enum kvc_status put_cdf(struct kvc_figure_data *figure, const char *path,
     }
     kvc_figure_begin_block(figure, title);
     json_array_foreach(points, index, point)
-        fprintf(figure->data, "%.12g %.12g\n", json_number_value(json_array_get(point, 0)),
-                json_number_value(json_array_get(point, 1)));
+    {
+        const json_t *us = json_array_get(point, 0), *fraction = json_array_get(point, 1);
+        if (!json_is_number(us) || !json_is_number(fraction)) {
+            return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
+                                    "latency_us.cdf: point %zu is not a pair of numbers", index + 1);
+        }
+        fprintf(figure->data, "%.12g %.12g\n", json_number_value(us), json_number_value(fraction));
+    }
     put_percentiles(figure, json_object_get(json_object_get(document, "latency_us"), "percentiles"), title);
     return KVC_OK;
 }
@@ -137,6 +143,12 @@ static enum kvc_status put_timeline(struct kvc_figure_data *figure, const char *
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no throughput windows (windows.mops)");
     }
     kvc_figure_begin_block(figure, title);
+    for (size_t i = 0; i < count; i++) {
+        if (!json_is_number(json_array_get(mops, i))) {
+            return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
+                                    "windows.mops: value %zu is not a number", i + 1);
+        }
+    }
     for (size_t i = 0; i <= count; i++) { /* The last value is repeated, so that its step has a width. */
         fprintf(figure->data, "%.12g %.12g\n", (double)i * length_ms,
                 json_number_value(json_array_get(mops, i < count ? i : count - 1)));
@@ -250,6 +262,22 @@ static void put_series(const struct kvc_csv *csv, struct kvc_figure_data *figure
     }
 }
 
+/* Checks the numbers that are drawn over the swept values. An empty cell is unknown. */
+static enum kvc_status check_column(const struct kvc_csv *csv, const char *path, const char *name,
+                                    struct kvc_diag *diag)
+{
+    long column = kvc_csv_column(csv, name);
+    for (size_t i = 0; i < csv->rows && column >= 0; i++) {
+        double ignored;
+        const char *cell = kvc_csv_cell(csv, i, (size_t)column);
+        if (kvc_csv_number(cell, &ignored, diag) != KVC_OK) {
+            return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, kvc_csv_line(csv, i),
+                                    "%s: found \"%.60s\", allowed: a number", name, cell);
+        }
+    }
+    return KVC_OK;
+}
+
 static enum kvc_status extract_throughput(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
                                           struct kvc_diag *diag)
 {
@@ -259,7 +287,14 @@ static enum kvc_status extract_throughput(const struct kvc_plot_options *plot, s
     bool is_folder = stat(plot->inputs[0], &found) == 0 && S_ISDIR(found.st_mode);
     snprintf(path, sizeof(path), "%.3000s%s", plot->inputs[0], is_folder ? "/sweep.csv" : "");
     enum kvc_status status = kvc_csv_read(path, &(struct kvc_csv_format){.needs_rows = true}, &csv, diag);
+    if (status == KVC_OK) {
+        status = check_column(&csv, path, "throughput_mops", diag);
+    }
+    if (status == KVC_OK) {
+        status = check_column(&csv, path, "throughput_ci95_mops", diag);
+    }
     if (status != KVC_OK) {
+        kvc_csv_free(&csv);
         return status;
     }
     long throughput = kvc_csv_column(&csv, "throughput_mops");

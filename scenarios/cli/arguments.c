@@ -121,6 +121,11 @@ static bool parse_option(int argc, char **argv, int *at, const struct kvc_usage 
                 usage->command, flag->name, flag->value != NULL ? flag->value : "");
         return false;
     }
+    if (value != NULL && value[0] == '\0') {
+        fprintf(stderr, "kvcast %s: %s: found an empty text, allowed: %s\n", usage->command, flag->name,
+                flag->value);
+        return false;
+    }
     if (found < kvc_usage_own_flags(usage)) {
         arguments->flag[found] = value != NULL ? value : "";
         return true;
@@ -142,6 +147,10 @@ static bool parse_all(int argc, char **argv, const struct kvc_usage *usage, stru
                    arguments->positional_count == KVC_POSITIONAL_MAX) {
             fprintf(stderr, "kvcast %s: \"%s\" is an unexpected argument; see kvcast %s --help\n",
                     usage->command, argv[i], usage->command);
+            return false;
+        } else if (argv[i][0] == '\0') {
+            fprintf(stderr, "kvcast %s: found an empty text, allowed: %s\n", usage->command,
+                    usage->positional);
             return false;
         } else {
             arguments->positional[arguments->positional_count++] = argv[i];

@@ -53,9 +53,9 @@ grep -q '"chosen": null' unmet.json || fail "unmet.json has a choice"
 
 # Bad input.
 plan bare "slo = { p99 = \"8us\" }, $sweep"
-expect 2 'bare.lua: the scenario has no plan table' "$kvcast" plan bare.lua
+expect 2 'bare.lua:1: the scenario has no plan table' "$kvcast" plan bare.lua
 plan aimless "$sweep plan = { minimise = \"nodes\" },"
-expect 2 'aimless.lua: the scenario has no slo table' "$kvcast" plan aimless.lua
+expect 2 'aimless.lua:1: the scenario has no slo table' "$kvcast" plan aimless.lua
 plan still 'slo = { p99 = "8us" }, plan = { minimise = "nodes" },'
 expect 2 'still.lua:1: the scenario has no sweep table' "$kvcast" plan still.lua
 plan full "slo = { mops = 1 }, $sweep plan = { minimise = \"nodes\" },"

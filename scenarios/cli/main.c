@@ -1,7 +1,9 @@
 /* kvcast: the table of sub-commands and the choice of one. */
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/manual.h"
@@ -69,6 +71,18 @@ static int finish(int status)
     return status != KVC_OK ? status : KVC_ERR_RUNTIME;
 }
 
+/* Without this, a typo would look like a library without hardware. */
+static bool has_data(void)
+{
+    const char *chosen = getenv("KVCAST_DATA");
+    struct stat found;
+    if (chosen == NULL || chosen[0] == '\0' || (stat(chosen, &found) == 0 && S_ISDIR(found.st_mode))) {
+        return true;
+    }
+    fprintf(stderr, "kvcast: KVCAST_DATA: found \"%s\", allowed: a folder with the data of kvcast\n", chosen);
+    return false;
+}
+
 static int run_command(const struct kvc_command *command, int argc, char **argv)
 {
     int status;
@@ -95,7 +109,7 @@ static int run(int argc, char **argv)
     }
     for (int i = 0; i < COMMANDS; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
-            return run_command(&commands[i], argc - 1, argv + 1);
+            return has_data() ? run_command(&commands[i], argc - 1, argv + 1) : KVC_ERR_SCENARIO;
         }
     }
     return report_unknown(argv[1]);

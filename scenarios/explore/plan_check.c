@@ -5,8 +5,16 @@
 
 #include "models/model.h"
 #include "models/price.h"
+#include "scenarios/load/locate.h"
 
 const double kvc_plan_served_least_frac = 0.99;
+
+/* Returns the line of a path in the scenario, or that of its return statement. */
+static int line_of(const struct kvc_plan_options *options, const char *path)
+{
+    int line = kvc_locate_line(options->path, path);
+    return line > 0 ? line : kvc_locate_line(options->path, "");
+}
 
 static void add_goal(struct kvc_planned *planned, enum kvc_plan_metric metric, double bound, bool at_least)
 {
@@ -36,19 +44,19 @@ static enum kvc_status check_load(const struct kvc_plan_options *options, struct
     const struct kvc_workload *workload = &options->loaded->scenario.workload;
     if (workload->arrival == KVC_ARRIVAL_SATURATE || workload->arrival == KVC_ARRIVAL_CLOSED) {
         return kvc_diag_fail_at(
-            diag, KVC_ERR_SCENARIO, options->path, 0,
+            diag, KVC_ERR_SCENARIO, options->path, line_of(options, "workload.arrival"),
             "workload.arrival: found %s, allowed in a plan: an open load such as "
             "{ poisson_mops = 50 }, because an slo means nothing without the load it holds for",
             workload->arrival == KVC_ARRIVAL_SATURATE ? "\"saturate\"" : "clients that wait");
     }
     if (options->loaded->scenario.run.change_count > 0) {
         return kvc_diag_fail_at(
-            diag, KVC_ERR_SCENARIO, options->path, 0,
+            diag, KVC_ERR_SCENARIO, options->path, line_of(options, "run.changes"),
             "run.changes: not allowed in a plan, because the closed form knows no changes");
     }
     double rate_mops = kvc_workload_rate_max_mops(workload), least_mops = options->loaded->slo.mops;
     if (isfinite(rate_mops) && least_mops > rate_mops) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, 0,
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, line_of(options, "slo.mops"),
                                 "slo.mops: found %g, but the load offers no more than %g Mops", least_mops,
                                 rate_mops);
     }
@@ -86,16 +94,18 @@ static enum kvc_status check_axes(const struct kvc_plan_options *options, struct
     const struct kvc_sweep *sweep = &options->loaded->sweep;
     for (uint32_t i = 0; i < sweep->count; i++) {
         const char *path = sweep->axis[i].path;
+        char place[KVC_PATH_MAX + sizeof("sweep.")];
+        snprintf(place, sizeof(place), "sweep.%s", path);
         if (!is_configuration(path)) {
             return kvc_diag_fail_at(
-                diag, KVC_ERR_SCENARIO, options->path, 0,
+                diag, KVC_ERR_SCENARIO, options->path, line_of(options, place),
                 "sweep of %s: allowed in a plan: paths of system, node and cluster, because a "
                 "plan compares configurations under one load",
                 path);
         }
         if (changes_store(&sweep->axis[i])) {
             return kvc_diag_fail_at(
-                diag, KVC_ERR_SCENARIO, options->path, 0,
+                diag, KVC_ERR_SCENARIO, options->path, line_of(options, place),
                 "sweep of %s: found system.kind, but a plan compares configurations of one "
                 "store, because the errors of the closed form are those of a store",
                 path);
@@ -108,12 +118,12 @@ enum kvc_status kvc_plan_check(const struct kvc_plan_options *options, struct kv
                                struct kvc_diag *diag)
 {
     if (!options->loaded->plan.is_stated) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, 0,
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, line_of(options, ""),
                                 "the scenario has no plan table, such as plan = { minimise = \"price\" }");
     }
     set_goals(&options->loaded->slo, planned);
     if (planned->goal_count == (planned->is_served_implied ? 1 : 0)) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, 0,
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, line_of(options, ""),
                                 "the scenario has no slo table, such as slo = { p99 = \"400us\" }");
     }
     enum kvc_status status = check_load(options, diag);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "scenarios/explore/sweep_internal.h"
+#include "scenarios/load/locate.h"
 #include "scenarios/output/folder.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/ranks.h"
@@ -32,6 +33,12 @@ void kvc_sweep_name_point(const struct kvc_sweep_run *run, uint32_t point, struc
     kvc_sweep_show_point(run->space, point, values, sizeof(values));
     snprintf(message, sizeof(message), "point %u (%s): %.600s", point + 1, values, diag->message);
     memcpy(diag->message, message, sizeof(message));
+    if (strcmp(diag->file, "--set") ==
+        0) { /* A point is set like an option, but it was written in the sweep. */
+        const char *file = run->base->scenario.file;
+        snprintf(diag->file, sizeof(diag->file), "%s", file);
+        diag->line = kvc_locate_line(file, "sweep");
+    }
 }
 
 /* ---- progress ---- */

@@ -135,7 +135,7 @@ Test(sweep_scenario, the_closed_form_answers_the_same_points)
 Test(sweep_scenario, says_what_is_wrong_with_a_point)
 {
     refuses(LOAD "sweep = { ['workload.kye'] = { 8 } }", false, 4, "did you mean \"key\"?");
-    refuses(LOAD "sweep = { points = { { ['workload.key'] = 8 }, { ['workload.key'] = 'long' } } }", false, 0,
+    refuses(LOAD "sweep = { points = { { ['workload.key'] = 8 }, { ['workload.key'] = 'long' } } }", false, 4,
             "point 2 (workload.key = long): ");
     refuses(LOAD, false, 1, "the scenario has no sweep table");
     refuses(LOAD "sweep = {}", false, 4, "the scenario has no sweep table");

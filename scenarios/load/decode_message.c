@@ -117,6 +117,9 @@ void kvc_decode_show(lua_State *lua, int index, char *out, size_t size)
     case LUA_TSTRING:
         snprintf(out, size, "\"%.60s\"", lua_tostring(lua, index));
         break;
+    case LUA_TNIL:
+        snprintf(out, size, "nothing");
+        break;
     default:
         snprintf(out, size, "a %s", luaL_typename(lua, index));
     }

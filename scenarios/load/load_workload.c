@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <lua.h>
@@ -273,10 +274,12 @@ static enum kvc_status resolve_trace(const struct kvc_decoder *decoder, struct k
                                "workload.arrival.trace: the path is longer than %d bytes", KVC_TEXT_MAX - 1);
     }
     memcpy(workload->trace, resolved, (size_t)bytes + 1);
-    if (access(workload->trace, R_OK) != 0) {
+    struct stat found;
+    bool is_folder = stat(workload->trace, &found) == 0 && S_ISDIR(found.st_mode);
+    if (is_folder || access(workload->trace, R_OK) != 0) {
         return kvc_decode_fail(decoder, "workload.arrival.trace",
                                "workload.arrival.trace: %.200s cannot be read: %s", workload->trace,
-                               strerror(errno));
+                               strerror(is_folder ? EISDIR : errno));
     }
     return KVC_OK;
 }

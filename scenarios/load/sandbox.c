@@ -121,9 +121,11 @@ static enum kvc_status run(struct kvc_sandbox *sandbox, struct kvc_diag *diag)
         return fail_error(sandbox, diag);
     }
     if (!lua_istable(lua, -1)) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file,
-                                kvc_locate_return(sandbox->source, sandbox->bytes),
-                                "the file must return a table, found %s", luaL_typename(lua, -1));
+        int line = kvc_locate_return(sandbox->source, sandbox->bytes);
+        bool returns = !lua_isnil(lua, -1);
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, line > 0 ? line : 1,
+                                "the file must return a table, found %s%s", returns ? "a " : "nothing",
+                                returns ? luaL_typename(lua, -1) : "");
     }
     lua_remove(lua, 1);
     sandbox->limits.used_max = DECODE_MEMORY_MAX;

@@ -124,9 +124,9 @@ Test(sandbox, reports_errors_with_their_line)
 
 Test(sandbox, wants_a_table)
 {
-    refuses("local a = 1\n\nreturn a", 3, "the file must return a table, found number");
-    refuses("local a = 1\n", 0, "the file must return a table, found nil");
-    refuses("", 0, "the file must return a table, found nil");
+    refuses("local a = 1\n\nreturn a", 3, "the file must return a table, found a number");
+    refuses("local a = 1\n", 1, "the file must return a table, found nothing");
+    refuses("", 1, "the file must return a table, found nothing");
 }
 
 Test(sandbox, ends_endless_loops, .timeout = 30)

@@ -131,6 +131,18 @@ static enum kvc_status fail_policy(const struct kvc_scenario *scenario, struct k
         "that, because it does not change this machine");
 }
 
+/* Completes a message such as "system.feed: found ..." with the place of that option in the scenario. */
+static void place(const struct kvc_scenario *scenario, enum kvc_status status, struct kvc_diag *diag)
+{
+    char path[sizeof(diag->message)];
+    if (status != KVC_ERR_SCENARIO || diag->file[0] != '\0') {
+        return;
+    }
+    snprintf(path, sizeof(path), "%.*s", (int)strcspn(diag->message, ":"), diag->message);
+    snprintf(diag->file, sizeof(diag->file), "%s", scenario->file);
+    diag->line = kvc_locate_line(scenario->file, path);
+}
+
 enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                    struct kvc_outcome **out, struct kvc_diag *diag)
 {
@@ -152,6 +164,7 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
     if (status == KVC_OK) {
         status = scenario->model->measure_check(scenario, diag);
     }
+    place(scenario, status, diag);
     if (status == KVC_OK && (outcome = kvc_outcome_create(0)) == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
     }

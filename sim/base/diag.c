@@ -45,6 +45,7 @@ enum kvc_status kvc_diag_fail_at(struct kvc_diag *diag, enum kvc_status status, 
     fill_message(diag, status, format, arguments);
     va_end(arguments);
     snprintf(diag->file, sizeof(diag->file), "%s", file);
+    make_printable(diag->file);
     diag->line = line;
     return status;
 }

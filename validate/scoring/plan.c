@@ -47,14 +47,11 @@ void kvc_plan_describe_load(const struct kvc_plan *plan, const struct kvc_plan_l
 static enum kvc_status take_load(const struct kvc_plan *plan, char *const *column, struct kvc_plan_line *line,
                                  struct kvc_diag *diag)
 {
-    enum kvc_status status = kvc_csv_number(column[LOAD_FRAC], &line->load_frac, diag);
-    if (status != KVC_OK) {
-        return status;
-    }
-    if (isnan(line->load_frac) && column[OF][0] == '\0') {
+    bool is_number = kvc_csv_number(column[LOAD_FRAC], &line->load_frac, diag) == KVC_OK;
+    if (is_number && isnan(line->load_frac) && column[OF][0] == '\0') {
         return KVC_OK;
     }
-    if (!(line->load_frac > 0 && line->load_frac <= load_frac_max)) {
+    if (!is_number || !(line->load_frac > 0 && line->load_frac <= load_frac_max)) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "load_frac: found \"%s\", allowed: above 0 and up to %g, or nothing in the columns "

@@ -82,7 +82,7 @@ Test(plan, names_the_bad_line)
          "of: found \"b\", allowed: the id of an earlier"},
         {PLAN "a,s.lua,,,\nb,s.lua,,a,\n", 3, "load_frac: found \"\", allowed: above 0 and up to 2"},
         {PLAN "a,s.lua,,,\nb,s.lua,70,a,\n", 3, "load_frac: found \"70\", allowed: above 0 and up to 2"},
-        {PLAN "a,s.lua,,,\nb,s.lua,much,a,\n", 3, "found \"much\", expected a number"},
+        {PLAN "a,s.lua,,,\nb,s.lua,much,a,\n", 3, "load_frac: found \"much\", allowed: above 0"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct kvc_plan plan;
