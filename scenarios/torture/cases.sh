@@ -8,11 +8,11 @@ report() { # KIND NAME WHY: a case without a WHY survived
     printf '%s | %s | %s\n' "$1" "$2" "$([ -z "$3" ] && echo survived || echo "FAILED $3" | tr '\n' ' ')"
 }
 
-# A message is one line that begins with "kvcast: ", and never talks of the program's own faults.
+# A message is one line that begins with "kvcast: " or "kvcast COMMAND: ", and never talks of the program's own faults.
 message_fault() { # STDERR: prints what is wrong with a message; returns whether it is right
     local lines
     lines=$(wc -l <"$1")
-    if [ "$lines" -ne 1 ] || ! grep -q '^kvcast: ' "$1"; then
+    if [ "$lines" -ne 1 ] || ! grep -qE '^kvcast( [a-z]+)?: ' "$1"; then
         echo "stderr has $lines lines, expected one that begins with \"kvcast: \": $(head -c 300 "$1")"
         return 1
     fi

@@ -1,0 +1,274 @@
+/* Ends kvcast at random moments, looks at what is left in its folder, and lets it do its work again.
+ * Usage: kills KVCAST KIND, where KIND is run, plot or signals.
+ *
+ * Every case begins with the files of an older answer. Afterwards each file must be the old or the new one,
+ * byte by byte; no child may live on; and the next attempt must succeed and leave the new files and nothing
+ * else. */
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "scenarios/torture/moment.h"
+#include "scenarios/torture/snapshot.h"
+#include "scenarios/torture/subject.h"
+
+enum { WHY_BYTES = 400 };
+
+static const double LIMIT_S = 120,
+                    GRACE_S = 5; /* Of an attempt; for children to notice their parent's end. */
+
+/* What is ended. Commands run by bash in a folder beside `inputs`. */
+struct work {
+    const char *name;
+    const char *before; /* Makes the older files; NULL: there are none. */
+    const char *after;  /* Makes the new files: this is what is ended. */
+    bool keeps_points;  /* The files sweep.sqlite... may have any contents, because the next attempt goes on
+                           with them. */
+};
+
+static const struct work works[] = {
+    {"run", "exec kvcast run ../inputs/small.lua --seed 1 --quiet --out out --json run.json",
+     "exec kvcast run ../inputs/small.lua --seed 2 --quiet --out out --json run.json", false},
+    {"plot png", "exec kvcast plot ../inputs/one.json -k cdf -o x.png",
+     "exec kvcast plot ../inputs/two.json -k cdf -o x.png", false},
+    {"plot pdf", "exec kvcast plot ../inputs/one.json -k cdf -o x.pdf",
+     "exec kvcast plot ../inputs/two.json -k cdf -o x.pdf", false},
+    {"plot svg", NULL, "exec kvcast plot ../inputs/two.json -k cdf -o x.svg", false},
+    {"sweep", NULL, "exec kvcast sweep ../inputs/sweep.lua --quiet --out out", true},
+};
+
+/* A work that is tried. */
+struct trial {
+    const struct work *work;
+    struct kvc_snapshot old, new;
+    struct kvc_life life; /* Undisturbed. */
+};
+
+static char folder[PATH_MAX];
+static const char *kind;
+
+static void shell(const char *format, ...)
+{
+    char command[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command, sizeof(command), format, arguments);
+    va_end(arguments);
+    if (system(command) != 0) {
+        fprintf(stderr, "failed: %s\n", command);
+        exit(1);
+    }
+}
+
+static pid_t start(const char *command)
+{
+    char *const list[] = {"bash", "-c", (char *)command, NULL};
+    return kvc_subject_start("live", "../log", list);
+}
+
+/* Lets a command end by itself. Returns whether it succeeded. */
+static bool attempt(const char *command, struct kvc_life *life)
+{
+    struct kvc_subject_end end;
+    struct kvc_life seen;
+    int watch = kvc_moment_watch("live");
+    pid_t subject = start(command);
+    kvc_moment_wait(watch, subject, &(struct kvc_moment){.seconds = LIMIT_S}, life != NULL ? life : &seen);
+    kvc_subject_wait(subject, LIMIT_S, &end);
+    close(watch);
+    return !kvc_subject_left_children(subject, GRACE_S) && WIFEXITED(end.status) &&
+           WEXITSTATUS(end.status) == 0;
+}
+
+/* Makes the older and the new files, and measures the life of the command. */
+static void prepare(struct trial *trial, const struct work *work)
+{
+    trial->work = work;
+    shell("rm -rf live old && mkdir live");
+    if (work->before != NULL && !attempt(work->before, NULL)) {
+        shell("cat log >&2; false");
+    }
+    shell("cp -r live old");
+    kvc_snapshot_take("live", &trial->old);
+    if (!attempt(work->after, &trial->life)) {
+        shell("cat log >&2; false");
+    }
+    kvc_snapshot_take("live", &trial->new);
+}
+
+static bool is_of_sweep(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return strncmp(slash != NULL ? slash + 1 : name, "sweep.sqlite", strlen("sweep.sqlite")) == 0;
+}
+
+/* Writes into `why` what is wrong with the files that an ended command has left. A kill may leave other
+ * names, but a signal that the program can handle may not. */
+static void check_files(const struct trial *trial, bool may_leave, char *why)
+{
+    struct kvc_snapshot left;
+    kvc_snapshot_take("live", &left);
+    for (int i = 0; i < trial->old.files; i++) {
+        if (kvc_snapshot_find(&left, trial->old.file[i].name) == NULL) {
+            snprintf(why, WHY_BYTES, "%s is gone", trial->old.file[i].name);
+        }
+    }
+    for (int i = 0; i < left.files; i++) {
+        const struct kvc_snapshot_file *file = &left.file[i];
+        const struct kvc_snapshot_file *old = kvc_snapshot_find(&trial->old, file->name),
+                                       *new = kvc_snapshot_find(&trial->new, file->name);
+        if (trial->work->keeps_points && is_of_sweep(file->name)) {
+            continue;
+        }
+        if (old == NULL && new == NULL && !may_leave) {
+            snprintf(why, WHY_BYTES, "%s is left", file->name);
+        } else if ((old != NULL || new != NULL) && !kvc_snapshot_same(file, old) &&
+                   !kvc_snapshot_same(file, new)) {
+            snprintf(why, WHY_BYTES, "%s is neither the old nor the new file", file->name);
+        }
+    }
+    kvc_snapshot_free(&left);
+}
+
+/* Writes into `why` what is wrong with the next attempt and its files. */
+static void check_next(const struct trial *trial, char *why)
+{
+    struct kvc_snapshot next;
+    if (!attempt(trial->work->after, NULL)) {
+        FILE *log = fopen("log", "r");
+        int used = snprintf(why, WHY_BYTES, "the next attempt fails: ");
+        why[(size_t)used + (log != NULL ? fread(why + used, 1, WHY_BYTES - (size_t)used - 1, log) : 0)] =
+            '\0';
+        fclose(log);
+        return;
+    }
+    kvc_snapshot_take("live", &next);
+    for (int i = 0; i < trial->new.files; i++) {
+        const char *name = trial->new.file[i].name;
+        const struct kvc_snapshot_file *file = kvc_snapshot_find(&next, name);
+        if (file == NULL || (!kvc_snapshot_same(file, &trial->new.file[i]) && !is_of_sweep(name))) {
+            snprintf(why, WHY_BYTES, "%s is not what the next attempt should write", name);
+        }
+    }
+    for (int i = 0; i < next.files; i++) {
+        if (kvc_snapshot_find(&trial->new, next.file[i].name) == NULL) {
+            snprintf(why, WHY_BYTES, "%s is left even by the next attempt", next.file[i].name);
+        }
+    }
+    kvc_snapshot_free(&next);
+}
+
+/* Ends the command once. Returns false if it was too late for that, and the moment does not count. */
+static bool end_once(const struct trial *trial, int number, int with, struct kvc_rng *rng)
+{
+    struct kvc_moment moment = kvc_moment_draw(&trial->life, rng);
+    bool whole_group = with == SIGINT || (with == SIGKILL && kvc_rng_below(rng, 2) == 0);
+    struct kvc_life seen;
+    struct kvc_subject_end end;
+    char why[WHY_BYTES] = "";
+    shell("rm -rf live && cp -r old live");
+    int watch = kvc_moment_watch("live");
+    pid_t subject = start(trial->work->after);
+    bool in_time = kvc_moment_wait(watch, subject, &moment, &seen);
+    kill(whole_group ? -subject : subject, with);
+    kvc_subject_wait(subject, LIMIT_S, &end);
+    close(watch);
+    bool left_children = kvc_subject_left_children(subject, GRACE_S);
+    if (!in_time || (WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0)) {
+        return false;
+    }
+    if (end.timed_out || !WIFSIGNALED(end.status) || WTERMSIG(end.status) != with) {
+        snprintf(why, WHY_BYTES, "ends with wait status %#x, expected signal %d", end.status, with);
+    }
+    check_files(trial, with == SIGKILL, why);
+    check_next(trial, why);
+    if (left_children) {
+        snprintf(why, WHY_BYTES, "a child lives on");
+    }
+    printf("%s | %s %d, %s after %.3f s and %u changes | %s%s\n", kind, trial->work->name, number,
+           strsignal(with), seen.seconds, seen.changes, why[0] != '\0' ? "FAILED " : "survived", why);
+    fflush(stdout);
+    return true;
+}
+
+/* Ends a command `count` times with one or two signals in turn. */
+static void end_often(const struct work *work, int count, int first, int second)
+{
+    static struct trial trial;
+    struct kvc_rng rng;
+    kvc_rng_init(&rng, 1, work->name, 0);
+    prepare(&trial, work);
+    for (int i = 0; i < count;) {
+        i += end_once(&trial, i + 1, i % 2 == 0 ? first : second, &rng);
+    }
+    kvc_snapshot_free(&trial.old);
+    kvc_snapshot_free(&trial.new);
+}
+
+static void write_inputs(void)
+{
+    shell("mkdir inputs && cat >inputs/small.lua <<'END'\n"
+          "return { system = { kind = 'megakv', index = '1MiB', slab = '8MiB' }, node = { sockets = 1 },\n"
+          "  workload = { keys = 1000 }, run = { warmup = '1ms', duration = '1ms', replicas = 2 } }\n"
+          "END");
+    shell("cat >inputs/sweep.lua <<'END'\n"
+          "return { system = { kind = 'rdma' },\n"
+          "  workload = { keys = 1000, key = 16, value = 64, get = 1, arrival = { poisson_mops = 0.1 } },\n"
+          "  run = { warmup = '10us', duration = '200us', bottleneck = 'utilization' },\n"
+          "  sweep = { ['run.seed'] = { from = 1, to = 40, steps = 40, whole = true } } }\n"
+          "END");
+    for (int seed = 1; seed <= 2; seed++) {
+        shell("kvcast run inputs/small.lua --seed %d --quiet --json inputs/%s.json >/dev/null", seed,
+              seed == 1 ? "one" : "two");
+    }
+}
+
+/* Goes to an empty folder and puts the folder of kvcast at the begin of PATH. */
+static void enter(const char *kvcast)
+{
+    char path[3 * PATH_MAX], real[PATH_MAX];
+    const char *parent = getenv("TMPDIR");
+    if (realpath(kvcast, real) == NULL) {
+        perror(kvcast);
+        exit(1);
+    }
+    *strrchr(real, '/') = '\0';
+    snprintf(path, sizeof(path), "%s:%s", real, getenv("PATH"));
+    setenv("PATH", path, 1);
+    snprintf(folder, sizeof(folder), "%s/kvcast-kills-XXXXXX", parent != NULL ? parent : "/tmp");
+    if (mkdtemp(folder) == NULL || chdir(folder) != 0) {
+        perror(folder);
+        exit(1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fputs("usage: kills KVCAST run|plot|signals\n", stderr);
+        return 2;
+    }
+    enter(argv[1]);
+    write_inputs();
+    if (strcmp(argv[2], "run") == 0) {
+        kind = "kill -9 of a run";
+        end_often(&works[0], 50, SIGKILL, SIGKILL);
+    } else if (strcmp(argv[2], "plot") == 0) {
+        kind = "kill -9 of a plot";
+        end_often(&works[1], 7, SIGKILL, SIGKILL);
+        end_often(&works[2], 7, SIGKILL, SIGKILL);
+        end_often(&works[3], 6, SIGKILL, SIGKILL);
+    } else {
+        kind = "SIGTERM and SIGINT";
+        end_often(&works[0], 10, SIGTERM, SIGINT);
+        end_often(&works[4], 10, SIGTERM, SIGINT);
+        end_often(&works[1], 10, SIGTERM, SIGINT);
+    }
+    shell("cd / && rm -rf %s", folder);
+    return 0;
+}
