@@ -39,7 +39,7 @@ static const struct work works[] = {
     {"plot pdf", "exec kvcast plot ../inputs/one.json -k cdf -o x.pdf",
      "exec kvcast plot ../inputs/two.json -k cdf -o x.pdf", false},
     {"plot svg", NULL, "exec kvcast plot ../inputs/two.json -k cdf -o x.svg", false},
-    {"sweep", NULL, "exec kvcast sweep ../inputs/sweep.lua --quiet --out out", true},
+    {"sweep", "mkdir out", "exec kvcast sweep ../inputs/sweep.lua --quiet --out out", true},
 };
 
 /* A work that is tried. */

@@ -1,21 +1,36 @@
 #!/usr/bin/env bash
 # Everything that kvcast must survive, in one table of kinds: how many cases were tried, and how many survived. Exits
-# with 1 unless enough cases of each kind were tried and all survived. Usage: torture.sh KVCAST PROGRAMS
-# PROGRAMS is the folder of the programs built from this one.
+# with 1 unless enough cases of each kind were tried and all survived. Usage: torture.sh KVCAST PROGRAMS SWEEP_KILLS
+# PROGRAMS is the folder of the programs built from this one, SWEEP_KILLS the program of scenarios/explore.
 set -uo pipefail
 kvcast=$(realpath "$1")
 programs=$(realpath "$2")
+sweep_kills=$(realpath "$3")
 source=$(realpath "$(dirname "$0")")
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
 # The parts, longest first, two at a time; each prints "KIND | NAME | survived" or "KIND | NAME | FAILED why".
 parts=(
+    "$programs/kills $kvcast run"
+    "$sweep_kills $kvcast"
     "$source/attacks.sh $kvcast $programs/watched $source/attacks.txt"
+    "$programs/kills $kvcast signals"
+    "$source/wrong_inputs.sh $kvcast $programs/watched $source/wrong_inputs.txt"
+    "$programs/kills $kvcast plot"
+    "$source/two_writers.sh $kvcast"
+    "$source/full_disks.sh $kvcast"
 )
 # Every kind, and how many cases of it there must be.
 kinds=(
     "sandbox attack|100"
+    "wrong input|200"
+    "kill -9 of a sweep|50"
+    "kill -9 of a run|50"
+    "kill -9 of a plot|20"
+    "SIGTERM and SIGINT|30"
+    "two writers|1"
+    "full disk|5"
 )
 
 start=$SECONDS
