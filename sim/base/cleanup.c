@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
 enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(*ending_signals) };
 
 static bool installed;

@@ -1,10 +1,10 @@
 /** @file
  * Removes running children and half-written files when a signal ends the process.
  *
- * While a child or a file is registered, SIGINT, SIGTERM and SIGHUP first terminate and reap the children and
- * unlink the files, and then end the process as the signal would have done. A signal that was ignored before
- * stays ignored, so that nohup works. The lists belong to the process and have a fixed size, because a signal
- * handler reads them. */
+ * While a child or a file is registered, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE and SIGXCPU first
+ * terminate and reap the children and unlink the files, and then end the process as the signal would have
+ * done. A signal that was ignored before stays ignored, so that nohup works. The lists belong to the process
+ * and have a fixed size, because a signal handler reads them. */
 #ifndef KVC_SIM_BASE_CLEANUP_H
 #define KVC_SIM_BASE_CLEANUP_H
 

@@ -1,7 +1,9 @@
 #include "sim/base/diag.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,6 +49,38 @@ enum kvc_status kvc_diag_fail_at(struct kvc_diag *diag, enum kvc_status status, 
     snprintf(diag->file, sizeof(diag->file), "%s", file);
     make_printable(diag->file);
     diag->line = line;
+    return status;
+}
+
+static bool is_of_the_place(int error)
+{
+    switch (error) {
+    case EACCES:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case ENOENT:
+    case ENOTDIR:
+    case ENXIO:
+    case EPERM:
+    case EROFS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum kvc_status kvc_diag_fail_write(struct kvc_diag *diag, const char *path, int error)
+{
+    return kvc_diag_fail_at(diag, is_of_the_place(error) ? KVC_ERR_SCENARIO : KVC_ERR_RUNTIME, path, 0,
+                            "cannot be written: %s", strerror(error));
+}
+
+enum kvc_status kvc_diag_name(struct kvc_diag *diag, enum kvc_status status, const char *file)
+{
+    if (status != KVC_OK && diag != NULL && diag->file[0] == '\0') {
+        snprintf(diag->file, sizeof(diag->file), "%s", file);
+    }
     return status;
 }
 

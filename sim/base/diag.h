@@ -35,6 +35,14 @@ enum kvc_status kvc_diag_fail(struct kvc_diag *diag, enum kvc_status status, con
 enum kvc_status kvc_diag_fail_at(struct kvc_diag *diag, enum kvc_status status, const char *file, int line,
                                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/** Fails because the file or folder `path` cannot be written, for the reason `error` (an errno). Returns
+ * KVC_ERR_SCENARIO if the user chose a place where nobody could write, such as a missing folder, and
+ * KVC_ERR_RUNTIME if the machine lacks something, such as room on the disk. */
+enum kvc_status kvc_diag_fail_write(struct kvc_diag *diag, const char *path, int error);
+
+/** Names the file of a failure that has named none so far, and returns its status. `diag` may be NULL. */
+enum kvc_status kvc_diag_name(struct kvc_diag *diag, enum kvc_status status, const char *file);
+
 /** Prints "file:line: message", "file: message" or "message", without a newline. */
 void kvc_diag_print(const struct kvc_diag *diag, FILE *out);
 
