@@ -4,9 +4,16 @@
 
 #include "plots/program.h"
 
-enum kvc_status kvc_gnuplot_run(const char *script, const char *const *arguments, struct kvc_diag *diag)
+static const struct kvc_drawing_program gnuplot = {"gnuplot", "gnuplot-nox"};
+
+bool kvc_gnuplot_is_installed(void)
 {
-    static const struct kvc_drawing_program gnuplot = {"gnuplot", "gnuplot-nox"};
+    return kvc_program_is_installed(&gnuplot);
+}
+
+enum kvc_status kvc_gnuplot_draw(const char *script, const char *const *arguments, int data,
+                                 const char *format, struct kvc_partial_file *picture, struct kvc_diag *diag)
+{
     char *list[KVC_GNUPLOT_ARGUMENTS_MAX + 4] = {"gnuplot", "-c", (char *)script};
     for (int i = 0; arguments[i] != NULL; i++) {
         if (i == KVC_GNUPLOT_ARGUMENTS_MAX) {
@@ -14,5 +21,6 @@ enum kvc_status kvc_gnuplot_run(const char *script, const char *const *arguments
         }
         list[3 + i] = (char *)arguments[i];
     }
-    return kvc_program_run(&gnuplot, list, script, diag);
+    const struct kvc_drawing drawing = {.arguments = list, .input = data, .format = format, .what = script};
+    return kvc_program_draw(&gnuplot, &drawing, picture, diag);
 }

@@ -353,13 +353,14 @@ void kvc_picture_write(const struct kvc_picture *picture, bool wide, FILE *out)
     fprintf(out, "}\n");
 }
 
-enum kvc_status kvc_picture_draw(const char *dot_path, const char *format, const char *target,
+enum kvc_status kvc_picture_draw(int graph, const char *format, struct kvc_partial_file *picture,
                                  struct kvc_diag *diag)
 {
     static const struct kvc_drawing_program dot = {"dot", "graphviz"};
     char type[16];
     snprintf(type, sizeof(type), "-T%s", format);
-    char *const arguments[] = {"dot", type, "-Gdpi=300", "-o", (char *)target, (char *)dot_path, NULL};
-    char *const vector[] = {"dot", type, "-o", (char *)target, (char *)dot_path, NULL};
-    return kvc_program_run(&dot, strcmp(format, "png") == 0 ? arguments : vector, dot_path, diag);
+    char *const arguments[] = {"dot", type, strcmp(format, "png") == 0 ? "-Gdpi=300" : NULL, NULL};
+    const struct kvc_drawing drawing = {
+        .arguments = arguments, .input = graph, .format = format, .what = "the platform"};
+    return kvc_program_draw(&dot, &drawing, picture, diag);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "sim/base/diag.h"
+#include "sim/base/partial_file.h"
 
 enum { KVC_PICTURE_NAME_MAX = 64, KVC_PICTURE_ROUTE_MAX = 8 };
 
@@ -54,9 +55,9 @@ void kvc_picture_free(struct kvc_picture *picture);
 /* Writes the picture for Graphviz's dot: the first node in full, and how many more there are. */
 void kvc_picture_write(const struct kvc_picture *picture, bool wide, FILE *out);
 
-/* Lets dot draw such a file. `format` is "svg", "pdf" or "png". KVC_ERR_RUNTIME if dot is missing or fails.
- */
-enum kvc_status kvc_picture_draw(const char *dot_path, const char *format, const char *target,
+/* Lets dot draw what kvc_picture_write wrote to the descriptor `graph`. `format` is "svg", "pdf" or "png".
+ * Fails as kvc_program_draw says. */
+enum kvc_status kvc_picture_draw(int graph, const char *format, struct kvc_partial_file *picture,
                                  struct kvc_diag *diag);
 
 #endif

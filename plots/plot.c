@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -372,66 +373,74 @@ static const char *format_of(const char *output)
     return NULL;
 }
 
-/* Draws into a partial file, which gets the name of the picture when it is complete. */
+/* Runs the program that draws this kind. gnuplot reads the data several times, by the name of its stdin. */
 static enum kvc_status draw(const struct kvc_plot_options *plot, const struct kvc_figure_data *figure,
-                            const char *data_path, struct kvc_diag *diag)
+                            struct kvc_partial_file *picture, struct kvc_diag *diag)
 {
-    char name[64], style[PATH_MAX], script[PATH_MAX], target[PATH_MAX + 2];
-    struct kvc_partial_file partial = {0};
+    char name[64], style[PATH_MAX], script[PATH_MAX];
+    const char *format = format_of(plot->output);
     const char *const arguments[] = {
         style,
-        data_path,
-        target,
-        format_of(plot->output),
+        "/dev/stdin",
+        "/dev/stdout",
+        format,
         plot->wide ? "2" : "1",
         figure->x_label,
         figure->x_numeric ? "1" : "0",
         NULL,
     };
+    if (plot->kind == KVC_PLOT_PLATFORM) {
+        return kvc_picture_draw(fileno(figure->data), format, picture, diag);
+    }
     snprintf(name, sizeof(name), "plots/%s.gp", kvc_plot_kinds[plot->kind]);
     kvc_data_path(name, script);
     kvc_data_path("plots/style.gp", style);
-    enum kvc_status status = kvc_partial_file_open(&partial, plot->output, diag);
-    if (status != KVC_OK) {
-        return status;
+    return kvc_gnuplot_draw(script, arguments, fileno(figure->data), format, picture, diag);
+}
+
+/* Extracts the data and draws them. */
+static enum kvc_status extract_and_draw(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
+                                        struct kvc_diag *diag)
+{
+    struct kvc_partial_file picture = {0};
+    enum kvc_status status = extract(plot, figure, diag);
+    if (status == KVC_OK && (fflush(figure->data) != 0 || ferror(figure->data))) {
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the data of %s: %s", plot->output,
+                               strerror(errno));
     }
-    /* gnuplot would run a name that begins with | as a command. */
-    snprintf(target, sizeof(target), "%s%s", plot->output[0] == '/' ? "" : "./", partial.partial);
-    status = plot->kind == KVC_PLOT_PLATFORM
-                 ? kvc_picture_draw(data_path, format_of(plot->output), target, diag)
-                 : kvc_gnuplot_run(script, arguments, diag);
     if (status == KVC_OK) {
-        status = kvc_partial_file_commit(&partial, diag);
+        status = plot->in_folder ? kvc_partial_file_replace(&picture, plot->output, diag)
+                                 : kvc_partial_file_open(&picture, plot->output, diag);
     }
-    kvc_partial_file_discard(&partial);
+    if (status == KVC_OK) {
+        status = draw(plot, figure, &picture, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_partial_file_commit(&picture, diag);
+    }
+    kvc_partial_file_discard(&picture);
     return status;
 }
 
 enum kvc_status kvc_plot_draw(const struct kvc_plot_options *plot, struct kvc_diag *diag)
 {
-    const char *folder = getenv("TMPDIR");
-    char data_path[PATH_MAX];
     struct kvc_figure_data figure = {0};
     if (format_of(plot->output) == NULL) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->output, 0,
                                 "found a picture of unknown format, allowed: .svg, .pdf, .png");
     }
-    snprintf(data_path, sizeof(data_path), "%.3000s/kvcast-plot-XXXXXX",
-             folder != NULL && folder[0] == '/' ? folder : "/tmp");
-    int fd = mkstemp(data_path);
-    figure.data = fd >= 0 ? fdopen(fd, "w") : NULL;
+    /* The data stay in memory: a temporary file could meet a full disk, or be left behind by a signal. */
+    int descriptor = memfd_create("figure", MFD_CLOEXEC);
+    figure.data = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     if (figure.data == NULL) {
-        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, data_path, 0, "cannot be written: %s",
-                                strerror(errno));
+        enum kvc_status status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the data of %s: %s",
+                                               plot->output, strerror(errno));
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
+        return status;
     }
-    enum kvc_status status = extract(plot, &figure, diag);
-    if (fclose(figure.data) != 0 && status == KVC_OK) {
-        status =
-            kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, data_path, 0, "cannot be written: %s", strerror(errno));
-    }
-    if (status == KVC_OK) {
-        status = draw(plot, &figure, data_path, diag);
-    }
-    unlink(data_path);
+    enum kvc_status status = extract_and_draw(plot, &figure, diag);
+    fclose(figure.data);
     return status;
 }

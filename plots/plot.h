@@ -28,10 +28,12 @@ struct kvc_plot_options {
     const char *const *inputs;
     const char *output; /* Ends in .svg, .pdf or .png. */
     bool wide;          /* Width 17.5 cm instead of 8.5 cm. */
+    bool in_folder;     /* The picture belongs to an output folder (kvc_partial_file_replace). */
 };
 
 /* Draws the picture, which replaces an existing one only when it is complete. KVC_ERR_SCENARIO if input or
- * output is wrong, KVC_ERR_RUNTIME if gnuplot or dot is missing or fails. */
+ * output is wrong, KVC_ERR_RUNTIME if gnuplot or dot is missing or fails, or if the picture cannot be written
+ * to its last byte. */
 enum kvc_status kvc_plot_draw(const struct kvc_plot_options *plot, struct kvc_diag *diag);
 
 #endif

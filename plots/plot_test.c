@@ -1,6 +1,8 @@
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -191,7 +193,7 @@ Test(plot, wrong_input_is_the_users_and_keeps_the_old_picture)
     cr_assert_eq(draw(KVC_PLOT_ERROR, "blank.csv", "a.svg", &diag), KVC_ERR_SCENARIO);
     cr_assert_eq(diag.line, 2);
     assert_begins("a.svg", "old");
-    cr_assert_eq(access("a.svg.partial", F_OK), -1);
+    cr_assert_eq(system("test -z \"$(ls *.partial 2>/dev/null)\""), 0);
 }
 
 Test(plot, wrong_output_is_the_users)
@@ -223,7 +225,55 @@ Test(plot, a_failing_gnuplot_is_quoted)
     setenv("PATH", root, 1);
     cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "a.svg", &diag), KVC_ERR_RUNTIME);
     cr_assert_not_null(strstr(diag.message, "line 3: no such thing"), "%s", diag.message);
-    cr_assert_eq(access("a.svg.partial", F_OK), -1);
+    cr_assert_eq(system("test -z \"$(ls *.partial 2>/dev/null)\""), 0);
+}
+
+/* Draws with a program in place of gnuplot, and expects a failure that says so and leaves the old picture. */
+static void expect_failure_of(const char *program, const char *message)
+{
+    struct kvc_diag diag = {0};
+    char path[512];
+    put("result.json", RESULT);
+    put("a.svg", "old");
+    put("gnuplot", program);
+    cr_assert_eq(chmod("gnuplot", 0755), 0);
+    snprintf(path, sizeof(path), "%s:%s", root, getenv("PATH"));
+    setenv("PATH", path, 1);
+    cr_expect_eq(draw(KVC_PLOT_CDF, "result.json", "a.svg", &diag), KVC_ERR_RUNTIME);
+    cr_expect_not_null(strstr(diag.message, message), "%s", diag.message);
+    assert_begins("a.svg", "old");
+    cr_expect_eq(system("test -z \"$(ls *.partial 2>/dev/null)\""), 0);
+}
+
+Test(plot, a_killed_gnuplot_leaves_the_old_picture)
+{
+    expect_failure_of("#!/bin/sh\necho '<svg>'\nkill -9 $$\n", "gnuplot ended early");
+}
+
+Test(plot, half_a_picture_is_none)
+{
+    expect_failure_of("#!/bin/sh\necho '<svg>'\n", "gnuplot ended before the picture did");
+}
+
+/* A limit on the size of files stands for a full disk. */
+Test(plot, a_picture_that_does_not_fit_leaves_the_old_one)
+{
+    static const char *const pictures[] = {"a.svg", "a.pdf", "a.png"};
+    struct rlimit limit;
+    cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    put("result.json", RESULT);
+    for (size_t i = 0; i < sizeof(pictures) / sizeof(*pictures); i++) {
+        struct kvc_diag diag = {0};
+        put(pictures[i], "old");
+        cr_assert_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){2000, limit.rlim_max}), 0);
+        cr_expect_eq(draw(KVC_PLOT_CDF, "result.json", pictures[i], &diag), KVC_ERR_RUNTIME);
+        cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        cr_expect_str_eq(diag.file, pictures[i]);
+        cr_expect_not_null(strstr(diag.message, "too large"), "%s", diag.message);
+        assert_begins(pictures[i], "old");
+        cr_expect_eq(system("test -z \"$(ls *.partial 2>/dev/null)\""), 0);
+    }
 }
 
 /* ---- platform ---- */

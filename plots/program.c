@@ -2,14 +2,33 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
 
-/* Finds the first line of the program's output that contains more than the caret under an echoed command. */
+enum { TAIL_BYTES = 32 /* Hold the end mark of every format. */ };
+
+bool kvc_program_is_installed(const struct kvc_drawing_program *program)
+{
+    const char *folders = getenv("PATH");
+    char path[PATH_MAX];
+    bool found = false;
+    while (folders != NULL && *folders != '\0' && !found) {
+        int length = (int)strcspn(folders, ":");
+        snprintf(path, sizeof(path), "%.*s/%s", length, folders, program->name);
+        found = access(path, X_OK) == 0;
+        folders += length + (folders[length] == ':');
+    }
+    return found;
+}
+
+/* Finds the first line of the program's errors that contains more than the caret under an echoed command. */
 static void first_complaint(FILE *said, char *line, int size)
 {
     rewind(said);
@@ -22,19 +41,16 @@ static void first_complaint(FILE *said, char *line, int size)
     }
 }
 
-static int spawn(char *const *arguments, FILE *said, pid_t *child)
+static int spawn(char *const *arguments, int input, int output, int errors, pid_t *child)
 {
+    const int descriptors[] = {[STDIN_FILENO] = input, [STDOUT_FILENO] = output, [STDERR_FILENO] = errors};
     posix_spawn_file_actions_t actions;
     int error = posix_spawn_file_actions_init(&actions);
     if (error != 0) {
         return error;
     }
-    error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (error == 0) {
-        error = posix_spawn_file_actions_adddup2(&actions, fileno(said), STDOUT_FILENO);
-    }
-    if (error == 0) {
-        error = posix_spawn_file_actions_adddup2(&actions, fileno(said), STDERR_FILENO);
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO && error == 0; i++) {
+        error = posix_spawn_file_actions_adddup2(&actions, descriptors[i], i);
     }
     if (error == 0) {
         error = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environ);
@@ -43,34 +59,108 @@ static int spawn(char *const *arguments, FILE *said, pid_t *child)
     return error;
 }
 
-enum kvc_status kvc_program_run(const struct kvc_drawing_program *program, char *const *arguments,
-                                const char *input, struct kvc_diag *diag)
+/* Copies what the program writes, and keeps its last bytes in `tail`. Returns 0 or the errno of a failed
+ * write. */
+static int copy(int from, FILE *to, char tail[TAIL_BYTES + 1])
+{
+    static char bytes[1 << 16];
+    ssize_t got;
+    memset(tail, 0, TAIL_BYTES + 1);
+    while ((got = read(from, bytes, sizeof(bytes))) != 0) {
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0 || fwrite(bytes, 1, (size_t)got, to) != (size_t)got) {
+            return errno;
+        }
+        size_t added = got < TAIL_BYTES ? (size_t)got : TAIL_BYTES;
+        memmove(tail, tail + added, TAIL_BYTES - added);
+        memcpy(tail + TAIL_BYTES - added, bytes + got - added, added);
+    }
+    return 0;
+}
+
+/* Returns whether a file of this format ends in these bytes. */
+static bool is_end(const char *format, const char *tail)
+{
+    const char *mark = strcmp(format, "png") == 0 ? "IEND" : strcmp(format, "pdf") == 0 ? "%%EOF" : "</svg>";
+    return memmem(tail, TAIL_BYTES, mark, strlen(mark)) != NULL;
+}
+
+/* Judges how the program ended. */
+static enum kvc_status judge(const struct kvc_drawing_program *program, const struct kvc_drawing *drawing,
+                             int status, bool complete, FILE *said, struct kvc_diag *diag)
 {
     char line[400];
+    first_complaint(said, line, sizeof(line));
+    if (WIFSIGNALED(status)) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s ended early while it drew %s: %s", program->name,
+                             drawing->what, strsignal(WTERMSIG(status)));
+    }
+    if (WEXITSTATUS(status) != 0) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s failed on %s: %s", program->name, drawing->what,
+                             line[0] != '\0' ? line : "no message");
+    }
+    if (!complete) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s ended before the picture did: %s", program->name,
+                             line[0] != '\0' ? line : "no message");
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status fail_to_start(const struct kvc_drawing_program *program, int error,
+                                     struct kvc_diag *diag)
+{
+    if (error == ENOENT) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                             "%s is not installed, so no picture was drawn (Debian: apt-get install %s)",
+                             program->name, program->package);
+    }
+    return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot start %s: %s", program->name, strerror(error));
+}
+
+/* Runs the program, whose errors go to `said`. */
+static enum kvc_status draw(const struct kvc_drawing_program *program, const struct kvc_drawing *drawing,
+                            struct kvc_partial_file *picture, FILE *said, struct kvc_diag *diag)
+{
+    char tail[TAIL_BYTES + 1];
+    int ends[2], status = 0;
     pid_t child;
-    int status;
-    FILE *said = tmpfile();
-    if (said == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot open a temporary file: %s", strerror(errno));
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return fail_to_start(program, errno, diag);
     }
-    int error = spawn(arguments, said, &child);
+    int error = spawn(drawing->arguments, drawing->input, ends[1], fileno(said), &child);
+    close(ends[1]);
     if (error != 0) {
-        fclose(said);
-        if (error == ENOENT) {
-            return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
-                                 "%s is not installed, so no picture was drawn (Debian: apt-get install %s)",
-                                 program->name, program->package);
-        }
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot start %s: %s", program->name, strerror(error));
+        close(ends[0]);
+        return fail_to_start(program, error, diag);
     }
+    error = copy(ends[0], picture->file, tail);
+    close(ends[0]); /* A program that still writes ends now. */
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
         ;
     }
-    first_complaint(said, line, sizeof(line));
-    fclose(said);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-        return KVC_OK;
+    if (error != 0) {
+        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, picture->path, 0, "cannot be written: %s",
+                                strerror(error));
     }
-    return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s failed on %s: %s", program->name, input,
-                         line[0] != '\0' ? line : "no message");
+    return judge(program, drawing, status, is_end(drawing->format, tail), said, diag);
+}
+
+enum kvc_status kvc_program_draw(const struct kvc_drawing_program *program, const struct kvc_drawing *drawing,
+                                 struct kvc_partial_file *picture, struct kvc_diag *diag)
+{
+    int errors = memfd_create("errors", MFD_CLOEXEC);
+    FILE *said = errors >= 0 ? fdopen(errors, "w+") : NULL;
+    if (said == NULL) {
+        enum kvc_status status = fail_to_start(program, errno, diag);
+        if (errors >= 0) {
+            close(errors);
+        }
+        return status;
+    }
+    lseek(drawing->input, 0, SEEK_SET);
+    enum kvc_status status = draw(program, drawing, picture, said, diag);
+    fclose(said);
+    return status;
 }

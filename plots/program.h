@@ -1,18 +1,34 @@
-/* Runs a drawing program, such as gnuplot or Graphviz's dot. */
+/* Runs a drawing program, such as gnuplot or Graphviz's dot.
+ *
+ * Such programs do not check what they write, and leave half a picture on a full disk with success. So the
+ * picture goes through a pipe, and every byte of it is checked here. */
 #ifndef KVC_PLOTS_PROGRAM_H
 #define KVC_PLOTS_PROGRAM_H
 
+#include <stdbool.h>
+
 #include "sim/base/diag.h"
+#include "sim/base/partial_file.h"
 
 struct kvc_drawing_program {
     const char *name;    /* The program, which is searched in PATH. */
     const char *package; /* Debian's package that contains it. */
 };
 
-/* Runs the program without a shell and waits for its end. `arguments` begins with the program's name and ends
- * with NULL. KVC_ERR_RUNTIME if the program is missing or fails on `input`; the message contains the first
- * error that it printed. */
-enum kvc_status kvc_program_run(const struct kvc_drawing_program *program, char *const *arguments,
-                                const char *input, struct kvc_diag *diag);
+struct kvc_drawing {
+    char *const *arguments; /* Begin with the program's name and end with NULL. */
+    int input;              /* Descriptor that the program reads as its stdin, from the begin. */
+    const char *format;     /* "svg", "pdf" or "png", which end in a mark of their own. */
+    const char *what;       /* What is drawn, for messages. */
+};
+
+/* Returns whether the program is in PATH. */
+bool kvc_program_is_installed(const struct kvc_drawing_program *program);
+
+/* Runs the program without a shell and copies its stdout to the file. KVC_ERR_RUNTIME if the program is
+ * missing or fails, with the first error that it printed, if the picture has no end, or if the file cannot be
+ * written. */
+enum kvc_status kvc_program_draw(const struct kvc_drawing_program *program, const struct kvc_drawing *drawing,
+                                 struct kvc_partial_file *picture, struct kvc_diag *diag);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sim/base/array.h"
@@ -100,27 +101,41 @@ static void leave(void)
 
 /* ---- opening ---- */
 
-static enum kvc_status load(const char *platform_path, const struct kvc_platform *platform,
-                            struct kvc_diag *diag)
+/* Lets SimGrid read the platform, for which it needs a path: that of a file in memory, which no disk can be
+ * too full for. */
+static enum kvc_status load(const struct kvc_platform *platform, struct kvc_diag *diag)
 {
-    char temporary[] = "/tmp/kvcast-platform-XXXXXX.xml";
-    const char *path = platform_path != NULL ? platform_path : temporary;
-    if (platform_path == NULL) {
-        int fd = mkstemps(temporary, 4);
-        if (fd < 0) {
-            return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot write the platform: %s",
-                                    strerror(errno));
-        }
-        close(fd);
+    char path[32];
+    int descriptor = memfd_create("platform.xml", MFD_CLOEXEC);
+    FILE *out = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    bool written = false;
+    if (out != NULL) {
+        kvc_platform_write(platform, out);
+        written = fflush(out) == 0 && !ferror(out);
     }
-    enum kvc_status status = kvc_platform_write(platform, path, diag);
-    if (status == KVC_OK) {
+    if (!written) {
+        kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the platform: %s", strerror(errno));
+    } else {
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
         simgrid_load_platform(path);
     }
-    if (platform_path == NULL) {
-        unlink(temporary);
+    if (out != NULL) {
+        fclose(out);
+    } else if (descriptor >= 0) {
+        close(descriptor);
     }
-    return status;
+    return written ? KVC_OK : KVC_ERR_RUNTIME;
+}
+
+/* Writes the platform to the file that is kept with the results. */
+static enum kvc_status keep(const struct kvc_platform *platform, struct kvc_partial_file *file,
+                            struct kvc_diag *diag)
+{
+    if (file == NULL) {
+        return KVC_OK;
+    }
+    kvc_platform_write(platform, file->file);
+    return kvc_partial_file_flush(file, diag);
 }
 
 static bool has_watts(const struct kvc_platform *platform)
@@ -154,13 +169,16 @@ static void find_devices(const struct kvc_platform *platform)
     engine.home = sg_host_by_name("kvcast");
 }
 
-enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_platform *platform,
+enum kvc_status kvc_engine_open(struct kvc_partial_file *kept, const struct kvc_platform *platform,
                                 struct kvc_diag *diag)
 {
     if (engine.open) {
         KVC_BUG("a second engine in one process");
     }
     enum kvc_status status = kvc_platform_check(platform, diag);
+    if (status == KVC_OK) {
+        status = keep(platform, kept, diag);
+    }
     if (status != KVC_OK) {
         return status;
     }
@@ -182,7 +200,7 @@ enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_plat
         sg_host_energy_plugin_init();
     }
     sg_link_load_plugin_init();
-    status = load(platform_path, platform, diag);
+    status = load(platform, diag);
     if (status == KVC_OK) {
         find_devices(platform);
         engine.platform = platform;

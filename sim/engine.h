@@ -14,13 +14,13 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
+#include "sim/base/partial_file.h"
 #include "sim/platform.h"
 
-/** Writes the platform as an XML file to `platform_path`, where it is kept with the results, and starts the
- * engine. If `platform_path` is NULL, a temporary file is used and removed. The platform must outlive the
- * engine. Returns KVC_ERR_SCENARIO if the platform does not pass kvc_platform_check(), and KVC_ERR_RUNTIME if
- * the file cannot be written or the program was built without SimGrid. */
-enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_platform *platform,
+/** Writes the platform as XML to the file `kept`, unless it is NULL, and starts the engine. The platform must
+ * outlive the engine. Returns KVC_ERR_SCENARIO if the platform does not pass kvc_platform_check(), and
+ * KVC_ERR_RUNTIME if the file cannot be written or the program was built without SimGrid. */
+enum kvc_status kvc_engine_open(struct kvc_partial_file *kept, const struct kvc_platform *platform,
                                 struct kvc_diag *diag);
 
 /** Starts an actor that executes `body(data)`, at the current time. If memory is short, the program ends

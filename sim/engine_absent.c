@@ -8,10 +8,10 @@ static _Noreturn void unreachable(void)
     KVC_BUG("the engine is used but not open");
 }
 
-enum kvc_status kvc_engine_open(const char *platform_path, const struct kvc_platform *platform,
+enum kvc_status kvc_engine_open(struct kvc_partial_file *kept, const struct kvc_platform *platform,
                                 struct kvc_diag *diag)
 {
-    (void)platform_path;
+    (void)kept;
     (void)platform;
     return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
                          "this kvcast was built without SimGrid and cannot simulate; it can predict, measure "

@@ -291,14 +291,8 @@ static void write_zone(FILE *out, const struct kvc_platform *platform, uint32_t 
     fprintf(out, "    </zone>\n");
 }
 
-enum kvc_status kvc_platform_write(const struct kvc_platform *platform, const char *path,
-                                   struct kvc_diag *diag)
+void kvc_platform_write(const struct kvc_platform *platform, FILE *out)
 {
-    FILE *out = fopen(path, "w");
-    if (out == NULL) {
-        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot write the platform: %s",
-                                strerror(errno));
-    }
     fprintf(out, "<?xml version=\"1.0\"?>\n"
                  "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
                  "<!-- One flop is one nanosecond of a device's time. -->\n"
@@ -308,10 +302,4 @@ enum kvc_status kvc_platform_write(const struct kvc_platform *platform, const ch
     }
     fprintf(out, "    <zone id=\"simulation\" routing=\"None\">\n"
                  "      <host id=\"kvcast\" speed=\"1Gf\"/>\n    </zone>\n  </zone>\n</platform>\n");
-    int failed = ferror(out);
-    if (fclose(out) != 0 || failed) {
-        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot write the platform: %s",
-                                strerror(errno));
-    }
-    return KVC_OK;
 }

@@ -110,8 +110,7 @@ const uint32_t *kvc_platform_route(const struct kvc_platform *platform, uint32_t
  * link is part of a route. The message names what nothing connects. */
 enum kvc_status kvc_platform_check(const struct kvc_platform *platform, struct kvc_diag *diag);
 
-/** Writes the platform as XML. Returns KVC_ERR_RUNTIME if the file cannot be written. */
-enum kvc_status kvc_platform_write(const struct kvc_platform *platform, const char *path,
-                                   struct kvc_diag *diag);
+/** Writes the platform as XML. Write errors stay in the stream (ferror). */
+void kvc_platform_write(const struct kvc_platform *platform, FILE *out);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sim/engine_fixture.h"
 
@@ -109,15 +108,10 @@ Test(platform, power_rises_with_the_busy_cores)
 static char *written(const struct kvc_platform *platform)
 {
     static char text[1 << 14];
-    char path[] = "/tmp/kvc-platform-test-XXXXXX";
-    struct kvc_diag diag = {0};
-    int fd = mkstemp(path);
-    cr_assert_eq(kvc_platform_write(platform, path, &diag), KVC_OK, "%s", diag.message);
-    ssize_t bytes = read(fd, text, sizeof(text) - 1);
-    cr_assert_gt(bytes, 0);
-    text[bytes] = '\0';
-    close(fd);
-    unlink(path);
+    FILE *out = fmemopen(text, sizeof(text), "w");
+    cr_assert_not_null(out);
+    kvc_platform_write(platform, out);
+    cr_assert(ferror(out) == 0 && fclose(out) == 0);
     return text;
 }
 
@@ -143,7 +137,10 @@ Test(platform, a_file_that_cannot_be_written_is_a_run_time_failure)
 {
     struct kvc_platform *platform = sound();
     struct kvc_diag diag = {0};
-    cr_expect_eq(kvc_platform_write(platform, "/nowhere/platform.xml", &diag), KVC_ERR_RUNTIME);
-    cr_expect_str_eq(diag.file, "/nowhere/platform.xml");
+    struct kvc_partial_file full = {0};
+    cr_assert_eq(kvc_partial_file_open(&full, "/dev/full", &diag), KVC_OK);
+    cr_expect_eq(kvc_engine_open(&full, platform, &diag), KVC_ERR_RUNTIME);
+    cr_expect_str_eq(diag.file, "/dev/full");
+    kvc_partial_file_discard(&full);
     kvc_platform_free(platform);
 }

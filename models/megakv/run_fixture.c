@@ -14,17 +14,15 @@ static enum kvc_status run(const struct kvc_scenario *scenario, const char *path
 {
     uint64_t seed = kvc_seed_of_replica(scenario->run.seed, 0);
     struct kvc_megakv_store *store = NULL;
-    struct kvc_timeline *timeline = path != NULL ? kvc_timeline_open(path, 1000000, NULL) : NULL;
+    FILE *file = path != NULL ? fopen(path, "w") : NULL;
+    struct kvc_timeline *timeline = file != NULL ? kvc_timeline_open(file, 1000000) : NULL;
     enum kvc_status status = kvc_megakv_store_create(scenario, seed, NULL, &store, NULL);
     if (status == KVC_OK) {
         const struct kvc_run_context context = {
             .scenario = scenario, .state = store, .seed = seed, .timeline = timeline, .result = result};
         status = kvc_megakv_run(&context, NULL);
     }
-    if (status == KVC_OK) {
-        status = kvc_timeline_close(timeline, NULL);
-    }
-    return status;
+    return kvc_timeline_close(timeline) == 0 ? status : KVC_ERR_RUNTIME;
 }
 
 void kvc_test_resolve(struct kvc_scenario *scenario, struct kvc_megakv_config *config)

@@ -52,7 +52,7 @@ int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enu
         status = answer(&arguments, loaded, by, &diag);
     }
     if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first() && by != KVC_ANSWER_BY_PREDICTION) {
-        kvc_command_draw(kvc_answer_draw, arguments.out);
+        status = kvc_command_draw(kvc_answer_draw, arguments.out, &diag);
     }
     kvc_loaded_free(loaded);
     kvc_arguments_free(&arguments);

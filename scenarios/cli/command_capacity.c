@@ -103,7 +103,7 @@ int kvc_command_capacity(int argc, char **argv)
         status = find(&arguments, &bounds, loaded, &diag);
     }
     if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first()) {
-        kvc_command_draw(kvc_capacity_draw, arguments.out);
+        status = kvc_command_draw(kvc_capacity_draw, arguments.out, &diag);
     }
     kvc_loaded_free(loaded);
     kvc_arguments_free(&arguments);

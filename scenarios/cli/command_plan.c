@@ -77,7 +77,7 @@ int kvc_command_plan(int argc, char **argv)
         status = plan(&arguments, loaded, &is_met, why, sizeof(why), &diag);
     }
     if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first()) {
-        kvc_command_draw(kvc_plan_draw, arguments.out);
+        status = kvc_command_draw(kvc_plan_draw, arguments.out, &diag);
     }
     if (status == KVC_OK && !is_met && kvc_ranks_is_first()) {
         fprintf(stderr, "kvcast: %s\n", why);

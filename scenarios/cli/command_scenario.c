@@ -1,5 +1,6 @@
 #include "scenarios/cli/command_scenario.h"
 
+#include "plots/gnuplot.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/run/ranks.h"
 #include "scenarios/run/ranks_check.h"
@@ -17,10 +18,13 @@ enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_argume
     return status == KVC_OK ? kvc_ranks_check_loaded(*loaded, diag) : status;
 }
 
-void kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag), const char *folder)
+enum kvc_status kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag),
+                                 const char *folder, struct kvc_diag *diag)
 {
-    struct kvc_diag diag = {0};
-    if (draw(folder, &diag) != KVC_OK) {
-        kvc_print_warning(&diag);
+    enum kvc_status status = draw(folder, diag);
+    if (status == KVC_OK || (status == KVC_ERR_RUNTIME && kvc_gnuplot_is_installed())) {
+        return status;
     }
+    kvc_print_warning(diag);
+    return KVC_OK;
 }

@@ -12,8 +12,9 @@
 enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_arguments *arguments,
                                  struct kvc_loaded **loaded, struct kvc_diag *diag);
 
-/* Draws the pictures of a folder. One that cannot be drawn is only a warning: without gnuplot the numbers are
- * still there. */
-void kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag), const char *folder);
+/* Draws the pictures of a folder. Without gnuplot, or if there is nothing to draw, such as latencies of a
+ * store that answered no request, it only prints a warning, because the numbers are there. */
+enum kvc_status kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag),
+                                 const char *folder, struct kvc_diag *diag);
 
 #endif

@@ -80,26 +80,26 @@ static const struct kvc_usage usage = {
 struct validation {
     const struct kvc_arguments *arguments;
     json_t *cases, *papers, *machines, *mechanisms;
-    const char *system; /* Name of the first paper. */
+    const char *system;          /* Name of the first paper. */
+    struct kvc_folder_lock lock; /* Of the folder of --out. */
     struct kvc_partial_file errors;
     bool prints_tables; /* False when the JSON document goes to stdout. */
     bool regressed;
 };
 
 /* Opens errors.csv in the folder of --out, if there is one. */
-static enum kvc_status open_errors(const char *folder, struct kvc_partial_file *errors, struct kvc_diag *diag)
+static enum kvc_status open_errors(struct validation *validation, struct kvc_diag *diag)
 {
-    char path[PATH_MAX];
+    const char *folder = validation->arguments->out;
     if (folder == NULL) {
         return KVC_OK;
     }
-    snprintf(path, sizeof(path), "%s/errors.csv", folder);
-    enum kvc_status status = kvc_folder_create(folder, diag);
+    enum kvc_status status = kvc_folder_own(folder, &validation->lock, diag);
     if (status == KVC_OK) {
-        status = kvc_partial_file_open(errors, path, diag);
+        status = kvc_partial_file_open_in(&validation->errors, folder, "errors.csv", diag);
     }
     if (status == KVC_OK) {
-        fprintf(errors->file, "case,metric,published,measured,predicted\n");
+        fprintf(validation->errors.file, "case,metric,published,measured,predicted\n");
     }
     return status;
 }
@@ -257,7 +257,7 @@ static enum kvc_status score(struct validation *validation, const struct kvc_sub
                              const struct kvc_subject *only, struct kvc_diag *diag)
 {
     bool several = false;
-    enum kvc_status status = open_errors(validation->arguments->out, &validation->errors, diag);
+    enum kvc_status status = open_errors(validation, diag);
     for (size_t i = 0; i < subjects->count && status == KVC_OK; i++) {
         const struct kvc_subject *subject = &subjects->entry[i];
         bool unmeasured = subject->kind == KVC_SUBJECT_MACHINE && !subject->is_measured;
@@ -275,6 +275,7 @@ static enum kvc_status score(struct validation *validation, const struct kvc_sub
         status = kvc_partial_file_commit(&validation->errors, diag);
     }
     kvc_partial_file_discard(&validation->errors);
+    kvc_folder_lock_release(&validation->lock);
     return status;
 }
 

@@ -1,9 +1,13 @@
 /* kvcast: the table of sub-commands and the choice of one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/manual.h"
@@ -64,11 +68,15 @@ static int print_manual(const char *format)
 /* Turns success into a failure if stdout could not be written. */
 static int finish(int status)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout)) {
+    errno = 0;
+    bool failed = ferror(stdout) != 0;
+    failed |= fclose(stdout) != 0;
+    if (!failed || status == KVC_ERR_SCENARIO || status == KVC_ERR_RUNTIME) {
         return status;
     }
-    fprintf(stderr, "kvcast: stdout cannot be written\n");
-    return status != KVC_OK ? status : KVC_ERR_RUNTIME;
+    fprintf(stderr, "kvcast: stdout cannot be written%s%s\n", errno != 0 ? ": " : "",
+            errno != 0 ? strerror(errno) : "");
+    return KVC_ERR_RUNTIME;
 }
 
 /* Without this, a typo would look like a library without hardware. */
@@ -115,8 +123,22 @@ static int run(int argc, char **argv)
     return report_unknown(argv[1]);
 }
 
+/* Makes sure that no file gets the descriptor of stdin, stdout or stderr when the caller closed them: what is
+ * printed would get into that file. What is opened instead fails like a closed descriptor. */
+static void reserve_standard_descriptors(void)
+{
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY) != i) {
+            _exit(KVC_ERR_RUNTIME);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
+    reserve_standard_descriptors();
+    signal(SIGPIPE, SIG_DFL); /* Who pipes into `head` wants no message, whatever started this program. */
+    signal(SIGXFSZ, SIG_IGN); /* A limit of the size of files is reported like a full disk. */
     enum kvc_status status = kvc_ranks_start();
     int exit_status = kvc_ranks_stop(status == KVC_OK ? run(argc, argv) : (int)status);
     kvc_profile_cache_clear();

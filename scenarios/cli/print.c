@@ -1,5 +1,6 @@
 #include "scenarios/cli/print.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,19 +51,23 @@ int kvc_print_failure(const struct kvc_diag *diag)
     return diag->status;
 }
 
+static enum kvc_status put_json(const json_t *document, FILE *out, const char *name, struct kvc_diag *diag)
+{
+    if (json_dumpf(document, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 || fputc('\n', out) == EOF) {
+        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, name, 0, "cannot be written: %s", strerror(errno));
+    }
+    return KVC_OK;
+}
+
 static enum kvc_status write_json(const json_t *document, const char *destination, struct kvc_diag *diag)
 {
-    const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(12);
-    if (strcmp(destination, "-") == 0) {
-        if (json_dumpf(document, stdout, flags) != 0 || putchar('\n') == EOF) {
-            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "stdout cannot be written");
-        }
-        return KVC_OK;
-    }
     struct kvc_partial_file file = {0};
+    if (strcmp(destination, "-") == 0) {
+        return put_json(document, stdout, "stdout", diag);
+    }
     enum kvc_status status = kvc_partial_file_open(&file, destination, diag);
-    if (status == KVC_OK && (json_dumpf(document, file.file, flags) != 0 || fputc('\n', file.file) == EOF)) {
-        status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, destination, 0, "cannot be written");
+    if (status == KVC_OK) {
+        status = put_json(document, file.file, destination, diag);
     }
     if (status == KVC_OK) {
         status = kvc_partial_file_commit(&file, diag);

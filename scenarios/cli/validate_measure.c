@@ -1,9 +1,11 @@
 /* kvcast validate --measure: measures the plan of a machine on that machine, and calibrates it in between. */
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "scenarios/cli/validate.h"
 #include "scenarios/run/calibrate.h"
+#include "sim/base/folder_lock.h"
 #include "sim/base/partial_file.h"
 #include "sim/base/version.h"
 #include "validate/probes/pin.h"
@@ -19,8 +21,9 @@ struct measurement {
     struct kvc_measured_run
         *repetition; /* By line, then by repetition; without `repetitions`: to be measured. */
     struct kvc_calibrated calibrated[KVC_CALIBRATIONS_MAX];
-    uint32_t calibrations; /* Calibrations so far. */
-    FILE *unfinished;
+    uint32_t calibrations;              /* Calibrations so far. */
+    struct kvc_partial_file unfinished; /* Every run is added to it at once. */
+    struct kvc_folder_lock lock;
 };
 
 /* Loads every line once, so that a mistake in the last one is found before the first one runs. */
@@ -104,6 +107,24 @@ static double capacity_mops(const struct measurement *measurement, const struct 
     return combined.readings.value[KVC_READING_THROUGHPUT];
 }
 
+/* Adds a run to the file of an interrupted measurement. A line that does not fit on the disk is cut off
+ * again, so that --resume finds whole lines only. */
+static enum kvc_status add_unfinished(struct measurement *measurement, size_t line,
+                                      const struct kvc_measured_run *run, struct kvc_diag *diag)
+{
+    FILE *out = measurement->unfinished.file;
+    off_t before = ftello(out);
+    kvc_runs_write_line(out, &measurement->plan, line, run);
+    enum kvc_status status = kvc_partial_file_flush(&measurement->unfinished, diag);
+    if (status != KVC_OK && before >= 0) {
+        __fpurge(out);
+        if (ftruncate(fileno(out), before) != 0) {
+            return status;
+        }
+    }
+    return status;
+}
+
 static enum kvc_status measure_once(struct measurement *measurement, size_t line, uint32_t repetition,
                                     struct kvc_diag *diag)
 {
@@ -126,8 +147,7 @@ static enum kvc_status measure_once(struct measurement *measurement, size_t line
                                              kvc_metrics_get(metrics, "core_speed_steps_per_ns"),
                                          .stalled_frac = kvc_metrics_get(metrics, "stalled_frac")};
         kvc_readings_of(&outcome->result, &run->readings);
-        kvc_runs_write_line(measurement->unfinished, &measurement->plan, line, run);
-        fflush(measurement->unfinished);
+        status = add_unfinished(measurement, line, run, diag);
     }
     kvc_outcome_free(outcome);
     kvc_loaded_free(loaded);
@@ -168,19 +188,18 @@ static enum kvc_status open_unfinished(struct measurement *measurement, const ch
     if (status != KVC_OK) {
         return status;
     }
-    measurement->unfinished = fopen(path, "w");
-    if (measurement->unfinished == NULL) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "cannot be written");
+    status = kvc_partial_file_replace(&measurement->unfinished, path, diag);
+    if (status != KVC_OK) {
+        return status;
     }
-    kvc_runs_write_header(measurement->unfinished);
+    kvc_runs_write_header(measurement->unfinished.file);
     for (size_t i = 0; i < measurement->plan.count * repetitions; i++) {
         if (measurement->repetition[i].repetitions > 0) {
-            kvc_runs_write_line(measurement->unfinished, &measurement->plan, i / repetitions,
+            kvc_runs_write_line(measurement->unfinished.file, &measurement->plan, i / repetitions,
                                 &measurement->repetition[i]);
         }
     }
-    fflush(measurement->unfinished);
-    return KVC_OK;
+    return kvc_partial_file_place(&measurement->unfinished, diag);
 }
 
 static enum kvc_status write_runs(const struct measurement *measurement, struct kvc_diag *diag)
@@ -207,9 +226,8 @@ static void free_all(struct measurement *measurement)
     for (uint32_t i = 0; i < measurement->calibrations; i++) {
         kvc_calibrated_free(&measurement->calibrated[i]);
     }
-    if (measurement->unfinished != NULL) {
-        fclose(measurement->unfinished);
-    }
+    kvc_partial_file_discard(&measurement->unfinished);
+    kvc_folder_lock_release(&measurement->lock);
     free(measurement->repetition);
     kvc_plan_free(&measurement->plan);
 }
@@ -221,7 +239,10 @@ static enum kvc_status prepare(struct measurement *measurement, const char *unfi
 {
     char path[PATH_MAX];
     kvc_subject_path(measurement->subject, "plan.csv", path);
-    enum kvc_status status = kvc_plan_read(path, &measurement->plan, diag);
+    enum kvc_status status = kvc_folder_lock_take(&measurement->lock, measurement->subject->folder, diag);
+    if (status == KVC_OK) {
+        status = kvc_plan_read(path, &measurement->plan, diag);
+    }
     if (status == KVC_OK) {
         size_t total = measurement->plan.count * measurement->measuring->repetitions;
         measurement->repetition = calloc(total, sizeof(*measurement->repetition));

@@ -5,11 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "scenarios/cli/validate.h"
+#include "sim/base/folder_lock.h"
+#include "sim/base/partial_file.h"
 
 extern char **environ;
 
@@ -41,7 +44,8 @@ static bool ask_git(const char *folder, char *commit, size_t size)
                          "*",   NULL};
     pid_t child;
     int status = -1;
-    FILE *said = tmpfile();
+    int descriptor = memfd_create("git", MFD_CLOEXEC);
+    FILE *said = descriptor >= 0 ? fdopen(descriptor, "w+") : NULL;
     if (said == NULL) {
         return false;
     }
@@ -95,10 +99,52 @@ static void write_rows(const struct kvc_measured_machine *machine, const char *d
     }
 }
 
+/* Copies the log as it is, or begins a new one. */
+static enum kvc_status copy_log(const char *path, FILE *out, struct kvc_diag *diag)
+{
+    FILE *in = fopen(path, "re");
+    int c;
+    if (in == NULL && errno == ENOENT) {
+        fprintf(out, "%s\n", header);
+        return KVC_OK;
+    }
+    while (in != NULL && (c = getc(in)) != EOF) {
+        putc(c, out);
+    }
+    bool failed = in == NULL || ferror(in);
+    if (failed) {
+        kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot be read: %s", strerror(errno));
+    }
+    if (in != NULL) {
+        fclose(in);
+    }
+    return failed ? KVC_ERR_RUNTIME : KVC_OK;
+}
+
+/* Writes the log with the new rows at its end, so that a full disk leaves the old log. */
+static enum kvc_status append_rows(const struct kvc_measured_machine *machine, const char *date,
+                                   const char *commit, struct kvc_diag *diag)
+{
+    char path[PATH_MAX];
+    struct kvc_partial_file log = {0};
+    kvc_subject_path(machine->subject, "unseen.log", path);
+    enum kvc_status status = kvc_partial_file_replace(&log, path, diag);
+    if (status == KVC_OK) {
+        status = copy_log(path, log.file, diag);
+    }
+    if (status == KVC_OK) {
+        write_rows(machine, date, commit, log.file);
+        status = kvc_partial_file_commit(&log, diag);
+    }
+    kvc_partial_file_discard(&log);
+    return status;
+}
+
 enum kvc_status kvc_measured_machine_log_unseen(const struct kvc_measured_machine *machine,
                                                 struct kvc_diag *diag)
 {
-    char path[PATH_MAX], commit[80], date[32];
+    char commit[80], date[32];
+    struct kvc_folder_lock lock = {0};
     time_t now = time(NULL);
     struct tm today;
     enum kvc_status status = find_commit(machine->subject->folder, commit, sizeof(commit), diag);
@@ -106,17 +152,10 @@ enum kvc_status kvc_measured_machine_log_unseen(const struct kvc_measured_machin
         return status;
     }
     strftime(date, sizeof(date), "%Y-%m-%d", gmtime_r(&now, &today));
-    kvc_subject_path(machine->subject, "unseen.log", path);
-    FILE *out = fopen(path, "a");
-    if (out == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s: cannot append: %s", path, strerror(errno));
+    status = kvc_folder_lock_take(&lock, machine->subject->folder, diag);
+    if (status == KVC_OK) {
+        status = append_rows(machine, date, commit, diag);
     }
-    fseek(out, 0, SEEK_END);
-    if (ftell(out) == 0) {
-        fprintf(out, "%s\n", header);
-    }
-    write_rows(machine, date, commit, out);
-    bool failed = ferror(out) != 0;
-    failed |= fclose(out) != 0;
-    return failed ? kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s: cannot append", path) : KVC_OK;
+    kvc_folder_lock_release(&lock);
+    return status;
 }

@@ -1,10 +1,10 @@
 #include "scenarios/explore/database.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "scenarios/explore/database_internal.h"
@@ -84,33 +84,30 @@ static enum kvc_status step(const struct kvc_database *database, sqlite3_stmt *s
     return status;
 }
 
-/* Takes the lock of the folder. The system releases it with the process, even one that is killed; children do
- * not inherit it. */
-static enum kvc_status take_lock(struct kvc_database *database, const char *folder, struct kvc_diag *diag)
+static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
+enum { SUFFIXES = sizeof(suffixes) / sizeof(*suffixes) };
+
+/* Refuses a database that is a link, or anything else than a file: SQLite would write out of the folder. */
+static enum kvc_status check_kinds(const struct kvc_database *database, struct kvc_diag *diag)
 {
-    char path[PATH_MAX];
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    snprintf(path, sizeof(path), "%.4000s/sweep.lock", folder);
-    database->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (database->lock < 0) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "cannot be written: %s", strerror(errno));
+    char path[PATH_MAX + 16];
+    struct stat found;
+    for (size_t i = 0; i < SUFFIXES; i++) {
+        snprintf(path, sizeof(path), "%s%s", database->path, suffixes[i]);
+        if (lstat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
+            return kvc_diag_fail_at(
+                diag, KVC_ERR_SCENARIO, path, 0,
+                "is %s, allowed: a file of this folder; remove it, or choose another folder",
+                S_ISLNK(found.st_mode) ? "a symbolic link" : "no regular file");
+        }
     }
-    if (fcntl(database->lock, F_SETLK, &lock) == 0) {
-        return KVC_OK;
-    }
-    if (errno == EACCES || errno == EAGAIN) {
-        return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, database->path, 0,
-                                "is locked: another sweep is writing to this folder; wait for it, or choose "
-                                "another folder");
-    }
-    return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot be locked: %s", strerror(errno));
+    return KVC_OK;
 }
 
 static enum kvc_status remove_old(const struct kvc_database *database, struct kvc_diag *diag)
 {
-    static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
     char path[PATH_MAX + 16];
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+    for (size_t i = 0; i < SUFFIXES; i++) {
         snprintf(path, sizeof(path), "%s%s", database->path, suffixes[i]);
         if (unlink(path) != 0 && errno != ENOENT) {
             return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot be removed: %s", strerror(errno));
@@ -119,13 +116,31 @@ static enum kvc_status remove_old(const struct kvc_database *database, struct kv
     return KVC_OK;
 }
 
+static bool real_path(const char *folder, char path[PATH_MAX])
+{
+    static const char name[] = "/sweep.sqlite";
+    if (realpath(folder, path) == NULL) {
+        return false;
+    }
+    if (strlen(path) + sizeof(name) > PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    strcat(path, name);
+    return true;
+}
+
 /* Opens the file, which a first sweep that was killed early may have left without tables. */
-static enum kvc_status open_file(struct kvc_database *database, const struct kvc_identity *identity,
-                                 struct kvc_diag *diag)
+static enum kvc_status open_file(struct kvc_database *database, const char *folder,
+                                 const struct kvc_identity *identity, struct kvc_diag *diag)
 {
     int64_t tables = 0;
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-    if (sqlite3_open_v2(database->path, &database->sqlite, flags, NULL) != SQLITE_OK) {
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
+    char real[PATH_MAX]; /* SQLite allows no link in the whole path; the user's folder may be one. */
+    if (!real_path(folder, real)) {
+        return kvc_diag_fail_write(diag, database->path, errno);
+    }
+    if (sqlite3_open_v2(real, &database->sqlite, flags, NULL) != SQLITE_OK) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, database->path, 0, "cannot be opened: %s",
                                 database->sqlite != NULL ? sqlite3_errmsg(database->sqlite)
                                                          : "out of memory");
@@ -146,8 +161,8 @@ static enum kvc_status open_file(struct kvc_database *database, const struct kvc
         status = kvc_database_execute(
             database,
             database->layout->predict
-                ? "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"
-                : "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
+                ? "PRAGMA temp_store = MEMORY; PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"
+                : "PRAGMA temp_store = MEMORY; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
             diag);
     }
     if (status == KVC_OK && tables == 0) {
@@ -167,9 +182,6 @@ void kvc_database_close(struct kvc_database *database)
     sqlite3_finalize(database->begin);
     sqlite3_finalize(database->commit);
     sqlite3_close(database->sqlite);
-    if (database->lock >= 0) {
-        close(database->lock);
-    }
     free(database);
 }
 
@@ -182,7 +194,6 @@ enum kvc_status kvc_database_open(const char *folder, const struct kvc_identity 
     if (database == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the database");
     }
-    database->lock = -1;
     database->layout = layout;
     database->objectives = kvc_slo_verdict_of(layout->slo, &(struct kvc_slo_values){.value = {NAN}});
     enum kvc_status status = KVC_OK;
@@ -191,13 +202,13 @@ enum kvc_status kvc_database_open(const char *folder, const struct kvc_identity 
         status = kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the path of the folder is too long");
     }
     if (status == KVC_OK) {
-        status = take_lock(database, folder, diag);
+        status = check_kinds(database, diag);
     }
     if (status == KVC_OK && restart) {
         status = remove_old(database, diag);
     }
     if (status == KVC_OK) {
-        status = open_file(database, identity, diag);
+        status = open_file(database, folder, identity, diag);
     }
     if (status != KVC_OK) {
         kvc_database_close(database);

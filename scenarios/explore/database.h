@@ -7,7 +7,7 @@
  *
  * Points count from 1. A point with all that belongs to it is one transaction, so that a process that is
  * killed at any moment leaves whole points only. Others may read the file meanwhile (it is in WAL mode); one
- * process at a time writes, for which it holds a lock on FOLDER/sweep.lock. The database is only for the
+ * process at a time writes, the owner of the folder (sim/base/folder_lock.h). The database is only for the
  * process that opened it, not for its children. */
 #ifndef KVC_SCENARIOS_EXPLORE_DATABASE_H
 #define KVC_SCENARIOS_EXPLORE_DATABASE_H

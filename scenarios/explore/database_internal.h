@@ -10,7 +10,6 @@
 struct kvc_database {
     sqlite3 *sqlite;
     char path[PATH_MAX];
-    int lock; /* Descriptor of the lock file. */
     const struct kvc_database_layout *layout;
     struct kvc_slo_verdict objectives; /* Which ones the scenario states. */
     sqlite3_stmt *add_point, *add_metric, *add_document, *begin, *commit;

@@ -1,6 +1,5 @@
 #include "scenarios/explore/sweep.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +113,7 @@ static enum kvc_status load_base(struct kvc_sweep_run *run, struct kvc_diag *dia
     return status;
 }
 
-/* Opens the database, which refuses another sweep. */
+/* Owns the folder and opens the database, which refuses another sweep's points. */
 static enum kvc_status open_database(struct kvc_sweep_run *run, struct kvc_diag *diag)
 {
     struct kvc_identity identity = {.count = 0};
@@ -123,7 +122,7 @@ static enum kvc_status open_database(struct kvc_sweep_run *run, struct kvc_diag 
     enum kvc_status status =
         kvc_identity_of(run->base, &run->set, run->space, run->task->predict, &identity, diag);
     if (status == KVC_OK) {
-        status = kvc_folder_create(run->task->folder, diag);
+        status = kvc_folder_own(run->task->folder, &run->lock, diag);
     }
     if (status == KVC_OK) {
         status = kvc_database_open(run->task->folder, &identity, &run->layout, run->task->restart,
@@ -198,10 +197,8 @@ static enum kvc_status open_exports(struct kvc_sweep_run *run, struct kvc_diag *
 /* Writes FOLDER/sweep.csv with the points that are done. */
 static enum kvc_status export_table(const struct kvc_sweep_run *run, struct kvc_diag *diag)
 {
-    char path[PATH_MAX];
     struct kvc_partial_file partial = {0};
-    snprintf(path, sizeof(path), "%.4000s/sweep.csv", run->task->folder);
-    enum kvc_status status = kvc_partial_file_open(&partial, path, diag);
+    enum kvc_status status = kvc_partial_file_open_in(&partial, run->task->folder, "sweep.csv", diag);
     if (status == KVC_OK) {
         status = kvc_export_csv(run->database, partial.file, diag);
     }
@@ -294,6 +291,7 @@ enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_s
     kvc_partial_file_discard(&run.csv);
     kvc_partial_file_discard(&run.json);
     kvc_database_close(run.database);
+    kvc_folder_lock_release(&run.lock);
     kvc_space_free(run.space);
     kvc_loaded_free(run.base);
     kvc_overrides_clear(&run.set);

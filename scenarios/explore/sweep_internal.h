@@ -4,6 +4,7 @@
 #define KVC_SCENARIOS_EXPLORE_SWEEP_INTERNAL_H
 
 #include "scenarios/explore/sweep.h"
+#include "sim/base/folder_lock.h"
 #include "sim/base/partial_file.h"
 
 /* What the progress bar shows. */
@@ -23,6 +24,7 @@ struct kvc_sweep_run {
     struct kvc_loaded *base;  /* The scenario without the values of a point. */
     struct kvc_space *space;
     struct kvc_database_layout layout;
+    struct kvc_folder_lock lock; /* Of the first rank. */
     struct kvc_database *database;
     uint32_t *due; /* Points that are not stored. */
     uint32_t due_count;

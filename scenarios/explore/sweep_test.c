@@ -277,7 +277,7 @@ Test(sweep, waits_for_no_other_sweep)
     cr_assert_eq(pipe(ready) + pipe(done), 0);
     pid_t child = fork();
     if (child == 0) {
-        int file = open(path_of("sweep.lock"), O_RDWR | O_CREAT, 0666);
+        int file = open(path_of("kvcast.lock"), O_RDWR | O_CREAT, 0666);
         fcntl(file, F_SETLK, &lock);
         write(ready[1], &byte, 1);
         read(done[0], &byte, 1);
@@ -285,10 +285,33 @@ Test(sweep, waits_for_no_other_sweep)
     }
     cr_assert_eq(read(ready[0], &byte, 1), 1);
     refuses((struct kvc_sweep_options){.jobs = 1}, KVC_ERR_RUNTIME,
-            "another sweep is writing to this folder");
+            "is locked: another process writes to this folder");
     cr_assert_eq(write(done[1], &byte, 1), 1);
     cr_assert_eq(waitpid(child, NULL, 0), child);
     cr_expect_eq(sweep((struct kvc_sweep_options){.jobs = 1}).points, 6);
+}
+
+Test(sweep, writes_to_no_database_out_of_its_folder)
+{
+    char elsewhere[] = "/tmp/kvcast-elsewhere-XXXXXX", real[128], link[128];
+    close(mkstemp(elsewhere));
+    cr_assert_eq(symlink(elsewhere, path_of("sweep.sqlite")), 0);
+    refuses((struct kvc_sweep_options){.jobs = 1}, KVC_ERR_SCENARIO, "is a symbolic link");
+    cr_assert_eq(unlink(path_of("sweep.sqlite")), 0);
+    cr_assert_eq(symlink(elsewhere, path_of("sweep.sqlite-wal")), 0);
+    refuses((struct kvc_sweep_options){.jobs = 1}, KVC_ERR_SCENARIO, "is a symbolic link");
+    cr_assert_eq(unlink(path_of("sweep.sqlite-wal")), 0);
+    struct stat info;
+    cr_expect(stat(elsewhere, &info) == 0 && info.st_size == 0);
+    cr_assert_eq(unlink(elsewhere), 0);
+    /* The folder itself may be a link of the user's. */
+    strcpy(real, folder);
+    snprintf(link, sizeof(link), "%s.link", real);
+    cr_assert_eq(symlink(real, link), 0);
+    strcpy(folder, link);
+    cr_expect_eq(sweep((struct kvc_sweep_options){.jobs = 1}).points, 6);
+    strcpy(folder, real);
+    cr_assert_eq(unlink(link), 0);
 }
 
 Test(sweep, a_failing_point_keeps_what_is_done_and_no_partial_files)

@@ -54,7 +54,7 @@ static enum kvc_status open_outputs(struct outputs *outputs, const struct kvc_an
     return status;
 }
 
-static enum kvc_status find(const struct kvc_answer_options *task, const struct outputs *outputs,
+static enum kvc_status find(const struct kvc_answer_options *task, struct outputs *outputs,
                             struct kvc_outcome **outcome, struct kvc_sensitivity **sensitivity,
                             struct kvc_diag *diag)
 {
@@ -63,8 +63,8 @@ static enum kvc_status find(const struct kvc_answer_options *task, const struct 
     const struct kvc_scenario *scenario = &task->loaded->scenario;
     const struct kvc_run_options options = {
         .jobs = task->jobs,
-        .timeline_path = kvc_folder_path(&outputs->folder, KVC_FOLDER_TIMELINE),
-        .platform_path = kvc_folder_path(&outputs->folder, KVC_FOLDER_PLATFORM),
+        .timeline = kvc_folder_file(&outputs->folder, KVC_FOLDER_TIMELINE),
+        .platform = kvc_folder_file(&outputs->folder, KVC_FOLDER_PLATFORM),
         .progress = task->progress,
     };
     if (task->by == KVC_ANSWER_BY_MEASUREMENT) {
@@ -86,20 +86,36 @@ static enum kvc_status find(const struct kvc_answer_options *task, const struct 
     return status;
 }
 
+/* Writes all files, even if one of them fails, because they may be on several disks. Tells the first failure.
+ */
 static enum kvc_status write_files(struct outputs *outputs, const struct kvc_answer_options *task,
                                    const struct kvc_report *report, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
     if (outputs->json.file != NULL) {
         status = kvc_json_write(report, outputs->json.file, diag);
-    }
-    if (status == KVC_OK && task->out != NULL) {
-        status = kvc_folder_commit(&outputs->folder, report, diag);
+        status = kvc_diag_name(diag, status, outputs->json.path);
     }
     if (status == KVC_OK && outputs->json.file != NULL) {
         status = kvc_partial_file_commit(&outputs->json, diag);
     }
+    if (task->out != NULL) {
+        enum kvc_status of_folder =
+            kvc_folder_commit(&outputs->folder, report, status == KVC_OK ? diag : NULL);
+        status = status == KVC_OK ? of_folder : status;
+    }
     return status;
+}
+
+/* Shows the answer, which may have taken hours, even if no file could be written. */
+static enum kvc_status show(const struct kvc_answer_options *task, const struct kvc_report *report, FILE *out,
+                            struct kvc_diag *diag)
+{
+    if (to_stdout(task)) {
+        return kvc_diag_name(diag, kvc_json_write(report, out, diag), "stdout");
+    }
+    kvc_table_write(report, task->color, out);
+    return KVC_OK;
 }
 
 enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, struct kvc_diag *diag)
@@ -120,11 +136,8 @@ enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, str
                                       .sensitivity = sensitivity};
     if (status == KVC_OK) {
         status = write_files(&outputs, task, &report, diag);
-    }
-    if (status == KVC_OK && to_stdout(task)) {
-        status = kvc_json_write(&report, out, diag);
-    } else if (status == KVC_OK) {
-        kvc_table_write(&report, task->color, out);
+        enum kvc_status shown = show(task, &report, out, status == KVC_OK ? diag : NULL);
+        status = status == KVC_OK ? shown : status;
     }
     kvc_partial_file_discard(&outputs.json);
     kvc_folder_discard(&outputs.folder);

@@ -11,11 +11,13 @@
 
 #include "plots/plot.h"
 #include "sim/base/diag.h"
+#include "sim/base/folder_lock.h"
 #include "sim/base/partial_file.h"
 
 struct kvc_answer_files {
     bool to_stdout; /* The document goes to stdout, in place of the table for people. */
     struct kvc_partial_file folder_json, folder_csv, json;
+    struct kvc_folder_lock lock; /* Of the folder. */
 };
 
 /* Writes an answer in each of its forms. */
@@ -33,14 +35,15 @@ struct kvc_answer_forms {
 enum kvc_status kvc_answer_files_open(struct kvc_answer_files *files, const char *folder, const char *name,
                                       const char *json, struct kvc_diag *diag);
 
-/* Writes the files and puts them in place, then writes the table or the document to `out`. */
+/* Writes the files and puts them in place, then writes the table or the document to `out`, even if a file
+ * failed. Tells the first failure. */
 enum kvc_status kvc_answer_files_write(struct kvc_answer_files *files, const struct kvc_answer_forms *forms,
                                        FILE *out, struct kvc_diag *diag);
 
-/* Removes files that are not in place. */
+/* Removes files that are not in place, and gives the folder up. */
 void kvc_answer_files_discard(struct kvc_answer_files *files);
 
-/* Draws FOLDER/NAME.svg, .pdf and .png from one input. */
+/* Draws FOLDER/NAME.svg, .pdf and .png from one input, as the owner of the folder. */
 enum kvc_status kvc_answer_files_draw(const char *folder, const char *name, enum kvc_plot_kind kind,
                                       const char *input, struct kvc_diag *diag);
 

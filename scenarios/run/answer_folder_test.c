@@ -1,7 +1,11 @@
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "scenarios/run/answer.h"
@@ -113,17 +117,70 @@ Test(folder, that_cannot_be_created_is_refused_before_the_work)
     struct kvc_diag diag = {0};
     cr_assert_eq(run_into("/proc/nowhere/out", KVC_FAKE_CRASH, &diag), KVC_ERR_SCENARIO);
     cr_assert_str_eq(diag.file, "/proc/nowhere/out");
-    cr_assert_eq(strncmp(diag.message, "cannot create the folder: ", 26), 0, "%s", diag.message);
+    cr_assert_eq(strncmp(diag.message, "cannot be written: ", 19), 0, "%s", diag.message);
 }
 
 Test(folder, where_a_file_cannot_be_opened_is_refused_and_left_clean)
 {
     struct kvc_folder folder;
     struct kvc_diag diag = {0};
-    cr_assert_eq(mkdir(in_root("windows.csv.partial"), 0777), 0);
+    cr_assert_eq(mkdir(in_root("windows.csv"), 0777), 0);
     cr_assert_eq(kvc_folder_open(&folder, root, true, &diag), KVC_ERR_SCENARIO);
     cr_assert_str_eq(diag.file, in_root("windows.csv"));
     cr_assert_eq(files_in(root), 1);
+}
+
+Test(folder, of_another_process_is_refused_before_the_work)
+{
+    struct kvc_diag diag = {0};
+    int ready[2], status;
+    char byte = 0;
+    cr_assert_eq(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct kvc_folder_lock lock = {0};
+        byte = kvc_folder_lock_take(&lock, root, NULL) == KVC_OK;
+        _exit(write(ready[1], &byte, 1) == 1 ? pause() : 1);
+    }
+    cr_assert(read(ready[0], &byte, 1) == 1 && byte == 1);
+    cr_assert_eq(run_into(root, KVC_FAKE_CRASH, &diag), KVC_ERR_RUNTIME, "the crash is never reached");
+    cr_assert_eq(strncmp(diag.message, "is locked: process ", 19), 0, "%s", diag.message);
+    kill(child, SIGKILL);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert_eq(run_into(root, KVC_FAKE_NONE, &diag), KVC_OK, "%s", diag.message);
+}
+
+/* Runs into the folder while no file may be larger than `bytes`, which stands for a full disk. Returns the
+ * status; the table goes to `shown`. */
+static enum kvc_status run_into_full(rlim_t bytes, char *shown, size_t size, struct kvc_diag *diag)
+{
+    struct rlimit limit;
+    struct kvc_loaded *loaded = kvc_fake_loaded(2);
+    const struct kvc_answer_options task = {.loaded = loaded, .path = "fake.lua", .jobs = 2, .out = root};
+    FILE *out = fmemopen(shown, size, "w");
+    cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, limit.rlim_max}), 0);
+    enum kvc_status status = kvc_answer(&task, out, diag);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    fclose(out);
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+Test(folder, that_is_full_keeps_the_old_files_and_the_answer_is_shown)
+{
+    static char shown[1 << 14];
+    struct kvc_diag diag = {0};
+    put(in_root("cdf.csv"), "old");
+    put(in_root("result.json"), "old");
+    cr_assert_eq(run_into_full(1000, shown, sizeof(shown), &diag), KVC_ERR_RUNTIME);
+    cr_expect(strstr(diag.file, root) != NULL && strstr(diag.message, strerror(EFBIG)) != NULL, "%s: %s",
+              diag.file, diag.message);
+    cr_expect_not_null(strstr(shown, "throughput"));
+    assert_holds(in_root("cdf.csv"), "old");
+    assert_holds(in_root("result.json"), "old");
+    cr_expect_eq(files_in(root), 2);
 }
 
 Test(folder, of_a_prediction_holds_the_result_only)

@@ -71,9 +71,9 @@ static enum kvc_status simulate(void *data, uint32_t node, const struct kvc_prog
                                             .seed = kvc_seed_of_node(seed_of(run), node),
                                             .replica = run->replica,
                                             .progress = progress,
-                                            .platform_path = first ? run->options->platform_path : NULL,
+                                            .platform = first ? run->options->platform : NULL,
                                             .result = answer};
-    return kvc_simulate(&context, first ? run->options->timeline_path : NULL, diag);
+    return kvc_simulate(&context, first ? run->options->timeline : NULL, diag);
 }
 
 /* Draws how many requests were sent to a dead node within the measured time: so many arrivals of a Poisson

@@ -27,10 +27,9 @@ static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_p
                                             .seed = kvc_seed_of_replica(run->scenario->run.seed, replica),
                                             .replica = replica,
                                             .progress = progress,
-                                            .platform_path =
-                                                replica == 0 ? run->options->platform_path : NULL,
+                                            .platform = replica == 0 ? run->options->platform : NULL,
                                             .result = answer};
-    return kvc_simulate(&context, replica == 0 ? run->options->timeline_path : NULL, diag);
+    return kvc_simulate(&context, replica == 0 ? run->options->timeline : NULL, diag);
 }
 
 static enum kvc_status take_replica(void *data, uint32_t replica, const void *answer, struct kvc_diag *diag)

@@ -1,6 +1,6 @@
 #include "scenarios/run/simulate.h"
 
-enum kvc_status kvc_simulate(const struct kvc_run_context *context, const char *timeline_path,
+enum kvc_status kvc_simulate(const struct kvc_run_context *context, struct kvc_partial_file *timeline,
                              struct kvc_diag *diag)
 {
     const struct kvc_scenario *scenario = context->scenario;
@@ -11,15 +11,13 @@ enum kvc_status kvc_simulate(const struct kvc_run_context *context, const char *
             return status;
         }
     }
-    if (timeline_path != NULL) {
-        own.timeline = kvc_timeline_open(timeline_path, KVC_TIMELINE_EVENTS_MAX, diag);
-        if (own.timeline == NULL) {
-            return diag->status;
-        }
+    if (timeline != NULL) {
+        own.timeline = kvc_timeline_open(timeline->file, KVC_TIMELINE_EVENTS_MAX);
     }
     enum kvc_status status = scenario->model->run(&own, diag);
-    if (status != KVC_OK) {
-        return status;
+    int error = kvc_timeline_close(own.timeline);
+    if (status == KVC_OK) {
+        own.result->timeline_error = error;
     }
-    return kvc_timeline_close(own.timeline, diag);
+    return status;
 }

@@ -115,6 +115,9 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
         sum->half_width_count = replica->half_width_count;
         memcpy(sum->half_width, replica->half_width, replica->half_width_count * sizeof(*sum->half_width));
     }
+    if (sum->timeline_error == 0) {
+        sum->timeline_error = replica->timeline_error;
+    }
     if (sum->look_count == 0) {
         sum->look_count = replica->look_count;
         memcpy(sum->look, replica->look, replica->look_count * sizeof(*sum->look));

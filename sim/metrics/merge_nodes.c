@@ -263,6 +263,9 @@ void kvc_merge_nodes_add(struct kvc_merge_nodes *merge, const struct kvc_result 
     sum->watts_mean += node->watts_mean;
     sum->joules += node->joules;
     add_devices(merge, node, prefix);
+    if (sum->timeline_error == 0) {
+        sum->timeline_error = node->timeline_error;
+    }
     sum->simulated_s = fmax(sum->simulated_s, node->simulated_s);
     sum->warmup_s = fmax(sum->warmup_s, node->warmup_s);
     sum->wall_s += node->wall_s;

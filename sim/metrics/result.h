@@ -143,6 +143,8 @@ struct kvc_result {
     uint32_t look_count;                 /**< Used entries of `look`; 0: no policy looked. */
     struct kvc_look look[KVC_LOOKS_MAX]; /**< Looks of the power policy, of the first replica. */
 
+    int timeline_error; /**< Why the timeline could not be written (errno); 0: it was, or there is none. */
+
     uint32_t note_count;                      /**< Used entries of `note`. */
     char note[KVC_NOTES_MAX][KVC_NOTE_BYTES]; /**< Warnings that the user must see with the result. */
 

@@ -1,36 +1,38 @@
 #include "sim/metrics/timeline.h"
 
+#include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "sim/base/partial_file.h"
+#include "sim/base/array.h"
 
 struct kvc_timeline {
-    struct kvc_partial_file partial;
-    FILE *out; /* The file of `partial`. */
+    FILE *out;
     uint64_t events, max_events, left_out;
-    bool any; /* Something was written to the list of events. */
+    bool any;  /* Something was written to the list of events. */
+    int error; /* Of the write that failed (errno); 0: none has. */
 };
 
-struct kvc_timeline *kvc_timeline_open(const char *path, uint64_t max_events, struct kvc_diag *diag)
+struct kvc_timeline *kvc_timeline_open(FILE *out, uint64_t max_events)
 {
-    struct kvc_timeline *timeline = calloc(1, sizeof(*timeline));
-    if (timeline == NULL) {
-        kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "no memory for a timeline");
-        return NULL;
-    }
-    if (kvc_partial_file_open(&timeline->partial, path, diag) != KVC_OK) {
-        if (diag != NULL) {
-            diag->status = KVC_ERR_RUNTIME; /* Paths that users name are checked before the run. */
-        }
-        free(timeline);
-        return NULL;
-    }
-    timeline->out = timeline->partial.file;
-    timeline->max_events = max_events;
-    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", timeline->out);
+    struct kvc_timeline *timeline = kvc_array_of(1, sizeof(*timeline));
+    *timeline = (struct kvc_timeline){.out = out, .max_events = max_events};
+    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
     return timeline;
+}
+
+/* Empties the file after a failed write. Returns whether there was none. */
+static bool check(struct kvc_timeline *timeline)
+{
+    if (timeline->error == 0 && ferror(timeline->out)) {
+        timeline->error = errno != 0 ? errno : EIO;
+        __fpurge(timeline->out);
+        bool emptied = ftruncate(fileno(timeline->out), 0) == 0; /* If not, its owner removes it later. */
+        (void)emptied;
+    }
+    return timeline->error == 0;
 }
 
 static void separate(struct kvc_timeline *timeline)
@@ -66,17 +68,19 @@ static void write_name(struct kvc_timeline *timeline, const char *kind, uint32_t
 void kvc_timeline_row(struct kvc_timeline *timeline, uint32_t process, uint32_t thread,
                       const char *process_name, const char *thread_name)
 {
-    if (timeline == NULL) {
+    if (timeline == NULL || timeline->error != 0) {
         return;
     }
+    errno = 0;
     write_name(timeline, "process_name", process, thread, process_name);
     write_name(timeline, "thread_name", process, thread, thread_name);
+    check(timeline);
 }
 
 void kvc_timeline_event(struct kvc_timeline *timeline, uint32_t process, uint32_t thread, const char *name,
                         double start_ns, double duration_ns, uint64_t count)
 {
-    if (timeline == NULL) {
+    if (timeline == NULL || timeline->error != 0) {
         return;
     }
     if (timeline->events == timeline->max_events) {
@@ -84,21 +88,28 @@ void kvc_timeline_event(struct kvc_timeline *timeline, uint32_t process, uint32_
         return;
     }
     timeline->events++;
+    errno = 0;
     separate(timeline);
     fputs("{\"ph\":\"X\",\"name\":", timeline->out);
     write_text(timeline->out, name);
     fprintf(timeline->out, ",\"pid\":%u,\"tid\":%u,\"ts\":%.4f,\"dur\":%.4f,\"args\":{\"requests\":%llu}}",
             process, thread, start_ns / 1e3, duration_ns / 1e3, (unsigned long long)count);
+    check(timeline);
 }
 
-enum kvc_status kvc_timeline_close(struct kvc_timeline *timeline, struct kvc_diag *diag)
+int kvc_timeline_close(struct kvc_timeline *timeline)
 {
     if (timeline == NULL) {
-        return KVC_OK;
+        return 0;
     }
-    fprintf(timeline->out, "\n],\"otherData\":{\"events_left_out\":%llu}}\n",
-            (unsigned long long)timeline->left_out);
-    enum kvc_status status = kvc_partial_file_commit(&timeline->partial, diag);
+    if (timeline->error == 0) {
+        errno = 0;
+        fprintf(timeline->out, "\n],\"otherData\":{\"events_left_out\":%llu}}\n",
+                (unsigned long long)timeline->left_out);
+        fflush(timeline->out);
+        check(timeline);
+    }
+    int error = timeline->error;
     free(timeline);
-    return status;
+    return error;
 }

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "sim/base/partial_file.h"
 #include "sim/base/progress.h"
 #include "sim/metrics/result.h"
 #include "sim/metrics/timeline.h"
@@ -19,7 +20,7 @@ struct kvc_run_context {
     uint32_t replica;                    /**< Number of this replica, from 0. */
     struct kvc_timeline *timeline;       /**< Where the run draws its activities; NULL: nowhere. */
     const struct kvc_progress *progress; /**< Listener of progress reports; may be NULL. */
-    const char *platform_path;           /**< File for SimGrid's platform, see kvc_engine_open; NULL: none. */
+    struct kvc_partial_file *platform;   /**< File for SimGrid's platform, see kvc_engine_open; NULL: none. */
     struct kvc_result *result;           /**< Comes zeroed; the run fills it. */
 };
 

@@ -14,7 +14,7 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
         .context = context, .opened_ticks = kvc_clock_ticks(), .opened_s = kvc_clock_wall_s()};
     enum kvc_status status = kvc_changes_check(run, options->platform, diag);
     if (status == KVC_OK) {
-        status = kvc_engine_open(context->platform_path, options->platform, diag);
+        status = kvc_engine_open(context->platform, options->platform, diag);
     }
     if (status != KVC_OK) {
         return status;
