@@ -1,9 +1,9 @@
 /* A libFuzzer target for recovering the flash log from arbitrary contents.
  *
- * The first byte of the input selects a mode. Either the rest is the contents of the medium, or a real log is
- * written first and the rest edits it, four bytes at a time. Checksums are usually made valid again, because
- * otherwise the fuzzer would never get past them. Then the log is recovered, read, used and recovered again.
- * The target aborts if an invariant does not hold. */
+ * The first byte of the input selects a mode, the second one varies sizes. Either the rest is the contents of
+ * the medium, or a real log is written first and the rest edits it, four bytes at a time. Checksums are
+ * usually made valid again, because otherwise the fuzzer would never get past them. Then the log is
+ * recovered, read, used and recovered again. The target aborts if an invariant does not hold. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ enum {
 
 static const char last_key[] = "the last";
 
-enum choice { RAW = 1, SEALED = 2, WORN = 4 };
+enum choice { RAW = 1, SEALED = 2, WORN = 4, PARALLEL = 8 };
 
 /* An owner that accepts every record and notes its pointer. */
 struct owner {
@@ -84,13 +84,14 @@ static void load(void *context, uint64_t offset, const void *saved, uint64_t cou
     }
 }
 
-static void open_log(struct owner *owner, struct kvc_flash_memory *memory)
+static void open_log(struct owner *owner, struct kvc_flash_memory *memory, uint8_t choices)
 {
     struct kvc_flash_log_params params = {.medium = kvc_flash_memory_medium(memory),
                                           .owner = {owner, moved, replayed, IMAGE_BYTES, save, load},
                                           .chunk_pages = 4,
                                           .value_max_bytes = VALUE_MAX,
-                                          .checkpoint_rows = 1};
+                                          .checkpoint_rows = 1,
+                                          .parallel_pages = (choices & PARALLEL) != 0 ? 3 : 0};
     owner->log = kvc_flash_log_create(&params);
     owner->records = 0;
     owner->last_pointer = KVC_BLUECACHE_NOWHERE;
@@ -98,10 +99,10 @@ static void open_log(struct owner *owner, struct kvc_flash_memory *memory)
 }
 
 /* Writes a log that has wrapped around, with checkpoints. `how` varies the sizes. */
-static void write_log(struct owner *owner, struct kvc_flash_memory *memory, uint8_t how)
+static void write_log(struct owner *owner, struct kvc_flash_memory *memory, uint8_t choices, uint8_t how)
 {
     uint8_t value[VALUE_MAX] = {0};
-    open_log(owner, memory);
+    open_log(owner, memory, choices);
     kvc_flash_log_format(owner->log);
     for (uint32_t i = 0; i < 20u + how % 32; i++) {
         uint32_t bytes = (i * 37 + how) * (i % 5 == 0 ? 29 : 3) % VALUE_MAX;
@@ -203,7 +204,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             kvc_flash_page_seal(flash + p * PAGE_BYTES, PAGE_BYTES);
         }
     } else {
-        write_log(&owner, memory, data[1]);
+        write_log(&owner, memory, data[0], data[1]);
         edit(flash, data + 2, size - 2, seal);
     }
     kvc_flash_memory_scar(memory);
@@ -212,7 +213,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     bool plausible = largest_sequence(flash) < KVC_FLASH_SEQUENCE_END / 2;
 
-    open_log(&owner, memory);
+    open_log(&owner, memory, data[0]);
     kvc_flash_log_recover(owner.log, &recovery);
     require(recovery.pages + recovery.pages_dropped <= PAGES);
     plausible = plausible && !recovery.checkpoint;
@@ -224,7 +225,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     /* What was written is there after a restart, unless the input drove the sequence numbers to their end.
      * The owner keeps no image, so it knows the last record only if no checkpoint covers it. */
-    open_log(&owner, memory);
+    open_log(&owner, memory, data[0]);
     kvc_flash_log_recover(owner.log, &recovery);
     require(!plausible || !written || recovery.checkpoint || owner.last_pointer == pointer);
     require(kvc_flash_memory_stats(memory)->violations == 0);
