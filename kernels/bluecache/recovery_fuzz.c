@@ -23,7 +23,7 @@ enum {
 
 static const char last_key[] = "the last";
 
-enum choice { RAW = 1, SEALED = 2, WORN = 4, PARALLEL = 8 };
+enum choice { RAW = 1, SEALED = 2, WORN = 4, PARALLEL = 8, CHECKPOINT = 16 };
 
 /* An owner that accepts every record and notes its pointer. */
 struct owner {
@@ -160,13 +160,23 @@ static void read_all(const struct owner *owner)
     }
 }
 
-/* Uses a recovered log. Returns true if everything was written. */
+/* Returns whether the last record that use() wrote is at a pointer. */
+static bool has_last(const struct owner *owner, uint64_t pointer, uint8_t fill)
+{
+    uint8_t value[VALUE_MAX], back[VALUE_MAX];
+    uint32_t bytes;
+    memset(value, fill, sizeof(value));
+    return kvc_flash_log_get(owner->log, pointer, last_key, sizeof(last_key), back, VALUE_MAX, &bytes) &&
+           bytes == VALUE_MAX && memcmp(back, value, VALUE_MAX) == 0;
+}
+
+/* Uses a recovered log; `fill` varies how much. Returns true if everything was written. */
 static bool use(struct owner *owner, uint8_t fill)
 {
     uint8_t value[VALUE_MAX], back[VALUE_MAX];
     uint32_t bytes = 0;
     memset(value, fill, sizeof(value));
-    for (uint32_t i = 0; i < 12; i++) {
+    for (uint32_t i = 0; i < fill % 13; i++) {
         require(
             kvc_flash_log_append(owner->log, KVC_FLASH_RECORD_VALUE, i, &i, sizeof(i), value, 100 * i, NULL));
     }
@@ -176,12 +186,7 @@ static bool use(struct owner *owner, uint8_t fill)
                               &bytes));
     bool written = kvc_flash_log_flush(owner->log);
     require(written == (owner->last_pointer != KVC_BLUECACHE_NOWHERE));
-    if (written) {
-        memset(back, ~fill, sizeof(back));
-        require(kvc_flash_log_get(owner->log, owner->last_pointer, last_key, sizeof(last_key), back,
-                                  VALUE_MAX, &bytes));
-        require(bytes == VALUE_MAX && memcmp(back, value, VALUE_MAX) == 0);
-    }
+    require(!written || has_last(owner, owner->last_pointer, fill));
     return written;
 }
 
@@ -212,6 +217,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         kvc_flash_memory_wear_out(memory, data[1] % (ROWS * CHIPS));
     }
     bool plausible = largest_sequence(flash) < KVC_FLASH_SEQUENCE_END / 2;
+    bool intact = (data[0] & (RAW | WORN)) == 0 && size == 2;
 
     open_log(&owner, memory, data[0]);
     kvc_flash_log_recover(owner.log, &recovery);
@@ -220,14 +226,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_all(&owner);
     bool written = use(&owner, data[1]);
     uint64_t pointer = owner.last_pointer;
-    kvc_flash_log_checkpoint(owner.log);
+    bool covered = (data[0] & CHECKPOINT) != 0 && kvc_flash_log_checkpoint(owner.log);
     kvc_flash_log_free(owner.log);
 
-    /* What was written is there after a restart, unless the input drove the sequence numbers to their end.
-     * The owner keeps no image, so it knows the last record only if no checkpoint covers it. */
+    /* What was written is there after a restart, unless the input drove the sequence numbers to their end, as
+     * a checkpoint that it edited may do. The owner keeps no image, so it knows the last record only if no
+     * checkpoint covers it. */
     open_log(&owner, memory, data[0]);
     kvc_flash_log_recover(owner.log, &recovery);
-    require(!plausible || !written || recovery.checkpoint || owner.last_pointer == pointer);
+    bool remains = written && (plausible || intact);
+    require(!remains || covered || owner.last_pointer == pointer);
+    require(!remains || has_last(&owner, pointer, data[1]));
     require(kvc_flash_memory_stats(memory)->violations == 0);
     read_all(&owner);
     kvc_flash_log_free(owner.log);
