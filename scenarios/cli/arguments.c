@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "scenarios/cli/manual.h"
 #include "sim/base/option.h"
@@ -164,6 +165,36 @@ static bool parse_all(int argc, char **argv, const struct kvc_usage *usage, stru
     return true;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/* Refuses to write a file over one that the command reads. */
+static bool spare_inputs(const struct kvc_usage *usage, const struct kvc_arguments *arguments)
+{
+    const struct kvc_flag *flags[KVC_USAGE_FLAGS_MAX];
+    unsigned takes[KVC_USAGE_FLAGS_MAX];
+    int count = kvc_usage_flags(usage, flags, takes), own = kvc_usage_own_flags(usage);
+    for (int i = 0; i < count; i++) {
+        bool is_own_file = i < own && flags[i]->value != NULL && strncmp(flags[i]->value, "FILE", 4) == 0;
+        const char *output = is_own_file                              ? arguments->flag[i]
+                             : i >= own && takes[i] == KVC_TAKES_JSON ? arguments->json
+                                                                      : NULL;
+        for (int j = 0; output != NULL && j < arguments->positional_count; j++) {
+            if (is_same_file(output, arguments->positional[j])) {
+                fprintf(stderr,
+                        "kvcast %s: %s: found \"%s\", which the command reads; allowed: another file\n",
+                        usage->command, flags[i]->name, output);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 void kvc_arguments_free(struct kvc_arguments *arguments)
 {
     kvc_overrides_clear(&arguments->set);
@@ -184,7 +215,7 @@ bool kvc_arguments_parse(int argc, char **argv, const struct kvc_usage *usage,
             return false;
         }
     }
-    if (parse_all(argc, argv, usage, arguments)) {
+    if (parse_all(argc, argv, usage, arguments) && spare_inputs(usage, arguments)) {
         return true;
     }
     kvc_arguments_free(arguments);

@@ -1,5 +1,6 @@
 /* kvcast calibrate: measures this machine and writes a machine file. */
 #include <stdio.h>
+#include <string.h>
 
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
@@ -74,6 +75,13 @@ static enum kvc_status calibrate(const struct kvc_arguments *arguments, struct k
     return status;
 }
 
+/* Scenarios know a machine file by its name. */
+static bool is_lua(const char *path)
+{
+    size_t bytes = strlen(path);
+    return bytes > strlen(".lua") && strcmp(path + bytes - strlen(".lua"), ".lua") == 0;
+}
+
 int kvc_command_calibrate(int argc, char **argv)
 {
     struct kvc_arguments arguments;
@@ -86,6 +94,10 @@ int kvc_command_calibrate(int argc, char **argv)
     enum kvc_status status = KVC_OK;
     if (arguments.flag[FLAG_FILE] == NULL) {
         status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "calibrate: -o FILE.lua is missing");
+    } else if (!is_lua(arguments.flag[FLAG_FILE])) {
+        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
+                               "calibrate: -o: found \"%s\", allowed: a file that ends in .lua",
+                               arguments.flag[FLAG_FILE]);
     }
     if (status == KVC_OK) {
         status = calibrate(&arguments, &calibrated, &diag);

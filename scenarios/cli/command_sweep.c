@@ -1,6 +1,8 @@
 /* kvcast sweep: answers every point of a scenario's sweep table. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
@@ -87,6 +89,18 @@ static void print_summary(const struct kvc_arguments *arguments, const struct kv
     }
 }
 
+/* Returns whether a table would be written over the database. */
+static bool is_database(const struct kvc_arguments *arguments, const char *file)
+{
+    char database[PATH_MAX];
+    struct stat found, other;
+    if (file == NULL || snprintf(database, sizeof(database), "%s/sweep.sqlite", arguments->out) >= PATH_MAX) {
+        return false;
+    }
+    return strcmp(file, database) == 0 || (stat(file, &found) == 0 && stat(database, &other) == 0 &&
+                                           found.st_dev == other.st_dev && found.st_ino == other.st_ino);
+}
+
 int kvc_command_sweep(int argc, char **argv)
 {
     struct kvc_arguments arguments;
@@ -100,6 +114,10 @@ int kvc_command_sweep(int argc, char **argv)
     if (arguments.out == NULL) {
         status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
                                "sweep: --out DIR is missing; it names the folder for the results");
+    } else if (is_database(&arguments, arguments.json) || is_database(&arguments, arguments.flag[FLAG_CSV])) {
+        status =
+            kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
+                          "sweep: found the database of the sweep as a file to write, allowed: another file");
     } else {
         status = sweep(&arguments, &done, &diag);
         tell_damage(&arguments, &done);
