@@ -153,8 +153,9 @@ static enum kvc_status open_file(struct kvc_database *database, const char *fold
     sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     enum kvc_status status =
         kvc_database_query(database, "SELECT count(*) FROM sqlite_master", &tables, diag);
-    if (status == KVC_OK && tables > 0) {
-        status = kvc_database_check(database, identity, diag);
+    if (status == KVC_OK) { /* A damaged file may look as if it had no tables. */
+        status = tables > 0 ? kvc_database_check(database, identity, diag)
+                            : kvc_database_check_pages(database, diag);
     }
     if (status == KVC_OK) {
         /* A closed form is quickly computed again after a loss of power; a simulation is not. */

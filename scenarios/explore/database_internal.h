@@ -34,6 +34,9 @@ enum kvc_status kvc_database_query(const struct kvc_database *database, const ch
 enum kvc_status kvc_database_create(struct kvc_database *database, const struct kvc_identity *identity,
                                     struct kvc_diag *diag);
 
+/* Fails if SQLite finds the file inconsistent (database_schema.c). */
+enum kvc_status kvc_database_check_pages(const struct kvc_database *database, struct kvc_diag *diag);
+
 /* Checks that a file that exists holds this sweep (database_schema.c). */
 enum kvc_status kvc_database_check(struct kvc_database *database, const struct kvc_identity *identity,
                                    struct kvc_diag *diag);

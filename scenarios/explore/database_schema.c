@@ -142,8 +142,7 @@ enum kvc_status kvc_database_create(struct kvc_database *database, const struct 
     return status;
 }
 
-/* Fails if SQLite finds the file inconsistent. */
-static enum kvc_status check_pages(const struct kvc_database *database, struct kvc_diag *diag)
+enum kvc_status kvc_database_check_pages(const struct kvc_database *database, struct kvc_diag *diag)
 {
     sqlite3_stmt *statement;
     enum kvc_status status = kvc_database_prepare(database, "PRAGMA quick_check(1)", &statement, diag);
@@ -285,7 +284,7 @@ enum kvc_status kvc_database_check(struct kvc_database *database, const struct k
                                 (int)schema, KVC_DATABASE_SCHEMA);
     }
     if (status == KVC_OK) {
-        status = check_pages(database, diag);
+        status = kvc_database_check_pages(database, diag);
     }
     for (int i = 0; i < TABLES && status == KVC_OK; i++) {
         status = check_table(database, tables[i].name, tables[i].sql, diag);
