@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "plots/plot.h"
 #include "sim/base/diag.h"
 
 enum { KVC_AXIS_TEXT = 160 };
@@ -23,6 +24,10 @@ void kvc_figure_put_quoted(const char *text, FILE *out);
 
 /* Starts the next block. */
 void kvc_figure_begin_block(struct kvc_figure_data *figure, const char *title);
+
+/* Extracts the data of any kind of picture; for that of a platform, what dot reads. */
+enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
+                                   struct kvc_diag *diag);
 
 /* Extracts a table of errors. Its columns are case, predicted, published or measured or both (each row fills
  * one of them), and optionally metric, which gives each metric its own block. The lines of a block are

@@ -185,7 +185,9 @@ static void put_group(const struct kvc_picture *picture, uint32_t zone, const ch
     char other[KVC_PICTURE_NAME_MAX];
     bool is_zone = group[0] == '\0' || strcmp(group, picture->zone[zone]) == 0;
     if (!is_zone) {
-        fprintf(out, "    subgraph \"cluster_%s\" {\n      label=\"", group);
+        fprintf(out, "    subgraph \"cluster_");
+        put_text(group, out);
+        fprintf(out, "\" {\n      label=\"");
         put_text(short_name(group), out);
         fprintf(out, "\";\n      style=\"rounded,dashed\";\n");
     }

@@ -335,8 +335,8 @@ static enum kvc_status extract_platform(const struct kvc_plot_options *plot, str
     return status;
 }
 
-static enum kvc_status extract(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
-                               struct kvc_diag *diag)
+enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
+                                   struct kvc_diag *diag)
 {
     bool takes_several = plot->kind == KVC_PLOT_CDF || plot->kind == KVC_PLOT_TIMELINE;
     if (!takes_several && plot->input_count != 1) {
@@ -403,7 +403,7 @@ static enum kvc_status extract_and_draw(const struct kvc_plot_options *plot, str
                                         struct kvc_diag *diag)
 {
     struct kvc_partial_file picture = {0};
-    enum kvc_status status = extract(plot, figure, diag);
+    enum kvc_status status = kvc_figure_extract(plot, figure, diag);
     if (status == KVC_OK && (fflush(figure->data) != 0 || ferror(figure->data))) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the data of %s: %s", plot->output,
                                strerror(errno));

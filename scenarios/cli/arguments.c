@@ -1,6 +1,7 @@
 #include "scenarios/cli/arguments.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +10,28 @@
 #include "scenarios/cli/manual.h"
 #include "sim/base/option.h"
 
+/* Prints a message about the arguments, in one line whatever they contain. Returns false. */
+__attribute__((format(printf, 2, 3))) static bool refuse(const struct kvc_usage *usage, const char *format,
+                                                         ...)
+{
+    char text[sizeof(((struct kvc_diag *)NULL)->message)];
+    struct kvc_diag diag = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "kvcast %s: %s", usage->command, text);
+    kvc_diag_print(&diag, stderr);
+    fputc('\n', stderr);
+    return false;
+}
+
 static bool matches(const struct kvc_flag *flag, const char *name)
 {
     return strcmp(flag->name, name) == 0 || (flag->letter != NULL && strcmp(flag->letter, name) == 0);
 }
 
-static void report_unknown(const struct kvc_usage *usage, const char *name)
+static bool refuse_unknown(const struct kvc_usage *usage, const char *name)
 {
     const struct kvc_flag *flags[KVC_USAGE_FLAGS_MAX];
     const char *names[KVC_USAGE_FLAGS_MAX + 1];
@@ -24,9 +41,9 @@ static void report_unknown(const struct kvc_usage *usage, const char *name)
     }
     names[count] = NULL;
     const char *nearest = kvc_nearest_name(name, names);
-    fprintf(stderr, "kvcast %s: unknown option %s%s%s%s; see kvcast %s --help\n", usage->command, name,
-            nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
-            nearest != NULL ? "?" : "", usage->command);
+    return refuse(usage, "unknown option %s%s%s%s; see kvcast %s --help", name,
+                  nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
+                  nearest != NULL ? "?" : "", usage->command);
 }
 
 /* The position of the flag called `name` in kvc_usage_flags, or -1. */
@@ -71,9 +88,7 @@ static bool apply_shared(const struct kvc_usage *usage, struct kvc_arguments *ar
         break;
     case KVC_TAKES_JOBS:
         if (!parse_jobs(value, &arguments->jobs)) {
-            fprintf(stderr, "kvcast %s: --jobs: found \"%s\", allowed: a whole number from 1 to 1024\n",
-                    usage->command, value);
-            return false;
+            return refuse(usage, "--jobs: found \"%s\", allowed: a whole number from 1 to 1024", value);
         }
         break;
     case KVC_TAKES_JSON:
@@ -106,8 +121,7 @@ static bool parse_option(int argc, char **argv, int *at, const struct kvc_usage 
              text);
     int found = find_flag(usage, name, flags, takes);
     if (found < 0) {
-        report_unknown(usage, name);
-        return false;
+        return refuse_unknown(usage, name);
     }
     const struct kvc_flag *flag = flags[found];
     if (equals != NULL && is_long) {
@@ -116,16 +130,11 @@ static bool parse_option(int argc, char **argv, int *at, const struct kvc_usage 
         value = argv[++*at];
     }
     if ((value == NULL) != (flag->value == NULL)) {
-        fprintf(stderr,
-                flag->value != NULL ? "kvcast %s: %s needs a value: %s\n"
-                                    : "kvcast %s: %s takes no value%s\n",
-                usage->command, flag->name, flag->value != NULL ? flag->value : "");
-        return false;
+        return flag->value != NULL ? refuse(usage, "%s needs a value: %s", flag->name, flag->value)
+                                   : refuse(usage, "%s takes no value", flag->name);
     }
     if (value != NULL && value[0] == '\0') {
-        fprintf(stderr, "kvcast %s: %s: found an empty text, allowed: %s\n", usage->command, flag->name,
-                flag->value);
-        return false;
+        return refuse(usage, "%s: found an empty text, allowed: %s", flag->name, flag->value);
     }
     if (found < kvc_usage_own_flags(usage)) {
         arguments->flag[found] = value != NULL ? value : "";
@@ -146,21 +155,16 @@ static bool parse_all(int argc, char **argv, const struct kvc_usage *usage, stru
             }
         } else if (arguments->positional_count == usage->positional_max ||
                    arguments->positional_count == KVC_POSITIONAL_MAX) {
-            fprintf(stderr, "kvcast %s: \"%s\" is an unexpected argument; see kvcast %s --help\n",
-                    usage->command, argv[i], usage->command);
-            return false;
+            return refuse(usage, "\"%s\" is an unexpected argument; see kvcast %s --help", argv[i],
+                          usage->command);
         } else if (argv[i][0] == '\0') {
-            fprintf(stderr, "kvcast %s: found an empty text, allowed: %s\n", usage->command,
-                    usage->positional);
-            return false;
+            return refuse(usage, "found an empty text, allowed: %s", usage->positional);
         } else {
             arguments->positional[arguments->positional_count++] = argv[i];
         }
     }
     if (arguments->positional_count < usage->positional_min) {
-        fprintf(stderr, "kvcast %s: %s is missing; see kvcast %s --help\n", usage->command, usage->positional,
-                usage->command);
-        return false;
+        return refuse(usage, "%s is missing; see kvcast %s --help", usage->positional, usage->command);
     }
     return true;
 }

@@ -47,9 +47,12 @@ static int report_unknown(const char *name)
     }
     names[COMMANDS] = NULL;
     const char *nearest = kvc_nearest_name(name, names);
-    fprintf(stderr, "kvcast: unknown command \"%s\"%s%s%s; see kvcast --help\n", name,
-            nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-            nearest != NULL ? "\"?" : "");
+    struct kvc_diag diag = {0};
+    kvc_diag_fail(&diag, KVC_ERR_SCENARIO, "kvcast: unknown command \"%s\"%s%s%s; see kvcast --help", name,
+                  nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+                  nearest != NULL ? "\"?" : "");
+    kvc_diag_print(&diag, stderr);
+    fputc('\n', stderr);
     return KVC_ERR_SCENARIO;
 }
 

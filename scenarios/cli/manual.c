@@ -272,8 +272,12 @@ int kvc_manual_print_command(const struct kvc_usage *usage, const char *format)
             return KVC_OK;
         }
     }
-    fprintf(stderr, "kvcast %s: --help: found \"%s\", allowed: man, bash, zsh, fish or markdown\n",
-            usage->command, format);
+    struct kvc_diag diag = {0};
+    kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
+                  "kvcast %s: --help: found \"%s\", allowed: man, bash, zsh, fish or markdown",
+                  usage->command, format);
+    kvc_diag_print(&diag, stderr);
+    fputc('\n', stderr);
     return KVC_ERR_SCENARIO;
 }
 
@@ -393,7 +397,11 @@ int kvc_manual_print_program(const struct kvc_command *commands, size_t count, c
             return KVC_OK;
         }
     }
-    fprintf(stderr, "kvcast: --help: found \"%s\", allowed: man, bash, zsh, fish, markdown or commands\n",
-            format);
+    struct kvc_diag diag = {0};
+    kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
+                  "kvcast: --help: found \"%s\", allowed: man, bash, zsh, fish, markdown or commands",
+                  format);
+    kvc_diag_print(&diag, stderr);
+    fputc('\n', stderr);
     return KVC_ERR_SCENARIO;
 }

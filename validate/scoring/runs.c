@@ -107,7 +107,12 @@ static enum kvc_status parse(char *const *column, struct kvc_measured_run *run, 
     if (status == KVC_OK && readings->bottleneck[0] == '\0') {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found an empty bottleneck");
     }
-    run->repetitions = (uint32_t)repetitions;
+    if (status == KVC_OK && strpbrk(readings->bottleneck, ",\"\r\n") != NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "found the bottleneck %s, expected a name without commas and quotes",
+                             readings->bottleneck);
+    }
+    run->repetitions = status == KVC_OK ? (uint32_t)repetitions : 0;
     return status;
 }
 

@@ -1,0 +1,50 @@
+/* Fuzz target that takes any bytes as a file that kvcast plot draws: a result, a sweep.csv, a table of
+ * errors, or a document of kvcast capacity or kvcast plan. The first byte selects the kind of picture. A file
+ * that is refused has one message. What gnuplot gets of others has whole quotes and no control characters, so
+ * that no text of the file can be a command. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "plots/figure.h"
+#include "plots/plot.h"
+#include "sim/base/memory_file_fixture.h"
+#include "sim/base/refusal_fixture.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+static void check_data(const char *text, size_t bytes)
+{
+    size_t quotes = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        quotes += text[i] == '"';
+        kvc_fuzz_check(text[i] == '\n' ? quotes % 2 == 0 : (unsigned char)text[i] >= ' ');
+    }
+    kvc_fuzz_check(bytes > 0 && quotes % 2 == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    if (bytes == 0) {
+        return 0;
+    }
+    const char *path = kvc_memory_file(data + 1, bytes - 1);
+    const char *const inputs[] = {path, path};
+    struct kvc_plot_options plot = {.kind = data[0] % KVC_PLOT_PLATFORM, .inputs = inputs, .output = "a.svg"};
+    plot.input_count = plot.kind == KVC_PLOT_CDF || plot.kind == KVC_PLOT_TIMELINE ? 2 : 1;
+    struct kvc_figure_data figure = {0};
+    struct kvc_diag diag = {0};
+    size_t size;
+    char *text;
+    figure.data = open_memstream(&text, &size);
+    kvc_fuzz_check(figure.data != NULL);
+    enum kvc_status status = kvc_figure_extract(&plot, &figure, &diag);
+    fclose(figure.data);
+    if (status == KVC_OK) {
+        kvc_fuzz_check(figure.blocks > 0);
+        check_data(text, size);
+    } else {
+        kvc_fuzz_check_refusal(status, &diag);
+    }
+    free(text);
+    return 0;
+}
