@@ -3,16 +3,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+#include "sim/base/cleanup.h"
 
-enum { TAIL_BYTES = 32 /* Hold the end mark of every format. */ };
+enum {
+    TAIL_BYTES = 32,   /* Hold the end mark of every format. */
+    NOT_STARTED = 127, /* Exit status of a child that could not become the program, as in a shell. */
+};
 
 bool kvc_program_is_installed(const struct kvc_drawing_program *program)
 {
@@ -41,22 +43,23 @@ static void first_complaint(FILE *said, char *line, int size)
     }
 }
 
-static int spawn(char *const *arguments, int input, int output, int errors, pid_t *child)
+/* Starts the program as a child that ends with this process, however that ends: gnuplot would survive Ctrl-C
+ * and wait for commands. Returns its process id, or -1 with errno. */
+static pid_t start(char *const *arguments, int input, int output, int errors)
 {
     const int descriptors[] = {[STDIN_FILENO] = input, [STDOUT_FILENO] = output, [STDERR_FILENO] = errors};
-    posix_spawn_file_actions_t actions;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0) {
-        return error;
+    pid_t child = kvc_cleanup_fork();
+    if (child != 0) {
+        return child;
     }
-    for (int i = STDIN_FILENO; i <= STDERR_FILENO && error == 0; i++) {
-        error = posix_spawn_file_actions_adddup2(&actions, descriptors[i], i);
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        /* A copy stays open in the program, but a descriptor that is no copy would be closed. */
+        if ((descriptors[i] == i ? fcntl(i, F_SETFD, 0) : dup2(descriptors[i], i)) < 0) {
+            _exit(NOT_STARTED);
+        }
     }
-    if (error == 0) {
-        error = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environ);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    execvp(arguments[0], arguments);
+    _exit(NOT_STARTED);
 }
 
 /* Copies what the program writes, and keeps its last bytes in `tail`. Returns 0 or the errno of a failed
@@ -124,21 +127,22 @@ static enum kvc_status draw(const struct kvc_drawing_program *program, const str
                             struct kvc_partial_file *picture, FILE *said, struct kvc_diag *diag)
 {
     char tail[TAIL_BYTES + 1];
-    int ends[2], status = 0;
-    pid_t child;
+    int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return fail_to_start(program, errno, diag);
     }
-    int error = spawn(drawing->arguments, drawing->input, ends[1], fileno(said), &child);
+    pid_t child = start(drawing->arguments, drawing->input, ends[1], fileno(said));
+    int error = errno;
     close(ends[1]);
-    if (error != 0) {
+    if (child < 0) {
         close(ends[0]);
         return fail_to_start(program, error, diag);
     }
     error = copy(ends[0], picture->file, tail);
     close(ends[0]); /* A program that still writes ends now. */
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        ;
+    int status = kvc_cleanup_reap(child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_STARTED) {
+        return fail_to_start(program, ENOENT, diag);
     }
     if (error != 0) {
         return kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, picture->path, 0, "cannot be written: %s",
