@@ -1,27 +1,18 @@
 #include "sim/base/diag.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Replaces control characters, which may come from a foreign file and would command a terminal. */
-static void make_printable(char *text)
-{
-    for (; *text != '\0'; text++) {
-        if ((unsigned char)*text < ' ' || *text == 0x7f) {
-            *text = isspace((unsigned char)*text) ? ' ' : '?';
-        }
-    }
-}
+#include "sim/base/printable.h"
 
 static void fill_message(struct kvc_diag *diag, enum kvc_status status, const char *format, va_list arguments)
 {
     diag->status = status;
     vsnprintf(diag->message, sizeof(diag->message), format, arguments);
-    make_printable(diag->message);
+    kvc_make_printable(diag->message);
 }
 
 enum kvc_status kvc_diag_fail(struct kvc_diag *diag, enum kvc_status status, const char *format, ...)
@@ -47,7 +38,7 @@ enum kvc_status kvc_diag_fail_at(struct kvc_diag *diag, enum kvc_status status, 
     fill_message(diag, status, format, arguments);
     va_end(arguments);
     snprintf(diag->file, sizeof(diag->file), "%s", file);
-    make_printable(diag->file);
+    kvc_make_printable(diag->file);
     diag->line = line;
     return status;
 }
