@@ -222,6 +222,9 @@ Test(space, says_what_is_wrong_with_a_constraint)
     refuses("['run.seed'] = { 1, 2 }, where = function(p) return p['run.sede'] == 1 end",
             "the sweep has no path \"run.sede\"");
     refuses("['run.seed'] = { 1, 2 }, where = function(p) while true do end end", "million instructions");
+    refuses("['run.seed'] = { 1, 2 }, where = function(p) return p[{}] end", "has no path \"table\"");
+    refuses("['run.seed'] = { 1, 2 }, where = function(p) getmetatable(p).__gc = error end",
+            "attempt to index a boolean value");
     refuses("['run.seed'] = { 1, 2 }, where = function(p) return p + 1 end", "attempt to perform arithmetic");
 }
 

@@ -40,7 +40,8 @@ void kvc_constraint_free(struct kvc_constraint *constraint)
 
 static int read_unknown(lua_State *lua)
 {
-    return luaL_error(lua, "sweep.where: the sweep has no path \"%s\"", luaL_tolstring(lua, 2, NULL));
+    return luaL_error(lua, "sweep.where: the sweep has no path \"%s\"",
+                      lua_isstring(lua, 2) ? lua_tostring(lua, 2) : luaL_typename(lua, 2));
 }
 
 static void push_point(lua_State *lua, const struct question *question)
@@ -57,6 +58,8 @@ static void push_point(lua_State *lua, const struct question *question)
     if (luaL_newmetatable(lua, "kvcast.point")) {
         lua_pushcfunction(lua, read_unknown);
         lua_setfield(lua, -2, "__index");
+        lua_pushboolean(lua, false); /* With __gc in it, the script would run outside the limits. */
+        lua_setfield(lua, -2, "__metatable");
     }
     lua_setmetatable(lua, -2);
 }

@@ -5,9 +5,8 @@
  *
  * Its argument is a table with the values of the point by their paths: numbers in the base unit of their
  * dimension (ns, bytes, bytes/s, Hz, Mops, W), and of values that are no numbers what tables show of them. A
- * path that the sweep does not have is an error. The function runs in the scenario's sandbox, with a limit of
- * 50 million instructions for each point and of 10 s of processor time for the script and all points
- * together. */
+ * path that the sweep does not have is an error. The function runs in the scenario's sandbox, with the
+ * limits of a script for each point and of 10 s of processor time for all points together. */
 #ifndef KVC_SCENARIOS_LOAD_CONSTRAINT_H
 #define KVC_SCENARIOS_LOAD_CONSTRAINT_H
 

@@ -5,12 +5,15 @@
  * math.randomseed, next (its order differs between runs), coroutine, and xpcall (no limit reaches its message
  * handler).
  *
- * Differences from plain Lua: `pairs` visits the keys in order, reading an undefined global and assigning to
- * any global are errors, tostring shows no addresses, metatables cannot have __gc, and pcall does not catch
- * an exceeded limit.
+ * Differences from plain Lua: `pairs` visits the keys in order, table.sort is stable, reading an undefined
+ * global and assigning to any global are errors, nothing shows an address, metatables cannot have __gc or
+ * __mode, the other functions of `table` take tables without metatables, the metatable of strings is hidden,
+ * and pcall does not catch an exceeded limit.
  *
- * Limits: 64 MiB of memory, 50 million instructions, 10 s of processor time, and a text file of at most 1
- * MiB. Library functions that loop in C check beforehand how long a loop the script asks for. */
+ * Limits: 64 MiB of memory, 20 million instructions, 1 s of processor time, compilation included, and a text
+ * file of at most 1 MiB. Library functions that loop in C check beforehand how long a loop the script asks
+ * for. A script that stays inside one operation of Lua itself beyond all that ends the process with status
+ * KVC_ERR_SCENARIO (sandbox_watch.h says why): no function returns then. */
 #ifndef KVC_SCENARIOS_LOAD_SANDBOX_H
 #define KVC_SCENARIOS_LOAD_SANDBOX_H
 
@@ -34,7 +37,7 @@ enum kvc_status kvc_sandbox_protect(struct kvc_sandbox *sandbox,
                                     void *data, struct kvc_diag *diag);
 
 /* Like kvc_sandbox_protect, but the function may run Lua code, and an error of that code is reported with its
- * line. Every call has the script's limit on instructions, and all calls together that on processor time. */
+ * line. Every call has the limits of a script, and all calls together take at most 10 s of processor time. */
 enum kvc_status kvc_sandbox_call(struct kvc_sandbox *sandbox,
                                  enum kvc_status (*function)(struct lua_State *lua, void *data), void *data,
                                  struct kvc_diag *diag);

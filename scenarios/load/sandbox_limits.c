@@ -2,34 +2,51 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <lauxlib.h>
 
-enum { HOOK_EVERY = 200 }; /* Instructions between two calls of the hook. */
-
-static double thread_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
+enum {
+    HOOK_EVERY = 1000, /* Instructions between two calls of the hook. */
+    /* Active functions that are looked at for lines. Lua needs time that grows with the level to find one,
+     * and at most 200 functions in C can lie between two of the script. */
+    LEVELS_MAX = 256,
+};
 
 void kvc_sandbox_limits_note_lines(struct kvc_sandbox_limits *limits)
 {
     lua_Debug frame;
     limits->line = 0;
     limits->trace_count = 0;
-    for (int level = 0; limits->lua != NULL && lua_getstack(limits->lua, level, &frame); level++) {
+    for (int level = 0; level < LEVELS_MAX && limits->trace_count < KVC_SANDBOX_TRACE_MAX &&
+                        limits->lua != NULL && lua_getstack(limits->lua, level, &frame);
+         level++) {
         if (!lua_getinfo(limits->lua, "Sl", &frame) || frame.currentline <= 0 ||
             strcmp(frame.short_src, KVC_SANDBOX_CHUNK) != 0) {
             continue;
         }
         if (limits->line == 0) {
             limits->line = frame.currentline;
-        } else if (limits->trace_count < KVC_SANDBOX_TRACE_MAX) {
+        } else {
             limits->trace[limits->trace_count++] = frame.currentline;
         }
+    }
+}
+
+static void on_hook(lua_State *lua, lua_Debug *frame)
+{
+    struct kvc_sandbox_limits *limits = kvc_sandbox_limits_of(lua);
+    if (limits->exceeded != KVC_SANDBOX_WITHIN_LIMITS) {
+        luaL_error(lua, "limit");
+    }
+    if (limits->watch.expired > 0) {
+        kvc_sandbox_limits_raise(lua, KVC_SANDBOX_SECONDS);
+    }
+    limits->instructions += HOOK_EVERY;
+    if (limits->instructions > KVC_SANDBOX_INSTRUCTIONS_MAX) {
+        kvc_sandbox_limits_raise(lua, KVC_SANDBOX_INSTRUCTIONS);
+    }
+    if (lua_getinfo(lua, "Sl", frame) && strcmp(frame->short_src, KVC_SANDBOX_CHUNK) == 0) {
+        limits->watch.line = frame->currentline;
     }
 }
 
@@ -40,6 +57,9 @@ static void hit_limit(struct kvc_sandbox_limits *limits, enum kvc_sandbox_limit 
     }
     kvc_sandbox_limits_note_lines(limits);
     limits->exceeded = limit;
+    if (limits->lua != NULL && lua_gethook(limits->lua) != NULL) {
+        lua_sethook(limits->lua, on_hook, LUA_MASKCALL | LUA_MASKCOUNT, 1);
+    }
 }
 
 void *kvc_sandbox_limits_allocate(void *data, void *block, size_t old_bytes, size_t bytes)
@@ -54,8 +74,11 @@ void *kvc_sandbox_limits_allocate(void *data, void *block, size_t old_bytes, siz
     if (bytes > had && limits->used - had + bytes > limits->used_max) {
         if (limits->failed == bytes) {
             hit_limit(limits, KVC_SANDBOX_MEMORY);
+        } else if (limits->exceeded == KVC_SANDBOX_WITHIN_LIMITS) {
+            kvc_sandbox_limits_note_lines(limits); /* Buffers of strings are not retried. */
         }
         limits->failed = bytes;
+        limits->refused = true;
         return NULL;
     }
     void *moved = realloc(block, bytes);
@@ -82,39 +105,17 @@ int kvc_sandbox_limits_raise(lua_State *lua, enum kvc_sandbox_limit limit)
     return luaL_error(lua, "limit");
 }
 
-static void count_hook(lua_State *lua, lua_Debug *frame)
+bool kvc_sandbox_limits_start(struct kvc_sandbox_limits *limits, double seconds)
 {
-    struct kvc_sandbox_limits *limits = kvc_sandbox_limits_of(lua);
-    (void)frame;
-    limits->instructions += HOOK_EVERY;
-    if (limits->instructions > KVC_SANDBOX_INSTRUCTIONS_MAX) {
-        kvc_sandbox_limits_raise(lua, KVC_SANDBOX_INSTRUCTIONS);
-    }
-    if (limits->used_s + thread_seconds() - limits->start_s > KVC_SANDBOX_SECONDS_MAX) {
-        kvc_sandbox_limits_raise(lua, KVC_SANDBOX_SECONDS);
-    }
-    if (limits->exceeded != KVC_SANDBOX_WITHIN_LIMITS) {
-        luaL_error(lua, "limit");
-    }
+    limits->instructions = 0;
+    limits->watch.lua = limits->lua;
+    limits->watch.hook = on_hook;
+    lua_sethook(limits->lua, on_hook, LUA_MASKCOUNT, HOOK_EVERY);
+    return kvc_sandbox_watch_start(&limits->watch, seconds);
 }
 
-void kvc_sandbox_limits_start(lua_State *lua)
+void kvc_sandbox_limits_stop(struct kvc_sandbox_limits *limits)
 {
-    kvc_sandbox_limits_of(lua)->start_s = thread_seconds();
-    lua_sethook(lua, count_hook, LUA_MASKCOUNT, HOOK_EVERY);
-}
-
-void kvc_sandbox_limits_resume(lua_State *lua)
-{
-    kvc_sandbox_limits_of(lua)->instructions = 0;
-    kvc_sandbox_limits_start(lua);
-}
-
-void kvc_sandbox_limits_stop(lua_State *lua)
-{
-    struct kvc_sandbox_limits *limits = kvc_sandbox_limits_of(lua);
-    if (lua_gethook(lua) != NULL) {
-        limits->used_s += thread_seconds() - limits->start_s;
-    }
-    lua_sethook(lua, NULL, 0, 0);
+    kvc_sandbox_watch_stop(&limits->watch);
+    lua_sethook(limits->lua, NULL, 0, 0);
 }

@@ -85,6 +85,8 @@ Test(sandbox, shows_no_addresses)
 {
     returns("return { tostring({}) .. tostring(tostring) }", "tablefunction");
     refuses("return { string.format('%p', 'x') }", 1, "shows an address");
+    refuses("return { string.format('\\0%-5p', 'x') }", 1, "shows an address");
+    refuses("return _G[{}]", 1, "undefined global \"table\"");
     refuses("return { string.format('%s', {}) }", 1, "has no text");
 }
 
@@ -109,6 +111,7 @@ Test(sandbox, keeps_globals_strict)
     refuses("\n\nfoo = 3\nreturn {}", 3, "global \"foo\" is assigned; declare it local");
     refuses("function helper() end\nreturn {}", 1, "global \"helper\" is assigned");
     refuses("string.ripe = 3\nreturn {}", 1, "string is read-only");
+    refuses("getmetatable('').__index = nil", 1, "attempt to index a boolean value");
 }
 
 Test(sandbox, reports_errors_with_their_line)
@@ -120,6 +123,8 @@ Test(sandbox, reports_errors_with_their_line)
     refuses("error({})", 1, "error object is a table");
     refuses("local t = setmetatable({}, { __gc = function() end })\nreturn t", 1, "cannot have __gc");
     refuses("return {}, 1 +", 1, "unexpected symbol");
+    refuses("local t = setmetatable({}, { __mode = 'k' })\nreturn t", 1, "cannot have __mode");
+    refuses("error(12.5)", 1, "12.5");
 }
 
 Test(sandbox, wants_a_table)
@@ -143,14 +148,112 @@ Test(sandbox, ends_endless_loops, .timeout = 30)
 Test(sandbox, bounds_loops_inside_library_functions, .timeout = 30)
 {
     refuses("return { (''):rep(1 << 60) }", 1, "limit of 64 MiB");
-    refuses("table.move({}, 1, 1 << 60, 2)", 1, "too many elements");
-    refuses("table.remove(setmetatable({}, { __len = function() return 1 << 60 end }), 1)", 1, "too long");
+    refuses("table.move({}, 1, 1 << 60, 2)", 1, "the table is too long");
+    refuses("table.remove(setmetatable({}, { __len = function() return 1 << 60 end }), 1)", 1, "__len");
+    refuses("table.concat(setmetatable({}, {}), '', 1, 20000)", 1, "too long for one with a metatable");
+    refuses("return { ('('):rep(1 << 16):find('%b()') }", 1, "too many repetitions");
+    refuses("return { ('a'):rep(1 << 16):find('[' .. ('b'):rep(1 << 16) .. ']') }", 1,
+            "too many repetitions");
     refuses("local s = ('a'):rep(30000)\nreturn { s:find(('.-'):rep(20) .. 'b') }", 2,
             "too many repetitions");
 }
 
+Test(sandbox, lets_ordinary_patterns_pass)
+{
+    returns("return { (('  key = value  '):rep(10):gsub('^%s*(.-)%s*$', '%1'):sub(1, 11)) }", "key = value");
+    returns("local n = 0\nfor x in (('1,22,'):rep(1000)):gmatch('([^,]+)') do n = n + x end\nreturn { n }",
+            "23000");
+    returns("return { (('a'):rep(1 << 20)):find('b', 1, true) or 'none' }", "none");
+    returns("return { ('[]]'):match('[]]') .. ('x^'):match('[%^]') .. ('f(a(b))'):match('%b()') }",
+            "]^(a(b))");
+}
+
+Test(sandbox, sorts_the_same_in_every_run)
+{
+    returns("local t = { 5, 3, 9, 1, 7 }\ntable.sort(t)\nreturn { table.concat(t, ' ') }", "1 3 5 7 9");
+    returns("local t = {}\nfor i = 1, 200 do t[i] = { key = i % 3, place = i } end\n"
+            "table.sort(t, function(a, b) return a.key < b.key end)\n"
+            "return { t[1].place .. ' ' .. t[66].place .. ' ' .. t[67].place .. ' ' .. t[200].place }",
+            "3 198 1 200");
+    refuses("table.sort({ 1, 'x' })", 1, "attempt to compare");
+    refuses("table.sort({ 2, 1 }, 3)", 1, "sort: a function is needed, found number");
+}
+
+/* Names that are looked for in every function around take a time that grows with the square of the text. */
+static char *nested_names(int levels, int names)
+{
+    char *text = malloc(1 << 20), *at = text;
+    for (int level = 0; level < levels; level++) {
+        at += sprintf(at, "local a%d", level);
+        for (int i = 0; i < 180; i++) {
+            at += sprintf(at, ",b%d_%d", level, i);
+        }
+        at += sprintf(at, "\nreturn function()\n");
+    }
+    for (int i = 0; i < names; i++) {
+        at += sprintf(at, "x()");
+    }
+    for (int level = 0; level < levels; level++) {
+        at += sprintf(at, " end");
+    }
+    return text;
+}
+
+Test(sandbox, limits_the_time_of_compilation, .timeout = 30)
+{
+    char *text = nested_names(50, 290000);
+    refuses(text, 101, "longer than the limit of 1 s");
+    free(text);
+    refuses(
+        "return {\n{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{"
+        "{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{",
+        2, "C stack overflow");
+}
+
+Test(sandbox, ends_recursion)
+{
+    refuses("local function f() return 1 + f() end\nreturn f()", 1, "limit of 64 MiB");
+    refuses(
+        "local t = setmetatable({}, {})\ngetmetatable(t).__index = function(t, k) return t[k .. 'x'] end\n"
+        "return t.a",
+        2, "C stack overflow");
+}
+
+Test(sandbox, runs_no_closing_code_beyond_a_limit)
+{
+    refuses("local mt = { __close = function() while true do end end }\n"
+            "local a <close> = setmetatable({}, mt)\nlocal b <close> = setmetatable({}, mt)\n"
+            "while true do end",
+            4, "does a loop never end?");
+}
+
+/* Calls the function that the file returns, the hundredth time with true. */
+static enum kvc_status call_first(lua_State *lua, void *data)
+{
+    lua_rawgeti(lua, 1, 1);
+    lua_pushboolean(lua, ++*(int *)data == 100);
+    lua_call(lua, 1, 0);
+    return KVC_OK;
+}
+
+Test(sandbox, limits_every_call)
+{
+    struct kvc_sandbox *sandbox;
+    struct kvc_diag diag;
+    int calls = 0;
+    cr_assert_eq(run("return { function(last)\n  while last do end\nend }", &sandbox, &diag), KVC_OK);
+    while (calls < 99) {
+        cr_assert_eq(kvc_sandbox_call(sandbox, call_first, &calls, &diag), KVC_OK);
+    }
+    cr_expect_eq(kvc_sandbox_call(sandbox, call_first, &calls, &diag), KVC_ERR_SCENARIO);
+    cr_expect(diag.line == 2 && strstr(diag.message, "million instructions") != NULL, "%s", diag.message);
+    kvc_sandbox_free(sandbox);
+}
+
 Test(sandbox, limits_memory, .timeout = 30)
 {
+    refuses("local s = ('x'):rep(1 << 24)\nreturn { string.pack('s8s8s8s8', s, s, s, s) }", 2,
+            "limit of 64 MiB");
     refuses("local s = 'x'\nreturn { s:rep(1e9) }", 2, "limit of 64 MiB");
     refuses("local t = {}\nfor i = 1, 1e9 do\n  t[i] = { i }\nend\nreturn t", 3, "limit of 64 MiB");
     refuses("local s = 'x'\nwhile true do\n  s = s .. s\nend", 3, "limit of 64 MiB");

@@ -17,7 +17,7 @@ static struct sigaction before[ENDING_SIGNALS];
 static pid_t children[KVC_CLEANUP_CHILDREN_MAX];    /* 0 marks a free entry. */
 static char files[KVC_CLEANUP_FILES_MAX][PATH_MAX]; /* An empty path marks a free entry. */
 
-static void on_signal(int number)
+void kvc_cleanup_now(void)
 {
     for (int i = 0; i < KVC_CLEANUP_CHILDREN_MAX; i++) {
         if (children[i] > 0) {
@@ -34,6 +34,11 @@ static void on_signal(int number)
             unlink(files[i]);
         }
     }
+}
+
+static void on_signal(int number)
+{
+    kvc_cleanup_now();
     signal(number, SIG_DFL);
     raise(number);
 }

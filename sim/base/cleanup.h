@@ -31,4 +31,8 @@ void kvc_cleanup_file(const char *path);
 /** Forgets a file, which then survives signals. */
 void kvc_cleanup_forget_file(const char *path);
 
+/** Terminates and reaps the registered children and unlinks the registered files, before an _exit. A signal
+ * handler may call it. */
+void kvc_cleanup_now(void);
+
 #endif
