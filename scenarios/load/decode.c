@@ -11,7 +11,10 @@
 #include "scenarios/load/decode_internal.h"
 #include "scenarios/load/locate.h"
 
-enum { NAMES_MAX = 96 };
+enum {
+    NAMES_MAX = 96,
+    LOCATED_MAX = 16, /* Unknown keys of a table that are looked for in the text. */
+};
 
 static enum kvc_status out_of_memory(const struct kvc_decoder *decoder)
 {
@@ -322,15 +325,15 @@ static bool is_known(const char *const *names, const char *name)
     return false;
 }
 
-/* Reports the first unknown key in the text, or the smallest one if the text has none. Lua's order of keys is
- * arbitrary. */
+/* Reports the first unknown key in the text, or the smallest one if the text has none or too many to look for
+ * them all. Lua's order of keys is arbitrary. */
 static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int index,
                                       const struct kvc_table *table)
 {
     lua_State *lua = decoder->lua;
-    const char *names[NAMES_MAX + 1], *first = NULL;
+    const char *names[NAMES_MAX + 1], *first = NULL, *smallest = NULL;
     char path[KVC_PATH_MAX], suggestion[96], allowed[KVC_DECODE_LIST_MAX], shown[80];
-    size_t bytes, first_offset = 0;
+    size_t bytes, first_offset = 0, unknown = 0;
     const char *text = kvc_sandbox_source(decoder->sandbox, &bytes);
     known_names(table, names);
     kvc_decode_list_names(names, allowed, sizeof(allowed));
@@ -345,6 +348,10 @@ static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int ind
         if (is_known(names, name)) {
             continue;
         }
+        smallest = smallest == NULL || strcmp(name, smallest) < 0 ? name : smallest;
+        if (decoder->is_trial || ++unknown > LOCATED_MAX) {
+            continue;
+        }
         kvc_decode_join(path, table->path, name);
         struct kvc_location location = kvc_locate(text, bytes, path);
         size_t offset = location.exact ? location.offset : bytes;
@@ -353,9 +360,10 @@ static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int ind
             first_offset = offset;
         }
     }
-    if (first == NULL) {
+    if (smallest == NULL) {
         return KVC_OK;
     }
+    first = decoder->is_trial || unknown > LOCATED_MAX ? smallest : first;
     kvc_decode_join(path, table->path, first);
     kvc_decode_suggest(first, names, suggestion, sizeof(suggestion));
     return kvc_decode_fail(decoder, path, "unknown key \"%.60s\" in %s%s%s allowed: %s", first, where,

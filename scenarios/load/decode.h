@@ -27,6 +27,8 @@ struct kvc_decoder {
     enum kvc_sourcing sourcing;
     const char *member; /* Path of the member of a cluster whose system and node are decoded, or NULL. */
     const char *prefix; /* Prefix of recorded paths; "" except in hardware profiles. */
+    bool is_trial; /* Only whether it decodes matters: messages have no line, and warnings are dropped. */
+    char *shown_policy; /* KVC_TEXT_MAX bytes that keep how a power policy in Lua is shown, or NULL. */
     struct kvc_diag *diag;
 };
 

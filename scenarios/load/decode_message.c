@@ -11,6 +11,7 @@
 #include <lua.h>
 
 #include "scenarios/load/locate.h"
+#include "sim/base/printable.h"
 
 bool kvc_decode_is_below(const char *path, const char *ancestor)
 {
@@ -43,9 +44,12 @@ static const char *place_of(const struct kvc_decoder *decoder, const char *path,
 {
     size_t bytes;
     char in_member[KVC_PATH_MAX];
+    *line = 0;
+    if (decoder->is_trial) { /* A sweep has thousands of them, and the search reads the whole text. */
+        return kvc_sandbox_file(decoder->sandbox);
+    }
     const char *source = kvc_sandbox_source(decoder->sandbox, &bytes);
     struct kvc_location location = kvc_locate(source, bytes, path);
-    *line = 0;
     if (decoder->member != NULL) { /* A value that the member does not have is that of the scenario. */
         kvc_decode_join(in_member, decoder->member, path);
         struct kvc_location own = kvc_locate(source, bytes, in_member);
@@ -76,6 +80,9 @@ void kvc_decode_warn(const struct kvc_decoder *decoder, const char *path, const 
     struct kvc_loaded *loaded = decoder->loaded;
     char message[256];
     int line;
+    if (decoder->is_trial) {
+        return;
+    }
     const char *file = place_of(decoder, path, &line);
     va_list arguments;
     va_start(arguments, format);
@@ -92,6 +99,7 @@ void kvc_decode_warn(const struct kvc_decoder *decoder, const char *path, const 
     } else {
         snprintf(out, sizeof(*loaded->warning), "%.240s: %s", file, message);
     }
+    kvc_make_printable(out);
 }
 
 void kvc_decode_join(char out[KVC_PATH_MAX], const char *path, const char *name)

@@ -7,6 +7,8 @@
 
 #include <lua.h>
 
+#include "sim/base/printable.h"
+
 void kvc_decode_push(lua_State *lua, int index, const char *name)
 {
     index = lua_absindex(lua, index);
@@ -36,10 +38,8 @@ enum kvc_status kvc_decode_text(const struct kvc_decoder *decoder, const char *p
     if (bytes >= size) {
         return kvc_decode_fail(decoder, path, "%s: the text is longer than %zu bytes", path, size - 1);
     }
-    for (size_t i = 0; i < bytes; i++) {
-        if ((unsigned char)text[i] < ' ') {
-            return kvc_decode_fail(decoder, path, "%s: the text has control characters", path);
-        }
+    if (!kvc_is_printable(text, bytes)) {
+        return kvc_decode_fail(decoder, path, "%s: the text has control characters, or is not UTF-8", path);
     }
     memcpy(out, text, bytes + 1);
     return KVC_OK;

@@ -243,6 +243,7 @@ static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_s
     trial.loaded = calloc(1, sizeof(*trial.loaded));
     trial.diag = inner;
     trial.set = &set;
+    trial.is_trial = true;
     enum kvc_status status = trial.loaded != NULL ? KVC_OK : KVC_ERR_RUNTIME;
     if (status == KVC_OK) {
         status = kvc_overrides_join(&set, decoder->set, inner);
@@ -297,6 +298,7 @@ struct loading {
     bool is_point;       /* Leave the sweep out. */
     bool has_constraint; /* Out: the sandbox is needed after the loading. */
     int function;        /* Out: the power policy in Lua's registry, or LUA_NOREF. */
+    char shown_policy[KVC_TEXT_MAX];
 };
 
 static enum kvc_status decode_all(lua_State *lua, void *data)
@@ -304,6 +306,7 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
     struct loading *loading = data;
     struct kvc_decoder *decoder = &loading->decoder;
     decoder->lua = lua;
+    decoder->shown_policy = loading->shown_policy;
     loading->function = LUA_NOREF;
     if (!lua_checkstack(lua, 128)) {
         return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");

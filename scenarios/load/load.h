@@ -54,6 +54,7 @@ struct kvc_sweep_value {
 
 struct kvc_sweep_axis {
     char path[KVC_PATH_MAX];
+    size_t offset;      /* Of the path in the scenario's text, by which axes are ordered [bytes]. */
     bool numeric;       /* Every value is a number. */
     enum kvc_unit unit; /* Dimension of the numbers. */
     uint32_t count;
@@ -79,6 +80,7 @@ struct kvc_constraint;
 struct kvc_sweep {
     uint32_t count;
     struct kvc_sweep_axis *axis;
+    uint32_t settings; /* Paths that all values of all axes set, together. */
     enum kvc_sweep_design design;
     uint32_t draws;               /* Number of points of a random design or Latin hypercube. */
     uint32_t list_count;          /* Number of points in the list. */

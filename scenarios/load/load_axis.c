@@ -12,6 +12,7 @@ enum {
     AXIS_VALUES_MAX = 4096,
     FIELDS_MAX = 64,      /* In one sub-table. */
     SUB_TABLE_LEVELS = 4, /* A list of clocks inside a device is two levels deep. */
+    SETTINGS_MAX = 1 << 16,
 };
 
 void kvc_sweep_axis_free(struct kvc_sweep_axis *axis)
@@ -112,6 +113,13 @@ static enum kvc_status add_override(const struct kvc_decoder *decoder, const str
 {
     char place[KVC_PATH_MAX];
     struct kvc_diag inner = {0};
+    if (++decoder->loaded->sweep.settings > SETTINGS_MAX) {
+        kvc_decode_join(place, "sweep", axis->path);
+        return kvc_decode_fail(decoder, place,
+                               "sweep of %s: found too many values, allowed: %d in the sweep, where a table "
+                               "counts as many as it has fields",
+                               axis->path, SETTINGS_MAX);
+    }
     enum kvc_status status = kvc_overrides_add(&value->set, path, text, &inner);
     if (status != KVC_OK) {
         kvc_decode_join(place, "sweep", axis->path);

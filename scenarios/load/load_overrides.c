@@ -8,6 +8,8 @@
 
 #include "models/registry.h"
 
+enum { COPIED_KEYS_MAX = 10000 }; /* Of a table that an override changes. */
+
 static void push_key(lua_State *lua, const char *name, size_t bytes)
 {
     if (strspn(name, "0123456789") >= bytes && bytes < 10) {
@@ -26,17 +28,25 @@ void kvc_load_push_value(lua_State *lua, const char *text)
     }
 }
 
-/* Replaces the table on top by a shallow copy. */
-static void copy_table(lua_State *lua)
+/* Replaces the table on top, which is at the first `bytes` of `path`, by a shallow copy. */
+static enum kvc_status copy_table(const struct kvc_decoder *decoder, const char *path, size_t bytes)
 {
-    int from = lua_gettop(lua);
+    lua_State *lua = decoder->lua;
+    int from = lua_gettop(lua), keys = 0;
     lua_newtable(lua);
     for (lua_pushnil(lua); lua_next(lua, from) != 0;) {
+        if (++keys > COPIED_KEYS_MAX) {
+            char table[KVC_PATH_MAX];
+            snprintf(table, sizeof(table), "%.*s", (int)bytes, path);
+            return kvc_decode_fail(decoder, table, "%s has more than %d keys",
+                                   bytes > 0 ? table : "the returned table", COPIED_KEYS_MAX);
+        }
         lua_pushvalue(lua, -2);
         lua_insert(lua, -2);
         lua_rawset(lua, from + 1);
     }
     lua_replace(lua, from);
+    return KVC_OK;
 }
 
 static bool is_device_path(const char *path, size_t bytes)
@@ -58,17 +68,18 @@ static bool is_path(const char *path, size_t bytes, const char *wanted)
 
 /* Replaces what an override walks into, on top of the stack, by a fresh table. `bytes` is the length of the
  * path so far. A device that is named by its profile becomes that profile with fields overridden; a text in
- * dist or arrival is dropped. Returns false if the path leads through any other value. */
-static bool make_table(lua_State *lua, const char *path, size_t bytes)
+ * dist or arrival is dropped. Fails if the path leads through any other value. */
+static enum kvc_status make_table(const struct kvc_decoder *decoder, const char *path, size_t bytes)
 {
+    lua_State *lua = decoder->lua;
     if (lua_istable(lua, -1)) {
-        copy_table(lua);
-        return true;
+        return copy_table(decoder, path, bytes);
     }
     bool device = is_device_path(path, bytes) && lua_type(lua, -1) == LUA_TSTRING;
     bool word = is_path(path, bytes, "workload.dist") || is_path(path, bytes, "workload.arrival");
     if (!lua_isnil(lua, -1) && !device && !word) {
-        return false;
+        return kvc_diag_fail_at(decoder->diag, KVC_ERR_SCENARIO, "--set", 0,
+                                "%s: %.*s is a value in the scenario, not a table", path, (int)bytes, path);
     }
     lua_newtable(lua);
     if (device) {
@@ -76,7 +87,7 @@ static bool make_table(lua_State *lua, const char *path, size_t bytes)
         lua_setfield(lua, -2, "base");
     }
     lua_remove(lua, -2);
-    return true;
+    return KVC_OK;
 }
 
 /* Sets override->path of the table on top. It copies what it changes, because the script may use one table in
@@ -94,10 +105,9 @@ static enum kvc_status apply_override(const struct kvc_decoder *decoder, const s
         }
         lua_pushvalue(lua, -1);
         lua_rawget(lua, -3);
-        if (!make_table(lua, path, (size_t)(at - path) + bytes)) {
-            return kvc_diag_fail_at(decoder->diag, KVC_ERR_SCENARIO, "--set", 0,
-                                    "%s: %.*s is a value in the scenario, not a table", path,
-                                    (int)((at - path) + (long)bytes), path);
+        enum kvc_status status = make_table(decoder, path, (size_t)(at - path) + bytes);
+        if (status != KVC_OK) {
+            return status;
         }
         lua_pushvalue(lua, -2);
         lua_pushvalue(lua, -2);
@@ -116,9 +126,8 @@ static enum kvc_status apply_override(const struct kvc_decoder *decoder, const s
 
 enum kvc_status kvc_load_push_root(const struct kvc_decoder *decoder)
 {
-    enum kvc_status status = KVC_OK;
     lua_pushvalue(decoder->lua, 1);
-    copy_table(decoder->lua);
+    enum kvc_status status = copy_table(decoder, "", 0);
     for (uint32_t i = 0; status == KVC_OK && decoder->set != NULL && i < decoder->set->count; i++) {
         status = apply_override(decoder, &decoder->set->entry[i]);
     }

@@ -77,7 +77,9 @@ static enum kvc_status read_point(const struct kvc_decoder *decoder, struct kvc_
     uint32_t keys = 0, *index = &sweep->list[(size_t)sweep->list_count * sweep->count];
     char what[KVC_PATH_MAX + 32];
     for (lua_pushnil(lua); lua_next(lua, -2) != 0; lua_pop(lua, 1)) {
-        keys++;
+        if (++keys > sweep->count) {
+            return fail_point(decoder, number, "has other paths");
+        }
     }
     for (uint32_t i = 0; i < sweep->count; i++) {
         lua_pushstring(lua, sweep->axis[i].path);
@@ -90,9 +92,6 @@ static enum kvc_status read_point(const struct kvc_decoder *decoder, struct kvc_
             return status;
         }
         lua_pop(lua, 1);
-    }
-    if (keys != sweep->count) {
-        return fail_point(decoder, number, "has other paths");
     }
     sweep->list_count++;
     return KVC_OK;

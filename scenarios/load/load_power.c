@@ -89,7 +89,14 @@ enum kvc_status kvc_load_power(const struct kvc_decoder *decoder, int root, stru
     int section = lua_gettop(lua);
     lua_pushliteral(lua, "policy");
     if (lua_rawget(lua, section) == LUA_TFUNCTION && !lua_iscfunction(lua, -1)) {
-        show_function(decoder, shown);
+        if (decoder->shown_policy == NULL || decoder->shown_policy[0] == '\0') {
+            show_function(decoder, shown);
+        } else { /* A sweep decodes the scenario thousands of times. */
+            snprintf(shown, sizeof(shown), "%s", decoder->shown_policy);
+        }
+        if (decoder->shown_policy != NULL) {
+            snprintf(decoder->shown_policy, KVC_TEXT_MAX, "%s", shown);
+        }
         *function = luaL_ref(lua, LUA_REGISTRYINDEX);
         replace_function(lua, section);
     } else {

@@ -39,7 +39,7 @@ enum kvc_status kvc_load_insert_axis(const struct kvc_decoder *decoder, struct k
     uint32_t at = sweep->count;
     for (; at > 0; at--) {
         const char *before = sweep->axis[at - 1].path;
-        size_t other = axis_offset(decoder, under, before);
+        size_t other = sweep->axis[at - 1].offset;
         if (other < offset || (other == offset && strcmp(before, path) < 0)) {
             break;
         }
@@ -47,7 +47,7 @@ enum kvc_status kvc_load_insert_axis(const struct kvc_decoder *decoder, struct k
     }
     sweep->count++;
     *axis = &sweep->axis[at];
-    **axis = (struct kvc_sweep_axis){.count = 0};
+    **axis = (struct kvc_sweep_axis){.offset = offset};
     strcpy((*axis)->path, path);
     return KVC_OK;
 }

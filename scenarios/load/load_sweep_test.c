@@ -153,3 +153,16 @@ Test(load_sweep, takes_a_list_of_points)
     kvc_test_refuses_line("sweep = { ['run.seed'] = { 1 }, points = { { ['run.seed'] = 1 } } }",
                           "it allows no other path");
 }
+
+/* A table that is shared costs the script nothing, but each of its uses is a setting. */
+Test(load_sweep, bounds_what_shared_tables_multiply)
+{
+    kvc_test_refuses("local t = 1\nfor level = 1, 4 do\n  local u = {}\n"
+                     "  for i = 1, 64 do u['f' .. i] = t end\n  t = u\nend\n"
+                     "return { system = { kind = 'megakv' },\n  sweep = { ['node.gpu'] = { t } } }",
+                     8, "found too many values, allowed: 65536 in the sweep");
+    kvc_test_refuses("local big = { ['run.seed'] = 2 }\nfor i = 1, 100 do big['system.a' .. i] = 1 end\n"
+                     "return { system = { kind = 'megakv' },\n"
+                     "  sweep = { points = { { ['run.seed'] = 1 }, big } } }",
+                     4, "point 2 has other paths");
+}

@@ -229,3 +229,24 @@ Test(load, an_objective_for_the_latency_needs_a_load)
                                      NULL));
     kvc_test_refuses_line("slo = { hit = 95 }", "slo.hit: found 95");
 }
+
+Test(load, bounds_what_it_reads_of_large_tables)
+{
+    kvc_test_refuses("local t = { system = { kind = 'megakv' } }\nfor i = 1, 10000 do t['k' .. i] = i end\n"
+                     "return t",
+                     3, "the returned table has more than 10000 keys");
+    kvc_test_refuses("local t = { kind = 'megakv' }\nfor i = 1, 50 do t['k' .. i] = i end\n"
+                     "return {\n  system = t }",
+                     4, "unknown key \"k1\"");
+    kvc_test_refuses("local p = {}\nfor i = 1, 33 do p[i] = 'x' end\n"
+                     "return { system = { kind = 'megakv' },\n  workload = { preset = p } }",
+                     4, "workload.preset: found 33 names, allowed: up to 32");
+}
+
+Test(load, shows_no_control_characters)
+{
+    kvc_test_refuses("return { ['a\\nkvcast: b\\27[2J'] = 3 }", 1, "unknown key \"a kvcast: b?[2J\"");
+    kvc_test_refuses_line("name = 'a\\u{9b}2J'", "control characters");
+    kvc_test_refuses_line("name = 'a\\xff'", "not UTF-8");
+    kvc_loaded_free(kvc_test_accepts("return { name = 'm\\u{fc}ller', system = { kind = 'megakv' } }", NULL));
+}

@@ -105,6 +105,11 @@ static enum kvc_status apply_presets(const struct kvc_decoder *decoder, struct k
     lua_rawget(lua, -2);
     if (lua_istable(lua, -1)) {
         size_t length = lua_rawlen(lua, -1);
+        if (length > WORKLOAD_ROWS_MAX) {
+            return kvc_decode_fail(decoder, "workload.preset",
+                                   "workload.preset: found %zu names, allowed: up to %d", length,
+                                   WORKLOAD_ROWS_MAX);
+        }
         for (size_t i = 1; status == KVC_OK && i <= length; i++) {
             snprintf(number, sizeof(number), "%zu", i);
             kvc_decode_join(path, "workload.preset", number);
