@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/option.h"
+
 const char kvc_dido_megakv_pipeline[] = "cpu RV PP MM > gpu search insert delete > cpu KC RD WR SD";
 
 /* A task must not be at an earlier stage than the one that it needs. */
@@ -130,7 +132,7 @@ static enum kvc_status check_order(const struct kvc_dido_pipeline *pipeline, str
 enum kvc_status kvc_dido_pipeline_parse(const char *text, struct kvc_dido_pipeline *pipeline,
                                         struct kvc_diag *diag)
 {
-    char word[32];
+    char word[KVC_TEXT_MAX]; /* No word of an option is longer, so that none is cut off. */
     uint32_t seen = 0;
     bool begins = true;
     enum kvc_status status = KVC_OK;
