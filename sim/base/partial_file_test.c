@@ -253,7 +253,7 @@ Test(partial_file, writes_behind_what_stdout_has)
         struct kvc_partial_file partial = {0};
         freopen(path, "w", stdout);
         printf("1,");
-        kvc_partial_file_open(&partial, "/dev/stdout", NULL);
+        kvc_partial_file_open(&partial, "/dev/fd/1", NULL);
         fputs("2,", partial.file);
         kvc_partial_file_commit(&partial, NULL);
         printf("3,");
