@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Only a store's own folders and the registries name a store. This looks for the names of the folders models/*/ and
 # kernels/*/, also with hyphens as in key-value, in code, strings and paths. Comments may name a store, and so may data
-# (.lua, .csv, .json) and docs (.md). Tests may use a store's scenarios: strings in C and shell tests are free, C code
-# is not; the last lines of the output list these tests. A store's own folders are all that bear its name, such as
-# models/NAME, kernels/NAME and scenarios/papers/NAME.
+# (.lua, .csv, .json) and docs (.md). Tests, fuzz targets and the torture may use a store's scenarios:
+# strings in C and shell tests are free, C code is not; the last lines of the output list them. A store's own folders
+# are all that bear its name, such as models/NAME, kernels/NAME and scenarios/papers/NAME.
 # Usage: store_names_test.sh SOURCE [NAME...]    NAME: further stores to look for
 set -euo pipefail
 source=$(realpath "$1")
@@ -43,7 +43,7 @@ function code_of(line,    code, quote, i, one, two) { # without comments, in tes
 }
 FNR == 1 {
     is_c = FILENAME ~ /\.(c|h|cc|hh|cu|cuh)$/
-    is_test = FILENAME ~ /_(test|fixture)\.[a-z]+$|_test(_[a-z]+|ing)?\.sh$/
+    is_test = FILENAME ~ /_(test|fixture|fuzz)\.[a-z]+$|_test(_[a-z]+|ing)?\.sh$|^scenarios\/torture\/|_kills\.c$/
     in_comment = 0
     if (tolower(FILENAME) ~ pattern) { print FILENAME ": its name" }
 }
@@ -67,7 +67,7 @@ offenders() { # TREE [NAME...]: prints every place that names a store
     done
     find * .cmake .ci \( -name build "${own[@]}" \) -prune -o -type f \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' \
         -o -name '*.cu' -o -name '*.cuh' -o -name '*.cmake' -o -name CMakeLists.txt -o -name Makefile -o -name '*.gp' \
-        -o -name '*.sh' -o -path .ci/run \) -print |
+        -o -name '*.sh' -o -path .ci/run -o -path .ci/fuzz \) -print |
         grep -vE "^($registries)$" | sort | xargs awk -v names="$names" -v tests="$folder/tests" -f "$folder/find.awk"
 }
 
@@ -78,14 +78,14 @@ cd "$tree"
 echo 'int kvc_redkv_run(void);' | tee models/redkv/run.h models/registry.c kernels/redkv/a.c scenarios/papers/redkv/b.c >sim/call.c
 printf '%s\n' '/* As Red-KV does. */' 'int a; /* One word,' ' * redkv */ int b; // redkv' 'int predkv, redkvs;' >sim/comment.c
 printf '%s\n' '/* none */ const char *text = "\"/* Red-KV";' >sim/string.c
-printf '%s\n' 'load("redkv");' '#include "models/redkv/run.h"' >sim/a_test.c
+printf '%s\n' 'load("redkv");' '#include "models/redkv/run.h"' | tee sim/a_fuzz.c >sim/a_test.c
 echo 'int x;' >sim/redkv_tools.h
 printf '%s\n' '# redkv' 'add(sim/redkv) # here' >CMakeLists.txt
 echo 'run redkv.lua' | tee sim/a_test.sh sim/a_testing.sh sim/run.lua >.ci/run
-expected='.ci/run:1 CMakeLists.txt:2 sim/a_test.c:2 sim/call.c:1 sim/redkv_tools.h sim/string.c:1'
+expected='.ci/run:1 CMakeLists.txt:2 sim/a_fuzz.c:2 sim/a_test.c:2 sim/call.c:1 sim/redkv_tools.h sim/string.c:1'
 found=$(offenders "$tree" | sed 's/^\([^:]*\(:[0-9]*\)\{0,1\}\):.*/\1/' | xargs)
 [ "$found" = "$expected" ] || { printf 'FAILED: the search finds %s\ninstead of %s\n' "$found" "$expected"; exit 1; }
-[ "$(sort "$folder/tests" | xargs)" = 'sim/a_test.c sim/a_test.sh sim/a_testing.sh' ] || { echo "FAILED: the list of tests"; exit 1; }
+[ "$(sort "$folder/tests" | xargs)" = 'sim/a_fuzz.c sim/a_test.c sim/a_test.sh sim/a_testing.sh' ] || { echo "FAILED: the list of tests"; exit 1; }
 rm "$folder/tests"
 
 found=$(offenders "$source" "$@")
