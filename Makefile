@@ -1,6 +1,6 @@
 # Shortcuts to the CMake presets: they install missing packages, configure, build and run.
 .DEFAULT_GOAL := run
-.PHONY: run test install sanitize fuzz bench reference clean setup setup-ci setup-fuzz
+.PHONY: run test install sanitize fuzz faults bench reference clean setup setup-ci setup-fuzz
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
            libcriterion-dev libsqlite3-dev libssl-dev libxxhash-dev gnuplot-nox graphviz
@@ -41,6 +41,11 @@ TARGETS =
 fuzz: setup-fuzz build/fuzz/build.ninja
 	cmake --build --preset fuzz
 	.ci/fuzz build/fuzz $(SECONDS) $(TARGETS)
+
+# One call after the other fails: allocations, writes, forks, GSL; under five minutes on two cores.
+faults: build/faults/build.ninja
+	cmake --build --preset faults
+	ctest --test-dir build/faults --label-regex faults --verbose
 
 # Benchmarks of GPU kernels exit with 77 where there is no device.
 bench: build/release/build.ninja

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "models/cluster.h"
+#include "sim/base/array.h"
 #include "sim/devices/database.h"
 #include "sim/run/changes.h"
 
@@ -14,10 +15,7 @@ enum kvc_status kvc_scenario_resolve(struct kvc_scenario *scenario, struct kvc_d
     if (model->config_bytes == 0) {
         return KVC_OK;
     }
-    void *config = calloc(1, model->config_bytes);
-    if (config == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the configuration of %s", model->name);
-    }
+    void *config = kvc_array_of(1, model->config_bytes);
     enum kvc_status status = model->resolve(scenario, config, diag);
     if (status != KVC_OK) {
         free(config);

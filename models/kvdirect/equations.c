@@ -237,7 +237,7 @@ double kvc_kvdirect_best_dispatch(const struct kvc_kvdirect_card *card,
         }
     }
     if (status != GSL_SUCCESS) {
-        KVC_BUG("no dispatch ratio balances DRAM and PCIe: %s", gsl_strerror(status));
+        kvc_give_up("no dispatch ratio balances DRAM and PCIe: %s", gsl_strerror(status));
     }
     double root = gsl_root_fsolver_root(solver);
     gsl_root_fsolver_free(solver);

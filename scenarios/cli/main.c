@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "scenarios/cli/reference.h"
 #include "scenarios/load/profile_cache.h"
 #include "scenarios/run/ranks.h"
+#include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/option.h"
 #include "sim/base/version.h"
@@ -68,7 +70,7 @@ static int print_manual(const char *format)
     return status == KVC_OK && strcmp(format, "markdown") == 0 ? kvc_reference_print(stdout) : status;
 }
 
-/* Turns success into a failure if stdout could not be written. */
+/* Turns success into a failure if stdout could not be written. A command that failed has said why. */
 static int finish(int status)
 {
     errno = 0;
@@ -80,6 +82,12 @@ static int finish(int status)
     fprintf(stderr, "kvcast: stdout cannot be written%s%s\n", errno != 0 ? ": " : "",
             errno != 0 ? strerror(errno) : "");
     return KVC_ERR_RUNTIME;
+}
+
+/* Jansson returns NULL when memory is short, and a document would lack a value without a word. */
+static void *allocate_json(size_t bytes)
+{
+    return kvc_array_of(1, bytes);
 }
 
 /* Without this, a typo would look like a library without hardware. */
@@ -142,6 +150,7 @@ int main(int argc, char **argv)
     reserve_standard_descriptors();
     signal(SIGPIPE, SIG_DFL); /* Who pipes into `head` wants no message, whatever started this program. */
     signal(SIGXFSZ, SIG_IGN); /* A limit of the size of files is reported like a full disk. */
+    json_set_alloc_funcs(allocate_json, free);
     enum kvc_status status = kvc_ranks_start();
     int exit_status = kvc_ranks_stop(status == KVC_OK ? run(argc, argv) : (int)status);
     kvc_profile_cache_clear();

@@ -4,37 +4,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/array.h"
 #include "sim/base/partial_file.h"
 
 enum { COLUMNS_MAX = 16 };
 
 void kvc_grid_add(struct kvc_grid *grid, const char *text)
 {
-    char **grown = realloc(grid->cell, (grid->count + 1) * sizeof(*grown));
-    if (grown == NULL) {
-        return;
-    }
-    grid->cell = grown;
-    grown[grid->count++] = strdup(text);
-}
-
-static const char *cell(const struct kvc_grid *grid, size_t at)
-{
-    return grid->cell[at] != NULL ? grid->cell[at] : "";
+    grid->cell = kvc_array_grown(grid->cell, grid->count + 1, sizeof(*grid->cell));
+    grid->cell[grid->count++] = kvc_array_of_text(text);
 }
 
 void kvc_grid_print(struct kvc_grid *grid, int indent, FILE *out)
 {
     int width[COLUMNS_MAX] = {0};
     for (size_t i = 0; i < grid->count; i++) {
-        int bytes = (int)strlen(cell(grid, i));
+        int bytes = (int)strlen(grid->cell[i]);
         int *column = &width[i % grid->columns];
         *column = bytes > *column ? bytes : *column;
     }
     for (size_t i = 0; i < grid->count; i++) {
         size_t column = i % grid->columns;
         bool last = column + 1 == grid->columns;
-        fprintf(out, "%*s%-*s%s", column == 0 ? indent : 2, "", last ? 0 : width[column], cell(grid, i),
+        fprintf(out, "%*s%-*s%s", column == 0 ? indent : 2, "", last ? 0 : width[column], grid->cell[i],
                 last ? "\n" : "");
         free(grid->cell[i]);
     }

@@ -8,11 +8,21 @@
 #include "scenarios/run/driver.h"
 #include "scenarios/run/gain.h"
 
+/* A store without a closed form for this scenario has no binding resource; a failure of the machine ends the
+ * program. */
+static void end_if_failed(const struct kvc_diag *diag)
+{
+    if (diag->status == KVC_ERR_RUNTIME) {
+        kvc_give_up("%s", diag->message);
+    }
+}
+
 static void find_busiest(const struct kvc_scenario *scenario, struct kvc_plan_binding *binding)
 {
     struct kvc_outcome *outcome = NULL;
     struct kvc_diag diag = {0};
     if (kvc_driver_predict(scenario, &outcome, &diag) != KVC_OK) {
+        end_if_failed(&diag);
         return;
     }
     for (uint32_t i = 0; i < outcome->result.stage_count; i++) {
@@ -46,6 +56,7 @@ static void find_limit(const struct kvc_scenario *scenario, struct kvc_plan_bind
             snprintf(binding->resource_device, sizeof(binding->resource_device), "%s", limit->gain[0].device);
         }
     }
+    end_if_failed(&diag);
     kvc_outcome_free(limit);
     kvc_scenario_unresolve(&saturated);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "scenarios/load/load.h"
+#include "sim/base/array.h"
 
 static bool is_path(const char *path)
 {
@@ -34,14 +35,10 @@ enum kvc_status kvc_overrides_add(struct kvc_overrides *overrides, const char *p
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0, "the value of %s is longer than %d bytes",
                                 path, KVC_TEXT_MAX - 1);
     }
-    struct kvc_override *grown = realloc(overrides->entry, (overrides->count + 1) * sizeof(*grown));
-    if (grown == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
-    }
-    overrides->entry = grown;
-    strcpy(grown[overrides->count].path, path);
-    strcpy(grown[overrides->count].value, value);
-    overrides->count++;
+    overrides->entry = kvc_array_grown(overrides->entry, overrides->count + 1, sizeof(*overrides->entry));
+    struct kvc_override *added = &overrides->entry[overrides->count++];
+    strcpy(added->path, path);
+    strcpy(added->value, value);
     return KVC_OK;
 }
 

@@ -318,18 +318,20 @@ static void blame(const struct search *search, uint32_t best)
     kvc_bottleneck_busiest(result, result->bottleneck_why + used, KVC_NOTE_BYTES - used);
 }
 
-/* Says what a higher load would meet first, by the closed form. A trace has no other load. */
-static void add_next_limit(const struct kvc_scenario *scenario, struct kvc_result *result)
+/* Says what a higher load would meet first, by the closed form. A trace has no other load, and a scenario
+ * without an answer has no next limit. */
+static enum kvc_status add_next_limit(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                      struct kvc_diag *diag)
 {
     struct kvc_scenario saturated = *scenario;
     struct kvc_outcome *limit = NULL;
-    struct kvc_diag diag = {0}; /* A scenario without an answer has no next limit. */
-    saturated.config = NULL;    /* The original's. */
+    struct kvc_diag why = {0};
+    saturated.config = NULL; /* The original's. */
     saturated.workload.arrival = KVC_ARRIVAL_SATURATE;
     bool known = scenario->workload.arrival != KVC_ARRIVAL_TRACE &&
-                 kvc_scenario_resolve(&saturated, &diag) == KVC_OK &&
-                 kvc_driver_predict(&saturated, &limit, &diag) == KVC_OK &&
-                 kvc_gain_find(&saturated, NULL, limit, &diag) == KVC_OK;
+                 kvc_scenario_resolve(&saturated, &why) == KVC_OK &&
+                 kvc_driver_predict(&saturated, &limit, &why) == KVC_OK &&
+                 kvc_gain_find(&saturated, NULL, limit, &why) == KVC_OK;
     if (known && limit->gain_count > 0 && is_significant(&limit->gain[0].gain_frac, true)) {
         size_t used = strlen(result->bottleneck_why);
         snprintf(result->bottleneck_why + used, KVC_NOTE_BYTES - used,
@@ -338,6 +340,10 @@ static void add_next_limit(const struct kvc_scenario *scenario, struct kvc_resul
     }
     kvc_outcome_free(limit);
     kvc_scenario_unresolve(&saturated);
+    if (why.status == KVC_ERR_RUNTIME && diag != NULL) {
+        *diag = why;
+    }
+    return why.status == KVC_ERR_RUNTIME ? KVC_ERR_RUNTIME : KVC_OK;
 }
 
 enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
@@ -352,8 +358,7 @@ enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct 
     }
     if (serves_all(scenario, outcome)) {
         blame_load(&outcome->result);
-        add_next_limit(scenario, &outcome->result);
-        return KVC_OK;
+        return add_next_limit(scenario, &outcome->result, diag);
     }
     enum kvc_status status = make_faster(&search, diag);
     if (status == KVC_OK) {

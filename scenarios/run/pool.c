@@ -11,6 +11,7 @@
 
 #include "scenarios/run/pool_ranks.h"
 #include "scenarios/run/ranks.h"
+#include "sim/base/array.h"
 #include "sim/base/cleanup.h"
 
 enum { STEP_BYTES = 48, LISTEN_MS = 1 /* Between looks at the messages of other ranks. */ };
@@ -102,8 +103,8 @@ static bool write_answer(const struct kvc_pool_options *pool, int fd, void *answ
 /* Returns a copy of the answer that the child sends, or NULL if it ends early. */
 static void *read_answer(const struct kvc_pool_options *pool, int fd)
 {
-    void *answer = calloc(1, pool->answer_bytes + 1);
-    if (answer == NULL || !read_all(fd, answer, pool->answer_bytes)) {
+    void *answer = kvc_array_of(1, pool->answer_bytes + 1);
+    if (!read_all(fd, answer, pool->answer_bytes)) {
         free(answer);
         return NULL;
     }
@@ -111,8 +112,9 @@ static void *read_answer(const struct kvc_pool_options *pool, int fd)
     if (block == NULL) {
         return answer;
     }
-    block->data = block->bytes > 0 ? malloc(block->bytes) : NULL; /* It was a pointer of the child. */
-    if (block->bytes > 0 && (block->data == NULL || !read_all(fd, block->data, block->bytes))) {
+    block->data =
+        block->bytes > 0 ? kvc_array_of(1, block->bytes) : NULL; /* It was a pointer of the child. */
+    if (block->bytes > 0 && !read_all(fd, block->data, block->bytes)) {
         free_answer(pool, answer);
         return NULL;
     }
@@ -140,6 +142,17 @@ static void report_to_parent(void *data, const char *step, double fraction)
     write_all(reporter->fd, &message, sizeof(message));
 }
 
+static bool send_failure(int fd, const struct kvc_diag *diag)
+{
+    const struct message message = {.kind = MESSAGE_FAILURE};
+    return write_all(fd, &message, sizeof(message)) && write_all(fd, diag, sizeof(*diag));
+}
+
+static void tell_out_of_memory(void *data, const struct kvc_diag *diag)
+{
+    send_failure(*(const int *)data, diag); /* If this fails, too, the parent sees the exit status. */
+}
+
 _Noreturn static void child_main(const struct pool_run *run, uint32_t task, int fd)
 {
     const struct kvc_pool_options *pool = run->pool;
@@ -147,18 +160,16 @@ _Noreturn static void child_main(const struct pool_run *run, uint32_t task, int 
     struct kvc_progress progress = {.report = report_to_parent, .data = &reporter};
     struct kvc_diag diag = {0};
     struct message message = {.kind = MESSAGE_ANSWER, .fraction = 1};
-    void *answer = calloc(1, pool->answer_bytes + 1);
+    kvc_out_of_memory_tell(tell_out_of_memory, &fd);
+    void *answer = kvc_array_of(1, pool->answer_bytes + 1);
     enum kvc_status status =
-        answer == NULL
-            ? kvc_diag_fail(&diag, KVC_ERR_RUNTIME, "out of memory for the answer of %s %u", pool->noun, task)
-            : pool->body(pool->data, task, run->progress != NULL ? &progress : NULL, answer, &diag);
+        pool->body(pool->data, task, run->progress != NULL ? &progress : NULL, answer, &diag);
     bool sent;
     if (status == KVC_OK) {
         sent = write_all(fd, &message, sizeof(message)) && write_answer(pool, fd, answer);
     } else {
-        message.kind = MESSAGE_FAILURE;
         diag.status = status;
-        sent = write_all(fd, &message, sizeof(message)) && write_all(fd, &diag, sizeof(diag));
+        sent = send_failure(fd, &diag);
     }
     /* exit() would flush buffers and run exit handlers that belong to the parent. */
     _exit(sent ? 0 : 1);
@@ -297,8 +308,9 @@ static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_dia
             return receive(run, task, answer, diag);
         }
     }
-    int status = kvc_cleanup_reap(child->pid);
-    forget(run, index);
+    pid_t pid = child->pid;
+    forget(run, index); /* Closes the pipe, or a child that still writes to it would not end. */
+    int status = kvc_cleanup_reap(pid);
     return crashed(run, task, status, diag);
 }
 

@@ -97,3 +97,23 @@ Test(pool, hands_over_answers_as_they_come)
     cr_expect_eq(run(4, true).order[TASKS - 1], 0, "task 0 sleeps");
     cr_expect_eq(run(1, true).order[0], 0);
 }
+
+static enum kvc_status starve(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
+                              struct kvc_diag *diag)
+{
+    (void)data, (void)progress, (void)answer, (void)diag;
+    if (task == 1) {
+        kvc_out_of_memory("%d bytes", 7);
+    }
+    usleep(10000000);
+    return KVC_OK;
+}
+
+/* The message comes once, from the parent, and the other tasks do not hold it up. */
+Test(pool, a_task_without_memory_fails_in_the_parent, .timeout = 5)
+{
+    struct kvc_diag diag = {0};
+    const struct kvc_pool_options pool = {.tasks = 2, .jobs = 2, .noun = "task", .body = starve};
+    cr_expect_eq(kvc_pool_run(&pool, NULL, &diag), KVC_ERR_RUNTIME);
+    cr_expect_str_eq(diag.message, "out of memory: 7 bytes");
+}

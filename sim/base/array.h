@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/base/diag.h"
 
@@ -27,6 +28,13 @@ static inline void *kvc_array_grown(void *array, size_t count, size_t size)
         kvc_out_of_memory("%zu entries of %zu bytes", count, size);
     }
     return larger;
+}
+
+/** Returns a copy of the text. */
+static inline char *kvc_array_of_text(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    return memcpy(kvc_array_of(bytes, 1), text, bytes);
 }
 
 #endif

@@ -100,3 +100,20 @@ Test(cleanup, returns_the_status_of_a_child)
     cr_expect(WIFEXITED(status));
     cr_expect_eq(WEXITSTATUS(status), 7);
 }
+
+static void clean_now(void)
+{
+    kvc_cleanup_file(removed);
+    if (kvc_cleanup_fork() == 0) {
+        pause();
+    }
+    kvc_cleanup_now();
+    _exit(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD ? 0 : 1);
+}
+
+Test(cleanup, cleans_without_a_signal)
+{
+    cr_expect_eq(run_alone(clean_now), 0, "no child is left");
+    cr_expect_eq(access(removed, F_OK), -1);
+    cr_expect_eq(access(kept, F_OK), 0);
+}

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/base/cleanup.h"
 #include "sim/base/printable.h"
 
 static void fill_message(struct kvc_diag *diag, enum kvc_status status, const char *format, va_list arguments)
@@ -85,13 +86,40 @@ void kvc_diag_print(const struct kvc_diag *diag, FILE *out)
     fputs(diag->message, out);
 }
 
+static void (*tell_parent)(void *data, const struct kvc_diag *diag);
+static void *tell_data;
+
+void kvc_out_of_memory_tell(void (*tell)(void *data, const struct kvc_diag *diag), void *data)
+{
+    tell_parent = tell;
+    tell_data = data;
+}
+
+_Noreturn static void end(const char *prefix, const char *format, va_list arguments)
+{
+    struct kvc_diag diag = {.status = KVC_ERR_RUNTIME};
+    size_t used = (size_t)snprintf(diag.message, sizeof(diag.message), "%s", prefix);
+    vsnprintf(diag.message + used, sizeof(diag.message) - used, format, arguments);
+    kvc_make_printable(diag.message);
+    kvc_cleanup_now();
+    if (tell_parent != NULL) {
+        tell_parent(tell_data, &diag);
+    } else {
+        fprintf(stderr, "kvcast: %s\n", diag.message);
+    }
+    _exit(KVC_ERR_RUNTIME); /* A forked replica must not flush what its parent had buffered. */
+}
+
 _Noreturn void kvc_out_of_memory(const char *format, ...)
 {
     va_list arguments;
-    fputs("kvcast: out of memory: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    _exit(KVC_ERR_RUNTIME); /* A forked replica must not flush what its parent had buffered. */
+    end("out of memory: ", format, arguments);
+}
+
+_Noreturn void kvc_give_up(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    end("", format, arguments);
 }

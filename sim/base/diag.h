@@ -46,10 +46,18 @@ enum kvc_status kvc_diag_name(struct kvc_diag *diag, enum kvc_status status, con
 /** Prints "file:line: message", "file: message" or "message", without a newline. */
 void kvc_diag_print(const struct kvc_diag *diag, FILE *out);
 
-/** Ends the process because memory is short: prints "kvcast: out of memory: ..." and exits with
- * KVC_ERR_RUNTIME. This is for code deep inside a simulation that has no status to return; all other code
- * returns KVC_ERR_RUNTIME. */
+/** Ends the process because memory is short: ends its children, removes its half-written files
+ * (kvc_cleanup_now), prints "kvcast: out of memory: ..." and exits with KVC_ERR_RUNTIME. This is for code
+ * deep inside a simulation that has no status to return; all other code returns KVC_ERR_RUNTIME. */
 _Noreturn void kvc_out_of_memory(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Ends the process as kvc_out_of_memory does, with another message: a library failed where it has no reason
+ * to. */
+_Noreturn void kvc_give_up(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Makes kvc_out_of_memory and kvc_give_up hand their message to `tell(data, diag)` instead of printing it. A
+ * child process whose parent reports failures calls this. */
+void kvc_out_of_memory_tell(void (*tell)(void *data, const struct kvc_diag *diag), void *data);
 
 /** Reports a broken invariant of this program and aborts. Bad input and lack of memory are not bugs. */
 #define KVC_BUG(...)                                                                                         \

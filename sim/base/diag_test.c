@@ -1,6 +1,8 @@
 #include "sim/base/diag.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
+#include <unistd.h>
 
 Test(diag, prints_its_place)
 {
@@ -26,5 +28,16 @@ Test(diag, message_has_no_control_characters)
 
 Test(diag, lack_of_memory_ends_with_status_3, .exit_code = KVC_ERR_RUNTIME)
 {
+    kvc_out_of_memory("%d bytes", 7);
+}
+
+static void tell(void *data, const struct kvc_diag *diag)
+{
+    _exit(strcmp(diag->message, data) == 0 ? 42 : 1);
+}
+
+Test(diag, a_child_hands_its_message_to_its_parent, .exit_code = 42)
+{
+    kvc_out_of_memory_tell(tell, "out of memory: 7 bytes");
     kvc_out_of_memory("%d bytes", 7);
 }

@@ -1,5 +1,6 @@
 #include "sim/metrics/steady_state.h"
 
+#include <gsl/gsl_errno.h>
 #include <gsl/gsl_fit.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -110,7 +111,11 @@ static bool has_trend(const double *value, uint32_t count, enum kvc_series serie
     static const double at[PARTS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     double part[PARTS], start, slope, ignored, squared_error;
     find_parts(value, count, part);
-    gsl_fit_linear(at, 1, part, 1, PARTS, &start, &slope, &ignored, &ignored, &squared_error, &ignored);
+    int error =
+        gsl_fit_linear(at, 1, part, 1, PARTS, &start, &slope, &ignored, &ignored, &squared_error, &ignored);
+    if (error != GSL_SUCCESS) {
+        kvc_give_up("no line fits the throughput over time: %s", gsl_strerror(error));
+    }
     return fabs(slope) > waiting_errors_least * sqrt(squared_error) &&
            fabs(slope) * PARTS > change_that_matters(series, gsl_stats_mean(part, 1, PARTS));
 }

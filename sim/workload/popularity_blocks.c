@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "sim/base/diag.h"
+
 enum { PART = 64 }; /* A block is 1/64 of its first rank wide. */
 
 void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload)
@@ -13,6 +15,9 @@ void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const stru
     blocks->members = workload->keys / blocks->actions.kinds;
     if (zipf) {
         blocks->zipf = kvc_zipf_create(blocks->members, workload->zipf_s);
+        if (blocks->zipf == NULL) {
+            kvc_out_of_memory("the popularity of %llu keys", (unsigned long long)blocks->members);
+        }
     }
 }
 

@@ -33,6 +33,9 @@ static struct system make_system(const double *x, const double *y, size_t count)
 {
     struct system system = {gsl_matrix_alloc(count, 2), gsl_vector_alloc(count), gsl_vector_alloc(2),
                             gsl_matrix_calloc(2, 2)};
+    if (system.rows == NULL || system.right == NULL || system.solution == NULL || system.covariance == NULL) {
+        kvc_out_of_memory("a line through %zu points", count);
+    }
     for (size_t i = 0; i < count; i++) {
         double sign = i % 2 == 0 ? 1 : -1;
         gsl_matrix_set(system.rows, i, 0, sign * x[i] / y[i]);
@@ -46,6 +49,9 @@ static bool solve_ordinary(struct system *system, size_t count)
 {
     double chi_squared;
     gsl_multifit_linear_workspace *work = gsl_multifit_linear_alloc(count, 2);
+    if (work == NULL) {
+        kvc_out_of_memory("a line through %zu points", count);
+    }
     int error = gsl_multifit_linear(system->rows, system->right, system->solution, system->covariance,
                                     &chi_squared, work);
     gsl_multifit_linear_free(work);
@@ -57,12 +63,22 @@ static void solve_robust(struct system *system, size_t count)
 {
     gsl_multifit_robust_workspace *work = gsl_multifit_robust_alloc(gsl_multifit_robust_bisquare, count, 2);
     gsl_vector *ordinary = gsl_vector_alloc(2);
-    gsl_vector_memcpy(ordinary, system->solution);
-    gsl_multifit_robust(system->rows, system->right, system->solution, system->covariance, work);
+    if (work == NULL || ordinary == NULL) {
+        kvc_out_of_memory("a line through %zu points", count);
+    }
+    int error = gsl_vector_memcpy(ordinary, system->solution);
+    if (error == GSL_SUCCESS) {
+        error = gsl_multifit_robust(system->rows, system->right, system->solution, system->covariance, work);
+    }
     /* The last iteration is good enough if the fit did not converge; the ordinary fit stays if it is not
      * finite. */
-    if (!isfinite(gsl_vector_get(system->solution, 0)) || !isfinite(gsl_vector_get(system->solution, 1))) {
-        gsl_vector_memcpy(system->solution, ordinary);
+    if (error == GSL_EMAXITER || error == GSL_SUCCESS) {
+        bool finite =
+            isfinite(gsl_vector_get(system->solution, 0)) && isfinite(gsl_vector_get(system->solution, 1));
+        error = finite ? GSL_SUCCESS : gsl_vector_memcpy(system->solution, ordinary);
+    }
+    if (error != GSL_SUCCESS) {
+        kvc_give_up("no line fits %zu points: %s", count, gsl_strerror(error));
     }
     gsl_vector_free(ordinary);
     gsl_multifit_robust_free(work);

@@ -1,0 +1,97 @@
+#!/bin/bash
+# One run with one fault, for walk.sh: trial.sh CASE KIND NUMBER. Prints "tried" if the fault struck, and "failed" with
+# the reason and the command if what followed is wrong.
+#
+# A fault must end the command with status 3 and one message on stderr. What the folder contains afterwards is what it
+# contained before, or, if the fault came behind the last file, the whole set. Odd trials write into a new folder, even
+# ones over older files. A call whose failure does no harm is listed in harmless.txt with the reason; then the
+# command must end with status 0 and the whole set.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+name=$1 kind=$2 number=$3
+folder=$work/$name
+trial=$folder/$kind-$number
+command=$(cat "$folder/command")
+
+fail() { # REASON
+    echo "failed $name $kind:$number $(cut -d' ' -f3- "$trial.report" 2>/dev/null): $1: $(tr '\n' '~' <"$trial.stderr" | head -c 300)"
+    exit 0
+}
+
+# Runs the command once more, to see by whom the call was made.
+is_harmless() {
+    cp -r "$folder/given" "$trial.again"
+    (cd "$trial.again" && KVCAST_FAULT=$kind:$number KVCAST_FAULT_STACK=1 eval "timeout -k 1 60 $kvcast $command" \
+        >/dev/null 2>"$trial.stack" </dev/null)
+    rm -rf "$trial.again"
+    grep -v '^#' "$here/harmless.txt" | while IFS='|' read -r function _; do
+        grep -qE "^ *#[0-9]+ 0x[0-9a-f]+ in ${function// /} " "$trial.stack" && echo "$function"
+    done | grep -q .
+}
+
+files() { # FOLDER
+    (cd "$1" && find . -type f | sort)
+}
+
+sums() { # FOLDER
+    (cd "$1" && find . -type f -exec md5sum {} + | sort -k2)
+}
+
+# Prints the files that are missing beside others of their set. The files of a folder are a set, as is each file alone. A
+# timeline may lack, since it is larger than all the rest, and pictures are drawn from a complete set. A file can be put in
+# place although the next one cannot (rename); each is whole then, and result.json is the last.
+half_sets() {
+    local file set
+    files "$folder/whole" | while read -r file; do
+        set=$(echo "$file" | cut -d/ -f2)
+        [ -e "$folder/given/$file" ] || [[ $file == *.svg || $file == *.pdf || $file == *.png || $file == */timeline.json ]] ||
+            grep -qxF "$file" "$trial.changed" || { [ $status != 0 ] && ! grep -q "^[.]/$set" "$trial.changed"; } || echo " $file"
+    done | tr -d '\n'
+}
+
+trap 'rm -rf "$trial" "$trial".*' EXIT
+cp -r "$folder/given" "$trial"
+if [ $((number % 2)) = 0 ]; then # Files of an earlier run.
+    (cd "$folder/whole" && find . -type d -exec mkdir -p "$trial/{}" \;)
+    files "$folder/whole" | while read -r file; do
+        [ -e "$trial/$file" ] || [[ $file == *.sqlite* ]] || echo "old $file" >"$trial/$file"
+    done
+fi
+sums "$trial" >"$trial.before"
+(cd "$trial" && KVCAST_FAULT=$kind:$number KVCAST_FAULT_REPORT=$trial.report \
+    eval "exec timeout -k 1 60 $kvcast $command" >"$trial.stdout" 2>"$trial.stderr" </dev/null)
+status=$?
+[ -s "$trial.report" ] || exit 0 # The numbers of calls of several processes differ a little between runs.
+echo tried
+sums "$trial" >"$trial.after"
+
+grep -qE 'Sanitizer|runtime error:|bug at' "$trial.stderr" && fail "sanitizer or bug"
+messages=$(grep -v '^kvcast: warning: ' "$trial.stderr" | wc -l)
+case $status in
+0)
+    is_harmless || fail "status 0"
+    [ "$messages" = 0 ] || fail "status 0 with a message"
+    ;;
+3)
+    [ "$messages" = 1 ] || fail "$messages messages"
+    grep -q '^kvcast' "$trial.stderr" || fail "no message of kvcast"
+    ;;
+124 | 137) fail "no end after 60 s" ;;
+*) fail "status $status" ;;
+esac
+
+find "$trial" -name '*.partial' | grep -q . && fail "a partial file is left"
+# A sweep that failed goes on from what it has stored, and then answers as if nothing had happened.
+if grep -q "^$name | resumes" "$here/cases.txt"; then
+    (cd "$trial" && eval "timeout -k 1 60 $kvcast $command" >"$trial.stdout" 2>>"$trial.stderr") || fail "not resumed"
+    cmp -s "$trial/o/sweep.csv" "$folder/whole/o/sweep.csv" || fail "another answer after resuming"
+elif ! cmp -s "$trial.before" "$trial.after" || [ $status = 0 ]; then
+    diff "$trial.before" "$trial.after" | grep '^>' | sed 's/.*  //' >"$trial.changed"
+    half=$(half_sets)
+    [ -z "$half" ] || grep -q ' rename' "$trial.report" || fail "half a set, without$half"
+    grep -vE '[.](pdf|png|partial)$' "$trial.changed" | while read -r file; do
+        [ "$(wc -l <"$trial/$file")" = "$(wc -l <"$folder/whole/$file")" ] || echo "$file"
+    done >"$trial.cut"
+    [ -s "$trial.cut" ] && fail "half a file: $(cat "$trial.cut")"
+fi
+exit 0
