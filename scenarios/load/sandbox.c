@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -334,15 +335,13 @@ enum kvc_status kvc_sandbox_call(struct kvc_sandbox *sandbox,
     struct protected_call call = {function, data, KVC_OK};
     struct kvc_sandbox_limits *limits = &sandbox->limits;
     lua_State *lua = limits->lua;
-    double left_s = KVC_SANDBOX_CALLS_SECONDS_MAX - sandbox->calls_s, start_s = thread_seconds();
+    double start_s = thread_seconds(), left_s = fmax(0, KVC_SANDBOX_CALLS_SECONDS_MAX - sandbox->calls_s);
     lua_pushcfunction(lua, note_error);
     lua_pushcfunction(lua, call_protected);
     lua_pushvalue(lua, 1);
     lua_pushlightuserdata(lua, &call);
     limits->used_max = KVC_SANDBOX_MEMORY_MAX;
-    if (!kvc_sandbox_limits_start(limits, left_s < 0                         ? 0
-                                          : left_s < KVC_SANDBOX_SECONDS_MAX ? left_s
-                                                                             : KVC_SANDBOX_SECONDS_MAX)) {
+    if (!kvc_sandbox_limits_start(limits, fmin(left_s, KVC_SANDBOX_SECONDS_MAX))) {
         kvc_sandbox_limits_stop(limits);
         lua_settop(lua, 1);
         return fail_watch(diag);

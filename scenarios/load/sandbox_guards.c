@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include <lauxlib.h>
-#include <lualib.h>
 
 #include "scenarios/load/sandbox_limits.h"
 
