@@ -1,5 +1,6 @@
 /* kvcast validate: finds papers, machines and mechanisms, and loads their scenarios. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "scenarios/cli/validate.h"
 #include "scenarios/load/locate.h"
 #include "sim/base/data_dir.h"
+#include "sim/base/diag.h"
 
 void kvc_subject_path(const struct kvc_subject *subject, const char *file, char path[PATH_MAX])
 {
@@ -42,6 +44,9 @@ static void add_all(struct kvc_subjects *subjects, const char *root, enum kvc_su
 {
     struct dirent **entries;
     int count = scandir(root, &entries, NULL, alphasort);
+    if (count < 0 && errno == ENOMEM) {
+        kvc_out_of_memory("the names in %s", root);
+    }
     for (int i = 0; i < count; i++) {
         add(subjects, root, entries[i]->d_name, kind);
         free(entries[i]);

@@ -82,7 +82,7 @@ esac
 
 find "$trial" -name '*.partial' | grep -q . && fail "a partial file is left"
 # A sweep that failed goes on from what it has stored, and then answers as if nothing had happened.
-if grep -q "^$name | resumes" "$here/cases.txt"; then
+if grep -q "^$name *| resumes" "$here/cases.txt"; then
     (cd "$trial" && eval "timeout -k 1 60 $kvcast $command" >"$trial.stdout" 2>>"$trial.stderr") || fail "not resumed"
     cmp -s "$trial/o/sweep.csv" "$folder/whole/o/sweep.csv" || fail "another answer after resuming"
 elif ! cmp -s "$trial.before" "$trial.after" || [ $status = 0 ]; then

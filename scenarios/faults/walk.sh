@@ -9,8 +9,8 @@
 # calls, always with one fault. Such a run survives if trial.sh finds nothing to complain about. Prints a table:
 # command, kind of fault, calls, sites, tried, survived, and what did not survive.
 #
-# KVCAST_FAULTS_MOST is the number of calls to try of a kind and command, 60 unless told, spread evenly over those that
-# would be tried; 0 tries all of them, which takes about a quarter of an hour.
+# KVCAST_FAULTS_MOST is the number of calls to try of a kind and command, 20 unless told, spread evenly over those that
+# would be tried; 0 tries all of them, which takes much longer.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 export kvcast source work=${TMPDIR:-/tmp}/kvcast-faults.$$
@@ -40,7 +40,7 @@ walk_kind() { # NAME KIND
     calls=$(awk -v kind="$2" '$1 == "calls" && $2 == kind { print $3 }' "$folder/report")
     sites=$(awk -v kind="$2" '$1 == "site" && $2 == kind' "$folder/report" | wc -l)
     choose "$2" "$calls" | sort -nu >"$folder/all"
-    awk -v most="${KVCAST_FAULTS_MOST:-60}" '{ line[NR] = $0 } END {
+    awk -v most="${KVCAST_FAULTS_MOST:-20}" '{ line[NR] = $0 } END {
         take = most > 0 && NR > most ? most : NR
         for (i = 0; i < take; i++) print line[int(i * NR / take) + 1] }' "$folder/all" >"$folder/$2"
     xargs -P "$(nproc)" -I{} "$here/trial.sh" "$1" "$2" {} <"$folder/$2" >"$folder/$2.answers"
