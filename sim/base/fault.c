@@ -121,20 +121,30 @@ __attribute__((destructor)) static void stop(void)
     }
 }
 
-/* Returns a hash of the nearest callers, the same in every run. Follows frame pointers as long as they lead
- * up one stack, since a library below us may use the register for something else. */
-__attribute__((no_sanitize("address"), noinline)) static uint64_t site_of_call(void)
+/* Sets the return addresses of the nearest callers, the same in every run, 0 where there are no more. Follows
+ * frame pointers as long as they lead up one stack, since a library below us may use the register for
+ * something else. */
+__attribute__((no_sanitize("address"), noinline)) static void find_callers(uintptr_t caller[SITE_FRAMES])
 {
     uintptr_t *frame = __builtin_frame_address(0);
-    uint64_t hash = 1469598103934665603u; /* FNV-1a. */
+    memset(caller, 0, SITE_FRAMES * sizeof(*caller));
     for (int i = 0; i < WRAPPER_FRAMES + SITE_FRAMES; i++) {
-        hash =
-            i < WRAPPER_FRAMES ? hash : (hash ^ (frame[1] - (uintptr_t)&__executable_start)) * 1099511628211u;
+        if (i >= WRAPPER_FRAMES) {
+            caller[i - WRAPPER_FRAMES] = frame[1] - (uintptr_t)&__executable_start;
+        }
         uintptr_t *next = (uintptr_t *)frame[0];
         if (next <= frame || (char *)next - (char *)frame > FRAME_BYTES_MAX || (uintptr_t)next % 8 != 0) {
             break;
         }
         frame = next;
+    }
+}
+
+static uint64_t site_of(const uintptr_t caller[SITE_FRAMES])
+{
+    uint64_t hash = 1469598103934665603u; /* FNV-1a. */
+    for (int i = 0; i < SITE_FRAMES; i++) {
+        hash = (hash ^ caller[i]) * 1099511628211u;
     }
     return hash | 1;
 }
@@ -160,16 +170,20 @@ bool kvc_fault_strikes(enum kvc_fault_kind kind, const char *function)
     if (counts == NULL) {
         return false;
     }
+    uintptr_t caller[SITE_FRAMES];
     unsigned long number = atomic_fetch_add(&counts[kind].calls, 1) + 1;
     if (counting) {
-        note_site(&counts[kind], site_of_call(), number);
+        find_callers(caller);
+        note_site(&counts[kind], site_of(caller), number);
     }
     if ((int)kind != chosen_kind || number != chosen_number) {
         return false;
     }
     int error = errno;
     if (getenv("KVCAST_FAULT_REPORT") != NULL) {
-        snprintf(text, sizeof(text), "%s %lu %s\n", kind_names[kind], number, function);
+        find_callers(caller);
+        snprintf(text, sizeof(text), "%s %lu %s\ncallers %lx %lx %lx\n", kind_names[kind], number, function,
+                 caller[0], caller[1], caller[2]);
         report(text);
     }
 #ifdef __SANITIZE_ADDRESS__
