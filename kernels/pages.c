@@ -1,7 +1,10 @@
 #include "kernels/pages.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 static const uint64_t huge_page_bytes = UINT64_C(2) << 20, small_page_bytes = 4096;
@@ -55,4 +58,45 @@ void kvc_pages_touch(void *memory, uint64_t bytes)
     for (uint64_t at = 0; at < bytes; at += small_page_bytes) {
         __atomic_fetch_or((uint8_t *)memory + at, 0, __ATOMIC_RELAXED);
     }
+}
+
+/* Returns whether the system uses huge pages where they are asked for. */
+static bool has_huge_pages(void)
+{
+    char setting[64] = "";
+    FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
+    if (file == NULL) {
+        return false;
+    }
+    bool known = fgets(setting, sizeof(setting), file) != NULL;
+    fclose(file);
+    return known && strstr(setting, "[never]") == NULL;
+}
+
+static uint64_t page_bytes_of(uint64_t bytes)
+{
+    static int huge = -1; /* Unknown. Threads that look it up at the same time find the same. */
+    int known = __atomic_load_n(&huge, __ATOMIC_RELAXED);
+    if (known < 0) {
+        known = has_huge_pages();
+        __atomic_store_n(&huge, known, __ATOMIC_RELAXED);
+    }
+    return known > 0 && bytes >= huge_page_bytes ? huge_page_bytes : small_page_bytes;
+}
+
+uint64_t kvc_pages_front_bytes(uint64_t bytes, uint64_t used)
+{
+    uint64_t page_bytes = page_bytes_of(bytes), touched = used < bytes ? used : bytes;
+    return (touched + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+/* A page stays untouched with probability (1 - 1 / pages) ^ touches. */
+uint64_t kvc_pages_random_bytes(uint64_t bytes, uint64_t touches)
+{
+    uint64_t page_bytes = page_bytes_of(bytes), pages = (bytes + page_bytes - 1) / page_bytes;
+    double missed = pages > 0 ? 1 - 1 / (double)pages : 1, left = 1;
+    for (; touches > 0; touches /= 2, missed *= missed) {
+        left *= touches % 2 > 0 ? missed : 1;
+    }
+    return (uint64_t)((1 - left) * (double)pages * (double)page_bytes);
 }

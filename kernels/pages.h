@@ -24,6 +24,14 @@ void *kvc_pages_alloc(uint64_t bytes);
  * threads may use the memory meanwhile. */
 void kvc_pages_touch(void *memory, uint64_t bytes);
 
+/** Returns the memory that the system provides for an allocation of `bytes` bytes of which the first `used`
+ * are touched [bytes]: pages of the size that it uses for the allocation. */
+uint64_t kvc_pages_front_bytes(uint64_t bytes, uint64_t used);
+
+/** Returns the memory that the system provides, on average, for an allocation of `bytes` bytes of which
+ * `touches` random places are touched [bytes]. */
+uint64_t kvc_pages_random_bytes(uint64_t bytes, uint64_t touches);
+
 #ifdef __cplusplus
 }
 #endif

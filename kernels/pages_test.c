@@ -49,3 +49,47 @@ Test(pages, touched_memory_keeps_its_contents)
     cr_expect_eq(memory[bytes - 1], 0);
     kvc_pages_free(memory, bytes);
 }
+
+Test(pages, memory_is_told_in_whole_pages)
+{
+    cr_expect_eq(kvc_pages_front_bytes(1 << 20, 1), 4096);
+    cr_expect_eq(kvc_pages_front_bytes(1 << 20, 4097), 8192);
+    cr_expect_eq(kvc_pages_front_bytes(8192, 1000000000), 8192);
+    cr_expect_eq(kvc_pages_front_bytes(8192, 0), 0);
+    cr_expect_eq(kvc_pages_random_bytes(1 << 20, 0), 0);
+    cr_expect_float_eq((double)kvc_pages_random_bytes(1 << 20, 1), 4096, 10);
+    cr_expect_float_eq((double)kvc_pages_random_bytes(1 << 20, 1000000), 1 << 20, 1);
+    /* As many touches as pages leave 1/e of the pages alone. */
+    cr_expect_float_eq((double)kvc_pages_random_bytes(1 << 20, 256) / (1 << 20), 1 - 0.36716, 1e-5);
+}
+
+/* Returns how many of the small pages of an allocation are there [bytes]. */
+static double present_bytes(const uint8_t *memory, uint64_t bytes)
+{
+    static unsigned char present[1 << 16];
+    double pages = 0;
+    cr_assert_eq(mincore((void *)memory, bytes, present), 0);
+    for (uint64_t i = 0; i < bytes / 4096; i++) {
+        pages += present[i] & 1;
+    }
+    return pages * 4096;
+}
+
+Test(pages, memory_is_told_as_the_system_provides_it)
+{
+    const uint64_t sizes[] = {1 << 20, UINT64_C(64) << 20};
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t bytes = sizes[i], used = bytes / 3;
+        uint8_t *front = kvc_pages_alloc(bytes), *random = kvc_pages_alloc(bytes);
+        memset(front, 1, used);
+        uint64_t place = 1;
+        for (int touch = 0; touch < 100; touch++) {
+            place = place * UINT64_C(6364136223846793005) + 1442695040888963407;
+            random[(place >> 32) % bytes] = 1;
+        }
+        cr_expect_float_eq(present_bytes(front, bytes) / (double)kvc_pages_front_bytes(bytes, used), 1, 0.01);
+        cr_expect_float_eq(present_bytes(random, bytes) / (double)kvc_pages_random_bytes(bytes, 100), 1, 0.1);
+        kvc_pages_free(front, bytes);
+        kvc_pages_free(random, bytes);
+    }
+}

@@ -95,6 +95,23 @@ struct kvc_megakv_slab *kvc_megakv_slab_create_sample(uint64_t bytes, uint64_t r
     return slab;
 }
 
+uint64_t kvc_megakv_slab_memory_bytes(uint64_t bytes, uint64_t rate, uint64_t used_bytes)
+{
+    uint64_t shares = (bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES;
+    uint64_t slabs = shares / rate + (rate > 1 ? KVC_MEGAKV_SLAB_CLASSES : 0);
+    uint64_t used = (used_bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES;
+    uint64_t bitmap_bytes = KVC_MEGAKV_SLAB_BITMAP_WORDS * sizeof(uint64_t);
+    uint64_t sum_bytes = kvc_pages_front_bytes(slabs * KVC_MEGAKV_SLAB_BYTES, used_bytes) +
+                         kvc_pages_front_bytes(slabs * bitmap_bytes, used * bitmap_bytes) +
+                         kvc_pages_front_bytes(slabs * bitmap_bytes * 8, used * bitmap_bytes * 8) +
+                         slabs * (sizeof(uint32_t) + sizeof(struct kvc_megakv_slab_info));
+    for (int level = 0; level < KVC_MEGAKV_SLAB_LEVELS; level++) {
+        sum_bytes +=
+            kvc_pages_front_bytes(slabs * bitmap_bytes >> 6 * level, used * bitmap_bytes >> 6 * level);
+    }
+    return sum_bytes;
+}
+
 void kvc_megakv_slab_touch(struct kvc_megakv_slab *slab)
 {
     kvc_pages_touch(slab->base, (uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BYTES);

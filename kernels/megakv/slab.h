@@ -100,6 +100,13 @@ void kvc_megakv_slab_free(struct kvc_megakv_slab *slab);
  */
 struct kvc_megakv_slab *kvc_megakv_slab_create(uint64_t bytes, uint64_t hash_seed);
 
+/** Returns the memory that a store or a sample of one takes while it holds items [bytes].
+ * @param bytes Capacity of the whole store [bytes].
+ * @param rate As for kvc_megakv_slab_create_sample().
+ * @param used_bytes Memory of the items that it holds, of the sample only [bytes].
+ */
+uint64_t kvc_megakv_slab_memory_bytes(uint64_t bytes, uint64_t rate, uint64_t used_bytes);
+
 /** Creates an empty sample of a store: it holds one item for every `rate` items that the whole store holds.
  *
  * A size class takes slabs as in the whole store, and gets the share 1/rate of their items, rounded to whole

@@ -123,3 +123,8 @@ struct kvc_mica *kvc_mica_create(const struct kvc_mica_params *params)
     }
     return store;
 }
+
+double kvc_mica_item_bytes(double key_bytes, double value_bytes)
+{
+    return 8.0 * (double)kvc_mica_item_words((uint32_t)key_bytes, (uint32_t)value_bytes);
+}

@@ -107,6 +107,9 @@ struct kvc_mica_usage {
     uint64_t forgotten; /**< Stale entries that were cleared or used again since the store was created. */
 };
 
+/** Returns the memory of an item in the log [bytes]; sizes may be means. */
+double kvc_mica_item_bytes(double key_bytes, double value_bytes);
+
 /** Frees a store; NULL is allowed. */
 void kvc_mica_free(struct kvc_mica *store);
 

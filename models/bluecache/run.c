@@ -11,6 +11,7 @@
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
+#include "sim/run/replica_memory.h"
 #include "sim/run/slice_mover.h"
 #include "sim/run/slices.h"
 
@@ -188,9 +189,8 @@ static void count(void *data, bool begins)
 
 /* Returns the length of a slice and of a window, for which the closed form tells how many requests there will
  * be. Runs that are compared have the same windows. */
-static double slice_ns_of(const struct kvc_run_context *context)
+static double slice_ns_of(const struct kvc_scenario *scenario)
 {
-    const struct kvc_scenario *scenario = context->usual != NULL ? context->usual : context->scenario;
     struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
     kvc_bluecache_predict(scenario, predicted, NULL); /* It cannot fail. */
     double ns = slice_requests / (predicted->throughput_mops * 1e-3);
@@ -202,9 +202,10 @@ static double slice_ns_of(const struct kvc_run_context *context)
 static enum kvc_status open_replica(struct simulation *simulation, const struct kvc_run_context *context,
                                     struct kvc_diag *diag)
 {
-    struct kvc_replica_options options = {.platform = simulation->platform,
-                                          .source = kvc_scenario_source(context->scenario, 1, context->seed),
-                                          .window_ns = slice_ns_of(context)};
+    struct kvc_replica_options options = {
+        .platform = simulation->platform,
+        .source = kvc_scenario_source(context->scenario, 1, context->seed),
+        .window_ns = slice_ns_of(context->usual != NULL ? context->usual : context->scenario)};
     options.source.nodes = kvc_bluecache_config_of(context->scenario)->stores;
     enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
     simulation->replica.monitor.count = count;
@@ -371,4 +372,11 @@ enum kvc_status kvc_bluecache_run(const struct kvc_run_context *context, struct 
     }
     close_simulation(simulation);
     return status;
+}
+
+double kvc_bluecache_memory_bytes(const struct kvc_scenario *scenario)
+{
+    return kvc_bluecache_store_memory_bytes(scenario) +
+           kvc_replica_memory_bytes(scenario, slice_ns_of(scenario),
+                                    kvc_bluecache_config_of(scenario)->stores);
 }

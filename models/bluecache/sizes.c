@@ -5,11 +5,21 @@
 #include "kernels/bluecache/dram_slab.h"
 #include "kernels/bluecache/flash_page.h"
 #include "kernels/bluecache/index.h"
+#include "kernels/pages.h"
 #include "models/bluecache/writer.h"
 
 /* What must be left at least: index, items of the DRAM store, and items of the largest class in a slab, of
  * which the part that does not fit is lost. */
 enum { INDEX_MIN_BYTES = 4096, ITEMS_MIN = 64, SLAB_ITEMS_MIN = 16 };
+
+double kvc_bluecache_sizes_memory_bytes(const struct kvc_bluecache_sizes *sizes, double keys,
+                                        double item_bytes)
+{
+    double unused_bytes = sizes->index_bytes + sizes->dram_bytes;
+    return kvc_bluecache_sizes_bytes(sizes) - unused_bytes +
+           (double)kvc_pages_random_bytes((uint64_t)sizes->index_bytes, (uint64_t)keys) +
+           (double)kvc_pages_front_bytes((uint64_t)sizes->dram_bytes, (uint64_t)(keys * item_bytes));
+}
 
 double kvc_bluecache_sizes_bytes(const struct kvc_bluecache_sizes *sizes)
 {

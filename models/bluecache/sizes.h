@@ -32,6 +32,11 @@ static inline double kvc_bluecache_log_pages(const struct kvc_flash_geometry *ge
 /* Returns the memory that the structures of a node take [bytes]. */
 double kvc_bluecache_sizes_bytes(const struct kvc_bluecache_sizes *sizes);
 
+/* Returns the memory that they take with so many keys, whose items in DRAM take item_bytes on average
+ * [bytes]. */
+double kvc_bluecache_sizes_memory_bytes(const struct kvc_bluecache_sizes *sizes, double keys,
+                                        double item_bytes);
+
 /* Returns the rows that a log needs at least: room for a row and four chunks, because a page is not erased
  * while one that is programmed at the same time may still be missing (flash_log.h), and for two of the
  * largest values. */

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/bluecache/dram_slab.h"
 #include "models/bluecache/writer.h"
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
 #include "sim/base/seeds.h"
 #include "sim/devices/flash_translation.h"
 #include "sim/run/preload.h"
+#include "sim/run/replica_memory.h"
 
 enum { HOT_STRATA = 64 };
 
@@ -18,11 +20,15 @@ struct kvc_sampling kvc_bluecache_sampling_of(const struct kvc_scenario *scenari
     return kvc_sampling_of(&scenario->workload, kvc_bluecache_config_of(scenario)->sample_rate, HOT_STRATA);
 }
 
-double kvc_bluecache_store_bytes(const struct kvc_scenario *scenario)
+double kvc_bluecache_store_memory_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
     uint64_t pages = (uint64_t)kvc_bluecache_log_pages(&config->geometry);
-    return config->stores * kvc_bluecache_sizes_bytes(&config->sizes) +
+    double keys = kvc_replica_stored_keys(scenario, config->sample_rate) / config->stores;
+    double item_bytes = kvc_dram_slab_item_bytes((uint32_t)kvc_workload_key_bytes_mean(workload),
+                                                 (uint32_t)kvc_workload_value_bytes_mean(workload));
+    return config->stores * kvc_bluecache_sizes_memory_bytes(&config->sizes, keys, item_bytes) +
            config->nodes * kvc_flash_translation_bytes(config->flash, pages) +
            (double)KVC_BLUECACHE_RUN_MAX * config->value_max_bytes;
 }

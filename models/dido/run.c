@@ -307,6 +307,26 @@ static void open_batch(struct kvc_stage_batch *batch, uint32_t rows, uint32_t ke
     batch->evicted = kvc_array_of(rows, sizeof(*batch->evicted));
 }
 
+double kvc_dido_run_memory_bytes(const struct kvc_scenario *scenario)
+{
+    const struct kvc_stage_batch *batch = NULL;
+    double sum = 0;
+    for (uint32_t i = 0; i < kvc_phases_count(&scenario->workload); i++) {
+        const struct kvc_dido_config config = kvc_dido_config_of_phase(scenario, i);
+        const struct kvc_workload workload = kvc_phases_workload(&scenario->workload, i);
+        const struct kvc_dido_mix mix = kvc_dido_mix_of(&config, &workload);
+        double rows = kvc_dido_plan_of(&config, &config.pipeline, &mix).queries;
+        double room = KVC_DIDO_BATCH_MAX + config.frame_requests;
+        double bytes = kvc_batch_memory_bytes(room, rows, kvc_workload_key_stride(&workload)) +
+                       kvc_array_memory_bytes(room, rows, sizeof(*batch->location)) +
+                       kvc_array_memory_bytes(room, rows, sizeof(*batch->outcome)) +
+                       kvc_array_memory_bytes(room, rows, sizeof(*batch->kept)) +
+                       kvc_array_memory_bytes(room, rows, sizeof(*batch->evicted));
+        sum = fmax(sum, config.pipeline.stages * bytes);
+    }
+    return sum;
+}
+
 /* Sets up the load of each phase. */
 static void open_loads(struct kvc_dido_simulation *simulation)
 {
@@ -396,10 +416,10 @@ static bool drained(const void *data)
 
 /* A window is the time in which a batch passes through the pipeline. If the load alternates, it is a tenth of
  * the shortest phase, as in the paper (0.3 of 3 ms, dido.dyn.profile). */
-static double window_ns(const struct kvc_dido_simulation *simulation)
+double kvc_dido_window_ns(const struct kvc_scenario *scenario)
 {
-    const struct kvc_dido_config *config = simulation->config;
-    const struct kvc_workload *workload = &simulation->scenario->workload;
+    const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
     double shortest_ns = INFINITY;
     for (uint32_t i = 0; i < workload->phase_count; i++) {
         shortest_ns = fmin(shortest_ns, kvc_phases_length_ns(workload, i));
@@ -415,7 +435,7 @@ static enum kvc_status open_replica(struct kvc_dido_simulation *simulation,
     const struct kvc_dido_config *config = simulation->config;
     struct kvc_replica_options options = {.platform = simulation->platform,
                                           .source = kvc_scenario_source(context->scenario, 1, context->seed),
-                                          .window_ns = window_ns(simulation)};
+                                          .window_ns = kvc_dido_window_ns(context->scenario)};
     options.source.frame_requests = config->frame_requests;
     options.source.phase_frame_requests = simulation->phase_frame_requests;
     enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);

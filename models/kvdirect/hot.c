@@ -1,5 +1,6 @@
 #include "models/kvdirect/hot.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "kernels/kvdirect/table.h"
@@ -114,6 +115,23 @@ static void add_room(struct kvc_kvdirect_hot *hot)
         }
     }
     free(old.place);
+}
+
+/* The table is at most half full. */
+static uint64_t room_of(double lines)
+{
+    return FIRST_ROOM * (uint64_t)exp2(ceil(fmax(log2(2 * lines / FIRST_ROOM), 0)));
+}
+
+void kvc_kvdirect_hot_expect(struct kvc_kvdirect_hot *hot, double lines)
+{
+    hot->place = calloc(room_of(lines), sizeof(*hot->place));
+    hot->place_room = hot->place != NULL ? room_of(lines) : 0;
+}
+
+double kvc_kvdirect_hot_memory_bytes(double lines)
+{
+    return (double)room_of(lines) * sizeof(struct kvc_kvdirect_hot_place);
 }
 
 /* Returns the place of a line. */

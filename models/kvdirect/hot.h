@@ -39,6 +39,11 @@ struct kvc_kvdirect_hot {
 /* Opens the places, of which none holds a line of a hot key. Returns false if memory is short. */
 bool kvc_kvdirect_hot_open(struct kvc_kvdirect_hot *hot, const struct kvc_kvdirect_extent *whole,
                            const struct kvc_kvdirect_extent *sample);
+/* Makes room for so many lines of hot keys, as far as memory is there; more may follow. */
+void kvc_kvdirect_hot_expect(struct kvc_kvdirect_hot *hot, double lines);
+
+/* Returns the memory of this room [bytes]. */
+double kvc_kvdirect_hot_memory_bytes(double lines);
 void kvc_kvdirect_hot_close(struct kvc_kvdirect_hot *hot);
 
 /* Returns the line of the whole table that takes the part of a line of the sample's for a hot key with this

@@ -47,6 +47,14 @@ void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
     kvc_kvdirect_table_set_trace(processor->shard->table, &processor->trace);
 }
 
+double kvc_kvdirect_processor_memory_bytes(const struct kvc_kvdirect_config *config)
+{
+    double operation_bytes = sizeof(struct kvc_kvdirect_operation) + sizeof(int32_t) +
+                             2.0 * KVC_KVDIRECT_STEPS_MAX * sizeof(struct kvc_kvdirect_step);
+    return config->in_flight * operation_bytes +
+           kvc_kvdirect_station_memory_bytes(config->station, config->in_flight);
+}
+
 void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor)
 {
     kvc_kvdirect_table_set_trace(processor->shard->table, NULL);

@@ -115,6 +115,9 @@ void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
                                  const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
                                  struct kvc_source *source, uint32_t number, uint32_t frame_requests,
                                  uint64_t seed);
+/* Returns the memory of a processor whose operations have all been in flight [bytes]. */
+double kvc_kvdirect_processor_memory_bytes(const struct kvc_kvdirect_config *config);
+
 void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor);
 
 /* Simulates up to until_ns and appends to `answers`. */

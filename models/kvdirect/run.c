@@ -9,6 +9,7 @@
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
+#include "sim/run/replica_memory.h"
 #include "sim/run/slices.h"
 
 enum { RATIOS_MAX = 16 /* Quotients of counters. */ };
@@ -401,4 +402,12 @@ enum kvc_status kvc_kvdirect_run(const struct kvc_run_context *context, struct k
     }
     close_simulation(simulation);
     return status;
+}
+
+double kvc_kvdirect_memory_bytes(const struct kvc_scenario *scenario)
+{
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    return kvc_kvdirect_store_memory_bytes(scenario) +
+           kvc_replica_memory_bytes(scenario, window_ns, config->shards) +
+           config->shards * kvc_kvdirect_processor_memory_bytes(config);
 }

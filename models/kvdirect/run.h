@@ -8,4 +8,7 @@
 /* Simulates the replica. The context's state is a struct kvc_kvdirect_store, which the run changes. */
 enum kvc_status kvc_kvdirect_run(const struct kvc_run_context *context, struct kvc_diag *diag);
 
+/* Returns the memory of the store and the recorder of a replica [bytes]. */
+double kvc_kvdirect_memory_bytes(const struct kvc_scenario *scenario);
+
 #endif

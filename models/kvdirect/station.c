@@ -19,6 +19,12 @@ void kvc_kvdirect_station_open(struct kvc_kvdirect_station *station, uint32_t sl
     }
 }
 
+double kvc_kvdirect_station_memory_bytes(uint32_t slots, uint32_t operations)
+{
+    const struct kvc_kvdirect_station *station = NULL;
+    return (double)slots * sizeof(*station->slot) + (double)operations * sizeof(*station->next);
+}
+
 void kvc_kvdirect_station_close(struct kvc_kvdirect_station *station)
 {
     free(station->slot);

@@ -48,6 +48,8 @@ struct kvc_kvdirect_station {
 
 /* Opens a station for operations 0 to operations - 1. Exits with status 3 if memory is short. */
 void kvc_kvdirect_station_open(struct kvc_kvdirect_station *station, uint32_t slots, uint32_t operations);
+/* Returns the memory of a station [bytes]. */
+double kvc_kvdirect_station_memory_bytes(uint32_t slots, uint32_t operations);
 void kvc_kvdirect_station_close(struct kvc_kvdirect_station *station);
 
 /* Returns the slot of a key. */

@@ -5,16 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/pages.h"
 #include "models/kvdirect/config.h"
+#include "models/kvdirect/hot.h"
+#include "models/kvdirect/layout.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
+#include "sim/run/replica_memory.h"
 #include "sim/workload/source.h"
 
 enum {
     BLOCK_BYTES = 512,
-    HOT_STRATA = 256,  /* Many, because it is a matter of chance what other lines are at a key's place. */
-    HOT_BYTES = 64,    /* A generous estimate of the memory for a hot key. */
+    HOT_STRATA = 256, /* Many, because it is a matter of chance what other lines are at a key's place. */
+    HOT_BYTES = 17,   /* A hot key's representatives, of the store and of its kind, and whether it has one. */
     ALIKE_SHARE = 256, /* Ranks that differ by less than 1/256 count as equally popular. */
 };
 
@@ -43,18 +47,46 @@ static double scaled_bytes(double bytes, uint64_t rate)
     return fmax(ceil(bytes / (double)rate / BLOCK_BYTES), 2) * BLOCK_BYTES;
 }
 
-double kvc_kvdirect_store_bytes(const struct kvc_scenario *scenario)
+/* Returns the memory of a NIC's table with its share of the keys [bytes]. */
+static double table_memory_bytes(const struct kvc_scenario *scenario, double bytes, double keys)
+{
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    uint32_t pair_bytes =
+        (uint32_t)(kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload));
+    double needed =
+        kvc_kvdirect_needed_frac(keys, bytes, config->index_frac, config->inline_bytes, pair_bytes);
+    double index_bytes = config->index_frac * bytes, slabs_bytes = fmin(needed, 1) * bytes - index_bytes;
+    return fmin((double)kvc_pages_random_bytes((uint64_t)index_bytes, (uint64_t)keys) +
+                    (double)kvc_pages_front_bytes((uint64_t)bytes, (uint64_t)slabs_bytes),
+                bytes);
+}
+
+/* Returns the lines of hot keys that a NIC's cache may hold. */
+static double hot_lines_of(const struct kvc_kvdirect_config *config, double hot_keys)
+{
+    return hot_keys / config->shards * config->dispatch_frac * kvc_kvdirect_reads(&config->mean.accesses);
+}
+
+double kvc_kvdirect_store_memory_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     const struct kvc_sampling sampling = sampling_of(scenario);
-    double table_bytes = scaled_bytes(config->nic_bytes, sampling.rate);
+    double keys = kvc_replica_stored_keys(scenario, sampling.rate) / config->shards;
+    double bytes = scaled_bytes(config->nic_bytes, sampling.rate);
     double cache_bytes = scaled_bytes(config->card.fpga->dram_bytes, sampling.rate);
-    double hot = (double)sampling.hot_keys, lines = table_bytes / KVC_KVDIRECT_LINE_BYTES;
-    /* Each line of a cache has a tag and, while the cache is filled, a time. Hot keys need two times for it
-     * and one for each line of the table, and several words each. */
-    return config->shards * (table_bytes + cache_bytes / KVC_KVDIRECT_LINE_BYTES *
-                                               (sizeof(uint32_t) + sizeof(float)) * (hot > 0 ? 2 : 1)) +
-           (hot > 0 ? config->shards * lines * (sizeof(uint32_t) + sizeof(float)) + hot * HOT_BYTES : 0);
+    double hot = (double)sampling.hot_keys, lines = bytes / KVC_KVDIRECT_LINE_BYTES;
+    double hot_lines = hot_lines_of(config, hot);
+    /* Each place of a cache that a line of the table has needs a tag and, while the cache is filled, a time.
+     * Hot keys need two times for it and one for each line of the table, and several words each. */
+    double places = fmin(cache_bytes, bytes) / KVC_KVDIRECT_LINE_BYTES;
+    bool caches = config->dispatch_frac > 0 && config->card.fpga->dram_bytes > 0;
+    double place_bytes = (sizeof(uint32_t) + sizeof(float)) * (hot > 0 ? 2 : 1);
+    return config->shards *
+               (table_memory_bytes(scenario, bytes, keys) + (caches ? places * place_bytes : 0)) +
+           (hot > 0 ? config->shards * lines * (sizeof(uint32_t) + sizeof(float)) +
+                          config->shards * kvc_kvdirect_hot_memory_bytes(hot_lines) + hot * HOT_BYTES
+                    : 0);
 }
 
 void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store)
@@ -98,8 +130,15 @@ static bool open_hot(const struct kvc_scenario *scenario, const struct kvc_kvdir
          (uint64_t)(config->card.fpga->dram_bytes / KVC_KVDIRECT_LINE_BYTES)},
         {kvc_kvdirect_table_index_buckets(shard->table), params->bytes / KVC_KVDIRECT_LINE_BYTES,
          shard->dispatch.places}};
-    return shard->dispatch.cacheable_frac == 0 ||
-           kvc_kvdirect_hot_open(&shard->dispatch.hot, &extents[0], &extents[1]);
+    if (shard->dispatch.cacheable_frac == 0) {
+        return true;
+    }
+    bool opened = kvc_kvdirect_hot_open(&shard->dispatch.hot, &extents[0], &extents[1]);
+    if (opened) {
+        double hot_keys = (double)sampling_of(scenario).hot_keys;
+        kvc_kvdirect_hot_expect(&shard->dispatch.hot, hot_lines_of(config, hot_keys));
+    }
+    return opened;
 }
 
 static enum kvc_status create_shards(const struct kvc_scenario *scenario, uint64_t seed,

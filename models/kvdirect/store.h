@@ -35,8 +35,8 @@ struct kvc_kvdirect_store {
     double preload_wall_s;
 };
 
-/* Returns the memory of the store in this process [bytes]. */
-double kvc_kvdirect_store_bytes(const struct kvc_scenario *scenario);
+/* Returns the memory of the store while it is filled [bytes]. */
+double kvc_kvdirect_store_memory_bytes(const struct kvc_scenario *scenario);
 
 void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store); /* NULL is allowed. */
 

@@ -5,6 +5,7 @@
 #include "models/megakv/config.h"
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/machine.h"
+#include "models/megakv/memory.h"
 #include "models/megakv/options.h"
 #include "models/megakv/predict.h"
 #include "models/megakv/real/calibrate.h"
@@ -58,7 +59,7 @@ const struct kvc_model kvc_megakv_model = {
     .config_bytes = sizeof(struct kvc_megakv_config),
     .resolve = kvc_megakv_resolve,
     .check = kvc_megakv_check,
-    .memory_bytes = kvc_megakv_store_bytes,
+    .memory_bytes = kvc_megakv_memory_bytes,
     .platform = platform,
     .resources = kvc_megakv_resources,
     .predict = kvc_megakv_predict,

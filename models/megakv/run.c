@@ -7,6 +7,7 @@
 #include "models/megakv/simulation.h"
 #include "sim/base/array.h"
 #include "sim/devices/network.h"
+#include "sim/workload/trace.h"
 
 void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double now_ns, double late_ns)
 {
@@ -74,6 +75,64 @@ static double slowness_of(const struct kvc_megakv_simulation *simulation, uint32
 static uint32_t buffer_rows(const struct kvc_megakv_config *config)
 {
     return KVC_MEGAKV_ROWS_MAX + ((uint32_t)config->nic->ring_frames + 2) * config->frame_requests;
+}
+
+static double buffer_memory_bytes(double room, double rows, uint32_t key_stride, bool database)
+{
+    const struct kvc_megakv_buffer *buffer = NULL;
+    return kvc_batch_memory_bytes(room, rows, key_stride) +
+           kvc_array_memory_bytes(room, rows, sizeof(*buffer->received_ns)) +
+           kvc_array_memory_bytes(room, rows, sizeof(*buffer->location)) +
+           kvc_array_memory_bytes(room, rows, sizeof(*buffer->sampled)) +
+           kvc_array_memory_bytes(room, rows, sizeof(*buffer->done_ns)) +
+           kvc_array_memory_bytes(room, rows, sizeof(*buffer->outcome)) +
+           (database ? kvc_array_memory_bytes(room, rows, sizeof(*buffer->aside)) +
+                           kvc_array_memory_bytes(room, rows, sizeof(*buffer->connection))
+                     : 0);
+}
+
+static double utilization_of(const struct kvc_result *predicted, const char *name)
+{
+    for (uint32_t i = 0; i < predicted->stage_count; i++) {
+        if (strcmp(predicted->stage[i].name, name) == 0) {
+            return predicted->stage[i].utilization_frac;
+        }
+    }
+    return 0;
+}
+
+/* Returns the rows that each buffer holds at most: the requests of a cycle. The buffers of a store that lags
+ * behind its clients are full. Saturating clients send what the receivers take, and until the index can take
+ * a buffer. */
+static double buffer_rows_used(const struct kvc_scenario *scenario, const struct kvc_result *predicted)
+{
+    static const double requests_per_ns = 1e-3, served_frac = 0.999; /* At 1 Mops; without rounding. */
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double mops = predicted->throughput_mops, rate_mops = kvc_workload_rate_max_mops(workload);
+    if (workload->arrival == KVC_ARRIVAL_TRACE) {
+        const struct kvc_trace_extent extent = kvc_trace_extent_of(workload->trace);
+        mops = extent.end_ns > 0 ? extent.rows / extent.end_ns / requests_per_ns : 0;
+    }
+    double rows = mops * requests_per_ns * config->cycle_ns / config->shards / config->streams;
+    if (workload->arrival == KVC_ARRIVAL_SATURATE && utilization_of(predicted, "index") >= served_frac) {
+        return KVC_MEGAKV_ROWS_MAX;
+    }
+    if (workload->arrival == KVC_ARRIVAL_SATURATE && utilization_of(predicted, "receive") > 0) {
+        return rows / utilization_of(predicted, "receive");
+    }
+    return isfinite(rate_mops) && mops < served_frac * rate_mops ? buffer_rows(config) : rows;
+}
+
+double kvc_megakv_run_memory_bytes(const struct kvc_scenario *scenario, const struct kvc_result *predicted)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    uint32_t key_stride = kvc_workload_key_stride(&scenario->workload);
+    double room = buffer_rows(config), rows = fmin(buffer_rows_used(scenario, predicted), room);
+    double pipeline_bytes =
+        sizeof(struct kvc_megakv_pipeline) + (double)config->nic->ring_frames * sizeof(double) +
+        config->buffers * buffer_memory_bytes(room, rows, key_stride, config->database != NULL);
+    return (double)config->shards * config->streams * pipeline_bytes;
 }
 
 static void open_stream(struct kvc_megakv_stream *stream, struct kvc_megakv_socket *socket,

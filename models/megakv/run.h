@@ -8,4 +8,7 @@
 /* Simulates a replica. The state in `context` is a struct kvc_megakv_store. */
 enum kvc_status kvc_megakv_run(const struct kvc_run_context *context, struct kvc_diag *diag);
 
+/* Returns the memory of the buffers of a replica for which the closed form predicts this [bytes]. */
+double kvc_megakv_run_memory_bytes(const struct kvc_scenario *scenario, const struct kvc_result *predicted);
+
 #endif

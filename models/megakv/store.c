@@ -4,12 +4,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/pages.h"
 #include "models/megakv/config.h"
 #include "models/megakv/slabs.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
+#include "sim/run/replica_memory.h"
+#include "sim/workload/trace.h"
 
 enum { HOT_STRATA = 64 };
 
@@ -18,11 +21,37 @@ struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenari
     return kvc_scenario_source(scenario, (uint32_t)scenario->node.sockets, seed);
 }
 
-double kvc_megakv_store_bytes(const struct kvc_scenario *scenario)
+double kvc_megakv_store_memory_bytes(const struct kvc_scenario *scenario,
+                                     const struct kvc_megakv_store_params *params, double item_bytes,
+                                     double writes)
+{
+    uint64_t rate = params->sample_rate;
+    double shards = (double)scenario->cluster.nodes * params->sockets;
+    if (rate == 0) {
+        return 0;
+    }
+    bool trace = scenario->workload.arrival == KVC_ARRIVAL_TRACE;
+    if (trace) { /* Its rows say how large the items are. */
+        const struct kvc_trace_extent extent = kvc_trace_extent_of(scenario->workload.trace);
+        item_bytes = kvc_megakv_slab_item_bytes((uint32_t)extent.key_bytes, (uint32_t)extent.value_bytes);
+    }
+    double items = (kvc_replica_stored_keys(scenario, rate) + writes / (double)rate) / shards;
+    return shards *
+           (double)(kvc_pages_random_bytes((uint64_t)(params->index_bytes / (double)rate), (uint64_t)items) +
+                    kvc_megakv_slab_memory_bytes((uint64_t)params->slab_bytes, rate,
+                                                 (uint64_t)(items * item_bytes)));
+}
+
+struct kvc_megakv_store_params kvc_megakv_store_params_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    uint64_t rate = config->sample_rate;
-    return rate > 0 ? config->full_bytes / (double)rate : 0;
+    return (struct kvc_megakv_store_params){
+        .sockets = (uint32_t)scenario->node.sockets,
+        .index_bytes = config->index_bytes,
+        .slab_bytes = config->slab_bytes,
+        .max_displacements = config->max_displacements,
+        .sample_rate = config->sample_rate,
+    };
 }
 
 void kvc_megakv_store_free(struct kvc_megakv_store *store)
@@ -236,14 +265,7 @@ enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uin
                                         const struct kvc_progress *progress, struct kvc_megakv_store **store,
                                         struct kvc_diag *diag)
 {
-    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    const struct kvc_megakv_store_params params = {
-        .sockets = (uint32_t)scenario->node.sockets,
-        .index_bytes = config->index_bytes,
-        .slab_bytes = config->slab_bytes,
-        .max_displacements = config->max_displacements,
-        .sample_rate = config->sample_rate,
-    };
+    const struct kvc_megakv_store_params params = kvc_megakv_store_params_of(scenario);
     return kvc_megakv_store_build(scenario, &params, seed, progress, store, diag);
 }
 

@@ -45,8 +45,14 @@ struct kvc_megakv_store_params {
     uint64_t sample_rate;       /* See sim/workload/sampling.h; 0: no shards. */
 };
 
-/* Returns the memory that all shards of Mega-KV need [bytes]. */
-double kvc_megakv_store_bytes(const struct kvc_scenario *scenario);
+/* Returns the memory that all shards take after they have stored their keys and, in the run, `writes` more
+ * items [bytes]. Items take `item_bytes` on average. */
+double kvc_megakv_store_memory_bytes(const struct kvc_scenario *scenario,
+                                     const struct kvc_megakv_store_params *params, double item_bytes,
+                                     double writes);
+
+/* Returns what the store of a scenario of Mega-KV is created from. */
+struct kvc_megakv_store_params kvc_megakv_store_params_of(const struct kvc_scenario *scenario);
 
 /* Frees a store. NULL is allowed. */
 void kvc_megakv_store_free(struct kvc_megakv_store *store);

@@ -8,6 +8,7 @@
 #include "kernels/memcachedgpu/chained.h"
 #include "kernels/memcachedgpu/set_assoc.h"
 #include "kernels/mica/mica.h"
+#include "kernels/pages.h"
 
 enum { BUCKET_BYTES = 128 };
 
@@ -39,6 +40,27 @@ double kvc_memcached_shard_bytes(const struct kvc_memcached_config *config)
     }
     double entry = kvc_chained_entry_bytes(config->key_bytes_max);
     return (double)options->entries * entry + config->buckets * (double)sizeof(uint32_t);
+}
+
+double kvc_memcached_shard_memory_bytes(const struct kvc_memcached_config *config, double items,
+                                        double key_bytes, double value_bytes)
+{
+    const struct kvc_memcached_options *options = config->options;
+    if (config->kind == KVC_MEMCACHED_MICA) {
+        double own = items / config->threads, item_bytes = kvc_mica_item_bytes(key_bytes, value_bytes);
+        return config->threads *
+               (double)(kvc_pages_random_bytes(options->buckets * BUCKET_BYTES, (uint64_t)own) +
+                        kvc_pages_front_bytes((uint64_t)options->log_bytes, (uint64_t)(own * item_bytes)));
+    }
+    if (config->kind == KVC_MEMCACHED_FPGA) {
+        const struct kvc_set_assoc_params params = set_assoc_params(config);
+        struct kvc_set_assoc_table table = {0};
+        kvc_set_assoc_geometry(&params, &table);
+        return (double)kvc_pages_random_bytes((uint64_t)table.set_count * table.set_bytes, (uint64_t)items);
+    }
+    uint64_t entry_bytes = kvc_chained_entry_bytes(config->key_bytes_max);
+    return (double)(kvc_pages_random_bytes(config->buckets * sizeof(uint32_t), (uint64_t)items) +
+                    kvc_pages_front_bytes(options->entries * entry_bytes, (uint64_t)items * entry_bytes));
 }
 
 bool kvc_memcached_shard_open(struct kvc_memcached_shard *shard, const struct kvc_memcached_config *config,

@@ -48,8 +48,12 @@ struct kvc_memcached_found {
     struct kvc_memcached_blocks blocks;
 };
 
-/* Returns the memory that a table takes [bytes]. */
+/* Returns the room of a table [bytes]. */
 double kvc_memcached_shard_bytes(const struct kvc_memcached_config *config);
+
+/* Returns the memory that a table takes that holds `items` pairs of this mean size [bytes]. */
+double kvc_memcached_shard_memory_bytes(const struct kvc_memcached_config *config, double items,
+                                        double key_bytes, double value_bytes);
 
 /* Creates an empty table. Returns false with errno if memory is short or the options contradict each other.
  */

@@ -8,14 +8,20 @@
 #include "sim/base/seeds.h"
 #include "sim/devices/flash_translation.h"
 #include "sim/run/preload.h"
+#include "sim/run/replica_memory.h"
 
-double kvc_memcached_store_bytes(const struct kvc_scenario *scenario)
+double kvc_memcached_memory_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double shards = kvc_scenario_shards(scenario), items = kvc_replica_stored_keys(scenario, 1) / shards;
     double drive_bytes = config->flash != NULL
                              ? kvc_flash_translation_bytes(config->flash, kvc_memcached_disk_pages(config))
                              : 0;
-    return kvc_scenario_shards(scenario) * (kvc_memcached_shard_bytes(config) + drive_bytes);
+    return shards * (kvc_memcached_shard_memory_bytes(config, items, kvc_workload_key_bytes_mean(workload),
+                                                      kvc_workload_value_bytes_mean(workload)) +
+                     drive_bytes) +
+           kvc_replica_memory_bytes(scenario, KVC_MEMCACHED_WINDOW_NS, kvc_scenario_shards(scenario));
 }
 
 void kvc_memcached_store_free(struct kvc_memcached_store *store)

@@ -11,8 +11,8 @@ struct kvc_memcached_store {
     double preload_wall_s;
 };
 
-/* Returns the memory that the tables take [bytes]. */
-double kvc_memcached_store_bytes(const struct kvc_scenario *scenario);
+/* Returns the memory that the tables and the recorder of a replica take [bytes]. */
+double kvc_memcached_memory_bytes(const struct kvc_scenario *scenario);
 
 /* Creates and fills the tables. `*state` becomes a struct kvc_memcached_store. */
 enum kvc_status kvc_memcached_store_create(const struct kvc_scenario *scenario, uint64_t seed, void **state,

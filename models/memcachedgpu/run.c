@@ -211,6 +211,37 @@ static void close_server(struct kvc_memcachedgpu_server *server)
     free(server->write);
 }
 
+/* Returns the batches that a server has under way: one for each of its threads and streams and, while another
+ * task holds the GPU, those that arrive, as far as there are receive buffers for them. */
+static double jobs_of(const struct kvc_scenario *scenario)
+{
+    static const double requests_per_ns = 1e-3; /* At 1 Mops. */
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    double threads = 1 + config->streams + config->post_threads, rows = config->batch;
+    double rate_mops = kvc_workload_rate_max_mops(&scenario->workload) / config->shards;
+    double held_ns = config->options->background_blocks > 0 ? config->options->background_ns : 0;
+    double waiting = held_ns > 0 ? rate_mops * requests_per_ns * held_ns : 0;
+    return threads + fmin(waiting, (double)config->buffers) / rows;
+}
+
+double kvc_memcachedgpu_run_memory_bytes(const struct kvc_scenario *scenario)
+{
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    const struct kvc_memcachedgpu_simulation *simulation = NULL;
+    const struct kvc_memcachedgpu_job *job = NULL;
+    double rows = config->batch;
+    uint32_t key_bytes = kvc_workload_key_bytes_max(&scenario->workload);
+    double row_bytes = kvc_memcachedgpu_request_bytes(key_bytes) + KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES +
+                       sizeof(*simulation->read_result) + sizeof(*simulation->read_key_bytes) +
+                       sizeof(*simulation->packet) + sizeof(*simulation->results) +
+                       sizeof(*simulation->location);
+    double job_row_bytes = sizeof(*job->arrived_ns) + sizeof(*job->done_ns) + sizeof(*job->sent_ns) +
+                           sizeof(*job->outcome) + sizeof(*job->head_bytes);
+    double job_bytes = sizeof(*job) + rows * job_row_bytes +
+                       kvc_batch_memory_bytes(rows, rows, kvc_workload_key_stride(&scenario->workload));
+    return rows * row_bytes + config->shards * jobs_of(scenario) * job_bytes;
+}
+
 static void open_simulation(struct kvc_memcachedgpu_simulation *simulation)
 {
     const struct kvc_memcachedgpu_config *config = simulation->config;

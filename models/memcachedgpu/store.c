@@ -6,18 +6,42 @@
 #include <string.h>
 
 #include "kernels/memcachedgpu/packet.h"
+#include "models/memcachedgpu/predict.h"
+#include "models/memcachedgpu/run.h"
 #include "models/memcachedgpu/text_key.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
+#include "sim/run/replica_memory.h"
 
 enum { KEY_ROOM = KVC_MEMCACHEDGPU_PACKET_KEY_MAX + 8, ITEMS_OF_SLAB = 65536, VALUE_FILL = 0x76 };
 
-double kvc_memcachedgpu_store_bytes(const struct kvc_scenario *scenario)
+static double shard_memory_bytes(const struct kvc_scenario *scenario)
+{
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double keys = kvc_replica_stored_keys(scenario, 1) / config->shards, bytes = 0;
+    double items = fmin(keys, (double)config->options->entries);
+    double item_bytes = kvc_megakv_slab_item_bytes((uint32_t)kvc_workload_key_bytes_mean(workload),
+                                                   (uint32_t)kvc_workload_value_bytes_mean(workload));
+    for (uint32_t i = 0; i < config->class_count; i++) {
+        double share = (double)config->classes[i].entries / (double)config->options->entries;
+        bytes += kvc_memcachedgpu_table_memory_bytes(config, i, share * items);
+    }
+    bool expires = config->options->expiry_ns > 0;
+    double written_bytes = items * item_bytes / KVC_MEGAKV_SLAB_BYTES * ITEMS_OF_SLAB * sizeof(double);
+    return bytes + (expires ? written_bytes : 0) +
+           (double)kvc_megakv_slab_memory_bytes((uint64_t)config->slab_bytes, 1,
+                                                (uint64_t)(items * item_bytes));
+}
+
+double kvc_memcachedgpu_memory_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
     bool real = scenario->run.functional != KVC_FUNCTIONAL_OFF;
-    return real ? config->shards * (config->table_bytes + config->slab_bytes) : 0;
+    return (real ? config->shards * shard_memory_bytes(scenario) : 0) +
+           kvc_memcachedgpu_run_memory_bytes(scenario) +
+           kvc_replica_memory_bytes(scenario, kvc_memcachedgpu_window_ns(scenario), config->shards);
 }
 
 void kvc_memcachedgpu_store_free(struct kvc_memcachedgpu_store *store)

@@ -6,6 +6,7 @@
 
 #include "kernels/memcachedgpu/chained.h"
 #include "kernels/memcachedgpu/hopscotch.h"
+#include "kernels/pages.h"
 
 struct kvc_memcachedgpu_table_kind {
     void *(*create)(const struct kvc_memcachedgpu_config *config, uint32_t class);
@@ -190,6 +191,20 @@ static const struct kvc_memcachedgpu_table_kind kinds[] = {
 double kvc_memcachedgpu_table_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class)
 {
     return kinds[config->index].bytes(config, class);
+}
+
+/* The entries of a chained table are used in order, those of the others where the hash says. */
+double kvc_memcachedgpu_table_memory_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class,
+                                           double items)
+{
+    double bytes = kvc_memcachedgpu_table_bytes(config, class);
+    if (config->index != KVC_MEMCACHEDGPU_CHAINED) {
+        return (double)kvc_pages_random_bytes((uint64_t)bytes, (uint64_t)items);
+    }
+    double entry_bytes = kvc_chained_entry_bytes(config->classes[class].key_bytes_max);
+    double heads_bytes = bytes - entry_bytes * (double)config->classes[class].entries;
+    return heads_bytes +
+           (double)kvc_pages_front_bytes((uint64_t)(bytes - heads_bytes), (uint64_t)(items * entry_bytes));
 }
 
 enum kvc_status kvc_memcachedgpu_tables_open(struct kvc_memcachedgpu_tables *tables,

@@ -19,6 +19,10 @@ struct kvc_memcachedgpu_tables {
 /* Returns the memory of a class's table [bytes], or 0 if it cannot have so many entries. */
 double kvc_memcachedgpu_table_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class);
 
+/* Returns the memory that a class's table takes that holds `items` [bytes]. */
+double kvc_memcachedgpu_table_memory_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class,
+                                           double items);
+
 /* Creates empty tables. Returns KVC_ERR_RUNTIME if memory is short; they must be closed even then. */
 enum kvc_status kvc_memcachedgpu_tables_open(struct kvc_memcachedgpu_tables *tables,
                                              const struct kvc_memcachedgpu_config *config,

@@ -9,6 +9,7 @@
 #include "models/rdma/server.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
+#include "sim/run/replica_memory.h"
 #include "sim/run/slice_mover.h"
 #include "sim/run/slice_outages.h"
 #include "sim/run/slices.h"
@@ -175,6 +176,11 @@ static void platform(const struct kvc_scenario *scenario, struct kvc_platform *p
     kvc_rdma_machine_add(scenario, platform);
 }
 
+static double memory_bytes(const struct kvc_scenario *scenario)
+{
+    return kvc_replica_memory_bytes(scenario, window_ns, 1);
+}
+
 static const struct kvc_model_device devices[] = {{&kvc_nic_kind, "catapult-40g"}, {NULL, NULL}};
 
 const struct kvc_model kvc_rdma_model = {
@@ -186,6 +192,7 @@ const struct kvc_model kvc_rdma_model = {
     .config_bytes = sizeof(struct kvc_rdma_config),
     .resolve = kvc_rdma_resolve,
     .check = kvc_rdma_check,
+    .memory_bytes = memory_bytes,
     .platform = platform,
     .resources = kvc_rdma_resources,
     .predict = kvc_rdma_predict,

@@ -1,6 +1,7 @@
 /* The commands that answer one scenario: they load it, find the answer, show it and write it to files. */
 #include "scenarios/cli/command_answer.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "scenarios/cli/command_scenario.h"
@@ -8,6 +9,7 @@
 #include "scenarios/output/table.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/run/ranks.h"
+#include "scenarios/run/time_plan.h"
 
 const struct kvc_flag kvc_answer_flags[] = {
     [KVC_ANSWER_FLAG_SENSITIVITY] =
@@ -46,6 +48,9 @@ int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enu
     int exit_status;
     if (!kvc_arguments_parse(argc, argv, usage, &arguments, &exit_status)) {
         return exit_status;
+    }
+    if (arguments.is_long) {
+        kvc_time_limit_set(INFINITY);
     }
     enum kvc_status status = kvc_command_load(KVC_OK, &arguments, &loaded, &diag);
     if (status == KVC_OK) {

@@ -1,4 +1,5 @@
 /* kvcast capacity: finds the highest load that a store serves. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/capacity_answer.h"
+#include "scenarios/run/time_plan.h"
 
 enum { FLAG_LOSS, FLAG_LATENCY, FLAG_PRECISION };
 
@@ -36,7 +38,7 @@ static const struct kvc_usage usage = {
         "interval they may disagree. --out writes capacity.json, capacity.csv and pictures of the latency.\n"
         "The exit status is 3 when no load meets the bounds.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
-             KVC_TAKES_OUT | KVC_TAKES_QUIET,
+             KVC_TAKES_OUT | KVC_TAKES_QUIET | KVC_TAKES_LONG,
     .flags = flags,
 };
 
@@ -96,6 +98,9 @@ int kvc_command_capacity(int argc, char **argv)
     int exit_status;
     if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
+    }
+    if (arguments.is_long) {
+        kvc_time_limit_set(INFINITY);
     }
     enum kvc_status status =
         kvc_command_load(parse_bounds(&arguments, &bounds, &diag), &arguments, &loaded, &diag);

@@ -6,6 +6,8 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/output/json.h"
 #include "scenarios/cli/print.h"
+#include "scenarios/run/memory_cause.h"
+#include "scenarios/run/memory_plan.h"
 
 static const struct kvc_usage usage = {
     .command = "check",
@@ -43,6 +45,8 @@ static json_t *document(const struct kvc_loaded *loaded)
     json_object_set_new(object, "sources", kvc_json_sources(&loaded->parameters));
     json_object_set_new(object, "sweep", sweep_document(&loaded->sweep));
     json_object_set_new(object, "warnings", warnings);
+    json_object_set_new(object, "memory_planned_bytes",
+                        json_real(kvc_memory_needed_bytes(&loaded->scenario)));
     return object;
 }
 
@@ -53,6 +57,8 @@ static void print_summary(const struct kvc_loaded *loaded, bool quiet)
     if (quiet) {
         return;
     }
+    printf("memory of a process that simulates: %.1f MiB\n",
+           kvc_memory_needed_bytes(&loaded->scenario) / 0x1p20);
     for (uint32_t i = 0; i < loaded->parameters.count; i++) {
         kvc_grid_add(&grid, loaded->parameters.entry[i].path);
         kvc_grid_add(&grid, loaded->parameters.entry[i].value);
@@ -84,6 +90,11 @@ int kvc_command_check(int argc, char **argv)
     }
     if (!arguments.quiet) {
         kvc_print_warnings(loaded);
+    }
+    if (kvc_memory_check(loaded, arguments.positional[0], &arguments.set, kvc_memory_available_bytes(),
+                         &diag) !=
+        KVC_OK) { /* Another machine may have more, so that it is no mistake of the scenario. */
+        kvc_print_warning(&diag);
     }
     if (arguments.json != NULL) {
         exit_status = kvc_print_json(document(loaded), arguments.json);

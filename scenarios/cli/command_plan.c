@@ -1,4 +1,5 @@
 /* kvcast plan: finds the best configuration that meets the scenario's slo. */
+#include <math.h>
 #include <stdio.h>
 
 #include "scenarios/cli/arguments.h"
@@ -9,6 +10,7 @@
 #include "scenarios/explore/plan_answer.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/ranks.h"
+#include "scenarios/run/time_plan.h"
 
 enum { FLAG_HEADROOM, FLAG_EXHAUSTIVE };
 
@@ -35,8 +37,8 @@ static const struct kvc_usage usage = {
         "every objective is decided. Answers with the margins, the runner-up, the resource that binds, and the\n"
         "Pareto front of price, power and latency. --out writes plan.json, plan.csv and pictures of the front.\n"
         "The exit status is 1 when no point meets the slo; the answer then says what comes nearest.",
-    .takes =
-        KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JOBS | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
+    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JOBS | KVC_TAKES_JSON | KVC_TAKES_OUT |
+             KVC_TAKES_QUIET | KVC_TAKES_LONG,
     .flags = flags,
 };
 
@@ -71,6 +73,9 @@ int kvc_command_plan(int argc, char **argv)
     int exit_status;
     if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
+    }
+    if (arguments.is_long) {
+        kvc_time_limit_set(INFINITY);
     }
     enum kvc_status status = kvc_command_load(KVC_OK, &arguments, &loaded, &diag);
     if (status == KVC_OK) {

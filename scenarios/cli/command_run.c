@@ -12,7 +12,7 @@ static const struct kvc_usage usage = {
         "result.json, latency.hgrm, cdf.csv, windows.csv, timeline.json (for Perfetto), platform.xml and\n"
         "pictures of the latency distribution into the folder.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
-             KVC_TAKES_OUT | KVC_TAKES_QUIET,
+             KVC_TAKES_OUT | KVC_TAKES_QUIET | KVC_TAKES_LONG,
     .flags = kvc_answer_flags,
 };
 

@@ -1,5 +1,6 @@
 /* kvcast sweep: answers every point of a scenario's sweep table. */
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include "scenarios/cli/print.h"
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/explore/sweep.h"
+#include "scenarios/run/time_plan.h"
 
 enum { FLAG_PREDICT, FLAG_RESTART, FLAG_CSV };
 
@@ -31,7 +33,7 @@ static const struct kvc_usage usage = {
         "A sweep that was interrupted goes on where it stopped; a folder with another sweep is refused.\n"
         "--out is required. docs/exploring.md describes the points that a sweep can have.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
-             KVC_TAKES_OUT | KVC_TAKES_QUIET,
+             KVC_TAKES_OUT | KVC_TAKES_QUIET | KVC_TAKES_LONG,
     .flags = flags,
 };
 
@@ -109,6 +111,9 @@ int kvc_command_sweep(int argc, char **argv)
     int exit_status;
     if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
+    }
+    if (arguments.is_long) {
+        kvc_time_limit_set(INFINITY);
     }
     enum kvc_status status = KVC_OK;
     if (arguments.out == NULL) {

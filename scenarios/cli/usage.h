@@ -14,6 +14,7 @@ enum {
     KVC_TAKES_JSON = 16,    /* --json FILE|- */
     KVC_TAKES_OUT = 32,     /* --out DIR */
     KVC_TAKES_QUIET = 64,   /* --quiet */
+    KVC_TAKES_LONG = 128,   /* --long */
 };
 
 struct kvc_flag {

@@ -102,7 +102,7 @@ static enum kvc_status find_memory(struct work *work, struct kvc_diag *diag)
         struct kvc_loaded *loaded = NULL;
         status = load_scenario(&work->load[i], &loaded, diag);
         if (status == KVC_OK) {
-            work->load[i].memory_bytes = kvc_scenario_memory_bytes(&loaded->scenario);
+            work->load[i].memory_bytes = kvc_memory_needed_bytes(&loaded->scenario);
         }
         kvc_loaded_free(loaded);
     }

@@ -80,7 +80,7 @@ static enum kvc_status simulated_value(const struct evaluation *evaluation, stru
                                        struct simulated *simulated, struct kvc_diag *diag)
 {
     const struct kvc_run_options options = {.jobs = 1,
-                                            .available_bytes = kvc_scenario_memory_bytes(&loaded->scenario)};
+                                            .available_bytes = kvc_memory_needed_bytes(&loaded->scenario)};
     struct kvc_outcome *outcome = NULL;
     loaded->scenario.run.replicas = 1;
     loaded->scenario.run.warmup_ns =

@@ -165,7 +165,7 @@ static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struc
                                    diag);
         }
         if (status == KVC_OK) {
-            machine->forecasts[i].memory_bytes = kvc_scenario_memory_bytes(&loaded->scenario);
+            machine->forecasts[i].memory_bytes = kvc_memory_needed_bytes(&loaded->scenario);
             machine->forecasts[i].core_speed_frac = core_speed_frac(&loaded->scenario, &machine->runs[i]);
         }
         kvc_loaded_free(loaded);

@@ -113,7 +113,7 @@ static enum kvc_status find_memory(struct work *work, struct kvc_diag *diag)
         struct kvc_loaded *loaded = NULL;
         status = load_side(&work->mechanisms->entry[i / SIDES], i % SIDES, &loaded, diag);
         if (status == KVC_OK) {
-            work->memory_bytes[i] = kvc_scenario_memory_bytes(&loaded->scenario);
+            work->memory_bytes[i] = kvc_memory_needed_bytes(&loaded->scenario);
         }
         kvc_loaded_free(loaded);
     }

@@ -225,7 +225,7 @@ static enum kvc_status check_scenario(const struct scoring *scoring, size_t at, 
     status = name_case(asked, scoring->list, status, diag);
     if (status == KVC_OK && asked->mode != KVC_CASE_PREDICT) {
         status = kvc_validate_check(loaded, overrides, scoring->list, asked->line, diag);
-        scoring->memory_bytes[at] = kvc_scenario_memory_bytes(&loaded->scenario);
+        scoring->memory_bytes[at] = kvc_memory_needed_bytes(&loaded->scenario);
     }
     kvc_loaded_free(loaded);
     return status;

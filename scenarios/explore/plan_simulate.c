@@ -52,7 +52,7 @@ static void unload(struct batch *batch)
 
 static double memory_bytes(const void *data, uint32_t task)
 {
-    return kvc_scenario_memory_bytes(&((const struct batch *)data)->loaded[task]->scenario);
+    return kvc_memory_needed_bytes(&((const struct batch *)data)->loaded[task]->scenario);
 }
 
 /* Runs in the child, which has the scenario for itself. */

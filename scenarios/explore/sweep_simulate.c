@@ -1,5 +1,6 @@
 /* Simulates the points of a sweep, each in a child process. */
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "scenarios/run/ranks.h"
+#include "scenarios/run/time_plan.h"
 
 /* What the child of a point sends. */
 struct answer {
@@ -35,11 +37,17 @@ static enum kvc_status load_point(const struct kvc_sweep_run *run, uint32_t poin
     return status;
 }
 
+static uint32_t jobs_of(const struct kvc_sweep_run *run)
+{
+    return run->task->jobs != 0 ? run->task->jobs : kvc_pool_processors();
+}
+
 /* Loads every point that is due, so that a mistake in the last one is found before the first one runs, and
  * reserves its memory. Its replicas run one after the other. */
 static enum kvc_status check_points(struct kvc_sweep_run *run, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
+    double least_s = 0;
     run->due_memory_bytes = calloc((size_t)run->due_count + 1, sizeof(*run->due_memory_bytes));
     if (run->due_memory_bytes == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %u points", run->due_count);
@@ -50,7 +58,12 @@ static enum kvc_status check_points(struct kvc_sweep_run *run, struct kvc_diag *
         kvc_progress_report(run->task->progress, "checking points", (double)i / run->due_count);
         status = load_point(run, run->due[i], &loaded, diag);
         if (status == KVC_OK) {
-            run->due_memory_bytes[i] = kvc_scenario_memory_bytes(&loaded->scenario);
+            double replicas = (double)loaded->scenario.run.replicas;
+            least_s += replicas * kvc_time_least_s(&loaded->scenario) / jobs_of(run);
+            status = kvc_time_plan(&loaded->scenario, least_s, "the sweep", diag);
+        }
+        if (status == KVC_OK) {
+            run->due_memory_bytes[i] = kvc_memory_needed_bytes(&loaded->scenario);
             status = kvc_memory_plan(run->due_memory_bytes[i], run->available_bytes,
                                      (uint32_t)loaded->scenario.run.replicas, 1, 1, &jobs, diag);
         }
@@ -154,7 +167,7 @@ enum kvc_status kvc_sweep_simulate(struct kvc_sweep_run *run, struct kvc_diag *d
 {
     const struct kvc_pool_options pool = {
         .tasks = run->due_count,
-        .jobs = run->task->jobs != 0 ? run->task->jobs : kvc_pool_processors(),
+        .jobs = jobs_of(run),
         .answer_bytes = sizeof(struct answer),
         .noun = "point",
         .data = run,
@@ -167,7 +180,10 @@ enum kvc_status kvc_sweep_simulate(struct kvc_sweep_run *run, struct kvc_diag *d
     };
     enum kvc_status status = kvc_ranks_agree(check_points(run, diag), diag);
     if (status == KVC_OK && run->due_count > 0) {
+        double limit_s = kvc_time_limit_s(); /* Each point has its share. */
+        kvc_time_limit_set(limit_s / ceil((double)run->due_count / pool.jobs));
         status = kvc_pool_run(&pool, run->task->progress != NULL ? &run->progress.progress : NULL, diag);
+        kvc_time_limit_set(limit_s);
     }
     return status;
 }

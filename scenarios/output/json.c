@@ -380,6 +380,8 @@ static json_t *simulation(const struct kvc_result *result)
     json_object_set_new(object, "wall_engine_s", kvc_json_number(result->engine_wall_s));
     json_object_set_new(object, "wall_preload_s", kvc_json_number(result->preload_wall_s));
     json_object_set_new(object, "requests_per_wall_s", kvc_json_number(rate));
+    json_object_set_new(object, "memory_planned_bytes", kvc_json_number(result->memory_planned_bytes));
+    json_object_set_new(object, "memory_taken_bytes", kvc_json_number(result->memory_taken_bytes));
     return object;
 }
 

@@ -365,6 +365,11 @@ static void write_speed(const struct table *table, const struct kvc_result *resu
             " activities), preload %.2f s%s\n",
             share * result->source_wall_s, share * result->kernel_wall_s, share * result->engine_wall_s,
             result->activities, result->preload_wall_s, table->plain);
+    if (result->memory_planned_bytes > 0) {
+        heading(table, "");
+        fprintf(table->out, "%smemory of a process %.4g MiB, planned %.4g MiB%s\n", table->dim,
+                result->memory_taken_bytes / 0x1p20, result->memory_planned_bytes / 0x1p20, table->plain);
+    }
 }
 
 void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)

@@ -1,6 +1,7 @@
 #include "scenarios/run/answer.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "scenarios/output/folder.h"
@@ -9,8 +10,12 @@
 #include "scenarios/run/answer_files.h"
 #include "scenarios/run/driver.h"
 #include "scenarios/run/gain.h"
+#include "scenarios/run/memory_cause.h"
+#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/pool.h"
 #include "scenarios/run/ranks.h"
 #include "scenarios/run/sensitivity.h"
+#include "scenarios/run/time_plan.h"
 #include "sim/base/partial_file.h"
 
 enum { COMMAND_LINE_MAX = 4096 };
@@ -38,6 +43,22 @@ static void write_command_line(const struct kvc_answer_options *task, char *text
     snprintf(text, size, "kvcast %s %s%s", command_of(task), task->path,
              task->sensitivity ? " --sensitivity" : "");
     kvc_overrides_append(task->set, text, size);
+}
+
+/* Refuses what would take too long or does not fit before anything is written. */
+static enum kvc_status check(const struct kvc_answer_options *task, struct kvc_diag *diag)
+{
+    const struct kvc_scenario *scenario = &task->loaded->scenario;
+    if (task->by == KVC_ANSWER_BY_PREDICTION) {
+        return KVC_OK;
+    }
+    double replicas = (double)scenario->run.replicas;
+    double jobs = task->jobs > 0 ? task->jobs : kvc_pool_processors();
+    double least_s = kvc_time_least_s(scenario) * ceil(replicas / jobs);
+    enum kvc_status status = kvc_time_plan(scenario, least_s, "the run", diag);
+    return status == KVC_OK
+               ? kvc_memory_check(task->loaded, task->path, task->set, kvc_memory_available_bytes(), diag)
+               : status;
 }
 
 static enum kvc_status open_outputs(struct outputs *outputs, const struct kvc_answer_options *task,
@@ -121,11 +142,14 @@ static enum kvc_status show(const struct kvc_answer_options *task, const struct 
 enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, struct kvc_diag *diag)
 {
     char command_line[COMMAND_LINE_MAX];
-    struct outputs outputs;
+    struct outputs outputs = {0};
     struct kvc_outcome *outcome = NULL;
     struct kvc_sensitivity *sensitivity = NULL;
     write_command_line(task, command_line, sizeof(command_line));
-    enum kvc_status status = kvc_ranks_agree(open_outputs(&outputs, task, diag), diag);
+    enum kvc_status status = check(task, diag);
+    if (status == KVC_OK) {
+        status = kvc_ranks_agree(open_outputs(&outputs, task, diag), diag);
+    }
     if (status == KVC_OK) {
         status = find(task, &outputs, &outcome, &sensitivity, diag);
     }

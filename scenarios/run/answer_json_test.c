@@ -30,7 +30,7 @@ static json_t *answer(struct kvc_loaded *loaded, uint32_t jobs, bool predict)
     return document;
 }
 
-/* Removes the keys that begin with wall_ or end in _per_wall_s, as a user would. */
+/* Removes the keys that begin with wall_ or memory_ or end in _per_wall_s, as a user would. */
 static void strip_wall_clock(json_t *document)
 {
     const char *key;
@@ -40,7 +40,8 @@ static void strip_wall_clock(json_t *document)
     json_object_foreach_safe(simulation, next, key, value)
     {
         const char *end = strstr(key, "_per_wall_s");
-        if (strncmp(key, "wall_", 5) == 0 || (end != NULL && end[strlen("_per_wall_s")] == '\0')) {
+        if (strncmp(key, "wall_", 5) == 0 || strncmp(key, "memory_", 7) == 0 ||
+            (end != NULL && end[strlen("_per_wall_s")] == '\0')) {
             json_object_del(simulation, key);
         }
     }

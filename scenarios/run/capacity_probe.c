@@ -415,7 +415,7 @@ enum kvc_status kvc_capacity_prober_open(struct kvc_capacity_prober *prober, dou
     prober->factor = 1;
     prober->replicas = replicas > KVC_CAPACITY_REPLICAS_MIN ? replicas : KVC_CAPACITY_REPLICAS_MIN;
     enum kvc_status status =
-        kvc_memory_plan(kvc_scenario_memory_bytes(scenario), kvc_memory_available_bytes(), TASKS_MANY,
+        kvc_memory_plan(kvc_memory_needed_bytes(scenario), kvc_memory_available_bytes(), TASKS_MANY,
                         prober->jobs, kvc_pool_processors(), &prober->jobs, diag);
     return status == KVC_OK ? settle_warmup(prober, first_mops / 2, progress, diag) : status;
 }

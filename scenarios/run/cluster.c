@@ -10,6 +10,7 @@
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "scenarios/run/simulate.h"
+#include "scenarios/run/time_plan.h"
 #include "sim/base/array.h"
 #include "sim/base/seeds.h"
 #include "sim/metrics/fanout.h"
@@ -26,7 +27,8 @@ struct cluster_run {
     struct kvc_scenario *class[KVC_CLUSTER_MEMBERS_MAX];
     struct kvc_cluster_epochs epochs;
     uint32_t nodes, jobs, replica;
-    bool lists_devices; /* The devices of all nodes fit into a result. */
+    double wall_limit_s; /* Of each node in a replica. */
+    bool lists_devices;  /* The devices of all nodes fit into a result. */
 
     struct kvc_key_parts *parts;
     struct kvc_result *sum;
@@ -71,6 +73,7 @@ static enum kvc_status simulate(void *data, uint32_t node, const struct kvc_prog
                                             .seed = kvc_seed_of_node(seed_of(run), node),
                                             .replica = run->replica,
                                             .progress = progress,
+                                            .wall_limit_s = run->wall_limit_s,
                                             .platform = first ? run->options->platform : NULL,
                                             .result = answer};
     return kvc_simulate(&context, first ? run->options->timeline : NULL, diag);
@@ -260,17 +263,33 @@ static void report_whole(void *data, const char *step, double fraction)
 }
 
 /* Plans how many nodes run at the same time, beside the lists of keys that all share. */
-static enum kvc_status plan(struct cluster_run *run, struct kvc_diag *diag)
+static enum kvc_status plan_memory(struct cluster_run *run, struct kvc_diag *diag)
 {
     const struct kvc_run_options *options = run->options;
     double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
     double lists = kvc_key_parts_bytes(run->scenario->workload.keys, run->epochs.count);
-    double one = kvc_scenario_memory_bytes(run->scenario);
+    double one = kvc_memory_needed_bytes(run->scenario);
+    run->outcome->result.memory_planned_bytes = one;
     if (available > 0 && available < one) { /* The message names what one node and the lists need. */
         return kvc_memory_plan(one, available, 1, 1, 1, &run->jobs, diag);
     }
     return kvc_memory_plan(one - lists, fmax(available - lists, 0), run->nodes, options->jobs,
                            kvc_pool_processors(), &run->jobs, diag);
+}
+
+/* The nodes of a replica share its requests. */
+static enum kvc_status plan_time(struct cluster_run *run, struct kvc_diag *diag)
+{
+    double replicas = (double)run->scenario->run.replicas;
+    run->wall_limit_s = kvc_time_limit_s() / replicas / ceil((double)run->nodes / run->jobs);
+    return kvc_time_plan(run->scenario, replicas * kvc_time_least_s(run->scenario) / run->jobs, "the run",
+                         diag);
+}
+
+static enum kvc_status plan(struct cluster_run *run, struct kvc_diag *diag)
+{
+    enum kvc_status status = plan_memory(run, diag);
+    return status == KVC_OK ? plan_time(run, diag) : status;
 }
 
 static enum kvc_status open_run(struct cluster_run *run, struct kvc_diag *diag)

@@ -1,5 +1,6 @@
 #include "scenarios/run/driver.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "models/cluster.h"
@@ -10,12 +11,14 @@
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "scenarios/run/simulate.h"
+#include "scenarios/run/time_plan.h"
 #include "sim/base/seeds.h"
 
 struct replicas {
     const struct kvc_scenario *scenario;
     const struct kvc_run_options *options;
     struct kvc_outcome *outcome;
+    double wall_limit_s; /* Of each replica. */
 };
 
 /* Runs in the child. */
@@ -27,6 +30,7 @@ static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_p
                                             .seed = kvc_seed_of_replica(run->scenario->run.seed, replica),
                                             .replica = replica,
                                             .progress = progress,
+                                            .wall_limit_s = run->wall_limit_s,
                                             .platform = replica == 0 ? run->options->platform : NULL,
                                             .result = answer};
     return kvc_simulate(&context, replica == 0 ? run->options->timeline : NULL, diag);
@@ -64,8 +68,13 @@ enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct
         return kvc_cluster_run(scenario, options, NULL, out, diag);
     }
     double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
-    enum kvc_status status = kvc_memory_plan(kvc_scenario_memory_bytes(scenario), available, replicas,
-                                             options->jobs, kvc_pool_processors(), &jobs, diag);
+    double needed = kvc_memory_needed_bytes(scenario);
+    enum kvc_status status =
+        kvc_memory_plan(needed, available, replicas, options->jobs, kvc_pool_processors(), &jobs, diag);
+    double rounds = status == KVC_OK ? ceil((double)replicas / jobs) : 0;
+    if (status == KVC_OK) {
+        status = kvc_time_plan(scenario, rounds * kvc_time_least_s(scenario), "the run", diag);
+    }
     if (status != KVC_OK) {
         return status;
     }
@@ -73,7 +82,11 @@ enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct
     if (outcome == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
     }
-    struct replicas run = {.scenario = scenario, .options = options, .outcome = outcome};
+    struct replicas run = {.scenario = scenario,
+                           .options = options,
+                           .outcome = outcome,
+                           .wall_limit_s = kvc_time_limit_s() / rounds};
+    outcome->result.memory_planned_bytes = needed;
     status = run_replicas(&run, jobs, diag);
     if (status != KVC_OK) {
         kvc_outcome_free(outcome);
@@ -148,7 +161,7 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
     uint32_t jobs;
     double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
     enum kvc_status status =
-        kvc_memory_plan(kvc_scenario_memory_bytes(scenario), available, 1, 1, 1, &jobs, diag);
+        kvc_memory_plan(kvc_memory_needed_bytes(scenario), available, 1, 1, 1, &jobs, diag);
     struct kvc_outcome *outcome = NULL;
     *out = NULL;
     if (status == KVC_OK && scenario->model->measure == NULL) {

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/model.h"
+#include "scenarios/run/memory_base.h"
 #include "scenarios/run/ranks.h"
 
 static const double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
@@ -49,6 +51,11 @@ double kvc_memory_available_bytes(void)
         available = fmin(available, fmax(limit - used, 0));
     }
     return available / kvc_ranks_here();
+}
+
+double kvc_memory_needed_bytes(const struct kvc_scenario *scenario)
+{
+    return kvc_memory_base_bytes(scenario) + kvc_scenario_memory_bytes(scenario);
 }
 
 static uint32_t least(uint32_t a, uint32_t b)

@@ -5,10 +5,14 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
+#include "sim/scenario.h"
 
 /* Returns the memory that a process can allocate without swapping: MemAvailable in /proc/meminfo or what the
  * control group leaves, whichever is less. 0 when unknown. */
 double kvc_memory_available_bytes(void);
+
+/* Returns the memory of each process that simulates the scenario [bytes]. */
+double kvc_memory_needed_bytes(const struct kvc_scenario *scenario);
 
 /* Plans how many of `replicas` replicas run at the same time, each with a store of its own of `needed` bytes,
  * in `available` bytes; if `available` is 0, which means unknown, everything fits. If `jobs` is 0, as many

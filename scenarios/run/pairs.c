@@ -75,7 +75,7 @@ static enum kvc_status take(void *data, uint32_t task, const void *answer, struc
 static double memory_bytes(const void *data, uint32_t task)
 {
     const struct kvc_pairs *pairs = data;
-    return kvc_scenario_memory_bytes(pairs->variant[task / pairs->replicas]);
+    return kvc_memory_needed_bytes(pairs->variant[task / pairs->replicas]);
 }
 
 /* ---- clusters whose nodes are simulated apart ---- */

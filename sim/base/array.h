@@ -4,6 +4,7 @@
 #ifndef KVC_SIM_BASE_ARRAY_H
 #define KVC_SIM_BASE_ARRAY_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,28 @@ static inline char *kvc_array_of_text(const char *text)
 {
     size_t bytes = strlen(text) + 1;
     return memcpy(kvc_array_of(bytes, 1), text, bytes);
+}
+
+enum {
+    /** From this size on, an array is a mapping of its own, of which only touched pages take memory [bytes]
+     * (scenarios/run/memory_base.h). */
+    KVC_ARRAY_MAPPED_BYTES = 128 << 10,
+};
+
+/** Returns the memory of an array that nobody has cleared, of which `used` entries of `size` bytes are
+ * touched [bytes]: whole pages. */
+static inline double kvc_array_touched_bytes(double used, size_t size)
+{
+    static const double page_bytes = 4096;
+    return ceil(used * (double)size / page_bytes) * page_bytes;
+}
+
+/** Returns the memory that kvc_array_of() takes for `room` entries of `size` bytes of which `used` are
+ * touched [bytes]. A small array is cleared and so takes memory for all its room. */
+static inline double kvc_array_memory_bytes(double room, double used, size_t size)
+{
+    double room_bytes = room * (double)size;
+    return room_bytes < KVC_ARRAY_MAPPED_BYTES ? room_bytes : kvc_array_touched_bytes(fmin(used, room), size);
 }
 
 #endif

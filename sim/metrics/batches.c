@@ -18,6 +18,12 @@ enum kvc_status kvc_batches_open(struct kvc_batches *batches, double length_ns, 
     return KVC_OK;
 }
 
+/* Joining histograms, at the latest in the report, writes every batch that has latencies. */
+double kvc_batches_memory_bytes(double length_ns, double duration_ns)
+{
+    return fmin(ceil(duration_ns / length_ns), KVC_BATCHES_MAX) * sizeof(struct kvc_batch_counts);
+}
+
 void kvc_batches_close(struct kvc_batches *batches)
 {
     free(batches->batch);

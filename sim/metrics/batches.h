@@ -48,6 +48,9 @@ struct kvc_batches {
 /** Prepares batches that begin with the length length_ns. Returns KVC_ERR_RUNTIME if memory is short. */
 enum kvc_status kvc_batches_open(struct kvc_batches *batches, double length_ns, struct kvc_diag *diag);
 
+/** Returns the memory that batches of this first length take in a measured time of duration_ns [bytes]. */
+double kvc_batches_memory_bytes(double length_ns, double duration_ns);
+
 /** Frees the memory of the batches, not the struct. */
 void kvc_batches_close(struct kvc_batches *batches);
 

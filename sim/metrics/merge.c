@@ -101,6 +101,7 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     sum->simulated_s += replica->simulated_s;
     sum->warmup_s += weight * replica->warmup_s;
     sum->wall_s += replica->wall_s;
+    sum->memory_taken_bytes = fmax(sum->memory_taken_bytes, replica->memory_taken_bytes);
     sum->source_wall_s += replica->source_wall_s;
     sum->kernel_wall_s += replica->kernel_wall_s;
     sum->engine_wall_s += replica->engine_wall_s;

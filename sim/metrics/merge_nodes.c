@@ -269,6 +269,7 @@ void kvc_merge_nodes_add(struct kvc_merge_nodes *merge, const struct kvc_result 
     sum->simulated_s = fmax(sum->simulated_s, node->simulated_s);
     sum->warmup_s = fmax(sum->warmup_s, node->warmup_s);
     sum->wall_s += node->wall_s;
+    sum->memory_taken_bytes = fmax(sum->memory_taken_bytes, node->memory_taken_bytes);
     sum->source_wall_s += node->source_wall_s;
     sum->kernel_wall_s += node->kernel_wall_s;
     sum->engine_wall_s += node->engine_wall_s;

@@ -6,10 +6,10 @@
 #include "sim/base/array.h"
 
 enum {
-    WINDOWS_FIRST_LOOK = 50,  /* MSER-5 needs several batches of five. */
     WINDOWS_OVERLOADED = 200, /* From then on, a store with more load than it serves is not waited for. */
     WINDOWS_LAST_LOOK = 2000, /* From then on, the run is measured without a steady state. */
     WINDOWS_BETWEEN_LOOKS = 10,
+    WINDOW_ROOM = 1024, /* Windows that memory is there for at first. */
 };
 
 enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_ns, double warmup_ns,
@@ -23,12 +23,22 @@ enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_n
     recorder->unsteady = KVC_SERIES;
     recorder->from_ns = recorder->detect ? INFINITY : warmup_ns;
     recorder->until_ns = recorder->from_ns + duration_ns;
-    recorder->window_room = 1024;
+    recorder->window_room = WINDOW_ROOM;
     recorder->window = calloc(recorder->window_room, sizeof(*recorder->window));
     if (recorder->window == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the recorder");
     }
     return kvc_batches_open(&recorder->batches, window_ns, diag);
+}
+
+/* The room for windows doubles, and all of it is cleared. The report makes a series of their values. */
+double kvc_recorder_memory_bytes(double window_ns, double warmup_ns, double duration_ns)
+{
+    double warmup_windows = warmup_ns < 0 ? KVC_RECORDER_WINDOWS_FIRST : ceil(warmup_ns / window_ns);
+    double windows = warmup_windows + ceil(duration_ns / window_ns);
+    double room = WINDOW_ROOM * exp2(ceil(fmax(log2(windows / WINDOW_ROOM), 0)));
+    return room * sizeof(struct kvc_window) + windows * sizeof(double) +
+           kvc_batches_memory_bytes(window_ns, duration_ns);
 }
 
 void kvc_recorder_close(struct kvc_recorder *recorder)
@@ -285,7 +295,7 @@ bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns)
     if (isfinite(recorder->from_ns)) {
         return known_ns >= recorder->until_ns;
     }
-    if (complete < WINDOWS_FIRST_LOOK || complete % WINDOWS_BETWEEN_LOOKS != 0 ||
+    if (complete < KVC_RECORDER_WINDOWS_FIRST || complete % WINDOWS_BETWEEN_LOOKS != 0 ||
         complete > recorder->window_room) {
         return false;
     }

@@ -19,6 +19,11 @@
 #include "sim/metrics/result.h"
 #include "sim/metrics/steady_state.h"
 
+enum {
+    /** Windows before the first look for the end of the warm-up: MSER-5 needs several batches of five. */
+    KVC_RECORDER_WINDOWS_FIRST = 50,
+};
+
 /** A recorder. */
 struct kvc_recorder {
     double window_ns;           /**< Length of a window [ns]. */
@@ -48,6 +53,10 @@ struct kvc_recorder {
  * KVC_ERR_RUNTIME if memory is short. */
 enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_ns, double warmup_ns,
                                   double duration_ns, struct kvc_diag *diag);
+
+/** Returns the memory that a recorder takes with this warm-up, which may be negative, and measured time
+ * [bytes]. */
+double kvc_recorder_memory_bytes(double window_ns, double warmup_ns, double duration_ns);
 
 /** Frees the memory of a recorder, not the struct. */
 void kvc_recorder_close(struct kvc_recorder *recorder);

@@ -126,6 +126,9 @@ struct kvc_result {
     double kernel_wall_s;        /**< Wall-clock time spent in the real data structures [s]. */
     double engine_wall_s;        /**< Wall-clock time spent in the event engine [s]. */
     double preload_wall_s;       /**< Wall-clock time spent preloading keys [s]. */
+    double memory_planned_bytes; /**< Memory of each process that simulates, as told before [bytes]. Never
+                                    compared. */
+    double memory_taken_bytes; /**< Most memory that one of them took [bytes]. Never compared between runs. */
     uint64_t requests_simulated; /**< Requests, including those of the warm-up. */
     uint64_t activities;         /**< Activities that the event engine executed. */
 

@@ -30,13 +30,16 @@ struct kvc_monitor {
      * measured time begins, and false at the end of each later window, the last time when the measured time
      * is over. NULL: the store has none. */
     void (*count)(void *data, bool begins);
-    void *data; /**< Handed to drained() and count(). */
+    void *data;           /**< Handed to drained() and count(). */
+    double wall_limit_s;  /**< Wall-clock time that the run may need; 0: any [s]. */
+    double first_wall_s;  /**< When the first look was (kvc_clock_wall_s) [s]; 0: it has not been. */
+    double needed_wall_s; /**< What the run would need, if that ended it; otherwise 0 [s]. */
 };
 
 /** Looks at the simulation at now_ns, the current time. Ends the simulation (kvc_engine_stop) if the measured
  * time has passed, the source has failed, or everything is drained; then it does not return. Only an actor
  * may call this. */
-void kvc_monitor_look(const struct kvc_monitor *monitor, double now_ns);
+void kvc_monitor_look(struct kvc_monitor *monitor, double now_ns);
 
 /** The body of an actor that looks at the begin of the run and at the end of every window. `monitor` is a
  * struct kvc_monitor. */

@@ -29,7 +29,8 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
                                             .progress = context->progress,
                                             .meters = &replica->meters,
                                             .changes = &replica->changes,
-                                            .policy = &replica->policy};
+                                            .policy = &replica->policy,
+                                            .wall_limit_s = context->wall_limit_s};
     kvc_changes_open(&replica->changes, run, options->platform);
     enum kvc_status opened =
         kvc_recorder_open(&replica->recorder, options->window_ns, run->warmup_ns, run->duration_ns, diag);
@@ -69,6 +70,19 @@ static void count_unreceived(struct kvc_replica *replica)
     kvc_batch_free(batch);
 }
 
+/* A trace without a stated duration has one that nobody wrote. */
+static enum kvc_status fail_too_long(const struct kvc_replica *replica, struct kvc_diag *diag)
+{
+    static const double day_s = 86400;
+    const struct kvc_monitor *monitor = &replica->monitor;
+    return kvc_diag_fail(
+        diag, KVC_ERR_SCENARIO,
+        "run.duration: at its present speed the run needs %.3g days of wall-clock time, allowed: "
+        "%.3g; use a duration of at most %.3g ms, or --long",
+        monitor->needed_wall_s / day_s, monitor->wall_limit_s / day_s,
+        replica->recorder.duration_ns * 1e-6 * monitor->wall_limit_s / monitor->needed_wall_s);
+}
+
 enum kvc_status kvc_replica_run(struct kvc_replica *replica, bool monitor_has_actor, struct kvc_diag *diag)
 {
     if (isfinite(replica->recorder.from_ns)) {
@@ -82,6 +96,9 @@ enum kvc_status kvc_replica_run(struct kvc_replica *replica, bool monitor_has_ac
     enum kvc_status status = kvc_source_error(replica->source, diag);
     if (status == KVC_OK) {
         status = kvc_policy_error(&replica->policy, diag);
+    }
+    if (status == KVC_OK && replica->monitor.needed_wall_s > 0) {
+        status = fail_too_long(replica, diag);
     }
     if (status == KVC_OK) {
         count_unreceived(replica);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "sim/base/array.h"
+
 void kvc_batch_free(struct kvc_batch *batch)
 {
     if (batch == NULL) {
@@ -41,4 +43,17 @@ struct kvc_batch *kvc_batch_create(uint32_t capacity, uint32_t key_stride)
         return NULL;
     }
     return batch;
+}
+
+double kvc_batch_memory_bytes(double room, double rows, uint32_t key_stride)
+{
+    const struct kvc_batch *batch = NULL;
+    return kvc_array_touched_bytes(rows, sizeof(*batch->op)) +
+           kvc_array_touched_bytes(rows, sizeof(*batch->key_bytes)) +
+           kvc_array_touched_bytes(rows, sizeof(*batch->value_bytes)) +
+           kvc_array_memory_bytes(room, rows, key_stride) +
+           kvc_array_touched_bytes(rows, sizeof(*batch->key_id)) +
+           kvc_array_touched_bytes(rows, sizeof(*batch->hash)) +
+           kvc_array_touched_bytes(rows, sizeof(*batch->sent_ns)) +
+           kvc_array_touched_bytes(rows, sizeof(*batch->client));
 }

@@ -36,6 +36,10 @@ struct kvc_batch {
 /** Frees a batch with its arrays. NULL is allowed. */
 void kvc_batch_free(struct kvc_batch *batch);
 
+/** Returns the memory that a batch with room for `room` requests takes when it has held `rows` of them
+ * [bytes]. */
+double kvc_batch_memory_bytes(double room, double rows, uint32_t key_stride);
+
 /** Creates an empty batch. Returns NULL if memory is short. */
 struct kvc_batch *kvc_batch_create(uint32_t capacity, uint32_t key_stride);
 

@@ -94,6 +94,16 @@ static void move_to_front(struct kvc_rows *rows)
     rows->tail = (uint32_t)count;
 }
 
+double kvc_rows_memory_bytes(uint32_t count)
+{
+    const struct kvc_columns *columns = NULL;
+    double capacity = FIRST_CAPACITY;
+    while (capacity < 2.0 * count) {
+        capacity *= 2;
+    }
+    return capacity * (sizeof(*columns->op) + sizeof(*columns->key_id) + sizeof(*columns->hash));
+}
+
 bool kvc_rows_reserve(struct kvc_rows *rows, uint32_t extra)
 {
     if (rows->head == rows->tail) {

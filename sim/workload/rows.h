@@ -51,6 +51,11 @@ void kvc_columns_free(struct kvc_columns *columns);
 void kvc_rows_init(struct kvc_rows *rows, uint32_t key_stride, unsigned kept);
 
 /** Frees the memory of a queue, not the struct. */
+/** Returns the memory of a queue of requests of fixed sizes that has held `count` of them [bytes]: they move
+ * through all of its room. */
+double kvc_rows_memory_bytes(uint32_t count);
+
+/** Frees the rows, not the struct. */
 void kvc_rows_free(struct kvc_rows *rows);
 
 /** Makes room for `extra` rows at the tail. Returns false if memory is short. */

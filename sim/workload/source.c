@@ -146,6 +146,16 @@ static enum kvc_status set_up_phases(struct kvc_source *source, const struct kvc
     return KVC_OK;
 }
 
+double kvc_source_memory_bytes(const struct kvc_workload *workload, uint32_t shards)
+{
+    const struct kvc_source *source = NULL;
+    double client_bytes = sizeof(*source->client_key_id) + sizeof(*source->client_op) +
+                          sizeof(*source->client_draws) + sizeof(struct kvc_send);
+    bool waits = workload->arrival == KVC_ARRIVAL_SATURATE && shards > 1;
+    return (workload->arrival == KVC_ARRIVAL_CLOSED ? (double)workload->clients * client_bytes : 0) +
+           (waits ? kvc_rows_memory_bytes(KVC_SOURCE_WINDOW + KVC_SOURCE_BLOCK) : 0);
+}
+
 struct kvc_source *kvc_source_create(const struct kvc_source_params *params, struct kvc_diag *diag)
 {
     struct kvc_source *source = calloc(1, sizeof(*source));

@@ -125,6 +125,10 @@ void kvc_source_draw_other_members(const struct kvc_source *source, struct kvc_r
  * it. Without a part, this is true. */
 bool kvc_source_holds_key(const struct kvc_source *source, uint64_t key_id);
 
+/** Returns the memory of the closed loop's clients, and of the requests that wait for one of several `shards`
+ * while saturating clients serve them all [bytes]. */
+double kvc_source_memory_bytes(const struct kvc_workload *workload, uint32_t shards);
+
 /** Returns the shard that owns a hash. */
 uint32_t kvc_source_shard(const struct kvc_source *source, uint64_t hash);
 

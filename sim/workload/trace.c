@@ -1,16 +1,18 @@
 #include "sim/workload/trace.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "kernels/hash.h"
 #include "sim/workload/batch.h"
 #include "sim/workload/sizes.h"
 
-enum { COLUMNS = 5, SHOWN = 40 };
+enum { COLUMNS = 5, SHOWN = 40, EXTENT_ROWS = 4096 /* Read to know the extent. */ };
 
 static const double time_max_us = 1e12; /* Eleven days. */
 static const char header[] = "time_us,op,key,key_bytes,value_bytes";
@@ -191,4 +193,72 @@ enum kvc_trace_next kvc_trace_read(struct kvc_trace *trace, struct kvc_trace_row
         next = read_line(trace, diag);
     }
     return next == KVC_TRACE_ROW ? parse_row(trace, row, diag) : next;
+}
+
+/* Returns the number that the last line begins with, or 0. */
+static double last_number(const char *text, size_t bytes)
+{
+    size_t at = bytes;
+    while (at > 0 && text[at - 1] == '\n') {
+        at--;
+    }
+    while (at > 0 && text[at - 1] != '\n') {
+        at--;
+    }
+    return fmax(strtod(text + at, NULL), 0);
+}
+
+/* Returns the send time of the last row [ns]. */
+static double end_ns_of(FILE *file, off_t bytes)
+{
+    static const double ns_per_us = 1e3;
+    char text[2 * KVC_TRACE_LINE_MAX + 1];
+    const off_t room = sizeof(text) - 1;
+    if (fseeko(file, bytes > room ? bytes - room : 0, SEEK_SET) != 0) {
+        return 0;
+    }
+    size_t read = fread(text, 1, sizeof(text) - 1, file);
+    text[read] = '\0';
+    return fmin(last_number(text, read), time_max_us) * ns_per_us;
+}
+
+/* Adds a hash to those of the keys so far, unless it is among them. */
+static bool is_new(uint64_t *hash, uint32_t count, uint64_t next)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (hash[i] == next) {
+            return false;
+        }
+    }
+    hash[count] = next;
+    return true;
+}
+
+struct kvc_trace_extent kvc_trace_extent_of(const char *path)
+{
+    struct kvc_trace *trace = kvc_trace_open(path, NULL);
+    struct kvc_trace_extent extent = {0};
+    struct kvc_trace_row row;
+    struct stat status;
+    uint64_t hash[EXTENT_ROWS];
+    double rows = 0, keys = 0, key_bytes = 0, value_bytes = 0;
+    if (trace == NULL) {
+        return extent;
+    }
+    for (; rows < EXTENT_ROWS && kvc_trace_read(trace, &row, NULL) == KVC_TRACE_ROW; rows++) {
+        keys += row.op == KVC_OP_SET && is_new(hash, (uint32_t)keys, kvc_hash(row.key, row.key_bytes, 0));
+        key_bytes += row.key_bytes;
+        value_bytes += row.value_bytes;
+    }
+    off_t read = ftello(trace->file);
+    if (rows > 0 && read > 0 && fstat(fileno(trace->file), &status) == 0) {
+        double all = (double)status.st_size / (double)read;
+        extent = (struct kvc_trace_extent){.rows = all * rows,
+                                           .keys = all * keys,
+                                           .key_bytes = key_bytes / rows,
+                                           .value_bytes = value_bytes / rows};
+        extent.end_ns = end_ns_of(trace->file, status.st_size);
+    }
+    kvc_trace_close(trace);
+    return extent;
 }

@@ -49,6 +49,18 @@ struct kvc_trace;
 /** Closes a trace. NULL is allowed. */
 void kvc_trace_close(struct kvc_trace *trace);
 
+/** How much a trace holds, told from its first rows and the size of the file. */
+struct kvc_trace_extent {
+    double rows;        /**< About how many rows. */
+    double keys;        /**< About how many different keys they store; fewer if many come back later. */
+    double end_ns;      /**< Send time of the last row [ns]. */
+    double key_bytes;   /**< Mean size of a row's key [bytes]. */
+    double value_bytes; /**< Mean size of a row's value [bytes]. */
+};
+
+/** Returns the extent of a trace. All is 0 if its first row cannot be read. */
+struct kvc_trace_extent kvc_trace_extent_of(const char *path);
+
 /** Opens a trace. Returns NULL and fills `diag` if the file cannot be opened or memory is short. */
 struct kvc_trace *kvc_trace_open(const char *path, struct kvc_diag *diag);
 

@@ -1,0 +1,46 @@
+#include "sim/run/replica_memory.h"
+
+#include <math.h>
+
+#include "sim/metrics/recorder.h"
+#include "sim/metrics/result.h"
+#include "sim/workload/source.h"
+#include "sim/workload/trace.h"
+
+enum { RESULTS = 3 /* The run's, that of the closed form, and the parent's sum. */ };
+
+double kvc_replica_stored_keys(const struct kvc_scenario *scenario, uint64_t rate)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    if (rate == 0) {
+        return 0;
+    }
+    if (workload->arrival == KVC_ARRIVAL_TRACE) {
+        return kvc_trace_extent_of(workload->trace).keys / (double)rate;
+    }
+    return floor(workload->preload_frac * (double)workload->keys / (double)rate);
+}
+
+double kvc_replica_duration_ns(const struct kvc_scenario *scenario)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    return workload->arrival == KVC_ARRIVAL_TRACE
+               ? fmin(kvc_trace_extent_of(workload->trace).end_ns, scenario->run.duration_ns)
+               : scenario->run.duration_ns;
+}
+
+double kvc_replica_requests(const struct kvc_scenario *scenario, double window_ns, double rate_mops)
+{
+    static const double requests_per_ns = 1e-3; /* At 1 Mops. */
+    const struct kvc_run *run = &scenario->run;
+    double warmup_ns = run->warmup_ns >= 0 ? run->warmup_ns : KVC_RECORDER_WINDOWS_FIRST * window_ns;
+    return scenario->workload.arrival == KVC_ARRIVAL_TRACE
+               ? kvc_trace_extent_of(scenario->workload.trace).rows
+               : rate_mops * requests_per_ns * (warmup_ns + run->duration_ns);
+}
+
+double kvc_replica_memory_bytes(const struct kvc_scenario *scenario, double window_ns, uint32_t shards)
+{
+    return kvc_recorder_memory_bytes(window_ns, scenario->run.warmup_ns, kvc_replica_duration_ns(scenario)) +
+           RESULTS * sizeof(struct kvc_result) + kvc_source_memory_bytes(&scenario->workload, shards);
+}
