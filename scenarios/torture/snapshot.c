@@ -15,7 +15,7 @@ static _Noreturn void fail(const char *path)
 /* Returns whether a line depends on the wall clock. */
 static bool is_timed(const char *line, size_t bytes)
 {
-    static const char *const marks[] = {"\"wall_", "_per_wall_s\"", "/CreationDate"};
+    static const char *const marks[] = {"\"wall_", "_per_wall_s\"", "\"memory_", "/CreationDate"};
     for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
         if (memmem(line, bytes, marks[i], strlen(marks[i])) != NULL) {
             return true;

@@ -22,7 +22,7 @@ struct kvc_run_context {
     const struct kvc_progress *progress; /**< Listener of progress reports; may be NULL. */
     struct kvc_partial_file *platform;   /**< File for SimGrid's platform, see kvc_engine_open; NULL: none. */
     double wall_limit_s; /**< Wall-clock time that the run may need, told after two seconds; 0: any [s]. */
-    struct kvc_result *result;           /**< Comes zeroed; the run fills it. */
+    struct kvc_result *result; /**< Comes zeroed; the run fills it. */
 };
 
 #endif
