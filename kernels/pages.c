@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static const uint64_t huge_page_bytes = UINT64_C(2) << 20, small_page_bytes = 4096;
 
@@ -84,9 +85,17 @@ static uint64_t page_bytes_of(uint64_t bytes)
     return known > 0 && bytes >= huge_page_bytes ? huge_page_bytes : small_page_bytes;
 }
 
+/* Returns whether the system refuses an allocation, because the machine does not have so much. Then all of it
+ * is what it would need. */
+static bool is_refused(uint64_t bytes)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    return pages > 0 && bytes / small_page_bytes > (uint64_t)pages;
+}
+
 uint64_t kvc_pages_front_bytes(uint64_t bytes, uint64_t used)
 {
-    uint64_t page_bytes = page_bytes_of(bytes), touched = used < bytes ? used : bytes;
+    uint64_t page_bytes = page_bytes_of(bytes), touched = used < bytes && !is_refused(bytes) ? used : bytes;
     return (touched + page_bytes - 1) / page_bytes * page_bytes;
 }
 
@@ -94,6 +103,9 @@ uint64_t kvc_pages_front_bytes(uint64_t bytes, uint64_t used)
 uint64_t kvc_pages_random_bytes(uint64_t bytes, uint64_t touches)
 {
     uint64_t page_bytes = page_bytes_of(bytes), pages = (bytes + page_bytes - 1) / page_bytes;
+    if (is_refused(bytes)) {
+        return bytes;
+    }
     double missed = pages > 0 ? 1 - 1 / (double)pages : 1, left = 1;
     for (; touches > 0; touches /= 2, missed *= missed) {
         left *= touches % 2 > 0 ? missed : 1;

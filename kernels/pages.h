@@ -25,7 +25,8 @@ void *kvc_pages_alloc(uint64_t bytes);
 void kvc_pages_touch(void *memory, uint64_t bytes);
 
 /** Returns the memory that the system provides for an allocation of `bytes` bytes of which the first `used`
- * are touched [bytes]: pages of the size that it uses for the allocation. */
+ * are touched [bytes]: pages of the size that it uses for the allocation. An
+ * allocation larger than the memory of the machine counts as a whole. */
 uint64_t kvc_pages_front_bytes(uint64_t bytes, uint64_t used);
 
 /** Returns the memory that the system provides, on average, for an allocation of `bytes` bytes of which

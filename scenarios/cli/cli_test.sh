@@ -19,7 +19,7 @@ expect 2 'missing.lua' "$kvcast" run missing.lua
 expect 2 'pentium' "$kvcast" run good.lua --set node.cpu=pentium
 expect 2 'power of two' "$kvcast" check good.lua --set run.functional=sampled --set run.sample_rate=7
 expect 2 'keeps 1 of 1000 keys' "$kvcast" check good.lua --set run.functional=sampled --set run.sample_rate=512
-expect 2 'functional = "sampled"' "$kvcast" run good.lua --set system.slab=120GiB --set node.sockets=8
+expect 2 'good.lua:2: system.slab: found 120GiB' "$kvcast" run good.lua --set system.slab=120GiB --set node.sockets=8
 
 scenario syntax "x = = 1"
 expect 2 'syntax.lua:6' "$kvcast" run syntax.lua
