@@ -141,6 +141,9 @@ static enum kvc_status fail_error(const struct kvc_sandbox *sandbox, int line, s
             message = end + strspn(end, ": ");
         }
     }
+    if (message[0] == '\0') {
+        message = "the script raises an error without a text";
+    }
     for (int i = 0; i < sandbox->limits.trace_count; i++) {
         used += (size_t)snprintf(trace + used, sizeof(trace) - used, "%s%d",
                                  i == 0 ? " (called from line " : ", line ", sandbox->limits.trace[i]);
