@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "sim/actor_stack.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 
@@ -35,17 +36,14 @@
 #define PRECISION_SETTING "--cfg=surf/precision:1e-12"
 #endif
 
-/* AddressSanitizer cannot follow context switches without threads. */
-#ifdef __SANITIZE_ADDRESS__
-#define CONTEXT_SETTING "--cfg=contexts/factory:thread"
-#else
-#define CONTEXT_SETTING "--cfg=contexts/factory:raw"
-#endif
+#define TEXT_OF(number) #number
+#define STACK_SETTING(kib) "--cfg=contexts/stack-size:" TEXT_OF(kib)
 
 /* What an actor executes. The list keeps the memory of killed actors reachable, for leak checkers. */
 struct actor_start {
     void (*body)(void *data);
     void *data;
+    struct kvc_actor_stack stack;
     struct actor_start *next;
 };
 
@@ -90,6 +88,7 @@ static void enter(void)
 {
     engine.activities++;
     engine.entered_ticks = kvc_clock_ticks();
+    kvc_actor_stack_enter(NULL);
 }
 
 /* Other actors run between enter() and leave(). Each of them leaves SimGrid when it resumes and enters it
@@ -97,6 +96,10 @@ static void enter(void)
 static void leave(void)
 {
     engine.inside_ticks += kvc_clock_ticks() - engine.entered_ticks;
+#ifdef __SANITIZE_ADDRESS__
+    const struct actor_start *start = sg_actor_self_get_data();
+    kvc_actor_stack_enter(start != NULL ? &start->stack : NULL);
+#endif
 }
 
 /* ---- opening ---- */
@@ -186,8 +189,8 @@ enum kvc_status kvc_engine_open(struct kvc_partial_file *kept, const struct kvc_
     char *arguments[] = {(char *)"kvcast",
                          (char *)"--log=root.threshold:error",
                          (char *)PRECISION_SETTING,
-                         (char *)CONTEXT_SETTING,
-                         (char *)"--cfg=contexts/stack-size:256",
+                         (char *)"--cfg=contexts/factory:raw",
+                         (char *)STACK_SETTING(KVC_ACTOR_STACK_KIB),
                          (char *)"--cfg=network/model:CM02",
                          (char *)"--cfg=network/TCP-gamma:0",
                          (char *)"--cfg=network/crosstraffic:0",
@@ -227,19 +230,27 @@ static void actor_main(int argc, char **argv)
     (void)argv;
     start_meters();
     struct actor_start *start = sg_actor_self_get_data();
+    kvc_actor_stack_begin(&start->stack);
     leave();
     start->body(start->data);
     enter();
+    kvc_actor_stack_end(&start->stack);
 }
 
-void kvc_engine_spawn(const char *name, void (*body)(void *data), void *data)
+static sg_actor_t spawn(const char *name, void (*body)(void *data), void *data)
 {
     struct actor_start *start = kvc_array_of(1, sizeof(*start));
-    *start = (struct actor_start){body, data, engine.actors};
+    *start = (struct actor_start){.body = body, .data = data, .next = engine.actors};
     engine.actors = start;
     sg_actor_t actor = sg_actor_init(name, engine.home);
     sg_actor_set_data(actor, start);
     sg_actor_start_(actor, actor_main, 0, NULL);
+    return actor;
+}
+
+void kvc_engine_spawn(const char *name, void (*body)(void *data), void *data)
+{
+    spawn(name, body, data);
 }
 
 void kvc_engine_run(void)
@@ -339,13 +350,10 @@ struct kvc_poller {
     sg_actor_t actor;
 };
 
-static void poll_main(int argc, char **argv)
+static void poll(void *data)
 {
     static const double long_ns = 1e9;
-    (void)argc;
-    (void)argv;
-    const struct kvc_poller *poller = sg_actor_self_get_data();
-    leave();
+    const struct kvc_poller *poller = data;
     for (;;) {
         kvc_engine_work(&(struct kvc_draw){poller->host, long_ns, long_ns}, 1);
     }
@@ -355,9 +363,7 @@ struct kvc_poller *kvc_poller_create(uint32_t host)
 {
     struct kvc_poller *poller = kvc_array_of(1, sizeof(*poller));
     poller->host = host;
-    poller->actor = sg_actor_init("poller", engine.home);
-    sg_actor_set_data(poller->actor, poller);
-    sg_actor_start_(poller->actor, poll_main, 0, NULL);
+    poller->actor = spawn("poller", poll, poller);
     return poller;
 }
 

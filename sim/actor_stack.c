@@ -1,0 +1,69 @@
+#include "sim/actor_stack.h"
+
+#ifdef __SANITIZE_ADDRESS__
+
+#include <dlfcn.h>
+#include <sanitizer/common_interface_defs.h>
+#include <stddef.h>
+
+#define STACK_BYTES ((size_t)KVC_ACTOR_STACK_KIB * 1024)
+
+static struct {
+    const void *main_bottom;
+    size_t main_bytes; /* 0 until the first switch. */
+    const struct kvc_actor_stack *current;
+    struct kvc_actor_stack *all;
+} stacks;
+
+void kvc_actor_stack_enter(const struct kvc_actor_stack *stack)
+{
+    const void *bottom_before;
+    size_t bytes_before;
+    if (stack == NULL && stacks.main_bytes == 0) {
+        return;
+    }
+    const void *bottom = stack != NULL ? stack->top - STACK_BYTES : stacks.main_bottom;
+    __sanitizer_start_switch_fiber(NULL, bottom, stack != NULL ? STACK_BYTES : stacks.main_bytes);
+    __sanitizer_finish_switch_fiber(NULL, &bottom_before, &bytes_before);
+    if (stacks.main_bytes == 0) {
+        stacks.main_bottom = bottom_before;
+        stacks.main_bytes = bytes_before;
+    }
+    stacks.current = stack;
+}
+
+void kvc_actor_stack_begin(struct kvc_actor_stack *stack)
+{
+    stack->top = __builtin_frame_address(0);
+    stack->next = stacks.all;
+    stacks.all = stack;
+    kvc_actor_stack_enter(stack);
+}
+
+void kvc_actor_stack_end(struct kvc_actor_stack *stack)
+{
+    stack->top = NULL;
+}
+
+/* SimGrid kills actors by throwing within their calls, where the current stack is not known any more. */
+static const struct kvc_actor_stack *stack_of(const char *address)
+{
+    const struct kvc_actor_stack *stack = stacks.all;
+    while (stack != NULL &&
+           (stack->top == NULL || address >= stack->top || stack->top - address > (ptrdiff_t)STACK_BYTES)) {
+        stack = stack->next;
+    }
+    return stack;
+}
+
+/* Stands before the C++ library's function of this name, which throws, and calls it. */
+_Noreturn void __cxa_throw(void *exception, void *type, void (*destroy)(void *));
+void __cxa_throw(void *exception, void *type, void (*destroy)(void *))
+{
+    void *next = dlsym(RTLD_NEXT, "__cxa_throw");
+    kvc_actor_stack_enter(stack_of(__builtin_frame_address(0)));
+    ((void (*)(void *, void *, void (*)(void *)))next)(exception, type, destroy);
+    __builtin_unreachable();
+}
+
+#endif
