@@ -36,7 +36,7 @@ kinds=(
 start=$SECONDS
 for i in "${!parts[@]}"; do
     [ "$i" -lt 2 ] || wait -n
-    ${parts[i]} >"$logs/$i" 2>"$logs/$i.stderr" </dev/null ||
+    ${parts[i]} >"$logs/$i" 2>"$logs/$i.stderr" </dev/null || grep -q ' | FAILED ' "$logs/$i" ||
         echo "${parts[i]##*/} itself failed | | FAILED $(tr '\n' ' ' <"$logs/$i.stderr")" >>"$logs/$i" &
 done
 wait

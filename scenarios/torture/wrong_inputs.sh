@@ -36,11 +36,11 @@ contents() { # FOLDER: names, kinds and bytes of everything in it
 }
 
 judge() { # CASE STATUS TEXT: prints what is wrong, if anything
-    local case=$1 status=$2 rest=" ... $3" how peak children piece
+    local case=$1 status=$2 rest=" ... $3" how children piece
     (cd "$case" && bash "../$case.prepare") >prepared 2>&1 || { echo "cannot be prepared: $(cat prepared)"; return; }
     contents "$case" >before
     (cd "$case" && "$watched" $seconds ../report bash -c "$(cat "../$case.try")" >../stdout 2>../stderr)
-    IFS=, read -r how peak children <report
+    IFS=, read -r how _ children <report
     [ -z "$only" ] || cat stderr >&2
     [ "$how" = "exit $status" ] || { echo "ends with $how, expected exit $status: $(head -c 400 stderr)"; return; }
     message_fault stderr || return
