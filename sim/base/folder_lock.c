@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,7 +81,9 @@ static enum kvc_status take(struct kvc_folder_lock *lock, const char *folder, st
     return status;
 }
 
-enum kvc_status kvc_folder_lock_take(struct kvc_folder_lock *lock, const char *folder, struct kvc_diag *diag)
+/* Takes the lock and registers its file for removal. */
+static enum kvc_status take_and_register(struct kvc_folder_lock *lock, const char *folder,
+                                         struct kvc_diag *diag)
 {
     enum kvc_status status;
     lock->path[0] = '\0';
@@ -99,6 +102,17 @@ enum kvc_status kvc_folder_lock_take(struct kvc_folder_lock *lock, const char *f
     kvc_cleanup_file(lock->path);
     write_owner(lock->descriptor);
     return KVC_OK;
+}
+
+enum kvc_status kvc_folder_lock_take(struct kvc_folder_lock *lock, const char *folder, struct kvc_diag *diag)
+{
+    /* A signal between the creation of the file and its registration would leave it behind. */
+    sigset_t all, old;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &old);
+    enum kvc_status status = take_and_register(lock, folder, diag);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    return status;
 }
 
 void kvc_folder_lock_release(struct kvc_folder_lock *lock)
