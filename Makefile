@@ -1,12 +1,12 @@
 # Shortcuts to the CMake presets: they install missing packages, configure, build and run.
 .DEFAULT_GOAL := run
-.PHONY: run test install sanitize fuzz faults bench reference clean setup setup-ci setup-fuzz
+.PHONY: run test install sanitize fuzz faults determinism torture bench reference clean setup setup-ci setup-fuzz
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
            libcriterion-dev libsqlite3-dev libssl-dev libxxhash-dev gnuplot-nox graphviz
-# .ci/run also needs another compiler, the formatter, Doxygen, Open MPI for jobs of several ranks, and the tools that
-# check the man pages, the installation and the .deb.
-CI_PACKAGES = clang clang-format-14 doxygen file groff-base libopenmpi-dev openmpi-bin strace
+# .ci/run also needs another compiler, the formatter, Doxygen, Open MPI for jobs of several ranks, locales of other
+# languages, and the tools that check the man pages, the installation and the .deb.
+CI_PACKAGES = clang clang-format-14 doxygen file groff-base libopenmpi-dev locales openmpi-bin strace
 # libFuzzer and the sanitizers of clang.
 FUZZ_PACKAGES = clang-14 libclang-rt-14-dev
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -46,6 +46,19 @@ fuzz: setup-fuzz build/fuzz/build.ninja
 faults: build/faults/build.ninja
 	cmake --build --preset faults
 	ctest --test-dir build/faults --label-regex faults --verbose
+
+# Five answers of each store, the same bytes whatever computes them: jobs, locales, time zones, folders, layouts of memory,
+# compilers, optimisation, sanitizers.
+DETERMINISM_BUILDS = ci clang dev asan-ubsan
+determinism: $(DETERMINISM_BUILDS:%=build/%/build.ninja)
+	for preset in $(DETERMINISM_BUILDS); do cmake --build --preset $$preset --target kvcast || exit 1; done
+	scenarios/determinism/determinism_test.sh build/ci/scenarios/kvcast clang=build/clang/scenarios/kvcast \
+	    unoptimised=build/dev/scenarios/kvcast sanitized=build/asan-ubsan/scenarios/kvcast
+
+# Attacks, wrong inputs, kills and full disks: a table of what was tried and what survived.
+torture: build/ci/build.ninja
+	cmake --build --preset ci
+	ctest --test-dir build/ci --label-regex torture --verbose
 
 # Benchmarks of GPU kernels exit with 77 where there is no device.
 bench: build/release/build.ninja

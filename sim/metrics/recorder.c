@@ -147,7 +147,8 @@ void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, cons
     *first = lower_bound(done_ns, count, recorder->from_ns);
     *last = lower_bound(done_ns, count, recorder->until_ns);
     for (uint32_t i = 0, end; i < count; i = end) {
-        window_rows(recorder, done_ns, i, count, &end)->completed += end - i;
+        struct kvc_window *window = window_rows(recorder, done_ns, i, count, &end);
+        window->completed += end - i;
     }
     kvc_batches_completions(&recorder->batches, recorder->from_ns, done_ns + *first, *last - *first);
     if (count > 0) {
