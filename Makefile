@@ -6,13 +6,13 @@ PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-de
            libcriterion-dev libsqlite3-dev libssl-dev libxxhash-dev gnuplot-nox graphviz
 # .ci/run also needs another compiler, the formatter, Doxygen, Open MPI for jobs of several ranks, locales of other
 # languages, and the tools that check the man pages, the installation and the .deb.
-CI_PACKAGES = clang clang-format-14 doxygen file groff-base libopenmpi-dev locales openmpi-bin strace
+CI_PACKAGES = clang clang-format-14 doxygen file groff-base libopenmpi-dev locales openmpi-bin sqlite3 strace
 # libFuzzer and the sanitizers of clang.
 FUZZ_PACKAGES = clang-14 libclang-rt-14-dev
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 JOBS = $(shell nproc)
 PREFIX = /usr/local
-CTEST = ctest --output-on-failure --parallel $(JOBS) --label-exclude 'slow|gpu|bench|validate|torture'
+CTEST = ctest --output-on-failure --parallel $(JOBS) --label-exclude 'slow|gpu|bench|validate|torture|memory'
 
 # The default scenario: summary on the terminal, everything else in out/.
 run: build/release/build.ninja
@@ -33,7 +33,7 @@ install: build/release/build.ninja
 # leaves a lock of the sanitizer held in the child. Such a test times out and is tried again.
 sanitize: build/asan-ubsan/build.ninja
 	cmake --build --preset asan-ubsan
-	$(CTEST) --test-dir build/asan-ubsan --repeat after-timeout:3 --label-exclude 'slow|gpu|bench|validate|timing|torture'
+	$(CTEST) --test-dir build/asan-ubsan --repeat after-timeout:3 --label-exclude 'slow|gpu|bench|validate|timing|torture|memory'
 
 # Every fuzz target for this many seconds, or only TARGETS; before a release.
 SECONDS = 600
