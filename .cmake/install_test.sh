@@ -66,7 +66,7 @@ status=0
 kvcast validate nosuch 2>message || status=$?
 [ "$status" -eq 2 ] && grep -q 'papers (bluecache, dido, kvdirect, megakv, memcachedgpu).*machines (.*two-cores' message ||
     fail "kvcast validate does not find papers and machines: $(cat message)"
-if KVCAST_DATA=$folder/none "$prefix/bin/kvcast" check small.lua 2>message || ! grep -q "library is empty" message; then
+if KVCAST_DATA=$folder/none "$prefix/bin/kvcast" check small.lua 2>message || ! grep -q "KVCAST_DATA: found" message; then
     fail "KVCAST_DATA is ignored: $(cat message)"
 fi
 if opened=$(grep -hE "\"($source|$build)/" "$traces"/* 2>/dev/null); then
