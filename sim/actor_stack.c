@@ -7,6 +7,8 @@
 #include <stddef.h>
 
 #define STACK_BYTES ((size_t)KVC_ACTOR_STACK_KIB * 1024)
+/* Room for the frames of SimGrid that call an actor, from which it throws when the actor has returned. */
+#define SIMGRID_FRAMES_BYTES 1024
 
 static struct {
     const void *main_bottom;
@@ -34,23 +36,18 @@ void kvc_actor_stack_enter(const struct kvc_actor_stack *stack)
 
 void kvc_actor_stack_begin(struct kvc_actor_stack *stack)
 {
-    stack->top = __builtin_frame_address(0);
+    stack->top = (char *)__builtin_frame_address(0) + SIMGRID_FRAMES_BYTES;
     stack->next = stacks.all;
     stacks.all = stack;
     kvc_actor_stack_enter(stack);
 }
 
-void kvc_actor_stack_end(struct kvc_actor_stack *stack)
-{
-    stack->top = NULL;
-}
-
-/* SimGrid kills actors by throwing within their calls, where the current stack is not known any more. */
+/* SimGrid ends actors by throwing, within their calls or after their return, where the current stack is not
+ * known any more. */
 static const struct kvc_actor_stack *stack_of(const char *address)
 {
     const struct kvc_actor_stack *stack = stacks.all;
-    while (stack != NULL &&
-           (stack->top == NULL || address >= stack->top || stack->top - address > (ptrdiff_t)STACK_BYTES)) {
+    while (stack != NULL && (address >= stack->top || stack->top - address > (ptrdiff_t)STACK_BYTES)) {
         stack = stack->next;
     }
     return stack;

@@ -7,13 +7,13 @@
  * Builds without the sanitizer do nothing here.
  *
  * SimGrid's other contexts, one thread for each actor, need no such help, but a switch then waits for the
- * operating system: a simulation takes 3 times as long on an idle machine and 10 times on a busy one. */
+ * operating system. */
 
 /* Stack of each actor [KiB]. */
 #define KVC_ACTOR_STACK_KIB 256
 
 struct kvc_actor_stack {
-    char *top;                    /* Above the frames of the actor's body; NULL once it has returned. */
+    char *top;                    /* Above all frames of the actor. */
     struct kvc_actor_stack *next; /* All stacks, for exceptions. */
 };
 
@@ -22,20 +22,12 @@ struct kvc_actor_stack {
 /* Registers the caller's stack as an actor's, which runs from here on. */
 void kvc_actor_stack_begin(struct kvc_actor_stack *stack);
 
-/* The actor is about to return. */
-void kvc_actor_stack_end(struct kvc_actor_stack *stack);
-
 /* The program runs on the stack, or on the main one if it is NULL. */
 void kvc_actor_stack_enter(const struct kvc_actor_stack *stack);
 
 #else
 
 static inline void kvc_actor_stack_begin(struct kvc_actor_stack *stack)
-{
-    (void)stack;
-}
-
-static inline void kvc_actor_stack_end(struct kvc_actor_stack *stack)
 {
     (void)stack;
 }

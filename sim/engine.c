@@ -234,7 +234,6 @@ static void actor_main(int argc, char **argv)
     leave();
     start->body(start->data);
     enter();
-    kvc_actor_stack_end(&start->stack);
 }
 
 static sg_actor_t spawn(const char *name, void (*body)(void *data), void *data)
