@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <sanitizer/common_interface_defs.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define STACK_BYTES ((size_t)KVC_ACTOR_STACK_KIB * 1024)
@@ -42,15 +43,26 @@ void kvc_actor_stack_begin(struct kvc_actor_stack *stack)
     kvc_actor_stack_enter(stack);
 }
 
-/* SimGrid ends actors by throwing, within their calls or after their return, where the current stack is not
- * known any more. */
-static const struct kvc_actor_stack *stack_of(const char *address)
+static bool is_within(const char *address, const char *top, size_t bytes)
 {
+    return address < top && top - address <= (ptrdiff_t)bytes;
+}
+
+/* SimGrid ends actors by throwing, within their calls, after their return or before their begin, where the
+ * current stack is not known any more or not yet. Returns NULL for the main stack. */
+static const struct kvc_actor_stack *stack_of(char *address)
+{
+    static struct kvc_actor_stack not_begun;
     const struct kvc_actor_stack *stack = stacks.all;
-    while (stack != NULL && (address >= stack->top || stack->top - address > (ptrdiff_t)STACK_BYTES)) {
+    while (stack != NULL && !is_within(address, stack->top, STACK_BYTES)) {
         stack = stack->next;
     }
-    return stack;
+    if (stack != NULL || stacks.main_bytes == 0 ||
+        is_within(address, (const char *)stacks.main_bottom + stacks.main_bytes, stacks.main_bytes)) {
+        return stack;
+    }
+    not_begun.top = address + SIMGRID_FRAMES_BYTES;
+    return &not_begun;
 }
 
 /* Stands before the C++ library's function of this name, which throws, and calls it. */

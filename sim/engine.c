@@ -91,15 +91,22 @@ static void enter(void)
     kvc_actor_stack_enter(NULL);
 }
 
+/* Announces the stack of the current actor after a call in which others may have run: starting an actor and
+ * reading a meter let SimGrid run, too. */
+static void resume(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    const struct actor_start *start = sg_actor_self_get_data();
+    kvc_actor_stack_enter(start != NULL ? &start->stack : NULL);
+#endif
+}
+
 /* Other actors run between enter() and leave(). Each of them leaves SimGrid when it resumes and enters it
  * when it yields, so the intervals never overlap. */
 static void leave(void)
 {
     engine.inside_ticks += kvc_clock_ticks() - engine.entered_ticks;
-#ifdef __SANITIZE_ADDRESS__
-    const struct actor_start *start = sg_actor_self_get_data();
-    kvc_actor_stack_enter(start != NULL ? &start->stack : NULL);
-#endif
+    resume();
 }
 
 /* ---- opening ---- */
@@ -244,6 +251,7 @@ static sg_actor_t spawn(const char *name, void (*body)(void *data), void *data)
     sg_actor_t actor = sg_actor_init(name, engine.home);
     sg_actor_set_data(actor, start);
     sg_actor_start_(actor, actor_main, 0, NULL);
+    resume();
     return actor;
 }
 
@@ -270,6 +278,7 @@ _Noreturn void kvc_engine_stop(void)
         sg_actor_sleep_for(look_s);
     }
     sg_actor_kill_all();
+    resume();
     sg_actor_exit();
 }
 
@@ -535,7 +544,9 @@ double kvc_engine_link_open_ns(uint32_t number, double time_ns)
 
 double kvc_engine_work_done_ns(uint32_t host)
 {
-    return sg_host_get_computed_flops(engine.hosts[host].host) / FLOPS_PER_NS;
+    double flops = sg_host_get_computed_flops(engine.hosts[host].host);
+    resume();
+    return flops / FLOPS_PER_NS;
 }
 
 double kvc_engine_capacity_ns(uint32_t host)
@@ -545,7 +556,9 @@ double kvc_engine_capacity_ns(uint32_t host)
 
 double kvc_engine_bytes_carried(uint32_t link)
 {
-    return engine.metered ? sg_link_get_cum_load(engine.links[link].link) : 0;
+    double bytes = engine.metered ? sg_link_get_cum_load(engine.links[link].link) : 0;
+    resume();
+    return bytes;
 }
 
 /* Returns how long a link has been on [ns]. */
@@ -562,7 +575,9 @@ double kvc_engine_link_capacity_bytes(uint32_t link)
 
 double kvc_engine_host_joules(uint32_t host)
 {
-    return engine.hosts[host].metered ? sg_host_get_consumed_energy(engine.hosts[host].host) : NAN;
+    double joules = engine.hosts[host].metered ? sg_host_get_consumed_energy(engine.hosts[host].host) : NAN;
+    resume();
+    return joules;
 }
 
 /* The formula is that of SimGrid's link energy plugin, which the file of the platform is written for. The
