@@ -113,8 +113,7 @@ static enum kvc_status answer_load(void *data, uint32_t task, const struct kvc_p
                                    void *answer, struct kvc_diag *diag)
 {
     const struct load *load = &((const struct work *)data)->load[task];
-    const struct kvc_run_options options = {
-        .jobs = 1, .available_bytes = load->memory_bytes, .progress = progress};
+    const struct kvc_run_options options = {.jobs = 1, .progress = progress};
     struct kvc_loaded *loaded = NULL;
     enum kvc_status status = load_scenario(load, &loaded, diag);
     if (status == KVC_OK) {

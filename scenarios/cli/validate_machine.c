@@ -198,8 +198,7 @@ static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc
     const struct pass *pass = data;
     const struct kvc_measured_machine *machine = pass->machine;
     struct kvc_comparison_forecast *forecast = answer;
-    const struct kvc_run_options options = {
-        .jobs = 1, .available_bytes = machine->forecasts[task].memory_bytes, .progress = progress};
+    const struct kvc_run_options options = {.jobs = 1, .progress = progress};
     *forecast = machine->forecasts[task];
     if (kvc_plan_line_is_relative(&machine->plan.entry[task]) != pass->relative ||
         !is_needed(machine, task)) {

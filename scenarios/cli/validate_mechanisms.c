@@ -152,8 +152,7 @@ static enum kvc_status answer_task(void *data, uint32_t task, const struct kvc_p
 {
     const struct work *work = data;
     const struct kvc_mechanism *mechanism = &work->mechanisms->entry[task / SIDES];
-    const struct kvc_run_options options = {
-        .jobs = 1, .available_bytes = work->memory_bytes[task], .progress = progress};
+    const struct kvc_run_options options = {.jobs = 1, .progress = progress};
     struct kvc_loaded *loaded = NULL;
     enum kvc_status status = load_side(mechanism, task % SIDES, &loaded, diag);
     if (status == KVC_OK) {

@@ -117,8 +117,7 @@ static enum kvc_status answer_task(void *data, uint32_t task, const struct kvc_p
     const struct scoring *scoring = data;
     const struct kvc_cases *cases = &scoring->paper->cases;
     const struct kvc_case *asked = &cases->entry[scoring->due[task]];
-    const struct kvc_run_options options = {
-        .jobs = 1, .available_bytes = scoring->memory_bytes[scoring->due[task]], .progress = progress};
+    const struct kvc_run_options options = {.jobs = 1, .progress = progress};
     enum kvc_status status = asked->mode == KVC_CASE_CAPACITY
                                  ? answer_capacity(cases, asked, &options, answer, diag)
                                  : answer_outcome(cases, asked, &options, answer, diag);

@@ -1,6 +1,8 @@
 #include "scenarios/run/memory_base.h"
 
+#include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -11,6 +13,7 @@
 #include "scenarios/run/ranks.h"
 #include "sim/base/array.h"
 #include "sim/base/cleanup.h"
+#include "sim/base/diag.h"
 #include "sim/engine.h"
 
 void kvc_memory_begin(void)
@@ -37,45 +40,60 @@ static void work(void *data)
     kvc_engine_sleep_until_ns(kvc_engine_now_ns() + 1);
 }
 
+/* What the child found. */
+struct rehearsal {
+    double bytes;
+    struct kvc_diag diag; /* Why it found nothing. */
+};
+
+static void tell_parent(void *data, const struct kvc_diag *diag)
+{
+    struct rehearsal rehearsal = {.diag = *diag};
+    bool sent = write(*(const int *)data, &rehearsal, sizeof(rehearsal)) == sizeof(rehearsal);
+    (void)sent; /* If this fails, too, the parent misses the answer. */
+}
+
 /* Runs in the child. */
 _Noreturn static void rehearse(const struct kvc_scenario *scenario, int fd)
 {
-    struct kvc_platform *platform = kvc_platform_create();
-    struct kvc_diag unused = {0};
-    double bytes = 0;
+    struct rehearsal rehearsal = {0};
+    kvc_out_of_memory_tell(tell_parent, &fd);
     kvc_ranks_leave();
     kvc_memory_begin();
+    struct kvc_platform *platform = kvc_platform_create();
     if (scenario->model->platform != NULL) {
         scenario->model->platform(scenario, platform);
     }
-    if (kvc_engine_open(NULL, platform, &unused) == KVC_OK) {
+    if (kvc_engine_open(NULL, platform, &rehearsal.diag) == KVC_OK) {
         kvc_engine_spawn("work", work, platform);
         kvc_engine_run();
-        bytes = kvc_memory_taken_bytes();
+        rehearsal.bytes = kvc_memory_taken_bytes();
     }
-    bool sent = write(fd, &bytes, sizeof(bytes)) == sizeof(bytes);
+    bool sent = write(fd, &rehearsal, sizeof(rehearsal)) == sizeof(rehearsal);
     _exit(sent ? 0 : 1);
 }
 
 static double measure(const struct kvc_scenario *scenario)
 {
+    static const char what[] = "the memory of a process that simulates cannot be measured";
+    struct rehearsal rehearsal;
     int ends[2];
-    double bytes = 0;
-    if (pipe(ends) != 0) {
-        return 0;
+    pid_t pid = -1;
+    if (pipe(ends) != 0 || (pid = kvc_cleanup_fork()) < 0) {
+        kvc_give_up("%s: %s", what, strerror(errno));
     }
-    pid_t pid = kvc_cleanup_fork();
     if (pid == 0) {
         close(ends[0]);
         rehearse(scenario, ends[1]);
     }
     close(ends[1]);
-    if (pid > 0) {
-        bytes = read(ends[0], &bytes, sizeof(bytes)) == sizeof(bytes) ? bytes : 0;
-        kvc_cleanup_reap(pid);
-    }
+    bool answered = read(ends[0], &rehearsal, sizeof(rehearsal)) == sizeof(rehearsal);
     close(ends[0]);
-    return bytes;
+    kvc_cleanup_reap(pid);
+    if (!answered || rehearsal.bytes <= 0) {
+        kvc_give_up("%s: %s", what, answered ? rehearsal.diag.message : "the process ended early");
+    }
+    return rehearsal.bytes;
 }
 
 double kvc_memory_base_bytes(const struct kvc_scenario *scenario)

@@ -7,7 +7,7 @@
 #include "sim/scenario.h"
 
 /* Returns the memory of such a process [bytes]. Measures it once, on the platform of the first scenario it is
- * asked about, and returns 0 if that fails; processes forked later inherit the answer. */
+ * asked about; processes forked later inherit the answer. If that fails, the program ends (kvc_give_up). */
 double kvc_memory_base_bytes(const struct kvc_scenario *scenario);
 
 /* Makes the memory of this process follow from its allocations: from 128 KiB on, each is a mapping of its
