@@ -113,7 +113,7 @@ static void leave(void)
 
 /* Lets SimGrid read the platform, for which it needs a path: that of a file in memory, which no disk can be
  * too full for. */
-static enum kvc_status load(const struct kvc_platform *platform, struct kvc_diag *diag)
+static enum kvc_status load_platform(const struct kvc_platform *platform, struct kvc_diag *diag)
 {
     char path[32];
     int descriptor = memfd_create("platform.xml", MFD_CLOEXEC);
@@ -210,7 +210,7 @@ enum kvc_status kvc_engine_open(struct kvc_partial_file *kept, const struct kvc_
         sg_host_energy_plugin_init();
     }
     sg_link_load_plugin_init();
-    status = load(platform, diag);
+    status = load_platform(platform, diag);
     if (status == KVC_OK) {
         find_devices(platform);
         engine.platform = platform;

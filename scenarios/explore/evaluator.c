@@ -140,42 +140,51 @@ static enum kvc_status forecast_patched(struct kvc_evaluator *evaluator, const u
     return status;
 }
 
-/* Returns whether patches and a full load agree about a point: both refuse it, with the same message, or the
- * forecasts are equal. */
-static bool agrees(struct kvc_evaluator *evaluator, const uint32_t *value)
+/* Finds out whether patches and a full load agree about a point: both refuse it, with the same message, or
+ * the forecasts are equal. KVC_ERR_RUNTIME if one of them lacks memory, which says nothing. */
+static enum kvc_status compare(struct kvc_evaluator *evaluator, const uint32_t *value, bool *same,
+                               struct kvc_diag *diag)
 {
-    struct kvc_diag diag[2] = {{0}};
+    struct kvc_diag said[2] = {{0}};
     struct kvc_forecast forecast[2];
     bool done;
     memset(forecast, 0, sizeof(forecast));
-    enum kvc_status loaded = forecast_loaded(evaluator, value, &forecast[0], &diag[0]);
-    enum kvc_status patched = forecast_patched(evaluator, value, &forecast[1], &done, &diag[1]);
-    if (!done) {
-        return true; /* The answer will be that of a full load. */
+    enum kvc_status loaded = forecast_loaded(evaluator, value, &forecast[0], &said[0]);
+    enum kvc_status patched = forecast_patched(evaluator, value, &forecast[1], &done, &said[1]);
+    if (loaded == KVC_ERR_RUNTIME || patched == KVC_ERR_RUNTIME) {
+        *diag = said[loaded == KVC_ERR_RUNTIME ? 0 : 1];
+        return KVC_ERR_RUNTIME;
     }
-    return loaded == patched &&
-           (loaded == KVC_OK ? memcmp(&forecast[0], &forecast[1], sizeof(*forecast)) == 0
-                             : strcmp(diag[0].message, diag[1].message) == 0 &&
-                                   strcmp(diag[0].file, diag[1].file) == 0 && diag[0].line == diag[1].line);
+    *same =
+        !done || /* The answer will be that of a full load. */
+        (loaded == patched &&
+         (loaded == KVC_OK ? memcmp(&forecast[0], &forecast[1], sizeof(*forecast)) == 0
+                           : strcmp(said[0].message, said[1].message) == 0 &&
+                                 strcmp(said[0].file, said[1].file) == 0 && said[0].line == said[1].line));
+    return KVC_OK;
 }
 
 /* Compares patches with full loads at the first, the last and a few other points; leaves the patches away if
  * they disagree. */
-static void verify(struct kvc_evaluator *evaluator)
+static enum kvc_status verify(struct kvc_evaluator *evaluator, struct kvc_diag *diag)
 {
     uint32_t value[KVC_SWEEP_AXES_MAX];
+    enum kvc_status status = KVC_OK;
     struct kvc_rng rng;
     kvc_rng_init(&rng, 0, "evaluator", 0);
-    for (int i = 0; i < VERIFIED_POINTS && evaluator->patches != NULL; i++) {
+    for (int i = 0; i < VERIFIED_POINTS && evaluator->patches != NULL && status == KVC_OK; i++) {
+        bool same = true;
         for (uint32_t a = 0; a < evaluator->space->axis_count; a++) {
             uint32_t count = evaluator->space->axis[a].count;
             value[a] = i == 0 ? 0 : i == 1 ? count - 1 : (uint32_t)kvc_rng_below(&rng, count);
         }
-        if (!agrees(evaluator, value)) {
+        status = compare(evaluator, value, &same, diag);
+        if (!same) {
             kvc_patches_free(evaluator->patches);
             evaluator->patches = NULL;
         }
     }
+    return status;
 }
 
 void kvc_evaluator_free(struct kvc_evaluator *evaluator)
@@ -206,11 +215,13 @@ enum kvc_status kvc_evaluator_create(const char *path, const struct kvc_override
     if (status == KVC_OK) {
         status = kvc_patches_create(evaluator->session, &evaluator->set, space, &evaluator->patches, diag);
     }
+    if (status == KVC_OK) {
+        status = verify(evaluator, diag);
+    }
     if (status != KVC_OK) {
         kvc_evaluator_free(evaluator);
         return status;
     }
-    verify(evaluator);
     *out = evaluator;
     return KVC_OK;
 }

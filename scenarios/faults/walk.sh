@@ -74,7 +74,7 @@ walk() { # NAME
 : >"$work/failed"
 total=0
 printf '%-22s %-11s %7s %6s %6s %9s\n' command kind calls sites tried survived
-for name in ${*:-$(awk -F ' *[|] *' '$2 == "faulted" { print $1 }' "$here/cases.txt")}; do
+for name in ${*:-$(awk -F ' *[|] *' '!/^#/ && $2 == "faulted" { print $1 }' "$here/cases.txt")}; do
     walk "$name"
 done
 echo "$total tried, $(grep -c . "$work/failed") failed"

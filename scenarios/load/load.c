@@ -244,7 +244,8 @@ static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_s
     trial.diag = inner;
     trial.set = &set;
     trial.is_trial = true;
-    enum kvc_status status = trial.loaded != NULL ? KVC_OK : KVC_ERR_RUNTIME;
+    enum kvc_status status =
+        trial.loaded != NULL ? KVC_OK : kvc_diag_fail(inner, KVC_ERR_RUNTIME, "out of memory");
     if (status == KVC_OK) {
         status = kvc_overrides_join(&set, decoder->set, inner);
     }
@@ -277,8 +278,12 @@ static enum kvc_status check_sweep(const struct kvc_decoder *decoder, const stru
         for (uint32_t j = 0; j < axis->count; j++) {
             struct kvc_diag inner = {0};
             char path[KVC_PATH_MAX + 32];
-            if (try_value(decoder, axis, &axis->value[j], &inner) == KVC_OK) {
+            enum kvc_status status = try_value(decoder, axis, &axis->value[j], &inner);
+            if (status == KVC_OK) {
                 continue;
+            }
+            if (status == KVC_ERR_RUNTIME) {
+                return kvc_diag_fail(decoder->diag, status, "%s", inner.message);
             }
             if (sweep->design == KVC_SWEEP_LIST) {
                 resolve_number(NULL, axis, &axis->value[j]);
