@@ -155,7 +155,7 @@ enum kvc_status kvc_program_draw(const struct kvc_drawing_program *program, cons
                                  struct kvc_partial_file *picture, struct kvc_diag *diag)
 {
     int errors = memfd_create("errors", MFD_CLOEXEC);
-    FILE *said = errors >= 0 ? fdopen(errors, "w+") : NULL;
+    FILE *said = errors >= 0 ? fdopen(errors, "r") : NULL;
     if (said == NULL) {
         enum kvc_status status = fail_to_start(program, errno, diag);
         if (errors >= 0) {

@@ -436,8 +436,12 @@ enum kvc_status kvc_patches_create(struct kvc_load_session *session, const struc
     patches->space = space;
     if (kvc_load_session_decode(session, set, NULL, &patches->base, &refused) != KVC_OK ||
         kvc_load_session_decode(session, set, NULL, &patches->clean, &refused) != KVC_OK) {
-        kvc_patches_free(patches); /* The axes may set what is missing. */
-        return KVC_OK;
+        kvc_patches_free(patches);
+        if (refused.status == KVC_ERR_RUNTIME) {
+            *diag = refused;
+            return KVC_ERR_RUNTIME;
+        }
+        return KVC_OK; /* The axes may set what is missing. */
     }
     patches->live = kvc_patch_regions_of(&patches->base->scenario);
     patches->pristine = kvc_patch_regions_of(&patches->clean->scenario);

@@ -92,7 +92,9 @@ static enum kvc_status write_document(const struct kvc_sweep_run *run, uint32_t 
     const struct kvc_report report = {
         .command = "run", .command_line = command_line, .loaded = loaded, .outcome = outcome};
     enum kvc_status status = kvc_json_write(&report, memory, diag);
-    fclose(memory);
+    if (fclose(memory) != 0 && status == KVC_OK) {
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for the result of point %u", point + 1);
+    }
     return status;
 }
 
