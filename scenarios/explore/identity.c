@@ -143,9 +143,13 @@ static char *scenario_text(const char *path)
     char *text = NULL;
     size_t bytes;
     FILE *memory = open_memstream(&text, &bytes);
-    if (memory != NULL) {
-        read_file(path, take_text, memory); /* The loader has read it; what is missing is only not kept. */
-        fclose(memory);
+    if (memory == NULL) {
+        kvc_out_of_memory("the text of %s", path);
+    }
+    read_file(path, take_text, memory); /* The loader has read it; what is missing is only not kept. */
+    bool whole = !ferror(memory);
+    if (fclose(memory) != 0 || !whole) {
+        kvc_out_of_memory("the text of %s", path);
     }
     return text;
 }
