@@ -17,6 +17,9 @@
 #include "sim/base/partial_file.h"
 #include "sim/platform.h"
 
+/** Returns whether this program can simulate: false if it was built without SimGrid. */
+bool kvc_engine_exists(void);
+
 /** Writes the platform as XML to the file `kept`, unless it is NULL, and starts the engine. The platform must
  * outlive the engine. Returns KVC_ERR_SCENARIO if the platform does not pass kvc_platform_check(), and
  * KVC_ERR_RUNTIME if the file cannot be written or the program was built without SimGrid. */

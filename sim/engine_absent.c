@@ -1,11 +1,16 @@
 /* The engine of a program built without SimGrid. Such a program measures, calibrates and predicts on machines
- * where no packages can be installed. kvc_engine_open fails with a message; the other functions are never
- * reached. */
+ * where no packages can be installed. kvc_engine_open fails with a message; the other functions that need
+ * it are never reached. */
 #include "sim/engine.h"
 
 static _Noreturn void unreachable(void)
 {
     KVC_BUG("the engine is used but not open");
+}
+
+bool kvc_engine_exists(void)
+{
+    return false;
 }
 
 enum kvc_status kvc_engine_open(struct kvc_partial_file *kept, const struct kvc_platform *platform,

@@ -20,6 +20,17 @@ static bool is_path(const char *path)
     return inside;
 }
 
+/* Returns for how many entries there is room when there are `count`: a power of two, so that adding one entry
+ * after the other takes time in proportion to their number. */
+static size_t room_of(uint32_t count)
+{
+    size_t room = 1;
+    while (room < count) {
+        room *= 2;
+    }
+    return count > 0 ? room : 0;
+}
+
 enum kvc_status kvc_overrides_add(struct kvc_overrides *overrides, const char *path, const char *value,
                                   struct kvc_diag *diag)
 {
@@ -35,7 +46,10 @@ enum kvc_status kvc_overrides_add(struct kvc_overrides *overrides, const char *p
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0, "the value of %s is longer than %d bytes",
                                 path, KVC_TEXT_MAX - 1);
     }
-    overrides->entry = kvc_array_grown(overrides->entry, overrides->count + 1, sizeof(*overrides->entry));
+    if (room_of(overrides->count + 1) > room_of(overrides->count)) {
+        overrides->entry =
+            kvc_array_grown(overrides->entry, room_of(overrides->count + 1), sizeof(*overrides->entry));
+    }
     struct kvc_override *added = &overrides->entry[overrides->count++];
     strcpy(added->path, path);
     strcpy(added->value, value);
@@ -48,7 +62,8 @@ enum kvc_status kvc_overrides_join(struct kvc_overrides *overrides, const struct
     if (more == NULL || more->count == 0) {
         return KVC_OK;
     }
-    struct kvc_override *grown = realloc(overrides->entry, (overrides->count + more->count) * sizeof(*grown));
+    struct kvc_override *grown =
+        realloc(overrides->entry, room_of(overrides->count + more->count) * sizeof(*grown));
     if (grown == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
     }
