@@ -1,18 +1,18 @@
 # Shortcuts to the CMake presets: they install missing packages, configure, build and run.
 .DEFAULT_GOAL := run
-.PHONY: run test install sanitize fuzz faults determinism torture bench reference clean setup setup-ci setup-fuzz
+.PHONY: run test install sanitize fuzz faults determinism torture bench reference clean setup setup-ci setup-fuzz setup-sanitize
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
            libcriterion-dev libsqlite3-dev libssl-dev libxxhash-dev gnuplot-nox graphviz
 # .ci/run also needs another compiler, the formatter, Doxygen, Open MPI for jobs of several ranks, locales of other
 # languages, and the tools that check the man pages, the installation and the .deb.
-CI_PACKAGES = clang clang-format-14 doxygen file groff-base libopenmpi-dev locales openmpi-bin sqlite3 strace
+CI_PACKAGES = clang clang-format-14 doxygen file groff-base libopenmpi-dev locales openmpi-bin sqlite3 strace valgrind
 # libFuzzer and the sanitizers of clang.
 FUZZ_PACKAGES = clang-14 libclang-rt-14-dev
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 JOBS = $(shell nproc)
 PREFIX = /usr/local
-CTEST = ctest --output-on-failure --parallel $(JOBS) --label-exclude 'slow|gpu|bench|validate|torture|memory'
+CTEST = ctest --output-on-failure --parallel $(JOBS) --label-exclude 'slow|gpu|bench|validate|torture|memory|memcheck'
 
 # The default scenario: summary on the terminal, everything else in out/.
 run: build/release/build.ninja
@@ -29,11 +29,10 @@ install: build/release/build.ninja
 	cmake --build --preset release
 	cmake --install build/release --prefix $(PREFIX)
 
-# Address and undefined-behaviour sanitizers; slow. Criterion forks a process with threads, which now and then
-# leaves a lock of the sanitizer held in the child. Such a test times out and is tried again.
-sanitize: build/asan-ubsan/build.ninja
-	cmake --build --preset asan-ubsan
-	$(CTEST) --test-dir build/asan-ubsan --repeat after-timeout:3 --label-exclude 'slow|gpu|bench|validate|timing|torture|memory'
+# AddressSanitizer with UndefinedBehaviorSanitizer, ThreadSanitizer and valgrind; or only PARTS, e.g. PARTS=tsan.
+PARTS =
+sanitize: setup-sanitize
+	.ci/sanitize $(PARTS)
 
 # Every fuzz target for this many seconds, or only TARGETS; before a release.
 SECONDS = 600
@@ -79,7 +78,8 @@ build/%/build.ninja: CMakeLists.txt CMakePresets.json | setup
 # Calls apt only when a package is missing, so that a complete machine needs no network.
 setup-ci: PACKAGES += $(CI_PACKAGES)
 setup-fuzz: PACKAGES += $(FUZZ_PACKAGES)
-setup setup-ci setup-fuzz:
+setup-sanitize: PACKAGES += valgrind
+setup setup-ci setup-fuzz setup-sanitize:
 	@missing=$$(for package in $(PACKAGES); do \
 	    dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q ' installed$$' || echo $$package; done); \
 	if [ -n "$$missing" ]; then \

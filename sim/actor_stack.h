@@ -1,6 +1,3 @@
-#ifndef KVC_SIM_ACTOR_STACK_H
-#define KVC_SIM_ACTOR_STACK_H
-
 /** @file
  * The stacks of actors, for AddressSanitizer. SimGrid gives each actor a stack and switches between them
  * unseen by the sanitizer, which must know the current one when frames are left by an exception or a long
@@ -9,6 +6,8 @@
  *
  * SimGrid's other contexts, one thread for each actor, need no such help, but a switch then waits for the
  * operating system. */
+#ifndef KVC_SIM_ACTOR_STACK_H
+#define KVC_SIM_ACTOR_STACK_H
 
 /** Stack of each actor [KiB]. */
 #define KVC_ACTOR_STACK_KIB 256

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Commands under valgrind's memcheck, in all their processes. Any report fails the test: wrong accesses, values that were
+# never set, and memory that is definitely or possibly lost.
+# Usage: memcheck_test.sh KVCAST SUPPRESSIONS SCENARIO|commands
+suppressions=$(realpath "$2")
+subject=$3
+[ "$subject" = commands ] || subject=$(realpath "$3")
+source "$(dirname "$0")/cli_testing.sh"
+mkdir reports
+
+check() { # ARGUMENT...: kvcast under memcheck
+    valgrind --quiet --trace-children=yes --trace-children-skip='*/gnuplot*,*/dot,/bin/*' --error-exitcode=99 \
+        --leak-check=full --errors-for-leak-kinds=definite,possible --show-leak-kinds=definite,possible \
+        --suppressions="$suppressions" --log-file="$folder/reports/%p" "$kvcast" "$@" >stdout 2>stderr </dev/null ||
+        fail "kvcast $* ended with $?: $(cat stderr)"
+    find reports -type f -empty -delete
+    if [ -n "$(ls reports)" ]; then
+        fail "kvcast $*:"
+        head -n 60 reports/*
+        rm reports/*
+    fi
+}
+
+# Small sizes: memcheck takes 50 times as long.
+small=(--set workload.keys=2e3 --set run.replicas=1 --set run.warmup=1ms --set run.duration=1ms --quiet)
+if [ "$subject" = commands ]; then
+    scenario good '  sweep = { ["system.cycle"] = { "160us", "200us" } }, plan = { minimise = "nodes" },
+  slo = { mops = 1 },'
+    check describe megakv
+    check describe system.cycle
+    check list
+    check run good.lua --out out --quiet
+    check sweep good.lua --out sweep --jobs 2 --quiet
+    check plan good.lua --out plan --quiet
+    check capacity good.lua --out capacity --quiet
+    check plot out/result.json -k cdf -o cdf.svg
+else
+    check check "$subject"
+    check predict "$subject" --quiet
+    check run "$subject" "${small[@]}" --json result.json
+fi
+finish
