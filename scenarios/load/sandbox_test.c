@@ -140,7 +140,8 @@ Test(sandbox, ends_endless_loops, .timeout = 30)
     refuses("local function f()\n  while true do end\nend\nlocal ok = pcall(f)\nreturn {}", 2,
             "does a loop never end?");
     refuses("while true do pcall(function() while true do end end) end", 1, "does a loop never end?");
-    refuses("local t = setmetatable({}, { __index = function(t, k) return t[k + 1] end })\n"
+    /* On one line, because the limit may be met in the recursion or in the loop around it. */
+    refuses("local t = setmetatable({}, { __index = function(t, k) return t[k + 1] end }) "
             "while true do pcall(function() return t[1] end) end",
             1, "does a loop never end?");
 }
