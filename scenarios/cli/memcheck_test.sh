@@ -22,16 +22,16 @@ check() { # ARGUMENT...: kvcast under memcheck
 }
 
 # Small sizes: memcheck takes 50 times as long.
-small=(--set workload.keys=2e3 --set run.replicas=1 --set run.warmup=1ms --set run.duration=1ms --quiet)
+small=(--set workload.keys=4e3 --set run.replicas=1 --set run.warmup=1ms --set run.duration=1ms --quiet)
 if [ "$subject" = commands ]; then
     scenario good '  sweep = { ["system.cycle"] = { "160us", "200us" } }, plan = { minimise = "nodes" },
-  slo = { mops = 1 },'
+  slo = { mops = 0.5 },'
     check describe megakv
     check describe system.cycle
     check list
     check run good.lua --out out --quiet
     check sweep good.lua --out sweep --jobs 2 --quiet
-    check plan good.lua --out plan --quiet
+    check plan good.lua --out plan --quiet --set workload.arrival.poisson_mops=1
     check capacity good.lua --out capacity --quiet
     check plot out/result.json -k cdf -o cdf.svg
 else
