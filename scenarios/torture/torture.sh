@@ -23,14 +23,14 @@ parts=(
 )
 # Every kind, and how many cases of it there must be.
 kinds=(
-    "sandbox attack|100"
-    "wrong input|200"
+    "sandbox attack|180"
+    "wrong input|306"
     "kill -9 of a sweep|50"
     "kill -9 of a run|50"
     "kill -9 of a plot|20"
     "SIGTERM and SIGINT|30"
-    "two writers|1"
-    "full disk|5"
+    "two writers|29"
+    "full disk|50"
 )
 
 start=$SECONDS
