@@ -65,13 +65,26 @@ static const struct kvc_actor_stack *stack_of(char *address)
     return &not_begun;
 }
 
-/* Stands before the C++ library's function of this name, which throws, and calls it. */
+/* These stand before the C++ library's functions of the same names, which throw, and call them. SimGrid
+ * throws what it finds itself, and throws again in an actor what happened to an activity that the actor waits
+ * for. */
 _Noreturn void __cxa_throw(void *exception, void *type, void (*destroy)(void *));
 void __cxa_throw(void *exception, void *type, void (*destroy)(void *))
 {
     void *next = dlsym(RTLD_NEXT, "__cxa_throw");
     kvc_actor_stack_enter(stack_of(__builtin_frame_address(0)));
     ((void (*)(void *, void *, void (*)(void *)))next)(exception, type, destroy);
+    __builtin_unreachable();
+}
+
+/* std::rethrow_exception(std::exception_ptr) */
+#define RETHROW _ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE
+_Noreturn void RETHROW(void *exception);
+void RETHROW(void *exception)
+{
+    void *next = dlsym(RTLD_NEXT, "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE");
+    kvc_actor_stack_enter(stack_of(__builtin_frame_address(0)));
+    ((void (*)(void *))next)(exception);
     __builtin_unreachable();
 }
 
