@@ -56,6 +56,10 @@ refuses "$scenario:9: run.duration: the run needs at least" run "$scenario" --se
 refuses "$scenario:9: run.duration: at its present speed the run needs" run "$scenario" --set run.duration=99999s \
     --set run.functional=off --out "$folder/results"
 
+# The longer one of warm-up and measured time is named.
+refuses "run.warmup: the run needs at least" run "$scenario" --set run.warmup=10000s \
+    --replicas 100 --jobs 1
+
 # --long starts it all the same.
 status=0
 timeout 4 "$kvcast" run "$scenario" --set run.duration=99999s --set run.functional=off --long --quiet >/dev/null \

@@ -1,14 +1,17 @@
 #include "scenarios/run/time_plan.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "models/cluster_predict.h"
 #include "scenarios/load/locate.h"
 #include "sim/base/array.h"
 #include "sim/run/replica_memory.h"
+#include "sim/run/too_long.h"
 
-static const double day_s = 86400, fastest_requests_per_s = 1e8;
+static const double fastest_requests_per_s = 1e8;
 static double limit_s = 86400;
 
 double kvc_time_limit_s(void)
@@ -37,9 +40,24 @@ enum kvc_status kvc_time_plan(const struct kvc_scenario *scenario, double least_
     if (!(least_s > limit_s)) {
         return KVC_OK;
     }
-    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, scenario->file,
-                            kvc_locate_line(scenario->file, "run.duration"),
-                            "run.duration: %s needs at least %.3g days of wall-clock time, allowed: 1; use a "
-                            "duration of at most %.3g ms, or --long",
-                            what, least_s / day_s, scenario->run.duration_ns * 1e-6 * limit_s / least_s);
+    char text[64];
+    snprintf(text, sizeof(text), "%s needs at least", what);
+    enum kvc_status status =
+        kvc_run_too_long(scenario->run.warmup_ns, scenario->run.duration_ns, text, least_s, limit_s, diag);
+    return kvc_time_name_place(scenario, status, diag);
+}
+
+enum kvc_status kvc_time_name_place(const struct kvc_scenario *scenario, enum kvc_status status,
+                                    struct kvc_diag *diag)
+{
+    static const char *const paths[] = {"run.duration", "run.warmup"};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths) && diag != NULL && diag->line == 0; i++) {
+        if (strncmp(diag->message, paths[i], strlen(paths[i])) == 0) {
+            char message[sizeof(diag->message)];
+            memcpy(message, diag->message, sizeof(message));
+            return kvc_diag_fail_at(diag, status, scenario->file, kvc_locate_line(scenario->file, paths[i]),
+                                    "%s", message);
+        }
+    }
+    return status;
 }

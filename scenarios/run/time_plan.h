@@ -19,9 +19,14 @@ void kvc_time_limit_set(double limit_s);
 /* Returns the least wall-clock time of one replica [s]. */
 double kvc_time_least_s(const struct kvc_scenario *scenario);
 
-/* Returns KVC_ERR_SCENARIO, with the place of run.duration, if `least_s` exceeds the limit. `what` needs it:
+/* Returns KVC_ERR_SCENARIO, with the place of run.duration or run.warmup, if `least_s` exceeds the limit. `what` needs it:
  * "the run". */
 enum kvc_status kvc_time_plan(const struct kvc_scenario *scenario, double least_s, const char *what,
                               struct kvc_diag *diag);
+
+/* A run that refuses its duration or warm-up names the option, but does not know where it was written. Adds
+ * that place, unless the failure has one or is another, and returns `status`. `diag` may be NULL. */
+enum kvc_status kvc_time_name_place(const struct kvc_scenario *scenario, enum kvc_status status,
+                                    struct kvc_diag *diag);
 
 #endif

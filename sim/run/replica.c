@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "sim/base/clock.h"
+#include "sim/run/too_long.h"
 
 enum { UNRECEIVED_ROWS = 4096 /* More than any frame has. */ };
 
@@ -73,14 +74,9 @@ static void count_unreceived(struct kvc_replica *replica)
 /* A trace without a stated duration has one that nobody wrote. */
 static enum kvc_status fail_too_long(const struct kvc_replica *replica, struct kvc_diag *diag)
 {
-    static const double day_s = 86400;
-    const struct kvc_monitor *monitor = &replica->monitor;
-    return kvc_diag_fail(
-        diag, KVC_ERR_SCENARIO,
-        "run.duration: at its present speed the run needs %.3g days of wall-clock time, allowed: "
-        "%.3g; use a duration of at most %.3g ms, or --long",
-        monitor->needed_wall_s / day_s, monitor->wall_limit_s / day_s,
-        replica->recorder.duration_ns * 1e-6 * monitor->wall_limit_s / monitor->needed_wall_s);
+    return kvc_run_too_long(replica->context->scenario->run.warmup_ns, replica->recorder.duration_ns,
+                            "at its present speed the run needs", replica->monitor.needed_wall_s,
+                            replica->monitor.wall_limit_s, diag);
 }
 
 enum kvc_status kvc_replica_run(struct kvc_replica *replica, bool monitor_has_actor, struct kvc_diag *diag)
