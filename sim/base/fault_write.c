@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,12 +64,6 @@ static bool strikes_stream(FILE *stream, const char *function)
         errno = in_memory ? ENOMEM : ENOSPC;
     }
     return fails;
-}
-
-static bool is_writable(FILE *stream)
-{
-    int flags = fileno(stream) >= 0 ? fcntl(fileno(stream), F_GETFL) : O_WRONLY;
-    return (flags & O_ACCMODE) != O_RDONLY;
 }
 
 static bool writes(const char *mode)
@@ -149,10 +144,10 @@ int __wrap_fflush(FILE *out)
     return out != NULL && strikes_stream(out, "fflush") ? EOF : __real_fflush(out);
 }
 
-/* The stream is closed in any case; its last bytes may be lost. */
+/* The stream is closed in any case; its last bytes may be lost, if it was written to. */
 int __wrap_fclose(FILE *stream)
 {
-    bool fails = is_writable(stream) && strikes_stream(stream, "fclose");
+    bool fails = __fwritable(stream) && strikes_stream(stream, "fclose");
     int status = __real_fclose(stream);
     if (fails) {
         errno = ENOSPC;
