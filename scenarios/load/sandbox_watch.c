@@ -38,7 +38,7 @@ static char *put_number(char *at, const char *end, int number)
 /* Ends the process. Everything here is safe in a signal handler. */
 static void end_process(const struct kvc_sandbox_watch *watch)
 {
-    char message[512], *end = message + sizeof(message) - 1, *at = put(message, end, "kvcast: ");
+    char message[512] = "", *end = message + sizeof(message) - 1, *at = put(message, end, "kvcast: ");
     at = put(at, end - 128, watch->file);
     at = put(at, end, ":");
     at = put_number(at, end, watch->line);
