@@ -9,6 +9,7 @@
 #include "models/memcachedgpu/simulation.h"
 #include "sim/base/array.h"
 #include "sim/devices/network.h"
+#include "sim/run/replica_memory.h"
 
 enum { STAGED_ROWS = 64, ALIGN = 16, VALUES_BYTES = 1 << 21 };
 
@@ -211,8 +212,9 @@ static void close_server(struct kvc_memcachedgpu_server *server)
     free(server->write);
 }
 
-/* Returns the batches that a server has under way: one for each of its threads and streams and, while another
- * task holds the GPU, those that arrive, as far as there are receive buffers for them. */
+/* Returns the batches that a server has under way. Threads and streams that clients keep busy have one each.
+ * An open load keeps as many as it sends in the latency of the closed form. Beyond the throughput, and while
+ * another task holds the GPU, requests wait, as far as there are receive buffers for them. */
 static double jobs_of(const struct kvc_scenario *scenario)
 {
     static const double requests_per_ns = 1e-3; /* At 1 Mops. */
@@ -221,7 +223,19 @@ static double jobs_of(const struct kvc_scenario *scenario)
     double rate_mops = kvc_workload_rate_max_mops(&scenario->workload) / config->shards;
     double held_ns = config->options->background_blocks > 0 ? config->options->background_ns : 0;
     double waiting = held_ns > 0 ? rate_mops * requests_per_ns * held_ns : 0;
-    return threads + fmin(waiting, (double)config->buffers) / rows;
+    if (isfinite(rate_mops)) {
+        struct kvc_result *result = kvc_array_of(1, sizeof(*result));
+        kvc_memcachedgpu_predict(scenario, result, NULL);
+        double served_mops = result->throughput_mops / config->shards;
+        double latency_ns = result->latency_mean_us * 1e3;
+        free(result);
+        if (served_mops < rate_mops) {
+            waiting = fmax(waiting, kvc_replica_requests(scenario, kvc_memcachedgpu_window_ns(scenario),
+                                                         rate_mops - served_mops));
+        }
+        threads = fmin(threads, 1 + ceil(served_mops * requests_per_ns * latency_ns / rows));
+    }
+    return threads + ceil(fmin(waiting, (double)config->buffers) / rows);
 }
 
 double kvc_memcachedgpu_run_memory_bytes(const struct kvc_scenario *scenario)
@@ -239,7 +253,8 @@ double kvc_memcachedgpu_run_memory_bytes(const struct kvc_scenario *scenario)
                            sizeof(*job->outcome) + sizeof(*job->head_bytes);
     double job_bytes = sizeof(*job) + rows * job_row_bytes +
                        kvc_batch_memory_bytes(rows, rows, kvc_workload_key_stride(&scenario->workload));
-    return rows * row_bytes + config->shards * jobs_of(scenario) * job_bytes;
+    bool real = scenario->run.functional != KVC_FUNCTIONAL_OFF;
+    return (real ? rows * row_bytes : 0) + config->shards * jobs_of(scenario) * job_bytes;
 }
 
 static void open_simulation(struct kvc_memcachedgpu_simulation *simulation)
