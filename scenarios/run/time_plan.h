@@ -19,8 +19,8 @@ void kvc_time_limit_set(double limit_s);
 /* Returns the least wall-clock time of one replica [s]. */
 double kvc_time_least_s(const struct kvc_scenario *scenario);
 
-/* Returns KVC_ERR_SCENARIO, with the place of run.duration or run.warmup, if `least_s` exceeds the limit. `what` needs it:
- * "the run". */
+/* Returns KVC_ERR_SCENARIO, with the place of run.duration or run.warmup, if `least_s` exceeds the limit.
+ * `what` needs it: "the run". */
 enum kvc_status kvc_time_plan(const struct kvc_scenario *scenario, double least_s, const char *what,
                               struct kvc_diag *diag);
 
