@@ -53,10 +53,8 @@ enum kvc_status kvc_time_name_place(const struct kvc_scenario *scenario, enum kv
     static const char *const paths[] = {"run.duration", "run.warmup"};
     for (size_t i = 0; i < sizeof(paths) / sizeof(*paths) && diag != NULL && diag->line == 0; i++) {
         if (strncmp(diag->message, paths[i], strlen(paths[i])) == 0) {
-            char message[sizeof(diag->message)];
-            memcpy(message, diag->message, sizeof(message));
-            return kvc_diag_fail_at(diag, status, scenario->file, kvc_locate_line(scenario->file, paths[i]),
-                                    "%s", message);
+            diag->line = kvc_locate_line(scenario->file, paths[i]);
+            return kvc_diag_name(diag, status, scenario->file);
         }
     }
     return status;

@@ -72,6 +72,7 @@ enum kvc_status kvc_diag_name(struct kvc_diag *diag, enum kvc_status status, con
 {
     if (status != KVC_OK && diag != NULL && diag->file[0] == '\0') {
         snprintf(diag->file, sizeof(diag->file), "%s", file);
+        kvc_make_printable(diag->file);
     }
     return status;
 }
