@@ -1,9 +1,10 @@
 # Shortcuts to the CMake presets: they install missing packages, configure, build and run.
 .DEFAULT_GOAL := run
-.PHONY: run test install sanitize fuzz faults determinism torture bench reference clean setup setup-ci setup-fuzz setup-sanitize
+.PHONY: run test install sanitize fuzz faults determinism torture bench reference clean setup setup-test setup-ci setup-fuzz setup-sanitize
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
-           libcriterion-dev libsqlite3-dev libssl-dev libxxhash-dev gnuplot-nox graphviz
+           libsqlite3-dev libssl-dev libxxhash-dev
+TEST_PACKAGES = libcriterion-dev gnuplot-nox graphviz
 # .ci/run also needs another compiler, the formatter, Doxygen, Open MPI for jobs of several ranks, locales of other
 # languages, and the tools that check the man pages, the installation and the .deb.
 CI_PACKAGES = clang clang-format-14 doxygen file groff-base libopenmpi-dev locales openmpi-bin sqlite3 strace valgrind
@@ -16,11 +17,11 @@ CTEST = ctest --output-on-failure --parallel $(JOBS) --label-exclude 'slow|gpu|b
 
 # The default scenario: summary on the terminal, everything else in out/.
 run: build/release/build.ninja
-	cmake --build --preset release
+	cmake --build --preset release --target kvcast
 	build/release/scenarios/kvcast run scenarios/examples/first.lua --out out
 
 # Warnings are errors here.
-test: build/ci/build.ninja
+test: setup-test build/ci/build.ninja
 	cmake --build --preset ci
 	$(CTEST) --test-dir build/ci
 
@@ -42,31 +43,31 @@ fuzz: setup-fuzz build/fuzz/build.ninja
 	.ci/fuzz build/fuzz $(SECONDS) $(TARGETS)
 
 # One call after the other fails: allocations, writes, forks, GSL; under five minutes on two cores.
-faults: build/faults/build.ninja
+faults: setup-test build/faults/build.ninja
 	cmake --build --preset faults
 	ctest --test-dir build/faults --label-regex faults --verbose
 
 # Five answers of each store, the same bytes whatever computes them: jobs, locales, time zones, folders, layouts of memory,
 # compilers, optimisation, sanitizers.
 DETERMINISM_BUILDS = ci clang dev asan-ubsan
-determinism: $(DETERMINISM_BUILDS:%=build/%/build.ninja)
+determinism: setup-ci $(DETERMINISM_BUILDS:%=build/%/build.ninja)
 	for preset in $(DETERMINISM_BUILDS); do cmake --build --preset $$preset --target kvcast || exit 1; done
 	scenarios/determinism/determinism_test.sh build/ci/scenarios/kvcast clang=build/clang/scenarios/kvcast \
 	    unoptimised=build/dev/scenarios/kvcast sanitized=build/asan-ubsan/scenarios/kvcast
 
 # Attacks, wrong inputs, kills and full disks: a table of what was tried and what survived.
-torture: build/ci/build.ninja
+torture: setup-test build/ci/build.ninja
 	cmake --build --preset ci
 	ctest --test-dir build/ci --label-regex torture --verbose
 
 # Benchmarks of GPU kernels exit with 77 where there is no device.
 bench: build/release/build.ninja
-	cmake --build --preset release
+	cmake --build --preset release --target benches
 	@for bench in $$(find build/release -name '*_bench' -type f | sort); do \
 	    echo "== $$bench"; "$$bench" || [ $$? = 77 ] || exit 1; done
 
 # Rewrites docs/reference.md from the tables behind --help and describe.
-reference: build/ci/build.ninja
+reference: setup-test build/ci/build.ninja
 	cmake --build --preset ci --target reference
 
 clean:
@@ -76,10 +77,11 @@ build/%/build.ninja: CMakeLists.txt CMakePresets.json | setup
 	cmake --preset $*
 
 # Calls apt only when a package is missing, so that a complete machine needs no network.
-setup-ci: PACKAGES += $(CI_PACKAGES)
+setup-test: PACKAGES += $(TEST_PACKAGES)
+setup-ci: PACKAGES += $(TEST_PACKAGES) $(CI_PACKAGES)
 setup-fuzz: PACKAGES += $(FUZZ_PACKAGES)
-setup-sanitize: PACKAGES += valgrind
-setup setup-ci setup-fuzz setup-sanitize:
+setup-sanitize: PACKAGES += $(TEST_PACKAGES) valgrind
+setup setup-test setup-ci setup-fuzz setup-sanitize:
 	@missing=$$(for package in $(PACKAGES); do \
 	    dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q ' installed$$' || echo $$package; done); \
 	if [ -n "$$missing" ]; then \
