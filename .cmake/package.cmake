@@ -5,7 +5,7 @@ set(doc ${CMAKE_INSTALL_DATADIR}/doc/kvcast)
 
 install(TARGETS kvcast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-# The layout of the source tree; sim/base/data_dir.h finds it beside the program's folder.
+# The layout of the source tree; sim/base/files/data_dir.h finds it beside the program's folder.
 foreach(folder hardware papers examples)
   install(DIRECTORY scenarios/${folder} DESTINATION ${data}/scenarios FILES_MATCHING PATTERN "*.lua" PATTERN "*.csv")
 endforeach()

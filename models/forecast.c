@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cluster.h"
+#include "models/cluster/cluster.h"
 #include "models/model.h"
 #include "models/power.h"
 #include "models/price.h"
@@ -139,7 +139,8 @@ static void add_class(const struct kvc_forecast *class, double nodes, double mop
     }
 }
 
-/* Forecasts a cluster of different machines from its classes (models/cluster_predict.h says how they add up).
+/* Forecasts a cluster of different machines from its classes (models/cluster/cluster_predict.h says how they
+ * add up).
  */
 static enum kvc_status forecast_members(const struct kvc_scenario *scenario, struct kvc_forecast *out,
                                         struct kvc_diag *diag)

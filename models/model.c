@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/cluster.h"
+#include "models/cluster/cluster.h"
 #include "sim/base/array.h"
 #include "sim/devices/database.h"
 #include "sim/run/changes.h"

@@ -17,7 +17,7 @@
 
 #include "models/resource.h"
 #include "sim/base/diag.h"
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 #include "sim/base/progress.h"
 #include "sim/metrics/result.h"
 #include "sim/platform.h"
@@ -39,7 +39,7 @@ struct kvc_steadiness;
 
 /* The input of a store's part of a calibration. */
 struct kvc_calibration {
-    const struct kvc_probed_machine *machine; /* Results of the probes (validate/probes/machine.h). */
+    const struct kvc_probed_machine *machine; /* Results of the probes (sim/probes/machine.h). */
     bool quick;                               /* Measures less, in seconds instead of minutes. */
     struct kvc_steadiness *steadiness;        /* The store checks it from time to time. */
     const struct kvc_progress *progress;      /* May be NULL. */

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "models/cluster.h"
+#include "models/cluster/cluster.h"
 #include "models/model.h"
 
 static double count_of(const struct kvc_scenario *scenario, const struct kvc_device_kind *kind)

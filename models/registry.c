@@ -17,7 +17,7 @@
 #include "sim/devices/database.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/fabric.h"
-#include "sim/devices/flash.h"
+#include "sim/devices/flash/flash.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/gpu.h"
 #include "sim/devices/network.h"

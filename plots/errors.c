@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/csv.h"
+#include "sim/base/text/csv.h"
 #include "plots/figure.h"
 
 static bool parse_number(const char *text, double *value)

@@ -7,8 +7,8 @@
 
 #include "plots/figure.h"
 #include "plots/plot.h"
-#include "sim/base/memory_file_fixture.h"
-#include "sim/base/refusal_fixture.h"
+#include "sim/base/files/memory_file_fixture.h"
+#include "sim/base/text/refusal_fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

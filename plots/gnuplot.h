@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "sim/base/diag.h"
-#include "sim/base/partial_file.h"
+#include "sim/base/files/partial_file.h"
 
 enum { KVC_GNUPLOT_ARGUMENTS_MAX = 16 };
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "sim/base/diag.h"
-#include "sim/base/partial_file.h"
+#include "sim/base/files/partial_file.h"
 
 enum { KVC_PICTURE_NAME_MAX = 64, KVC_PICTURE_ROUTE_MAX = 8 };
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "plots/platform.h"
-#include "sim/base/refusal_fixture.h"
+#include "sim/base/text/refusal_fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/base/csv.h"
+#include "sim/base/text/csv.h"
 #include "plots/figure.h"
 #include "plots/gnuplot.h"
 #include "plots/platform.h"
-#include "sim/base/data_dir.h"
-#include "sim/base/option.h"
-#include "sim/base/partial_file.h"
+#include "sim/base/files/data_dir.h"
+#include "sim/base/text/option.h"
+#include "sim/base/files/partial_file.h"
 
 const char *const kvc_plot_kinds[] = {"cdf",      "throughput", "timeline", "error",
                                       "capacity", "pareto",     "platform", NULL};

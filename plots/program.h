@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "sim/base/diag.h"
-#include "sim/base/partial_file.h"
+#include "sim/base/files/partial_file.h"
 
 struct kvc_drawing_program {
     const char *name;    /* The program, which is searched in PATH. */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "sim/workload/hash_ring.h"
+#include "sim/workload/keys/hash_ring.h"
 
 static const char *const simulate_names[] = {"auto", "together", "apart", NULL};
 static const char *const database_names[] = {"shared", "per_node", NULL};

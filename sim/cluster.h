@@ -1,5 +1,5 @@
 /** @file
- * The machines that share the keys of a workload by consistent hashing (sim/workload/hash_ring.h).
+ * The machines that share the keys of a workload by consistent hashing (sim/workload/keys/hash_ring.h).
  *
  * Nodes are numbered from 0: first those of `nodes`, or of each member in order, then those that join during
  * the run, in the order of the changes. */
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 enum {
     KVC_CLUSTER_NODES_MAX = 1024, /**< Nodes of a cluster, with those that join. */
@@ -20,7 +20,7 @@ enum {
 
 /** How the nodes of a cluster are simulated. */
 enum kvc_cluster_simulate {
-    KVC_CLUSTER_AUTO,     /**< Apart where nothing couples the nodes (models/cluster.h), else together. */
+    KVC_CLUSTER_AUTO, /**< Apart where nothing couples the nodes (models/cluster/cluster.h), else together. */
     KVC_CLUSTER_TOGETHER, /**< All nodes in one engine. */
     KVC_CLUSTER_APART,    /**< Every node in a process of its own. */
 };

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
-#include "sim/base/partial_file.h"
+#include "sim/base/files/partial_file.h"
 #include "sim/platform.h"
 
 /** Returns whether this program can simulate: false if it was built without SimGrid. */

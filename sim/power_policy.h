@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 #include "sim/platform.h"
 
 /** Who chooses the clocks. */

@@ -7,11 +7,11 @@
 
 #include <stdint.h>
 
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 #include "sim/cluster.h"
 #include "sim/devices/node.h"
 #include "sim/power_policy.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 #include "sim/workload/workload.h"
 
 /** Share of the requests that run through the store's real structures. */
@@ -72,8 +72,8 @@ double kvc_run_real_warmup_ns(const struct kvc_run *run);
 /** Checks that the sample rate is a power of two and keeps enough of the `keys`. */
 enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct kvc_diag *diag);
 
-/** Returns the sampling rate (sim/workload/sampling.h) of a run whose data structures take `full_bytes` if
- * they hold every key: 1 for functional = "full", 0 for "off". */
+/** Returns the sampling rate (sim/workload/keys/sampling.h) of a run whose data structures take `full_bytes`
+ * if they hold every key: 1 for functional = "full", 0 for "off". */
 uint64_t kvc_run_sample_rate(const struct kvc_run *run, double full_bytes);
 
 /** A group of equal nodes of a cluster. */

@@ -12,7 +12,7 @@ struct kvc_flash_memory;
 
 enum kvc_bluecache_work { KVC_BLUECACHE_READ, KVC_BLUECACHE_PROGRAM, KVC_BLUECACHE_ERASE };
 
-/* What the log did: to a page, counted as the simulated card counts them (sim/devices/flash.h). */
+/* What the log did: to a page, counted as the simulated card counts them (sim/devices/flash/flash.h). */
 struct kvc_bluecache_step {
     uint64_t page;
     uint8_t work; /* enum kvc_bluecache_work. */

@@ -35,10 +35,10 @@
 #include "sim/base/ring.h"
 #include "sim/base/rng.h"
 #include "sim/devices/database_engine.h"
-#include "sim/devices/flash_engine.h"
+#include "sim/devices/flash/flash_engine.h"
 #include "sim/run/answers.h"
 #include "sim/run/cache_aside.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 
 enum kvc_bluecache_outcome {
     KVC_BLUECACHE_HIT,

@@ -6,7 +6,7 @@
 #include "kernels/bluecache/index.h"
 #include "models/bluecache/costs.h"
 #include "models/model.h"
-#include "sim/devices/flash_translation.h"
+#include "sim/devices/flash/flash_translation.h"
 
 static enum kvc_status set_nodes(const struct kvc_scenario *scenario, struct kvc_bluecache_config *config,
                                  struct kvc_diag *diag)

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 struct kvc_bluecache_options {
     double index_bytes, dram_bytes, flash_bytes; /* Of one node. */

@@ -5,7 +5,7 @@
 #include "kernels/bluecache/dram_slab.h"
 #include "kernels/bluecache/index.h"
 #include "models/bluecache/costs.h"
-#include "sim/workload/set_cache.h"
+#include "sim/workload/keys/set_cache.h"
 
 /* Pairs that all nodes have room for; `log` is the mean number of records that flash and the write buffers
  * hold once the log is full: all rows but half of one, which is being written over, and half of a chunk. */

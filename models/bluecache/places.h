@@ -4,9 +4,10 @@
  * before them on flash. With SETs, the state in the long run counts, whatever was preloaded.
  *
  * DRAM is a cache that only SETs fill, and whose victim is the oldest of four random items
- * (sim/workload/set_cache.h). A key that it evicts is written to the log, where it stays until the next SET
- * or DELETE for it, or until its row is reclaimed: the log is a FIFO, whose rows hold all records that were
- * written, dead ones, too. Half of a row is free on average, and half of a chunk waits in the write buffer.
+ * (sim/workload/keys/set_cache.h). A key that it evicts is written to the log, where it stays until the next
+ * SET or DELETE for it, or until its row is reclaimed: the log is a FIFO, whose rows hold all records that
+ * were written, dead ones, too. Half of a row is free on average, and half of a chunk waits in the write
+ * buffer.
  *
  * With a database behind the cache, GETs that miss fill it. A pair stays for the time in which DRAM and log
  * take as many new ones as they have room for, unless an update or a DELETE of its key comes first. DRAM

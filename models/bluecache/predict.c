@@ -9,10 +9,10 @@
 #include "models/bluecache/places.h"
 #include "models/bluecache/wear.h"
 #include "sim/base/array.h"
-#include "sim/devices/flash_turns_rate.h"
+#include "sim/devices/flash/flash_turns_rate.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/cache_aside.h"
-#include "sim/workload/hottest_shard.h"
+#include "sim/workload/keys/hottest_shard.h"
 
 /* What a request takes on average. */
 struct loads {

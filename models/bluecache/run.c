@@ -12,8 +12,8 @@
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
 #include "sim/run/replica_memory.h"
-#include "sim/run/slice_mover.h"
-#include "sim/run/slices.h"
+#include "sim/run/slices/slice_mover.h"
+#include "sim/run/slices/slices.h"
 
 enum stage { CALL, IN, FABRIC, DRAM, CONTROLLER, CHANNELS, CHIPS, INTERFACE, OUT, WAKE, DATABASE, STAGES };
 

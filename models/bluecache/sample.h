@@ -1,11 +1,11 @@
 /* Lets requests run on the real structures: all of them, or in a sample of the keys those that belong to it.
  *
- * With functional = "sampled" the structures hold one key of each sample_rate (sim/workload/sampling.h) and
- * are smaller by the rate (sizes.h). What changes them are all requests for a key of the sample and, of the
- * requests for hot keys, one in sample_rate, which goes to the key's representative. The machine handles all
- * requests at their full cost:
- *  - A GET or DELETE of another key finds what its key alike would find now (sim/workload/alike.h), which
- *    stays as it was. A hot key is missing after its own DELETE, too, until its next SET.
+ * With functional = "sampled" the structures hold one key of each sample_rate (sim/workload/keys/sampling.h)
+ * and are smaller by the rate (sizes.h). What changes them are all requests for a key of the sample and, of
+ * the requests for hot keys, one in sample_rate, which goes to the key's representative. The machine handles
+ * all requests at their full cost:
+ *  - A GET or DELETE of another key finds what its key alike would find now (sim/workload/keys/alike.h),
+ * which stays as it was. A hot key is missing after its own DELETE, too, until its next SET.
  *  - A hot key whose SETs go to the write buffer is there until the chunk of the whole log is written: its
  *    representative is SET less often than the buffer of the sample is emptied.
  *  - A SET of another key goes where the last SET of the sample went: to DRAM or to the write buffer.
@@ -22,7 +22,7 @@
 #include "models/bluecache/store.h"
 #include "models/bluecache/whole_log.h"
 #include "sim/base/rng.h"
-#include "sim/workload/alike.h"
+#include "sim/workload/keys/alike.h"
 
 struct kvc_bluecache_sample {
     const struct kvc_bluecache_config *config;

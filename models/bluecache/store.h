@@ -9,7 +9,7 @@
 #include "models/bluecache/config.h"
 #include "sim/base/progress.h"
 #include "sim/workload/batch.h"
-#include "sim/workload/sampling.h"
+#include "sim/workload/keys/sampling.h"
 
 /* Of one node. */
 struct kvc_bluecache_shard {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "models/bluecache/card.h"
-#include "sim/devices/flash_engine.h"
+#include "sim/devices/flash/flash_engine.h"
 
 /* Bit of the tags of the writer's operations; those of others are smaller. */
 #define KVC_BLUECACHE_WRITER_TAG (UINT32_C(1) << 31)

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 
 enum { ITEMS = 1000000, QUERIES = 4096, FRAME = 16 };
 

@@ -7,8 +7,8 @@
 #include "models/dido/plan.h"
 #include "models/megakv/sizes.h"
 #include "sim/workload/phases.h"
-#include "sim/workload/popularity_blocks.h"
-#include "sim/workload/reuse.h"
+#include "sim/workload/keys/popularity_blocks.h"
+#include "sim/workload/keys/reuse.h"
 
 enum { SLOT_BYTES = 8, LINE_BYTES = 64, SLABS_LEAST = 16 };
 

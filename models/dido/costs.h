@@ -6,14 +6,13 @@
  *   CPU   A core completes instructions at the rate at which it executes such code from its first-level cache
  *         (cpu.sustained_ipc). It waits for a line at a random place as long as the memory's random access
  *         takes, or a hit in the last-level cache, as often as the workload's reuse says
- *         (sim/workload/reuse.h); what it executes meanwhile is taken off (cpu.lookahead). Lines that follow
- *         are prefetched. Frames cost the operating system's time in RV and SD.
- *   GPU   One kernel does the tasks of all queries, one thread each. Insert and delete have a kernel each, as
- * in Mega-KV, and so has PP, whose threads parse a frame each: where a request begins follows from the one
- * before it. A wave executes what any of its threads has to do, so a batch with few SETs pays for both kinds
- * of queries. Every kernel is launched. See sim/devices/gpu_waves.h. If the GPU has memory of
- * its own, each access takes a round trip over the PCIe link on top, and a kernel takes at least the time of
- * the link for its bytes. See link.h.
+ *         (sim/workload/keys/reuse.h); what it executes meanwhile is taken off (cpu.lookahead). Lines that
+ * follow are prefetched. Frames cost the operating system's time in RV and SD. GPU   One kernel does the
+ * tasks of all queries, one thread each. Insert and delete have a kernel each, as in Mega-KV, and so has PP,
+ * whose threads parse a frame each: where a request begins follows from the one before it. A wave executes
+ * what any of its threads has to do, so a batch with few SETs pays for both kinds of queries. Every kernel is
+ * launched. See sim/devices/gpu_waves.h. If the GPU has memory of its own, each access takes a round trip
+ * over the PCIe link on top, and a kernel takes at least the time of the link for its bytes. See link.h.
  *
  * RD after KC in the same stage finds the item in the cache (task affinity, sec. III.B.1). If WR is in
  * another stage than RD, RD writes the value to a buffer and WR reads it there, both in order (sec. III.A).

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 const char kvc_dido_megakv_pipeline[] = "cpu RV PP MM > gpu search insert delete > cpu KC RD WR SD";
 

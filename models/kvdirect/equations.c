@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "models/kvdirect/dispatch.h"
-#include "sim/workload/popularity_blocks.h"
+#include "sim/workload/keys/popularity_blocks.h"
 
 enum { BLOCKS_MAX = 4096 }; /* Popularity blocks; 2^32 keys make fewer than 1300. */
 

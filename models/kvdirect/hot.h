@@ -1,7 +1,7 @@
 /* Where hot keys lie in the cache of a sample.
  *
  * With functional = "sampled", cache and table are smaller by the rate, but all hot keys are simulated
- * (sim/workload/sampling.h). In the small cache they would conflict with each other, and drive out other
+ * (sim/workload/keys/sampling.h). In the small cache they would conflict with each other, and drive out other
  * keys, far more often than in the whole one. So every line of a hot key has its place in the whole cache,
  * and its bucket is the one of the whole table. The sample contains neither that place nor that bucket, but
  * others of their kind: what happens at a place of the sample happens likewise at the place of the hot key,

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 enum kvc_kvdirect_engine {
     KVC_KVDIRECT_OUT_OF_ORDER, /* Operations on a key in flight wait in the reservation station for its value.

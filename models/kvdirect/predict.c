@@ -6,9 +6,9 @@
 #include "models/kvdirect/dispatch.h"
 #include "models/kvdirect/store.h"
 #include "sim/metrics/bottleneck.h"
-#include "sim/workload/fill.h"
-#include "sim/workload/hottest_shard.h"
-#include "sim/workload/popularity_blocks.h"
+#include "sim/workload/source/fill.h"
+#include "sim/workload/keys/hottest_shard.h"
+#include "sim/workload/keys/popularity_blocks.h"
 
 enum { MERGE_ITERATIONS = 20 };
 

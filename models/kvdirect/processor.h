@@ -26,7 +26,7 @@
 #include "sim/devices/nic.h"
 #include "sim/run/answers.h"
 #include "sim/scenario.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 
 /* Outcome of an operation. */
 enum kvc_kvdirect_outcome {

@@ -10,7 +10,7 @@
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
 #include "sim/run/replica_memory.h"
-#include "sim/run/slices.h"
+#include "sim/run/slices/slices.h"
 
 enum { RATIOS_MAX = 16 /* Quotients of counters. */ };
 

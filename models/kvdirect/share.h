@@ -2,10 +2,10 @@
  *
  * After each slice a NIC posts the time for which the busiest kernel of its card worked, the channel time of
  * its memory accesses, the bytes that it moved each way over PCIe and its ports, and the core time of its
- * daemon and gathering cores (sim/run/slice_mover.h). How long memory, root complex and the links between
- * sockets took for it, over the time that its own link would take, slows its next slices down; so does the
- * port for packets. An outage of the card, or of a link that its requests, responses or memory accesses
- * cross, stops the NIC for that time. */
+ * daemon and gathering cores (sim/run/slices/slice_mover.h). How long memory, root complex and the links
+ * between sockets took for it, over the time that its own link would take, slows its next slices down; so
+ * does the port for packets. An outage of the card, or of a link that its requests, responses or memory
+ * accesses cross, stops the NIC for that time. */
 #ifndef KVC_MODELS_KVDIRECT_SHARE_H
 #define KVC_MODELS_KVDIRECT_SHARE_H
 
@@ -13,8 +13,8 @@
 
 #include "models/kvdirect/machine.h"
 #include "models/kvdirect/processor.h"
-#include "sim/run/slice_mover.h"
-#include "sim/run/slice_outages.h"
+#include "sim/run/slices/slice_mover.h"
+#include "sim/run/slices/slice_outages.h"
 
 struct kvc_kvdirect_share {
     struct kvc_kvdirect_processor *processor;

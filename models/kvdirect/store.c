@@ -13,7 +13,7 @@
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
 #include "sim/run/replica_memory.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 
 enum {
     BLOCK_BYTES = 512,

@@ -1,6 +1,6 @@
 /* KV-Direct's data: for each NIC the real hash table with its slabs, and the state of the NIC's DRAM cache.
  *
- * With functional = "sampled" the store keeps one key of each sample_rate (sim/workload/sampling.h), in
+ * With functional = "sampled" the store keeps one key of each sample_rate (sim/workload/keys/sampling.h), in
  * memory and cache that are scaled down alike. All requests are simulated: an operation on another key goes
  * the way of one on a key alike, which stays as it was. For a key that is not hot, this is the key of its
  * stratum, with the lines that the cache has of it now. For a hot key, it is a key of the same kind that
@@ -15,8 +15,8 @@
 #include "kernels/kvdirect/table.h"
 #include "models/kvdirect/dispatch.h"
 #include "models/model.h"
-#include "sim/workload/alike.h"
-#include "sim/workload/sampling.h"
+#include "sim/workload/keys/alike.h"
+#include "sim/workload/keys/sampling.h"
 
 struct kvc_kvdirect_shard {
     struct kvc_kvdirect_table *table;

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "sim/workload/hottest_shard.h"
-#include "sim/workload/popularity_blocks.h"
+#include "sim/workload/keys/hottest_shard.h"
+#include "sim/workload/keys/popularity_blocks.h"
 
 /* Returns the share of the GETs that hit in the long run. */
 static double hit_frac(const struct kvc_scenario *scenario)

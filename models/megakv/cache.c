@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "sim/base/memo.h"
-#include "sim/workload/popularity_blocks.h"
-#include "sim/workload/set_cache.h"
+#include "sim/workload/keys/popularity_blocks.h"
+#include "sim/workload/keys/set_cache.h"
 
 static double hit_frac_of(const struct kvc_workload *workload, double capacity)
 {

@@ -1,7 +1,7 @@
 /* The hit ratio of a store that has no room for all its keys, in closed form.
  *
  * In Mega-KV only a SET brings a key back. It always writes a new item, and the old one stays until CLOCK
- * finds it. The cache is taken as LRU, which CLOCK approximates (sim/workload/set_cache.h). */
+ * finds it. The cache is taken as LRU, which CLOCK approximates (sim/workload/keys/set_cache.h). */
 #ifndef KVC_MODELS_MEGAKV_CACHE_H
 #define KVC_MODELS_MEGAKV_CACHE_H
 

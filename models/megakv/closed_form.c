@@ -4,8 +4,8 @@
 
 #include "models/megakv/launch_costs.h"
 #include "sim/devices/network.h"
-#include "sim/workload/fill.h"
-#include "sim/workload/hottest_shard.h"
+#include "sim/workload/source/fill.h"
+#include "sim/workload/keys/hottest_shard.h"
 
 enum {
     BATCH_ROUNDS = 4,   /* Rounds after which speed and batches agree. */

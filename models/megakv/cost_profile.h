@@ -16,7 +16,7 @@
 
 #include "sim/base/curve.h"
 #include "sim/base/diag.h"
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 #include "sim/devices/node.h"
 
 enum { KVC_MEGAKV_COST_POINTS_MAX = 512, KVC_MEGAKV_COST_KEYS_MAX = 8, KVC_MEGAKV_COST_BATCHES_MAX = 8 };

@@ -8,7 +8,7 @@
 #include "models/megakv/cache.h"
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/launch.h"
-#include "sim/workload/reuse.h"
+#include "sim/workload/keys/reuse.h"
 
 /* A request's entries in its batch: 32-bit signature, hash and location (sec. 4.1), and a pointer to the
  * request. */

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 /* Sizes of the pipeline. */
 enum {

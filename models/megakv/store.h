@@ -1,10 +1,10 @@
 /* Mega-KV's data: a real cuckoo index and a real slab store for each shard, which is a socket.
  *
  * With functional = "sampled", the index and every size class of the slabs are smaller by the sampling rate
- * and hold a sample of the keys (sim/workload/sampling.h), so they are as full, and evict as often, as the
- * whole ones. All requests for these keys run through them, and of the requests for hot keys a sample, with
- * the key's representative in its place. Every request that runs therefore stands for as many as the rate
- * says. */
+ * and hold a sample of the keys (sim/workload/keys/sampling.h), so they are as full, and evict as often, as
+ * the whole ones. All requests for these keys run through them, and of the requests for hot keys a sample,
+ * with the key's representative in its place. Every request that runs therefore stands for as many as the
+ * rate says. */
 #ifndef KVC_MODELS_MEGAKV_STORE_H
 #define KVC_MODELS_MEGAKV_STORE_H
 
@@ -14,8 +14,8 @@
 #include "kernels/megakv/slab.h"
 #include "models/model.h"
 #include "sim/workload/batch.h"
-#include "sim/workload/sampling.h"
-#include "sim/workload/source.h"
+#include "sim/workload/keys/sampling.h"
+#include "sim/workload/source/source.h"
 
 struct kvc_megakv_shard {
     struct kvc_index *index;
@@ -42,7 +42,7 @@ struct kvc_megakv_store_params {
     double index_bytes;         /* Of a shard. */
     double slab_bytes;          /* Of a shard. */
     uint32_t max_displacements; /* Of an insert. */
-    uint64_t sample_rate;       /* See sim/workload/sampling.h; 0: no shards. */
+    uint64_t sample_rate;       /* See sim/workload/keys/sampling.h; 0: no shards. */
 };
 
 /* Returns the memory that all shards take after they have stored their keys and, in the run, `writes` more

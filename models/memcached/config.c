@@ -6,9 +6,9 @@
 #include "kernels/mica/mica.h"
 #include "models/memcached/costs.h"
 #include "models/model.h"
-#include "sim/devices/flash_translation.h"
+#include "sim/devices/flash/flash_translation.h"
 #include "sim/devices/network.h"
-#include "sim/workload/reuse.h"
+#include "sim/workload/keys/reuse.h"
 
 enum {
     LINE_BYTES = 64,

@@ -12,7 +12,7 @@
 #include "sim/devices/cpu.h"
 #include "sim/devices/database.h"
 #include "sim/devices/dram.h"
-#include "sim/devices/flash.h"
+#include "sim/devices/flash/flash.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/nic.h"
 #include "sim/scenario.h"

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 /* How packets reach the threads of memcached. */
 enum kvc_memcached_network {

@@ -7,8 +7,8 @@
 #include "models/memcached/costs.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/cache_aside.h"
-#include "sim/workload/hottest_shard.h"
-#include "sim/workload/popularity_blocks.h"
+#include "sim/workload/keys/hottest_shard.h"
+#include "sim/workload/keys/popularity_blocks.h"
 
 enum { LINE_BYTES = 64, LRU_LINES = 3, BUCKET_LINES = 2 };
 

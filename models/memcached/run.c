@@ -10,9 +10,9 @@
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
-#include "sim/run/slice_mover.h"
-#include "sim/run/slice_outages.h"
-#include "sim/run/slices.h"
+#include "sim/run/slices/slice_mover.h"
+#include "sim/run/slices/slice_outages.h"
+#include "sim/run/slices/slices.h"
 
 enum stage { RECEIVE, THREADS, LOCK, MEMORY, CONTROLLER, CHANNELS, CHIPS, INTERFACE, SEND, DATABASE, STAGES };
 

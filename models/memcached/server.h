@@ -34,11 +34,11 @@
 #include "models/memcached/shard.h"
 #include "sim/base/events.h"
 #include "sim/devices/database_engine.h"
-#include "sim/devices/flash_engine.h"
+#include "sim/devices/flash/flash_engine.h"
 #include "sim/devices/rss.h"
 #include "sim/run/answers.h"
 #include "sim/run/cache_aside.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 
 enum kvc_memcached_outcome {
     KVC_MEMCACHED_HIT,

@@ -6,7 +6,7 @@
 
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
-#include "sim/devices/flash_translation.h"
+#include "sim/devices/flash/flash_translation.h"
 #include "sim/run/preload.h"
 #include "sim/run/replica_memory.h"
 

@@ -5,8 +5,8 @@
 #include "models/memcachedgpu/costs.h"
 #include "sim/devices/network.h"
 #include "sim/metrics/bottleneck.h"
-#include "sim/workload/fill.h"
-#include "sim/workload/popularity_blocks.h"
+#include "sim/workload/source/fill.h"
+#include "sim/workload/keys/popularity_blocks.h"
 
 /* ---- hits ---- */
 

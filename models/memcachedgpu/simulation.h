@@ -23,7 +23,7 @@
 #include "sim/devices/socket.h"
 #include "sim/engine.h"
 #include "sim/run/replica.h"
-#include "sim/run/slice_mover.h"
+#include "sim/run/slices/slice_mover.h"
 
 enum {
     /* Packets of any size, which carry a payload of at most KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX bytes. */

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "sim/workload/popularity_blocks.h"
+#include "sim/workload/keys/popularity_blocks.h"
 
 /* Bytes that name the target of an RDMA read or atomic: address, length and key of the memory region. */
 enum { RDMA_REQUEST_BYTES = 16 };

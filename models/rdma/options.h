@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 enum kvc_rdma_sides { KVC_RDMA_ONE_SIDED, KVC_RDMA_TWO_SIDED };
 

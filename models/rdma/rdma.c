@@ -10,9 +10,9 @@
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"
 #include "sim/run/replica_memory.h"
-#include "sim/run/slice_mover.h"
-#include "sim/run/slice_outages.h"
-#include "sim/run/slices.h"
+#include "sim/run/slices/slice_mover.h"
+#include "sim/run/slices/slice_outages.h"
+#include "sim/run/slices/slices.h"
 #include "sim/workload/batch.h"
 
 enum stage { RECEIVE, MESSAGE, CORE, KEY, SEND, STAGES };

@@ -12,7 +12,7 @@
 #include "models/rdma/config.h"
 #include "sim/base/events.h"
 #include "sim/run/answers.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 
 struct kvc_rdma_operation;
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "scenarios/cli/manual.h"
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 /* Prints a message about the arguments, in one line whatever they contain. Returns false. */
 __attribute__((format(printf, 2, 3))) static bool refuse(const struct kvc_usage *usage, const char *format,

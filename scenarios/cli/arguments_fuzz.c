@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "scenarios/cli/arguments.h"
-#include "sim/base/refusal_fixture.h"
+#include "sim/base/text/refusal_fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -7,7 +7,7 @@
 #include "scenarios/cli/print.h"
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/run/calibrate.h"
-#include "sim/base/partial_file.h"
+#include "sim/base/files/partial_file.h"
 #include "sim/base/version.h"
 
 enum { FLAG_FILE, FLAG_QUICK };

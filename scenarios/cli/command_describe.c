@@ -7,8 +7,8 @@
 #include "models/registry.h"
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
-#include "scenarios/load/hardware.h"
-#include "scenarios/load/sections.h"
+#include "scenarios/load/decode/hardware.h"
+#include "scenarios/load/decode/sections.h"
 #include "scenarios/output/json.h"
 #include "scenarios/cli/print.h"
 

@@ -8,9 +8,9 @@
 #include "models/registry.h"
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
-#include "scenarios/load/hardware.h"
+#include "scenarios/load/decode/hardware.h"
 #include "scenarios/cli/print.h"
-#include "sim/base/data_dir.h"
+#include "sim/base/files/data_dir.h"
 
 static const struct kvc_usage usage = {
     .command = "list",

@@ -5,7 +5,7 @@
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 enum { FLAG_KIND, FLAG_OUTPUT, FLAG_WIDE };
 

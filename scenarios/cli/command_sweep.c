@@ -9,7 +9,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/cli/progress_bar.h"
-#include "scenarios/explore/sweep.h"
+#include "scenarios/explore/sweep/sweep.h"
 #include "scenarios/run/time_plan.h"
 
 enum { FLAG_PREDICT, FLAG_RESTART, FLAG_CSV };

@@ -17,7 +17,7 @@
 #include "scenarios/run/ranks.h"
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 #include "sim/base/version.h"
 
 static const struct kvc_command commands[] = {

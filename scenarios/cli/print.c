@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
-#include "sim/base/partial_file.h"
+#include "sim/base/files/partial_file.h"
 
 enum { COLUMNS_MAX = 16 };
 

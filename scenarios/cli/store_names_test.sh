@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Only a store's own folders and the registries name a store. This looks for the names of the folders models/*/ and
-# kernels/*/, also with hyphens as in key-value, in code, strings and paths. Comments may name a store, and so may data
+# Only a store's own folders and the registries name a store. This looks for the names of the stores, which are the folders
+# models/*/ with golden runs and kernels/*/, also with hyphens as in key-value, in code, strings and paths. Comments may name a store, and so may data
 # (.lua, .csv, .json) and docs (.md). Tests, fuzz targets and the torture may use a store's scenarios:
 # strings in C and shell tests are free, C code is not; the last lines of the output list them. A store's own folders
 # are all that bear its name, such as models/NAME, kernels/NAME and scenarios/papers/NAME.
@@ -61,7 +61,7 @@ offenders() { # TREE [NAME...]: prints every place that names a store
     local tree=$1 names own=() name
     shift
     cd "$tree"
-    names=$(printf '%s\n' models/*/ kernels/*/ "$@" | sed 's#/$##; s#.*/##' | sort -u | tr '\n' ' ')
+    names=$(printf '%s\n' models/*/golden/ kernels/*/ "$@" | sed 's#/golden/$##; s#/$##; s#.*/##' | sort -u | tr '\n' ' ')
     for name in $names; do
         own+=(-o -name "$name")
     done
@@ -73,7 +73,7 @@ offenders() { # TREE [NAME...]: prints every place that names a store
 
 # The search itself works: a tree with a store that is called redkv has these offenders.
 tree=$folder/tree
-mkdir -p "$tree"/{.ci,.cmake,models/redkv,kernels/redkv,sim,scenarios/papers/redkv}
+mkdir -p "$tree"/{.ci,.cmake,models/redkv/golden,kernels/redkv,sim,scenarios/papers/redkv}
 cd "$tree"
 echo 'int kvc_redkv_run(void);' | tee models/redkv/run.h models/registry.c kernels/redkv/a.c scenarios/papers/redkv/b.c >sim/call.c
 printf '%s\n' '/* As Red-KV does. */' 'int a; /* One word,' ' * redkv */ int b; // redkv' 'int predkv, redkvs;' >sim/comment.c

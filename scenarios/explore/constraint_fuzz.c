@@ -6,8 +6,8 @@
 
 #include "scenarios/explore/space.h"
 #include "scenarios/load/load.h"
-#include "sim/base/memory_file_fixture.h"
-#include "sim/base/refusal_fixture.h"
+#include "sim/base/files/memory_file_fixture.h"
+#include "sim/base/text/refusal_fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

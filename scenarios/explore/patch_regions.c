@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/model.h"
-#include "scenarios/load/sections.h"
+#include "scenarios/load/decode/sections.h"
 
 struct kvc_patch_regions kvc_patch_regions_of(const struct kvc_scenario *scenario)
 {

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "scenarios/explore/space.h"
-#include "scenarios/load/session.h"
+#include "scenarios/load/lua/session.h"
 
 struct kvc_patches;
 

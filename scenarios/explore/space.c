@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "scenarios/explore/space_draw.h"
-#include "scenarios/load/constraint.h"
-#include "scenarios/load/locate.h"
+#include "scenarios/load/lua/constraint.h"
+#include "scenarios/load/lua/locate.h"
 
 struct build {
     const struct kvc_loaded *loaded;

@@ -8,13 +8,13 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "models/cluster.h"
+#include "models/cluster/cluster.h"
 #include "models/model.h"
 #include "models/registry.h"
-#include "scenarios/load/constraint.h"
-#include "scenarios/load/decode_internal.h"
-#include "scenarios/load/load_internal.h"
-#include "scenarios/load/policy_function.h"
+#include "scenarios/load/lua/constraint.h"
+#include "scenarios/load/decode/decode_internal.h"
+#include "scenarios/load/decode/load_internal.h"
+#include "scenarios/load/lua/policy_function.h"
 #include "sim/run/cache_aside.h"
 
 void kvc_loaded_free(struct kvc_loaded *loaded)

@@ -1,9 +1,9 @@
 /* The loader turns a scenario file into the plain structs that models take.
  *
- * The file is Lua 5.4. It runs in a sandbox (scenarios/load/sandbox.h) and returns one table: system, node,
- * cluster, workload, run, and optionally name, sweep and slo. Option tables say what each part may hold, and
- * unknown keys are errors. Hardware that `node` names comes from the library (scenarios/load/hardware.h).
- * Every error carries file and line of its key, or the place "--set". */
+ * The file is Lua 5.4. It runs in a sandbox (scenarios/load/lua/sandbox.h) and returns one table: system,
+ * node, cluster, workload, run, and optionally name, sweep and slo. Option tables say what each part may
+ * hold, and unknown keys are errors. Hardware that `node` names comes from the library
+ * (scenarios/load/decode/hardware.h). Every error carries file and line of its key, or the place "--set". */
 #ifndef KVC_SCENARIOS_LOAD_LOAD_H
 #define KVC_SCENARIOS_LOAD_LOAD_H
 
@@ -12,7 +12,7 @@
 
 #include "scenarios/load/parameters.h"
 #include "sim/base/diag.h"
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 #include "sim/scenario.h"
 
 /* One `--set path=value`, or one coordinate of a sweep point. */
@@ -86,7 +86,7 @@ struct kvc_sweep {
     uint32_t list_count;          /* Number of points in the list. */
     uint32_t *list;               /* For each listed point, the index of its value on each axis. */
     uint32_t replicas;            /* For every point; 0: run.replicas. */
-    struct kvc_constraint *where; /* What a point has to meet, or NULL (scenarios/load/constraint.h). */
+    struct kvc_constraint *where; /* What a point has to meet, or NULL (scenarios/load/lua/constraint.h). */
 };
 
 /* Frees the values of an axis. */
@@ -112,7 +112,7 @@ enum kvc_plan_objective { KVC_PLAN_BY_PRICE, KVC_PLAN_BY_WATTS, KVC_PLAN_BY_NODE
 /* "price", "watts", "nodes", by enum kvc_plan_objective; NULL-terminated. */
 extern const char *const kvc_plan_objective_names[];
 
-/* What a plan looks for among the points of the sweep (scenarios/explore/plan.h). */
+/* What a plan looks for among the points of the sweep (scenarios/explore/plan/plan.h). */
 struct kvc_plan_request {
     bool is_stated;    /* The scenario has a table `plan`. */
     int minimise;      /* enum kvc_plan_objective */

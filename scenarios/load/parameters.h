@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 enum { KVC_PATH_MAX = 128 };
 

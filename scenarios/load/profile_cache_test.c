@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "scenarios/load/hardware.h"
-#include "scenarios/load/load_fixture.h"
+#include "scenarios/load/decode/hardware.h"
+#include "scenarios/load/decode/load_fixture.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/pcie.h"
 

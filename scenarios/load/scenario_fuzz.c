@@ -9,8 +9,8 @@
 #include "scenarios/load/load.h"
 #include "scenarios/output/json.h"
 #include "scenarios/run/driver.h"
-#include "sim/base/memory_file_fixture.h"
-#include "sim/base/refusal_fixture.h"
+#include "sim/base/files/memory_file_fixture.h"
+#include "sim/base/text/refusal_fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

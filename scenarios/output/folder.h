@@ -3,14 +3,14 @@
  * All files are opened before the work starts, so that a folder that cannot be written fails at once. They
  * get their names together when all of them are complete, so that files of two runs never mix. Only the
  * timeline, which may be larger than all others, may be missing: if it does not fit on the disk, the others
- * appear without it. One process at a time writes to a folder (sim/base/folder_lock.h). */
+ * appear without it. One process at a time writes to a folder (sim/base/files/folder_lock.h). */
 #ifndef KVC_SCENARIOS_OUTPUT_FOLDER_H
 #define KVC_SCENARIOS_OUTPUT_FOLDER_H
 
-#include "sim/base/partial_file.h"
+#include "sim/base/files/partial_file.h"
 #include "scenarios/output/report.h"
 #include "sim/base/diag.h"
-#include "sim/base/folder_lock.h"
+#include "sim/base/files/folder_lock.h"
 
 enum kvc_folder_file {
     KVC_FOLDER_RESULT,

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 json_t *kvc_json_number(double value)
 {

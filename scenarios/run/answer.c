@@ -16,7 +16,7 @@
 #include "scenarios/run/ranks.h"
 #include "scenarios/run/sensitivity.h"
 #include "scenarios/run/time_plan.h"
-#include "sim/base/partial_file.h"
+#include "sim/base/files/partial_file.h"
 
 enum { COMMAND_LINE_MAX = 4096 };
 

@@ -11,8 +11,8 @@
 
 #include "plots/plot.h"
 #include "sim/base/diag.h"
-#include "sim/base/folder_lock.h"
-#include "sim/base/partial_file.h"
+#include "sim/base/files/folder_lock.h"
+#include "sim/base/files/partial_file.h"
 
 struct kvc_answer_files {
     bool to_stdout; /* The document goes to stdout, in place of the table for people. */

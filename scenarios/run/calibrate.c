@@ -1,7 +1,7 @@
 #include "scenarios/run/calibrate.h"
 
 #include "models/registry.h"
-#include "validate/probes/pin.h"
+#include "sim/probes/pin.h"
 
 /* Largest working set of the memory probe, far beyond the caches. */
 static const uint64_t full_bytes = UINT64_C(1) << 30, quick_bytes = UINT64_C(1) << 26;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "sim/base/progress.h"
-#include "validate/probes/machine.h"
+#include "sim/probes/machine.h"
 
 struct kvc_calibration_options {
     bool quick; /* Small tables and working sets: seconds instead of minutes, and the costs of smaller stores.

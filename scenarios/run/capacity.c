@@ -6,7 +6,7 @@
 
 #include "scenarios/run/capacity_load.h"
 #include "scenarios/run/capacity_probe.h"
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 const struct kvc_capacity_bounds kvc_capacity_bounds_default = {.precision_frac = 0.01};
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cluster_predict.h"
+#include "models/cluster/cluster_predict.h"
 #include "models/model.h"
-#include "scenarios/load/locate.h"
+#include "scenarios/load/lua/locate.h"
 
 const double kvc_capacity_rate_max_mops = 1e6;
 

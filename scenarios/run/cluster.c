@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cluster.h"
+#include "models/cluster/cluster.h"
 #include "models/model.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"

@@ -1,5 +1,5 @@
-/* Drives a cluster whose nodes are simulated apart (models/cluster.h): it gives every node its keys and its
- * share of the load, simulates each in a child, and adds their results up, replica by replica.
+/* Drives a cluster whose nodes are simulated apart (models/cluster/cluster.h): it gives every node its keys
+ * and its share of the load, simulates each in a child, and adds their results up, replica by replica.
  *
  * The ring and the keys' places on it differ between replicas, as they do when all nodes are simulated
  * together. Every node has streams of random numbers of its own, derived from the replica's seed and its

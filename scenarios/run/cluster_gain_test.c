@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/cluster.h"
+#include "models/cluster/cluster.h"
 #include "scenarios/load/load.h"
 #include "scenarios/run/driver.h"
 #include "scenarios/run/gain.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cluster.h"
-#include "models/cluster_predict.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/cluster_predict.h"
 #include "models/forecast.h"
 #include "scenarios/load/load.h"
 #include "scenarios/run/driver.h"

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/cluster.h"
-#include "models/cluster_predict.h"
+#include "models/cluster/cluster.h"
+#include "models/cluster/cluster_predict.h"
 #include "models/registry.h"
-#include "scenarios/load/locate.h"
+#include "scenarios/load/lua/locate.h"
 #include "scenarios/run/cluster.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"

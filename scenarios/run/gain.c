@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cluster_predict.h"
-#include "models/cluster_resource.h"
+#include "models/cluster/cluster_predict.h"
+#include "models/cluster/cluster_resource.h"
 #include "models/model.h"
 #include "scenarios/run/pairs.h"
 #include "sim/metrics/bottleneck.h"
@@ -33,7 +33,7 @@ struct search {
     const struct kvc_scenario *scenario;
     struct kvc_outcome *outcome;
     uint32_t count, replicas;
-    bool by_class; /* The nodes are those of classes (models/cluster_resource.h). */
+    bool by_class; /* The nodes are those of classes (models/cluster/cluster_resource.h). */
     const struct kvc_model_resource *resource[KVC_GAINS_MAX];
     struct kvc_scenario *faster[KVC_GAINS_MAX];
     double *gain_frac; /* Of each resource and replica. */

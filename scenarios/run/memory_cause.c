@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/load/locate.h"
+#include "scenarios/load/lua/locate.h"
 #include "scenarios/run/memory_plan.h"
 
 enum { HALVINGS_MAX = 64, BISECTIONS = 4 };

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "sim/base/partial_file.h"
+#include "sim/base/files/partial_file.h"
 #include "sim/base/progress.h"
 
 struct kvc_run_options {

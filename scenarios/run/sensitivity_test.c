@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cluster.h"
+#include "models/cluster/cluster.h"
 #include "models/model.h"
 #include "scenarios/run/sensitivity.h"
 #include "sim/base/rng.h"

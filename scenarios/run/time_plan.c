@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cluster_predict.h"
-#include "scenarios/load/locate.h"
+#include "models/cluster/cluster_predict.h"
+#include "scenarios/load/lua/locate.h"
 #include "sim/base/array.h"
 #include "sim/run/replica_memory.h"
 #include "sim/run/too_long.h"

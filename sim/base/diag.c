@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "sim/base/cleanup.h"
-#include "sim/base/printable.h"
+#include "sim/base/text/printable.h"
 
 static void fill_message(struct kvc_diag *diag, enum kvc_status status, const char *format, va_list arguments)
 {

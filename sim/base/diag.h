@@ -23,7 +23,7 @@ struct kvc_diag {
     int line;               /**< Line number, counted from 1; 0 if unknown. */
     char file[256];         /**< The file that the error is about; empty if none. */
     char message[1024];     /**< What was found and what is allowed, in one line without a full stop, made
-                               printable (sim/base/printable.h). */
+                               printable (sim/base/text/printable.h). */
 };
 
 /** Fills `diag`, which may be NULL, and returns `status`, so that a caller can write

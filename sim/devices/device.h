@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "sim/base/diag.h"
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 /** One sort of hardware profile. */
 struct kvc_device_kind {

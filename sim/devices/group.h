@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "sim/base/diag.h"
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 /** Checks that the rows [first, end) of the table are all stated in `device`, or none of them.
  *

@@ -2,7 +2,7 @@
 
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
-#include "sim/devices/flash.h"
+#include "sim/devices/flash/flash.h"
 #include "sim/devices/gpu.h"
 #include "sim/devices/network.h"
 #include "sim/devices/nic.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "sim/base/array.h"
-#include "sim/workload/popularity_blocks.h"
+#include "sim/workload/keys/popularity_blocks.h"
 
 enum kvc_status kvc_cache_aside_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {

@@ -15,7 +15,7 @@
 
 #include "sim/devices/database.h"
 #include "sim/scenario.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 
 /** Returns whether a request of the application begins with an update of the database. */
 static inline bool kvc_cache_aside_updates(enum kvc_op wanted)

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "sim/base/partial_file.h"
+#include "sim/base/files/partial_file.h"
 #include "sim/base/progress.h"
 #include "sim/metrics/result.h"
 #include "sim/metrics/timeline.h"

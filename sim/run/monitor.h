@@ -13,7 +13,7 @@
 #include "sim/run/changes.h"
 #include "sim/run/meters.h"
 #include "sim/run/policy.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 
 /** A monitor. */
 struct kvc_monitor {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "sim/run/replica_fixture.h"
-#include "sim/workload/source_fixture.h"
+#include "sim/workload/source/source_fixture.h"
 #include "sim/workload/trace.h"
 
 /* The progress reports that a listener received. */

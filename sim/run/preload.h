@@ -2,7 +2,7 @@
  * Walks over the keys that a store holds before a run, for example to preload them.
  *
  * These are the most popular `preload_frac` of the workload's keys, or those of them that the store's sample
- * contains (sim/workload/sampling.h). A walk visits them in blocks and hands each shard its own keys. */
+ * contains (sim/workload/keys/sampling.h). A walk visits them in blocks and hands each shard its own keys. */
 #ifndef KVC_SIM_RUN_PRELOAD_H
 #define KVC_SIM_RUN_PRELOAD_H
 
@@ -10,8 +10,8 @@
 
 #include "sim/base/diag.h"
 #include "sim/base/progress.h"
-#include "sim/workload/sampling.h"
-#include "sim/workload/source.h"
+#include "sim/workload/keys/sampling.h"
+#include "sim/workload/source/source.h"
 
 enum { KVC_PRELOAD_KEYS_MAX = 4097 /**< Most keys in a block. */ };
 

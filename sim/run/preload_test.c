@@ -2,7 +2,7 @@
 
 #include <criterion/criterion.h>
 
-#include "sim/workload/source_fixture.h"
+#include "sim/workload/source/source_fixture.h"
 
 enum { KEYS = 100000, RATE = 4, NODES = 3, SOCKETS = 2, SHARDS = NODES * SOCKETS, SEED = 3 };
 

@@ -18,7 +18,7 @@
 #include "sim/run/meters.h"
 #include "sim/run/monitor.h"
 #include "sim/run/policy.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 
 /** What a replica is opened with. */
 struct kvc_replica_options {

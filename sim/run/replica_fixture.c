@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "sim/workload/source_fixture.h"
+#include "sim/workload/source/source_fixture.h"
 
 struct kvc_test_run *kvc_test_run_open(const struct kvc_workload *workload)
 {

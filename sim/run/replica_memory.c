@@ -4,7 +4,7 @@
 
 #include "sim/metrics/recorder.h"
 #include "sim/metrics/result.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 #include "sim/workload/trace.h"
 
 enum { RESULTS = 3 /* The run's, that of the closed form, and the parent's sum. */ };

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "sim/run/replica_fixture.h"
-#include "sim/workload/source_fixture.h"
+#include "sim/workload/source/source_fixture.h"
 
 static void wait_forever(void *data)
 {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/workload/popularity_blocks.h"
-#include "sim/workload/source_fixture.h"
+#include "sim/workload/keys/popularity_blocks.h"
+#include "sim/workload/source/source_fixture.h"
 
 enum { FRIENDS, PROFILE, REQUESTS, KINDS };
 

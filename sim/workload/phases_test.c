@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "sim/workload/source_fixture.h"
+#include "sim/workload/source/source_fixture.h"
 
 enum { ROWS = 40000, KEYS = 1001 };
 

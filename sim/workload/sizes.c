@@ -6,7 +6,7 @@
 
 #include "sim/base/rng.h"
 #include "sim/workload/actions.h"
-#include "sim/workload/alias.h"
+#include "sim/workload/keys/alias.h"
 
 /* Parameters of Atikoglu et al.; see the header. */
 static const double key_mu = 30.7984, key_sigma = 8.20449, key_xi = 0.078688;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/memory_file_fixture.h"
+#include "sim/base/files/memory_file_fixture.h"
 #include "sim/workload/batch.h"
 #include "sim/workload/sizes.h"
 #include "sim/workload/trace.h"

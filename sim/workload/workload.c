@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "sim/workload/actions.h"
-#include "sim/workload/key_part.h"
+#include "sim/workload/keys/key_part.h"
 #include "sim/workload/phases.h"
 #include "sim/workload/sizes.h"
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
-#include "sim/base/option.h"
+#include "sim/base/text/option.h"
 
 /** When requests are sent. */
 enum kvc_arrival {
@@ -116,7 +116,7 @@ struct kvc_workload {
     struct kvc_phase phases[KVC_PHASES_MAX];    /**< What takes the place of sizes, mix and popularity. */
     uint32_t phase_count;                       /**< Used entries of `phases`; 0: the load is one. */
     const struct kvc_key_part
-        *part; /**< The keys of the node whose load this is (sim/workload/key_part.h), of
+        *part; /**< The keys of the node whose load this is (sim/workload/keys/key_part.h), of
                     which there are `keys`; NULL: all keys. It outlives the workload. */
 };
 

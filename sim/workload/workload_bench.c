@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "sim/workload/source.h"
-#include "sim/workload/zipf.h"
+#include "sim/workload/source/source.h"
+#include "sim/workload/keys/zipf.h"
 
 enum { RUNS = 5, REQUESTS = 4000000, FRAME = 100, BATCH = 2000, DRAWS = 1024 };
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "sim/base/csv.h"
+#include "sim/base/text/csv.h"
 
 static const char header[] =
     "id,mode,scenario,overrides,metric,published,low,high,tolerance_frac,role,lacks,fact";

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/base/csv.h"
-#include "sim/base/partial_file.h"
+#include "sim/base/text/csv.h"
+#include "sim/base/files/partial_file.h"
 
 static const char header[] = "case,parameter,elasticity";
 

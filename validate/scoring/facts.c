@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "sim/base/csv.h"
+#include "sim/base/text/csv.h"
 
 static const char header[] = "fact,value,low,high,unit,section,cases,reason";
 

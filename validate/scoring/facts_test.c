@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/base/data_dir.h"
+#include "sim/base/files/data_dir.h"
 
 #define HEADER "fact,value,low,high,unit,section,cases,reason\n"
 

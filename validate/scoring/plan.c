@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/csv.h"
+#include "sim/base/text/csv.h"
 
 enum { UNSEEN_EVERY = 3 };
 

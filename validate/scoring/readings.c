@@ -8,7 +8,7 @@
 
 #include "sim/base/diag.h"
 #include "sim/metrics/bottleneck.h"
-#include "validate/probes/quiet.h"
+#include "sim/probes/quiet.h"
 
 const char *const kvc_reading_names[KVC_READINGS] = {
     "throughput_mops", "latency_mean_us", "latency_p99_us",    "t_search_us",       "jobs_per_search",

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/base/csv.h"
-#include "sim/base/partial_file.h"
+#include "sim/base/text/csv.h"
+#include "sim/base/files/partial_file.h"
 
 static const char header[] = "id,error_frac,half_width_frac";
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/memory_file_fixture.h"
-#include "sim/base/refusal_fixture.h"
+#include "sim/base/files/memory_file_fixture.h"
+#include "sim/base/text/refusal_fixture.h"
 #include "validate/scoring/aggregate.h"
 #include "validate/scoring/elasticities.h"
 #include "validate/scoring/facts.h"

@@ -13,7 +13,7 @@
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
-#include "validate/probes/pin.h"
+#include "sim/probes/pin.h"
 
 enum { WARMUP_PASSES = 200, PASSES = 400, GPU_PASSES = 100, GPU_WARMUP_PASSES = 10, ROUNDS = 3 };
 

@@ -3,9 +3,9 @@
 #include "models/dido/dido.h"
 #include "models/dido/real/report.h"
 #include "sim/base/seeds.h"
-#include "validate/probes/noise.h"
-#include "validate/probes/pin.h"
-#include "validate/probes/watched_report.h"
+#include "sim/probes/noise.h"
+#include "sim/probes/pin.h"
+#include "sim/probes/watched_report.h"
 
 static enum kvc_status check_pipeline(const struct kvc_dido_pipeline *pipeline, struct kvc_diag *diag)
 {

@@ -14,7 +14,7 @@
 enum kvc_status kvc_dido_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
 /* Creates and preloads the store, warms up (kvc_run_real_warmup_ns) and measures for run.duration of wall
- * clock, or for up to six times as long until half of this duration was quiet (validate/probes/quiet.h). Each
+ * clock, or for up to six times as long until half of this duration was quiet (sim/probes/quiet.h). Each
  * thread of a stage has a core. The metrics are those of models/megakv/real/measure.h, and report.h adds the
  * times of the tasks.
  * Returns KVC_ERR_SCENARIO if the scenario cannot be measured here, and KVC_ERR_RUNTIME if memory is short,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "models/dido/real/node_fixture.h"
-#include "validate/probes/pin.h"
+#include "sim/probes/pin.h"
 
 static const char one_core[] = "cpu:1 RV PP MM search insert delete KC RD WR SD";
 

@@ -7,9 +7,9 @@
 #include "models/megakv/real/launches.h"
 #include "models/megakv/real/stage_measurement.h"
 #include "sim/base/progress.h"
-#include "validate/probes/machine.h"
-#include "validate/probes/pin.h"
-#include "validate/probes/profile.h"
+#include "sim/probes/machine.h"
+#include "sim/probes/pin.h"
+#include "sim/probes/profile.h"
 
 enum { LINE_BYTES = 64 };
 

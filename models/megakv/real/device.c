@@ -78,7 +78,7 @@ enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *sce
 #include "kernels/megakv/cuckoo_cuda.h"
 #include "models/megakv/config.h"
 #include "sim/base/seeds.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 
 enum { BLOCK = 1 << 16 };
 

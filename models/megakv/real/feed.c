@@ -7,7 +7,7 @@
 #include "kernels/pages.h"
 #include "sim/base/rng.h"
 #include "sim/base/seeds.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 
 enum { FRAME_BYTES_MIN = 64 };
 

@@ -8,7 +8,7 @@
 
 #include "models/megakv/real/measurement.h"
 #include "sim/base/progress.h"
-#include "validate/probes/steadiness.h"
+#include "sim/probes/steadiness.h"
 
 enum { KVC_MEGAKV_INDEX_LIST_MAX = 8 };
 

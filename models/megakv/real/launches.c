@@ -3,7 +3,7 @@
 #include "kernels/megakv/cuckoo.h"
 #include "models/megakv/real/device.h"
 #include "sim/base/rng.h"
-#include "validate/probes/timing.h"
+#include "sim/probes/timing.h"
 
 enum {
     TABLE_BYTES = 64 << 20,

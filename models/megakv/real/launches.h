@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "validate/probes/fit.h"
+#include "sim/probes/fit.h"
 
 enum { KVC_MEGAKV_LAUNCH_FITS = 2 * 3 * 3 };
 

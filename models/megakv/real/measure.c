@@ -7,8 +7,8 @@
 #include "models/megakv/real/report.h"
 #include "models/megakv/real/threads.h"
 #include "sim/base/seeds.h"
-#include "validate/probes/noise.h"
-#include "validate/probes/pin.h"
+#include "sim/probes/noise.h"
+#include "sim/probes/pin.h"
 
 #define FEED_BYTES_MAX (UINT64_C(512) << 20)
 #define FEEDS_BYTES_MAX (UINT64_C(1) << 30)

@@ -5,8 +5,8 @@
 
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
-#include "validate/probes/lost.h"
-#include "validate/probes/quiet.h"
+#include "sim/probes/lost.h"
+#include "sim/probes/quiet.h"
 
 enum { SETTLING = 3, REPEATED_MAX = 50 /* Repetitions that were not quiet and are made again. */ };
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "models/megakv/cost_profile.h"
-#include "validate/probes/fit.h"
+#include "sim/probes/fit.h"
 
 /* Repetitions of the measurement of a point. */
 enum { KVC_MEGAKV_REPETITIONS = 25 };

@@ -10,7 +10,7 @@
 
 #include "models/megakv/real/measurement.h"
 #include "sim/base/progress.h"
-#include "validate/probes/steadiness.h"
+#include "sim/probes/steadiness.h"
 
 /* A list of lengths of values for keys of one length. */
 enum { KVC_MEGAKV_VALUES_MAX = 8, KVC_MEGAKV_FRAMES_MAX = 8 };

@@ -11,7 +11,7 @@
 
 #include "models/megakv/config.h"
 #include "models/megakv/real/node.h"
-#include "validate/probes/thread_pool.h"
+#include "sim/probes/thread_pool.h"
 
 struct kvc_megakv_testbench_options {
     uint32_t key_bytes, value_bytes; /* Length of all keys and values [bytes]. */

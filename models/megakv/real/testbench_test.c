@@ -2,7 +2,7 @@
 
 #include <criterion/criterion.h>
 
-#include "validate/probes/pin.h"
+#include "sim/probes/pin.h"
 
 enum { PIPELINES = 2, KEY_BYTES = 8, VALUE_BYTES = 8, ROWS = 500, SETS = 300, ROUNDS_TO_FILL = 20 };
 

@@ -1,6 +1,6 @@
 #include "models/memcachedgpu/real/calibrate.h"
 
-#include "validate/probes/machine.h"
+#include "sim/probes/machine.h"
 
 #ifndef KVC_HAVE_CUDA
 

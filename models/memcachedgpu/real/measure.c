@@ -2,7 +2,7 @@
 
 #include "models/memcachedgpu/config.h"
 #include "models/memcachedgpu/real/measure_node.h"
-#include "validate/probes/pin.h"
+#include "sim/probes/pin.h"
 
 /* Checks the options of the store. */
 static enum kvc_status check_store(const struct kvc_memcachedgpu_config *config, struct kvc_diag *diag)

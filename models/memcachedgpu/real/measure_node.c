@@ -18,7 +18,7 @@ enum kvc_status kvc_memcachedgpu_real_measure_node(const struct kvc_scenario *sc
 
 #include "models/memcachedgpu/real/report.h"
 #include "models/memcachedgpu/real/threads.h"
-#include "validate/probes/noise.h"
+#include "sim/probes/noise.h"
 
 /* Checks the frames that are still in the ring of a thread: each is a valid response whose value belongs to
  * its key. Returns the number of wrong ones. */

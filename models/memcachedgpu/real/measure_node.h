@@ -10,7 +10,7 @@
 
 /* Opens a node for the scenario's workload, warms up (kvc_run_real_warmup_ns) and measures for run.duration
  * of wall clock, or for up to six times as long until half of this duration was quiet
- * (validate/probes/quiet.h). All metrics cover the quiet windows only. Threads are pinned to the first cores.
+ * (sim/probes/quiet.h). All metrics cover the quiet windows only. Threads are pinned to the first cores.
  * Returns KVC_ERR_RUNTIME if the program was built without CUDA, there is no GPU, it fails, memory is short,
  * or a frame is wrong. */
 enum kvc_status kvc_memcachedgpu_real_measure_node(const struct kvc_scenario *scenario,

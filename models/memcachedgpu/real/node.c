@@ -8,7 +8,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 
 enum {
     IMAGES_BYTES_MAX = 512 << 20,

@@ -7,7 +7,7 @@
 
 #include "models/memcachedgpu/real/report.h"
 #include "models/memcachedgpu/real/threads.h"
-#include "validate/probes/pin.h"
+#include "sim/probes/pin.h"
 
 enum { BATCH = 64, STREAMS = 4, KEYS = 2000 };
 

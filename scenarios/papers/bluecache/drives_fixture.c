@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "scenarios/load/hardware.h"
+#include "scenarios/load/decode/hardware.h"
 #include "scenarios/load/load.h"
 #include "sim/base/rng.h"
-#include "sim/devices/flash_engine.h"
-#include "sim/devices/flash_translation.h"
+#include "sim/devices/flash/flash_engine.h"
+#include "sim/devices/flash/flash_translation.h"
 
 /* Pages of the smaller drives, and blocks of a chip of theirs: many enough for the closed form of random
  * writes. */

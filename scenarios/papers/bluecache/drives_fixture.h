@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/devices/flash.h"
+#include "sim/devices/flash/flash.h"
 
 /* What a host does all the time. */
 struct kvc_drive_load {

@@ -6,7 +6,7 @@
 #include <criterion/logging.h>
 
 #include "scenarios/papers/bluecache/drives_fixture.h"
-#include "sim/devices/flash_translation.h"
+#include "sim/devices/flash/flash_translation.h"
 
 enum { SECTOR = 4096, STEADY = 300000 /* Operations after which rates change by a few percent at most. */ };
 

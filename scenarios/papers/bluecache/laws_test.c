@@ -203,7 +203,7 @@ static double long_run(const char *system, const char *workload, bool predict, c
     return found;
 }
 
-/* The approximation is within a point of the cache that it describes (sim/workload/set_cache_test.c). */
+/* The approximation is within a point of the cache that it describes (sim/workload/keys/set_cache_test.c). */
 Test(bluecache_laws, dram_holds_the_keys_that_the_closed_form_says)
 {
     const char *sizes[] = {"2MiB", "6MiB", "12MiB"};

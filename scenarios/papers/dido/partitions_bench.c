@@ -31,7 +31,7 @@
 #include "models/dido/real/measure.h"
 #include "scenarios/load/load.h"
 #include "sim/base/array.h"
-#include "sim/base/data_dir.h"
+#include "sim/base/files/data_dir.h"
 
 static const char *const on_cores[] = {
     "cpu:1 RV > cpu:1 PP MM search insert delete KC RD WR SD",

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenarios/load/load_fixture.h"
+#include "scenarios/load/decode/load_fixture.h"
 
 TestSuite(dido_refusals, .init = kvc_test_make_folder, .fini = kvc_test_remove_folder);
 

@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-#include "scenarios/load/load_fixture.h"
+#include "scenarios/load/decode/load_fixture.h"
 
 TestSuite(cost_profile, .init = kvc_test_make_folder, .fini = kvc_test_remove_folder);
 

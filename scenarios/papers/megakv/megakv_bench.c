@@ -13,10 +13,10 @@
 #include "models/megakv/run.h"
 #include "models/megakv/config.h"
 #include "scenarios/load/load.h"
-#include "sim/base/data_dir.h"
+#include "sim/base/files/data_dir.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
-#include "sim/workload/source.h"
+#include "sim/workload/source/source.h"
 
 enum { ROWS = 1600, RESPONSE_BYTES = 4 << 20, REQUESTS = 2000000, BARE_RUNS = 6, STORE_SEED = 1 };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/explore/sweep.h"
+#include "scenarios/explore/sweep/sweep.h"
 #include "sim/base/clock.h"
 
 enum { FIRST = 1000, LARGEST = 2048000, STORED = 512000 };

@@ -1,0 +1,330 @@
+#include "models/cluster/cluster.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/model.h"
+#include "sim/base/array.h"
+#include "sim/devices/database.h"
+#include "sim/workload/keys/hash_ring.h"
+
+static bool is_open(const struct kvc_workload *workload)
+{
+    return workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED ||
+           workload->arrival == KVC_ARRIVAL_CURVE;
+}
+
+static const struct kvc_database *database_of_class(const struct kvc_scenario *scenario, uint32_t class)
+{
+    const struct kvc_cluster *cluster = &scenario->cluster;
+    return kvc_database_of(cluster->member_count > 0 ? &cluster->member[class].node : &scenario->node);
+}
+
+/* Returns the first class of nodes that has a database, or has none; the number of classes: all differ. */
+static uint32_t first_class(const struct kvc_scenario *scenario, bool has_database)
+{
+    uint32_t class = 0;
+    while (class < kvc_cluster_classes(scenario) &&
+           (database_of_class(scenario, class) != NULL) != has_database) {
+        class ++;
+    }
+    return class;
+}
+
+const char *kvc_cluster_coupling(const struct kvc_scenario *scenario)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    bool own_clients =
+        workload->arrival == KVC_ARRIVAL_SATURATE && workload->clients_for == KVC_CLIENTS_FOR_SOCKET;
+    if (scenario->model->has_links_between_nodes) {
+        return "the network between the store's nodes";
+    }
+    if (scenario->cluster.database == KVC_CLUSTER_SHARED &&
+        first_class(scenario, true) < kvc_cluster_classes(scenario)) {
+        return "the database behind them; allowed: cluster.database = \"per_node\"";
+    }
+    if (workload->arrival == KVC_ARRIVAL_TRACE) {
+        return "the trace, which has the requests for all of them";
+    }
+    if (!is_open(workload) && !own_clients) {
+        return "clients that wait for all of them; allowed: an open load, such as arrival = { poisson_mops = 100 }, "
+               "or clients_for = \"socket\"";
+    }
+    if (workload->action_count > 0 || workload->phase_count > 0) {
+        return "workload.actions or workload.phases";
+    }
+    return scenario->run.change_count > 0 ? "run.changes" : NULL;
+}
+
+/* Returns the option that needs nodes that are apart, or NULL. */
+static const char *needs_apart(const struct kvc_cluster *cluster)
+{
+    return cluster->simulate == KVC_CLUSTER_APART ? "cluster.simulate"
+           : cluster->change_count > 0            ? "cluster.changes"
+           : cluster->member_count > 0            ? "cluster.members"
+           : cluster->multiget > 0                ? "cluster.multiget"
+                                                  : NULL;
+}
+
+bool kvc_cluster_is_apart(const struct kvc_scenario *scenario)
+{
+    const struct kvc_cluster *cluster = &scenario->cluster;
+    return (kvc_cluster_nodes(cluster) > 1 || needs_apart(cluster) != NULL) &&
+           cluster->simulate != KVC_CLUSTER_TOGETHER && kvc_cluster_coupling(scenario) == NULL;
+}
+
+static enum kvc_status check_changes(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_run *run = &scenario->run;
+    const struct kvc_workload *workload = &scenario->workload;
+    if (workload->arrival != KVC_ARRIVAL_POISSON || workload->fill != KVC_FILL_GRADUALLY) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "cluster.changes: allowed with arrival = { poisson_mops = ... } and fill = "
+                             "\"gradually\"");
+    }
+    if (run->functional != KVC_FUNCTIONAL_FULL) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "cluster.changes: allowed with run.functional = \"full\", because keys move");
+    }
+    if (run->warmup_ns < 0) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "run.warmup: found auto, allowed with cluster.changes: a time, because all nodes "
+            "change at the same time");
+    }
+    for (uint32_t i = 0; i < scenario->cluster.change_count; i++) {
+        if (scenario->cluster.change[i].at_ns >= run->duration_ns) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "cluster.changes.%u.at: found %g ms, allowed: less than run.duration, %g ms",
+                                 i + 1, scenario->cluster.change[i].at_ns * 1e-6, run->duration_ns * 1e-6);
+        }
+    }
+    struct kvc_cluster_epochs epochs;
+    enum kvc_status status = kvc_cluster_epochs_open(&epochs, scenario, diag);
+    kvc_cluster_epochs_close(&epochs);
+    return status;
+}
+
+/* Checks that every node can have a database of its own where it shall have one. */
+static enum kvc_status check_databases(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    uint32_t without = first_class(scenario, false);
+    if (scenario->cluster.database != KVC_CLUSTER_PER_NODE) {
+        return KVC_OK;
+    }
+    if (scenario->model->has_links_between_nodes) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "cluster.database: found \"per_node\", allowed with %s: shared, because its nodes "
+            "are one cache in front of one database",
+            scenario->model->name);
+    }
+    if (without < kvc_cluster_classes(scenario)) {
+        const char *name = kvc_cluster_class_name(scenario, without);
+        return scenario->cluster.member_count > 0
+                   ? kvc_diag_fail(
+                         diag, KVC_ERR_SCENARIO,
+                         "cluster.database: found \"per_node\", but the nodes of member \"%s\" have no "
+                         "node.database",
+                         name)
+                   : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                   "cluster.database: found \"per_node\", but no node.database");
+    }
+    return KVC_OK;
+}
+
+/* Checks that every class can be resolved and has the memory that it asks for. The devices of nodes that are
+ * all alike have been checked with the whole. */
+static enum kvc_status check_classes(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    for (uint32_t i = 0; i < kvc_cluster_classes(scenario) && status == KVC_OK; i++) {
+        struct kvc_scenario *class = kvc_cluster_class_scenario(scenario, i, diag);
+        status = class != NULL ? KVC_OK : diag->status;
+        if (status == KVC_OK && class->model->check != NULL) {
+            status = class->model->check(class, diag);
+        }
+        if (status == KVC_OK && scenario->cluster.member_count > 0) {
+            status = kvc_scenario_check_devices(class, diag);
+        }
+        size_t used = strlen(diag->message);
+        if (status != KVC_OK && scenario->cluster.member_count > 0) {
+            snprintf(diag->message + used, sizeof(diag->message) - used, " (cluster.members.%u)", i + 1);
+        }
+        kvc_cluster_free_class(class);
+    }
+    return status;
+}
+
+enum kvc_status kvc_cluster_check_scenario(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_cluster *cluster = &scenario->cluster;
+    const char *needs = needs_apart(cluster), *coupling = kvc_cluster_coupling(scenario);
+    enum kvc_status status = kvc_cluster_check(cluster, diag);
+    status = status == KVC_OK ? check_databases(scenario, diag) : status;
+    if (status != KVC_OK) {
+        return status;
+    }
+    if (needs != NULL && coupling != NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "%s: needs nodes that are simulated apart, but what couples them is %s", needs,
+                             coupling);
+    }
+    if (needs != NULL && cluster->simulate == KVC_CLUSTER_TOGETHER) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "cluster.simulate: found \"together\", but %s needs nodes that are simulated apart", needs);
+    }
+    double points = 0;
+    for (uint32_t i = 0; i < kvc_cluster_classes(scenario); i++) {
+        points += (double)kvc_cluster_class_nodes(scenario, i) * kvc_cluster_class_points(scenario, i);
+    }
+    if (points > KVC_HASH_RING_POINTS_MAX) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "cluster.members: found %.0f points on the ring, allowed: %d of all nodes",
+                             points, KVC_HASH_RING_POINTS_MAX);
+    }
+    if (cluster->change_count > 0) {
+        status = check_changes(scenario, diag);
+    }
+    return status == KVC_OK && kvc_cluster_is_apart(scenario) ? check_classes(scenario, diag) : status;
+}
+
+uint32_t kvc_cluster_classes(const struct kvc_scenario *scenario)
+{
+    return scenario->cluster.member_count > 0 ? scenario->cluster.member_count : 1;
+}
+
+const char *kvc_cluster_class_name(const struct kvc_scenario *scenario, uint32_t class)
+{
+    return scenario->cluster.member_count > 0 ? scenario->cluster.member[class].name : "node";
+}
+
+uint64_t kvc_cluster_class_nodes(const struct kvc_scenario *scenario, uint32_t class)
+{
+    return scenario->cluster.member_count > 0 ? scenario->cluster.member[class].nodes
+                                              : scenario->cluster.nodes;
+}
+
+uint32_t kvc_cluster_class_of(const struct kvc_scenario *scenario, uint32_t node)
+{
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < scenario->cluster.member_count; i++) {
+        end += scenario->cluster.member[i].nodes;
+        if (node < end) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+uint32_t kvc_cluster_class_points(const struct kvc_scenario *scenario, uint32_t class)
+{
+    const struct kvc_cluster *cluster = &scenario->cluster;
+    double points = cluster->virtual_nodes > 0 ? (double)cluster->virtual_nodes : KVC_HASH_RING_POINTS;
+    double weight = cluster->member_count > 0 ? cluster->member[class].weight : 1;
+    return (uint32_t)fmax(round(points * weight), 1);
+}
+
+double kvc_cluster_class_share(const struct kvc_scenario *scenario, uint32_t class)
+{
+    double all = 0;
+    for (uint32_t i = 0; i < kvc_cluster_classes(scenario); i++) {
+        all += (double)kvc_cluster_class_nodes(scenario, i) * kvc_cluster_class_points(scenario, i);
+    }
+    return kvc_cluster_class_points(scenario, class) / all;
+}
+
+double kvc_cluster_limit_mops(const struct kvc_scenario *scenario, uint32_t class, double mops)
+{
+    return mops / kvc_cluster_class_share(scenario, class);
+}
+
+double kvc_cluster_held_back_frac(const struct kvc_scenario *scenario, uint32_t class, double mops,
+                                  double all_mops)
+{
+    bool waits = scenario->workload.arrival == KVC_ARRIVAL_SATURATE &&
+                 scenario->workload.clients_for == KVC_CLIENTS_FOR_CLUSTER;
+    return waits && mops > 0 ? all_mops * kvc_cluster_class_share(scenario, class) / mops : 1;
+}
+
+/* Makes the rates those of a node with this share of the requests. */
+static void scale_rates(struct kvc_workload *workload, double share)
+{
+    workload->rate_mops *= share;
+    for (uint32_t i = 0; i < workload->curve_points; i++) {
+        workload->curve[i].rate_mops *= share;
+    }
+}
+
+struct kvc_scenario *kvc_cluster_class_scenario(const struct kvc_scenario *scenario, uint32_t class,
+                                                struct kvc_diag *diag)
+{
+    struct kvc_scenario *made = kvc_array_grown(NULL, 1, sizeof(*made));
+    double share = kvc_cluster_class_share(scenario, class);
+    *made = *scenario;
+    made->config = NULL;
+    made->cluster = (struct kvc_cluster){.nodes = 1};
+    if (scenario->cluster.member_count > 0) {
+        made->options = scenario->cluster.member[class].options;
+        made->node = scenario->cluster.member[class].node;
+    }
+    made->workload.keys = (uint64_t)fmax(ceil((double)scenario->workload.keys * share), 1);
+    scale_rates(&made->workload, share);
+    if (kvc_scenario_resolve(made, diag) != KVC_OK) {
+        kvc_cluster_free_class(made);
+        return NULL;
+    }
+    return made;
+}
+
+void kvc_cluster_free_class(struct kvc_scenario *class)
+{
+    if (class == NULL) {
+        return;
+    }
+    kvc_scenario_unresolve(class);
+    free(class);
+}
+
+/* Returns how many of a part's keys are among the first `end` ids. */
+static uint64_t keys_before(const struct kvc_key_part *part, uint64_t end)
+{
+    uint64_t low = 0, high = part->count;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (part->key[middle] < end) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+enum kvc_status kvc_cluster_take_part(struct kvc_scenario *node, const struct kvc_scenario *whole,
+                                      const struct kvc_key_part *part, struct kvc_diag *diag)
+{
+    const struct kvc_workload *all = &whole->workload;
+    uint64_t usual = node->workload.keys;
+    /* A sample's hot keys are at most half of the usual number of keys. */
+    uint64_t least = node->run.functional == KVC_FUNCTIONAL_SAMPLED ? usual / 2 + 1 : 1;
+    if (part->count < least) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "cluster.virtual_nodes: a node owns %llu keys, allowed are at least %llu; use more "
+            "virtual nodes or keys",
+            (unsigned long long)part->count, (unsigned long long)least);
+    }
+    uint64_t preloaded = keys_before(part, (uint64_t)(all->preload_frac * (double)all->keys));
+    node->workload = *all;
+    node->workload.part = part;
+    node->workload.keys = part->count;
+    /* The half keeps rounding from losing one. */
+    node->workload.preload_frac =
+        preloaded < part->count ? ((double)preloaded + 0.5) / (double)part->count : 1;
+    scale_rates(&node->workload, kvc_key_part_share_max(part));
+    return KVC_OK;
+}

@@ -1,0 +1,83 @@
+/* A plan finds the configuration that minimises price, power or nodes among those that meet the scenario's
+ * slo.
+ *
+ * The candidates are the points of the scenario's `sweep` table, which may vary system, node and cluster; the
+ * load is the scenario's and has to be open. Unless the slo states a throughput, 99 % of the offered load
+ * must be served, because a latency says nothing about requests that are not answered. The search is that of
+ * scenarios/explore/plan/plan_search.h. Replica r of a candidate is a run whose seed is that of replica r of
+ * the scenario (sim/base/seeds.h), so that all candidates see the same requests.
+ *
+ * Not modelled: delivery, space, cooling and people; growth of the load (see the headroom). */
+#ifndef KVC_SCENARIOS_EXPLORE_PLAN_PLAN_H
+#define KVC_SCENARIOS_EXPLORE_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/forecast.h"
+#include "scenarios/explore/plan/plan_errors.h"
+#include "scenarios/explore/plan/plan_front.h"
+#include "scenarios/explore/plan/plan_goal.h"
+#include "scenarios/explore/plan/plan_search.h"
+#include "scenarios/explore/space.h"
+#include "scenarios/load/load.h"
+#include "sim/base/diag.h"
+#include "sim/base/progress.h"
+#include "sim/metrics/result.h"
+
+enum { KVC_PLAN_GOALS_MAX = 10 };
+
+/* The share of the offered load that must be served where the slo states no throughput. */
+extern const double kvc_plan_served_least_frac;
+
+struct kvc_plan_options {
+    const char *path;                /* Path of the scenario. */
+    const struct kvc_overrides *set; /* The user's overrides, which come before those of a candidate. */
+    const struct kvc_loaded *loaded; /* The scenario with them. */
+    uint32_t jobs;                   /* Replicas that are simulated at the same time; 0: one per processor. */
+    bool exhaustive;                 /* Simulate every candidate to a decision. */
+    bool headroom;                   /* Search the highest load that the chosen candidate serves. */
+    const struct kvc_progress *progress; /* May be NULL. */
+};
+
+/* What limits a candidate, by its closed form. */
+struct kvc_plan_binding {
+    char stage[KVC_FORECAST_NAME_MAX],
+        device[KVC_FORECAST_NAME_MAX]; /* Busiest at the load; "" if unknown. */
+    double utilization_frac;           /* Of that stage. */
+    /* Resource that a higher load meets first: being 5 % faster it raises the limit most. "" if unknown. */
+    char resource[KVC_NAME_MAX], resource_device[KVC_NAME_MAX];
+    double limit_mops, gain_frac; /* The limit, and by which share it is raised. */
+};
+
+/* The highest load that the chosen candidate serves within the goals for latencies and loss. */
+struct kvc_plan_headroom {
+    bool is_known;
+    double offered_mops; /* The load of the plan. */
+    double low_mops, mean_mops,
+        high_mops; /* The highest load and its interval (scenarios/output/capacity.h). */
+};
+
+struct kvc_planned {
+    struct kvc_space *space;
+    struct kvc_plan_goal goal[KVC_PLAN_GOALS_MAX];
+    uint32_t goal_count;
+    bool is_served_implied; /* The slo states no throughput. */
+    struct kvc_plan_errors errors;
+    struct kvc_plan_search search; /* search.candidate[i] is point i of the space. */
+    struct kvc_forecast *forecast; /* By candidate. */
+    char refusal[256];             /* Why the first refused candidate is refused; "" if none is. */
+    struct kvc_plan_front front;
+    struct kvc_plan_binding binding; /* Of the chosen or else of the nearest candidate. */
+    struct kvc_plan_headroom headroom;
+};
+
+/* Makes a plan. A slo that no candidate meets is an answer, not an error. KVC_ERR_SCENARIO for a scenario
+ * without slo, plan or open load, and for an objective that some candidate does not know. The caller frees
+ * *planned in any case. */
+enum kvc_status kvc_plan_make(const struct kvc_plan_options *options, struct kvc_planned *planned,
+                              struct kvc_diag *diag);
+
+void kvc_planned_free(struct kvc_planned *planned);
+
+#endif

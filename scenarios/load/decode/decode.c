@@ -1,0 +1,386 @@
+#include "scenarios/load/decode/decode.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lua.h>
+
+#include "scenarios/load/decode/decode_internal.h"
+#include "scenarios/load/lua/locate.h"
+
+enum {
+    NAMES_MAX = 96,
+    LOCATED_MAX = 16, /* Unknown keys of a table that are looked for in the text. */
+};
+
+static enum kvc_status out_of_memory(const struct kvc_decoder *decoder)
+{
+    return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
+}
+
+static enum kvc_status record(const struct kvc_decoder *decoder, const char *path, const char *value,
+                              bool bare, const char *source, bool hardware, const struct kvc_bounds *interval)
+{
+    struct kvc_parameter parameter = {.bare = bare, .interval = *interval};
+    kvc_decode_join(parameter.path, decoder->prefix, path);
+    snprintf(parameter.value, sizeof(parameter.value), "%s", value);
+    snprintf(parameter.source, sizeof(parameter.source), "%s", source);
+    if (!kvc_parameters_put(&decoder->loaded->parameters, &parameter) ||
+        (hardware && !kvc_parameters_put(&decoder->loaded->provenance, &parameter))) {
+        return out_of_memory(decoder);
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char *path, const char *value,
+                                  bool bare, const char *source, bool hardware)
+{
+    return record(decoder, path, value, bare, source, hardware, &(struct kvc_bounds){NAN, NAN});
+}
+
+static const char sourced_form[] =
+    "{ value, source = \"...\" }, and for a measured number low and high, the ends "
+    "of its 95 % interval";
+
+/* Reads `low` or `high` of the table at the index, in the unit of the value; NaN if it is absent. Unlike the
+ * value, the end of an interval may lie beyond the range of the option. */
+static enum kvc_status decode_bound(const struct kvc_decoder *decoder, const char *path, int index,
+                                    const char *name, const struct kvc_option *row, double *bound)
+{
+    struct kvc_option unlimited = *row;
+    lua_State *lua = decoder->lua;
+    char bound_path[KVC_PATH_MAX];
+    unlimited.type = KVC_OPTION_REAL;
+    unlimited.min = -DBL_MAX;
+    unlimited.max = DBL_MAX;
+    unlimited.auto_word = NULL;
+    *bound = NAN;
+    kvc_decode_join(bound_path, path, name);
+    lua_pushstring(lua, name);
+    enum kvc_status status = lua_rawget(lua, index) != LUA_TNIL
+                                 ? kvc_decode_scalar(decoder, bound_path, &unlimited, bound)
+                                 : KVC_OK;
+    if (status == KVC_OK) {
+        lua_pop(lua, 1);
+    }
+    return status;
+}
+
+/* Reads the 95 % interval of the table at the index. */
+static enum kvc_status decode_interval(const struct kvc_decoder *decoder, const char *path, int index,
+                                       const struct kvc_option *row, struct kvc_bounds *interval)
+{
+    bool is_number = row->type == KVC_OPTION_REAL || row->type == KVC_OPTION_COUNT;
+    bool has_low = kvc_decode_has(decoder->lua, index, "low");
+    if (!is_number || has_low != kvc_decode_has(decoder->lua, index, "high")) {
+        return is_number || has_low
+                   ? kvc_decode_fail(decoder, path, "%s: found %s, allowed: %s", path,
+                                     is_number ? "one of low and high" : "low and high of a word",
+                                     is_number ? "both or neither" : "a value and its source")
+                   : KVC_OK;
+    }
+    enum kvc_status status = decode_bound(decoder, path, index, "low", row, &interval->low);
+    return status != KVC_OK ? status : decode_bound(decoder, path, index, "high", row, &interval->high);
+}
+
+static bool is_sourced_key(lua_State *lua, int index)
+{
+    static const char *const names[] = {"source", "low", "high"};
+    if (lua_isinteger(lua, index)) {
+        return lua_tointeger(lua, index) == 1;
+    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names) && lua_type(lua, index) == LUA_TSTRING; i++) {
+        if (strcmp(lua_tostring(lua, index), names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Replaces { value, source = "...", low = ..., high = ... } at the top of the stack by the value. */
+static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *path, const char *table_source,
+                              const struct kvc_option *row, char source[KVC_TEXT_MAX],
+                              struct kvc_bounds *interval)
+{
+    lua_State *lua = decoder->lua;
+    snprintf(source, KVC_TEXT_MAX, "%s", table_source);
+    if (lua_istable(lua, -1)) {
+        int index = lua_gettop(lua);
+        enum kvc_status status = decode_interval(decoder, path, index, row, interval);
+        if (status != KVC_OK) {
+            return status;
+        }
+        lua_pushliteral(lua, "source");
+        if (lua_rawget(lua, index) != LUA_TNIL) {
+            status = kvc_decode_text(decoder, path, "{ value, source = \"where the value comes from\" }",
+                                     source, KVC_TEXT_MAX);
+            if (status != KVC_OK) {
+                return status;
+            }
+        }
+        lua_pop(lua, 1);
+        for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
+            if (!is_sourced_key(lua, -2)) {
+                return kvc_decode_fail(decoder, path, "%s: found a table, allowed: %s", path, sourced_form);
+            }
+        }
+        lua_rawgeti(lua, index, 1);
+        lua_replace(lua, index);
+    }
+    if (decoder->sourcing == KVC_SOURCING_REQUIRED && row->type != KVC_OPTION_TEXT && source[0] == '\0') {
+        return kvc_decode_fail(decoder, path,
+                               "%s has no source; write { value, source = \"where the value comes from\" }",
+                               path);
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status decode_options(const struct kvc_decoder *decoder, int index,
+                                      const struct kvc_table *table, const char *table_source);
+
+/* Checks that the table at the top of the stack is a list of at most as many elements as the option holds. */
+static enum kvc_status check_list(const struct kvc_decoder *decoder, const char *path,
+                                  const struct kvc_option *row, size_t *length)
+{
+    lua_State *lua = decoder->lua;
+    char shown[80];
+    if (!lua_istable(lua, -1)) {
+        kvc_decode_show(lua, -1, shown, sizeof(shown));
+        return kvc_decode_fail(decoder, path, "%s: found %s, allowed: a list of tables", path, shown);
+    }
+    int list = lua_gettop(lua);
+    *length = lua_rawlen(lua, list);
+    for (lua_pushnil(lua); lua_next(lua, list) != 0; lua_pop(lua, 1)) {
+        if (!lua_isinteger(lua, -2) || lua_tointeger(lua, -2) < 1 ||
+            (size_t)lua_tointeger(lua, -2) > *length) {
+            return kvc_decode_fail(decoder, path, "%s: found a key, allowed: a list of tables without keys",
+                                   path);
+        }
+    }
+    if (*length > row->element->max_list) {
+        return kvc_decode_fail(decoder, path, "%s: found %zu elements, allowed: up to %zu", path, *length,
+                               row->element->max_list);
+    }
+    return KVC_OK;
+}
+
+/* Decodes the element at the top of the stack into `element`. */
+static enum kvc_status decode_element(const struct kvc_decoder *decoder, const char *path,
+                                      const struct kvc_option_table *options, void *element)
+{
+    static const char *const extra[] = {"source", NULL};
+    lua_State *lua = decoder->lua;
+    char shown[80], source[KVC_TEXT_MAX] = "";
+    if (!lua_istable(lua, -1)) {
+        kvc_decode_show(lua, -1, shown, sizeof(shown));
+        return kvc_decode_fail(decoder, path, "%s: found %s, allowed: a table", path, shown);
+    }
+    lua_pushliteral(lua, "source");
+    if (decoder->sourcing != KVC_SOURCING_NONE && lua_rawget(lua, -2) != LUA_TNIL) {
+        enum kvc_status status = kvc_decode_text(decoder, path, "a text as source", source, sizeof(source));
+        if (status != KVC_OK) {
+            return status;
+        }
+    }
+    lua_pop(lua, 1);
+    kvc_option_table_set_defaults(options, element);
+    const struct kvc_table inner = {.path = path,
+                                    .options = options,
+                                    .object = element,
+                                    .extra = decoder->sourcing != KVC_SOURCING_NONE ? extra : NULL};
+    return decode_options(decoder, lua_gettop(lua), &inner, source);
+}
+
+/* Decodes the list at the top of the stack. */
+static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char *path,
+                                   const struct kvc_option *row, char *object)
+{
+    lua_State *lua = decoder->lua;
+    char element_path[KVC_PATH_MAX], record_path[KVC_PATH_MAX], number[24];
+    size_t length = 0;
+    enum kvc_status status = check_list(decoder, path, row, &length);
+    if (status != KVC_OK) {
+        return status;
+    }
+    int list = lua_gettop(lua);
+    kvc_decode_join(record_path, decoder->prefix, path);
+    kvc_parameters_forget_below(&decoder->loaded->parameters, record_path);
+    kvc_parameters_forget_below(&decoder->loaded->provenance, record_path);
+    for (size_t i = 0; i < length && status == KVC_OK; i++) {
+        snprintf(number, sizeof(number), "%zu", i + 1);
+        kvc_decode_join(element_path, path, number);
+        lua_rawgeti(lua, list, (lua_Integer)i + 1);
+        status = decode_element(decoder, element_path, row->element,
+                                object + row->offset + i * row->element->size);
+        if (status == KVC_OK) {
+            lua_pop(lua, 1);
+        }
+    }
+    if (status == KVC_OK) {
+        *(uint32_t *)(void *)(object + row->count_offset) = (uint32_t)length;
+    }
+    return status;
+}
+
+/* Checks that the interval of a number contains it. */
+static enum kvc_status check_interval(const struct kvc_decoder *decoder, const char *path,
+                                      const struct kvc_option *row, const void *field,
+                                      const struct kvc_bounds *interval)
+{
+    if (isnan(interval->low)) {
+        return KVC_OK;
+    }
+    char value[KVC_TEXT_MAX], low[48], high[48];
+    double number = row->type == KVC_OPTION_COUNT ? (double)*(const uint64_t *)field : *(const double *)field;
+    if (number >= interval->low && number <= interval->high) {
+        return KVC_OK;
+    }
+    kvc_decode_print(row, field, value, sizeof(value));
+    kvc_quantity_print(interval->low, row->unit, low, sizeof(low));
+    kvc_quantity_print(interval->high, row->unit, high, sizeof(high));
+    return kvc_decode_fail(decoder, path,
+                           "%s: found %.48s with the interval from %s to %s, allowed: one around it", path,
+                           value, low, high);
+}
+
+static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, const struct kvc_table *table,
+                                  size_t at, const char *table_source)
+{
+    lua_State *lua = decoder->lua;
+    const struct kvc_option *row = &table->options->rows[at];
+    void *field = (char *)table->object + row->offset;
+    char path[KVC_PATH_MAX], value[KVC_TEXT_MAX], source[KVC_TEXT_MAX];
+    struct kvc_bounds interval = {NAN, NAN};
+    enum kvc_status status = KVC_OK;
+    kvc_decode_join(path, table->path, row->name);
+    lua_pushstring(lua, row->name);
+    bool present = lua_rawget(lua, index) != LUA_TNIL;
+    if (!present && (table->present_only || row->optional)) {
+        lua_pop(lua, 1);
+        return KVC_OK;
+    }
+    if (row->type == KVC_OPTION_LIST) {
+        if (present) {
+            status = decode_list(decoder, path, row, table->object);
+        }
+        if (status == KVC_OK) {
+            lua_pop(lua, 1);
+        }
+        return status;
+    }
+    if (present) {
+        source[0] = '\0';
+        if (decoder->sourcing != KVC_SOURCING_NONE) {
+            status = unwrap(decoder, path, table_source, row, source, &interval);
+        }
+        if (status == KVC_OK) {
+            status = kvc_decode_scalar(decoder, path, row, field);
+        }
+        if (status == KVC_OK) {
+            status = check_interval(decoder, path, row, field, &interval);
+        }
+        if (status == KVC_OK && source[0] == '\0') {
+            snprintf(source, sizeof(source), "%s",
+                     decoder->sourcing == KVC_SOURCING_REQUIRED ? "profile"
+                                                                : kvc_decode_origin(decoder, path));
+        }
+    } else if (row->by_default == NULL) {
+        status = kvc_decode_fail(decoder, table->path, "%s is missing: %s", path, row->help);
+    } else {
+        const char *from = table->absent_source != NULL ? table->absent_source[at] : NULL;
+        snprintf(source, sizeof(source), "%s", from != NULL ? from : "default");
+    }
+    if (status != KVC_OK) {
+        return status;
+    }
+    lua_pop(lua, 1);
+    bool bare = kvc_decode_print(row, field, value, sizeof(value));
+    bool hardware = decoder->sourcing != KVC_SOURCING_NONE && row->type != KVC_OPTION_TEXT;
+    return record(decoder, path, value, bare, source, hardware, &interval);
+}
+
+static size_t known_names(const struct kvc_table *table, const char *names[NAMES_MAX + 1])
+{
+    size_t count = 0;
+    for (size_t i = 0; table->extra != NULL && table->extra[i] != NULL && count < NAMES_MAX; i++) {
+        names[count++] = table->extra[i];
+    }
+    for (size_t i = 0; table->options != NULL && i < table->options->count && count < NAMES_MAX; i++) {
+        names[count++] = table->options->rows[i].name;
+    }
+    names[count] = NULL;
+    return count;
+}
+
+static bool is_known(const char *const *names, const char *name)
+{
+    for (; *names != NULL; names++) {
+        if (strcmp(*names, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reports the first unknown key in the text, or the smallest one if the text has none or too many to look for
+ * them all. Lua's order of keys is arbitrary. */
+static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int index,
+                                      const struct kvc_table *table)
+{
+    lua_State *lua = decoder->lua;
+    const char *names[NAMES_MAX + 1], *first = NULL, *smallest = NULL;
+    char path[KVC_PATH_MAX], suggestion[96], allowed[KVC_DECODE_LIST_MAX], shown[80];
+    size_t bytes, first_offset = 0, unknown = 0;
+    const char *text = kvc_sandbox_source(decoder->sandbox, &bytes);
+    known_names(table, names);
+    kvc_decode_list_names(names, allowed, sizeof(allowed));
+    const char *where = table->path[0] != '\0' ? table->path : "the returned table";
+    for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
+        if (lua_type(lua, -2) != LUA_TSTRING) {
+            kvc_decode_show(lua, -2, shown, sizeof(shown));
+            return kvc_decode_fail(decoder, table->path, "found element %s without a name in %s; allowed: %s",
+                                   shown, where, allowed);
+        }
+        const char *name = lua_tostring(lua, -2);
+        if (is_known(names, name)) {
+            continue;
+        }
+        smallest = smallest == NULL || strcmp(name, smallest) < 0 ? name : smallest;
+        if (decoder->is_trial || ++unknown > LOCATED_MAX) {
+            continue;
+        }
+        kvc_decode_join(path, table->path, name);
+        struct kvc_location location = kvc_locate(text, bytes, path);
+        size_t offset = location.exact ? location.offset : bytes;
+        if (first == NULL || offset < first_offset || (offset == first_offset && strcmp(name, first) < 0)) {
+            first = name;
+            first_offset = offset;
+        }
+    }
+    if (smallest == NULL) {
+        return KVC_OK;
+    }
+    first = decoder->is_trial || unknown > LOCATED_MAX ? smallest : first;
+    kvc_decode_join(path, table->path, first);
+    kvc_decode_suggest(first, names, suggestion, sizeof(suggestion));
+    return kvc_decode_fail(decoder, path, "unknown key \"%.60s\" in %s%s%s allowed: %s", first, where,
+                           suggestion, suggestion[0] != '\0' ? "" : ";", allowed);
+}
+
+static enum kvc_status decode_options(const struct kvc_decoder *decoder, int index,
+                                      const struct kvc_table *table, const char *table_source)
+{
+    enum kvc_status status = refuse_unknown(decoder, index, table);
+    for (size_t i = 0; status == KVC_OK && table->options != NULL && i < table->options->count; i++) {
+        status = decode_row(decoder, index, table, i, table_source);
+    }
+    return status;
+}
+
+enum kvc_status kvc_decode_table(const struct kvc_decoder *decoder, int index, const struct kvc_table *table)
+{
+    return decode_options(decoder, lua_absindex(decoder->lua, index), table, "");
+}

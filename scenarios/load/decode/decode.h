@@ -1,0 +1,84 @@
+/* The decoder reads Lua tables into structs that option tables describe.
+ *
+ * It reads raw fields only, so that no code of the script runs. It records every resolved value together with
+ * its source. */
+#ifndef KVC_SCENARIOS_LOAD_DECODE_DECODE_H
+#define KVC_SCENARIOS_LOAD_DECODE_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/load/lua/sandbox.h"
+#include "sim/base/text/option.h"
+
+/* Whether a value may be written as { value, source = "..." }. */
+enum kvc_sourcing {
+    KVC_SOURCING_NONE,
+    KVC_SOURCING_OPTIONAL, /* Hardware fields that a scenario overrides. */
+    KVC_SOURCING_REQUIRED, /* Hardware profiles, where every number states its source. */
+};
+
+struct kvc_decoder {
+    struct lua_State *lua;
+    const struct kvc_sandbox *sandbox; /* File and text for the places of errors. */
+    const struct kvc_overrides *set;   /* Overrides that were applied to the table, or NULL. */
+    struct kvc_loaded *loaded;         /* Receives parameters, provenance and warnings. */
+    enum kvc_sourcing sourcing;
+    const char *member; /* Path of the member of a cluster whose system and node are decoded, or NULL. */
+    const char *prefix; /* Prefix of recorded paths; "" except in hardware profiles. */
+    bool is_trial; /* Only whether it decodes matters: messages have no line, and warnings are dropped. */
+    char *shown_policy; /* KVC_TEXT_MAX bytes that keep how a power policy in Lua is shown, or NULL. */
+    struct kvc_diag *diag;
+};
+
+/* How to decode one table. */
+struct kvc_table {
+    const char *path; /* Path of the table in the file; "" is the returned table. */
+    const struct kvc_option_table *options;
+    void *object;             /* Already holds the values of absent keys. */
+    const char *const *extra; /* Further allowed keys, which the caller reads; NULL-terminated, or NULL. */
+    const char *const *absent_source; /* Source of each row's absent key; NULL stands for "default". */
+    bool present_only;                /* Neither record nor require absent keys. */
+};
+
+/* Fails with the place of `path`: --set, or the file and line of the path or of its nearest ancestor. */
+enum kvc_status kvc_decode_fail(const struct kvc_decoder *decoder, const char *path, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Adds a warning with the place of `path`. */
+void kvc_decode_warn(const struct kvc_decoder *decoder, const char *path, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Writes "path.name", or only the name if the path is empty. */
+void kvc_decode_join(char out[KVC_PATH_MAX], const char *path, const char *name);
+
+/* Writes a Lua value as messages show it, such as 160, "160us" or a table. */
+void kvc_decode_show(struct lua_State *lua, int index, char *out, size_t size);
+
+/* Writes "; did you mean "NAME"?" if one of the names resembles `found`, else "". */
+void kvc_decode_suggest(const char *found, const char *const *names, char *out, size_t size);
+
+/* Returns whether the table at `index` has the field, without regard to metatables. */
+bool kvc_decode_has(struct lua_State *lua, int index, const char *name);
+
+/* Pushes the field of the table at `index`, without regard to metatables; nil if it is absent. */
+void kvc_decode_push(struct lua_State *lua, int index, const char *name);
+
+/* Copies the text at the top of the stack into `out`. `allowed` ends the message about a value of another
+ * type. */
+enum kvc_status kvc_decode_text(const struct kvc_decoder *decoder, const char *path, const char *allowed,
+                                char *out, size_t size);
+
+/* Decodes the table at `index`. Unknown keys are an error. */
+enum kvc_status kvc_decode_table(const struct kvc_decoder *decoder, int index, const struct kvc_table *table);
+
+/* Records a resolved value and replaces an earlier one of the same path. If `hardware` is set, the value is
+ * also recorded as provenance. */
+enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char *path, const char *value,
+                                  bool bare, const char *source, bool hardware);
+
+/* Returns "--set" if an override wrote `path`, else "scenario". */
+const char *kvc_decode_origin(const struct kvc_decoder *decoder, const char *path);
+
+#endif

@@ -1,0 +1,206 @@
+#include "scenarios/load/decode/hardware.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/devices/cpu.h"
+#include "sim/devices/gpu.h"
+
+#include "scenarios/load/decode/load_fixture.h"
+
+TestSuite(hardware, .init = kvc_test_make_folder, .fini = kvc_test_remove_folder);
+
+Test(hardware, gives_every_hardware_number_a_source)
+{
+    struct kvc_profiles profiles;
+    char path[512];
+    kvc_hardware_list(&profiles);
+    cr_assert_geq(profiles.count, 8);
+    for (size_t i = 0; i < profiles.count; i++) {
+        struct kvc_loaded loaded = {.warning_count = 0};
+        struct kvc_node node;
+        struct kvc_diag diag = {0};
+        const struct kvc_device_kind *kind;
+        snprintf(path, sizeof(path), "%s/%s.lua", kvc_hardware_dir(), profiles.name[i]);
+        cr_assert_eq(kvc_hardware_read(path, &kind, &node, &loaded, &diag), KVC_OK, "%s:%d: %s", diag.file,
+                     diag.line, diag.message);
+        bool derived = strcmp(profiles.name[i], "derived-costs") == 0;
+        cr_expect_eq(loaded.provenance.count > 0, !derived, "%s: %u numbers", profiles.name[i],
+                     loaded.provenance.count);
+        for (uint32_t j = 0; j < loaded.provenance.count; j++) {
+            cr_expect_gt(strlen(loaded.provenance.entry[j].source), 0, "%s %s", profiles.name[i],
+                         loaded.provenance.entry[j].path);
+        }
+        kvc_node_free(&node);
+        kvc_parameters_clear(&loaded.parameters);
+        kvc_parameters_clear(&loaded.provenance);
+    }
+}
+
+Test(hardware, refuses_profiles_without_sources)
+{
+    kvc_test_write_file("p.lua",
+                        "return { kind = 'pcie',\n  h2d = { '1GB/s', source = 'x' },\n  d2h = '1GB/s',\n"
+                        "  latency = { '1us', source = 'x' } }");
+    struct kvc_loaded *loaded;
+    struct kvc_diag diag;
+    char profile[96];
+    snprintf(profile, sizeof(profile), "%s/p.lua", kvc_test_folder);
+    cr_expect_eq(kvc_test_load("return { system = { kind = 'megakv' }, node = { pcie = 'p.lua' } }", NULL,
+                               &loaded, &diag),
+                 KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.file, profile);
+    cr_expect_eq(diag.line, 3);
+    cr_expect(strstr(diag.message, "d2h has no source") != NULL, "%s", diag.message);
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { pcie = 'q.lua' } }", 2,
+                     "q.lua cannot be read");
+
+    kvc_test_write_file("p.lua", "return { kind = 'nic' }");
+    cr_expect_eq(kvc_test_load("return { system = { kind = 'megakv' }, node = { pcie = 'p.lua' } }", NULL,
+                               &loaded, &diag),
+                 KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.message, "kind: found \"nic\", allowed: a profile of kind \"pcie\"");
+}
+
+Test(hardware, refuses_a_clock_that_the_cpu_has_not)
+{
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { cpu_clock = '2.65GHz' } }", 2,
+                     "node.cpu_clock: found 2.65GHz, allowed: auto, 2.6GHz, 2.5GHz, ");
+    kvc_test_refuses("return { system = { kind = 'kvdirect' },\n  node = { cpu_clock = '1.2GHz' } }", 2,
+                     "node.cpu_clock: found 1.2 GHz, allowed with kvdirect: auto");
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("return { system = { kind = 'megakv' }, node = { cpu_clock = '1.9GHz' } }", NULL);
+    cr_expect_eq(loaded->scenario.node.cpu_clock_hz, 1.9e9);
+    kvc_loaded_free(loaded);
+}
+
+#define MACHINE_CPU                                                                                          \
+    "cpu = { name = 'c', cores = { 4, source = 'x' }, threads_per_core = { 2, source = 'x' },\n"             \
+    "  clock = { '2GHz', source = 'x' }, packet = { '5ns', source = 'x' },\n"                                \
+    "  llc_hit_cycles = { 40, source = 'x' } }"
+
+Test(hardware, takes_devices_from_a_machine_file)
+{
+    kvc_test_write_file("m.lua",
+                        "return { kind = 'machine', name = 'box', date = '2026-11-21', compiler = 'cc',\n"
+                        "  commit = '1a2b', " MACHINE_CPU " }");
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("return { system = { kind = 'megakv' }, node = { machine = 'm.lua' } }", NULL);
+    cr_expect_eq(kvc_cpu_of(&loaded->scenario.node)->packet_ns, 5);
+    cr_expect_str_eq(loaded->scenario.node.machine.date, "2026-11-21");
+    cr_expect_str_eq(kvc_gpu_of(&loaded->scenario.node)->name,
+                     "NVIDIA Tesla K40c"); /* not in the file: the default */
+    kvc_loaded_free(loaded);
+    loaded = kvc_test_accepts("return { system = { kind = 'megakv', streams = 1 },\n"
+                              "  node = { cpu = { base = 'm.lua', cores = 2 } } }",
+                              NULL);
+    cr_expect_eq(kvc_cpu_of(&loaded->scenario.node)->cores, 2);
+    cr_expect_eq(kvc_cpu_of(&loaded->scenario.node)->packet_ns, 5);
+    kvc_loaded_free(loaded);
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { gpu = 'm.lua' } }", 2,
+                     "node.gpu: the machine file m.lua has no gpu");
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { machine = 'n.lua' } }", 2,
+                     "n.lua cannot be read");
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { machine = 3 } }", 2,
+                     "node.machine: found 3");
+}
+
+/* A machine file whose CPU's packet is what is given. */
+static void write_packet(const char *packet)
+{
+    char text[1024];
+    snprintf(text, sizeof(text),
+             "return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
+             "  cpu = { name = 'c', cores = { 4, source = 'x' }, threads_per_core = { 2, source = 'x' },\n"
+             "  clock = { '2GHz', source = 'x' }, llc_hit_cycles = { 40, source = 'x' },\n"
+             "  packet = %s } }",
+             packet);
+    kvc_test_write_file("m.lua", text);
+}
+
+static const char with_machine[] = "return { system = { kind = 'megakv' }, node = { machine = 'm.lua' } }";
+
+Test(hardware, keeps_the_intervals_of_measured_values)
+{
+    uint32_t found = 0;
+    write_packet("{ '5ns', low = '-1ns', high = '0.006us', source = 'x' }");
+    struct kvc_loaded *loaded = kvc_test_accepts(with_machine, NULL);
+    for (uint32_t i = 0; i < loaded->provenance.count; i++) {
+        const struct kvc_parameter *parameter = &loaded->provenance.entry[i];
+        bool is_packet = strcmp(parameter->path, "node.cpu.packet") == 0;
+        cr_expect_eq(isnan(parameter->interval.low), !is_packet, "%s", parameter->path);
+        if (is_packet) {
+            cr_expect_eq(parameter->interval.low, -1);
+            cr_expect_eq(parameter->interval.high, 6);
+            found++;
+        }
+    }
+    cr_expect_eq(found, 1);
+    kvc_loaded_free(loaded);
+}
+
+Test(hardware, refuses_bad_intervals)
+{
+    static const struct {
+        const char *packet, *message;
+    } bad[] = {
+        {"{ '5ns', low = '1ns', source = 'x' }",
+         "cpu.packet: found one of low and high, allowed: both or neither"},
+        {"{ '5ns', low = '6ns', high = '7ns', source = 'x' }",
+         "cpu.packet: found 5ns with the interval from 6ns to 7ns, allowed: one around it"},
+        {"{ '5ns', low = 1, high = '7ns', source = 'x' }", "cpu.packet.low: found 1, allowed: a time"},
+        {"{ '5ns', least = '1ns', source = 'x' }", "cpu.packet: found a table, allowed: { value, source"},
+    };
+    struct kvc_loaded *loaded;
+    struct kvc_diag diag;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        write_packet(bad[i].packet);
+        cr_expect_eq(kvc_test_load(with_machine, NULL, &loaded, &diag), KVC_ERR_SCENARIO);
+        cr_expect(strstr(diag.message, bad[i].message) != NULL, "%zu: %s", i, diag.message);
+        cr_expect_eq(diag.line, 4, "%zu", i);
+    }
+}
+
+Test(hardware, refuses_bad_machine_files)
+{
+    struct kvc_loaded *loaded;
+    struct kvc_diag diag;
+    static const struct {
+        char text[200], message[64];
+    } bad[] = {
+        {"return { kind = 'machine', name = 'box', date = '', compiler = '' }", "commit is missing"},
+        {"return { kind = 'machine', name = '', date = '', compiler = '', commit = '', cpu = 3 }",
+         "cpu: allowed: a table"},
+        {"return { kind = 'machine', name = '', date = '', compiler = '', commit = '', cpus = {} }",
+         "unknown key \"cpus\""},
+        {"return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
+         "  cpu = { cores = 2 } }",
+         "cpu.cores has no source"},
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        kvc_test_write_file("m.lua", bad[i].text);
+        cr_expect_eq(kvc_test_load("return { system = { kind = 'megakv' }, node = { machine = 'm.lua' } }",
+                                   NULL, &loaded, &diag),
+                     KVC_ERR_SCENARIO);
+        cr_expect(strstr(diag.message, bad[i].message) != NULL, "%zu: %s", i, diag.message);
+    }
+}
+
+Test(hardware, refuses_absurd_machines)
+{
+    kvc_test_refuses_in_profile(
+        "machine",
+        "return { kind = 'machine', name = '', date = '', compiler = '', commit = '',\n"
+        "  cpu = { cores = { 2, source = 'x' }, threads_per_core = { 1, source = 'x' },\n    "
+        "clock = { '0GHz', source = 'x' } } }",
+        3, "cpu.clock: found \"0GHz\", allowed: a frequency");
+    kvc_test_refuses_in_profile("machine", "return { kind = 'gpu' }", 1,
+                                "kind: found \"gpu\", allowed: a profile of kind \"machine\"");
+    kvc_test_refuses_in_profile("machine", "return { kind = 'cpu' }", 1,
+                                "kind: found \"cpu\", allowed: a profile of kind \"machine\"");
+    kvc_test_refuses_in_profile("machine", "return {\n system = { kind = 'megakv' } }", 1, "kind: found");
+    kvc_test_refuses_in_profile("machine", "return 5", 1, "must return a table");
+}

@@ -1,0 +1,405 @@
+#include "sim/devices/flash/flash.h"
+
+#include <math.h>
+
+/* Blocks of a chip with a translation layer, at least. */
+enum { BLOCKS_MIN = 3 };
+
+#define COUNT_ROW(name_, field, high, text)                                                                  \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_flash, field), .min = 1,      \
+        .max = high, .help = text                                                                            \
+    }
+#define REAL_ROW(name_, field, unit_, low, high, text)                                                       \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_flash, field), .unit = unit_,  \
+        .min = low, .max = high, .help = text                                                                \
+    }
+#define WATTS_ROW(name_, field, text)                                                                        \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_flash, field),                 \
+        .unit = KVC_UNIT_WATTS, .min = 0, .max = 1e4, .optional = true, .help = text                         \
+    }
+
+static const struct kvc_option rows[] = {
+    {.name = "name",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_flash, name),
+     .by_default = "",
+     .help = "name of the card"},
+    {.name = "cards",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_flash, cards),
+     .min = 1,
+     .max = 256,
+     .by_default = "1",
+     .help =
+         "equal cards or drives of a node, over which pages are spread; more of them hold and carry more, "
+         "and draw and cost more"},
+    COUNT_ROW("channels", channels, 1024,
+              "channels of the card; more of them carry more pages at the same time"),
+    COUNT_ROW("chips", chips, 1024, "chips of a channel; more of them read and program more pages at once"),
+    COUNT_ROW("blocks", blocks, 1e9, "blocks of a chip; more of them hold more data"),
+    COUNT_ROW("pages_per_block", pages_per_block, 1e6,
+              "pages of a block; more of them need fewer erases for the same data"),
+    REAL_ROW("page", page_bytes, KVC_UNIT_BYTES, 512, 1e6,
+             "data of a page; a larger page takes longer to cross its channel"),
+    REAL_ROW("spare", spare_bytes, KVC_UNIT_BYTES, 0, 1e6,
+             "bytes for error correction that cross the channel with each page; more of them leave less of "
+             "the channel for data"),
+    {.name = "sector",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, sector_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 0,
+     .max = 1e6,
+     .by_default = "0B",
+     .help =
+         "smallest part of a page that a read fetches; a smaller one leaves more of the channel for other "
+         "reads of less than a page; 0: whole pages"},
+    REAL_ROW("read", read_ns, KVC_UNIT_NS, 1, 1e9,
+             "time to sense a page (tR); a longer time lengthens every read"),
+    REAL_ROW("program", program_ns, KVC_UNIT_NS, 1, 1e9,
+             "time to program a page (tPROG); a longer time blocks the chip for longer"),
+    REAL_ROW("erase", erase_ns, KVC_UNIT_NS, 1, 1e10,
+             "time to erase a block (tBERS); a longer time blocks the chip for longer"),
+    REAL_ROW("channel_rate", channel_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e11,
+             "rate of one channel; a higher rate carries more pages"),
+    {.name = "command",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, command_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help =
+         "time for which the command of an operation occupies its channel; a longer time carries fewer pages"},
+    {.name = "status",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, status_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help =
+         "time for which a question for the status of a chip occupies its channel; a longer time carries fewer "
+         "pages"},
+    {.name = "first_poll",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, first_poll_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help = "time from the command of a read to the first question for its status, with poll"},
+    {.name = "poll",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, poll_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help =
+         "time between questions for the status of a chip; the controller then visits its chips in turn and waits "
+         "for each answer, which carries fewer pages; 0: chips say when they are ready"},
+    {.name = "tags",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_flash, tags),
+     .min = 1,
+     .max = 1e6,
+     .by_default = "128",
+     .help = "operations that the controller accepts at a time; more of them keep more chips at work"},
+    {.name = "operation",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, operation_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help = "time for which an operation occupies the controller of a drive; a longer time limits the "
+             "operations of all chips together; 0: no limit"},
+    {.name = "interface",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, interface_bytes_per_s),
+     .unit = KVC_UNIT_BYTES_PER_S,
+     .min = 0,
+     .max = 1e13,
+     .by_default = "0Gbps",
+     .help = "rate of the interface of a drive, each way; a higher rate carries more data; 0: no limit"},
+    {.name = "access",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, access_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e9,
+     .by_default = "0ns",
+     .help = "time that controller, interface and driver of a drive add to every operation while others go "
+             "on; a longer time lengthens every read"},
+    {.name = "program_rate",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, program_bytes_per_s),
+     .unit = KVC_UNIT_BYTES_PER_S,
+     .min = 1e6,
+     .max = 1e13,
+     .optional = true,
+     .help =
+         "rate at which all chips of a drive program together, if power or parity limits it, with what garbage "
+         "collection moves; a higher rate writes more; left out: no limit"},
+    {.name = "over_provisioning",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, over_provisioning),
+     .min = 0.01,
+     .max = 1,
+     .optional = true,
+     .auto_word = "none",
+     .auto_value = 0,
+     .help =
+         "raw capacity of a drive over that of the host, less 1, with which a translation layer decides where "
+         "pages are written; more of it moves fewer sectors; none or left out: the store decides, as on a "
+         "card or a drive with zones"},
+    {.name = "buffer",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, buffer_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 512,
+     .max = 1e12,
+     .optional = true,
+     .help =
+         "write buffer of a drive with over_provisioning, which acknowledges writes until it is full; a larger "
+         "one hides longer bursts; left out: two pages of each chip"},
+    {.name = "price",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, price_usd),
+     .min = 0,
+     .max = 1e6,
+     .by_default = "0",
+     .help =
+         "price of one card in US dollars, whose source states the year; a higher one raises the price of "
+         "a gigabyte; 0: unknown"},
+    {.name = "endurance",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_flash, endurance),
+     .min = 1,
+     .max = 1e9,
+     .optional = true,
+     .help = "erases that a block is rated for; left out: no rated life is reported"},
+    WATTS_ROW("idle", idle_watts,
+              "power of the card without work; left out: it draws its power at work all the time"),
+    WATTS_ROW("busy", busy_watts, "power of the card at work; left out: no energy is reported"),
+};
+
+static const struct kvc_option_table options = {
+    .name = "flash", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_flash)};
+
+static enum kvc_status check_translation(const struct kvc_flash *flash, struct kvc_diag *diag)
+{
+    if (flash->sector_bytes <= 0 || fmod(flash->page_bytes, flash->sector_bytes) != 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "flash.sector is %g bytes, allowed with over_provisioning: a whole part of the "
+                             "page, %g bytes",
+                             flash->sector_bytes, flash->page_bytes);
+    }
+    if (flash->blocks < BLOCKS_MIN) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "flash.blocks is %llu, allowed with over_provisioning: at least %d, because each "
+            "chip writes one, keeps one free and collects another",
+            (unsigned long long)flash->blocks, BLOCKS_MIN);
+    }
+    if (flash->buffer_bytes > 0 && flash->buffer_bytes < flash->page_bytes) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "flash.buffer is %g bytes, allowed: at least the page, %g bytes",
+                             flash->buffer_bytes, flash->page_bytes);
+    }
+    if (flash->poll_ns > 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "flash.poll is %g ns, allowed with over_provisioning: 0",
+                             flash->poll_ns);
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status check(const void *device, struct kvc_diag *diag)
+{
+    const struct kvc_flash *flash = device;
+    if (flash->busy_watts < flash->idle_watts) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "flash.busy is %g W, allowed: no less than idle, %g W",
+                             flash->busy_watts, flash->idle_watts);
+    }
+    if (flash->sector_bytes > flash->page_bytes) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "flash.sector is %g bytes, allowed: no more than the page, %g bytes",
+                             flash->sector_bytes, flash->page_bytes);
+    }
+    return kvc_flash_translates(flash) ? check_translation(flash, diag) : KVC_OK;
+}
+
+static double price_usd(const void *device)
+{
+    const struct kvc_flash *flash = device;
+    return flash->price_usd > 0 ? flash->price_usd : NAN;
+}
+
+const struct kvc_device_kind kvc_flash_kind = {
+    .name = "flash",
+    .help = "Flash cards or drives: channels, chips, times of reads, programs and erases, power",
+    .options = &options,
+    .check = check,
+    .price_usd = price_usd,
+};
+
+uint32_t kvc_flash_channels(const struct kvc_flash *flash)
+{
+    return (uint32_t)(flash->cards * flash->channels);
+}
+
+uint32_t kvc_flash_chips(const struct kvc_flash *flash)
+{
+    return kvc_flash_channels(flash) * (uint32_t)flash->chips;
+}
+
+uint64_t kvc_flash_tags(const struct kvc_flash *flash)
+{
+    return flash->cards * flash->tags;
+}
+
+uint64_t kvc_flash_pages(const struct kvc_flash *flash)
+{
+    return kvc_flash_chips(flash) * flash->blocks * flash->pages_per_block;
+}
+
+double kvc_flash_bytes(const struct kvc_flash *flash)
+{
+    return (double)kvc_flash_pages(flash) * flash->page_bytes;
+}
+
+uint32_t kvc_flash_channel_of(const struct kvc_flash *flash, uint64_t page)
+{
+    uint64_t card = page % flash->cards, channel = page / flash->cards % flash->channels;
+    return (uint32_t)(card * flash->channels + channel);
+}
+
+uint32_t kvc_flash_chip_of(const struct kvc_flash *flash, uint64_t page)
+{
+    return kvc_flash_channel_of(flash, page) * (uint32_t)flash->chips +
+           (uint32_t)(page / kvc_flash_channels(flash) % flash->chips);
+}
+
+bool kvc_flash_is_drive(const struct kvc_flash *flash)
+{
+    return flash->operation_ns > 0 || flash->interface_bytes_per_s > 0 || flash->access_ns > 0 ||
+           kvc_flash_translates(flash) || kvc_flash_limits_programs(flash);
+}
+
+bool kvc_flash_limits_programs(const struct kvc_flash *flash)
+{
+    return flash->program_bytes_per_s > 0; /* Not if it is NaN. */
+}
+
+bool kvc_flash_translates(const struct kvc_flash *flash)
+{
+    return flash->over_provisioning > 0; /* Not if it is NaN. */
+}
+
+double kvc_flash_fetched_bytes(const struct kvc_flash *flash, double bytes)
+{
+    double sector = flash->sector_bytes;
+    return sector > 0 ? fmin(fmax(bytes - 8 + sector, sector), flash->page_bytes) : flash->page_bytes;
+}
+
+double kvc_flash_data_ns(const struct kvc_flash *flash, double bytes)
+{
+    double spare_bytes = flash->spare_bytes * (bytes / flash->page_bytes);
+    return (bytes + spare_bytes) / flash->channel_bytes_per_s * 1e9;
+}
+
+double kvc_flash_transfer_ns(const struct kvc_flash *flash, double bytes)
+{
+    return flash->command_ns + flash->status_ns + kvc_flash_data_ns(flash, bytes);
+}
+
+double kvc_flash_interface_ns(const struct kvc_flash *flash, double bytes)
+{
+    return flash->interface_bytes_per_s > 0 ? bytes / flash->interface_bytes_per_s * 1e9 : 0;
+}
+
+double kvc_flash_read_ns(const struct kvc_flash *flash, double bytes)
+{
+    return flash->operation_ns + flash->read_ns + kvc_flash_transfer_ns(flash, bytes) +
+           kvc_flash_interface_ns(flash, bytes) + flash->access_ns;
+}
+
+/* Returns the time for which data keep the other programs of a drive waiting [ns]. */
+static double program_ns(const struct kvc_flash *flash, double bytes)
+{
+    return kvc_flash_limits_programs(flash) ? bytes / flash->program_bytes_per_s * 1e9 : 0;
+}
+
+struct kvc_flash_busy kvc_flash_busy_of(const struct kvc_flash *flash, const struct kvc_flash_load *load)
+{
+    double fetch_ns = kvc_flash_transfer_ns(flash, load->read_bytes);
+    double fill_ns = kvc_flash_transfer_ns(flash, flash->page_bytes), cards = (double)flash->cards;
+    double cells_ns = load->reads * (flash->read_ns + fetch_ns) +
+                      load->programs * (fill_ns + flash->program_ns) + load->erases * flash->erase_ns;
+    double out_ns = load->reads * kvc_flash_interface_ns(flash, load->read_bytes);
+    double in_ns = load->programs * fmax(kvc_flash_interface_ns(flash, flash->page_bytes),
+                                         program_ns(flash, flash->page_bytes));
+    return (struct kvc_flash_busy){
+        .controller_ns = (load->reads + load->programs + load->erases) * flash->operation_ns / cards,
+        .channels_ns = (load->reads * fetch_ns + load->programs * fill_ns) / kvc_flash_channels(flash),
+        .chips_ns = cells_ns / kvc_flash_chips(flash),
+        .interface_ns = fmax(out_ns, in_ns) / cards};
+}
+
+double kvc_flash_shared_ns(const struct kvc_flash_busy *busy)
+{
+    return fmax(busy->channels_ns, fmax(busy->controller_ns, busy->interface_ns));
+}
+
+struct kvc_watts kvc_flash_watts(const struct kvc_flash *flash)
+{
+    if (isnan(flash->busy_watts)) {
+        return (struct kvc_watts){0};
+    }
+    double idle_w = isnan(flash->idle_watts) ? flash->busy_watts : flash->idle_watts;
+    double cards = (double)flash->cards;
+    return (struct kvc_watts){cards * idle_w, cards * flash->busy_watts, cards * flash->busy_watts};
+}
+
+/* Returns the rate of operations that occupy a chip for `cell_ns` and the transfer, a channel for the
+ * transfer, and the drive for its part. */
+static double operations_per_s(const struct kvc_flash *flash, double cell_ns, double bytes)
+{
+    double transfer_ns = kvc_flash_transfer_ns(flash, bytes);
+    double drive_ns = fmax(flash->operation_ns, kvc_flash_interface_ns(flash, bytes));
+    double chips = (double)kvc_flash_channels(flash) *
+                   fmin((double)flash->chips / (cell_ns + transfer_ns), 1 / transfer_ns) * 1e9;
+    return drive_ns > 0 ? fmin(chips, (double)flash->cards / drive_ns * 1e9) : chips;
+}
+
+double kvc_flash_reads_per_s(const struct kvc_flash *flash, double bytes)
+{
+    return operations_per_s(flash, flash->read_ns, bytes);
+}
+
+double kvc_flash_programs_per_s(const struct kvc_flash *flash)
+{
+    double chips = operations_per_s(flash, flash->program_ns, flash->page_bytes);
+    double limit_ns = program_ns(flash, flash->page_bytes);
+    return limit_ns > 0 ? fmin(chips, (double)flash->cards / limit_ns * 1e9) : chips;
+}
+
+void kvc_flash_speed_up(struct kvc_flash *flash, double factor)
+{
+    flash->channel_bytes_per_s *= factor;
+    flash->interface_bytes_per_s *= factor;
+    flash->program_bytes_per_s *= factor;
+    flash->command_ns /= factor;
+    flash->status_ns /= factor;
+    flash->first_poll_ns /= factor;
+    flash->poll_ns /= factor;
+    flash->read_ns /= factor;
+    flash->program_ns /= factor;
+    flash->erase_ns /= factor;
+    flash->operation_ns /= factor;
+    flash->access_ns /= factor;
+}

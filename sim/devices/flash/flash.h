@@ -1,0 +1,167 @@
+/** @file
+ * Flash is NAND chips on channels, on one card or several: pages are read and programmed, blocks are erased.
+ *
+ * Each channel connects several chips and carries one page at a time; each chip handles one operation at a
+ * time. A read senses the page into the chip's register (tR), and then the page crosses the channel. A
+ * program moves the page to the register first and then takes tPROG. An erase takes tBERS and no channel.
+ * flash_engine.h puts the chips to work. Consecutive pages lie on consecutive channels, and then on the next
+ * chip of each channel, as BlueCache stripes its chunks (VLDB 2016, sec. 3.4).
+ *
+ * A drive is such a card behind a controller and an interface (flash_drive.h): the controller handles one
+ * operation at a time, the data cross the interface, and both add latency that occupies nothing.
+ *
+ * Planes: if they sense pages of their own, each of them is a chip here. If they only program together, the
+ * pages of all of them are one page, and a read fetches some of its sectors. A page stands for all bits of
+ * its cells; if they are programmed in one go, its time is its share.
+ *
+ * Source of the form: ONFI 2.2 and the data sheets of its chips. Commands, addresses and the status
+ * occupy the channel together with the page. Chips say when they are ready, or the controller visits them in
+ * turn and asks (flash_turns.h). A drive may have a translation layer, which decides where pages are written
+ * (flash_translation.h). Not modelled: cache registers that overlap sensing and transfer, retries and errors,
+ * chips that slow down or fail as they wear, and whether a page was erased before it is programmed (the
+ * store's kernels know).
+ *
+ * Compared with data sheets of drives, reads alone and many at a time are right within 10 %. What is read or
+ * written in a row is 21 % too fast and 24 % too slow at most. Random writes in the long run are right within
+ * 30 % where chips or a known limit of all programs limit the drive, and mixes with reads are not compared
+ * there. Where its controller does, which no data sheet states, random writes are up to twice and mixes up to
+ * five times as fast as the data sheet.
+ */
+#ifndef KVC_SIM_DEVICES_FLASH_FLASH_H
+#define KVC_SIM_DEVICES_FLASH_FLASH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/devices/node.h"
+#include "sim/platform.h"
+
+/** Parameters of one card; a node has `cards` of them, over which consecutive pages are spread. */
+struct kvc_flash {
+    char name[KVC_TEXT_MAX];    /**< Name of the product, for people. */
+    uint64_t cards;             /**< Equal cards of a node. */
+    uint64_t channels;          /**< Channels, each with chips of its own. */
+    uint64_t chips;             /**< Chips (dies) of a channel. */
+    uint64_t blocks;            /**< Blocks of a chip. */
+    uint64_t pages_per_block;   /**< Pages of a block. */
+    double page_bytes;          /**< Data of a page. */
+    double spare_bytes;         /**< Bytes for error correction that cross the channel with each page. */
+    double sector_bytes;        /**< Smallest part of a page that a read fetches; 0: whole pages. */
+    double read_ns;             /**< tR: page to register. */
+    double program_ns;          /**< tPROG: register to page. */
+    double erase_ns;            /**< tBERS: one block. */
+    double channel_bytes_per_s; /**< Rate of a channel. */
+    double command_ns;          /**< Time for which the command of an operation occupies its channel. */
+    double status_ns;     /**< Time for which a question for the status of a chip occupies its channel. */
+    double first_poll_ns; /**< Controller in turns: time from the command of a read to the first question. */
+    double poll_ns;       /**< Likewise: time between questions; 0: chips say when they are ready. */
+    uint64_t tags;        /**< Operations that the controller accepts at a time. */
+    double operation_ns;  /**< Drive: time for which an operation occupies the controller. */
+    double interface_bytes_per_s; /**< Drive: rate of the interface, each way; 0: no limit. */
+    double access_ns;             /**< Drive: latency that controller and interface add to an operation. */
+    double program_bytes_per_s;   /**< Drive: what all its chips program together; NaN or 0: no limit. */
+    double over_provisioning;     /**< Drive: raw capacity over the host's, less 1; NaN or 0: it has no
+                                     translation layer. */
+    double buffer_bytes;          /**< Translation layer: its write buffer; NaN: two pages of each chip. */
+    double endurance;             /**< Erases that a block is rated for; NaN: not stated. */
+    double price_usd;             /**< Price of the card [US dollars]; 0: unknown. */
+    double idle_watts;            /**< Power of the card without work; NaN: not published. */
+    double busy_watts;            /**< Power of the card at work; NaN: not published. */
+};
+
+/** What is asked of flash, such as by a request on average. */
+struct kvc_flash_load {
+    double reads;      /**< Reads of a part of a page. */
+    double read_bytes; /**< What each of them fetches (kvc_flash_fetched_bytes()). */
+    double programs;   /**< Pages that are programmed. */
+    double erases;     /**< Blocks that are erased. */
+};
+
+/** For how long the parts of flash are busy, each on average over all of its kind. */
+struct kvc_flash_busy {
+    double controller_ns; /**< Controllers of drives. */
+    double channels_ns;   /**< Channels. */
+    double chips_ns;      /**< Chips; their waits for a channel count in the simulation. */
+    double interface_ns;  /**< Interfaces of drives, in their busier direction, or what their chips program
+                             together if that is busier. */
+};
+
+/** The descriptor of flash. */
+extern const struct kvc_device_kind kvc_flash_kind;
+
+/** Finds the node's flash. Returns NULL if it has none. */
+static inline const struct kvc_flash *kvc_flash_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_flash_kind);
+}
+
+/** Returns the number of pages of all cards. */
+uint64_t kvc_flash_pages(const struct kvc_flash *flash);
+
+/** Returns the data that all cards hold [bytes]. */
+double kvc_flash_bytes(const struct kvc_flash *flash);
+
+/** Returns the number of channels of all cards; those of a card are consecutive. */
+uint32_t kvc_flash_channels(const struct kvc_flash *flash);
+
+/** Returns the number of chips of all cards; those of a channel are consecutive. */
+uint32_t kvc_flash_chips(const struct kvc_flash *flash);
+
+/** Returns the number of operations that all controllers accept at a time. */
+uint64_t kvc_flash_tags(const struct kvc_flash *flash);
+
+/** Returns the channel on which a page lies, counted over all cards. Consecutive pages lie on consecutive
+ * cards, and then on the next channel of each card. */
+uint32_t kvc_flash_channel_of(const struct kvc_flash *flash, uint64_t page);
+
+/** Returns the chip on which a page lies, counted over all cards. */
+uint32_t kvc_flash_chip_of(const struct kvc_flash *flash, uint64_t page);
+
+/** Returns whether a controller, an interface or a translation layer stands between the host and the chips.
+ */
+bool kvc_flash_is_drive(const struct kvc_flash *flash);
+
+/** Returns whether something common to all chips of a drive limits what they program (flash_gate.h). */
+bool kvc_flash_limits_programs(const struct kvc_flash *flash);
+
+/** Returns whether a translation layer decides where pages are written (flash_translation.h). */
+bool kvc_flash_translates(const struct kvc_flash *flash);
+
+/** Returns what a read of `bytes` fetches, which begin anywhere in a page at a multiple of 8: whole sectors
+ * on average, or the page [bytes]. */
+double kvc_flash_fetched_bytes(const struct kvc_flash *flash, double bytes);
+
+/** Returns the time in which data and their share of the spare bytes cross their channel [ns]. */
+double kvc_flash_data_ns(const struct kvc_flash *flash, double bytes);
+
+/** Returns the time for which data occupy their channel, with command and status [ns]. */
+double kvc_flash_transfer_ns(const struct kvc_flash *flash, double bytes);
+
+/** Returns the time for which data occupy the interface of a drive [ns]. */
+double kvc_flash_interface_ns(const struct kvc_flash *flash, double bytes);
+
+/** Returns the time of a read that fetches `bytes` on an idle card [ns]. */
+double kvc_flash_read_ns(const struct kvc_flash *flash, double bytes);
+
+/** Returns for how long a load occupies the parts of the flash if all of a kind are loaded evenly. */
+struct kvc_flash_busy kvc_flash_busy_of(const struct kvc_flash *flash, const struct kvc_flash_load *load);
+
+/** Returns for how long the busiest of the parts was busy that chips share [ns]. Power follows it. */
+double kvc_flash_shared_ns(const struct kvc_flash_busy *busy);
+
+/** Returns the power of all cards; unknown if a card's is not known at work. A card whose power is not known
+ * idle draws that at work all the time. */
+struct kvc_watts kvc_flash_watts(const struct kvc_flash *flash);
+
+/** Returns the highest rate of reads that fetch `bytes` of random pages, all chips and channels loaded evenly
+ * [per second]. */
+double kvc_flash_reads_per_s(const struct kvc_flash *flash, double bytes);
+
+/** Returns the highest rate of programs, all chips and channels loaded evenly and erases not counted [per
+ * second]. */
+double kvc_flash_programs_per_s(const struct kvc_flash *flash);
+
+/** Makes the flash faster by a factor, for a question of what would be if. */
+void kvc_flash_speed_up(struct kvc_flash *flash, double factor);
+
+#endif

@@ -1,0 +1,291 @@
+#include "sim/probes/machine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/probes/lost.h"
+#include "sim/probes/pin.h"
+
+/* ---- what the system reports ---- */
+
+/* Copies the value of `key` in /proc/cpuinfo; `otherwise` if there is none. */
+static void cpuinfo(const char *key, const char *otherwise, char *out, size_t size)
+{
+    char line[512];
+    FILE *in = fopen("/proc/cpuinfo", "r");
+    snprintf(out, size, "%s", otherwise);
+    while (in != NULL && fgets(line, sizeof(line), in) != NULL) {
+        const char *colon = strchr(line, ':');
+        if (colon == NULL || strncmp(line, key, strlen(key)) != 0) {
+            continue;
+        }
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(out, size, "%s", colon + 1 + strspn(colon + 1, " "));
+        break;
+    }
+    if (in != NULL) {
+        fclose(in);
+    }
+}
+
+/* The list of siblings reads "0-1" or "0,64" if the first core has two hardware threads. */
+static uint32_t threads_per_core(void)
+{
+    char siblings[64] = "";
+    FILE *in = fopen("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "r");
+    if (in != NULL) {
+        if (fgets(siblings, sizeof(siblings), in) == NULL) {
+            siblings[0] = '\0';
+        }
+        fclose(in);
+    }
+    return strpbrk(siblings, ",-") != NULL ? 2 : 1;
+}
+
+void kvc_machine_ask(struct kvc_machine_facts *facts)
+{
+    char clock_mhz[64];
+    time_t now = time(NULL);
+    struct tm day;
+    long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    *facts = (struct kvc_machine_facts){.threads_per_core = threads_per_core()};
+    facts->cores = (kvc_pin_cores() + facts->threads_per_core - 1) / facts->threads_per_core;
+    facts->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    facts->near_cache_bytes = cache > 0 ? (uint64_t)cache : 1 << 20;
+    cpuinfo("model name", "unknown processor", facts->cpu, sizeof(facts->cpu));
+    cpuinfo("cpu MHz", "1000", clock_mhz, sizeof(clock_mhz));
+    facts->clock_hz = fmax(strtod(clock_mhz, NULL), 100) * 1e6;
+    strftime(facts->date, sizeof(facts->date), "%Y-%m-%d", gmtime_r(&now, &day));
+}
+
+enum kvc_status kvc_machine_check_memory(double needed_bytes, struct kvc_diag *diag)
+{
+    double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (free_bytes >= needed_bytes) {
+        return KVC_OK;
+    }
+    return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                         "calibration needs %.0f MiB of memory, %.0f MiB are free; --quick needs less",
+                         needed_bytes / 0x1p20, free_bytes / 0x1p20);
+}
+
+/* ---- values of the machine file ---- */
+
+enum { LINE_BYTES = 64 };
+
+/* The first working set that a core's own caches do not hold. */
+static const struct kvc_memory_latency_point *beyond_near_cache(const struct kvc_probed_machine *machine)
+{
+    const struct kvc_memory_latency_curve *memory = &machine->memory;
+    for (uint32_t i = 0; i < memory->count; i++) {
+        if (memory->point[i].bytes > machine->facts.near_cache_bytes) {
+            return &memory->point[i];
+        }
+    }
+    return &memory->point[memory->count - 1];
+}
+
+static void add_cpu(const struct kvc_probed_machine *machine, struct kvc_profile *profile)
+{
+    const struct kvc_machine_facts *facts = &machine->facts;
+    const struct kvc_memory_latency_point *point = beyond_near_cache(machine);
+    kvc_profile_name(profile, "cpu", facts->cpu);
+    kvc_profile_value(profile, "cpu", "cores", facts->cores, "",
+                      "processors that the process may use, hyper-threads counted once");
+    kvc_profile_value(profile, "cpu", "threads_per_core", facts->threads_per_core, "",
+                      "hardware threads of the first core");
+    kvc_profile_value(profile, "cpu", "clock", facts->clock_hz / 1e9, "GHz", "as the system reports it");
+    kvc_profile_reserve(profile, "cpu", "core_speed");
+    kvc_profile_reserve(profile, "cpu", "packet");
+    kvc_profile_value(profile, "cpu", "llc_hit_cycles", point->line_ns[0] * facts->clock_hz / 1e9, "",
+                      "dependent lines of %llu KiB, the first size beyond the core's own caches",
+                      (unsigned long long)(point->bytes >> 10));
+}
+
+static void add_dram(const struct kvc_probed_machine *machine, struct kvc_profile *profile)
+{
+    kvc_profile_name(profile, "dram", "main memory of this machine");
+    kvc_profile_reserve(profile, "dram", "random_line");
+    kvc_profile_reserve(profile, "dram", "next_line");
+    kvc_profile_value(profile, "dram", "line", LINE_BYTES, "B", "cache line of x86-64");
+    /* The cores share this bandwidth in a simulation, so the rate of one of them would slow all others. */
+    kvc_profile_value(profile, "dram", "bandwidth",
+                      machine->memory.sequential_bytes_per_s * machine->facts.cores / 1e9, "GB/s",
+                      "what one core reads in order, times the cores; not measured together");
+}
+
+/* The GPU; without one, a thread of the processor in its place. */
+static void add_gpu(const struct kvc_probed_machine *machine, struct kvc_profile *profile)
+{
+    const struct kvc_machine_facts *facts = &machine->facts;
+    const struct kvc_gpu_facts *gpu = &machine->gpu;
+    double clock_ghz = gpu->present ? 1 : facts->clock_hz / 1e9;
+    kvc_profile_name(profile, "gpu", gpu->present ? gpu->name : "one CPU thread instead of a GPU");
+    kvc_profile_value(profile, "gpu", "sms", gpu->present ? gpu->multiprocessors : 1, "", "%s",
+                      gpu->present ? "as the driver reports it" : "one thread");
+    kvc_profile_value(profile, "gpu", "memory",
+                      (double)(gpu->present ? gpu->memory_bytes : facts->memory_bytes) / 1e6, "MB", "%s",
+                      gpu->present ? "as the driver reports it" : "main memory");
+    if (gpu->present) {
+        kvc_profile_value(profile, "gpu", "sectors", gpu->sectors_per_s / 1e9, "e9",
+                          "random 32-byte sectors of 2 GiB");
+        kvc_profile_value(profile, "gpu", "launch", gpu->launch.median_s * 1e6, "us",
+                          "an empty kernel, launched and waited for, quartiles %.3g .. %.3g us",
+                          gpu->launch.low_s * 1e6, gpu->launch.high_s * 1e6);
+        kvc_profile_value(profile, "gpu", "access", gpu->access_ns, "ns",
+                          "a dependent access of 32 threads to random sectors of 2 GiB");
+        kvc_profile_value(profile, "gpu.clocks", "core", gpu->clock_hz / 1e9, "GHz",
+                          "cycles of a chain of such accesses over its time");
+    } else {
+        kvc_profile_value(profile, "gpu.clocks", "core", clock_ghz, "GHz", "as the system reports it");
+    }
+    kvc_profile_value(profile, "gpu.clocks", "memory", clock_ghz, "GHz",
+                      "a placeholder: the memory clock is not known");
+}
+
+static void add_pcie(const struct kvc_gpu_facts *gpu, struct kvc_profile *profile)
+{
+    char name[160];
+    snprintf(name, sizeof(name), "link to the %s", gpu->name);
+    kvc_profile_name(profile, "pcie", name);
+    kvc_profile_value(profile, "pcie", "h2d", gpu->h2d_bytes_per_s / 1e9, "GB/s",
+                      "64 MiB of pinned memory to the device");
+    kvc_profile_value(profile, "pcie", "d2h", gpu->d2h_bytes_per_s / 1e9, "GB/s",
+                      "64 MiB from the device to pinned memory");
+    kvc_profile_value(profile, "pcie", "latency", gpu->copy.median_s * 1e6, "us",
+                      "64 bytes in the slower direction, quartiles %.3g .. %.3g us", gpu->copy.low_s * 1e6,
+                      gpu->copy.high_s * 1e6);
+}
+
+static void summarize(const struct kvc_probed_machine *machine, const char *name, struct kvc_profile *profile)
+{
+    const struct kvc_memory_latency_curve *memory = &machine->memory;
+    const struct kvc_memory_latency_point *largest = &memory->point[memory->count - 1];
+    kvc_profile_summarize(profile, "%s", name);
+    kvc_profile_summarize(profile,
+                          "random line            %9.4g ns alone, %.4g ns with %d in flight, in %llu MiB",
+                          largest->line_ns[0], largest->line_ns[KVC_MEMORY_LATENCY_CHAINS - 1],
+                          1 << (KVC_MEMORY_LATENCY_CHAINS - 1), (unsigned long long)(largest->bytes >> 20));
+    kvc_profile_summarize(profile, "sequential             %9.4g GB/s", memory->sequential_bytes_per_s / 1e9);
+    kvc_profile_summarize(profile, "GPU                    %s",
+                          machine->gpu.present ? machine->gpu.name : "none");
+}
+
+struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine, const char *version)
+{
+    char name[160];
+    snprintf(name, sizeof(name), "%u cores of %s", machine->facts.cores, machine->facts.cpu);
+    struct kvc_profile *profile = kvc_profile_create(name, machine->facts.date, version);
+    add_cpu(machine, profile);
+    add_dram(machine, profile);
+    add_gpu(machine, profile);
+    if (machine->gpu.present) {
+        add_pcie(&machine->gpu, profile);
+    }
+    summarize(machine, name, profile);
+    return profile;
+}
+
+/* A virtual machine is seldom told that its cores share units, but their speed shows it. */
+static const char *why_speed_is_unknown(const struct kvc_probed_machine *machine,
+                                        const struct kvc_steadiness *steadiness)
+{
+    if (machine->facts.threads_per_core > 1 ||
+        kvc_cores_slowest_frac(&machine->cores) < kvc_cores_shared_frac) {
+        return "cores share their units, so what a thread is seen to do depends on its sibling";
+    }
+    return isnan(kvc_steadiness_core_speed(steadiness)) ? "it was not measured" : NULL;
+}
+
+void kvc_machine_add_core_speed(const struct kvc_probed_machine *machine,
+                                const struct kvc_steadiness *steadiness, struct kvc_profile *profile)
+{
+    const char *why = why_speed_is_unknown(machine, steadiness);
+    if (why != NULL) {
+        kvc_profile_comment(profile, "cpu.core_speed is not known: %s.", why);
+        return;
+    }
+    kvc_profile_value(profile, "cpu", "core_speed", kvc_steadiness_core_speed(steadiness), "",
+                      "steps of arithmetic per ns while all cores work, 90th percentile of %u windows",
+                      steadiness->windows);
+}
+
+/* ---- comment lines of the machine file ---- */
+
+/* A line of text to append to; text that does not fit is cut off. */
+struct line {
+    char text[16 * KVC_CORES_MAX];
+    size_t length;
+};
+
+static void append(struct line *line, const char *format, double value)
+{
+    if (line->length < sizeof(line->text)) {
+        line->length +=
+            (size_t)snprintf(line->text + line->length, sizeof(line->text) - line->length, format, value);
+    }
+}
+
+static void comment_handoffs(const struct kvc_handoffs *handoffs, struct kvc_profile *profile)
+{
+    struct line line = {0};
+    for (uint32_t core = 1; core < handoffs->cores; core++) {
+        append(&line, " %.0f", handoffs->ns[core]);
+    }
+    kvc_profile_comment(profile, "Handoffs from the first core to each of the others, through a ring, ns:%s",
+                        handoffs->cores < 2 ? " there are no others" : line.text);
+}
+
+static void comment_cores(const struct kvc_cores *cores, struct kvc_profile *profile)
+{
+    struct line line = {0};
+    for (uint32_t core = 0; core < cores->count; core++) {
+        append(&line, " %.2f", cores->speed_frac[core]);
+    }
+    kvc_profile_comment(profile, "Speed of each core while all work, relative to the fastest one alone:%s%s",
+                        line.text,
+                        kvc_cores_slowest_frac(cores) < kvc_cores_shared_frac
+                            ? ": SOME CORES SHARE THEIR UNITS with each other or with a neighbour"
+                            : "");
+}
+
+static void comment_quiet(struct kvc_profile *profile)
+{
+    kvc_profile_comment(
+        profile,
+        "%.1f %% of the repetitions were quiet: other work took at most 1 %% of their time. The others "
+        "do not count.",
+        100 * kvc_lost_quiet_frac());
+}
+
+static void comment_memory(const struct kvc_memory_latency_curve *memory, struct kvc_profile *profile)
+{
+    kvc_profile_comment(profile,
+                        "Time per random line, ns, by working set and by the chains followed at once:");
+    kvc_profile_comment(profile, "       KiB       1       2       4       8      16      32");
+    for (uint32_t i = 0; i < memory->count; i++) {
+        const struct kvc_memory_latency_point *point = &memory->point[i];
+        struct line line = {0};
+        for (int c = 0; c < KVC_MEMORY_LATENCY_CHAINS; c++) {
+            append(&line, " %7.2f", point->line_ns[c]);
+        }
+        kvc_profile_comment(profile, "%10llu%s", (unsigned long long)(point->bytes >> 10), line.text);
+    }
+}
+
+void kvc_machine_comment(const struct kvc_probed_machine *machine, const struct kvc_steadiness *steadiness,
+                         struct kvc_profile *profile)
+{
+    double spread_frac = kvc_steadiness_spread_frac(steadiness);
+    comment_handoffs(&machine->handoffs, profile);
+    comment_cores(&machine->cores, profile);
+    comment_quiet(profile);
+    comment_memory(&machine->memory, profile);
+    kvc_profile_comment(
+        profile, "The same arithmetic took up to %.1f %% longer at times%s.", 100 * spread_frac,
+        spread_frac > kvc_steadiness_busy_frac ? ": THE MACHINE WAS BUSY, calibrate again" : "");
+}

@@ -1,0 +1,58 @@
+#include "sim/probes/steadiness.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "sim/base/clock.h"
+#include "sim/probes/core_watch.h"
+#include "sim/probes/pin.h"
+
+Test(steadiness, spread_of_the_checks)
+{
+    struct kvc_steadiness steadiness = {0};
+    cr_expect_eq(kvc_steadiness_spread_frac(&steadiness), 0);
+    kvc_steadiness_check(&steadiness);
+    cr_expect_eq(kvc_steadiness_spread_frac(&steadiness), 0);
+    kvc_steadiness_check(&steadiness);
+    cr_expect_geq(kvc_steadiness_spread_frac(&steadiness), 0);
+    steadiness.slowest_s = 1.5 * steadiness.fastest_s;
+    cr_expect_float_eq(kvc_steadiness_spread_frac(&steadiness), 0.5, 1e-12);
+    kvc_steadiness_free(&steadiness);
+}
+
+static const double known_speed[][2] = {{2, 1}, {1.8, 1.2}, {0, 1.1}, {1.9, 1.3}};
+
+Test(steadiness, the_speed_is_the_mean_of_the_fast_speeds_of_the_cores)
+{
+    struct kvc_steadiness steadiness = {0};
+    cr_expect(isnan(kvc_steadiness_core_speed(&steadiness)));
+    kvc_steadiness_add_speeds(&steadiness, (double[2]){0}, 2);
+    cr_expect(isnan(kvc_steadiness_core_speed(&steadiness)), "a window without a speed");
+    for (int i = 0; i < 4; i++) {
+        kvc_steadiness_add_speeds(&steadiness, known_speed[i], 2);
+    }
+    /* The first core has the speeds 1.8, 1.9 and 2, the second one 1, 1.1, 1.2 and 1.3. */
+    cr_expect_float_eq(kvc_steadiness_core_speed(&steadiness), (1.9 + 1.2) / 2, 1e-6);
+    kvc_steadiness_free(&steadiness);
+}
+
+Test(steadiness, every_check_measures_the_speed)
+{
+    struct kvc_steadiness steadiness = {0};
+    struct kvc_core_watch watch;
+    kvc_pin_core(0);
+    kvc_steadiness_check(&steadiness);
+    kvc_steadiness_check(&steadiness);
+    cr_expect_eq(steadiness.windows, 2);
+    cr_expect_eq(steadiness.cores, kvc_pin_cores());
+    /* The same arithmetic in a run. Other programs may run meanwhile, but they do not slow it tenfold. */
+    cr_assert_eq(kvc_core_watch_open(&watch, kvc_clock_wall_s(), 1, NULL), KVC_OK);
+    kvc_core_watch_begin(&watch);
+    while (kvc_core_watch_tick(&watch, kvc_clock_wall_s(), true) == 0) {
+        ;
+    }
+    double ratio = kvc_steadiness_core_speed(&steadiness) / watch.window[0].speed;
+    cr_expect(ratio > 0.1 && ratio < 10, "%g", ratio);
+    kvc_core_watch_close(&watch);
+    kvc_steadiness_free(&steadiness);
+}

@@ -1,0 +1,72 @@
+#include "sim/run/slices/slices.h"
+
+#include <math.h>
+
+#include "sim/engine.h"
+
+static void record_busy(struct kvc_slice_server *server, double now_ns)
+{
+    const struct kvc_slices *slices = server->slices;
+    double busy_ns[KVC_BATCH_STAGES];
+    server->busy(server->data, busy_ns);
+    for (uint32_t i = 0; i < slices->stages; i++) {
+        kvc_recorder_worked(&slices->replica->recorder, i, now_ns, busy_ns[i] - server->busy_before_ns[i]);
+        server->busy_before_ns[i] = busy_ns[i];
+    }
+}
+
+static void record_answers(struct kvc_slice_server *server, double now_ns)
+{
+    struct kvc_slices *slices = server->slices;
+    struct kvc_replica *replica = slices->replica;
+    struct kvc_answers *answers = server->answers;
+    uint32_t first, last, hits = 0, gets = 0;
+    kvc_recorder_offered(&replica->recorder, answers->offered_ns, answers->offered);
+    kvc_recorder_latencies(&replica->recorder, now_ns, answers->sent_ns, answers->done_ns, answers->count);
+    kvc_recorder_completions(&replica->recorder, now_ns, answers->done_ns, answers->count, &first, &last);
+    for (uint32_t i = first; i < last; i++) {
+        slices->outcome[answers->outcome[i]]++;
+    }
+    for (uint32_t i = 0; i < answers->count; i++) {
+        bool hit = answers->outcome[i] == slices->hit;
+        hits += hit;
+        gets += hit || answers->outcome[i] == slices->miss;
+    }
+    kvc_recorder_lookups(&replica->recorder, now_ns, gets, hits);
+    slices->completed += last - first;
+    if (!slices->completes) {
+        kvc_source_complete(replica->source, answers->client, answers->done_ns, answers->count);
+    }
+    answers->count = answers->offered = 0;
+}
+
+void kvc_slice_server_main(void *data)
+{
+    struct kvc_slice_server *server = data;
+    struct kvc_slices *slices = server->slices;
+    struct kvc_replica *replica = slices->replica;
+    double slice_ns = slices->slice_ns;
+    for (uint64_t slice = 1;; slice++) {
+        double now_ns = (double)slice * slice_ns - server->ahead_ns;
+        kvc_engine_sleep_until_ns(now_ns);
+        uint64_t operations = server->advance(server->data, now_ns);
+        kvc_timeline_event(replica->context->timeline, server->number, 0, "operations", now_ns - slice_ns,
+                           slice_ns, operations);
+        if (server->share != NULL) {
+            server->share(server->data);
+        }
+        record_busy(server, now_ns);
+        record_answers(server, now_ns);
+        if (slices->looks && fmod(now_ns, replica->recorder.window_ns) < slice_ns) {
+            kvc_monitor_look(&replica->monitor, now_ns);
+        }
+    }
+}
+
+void kvc_slices_report_stage(const struct kvc_slices *slices, uint32_t stage, const char *name,
+                             const char *device, double servers, struct kvc_result *result)
+{
+    struct kvc_stage_result *added =
+        kvc_recorder_report_stage(&slices->replica->recorder, name, device, 1u << stage, servers, result);
+    added->utilization_frac = fmin(added->utilization_frac, 1);
+}

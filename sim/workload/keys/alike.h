@@ -1,0 +1,43 @@
+/** @file
+ * Keys alike: which keys of a sample (sampling.h) stand for the keys that it lacks.
+ *
+ * Stores that simulate every request let one for another key go the way of one for the key alike. For a hot
+ * key, this is its representative. For any other, it is the sampled key of the same shard whose popularity is
+ * nearest. */
+#ifndef KVC_SIM_WORKLOAD_KEYS_ALIKE_H
+#define KVC_SIM_WORKLOAD_KEYS_ALIKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/diag.h"
+#include "sim/workload/keys/sampling.h"
+#include "sim/workload/source/source.h"
+
+/** The keys alike of a workload. */
+struct kvc_alike {
+    struct kvc_sampling sampling; /**< The sample. */
+    uint64_t strata;              /**< Whole strata of the keys. */
+    uint16_t *stratum_shard;      /**< Of the key of each stratum; NULL: there is one shard. */
+    uint64_t *representative;     /**< Of each hot key; NULL: there are none. */
+    bool *present;              /**< Of each hot key: whether it is there. The owner keeps this up to date. */
+    struct kvc_batch *stand_in; /**< One row: the key alike that was looked up last. */
+};
+
+/** Opens the keys alike of a source with so many shards. `choice` and `kind` are those of struct
+ * kvc_sampling_kinds; representatives are preloaded keys, if there are any. Returns KVC_ERR_RUNTIME if memory
+ * is short; kvc_alike_close() is allowed then. */
+enum kvc_status kvc_alike_open(struct kvc_alike *alike, const struct kvc_sampling *sampling,
+                               const struct kvc_source_params *source, enum kvc_sampling_choice choice,
+                               uint32_t (*kind)(uint32_t key_bytes, uint32_t value_bytes),
+                               struct kvc_diag *diag);
+
+/** Frees what the keys alike take. */
+void kvc_alike_close(struct kvc_alike *alike);
+
+/** Looks up the key alike of a key that the sample lacks, in the same shard, and puts it into
+ * alike->stand_in. */
+void kvc_alike_find(struct kvc_alike *alike, const struct kvc_source *source, uint32_t shard,
+                    uint64_t key_id);
+
+#endif

@@ -1,0 +1,78 @@
+#include "sim/workload/keys/popularity_blocks.h"
+
+#include <math.h>
+
+#include "sim/base/diag.h"
+
+enum { PART = 64 }; /* A block is 1/64 of its first rank wide. */
+
+void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload)
+{
+    bool zipf = workload->popularity == KVC_POPULARITY_ZIPF;
+    *blocks = (struct kvc_popularity_blocks){.keys = workload->keys,
+                                             .update_frac = workload->set_frac + workload->delete_frac};
+    kvc_action_mix_open(&blocks->actions, workload, NULL); /* kvc_workload_check() has checked it. */
+    blocks->members = workload->keys / blocks->actions.kinds;
+    if (zipf) {
+        blocks->zipf = kvc_zipf_create(blocks->members, workload->zipf_s);
+        if (blocks->zipf == NULL) {
+            kvc_out_of_memory("the popularity of %llu keys", (unsigned long long)blocks->members);
+        }
+    }
+}
+
+void kvc_popularity_blocks_close(struct kvc_popularity_blocks *blocks)
+{
+    kvc_zipf_free(blocks->zipf);
+}
+
+/* Goes on to the next block of members. */
+static bool next_members(struct kvc_popularity_blocks *blocks)
+{
+    uint64_t first = blocks->first = blocks->next, last = blocks->members;
+    if (first >= blocks->members) {
+        blocks->next = 0;
+        blocks->mass_before = 0;
+        return false;
+    }
+    double mass = 1;
+    if (blocks->zipf != NULL) {
+        uint64_t width = first / PART > 0 ? first / PART : 1;
+        last = first + width < blocks->members ? first + width : blocks->members;
+        mass = kvc_zipf_mass(blocks->zipf, last);
+    }
+    blocks->mass = mass - blocks->mass_before;
+    blocks->next = last;
+    blocks->mass_before = mass;
+    return true;
+}
+
+bool kvc_popularity_blocks_next(struct kvc_popularity_blocks *blocks, struct kvc_popularity_block *block)
+{
+    const struct kvc_action_mix *actions = &blocks->actions;
+    uint32_t kind = blocks->kind;
+    if (kind == 0 && !next_members(blocks)) {
+        return false;
+    }
+    *block = (struct kvc_popularity_block){
+        .keys = (double)(blocks->next - blocks->first),
+        .mass = blocks->mass * actions->read_frac[kind],
+        .updates = blocks->mass * blocks->update_frac * kvc_action_mix_invalidated_of(actions, kind),
+    };
+    blocks->kind = (kind + 1) % actions->kinds;
+    return true;
+}
+
+double kvc_popularity_mass(const struct kvc_workload *workload, double keys)
+{
+    struct kvc_popularity_blocks blocks;
+    kvc_popularity_blocks_open(&blocks, workload);
+    double mass = 0, left = keys / blocks.actions.kinds;
+    while (left > 0 && next_members(&blocks)) {
+        double members = (double)(blocks.next - blocks.first);
+        mass += blocks.mass * fmin(left / members, 1);
+        left -= members;
+    }
+    kvc_popularity_blocks_close(&blocks);
+    return fmin(mass, 1);
+}

@@ -1,0 +1,123 @@
+#include "sim/workload/keys/reuse.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "sim/base/array.h"
+#include "sim/base/memo.h"
+#include "sim/base/root.h"
+#include "sim/workload/keys/popularity_blocks.h"
+
+enum { BISECTIONS = 60, POWERS = 64 };
+
+/* The popularity of the keys, and the memory that requests for them touch. */
+struct touches {
+    const struct kvc_reuse *reuse;
+    double keys;
+    bool zipf;
+    uint32_t blocks;
+    struct kvc_popularity_block *block;
+    double size;  /* The size that is looked for. */
+    double share; /* That of the latest look. */
+};
+
+static void open_touches(struct touches *touches, const struct kvc_workload *workload,
+                         const struct kvc_reuse *reuse)
+{
+    struct kvc_popularity_blocks blocks;
+    struct kvc_popularity_block block;
+    uint32_t room = 0;
+    kvc_popularity_blocks_open(&blocks, workload);
+    *touches = (struct touches){.reuse = reuse, .keys = (double)blocks.keys, .zipf = blocks.zipf != NULL};
+    while (kvc_popularity_blocks_next(&blocks, &block)) {
+        if (touches->blocks == room) {
+            room = room > 0 ? 2 * room : 64;
+            touches->block = kvc_array_grown(touches->block, room, sizeof(*touches->block));
+        }
+        touches->block[touches->blocks++] = block;
+    }
+    kvc_popularity_blocks_close(&blocks);
+}
+
+/* Returns by how many bytes `requests` requests touch more than the size that is looked for, and sets the
+ * share: the probability that the next request returns to one of them. If keys share lines, a line is touched
+ * when any of its keys is; the touched keys are assumed to be spread evenly over all lines. */
+static double touched_beyond(void *data, double requests)
+{
+    struct touches *touches = data;
+    const struct kvc_reuse *reuse = touches->reuse;
+    double lines = reuse->footprint_bytes / reuse->bytes_per_key, touched_keys = 0, untouched_mass = 0;
+    for (uint32_t i = 0; i < touches->blocks; i++) {
+        const struct kvc_popularity_block *block = &touches->block[i];
+        double touched_each = -expm1(-block->mass / block->keys * requests);
+        touched_keys += block->keys * touched_each;
+        untouched_mass += block->mass * (1 - touched_each);
+    }
+    double touched_lines = touched_keys;
+    touches->share = 1 - untouched_mass;
+    if (lines < touches->keys) {
+        double touches_of_lines = touches->zipf ? touched_keys : requests;
+        double touched_each = -expm1(-touches_of_lines / lines);
+        touched_lines = lines * touched_each;
+        touches->share = 1 - (1 - touched_each) * (touches->zipf ? untouched_mass : 1);
+    }
+    return touched_lines * reuse->bytes_per_key + requests * reuse->stream_bytes - touches->size;
+}
+
+static bool is_enough(const struct touches *touches, double beyond)
+{
+    return beyond >= 0 || touches->share >= 1 - 1e-12;
+}
+
+static double share_of(struct touches *touches, double size)
+{
+    /* The smallest power of two whose requests touch enough; both conditions hold from some power on. */
+    int too_low = -1, enough = POWERS;
+    double low = 0, beyond_low = -size, high = 0, beyond_high = 0;
+    touches->size = size;
+    while (enough - too_low > 1) {
+        int power = (too_low + enough) / 2;
+        double requests = ldexp(1, power), beyond = touched_beyond(touches, requests);
+        if (is_enough(touches, beyond)) {
+            enough = power;
+            high = requests;
+            beyond_high = beyond;
+        } else {
+            too_low = power;
+            low = requests;
+            beyond_low = beyond;
+        }
+    }
+    struct kvc_bracket bracket = {low, beyond_low, high, beyond_high};
+    if (beyond_high < 0) {
+        bracket = (struct kvc_bracket){high, beyond_high, INFINITY, NAN};
+    }
+    touched_beyond(touches, kvc_bisect_rising(touched_beyond, touches, 0, high, BISECTIONS, bracket));
+    return touches->share;
+}
+
+void kvc_reuse_shares(const struct kvc_workload *workload, const struct kvc_reuse *reuse, const double *size,
+                      uint32_t count, double *share)
+{
+    static _Thread_local struct kvc_memo memo;
+    struct touches touches = {.reuse = NULL};
+    for (uint32_t i = 0; i < count; i++) {
+        const double argument[] = {
+            (double)workload->keys, workload->popularity, workload->zipf_s, reuse->bytes_per_key,
+            reuse->footprint_bytes, reuse->stream_bytes,  size[i]};
+        bool can_keep = workload->action_count == 0;
+        if (size[i] >= reuse->footprint_bytes && reuse->stream_bytes <= 0) {
+            share[i] = 1;
+        } else if (!can_keep || !kvc_memo_find(&memo, argument, &share[i])) {
+            if (touches.reuse == NULL) {
+                open_touches(&touches, workload, reuse);
+            }
+            share[i] = share_of(&touches, size[i]);
+            if (can_keep) {
+                kvc_memo_keep(&memo, argument, sizeof(argument) / sizeof(*argument), share[i]);
+            }
+        }
+    }
+    free(touches.block);
+}

@@ -1,0 +1,174 @@
+#include "sim/workload/keys/set_cache.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/base/array.h"
+
+enum { BISECTIONS = 80, AGES = 256, ROUNDS_MAX = 100 };
+
+/* Ages from the youngest to the oldest that are looked at, in the time in which as many items are written as
+ * there are. Hardly any item is older than the last: it has been among the oldest for most of this time. */
+static const double youngest = 1e-4, oldest = 30, close_enough = 1e-6;
+
+/* The shares of requests. */
+struct mix {
+    double set, erase;
+};
+
+/* Returns the share of the time in which a key is present whose item is evicted before the next request for
+ * the key with probability `evicted`. */
+static double presence(const struct mix *mix, double evicted)
+{
+    double stays = 1 - evicted, again = mix->set * stays;
+    return again / (evicted + mix->erase * stays + again);
+}
+
+/* Returns how often a key gets an item of age 0, for each request for it. */
+static double renewals(const struct mix *mix, double present)
+{
+    return (1 - mix->erase) * present + mix->set * (1 - present);
+}
+
+static double rate_of(const struct kvc_set_cache_block *block)
+{
+    return block->keys.mass / block->keys.keys;
+}
+
+/* Sets who is present if every item stays for `stay` requests, and returns the number of items. */
+static double held_for(struct kvc_set_cache *cache, const struct mix *mix, double stay)
+{
+    double items = 0;
+    for (uint32_t i = 0; i < cache->blocks; i++) {
+        struct kvc_set_cache_block *block = &cache->block[i];
+        double mean = rate_of(block) * stay, evicted = exp(-mean);
+        block->present = presence(mix, evicted);
+        double dead = (mix->set + mix->erase) * renewals(mix, block->present) * (mean + expm1(-mean));
+        items += block->keys.keys * (block->present + dead);
+    }
+    return items;
+}
+
+static void solve_lru(struct kvc_set_cache *cache, const struct mix *mix, double capacity)
+{
+    double low = 0, high = capacity / mix->set;
+    while (held_for(cache, mix, high) < capacity) {
+        high *= 2;
+    }
+    for (int i = 0; i < BISECTIONS; i++) {
+        double middle = (low + high) / 2;
+        if (held_for(cache, mix, middle) < capacity) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+}
+
+/* What depends on the age of an item. */
+struct ages {
+    double age[AGES];
+    double born[AGES];     /* Items of this age per unit of age, if none were evicted. */
+    double there[AGES];    /* Probability that an item of this age is there. */
+    double (*waits)[AGES]; /* By block: probability that a key waits so long for its next request. */
+};
+
+/* Follows items from age 0 on: those that are older than more of the others are evicted more often. */
+static void follow(struct ages *ages, double evictions, double capacity, double samples)
+{
+    double younger = 0;
+    ages->there[0] = 1;
+    for (int i = 1; i < AGES; i++) {
+        double width = ages->age[i] - ages->age[i - 1], before = ages->born[i - 1] * ages->there[i - 1];
+        double rate = evictions / capacity * samples;
+        double half = ages->there[i - 1] * exp(-rate * pow(fmin(younger, 1), samples - 1) * width / 2);
+        double middle = (ages->born[i - 1] + ages->born[i]) / 2 * half;
+        double younger_middle = younger + (before + middle) / 2 * width / 2 / capacity;
+        ages->there[i] = ages->there[i - 1] * exp(-rate * pow(fmin(younger_middle, 1), samples - 1) * width);
+        younger += (before + ages->born[i] * ages->there[i]) / 2 * width / capacity;
+    }
+}
+
+static void add_births(const struct kvc_set_cache *cache, const struct mix *mix, struct ages *ages)
+{
+    for (int a = 0; a < AGES; a++) {
+        ages->born[a] = 0;
+    }
+    for (uint32_t i = 0; i < cache->blocks; i++) {
+        const struct kvc_set_cache_block *block = &cache->block[i];
+        double born = block->keys.mass * renewals(mix, block->present), dies = mix->set + mix->erase;
+        for (int a = 0; a < AGES; a++) {
+            ages->born[a] += born * (ages->waits[i][a] + dies * (1 - ages->waits[i][a]));
+        }
+    }
+}
+
+/* Sets who is present after this course of ages. Returns the largest change. */
+static double set_present(struct kvc_set_cache *cache, const struct mix *mix, const struct ages *ages)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < cache->blocks; i++) {
+        const double *waits = ages->waits[i];
+        double evicted = waits[AGES - 1];
+        for (int a = 1; a < AGES; a++) {
+            evicted += (1 - (ages->there[a] + ages->there[a - 1]) / 2) * (waits[a - 1] - waits[a]);
+        }
+        double present = (cache->block[i].present + presence(mix, evicted)) / 2; /* Half way: no swinging. */
+        most = fmax(most, fabs(present - cache->block[i].present));
+        cache->block[i].present = present;
+    }
+    return most;
+}
+
+static void solve_sampled(struct kvc_set_cache *cache, const struct mix *mix, double capacity,
+                          uint32_t samples)
+{
+    struct ages ages = {.waits = kvc_array_of(cache->blocks, sizeof(*ages.waits))};
+    for (int a = 1; a < AGES; a++) {
+        double power = (double)(a - 1) / (AGES - 2);
+        ages.age[a] = youngest * pow(oldest / youngest, power) * capacity / mix->set;
+    }
+    for (uint32_t i = 0; i < cache->blocks; i++) {
+        for (int a = 0; a < AGES; a++) {
+            ages.waits[i][a] = exp(-rate_of(&cache->block[i]) * ages.age[a]);
+        }
+    }
+    double change = 1;
+    for (int round = 0; round < ROUNDS_MAX && change > close_enough; round++) {
+        add_births(cache, mix, &ages);
+        follow(&ages, mix->set, capacity, samples);
+        change = set_present(cache, mix, &ages);
+    }
+    free(ages.waits);
+}
+
+void kvc_set_cache_open(struct kvc_set_cache *cache, const struct kvc_workload *workload, double capacity,
+                        uint32_t samples)
+{
+    const struct mix mix = {workload->set_frac, workload->delete_frac};
+    struct kvc_popularity_blocks blocks;
+    struct kvc_popularity_block keys;
+    uint32_t room = 0;
+    *cache = (struct kvc_set_cache){0};
+    kvc_popularity_blocks_open(&blocks, workload);
+    while (kvc_popularity_blocks_next(&blocks, &keys)) {
+        if (cache->blocks == room) {
+            room = room > 0 ? 2 * room : 64;
+            cache->block = kvc_array_grown(cache->block, room, sizeof(*cache->block));
+        }
+        cache->block[cache->blocks++] = (struct kvc_set_cache_block){.keys = keys};
+    }
+    kvc_popularity_blocks_close(&blocks);
+    solve_lru(cache, &mix, capacity);
+    if (samples > 0) {
+        solve_sampled(cache, &mix, capacity, samples);
+    }
+    for (uint32_t i = 0; i < cache->blocks; i++) {
+        cache->hit_frac += cache->block[i].keys.mass * cache->block[i].present;
+    }
+}
+
+void kvc_set_cache_close(struct kvc_set_cache *cache)
+{
+    free(cache->block);
+}

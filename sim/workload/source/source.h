@@ -1,0 +1,141 @@
+/** @file
+ * A request source stands for the clients of all nodes: it produces requests in send order and routes
+ * each of them to the shard that owns its key.
+ *
+ * A shard is one socket of one node. The hash of the key selects the node on a consistent-hash ring (Karger
+ * et al., STOC 1997; sim/workload/keys/hash_ring.h), and other bits of it select the socket.
+ *
+ * Saturating load: all shards draw from one global stream. The stream stops while any shard has
+ * KVC_SOURCE_WINDOW requests waiting, so that a hot shard holds back the others, as it would with a shared
+ * set of clients. With clients_for = "socket" the stream does not stop; requests for a full shard are not
+ * sent.
+ *
+ * Only saturating load has this window. In an open loop and in a trace, requests arrive whether the store
+ * keeps up or not, and the queue of a slow shard grows.
+ *
+ * Open loop: every request has a send time of its own. The client that sends it puts it into the frame that
+ * it fills for the request's shard; each of `flows` clients fills one frame per shard. The frame leaves with
+ * its last request when it is full, or `fill_timeout` after its first request, whichever comes first. Waiting
+ * for the frame counts in a request's latency. A frame belongs to a connection of its client; the connections
+ * of a client take turns. With fill = "at_once", clients send whole frames, whose requests have one send
+ * time: the frames of all shards form one process, and each frame selects its shard as a request would, so
+ * that a Poisson process remains one at each shard. Not modelled: clients with different rates, and the time
+ * that a client needs to write a request.
+ *
+ * In other loads, the frames of a shard take the clients and connections in turn, except that every client of
+ * a closed loop keeps its connection.
+ *
+ * The bytes of a key are its id in little-endian order, cut off or followed by words mixed from the id. A
+ * trace brings its own keys.
+ *
+ * A load that alternates (sim/workload/phases.h) has a source of its own for each phase, which counts the
+ * phase's own time. A frame has requests of one phase. Saturating clients send those of the present phase.
+ *
+ * The workload of one node of a cluster (sim/workload/keys/key_part.h) has a source of its own: keys are
+ * numbered within the node's part, and their bytes and hashes are those of the whole workload's keys.
+ *
+ * A source serves one run. What a shard receives depends only on the workload and the seed, and not on the
+ * order in which the shards are drained. Input files are streamed. */
+#ifndef KVC_SIM_WORKLOAD_SOURCE_SOURCE_H
+#define KVC_SIM_WORKLOAD_SOURCE_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/diag.h"
+#include "sim/workload/actions.h"
+#include "sim/workload/batch.h"
+#include "sim/workload/workload.h"
+
+enum { KVC_SOURCE_WINDOW = 65536 /**< Saturating load: requests that may wait for one shard. */ };
+
+/** A request source. */
+struct kvc_source;
+
+/** What a source is created from. */
+struct kvc_source_params {
+    const struct kvc_workload *workload;  /**< A checked workload; it is copied. */
+    uint32_t nodes;                       /**< Nodes of the cluster. */
+    uint32_t sockets;                     /**< Sockets per node. */
+    uint32_t ring_points;                 /**< Points of a node on the ring; 0: KVC_HASH_RING_POINTS. */
+    uint64_t seed;                        /**< Seed of this replica (sim/base/seeds.h). */
+    uint64_t hash_seed;                   /**< Seed of kvc_hash and of the nodes' places on the ring. */
+    uint32_t frame_requests;              /**< Requests per frame, at least 1. */
+    const uint32_t *phase_frame_requests; /**< Likewise of each phase; NULL: of all phases the same. */
+};
+
+/** Frees a source. NULL is allowed. */
+void kvc_source_free(struct kvc_source *source);
+
+/** Creates a source. Returns NULL and fills `diag` if memory is short or the trace cannot be opened. */
+struct kvc_source *kvc_source_create(const struct kvc_source_params *params, struct kvc_diag *diag);
+
+/** Looks at the next frame of `shard` that leaves its client no later than until_ns, and leaves it in place.
+ * Returns false if there is none, where kvc_source_drain() would return 0. Otherwise sets *connection to the
+ * frame's, below kvc_workload_connections(), so that a caller can choose a receive queue (sim/devices/rss.h)
+ * and then drain the frame into that queue's batch. */
+bool kvc_source_peek(struct kvc_source *source, uint32_t shard, double until_ns, uint32_t *connection);
+
+/** Appends the next frame of `shard` to `batch`, as far as the batch has room and the frame leaves its client
+ * no later than until_ns. Returns the number of requests. It is 0 if nothing leaves by then, if the window of
+ * another shard blocks the stream, if the trace has ended, or after an error (kvc_source_error).
+ *
+ * Sets `left_ns` of the batch to the time when the frame leaves, and `connection` to its connection. In an
+ * open loop, every request has its own send time, ascending within a frame and at most left_ns; frames leave
+ * in ascending order. In frames that are filled at once, all have the time left_ns. Under saturating load,
+ * the times are NaN; the receiver sets them. In a closed loop, a frame is up to `frame_requests` requests
+ * sent by until_ns, and each has its own send time, in ascending order. In a trace, a frame is one request.
+ */
+uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double until_ns,
+                          struct kvc_batch *batch);
+
+/** Closed loop: tells the source that the responses to `count` requests arrive at done_ns[i]. With other
+ * arrivals, this has no effect. */
+void kvc_source_complete(struct kvc_source *source, const uint32_t *client, const double *done_ns,
+                         uint32_t count);
+
+/** Returns when the next frame of `shard` leaves its client [ns], or +infinity if none is known. In a closed
+ * loop, this is when its first request is sent. Under saturating load it is 0 if a frame waits. For a shard
+ * that rarely receives requests, the search ends early and returns a time before which none leaves; a drain
+ * until then returns 0, and the caller asks again. */
+double kvc_source_next_ns(struct kvc_source *source, uint32_t shard);
+
+/** Returns KVC_OK, or the error that stopped the stream, such as a malformed line of a trace with its file
+ * and line. `diag` may be NULL. */
+enum kvc_status kvc_source_error(const struct kvc_source *source, struct kvc_diag *diag);
+
+/** Returns 1 if a trace was replayed to its end or to the line that stopped it, and 0 otherwise. */
+int kvc_source_ended(const struct kvc_source *source);
+
+/** Returns by how many requests the clients are ahead of the shard that holds them back: the requests that
+ * wait for it, divided by its share of all requests. The largest number of all shards counts. While it grows,
+ * the clients send more than they can once a window is full. Only one set of clients under saturating load is
+ * ever held back; otherwise, this is 0. */
+double kvc_source_lead(const struct kvc_source *source);
+
+/** Returns what requests are to the application. */
+const struct kvc_action_mix *kvc_source_actions(const struct kvc_source *source);
+
+/** Draws member[1] to member[count - 1], which are different from member[0] and from each other, by their
+ * popularity. There must be as many members (kvc_workload_check() ensures it). */
+void kvc_source_draw_other_members(const struct kvc_source *source, struct kvc_rng *rng, uint64_t *member,
+                                   uint32_t count);
+
+/** Returns whether the node of a workload's part owns the key when the run begins, so that its store can hold
+ * it. Without a part, this is true. */
+bool kvc_source_holds_key(const struct kvc_source *source, uint64_t key_id);
+
+/** Returns the memory of the closed loop's clients, and of the requests that wait for one of several `shards`
+ * while saturating clients serve them all [bytes]. */
+double kvc_source_memory_bytes(const struct kvc_workload *workload, uint32_t shards);
+
+/** Returns the shard that owns a hash. */
+uint32_t kvc_source_shard(const struct kvc_source *source, uint64_t hash);
+
+/** Appends the keys `first` to first + count - 1 to `batch` for preloading: their bytes, sizes and hashes,
+ * with the operation SET. The batch must have room. A trace has no keys to preload, and nothing is appended.
+ */
+void kvc_source_keys(const struct kvc_source *source, uint64_t first, uint32_t count,
+                     struct kvc_batch *batch);
+
+#endif

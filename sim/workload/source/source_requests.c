@@ -1,0 +1,205 @@
+#include "sim/workload/source/source_requests.h"
+
+#include <endian.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/hash.h"
+
+/* Returns a word of a key: word 0 is its id, further words are mixed from the id. */
+static inline uint64_t key_word(uint64_t key_id, size_t word)
+{
+    return htole64(word == 0 ? key_id : kvc_mix64(key_id + word * KVC_SOURCE_GOLDEN));
+}
+
+static void write_keys(const struct kvc_columns *to, const uint8_t *key_bytes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t *key = to->keys + (size_t)i * to->key_stride;
+        size_t whole = key_bytes[i] / 8, rest = key_bytes[i] % 8, word = 0;
+        uint64_t bits;
+        for (; word < whole; word++) {
+            bits = key_word(to->key_id[i], word);
+            memcpy(key + 8 * word, &bits, 8);
+        }
+        if (rest != 0) {
+            bits = key_word(to->key_id[i], word) & htole64(((uint64_t)1 << 8 * rest) - 1);
+            memcpy(key + 8 * word++, &bits, 8);
+        }
+        if (to->zero_behind) {
+            memset(key + 8 * word, 0, to->key_stride - 8 * word);
+        }
+    }
+}
+
+/* Returns the ids of keys in the whole workload, in `room` if they differ from those of a part. */
+static const uint64_t *whole_ids(const struct kvc_source *source, const uint64_t *key_id, uint32_t count,
+                                 uint64_t room[KVC_SOURCE_BLOCK])
+{
+    const struct kvc_key_part *part = source->workload.part;
+    for (uint32_t i = 0; part != NULL && i < count; i++) {
+        room[i] = part->key[key_id[i]];
+    }
+    return part != NULL ? room : key_id;
+}
+
+/* Writes the keys of a part by their ids in the whole workload. */
+static void make_keys_of_part(const struct kvc_source *source, const struct kvc_columns *to,
+                              const uint8_t *key_bytes, uint32_t count)
+{
+    uint64_t room[KVC_SOURCE_BLOCK];
+    for (uint32_t done = 0; done < count; done += KVC_SOURCE_BLOCK) {
+        uint32_t part = count - done < KVC_SOURCE_BLOCK ? count - done : KVC_SOURCE_BLOCK;
+        struct kvc_columns at = kvc_columns_at(to, done);
+        at.key_id = (uint64_t *)whole_ids(source, at.key_id, part, room);
+        write_keys(&at, key_bytes + done, part);
+    }
+}
+
+void kvc_source_make_keys(const struct kvc_source *source, const struct kvc_columns *to,
+                          const uint8_t *key_bytes, uint32_t count)
+{
+    if (source->workload.part != NULL) {
+        make_keys_of_part(source, to, key_bytes, count);
+    } else if (source->sizes_fixed && source->same_key_bytes[0] == 8 && to->key_stride == 8 &&
+               __BYTE_ORDER == __LITTLE_ENDIAN) {
+        memcpy(to->keys, to->key_id, count * sizeof(*to->key_id));
+    } else {
+        write_keys(to, key_bytes, count);
+    }
+}
+
+void kvc_source_complete_columns(const struct kvc_source *source, struct kvc_columns to, uint32_t count)
+{
+    const uint8_t *key_bytes = source->same_key_bytes;
+    if (!source->sizes_fixed) {
+        uint64_t room[KVC_SOURCE_BLOCK];
+        kvc_sizes_fill(source->sizes, whole_ids(source, to.key_id, count, room), count, to.key_bytes,
+                       to.value_bytes);
+        key_bytes = to.key_bytes;
+    } else if (to.key_bytes != NULL) {
+        memcpy(to.key_bytes, source->same_key_bytes, count);
+        memcpy(to.value_bytes, source->same_value_bytes, count * sizeof(*to.value_bytes));
+    }
+    if (to.keys == NULL) { /* The bytes are not kept, only hashed. */
+        to.keys = source->block.keys;
+    }
+    kvc_source_make_keys(source, &to, key_bytes, count);
+    kvc_hash_batch(to.keys, to.key_stride, key_bytes, count, source->hash_seed, to.hash);
+}
+
+/* Appends the requests of the block to the queues of their shards, in order. */
+static bool scatter(struct kvc_source *source)
+{
+    const struct kvc_columns *block = &source->block;
+    uint32_t *start = source->shard_rows, *order = source->block_order;
+    kvc_hash_ring_shards(source->ring, block->hash, KVC_SOURCE_BLOCK, source->block_shard);
+    memset(start, 0, (source->shards + 1) * sizeof(*start));
+    for (uint32_t i = 0; i < KVC_SOURCE_BLOCK; i++) {
+        start[source->block_shard[i] + 1]++;
+    }
+    for (uint32_t i = 0; i < source->shards; i++) {
+        start[i + 1] += start[i];
+    }
+    for (uint32_t i = 0; i < KVC_SOURCE_BLOCK; i++) {
+        order[start[source->block_shard[i]]++] = i;
+    }
+    /* start[i] is now where shard i ends. */
+    for (uint32_t i = 0, from = 0; i < source->shards; from = start[i++]) {
+        uint32_t count = start[i] - from;
+        const uint32_t *pick = order + from;
+        struct kvc_rows *rows = &source->shard[i].rows;
+        if (count == 0) {
+            continue;
+        }
+        if (!kvc_rows_reserve(rows, count)) {
+            return false;
+        }
+        struct kvc_columns to = kvc_columns_at(&rows->all, rows->tail);
+        for (uint32_t k = 0; k < count; k++) {
+            to.op[k] = block->op[pick[k]];
+        }
+        for (uint32_t k = 0; k < count; k++) {
+            to.key_id[k] = block->key_id[pick[k]];
+        }
+        for (uint32_t k = 0; k < count; k++) {
+            to.hash[k] = block->hash[pick[k]];
+        }
+        for (uint32_t k = 0; !source->sizes_fixed && k < count; k++) {
+            to.key_bytes[k] = block->key_bytes[pick[k]];
+            to.value_bytes[k] = block->value_bytes[pick[k]];
+        }
+        rows->tail += count;
+    }
+    return true;
+}
+
+bool kvc_source_enter_epoch(struct kvc_source *source, uint32_t epoch)
+{
+    const struct kvc_key_part *part = source->workload.part;
+    kvc_part_sampler_free(source->sampler);
+    source->sampler = NULL;
+    source->epoch = epoch;
+    if (part->epoch[epoch].keys > 0) {
+        source->sampler = kvc_part_sampler_create(&source->workload, epoch);
+    }
+    return part->epoch[epoch].keys == 0 || source->sampler != NULL;
+}
+
+/* Draws the keys of a block of a part, each in the epoch of its request. Requests that are never sent have no
+ * time and any key. */
+static bool draw_in_epochs(struct kvc_source *source, uint64_t *key_id)
+{
+    const struct kvc_key_part *part = source->workload.part;
+    const double *sent_ns = source->clients.sent_ns;
+    for (uint32_t i = 0, end; i < KVC_SOURCE_BLOCK; i = end) {
+        uint32_t epoch = source->epoch;
+        while (epoch + 1 < part->epochs && sent_ns[i] >= part->epoch[epoch + 1].from_ns) {
+            epoch++;
+        }
+        if (epoch != source->epoch && !kvc_source_enter_epoch(source, epoch)) {
+            return false;
+        }
+        double until_ns = epoch + 1 < part->epochs ? part->epoch[epoch + 1].from_ns : INFINITY;
+        for (end = i + 1; end < KVC_SOURCE_BLOCK && !(sent_ns[end] >= until_ns);) {
+            end++;
+        }
+        if (source->sampler != NULL) {
+            kvc_part_sampler_fill(source->sampler, &source->key_rng, key_id + i, end - i);
+        } else {
+            memset(key_id + i, 0, (end - i) * sizeof(*key_id));
+        }
+    }
+    return true;
+}
+
+/* Draws the keys of a block. */
+static bool draw_keys(struct kvc_source *source, uint64_t *key_id)
+{
+    if (source->workload.part != NULL && source->workload.part->epochs > 1) {
+        return draw_in_epochs(source, key_id);
+    }
+    kvc_source_draw_key_ids(source, &source->key_rng, key_id, KVC_SOURCE_BLOCK);
+    return true;
+}
+
+bool kvc_source_make_block(struct kvc_source *source)
+{
+    struct kvc_rows *only = source->shards == 1 ? &source->shard[0].rows : NULL;
+    bool ok = only == NULL || kvc_rows_reserve(only, KVC_SOURCE_BLOCK);
+    if (ok) {
+        struct kvc_columns to = only != NULL ? kvc_columns_at(&only->all, only->tail) : source->block;
+        kvc_source_draw_ops(source, &source->op_rng, to.op, KVC_SOURCE_BLOCK);
+        ok = draw_keys(source, to.key_id);
+        kvc_source_complete_columns(source, to, KVC_SOURCE_BLOCK);
+        if (only != NULL) {
+            only->tail += KVC_SOURCE_BLOCK;
+        } else {
+            ok = ok && scatter(source);
+        }
+    }
+    if (!ok) {
+        kvc_source_out_of_memory(source);
+    }
+    return ok;
+}

@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# kvcast validate: a machine's plan is measured and scored, and a mistake in its files is reported with file and line.
+# Usage: cli_test_validate.sh KVCAST
+script=$(realpath "$0")
+source "$(dirname "$0")/../../scenarios/cli/cli_testing.sh"
+
+scenario good ""
+expect 2 'found "nosuch".*papers \(bluecache, dido, kvdirect, megakv, memcachedgpu\).*measured machines' "$kvcast" validate nosuch
+export KVCAST_MEASURED=machines
+mkdir -p machines/tiny machines/bench_only && cp good.lua machines/tiny/
+memory_fed="node.sockets=1;system.feed=memory;system.streams=1;run.warmup=auto;run.duration=60ms"
+# Two cores are enough, and large values keep the number of prepared requests small.
+memory_fed+=";workload.value=1000;workload.get=0.5;workload.set=0.5;system.threads=shared;system.index_on=thread;node.cpu.cores=2"
+printf 'id,scenario,load_frac,of,overrides\nfull,good.lua,,,%s\nopen,good.lua,0.5,full,%s\nhidden,good.lua,,,%s\n' "$memory_fed" "$memory_fed" "$memory_fed" \
+    >machines/tiny/plan.csv
+expect 2 'found "nosuch".*measured machines \(tiny\)' "$kvcast" validate nosuch
+expect 2 'tiny/runs.csv: cannot read' "$kvcast" validate tiny
+expect 2 'needs the NAME of a machine' "$kvcast" validate --measure
+expect 2 'needs the NAME of a machine' "$kvcast" validate megakv --measure
+expect 2 '--unseen needs the NAME of a machine' "$kvcast" validate megakv --unseen
+expect 2 '--unseen only prints and logs' "$kvcast" validate tiny --unseen --update-baseline
+expect 2 '--elasticities needs the NAME of a paper' "$kvcast" validate tiny --elasticities
+expect 2 'more than one of --measure, --elasticities and --unseen' "$kvcast" validate tiny --measure --unseen
+expect 2 'only allowed with --measure' "$kvcast" validate tiny --repetitions 2
+expect 2 '--repetitions: found "0"' "$kvcast" validate tiny --measure --repetitions 0
+expect 2 'writes runs.csv only' "$kvcast" validate tiny --measure --out scored
+expect 2 '--calibrations: found "x"' "$kvcast" validate tiny --measure --calibrations x
+expect 2 '--resume is only allowed with --measure' "$kvcast" validate tiny --resume
+"$kvcast" validate tiny --measure --calibrations 0 --repetitions 2 --quiet >measured.txt || fail "validate --measure"
+[ ! -e machines/tiny/runs.unfinished.csv ] || fail "machines/tiny/runs.unfinished.csv is left"
+# An interrupted measurement goes on with the runs that it has.
+awk -F, -v OFS=, 'NR == 2 { $12 = 12345 } NR < 3' machines/tiny/runs.csv >machines/tiny/runs.unfinished.csv
+"$kvcast" validate tiny --measure --calibrations 0 --repetitions 1 --resume --quiet >/dev/null || fail "validate --resume"
+grep -q '^full,.*,12345,' machines/tiny/runs.csv || fail "--resume measures everything again"
+"$kvcast" validate tiny --measure --calibrations 0 --repetitions 1 --quiet >/dev/null || fail "validate --measure"
+[ "$(wc -l <machines/tiny/runs.csv)" -eq 4 ] || fail "machines/tiny/runs.csv"
+# On a busy machine, no interval is narrow enough to score these short runs.
+narrow() { awk -F, -v OFS=, -v half="$1" 'NR > 1 { for (i = 21; i <= 25; i++) $i = half } 1' machines/tiny/runs.csv >narrow.csv && cp narrow.csv machines/tiny/runs.csv; }
+narrow 0.5
+"$kvcast" validate tiny --quiet >undecided.txt || { fail "undecidable readings cannot regress"; cat undecided.txt; }
+grep -q 'throughput_mops.*undecidable' undecided.txt || { fail "a wide interval is undecidable"; cat undecided.txt; }
+narrow 0.001
+"$kvcast" validate tiny --update-baseline --quiet >/dev/null || fail "validate --update-baseline"
+"$kvcast" validate tiny --quiet --out scored --json scored.json >scored.txt ||
+    { fail "errors as large as the baseline's are no regression"; cat scored.txt; }
+grep -q hidden scored.txt scored.json scored/errors.csv machines/tiny/baseline.csv && fail "the third run is unseen"
+expect 2 'set KVCAST_COMMIT' "$kvcast" validate tiny --unseen --quiet
+KVCAST_COMMIT=v9 "$kvcast" validate tiny --unseen --quiet >unseen.txt || fail "validate --unseen"
+grep -q '^hidden ' unseen.txt && ! grep -q '^full ' unseen.txt || fail "--unseen shows the unseen runs alone"
+grep -Eq '^[0-9]{4}-[0-9]{2}-[0-9]{2},v9,throughput_mops,1,' machines/tiny/unseen.log || fail "unseen.log"
+grep -q '"closed_form_error_frac"' scored.json || fail "scored.json has no machine's cases"
+grep -q '^full,throughput_mops,,' scored/errors.csv || fail "scored/errors.csv"
+cp machines/tiny/runs.csv kept.csv
+awk -F, -v OFS=, '$1 == "full" { $12 = 1e-9; $21 = 0.001 } 1' kept.csv >machines/tiny/runs.csv
+"$kvcast" validate tiny --quiet >/dev/null
+[ $? -eq 1 ] || fail "an error that grew is a regression"
+cp kept.csv machines/tiny/runs.csv
+# A run whose cores were seen to be slower than in the calibration is forecast to be slower, by no more than they were.
+speed_of() { # PROFILE RUN: scores the runs with these core speeds; the profile may be empty
+    sed -i "s/node.cpu.cores=2\(;node.cpu.core_speed=[0-9.]*\)\?/node.cpu.cores=2${1:+;node.cpu.core_speed=$1}/" \
+        machines/tiny/plan.csv machines/tiny/runs.csv
+    awk -F, -v OFS=, -v speed="$2" 'NR > 1 { $9 = speed } 1' machines/tiny/runs.csv >speed.csv && cp speed.csv machines/tiny/runs.csv
+    "$kvcast" validate tiny --quiet --json speed.json >speed.txt
+    [ $? -le 1 ] || { fail "core speed $2 of ${1:-unknown}"; cat speed.txt; }
+    # The first case of the list is the throughput of the run "full".
+    for key in closed_form simulated core_speed_frac; do
+        grep -m 1 -oE "\"$key\": [0-9nul][^,]*" speed.json | cut -d ' ' -f 2
+    done | paste -sd ' '
+}
+read -r predicted simulated none <<<"$(speed_of "" 1.8)"
+[ "$none" = null ] || fail "core_speed_frac without a calibrated speed is $none"
+[ "$(speed_of 2 2)" = "$predicted $simulated 1.0" ] || fail "the same speed changes the forecast"
+read -r slow_predicted slow_simulated frac <<<"$(speed_of 2 1.8)"
+awk -v a="$predicted" -v b="$slow_predicted" -v c="$simulated" -v d="$slow_simulated" -v frac="$frac" \
+    'BEGIN { exit !(frac == 0.9 && b < 0.99 * a && b >= 0.9 * a && d < 0.99 * c && d > 0.88 * c) }' ||
+    fail "cores at $frac of their speed: $predicted and $simulated Mops became $slow_predicted and $slow_simulated"
+grep -q '^full .* 90.0 % ' speed.txt || { fail "the table has no core speed"; cat speed.txt; }
+speed_of "" 1.8 >/dev/null
+cp kept.csv machines/tiny/runs.csv
+sed -i 's/run.warmup=auto/run.warmup=1ms/' machines/tiny/plan.csv machines/tiny/runs.csv
+expect 2 'machines/tiny/plan.csv:2: run.warmup: .*a fixed warm-up cannot be scored' "$kvcast" validate tiny
+sed -i 's/run.warmup=1ms/run.warmup=auto/' machines/tiny/plan.csv machines/tiny/runs.csv
+sed -i '/^open,/s/0.5,full/0.6,full/' machines/tiny/runs.csv
+expect 2 'machines/tiny/runs.csv:3: run "open" differs from the plan' "$kvcast" validate tiny
+echo 'full,0,0' >>machines/tiny/runs.csv
+sed -i '/^open,/d' machines/tiny/runs.csv
+expect 2 'machines/tiny/runs.csv:4: found 3 columns, expected 26' "$kvcast" validate tiny
+sed -i '$d' machines/tiny/runs.csv
+expect 2 'machines/tiny/plan.csv:3: run "open" is planned but not in runs.csv' "$kvcast" validate tiny
+echo 'far,missing.lua,,,' >>machines/tiny/plan.csv
+expect 2 'missing.lua.*run far' "$kvcast" validate tiny --measure --calibrations 0
+sed -i -e '/^far,/d' -e '/^full,/s/$/;workload.arrival.poisson_mops=1/' machines/tiny/plan.csv
+expect 2 'plan.csv:3: of: found "full", allowed: a run whose workload.arrival is "saturate"' "$kvcast" validate tiny --measure --calibrations 0
+
+# A paper of our own: a paced rate comes back as it went in, a node under saturation does not, and a bound is no point.
+source=$(realpath "$(dirname "$script")/../..")
+mkdir -p data/validate/papers/mini && ln -s "$source/scenarios" "$source/models" data/ && cp good.lua data/
+{
+    echo 'id,mode,scenario,overrides,metric,published,low,high,tolerance_frac,role,lacks,fact'
+    echo 'paced,predict,good.lua,workload.arrival.fixed_mops=1,throughput_mops,1,,,0.1,prediction,,here'
+    echo 'full,predict,good.lua,,throughput_mops,50,,,10,prediction,,here'
+    echo 'bound,predict,good.lua,,throughput_mops,,1,,,prediction,,here'
+    echo 'half,predict,good.lua,,throughput_mops,,,,,input,,here'
+} >data/validate/papers/mini/cases.csv
+export KVCAST_DATA=$folder/data
+expect 2 'elasticities.csv: cannot read.*kvcast validate mini --elasticities writes the file' "$kvcast" validate mini
+"$kvcast" validate mini --elasticities --quiet >/dev/null || fail "validate --elasticities"
+grep -qx 'paced,workload.arrival.fixed_mops,1.000' data/validate/papers/mini/elasticities.csv || fail "elasticities.csv"
+grep -q '^half,' data/validate/papers/mini/elasticities.csv && fail "inputs have no elasticities"
+"$kvcast" validate mini --quiet >/dev/null
+[ $? -eq 1 ] || fail "cases without a baseline are a regression"
+"$kvcast" validate mini --quiet --update-baseline >/dev/null || fail "validate --update-baseline of a paper"
+"$kvcast" validate mini --quiet --json mini.json >mini.txt || { fail "the errors are those of the baseline"; cat mini.txt; }
+"$kvcast" validate mini --quiet --jobs 1 --json alone.json >/dev/null
+cmp mini.json alone.json || fail "the scores depend on the number of jobs"
+grep -q '^mini: 1 points' mini.txt || fail "only the node under saturation is counted"
+grep -q 'claims held: 1 of 1; not counted: 1 that' mini.txt || fail "the bound is held, the paced rate is not counted"
+grep -q 'paced .*workload.arrival.fixed_mops +1.00, which it returns: not counted' mini.txt || fail "what moves the paced rate"
+cp data/validate/papers/mini/elasticities.csv kept.csv
+sed -i '/^full,/d' data/validate/papers/mini/elasticities.csv
+expect 2 'case "full" is missing; kvcast validate mini --elasticities' "$kvcast" validate mini
+cp kept.csv data/validate/papers/mini/elasticities.csv
+# A mistake in a case is found before anything runs, and the message names the case and its line.
+cases=data/validate/papers/mini/cases.csv
+cp "$cases" kept_cases.csv
+mistake() { sed "s/^half,predict,good.lua,,/half,$1,/" kept_cases.csv >"$cases"; }
+mistake 'capacity,good.lua,capacity.depth=2'
+expect 2 'mini/cases.csv:5: case half: found "capacity.depth=2", allowed: capacity.loss' "$kvcast" validate mini
+mistake 'capacity,good.lua,capacity.precision=2'
+expect 2 'mini/cases.csv:5: case half: precision: found "2"' "$kvcast" validate mini
+mistake 'run,good.lua,workload.nosuch=2'
+expect 2 'mini/cases.csv:5: case half: .*nosuch' "$kvcast" validate mini
+mistake 'run,missing.lua,'
+expect 2 'mini/cases.csv:5: case half: .*missing.lua' "$kvcast" validate mini
+cp kept_cases.csv "$cases"
+unset KVCAST_DATA
+
+finish

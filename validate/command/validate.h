@@ -1,0 +1,172 @@
+/* The parts of `kvcast validate`: papers and machines, their scores, and the reports about the scores. */
+#ifndef KVC_VALIDATE_COMMAND_VALIDATE_H
+#define KVC_VALIDATE_COMMAND_VALIDATE_H
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdbool.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/output/capacity.h"
+#include "scenarios/run/driver.h"
+#include "validate/scoring/comparison.h"
+#include "validate/scoring/elasticities.h"
+
+enum { KVC_SUBJECTS_MAX = 64 };
+
+enum kvc_subject_kind { KVC_SUBJECT_PAPER, KVC_SUBJECT_MACHINE, KVC_SUBJECT_MECHANISMS };
+
+/* What can be validated: a folder with the cases of a paper, the folder of a machine, or the folder with the
+ * mechanisms (validate/command/validate_mechanisms.h). */
+struct kvc_subject {
+    char name[128];
+    enum kvc_subject_kind kind;
+    bool is_measured; /* A machine whose folder contains runs.csv. */
+    char folder[512];
+};
+
+struct kvc_subjects {
+    size_t count;
+    struct kvc_subject entry[KVC_SUBJECTS_MAX];
+};
+
+/* Finds the folders in validate/papers (sim/base/files/data_dir.h) that contain cases.csv, then the folders
+ * in validate/measured that contain plan.csv, both in alphabetical order, then validate/mechanisms if it
+ * contains cases.csv. $KVCAST_MEASURED replaces validate/measured. */
+void kvc_subjects_find(struct kvc_subjects *subjects);
+
+/* Finds the subject with this name. If there is none, the error KVC_ERR_SCENARIO lists all names. */
+enum kvc_status kvc_subjects_choose(const struct kvc_subjects *subjects, const char *name,
+                                    const struct kvc_subject **chosen, struct kvc_diag *diag);
+
+/* Writes the path of a file in the subject's folder. */
+void kvc_subject_path(const struct kvc_subject *subject, const char *file, char path[PATH_MAX]);
+
+/* Loads a scenario with overrides, a list of key=value separated by semicolons. */
+enum kvc_status kvc_validate_load(const char *path, const char *overrides, struct kvc_loaded **out,
+                                  struct kvc_diag *diag);
+
+/* Refuses simulations that cannot be scored: with a fixed warm-up, which can be chosen so that a result fits,
+ * or without the real data structures. The error names the scenario and its line, or `list` and `line`, where
+ * the overrides stand, if they say so. */
+enum kvc_status kvc_validate_check(const struct kvc_loaded *loaded, const char *overrides, const char *list,
+                                   int line, struct kvc_diag *diag);
+
+/* Raises run.replicas to five, the fewest of a value that is scored. */
+void kvc_validate_replicate(struct kvc_scenario *scenario);
+
+/* Finds the simulated capacity of a case of mode "capacity". Without overrides, nothing may be lost and the
+ * precision is 2 %. The caller frees *capacity, which must be zeroed before, whatever this returns. */
+enum kvc_status kvc_validate_capacity(const struct kvc_case *asked, const struct kvc_run_options *options,
+                                      struct kvc_capacity *capacity, struct kvc_diag *diag);
+
+/* Separates the overrides of a scenario, which keep their order, from those of the search. */
+enum kvc_status kvc_validate_capacity_bounds(const char *overrides, char *scenario, size_t size,
+                                             struct kvc_capacity_bounds *bounds, struct kvc_diag *diag);
+
+/* Returns the value of a metric of a capacity: throughput_mops, latency_mean_us, latency_p95_us or
+ * latency_p99_us with its 95 % interval, at the highest load that all replicas serve, or capacity_low_mops,
+ * capacity_high_mops, closed_form_mops or closed_form_limit_mops. Other metrics are NaN. */
+struct kvc_interval kvc_validate_capacity_value(const struct kvc_capacity *capacity, const char *metric);
+
+/* Loads the scenario of one line of a machine's plan, with `more` overrides after the line's own. A line with
+ * a relative load gets Poisson arrivals at load_frac times `capacity_mops`. An error names the id of the
+ * line. */
+enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject, const struct kvc_plan_line *line,
+                                       double capacity_mops, const char *more, struct kvc_loaded **out,
+                                       struct kvc_diag *diag);
+
+/* A capacity with which a line can be loaded before any capacity is known. */
+extern const double kvc_validate_any_capacity_mops;
+
+/* Checks that the run at this index of the plan, whose scenario is `loaded`, saturates the store if other
+ * lines state their loads as fractions of its throughput. */
+enum kvc_status kvc_validate_check_capacity(const struct kvc_plan *plan, size_t line,
+                                            const struct kvc_loaded *loaded, struct kvc_diag *diag);
+
+/* The cases of a paper and their scores. */
+struct kvc_paper {
+    const struct kvc_subject *subject;
+    struct kvc_cases cases;
+    struct kvc_score *scores;
+    struct kvc_moved_by *moved_by; /* By case. */
+};
+
+void kvc_paper_free(struct kvc_paper *paper);
+enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct kvc_run_options *options,
+                                struct kvc_paper *paper, struct kvc_diag *diag);
+
+/* Finds what moves the cases of the paper and writes elasticities.csv (validate/scoring/elasticities.h).
+ * Every number of a scenario is multiplied by 1.05, and if none moves the value, divided by it. The values
+ * are the closed form's where it has the metric, a capacity's under saturation; otherwise they are those of
+ * one simulation with the same random streams and warm-up. */
+enum kvc_status kvc_paper_find_elasticities(const struct kvc_subject *subject,
+                                            const struct kvc_run_options *options, struct kvc_diag *diag);
+
+/* The runs of a machine, their forecasts and the scores. runs[i] and forecasts[i] belong to plan.entry[i]. */
+struct kvc_measured_machine {
+    const struct kvc_subject *subject;
+    bool unseen; /* The unseen runs are forecast and reported, and no others; otherwise the seen ones. */
+    struct kvc_plan plan;
+    struct kvc_measured_run *runs;
+    struct kvc_comparison_forecast *forecasts;
+    struct kvc_comparison comparison;
+};
+
+void kvc_measured_machine_free(struct kvc_measured_machine *machine);
+enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool unseen,
+                                           const struct kvc_run_options *options,
+                                           struct kvc_measured_machine *machine, struct kvc_diag *diag);
+
+/* Returns whether this line of the plan is forecast and reported. */
+static inline bool kvc_measured_machine_shows(const struct kvc_measured_machine *machine, size_t line)
+{
+    return kvc_plan_unseen(line) == machine->unseen;
+}
+
+/* Appends the summary of the unseen runs to unseen.log, a CSV file in the machine's folder, with today's date
+ * and the commit: that of the source tree, or else $KVCAST_COMMIT. Without either it fails, because nobody
+ * could tell which models were scored. */
+enum kvc_status kvc_measured_machine_log_unseen(const struct kvc_measured_machine *machine,
+                                                struct kvc_diag *diag);
+
+enum { KVC_CALIBRATIONS_MAX = 16 };
+
+/* How to measure a machine. */
+struct kvc_measuring {
+    uint32_t repetitions;  /* How often to measure each line of the plan. */
+    uint32_t calibrations; /* How often to calibrate meanwhile; 0: machine.lua stays as it is. */
+    bool quick;            /* The calibrations are quick ones. */
+    bool resume;           /* Go on with an interrupted measurement. */
+};
+
+/* Measures every line of the plan on this machine and calibrates it in between, then writes machine.lua and
+ * runs.csv. Each repetition is added to runs.unfinished.csv at once, which is removed at the end. */
+enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject,
+                                         const struct kvc_measuring *measuring,
+                                         const struct kvc_progress *progress, struct kvc_diag *diag);
+
+/* Print the scores as tables on stdout. */
+void kvc_paper_print(const struct kvc_paper *paper);
+void kvc_measured_machine_print(const struct kvc_measured_machine *machine);
+
+/* Append the predictions of one subject, except ratios, to errors.csv. Its columns are case, metric,
+ * published, measured and predicted. */
+void kvc_paper_write_errors(const struct kvc_paper *paper, FILE *out);
+void kvc_measured_machine_write_errors(const struct kvc_measured_machine *machine, FILE *out);
+
+/* Append the cases of one subject to the list `cases` of the JSON document. */
+void kvc_paper_list(const struct kvc_paper *paper, json_t *cases);
+void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_t *cases);
+
+/* Return the summary of a paper or a machine for the JSON document. */
+json_t *kvc_paper_summary(const struct kvc_paper *paper);
+json_t *kvc_measured_machine_summary(const struct kvc_measured_machine *machine);
+
+/* "ok", "missed" and "REGRESSED", by enum kvc_verdict. */
+extern const char *const kvc_verdict_names[];
+
+/* Returns a JSON number, or null when the value is not finite. */
+json_t *kvc_validate_number(double value);
+
+#endif
