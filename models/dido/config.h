@@ -8,7 +8,7 @@
 
 #include "models/dido/options.h"
 #include "models/dido/pipeline.h"
-#include "models/megakv/store.h"
+#include "models/cuckoo_store/store.h"
 #include "sim/base/diag.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"

@@ -34,11 +34,12 @@ static void set_means(struct kvc_megakv_behind *behind)
 {
     struct kvc_megakv_config *config = &behind->config;
     struct kvc_workload gets = behind->scenario.workload;
-    config->means = kvc_megakv_means_of(&gets, config->dram, config->nic, config->api);
+    config->means = kvc_cuckoo_means_of(&gets, config->dram, config->nic, config->api == KVC_MEGAKV_GETK);
     double missed = gets.get_frac * (1 - behind->mix.hit);
     gets.get_frac = 1;
     gets.set_frac = gets.delete_frac = 0;
-    double hit_bytes = kvc_megakv_means_of(&gets, config->dram, config->nic, config->api).response_bytes;
+    double hit_bytes =
+        kvc_cuckoo_means_of(&gets, config->dram, config->nic, config->api == KVC_MEGAKV_GETK).response_bytes;
     config->means.response_bytes -= missed * (hit_bytes - (double)config->nic->response_header_bytes);
 }
 

@@ -89,7 +89,7 @@ static struct kvc_megakv_limits limits_of(const struct kvc_megakv_costs *costs,
     const struct kvc_megakv_config *config = costs->config;
     const struct kvc_megakv_fit *fit = &form->fit;
     const struct kvc_megakv_load *load = &form->load;
-    const struct kvc_megakv_means *means = &config->means;
+    const struct kvc_cuckoo_means *means = &config->means;
     const struct kvc_megakv_mean_costs *mean = &form->mean;
     bool network = config->feed == KVC_MEGAKV_NETWORK;
     struct kvc_megakv_limits limits = {
@@ -136,7 +136,7 @@ static struct kvc_megakv_cycle_times times_of(const struct kvc_scenario *scenari
     const struct kvc_megakv_config *config = costs->config;
     const struct kvc_nic *nic = config->nic;
     struct kvc_megakv_load load = form->load;
-    const struct kvc_megakv_means *means = &config->means;
+    const struct kvc_cuckoo_means *means = &config->means;
     struct kvc_megakv_mean_costs mean = form->mean;
     double stream_speed = speed / config->senders;
     double send_ns = mean.send.compute_ns + mean.send.stall_ns;

@@ -68,7 +68,8 @@ static void set_options(struct kvc_megakv_config *config, const struct kvc_scena
     config->gpu_power = (enum kvc_megakv_gpu_power)options->gpu_power;
     config->max_displacements = (uint32_t)options->max_displacements;
     config->clock = config->gpu != NULL ? clock_of(config->gpu, options->gpu_core_hz) : 0;
-    config->means = kvc_megakv_means_of(&scenario->workload, config->dram, config->nic, config->api);
+    config->means =
+        kvc_cuckoo_means_of(&scenario->workload, config->dram, config->nic, config->api == KVC_MEGAKV_GETK);
     config->slab_bytes =
         options->slab_bytes > 0
             ? options->slab_bytes
@@ -246,4 +247,29 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
     }
     const struct kvc_megakv_options *options = scenario->options;
     return status == KVC_OK ? check_clock(config, options->gpu_core_hz, diag) : status;
+}
+
+struct kvc_cuckoo_store_params kvc_megakv_store_params_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    return (struct kvc_cuckoo_store_params){
+        .sockets = (uint32_t)scenario->node.sockets,
+        .index_bytes = config->index_bytes,
+        .slab_bytes = config->slab_bytes,
+        .max_displacements = config->max_displacements,
+        .sample_rate = config->sample_rate,
+    };
+}
+
+enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uint64_t seed,
+                                        const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                        struct kvc_diag *diag)
+{
+    const struct kvc_cuckoo_store_params params = kvc_megakv_store_params_of(scenario);
+    return kvc_cuckoo_store_create(scenario, &params, seed, progress, store, diag);
+}
+
+struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario, uint64_t seed)
+{
+    return kvc_scenario_source(scenario, (uint32_t)scenario->node.sockets, seed);
 }

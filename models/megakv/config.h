@@ -6,9 +6,10 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "models/cuckoo_store/sizes.h"
+#include "models/cuckoo_store/store.h"
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/options.h"
-#include "models/megakv/sizes.h"
 #include "sim/base/diag.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/database.h"
@@ -49,7 +50,7 @@ struct kvc_megakv_config {
     uint64_t sample_rate;    /* One key in this many is kept; 1: all keys, 0: none (functional = "off"). */
     double full_bytes;       /* Indexes and slabs of the cluster if every key is kept [bytes]. */
     double senders;          /* Senders of a socket that work at the same time. */
-    struct kvc_megakv_means means; /* Mean sizes. */
+    struct kvc_cuckoo_means means; /* Mean sizes. */
 };
 
 /* Returns the configuration of a resolved scenario. */
@@ -70,5 +71,17 @@ enum kvc_status kvc_megakv_resolve(const struct kvc_scenario *scenario, void *co
 /* Checks what the ranges of single options cannot express: PCIe device, cores, clock pair, GPU memory, the
  * size of the index, values that the slab store holds. */
 enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+/* Returns the parameters of a scenario's store. */
+struct kvc_cuckoo_store_params kvc_megakv_store_params_of(const struct kvc_scenario *scenario);
+
+/* Creates the store of a scenario: see kvc_cuckoo_store_create(). */
+enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uint64_t seed,
+                                        const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                        struct kvc_diag *diag);
+
+/* Returns the parameters of the scenario's request source in a replica with this seed: every socket is
+ * a shard. */
+struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario, uint64_t seed);
 
 #endif

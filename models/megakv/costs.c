@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "kernels/megakv/slab.h"
-#include "models/megakv/cache.h"
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/launch.h"
 #include "sim/workload/keys/reuse.h"
@@ -191,7 +190,7 @@ double kvc_megakv_items_max(const struct kvc_megakv_config *config)
 
 static double hit_frac_of(const struct kvc_megakv_config *config, const struct kvc_workload *workload)
 {
-    return kvc_megakv_cache_hit_frac(workload, config->shards * kvc_megakv_items_max(config));
+    return kvc_cuckoo_hit_frac(workload, config->shards * kvc_megakv_items_max(config));
 }
 
 static double set_job_frac_of(const struct kvc_workload *workload)
@@ -205,7 +204,7 @@ static double set_job_frac_of(const struct kvc_workload *workload)
 static double llc_frac_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    const struct kvc_megakv_means *means = &config->means;
+    const struct kvc_cuckoo_means *means = &config->means;
     if (config->cpu->llc_bytes <= 0) {
         return 0;
     }
@@ -281,7 +280,7 @@ static void open_measured(struct kvc_megakv_costs *costs, const struct kvc_scena
 {
     const struct kvc_megakv_config *config = costs->config;
     const struct kvc_megakv_cost_profile *stages = config->cost_profile;
-    const struct kvc_megakv_means *means = &config->means;
+    const struct kvc_cuckoo_means *means = &config->means;
     double threads = config->senders;
     struct kvc_workload uniform = scenario->workload;
     uniform.popularity = KVC_POPULARITY_UNIFORM;
@@ -315,7 +314,7 @@ static void open_measured(struct kvc_megakv_costs *costs, const struct kvc_scena
                                  1);
     set_launches(costs, stages, &lines, load_frac_of(scenario));
     double slots = kvc_megakv_mean_items(config);
-    costs->lookup_mix = kvc_megakv_cache_lookup_mix(&scenario->workload, config->shards * slots);
+    costs->lookup_mix = kvc_cuckoo_lookup_mix_of(&scenario->workload, config->shards * slots);
 }
 
 void kvc_megakv_costs_open(struct kvc_megakv_costs *costs, const struct kvc_scenario *scenario)
@@ -343,7 +342,7 @@ static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *
             kvc_megakv_keyed_at(&costs->receive, key_bytes, frame_requests) / frame_requests + costs->mix_ns};
     if (op == KVC_OP_SET) {
         cost.stall_ns +=
-            kvc_megakv_keyed_at(&costs->write, key_bytes, kvc_megakv_touched_bytes(key_bytes, value_bytes));
+            kvc_megakv_keyed_at(&costs->write, key_bytes, kvc_cuckoo_touched_bytes(key_bytes, value_bytes));
     }
     return cost;
 }
@@ -354,7 +353,7 @@ double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_by
     if (!costs->measured) {
         return 0;
     }
-    double bytes = kvc_megakv_touched_bytes(key_bytes, value_bytes);
+    double bytes = kvc_cuckoo_touched_bytes(key_bytes, value_bytes);
     double evict_ns = kvc_megakv_keyed_at(&costs->evict, key_bytes, bytes), scattered_ns = 0;
     if (costs->evict_half_marked.count > 0) {
         scattered_ns = fmax(kvc_megakv_keyed_at(&costs->evict_half_marked, key_bytes, bytes) - evict_ns, 0);
@@ -403,7 +402,7 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
     if (op == KVC_OP_SET) {
         /* The place of the new item was not used recently, so no cache holds it. */
         cost.stall_ns += kvc_dram_stream_ns(dram, key_bytes + value_bytes) +
-                         item_ns(costs, kvc_megakv_item_lines(dram, key_bytes, value_bytes), 0);
+                         item_ns(costs, kvc_cuckoo_item_lines(dram, key_bytes, value_bytes), 0);
     }
     return cost;
 }
@@ -445,12 +444,12 @@ static double compare_ns(const struct kvc_megakv_costs *costs, double key_bytes,
 /* Answering SETs and DELETEs has no measurable cost. Another key's item costs as much as one without a value.
  * The measured times include the comparison of the keys, which is the client's under api = "getk". */
 static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *costs,
-                                              const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
+                                              const struct kvc_cuckoo_lookup_mix *lookup_mix, int outcome,
                                               uint32_t key_bytes, uint32_t value_bytes)
 {
     struct kvc_cpu_cost cost = {0};
-    double bytes = kvc_megakv_touched_bytes(key_bytes, value_bytes), checked = lookup_mix->checked_frac;
-    double key_alone = kvc_megakv_touched_bytes(key_bytes, 0);
+    double bytes = kvc_cuckoo_touched_bytes(key_bytes, value_bytes), checked = lookup_mix->checked_frac;
+    double key_alone = kvc_cuckoo_touched_bytes(key_bytes, 0);
     if (outcome == KVC_MEGAKV_DONE) {
         return cost;
     }
@@ -479,7 +478,7 @@ static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *cos
 }
 
 struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
-                                         const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
+                                         const struct kvc_cuckoo_lookup_mix *lookup_mix, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes)
 {
     const struct kvc_dram *dram = costs->config->dram;
@@ -493,8 +492,8 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
     }
     if (outcome == KVC_MEGAKV_HIT) {
         cost.stall_ns +=
-            item_ns(costs, kvc_megakv_item_lines(dram, key_bytes, value_bytes), costs->llc_frac) +
-            kvc_dram_stream_ns(dram, kvc_megakv_response_payload(api, outcome, key_bytes, value_bytes));
+            item_ns(costs, kvc_cuckoo_item_lines(dram, key_bytes, value_bytes), costs->llc_frac) +
+            kvc_dram_stream_ns(dram, kvc_cuckoo_hit_payload(api == KVC_MEGAKV_GETK, key_bytes, value_bytes));
     }
     if (outcome == KVC_MEGAKV_MISMATCH) {
         cost.stall_ns += item_ns(costs, 1, costs->llc_frac);
@@ -506,15 +505,24 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
     return cost;
 }
 
+double kvc_megakv_response_bytes(const struct kvc_nic *nic, enum kvc_megakv_api api,
+                                 enum kvc_megakv_outcome outcome, uint32_t key_bytes, uint32_t value_bytes)
+{
+    uint32_t payload = outcome == KVC_MEGAKV_HIT
+                           ? kvc_cuckoo_hit_payload(api == KVC_MEGAKV_GETK, key_bytes, value_bytes)
+                           : 0;
+    return (double)nic->response_header_bytes + payload;
+}
+
 struct kvc_dram_load kvc_megakv_receive_load(const struct kvc_megakv_costs *costs, int op, uint32_t key_bytes,
                                              uint32_t value_bytes)
 {
     const struct kvc_megakv_config *config = costs->config;
     struct kvc_dram_load load = {.streamed_bytes =
-                                     kvc_megakv_request_bytes(config->nic, op, key_bytes, value_bytes) +
+                                     kvc_cuckoo_request_bytes(config->nic, op, key_bytes, value_bytes) +
                                      SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0)};
     if (op == KVC_OP_SET) { /* A store reads its line before it writes it. */
-        double lines = kvc_megakv_item_lines(config->dram, key_bytes, value_bytes);
+        double lines = kvc_cuckoo_item_lines(config->dram, key_bytes, value_bytes);
         load.random_reads = load.random_writes = 1;
         load.streamed_bytes += 2 * (lines - 1) * config->dram->line_bytes;
     }
@@ -527,7 +535,7 @@ struct kvc_dram_load kvc_megakv_send_load(const struct kvc_megakv_costs *costs, 
     const struct kvc_megakv_config *config = costs->config;
     struct kvc_dram_load load = {.streamed_bytes = kvc_megakv_response_bytes(
                                      config->nic, config->api, outcome, key_bytes, value_bytes)};
-    double lines = outcome == KVC_MEGAKV_HIT ? kvc_megakv_item_lines(config->dram, key_bytes, value_bytes)
+    double lines = outcome == KVC_MEGAKV_HIT ? kvc_cuckoo_item_lines(config->dram, key_bytes, value_bytes)
                                              : outcome == KVC_MEGAKV_MISMATCH;
     if (lines > 0) {
         load.random_reads = 1 - costs->llc_frac;
@@ -546,7 +554,7 @@ static void add_cost(struct kvc_cpu_cost *sum, struct kvc_cpu_cost cost, double 
  * bits as reads set, and evicts one item for each SET. */
 static double passed_marked_frac(const struct kvc_megakv_costs *costs, const struct kvc_workload *workload)
 {
-    const struct kvc_megakv_lookup_mix *mix = &costs->lookup_mix;
+    const struct kvc_cuckoo_lookup_mix *mix = &costs->lookup_mix;
     double marked = workload->get_frac * (1 - mix->missed_frac) * mix->marked_frac;
     return workload->set_frac > 0 ? marked / (marked + workload->set_frac) : 0;
 }
@@ -555,14 +563,14 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
                                                       const struct kvc_megakv_costs *costs)
 {
     struct kvc_megakv_mean_costs means = {0};
-    struct kvc_megakv_size_sample sample[KVC_MEGAKV_SIZE_SAMPLES_MAX];
-    uint32_t samples = kvc_megakv_sample_sizes(&scenario->workload, sample);
+    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
+    uint32_t samples = kvc_cuckoo_sample_sizes(&scenario->workload, sample);
     double frame_requests = costs->config->frame_requests;
     double marked_frac = passed_marked_frac(costs, &scenario->workload);
     for (uint32_t i = 0; i < samples; i++) {
         uint32_t key_bytes = sample[i].key_bytes, value_bytes = sample[i].value_bytes;
         for (int op = 0; op < KVC_OP_COUNT; op++) {
-            double weight = kvc_megakv_op_frac(&scenario->workload, op) * sample[i].weight;
+            double weight = kvc_cuckoo_op_frac(&scenario->workload, op) * sample[i].weight;
             add_cost(&means.receive,
                      kvc_megakv_receive_cost(costs, frame_requests, op, key_bytes, value_bytes), weight);
             if (op == KVC_OP_SET && costs->evicting) {

@@ -30,11 +30,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/megakv/cache.h"
+#include "models/cuckoo_store/cache.h"
 #include "models/megakv/config.h"
 #include "models/megakv/cost_profile.h"
 #include "sim/base/curve.h"
 #include "sim/scenario.h"
+
+/* Outcome of a request at its sender. */
+enum kvc_megakv_outcome {
+    KVC_MEGAKV_HIT,
+    KVC_MEGAKV_MISS,     /* The search found no location. */
+    KVC_MEGAKV_MISMATCH, /* The search found a location, but its item was evicted or has another key. */
+    KVC_MEGAKV_DONE,     /* A SET or DELETE. */
+    KVC_MEGAKV_OUTCOMES,
+};
+
+/* Returns the outcome of an operation if every GET hits. */
+static inline enum kvc_megakv_outcome kvc_megakv_usual_outcome(enum kvc_op op)
+{
+    return op == KVC_OP_GET ? KVC_MEGAKV_HIT : KVC_MEGAKV_DONE;
+}
+
+/* Returns the bytes of a response inside a frame. */
+double kvc_megakv_response_bytes(const struct kvc_nic *nic, enum kvc_megakv_api api,
+                                 enum kvc_megakv_outcome outcome, uint32_t key_bytes, uint32_t value_bytes);
 
 /* A measured cost by the length of the key and the size of the piece of work. */
 struct kvc_megakv_keyed_curve {
@@ -67,7 +86,7 @@ struct kvc_megakv_costs {
     double slowest_sender; /* Time of the slowest sender over the mean time of all. */
     double core_speed; /* Speed of the cores relative to their fastest clock; a simulation may change it. */
     double llc_frac;   /* Share of the items that senders find in the last-level cache. */
-    struct kvc_megakv_lookup_mix
+    struct kvc_cuckoo_lookup_mix
         lookup_mix; /* Mix that the closed form expects; 0 if nothing was measured. */
     /* As in the cost profile, for the scenario's threads, memory and load of the index. */
     struct kvc_megakv_keyed_curve write, evict, evict_half_marked, read, read_checked, read_half_marked,
@@ -119,7 +138,7 @@ double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_by
 
 /* Returns the cost of answering a request. `lookup_mix` is the mix of the GETs in its batch. */
 struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
-                                         const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
+                                         const struct kvc_cuckoo_lookup_mix *lookup_mix, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes);
 
 /* Return what receiving and answering a request do to the socket's memory. The bytes of packets, jobs and

@@ -62,7 +62,7 @@ Test(costs, answers_to_large_batches_cost_more)
 {
     const struct kvc_megakv_config config = {
         .threads = KVC_MEGAKV_OWN_THREADS, .buffers = BUFFERS, .streams = 7};
-    const struct kvc_megakv_lookup_mix mix = {0};
+    const struct kvc_cuckoo_lookup_mix mix = {0};
     struct kvc_megakv_costs costs = costs_of(&config, 1);
     costs.read = constant(40);
     const struct {

@@ -1,5 +1,5 @@
 /* What the stores of two replicas have in common, and what not. */
-#include "models/megakv/store.h"
+#include "models/cuckoo_store/store.h"
 
 #include <criterion/criterion.h>
 
@@ -43,10 +43,10 @@ static void open_setup(struct setup *setup)
     kvc_test_resolve(&setup->scenario, &setup->config);
 }
 
-static struct kvc_megakv_store *store_of(const struct setup *setup, uint64_t seed)
+static struct kvc_cuckoo_store *store_of(const struct setup *setup, uint64_t seed)
 {
     struct kvc_diag diag = {0};
-    struct kvc_megakv_store *store = NULL;
+    struct kvc_cuckoo_store *store = NULL;
     cr_assert_eq(kvc_megakv_store_create(&setup->scenario, seed, NULL, &store, &diag), KVC_OK, "%s",
                  diag.message);
     return store;
@@ -61,7 +61,7 @@ struct places {
 
 static struct places *places_of(const struct setup *setup, uint64_t seed)
 {
-    struct kvc_megakv_store *store = store_of(setup, seed);
+    struct kvc_cuckoo_store *store = store_of(setup, seed);
     const struct kvc_source_params params = kvc_megakv_source_of(&setup->scenario, seed);
     struct kvc_source *source = kvc_source_create(&params, NULL);
     struct kvc_batch *batch = kvc_batch_create(KEYS, kvc_workload_key_stride(&setup->scenario.workload));
@@ -78,7 +78,7 @@ static struct places *places_of(const struct setup *setup, uint64_t seed)
     }
     kvc_batch_free(batch);
     kvc_source_free(source);
-    kvc_megakv_store_free(store);
+    kvc_cuckoo_store_free(store);
     return places;
 }
 

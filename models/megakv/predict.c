@@ -4,7 +4,7 @@
 
 #include "models/forecast.h"
 #include "models/megakv/behind.h"
-#include "models/megakv/cache.h"
+#include "models/cuckoo_store/cache.h"
 #include "models/megakv/closed_form.h"
 #include "models/megakv/launch_costs.h"
 #include "models/megakv/machine.h"
@@ -94,7 +94,7 @@ static void add_filling(const struct kvc_megakv_costs *costs, const struct kvc_m
         return;
     }
     double full_s = free_items / sets_per_ns * 1e-9;
-    double long_run_frac = 1 - kvc_megakv_cache_lookup_mix(workload, items).missed_frac;
+    double long_run_frac = 1 - kvc_cuckoo_lookup_mix_of(workload, items).missed_frac;
     kvc_metrics_set(&result->model, "slabs_full_after_s", full_s);
     kvc_metrics_set(&result->model, "hit_long_run_frac", long_run_frac);
     if (costs->hit_frac - long_run_frac > lost_hits_frac) {
@@ -147,7 +147,7 @@ static void add_notes(const struct kvc_scenario *scenario, double cycle_ns, stru
 }
 
 /* Returns the bytes of a request and its response on the wire. */
-static double wire_bytes_of(const struct kvc_nic *nic, const struct kvc_megakv_means *means)
+static double wire_bytes_of(const struct kvc_nic *nic, const struct kvc_cuckoo_means *means)
 {
     double requests = kvc_nic_messages_per_frame(nic, means->request_bytes);
     double responses = kvc_nic_messages_per_frame(nic, means->response_bytes);
@@ -174,7 +174,7 @@ static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_me
     bool on_gpu = costs->config->index_on == KVC_MEGAKV_INDEX_ON_GPU;
     struct kvc_dram_load sum = {0};
     for (int op = 0; op < KVC_OP_COUNT; op++) {
-        double frac = kvc_megakv_op_frac(workload, op), hits = op == KVC_OP_GET ? costs->hit_frac : 1;
+        double frac = kvc_cuckoo_op_frac(workload, op), hits = op == KVC_OP_GET ? costs->hit_frac : 1;
         const struct kvc_dram_load parts[] = {
             kvc_megakv_receive_load(costs, op, key_bytes, value_bytes),
             kvc_megakv_send_load(costs, kvc_megakv_usual_outcome(op), key_bytes, value_bytes),

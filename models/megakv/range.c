@@ -32,7 +32,7 @@ void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_
                                  launches = kvc_megakv_cost_range_of(&profile->search);
     double mib = 0x1p20, item_bytes = config->means.item_bytes;
     double items_bytes = item_bytes * (double)workload->keys / config->shards;
-    double largest = kvc_megakv_touched_bytes(kvc_workload_key_bytes_max(workload),
+    double largest = kvc_cuckoo_touched_bytes(kvc_workload_key_bytes_max(workload),
                                               kvc_workload_value_bytes_max(workload));
     note(result, "frames", config->frame_requests, frames.size_low, frames.size_high, " requests");
     note(result, "items", largest, items.size_low, items.size_high, " B");

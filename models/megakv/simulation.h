@@ -23,7 +23,7 @@
 #include "models/megakv/launch_costs.h"
 #include "models/megakv/equations.h"
 #include "models/megakv/manager.h"
-#include "models/megakv/store.h"
+#include "models/cuckoo_store/store.h"
 #include "sim/devices/rss.h"
 #include "sim/devices/socket.h"
 #include "sim/engine.h"
@@ -162,14 +162,14 @@ struct kvc_megakv_pipeline {
 
     /* Sender. */
     double stretch;                          /* Slowdown of its latest batch by what shares its devices. */
-    struct kvc_megakv_lookup_mix lookup_mix; /* What the GETs of its latest batch found. */
+    struct kvc_cuckoo_lookup_mix lookup_mix; /* What the GETs of its latest batch found. */
     struct kvc_megakv_core *send_core;       /* threads = "shared": its core; otherwise NULL. */
     double slowness;                         /* Its time for a request relative to the mean sender's. */
 };
 
 struct kvc_megakv_socket {
     struct kvc_megakv_simulation *simulation;
-    struct kvc_megakv_shard *shard; /* NULL with functional = "off". */
+    struct kvc_cuckoo_shard *shard; /* NULL with functional = "off". */
     uint32_t number;
     char name[KVC_PLATFORM_NAME_MAX];
     struct kvc_megakv_pipeline *pipelines;
@@ -227,7 +227,7 @@ struct kvc_megakv_simulation {
     const struct kvc_megakv_config *config;
     struct kvc_megakv_behind behind; /* What the store is asked for on average. */
     struct kvc_megakv_costs costs;
-    struct kvc_megakv_store *store;
+    struct kvc_cuckoo_store *store;
     struct kvc_platform *platform;
     struct kvc_socket *devices; /* By socket. */
     struct kvc_replica replica;

@@ -47,7 +47,7 @@ void kvc_megakv_search(struct kvc_megakv_socket *socket, struct kvc_megakv_buffe
 void kvc_megakv_insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_writes *writes)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
-    struct kvc_megakv_shard *shard = socket->shard;
+    struct kvc_cuckoo_shard *shard = socket->shard;
     if (shard == NULL) {
         return;
     }

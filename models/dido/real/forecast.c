@@ -163,7 +163,7 @@ static void time_gpu(struct kvc_dido_real_node *node, struct passes *passes,
 }
 
 /* Measures the tasks of a pipeline whose stages each have one core, all on the first core. */
-static enum kvc_status measure_pipeline(const struct kvc_scenario *original, struct kvc_megakv_store *store,
+static enum kvc_status measure_pipeline(const struct kvc_scenario *original, struct kvc_cuckoo_store *store,
                                         bool apart, uint32_t queries, struct kvc_dido_real_costs *costs,
                                         struct kvc_diag *diag)
 {
@@ -284,7 +284,7 @@ enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario,
     if (status != KVC_OK) {
         return status;
     }
-    struct kvc_megakv_store *store = state;
+    struct kvc_cuckoo_store *store = state;
     struct kvc_dido_real_costs *rounds = kvc_array_of(ROUNDS * count, sizeof(*rounds));
     kvc_megakv_slab_touch(store->shards[0].slab);
     for (uint32_t i = 0; status == KVC_OK && i < ROUNDS * count; i++) {
@@ -299,7 +299,7 @@ enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario,
         memcpy(costs[i].shared_ratio, ratio, sizeof(ratio));
     }
     free(rounds);
-    kvc_megakv_store_free(store);
+    kvc_cuckoo_store_free(store);
     return status;
 }
 

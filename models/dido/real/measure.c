@@ -84,13 +84,13 @@ enum kvc_status kvc_dido_measure(const struct kvc_scenario *scenario, const stru
     if (status != KVC_OK) {
         return status;
     }
-    struct kvc_megakv_store *store = state;
+    struct kvc_cuckoo_store *store = state;
     kvc_megakv_slab_touch(store->shards[0].slab);
     struct kvc_dido_real_node *node =
         kvc_dido_real_node_create(scenario, &store->shards[0], KVC_DIDO_REAL_FEED_BYTES, diag);
     status = node == NULL ? diag->status : run_node(node, scenario, progress, result, diag);
     result->preload_wall_s = store->preload_wall_s;
     kvc_dido_real_node_free(node);
-    kvc_megakv_store_free(store);
+    kvc_cuckoo_store_free(store);
     return status;
 }

@@ -77,7 +77,7 @@ static uint64_t feed_bytes(const struct kvc_scenario *scenario)
 /* Opens the node of the scenario over a new, preloaded store. All memory of the store is there before the
  * run, as servers do it: otherwise, every first write to a new slab would wait for the system to clear a
  * page. */
-static enum kvc_status open_node(struct kvc_megakv_real_node *node, struct kvc_megakv_store **store,
+static enum kvc_status open_node(struct kvc_megakv_real_node *node, struct kvc_cuckoo_store **store,
                                  const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                  struct kvc_diag *diag)
 {
@@ -128,7 +128,7 @@ static enum kvc_status run_node(struct kvc_megakv_real_node *node, const struct 
 enum kvc_status kvc_megakv_measure(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                    struct kvc_result *result, struct kvc_diag *diag)
 {
-    struct kvc_megakv_store *store = NULL;
+    struct kvc_cuckoo_store *store = NULL;
     enum kvc_status status = kvc_megakv_measure_check(scenario, diag);
     if (status != KVC_OK) {
         return status;
@@ -151,6 +151,6 @@ enum kvc_status kvc_megakv_measure(const struct kvc_scenario *scenario, const st
     free(watched);
     kvc_megakv_real_node_close(node);
     free(node);
-    kvc_megakv_store_free(store);
+    kvc_cuckoo_store_free(store);
     return status;
 }

@@ -151,7 +151,7 @@ static void report_stages(const struct kvc_megakv_real_node *node, const struct 
 /* Adds what the data structures of the pipelines counted in the whole run. */
 static void report_kernel(const struct kvc_megakv_real_node *node, struct kvc_result *result)
 {
-    const struct kvc_megakv_shard *shard = node->shard;
+    const struct kvc_cuckoo_shard *shard = node->shard;
     struct kvc_megakv_slab_stats sum = {0}, *slab = &sum;
     uint64_t rejected = 0;
     for (uint32_t i = 0; i < node->count; i++) {

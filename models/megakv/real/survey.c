@@ -68,7 +68,7 @@ struct kvc_megakv_cost_point kvc_megakv_survey_place(const struct kvc_megakv_sur
 double kvc_megakv_survey_touched_bytes(const struct kvc_megakv_survey *survey)
 {
     const struct kvc_megakv_testbench_options *params = &survey->testbench.params;
-    return kvc_megakv_touched_bytes(params->key_bytes, params->value_bytes);
+    return kvc_cuckoo_touched_bytes(params->key_bytes, params->value_bytes);
 }
 
 void kvc_megakv_survey_measure(struct kvc_megakv_survey *survey, kvc_megakv_repetition_fn *fn, int settling,

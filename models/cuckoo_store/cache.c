@@ -1,4 +1,4 @@
-#include "models/megakv/cache.h"
+#include "models/cuckoo_store/cache.h"
 
 #include <math.h>
 
@@ -20,7 +20,7 @@ static double hit_frac_of(const struct kvc_workload *workload, double capacity)
     return hit_frac;
 }
 
-double kvc_megakv_cache_hit_frac(const struct kvc_workload *workload, double capacity)
+double kvc_cuckoo_hit_frac(const struct kvc_workload *workload, double capacity)
 {
     static _Thread_local struct kvc_memo memo;
     const double argument[] = {
@@ -62,7 +62,7 @@ static struct clock_key key_under_clock(double reads, double sets)
 /* Returns the number of items in a store where a round of the hand takes `round` requests, and sets
  * *lookup_mix. */
 static double held_by_clock(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload,
-                            double round, struct kvc_megakv_lookup_mix *lookup_mix)
+                            double round, struct kvc_cuckoo_lookup_mix *lookup_mix)
 {
     double items = 0, reads = 0, hits = 0, marks = 0;
     struct kvc_popularity_block block;
@@ -75,14 +75,14 @@ static double held_by_clock(struct kvc_popularity_blocks *blocks, const struct k
         marks += block.keys * key.marks;
     }
     if (hits > 0) {
-        *lookup_mix = (struct kvc_megakv_lookup_mix){1 - hits / reads, 1, marks / hits};
+        *lookup_mix = (struct kvc_cuckoo_lookup_mix){1 - hits / reads, 1, marks / hits};
     }
     return items;
 }
 
-struct kvc_megakv_lookup_mix kvc_megakv_cache_lookup_mix(const struct kvc_workload *workload, double capacity)
+struct kvc_cuckoo_lookup_mix kvc_cuckoo_lookup_mix_of(const struct kvc_workload *workload, double capacity)
 {
-    struct kvc_megakv_lookup_mix lookup_mix = {0};
+    struct kvc_cuckoo_lookup_mix lookup_mix = {0};
     struct kvc_popularity_blocks blocks;
     if (workload->set_frac <= 0) {
         return lookup_mix;

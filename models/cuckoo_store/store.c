@@ -1,28 +1,29 @@
-#include "models/megakv/store.h"
+#include "models/cuckoo_store/store.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/pages.h"
-#include "models/megakv/config.h"
-#include "models/megakv/slabs.h"
+#include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
 #include "sim/run/replica_memory.h"
+#include "sim/workload/sizes.h"
 #include "sim/workload/trace.h"
 
-enum { HOT_STRATA = 64 };
+enum {
+    HOT_STRATA = 64,
+    SIZES_MAX = 1 << 22, /* Keys whose sizes are looked up; each may stand for several. */
+    ITEM_STEP = 16,      /* Item sizes are multiples of this [bytes]. */
+    ITEM_SIZES = (1 << 20) / ITEM_STEP + 1,
+};
 
-struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario, uint64_t seed)
-{
-    return kvc_scenario_source(scenario, (uint32_t)scenario->node.sockets, seed);
-}
-
-double kvc_megakv_store_memory_bytes(const struct kvc_scenario *scenario,
-                                     const struct kvc_megakv_store_params *params, double item_bytes,
+double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
+                                     const struct kvc_cuckoo_store_params *params, double item_bytes,
                                      double writes)
 {
     uint64_t rate = params->sample_rate;
@@ -42,19 +43,7 @@ double kvc_megakv_store_memory_bytes(const struct kvc_scenario *scenario,
                                                  (uint64_t)(items * item_bytes)));
 }
 
-struct kvc_megakv_store_params kvc_megakv_store_params_of(const struct kvc_scenario *scenario)
-{
-    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    return (struct kvc_megakv_store_params){
-        .sockets = (uint32_t)scenario->node.sockets,
-        .index_bytes = config->index_bytes,
-        .slab_bytes = config->slab_bytes,
-        .max_displacements = config->max_displacements,
-        .sample_rate = config->sample_rate,
-    };
-}
-
-void kvc_megakv_store_free(struct kvc_megakv_store *store)
+void kvc_cuckoo_store_free(struct kvc_cuckoo_store *store)
 {
     if (store == NULL) {
         return;
@@ -81,7 +70,7 @@ static bool same_sizes(const struct kvc_batch *batch, const uint32_t *rows, uint
     return true;
 }
 
-uint32_t kvc_megakv_store_write(const struct kvc_megakv_store *store, struct kvc_megakv_shard *shard,
+uint32_t kvc_cuckoo_store_write(const struct kvc_cuckoo_store *store, struct kvc_cuckoo_shard *shard,
                                 const struct kvc_batch *batch, const uint32_t *rows, uint32_t count,
                                 uint32_t *location, struct kvc_megakv_slab_evicted *evicted)
 {
@@ -113,7 +102,7 @@ uint32_t kvc_megakv_store_write(const struct kvc_megakv_store *store, struct kvc
 
 /* Preloads the store; the arrays are scratch for one visit. */
 struct loader {
-    struct kvc_megakv_store *store;
+    struct kvc_cuckoo_store *store;
     uint32_t location[KVC_PRELOAD_KEYS_MAX], erase_location[KVC_PRELOAD_KEYS_MAX];
     uint64_t hash[KVC_PRELOAD_KEYS_MAX];
     struct kvc_megakv_slab_evicted evicted[KVC_PRELOAD_KEYS_MAX];
@@ -123,9 +112,9 @@ struct loader {
 static void load_keys(void *data, const struct kvc_preload_visit *visit)
 {
     struct loader *loader = data;
-    struct kvc_megakv_shard *shard = &loader->store->shards[visit->shard];
+    struct kvc_cuckoo_shard *shard = &loader->store->shards[visit->shard];
     uint32_t inserts = 0;
-    uint32_t evicted = kvc_megakv_store_write(loader->store, shard, visit->batch, visit->row, visit->count,
+    uint32_t evicted = kvc_cuckoo_store_write(loader->store, shard, visit->batch, visit->row, visit->count,
                                               loader->location, loader->evicted);
     for (uint32_t i = 0; i < evicted; i++) {
         loader->hash[i] = loader->evicted[i].hash;
@@ -143,8 +132,8 @@ static void load_keys(void *data, const struct kvc_preload_visit *visit)
 }
 
 static enum kvc_status preload(const struct kvc_scenario *scenario,
-                               const struct kvc_megakv_store_params *sizes, uint64_t seed,
-                               const struct kvc_progress *progress, struct kvc_megakv_store *store,
+                               const struct kvc_cuckoo_store_params *sizes, uint64_t seed,
+                               const struct kvc_progress *progress, struct kvc_cuckoo_store *store,
                                struct kvc_diag *diag)
 {
     const struct kvc_source_params params = kvc_scenario_source(scenario, sizes->sockets, seed);
@@ -166,8 +155,8 @@ static enum kvc_status preload(const struct kvc_scenario *scenario,
 /* The representative of a hot key has a similar popularity, and its items lie in the same size class, so that
  * every class sees its share of the SETs. */
 static enum kvc_status find_representatives(const struct kvc_scenario *scenario,
-                                            const struct kvc_megakv_store_params *sizes, uint64_t seed,
-                                            struct kvc_megakv_store *store, struct kvc_diag *diag)
+                                            const struct kvc_cuckoo_store_params *sizes, uint64_t seed,
+                                            struct kvc_cuckoo_store *store, struct kvc_diag *diag)
 {
     const struct kvc_source_params params = kvc_scenario_source(scenario, sizes->sockets, seed);
     const struct kvc_sampling_kinds kinds = {.choice = KVC_SAMPLING_ALIKE,
@@ -186,9 +175,59 @@ static enum kvc_status find_representatives(const struct kvc_scenario *scenario,
                : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the representatives of hot keys");
 }
 
+/* ---- creation ---- */
+
+/* A size class while the store is filled. */
+struct demand {
+    double items, room;
+};
+
+/* Notes that `weight` items with the sizes of a key are stored. Returns false if they find no slab, because
+ * then all slabs have been given to classes. */
+static bool store_items(struct kvc_megakv_slab *slab, struct demand *demand, uint32_t key_bytes,
+                        uint32_t value_bytes, double weight)
+{
+    struct demand *class = &demand[kvc_megakv_slab_item_bytes(key_bytes, value_bytes) / ITEM_STEP];
+    class->items += weight;
+    while (class->items > class->room) {
+        if (!kvc_megakv_slab_assign(slab, key_bytes, value_bytes)) {
+            return false;
+        }
+        class->room += kvc_megakv_slab_items(key_bytes, value_bytes);
+    }
+    return true;
+}
+
+/* Gives the classes of a sample the slabs that they take in one of `shards` whole stores while this is
+ * filled, the least popular keys first. A class takes whole slabs even if it fills only a part of them, and a
+ * sample contains too few items of large classes to tell their number. Workloads with one size need no such
+ * assignment. */
+static void assign_slabs(struct kvc_megakv_slab *slab, const struct kvc_workload *workload, uint32_t shards)
+{
+    struct kvc_sizes *sizes = kvc_sizes_create(workload);
+    if (sizes == NULL) {
+        kvc_out_of_memory("the size distribution");
+    }
+    if (!kvc_sizes_fixed(sizes)) {
+        uint64_t keys = (uint64_t)(workload->preload_frac * (double)workload->keys);
+        uint64_t step = (keys + SIZES_MAX - 1) / SIZES_MAX;
+        struct demand *demand = kvc_array_of(ITEM_SIZES, sizeof(*demand));
+        bool room = true;
+        for (uint64_t left = step > 0 ? keys / step : 0; left > 0 && room; left--) {
+            uint64_t key_id = (left - 1) * step;
+            uint8_t key_bytes;
+            uint32_t value_bytes;
+            kvc_sizes_fill(sizes, &key_id, 1, &key_bytes, &value_bytes);
+            room = store_items(slab, demand, key_bytes, value_bytes, (double)step / shards);
+        }
+        free(demand);
+    }
+    kvc_sizes_free(sizes);
+}
+
 static enum kvc_status create_shards(const struct kvc_scenario *scenario,
-                                     const struct kvc_megakv_store_params *sizes, uint64_t seed,
-                                     struct kvc_megakv_store *store, struct kvc_diag *diag)
+                                     const struct kvc_cuckoo_store_params *sizes, uint64_t seed,
+                                     struct kvc_cuckoo_store *store, struct kvc_diag *diag)
 {
     uint64_t rate = store->sampling.rate;
     store->shards = calloc(store->shard_count, sizeof(*store->shards));
@@ -212,13 +251,13 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario,
                                  strerror(errno));
         }
         if (rate > 1 && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
-            kvc_megakv_assign_slabs(store->shards[i].slab, &scenario->workload, store->shard_count);
+            assign_slabs(store->shards[i].slab, &scenario->workload, store->shard_count);
         }
     }
     return KVC_OK;
 }
 
-static void reset_stats(struct kvc_megakv_store *store)
+static void reset_stats(struct kvc_cuckoo_store *store)
 {
     for (uint32_t i = 0; i < store->shard_count; i++) {
         store->shards[i].index_stats = (struct kvc_index_stats){0};
@@ -227,13 +266,13 @@ static void reset_stats(struct kvc_megakv_store *store)
     }
 }
 
-enum kvc_status kvc_megakv_store_build(const struct kvc_scenario *scenario,
-                                       const struct kvc_megakv_store_params *params, uint64_t seed,
-                                       const struct kvc_progress *progress, struct kvc_megakv_store **store,
-                                       struct kvc_diag *diag)
+enum kvc_status kvc_cuckoo_store_create(const struct kvc_scenario *scenario,
+                                        const struct kvc_cuckoo_store_params *params, uint64_t seed,
+                                        const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                        struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
-    struct kvc_megakv_store *made = calloc(1, sizeof(*made));
+    struct kvc_cuckoo_store *made = calloc(1, sizeof(*made));
     enum kvc_status status = KVC_OK;
     if (made == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
@@ -254,22 +293,14 @@ enum kvc_status kvc_megakv_store_build(const struct kvc_scenario *scenario,
     }
     made->preload_wall_s = kvc_clock_wall_s() - started_s;
     if (status != KVC_OK) {
-        kvc_megakv_store_free(made);
+        kvc_cuckoo_store_free(made);
         return status;
     }
     *store = made;
     return KVC_OK;
 }
 
-enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uint64_t seed,
-                                        const struct kvc_progress *progress, struct kvc_megakv_store **store,
-                                        struct kvc_diag *diag)
-{
-    const struct kvc_megakv_store_params params = kvc_megakv_store_params_of(scenario);
-    return kvc_megakv_store_build(scenario, &params, seed, progress, store, diag);
-}
-
-void kvc_megakv_store_represent(const struct kvc_megakv_store *store, const struct kvc_source *source,
+void kvc_cuckoo_store_represent(const struct kvc_cuckoo_store *store, const struct kvc_source *source,
                                 struct kvc_batch *batch, uint32_t row)
 {
     struct kvc_batch *stand_in = store->stand_in;
