@@ -275,3 +275,23 @@ enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_d
     }
     return KVC_OK;
 }
+
+struct kvc_cuckoo_store_params kvc_dido_store_params_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
+    return (struct kvc_cuckoo_store_params){
+        .sockets = 1,
+        .index_bytes = config->index_bytes,
+        .slab_bytes = config->slab_bytes,
+        .max_displacements = (uint32_t)config->options->max_displacements,
+        .sample_rate = config->sample_rate,
+    };
+}
+
+enum kvc_status kvc_dido_store_create(const struct kvc_scenario *scenario, uint64_t seed,
+                                      const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                      struct kvc_diag *diag)
+{
+    const struct kvc_cuckoo_store_params params = kvc_dido_store_params_of(scenario);
+    return kvc_cuckoo_store_create(scenario, &params, seed, progress, store, diag);
+}

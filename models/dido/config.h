@@ -74,4 +74,12 @@ struct kvc_dido_config kvc_dido_config_of_phase(const struct kvc_scenario *scena
 /* Checks what the ranges of single options cannot express. */
 enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
+/* Returns the parameters of a scenario's store. */
+struct kvc_cuckoo_store_params kvc_dido_store_params_of(const struct kvc_scenario *scenario);
+
+/* Creates the store of a scenario: see kvc_cuckoo_store_create(). */
+enum kvc_status kvc_dido_store_create(const struct kvc_scenario *scenario, uint64_t seed,
+                                      const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                      struct kvc_diag *diag);
+
 #endif

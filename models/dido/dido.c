@@ -12,18 +12,6 @@
 #include "sim/base/array.h"
 #include "sim/run/replica_memory.h"
 
-static struct kvc_cuckoo_store_params store_params(const struct kvc_scenario *scenario)
-{
-    const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
-    return (struct kvc_cuckoo_store_params){
-        .sockets = 1,
-        .index_bytes = config->index_bytes,
-        .slab_bytes = config->slab_bytes,
-        .max_displacements = (uint32_t)config->options->max_displacements,
-        .sample_rate = config->sample_rate,
-    };
-}
-
 /* Returns the mean size of an item [bytes]. The items of several phases fill the slabs. */
 static double item_bytes(const struct kvc_scenario *scenario)
 {
@@ -36,7 +24,7 @@ static double item_bytes(const struct kvc_scenario *scenario)
 
 static double memory_bytes(const struct kvc_scenario *scenario)
 {
-    const struct kvc_cuckoo_store_params store = store_params(scenario);
+    const struct kvc_cuckoo_store_params store = kvc_dido_store_params_of(scenario);
     struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
     struct kvc_diag unused = {0};
     double mops = kvc_dido_predict(scenario, predicted, &unused) == KVC_OK ? predicted->throughput_mops : 0;
@@ -50,9 +38,8 @@ static double memory_bytes(const struct kvc_scenario *scenario)
 static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag)
 {
-    const struct kvc_cuckoo_store_params params = store_params(scenario);
     struct kvc_cuckoo_store *store = NULL;
-    enum kvc_status status = kvc_cuckoo_store_create(scenario, &params, seed, progress, &store, diag);
+    enum kvc_status status = kvc_dido_store_create(scenario, seed, progress, &store, diag);
     *state = store;
     return status;
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/dido/dido.h"
 #include "models/dido/real/measure.h"
 #include "models/dido/real/node.h"
 #include "sim/base/array.h"
@@ -274,17 +273,16 @@ enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario,
                                             const struct kvc_progress *progress,
                                             struct kvc_dido_real_costs *costs, struct kvc_diag *diag)
 {
-    void *state = NULL;
+    struct kvc_cuckoo_store *store = NULL;
     double ratio[KVC_DIDO_TASKS];
     uint64_t seed = kvc_seed_of_replica(scenario->run.seed, 0);
     enum kvc_status status = measure_sharing(scenario, team, progress, ratio, diag);
     if (status == KVC_OK) {
-        status = kvc_dido_model.prepare(scenario, seed, &state, progress, diag);
+        status = kvc_dido_store_create(scenario, seed, progress, &store, diag);
     }
     if (status != KVC_OK) {
         return status;
     }
-    struct kvc_cuckoo_store *store = state;
     struct kvc_dido_real_costs *rounds = kvc_array_of(ROUNDS * count, sizeof(*rounds));
     kvc_megakv_slab_touch(store->shards[0].slab);
     for (uint32_t i = 0; status == KVC_OK && i < ROUNDS * count; i++) {
