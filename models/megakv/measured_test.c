@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "models/megakv/config.h"
-#include "models/megakv/launch_costs.h"
+#include "models/megakv/costs.h"
 #include "models/megakv/closed_form.h"
 #include "models/megakv/predict.h"
 #include "models/megakv/run.h"

@@ -6,7 +6,6 @@
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/machine.h"
 #include "models/megakv/memory.h"
-#include "models/megakv/options.h"
 #include "models/megakv/predict.h"
 #include "models/megakv/real/calibrate.h"
 #include "models/megakv/real/measure.h"

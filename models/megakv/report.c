@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "models/megakv/closed_form.h"
-#include "models/megakv/range.h"
+#include "models/megakv/predict.h"
 #include "models/megakv/simulation.h"
 #include "sim/metrics/bottleneck.h"
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "models/megakv/launch.h"
+#include "models/megakv/costs.h"
 #include "sim/base/clock.h"
 
 void kvc_megakv_stream_add(struct kvc_megakv_stream *stream, struct kvc_megakv_job job)

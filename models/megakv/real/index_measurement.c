@@ -5,7 +5,7 @@
 
 #include "kernels/megakv/cuckoo.h"
 #include "kernels/pages.h"
-#include "models/megakv/launch.h"
+#include "models/megakv/costs.h"
 #include "models/megakv/real/device.h"
 #include "models/megakv/real/node.h"
 #include "sim/base/clock.h"
