@@ -1,9 +1,61 @@
-#include "scenarios/explore/plan/plan_errors.h"
+#include "scenarios/explore/plan/goal.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
+#include "models/forecast.h"
 #include "sim/base/text/csv.h"
+
+const char *const kvc_plan_metric_names[] = {
+    "latency_p50_us",
+    "latency_p95_us",
+    "latency_p99_us",
+    "latency_p999_us",
+    "latency_mean_us",
+    "throughput_mops",
+    "served_frac",
+    "hit_frac",
+    "watts_mean",
+    "price_usd",
+    NULL,
+};
+
+double kvc_plan_margin_frac(const struct kvc_plan_goal *goal, double value)
+{
+    double over = value - goal->bound;
+    return (goal->at_least ? over : -over) / goal->bound;
+}
+
+struct kvc_interval kvc_plan_look(const struct kvc_plan_test *test, const double *values, uint32_t count)
+{
+    struct kvc_interval interval = kvc_interval_of(values, count);
+    double looks = test->most - test->least + 1;
+    if (count >= 2) {
+        double tail = (1 - test->confidence) / looks / test->goals / 2;
+        interval.half_width *= gsl_cdf_tdist_Qinv(tail, count - 1) / gsl_cdf_tdist_Pinv(0.975, count - 1);
+    }
+    return interval;
+}
+
+enum kvc_plan_answer kvc_plan_decide(const struct kvc_plan_test *test, const struct kvc_plan_goal *goal,
+                                     const double *values, uint32_t count, struct kvc_interval *interval)
+{
+    *interval = kvc_plan_look(test, values, count);
+    if (count > 0 && isnan(interval->mean)) {
+        return KVC_PLAN_UNKNOWN;
+    }
+    if (count < test->least) {
+        return KVC_PLAN_OPEN;
+    }
+    double sign = goal->at_least ? 1 : -1;
+    double over = sign * (interval->mean - goal->bound);
+    if (over - interval->half_width >= 0) {
+        return KVC_PLAN_MET;
+    }
+    return over + interval->half_width < 0 ? KVC_PLAN_MISSED : KVC_PLAN_OPEN;
+}
 
 static const char header[] = "system,closed_form,simulated,low_frac,high_frac,answers";
 
@@ -24,7 +76,7 @@ void kvc_plan_errors_clear(struct kvc_plan_errors *errors)
     errors->of[KVC_PLAN_PRICE_USD][KVC_PLAN_PRICE_USD] = (struct kvc_plan_error){0, 0, 0};
 }
 
-/* Latencies bound latencies, and every other value itself. */
+/* Returns whether an error is kept for the two metrics: any two latencies, or any other metric and itself. */
 static bool is_pair(int closed_form, int simulated)
 {
     bool latencies = closed_form <= KVC_PLAN_MEAN_US && simulated <= KVC_PLAN_MEAN_US;
@@ -136,4 +188,56 @@ void kvc_plan_errors_range(const struct kvc_plan_errors *errors, const double *c
             *high = fmin(*high, closed_form[i] * (1 + error->high_frac));
         }
     }
+}
+
+/* A closed form that does not know a value may leave it 0. */
+static double known(double value)
+{
+    return value > 0 ? value : NAN;
+}
+
+bool kvc_plan_is_steady(const struct kvc_workload *workload)
+{
+    return workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED;
+}
+
+void kvc_plan_forecast_values(const struct kvc_forecast *forecast, bool is_steady,
+                              double value[KVC_PLAN_METRICS])
+{
+    value[KVC_PLAN_P50_US] = known(forecast->latency_p50_us);
+    value[KVC_PLAN_P95_US] = known(forecast->latency_p95_us);
+    value[KVC_PLAN_P99_US] = known(forecast->latency_p99_us);
+    value[KVC_PLAN_P999_US] = known(forecast->latency_p999_us);
+    value[KVC_PLAN_MEAN_US] = known(forecast->latency_mean_us);
+    value[KVC_PLAN_MOPS] = known(forecast->throughput_mops);
+    value[KVC_PLAN_SERVED_FRAC] = is_steady ? forecast->throughput_mops / forecast->offered_mops : NAN;
+    value[KVC_PLAN_HIT_FRAC] = forecast->hit_frac;
+    value[KVC_PLAN_WATTS] = known(forecast->watts_mean);
+    value[KVC_PLAN_PRICE_USD] = forecast->price_usd;
+}
+
+enum kvc_status kvc_plan_predict_values(const struct kvc_scenario *scenario, double value[KVC_PLAN_METRICS],
+                                        struct kvc_diag *diag)
+{
+    struct kvc_forecast forecast;
+    enum kvc_status status = kvc_scenario_forecast(scenario, &forecast, diag);
+    if (status == KVC_OK) {
+        kvc_plan_forecast_values(&forecast, kvc_plan_is_steady(&scenario->workload), value);
+    }
+    return status;
+}
+
+void kvc_plan_simulated_values(const struct kvc_outcome *outcome, double value[KVC_PLAN_METRICS])
+{
+    static const char *const names[KVC_PLAN_METRICS] = {
+        [KVC_PLAN_P50_US] = "latency_p50_us",   [KVC_PLAN_P95_US] = "latency_p95_us",
+        [KVC_PLAN_P99_US] = "latency_p99_us",   [KVC_PLAN_P999_US] = "latency_p99.9_us",
+        [KVC_PLAN_MEAN_US] = "latency_mean_us", [KVC_PLAN_MOPS] = "throughput_mops",
+        [KVC_PLAN_HIT_FRAC] = "hit_frac",       [KVC_PLAN_WATTS] = "watts_mean",
+    };
+    for (int i = 0; i < KVC_PLAN_METRICS; i++) {
+        value[i] = names[i] != NULL ? kvc_outcome_interval(outcome, names[i]).mean : NAN;
+    }
+    value[KVC_PLAN_SERVED_FRAC] = value[KVC_PLAN_MOPS] / kvc_outcome_interval(outcome, "offered_mops").mean;
+    value[KVC_PLAN_WATTS] = known(value[KVC_PLAN_WATTS]);
 }

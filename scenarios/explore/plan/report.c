@@ -1,10 +1,112 @@
-/* A plan as a summary for a terminal. */
+#include "scenarios/explore/plan/report.h"
+
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "models/model.h"
-#include "scenarios/explore/plan/plan_report.h"
+#include "scenarios/run/answer_files.h"
+#include "scenarios/run/ranks.h"
+
+struct kvc_interval kvc_plan_found(const struct kvc_planned *planned, uint32_t candidate, uint32_t goal)
+{
+    return kvc_plan_value(&planned->search, &planned->search.candidate[candidate],
+                          planned->goal[goal].metric);
+}
+
+uint32_t kvc_plan_count(const struct kvc_planned *planned, enum kvc_plan_fate fate, int goal)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < planned->search.count; i++) {
+        const struct kvc_plan_candidate *candidate = &planned->search.candidate[i];
+        count += candidate->fate == fate && (goal < 0 || candidate->goal == (uint32_t)goal);
+    }
+    return count;
+}
+
+/* Writes the values of a candidate: "system.cycle = 160us, node.sockets = 2". */
+static void describe(const struct kvc_planned *planned, uint32_t candidate, char *text, size_t size)
+{
+    uint32_t value[KVC_SWEEP_AXES_MAX];
+    size_t used = 0;
+    text[0] = '\0';
+    kvc_space_point(planned->space, candidate, value);
+    for (uint32_t i = 0; i < planned->space->axis_count && used < size; i++) {
+        const struct kvc_sweep_axis *axis = &planned->space->axis[i];
+        used += (size_t)snprintf(text + used, size - used, "%s%s = %s", i > 0 ? ", " : "", axis->path,
+                                 axis->value[value[i]].label);
+    }
+}
+
+/* Writes a sentence that says why no candidate meets the slo: what comes nearest and which goal it misses. */
+static void explain(const struct kvc_planned *planned, char *text, size_t size)
+{
+    const struct kvc_plan_search *search = &planned->search;
+    char values[512];
+    uint32_t goal, which = (uint32_t)search->nearest;
+    double short_frac = kvc_plan_shortfall_frac(search, &search->candidate[which], &goal);
+    describe(planned, which, values, sizeof(values));
+    if (!(short_frac > 0)) {
+        snprintf(text, size, "no candidate is confirmed to meet the slo; %s stays undecided at %s", values,
+                 kvc_plan_metric_names[planned->goal[search->candidate[which].goal].metric]);
+        return;
+    }
+    snprintf(text, size,
+             "no candidate meets the slo; %s comes nearest and misses %s by %.3g %%: %.4g, %s %.4g", values,
+             kvc_plan_metric_names[planned->goal[goal].metric], 100 * short_frac,
+             kvc_plan_found(planned, which, goal).mean, planned->goal[goal].at_least ? "at least" : "at most",
+             planned->goal[goal].bound);
+}
+
+static void add(struct kvc_plan_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct kvc_plan_notes *notes, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(notes->note[notes->count++], KVC_PLAN_NOTE_BYTES, format, arguments);
+    va_end(arguments);
+}
+
+/* Returns whether the closed form can prune by a goal other than the price. */
+static bool can_prune(const struct kvc_planned *planned)
+{
+    for (uint32_t i = 0; i < planned->goal_count; i++) {
+        for (int j = 0; j < KVC_PLAN_METRICS; j++) {
+            if (planned->errors.of[j][planned->goal[i].metric].answers > 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void kvc_plan_note(const struct kvc_planned *planned, struct kvc_plan_notes *notes)
+{
+    uint32_t refused = kvc_plan_count(planned, KVC_PLAN_REFUSED, -1);
+    uint32_t undecided = kvc_plan_count(planned, KVC_PLAN_UNDECIDED, -1);
+    notes->count = 0;
+    if (planned->is_served_implied) {
+        add(notes, "the slo states no mops, so at least %g of the offered load must be served",
+            kvc_plan_served_least_frac);
+    }
+    if (refused > 0) {
+        add(notes, "%u points are refused, the first because: %.300s", refused, planned->refusal);
+    }
+    if (undecided > 0) {
+        add(notes,
+            "%u candidates stay undecided after up to %u replicas%s; a longer run.duration or more plan.replicas "
+            "decide them",
+            undecided, planned->search.test.most,
+            planned->search.chosen >= 0 ? ", although they would be better than the chosen one" : "");
+    }
+    if (!can_prune(planned)) {
+        add(notes,
+            "the closed form of this store was never compared with its simulation, so it prunes nothing "
+            "(kvcast validate mechanisms)");
+    }
+}
 
 enum { FRONT_ROWS = 20 /* The files have them all. */ };
 
@@ -33,7 +135,7 @@ static void write_values(const struct table *table, const struct kvc_planned *pl
                          uint32_t candidate)
 {
     char text[512];
-    kvc_plan_describe(planned, candidate, text, sizeof(text));
+    describe(planned, candidate, text, sizeof(text));
     heading(table, name);
     fprintf(table->out, "%s  (point %u of %u)\n", text, candidate + 1, planned->search.count);
 }
@@ -178,7 +280,7 @@ static void write_front(const struct table *table, const struct kvc_planned *pla
     for (uint32_t i = 0; i < front->count && i < FRONT_ROWS; i++) {
         const struct kvc_plan_candidate *candidate = &planned->search.candidate[front->candidate[i]];
         const double *known = candidate->closed_form;
-        kvc_plan_describe(planned, front->candidate[i], text, sizeof(text));
+        describe(planned, front->candidate[i], text, sizeof(text));
         fprintf(table->out, "%12g", front->has_price ? candidate->price_usd : candidate->nodes);
         fprintf(table->out, "%12s", digits(known[KVC_PLAN_WATTS], value));
         fprintf(table->out, "%18s",
@@ -190,7 +292,8 @@ static void write_front(const struct table *table, const struct kvc_planned *pla
     }
 }
 
-void kvc_plan_write_table(const struct kvc_plan_report *report, bool color, FILE *out)
+/* Writes the summary for a terminal, with escapes if `color` is set. */
+static void write_summary(const struct kvc_plan_report *report, bool color, FILE *out)
 {
     const struct kvc_planned *planned = report->planned;
     const struct kvc_scenario *scenario = &report->loaded->scenario;
@@ -206,7 +309,7 @@ void kvc_plan_write_table(const struct kvc_plan_report *report, bool color, FILE
             scenario->model->name, kvc_plan_objective_names[planned->search.minimise]);
     write_candidate(&table, planned, "chosen", planned->search.chosen);
     if (planned->search.chosen < 0) {
-        kvc_plan_explain(planned, text, sizeof(text));
+        explain(planned, text, sizeof(text));
         fprintf(out, "%s%s%s\n", table.warn, text, table.plain);
     }
     write_candidate(&table, planned, "nearest", planned->search.nearest);
@@ -219,4 +322,63 @@ void kvc_plan_write_table(const struct kvc_plan_report *report, bool color, FILE
     for (uint32_t i = 0; i < notes.count; i++) {
         fprintf(out, "%snote: %s\n", i == 0 ? "\n" : "", notes.note[i]);
     }
+}
+
+enum { COMMAND_LINE_MAX = 4096 };
+
+static void write_command_line(const struct kvc_plan_options *options, char *text, size_t size)
+{
+    snprintf(text, size, "kvcast plan %s%s%s", options->path, options->exhaustive ? " --exhaustive" : "",
+             options->headroom ? " --headroom" : "");
+    kvc_overrides_append(options->set, text, size);
+}
+
+static enum kvc_status write_json(const void *report, FILE *out, struct kvc_diag *diag)
+{
+    return kvc_plan_write_json(report, out, diag);
+}
+
+static void write_csv(const void *report, FILE *out)
+{
+    kvc_plan_write_csv(((const struct kvc_plan_report *)report)->planned, out);
+}
+
+static void write_table(const void *report, bool color, FILE *out)
+{
+    write_summary(report, color, out);
+}
+
+enum kvc_status kvc_plan_answer_write(const struct kvc_plan_output *output, FILE *out, bool *is_met,
+                                      char *why, size_t why_size, struct kvc_diag *diag)
+{
+    char command_line[COMMAND_LINE_MAX];
+    struct kvc_answer_files files;
+    struct kvc_planned planned = {.goal_count = 0};
+    const struct kvc_plan_report report = {
+        .command_line = command_line, .loaded = output->options.loaded, .planned = &planned};
+    const struct kvc_answer_forms forms = {&report, write_json, write_csv, write_table, output->color};
+    write_command_line(&output->options, command_line, sizeof(command_line));
+    enum kvc_status status =
+        kvc_ranks_agree(kvc_answer_files_open(&files, output->out, "plan", output->json, diag), diag);
+    if (status == KVC_OK) {
+        status = kvc_plan_make(&output->options, &planned, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_answer_files_write(&files, &forms, out, diag);
+    }
+    if (status == KVC_OK) {
+        *is_met = planned.search.chosen >= 0;
+        why[0] = '\0';
+        if (!*is_met) {
+            explain(&planned, why, why_size);
+        }
+    }
+    kvc_answer_files_discard(&files);
+    kvc_planned_free(&planned);
+    return status;
+}
+
+enum kvc_status kvc_plan_draw(const char *folder, struct kvc_diag *diag)
+{
+    return kvc_answer_files_draw(folder, "pareto", KVC_PLOT_PARETO, folder, diag);
 }
