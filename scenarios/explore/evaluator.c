@@ -6,7 +6,7 @@
 #include "models/model.h"
 #include "models/power.h"
 #include "scenarios/explore/patches.h"
-#include "scenarios/load/lua/session.h"
+#include "scenarios/load/load.h"
 #include "sim/base/array.h"
 #include "sim/base/rng.h"
 #include "sim/devices/cpu.h"

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "scenarios/explore/space.h"
-#include "scenarios/load/lua/session.h"
+#include "scenarios/load/load.h"
 
 struct kvc_patches;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/load/lua/constraint.h"
+#include "scenarios/load/lua/functions.h"
 #include "scenarios/load/lua/locate.h"
 #include "sim/base/rng.h"
 

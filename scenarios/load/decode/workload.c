@@ -1,13 +1,10 @@
-#include "scenarios/load/decode/load_internal.h"
-
 #include <errno.h>
+#include <lua.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <lua.h>
 
 #include "models/registry.h"
 #include "scenarios/load/decode/hardware.h"
@@ -133,7 +130,7 @@ static double rounded_rest(double a, double b)
     return round((1 - a - b) * 1e12) * 1e-12;
 }
 
-/* Derives the shares that are not given: what is left over goes to SET if GET is given, else to GET. */
+/* Derives the shares that the scenario does not state: the rest goes to SET if GET is stated, else to GET. */
 static enum kvc_status complete_mix(const struct kvc_decoder *decoder, struct kvc_workload *workload)
 {
     bool get = kvc_decode_has(decoder->lua, -1, "get"), set = kvc_decode_has(decoder->lua, -1, "set");
@@ -267,7 +264,7 @@ static enum kvc_status pick_arrival(const struct kvc_decoder *decoder, struct kv
     return KVC_OK;
 }
 
-/* Makes the path of the trace, which is relative to the scenario, one that can be opened. */
+/* Turns the path of the trace, which is relative to the scenario, into one that can be opened. */
 static enum kvc_status resolve_trace(const struct kvc_decoder *decoder, struct kvc_workload *workload)
 {
     char resolved[2 * KVC_TEXT_MAX];

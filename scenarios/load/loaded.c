@@ -1,9 +1,16 @@
+#include "scenarios/load/loaded.h"
+
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/load/load.h"
+#include "models/model.h"
 #include "sim/base/array.h"
+
+const struct kvc_slo kvc_slo_none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+
+const char *const kvc_plan_objective_names[] = {"price", "watts", "nodes", NULL};
 
 static bool is_path(const char *path)
 {
@@ -107,4 +114,41 @@ void kvc_overrides_clear(struct kvc_overrides *overrides)
 {
     free(overrides->entry);
     *overrides = (struct kvc_overrides){0};
+}
+
+void kvc_sweep_axis_free(struct kvc_sweep_axis *axis)
+{
+    for (uint32_t i = 0; i < axis->count; i++) {
+        kvc_overrides_clear(&axis->value[i].set);
+    }
+    free(axis->value);
+    axis->value = NULL;
+    axis->count = 0;
+}
+
+static void free_cluster(struct kvc_cluster *cluster)
+{
+    for (uint32_t i = 0; i < cluster->member_count; i++) {
+        free(cluster->member[i].options);
+        kvc_node_free(&cluster->member[i].node);
+    }
+    free(cluster->member);
+    cluster->member = NULL;
+    cluster->member_count = 0;
+}
+
+void kvc_loaded_clear(struct kvc_loaded *loaded)
+{
+    for (uint32_t i = 0; i < loaded->sweep.count; i++) {
+        kvc_sweep_axis_free(&loaded->sweep.axis[i]);
+    }
+    free(loaded->sweep.axis);
+    free(loaded->sweep.list);
+    kvc_parameters_clear(&loaded->parameters);
+    kvc_parameters_clear(&loaded->provenance);
+    free(loaded->warning);
+    kvc_scenario_unresolve(&loaded->scenario);
+    free(loaded->scenario.options);
+    kvc_node_free(&loaded->scenario.node);
+    free_cluster(&loaded->scenario.cluster);
 }
