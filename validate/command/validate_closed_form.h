@@ -3,12 +3,12 @@
  * The errors are the extremes over all scenarios that are answered both ways: the two sides of each
  * mechanism, and the loads in validate/mechanisms/loads.csv, which has the columns scenario and overrides. A
  * closed form may prune the candidates of a plan only as far as validate/mechanisms/closed_form.csv states
- * its errors (scenarios/explore/plan/plan_errors.h), so an error beyond that is a regression. */
+ * its errors (scenarios/explore/plan/goal.h), so an error beyond that is a regression. */
 #ifndef KVC_VALIDATE_COMMAND_VALIDATE_CLOSED_FORM_H
 #define KVC_VALIDATE_COMMAND_VALIDATE_CLOSED_FORM_H
 
 #include "validate/command/validate.h"
-#include "scenarios/explore/plan/plan_errors.h"
+#include "scenarios/explore/plan/goal.h"
 
 /* One scenario answered both ways. */
 struct kvc_both_ways {

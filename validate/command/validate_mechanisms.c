@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/explore/plan/plan_values.h"
+#include "scenarios/explore/plan/goal.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/text/csv.h"
