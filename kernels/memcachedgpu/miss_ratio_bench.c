@@ -162,7 +162,7 @@ static struct kvc_index *create(uint32_t table, uint32_t entries)
     if (table == HOPSCOTCH) {
         struct kvc_hopscotch *hopscotch = kvc_hopscotch_create(&(struct kvc_hopscotch_params){
             .homes = entries - KVC_HOPSCOTCH_NEIGHBOURS + 1, .key_bytes_max = KEY_BYTES});
-        return hopscotch != NULL ? &hopscotch->index : NULL;
+        return hopscotch != NULL ? &hopscotch->base.index : NULL;
     }
     if (table == CHAINED) {
         uint32_t buckets = 1;
@@ -171,12 +171,12 @@ static struct kvc_index *create(uint32_t table, uint32_t entries)
         }
         struct kvc_chained *chained = kvc_chained_create(&(struct kvc_chained_params){
             .buckets = buckets, .capacity = entries, .key_bytes_max = KEY_BYTES});
-        return chained != NULL ? &chained->index : NULL;
+        return chained != NULL ? &chained->base.index : NULL;
     }
     uint32_t ways = 1u << table;
     struct kvc_set_assoc *sets = kvc_set_assoc_create(
         &(struct kvc_set_assoc_params){.sets = entries / ways, .ways = ways, .key_bytes_max = KEY_BYTES});
-    return sets != NULL ? &sets->index : NULL;
+    return sets != NULL ? &sets->base.index : NULL;
 }
 
 static void bench_size(const struct options *options, const uint32_t *trace, double size)

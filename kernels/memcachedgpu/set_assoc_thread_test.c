@@ -149,7 +149,7 @@ static bool run(uint32_t sets, bool shared_lock)
         shared.failed |= (control->lock & (KVC_SET_ASSOC_WRITER | KVC_SET_ASSOC_READERS)) != 0;
         used += (uint64_t)__builtin_popcount(control->valid);
     }
-    bool counted = used == kvc_index_used(&shared.table->index) &&
+    bool counted = used == kvc_index_used(&shared.table->base.index) &&
                    sum.inserts - sum.replaced - sum.evicted - sum.erased == used;
     printf("%u sets, %s: %llu hits, %llu evicted, %s\n", sets, shared_lock ? "shared lock" : "versions",
            (unsigned long long)hits, (unsigned long long)sum.evicted,
