@@ -19,7 +19,7 @@
  * Entry e has an 8-bit tag in an array of tags (0 if the entry is empty), and a header and a key in an array
  * of entries. A key with home h is in one of the entries h to h + neighbours - 1, so a search reads
  * `neighbours` consecutive tags. They lie in 1 line of 64 bytes or, in (neighbours - 1) of 64 cases, in 2.
- * Entries are as in the set-associative table (set_assoc_layout.h).
+ * Entries are as in the set-associative table.
  *
  * Threads: one at a time.
  */

@@ -1,9 +1,8 @@
 /** @file
- * What the three tables of memcachedgpu share: items, keys, entries, batches of operations, and the index of
- * 8-byte keys.
+ * The common part of MemcachedGPU's three tables: set_assoc.h, hopscotch.h and chained.h.
  *
- * Items and operations are described at kvc_table_search(), kvc_table_insert() and kvc_table_erase(), which
- * work on each kind of table: set_assoc.h, hopscotch.h and chained.h.
+ * All three map keys of up to 250 bytes to items, in batches, and are also an index of 8-byte keys (index.h).
+ * They differ in where a key may lie and in which item leaves when there is no room.
  */
 #ifndef KVC_KERNELS_MEMCACHEDGPU_TABLE_H
 #define KVC_KERNELS_MEMCACHEDGPU_TABLE_H
