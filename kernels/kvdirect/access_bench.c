@@ -65,10 +65,7 @@ struct buffers {
 
 static uint64_t mix(uint64_t z)
 {
-    z += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return kvc_mix_64(z + 0x9e3779b97f4a7c15);
 }
 
 static uint32_t size_of(const struct sweep *sweep, uint64_t key)

@@ -390,11 +390,7 @@ enum {
 
 static uint64_t next_random(struct kvc_megakv_cuckoo *table)
 {
-    /* SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
-    uint64_t z = table->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return kvc_mix_64(table->random += 0x9e3779b97f4a7c15);
 }
 
 /* Chooses among the empty slots (not 0): the preferred one, or the nearest to its left, wrapping around. */

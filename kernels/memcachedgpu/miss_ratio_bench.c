@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "kernels/bench.h"
+#include "kernels/hash.h"
 #include "kernels/memcachedgpu/chained.h"
 #include "kernels/memcachedgpu/hopscotch.h"
 #include "kernels/memcachedgpu/set_assoc.h"
@@ -80,9 +81,9 @@ static uint32_t *make_trace(const struct options *options)
     struct zipf zipf = make_zipf(options->keys, options->exponent);
     uint32_t *trace = kvc_bench_alloc((uint64_t)options->keys * sizeof(*trace));
     for (uint32_t i = 0; i < options->keys; i++) {
-        uint64_t random = kvc_bench_mix(i + UINT64_C(0x9e3779b97f4a7c15));
+        uint64_t random = kvc_mix_64(i + UINT64_C(0x9e3779b97f4a7c15));
         trace[i] = draw(&zipf, (double)(random >> 11) * 0x1p-53);
-        trace[i] |= kvc_bench_mix(random) % SET_ONE_IN == 0 ? SET_FLAG : 0;
+        trace[i] |= kvc_mix_64(random) % SET_ONE_IN == 0 ? SET_FLAG : 0;
     }
     return trace;
 }
@@ -90,7 +91,7 @@ static uint32_t *make_trace(const struct options *options)
 /* Returns the key of a rank. */
 static uint64_t key_of(uint32_t rank)
 {
-    return kvc_bench_mix(rank + UINT64_C(0x632be59bd9b4e019));
+    return kvc_mix_64(rank + UINT64_C(0x632be59bd9b4e019));
 }
 
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
