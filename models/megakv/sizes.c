@@ -61,7 +61,7 @@ double kvc_megakv_op_frac(const struct kvc_workload *workload, enum kvc_op op)
 
 uint32_t kvc_megakv_sample_sizes(const struct kvc_workload *workload, struct kvc_megakv_size_sample *sample)
 {
-    struct kvc_sizes *sizes = kvc_sizes_create(workload);
+    struct kvc_sizes *sizes = kvc_workload_sizes(workload);
     if (sizes == NULL) {
         kvc_out_of_memory("the size distribution");
     }
