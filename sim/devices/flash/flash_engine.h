@@ -1,6 +1,6 @@
 /** @file
  * A flash engine is the flash of a node at work: it simulates the queues of its chips and channels, and of
- * its drives (flash_drive.h).
+ * its drives (flash_engine.c).
  *
  * Operations of a chip wait in order of arrival and run one at a time. A page that was sensed waits for its
  * channel in the order in which pages become ready. The engine adds its steps as events; their owner hands

@@ -1,6 +1,6 @@
 /** @file
  * A translation layer is the map of a drive from the sectors that the host sees to places on its chips, and
- * what keeps room for more writes: garbage collection. It knows no time; flash_translated.h gives it some.
+ * what keeps room for more writes: garbage collection. It knows no time; flash_translated.c gives it some.
  *
  * Each chip writes page after page of one open block. What is overwritten becomes invalid where it was. A
  * chip keeps one block free. When its open block is full and no other one is free, it takes the block with

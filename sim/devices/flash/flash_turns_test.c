@@ -3,7 +3,7 @@
 
 #include "sim/base/rng.h"
 #include "sim/devices/flash/flash_engine.h"
-#include "sim/devices/flash/flash_turns_rate.h"
+#include "sim/devices/flash/flash.h"
 
 /* BlueDBM's card: 8 channels of 8 chips. */
 static const struct kvc_flash card = {.cards = 1,
