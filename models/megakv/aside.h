@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "sim/base/events.h"
-#include "sim/devices/database_engine.h"
+#include "sim/devices/database.h"
 #include "sim/run/cache_aside.h"
 #include "sim/workload/batch.h"
 

@@ -24,7 +24,7 @@
 #include "models/megakv/equations.h"
 #include "models/megakv/manager.h"
 #include "models/megakv/store.h"
-#include "sim/devices/rss.h"
+#include "sim/devices/nic.h"
 #include "sim/devices/socket.h"
 #include "sim/engine.h"
 #include "sim/run/replica.h"

@@ -71,7 +71,7 @@ struct kvc_source *kvc_source_create(const struct kvc_source_params *params, str
 
 /** Looks at the next frame of `shard` that leaves its client no later than until_ns, and leaves it in place.
  * Returns false if there is none, where kvc_source_drain() would return 0. Otherwise sets *connection to the
- * frame's, below kvc_workload_connections(), so that a caller can choose a receive queue (sim/devices/rss.h)
+ * frame's, below kvc_workload_connections(), so that a caller can choose a receive queue (sim/devices/nic.h)
  * and then drain the frame into that queue's batch. */
 bool kvc_source_peek(struct kvc_source *source, uint32_t shard, double until_ns, uint32_t *connection);
 

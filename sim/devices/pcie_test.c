@@ -1,4 +1,4 @@
-#include "sim/devices/pcie_engine.h"
+#include "sim/devices/pcie.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,8 +1,9 @@
-#include "sim/devices/database_engine.h"
-
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
+
+#include "sim/base/rng.h"
+#include "sim/devices/database.h"
 
 /* Hands the engine its events until none is left, or `queries` results have arrived. Returns when the last
  * result arrived. Each result leads to a new query if `again`. */
@@ -210,4 +211,31 @@ Test(database, refuses_a_machine_of_which_something_is_missing)
     status = kvc_database_kind.check(&database, &diag);
     cr_expect_eq(status, KVC_ERR_SCENARIO);
     cr_expect_not_null(strstr(diag.message, "database.data has 6.1e+13 pages"), "%s", diag.message);
+}
+
+Test(page_pool, keeps_the_pages_that_were_used_last)
+{
+    enum { PAGES = 40, ROOM_MAX = 7, USES = 20000 };
+    for (uint32_t room = 1; room <= ROOM_MAX; room++) {
+        struct kvc_page_pool pool;
+        struct kvc_rng rng;
+        uint64_t used[PAGES];
+        for (uint32_t page = 0; page < PAGES; page++) { /* Page room - 1 was used last, at time ROOM_MAX. */
+            used[page] = page < room ? page + ROOM_MAX + 1 - room : 0;
+        }
+        kvc_rng_init(&rng, room, "test", 0);
+        kvc_page_pool_open(&pool, PAGES, room);
+        for (uint64_t now = ROOM_MAX + 1; now < USES; now++) {
+            uint32_t page = (uint32_t)(kvc_rng_below(&rng, PAGES) * kvc_rng_below(&rng, PAGES) / PAGES),
+                     after = 0;
+            for (uint32_t other = 0; other < PAGES; other++) {
+                after += used[other] > used[page];
+            }
+            bool held = kvc_page_pool_use(&pool, page);
+            cr_assert_eq(held, used[page] > 0 && after < room, "page %u after %u others, room for %u", page,
+                         after, room);
+            used[page] = now;
+        }
+        kvc_page_pool_close(&pool);
+    }
 }
