@@ -45,7 +45,7 @@ struct kvc_run {
     uint64_t sample_rate;  /**< SAMPLED: a power of two; 0: the smallest that fits sample_bytes. */
     double sample_bytes;   /**< SAMPLED: memory that sample_rate 0 aims at. */
     double warmup_ns;      /**< Simulated time before measuring; negative: until the simulation is steady
-                                (sim/metrics/steady_state.h), or 0 if the load itself changes. */
+                                (sim/metrics/recorder.h), or 0 if the load itself changes. */
     double warmup_most_ns; /**< Longest warm-up whose end is detected [ns]; 0: 2000 windows. */
     double duration_ns;    /**< Simulated time that is measured, after the warm-up; negative: 20 ms, or to the
                               end of    a trace. */
