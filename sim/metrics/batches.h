@@ -9,18 +9,17 @@
  *
  * The means go into a result under the names of sim/metrics/values.h, and kvc_interval_of_batches() makes
  * intervals of them. A percentile needs KVC_BATCH_TAIL values on either side in every batch; batches are
- * joined until they have as many. Quotients of counters have intervals of their own (sim/metrics/batches.h).
+ * joined until they have as many. Quotients of counters have intervals of their own.
  * Not covered: extremes, and states at one moment; these need replicas.
  *
- * Metrics that are quotients of two counters, by batch of the measured time.
+ * A ratio is a metric that is the quotient of two counters. A counter grows as long as the run lasts: events,
+ * busy time, energy, or the time itself. Whoever has counters samples them when the measured time begins and
+ * at the end of every window, and at no other time. What they have grown by belongs to the batch of that
+ * window.
  *
- * A counter grows as long as the run lasts: events, busy time, energy, or the time itself. Whoever has
- * counters samples them when the measured time begins and at the end of every window, and at no other time.
- * What they have grown by belongs to the batch of that window (sim/metrics/batches.h).
- *
- * The interval is that of a ratio of two sums (Cochran, Sampling Techniques, 3rd ed., sec. 6.3): with the
- * run's quotient R, a batch stands for R + (part - R whole) / (mean whole), so that it counts as much as its
- * denominator. Every batch must have something in the denominator; joined batches do at last. */
+ * The interval of a ratio is that of a ratio of two sums (Cochran, Sampling Techniques, 3rd ed., sec. 6.3):
+ * with the run's quotient R, a batch stands for R + (part - R whole) / (mean whole), so that it counts as
+ * much as its denominator. Every batch must have something in the denominator; joined batches do at last. */
 #ifndef KVC_SIM_METRICS_BATCHES_H
 #define KVC_SIM_METRICS_BATCHES_H
 

@@ -2,11 +2,10 @@
  * Joins results: the replicas of one run, the nodes of a cluster that share nothing, and the latency of
  * multigets to these nodes.
  *
- * Nodes:
- *
- * Throughput, counts, power, energy and histograms add up, exactly. The utilization of a stage is the mean
- * over the nodes that have it, and its time that of its requests. A metric whose name has a unit or a ratio
- * in it ("_us", "_frac", "_per_", "_over_", ...) is the mean over the nodes that know it, and a metric with
+ * Nodes: throughput, counts, power, energy and histograms add up, exactly. The utilization of a stage is the
+ * mean over the nodes that have it, and its time that of its requests. A metric whose name has a unit or a
+ * ratio in it ("_us", "_frac", "_per_", "_over_", ...) is the mean over the nodes that know it, and a metric
+ * with
  * "_max" or "_most" in it is the largest. Any other metric is a count; counts and rates ("_mops", "_kops")
  * add up.
  *
@@ -21,10 +20,10 @@
  * one for each class of nodes ("node*.socket0.gpu") with the mean utilization and the energy and power of
  * all.
  *
- * Multigets: the keys of a multiget lie on several nodes, and the client has to wait for the slowest. The m
- * keys of a multiget are drawn independently; each lies on node i with that node's share q_i of the requests.
- * Keys of one node travel together and have one latency. With the distribution F_i of node i, the slowest is
- * at most x with probability
+ * Multigets: the keys of a multiget lie on several nodes, and the client has to wait for the slowest. The
+ * m keys of a multiget are drawn independently; each lies on node i with that node's share q_i of the
+ * requests. Keys of one node travel together and have one latency. With the distribution F_i of node i, the
+ * slowest is at most x with probability
  *
  *     P(x) = sum over all splits of m keys of multinomial(split; q) * product of F_i(x) over nodes with a key
  *          = m! [z^m] product over i of (1 + F_i(x) (exp(q_i z) - 1)).

@@ -5,17 +5,15 @@
  * run counts what was sent, lost and answered in it, and sums the latencies. If the end of the warm-up is to
  * be detected, MSER-5 (sim/metrics/statistics.h) examines four series of the windows: throughput, hit ratio,
  * backlog and mean latency. What it keeps of them must have no trend, and the clients' lead must not grow
- * either. The warm-up ends when all are steady (sim/metrics/recorder.h). Measuring then starts late
+ * either. The warm-up ends when all are steady (kvc_windows_unsteady()). Measuring then starts late
  * enough that no batch already recorded reaches into the measured time. The histogram, the busy times and all
  * counts cover the measured time only.
  *
- * Whether a simulation is steady, judged from five series over windows of equal length.
- *
  * A mean latency may be steady long before the rest: a store that fills loses hits for seconds, a queue grows
  * while its head is served as before. So throughput, hit ratio, backlog (requests sent but neither answered
- * nor lost) and mean latency are all examined. All four are steady while clients that share one stream send
- * more than its slowest shard serves: only what waits at the clients grows, and throughput falls when they
- * may not run further ahead. So the clients' lead is examined, too. */
+ * nor lost) and mean latency are all examined. Yet all four are steady while clients that share one stream
+ * send more than its slowest shard serves: only what waits at the clients grows, and throughput falls when
+ * they may not run further ahead. So the clients' lead is the fifth series. */
 #ifndef KVC_SIM_METRICS_RECORDER_H
 #define KVC_SIM_METRICS_RECORDER_H
 

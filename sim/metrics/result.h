@@ -2,9 +2,7 @@
  * The result of a simulation, a prediction or a measurement.
  *
  * `kvcast run`, `predict` and `measure` all fill this struct. A value that one of them cannot know stays NaN
- * or 0. The struct contains no pointers, so that a replica can send it through a pipe.
- *
- * What one node of a cluster contributed to a result. */
+ * or 0. The struct contains no pointers, so that a replica can send it through a pipe. */
 #ifndef KVC_SIM_METRICS_RESULT_H
 #define KVC_SIM_METRICS_RESULT_H
 
@@ -187,7 +185,7 @@ double kvc_result_half_width(const struct kvc_result *result, const char *name);
 void kvc_result_note(struct kvc_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** A node. Values are means over the replicas; NaN: unknown. */
+/** What one node of a cluster contributed to a result. Values are means over the replicas; NaN: unknown. */
 struct kvc_node_result {
     char name[KVC_NAME_MAX];  /**< "node17". */
     char class[KVC_NAME_MAX]; /**< Name of its group of equal nodes. */

@@ -5,10 +5,9 @@
  * source, the recorder and the monitor. A store opens it, spawns its own actors, runs it,
  * fills the result, and closes it.
  *
- * Watches a simulation: ends the warm-up and the run, and reports progress.
- *
- * A monitor looks at the simulation once per window of the recorder. It runs as an actor of its own, or an
- * actor of the store calls kvc_monitor_look(). */
+ * A monitor watches a simulation: it ends the warm-up and the run, and reports progress. It looks at the
+ * simulation once per window of the recorder. It runs as an actor of its own, or an actor of the store calls
+ * kvc_monitor_look(). */
 #ifndef KVC_SIM_RUN_REPLICA_H
 #define KVC_SIM_RUN_REPLICA_H
 
@@ -32,7 +31,7 @@ struct kvc_monitor {
     const struct kvc_progress *progress; /**< Listener; may be NULL. */
     struct kvc_meters *meters;           /**< Read when the measured time begins and ends. */
     struct kvc_changes *changes;         /**< Started once the begin of the measured time is known. */
-    struct kvc_policy *policy;           /**< Started likewise. */
+    struct kvc_policy *policy;           /**< Started at the same time. */
     /** Returns whether the store has answered all requests that it received. Once the source has ended, this
      * ends the run. NULL: never. */
     bool (*drained)(const void *data);

@@ -3,9 +3,7 @@
  * the most recently touched bytes.
  *
  * This is Che's approximation of an LRU cache (Che, Tung, Wang, IEEE JSAC 20(7), 2002): a key that is
- * requested with probability p is among the keys of the last t requests with probability 1 - exp(-p t).
- *
- * Bisection of a rising function, with few evaluations. */
+ * requested with probability p is among the keys of the last t requests with probability 1 - exp(-p t). */
 #ifndef KVC_SIM_WORKLOAD_KEYS_REUSE_H
 #define KVC_SIM_WORKLOAD_KEYS_REUSE_H
 
