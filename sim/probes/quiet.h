@@ -24,7 +24,7 @@ extern const double kvc_quiet_speed_frac;   /* Least speed in a quiet window, re
 struct kvc_core_window {
     float lost_ns; /* Time that the system did not give to the thread although it was ready [ns]. */
     float gaps_ns; /* Gaps between two questions for work of an idle thread, which last microseconds [ns]. */
-    float speed;   /* Median speed (sim/probes/speed.h); 0: not measured in this window. */
+    float speed;   /* Median speed (sim/probes/core_watch.h); 0: not measured in this window. */
 };
 
 /* The time for which a thread was kept from running, seen in both ways [ns]. */

@@ -5,7 +5,7 @@
 #include "sim/base/seeds.h"
 #include "sim/probes/noise.h"
 #include "sim/probes/pin.h"
-#include "sim/probes/watched_report.h"
+#include "sim/probes/watched.h"
 
 static enum kvc_status check_pipeline(const struct kvc_dido_pipeline *pipeline, struct kvc_diag *diag)
 {

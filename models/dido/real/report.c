@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "sim/metrics/bottleneck.h"
-#include "sim/probes/watched_report.h"
+#include "sim/probes/watched.h"
 
 /* Counts begin with the warm-up: the first window is left out, so that the difference of two copies is that
  * of a window. */

@@ -6,7 +6,7 @@
 #define KVC_MODELS_DIDO_REAL_WINDOWS_H
 
 #include "models/dido/real/node.h"
-#include "sim/probes/watched_threads.h"
+#include "sim/probes/watched.h"
 
 /* Counts of a thread up to the end of a window. */
 struct kvc_dido_real_worked {

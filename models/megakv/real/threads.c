@@ -2,7 +2,7 @@
 
 #include "models/megakv/config.h"
 #include "models/megakv/real/pipeline.h"
-#include "sim/probes/watched_threads.h"
+#include "sim/probes/watched.h"
 
 enum { TASKS_MAX = 1 + 2 * KVC_MEGAKV_REAL_PIPELINES_MAX };
 

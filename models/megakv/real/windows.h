@@ -8,7 +8,7 @@
 #define KVC_MODELS_MEGAKV_REAL_WINDOWS_H
 
 #include "models/megakv/real/node.h"
-#include "sim/probes/watched_threads.h"
+#include "sim/probes/watched.h"
 
 /* Counts of a receiver up to the end of a window. */
 struct kvc_megakv_real_received {

@@ -3,7 +3,7 @@
 #define KVC_MODELS_MEMCACHEDGPU_REAL_REPORT_H
 
 #include "models/memcachedgpu/real/windows.h"
-#include "sim/probes/watched_report.h"
+#include "sim/probes/watched.h"
 
 /* Fills in what the node did in the quiet windows, with intervals, and the raw metrics of all windows.
  * Without a quiet window all windows count and a note says so. t_search_us is the time of a GET kernel from

@@ -1,6 +1,6 @@
 #include "models/memcachedgpu/real/threads.h"
 
-#include "sim/probes/watched_threads.h"
+#include "sim/probes/watched.h"
 
 enum kvc_status kvc_memcachedgpu_real_threads_run(struct kvc_memcachedgpu_real_node *node,
                                                   const struct kvc_progress *progress,

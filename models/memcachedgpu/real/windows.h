@@ -6,7 +6,7 @@
 #define KVC_MODELS_MEMCACHEDGPU_REAL_WINDOWS_H
 
 #include "models/memcachedgpu/real/node.h"
-#include "sim/probes/watched_threads.h"
+#include "sim/probes/watched.h"
 
 /* Counts of GNoM-pre up to the end of a window. */
 struct kvc_memcachedgpu_real_begun {

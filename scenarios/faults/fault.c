@@ -1,4 +1,4 @@
-#include "sim/base/fault.h"
+#include "scenarios/faults/fault.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/base/fault_wrapped.h"
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -23,7 +22,7 @@ static const char *const kind_names[KVC_FAULT_KINDS] = {"allocation", "write", "
 
 enum {
     SITE_FRAMES = 3,     /* Callers that tell two sites apart, from the function that called a wrapped one. */
-    WRAPPER_FRAMES = 3,  /* Of this file and of the wrapper, above them. */
+    WRAPPER_FRAMES = 3,  /* Frames of this file and of the wrapper, above them. */
     SITES_MAX = 1 << 14, /* A power of two. */
     FRAME_BYTES_MAX = 1 << 16,
 };
@@ -36,7 +35,7 @@ struct counts {
 };
 
 extern char
-    __executable_start; /* Of the linker: where the program lies in memory, which differs between runs. */
+    __executable_start; /* Set by the linker: where the program lies in memory, which differs between runs. */
 
 static struct counts *counts; /* By kind. */
 static bool counting;
@@ -122,7 +121,7 @@ __attribute__((destructor)) static void stop(void)
 }
 
 /* Sets the return addresses of the nearest callers, the same in every run, 0 where there are no more. Follows
- * frame pointers as long as they lead up one stack, since a library below us may use the register for
+ * frame pointers while they lead up one stack, since a library below us may use the register for
  * something else. */
 __attribute__((no_sanitize("address"), noinline)) static void find_callers(uintptr_t caller[SITE_FRAMES])
 {
