@@ -6,6 +6,25 @@
 #include "sim/base/array.h"
 #include "sim/base/serve.h"
 
+/* Returns whether the time of a query or an update follows from the machine. */
+static bool on_machine(const struct kvc_database *database, bool writes)
+{
+    return database->read_ns < 0 && !(writes && database->write_ns >= 0);
+}
+
+/* Returns the mean time of a query or an update that does not follow from the machine, without waiting and
+ * way [ns]. */
+static double time_ns_of(const struct kvc_database *database, bool writes)
+{
+    return writes && database->write_ns >= 0 ? database->write_ns : database->read_ns;
+}
+
+/* Returns the memory of a pool [bytes]. */
+static double pool_bytes(uint32_t pages)
+{
+    return 2.0 * sizeof(uint32_t) * pages;
+}
+
 void kvc_page_pool_open(struct kvc_page_pool *pool, uint32_t pages, uint32_t room)
 {
     *pool = (struct kvc_page_pool){.older = kvc_array_of(pages, sizeof(*pool->older)),
@@ -210,37 +229,38 @@ void kvc_database_speed_up(struct kvc_database *database, double factor)
     database->latency_ns /= factor;
 }
 
-uint32_t kvc_database_data_pages(const struct kvc_database *database)
+/* Returns the number of pages of all data, at least 1. */
+static uint32_t data_pages(const struct kvc_database *database)
 {
     return (uint32_t)fmax(ceil(database->data_bytes / database->page_bytes), 1);
 }
 
-uint32_t kvc_database_pool_pages(const struct kvc_database *database)
+/* Returns the number of pages of the pool, at least 1. */
+static uint32_t pool_pages(const struct kvc_database *database)
 {
     double pages = floor(database->pool_bytes / database->page_bytes);
-    return (uint32_t)fmin(fmax(pages, 1), kvc_database_data_pages(database));
+    return (uint32_t)fmin(fmax(pages, 1), data_pages(database));
 }
 
 double kvc_database_memory_bytes(const struct kvc_database *database)
 {
-    return kvc_database_on_machine(database, false) ? kvc_page_pool_bytes(kvc_database_data_pages(database))
-                                                    : 0;
+    return on_machine(database, false) ? pool_bytes(data_pages(database)) : 0;
 }
 
 /* Returns the share of the pages that are not in the pool: all pages that the keys use are equally popular.
  */
 static double missed_frac(const struct kvc_database *database, double keys)
 {
-    double pages = kvc_database_data_pages(database);
+    double pages = data_pages(database);
     double used = pages * -expm1(-keys * database->pages / pages);
-    return fmax(1 - kvc_database_pool_pages(database) / fmax(used, 1), 0);
+    return fmax(1 - pool_pages(database) / fmax(used, 1), 0);
 }
 
 struct kvc_database_load kvc_database_load_of(const struct kvc_database *database, bool writes, double keys)
 {
-    struct kvc_database_load load = {.time_ns = kvc_database_ns(database, writes)};
+    struct kvc_database_load load = {.time_ns = time_ns_of(database, writes)};
     double queries = (double)database->queries;
-    if (!kvc_database_on_machine(database, writes)) {
+    if (!on_machine(database, writes)) {
         load.busy_ns = load.time_ns / queries;
         return load;
     }
@@ -257,9 +277,8 @@ void kvc_database_engine_open(struct kvc_database_engine *engine, const struct k
 {
     *engine = (struct kvc_database_engine){.database = database, .events = events};
     kvc_rng_init(&engine->times, seed, "database.times", number);
-    if (kvc_database_on_machine(database, false)) {
-        kvc_page_pool_open(&engine->pool, kvc_database_data_pages(database),
-                           kvc_database_pool_pages(database));
+    if (on_machine(database, false)) {
+        kvc_page_pool_open(&engine->pool, data_pages(database), pool_pages(database));
     }
 }
 
@@ -293,9 +312,9 @@ static void use_pages(struct kvc_database_engine *engine, double now_ns, uint32_
 {
     const struct kvc_database *database = engine->database;
     struct kvc_database_query *query = &engine->query[tag];
-    uint32_t data_pages = kvc_database_data_pages(database);
+    uint32_t all_pages = data_pages(database);
     while (query->pages > 0) {
-        uint64_t page = kvc_mix64(kvc_mix64(query->key_id) + query->pages--) % data_pages;
+        uint64_t page = kvc_mix64(kvc_mix64(query->key_id) + query->pages--) % all_pages;
         engine->pages_used++;
         if (!kvc_page_pool_use(&engine->pool, (uint32_t)page)) {
             double drives_ns = 1e3 / database->page_mops;
@@ -327,11 +346,11 @@ static void begin(struct kvc_database_engine *engine, double now_ns, uint32_t ta
 static void start(struct kvc_database_engine *engine, double now_ns, bool writes, uint32_t tag)
 {
     engine->running++;
-    if (kvc_database_on_machine(engine->database, writes)) {
+    if (on_machine(engine->database, writes)) {
         begin(engine, now_ns, tag);
         return;
     }
-    double time_ns = draw_ns(engine, kvc_database_ns(engine->database, writes));
+    double time_ns = draw_ns(engine, time_ns_of(engine->database, writes));
     engine->busy_ns += time_ns;
     kvc_events_add(engine->events, now_ns + time_ns, KVC_DATABASE_WORKED, 0, tag);
 }
@@ -341,11 +360,11 @@ void kvc_database_ask(struct kvc_database_engine *engine, double now_ns, bool wr
 {
     engine->reads += !writes;
     engine->writes += writes;
-    if (tag >= engine->query_room && kvc_database_on_machine(engine->database, writes)) {
+    if (tag >= engine->query_room && on_machine(engine->database, writes)) {
         engine->query_room = 2 * tag + 64;
         engine->query = kvc_array_grown(engine->query, engine->query_room, sizeof(*engine->query));
     }
-    if (kvc_database_on_machine(engine->database, writes)) {
+    if (on_machine(engine->database, writes)) {
         engine->query[tag].key_id = key_id;
     }
     if (engine->running < engine->database->queries) {

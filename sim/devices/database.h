@@ -48,12 +48,6 @@ struct kvc_page_pool {
  * short. */
 void kvc_page_pool_open(struct kvc_page_pool *pool, uint32_t pages, uint32_t room);
 
-/** Returns the memory of a pool [bytes]. */
-static inline double kvc_page_pool_bytes(uint32_t pages)
-{
-    return 2.0 * sizeof(uint32_t) * pages;
-}
-
 /** Frees the lists. A zeroed pool is allowed. */
 void kvc_page_pool_close(struct kvc_page_pool *pool);
 
@@ -94,25 +88,6 @@ static inline const struct kvc_database *kvc_database_of(const struct kvc_node *
 {
     return kvc_node_device(node, &kvc_database_kind);
 }
-
-/** Returns whether the time of a query or an update follows from the machine. */
-static inline bool kvc_database_on_machine(const struct kvc_database *database, bool writes)
-{
-    return database->read_ns < 0 && !(writes && database->write_ns >= 0);
-}
-
-/** Returns the mean time of a query or an update that does not follow from the machine, without waiting and
- * way [ns]. */
-static inline double kvc_database_ns(const struct kvc_database *database, bool writes)
-{
-    return writes && database->write_ns >= 0 ? database->write_ns : database->read_ns;
-}
-
-/** Returns the number of pages of all data, at least 1. */
-uint32_t kvc_database_data_pages(const struct kvc_database *database);
-
-/** Returns the number of pages of the pool, at least 1. */
-uint32_t kvc_database_pool_pages(const struct kvc_database *database);
 
 /** Returns the memory that the simulation of the pool needs [bytes]. */
 double kvc_database_memory_bytes(const struct kvc_database *database);

@@ -76,7 +76,8 @@ struct kvc_rss_tuple kvc_rss_tuple_of(const struct kvc_rss_params *params, uint3
     };
 }
 
-enum kvc_status kvc_rss_check(uint64_t queues, uint64_t entries, struct kvc_diag *diag)
+/* Checks that the table has a power of two entries and that `queues` is 1 to `entries`. */
+static enum kvc_status check_rss(uint64_t queues, uint64_t entries, struct kvc_diag *diag)
 {
     if (entries < 1 || entries > ENTRIES_MAX || (entries & (entries - 1)) != 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
@@ -102,7 +103,7 @@ struct kvc_rss *kvc_rss_open(const struct kvc_rss_params *params, struct kvc_dia
     if (params->clients < 1 || params->connections % params->clients != 0 || params->connections < 1) {
         KVC_BUG("%u connections of %u clients", params->connections, params->clients);
     }
-    if (kvc_rss_check(params->queues, params->entries, diag) != KVC_OK) {
+    if (check_rss(params->queues, params->entries, diag) != KVC_OK) {
         return NULL;
     }
     struct kvc_rss *rss = malloc(sizeof(*rss) + params->connections * sizeof(*rss->queue));
@@ -245,7 +246,7 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "nic.busy_power is %g W, below nic.idle_power of %g W",
                              nic->busy_watts, nic->idle_watts);
     }
-    return kvc_rss_check(nic->queues, nic->rss_entries, diag);
+    return check_rss(nic->queues, nic->rss_entries, diag);
 }
 
 static double price_usd(const void *device)

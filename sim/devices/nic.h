@@ -69,9 +69,6 @@ uint32_t kvc_rss_tuple_hash(const struct kvc_rss_tuple *tuple, int fields);
 /** Returns the addresses and ports of a connection. */
 struct kvc_rss_tuple kvc_rss_tuple_of(const struct kvc_rss_params *params, uint32_t connection);
 
-/** Checks that the table has a power of two entries and that `queues` is 1 to `entries`. */
-enum kvc_status kvc_rss_check(uint64_t queues, uint64_t entries, struct kvc_diag *diag);
-
 /** Frees a table. NULL is allowed. */
 void kvc_rss_close(struct kvc_rss *rss);
 

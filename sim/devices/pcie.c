@@ -75,11 +75,17 @@ enum { COPIES_FIRST = 1, PACKETS_FIRST = 4, ROWS = sizeof(rows) / sizeof(*rows) 
 static const struct kvc_option_table options = {
     .name = "pcie", .rows = rows, .count = ROWS, .size = sizeof(struct kvc_pcie)};
 
+/* Returns the data credits that a packet of `bytes` takes. */
+static uint32_t data_credits(uint32_t bytes)
+{
+    return (bytes + KVC_PCIE_CREDIT_BYTES - 1) / KVC_PCIE_CREDIT_BYTES;
+}
+
 /* Checks that a packet of the largest payload can ever be sent. The specification demands as much of every
  * receiver. */
 static enum kvc_status check_credits(const struct kvc_pcie *pcie, struct kvc_diag *diag)
 {
-    uint32_t least = kvc_pcie_data_credits((uint32_t)pcie->payload_max_bytes);
+    uint32_t least = data_credits((uint32_t)pcie->payload_max_bytes);
     const char *few = pcie->write_data_credits < least   ? "write_data_credits"
                       : pcie->completion_credits < least ? "completion_credits"
                                                          : NULL;
@@ -297,7 +303,7 @@ static void start_write(struct kvc_pcie_engine *engine, double now_ns, uint32_t 
 static bool take(struct kvc_pcie_queue *queue, double now_ns, const struct kvc_pcie_packet *packet,
                  uint32_t *slot)
 {
-    uint32_t data = kvc_pcie_data_credits(packet->bytes);
+    uint32_t data = data_credits(packet->bytes);
     if (queue->free_count == 0 || queue->data_free < data) {
         return false;
     }
@@ -354,7 +360,7 @@ static void start_writes(struct kvc_pcie_engine *engine, double now_ns)
 static void release(struct kvc_pcie_queue *queue, double now_ns, uint32_t slot)
 {
     queue->held_ns += now_ns - queue->packet[slot].since_ns;
-    queue->data_free += kvc_pcie_data_credits(queue->packet[slot].bytes);
+    queue->data_free += data_credits(queue->packet[slot].bytes);
     queue->free[queue->free_count++] = slot;
 }
 

@@ -114,12 +114,6 @@ double kvc_pcie_read_ns(const struct kvc_pcie *pcie, double bytes);
 
 enum { KVC_PCIE_CREDIT_BYTES = 16 }; /**< Data that one data credit stands for: 4 double words. */
 
-/** Returns the data credits that a packet of `bytes` takes. */
-static inline uint32_t kvc_pcie_data_credits(uint32_t bytes)
-{
-    return (bytes + KVC_PCIE_CREDIT_BYTES - 1) / KVC_PCIE_CREDIT_BYTES;
-}
-
 /** Returns the number of packets that a request of `bytes` is cut into. */
 uint32_t kvc_pcie_packets(const struct kvc_pcie *pcie, uint32_t bytes);
 

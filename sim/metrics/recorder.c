@@ -18,8 +18,8 @@ static const double waiting_errors_least = 2; /* A false alarm costs a few windo
 
 const char *const kvc_series_names[KVC_SERIES] = {"throughput", "hit ratio", "backlog", "mean latency",
                                                   "lead of the clients"};
-const char *const kvc_series_units[KVC_SERIES] = {"requests a window", "of the GETs", "requests", "us",
-                                                  "requests"};
+static const char *const series_units[KVC_SERIES] = {"requests a window", "of the GETs", "requests", "us",
+                                                     "requests"};
 
 /* By series: the change that matters, as a part of the mean; of the hit ratio, it is absolute. Throughput
  * shows what a change of the lead does. */
@@ -566,7 +566,7 @@ static void note_unsteady(const struct kvc_recorder *recorder, struct kvc_result
             kvc_result_note(result,
                             "the %s drifted while it was measured, from %.4g to %.4g %s (means of the two "
                             "halves): a longer run gives another result",
-                            kvc_series_names[series], drift.first, drift.second, kvc_series_units[series]);
+                            kvc_series_names[series], drift.first, drift.second, series_units[series]);
         }
     }
 }

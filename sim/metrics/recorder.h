@@ -46,7 +46,6 @@ enum kvc_series {
 };
 
 extern const char *const kvc_series_names[KVC_SERIES]; /**< "throughput", ... */
-extern const char *const kvc_series_units[KVC_SERIES]; /**< Units of struct kvc_drift. */
 
 /** Returns the first series that is not steady in the windows 0 to count - 1, or KVC_SERIES if all are. A
  * window without answers repeats the window before it. A series is steady in two cases:
@@ -73,8 +72,8 @@ double kvc_windows_overload_frac(const struct kvc_window *windows, uint32_t coun
 
 /** How a series changed between two halves of a time. */
 struct kvc_drift {
-    double first;     /**< Mean of the first half, in kvc_series_units. */
-    double second;    /**< Mean of the second half, in kvc_series_units. */
+    double first;     /**< Mean of the first half, in the unit of the series. */
+    double second;    /**< Mean of the second half, in the unit of the series. */
     bool significant; /**< The change is neither chance nor too small to matter. */
 };
 

@@ -18,7 +18,6 @@
 
 extern const double kvc_quiet_window_ns;    /* Length of a window [ns]. */
 extern const double kvc_quiet_stalled_frac; /* Most stalled time in a quiet window, as a fraction of it. */
-extern const double kvc_quiet_speed_frac;   /* Least speed in a quiet window, relative to the fast speed. */
 
 /* What one core went through in one window. */
 struct kvc_core_window {

@@ -59,7 +59,9 @@ void kvc_monitor_look(struct kvc_monitor *monitor, double now_ns)
                         measuring ? (now_ns - recorder->from_ns) / recorder->duration_ns : 0);
 }
 
-void kvc_monitor_main(void *data)
+/* The body of an actor that looks at the begin of the run and at the end of every window. `monitor` is a
+ * struct kvc_monitor. */
+static void monitor_main(void *data)
 {
     struct kvc_monitor *monitor = data;
     for (uint64_t window = 0;; window++) {
@@ -151,7 +153,7 @@ enum kvc_status kvc_replica_run(struct kvc_replica *replica, bool monitor_has_ac
         kvc_policy_start(&replica->policy, replica->recorder.from_ns);
     }
     if (monitor_has_actor) {
-        kvc_engine_spawn("monitor", kvc_monitor_main, &replica->monitor);
+        kvc_engine_spawn("monitor", monitor_main, &replica->monitor);
     }
     kvc_engine_run();
     enum kvc_status status = kvc_source_error(replica->source, diag);

@@ -50,10 +50,6 @@ struct kvc_monitor {
  * may call this. */
 void kvc_monitor_look(struct kvc_monitor *monitor, double now_ns);
 
-/** The body of an actor that looks at the begin of the run and at the end of every window. `monitor` is a
- * struct kvc_monitor. */
-void kvc_monitor_main(void *monitor);
-
 /** What a replica is opened with. */
 struct kvc_replica_options {
     const struct kvc_platform *platform; /**< The machines; it must outlive the replica. */

@@ -365,29 +365,6 @@ struct kvc_watts kvc_flash_watts(const struct kvc_flash *flash)
     return (struct kvc_watts){cards * idle_w, cards * flash->busy_watts, cards * flash->busy_watts};
 }
 
-/* Returns the rate of operations that occupy a chip for `cell_ns` and the transfer, a channel for the
- * transfer, and the drive for its part. */
-static double operations_per_s(const struct kvc_flash *flash, double cell_ns, double bytes)
-{
-    double transfer_ns = kvc_flash_transfer_ns(flash, bytes);
-    double drive_ns = fmax(flash->operation_ns, kvc_flash_interface_ns(flash, bytes));
-    double chips = (double)kvc_flash_channels(flash) *
-                   fmin((double)flash->chips / (cell_ns + transfer_ns), 1 / transfer_ns) * 1e9;
-    return drive_ns > 0 ? fmin(chips, (double)flash->cards / drive_ns * 1e9) : chips;
-}
-
-double kvc_flash_reads_per_s(const struct kvc_flash *flash, double bytes)
-{
-    return operations_per_s(flash, flash->read_ns, bytes);
-}
-
-double kvc_flash_programs_per_s(const struct kvc_flash *flash)
-{
-    double chips = operations_per_s(flash, flash->program_ns, flash->page_bytes);
-    double limit_ns = program_ns(flash, flash->page_bytes);
-    return limit_ns > 0 ? fmin(chips, (double)flash->cards / limit_ns * 1e9) : chips;
-}
-
 void kvc_flash_speed_up(struct kvc_flash *flash, double factor)
 {
     flash->channel_bytes_per_s *= factor;

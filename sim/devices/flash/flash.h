@@ -153,14 +153,6 @@ double kvc_flash_shared_ns(const struct kvc_flash_busy *busy);
  * idle draws that at work all the time. */
 struct kvc_watts kvc_flash_watts(const struct kvc_flash *flash);
 
-/** Returns the highest rate of reads that fetch `bytes` of random pages, all chips and channels loaded evenly
- * [per second]. */
-double kvc_flash_reads_per_s(const struct kvc_flash *flash, double bytes);
-
-/** Returns the highest rate of programs, all chips and channels loaded evenly and erases not counted [per
- * second]. */
-double kvc_flash_programs_per_s(const struct kvc_flash *flash);
-
 /** Makes the flash faster by a factor, for a question of what would be if. */
 void kvc_flash_speed_up(struct kvc_flash *flash, double factor);
 

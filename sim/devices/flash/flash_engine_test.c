@@ -4,6 +4,7 @@
 
 #include "sim/base/rng.h"
 #include "sim/devices/flash/flash_engine.h"
+#include "sim/devices/flash/flash_fixture.h"
 
 /* A card whose pages of 1000 bytes cross a channel in 10 us. */
 static const struct kvc_flash card = {.cards = 1,
@@ -172,15 +173,16 @@ Test(flash, saturated_reads_reach_what_channels_and_chips_allow)
 {
     /* Four channels carry a page in 10 us each; eight chips of a channel would give one in 7.5 us. */
     double rate = saturate(&card, read_page, 1000);
-    cr_expect_float_eq(kvc_flash_reads_per_s(&card, card.page_bytes), 400e3, 1e-3);
+    cr_expect_float_eq(kvc_test_flash_reads_per_s(&card, card.page_bytes), 400e3, 1e-3);
     cr_expect_float_eq(rate, 400e3, 4e3, "%g reads/s", rate);
     struct kvc_flash slow = card;
     slow.read_ns = 990e3;
     rate = saturate(&slow, read_page, 4000);
-    cr_expect_float_eq(kvc_flash_reads_per_s(&slow, slow.page_bytes), 32e3, 1e-3, "one in 1 ms of each chip");
+    cr_expect_float_eq(kvc_test_flash_reads_per_s(&slow, slow.page_bytes), 32e3, 1e-3,
+                       "one in 1 ms of each chip");
     cr_expect_float_eq(rate, 32e3, 0.03 * 32e3, "%g reads/s", rate);
     rate = saturate(&card, kvc_flash_program, 4000);
-    cr_expect_float_eq(kvc_flash_programs_per_s(&card), 32 / 310e-6, 1e-3);
+    cr_expect_float_eq(kvc_test_flash_programs_per_s(&card), 32 / 310e-6, 1e-3);
     cr_expect_float_eq(rate, 32 / 310e-6, 0.03 * 32 / 310e-6, "%g programs/s", rate);
     rate = saturate(&card, kvc_flash_erase, 4000);
     cr_expect_float_eq(rate, 16e3, 0.03 * 16e3, "%g erases/s", rate);
@@ -333,9 +335,9 @@ static void open(void)
 
 Test(flash_drive, sectors_leave_room_on_the_channel)
 {
-    expect_rate("sectors", saturate_drive(1000), kvc_flash_reads_per_s(&flash, 4000));
-    cr_expect_float_eq(kvc_flash_reads_per_s(&flash, 4000), 32 / 55e-6, 1, "the chips");
-    cr_expect_float_eq(kvc_flash_reads_per_s(&flash, 16000), 4 / 20e-6, 1, "the channels");
+    expect_rate("sectors", saturate_drive(1000), kvc_test_flash_reads_per_s(&flash, 4000));
+    cr_expect_float_eq(kvc_test_flash_reads_per_s(&flash, 4000), 32 / 55e-6, 1, "the chips");
+    cr_expect_float_eq(kvc_test_flash_reads_per_s(&flash, 16000), 4 / 20e-6, 1, "the channels");
 }
 
 /* A record begins anywhere at a multiple of 8; of 4000 places in a sector, one record in 500 fits exactly. */
@@ -378,11 +380,11 @@ Test(flash_drive, controller_and_interface_limit_all_chips)
 {
     flash.operation_ns = 10e3;
     expect_rate("controller", saturate_drive(1000), 100e3);
-    cr_expect_float_eq(kvc_flash_reads_per_s(&flash, 4000), 100e3, 1);
+    cr_expect_float_eq(kvc_test_flash_reads_per_s(&flash, 4000), 100e3, 1);
     flash.operation_ns = 0;
     flash.interface_bytes_per_s = 1e9;
     expect_rate("interface", saturate_drive(1000), 250e3);
-    cr_expect_float_eq(kvc_flash_reads_per_s(&flash, 4000), 250e3, 1);
+    cr_expect_float_eq(kvc_test_flash_reads_per_s(&flash, 4000), 250e3, 1);
     flash.interface_bytes_per_s = 0;
     flash.access_ns = 1e6;
     expect_rate("latency alone", saturate_drive(10), 10 / (1e-3 + 55e-6));
@@ -392,7 +394,7 @@ Test(flash_drive, controller_and_interface_limit_all_chips)
 Test(flash_drive, chips_program_no_more_than_their_drive)
 {
     flash.program_bytes_per_s = 160e6; /* A page in 100 us; the chips of a drive would take 10 us. */
-    cr_expect_float_eq(kvc_flash_programs_per_s(&flash), 10e3, 1);
+    cr_expect_float_eq(kvc_test_flash_programs_per_s(&flash), 10e3, 1);
     for (flash.cards = 1; flash.cards <= 2; flash.cards++) {
         open();
         for (uint32_t i = 0; i < 200; i++) {
@@ -403,7 +405,7 @@ Test(flash_drive, chips_program_no_more_than_their_drive)
         cr_expect_float_eq(done_ns, expected_ns, 101e3, "%g, expected %g", done_ns, expected_ns);
     }
     flash.cards = 1;
-    expect_rate("reads", saturate_drive(1000), kvc_flash_reads_per_s(&flash, 4000));
+    expect_rate("reads", saturate_drive(1000), kvc_test_flash_reads_per_s(&flash, 4000));
 }
 
 Test(flash_drive, cards_work_side_by_side)
