@@ -23,7 +23,7 @@
 #include "sim/devices/network.h"
 #include "sim/devices/nic.h"
 #include "sim/devices/pcie.h"
-#include "sim/workload/bg_presets.h"
+#include "sim/workload/presets.h"
 
 /* clang-format off */
 const struct kvc_model *const kvc_models[] = {

@@ -34,7 +34,7 @@
 #include "sim/base/events.h"
 #include "sim/base/ring.h"
 #include "sim/base/rng.h"
-#include "sim/devices/database_engine.h"
+#include "sim/devices/database.h"
 #include "sim/devices/flash/flash_engine.h"
 #include "sim/run/answers.h"
 #include "sim/run/cache_aside.h"

@@ -9,7 +9,7 @@
 #include "models/bluecache/places.h"
 #include "models/bluecache/wear.h"
 #include "sim/base/array.h"
-#include "sim/devices/flash/flash_turns_rate.h"
+#include "sim/devices/flash/flash.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/cache_aside.h"
 #include "sim/workload/keys/hottest_shard.h"

@@ -21,7 +21,7 @@
 
 #include "sim/base/diag.h"
 #include "sim/scenario.h"
-#include "sim/workload/keys/key_part.h"
+#include "sim/workload/keys/key_parts.h"
 
 /* Returns what couples the nodes of a scenario, as the end of a sentence: "clients that wait for all nodes";
  * NULL: nothing. */

@@ -45,7 +45,7 @@ double kvc_cuckoo_op_frac(const struct kvc_workload *workload, enum kvc_op op)
 
 uint32_t kvc_cuckoo_sample_sizes(const struct kvc_workload *workload, struct kvc_cuckoo_size_sample *sample)
 {
-    struct kvc_sizes *sizes = kvc_sizes_create(workload);
+    struct kvc_sizes *sizes = kvc_workload_sizes(workload);
     if (sizes == NULL) {
         kvc_out_of_memory("the size distribution");
     }

@@ -5,7 +5,7 @@
 #include "kernels/megakv/slab.h"
 #include "models/dido/link.h"
 #include "models/cuckoo_store/cache.h"
-#include "sim/devices/gpu_waves.h"
+#include "sim/devices/gpu.h"
 
 enum { KINDS = KVC_OP_COUNT, SLOT_BYTES = 8, TAG_BYTES = 4, BUCKETS = 2 /* Places of a key. */ };
 

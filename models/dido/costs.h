@@ -11,7 +11,7 @@
  * tasks of all queries, one thread each. Insert and delete have a kernel each, as in Mega-KV, and so has PP,
  * whose threads parse a frame each: where a request begins follows from the one before it. A wave executes
  * what any of its threads has to do, so a batch with few SETs pays for both kinds of queries. Every kernel is
- * launched. See sim/devices/gpu_waves.h. If the GPU has memory of its own, each access takes a round trip
+ * launched. See sim/devices/gpu.h. If the GPU has memory of its own, each access takes a round trip
  * over the PCIe link on top, and a kernel takes at least the time of the link for its bytes. See link.h.
  *
  * RD after KC in the same stage finds the item in the cache (task affinity, sec. III.B.1). If WR is in

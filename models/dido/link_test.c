@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "sim/devices/pcie_engine.h"
+#include "sim/devices/pcie.h"
 #include "sim/devices/pcie_fixture.h"
 
 enum { QUERIES = 20000 };

@@ -5,7 +5,7 @@
 
 #include "models/dido/plan.h"
 #include "sim/base/array.h"
-#include "sim/devices/gpu_waves.h"
+#include "sim/devices/gpu.h"
 
 /* Sizes of batches are powers of two up to the largest. */
 enum { SIZES = 17, KEYS = 4 << KVC_DIDO_TASKS, KEPT = 64 };

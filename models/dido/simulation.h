@@ -103,7 +103,7 @@ void kvc_dido_execute(struct kvc_dido_simulation *simulation, struct kvc_stage_b
 /* Fills the result. */
 void kvc_dido_report(struct kvc_dido_simulation *simulation, struct kvc_result *result);
 
-/* Takes the counters of the simulation `data` (sim/run/monitor.h). */
+/* Takes the counters of the simulation `data` (sim/run/replica.h). */
 void kvc_dido_count(void *data, bool begins);
 
 #endif

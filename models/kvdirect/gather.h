@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "sim/base/events.h"
-#include "sim/devices/pcie_engine.h"
+#include "sim/devices/pcie.h"
 
 enum {
     KVC_KVDIRECT_GATHER_BATCH = 256, /* Accesses of a batch, sec. 6.1. */

@@ -18,7 +18,7 @@
 #include "models/kvdirect/dispatch.h"
 #include "models/kvdirect/gather.h"
 #include "sim/base/events.h"
-#include "sim/devices/pcie_engine.h"
+#include "sim/devices/pcie.h"
 #include "sim/devices/fpga.h"
 
 enum {

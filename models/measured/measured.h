@@ -11,8 +11,7 @@
 #include <stdatomic.h>
 
 #include "sim/metrics/histogram.h"
-#include "sim/probes/watched_report.h"
-#include "sim/probes/watched_threads.h"
+#include "sim/probes/watched.h"
 #include "sim/scenario.h"
 
 enum {

@@ -22,7 +22,7 @@ static void divide_entries(struct kvc_memcachedgpu_config *config, const struct 
     static uint32_t value_bytes[KEYS_ASKED];
     uint64_t asked = workload->keys < KEYS_ASKED ? workload->keys : KEYS_ASKED;
     uint64_t keys[KVC_MEMCACHEDGPU_CLASSES_MAX + 1] = {0};
-    struct kvc_sizes *sizes = kvc_sizes_create(workload);
+    struct kvc_sizes *sizes = kvc_workload_sizes(workload);
     if (sizes == NULL) {
         kvc_out_of_memory("the sizes of keys");
     }

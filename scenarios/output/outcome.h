@@ -6,14 +6,13 @@
  * is shown is that of all requests together; its interval is that of the mean of the replicas' own
  * percentiles. The same holds for the extremes of the latency.
  * - With one replica, it is the interval over the means of the run's batches (sim/metrics/batches.h,
- *   sim/metrics/ratios.h), for the values that batches have.
+ *   sim/metrics/batches.h), for the values that batches have.
  * - A prediction has none. */
 #ifndef KVC_SCENARIOS_OUTPUT_OUTCOME_H
 #define KVC_SCENARIOS_OUTPUT_OUTCOME_H
 
 #include <stdint.h>
 
-#include "sim/metrics/node_result.h"
 #include "sim/metrics/result.h"
 #include "sim/metrics/statistics.h"
 #include "sim/metrics/values.h"

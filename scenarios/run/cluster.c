@@ -13,8 +13,7 @@
 #include "scenarios/run/time_plan.h"
 #include "sim/base/array.h"
 #include "sim/base/seeds.h"
-#include "sim/metrics/fanout.h"
-#include "sim/metrics/merge_nodes.h"
+#include "sim/metrics/merge.h"
 
 static const double mops_per_ns = 1e-3; /* Requests per ns at 1 Mops. */
 

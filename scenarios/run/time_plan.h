@@ -2,7 +2,7 @@
  *
  * Two estimates refuse it. Before the start, no processor simulates more than 10^8 requests per second,
  * whatever the store: each is drawn, hashed and looked up, which takes an access to memory or more. After two
- * seconds, the run's own speed tells how long the rest will take (sim/run/monitor.h). */
+ * seconds, the run's own speed tells how long the rest will take (sim/run/replica.h). */
 #ifndef KVC_SCENARIOS_RUN_TIME_PLAN_H
 #define KVC_SCENARIOS_RUN_TIME_PLAN_H
 

@@ -141,7 +141,7 @@ struct kvc_result {
     struct kvc_batch_means batch_means[KVC_BATCH_MEANS_MAX]; /**< Values by batch, of one replica only. */
     uint32_t half_width_count;                               /**< Used entries of `half_width`. */
     struct kvc_half_width half_width[KVC_HALF_WIDTHS_MAX];   /**< Intervals of the quotients of counters
-                                                                (sim/metrics/ratios.h), of one replica only. */
+                                                                (sim/metrics/batches.h), of one replica only. */
 
     uint32_t look_count;                 /**< Used entries of `look`; 0: no policy looked. */
     struct kvc_look look[KVC_LOOKS_MAX]; /**< Looks of the power policy, of the first replica. */
@@ -184,5 +184,30 @@ double kvc_result_half_width(const struct kvc_result *result, const char *name);
 /** Adds a note unless the result already has it. Notes beyond KVC_NOTES_MAX are lost. */
 void kvc_result_note(struct kvc_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** What one node of a cluster contributed to a result. Values are means over the replicas; NaN: unknown. */
+struct kvc_node_result {
+    char name[KVC_NAME_MAX];  /**< "node17". */
+    char class[KVC_NAME_MAX]; /**< Name of its group of equal nodes. */
+    double key_frac;          /**< Share of all keys that it owns at the begin. */
+    double request_frac;      /**< Share of all requests that are sent to it at the begin. */
+    double throughput_mops;   /**< Requests that it answers [million/s]. */
+    double offered;           /**< Requests sent to it in a replica. */
+    double dropped;           /**< Those of them that were lost. */
+    double hit_frac;          /**< Share of the GETs that hit. */
+    double latency_mean_us;   /**< Mean latency [us]. */
+    double latency_p50_us;    /**< Median of the latency [us]. */
+    double latency_p99_us;    /**< 99th percentile of the latency [us]. */
+    double utilization_frac;  /**< Utilization of its busiest stage, 0 to 1. */
+    char stage[KVC_NAME_MAX]; /**< That stage in the last replica. */
+    double watts_mean;        /**< Mean power of its devices whose power is known [W]; 0: none is. */
+};
+
+/** Fills all but name, class and shares from the result of a node. */
+void kvc_node_result_of(const struct kvc_result *result, struct kvc_node_result *node);
+
+/** Adds a replica's values with the weight 1/replicas. `sum` starts as a zeroed struct. */
+void kvc_node_result_add(struct kvc_node_result *sum, const struct kvc_node_result *replica,
+                         uint32_t replicas);
 
 #endif

@@ -18,13 +18,12 @@
 
 extern const double kvc_quiet_window_ns;    /* Length of a window [ns]. */
 extern const double kvc_quiet_stalled_frac; /* Most stalled time in a quiet window, as a fraction of it. */
-extern const double kvc_quiet_speed_frac;   /* Least speed in a quiet window, relative to the fast speed. */
 
 /* What one core went through in one window. */
 struct kvc_core_window {
     float lost_ns; /* Time that the system did not give to the thread although it was ready [ns]. */
     float gaps_ns; /* Gaps between two questions for work of an idle thread, which last microseconds [ns]. */
-    float speed;   /* Median speed (sim/probes/speed.h); 0: not measured in this window. */
+    float speed;   /* Median speed (sim/probes/core_watch.h); 0: not measured in this window. */
 };
 
 /* The time for which a thread was kept from running, seen in both ways [ns]. */

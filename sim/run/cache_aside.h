@@ -3,7 +3,7 @@
  *
  * A GET that misses becomes a query of the database and then a SET of its result. A SET is an update of the
  * database and then a DELETE of the key, so that the next GET of the key misses and the cache never holds
- * what is no longer true. With actions (sim/workload/actions.h), an update is followed by a DELETE of every
+ * what is no longer true. With actions (sim/workload/workload.h), an update is followed by a DELETE of every
  * key that it invalidates, one after another. All other requests concern the cache alone.
  *
  * Not modelled: queries for the same key at the same time that share one answer, and results that are updated

@@ -15,9 +15,6 @@
  * follows from its size. */
 double kvc_replica_stored_keys(const struct kvc_scenario *scenario, uint64_t rate);
 
-/** Returns the length of the measured time: that of the run, or of the trace if it ends before [ns]. */
-double kvc_replica_duration_ns(const struct kvc_scenario *scenario);
-
 /** Returns about how many requests a replica answers at a rate, its warm-up included. An automatic warm-up
  * counts as the shortest one that the recorder accepts. */
 double kvc_replica_requests(const struct kvc_scenario *scenario, double window_ns, double rate_mops);

@@ -35,55 +35,51 @@ enum kvc_stage_piece {
     KVC_PIECE_REST,   /**< The owner: the other tasks of units that were stolen. */
 };
 
-/** A batch of the store. */
-struct kvc_stage_batch;
-
-/** What the store does for the graph. `data` is the graph's. */
+/** What the store does for the graph. `data` is the graph's, and `batch` is what next() has returned: the
+ * graph does not look into the store's batches. */
 struct kvc_stage_graph_ops {
     /** Returns a batch that stage 0 can begin now. NULL: there is none before *until_ns, or, if that is
      * +infinity, before a batch is done. */
-    struct kvc_stage_batch *(*next)(void *data, double *until_ns);
+    void *(*next)(void *data, double *until_ns);
     /** A stage begins with a batch: does its tasks on the real structures. Returns the number of units. */
-    uint32_t (*begin)(void *data, struct kvc_stage_batch *batch, uint32_t stage);
+    uint32_t (*begin)(void *data, void *batch, uint32_t stage);
     /** Returns the stages of the batch's pipeline. */
-    uint32_t (*stages)(const struct kvc_stage_batch *batch);
+    uint32_t (*stages)(const void *batch);
     /** Returns the number of the processor that does a stage of the batch. */
-    uint32_t (*processor)(const struct kvc_stage_batch *batch, uint32_t stage);
+    uint32_t (*processor)(const void *batch, uint32_t stage);
     /** Returns whether another processor may take units of a stage. NULL: never. */
-    bool (*may_steal)(const void *data, const struct kvc_stage_batch *batch, uint32_t stage,
-                      uint32_t processor);
+    bool (*may_steal)(const void *data, const void *batch, uint32_t stage, uint32_t processor);
     /** Returns how long a processor takes before its first piece of a stage's batch, its own or not, such as
      * to launch a kernel [ns]. */
-    double (*approach_ns)(void *data, const struct kvc_stage_batch *batch, uint32_t stage,
-                          uint32_t processor);
+    double (*approach_ns)(void *data, const void *batch, uint32_t stage, uint32_t processor);
     /** Sets what `units` units of a stage take of the devices, KVC_DRAWS_MAX draws; those without an amount
      * are nothing. */
-    void (*take)(void *data, const struct kvc_stage_batch *batch, uint32_t stage, enum kvc_stage_piece piece,
-                 uint32_t by, uint32_t units, struct kvc_draw *draw);
+    void (*take)(void *data, const void *batch, uint32_t stage, enum kvc_stage_piece piece, uint32_t by,
+                 uint32_t units, struct kvc_draw *draw);
     /** The worker `by` has done a piece of a stage since start_ns. */
-    void (*worked)(void *data, const struct kvc_stage_batch *batch, uint32_t stage,
-                   enum kvc_stage_piece piece, uint32_t by, uint32_t units, double start_ns);
+    void (*worked)(void *data, const void *batch, uint32_t stage, enum kvc_stage_piece piece, uint32_t by,
+                   uint32_t units, double start_ns);
     /** A stage has done the batch that it began at start_ns. */
-    void (*ended)(void *data, struct kvc_stage_batch *batch, uint32_t stage, double start_ns);
+    void (*ended)(void *data, void *batch, uint32_t stage, double start_ns);
     /** The batch has passed through all its stages. Afterwards, next() may return it again. */
-    void (*done)(void *data, struct kvc_stage_batch *batch);
+    void (*done)(void *data, void *batch);
 };
 
 /** A stage, and the actor that works for it. */
 struct kvc_stage_worker {
     struct kvc_stage_graph *graph; /**< The graph it belongs to. */
-    uint32_t number;               /**< Of its stage. */
-    uint32_t processor;            /**< Of its latest batch; UINT32_MAX: it had none. */
+    uint32_t number;               /**< Number of its stage. */
+    uint32_t processor;            /**< Processor of its latest batch; UINT32_MAX: it had none. */
     struct kvc_ring queue;         /**< Numbers of batches that wait for the stage. */
-    struct kvc_gate *gate; /**< Wakes it when a batch has come, or when there is something to steal. */
-    bool idles;            /**< It waits at its gate. */
-    bool called;           /**< A batch has come since it last looked. */
-    uint64_t begun;        /**< Batches that it has begun. */
-    struct kvc_stage_batch *batch; /**< Under way; NULL: none. */
-    uint32_t left;                 /**< Units that nobody has taken. */
-    uint32_t stolen;               /**< Pieces that thieves work on. */
-    uint32_t rest;                 /**< Units that thieves have done, and of which the owner does the rest. */
-    struct kvc_gate *returned;     /**< A token for each piece that a thief has done. */
+    struct kvc_gate *gate;     /**< Wakes it when a batch has come, or when there is something to steal. */
+    bool idles;                /**< It waits at its gate. */
+    bool called;               /**< A batch has come since it last looked. */
+    uint64_t begun;            /**< Batches that it has begun. */
+    void *batch;               /**< Under way; NULL: none. */
+    uint32_t left;             /**< Units that nobody has taken. */
+    uint32_t stolen;           /**< Pieces that thieves work on. */
+    uint32_t rest;             /**< Units that thieves have done, and of which the owner does the rest. */
+    struct kvc_gate *returned; /**< A token for each piece that a thief has done. */
 };
 
 /** A graph. The owner fills the first fields and opens it before the engine runs; it must stay where it is.

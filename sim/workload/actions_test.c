@@ -1,4 +1,4 @@
-#include "sim/workload/actions.h"
+#include "sim/workload/workload.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

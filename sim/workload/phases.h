@@ -12,15 +12,7 @@
 
 #include <stdint.h>
 
-#include "sim/base/diag.h"
 #include "sim/workload/workload.h"
-
-/** Checks the phases of a workload, and that nothing else of it contradicts them. Messages begin with the
- * path of an option. Without phases, there is nothing to check. */
-enum kvc_status kvc_phases_check(const struct kvc_workload *workload, struct kvc_diag *diag);
-
-/** Returns how long a phase lasts [ns]. */
-double kvc_phases_length_ns(const struct kvc_workload *workload, uint32_t phase);
 
 /** Returns the time after which the phases begin anew [ns]; 0: there are none. */
 double kvc_phases_cycle_ns(const struct kvc_workload *workload);

@@ -14,7 +14,7 @@ struct kvc_measured_run {
     uint32_t repetitions;           /* Number of repetitions; 0 before the run is read. */
     double quiet_frac;              /* Fraction of the windows that were quiet; NaN: unknown. */
     double windows;                 /* Windows of all repetitions; NaN: unknown. */
-    double core_speed_steps_per_ns; /* Mean speed of the cores (sim/probes/speed.h); NaN: unknown. */
+    double core_speed_steps_per_ns; /* Mean speed of the cores (sim/probes/core_watch.h); NaN: unknown. */
     double spread_frac;             /* (largest - smallest) / median of the throughput. */
     double stalled_frac;            /* Fraction of its time that the worst repetition lost to other work. */
     struct kvc_readings readings;   /* Medians over the repetitions. */

@@ -5,7 +5,7 @@
 
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
-#include "sim/probes/lost.h"
+#include "sim/probes/timing.h"
 #include "sim/probes/quiet.h"
 
 enum { SETTLING = 3, REPEATED_MAX = 50 /* Repetitions that were not quiet and are made again. */ };

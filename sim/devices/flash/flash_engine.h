@@ -1,6 +1,6 @@
 /** @file
  * A flash engine is the flash of a node at work: it simulates the queues of its chips and channels, and of
- * its drives (flash_drive.h).
+ * its drives (flash_engine.c).
  *
  * Operations of a chip wait in order of arrival and run one at a time. A page that was sensed waits for its
  * channel in the order in which pages become ready. The engine adds its steps as events; their owner hands
@@ -15,7 +15,7 @@
 #include "sim/devices/flash/flash.h"
 
 /** Kinds of events that engines add; `unit` of such an event is the engine's number. They start at 64, above
- * those of other engines with the same queue (pcie_engine.h). An owner numbers its own kinds from
+ * those of other engines with the same queue (pcie.h). An owner numbers its own kinds from
  * KVC_FLASH_KINDS on, or below 64. */
 enum {
     KVC_FLASH_CELLS = 64, /**< The cells of a chip are done: sensed, programmed or erased. */

@@ -1,11 +1,26 @@
-#include "sim/devices/flash/flash_translated.h"
+/* Drives with a translation layer, between controller and chips.
+ *
+ * A write is done when its sectors are in the write buffer, which keeps them if power fails. If they do not
+ * fit, it waits. As soon as the buffer has a page of sectors, the next chip that is not writing takes it;
+ * they leave the buffer when the page is programmed. A chip that is full collects garbage first: it reads the
+ * valid sectors of a block page by page, programs a page whenever it has enough of them, and erases the
+ * block, one operation after another. Reads of the host wait for a chip like all its operations, so that each
+ * of them waits for one operation of these, not for the whole collection. Sectors that are in the drive's
+ * memory are read there, and those that were never written are known to be zero.
+ *
+ * If the layer is smaller than the drive and its blocks are, too, a chip erases a block each time it has
+ * emptied as many pages as a real one has, so that erases take as long and come as often.
+ *
+ * Not modelled: collection while the drive is idle, a buffer that joins writes of the same sector, sectors
+ * that are moved without crossing the channel, and what looking up the map takes beyond the controller's
+ * time. */
+#include "sim/devices/flash/flash_engine_internal.h"
 
 #include <stdlib.h>
 
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/ring.h"
-#include "sim/devices/flash/flash_gate.h"
 
 /* Bit of the tags of what chips do for the buffer and for garbage collection; the rest is the chip. */
 #define OWN_TAG (UINT32_C(1) << 31)

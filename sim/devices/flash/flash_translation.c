@@ -6,7 +6,7 @@
 #include "sim/base/array.h"
 
 /* Blocks of a chip with the host's data, at least: with fewer, a block is too large a share of the chip. */
-enum { BLOCKS_MIN = 8, BLOCKS_WANTED = 48, ROUNDS = 10000 };
+enum { BLOCKS_MIN = 8, BLOCKS_WANTED = 48 };
 
 enum state { FREE, OPEN, FULL, COLLECTED };
 
@@ -21,15 +21,6 @@ struct kvc_flash_translation_chip {
     uint32_t free;              /* Free blocks. */
     uint32_t held;              /* Sectors that wait for a place. */
 };
-
-double kvc_flash_write_amplification(double over_provisioning)
-{
-    double raw = 1 + over_provisioning, valid = 0;
-    for (int i = 0; i < ROUNDS; i++) {
-        valid = raw * exp(valid - raw); /* -valid is Lambert's W of -raw exp(-raw). */
-    }
-    return raw / (raw - valid);
-}
 
 /* Returns the pages of a block: the profile's, or as many as make enough blocks; of these and down to half as
  * many, those whose blocks hold the least more than `in_chip` pages. */

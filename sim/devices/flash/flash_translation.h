@@ -1,6 +1,6 @@
 /** @file
  * A translation layer is the map of a drive from the sectors that the host sees to places on its chips, and
- * what keeps room for more writes: garbage collection. It knows no time; flash_translated.h gives it some.
+ * what keeps room for more writes: garbage collection. It knows no time; flash_translated.c gives it some.
  *
  * Each chip writes page after page of one open block. What is overwritten becomes invalid where it was. A
  * chip keeps one block free. When its open block is full and no other one is free, it takes the block with
@@ -8,7 +8,7 @@
  * up to the caller.
  *
  * The share of the raw capacity that the host does not see decides how much is moved. Under uniform random
- * writes this is kvc_flash_write_amplification(), for blocks of many sectors; it depends on neither their
+ * writes this follows a closed form (flash_fixture.h) for blocks of many sectors; it depends on neither their
  * number nor their size, so that a small drive of the same share behaves like the whole one.
  *
  * Source: Desnoyers, Analytic Models of SSD Write Performance, ACM Trans. Storage 10(2), 2014; Bux and
@@ -53,12 +53,6 @@ struct kvc_flash_translation {
     uint64_t moved;   /**< Sectors that garbage collection has moved. */
     uint64_t erases;  /**< Blocks that were erased. */
 };
-
-/** Returns how many sectors are programmed for each one that the host writes at random in the long run, all
- * equally often, with greedy garbage collection. `over_provisioning` is the raw capacity over the host's,
- * less 1. Source: Desnoyers, sec. 4, in the limit of large blocks; Xiang and Kurkoski, An Improved Analytic
- * Expression for Write Amplification in NAND Flash, ICNC 2012, eq. 11. */
-double kvc_flash_write_amplification(double over_provisioning);
 
 /** Returns the pages of each drive of a node whose host uses so many pages of all of them. */
 static inline uint64_t kvc_flash_translation_in_drive(const struct kvc_flash *flash, uint64_t pages)

@@ -1,10 +1,22 @@
-#include "sim/devices/flash/flash_turns.h"
+/* A controller for each channel that visits its chips in turn.
+ *
+ * The controller gives the first operation of a chip its command, leaves the chip alone for some time, asks
+ * for its status, asks again later if it is busy, and otherwise lets the page cross at once. At most two
+ * commands and questions wait for the channel; if there is no room, or if a question has not been answered
+ * when the chip's turn comes again, the controller waits at this chip. Chips therefore fall into step: all
+ * get their commands, and then all their pages cross. How long programs and erases are left alone is not
+ * known; here it is as long as they take.
+ *
+ * A page takes about ten such steps. They follow from one another until an operation ends or an idle chip is
+ * asked for something, so that only ends of operations are events.
+ *
+ * Source: the controller of BlueDBM's flash card (github.com/sangwoojun/bluedbm, Scoreboard). */
+#include "sim/devices/flash/flash_engine_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "sim/base/array.h"
-#include "sim/devices/flash/flash_engine_internal.h"
 
 enum { QUEUE = 2 };
 

@@ -21,9 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/diag.h"
 #include "sim/base/rng.h"
-#include "sim/workload/workload.h"
 
 enum { KVC_KEY_EPOCHS_MAX = 64 /**< Epochs of a part. */ };
 
@@ -55,49 +53,17 @@ static inline double kvc_key_part_share_max(const struct kvc_key_part *part)
     return most;
 }
 
-/** What the parts of a cluster are made from. */
-struct kvc_key_parts_params {
-    const struct kvc_workload
-        *workload;          /**< The load of all nodes, without part, actions, phases or trace. */
-    uint64_t hash_seed;     /**< Seed of kvc_hash and of the ring. */
-    uint32_t nodes;         /**< All nodes, also those that join later; at most 65535. */
-    uint32_t epochs;        /**< 1 to KVC_KEY_EPOCHS_MAX. */
-    const double *from_ns;  /**< Begin of each epoch [ns]. */
-    const uint32_t *points; /**< Points of node i in epoch e: entry e * nodes + i. */
-    const bool *dead;       /**< Likewise, whether the node is dead. */
-};
-
-/** The parts of all nodes. */
-struct kvc_key_parts {
-    uint32_t nodes;                        /**< Number of parts. */
-    struct kvc_key_part *part;             /**< By node. */
-    uint32_t *key;                         /**< The keys of all parts. */
-    uint64_t *owned;                       /**< Their epochs; NULL: there is one. */
-    double moved_frac[KVC_KEY_EPOCHS_MAX]; /**< Share of the keys whose node changed when the epoch began. */
-};
-
-/** Returns the memory that the parts of a workload with `keys` keys take while they are made [bytes]. Where
- * there are several epochs, a key counts once for every node that owns it at some time; this is for two. */
-double kvc_key_parts_bytes(uint64_t keys, uint32_t epochs);
-
-/** Computes all parts in passes over the keys. Returns NULL and fills `diag` if memory is short. Shares
- * are exact to about 1e-7 of themselves. */
-struct kvc_key_parts *kvc_key_parts_create(const struct kvc_key_parts_params *params, struct kvc_diag *diag);
-
-/** Frees the parts. NULL is allowed. */
-void kvc_key_parts_free(struct kvc_key_parts *parts);
-
 /** Draws keys of a part by their popularity. */
 struct kvc_part_sampler;
 
-/** Sets up the draws of a workload's part in an epoch in which it owns a key. Returns NULL if memory is
- * short.
+/** Sets up the draws of a part in an epoch in which it owns a key. `s` is the exponent of the popularity; 0:
+ * all keys are equally popular. Returns NULL if memory is short.
  *
  * Draws are exact and take constant time. The keys are cut into blocks in which the rank in the whole
  * workload grows by at most 1/64; an alias table selects a block by the area under the popularity of its
  * first key, a uniform draw selects a key in the block, and the key is accepted with the ratio of its
  * popularity to that of the first, as in sim/workload/keys/zipf.h. */
-struct kvc_part_sampler *kvc_part_sampler_create(const struct kvc_workload *workload, uint32_t epoch);
+struct kvc_part_sampler *kvc_part_sampler_create(const struct kvc_key_part *part, double s, uint32_t epoch);
 
 /** Frees a sampler. NULL is allowed. */
 void kvc_part_sampler_free(struct kvc_part_sampler *sampler);

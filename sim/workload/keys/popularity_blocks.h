@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/workload/actions.h"
 #include "sim/workload/workload.h"
 #include "sim/workload/keys/zipf.h"
 
