@@ -204,7 +204,7 @@ static bool store_items(struct kvc_megakv_slab *slab, struct demand *demand, uin
  * assignment. */
 static void assign_slabs(struct kvc_megakv_slab *slab, const struct kvc_workload *workload, uint32_t shards)
 {
-    struct kvc_sizes *sizes = kvc_sizes_create(workload);
+    struct kvc_sizes *sizes = kvc_workload_sizes(workload);
     if (sizes == NULL) {
         kvc_out_of_memory("the size distribution");
     }
