@@ -44,5 +44,5 @@ void kvc_noise_begin(struct kvc_noise *noise)
 double kvc_noise_frac(const struct kvc_noise *noise)
 {
     double others_s = busy_s() - own_s() - noise->others_s, wall_s = kvc_clock_wall_s() - noise->wall_s;
-    return fmax(others_s, 0) / (wall_s * kvc_pin_cores());
+    return (others_s < 0 ? 0 : others_s) / (wall_s * kvc_pin_cores());
 }
