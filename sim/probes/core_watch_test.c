@@ -60,8 +60,8 @@ Test(core_watch, the_speed_is_measured_in_every_undisturbed_window)
     }
     watch_all(&watch, NULL);
     for (int i = 0; i < WINDOWS; i++) {
-        double paused_ns = watch.window[i].lost_ns + watch.window[i].gaps_ns;
-        cr_expect(watch.window[i].speed > 0 || paused_ns > 0.5 * kvc_quiet_window_ns, "window %d: %g ns", i,
+        double paused_ns = fmax(watch.window[i].lost_ns, watch.window[i].gaps_ns); /* Either sees it. */
+        cr_expect(watch.window[i].speed > 0 || paused_ns > 0.75 * kvc_quiet_window_ns, "window %d: %g ns", i,
                   paused_ns);
         cr_expect_leq(watch.window[i].speed, 2 * direct, "window %d", i);
     }

@@ -35,7 +35,6 @@ Test(replica, runs_until_the_measured_time_has_passed)
     kvc_test_run_free(run);
 }
 
-/* What a replica holds is freed even if it could not be opened: closing it twice would free it twice. */
 Test(replica, that_could_not_be_opened_says_why_and_can_be_closed)
 {
     struct kvc_result *result = calloc(1, sizeof(*result));
@@ -52,8 +51,8 @@ Test(replica, that_could_not_be_opened_says_why_and_can_be_closed)
     struct kvc_diag diag = {0};
     cr_expect_eq(kvc_replica_open(&replica, &context, &options, &diag), KVC_ERR_SCENARIO);
     cr_expect_not_null(strstr(diag.message, "trace.csv"), "%s", diag.message);
-    kvc_replica_close(&replica);
     cr_expect_null(replica.source);
+    kvc_replica_close(&replica);
     kvc_platform_free(platform);
     free(result);
 }
