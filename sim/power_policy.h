@@ -32,7 +32,7 @@ enum kvc_power_throughput {
  * there was nothing to measure. */
 struct kvc_power_view {
     const char *name;       /**< Name of the unit: "node0.socket1". */
-    double at_s;            /**< Time since the begin of the measured time [s]. */
+    double at_s;            /**< Time since the start of the measured time [s]. */
     double span_s;          /**< Time since the previous look [s]. */
     double offered_mops;    /**< Requests that reached the unit [million/s]. */
     double served_mops;     /**< Requests that it answered [million/s]. */

@@ -40,7 +40,7 @@ enum kvc_cluster_database {
 
 /** A change of the cluster during a run. Exactly one of `join`, `leave` and `fail` is a number. */
 struct kvc_cluster_change {
-    double at_ns;     /**< When it happens, counted from the begin of the measured time [ns]. */
+    double at_ns;     /**< When it happens, counted from the start of the measured time [ns]. */
     double join;      /**< How many nodes join, each without any data; NaN: none. */
     double leave;     /**< Number of the node that leaves without handing anything over; NaN: none. */
     double fail;      /**< Number of the node that fails and loses the requests sent to it; NaN: none. */
@@ -51,7 +51,7 @@ struct kvc_cluster_member;
 
 /** The cluster of a scenario. */
 struct kvc_cluster {
-    uint64_t nodes;         /**< Nodes at the begin. */
+    uint64_t nodes;         /**< Nodes at the start. */
     uint64_t virtual_nodes; /**< Points of a node on the hash ring; 0: KVC_HASH_RING_POINTS. */
     int simulate;           /**< enum kvc_cluster_simulate. */
     int database;           /**< enum kvc_cluster_database. */
@@ -94,7 +94,7 @@ enum { KVC_RUN_CHANGES_MAX = 32 /**< Changes of devices in a run. */ };
 /** A change of a device during a run: another clock, or an outage. Exactly one of clock_hz and off_ns is a
  * number (sim/run/changes.h). */
 struct kvc_change {
-    double at_ns;              /**< When it happens, counted from the begin of the measured time [ns]. */
+    double at_ns;              /**< When it happens, counted from the start of the measured time [ns]. */
     char device[KVC_TEXT_MAX]; /**< Name of a host or link of the platform: "node0.socket1.gpu". */
     double clock_hz; /**< Clock of the performance state that the host changes to [Hz]; NaN: none. */
     double off_ns;   /**< How long the device is turned off [ns]; NaN: it is not. */

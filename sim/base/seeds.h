@@ -4,7 +4,7 @@
  * A scenario has one seed. Everything that is random in a replica follows from the seed of that replica,
  * which follows from the scenario's and from the number of the replica: the hash of keys, which decides on
  * the node, socket or NIC of a key and on its bucket; the points of the nodes on the ring; the order in which
- * a store is filled, what its caches hold at the begin, and which entries it displaces; the addresses and
+ * a store is filled, what its caches hold at the start, and which entries it displaces; the addresses and
  * ports of clients, from which their receive queues follow; arrivals, operations and keys. Each of them has a
  * stream of its own (rng.h), so that two stores under the same seed see the same requests. */
 #ifndef KVC_SIM_BASE_SEEDS_H

@@ -79,7 +79,7 @@ bool kvc_page_pool_use(struct kvc_page_pool *pool, uint32_t page)
     return held;
 }
 
-/* Most pages of the data: the lists of the pool have as many entries. */
+/* Most pages of the data. The lists of the pool have an entry for each page. */
 #define DATA_PAGES_MAX 268435456.0
 
 static const char *const times[] = {"exponential", "fixed", NULL};

@@ -56,8 +56,9 @@ struct kvc_gpu {
     uint64_t sms;            /**< Streaming multiprocessors. */
     uint64_t threads_per_sm; /**< Threads that a multiprocessor holds at once, by its compute capability (CUDA
                                 C++ Programming Guide). */
-    uint64_t blocks_per_sm;  /**< Thread blocks that a multiprocessor holds at once, likewise. */
-    double shared_bytes;     /**< Shared memory of a multiprocessor; 0: no limit. */
+    uint64_t
+        blocks_per_sm;   /**< Thread blocks that a multiprocessor holds at once, by its compute capability. */
+    double shared_bytes; /**< Shared memory of a multiprocessor; 0: no limit. */
     uint64_t wave_threads;   /**< Threads of a warp or wavefront, which take each instruction together. */
     double wave_issue;       /**< Wave instructions that a multiprocessor begins in a cycle; 0: unknown. */
     double wave_gap_cycles;  /**< Cycles between two instructions of one wave. */
@@ -136,7 +137,7 @@ double kvc_gpu_launch_speed_up(double launch_ns, double copying_ns, double kerne
 /** What a kernel does. */
 struct kvc_gpu_waves {
     double threads;      /**< Threads of the kernel. */
-    double instructions; /**< Of a thread. */
+    double instructions; /**< Instructions of a thread. */
     double depth;        /**< Accesses of a thread to memory that wait for one another. */
     double random;       /**< Those of them that are at random places. */
     double bytes;        /**< Memory in which these places are [bytes]. */

@@ -4,9 +4,8 @@
  *
  * A frame crosses hops + 1 cables and `hops` switches. A cut-through switch sends a frame on while it still
  * arrives, after its latency; a store-and-forward switch first waits for the frame's last bit, which takes
- * its bytes over the link rate. Not modelled: queues in switches, which are empty as long as every server has
- * a port of its own that is no slower than the sum of what its clients send; losses; and links of different
- * rates.
+ * its bytes over the link rate. Not modelled: queues in switches, which are empty if every server has a port
+ * of its own that is no slower than the sum of what its clients send; losses; and links of different rates.
  *
  * The device is optional. A node without one has a direct cable, whose latency is part of that of its NIC. */
 #ifndef KVC_SIM_DEVICES_NETWORK_H

@@ -182,7 +182,7 @@ void kvc_pcie_speed_up(struct kvc_pcie *pcie, double factor)
     pcie->root_bytes_per_s *= factor;
 }
 
-enum { LINE_BYTES = 64 }; /* Of host memory. */
+enum { LINE_BYTES = 64 }; /* Line of host memory. */
 
 struct kvc_pcie_packet {
     uint32_t tag, bytes;

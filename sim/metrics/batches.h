@@ -3,14 +3,14 @@
  *
  * The measured time is divided into batches of equal length, each with its own counts and its own histogram
  * of latencies; the histograms add up to that of the run. A batch begins as one window of the recorder.
- * Whenever the run is longer than KVC_BATCHES_MAX batches, neighbours are joined in pairs, so that a run of
- * any length has between half as many and KVC_BATCHES_MAX. The batch that the end of the run cuts off counts
- * in the histogram, but in no mean.
+ * Whenever the run is longer than KVC_BATCHES_MAX batches, neighbours are joined in pairs, so that a long run
+ * has between KVC_BATCHES_MAX / 2 and KVC_BATCHES_MAX batches. The batch that the end of the run cuts off
+ * counts in the histogram, but in no mean.
  *
  * The means go into a result under the names of sim/metrics/values.h, and kvc_interval_of_batches() makes
  * intervals of them. A percentile needs KVC_BATCH_TAIL values on either side in every batch; batches are
- * joined until they have as many. Quotients of counters have intervals of their own.
- * Not covered: extremes, and states at one moment; these need replicas.
+ * joined until each has them. Quotients of counters have intervals of their own. Not covered: extremes, and
+ * states at one moment; these need replicas.
  *
  * A ratio is a metric that is the quotient of two counters. A counter grows as long as the run lasts: events,
  * busy time, energy, or the time itself. Whoever has counters samples them when the measured time begins and
@@ -33,11 +33,11 @@ enum { KVC_BATCH_DIGITS = 7 /**< Digits of what the engine counts in a batch tha
 
 /** What a quotient is made of. */
 enum kvc_ratio_kind {
-    KVC_RATIO_OF_COUNTS, /**< Numbers that are the same for any order of additions. */
+    KVC_RATIO_OF_COUNTS, /**< Numbers that do not depend on the order of additions. */
     KVC_RATIO_OF_ENGINE, /**< Times, work or energy of the engine, of which KVC_BATCH_DIGITS are reproducible.
                           */
-    KVC_RATIO_OF_TIME, /**< Of the engine, and the denominator is the time [ns]. The metric is what the whole
-                          measured time counts, such as a number of events: as much as at the batch's rate. */
+    KVC_RATIO_OF_TIME,   /**< A count of the engine over the time [ns]. The metric is the count that the whole
+                            measured time has at the batch's rate, such as a number of events. */
 };
 
 /** A metric that is the quotient of two counters. Its texts must outlive the run. */
@@ -119,7 +119,7 @@ double kvc_batches_memory_bytes(double length_ns, double duration_ns);
 /** Frees the memory of the batches, not the struct. */
 void kvc_batches_close(struct kvc_batches *batches);
 
-/** Returns the batch that a moment belongs to, offset_ns after the begin of the measured time (at least 0).
+/** Returns the batch that a moment belongs to, offset_ns after the start of the measured time (at least 0).
  * The pointer is valid until the next call. */
 struct kvc_batch_counts *kvc_batches_at(struct kvc_batches *batches, double offset_ns);
 
@@ -133,7 +133,7 @@ void kvc_batches_completions(struct kvc_batches *batches, double from_ns, const 
                              uint32_t count);
 
 /** Adds the busy time of a server of `stage` to the batches. It begins and ends start_ns and end_ns after the
- * begin of the measured time. */
+ * start of the measured time. */
 void kvc_batches_busy(struct kvc_batches *batches, uint32_t stage, double start_ns, double end_ns);
 
 /** Returns the sum of the busy times of the stages whose bits are set [ns]. */

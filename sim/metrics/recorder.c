@@ -67,8 +67,8 @@ static bool is_flat(const double *value, uint32_t count)
     return most - least <= too_small_frac * fabs(gsl_stats_mean(value + count / 2, 1, count - count / 2));
 }
 
-/* Returns by which part of `whole` something grows throughout PARTS equal times, by `growth` in each; 0 if
- * that is too small to matter or less than so many standard errors. */
+/* Returns the share of `whole` by which a quantity grows in PARTS equal times, where growth[i] is its growth
+ * in time i. Returns 0 if that is too small to matter or less than `errors` standard errors. */
 static double growth_frac(const double growth[PARTS], double whole, double errors)
 {
     double mean = gsl_stats_mean(growth, 1, PARTS), error = gsl_stats_sd(growth, 1, PARTS) / sqrt(PARTS);

@@ -29,7 +29,7 @@ struct kvc_window {
     uint64_t offered;   /**< Requests sent in it. */
     uint64_t dropped;   /**< Those of them that were lost. */
     uint64_t completed; /**< Requests answered in it. */
-    uint64_t gets;      /**< GET requests answered in it, as far as their results are known. */
+    uint64_t gets;      /**< GET requests answered in it whose results are known. */
     uint64_t hits;      /**< Those of them that found their key. */
     double latency_ns;  /**< Sum of the latencies of the requests answered in it [ns]. */
     double lead;        /**< By how many requests the clients are ahead of the slowest shard at its end. */
@@ -160,7 +160,7 @@ void kvc_recorder_busy(struct kvc_recorder *recorder, uint32_t stage, double sta
  * than a window. */
 void kvc_recorder_worked(struct kvc_recorder *recorder, uint32_t stage, double now_ns, double busy_ns);
 
-/** Records the energy from the begin of the measured time to now_ns, the end of a window [J]. */
+/** Records the energy from the start of the measured time to now_ns, the end of a window [J]. */
 void kvc_recorder_joules(struct kvc_recorder *recorder, double now_ns, double joules);
 
 /** Begins with the samples of counters at now_ns: first when the measured time begins, then at the end of

@@ -75,7 +75,7 @@ struct kvc_half_width {
 /** What a power policy saw of a unit of the store, and the clocks that it chose (sim/run/policy.h). */
 struct kvc_look {
     char unit[KVC_NAME_MAX]; /**< Name of the unit: "node0.socket1". */
-    double at_s;             /**< When it looked, since the begin of the measured time [s]. */
+    double at_s;             /**< When it looked, since the start of the measured time [s]. */
     double span_s;           /**< Time since the previous look, for which the rest holds [s]. */
     double offered_mops;     /**< Requests that reached the unit [million/s]. */
     double served_mops;      /**< Requests answered [million/s]. */
@@ -189,8 +189,8 @@ void kvc_result_note(struct kvc_result *result, const char *format, ...)
 struct kvc_node_result {
     char name[KVC_NAME_MAX];  /**< "node17". */
     char class[KVC_NAME_MAX]; /**< Name of its group of equal nodes. */
-    double key_frac;          /**< Share of all keys that it owns at the begin. */
-    double request_frac;      /**< Share of all requests that are sent to it at the begin. */
+    double key_frac;          /**< Share of all keys that it owns at the start. */
+    double request_frac;      /**< Share of all requests that are sent to it at the start. */
     double throughput_mops;   /**< Requests that it answers [million/s]. */
     double offered;           /**< Requests sent to it in a replica. */
     double dropped;           /**< Those of them that were lost. */

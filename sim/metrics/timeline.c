@@ -12,7 +12,7 @@ struct kvc_timeline {
     FILE *out;
     uint64_t events, max_events, left_out;
     bool any;  /* Something was written to the list of events. */
-    int error; /* Of the write that failed (errno); 0: none has. */
+    int error; /* Error of the write that failed (errno); 0: none has. */
 };
 
 struct kvc_timeline *kvc_timeline_open(FILE *out, uint64_t max_events)

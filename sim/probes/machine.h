@@ -24,7 +24,7 @@ struct kvc_gpu_facts {
     double d2h_bytes_per_s;   /* Copies of 64 MiB from the device to pinned memory [bytes/s]. */
     double access_ns;         /* A dependent access of 32 threads to random sectors of 2 GiB [ns]. */
     double clock_hz;          /* Clock of the multiprocessors meanwhile [Hz]. */
-    double sectors_per_s; /* Random reads of 32-byte sectors by as many threads as fit on the device [1/s]. */
+    double sectors_per_s;     /* Random reads of 32-byte sectors while threads fill the device [1/s]. */
 };
 
 /* Measures the GPU if there is one. KVC_ERR_RUNTIME: the GPU has too little free memory, or it fails. */

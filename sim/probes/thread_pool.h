@@ -25,7 +25,7 @@ struct kvc_thread_pool_task {
     void *data;
     uint32_t core;  /* Core that runs it, from 0. */
     double seconds; /* How long it took; set by kvc_thread_pool_run [s]. */
-    double lost_s;  /* How long other work kept it from running meanwhile; likewise [s]. */
+    double lost_s;  /* How long other work kept it from running; set by kvc_thread_pool_run [s]. */
 };
 
 /* Starts all tasks at the same time and waits for them. Tasks of the same core run one after the other. Every

@@ -65,7 +65,7 @@ struct kvc_database_load kvc_cache_aside_load_of(const struct kvc_cache_aside_mi
 /** Draws the keys that updates invalidate. */
 struct kvc_invalidations {
     const struct kvc_source *source; /**< Knows the actions and the members. */
-    struct kvc_rng rng;              /**< Of actions and further members. */
+    struct kvc_rng rng;              /**< Draws actions and further members. */
 };
 
 /** Keys that an update has yet to delete from the cache, one after another. */
@@ -78,9 +78,9 @@ struct kvc_invalidated {
 void kvc_invalidations_open(struct kvc_invalidations *invalidations, const struct kvc_source *source,
                             uint64_t seed);
 
-/** Draws the action of an update for a key, and the keys that it invalidates: those of the key's member and
- * of as many others as the action concerns. Without actions, it is the key itself. The caller frees the keys.
- * Exits with status 3 if memory is short. */
+/** Draws the action of an update for a key, and the keys that it invalidates: keys of the key's member and of
+ * the other members that the action concerns. Without actions, the update invalidates the key itself. The
+ * caller frees the keys. Exits with status 3 if memory is short. */
 struct kvc_invalidated kvc_invalidations_draw(struct kvc_invalidations *invalidations, uint64_t key_id);
 
 /** Takes the next key; there must be one. */

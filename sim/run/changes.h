@@ -1,7 +1,7 @@
 /** @file
  * Changes of devices at given times of a run: another performance state, or an outage.
  *
- * Each change is an actor of its own. Times count from the begin of the measured time, so that a change means
+ * Each change is an actor of its own. Times count from the start of the measured time, so that a change means
  * the same whether the warm-up has a fixed length or ends by itself. Only hosts that can fail are turned off:
  * a host that transfers begin or end at cannot, because SimGrid ends these with the host. Links always can.
  * A store whose simulation does not draw on a device does not notice changes of it. */
@@ -43,7 +43,7 @@ enum kvc_status kvc_changes_check(const struct kvc_run *run, const struct kvc_pl
 void kvc_changes_open(struct kvc_changes *changes, const struct kvc_run *run,
                       const struct kvc_platform *platform);
 
-/** Starts the actors of the changes, once the begin of the measured time is known. Later calls do nothing. */
+/** Starts the actors of the changes, once the start of the measured time is known. Later calls do nothing. */
 void kvc_changes_start(struct kvc_changes *changes, double from_ns);
 
 #endif

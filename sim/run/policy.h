@@ -76,7 +76,7 @@ void kvc_policy_open(struct kvc_policy *policy, const struct kvc_power_policy *p
 /** Frees what a policy holds, not the struct. */
 void kvc_policy_close(struct kvc_policy *policy);
 
-/** Starts the actors, once the begin of the measured time is known. Later calls do nothing. */
+/** Starts the actors, once the start of the measured time is known. Later calls do nothing. */
 void kvc_policy_start(struct kvc_policy *policy, double from_ns);
 
 /** Notes the latencies done_ns[i] - sent_ns[i] of requests that a unit has answered. */

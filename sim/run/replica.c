@@ -59,7 +59,7 @@ void kvc_monitor_look(struct kvc_monitor *monitor, double now_ns)
                         measuring ? (now_ns - recorder->from_ns) / recorder->duration_ns : 0);
 }
 
-/* The body of an actor that looks at the begin of the run and at the end of every window. `monitor` is a
+/* The body of an actor that looks at the start of the run and at the end of every window. `monitor` is a
  * struct kvc_monitor. */
 static void monitor_main(void *data)
 {

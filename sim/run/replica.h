@@ -30,7 +30,7 @@ struct kvc_monitor {
     const struct kvc_source *source;     /**< Its errors end the run. */
     const struct kvc_progress *progress; /**< Listener; may be NULL. */
     struct kvc_meters *meters;           /**< Read when the measured time begins and ends. */
-    struct kvc_changes *changes;         /**< Started once the begin of the measured time is known. */
+    struct kvc_changes *changes;         /**< Started once the start of the measured time is known. */
     struct kvc_policy *policy;           /**< Started at the same time. */
     /** Returns whether the store has answered all requests that it received. Once the source has ended, this
      * ends the run. NULL: never. */

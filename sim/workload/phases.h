@@ -3,7 +3,7 @@
  *
  * Every phase has a length, a mix of operations, sizes and a popularity of its own, and an equal part of the
  * keys: phase i of n has the keys from i/n to (i + 1)/n of all, so that items of all phases are stored side
- * by side. Time counts from the begin of the run, warm-up included.
+ * by side. Time counts from the start of the run, warm-up included.
  *
  * A phase counts its own time, in which the other phases do not happen. An open load has the same rate in all
  * phases. */

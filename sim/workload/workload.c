@@ -269,7 +269,7 @@ static uint32_t fixed_value_max(const struct kvc_workload *workload)
     return (uint32_t)most;
 }
 
-/* All kinds, and all phases, have as many keys. */
+/* All kinds have the same number of keys, and so have all phases. */
 static double fixed_value_mean(const struct kvc_workload *workload)
 {
     struct kvc_action_mix mix;

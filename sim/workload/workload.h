@@ -80,7 +80,7 @@ enum { KVC_PHASES_MAX = 8 /**< Phases of a load that alternates. */ };
 
 /** A phase of a load that alternates (sim/workload/phases.h). */
 struct kvc_phase {
-    double length_ns;     /**< How long it lasts in every cycle [ns]; 0: as long as the one before. */
+    double length_ns;     /**< How long it lasts in every cycle [ns]; 0: the length of the phase before it. */
     uint64_t key_bytes;   /**< Size of its keys [bytes]. */
     uint64_t value_bytes; /**< Size of its values [bytes]. */
     double get_frac;      /**< Share of GET requests; the three shares add up to 1. */

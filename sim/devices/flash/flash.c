@@ -381,7 +381,7 @@ void kvc_flash_speed_up(struct kvc_flash *flash, double factor)
     flash->access_ns /= factor;
 }
 
-/* Returns the share of the chips that are busy with so many reads at random ones. */
+/* Returns the share of the chips that are busy if `reads` reads wait or run at random chips. */
 static double busy_share(double chips, double reads)
 {
     if (reads <= 1) {

@@ -54,9 +54,9 @@ struct kvc_flash {
     double command_ns;          /**< Time for which the command of an operation occupies its channel. */
     double status_ns;     /**< Time for which a question for the status of a chip occupies its channel. */
     double first_poll_ns; /**< Controller in turns: time from the command of a read to the first question. */
-    double poll_ns;       /**< Likewise: time between questions; 0: chips say when they are ready. */
-    uint64_t tags;        /**< Operations that the controller accepts at a time. */
-    double operation_ns;  /**< Drive: time for which an operation occupies the controller. */
+    double poll_ns; /**< Controller in turns: time between questions; 0: chips say when they are ready. */
+    uint64_t tags;  /**< Operations that the controller accepts at a time. */
+    double operation_ns;          /**< Drive: time for which an operation occupies the controller. */
     double interface_bytes_per_s; /**< Drive: rate of the interface, each way; 0: no limit. */
     double access_ns;             /**< Drive: latency that controller and interface add to an operation. */
     double program_bytes_per_s;   /**< Drive: what all its chips program together; NaN or 0: no limit. */
@@ -167,8 +167,8 @@ void kvc_flash_speed_up(struct kvc_flash *flash, double factor);
  *
  * because a ready chip waits for half of the time between two questions on average. In a round, every chip
  * with reads serves one, and n reads are at random chips, m of all channels. A chip is thus a queue with a
- * fixed time of service: with u the share of the chips that are busy, as many reads are at a chip on average
- * as in an M/D/1 queue, but for the read itself, which does not wait for itself:
+ * fixed time of service: with u the share of the chips that are busy, the mean number of reads at a chip is
+ * that of an M/D/1 queue, except that a read does not wait for itself:
  *
  *     n / m = u + (n - 1) / n u^2 / (2 (1 - u)).
  *

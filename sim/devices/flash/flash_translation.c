@@ -22,8 +22,9 @@ struct kvc_flash_translation_chip {
     uint32_t held;              /* Sectors that wait for a place. */
 };
 
-/* Returns the pages of a block: the profile's, or as many as make enough blocks; of these and down to half as
- * many, those whose blocks hold the least more than `in_chip` pages. */
+/* Returns the pages of a block. Blocks are at most as large as the profile's, and small enough that a chip
+ * has BLOCKS_WANTED of them. Of the sizes down to half of that, this is the one whose blocks exceed `in_chip`
+ * pages by the least. */
 static double block_pages(const struct kvc_flash *flash, double in_chip)
 {
     double most = fmax(fmin((double)flash->pages_per_block, floor(in_chip / BLOCKS_WANTED)), 1);

@@ -5,7 +5,7 @@
  * commands and questions wait for the channel; if there is no room, or if a question has not been answered
  * when the chip's turn comes again, the controller waits at this chip. Chips therefore fall into step: all
  * get their commands, and then all their pages cross. How long programs and erases are left alone is not
- * known; here it is as long as they take.
+ * known; here it is the time that they take.
  *
  * A page takes about ten such steps. They follow from one another until an operation ends or an idle chip is
  * asked for something, so that only ends of operations are events.
@@ -34,13 +34,13 @@ struct channel {
     bool ends;             /* The running step ends an operation. */
     double free_ns;        /* When the running step is done; infinity: there is none. */
     double wakes_ns;   /* When the next chip need no longer be left alone; infinity: a step comes before. */
-    double planned_ns; /* Of the channel's next event; infinity: there is none. */
-    double *due_ns;    /* Of each chip: when it may be visited; infinity: it has no operation. */
+    double planned_ns; /* Time of the channel's next event; infinity: there is none. */
+    double *due_ns;    /* For each chip, when it may be visited; infinity: it has no operation. */
 };
 
 struct kvc_flash_turns {
     struct channel *channel;
-    double *due_ns; /* Of all chips. */
+    double *due_ns; /* For every chip, when it may be visited. */
 };
 
 struct kvc_flash_turns *kvc_flash_turns_open(const struct kvc_flash *flash)
@@ -170,7 +170,7 @@ static uint32_t first_chip(const struct kvc_flash_engine *engine, const struct c
 static void visit(struct kvc_flash_engine *engine, double now_ns, struct channel *channel)
 {
     uint32_t chips = (uint32_t)engine->flash->chips, first = first_chip(engine, channel);
-    double soonest_ns = INFINITY; /* Of the chips that were passed. */
+    double soonest_ns = INFINITY; /* When the first of the chips that were passed is due. */
     channel->wakes_ns = INFINITY;
     for (uint32_t passed = 0; passed < chips;) {
         double *due_ns = &channel->due_ns[channel->turn];

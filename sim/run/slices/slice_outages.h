@@ -41,8 +41,8 @@ double kvc_slice_outages_ns(struct kvc_slice_outages *outages);
 
 /** What happens to a server within a slice that ends now. */
 struct kvc_slice_stop {
-    double before_ns; /**< It stops for so long at the begin of the slice [ns]. */
-    double after_ns;  /**< It stops for so long at the end of the slice [ns]. */
+    double before_ns; /**< Time for which it stops at the start of the slice [ns]. */
+    double after_ns;  /**< Time for which it stops at the end of the slice [ns]. */
 };
 
 /** Splits the outage within a slice of slice_ns. *off tells whether the server was off when the slice began,

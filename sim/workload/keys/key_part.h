@@ -12,8 +12,8 @@
  *
  * Nodes that join and leave change what the others own. A part therefore has epochs, in each of which the
  * node owns some of its keys and receives a share of all requests. Its store begins with the keys of epoch 0.
- * Frames leave in the order in which they are full, so that around a change, as many requests as clients have
- * in open frames may be for keys of the other epoch. */
+ * Frames leave in the order in which they are full, so that around a change, the requests in the open frames
+ * of clients may be for keys of the other epoch. */
 #ifndef KVC_SIM_WORKLOAD_KEYS_KEY_PART_H
 #define KVC_SIM_WORKLOAD_KEYS_KEY_PART_H
 

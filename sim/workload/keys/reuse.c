@@ -24,7 +24,7 @@ static void take(struct kvc_bracket *bracket, double x, double value)
     }
 }
 
-/* Narrows the bracket around the root for as long as this is faster than bisection. */
+/* Narrows the bracket around the root while this is faster than bisection. */
 static void narrow_down(kvc_rising_fn *f, void *data, struct kvc_bracket *bracket)
 {
     double weight_low = bracket->f_low, weight_high = bracket->f_high, width_before = INFINITY;

@@ -7,8 +7,9 @@
 
 enum { BISECTIONS = 80, AGES = 256, ROUNDS_MAX = 100 };
 
-/* Ages from the youngest to the oldest that are looked at, in the time in which as many items are written as
- * there are. Hardly any item is older than the last: it has been among the oldest for most of this time. */
+/* The youngest and the oldest age that are examined. Their unit is the time in which the number of written
+ * items equals the number of stored ones. Hardly any item is older than the last: it has been among the
+ * oldest for most of this time. */
 static const double youngest = 1e-4, oldest = 30, close_enough = 1e-6;
 
 /* The shares of requests. */

@@ -177,7 +177,7 @@ static void fill_fixed(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t 
     arrivals->last_ns = sent_ns[count - 1];
 }
 
-/* Of the arrivals of all nodes, skips those of other nodes: the number of an arrival grows by a geometrically
+/* Skips the arrivals of other nodes: the number of an arrival grows by a geometrically
  * distributed step. */
 static void fill_fixed_of_part(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
 {
