@@ -5,7 +5,8 @@
 
 #include "sim/base/array.h"
 
-/* Blocks of a chip with the host's data, at least: with fewer, a block is too large a share of the chip. */
+/* Least number of blocks of a chip with the host's data: with fewer, a block is too large a share of the
+ * chip. */
 enum { BLOCKS_MIN = 8, BLOCKS_WANTED = 48 };
 
 enum state { FREE, OPEN, FULL, COLLECTED };
@@ -259,7 +260,7 @@ bool kvc_flash_translation_settle(struct kvc_flash_translation *map, uint32_t nu
     struct kvc_flash_translation_chip *chip = &map->chip[number];
     uint32_t *held = map->held + (size_t)number * 2 * map->size.slots, slots = map->size.slots, kept = 0;
     for (uint32_t i = 0; i < chip->held; i++) {
-        if (map->place[held[i]] == KVC_FLASH_HELD) { /* The host has not written it again. */
+        if (map->place[held[i]] == KVC_FLASH_HELD) { /* The host has not written the sector again. */
             held[kept++] = held[i];
         }
     }

@@ -26,7 +26,7 @@ struct request {
     bool asks;
 };
 
-/* A channel with its controller. Its own steps are no events: they are done when something happens that they
+/* A channel with its controller. Its steps are no events: they are done when an event happens that they
  * depend on, or that depends on them. */
 struct channel {
     struct request queue[QUEUE], running;
@@ -84,7 +84,7 @@ static enum kvc_flash_what what_of(const struct kvc_flash_engine *engine, const 
     return engine->operation[chip->first].what;
 }
 
-/* Returns how long the answer takes that a chip is ready, with the page of a read. */
+/* Returns how long a chip takes to answer that it is ready, including the page of a read. */
 static double answer_ns(const struct kvc_flash_engine *engine, const struct kvc_flash_chip *chip)
 {
     const struct kvc_flash *flash = engine->flash;
@@ -218,9 +218,9 @@ static void catch_up(struct kvc_flash_engine *engine, double now_ns, struct chan
     }
 }
 
-/* Returns a time before which no operation of the channel ends unless more is asked of it: if the running
- * step ends one, when it does so. Otherwise a question that ends one begins with a later step, and not before
- * its chip can answer. */
+/* Returns a time before which no operation of the channel ends unless more is asked of it. If the running
+ * step ends an operation, this is the end of the step. Otherwise, an operation ends with a question in a
+ * later step, which its chip cannot answer earlier. */
 static double soonest_end_ns(const struct kvc_flash_engine *engine, const struct channel *channel)
 {
     if (channel->ends) {

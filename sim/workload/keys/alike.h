@@ -1,9 +1,9 @@
 /** @file
- * Keys alike: which keys of a sample (sampling.h) stand for the keys that it lacks.
+ * Chooses stand-ins for the keys that a sample lacks (sampling.h).
  *
- * Stores that simulate every request let one for another key go the way of one for the key alike. For a hot
- * key, this is its representative. For any other, it is the sampled key of the same shard whose popularity is
- * nearest. */
+ * In a store that simulates every request, a request for a key outside the sample takes the path of its
+ * stand-in key. For a hot key, this is its representative. For any other key, it is the sampled key of the
+ * same shard whose popularity is nearest. */
 #ifndef KVC_SIM_WORKLOAD_KEYS_ALIKE_H
 #define KVC_SIM_WORKLOAD_KEYS_ALIKE_H
 
