@@ -13,13 +13,13 @@
  * states at one moment; these need replicas.
  *
  * A ratio is a metric that is the quotient of two counters. A counter grows as long as the run lasts: events,
- * busy time, energy, or the time itself. Whoever has counters samples them when the measured time begins and
- * at the end of every window, and at no other time. What they have grown by belongs to the batch of that
- * window.
+ * busy time, energy, or the time itself. The owner of counters samples them when the measured time begins and
+ * at the end of every window, and at no other time. Their growth belongs to the batch of that window.
  *
  * The interval of a ratio is that of a ratio of two sums (Cochran, Sampling Techniques, 3rd ed., sec. 6.3):
  * with the run's quotient R, a batch stands for R + (part - R whole) / (mean whole), so that it counts as
- * much as its denominator. Every batch must have something in the denominator; joined batches do at last. */
+ * much as its denominator. Every batch must have something in the denominator, so batches without are joined
+ * with others. */
 #ifndef KVC_SIM_METRICS_BATCHES_H
 #define KVC_SIM_METRICS_BATCHES_H
 
@@ -29,7 +29,7 @@
 #include "sim/metrics/histogram.h"
 #include "sim/metrics/result.h"
 
-enum { KVC_BATCH_DIGITS = 7 /**< Digits of what the engine counts in a batch that are reproducible. */ };
+enum { KVC_BATCH_DIGITS = 7 /**< Reproducible digits of the engine's counts in a batch. */ };
 
 /** What a quotient is made of. */
 enum kvc_ratio_kind {
@@ -50,7 +50,7 @@ struct kvc_ratio {
     enum kvc_ratio_kind kind; /**< What it is made of. */
 };
 
-/** A ratio with what its counters have grown by in each batch. */
+/** A ratio with the growth of its counters in each batch. */
 struct kvc_ratio_batches {
     struct kvc_ratio latest;       /**< The ratio with its latest counters. */
     double part[KVC_BATCHES_MAX];  /**< Growth of the numerator by batch. */
@@ -94,10 +94,10 @@ enum {
 /** What one batch has counted. */
 struct kvc_batch_counts {
     uint64_t offered;                 /**< Requests sent. */
-    uint64_t dropped;                 /**< Those of them that were lost. */
+    uint64_t dropped;                 /**< Requests sent that were lost. */
     uint64_t completed;               /**< Requests answered. */
     uint64_t gets;                    /**< GET requests answered. */
-    uint64_t hits;                    /**< Those of them that found their key. */
+    uint64_t hits;                    /**< GET requests answered that found their key. */
     double busy_ns[KVC_BATCH_STAGES]; /**< Busy time by stage [ns]. */
     double joules;                    /**< Energy of all devices whose power is known [J]. */
     struct kvc_histogram latency;     /**< Latencies of requests answered. */

@@ -1,8 +1,8 @@
 /** @file
  * Determines which stage limits the throughput of a result, by utilization.
  *
- * Utilization is what one run, or a real machine, tells about itself. What a faster resource would gain needs
- * more runs (scenarios/run/gain.h). */
+ * One run, or a real machine, suffices to know utilization. The gain of a faster resource needs more runs
+ * (scenarios/run/gain.h). */
 #ifndef KVC_SIM_METRICS_BOTTLENECK_H
 #define KVC_SIM_METRICS_BOTTLENECK_H
 

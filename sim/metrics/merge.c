@@ -223,7 +223,7 @@ static void add_stages(struct kvc_merge_nodes *merge, const struct kvc_result *n
     }
 }
 
-/* Writes the name of something of the node, whose own names begin with "node0". */
+/* Renames a device or stage of a node, whose own names begin with "node0". */
 static void rename_for(const char *prefix, const char *name, char out[KVC_NAME_MAX])
 {
     static const char own[] = "node0";

@@ -32,7 +32,7 @@ struct kvc_interval kvc_interval_of(const double *values, uint32_t count);
 struct kvc_interval kvc_interval_of_batches(const double *values, uint32_t count);
 
 /** Returns a value rounded to this number of digits. Sums whose order differs between processes, such as
- * SimGrid's, are the same only after that. */
+ * SimGrid's, are equal only after rounding. */
 double kvc_rounded(double value, int digits);
 
 /** Determines how many leading values of a time series to discard. The values belong to windows of equal

@@ -8,8 +8,8 @@
 #include "sim/base/clock.h"
 #include "sim/probes/pin.h"
 
-/* Busy time of all processors since the system started, by /proc/stat: all but idling and waiting for a disk;
- * or NaN. */
+/* Returns the time since the system started in which processors were neither idle nor waiting for a disk,
+ * summed up from /proc/stat; NaN: unknown. */
 static double busy_s(void)
 {
     unsigned long long user, nice, system, idle, io_wait, irq, soft_irq, stolen;

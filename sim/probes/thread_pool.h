@@ -15,8 +15,8 @@ void kvc_thread_pool_free(struct kvc_thread_pool *pool); /* NULL is allowed */
 
 typedef void kvc_thread_pool_fn(void *data);
 
-/* Keeps the first `cores` cores awake and lets the others sleep, as they do beside a store that does not use
- * them. Returns once they do. */
+/* Keeps the first `cores` cores awake and lets the others sleep, as in a store that does not use them.
+ * Returns once they sleep. */
 void kvc_thread_pool_wake(struct kvc_thread_pool *pool, uint32_t cores);
 
 /* A piece of work for one core. */

@@ -303,7 +303,7 @@ static void report_windows(uint32_t quiet, uint32_t windows, struct kvc_result *
 
 /* ---- intervals ---- */
 
-/* The metrics with intervals that all stores have; those of the store follow. */
+/* The metrics with intervals that all stores have; the store's own metrics follow them. */
 enum { MOPS, MEAN_US, P99_US, COMMON, VALUES_MAX = COMMON + KVC_WATCHED_VALUES_MAX };
 static const char *const common_names[COMMON] = {"throughput_half_frac", "latency_mean_half_frac",
                                                  "latency_p99_half_frac"};
