@@ -17,12 +17,11 @@
 /** One reading of a device. */
 struct kvc_meter {
     double done;     /**< Work of a host [ns], or bytes that a link has carried. */
-    double capacity; /**< What it could have done in its performance states while it was on. */
+    double capacity; /**< Work or bytes that were possible in its performance states while it was on. */
     double joules;   /**< Energy [J]; NaN if the power is unknown. */
 };
 
-/** What a result says about together: a device, or all devices of a kind if there are more than
- * KVC_DEVICES_MAX. */
+/** An entry of a result: a device, or all devices of a kind if there are more than KVC_DEVICES_MAX. */
 struct kvc_meter_entry {
     const char *name;        /**< Name of the device, or its kind. */
     const char *kind;        /**< Kind of the devices. */
@@ -35,7 +34,7 @@ struct kvc_meters {
     uint32_t count;                      /**< Number of devices. */
     struct kvc_meter_entry *entry;       /**< The entries of a result. */
     uint32_t entries;                    /**< Number of entries. */
-    uint32_t *entry_of;                  /**< By device: its entry. */
+    uint32_t *entry_of;                  /**< Entry of each device. */
     struct kvc_meter *first;             /**< Readings at the start. */
     struct kvc_meter *last;              /**< Latest readings. */
     double first_ns;                     /**< Time of the first reading [ns]; negative: not read yet. */

@@ -42,7 +42,7 @@ struct kvc_monitor {
     void *data;           /**< Handed to drained() and count(). */
     double wall_limit_s;  /**< Wall-clock time that the run may need; 0: any [s]. */
     double first_wall_s;  /**< When the first look was (kvc_clock_wall_s) [s]; 0: it has not been. */
-    double needed_wall_s; /**< What the run would need, if that ended it; otherwise 0 [s]. */
+    double needed_wall_s; /**< Wall-clock time that the run would need, if this ended it; otherwise 0 [s]. */
 };
 
 /** Looks at the simulation at now_ns, the current time. Ends the simulation (kvc_engine_stop) if the measured

@@ -391,7 +391,7 @@ static bool expire(struct kvc_source *source, double now_ns)
     return true;
 }
 
-/* Returns when a load ends that ends: with its curve, or when its node leaves. */
+/* Returns when a load that ends does so: with its curve, or when its node leaves. */
 static double end_of_load_ns(const struct kvc_workload *workload)
 {
     return workload->arrival == KVC_ARRIVAL_CURVE ? workload->curve[workload->curve_points - 1].time_ns
