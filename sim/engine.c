@@ -88,8 +88,8 @@ static bool is_within(const char *address, const char *top, size_t bytes)
     return address < top && top - address <= (ptrdiff_t)bytes;
 }
 
-/* SimGrid ends actors by throwing, within their calls, after their return or before their begin, where the
- * current stack is not known any more or not yet. Returns NULL for the main stack. */
+/* SimGrid ends actors by throwing, within their calls, after their return or before they begin, when the
+ * current stack is no longer or not yet known. Returns NULL for the main stack. */
 static const struct actor_stack *stack_of(char *address)
 {
     static struct actor_stack not_begun;
@@ -105,7 +105,7 @@ static const struct actor_stack *stack_of(char *address)
     return &not_begun;
 }
 
-/* These stand before the C++ library's functions of the same names, which throw, and call them. SimGrid
+/* These replace the C++ library's functions of the same names, which throw, and call them. SimGrid
  * throws what it finds itself, and throws again in an actor what happened to an activity that the actor waits
  * for. */
 _Noreturn void __cxa_throw(void *exception, void *type, void (*destroy)(void *));
@@ -234,8 +234,8 @@ static void leave(void)
 
 /* ---- opening ---- */
 
-/* Lets SimGrid read the platform, for which it needs a path: that of a file in memory, which no disk can be
- * too full for. */
+/* Lets SimGrid read the platform. It needs a path, so the platform is in a file in memory, which does not
+ * depend on room on a disk. */
 static enum kvc_status load_platform(const struct kvc_platform *platform, struct kvc_diag *diag)
 {
     char path[32];
@@ -605,7 +605,7 @@ static double capacity_since_ns(const struct host *host)
                : 0;
 }
 
-/* Ends the current state of a host in the books, before it changes. */
+/* Adds up the current state of a host before it changes. */
 static void close_state(struct host *host)
 {
     host->capacity_ns += capacity_since_ns(host);
@@ -614,7 +614,7 @@ static void close_state(struct host *host)
 
 void kvc_engine_set_pstate(uint32_t host, uint32_t pstate)
 {
-    /* From a state without watts on, the energy is unknown. */
+    /* Once a state had no watts, the energy is unknown. */
     engine.hosts[host].metered &= kvc_platform_host(engine.platform, host)->pstate[pstate].watts.all_w > 0;
     close_state(&engine.hosts[host]);
     enter();

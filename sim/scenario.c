@@ -239,7 +239,7 @@ const struct kvc_option_table kvc_change_option_table = {.name = "changes",
                                                          .size = sizeof(struct kvc_change),
                                                          .max_list = KVC_RUN_CHANGES_MAX};
 
-#define DURATION_MAX_NS 1e15 /* As long as a trace can be (sim/workload/trace.c). */
+#define DURATION_MAX_NS 1e15 /* The last time that a trace can have (sim/workload/trace.c). */
 
 static const struct kvc_option run_rows[] = {
     {.name = "functional",

@@ -27,20 +27,21 @@ enum {
 
 /** How the nodes of a cluster are simulated. */
 enum kvc_cluster_simulate {
-    KVC_CLUSTER_AUTO, /**< Apart where nothing couples the nodes (models/cluster/cluster.h), else together. */
+    KVC_CLUSTER_AUTO, /**< Apart if nothing couples the nodes (models/cluster/cluster.h), otherwise together.
+                       */
     KVC_CLUSTER_TOGETHER, /**< All nodes in one engine. */
     KVC_CLUSTER_APART,    /**< Every node in a process of its own. */
 };
 
-/** What is behind the caches of a cluster whose nodes have a database (node.database). */
+/** Databases of a cluster whose nodes have one (node.database). */
 enum kvc_cluster_database {
-    KVC_CLUSTER_SHARED,   /**< One database behind all nodes. */
-    KVC_CLUSTER_PER_NODE, /**< Behind every node a database of its own. */
+    KVC_CLUSTER_SHARED,   /**< All nodes share one database. */
+    KVC_CLUSTER_PER_NODE, /**< Every node has a database of its own. */
 };
 
 /** A change of the cluster during a run. Exactly one of `join`, `leave` and `fail` is a number. */
 struct kvc_cluster_change {
-    double at_ns;     /**< When it happens, counted from the begin of the measured time [ns]. */
+    double at_ns;     /**< When it happens, counted from the start of the measured time [ns]. */
     double join;      /**< How many nodes join, each without any data; NaN: none. */
     double leave;     /**< Number of the node that leaves without handing anything over; NaN: none. */
     double fail;      /**< Number of the node that fails and loses the requests sent to it; NaN: none. */
@@ -51,7 +52,7 @@ struct kvc_cluster_member;
 
 /** The cluster of a scenario. */
 struct kvc_cluster {
-    uint64_t nodes;         /**< Nodes at the begin. */
+    uint64_t nodes;         /**< Nodes at the start. */
     uint64_t virtual_nodes; /**< Points of a node on the hash ring; 0: KVC_HASH_RING_POINTS. */
     int simulate;           /**< enum kvc_cluster_simulate. */
     int database;           /**< enum kvc_cluster_database. */
@@ -84,7 +85,7 @@ enum kvc_functional {
 
 /** How the bottleneck of a scenario is found. */
 enum kvc_bottleneck_by {
-    KVC_BOTTLENECK_BY_GAIN,        /**< Paired runs: the resource whose being faster gains most. */
+    KVC_BOTTLENECK_BY_GAIN,        /**< Paired runs: the resource whose speed-up gains most. */
     KVC_BOTTLENECK_BY_UTILIZATION, /**< The stage that is busy most. */
     KVC_BOTTLENECK_BY_COMMAND,     /**< By gain where a command answers one scenario, else by utilization. */
 };
@@ -94,7 +95,7 @@ enum { KVC_RUN_CHANGES_MAX = 32 /**< Changes of devices in a run. */ };
 /** A change of a device during a run: another clock, or an outage. Exactly one of clock_hz and off_ns is a
  * number (sim/run/changes.h). */
 struct kvc_change {
-    double at_ns;              /**< When it happens, counted from the begin of the measured time [ns]. */
+    double at_ns;              /**< When it happens, counted from the start of the measured time [ns]. */
     char device[KVC_TEXT_MAX]; /**< Name of a host or link of the platform: "node0.socket1.gpu". */
     double clock_hz; /**< Clock of the performance state that the host changes to [Hz]; NaN: none. */
     double off_ns;   /**< How long the device is turned off [ns]; NaN: it is not. */
@@ -126,8 +127,8 @@ extern const struct kvc_option_table kvc_run_option_table;
 /** Gives an automatic duration and, where the load changes with time, an automatic warm-up their values. */
 void kvc_run_settle(struct kvc_run *run, const struct kvc_workload *workload);
 
-/** Returns the warm-up of a measurement on a real machine, which cannot be detected while it runs: `warmup`
- * or, if that is automatic, half of the duration and at least 50 ms [ns]. */
+/** Returns the warm-up of a measurement on a real machine, whose end cannot be detected: `warmup` or, if that
+ * is automatic, half of the duration and at least 50 ms [ns]. */
 double kvc_run_real_warmup_ns(const struct kvc_run *run);
 
 /** Checks that the sample rate is a power of two and keeps enough of the `keys`. */
@@ -141,7 +142,7 @@ uint64_t kvc_run_sample_rate(const struct kvc_run *run, double full_bytes);
 struct kvc_cluster_member {
     char name[KVC_TEXT_MAX]; /**< Name of the group. */
     uint64_t nodes;          /**< Its nodes. */
-    double weight;           /**< Points of each on the hash ring, as a multiple of virtual_nodes. */
+    double weight;           /**< Points of each node on the hash ring, as a multiple of virtual_nodes. */
     void *options;           /**< The store's options, as those of a scenario. */
     struct kvc_node node;    /**< The machine. */
 };

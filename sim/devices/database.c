@@ -79,7 +79,7 @@ bool kvc_page_pool_use(struct kvc_page_pool *pool, uint32_t page)
     return held;
 }
 
-/* Most pages of the data: the lists of the pool have as many entries. */
+/* Most pages of the data. The lists of the pool have an entry for each page. */
 #define DATA_PAGES_MAX 268435456.0
 
 static const char *const times[] = {"exponential", "fixed", NULL};
@@ -341,8 +341,8 @@ static void begin(struct kvc_database_engine *engine, double now_ns, uint32_t ta
     }
 }
 
-/* A request travels half of the way before it is worked on, which changes no time but that of its answer, and
- * is therefore added at the end. */
+/* A request travels half of the way before it is worked on. This only delays its answer, so both halves are
+ * added at the end. */
 static void start(struct kvc_database_engine *engine, double now_ns, bool writes, uint32_t tag)
 {
     engine->running++;

@@ -8,11 +8,11 @@
  * The time of a query is known, or follows from the database's machine (read = "machine"): a query takes the
  * time of its statements on one of `cores`, and then it reads pages one after another. A page that is not in
  * the pool comes from the drives, which give `page_mops` together and one after
- * `page_read_ns`. The pages of a key lie anywhere in the data, so that what popular keys leave for the pool
- * depends on what the cache misses.
+ * `page_read_ns`. The pages of a key lie anywhere in the data, so that the hits of the pool depend on what
+ * the cache misses.
  *
  * Not modelled: locks, pages that are written, upper levels of indexes, which are taken to be in the pool,
- * and rows of several keys that share a page more often than by chance.
+ * and rows of several keys that share a page more often than by chance. *
  *
  * A page pool is the memory in which a database keeps pages of its drives, such as InnoDB's buffer pool. It
  * keeps the pages that were used last. At first, it holds pages from the beginning of the data.
@@ -51,7 +51,7 @@ void kvc_page_pool_open(struct kvc_page_pool *pool, uint32_t pages, uint32_t roo
 /** Frees the lists. A zeroed pool is allowed. */
 void kvc_page_pool_close(struct kvc_page_pool *pool);
 
-/** Uses a page. Returns whether it was in the pool; it is afterwards, in place of the oldest one. */
+/** Uses a page. Returns whether it was in the pool. Afterwards it is there, in place of the oldest page. */
 bool kvc_page_pool_use(struct kvc_page_pool *pool, uint32_t page);
 
 /** How long queries of one kind take. */
@@ -129,7 +129,8 @@ struct kvc_database_engine {
     uint64_t running;                    /**< Queries that run. */
     uint64_t reads;                      /**< Queries asked for so far. */
     uint64_t writes;                     /**< Updates asked for so far. */
-    double busy_ns; /**< Time of all queries whose time is known that were started, summed up. */
+    double
+        busy_ns; /**< Times of all queries that were started, summed up; queries on a machine do not count. */
     struct kvc_database_query *query; /**< On a machine: the query of each tag. */
     uint32_t query_room;              /**< Entries of `query`. */
     struct kvc_page_pool pool;        /**< On a machine: pages in memory. */

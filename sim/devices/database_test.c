@@ -80,7 +80,7 @@ Test(database_engine, has_the_capacity_of_its_queries_whatever_their_spread)
     }
     enum { RESULTS = 100000 };
     double ns = run(&engine, RESULTS, true);
-    /* The mean of as many exponential times errs by 1 of 316. */
+    /* The mean of 100,000 exponential times errs by 1 of 316. */
     cr_expect_float_eq(RESULTS / ns, 8.0 / 1000, 0.012 * 8 / 1000, "%g a second", RESULTS / ns * 1e9);
     kvc_database_engine_close(&engine);
     kvc_events_free(&events);

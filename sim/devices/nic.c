@@ -7,7 +7,7 @@
 
 enum {
     ENTRIES_MAX = 65536,
-    SERVER_PORT = 11211,        /* That of memcached. */
+    SERVER_PORT = 11211,        /* Port of memcached. */
     PORT_FIRST = 32768,         /* The ports that Linux gives to clients, ... */
     PORT_LAST = 60999,          /* ... net.ipv4.ip_local_port_range. */
     CLIENTS_FIRST = 0x0a000000, /* Clients have the addresses 10.0.0.0 to 10.127.255.255, ... */

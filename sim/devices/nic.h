@@ -72,7 +72,8 @@ struct kvc_rss_tuple kvc_rss_tuple_of(const struct kvc_rss_params *params, uint3
 /** Frees a table. NULL is allowed. */
 void kvc_rss_close(struct kvc_rss *rss);
 
-/** Finds the queue of every connection. Returns NULL and fills `diag` if kvc_rss_check() fails. */
+/** Finds the queue of every connection. Returns NULL and fills `diag` if `entries` is no power of two or
+ * `queues` is not 1 to `entries`. */
 struct kvc_rss *kvc_rss_open(const struct kvc_rss_params *params, struct kvc_diag *diag);
 
 /** Returns the queue of a connection, below `queues`. `connection` is below the parameter `connections`. */

@@ -39,8 +39,9 @@ enum { KVC_NODE_DEVICES_MAX = 16 };
 struct kvc_node {
     uint64_t sockets;    /**< Sockets, each with devices of its own. */
     double cpu_clock_hz; /**< Clock of the CPUs; 0: their fastest. See kvc_cpu_pstate_of(). */
-    double price_usd;  /**< Price of what is no device with a price: chassis, boards [US dollars]; NaN: 0. */
-    double rest_watts; /**< Power of all but the devices: board, fans, drives, losses; NaN or 0: unknown. */
+    double price_usd;    /**< Price of all parts that are not priced as devices: chassis, boards [US dollars];
+                            NaN: 0. */
+    double rest_watts;   /**< Power of all but the devices: board, fans, drives, losses; NaN or 0: unknown. */
     struct kvc_machine
         machine; /**< The machine that the profiles were calibrated on; empty if there is none. */
     struct kvc_device

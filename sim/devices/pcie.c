@@ -81,8 +81,7 @@ static uint32_t data_credits(uint32_t bytes)
     return (bytes + KVC_PCIE_CREDIT_BYTES - 1) / KVC_PCIE_CREDIT_BYTES;
 }
 
-/* Checks that a packet of the largest payload can ever be sent. The specification demands as much of every
- * receiver. */
+/* Checks that a packet of the largest payload can be sent, as the specification demands of every receiver. */
 static enum kvc_status check_credits(const struct kvc_pcie *pcie, struct kvc_diag *diag)
 {
     uint32_t least = data_credits((uint32_t)pcie->payload_max_bytes);
@@ -182,7 +181,7 @@ void kvc_pcie_speed_up(struct kvc_pcie *pcie, double factor)
     pcie->root_bytes_per_s *= factor;
 }
 
-enum { LINE_BYTES = 64 }; /* Of host memory. */
+enum { LINE_BYTES = 64 }; /* Line of host memory. */
 
 struct kvc_pcie_packet {
     uint32_t tag, bytes;
@@ -328,7 +327,7 @@ static void pop_waiting(struct kvc_pcie_queue *queue)
     queue->waiting_count--;
 }
 
-/* Starts the waiting reads that may go. A read goes behind the writes that were asked for before it. */
+/* Starts the waiting reads that may go. A read follows the writes that were asked for before it. */
 static void start_reads(struct kvc_pcie_engine *engine, double now_ns)
 {
     const struct kvc_pcie_packet *packet;

@@ -124,7 +124,7 @@ void kvc_pcie_speed_up(struct kvc_pcie *pcie, double factor);
 /** Kinds of events that engines add; `unit` of such an event is the engine's number. An owner of engines
  * numbers its own kinds from KVC_PCIE_KINDS on. */
 enum {
-    KVC_PCIE_ASKED,  /**< The request of a read is off the link, behind writes. */
+    KVC_PCIE_ASKED,  /**< The request of a read is off the link, after the writes before it. */
     KVC_PCIE_DATA,   /**< Host memory has the data of a read. */
     KVC_PCIE_READ,   /**< The data of a read is in. */
     KVC_PCIE_SENT,   /**< A write is on the wire. */
@@ -132,7 +132,7 @@ enum {
     KVC_PCIE_KINDS
 };
 
-/** The root complex and the memory behind it, which all links of a card share. All zero is idle. */
+/** The root complex and host memory, which all links of a card share. All zero is idle. */
 struct kvc_pcie_root {
     double down_free_ns; /**< Time when the direction to the card is free. */
     double up_free_ns;   /**< Time when the direction to the host is free. */

@@ -222,12 +222,13 @@ void kvc_batches_completions(struct kvc_batches *batches, double from_ns, const 
 
 void kvc_batches_busy(struct kvc_batches *batches, uint32_t stage, double start_ns, double end_ns)
 {
-    /* Joins what it takes now, so that the length stays as it is. */
+    /* Joins the batches now, so that their length does not change later. */
     kvc_batches_at(batches, fmax(nextafter(end_ns, 0), 0));
     while (start_ns < end_ns) {
         struct kvc_batch_counts *batch = kvc_batches_at(batches, start_ns);
         double until_ns = (double)(batch - batches->batch + 1) * batches->length_ns;
-        until_ns = until_ns > start_ns ? fmin(until_ns, end_ns) : end_ns; /* Rounding cannot stop it. */
+        until_ns = until_ns > start_ns ? fmin(until_ns, end_ns)
+                                       : end_ns; /* So that rounding cannot stop the loop. */
         batch->busy_ns[stage] += until_ns - start_ns;
         start_ns = until_ns;
     }

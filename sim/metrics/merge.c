@@ -223,7 +223,7 @@ static void add_stages(struct kvc_merge_nodes *merge, const struct kvc_result *n
     }
 }
 
-/* Writes the name of something of the node, whose own names begin with "node0". */
+/* Renames a device or stage of a node, whose own names begin with "node0". */
 static void rename_for(const char *prefix, const char *name, char out[KVC_NAME_MAX])
 {
     static const char own[] = "node0";
@@ -234,7 +234,7 @@ static void rename_for(const char *prefix, const char *name, char out[KVC_NAME_M
     memcpy(out, whole, KVC_NAME_MAX);
 }
 
-/* Adds the looks of the node's power policy, as far as there is room. */
+/* Adds the looks of the node's power policy until there is no more room. */
 static void add_looks(struct kvc_result *sum, const struct kvc_result *node, const char *prefix)
 {
     uint32_t count = node->look_count, room = KVC_LOOKS_MAX - sum->look_count;
@@ -475,7 +475,7 @@ static bool open_node(struct evaluation *at, uint32_t i, double keys)
 static bool open_evaluation(struct evaluation *at, uint32_t keys)
 {
     double m = keys;
-    at->points = 17 + (uint32_t)(6 * sqrt(m)); /* Of half a circle of 32 + 12 sqrt(m) points. */
+    at->points = 17 + (uint32_t)(6 * sqrt(m)); /* Half of a circle of 32 + 12 sqrt(m) points. */
     at->norm = exp(m * log(m) - m - lgamma(m + 1));
     at->first = UINT32_MAX;
     at->none = malloc(at->nodes * sizeof(*at->none));

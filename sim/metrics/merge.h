@@ -3,22 +3,22 @@
  * multigets to these nodes.
  *
  * Nodes: throughput, counts, power, energy and histograms add up, exactly. The utilization of a stage is the
- * mean over the nodes that have it, and its time that of its requests. A metric whose name has a unit or a
- * ratio in it ("_us", "_frac", "_per_", "_over_", ...) is the mean over the nodes that know it, and a metric
- * with
+ * mean over the nodes that have it, and the time in it is the mean over its requests. A metric whose name has
+ * a unit or a ratio in it ("_us", "_frac", "_per_", "_over_", ...) is the mean over the nodes that know it,
+ * and a metric with
  * "_max" or "_most" in it is the largest. Any other metric is a count; counts and rates ("_mops", "_kops")
  * add up.
  *
  * Intervals of a single replica: nodes are independent, so that the means of their batches can be added batch
  * by batch. Throughput and offered rate are sums, and the mean latency is that of all requests. Percentiles
- * by batch cannot be told from those of nodes and have no interval without replicas.
+ * by batch do not follow from those of the nodes and have no interval without replicas.
  *
- * Looks of a power policy are listed node by node, under the node's name. Notes of several nodes that differ
- * in numbers only become the one of the first.
+ * Looks of a power policy are listed node by node, under the node's name. Of notes of several nodes that
+ * differ in numbers only, the first one stays.
  *
- * Devices: all of them where they fit into a result, named after their node ("node17.socket0.gpu"); otherwise
- * one for each class of nodes ("node*.socket0.gpu") with the mean utilization and the energy and power of
- * all.
+ * Devices are named after their node ("node17.socket0.gpu"). If they do not all fit into a result, there is
+ * one for each class of nodes ("node*.socket0.gpu") with the mean utilization and the sums of energy and
+ * power.
  *
  * Multigets: the keys of a multiget lie on several nodes, and the client has to wait for the slowest. The
  * m keys of a multiget are drawn independently; each lies on node i with that node's share q_i of the
@@ -68,8 +68,8 @@ struct kvc_merge_nodes {
     bool batches_differ;                    /**< Not all nodes have the same batches. */
 };
 
-/** Adds a node. Its devices, whose names begin with "node0", get names that begin with `prefix`; of equal
- * names, there is one device. Call once per node, in the order of the nodes. */
+/** Adds a node. Its devices, whose names begin with "node0", get names that begin with `prefix`; devices of
+ * equal names become one. Call once per node, in the order of the nodes. */
 void kvc_merge_nodes_add(struct kvc_merge_nodes *merge, const struct kvc_result *node, const char *prefix);
 
 /** Completes the means after the last node. */

@@ -21,8 +21,8 @@ const char *const kvc_series_names[KVC_SERIES] = {"throughput", "hit ratio", "ba
 static const char *const series_units[KVC_SERIES] = {"requests a window", "of the GETs", "requests", "us",
                                                      "requests"};
 
-/* By series: the change that matters, as a part of the mean; of the hit ratio, it is absolute. Throughput
- * shows what a change of the lead does. */
+/* For each series, the change that matters, as a fraction of the mean; for the hit ratio, it is absolute. A
+ * change of the lead shows in the throughput. */
 static const double matters[KVC_SERIES] = {0.01, 0.005, 0.1, 0.05, INFINITY};
 
 /* Sets value[i] for the windows 0 to count - 1. */
@@ -67,8 +67,8 @@ static bool is_flat(const double *value, uint32_t count)
     return most - least <= too_small_frac * fabs(gsl_stats_mean(value + count / 2, 1, count - count / 2));
 }
 
-/* Returns by which part of `whole` something grows throughout PARTS equal times, by `growth` in each; 0 if
- * that is too small to matter or less than so many standard errors. */
+/* Returns the share of `whole` by which a quantity grows in PARTS equal times, where growth[i] is its growth
+ * in time i. Returns 0 if that is too small to matter or less than `errors` standard errors. */
 static double growth_frac(const double growth[PARTS], double whole, double errors)
 {
     double mean = gsl_stats_mean(growth, 1, PARTS), error = gsl_stats_sd(growth, 1, PARTS) / sqrt(PARTS);
@@ -189,10 +189,11 @@ struct kvc_drift kvc_windows_drift(const struct kvc_window *windows, uint32_t fi
 }
 
 enum {
-    WINDOWS_OVERLOADED = 200, /* From then on, a store with more load than it serves is not waited for. */
-    WINDOWS_LAST_LOOK = 2000, /* From then on, the run is measured without a steady state. */
+    WINDOWS_OVERLOADED =
+        200, /* From this window on, the recorder does not wait for a store with more load than it serves. */
+    WINDOWS_LAST_LOOK = 2000, /* From this window on, the run is measured without a steady state. */
     WINDOWS_BETWEEN_LOOKS = 10,
-    WINDOW_ROOM = 1024, /* Windows that memory is there for at first. */
+    WINDOW_ROOM = 1024, /* Windows for which there is memory at first. */
 };
 
 enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_ns, double warmup_ns,
@@ -541,7 +542,7 @@ static void report_windows(const struct kvc_recorder *recorder, struct kvc_resul
     }
 }
 
-/* Says which series were not steady when the measured time began, or drifted within it. */
+/* Adds notes on the series that were not steady when the measured time began, or drifted within it. */
 static void note_unsteady(const struct kvc_recorder *recorder, struct kvc_result *result)
 {
     uint32_t first, count = measured_windows(recorder, &first);

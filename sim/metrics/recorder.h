@@ -27,12 +27,12 @@
 /** What one window counted. */
 struct kvc_window {
     uint64_t offered;   /**< Requests sent in it. */
-    uint64_t dropped;   /**< Those of them that were lost. */
+    uint64_t dropped;   /**< Requests sent that were lost. */
     uint64_t completed; /**< Requests answered in it. */
-    uint64_t gets;      /**< GET requests answered in it, as far as their results are known. */
-    uint64_t hits;      /**< Those of them that found their key. */
+    uint64_t gets;      /**< GET requests answered in it whose results are known. */
+    uint64_t hits;      /**< GET requests answered that found their key. */
     double latency_ns;  /**< Sum of the latencies of the requests answered in it [ns]. */
-    double lead;        /**< By how many requests the clients are ahead of the slowest shard at its end. */
+    double lead;        /**< Requests by which the clients are ahead of the slowest shard at its end. */
 };
 
 /** The series that are examined. */
@@ -57,12 +57,12 @@ extern const char *const kvc_series_names[KVC_SERIES]; /**< "throughput", ... */
  * MSER-5 alone accepts a slow drift under the noise of single windows. kvc_windows_drift() often misses it,
  * too, because the drift itself scatters the parts of its halves, and so does a cycle of the store that is
  * longer than a part. By chance, the trend refuses 6 % of the noisy series that MSER-5 accepts if their
- * windows are independent, and 16 % if neighbours correlate by 0.95; the caller then looks again later. A
- * drift below the noise of a line through so few windows is not seen, nor is one that turns round in the
- * middle of them.
+ * windows are independent, and 16 % if neighbours correlate by 0.95; the caller then looks again later. The
+ * test misses a drift below the noise of a line through few windows, and a drift that turns round in the
+ * middle.
  *
- * The lead is steady unless it grows in the second half by more than 1 % of the requests that are answered
- * meanwhile, by which throughput would fall later, and by more than two standard errors of this growth. */
+ * The lead is steady unless it grows in the second half by more than 1 % of the requests answered in that
+ * time, by which throughput would fall later, and by more than two standard errors of this growth. */
 enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count);
 
 /** Returns the share of the requests that stays behind, if more is sent than answered throughout the second
@@ -79,8 +79,8 @@ struct kvc_drift {
 
 /** Compares the halves of the windows `first` to first + count - 1. A change is significant if it exceeds
  * four of its standard errors, which the means of ten parts of each half give, and is larger than 1 % of the
- * throughput, 0.005 of the hit ratio, 10 % of the backlog or 5 % of the latency. That of the lead is none,
- * because throughput shows its effect. With fewer than 20 windows, none is. */
+ * throughput, 0.005 of the hit ratio, 10 % of the backlog or 5 % of the latency. A change of the lead is
+ * never significant, because throughput shows its effect. Nor is any change over fewer than 20 windows. */
 struct kvc_drift kvc_windows_drift(const struct kvc_window *windows, uint32_t first, uint32_t count,
                                    enum kvc_series series);
 
@@ -91,26 +91,26 @@ enum {
 
 /** A recorder. */
 struct kvc_recorder {
-    double window_ns;           /**< Length of a window [ns]. */
-    double from_ns;             /**< Start of the measured time [ns]; +infinity during the warm-up. */
-    double until_ns;            /**< End of the measured time [ns]. */
-    double duration_ns;         /**< Length of the measured time [ns]. */
-    bool detect;                /**< The end of the warm-up is detected. */
-    double warmup_most_ns;      /**< From then on, the run is measured without a steady state [ns]; 0: 2000
-                                   windows. */
-    bool changing;              /**< The load or the machine changes on purpose: drifts are no surprise. */
-    enum kvc_series unsteady;   /**< The last series that was not steady; KVC_SERIES: none. */
-    double overload_frac;       /**< Share of the requests that stayed behind in the warm-up; 0: none. */
-    double longest_span_ns;     /**< Longest time from the record of a batch to its last completion [ns]. */
-    double longest_lag_ns;      /**< Longest time from a completion to the record of its batch [ns]. */
-    struct kvc_window *window;  /**< What each window of the run counted. */
-    uint32_t windows;           /**< Windows in use. */
-    uint32_t window_room;       /**< Windows allocated. */
-    struct kvc_batches batches; /**< Latencies and completions of the measured time. */
+    double window_ns;         /**< Length of a window [ns]. */
+    double from_ns;           /**< Start of the measured time [ns]; +infinity during the warm-up. */
+    double until_ns;          /**< End of the measured time [ns]. */
+    double duration_ns;       /**< Length of the measured time [ns]. */
+    bool detect;              /**< The end of the warm-up is detected. */
+    double warmup_most_ns;    /**< Time from which on the run is measured without a steady state [ns]; 0: 2000
+                                 windows. */
+    bool changing;            /**< The load or the machine changes on purpose: drifts are no surprise. */
+    enum kvc_series unsteady; /**< The last series that was not steady; KVC_SERIES: none. */
+    double overload_frac;     /**< Share of the requests that stayed behind in the warm-up; 0: none. */
+    double longest_span_ns;   /**< Longest time from the record of a batch to its last completion [ns]. */
+    double longest_lag_ns;    /**< Longest time from a completion to the record of its batch [ns]. */
+    struct kvc_window *window;        /**< What each window of the run counted. */
+    uint32_t windows;                 /**< Windows in use. */
+    uint32_t window_room;             /**< Windows allocated. */
+    struct kvc_batches batches;       /**< Latencies and completions of the measured time. */
     double busy_ns[KVC_BATCH_STAGES]; /**< Busy time by stage within the measured time [ns]. */
     double joules;           /**< Energy since the measured time began, as of the latest reading [J]. */
     uint64_t offered;        /**< Requests sent within the measured time. */
-    uint64_t dropped;        /**< Those of them that were lost. */
+    uint64_t dropped;        /**< Requests sent that were lost. */
     uint64_t offered_in_all; /**< Requests sent in the whole run. */
 };
 
@@ -143,7 +143,7 @@ void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, cons
 /** Records that `count` requests were sent, at sent_ns[0] to sent_ns[count - 1]. */
 void kvc_recorder_offered(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count);
 
-/** Records that `count` requests are lost which were recorded as sent at these times. */
+/** Records that `count` requests are lost that were recorded as sent at these times. */
 void kvc_recorder_dropped(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count);
 
 /** Records that `hits` of `gets` GET requests whose responses arrive around done_ns found their key. They
@@ -160,14 +160,14 @@ void kvc_recorder_busy(struct kvc_recorder *recorder, uint32_t stage, double sta
  * than a window. */
 void kvc_recorder_worked(struct kvc_recorder *recorder, uint32_t stage, double now_ns, double busy_ns);
 
-/** Records the energy from the begin of the measured time to now_ns, the end of a window [J]. */
+/** Records the energy from the start of the measured time to now_ns, the end of a window [J]. */
 void kvc_recorder_joules(struct kvc_recorder *recorder, double now_ns, double joules);
 
 /** Begins with the samples of counters at now_ns: first when the measured time begins, then at the end of
  * each window. */
 void kvc_recorder_sample_begin(struct kvc_recorder *recorder, double now_ns);
 
-/** Samples the counters of some metrics, the same ones in the same order after every
+/** Samples the counters of some metrics. They are the same in the same order after every
  * kvc_recorder_sample_begin(). */
 void kvc_recorder_sample(struct kvc_recorder *recorder, const struct kvc_ratio *ratio, uint32_t ratios);
 

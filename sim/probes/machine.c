@@ -255,7 +255,7 @@ enum kvc_status kvc_handoffs_measure(uint32_t cores, struct kvc_handoffs *handof
 
 /* ---- what the system reports ---- */
 
-/* Copies the value of `key` in /proc/cpuinfo; `otherwise` if there is none. */
+/* Copies the value of `key` in /proc/cpuinfo, or `otherwise` if there is none. */
 static void cpuinfo(const char *key, const char *otherwise, char *out, size_t size)
 {
     char line[512];
@@ -353,7 +353,7 @@ static void add_dram(const struct kvc_probed_machine *machine, struct kvc_profil
     kvc_profile_reserve(profile, "dram", "random_line");
     kvc_profile_reserve(profile, "dram", "next_line");
     kvc_profile_value(profile, "dram", "line", LINE_BYTES, "B", "cache line of x86-64");
-    /* The cores share this bandwidth in a simulation, so the rate of one of them would slow all others. */
+    /* The cores share this bandwidth in a simulation, so the rate of one core would slow all others. */
     kvc_profile_value(profile, "dram", "bandwidth",
                       machine->memory.sequential_bytes_per_s * machine->facts.cores / 1e9, "GB/s",
                       "what one core reads in order, times the cores; not measured together");
@@ -431,7 +431,7 @@ struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine
     return profile;
 }
 
-/* A virtual machine is seldom told that its cores share units, but their speed shows it. */
+/* A virtual machine seldom knows that its cores share units, but their speed shows it. */
 static const char *why_speed_is_unknown(const struct kvc_probed_machine *machine,
                                         const struct kvc_steadiness *steadiness)
 {

@@ -14,7 +14,8 @@
 
 /* The GPU of this machine: what its driver reports, and what the simplest operations on it cost. */
 struct kvc_gpu_facts {
-    bool present; /* False without a GPU or in a program built without CUDA; then nothing else is set. */
+    bool present; /* False without a GPU or in a program built without CUDA; the other fields are then not
+                     set. */
     char name[128];
     uint32_t multiprocessors;
     uint64_t memory_bytes;
@@ -23,8 +24,8 @@ struct kvc_gpu_facts {
     double h2d_bytes_per_s;   /* Copies of 64 MiB of pinned memory to the device [bytes/s]. */
     double d2h_bytes_per_s;   /* Copies of 64 MiB from the device to pinned memory [bytes/s]. */
     double access_ns;         /* A dependent access of 32 threads to random sectors of 2 GiB [ns]. */
-    double clock_hz;          /* Clock of the multiprocessors meanwhile [Hz]. */
-    double sectors_per_s; /* Random reads of 32-byte sectors by as many threads as fit on the device [1/s]. */
+    double clock_hz;          /* Clock of the multiprocessors during these accesses [Hz]. */
+    double sectors_per_s;     /* Random reads of 32-byte sectors while threads fill the device [1/s]. */
 };
 
 /* Measures the GPU if there is one. KVC_ERR_RUNTIME: the GPU has too little free memory, or it fails. */
@@ -96,8 +97,8 @@ struct kvc_probed_machine {
 struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine, const char *version);
 
 /* Adds cpu.core_speed at the end of a calibration, or a comment line that says why its value is not known:
- * hardware threads that share a core slow each other down. What a thread is seen to do then depends on what
- * its sibling does, which the simulation charges by itself, so the clock does not tell how fast a core is. */
+ * hardware threads that share a core slow each other down. The measured speed of a thread then depends on its
+ * sibling, whose load the simulation charges separately, so the clock does not tell how fast a core is. */
 void kvc_machine_add_core_speed(const struct kvc_probed_machine *machine,
                                 const struct kvc_steadiness *steadiness, struct kvc_profile *profile);
 

@@ -10,7 +10,7 @@
 
 enum { NAME_BYTES = 32 };
 
-/* What stands behind `field =` in a device, in the one entry of its list `table`, or a point of its curve
+/* A value: that of `field` in a device, or in the one entry of its list `table`, or a point of its curve
  * `table`. */
 struct entry {
     char device[NAME_BYTES];
@@ -182,7 +182,8 @@ void kvc_profile_estimate(struct kvc_profile *profile, const char *device, const
     free(how);
 }
 
-/* Half the width of the 95 % interval of a median over the distance of the quartiles of one value. */
+/* Half the width of the 95 % interval of a median, as a multiple of the distance of the quartiles of one
+ * value. */
 static double median_half(int repetitions)
 {
     return 1.96 * 1.2533 / 1.349 / sqrt(repetitions);
@@ -232,7 +233,7 @@ void kvc_profile_summarize(struct kvc_profile *profile, const char *format, ...)
 
 /* ---- medians over passes ---- */
 
-/* Returns where the measured number of an entry begins, or NULL if it has none: behind `time = { "` in a
+/* Returns where the measured number of an entry begins, or NULL if it has none: after `time = { "` in a
  * point, at the beginning of the braces in a field. */
 static const char *number_in(const struct entry *entry)
 {

@@ -10,7 +10,7 @@
 #include "sim/base/clock.h"
 #include "sim/probes/quiet.h"
 
-/* The two clocks are read one after the other, which makes a difference of this size [s]. */
+/* The two clocks are read one after the other, so they may differ by this time [s]. */
 static const double clocks_differ_s = 2e-6;
 
 static _Atomic uint64_t total_ns, repetitions, quiet_repetitions;

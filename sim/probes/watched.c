@@ -10,8 +10,8 @@
 #include "sim/metrics/bottleneck.h"
 #include "sim/probes/pin.h"
 
-/* A measurement goes on until quiet windows make up this fraction of the duration that was asked for, but at
- * most for so many times this duration. */
+/* A measurement goes on until quiet windows make up quiet_enough_frac of the duration that was asked for, but
+ * at most for EXTENSION_MAX times this duration. */
 static const double quiet_enough_frac = 0.5;
 enum { EXTENSION_MAX = 6 };
 
@@ -303,7 +303,7 @@ static void report_windows(uint32_t quiet, uint32_t windows, struct kvc_result *
 
 /* ---- intervals ---- */
 
-/* The metrics with intervals that all stores have; those of the store follow. */
+/* The metrics with intervals that all stores have; the store's own metrics follow them. */
 enum { MOPS, MEAN_US, P99_US, COMMON, VALUES_MAX = COMMON + KVC_WATCHED_VALUES_MAX };
 static const char *const common_names[COMMON] = {"throughput_half_frac", "latency_mean_half_frac",
                                                  "latency_p99_half_frac"};

@@ -25,8 +25,8 @@ struct kvc_watched {
     uint32_t room;                /* Windows that fit. */
     uint32_t least;               /* Windows to measure at least, when enough of them are quiet. */
     uint32_t count;               /* Windows that were measured; kvc_watched_stop() sets it. */
-    uint32_t cores;               /* That are watched. */
-    struct kvc_core_watch *watch; /* By core. */
+    uint32_t cores;               /* Cores that are watched. */
+    struct kvc_core_watch *watch; /* A watch for each core. */
 };
 
 /* Plans for windows of `duration_ns`, and for several times as long in case that too few of them are quiet.
@@ -75,7 +75,7 @@ typedef void kvc_watched_copy_fn(void *copies, void *data, uint32_t number, uint
 
 /* A task of a core. */
 struct kvc_watched_task {
-    uint32_t core; /* From 0. */
+    uint32_t core; /* Number of its core, from 0. */
     kvc_watched_step_fn *step;
     kvc_watched_copy_fn *copy;
     void *data;      /* For both functions. */
@@ -84,7 +84,8 @@ struct kvc_watched_task {
 
 /* The tasks of a run. All times count from started_s. */
 struct kvc_watched_tasks {
-    const struct kvc_watched_task *task; /* Each core has at least one, and they take turns in this order. */
+    const struct kvc_watched_task
+        *task; /* The tasks. Each core has at least one, and its tasks take turns in this order. */
     uint32_t count;
     uint32_t cores;
     double started_s;          /* Wall clock at time 0 [s]. */
@@ -105,7 +106,7 @@ enum { KVC_WATCHED_VALUES_MAX = 8 };
 struct kvc_watched_part {
     double mops;                             /* Throughput [million/s]. */
     double value[KVC_WATCHED_VALUES_MAX];    /* Metrics of the store; NaN: unknown. */
-    double utilization_frac[KVC_STAGES_MAX]; /* In the order of the result's stages. */
+    double utilization_frac[KVC_STAGES_MAX]; /* Utilizations, in the order of the result's stages. */
 };
 
 /* How a store reads the copies of its counts. wanted[i] tells whether window i is meant. */

@@ -123,7 +123,7 @@ enum { WINDOWS = 60, REPORT_LEAST = 10, SLOW = 4 /* Mops of a disturbed window. 
 static struct kvc_watched watched;
 static struct kvc_result result;
 
-/* Throughput by window [Mops]. The latency of a window's only request is as many microseconds. */
+/* Throughput by window [Mops]. The latency of a window's only request has the same number of microseconds. */
 static double mops[WINDOWS];
 
 static struct kvc_quiet_flow flow_of(const void *data, uint32_t window)

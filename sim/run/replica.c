@@ -6,7 +6,7 @@
 #include "sim/engine.h"
 #include "sim/run/too_long.h"
 
-/* Returns whether the run would need more wall-clock time than it may. The speed so far tells, once it has
+/* Returns whether the run would need more wall-clock time than it may. The speed so far decides, once it has
  * been measured for long enough. */
 static bool takes_too_long(struct kvc_monitor *monitor, double now_ns)
 {
@@ -59,7 +59,7 @@ void kvc_monitor_look(struct kvc_monitor *monitor, double now_ns)
                         measuring ? (now_ns - recorder->from_ns) / recorder->duration_ns : 0);
 }
 
-/* The body of an actor that looks at the begin of the run and at the end of every window. `monitor` is a
+/* The body of an actor that looks at the start of the run and at the end of every window. `monitor` is a
  * struct kvc_monitor. */
 static void monitor_main(void *data)
 {
@@ -138,7 +138,7 @@ static void count_unreceived(struct kvc_replica *replica)
     kvc_batch_free(batch);
 }
 
-/* A trace without a stated duration has one that nobody wrote. */
+/* The duration of a trace may be automatic, so it comes from the recorder. */
 static enum kvc_status fail_too_long(const struct kvc_replica *replica, struct kvc_diag *diag)
 {
     return kvc_run_too_long(replica->context->scenario->run.warmup_ns, replica->recorder.duration_ns,

@@ -30,7 +30,7 @@ struct kvc_monitor {
     const struct kvc_source *source;     /**< Its errors end the run. */
     const struct kvc_progress *progress; /**< Listener; may be NULL. */
     struct kvc_meters *meters;           /**< Read when the measured time begins and ends. */
-    struct kvc_changes *changes;         /**< Started once the begin of the measured time is known. */
+    struct kvc_changes *changes;         /**< Started once the start of the measured time is known. */
     struct kvc_policy *policy;           /**< Started at the same time. */
     /** Returns whether the store has answered all requests that it received. Once the source has ended, this
      * ends the run. NULL: never. */
@@ -42,7 +42,7 @@ struct kvc_monitor {
     void *data;           /**< Handed to drained() and count(). */
     double wall_limit_s;  /**< Wall-clock time that the run may need; 0: any [s]. */
     double first_wall_s;  /**< When the first look was (kvc_clock_wall_s) [s]; 0: it has not been. */
-    double needed_wall_s; /**< What the run would need, if that ended it; otherwise 0 [s]. */
+    double needed_wall_s; /**< Wall-clock time that the run would need, if this ended it; otherwise 0 [s]. */
 };
 
 /** Looks at the simulation at now_ns, the current time. Ends the simulation (kvc_engine_stop) if the measured

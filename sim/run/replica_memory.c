@@ -7,7 +7,7 @@
 #include "sim/workload/source/source.h"
 #include "sim/workload/trace.h"
 
-enum { RESULTS = 3 /* The run's, that of the closed form, and the parent's sum. */ };
+enum { RESULTS = 3 /* The results of the run and of the closed form, and the parent's sum. */ };
 
 double kvc_replica_stored_keys(const struct kvc_scenario *scenario, uint64_t rate)
 {

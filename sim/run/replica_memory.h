@@ -1,5 +1,5 @@
 /** @file
- * The memory that one replica of a simulated run takes besides the store, told before it starts.
+ * Predicts the memory that one replica of a simulated run takes in addition to the store.
  *
  * Memory counts when the system provides it: pages that are reserved and never touched do not. The
  * program itself and an idle engine are not included; they are measured (scenarios/run/memory_plan.h). */
@@ -20,7 +20,7 @@ double kvc_replica_stored_keys(const struct kvc_scenario *scenario, uint64_t rat
 double kvc_replica_requests(const struct kvc_scenario *scenario, double window_ns, double rate_mops);
 
 /** Returns the memory of recorder, result and clients of a replica whose recorder has windows of window_ns,
- * and whose clients serve so many shards [bytes]. */
+ * and whose clients serve `shards` shards [bytes]. */
 double kvc_replica_memory_bytes(const struct kvc_scenario *scenario, double window_ns, uint32_t shards);
 
 #endif

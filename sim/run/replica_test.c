@@ -35,10 +35,26 @@ Test(replica, runs_until_the_measured_time_has_passed)
     kvc_test_run_free(run);
 }
 
-Test(replica, that_was_not_opened_can_be_closed)
+Test(replica, that_could_not_be_opened_says_why_and_can_be_closed)
 {
-    struct kvc_replica replica = {0};
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    struct kvc_scenario scenario = {.workload = kvc_test_workload(KVC_ARRIVAL_TRACE),
+                                    .run = {.warmup_ns = 10000, .duration_ns = 20000}};
+    strcpy(scenario.workload.trace, "/nowhere/trace.csv");
+    struct kvc_run_context context = {.scenario = &scenario, .result = result};
+    struct kvc_platform *platform = kvc_platform_create();
+    scenario.cluster.nodes = 1;
+    const struct kvc_replica_options options = {.platform = platform,
+                                                .source = kvc_scenario_source(&scenario, 1, KVC_TEST_SEED),
+                                                .window_ns = KVC_TEST_WINDOW_NS};
+    struct kvc_replica replica;
+    struct kvc_diag diag = {0};
+    cr_expect_eq(kvc_replica_open(&replica, &context, &options, &diag), KVC_ERR_SCENARIO);
+    cr_expect_not_null(strstr(diag.message, "trace.csv"), "%s", diag.message);
+    cr_expect_null(replica.source);
     kvc_replica_close(&replica);
+    kvc_platform_free(platform);
+    free(result);
 }
 
 /* The progress reports that a listener received. */

@@ -22,7 +22,7 @@ static struct rig {
     double unit_ns[STAGES], thief_ns, rest_ns, approach_ns;
     bool steals;
     uint32_t finished, stolen, rested;
-    double finished_ns; /* Of the last batch. */
+    double finished_ns; /* When the last batch was done. */
 } rig;
 
 static void *next(void *data, double *until_ns)

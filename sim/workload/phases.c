@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Returns the time from the begin of a cycle to that of a phase; phase_count: to its end [ns]. */
+/* Returns the time from the start of a cycle to that of a phase; phase_count: to its end [ns]. */
 static double offset_ns(const struct kvc_workload *workload, uint32_t phase)
 {
     double sum_ns = 0;
@@ -17,7 +17,7 @@ double kvc_phases_cycle_ns(const struct kvc_workload *workload)
     return offset_ns(workload, workload->phase_count);
 }
 
-/* Returns the begin of the cycle of a time [ns]. */
+/* Returns the start of the cycle of a time [ns]. */
 static double cycle_begin_ns(const struct kvc_workload *workload, double time_ns)
 {
     double cycle_ns = kvc_phases_cycle_ns(workload);

@@ -140,8 +140,8 @@ static enum kvc_status check_sum(const double *frac, uint32_t count, const char 
                      what, sum);
 }
 
-/* Checks that actions of both sorts are there if the workload asks for them, and that members have all kinds
- * of pairs. */
+/* Checks that there are actions that read and, if the workload has SETs, actions that update, and that
+ * members have all kinds of pairs. */
 static enum kvc_status check_workload(const struct kvc_action_mix *mix, const struct kvc_workload *workload,
                                       uint32_t reads, struct kvc_diag *diag)
 {
@@ -269,7 +269,7 @@ static uint32_t fixed_value_max(const struct kvc_workload *workload)
     return (uint32_t)most;
 }
 
-/* All kinds, and all phases, have as many keys. */
+/* All kinds have the same number of keys, and so have all phases. */
 static double fixed_value_mean(const struct kvc_workload *workload)
 {
     struct kvc_action_mix mix;
@@ -555,7 +555,7 @@ static enum kvc_status check_phase(const struct kvc_workload *workload, uint32_t
     return KVC_OK;
 }
 
-/* Returns what a workload with phases may not be, or NULL. */
+/* Returns the message for what a workload with phases must not have, or NULL. */
 static const char *contradiction(const struct kvc_workload *workload)
 {
     bool open = workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED;

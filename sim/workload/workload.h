@@ -65,7 +65,7 @@ enum { KVC_ACTIONS_MAX = KVC_SIZE_KINDS_MAX /**< Actions of an application. */ }
  * `invalidates` reads one pair of a member, which no other action reads: its kind. An action with it updates
  * the database and then deletes pairs of one or several members from the cache. The key ids of a member are
  * consecutive, one for each kind, so that workload.keys is the number of members times that of kinds. The
- * popularity of the workload is that of the members; all actions choose their members alike.
+ * popularity of the workload is that of the members; all actions choose their members in the same way.
  *
  * Not modelled: members that some actions prefer, friends who are always the same, and actions that read
  * several pairs. */
@@ -80,7 +80,7 @@ enum { KVC_PHASES_MAX = 8 /**< Phases of a load that alternates. */ };
 
 /** A phase of a load that alternates (sim/workload/phases.h). */
 struct kvc_phase {
-    double length_ns;     /**< How long it lasts in every cycle [ns]; 0: as long as the one before. */
+    double length_ns;     /**< How long it lasts in every cycle [ns]; 0: the length of the phase before it. */
     uint64_t key_bytes;   /**< Size of its keys [bytes]. */
     uint64_t value_bytes; /**< Size of its values [bytes]. */
     double get_frac;      /**< Share of GET requests; the three shares add up to 1. */
@@ -117,9 +117,9 @@ struct kvc_workload {
     int clients_for;        /**< Saturating: enum kvc_clients_for. */
     double preload_frac;    /**< Share of the keys, most popular first, stored before the run. */
     struct kvc_action actions[KVC_ACTIONS_MAX]; /**< What GETs and SETs are to the application. */
-    uint32_t action_count;                      /**< Used entries of `actions`; 0: all are alike. */
-    struct kvc_phase phases[KVC_PHASES_MAX];    /**< What takes the place of sizes, mix and popularity. */
-    uint32_t phase_count;                       /**< Used entries of `phases`; 0: the load is one. */
+    uint32_t action_count;                      /**< Used entries of `actions`; 0: all requests are alike. */
+    struct kvc_phase phases[KVC_PHASES_MAX];    /**< Phases, which replace sizes, mix and popularity. */
+    uint32_t phase_count; /**< Used entries of `phases`; 0: the load does not alternate. */
     const struct kvc_key_part
         *part; /**< The keys of the node whose load this is (sim/workload/keys/key_part.h), of
                     which there are `keys`; NULL: all keys. It outlives the workload. */
@@ -175,7 +175,7 @@ double kvc_workload_value_bytes_mean(const struct kvc_workload *workload);
  * for the first violation. */
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag);
 
-/** Returns the sizes of its keys and values, or NULL if memory is short. */
+/** Returns the sizes of the keys and values, or NULL if memory is short. */
 struct kvc_sizes *kvc_workload_sizes(const struct kvc_workload *workload);
 
 /** Returns how long a phase lasts [ns]. */

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Blocks of a chip with a translation layer, at least. */
+/* Least number of blocks of a chip with a translation layer. */
 enum { BLOCKS_MIN = 3 };
 
 #define COUNT_ROW(name_, field, high, text)                                                                  \
@@ -292,12 +292,12 @@ bool kvc_flash_is_drive(const struct kvc_flash *flash)
 
 bool kvc_flash_limits_programs(const struct kvc_flash *flash)
 {
-    return flash->program_bytes_per_s > 0; /* Not if it is NaN. */
+    return flash->program_bytes_per_s > 0; /* False if it is NaN. */
 }
 
 bool kvc_flash_translates(const struct kvc_flash *flash)
 {
-    return flash->over_provisioning > 0; /* Not if it is NaN. */
+    return flash->over_provisioning > 0; /* False if it is NaN. */
 }
 
 double kvc_flash_fetched_bytes(const struct kvc_flash *flash, double bytes)
@@ -381,7 +381,7 @@ void kvc_flash_speed_up(struct kvc_flash *flash, double factor)
     flash->access_ns /= factor;
 }
 
-/* Returns the share of the chips that are busy with so many reads at random ones. */
+/* Returns the share of the chips that are busy if `reads` reads wait or run at random chips. */
 static double busy_share(double chips, double reads)
 {
     if (reads <= 1) {

@@ -159,7 +159,8 @@ static bool handle_on_chips(struct kvc_flash_engine *engine, const struct kvc_ev
  *
  * Programs pass one after another, each for the time of its bytes at the drive's rate, and then go to their
  * chips; the other operations go there at once. What limits the rate, power or parity, is not modelled:
- * drives of one series that write in a row as fast with 32 chips as with 256 have such a limit in common. */
+ * drives of one series that write sequentially at the same rate with 32 chips and with 256 have such a limit.
+ */
 
 struct kvc_flash_gate {
     double *free_ns; /* For each drive, when its gate is free. */
@@ -234,8 +235,8 @@ static double gate_busy_ns(const struct kvc_flash_gate *gate)
  *
  * The controller of a drive takes one operation after another, each for the same time. What is programmed
  * then crosses the interface before it reaches its chip, and what was read crosses it afterwards, the other
- * way. At the end, every operation waits for a latency that occupies nothing: what driver, interface and
- * controller take besides. An interface of several lanes is one server here.
+ * way. At the end, every operation waits for the further latency of driver, interface and controller, which
+ * occupies nothing. An interface of several lanes is one server here.
  *
  * Source: NVM Express Base Specification, one queue of submissions that the controller fetches from; the
  * times are those of the drive's data sheet. A translation layer, if there is one, stands between these and
@@ -248,7 +249,7 @@ struct card {
 
 struct kvc_flash_drive {
     struct card *card;
-    struct kvc_flash_asked *operation; /* Places of those in the drives, also those on chips. */
+    struct kvc_flash_asked *operation; /* Places of the operations in the drives, including those on chips. */
     uint32_t *free_place;
     uint32_t room, free_places;
     double controller_busy_ns, in_busy_ns, out_busy_ns; /* Summed over the cards. */
@@ -325,7 +326,7 @@ static void leave(struct kvc_flash_engine *engine, double now_ns, uint32_t place
     kvc_events_add(engine->events, at_ns + engine->flash->access_ns, KVC_FLASH_LEFT, engine->number, place);
 }
 
-/* Lets all leave that the translation layer is done with. */
+/* Lets the operations leave that the translation layer has done. */
 static void leave_all(struct kvc_flash_engine *engine, double now_ns)
 {
     uint32_t place;
@@ -366,8 +367,8 @@ static bool handle_in_drive(struct kvc_flash_engine *engine, const struct kvc_ev
     return false;
 }
 
-/* Return for how long controllers, and interfaces in their busier direction, were busy, summed over the cards
- * [ns]. */
+/* These return the busy times of controllers, and of interfaces in their busier direction, summed over the
+ * cards [ns]. */
 static double controller_busy_ns(const struct kvc_flash_drive *drive)
 {
     return drive->controller_busy_ns;

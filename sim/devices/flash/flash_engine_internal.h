@@ -10,7 +10,7 @@ enum kvc_flash_what { KVC_FLASH_DO_READ, KVC_FLASH_DO_PROGRAM, KVC_FLASH_DO_ERAS
 
 enum { KVC_FLASH_NONE = UINT32_MAX };
 
-/* What a controller that visits its chips in turn knows of one (flash_turns.c). */
+/* What a controller that visits its chips in turn knows of a chip (flash_turns.c). */
 enum kvc_flash_progress {
     KVC_FLASH_WAITS,     /* Its first operation has no command yet. */
     KVC_FLASH_COMMANDED, /* It works. */

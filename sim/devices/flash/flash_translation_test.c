@@ -34,7 +34,7 @@ static void set_up(void)
 
 TestSuite(flash_translation, .init = set_up);
 
-/* Opens a layer whose host uses so many pages. */
+/* Opens a layer whose host uses `pages` pages. */
 static void open(uint64_t pages)
 {
     struct kvc_flash_translation_size size;
@@ -90,8 +90,7 @@ Test(flash_translation, closed_form_is_that_of_the_literature)
     cr_expect_float_eq(kvc_test_write_amplification(20), 1, 1e-6);
     for (double more = 0.01; more < 1; more *= 1.2) {
         double writes = kvc_test_write_amplification(more), valid = 1 - 1 / writes;
-        /* Of a block that is collected, the share that is valid is left of random writes that its pages saw.
-         */
+        /* The share of a collected block that is valid is what random writes have left of its pages. */
         cr_expect_float_eq(valid, exp(-(1 + more) * (1 - valid)), 1e-6, "%g", more);
     }
 }

@@ -145,7 +145,7 @@ Test(flash_turns, steps_may_be_put_off)
     }
 }
 
-/* Returns the rate of reads of random pages with so many of them outstanding [per second]. */
+/* Returns the rate of reads of random pages while a fixed number of them is outstanding [per second]. */
 static double reads_per_s(const struct kvc_flash *flash, uint32_t clients)
 {
     enum { READS = 40000, FIRST = 4000 };

@@ -2,18 +2,18 @@
  * The keys of one node of a cluster, for a node that is simulated on its own.
  *
  * A part lists the keys that the hash ring gives to a node (sim/workload/keys/hash_ring.h), in ascending
- * order of their ids, which is their order of popularity. A workload with a part (struct kvc_workload) is
- * that of its node: key i of it is key[i] of the whole workload, with the bytes and sizes of that key, and
- * requests for it are as frequent, compared with the node's other keys, as in the whole. Its rates are those
- * of the node, in the epoch in which its share is largest: a Poisson process of which each request belongs to
- * the node with the same probability is a Poisson process with that share of the rate (thinning; Kingman,
- * Poisson Processes, 1993, sec. 5.1). Of requests at equal distances, each belongs to the node with that
+ * order of their ids, which is their order of popularity. A workload with a part (struct kvc_workload) is the
+ * load of its node: its key i is key[i] of the whole workload, with the bytes and sizes of that key, and its
+ * popularity relative to the node's other keys is that in the whole workload. Its rates are those of the
+ * node, in the epoch in which its share is largest: a Poisson process of which each request belongs to the
+ * node with the same probability is a Poisson process with that share of the rate (thinning; Kingman, Poisson
+ * Processes, 1993, sec. 5.1). If requests have equal distances, each belongs to the node with that
  * probability.
  *
  * Nodes that join and leave change what the others own. A part therefore has epochs, in each of which the
  * node owns some of its keys and receives a share of all requests. Its store begins with the keys of epoch 0.
- * Frames leave in the order in which they are full, so that around a change, as many requests as clients have
- * in open frames may be for keys of the other epoch. */
+ * Frames leave in the order in which they are full, so that around a change, the requests in the open frames
+ * of clients may be for keys of the other epoch. */
 #ifndef KVC_SIM_WORKLOAD_KEYS_KEY_PART_H
 #define KVC_SIM_WORKLOAD_KEYS_KEY_PART_H
 
@@ -25,7 +25,7 @@
 
 enum { KVC_KEY_EPOCHS_MAX = 64 /**< Epochs of a part. */ };
 
-/** What a node owns from one change to the next. */
+/** The keys and requests of a node from one change to the next. */
 struct kvc_key_epoch {
     double from_ns; /**< When the epoch begins [ns of simulated time]. */
     double share;   /**< Share of all requests that the node answers, 0 to 1. */

@@ -104,7 +104,7 @@ static bool open_pass(struct pass *pass, struct kvc_diag *diag)
     return ok;
 }
 
-/* Makes the keys from `first` on and looks their nodes up. */
+/* Makes the keys from `first` on and looks up their nodes. */
 static void look_up(struct pass *pass, uint64_t first)
 {
     uint64_t left = pass->params->workload->keys - first;
@@ -174,7 +174,7 @@ static void place_keys(struct pass *pass)
     }
 }
 
-/* Reserves the lists, one behind the other. */
+/* Reserves the lists, one after the other. */
 static bool make_lists(struct pass *pass)
 {
     struct kvc_key_parts *parts = pass->parts;

@@ -24,7 +24,7 @@ static void take(struct kvc_bracket *bracket, double x, double value)
     }
 }
 
-/* Narrows the bracket around the root for as long as this is faster than bisection. */
+/* Narrows the bracket around the root while this is faster than bisection. */
 static void narrow_down(kvc_rising_fn *f, void *data, struct kvc_bracket *bracket)
 {
     double weight_low = bracket->f_low, weight_high = bracket->f_high, width_before = INFINITY;
@@ -84,8 +84,8 @@ struct touches {
     bool zipf;
     uint32_t blocks;
     struct kvc_popularity_block *block;
-    double size;  /* The size that is looked for. */
-    double share; /* That of the latest look. */
+    double size;  /* The wanted size. */
+    double share; /* Share at the latest evaluation. */
 };
 
 static void open_touches(struct touches *touches, const struct kvc_workload *workload,
@@ -106,7 +106,7 @@ static void open_touches(struct touches *touches, const struct kvc_workload *wor
     kvc_popularity_blocks_close(&blocks);
 }
 
-/* Returns by how many bytes `requests` requests touch more than the size that is looked for, and sets the
+/* Returns by how many bytes `requests` requests touch more than the wanted size, and sets the
  * share: the probability that the next request returns to one of them. If keys share lines, a line is touched
  * when any of its keys is; the touched keys are assumed to be spread evenly over all lines. */
 static double touched_beyond(void *data, double requests)

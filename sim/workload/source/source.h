@@ -75,9 +75,10 @@ struct kvc_source *kvc_source_create(const struct kvc_source_params *params, str
  * and then drain the frame into that queue's batch. */
 bool kvc_source_peek(struct kvc_source *source, uint32_t shard, double until_ns, uint32_t *connection);
 
-/** Appends the next frame of `shard` to `batch`, as far as the batch has room and the frame leaves its client
- * no later than until_ns. Returns the number of requests. It is 0 if nothing leaves by then, if the window of
- * another shard blocks the stream, if the trace has ended, or after an error (kvc_source_error).
+/** Appends the next frame of `shard` to `batch` if the frame leaves its client no later than until_ns;
+ * requests for which the batch has no room stay. Returns the number of requests. It is 0 if nothing leaves by
+ * then, if the window of another shard blocks the stream, if the trace has ended, or after an error
+ * (kvc_source_error).
  *
  * Sets `left_ns` of the batch to the time when the frame leaves, and `connection` to its connection. In an
  * open loop, every request has its own send time, ascending within a frame and at most left_ns; frames leave

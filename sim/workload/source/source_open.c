@@ -177,7 +177,7 @@ static void fill_fixed(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t 
     arrivals->last_ns = sent_ns[count - 1];
 }
 
-/* Of the arrivals of all nodes, skips those of other nodes: the number of an arrival grows by a geometrically
+/* Skips the arrivals of other nodes: the number of an arrival grows by a geometrically
  * distributed step. */
 static void fill_fixed_of_part(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
 {
@@ -391,7 +391,7 @@ static bool expire(struct kvc_source *source, double now_ns)
     return true;
 }
 
-/* Returns when a load ends that ends: with its curve, or when its node leaves. */
+/* Returns when a load that ends does so: with its curve, or when its node leaves. */
 static double end_of_load_ns(const struct kvc_workload *workload)
 {
     return workload->arrival == KVC_ARRIVAL_CURVE ? workload->curve[workload->curve_points - 1].time_ns
