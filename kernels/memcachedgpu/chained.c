@@ -218,7 +218,7 @@ bool kvc_chained_published(uint64_t bytes, struct kvc_chained_params *params)
     if (bytes / entry_bytes > count_max) {
         return false;
     }
-    /* As many entries as fit beside so many buckets that memcached would not grow them yet. */
+    /* As many entries as fit, with enough buckets that memcached would not yet grow the table. */
     while (3 * buckets < 2 * (bytes / entry_bytes)) {
         buckets *= 2;
     }

@@ -44,8 +44,8 @@ enum {
 /* A partition.
  *
  * A bucket is 1 + entries words: the version, which is odd while the writer changes the bucket, and the
- * entries, of which 0 is an empty one. An item is words, too: the hash; the room in words (high half), the
- * bytes of the value (24 bits) and of the key (8 bits); the key; the value. */
+ * entries, of which 0 is an empty one. An item also consists of words: the hash; the room in words (high
+ * half), the bytes of the value (24 bits) and of the key (8 bits); the key; the value. */
 struct partition {
     uint64_t *bucket; /* The index. */
     uint64_t *log;    /* The log. */
@@ -66,7 +66,7 @@ struct geometry {
     uint32_t buckets;     /* Buckets of a partition. */
     uint64_t log_bytes;   /* Size of a log [bytes]. */
     uint64_t offset_mask; /* The bits of an offset that are used. */
-    uint32_t offset_bits; /* Their number. */
+    uint32_t offset_bits; /* Number of bits of an offset that are used. */
     uint64_t seed;        /* Seed of the key hash. */
 };
 
@@ -98,25 +98,25 @@ struct batch {
     uint32_t *left;                     /* Locations that have left an index. */
 };
 
-/* Words that hold this many bytes. */
+/* Returns the number of words that hold this many bytes. */
 ALWAYS_INLINE uint64_t words_of(uint64_t bytes)
 {
     return (bytes + 7) / 8;
 }
 
-/* The partition of a hash. */
+/* Returns the partition of a hash. */
 ALWAYS_INLINE uint32_t partition_number(const struct geometry *geometry, uint64_t hash)
 {
     return (uint32_t)((hash >> TAG_SHIFT) * geometry->partitions >> 16);
 }
 
-/* Words of a bucket. */
+/* Returns the number of words of a bucket. */
 ALWAYS_INLINE uint32_t bucket_words(const struct geometry *geometry)
 {
     return geometry->entries + 1;
 }
 
-/* The bucket of a hash. */
+/* Returns the bucket of a hash. */
 ALWAYS_INLINE uint64_t *bucket_at(const struct geometry *geometry, const struct partition *partition,
                                   uint64_t hash)
 {
@@ -124,58 +124,58 @@ ALWAYS_INLINE uint64_t *bucket_at(const struct geometry *geometry, const struct 
     return partition->bucket + bucket * bucket_words(geometry);
 }
 
-/* The tag of a hash; never 0, so that an entry never equals an empty one. */
+/* Returns the tag of a hash; never 0, so that an entry never equals an empty one. */
 ALWAYS_INLINE uint64_t tag_of(uint64_t hash)
 {
     uint64_t tag = hash >> 32 & 0xffff;
     return tag != 0 ? tag : 1;
 }
 
-/* The place in the log that an entry refers to. */
+/* Returns the place in the log that an entry refers to. */
 ALWAYS_INLINE uint64_t *item_at(const struct geometry *geometry, const struct partition *partition,
                                 uint64_t entry)
 {
     return partition->log + (entry & OFFSET_MASK & (geometry->log_bytes - 1)) / 8;
 }
 
-/* Distance from an entry's item to the tail, which grows with the item's age [bytes]. */
+/* Returns the distance from an entry's item to the tail, which grows with the item's age [bytes]. */
 ALWAYS_INLINE uint64_t age_of(const struct geometry *geometry, uint64_t tail, uint64_t entry)
 {
     return (tail - entry) & geometry->offset_mask;
 }
 
-/* Whether the item of an entry is still in the log. */
+/* Says whether the item of an entry is still in the log. */
 ALWAYS_INLINE bool is_live(const struct geometry *geometry, uint64_t tail, uint64_t entry)
 {
     return age_of(geometry, tail, entry) <= geometry->log_bytes;
 }
 
-/* Lines of a bucket. */
+/* Returns the number of lines of a bucket. */
 ALWAYS_INLINE uint32_t bucket_lines(const struct geometry *geometry)
 {
     return bucket_words(geometry) / LINE_WORDS;
 }
 
-/* Lines that hold this many words from here on. */
+/* Returns the number of lines that hold this many words from here on. */
 ALWAYS_INLINE uint64_t lines_from(const uint64_t *item, uint64_t words)
 {
     uint64_t first = (uintptr_t)item / 8 % LINE_WORDS;
     return (first + words + LINE_WORDS - 1) / LINE_WORDS;
 }
 
-/* Size of the key, from the second word of an item [bytes]. */
+/* Returns the size of the key, from the second word of an item [bytes]. */
 ALWAYS_INLINE uint32_t key_bytes_of(uint64_t lengths)
 {
     return (uint32_t)lengths & 0xff;
 }
 
-/* Size of the value, from the second word of an item [bytes]. */
+/* Returns the size of the value, from the second word of an item [bytes]. */
 ALWAYS_INLINE uint32_t value_bytes_of(uint64_t lengths)
 {
     return (uint32_t)(lengths >> VALUE_BYTES_SHIFT) & VALUE_BYTES_MASK;
 }
 
-/* Words of an item. */
+/* Returns the number of words of an item. */
 ALWAYS_INLINE uint64_t item_words(uint32_t key_bytes, uint32_t value_bytes)
 {
     return HEADER_WORDS + words_of(key_bytes) + words_of(value_bytes);
@@ -201,7 +201,7 @@ AVX2_TARGET static inline uint32_t match_avx2(const uint64_t *bucket, uint32_t w
 }
 #endif
 
-/* Words of a bucket that are entries with this tag, as bits. Tag 0 matches the empty entries. */
+/* Returns the words of a bucket that are entries with this tag, as bits. Tag 0 matches the empty entries. */
 ALWAYS_INLINE uint32_t match(const struct geometry *geometry, const uint64_t *bucket, uint64_t tag)
 {
     uint32_t matching = 0;
@@ -217,7 +217,7 @@ ALWAYS_INLINE uint32_t match(const struct geometry *geometry, const uint64_t *bu
     return matching;
 }
 
-/* The next word of a key, padded with zeros. */
+/* Returns the next word of a key, padded with zeros. */
 ALWAYS_INLINE uint64_t key_word(const struct key *key, uint32_t at)
 {
     uint64_t word = 0;
@@ -230,8 +230,8 @@ ALWAYS_INLINE uint64_t key_word(const struct key *key, uint32_t at)
     return word;
 }
 
-/* Whether an item belongs to a key. `lengths` receives the item's second word. A reader may see a torn item,
- * but the function never reads outside the log. */
+/* Says whether an item belongs to a key. `lengths` receives the item's second word. A reader may see a torn
+ * item, but the function never reads outside the log. */
 ALWAYS_INLINE bool has_key(const struct geometry *geometry, const struct partition *partition,
                            const uint64_t *item, const struct key *key, uint64_t *lengths, uint64_t *lines)
 {
@@ -282,7 +282,7 @@ ALWAYS_INLINE struct found find(const struct geometry *geometry, const struct pa
     return (struct found){0};
 }
 
-/* The word of a bucket that a new entry goes to: the first empty one, else the oldest. */
+/* Returns the word of a bucket that a new entry goes to: the first empty one, else the oldest. */
 ALWAYS_INLINE uint32_t choose_entry(const struct geometry *geometry, const struct partition *partition,
                                     const uint64_t *bucket)
 {
@@ -330,7 +330,7 @@ ALWAYS_INLINE void copy_in(uint64_t *words, const uint8_t *from, uint32_t bytes)
     }
 }
 
-/* Lines of an item, up to this many bytes of its value. */
+/* Returns the number of lines of an item, up to this many bytes of its value. */
 ALWAYS_INLINE uint64_t item_lines(const uint64_t *item, const struct key *key, uint32_t value_bytes)
 {
     return lines_from(item, item_words(key->bytes, value_bytes));
@@ -350,7 +350,7 @@ ALWAYS_INLINE void put_entry(uint64_t *bucket, uint32_t word, uint64_t entry)
     advance_version(bucket);
 }
 
-/* The location that an item of an index has as its value. */
+/* Returns the location that an item of an index has as its value. */
 ALWAYS_INLINE uint32_t location_in(const uint64_t *item)
 {
     return (uint32_t)item[HEADER_WORDS + 1];
@@ -382,7 +382,7 @@ typedef void operation_fn(const struct geometry *geometry, struct partition *par
                           const struct batch *batch, uint32_t i, const struct key *key,
                           struct kvc_index_stats *stats);
 
-/* Key i of a batch. */
+/* Returns key i of a batch. */
 ALWAYS_INLINE struct key key_at(const struct geometry *geometry, const struct batch *batch, uint32_t i)
 {
     if (batch->keys == NULL) {
@@ -455,8 +455,8 @@ ALWAYS_INLINE void stage_items(const struct geometry *geometry, const struct par
     }
 }
 
-/* Third stage: prefetches the further lines of each item, as far as its header says that they exist and as
- * the operation needs them. */
+/* Third stage: prefetches the further lines of each item, if its header says that they exist and the
+ * operation needs them. */
 ALWAYS_INLINE void stage_rest(const struct geometry *geometry, const struct partition *partitions,
                               const struct batch *batch, uint32_t first, const struct staged *staged,
                               uint32_t count, bool write)
@@ -481,7 +481,7 @@ ALWAYS_INLINE void stage_rest(const struct geometry *geometry, const struct part
     }
 }
 
-/* Number of keys in a group of a batch. */
+/* Returns the number of keys in a group of a batch. */
 ALWAYS_INLINE uint32_t group_size(uint32_t count, uint64_t group)
 {
     uint64_t left = count - group * GROUP;
@@ -884,7 +884,7 @@ enum {
     LOG_SHARE_BITS = 3, /* The log is at most 1/8 of what offsets can tell apart. */
 };
 
-/* Size of a partition's index [bytes]. */
+/* Returns the size of a partition's index [bytes]. */
 static uint64_t partition_bucket_bytes(const struct geometry *geometry)
 {
     return (uint64_t)geometry->buckets * bucket_words(geometry) * 8;
