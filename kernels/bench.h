@@ -10,14 +10,15 @@
 extern "C" {
 #endif
 
-/** Monotonic time [s]. */
+/** Returns the monotonic time [s]. */
 double kvc_bench_now_s(void);
 
-/** Monotonic time minus the time that the kernel spent on this process [s]. It leaves out the page faults of
- * loops that fill fresh memory, because their cost depends on the system and not on the loop. */
+/** Returns the monotonic time minus the time that the kernel spent on this process [s]. It leaves out the
+ * page faults of loops that fill fresh memory, because their cost depends on the system and not on the loop.
+ */
 double kvc_bench_own_s(void);
 
-/** Median of `count` values; sorts them. */
+/** Returns the median of `count` values; sorts them. */
 double kvc_bench_median(double *value, int count);
 
 /** Prints a message to stderr and exits with status 3. */

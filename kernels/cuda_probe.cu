@@ -27,7 +27,8 @@ __global__ void read_sectors(uint4 *table, uint64_t mask, uint64_t count, uint32
     }
 }
 
-/* The words that are read are 0, which the compiler cannot know: every address depends on the read before. */
+/* The words that are read are 0, which the compiler cannot know: every address depends on the read
+ * before. */
 __global__ void chase(const uint32_t *table, uint64_t mask, uint32_t lanes, uint32_t steps, uint64_t seed,
                       uint64_t *took)
 {

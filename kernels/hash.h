@@ -38,7 +38,7 @@ static inline KVC_HOST_DEVICE uint64_t kvc_mix_64(uint64_t z)
     return z ^ z >> 31;
 }
 
-/** The signature of a hash. It is never 0, because 0 marks an empty slot. */
+/** Returns the signature of a hash. It is never 0, because 0 marks an empty slot. */
 static inline KVC_HOST_DEVICE uint32_t kvc_signature(uint64_t hash)
 {
     uint32_t signature = (uint32_t)(hash >> 32);

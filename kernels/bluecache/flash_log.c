@@ -84,7 +84,7 @@ static uint8_t *buffer_page(const struct kvc_flash_log *log, uint32_t page)
     return log->buffer + (uint64_t)page * log->flash.page_bytes;
 }
 
-/* The header of a buffer page. Its `used` and `first` are always up to date. */
+/* Returns the header of a buffer page. Its `used` and `first` are always up to date. */
 static struct kvc_flash_page_header *buffer_header(const struct kvc_flash_log *log, uint32_t page)
 {
     return (struct kvc_flash_page_header *)buffer_page(log, page);
@@ -226,7 +226,7 @@ bool kvc_flash_log_flush(struct kvc_flash_log *log)
     return true;
 }
 
-/* Pages of a record of `bytes` that starts at the beginning of a page. */
+/* Returns the number of pages of a record of `bytes` that starts at the beginning of a page. */
 static uint32_t pages_for(const struct kvc_flash_log *log, uint32_t bytes)
 {
     return (bytes + kvc_flash_payload(&log->flash) - 1) / kvc_flash_payload(&log->flash);
@@ -308,7 +308,7 @@ bool kvc_flash_log_in_buffer(const struct kvc_flash_log *log, uint64_t pointer)
            pointer - log->buffer_pointer < (uint64_t)log->buffer_pages * log->flash.page_bytes;
 }
 
-/* The next written page behind `page`, wrapping around the end. Multi-page records continue there. */
+/* Returns the next written page behind `page`, wrapping around the end. Multi-page records continue there. */
 static uint64_t next_written(const struct kvc_flash_log *log, uint64_t page)
 {
     for (uint64_t steps = 0; steps < log->pages; steps++) {

@@ -38,16 +38,16 @@
  *    reclaimed, because an interrupted program may have left anything there.
  *  - Tombstones are available to callers whose deletes must survive a crash. The paper logs none.
  *
- * A record is durable once its pages and all log pages before them are on flash. With a medium that returns
- * when a page is on flash, this is so when its chunk was written or after kvc_flash_log_flush. With another
- * one, only the medium knows when; and a checkpoint is as good as a flush only if the medium is idle before
+ * A record is durable once its pages and all log pages before them are on flash. If the medium returns
+ * when a page is on flash, this is the case once the chunk was written or after kvc_flash_log_flush.
+ * Otherwise only the medium knows when, and a checkpoint replaces a flush only if the medium is idle before
  * it is written.
  *
  * After recovery a key has the value of its last durable record, or none. The record may be missing if it was
  * reclaimed, if the index had no room for it, or if only a checkpoint covered it and that checkpoint is gone.
- * A power cut makes the log skip up to parallel_pages + 1 sequence numbers; after so many cuts without a
- * durable page in between that 65535 are skipped, older pages are lost, because a page cannot say that the
- * one before it is further back. Recovery accepts arbitrary flash contents without crashing.
+ * A power cut makes the log skip up to parallel_pages + 1 sequence numbers; if repeated cuts without a
+ * durable page in between skip 65535 numbers, older pages are lost, because a page cannot point further back
+ * to the page before it. Recovery accepts arbitrary flash contents without crashing.
  *
  * Not modelled: erasing in the background, reading several pages at once, the reorder buffer, and wear
  * levelling beyond the round robin that a log implies. Pages are counted here; the models turn them into
@@ -144,7 +144,7 @@ struct kvc_flash_log *kvc_flash_log_create(const struct kvc_flash_log_params *pa
 /** Starts an empty log by erasing the whole medium. */
 void kvc_flash_log_format(struct kvc_flash_log *log);
 
-/** Continues the log on the medium, whatever its contents. Every page is read once; pages whose records are
+/** Continues the log on a medium with arbitrary contents. Every page is read once; pages whose records are
  * replayed, rows that a medium with parallel pages wrote last and rows with gaps are read again. The owner's
  * index must be empty, and `parallel_pages` no smaller than before. */
 void kvc_flash_log_recover(struct kvc_flash_log *log, struct kvc_flash_recovery *recovery);
@@ -176,7 +176,7 @@ bool kvc_flash_log_in_buffer(const struct kvc_flash_log *log, uint64_t pointer);
  * checkpoints are disabled or the log is neither formatted nor recovered. */
 bool kvc_flash_log_checkpoint(struct kvc_flash_log *log);
 
-/** Counters of the log; valid and up to date as long as the log exists. */
+/** Returns the counters of the log, which are valid and up to date until the log is freed. */
 const struct kvc_flash_log_stats *kvc_flash_log_stats(const struct kvc_flash_log *log);
 
 /** Flash space for data, including bad blocks [bytes]. */

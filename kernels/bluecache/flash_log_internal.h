@@ -42,7 +42,7 @@ static inline void kvc_flash_clear_bit(uint64_t *bits, uint64_t i)
     bits[i / 64] &= ~(UINT64_C(1) << i % 64);
 }
 
-/** Bytes of a page behind its header. */
+/** Returns the number of bytes of a page behind its header. */
 static inline uint32_t kvc_flash_payload(const struct kvc_flash_rows *rows)
 {
     return rows->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES;
@@ -53,16 +53,16 @@ static inline uint32_t kvc_flash_payload(const struct kvc_flash_rows *rows)
 bool kvc_flash_read_page(struct kvc_flash_rows *rows, uint64_t row, uint32_t page,
                          enum kvc_flash_page_kind kind, struct kvc_flash_page_header *header);
 
-/** Likewise for a page that was written whole, and without a copy if the medium allows that: a medium that
- * lends its pages lends them intact. Returns the page, or NULL. */
+/** Reads a page that was written completely, without a copy if the medium lends its pages; a medium that
+ * lends pages lends them intact. Returns the page, or NULL. */
 const uint8_t *kvc_flash_borrow_page(struct kvc_flash_rows *rows, uint64_t row, uint32_t page,
                                      enum kvc_flash_page_kind kind, struct kvc_flash_page_header *header);
 
 /** Erases the good blocks of a row. Blocks that fail become bad. */
 void kvc_flash_erase_row(struct kvc_flash_rows *rows, uint64_t row);
 
-/** Programs the first good page of a row at or behind *page, and leaves *page one behind it. Blocks that fail
- * become bad, and the next good page is tried. Returns false if the row has no good page left. */
+/** Programs the first good page of a row at or behind *page, and sets *page to the page after it. Blocks that
+ * fail become bad, and the next good page is tried. Returns false if the row has no good page left. */
 bool kvc_flash_program_next(struct kvc_flash_rows *rows, uint64_t row, uint32_t *page, const void *data);
 
 enum {
@@ -117,20 +117,20 @@ struct kvc_flash_log {
     struct kvc_flash_log_stats stats;                 /**< Counters for kvc_flash_log_stats. */
 };
 
-/** Bytes of data in a full checkpoint page: whole index buckets. */
+/** Returns the number of bytes of data in a full checkpoint page: whole index buckets. */
 static inline uint64_t kvc_flash_checkpoint_unit(const struct kvc_flash_log *log)
 {
     return kvc_flash_payload(&log->flash) / KVC_BLUECACHE_BUCKET_BYTES * KVC_BLUECACHE_BUCKET_BYTES;
 }
 
-/** Pages that the list of bad blocks takes in a checkpoint. */
+/** Returns the number of pages that the list of bad blocks takes in a checkpoint. */
 static inline uint64_t kvc_flash_checkpoint_bad_pages(const struct kvc_flash_log *log)
 {
     uint64_t unit = kvc_flash_checkpoint_unit(log);
     return (log->flash.bad_words * sizeof(*log->flash.bad) + unit - 1) / unit;
 }
 
-/** Pages of a whole checkpoint: information, bad blocks and the owner's image. */
+/** Returns the number of pages of a whole checkpoint: information, bad blocks and the owner's image. */
 static inline uint64_t kvc_flash_checkpoint_pages(const struct kvc_flash_log *log)
 {
     uint64_t unit = kvc_flash_checkpoint_unit(log);

@@ -412,7 +412,7 @@ enum {
 struct change {
     uint32_t block;
     bool erase;
-    uint64_t program; /* Its number, or that of the next one. */
+    uint64_t program; /* Number of the program operation, or of the next one. */
     uint8_t before[BLOCK_BYTES];
 };
 
@@ -423,7 +423,7 @@ struct written {
     bool erased;
 };
 
-/* What must be on flash: the version of a key; `erased`: or none. */
+/* The version of a key that must be on flash; if `erased`, there may also be none. */
 struct expected {
     uint32_t version, row;
     bool erased;

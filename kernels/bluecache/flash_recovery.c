@@ -298,8 +298,8 @@ static void find_pages(struct kvc_flash_log *log, uint64_t checkpoint, struct sc
     }
 }
 
-/* Finds the pages that were written last, as far as some of them may be missing: that with sequence number i
- * is log->recent[i - settled]. *before becomes the newest page before them. */
+/* Finds the pages that were written last and of which some may be missing. log->recent[i - settled] becomes
+ * the page with sequence number i, and *before the newest page before all of them. */
 static void find_recent(struct kvc_flash_log *log, const struct scan *scan, uint64_t settled,
                         struct scan *before)
 {

@@ -324,7 +324,7 @@ Test(flash_log, power_cut_in_a_checkpoint_leaves_the_other)
     flash_map_free(map);
 }
 
-/* Of a record of three pages, only one survives a power cut. The next page written must not continue it. */
+/* Only one page of a record of three survives a power cut. The next page written must not continue it. */
 Test(flash_log, a_torn_record_does_not_go_on_elsewhere)
 {
     struct flash_map *map = flash_map_create(&flash_small);

@@ -324,7 +324,7 @@ static const struct design designs[] = {
     {"farm", POOL_MOST + 1, create_farm, farm_insert_accesses},
 };
 
-/* Accesses of all inserts so far. */
+/* Returns the accesses of all inserts so far. */
 static uint64_t inserts_so_far(const struct design *design, const struct kvc_index *index)
 {
     struct kvc_memory_accesses accesses = design->insert_accesses(index);

@@ -21,11 +21,11 @@ enum {
 
 struct merge {
     uint32_t *entry;   /* The entries, before and after. */
-    uint64_t count;    /* Their number. */
+    uint64_t count;    /* Number of entries. */
     uint64_t granules; /* End of the memory [granules]. */
     unsigned threads;  /* Number of threads. */
     /* Radix sort. */
-    uint32_t *scratch;              /* As many entries again. */
+    uint32_t *scratch;              /* Room for as many entries. */
     unsigned shift;                 /* Right shift that turns an entry into its partition. */
     uint64_t (*offset)[PARTITIONS]; /* For each thread: first its counts, then the place of its next entry. */
     uint64_t *start;                /* First entry of each partition, and the end; PARTITIONS + 1. */
@@ -496,7 +496,7 @@ void kvc_kvdirect_slab_recall(struct kvc_kvdirect_slab *slab, struct kvc_kvdirec
     }
 }
 
-/* Number of slabs of this type that the whole memory is worth. */
+/* Returns the number of slabs of this type that the whole memory is worth. */
 static uint64_t slabs_of(const struct kvc_kvdirect_slab *slab, unsigned type)
 {
     return slab->granules >> type;

@@ -10,7 +10,7 @@
  *    bytes. The watermarks are so far apart that a batch serves 16 or more allocations or releases, which
  * makes at most 1/16 = 0.0625 DMA operations each (the paper: less than 0.07).
  *  - The host's daemon works at the host stacks' right ends. To split, it copies entries of a larger pool to
- * a smaller one as they are, because an entry tells its slab's size; the NIC cuts such a slab in halves when
+ * a smaller one unchanged, because an entry tells its slab's size; the NIC cuts such a slab in halves when
  * it pops it. To merge, it joins all free slabs of the host stacks in batch. It merges when no
  * larger pool has an entry to split, and when a pool has grown above its high watermark.
  *  - The daemon runs only when the caller says so. An allocation that finds both stacks empty fails and marks
@@ -57,19 +57,19 @@ enum kvc_kvdirect_merge_method {
     KVC_KVDIRECT_MERGE_BITMAP, /**< Set a bit for each free granule, then read the bitmap. */
 };
 
-/** The entry of a free slab of 2^type granules that starts at this granule. */
+/** Returns the entry of a free slab of 2^type granules that starts at this granule. */
 static inline uint32_t kvc_kvdirect_slab_entry(uint32_t granule, unsigned type)
 {
     return granule << 1 | 1u << type;
 }
 
-/** The slab type of an entry. */
+/** Returns the slab type of an entry. */
 static inline unsigned kvc_kvdirect_slab_entry_type(uint32_t entry)
 {
     return (unsigned)__builtin_ctz(entry);
 }
 
-/** The first granule of an entry's slab. */
+/** Returns the first granule of an entry's slab. */
 static inline uint32_t kvc_kvdirect_slab_entry_granule(uint32_t entry)
 {
     return (entry & (entry - 1)) >> 1;
@@ -136,13 +136,13 @@ void kvc_kvdirect_slab_free(struct kvc_kvdirect_slab *slab);
  * errno EINVAL (bad parameters) or ENOMEM. */
 struct kvc_kvdirect_slab *kvc_kvdirect_slab_create(const struct kvc_kvdirect_slab_params *params);
 
-/** Size of a slab of this type, 0 to KVC_KVDIRECT_SLAB_TYPES - 1 [bytes]. */
+/** Returns the size of a slab of this type, 0 to KVC_KVDIRECT_SLAB_TYPES - 1 [bytes]. */
 static inline uint32_t kvc_kvdirect_slab_bytes(unsigned type)
 {
     return (uint32_t)KVC_KVDIRECT_SLAB_GRANULE_BYTES << type;
 }
 
-/** The smallest slab type that holds this many bytes, 1 to 512. */
+/** Returns the smallest slab type that holds this many bytes, 1 to 512. */
 static inline unsigned kvc_kvdirect_slab_type(uint32_t bytes)
 {
     return bytes <= KVC_KVDIRECT_SLAB_GRANULE_BYTES ? 0 : 27u - (unsigned)__builtin_clz(bytes - 1);
@@ -170,13 +170,15 @@ bool kvc_kvdirect_slab_merge(struct kvc_kvdirect_slab *slab, enum kvc_kvdirect_m
 /** Writes the entries of all NIC stacks back to the host stacks. */
 void kvc_kvdirect_slab_recall(struct kvc_kvdirect_slab *slab, struct kvc_kvdirect_slab_stats *stats);
 
-/** Free memory in both stacks of all pools [bytes]. */
+/** Returns the free memory in both stacks of all pools [bytes]. */
 uint64_t kvc_kvdirect_slab_free_bytes(const struct kvc_kvdirect_slab *slab);
 
-/** Entries in a pool's NIC stack. A slab that was split and not yet cut is one entry. */
+/** Returns the number of entries in a pool's NIC stack. A slab that was split and not yet cut is one entry.
+ */
 uint64_t kvc_kvdirect_slab_nic_entries(const struct kvc_kvdirect_slab *slab, unsigned type);
 
-/** Entries in a pool's host stack. A slab that was split and not yet cut is one entry. */
+/** Returns the number of entries in a pool's host stack. A slab that was split and not yet cut is one entry.
+ */
 uint64_t kvc_kvdirect_slab_host_entries(const struct kvc_kvdirect_slab *slab, unsigned type);
 
 #ifdef __cplusplus

@@ -120,7 +120,8 @@ void kvc_kvdirect_table_write_slab(const struct kvc_kvdirect_table *table, const
 }
 
 /* Appends an empty bucket to the chain whose last bucket is `last`; returns NULL if there is no memory. Two
- * writes result: that of `last` is counted here, that of the new bucket when the caller writes it. */
+ * writes result: the write of `last` is counted here, and the write of the new bucket when the caller makes
+ * it. */
 static struct kvc_kvdirect_bucket *append_bucket(struct kvc_kvdirect_table *table,
                                                  struct kvc_kvdirect_bucket *last,
                                                  struct kvc_kvdirect_table_counts *counts,
@@ -154,8 +155,8 @@ static void find_room_behind(const struct kvc_kvdirect_table *table, struct kvc_
     }
 }
 
-/* The bucket that the pair goes to: that of its key's old pair if it fits there, else the first with room.
- * Returns NULL if a bucket must be appended. */
+/* Returns the bucket that the pair goes to: the old bucket of its key if the pair fits there, else the first
+ * with room. Returns NULL if a bucket must be appended. */
 static struct kvc_kvdirect_bucket *choose_bucket(const struct kvc_kvdirect_table *table,
                                                  const struct kvc_kvdirect_put *put,
                                                  struct kvc_kvdirect_place *place,
@@ -416,7 +417,7 @@ uint64_t kvc_kvdirect_table_index_bytes(const struct kvc_kvdirect_table_params *
     return (blocks > 0 ? blocks : 1) * block_bytes;
 }
 
-/* The capacity of a table with this geometry; see kvc_kvdirect_table_capacity. */
+/* Returns the capacity of a table with this geometry; see kvc_kvdirect_table_capacity. */
 static uint64_t capacity(uint64_t bytes, uint64_t buckets, uint32_t inline_bytes, uint32_t pair_bytes)
 {
     if (pair_bytes == 0 || pair_bytes > KVC_KVDIRECT_TABLE_PAIR_MAX) {

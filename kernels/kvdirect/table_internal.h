@@ -85,14 +85,14 @@ kvc_kvdirect_bucket_load_meta(const struct kvc_kvdirect_bucket *bucket)
     };
 }
 
-/** Slots of inline pairs, as bits. */
+/** Returns the slots of inline pairs, as bits. */
 static inline uint32_t kvc_kvdirect_bucket_inline_slots(const struct kvc_kvdirect_bucket_meta *meta)
 {
     /* Each pair contributes 2^(end + 1) - 2^begin, which are the bits from its beginning to its end. */
     return (meta->end << 1) - meta->begin;
 }
 
-/** Slots of pointers, as bits. */
+/** Returns the slots of pointers, as bits. */
 static inline uint32_t kvc_kvdirect_bucket_pointer_slots(const struct kvc_kvdirect_bucket_meta *meta)
 {
     /* Set bit 3 * s where any of the slot's three bits is set, then gather every third bit. */
@@ -104,14 +104,14 @@ static inline uint32_t kvc_kvdirect_bucket_pointer_slots(const struct kvc_kvdire
     return slots & ~kvc_kvdirect_bucket_inline_slots(meta);
 }
 
-/** Free slots, as bits. */
+/** Returns the free slots, as bits. */
 static inline uint32_t kvc_kvdirect_bucket_free_slots(const struct kvc_kvdirect_bucket_meta *meta)
 {
     return KVC_KVDIRECT_BUCKET_ALL_SLOTS &
            ~(kvc_kvdirect_bucket_inline_slots(meta) | kvc_kvdirect_bucket_pointer_slots(meta));
 }
 
-/** Whether the bucket has this many free slots, consecutive or not. */
+/** Says whether the bucket has this many free slots, consecutive or not. */
 static inline bool kvc_kvdirect_bucket_has_room(const struct kvc_kvdirect_bucket_meta *meta, uint32_t slots)
 {
     uint32_t left = kvc_kvdirect_bucket_free_slots(meta);
@@ -134,7 +134,7 @@ static inline void kvc_kvdirect_bucket_store_meta(struct kvc_kvdirect_bucket *bu
     kvc_kvdirect_store64(bucket->byte + 56, high);
 }
 
-/** Slots that an inline pair of this size needs. */
+/** Returns the number of slots that an inline pair of this size needs. */
 static inline uint32_t kvc_kvdirect_bucket_slots_for(uint32_t pair_bytes)
 {
     return (pair_bytes + KVC_KVDIRECT_BUCKET_SLOT_BYTES - 1) / KVC_KVDIRECT_BUCKET_SLOT_BYTES;
@@ -153,7 +153,7 @@ struct kvc_kvdirect_bucket_inline {
     uint32_t value_bytes; /**< Size of its value [bytes]. */
 };
 
-/** The inline pair that begins at this slot. */
+/** Returns the inline pair that begins at this slot. */
 static inline struct kvc_kvdirect_bucket_inline
 kvc_kvdirect_bucket_inline_at(const struct kvc_kvdirect_bucket_meta *meta, unsigned slot)
 {
@@ -163,7 +163,7 @@ kvc_kvdirect_bucket_inline_at(const struct kvc_kvdirect_bucket_meta *meta, unsig
     return (struct kvc_kvdirect_bucket_inline){slots, key_bytes, bytes - key_bytes};
 }
 
-/** Slots at which the next 8 bytes, under the mask, equal the prefix; as bits. */
+/** Returns the slots at which the next 8 bytes, under the mask, equal the prefix; as bits. */
 static inline __attribute__((always_inline)) uint32_t
 kvc_kvdirect_bucket_match(const struct kvc_kvdirect_bucket *bucket, uint64_t prefix, uint64_t mask)
 {
@@ -175,13 +175,13 @@ kvc_kvdirect_bucket_match(const struct kvc_kvdirect_bucket *bucket, uint64_t pre
     return slots;
 }
 
-/** The granule that a pointer slot points to. */
+/** Returns the granule that a pointer slot points to. */
 static inline uint32_t kvc_kvdirect_bucket_pointer_at(const struct kvc_kvdirect_bucket *bucket, unsigned slot)
 {
     return kvc_kvdirect_load64(bucket->byte + KVC_KVDIRECT_BUCKET_SLOT_BYTES * slot) & 0x7fffffff;
 }
 
-/** Slots with a pointer and this secondary hash, as bits. */
+/** Returns the slots with a pointer and this secondary hash, as bits. */
 static inline uint32_t kvc_kvdirect_bucket_match_pointers(const struct kvc_kvdirect_bucket *bucket,
                                                           const struct kvc_kvdirect_bucket_meta *meta,
                                                           uint32_t secondary)
@@ -190,7 +190,7 @@ static inline uint32_t kvc_kvdirect_bucket_match_pointers(const struct kvc_kvdir
            kvc_kvdirect_bucket_pointer_slots(meta);
 }
 
-/** The slab type of a pointer slot. */
+/** Returns the slab type of a pointer slot. */
 static inline unsigned kvc_kvdirect_bucket_slab_type_at(const struct kvc_kvdirect_bucket_meta *meta,
                                                         unsigned slot)
 {
@@ -328,7 +328,7 @@ struct kvc_kvdirect_table {
 void kvc_kvdirect_table_add_access(struct kvc_kvdirect_table_trace *trace, uint64_t line, uint32_t bytes,
                                    bool write);
 
-/** Size of the hash index: whole blocks, so that the slabs begin at one [bytes]. */
+/** Returns the size of the hash index: whole blocks, so that the slabs begin at one [bytes]. */
 uint64_t kvc_kvdirect_table_index_bytes(const struct kvc_kvdirect_table_params *params);
 
 /** Allocates a slab, with the daemon's help. Returns KVC_KVDIRECT_SLAB_NONE if there is none, and at once if
@@ -343,45 +343,45 @@ void kvc_kvdirect_table_release(struct kvc_kvdirect_table *table, uint32_t granu
 /** Operations of the index interface. */
 extern const struct kvc_index_ops kvc_kvdirect_table_index_ops;
 
-/** The smaller of two numbers. */
+/** Returns the smaller of two numbers. */
 KVC_KVDIRECT_INLINE uint64_t kvc_kvdirect_least(uint64_t left, uint64_t right)
 {
     return left < right ? left : right;
 }
 
-/** The chained bucket at this granule. */
+/** Returns the chained bucket at this granule. */
 KVC_KVDIRECT_INLINE struct kvc_kvdirect_bucket *kvc_kvdirect_bucket_at(const struct kvc_kvdirect_table *table,
                                                                        uint64_t granule)
 {
     return (struct kvc_kvdirect_bucket *)(table->memory + granule * KVC_KVDIRECT_SLAB_GRANULE_BYTES);
 }
 
-/** The slab at this granule. */
+/** Returns the slab at this granule. */
 KVC_KVDIRECT_INLINE uint8_t *kvc_kvdirect_slab_at(const struct kvc_kvdirect_table *table, uint64_t granule)
 {
     return table->memory + granule * KVC_KVDIRECT_SLAB_GRANULE_BYTES;
 }
 
-/** The bucket of the hash index where the chain of a hash begins. */
+/** Returns the bucket of the hash index where the chain of a hash begins. */
 KVC_KVDIRECT_INLINE struct kvc_kvdirect_bucket *
 kvc_kvdirect_first_bucket(const struct kvc_kvdirect_table *table, uint64_t hash)
 {
     return (struct kvc_kvdirect_bucket *)table->memory + kvc_kvdirect_table_bucket_of(hash, table->buckets);
 }
 
-/** The 9 bits of a hash that a pointer slot holds. */
+/** Returns the 9 bits of a hash that a pointer slot holds. */
 KVC_KVDIRECT_INLINE uint32_t kvc_kvdirect_secondary_of(uint64_t hash)
 {
     return (uint32_t)(hash >> 55);
 }
 
-/** Number of 64-byte lines that hold this many bytes. */
+/** Returns the number of 64-byte lines that hold this many bytes. */
 KVC_KVDIRECT_INLINE uint64_t kvc_kvdirect_lines_of(uint32_t bytes)
 {
     return (bytes + KVC_KVDIRECT_TABLE_BUCKET_BYTES - 1) / KVC_KVDIRECT_TABLE_BUCKET_BYTES;
 }
 
-/** Whether a bucket belongs to the hash index, and not to a chain. */
+/** Says whether a bucket belongs to the hash index, and not to a chain. */
 KVC_KVDIRECT_INLINE bool kvc_kvdirect_in_index(const struct kvc_kvdirect_table *table,
                                                const struct kvc_kvdirect_bucket *bucket)
 {
@@ -477,7 +477,7 @@ KVC_KVDIRECT_INLINE struct kvc_kvdirect_key kvc_kvdirect_make_key(const void *by
     return key;
 }
 
-/** First slots of the inline pairs that begin with the key's first bytes, as bits. */
+/** Returns the first slots of the inline pairs that begin with the key's first bytes, as bits. */
 KVC_KVDIRECT_INLINE uint32_t kvc_kvdirect_match_inline(const struct kvc_kvdirect_bucket *bucket,
                                                        const struct kvc_kvdirect_bucket_meta *meta,
                                                        const struct kvc_kvdirect_key *key)

@@ -79,7 +79,7 @@ static enum kvc_kvdirect_table_result put_pair(struct kvc_kvdirect_table *table,
     return put(table, &key, key_bytes, value, pair_bytes - key_bytes, stats);
 }
 
-/* Whether the table has a pair that put_pair has put. */
+/* Says whether the table has a pair that put_pair has put. */
 static bool has_pair(struct kvc_kvdirect_table *table, uint64_t key, uint32_t pair_bytes,
                      struct kvc_kvdirect_table_stats *stats)
 {

@@ -7,7 +7,8 @@
  *
  * In rows for several threads, all threads start at a barrier, and each has keys and buffers of its own. The
  * rate is the number of operations of all threads over the time of the slowest one. It is compared with a
- * single such thread, measured alternately. The limit is that of one core times the number of threads. */
+ * single such thread, measured alternately. The limit is the limit of one core times the number of threads.
+ */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>

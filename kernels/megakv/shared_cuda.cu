@@ -72,7 +72,7 @@ __device__ __forceinline__ uint64_t load_item_long(const uint64_t *from)
 /* --- search --- */
 
 /* Usual loads of the same sector by several threads may share one answer of the host, which may then be older
- * than what one of them has read before. Such a load has an answer of its own. */
+ * than what one of them has read before. This load gets an answer of its own. */
 __device__ __forceinline__ uint64_t load_alone_long(const void *from)
 {
     uint64_t word;
@@ -296,8 +296,8 @@ __device__ __forceinline__ uint64_t header_behind(const uint64_t *item, uint64_t
 struct shared_read {
     const uint64_t *key; /* NULL: any key is right. */
     uint32_t key_bytes;
-    uint64_t *to;  /* NULL: the value is not copied. */
-    uint32_t room; /* For the value. */
+    uint64_t *to;  /* Receives the value; NULL: the value is not copied. */
+    uint32_t room; /* Size of the buffer for the value [bytes]. */
 };
 
 /* Reads an item and sets *value_bytes, to 0 if it is no hit. */
@@ -347,7 +347,7 @@ struct work {
     kvc::shared_items items;
     struct kvc_megakv_shared_batch batch;
     uint32_t *locks;
-    uint32_t *missed; /* How many GETs have missed, and their rows. */
+    uint32_t *missed; /* Number of GETs that have missed, then their rows. */
     uint32_t tasks;
 };
 
@@ -431,7 +431,7 @@ __global__ void __launch_bounds__(block_threads) answer_queries(work all)
 }
 
 /* search, KC, RD and WR of GETs that have missed, in blocks of missed_threads threads. Loads of this kernel
- * share no answers with those of the one before. */
+ * share no answers with loads of the kernel before it. */
 __global__ void __launch_bounds__(missed_threads) answer_missed(work all)
 {
     uint32_t count = all.missed[0], hits = 0, lines = 0;
@@ -537,9 +537,9 @@ struct kvc_megakv_shared {
     struct kvc_megakv_slab_memory slabs;
     void *shared[4]; /* The arrays that the device shares. */
     kvc::cuckoo_table table;
-    counters *counted; /* Those of the table are its first member. */
+    counters *counted; /* The counters of the table are the first member. */
     uint32_t *locks;
-    uint32_t *missed; /* For missed_rows rows. */
+    uint32_t *missed; /* Has room for missed_rows rows. */
     uint32_t missed_rows;
     struct kvc_cuda_stream *stream;
     struct kvc_cuda_event *done;

@@ -294,8 +294,8 @@ static void grant(struct kvc_megakv_slab *slab, uint32_t class_index, uint32_t c
     }
 }
 
-/* Takes a slab for a class, whose lock is held, and makes its items available, or its share of them in a
- * sample. Returns false if no slab is left. */
+/* Takes a slab for a class, whose lock is held, and makes the items of the slab available; in a sample, only
+ * the sample's share of them. Returns false if no slab is left. */
 static bool take_share(struct kvc_megakv_slab *slab, uint32_t class_index, uint32_t class_bytes)
 {
     struct kvc_megakv_slab_class *class = &slab->classes[class_index];
@@ -318,7 +318,8 @@ static bool grow(struct kvc_megakv_slab *slab, uint32_t class_index, uint32_t cl
     while (class->granted == granted && take_share(slab, class_index, class_bytes)) {
         ;
     }
-    if (class->granted == 0 && class->shares > 0) { /* What has slabs in the whole store keeps an item. */
+    if (class->granted == 0 &&
+        class->shares > 0) { /* A class that has slabs in the whole store keeps an item. */
         grant(slab, class_index, class_bytes, 1);
     }
     return class->granted > granted;
@@ -784,7 +785,7 @@ static bool has_key(const uint8_t *item, const void *key, uint32_t key_bytes)
            kvc_megakv_slab_same_bytes(item + KVC_MEGAKV_SLAB_HEADER_BYTES, key, key_bytes);
 }
 
-/* Overwrites an item in use: whatever key it holds, or, with `key_stays`, only if it holds this key. The key
+/* Overwrites an item in use. With `key_stays`, it does so only if the item holds this key. The key
  * cannot change under the lock, because a thread must take the item out of use before it changes a byte. */
 static bool refill(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, bool key_stays,
                    const void *key, uint32_t key_bytes, const void *value, uint32_t value_bytes,

@@ -211,9 +211,9 @@ struct kvc_megakv_slab_reads {
 void kvc_megakv_slab_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
                           struct kvc_megakv_slab_stats *stats);
 
-/** Marks `count` items as referenced, as kvc_megakv_slab_read() does with its hits, for a reader that cannot:
- * a GPU, whose atomic operations on the host's memory are not atomic for the host. Counts `checked` and
- * `marked` only. */
+/** Marks `count` items as referenced, as kvc_megakv_slab_read() does with its hits, on behalf of a GPU. A GPU
+ * cannot mark them, because its atomic operations on the host's memory are not atomic for the host. Counts
+ * `checked` and `marked` only. */
 void kvc_megakv_slab_mark(struct kvc_megakv_slab *slab, const uint32_t *location, uint32_t count,
                           struct kvc_megakv_slab_stats *stats);
 
@@ -231,7 +231,8 @@ void kvc_megakv_slab_forget_reads(struct kvc_megakv_slab *slab, uint32_t one_in)
  */
 uint64_t kvc_megakv_slab_used_items(const struct kvc_megakv_slab *slab);
 
-/** Returns the capacity of the store [bytes], a multiple of the slab size, or the share 1/rate of one. */
+/** Returns the capacity of the store [bytes], a multiple of the slab size, or of a sample, 1/rate of the
+ * whole store's capacity. */
 uint64_t kvc_megakv_slab_capacity_bytes(const struct kvc_megakv_slab *slab);
 
 /** Memory of a store, for a GPU that works on it in place. Each array begins on a page of its own. */

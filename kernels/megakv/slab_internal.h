@@ -168,7 +168,7 @@ static inline uint64_t kvc_megakv_slab_bit(uint32_t location)
     return UINT64_C(1) << (location & 63);
 }
 
-/** Index of an item's word in a bitmap of all slabs. */
+/** Returns the index of an item's word in a bitmap of all slabs. */
 static inline uint64_t kvc_megakv_slab_word(uint32_t location)
 {
     return location / 64;
@@ -180,7 +180,7 @@ static inline uint32_t kvc_megakv_slab_location(uint32_t slab_number, uint32_t i
     return slab_number << 16 | item;
 }
 
-/** Address of an item that may be prefetched and read, or NULL if there is no such item. */
+/** Returns the address of an item that may be prefetched and read, or NULL if there is no such item. */
 static inline uint8_t *kvc_megakv_slab_item(const struct kvc_megakv_slab *slab, uint32_t location,
                                             uint32_t *item_bytes)
 {
@@ -247,7 +247,7 @@ static inline void kvc_megakv_slab_set_in_use(struct kvc_megakv_slab *slab, uint
     __atomic_store_n(&slab->in_use[location], value, __ATOMIC_RELEASE);
 }
 
-/** The in-use flags of 64 items as a bitmap word. */
+/** Returns the in-use flags of 64 items as a bitmap word. */
 static inline uint64_t kvc_megakv_slab_using_word(const struct kvc_megakv_slab *slab, uint32_t word_location)
 {
     const uint64_t *bytes = (const uint64_t *)&slab->in_use[word_location];

@@ -1,6 +1,6 @@
-/* Measures the miss ratio of the set-associative table for several numbers of ways and sizes, and those of
- * the hopscotch and the chained table: figure 2 of MemcachedGPU (SoCC 2015, sec. 5.2), with the tables
- * themselves.
+/* Measures the miss ratio of the set-associative table for several numbers of ways and sizes, and the miss
+ * ratios of the hopscotch and the chained table: figure 2 of MemcachedGPU (SoCC 2015, sec. 5.2), with the
+ * tables themselves.
  *
  * As in the paper, every key is stored once. Then as many requests follow as there are keys; 95 in 100 are
  * GETs, keys follow Zipf's law (YCSB's generator, of Gray et al., SIGMOD 1994), and a GET that misses stores
@@ -32,7 +32,7 @@ enum {
     WAYS_16 = 4,
     HOPSCOTCH = 5,
     CHAINED = 6,
-    SET_ONE_IN = 20, /* one request in so many is a SET */
+    SET_ONE_IN = 20, /* one of this many requests is a SET */
 };
 
 static const double sizes[] = {0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0, 1.2}; /* entries over keys */

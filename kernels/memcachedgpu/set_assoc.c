@@ -425,19 +425,66 @@ KVC_TABLE_INLINE void change(struct kvc_set_assoc *owner, const struct kvc_table
     kvc_index_stats_add(stats, &local);
 }
 
+/* `operation` is a constant wherever this function is inlined. */
+KVC_TABLE_INLINE void run_operation(struct kvc_set_assoc *owner, const struct kvc_table_batch *batch,
+                                    uint32_t count, uint32_t now, struct kvc_index_stats *stats,
+                                    enum kvc_table_operation operation)
+{
+    if (operation != KVC_TABLE_SEARCH) {
+        change(owner, batch, count, now, stats, operation == KVC_TABLE_INSERT);
+    } else if (owner->shared_lock) {
+        search(owner, batch, count, now, stats, true);
+    } else {
+        search(owner, batch, count, now, stats, false);
+    }
+}
+
+/* The two kinds of batches are told apart here, so that each gets code of its own. */
+KVC_TABLE_INLINE void run_kind(struct kvc_set_assoc *owner, const struct kvc_table_batch *batch,
+                               uint32_t count, uint32_t now, struct kvc_index_stats *stats,
+                               enum kvc_table_operation operation)
+{
+    if (batch->hash != NULL) {
+        const struct kvc_table_batch only = kvc_table_batch_of_hashes(batch);
+        run_operation(owner, &only, count, now, stats, operation);
+    } else {
+        const struct kvc_table_batch only = kvc_table_batch_of_keys(batch);
+        run_operation(owner, &only, count, now, stats, operation);
+    }
+}
+
+static __attribute__((noinline)) void run_search(struct kvc_set_assoc *owner,
+                                                 const struct kvc_table_batch *batch, uint32_t count,
+                                                 uint32_t now, struct kvc_index_stats *stats)
+{
+    run_kind(owner, batch, count, now, stats, KVC_TABLE_SEARCH);
+}
+
+static __attribute__((noinline)) void run_insert(struct kvc_set_assoc *owner,
+                                                 const struct kvc_table_batch *batch, uint32_t count,
+                                                 uint32_t now, struct kvc_index_stats *stats)
+{
+    run_kind(owner, batch, count, now, stats, KVC_TABLE_INSERT);
+}
+
+static __attribute__((noinline)) void run_erase(struct kvc_set_assoc *owner,
+                                                const struct kvc_table_batch *batch, uint32_t count,
+                                                uint32_t now, struct kvc_index_stats *stats)
+{
+    run_kind(owner, batch, count, now, stats, KVC_TABLE_ERASE);
+}
+
 static void run_batch(struct kvc_table *table, enum kvc_table_operation operation,
                       const struct kvc_table_batch *batch, uint32_t count, uint32_t now,
                       struct kvc_index_stats *stats)
 {
     struct kvc_set_assoc *owner = (struct kvc_set_assoc *)table; /* the first member */
-    if (operation == KVC_TABLE_INSERT) {
-        change(owner, batch, count, now, stats, true);
-    } else if (operation == KVC_TABLE_ERASE) {
-        change(owner, batch, count, now, stats, false);
-    } else if (owner->shared_lock) {
-        search(owner, batch, count, now, stats, true);
+    if (operation == KVC_TABLE_SEARCH) {
+        run_search(owner, batch, count, now, stats);
+    } else if (operation == KVC_TABLE_INSERT) {
+        run_insert(owner, batch, count, now, stats);
     } else {
-        search(owner, batch, count, now, stats, false);
+        run_erase(owner, batch, count, now, stats);
     }
 }
 

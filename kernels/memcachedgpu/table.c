@@ -32,7 +32,7 @@ void kvc_table_erase(struct kvc_table *table, const struct kvc_set_assoc_keys *k
         &(struct kvc_table_batch){.keys = *keys, .location = location, .item_out = out}, count, 0, stats);
 }
 
-/* The table of an index, which is its first member. */
+/* Returns the table of an index, which is its first member. */
 static struct kvc_table *table_of(struct kvc_index *index)
 {
     return (struct kvc_table *)index;

@@ -295,4 +295,28 @@ KVC_TABLE_INLINE uint32_t kvc_table_group_size(uint32_t count, uint64_t group)
     return left < KVC_TABLE_GROUP ? (uint32_t)left : KVC_TABLE_GROUP;
 }
 
+/** Returns a batch of 8-byte hashes without its other members.
+ *
+ * A function that runs such a copy knows the length of the keys and which arrays there are. This saves a
+ * quarter of its instructions. */
+KVC_TABLE_INLINE struct kvc_table_batch kvc_table_batch_of_hashes(const struct kvc_table_batch *batch)
+{
+    struct kvc_table_batch only = {{NULL, NULL, NULL}, NULL, NULL, NULL, NULL, NULL};
+    only.hash = batch->hash;
+    only.location = batch->location;
+    only.location_out = batch->location_out;
+    return only;
+}
+
+/** Returns a batch of keys of any size without its other members. */
+KVC_TABLE_INLINE struct kvc_table_batch kvc_table_batch_of_keys(const struct kvc_table_batch *batch)
+{
+    struct kvc_table_batch only = {{NULL, NULL, NULL}, NULL, NULL, NULL, NULL, NULL};
+    only.keys = batch->keys;
+    only.item = batch->item;
+    only.location = batch->location;
+    only.item_out = batch->item_out;
+    return only;
+}
+
 #endif

@@ -458,7 +458,7 @@ void compare_searches(struct kvc_index *index, const index_arrays &arrays, const
     kvc_set_assoc_free(host);
 }
 
-/* Of equal keys in one batch, one wins and the others are reported. */
+/* One of several equal keys in a batch wins, and the others are reported. */
 void insert_equal_keys(struct kvc_index *index, uint64_t hash, uint32_t first_location)
 {
     std::vector<uint64_t> same(1000, hash);

@@ -468,7 +468,7 @@ Test(tables, batches_equal_single_operations)
     }
 }
 
-/* Bucket and tag of a key. */
+/* Returns the bucket and tag of a key. */
 static uint64_t place_of(enum kind kind, struct kvc_table *table, const struct key *key)
 {
     if (kind == SETS) {
@@ -525,7 +525,7 @@ Test(tables, equal_tags_are_told_apart_by_key)
 /* --- the set-associative table --- */
 
 /* The counted lines follow the layout: 1 for a miss, 2 for a hit with a key of up to 48 bytes, 1 more for
- * each further 64 bytes, and those of equal tags. */
+ * each further 64 bytes, and the lines of entries with equal tags. */
 Test(set_assoc, touches_the_lines_it_promises)
 {
     static const struct {
@@ -667,7 +667,7 @@ Test(hopscotch, index_gives_up_the_least_recently_used)
     cr_assert_eq(out[0], 1);
     kvc_index_search(&table->base.index, hash, 17, out, &stats); /* all but key 1, which has left */
     kvc_index_insert(&table->base.index, &hash[17], &location[17], 3, out, &stats);
-    /* Of equally old keys, the nearest to the home leaves first; key 16 has the place of key 1. */
+    /* The nearest to the home of several equally old keys leaves first; key 16 has the place of key 1. */
     cr_assert_eq(out[0], 0);
     cr_assert_eq(out[1], 16);
     cr_assert_eq(out[2], 2);

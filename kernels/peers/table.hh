@@ -15,7 +15,7 @@ namespace kvc::peers
 constexpr uint32_t batch_max = 256;
 constexpr uint64_t hash_seed = 0x6b766361;
 
-/* The value that belongs to a key; never 0. */
+/* Returns the value that belongs to a key; never 0. */
 inline uint64_t value_of(uint64_t key)
 {
     return key * 0x9e3779b97f4a7c15u + 1;
