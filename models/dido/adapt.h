@@ -3,7 +3,7 @@
  * Every batch whose packets are processed has a profile: its share of GETs, the mean sizes of its keys and
  * values, and how often its keys repeat. If one of these differs by more than a threshold from that of the
  * batch for which the present pipeline was planned, a new pipeline is planned with what the batch tells about
- * the load. Batches under way keep theirs (planner.h).
+ * the load. Batches under way keep theirs.
  *
  * The popularity of keys: the authors count accesses in every item, sample in intervals, and compute the
  * skewness from these counts and their mean by a method for samples (sec. IV.B), but publish neither the
@@ -17,7 +17,9 @@
 #include <stdint.h>
 
 #include "models/dido/plan.h"
+#include "sim/metrics/result.h"
 #include "sim/workload/batch.h"
+#include "sim/workload/workload.h"
 
 enum {
     KVC_DIDO_SAMPLE_MAX = 4096, /* Queries of a batch whose keys are counted at most. */
@@ -73,5 +75,19 @@ bool kvc_dido_has_changed(struct kvc_dido_adapter *adapter, const struct kvc_did
 struct kvc_dido_plan kvc_dido_adapt(struct kvc_dido_adapter *adapter, const struct kvc_dido_config *config,
                                     const struct kvc_dido_profile *profile, const struct kvc_dido_mix *mix,
                                     uint64_t items);
+
+/* How long a store's throughput takes to recover after a change of the load, read off the windows of a run.
+ *
+ * The throughput of the last third of a phase is the one that the store recovers to. It has recovered at the
+ * end of the last window before that third with less than 95 % of it. A change that no window notices counts
+ * as recovered at once. Batches that end at once make the throughput of single windows rough, so the time is
+ * an upper limit. */
+
+enum { KVC_DIDO_WINDOWS_OF_PHASE = 10 /* Windows of the shortest phase. */ };
+
+/* Returns the mean over the phases that are within the measured time as a whole, which began at from_ns [us].
+ * NaN: there is none, or the windows are not those that began with the run. */
+double kvc_dido_recovery_us(const struct kvc_workload *workload, double from_ns,
+                            const struct kvc_result *result);
 
 #endif

@@ -1,4 +1,3 @@
-#include "models/dido/planner.h"
 
 #include <math.h>
 
