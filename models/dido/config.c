@@ -86,7 +86,7 @@ static const struct kvc_option rows[] = {
          "(dido.design.counter_threshold); a smaller one follows the load more closely and plans more "
          "often for nothing"},
     REAL_ROW(
-        "plan", plan_ns, KVC_UNIT_NS, 0, 1e12, "0.38ms",
+        "plan", planning_ns, KVC_UNIT_NS, 0, 1e12, "0.38ms",
         "time of a core to plan a pipeline, while batches go on with the one before; not published: the "
         "median that the search took over the 24 presets on a core of an AMD EPYC server (dido_plan_bench "
         "--searches), with stealing; 0.24 to 1.5 ms, without stealing 0.17 ms, by predict = \"paper\" 1.2 "

@@ -45,7 +45,7 @@ struct kvc_dido_options {
     char pipeline[KVC_TEXT_MAX];
     bool adapt;
     double adapt_threshold_frac;
-    double plan_ns;
+    double planning_ns;
     bool stealing;
     uint64_t steal_set;
     double steal_ns;
