@@ -23,7 +23,7 @@
  *     K32    64 MiB index, 877 slabs of 6553 items of 320 bytes:   5.7 million keys, 69 % full
  *     K128   16 MiB index, 901 slabs of 1638 items of 1280 bytes:  1.5 million keys, 70 % full
  *
- * presets_test.c compares the sizes with those of the kernels and of the configuration. */
+ * config_test.c compares the sizes with those of the kernels and of the configuration. */
 #define SHARED_BYTES 1908000000ull
 #define KEYS(index_mib, item_bytes)                                                                          \
     ((SHARED_BYTES - (index_mib)*MIB) / KVC_MEGAKV_SLAB_BYTES * (KVC_MEGAKV_SLAB_BYTES / (item_bytes)))
@@ -81,17 +81,15 @@ static const struct kvc_option rows[] = {
      .min = 0,
      .max = 100,
      .by_default = "0.1",
-     .help =
-         "change of a counter of the load from which on a new pipeline is planned, as a share of its value "
-         "(dido.design.counter_threshold); a smaller one follows the load more closely and plans more "
-         "often for nothing"},
-    REAL_ROW(
-        "plan", planning_ns, KVC_UNIT_NS, 0, 1e12, "0.38ms",
-        "time of a core to plan a pipeline, while batches go on with the one before; not published: the "
-        "median that the search took over the 24 presets on a core of an AMD EPYC server (dido_plan_bench "
-        "--searches), with stealing; 0.24 to 1.5 ms, without stealing 0.17 ms, by predict = \"paper\" 1.2 "
-        "ms; what kvcast derives of the caches from the popularity is not in it, 8 ms where keys are "
-        "skewed"),
+     .help = "relative change of a counter of the load that makes DIDO plan a new pipeline "
+             "(dido.design.counter_threshold); a smaller one follows the load more closely and plans in "
+             "vain more often"},
+    REAL_ROW("plan", planning_ns, KVC_UNIT_NS, 0, 1e12, "0.38ms",
+             "time of a core to plan a pipeline, while batches continue with the previous one; not "
+             "published: the median time of the search over the 24 presets on a core of an AMD EPYC server "
+             "(dido_plan_bench --searches), with stealing; a search takes 0.24 to 1.5 ms, 0.17 ms without "
+             "stealing, and 1.2 ms with predict = \"paper\"; not included are 8 ms that kvcast takes to "
+             "derive the caches' hits from a skewed popularity"),
     {.name = "stealing",
      .type = KVC_OPTION_BOOL,
      .offset = offsetof(struct kvc_dido_options, stealing),
@@ -112,8 +110,8 @@ static const struct kvc_option rows[] = {
         "one by one from its cache, and all waves that the GPU holds wait for theirs at the same time; "
         "not published: an access to memory"),
     REAL_ROW("latency_limit", latency_limit_ns, KVC_UNIT_NS, 1e3, 1e12, "1ms",
-             "mean latency that batches are limited for (dido.wl.latency_limit); a higher one allows larger "
-             "batches"),
+             "mean latency that the size of batches keeps to (dido.wl.latency_limit); a higher one allows "
+             "larger batches"),
     {.name = "interval",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_dido_options, interval_ns),
@@ -139,7 +137,8 @@ static const struct kvc_option rows[] = {
         "included (Arrakis, OSDI 2014, table 1: 1.26 + 0.24 + 0.10 us with Linux 3.8 and an X520, at 2.2 "
         "GHz on a Sandy Bridge)"),
     REAL_ROW("send", send_cycles, KVC_UNIT_NONE, 0, 1e9, "3498",
-             "likewise for a frame that leaves (1.05 + 0.44 + 0.10 us)"),
+             "core cycles of the operating system for a frame that leaves, from the same source (1.05 + "
+             "0.44 + 0.10 us)"),
     {.name = "index",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_dido_options, index_bytes),
@@ -169,7 +168,7 @@ static const struct kvc_option rows[] = {
      .min = 0,
      .max = 10000,
      .by_default = "100",
-     .help = "elements that an insert moves at most before it gives up; not published"},
+     .help = "most elements that an insert moves before it gives up; not published"},
     {.name = "predict",
      .type = KVC_OPTION_CHOICE,
      .offset = offsetof(struct kvc_dido_options, predict),
@@ -259,7 +258,7 @@ void kvc_dido_set_load(struct kvc_dido_config *config, const struct kvc_workload
 void kvc_dido_set_phase(struct kvc_dido_config *config, const struct kvc_workload *workload, uint32_t phase)
 {
     if (workload->phase_count == 0) {
-        return; /* It is that of the load already. */
+        return; /* The configuration is for the whole load already. */
     }
     struct kvc_workload load = kvc_phases_workload(workload, phase);
     double part = slab_bytes_of_phase(config, workload, phase) / slab_bytes_auto(config, workload);
@@ -320,8 +319,9 @@ static enum kvc_status check_devices(const struct kvc_dido_config *config, struc
     return check_link(config, diag);
 }
 
-/* Sets the CPU at the clock that the node names. Instructions and cycles of the cache take longer at a slower
- * one, the memory does not; as long as a line is on its way, a core completes as many instructions. */
+/* Sets the CPU at the clock that the node names. At a slower clock, instructions and cache hits take longer,
+ * but the memory does not. A core still completes the same number of instructions while it waits for a line.
+ */
 static void set_cpu(struct kvc_dido_config *config, const struct kvc_node *node)
 {
     kvc_cpu_pstate_of(node, &config->cpu_pstate, NULL); /* The loader has checked the clock. */
@@ -369,7 +369,8 @@ enum kvc_status kvc_dido_config_check(const struct kvc_dido_config *config,
                              "system.index: found %llu bytes, allowed: a power of two from %d on",
                              (unsigned long long)index, LINE_BYTES);
     }
-    if (config->gpu->shares_memory && bytes > memory_bytes) { /* That of other machines is not stated. */
+    /* Profiles of GPUs with memory of their own do not state the size of the CPU's memory. */
+    if (config->gpu->shares_memory && bytes > memory_bytes) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "system.index and system.slab: found %.4g MB together, the processors of \"%s\" "
                              "share %.4g MB",

@@ -60,33 +60,33 @@ struct kvc_dido_options {
 
 extern const struct kvc_option_table kvc_dido_option_table;
 
-enum { KVC_DIDO_BATCH_MAX = 65536 /* Queries of a batch at most. */ };
+enum { KVC_DIDO_BATCH_MAX = 65536 /* Most queries of a batch. */ };
 
 struct kvc_dido_config {
     const struct kvc_dido_options *options; /* Owned by the scenario. */
-    const struct kvc_cpu *cpu; /* At the clock of the run: clocked_cpu, of the resolved configuration also in
-                                  its copies. */
+    const struct kvc_cpu
+        *cpu; /* CPU at the run's clock; copies also point to clocked_cpu of the resolved configuration. */
     struct kvc_cpu clocked_cpu;
-    uint32_t cpu_pstate; /* Of the clock of the run. */
+    uint32_t cpu_pstate; /* State of the CPU at the run's clock. */
     const struct kvc_dram *dram;
     const struct kvc_gpu *gpu;
     const struct kvc_nic *nic;
-    const struct kvc_pcie *pcie; /* Between CPU and GPU; NULL: they share the memory. */
-    double link_ns;              /* Time of a read of a line over it on top of the GPU's own [ns]; 0: none. */
+    const struct kvc_pcie *pcie; /* Link between CPU and GPU; NULL: they share the memory. */
+    double link_ns; /* Time that a read of a line over the link adds to the GPU's own [ns]; 0: no link. */
     enum kvc_dido_network network;
-    uint64_t stated_frame_requests; /* As the scenario says; 0: as many as fit. */
+    uint64_t stated_frame_requests; /* Requests of a frame in the scenario; 0: as many as fit. */
     uint32_t frame_requests;        /* Requests of a frame. */
     double request_bytes;           /* Mean size of a request in a frame. */
     double response_bytes;          /* Mean size of a response in a frame. */
     double index_bytes, slab_bytes;
-    double other_items; /* Items in the store that the load does not request: those of other phases. */
+    double other_items; /* Items of other phases, which the load does not request. */
     uint64_t sample_rate;
     double item_cached_frac;   /* Share of the CPU's accesses to items that its last-level cache answers. */
-    double bucket_cached_frac; /* Likewise for the buckets of the index. */
+    double bucket_cached_frac; /* Share of the CPU's accesses to buckets that this cache answers. */
     double popular_frac; /* Share of the requests for the most popular items that this cache has room for. */
-    bool plans;          /* The pipeline is not said. */
-    bool adapts;         /* It is planned anew when the load changes. */
-    struct kvc_dido_pipeline pipeline; /* As said, or as the closed form chooses. */
+    bool plans;          /* The scenario does not state the pipeline. */
+    bool adapts;         /* A new pipeline is planned when the load changes. */
+    struct kvc_dido_pipeline pipeline; /* Stated pipeline, or the one that the closed form chooses. */
 };
 
 /* Returns the configuration of a resolved scenario. */

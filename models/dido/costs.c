@@ -207,8 +207,8 @@ static void add_to_kernel(const struct kvc_dido_config *config, const struct kvc
     }
 }
 
-/* Returns the time of a kernel on an idle machine: its waves', that of the memory's channels for its lines,
- * or that of the link for its packets [ns]. */
+/* Returns the time of a kernel on an idle machine: the longest of the times of its waves, of the memory's
+ * channels for its lines, and of the link for its packets [ns]. */
 static double kernel_ns(const struct kvc_dido_config *config, const struct kvc_gpu_waves *waves,
                         const struct moved *moved)
 {
@@ -217,7 +217,7 @@ static double kernel_ns(const struct kvc_dido_config *config, const struct kvc_g
     return fmax(fmax(kvc_gpu_waves_ns(config->gpu, waves), memory_ns), fmax(link.down_ns, link.up_ns));
 }
 
-/* Returns the time of the kernel of insert or delete for so many queries of an operation [ns]. */
+/* Returns the time of the kernel of insert or delete for `queries` queries of an operation [ns]. */
 static double index_kernel_ns(const struct kvc_dido_config *config, enum kvc_dido_task task, enum kvc_op op,
                               const struct kvc_dido_mix *mix, double jobs, struct moved *moved)
 {
@@ -244,7 +244,7 @@ static double parse_kernel_ns(const struct kvc_dido_config *config, const struct
     struct kvc_gpu_waves request = {0};
     struct moved per_query = {0}, all = {0};
     add_to_kernel(config, pipeline, kvc_dido_bit(KVC_DIDO_PP), KVC_DIDO_PP, mix, &request, &per_query);
-    double requests = fmin(config->frame_requests, queries); /* Of a frame. */
+    double requests = fmin(config->frame_requests, queries); /* Requests of a frame. */
     struct kvc_gpu_waves waves = {.threads = ceil(queries / requests),
                                   .instructions = requests * request.instructions,
                                   .depth = requests * request.depth,
@@ -270,7 +270,7 @@ static void add_gpu(const struct kvc_dido_config *config, const struct kvc_dido_
     struct kvc_gpu_waves waves = {
         .threads = queries, .bytes = kvc_dido_data_bytes(config), .further_ns = config->link_ns};
     struct moved all = {0};
-    struct moved own = {0}; /* By the kernel in which each thread has a query. */
+    struct moved own = {0}; /* Moved by the kernel in which each thread has a query. */
     double before_ns = 0;
     bool launched = false, opened = false;
     for (int i = 0; i < KVC_DIDO_TASKS; i++) {

@@ -4,10 +4,12 @@
  * lines at random places and lines that follow them.
  *
  *   CPU   A core completes instructions at the rate at which it executes such code from its first-level cache
- *         (cpu.sustained_ipc). It waits for a line at a random place as long as the memory's random access
- *         takes, or a hit in the last-level cache, as often as the workload's reuse says
- *         (sim/workload/keys/reuse.h); what it executes meanwhile is taken off (cpu.lookahead). Lines that
- * follow are prefetched. Frames cost the operating system's time in RV and SD. GPU   One kernel does the
+ *         (cpu.sustained_ipc). A line at a random place stalls it for a random access to the memory, or for a
+ *         hit in the last-level cache with the probability that follows from the workload's reuse
+ *         (sim/workload/keys/reuse.h), less what it executes meanwhile (cpu.lookahead). Lines that follow are
+ *         prefetched. Frames cost the operating system's time in RV and SD.
+ *
+ *   GPU   One kernel does the
  * tasks of all queries, one thread each. Insert and delete have a kernel each, as in Mega-KV, and so has PP,
  * whose threads parse a frame each: where a request begins follows from the one before it. A wave executes
  * what any of its threads has to do, so a batch with few SETs pays for both kinds of queries. Every kernel is
@@ -35,7 +37,7 @@ struct kvc_dido_mix {
     double erase_frac;         /* Elements that are removed: evicted and deleted ones. */
     double key_bytes, value_bytes;
     double search_lines, insert_lines,
-        erase_lines; /* Lines of one operation on the index; 0: tasks.h says. */
+        erase_lines; /* Lines of one operation on the index; 0: the lines in tasks.h. */
 };
 
 /* Returns the mix that the workload has in the long run. */
@@ -82,8 +84,7 @@ uint32_t kvc_dido_stealable(const struct kvc_dido_stage *stage);
  * It is pinned and mapped, so that threads of the GPU read and write it over the link (zero-copy):
  *
  *   - A line of a bucket or of an item is one read, cut into packets as large as the link allows: a request
- *     goes to the host, and header and data come back. A line of an item that MM writes is likewise one
- * write.
+ *     goes to the host, and header and data come back. A line of an item that MM writes is one write.
  *   - insert and delete write a slot of each line that they read, as they load the memory's channels.
  *   - Requests, responses, values between RD and WR, hashes and locations lie in order, so that neighbours in
  *     a wave fill the packets. A hash or a location that the same kernel has found is not read again.

@@ -55,10 +55,10 @@ struct pace {
 
 struct run {
     const struct kvc_dido_flow *flow;
-    struct pace whole[KVC_DIDO_STAGES_MAX], rest[KVC_DIDO_STAGES_MAX]; /* Of the owner. */
-    struct pace stolen[KVC_DIDO_STAGES_MAX][KVC_DIDO_STAGES_MAX];      /* By thief and victim. */
+    struct pace whole[KVC_DIDO_STAGES_MAX], rest[KVC_DIDO_STAGES_MAX]; /* Pace of the owner. */
+    struct pace stolen[KVC_DIDO_STAGES_MAX][KVC_DIDO_STAGES_MAX];      /* Pace by thief and victim. */
     double now_ns;
-    double slowest_ns[KVC_DIDO_STAGES_MAX]; /* By number of the batch, modulo. */
+    double slowest_ns[KVC_DIDO_STAGES_MAX]; /* By number of the batch, modulo KVC_DIDO_STAGES_MAX. */
     double slowest_sum_ns;
     struct worker worker[KVC_DIDO_STAGES_MAX];
     struct kvc_dido_flow_result sum;

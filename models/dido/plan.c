@@ -17,7 +17,7 @@ struct work {
     const struct kvc_dido_pipeline *pipeline;
     const struct kvc_dido_mix *mix;
     double queries;
-    struct kvc_dido_cost whole[KVC_DIDO_STAGES_MAX]; /* Of each stage, by its own processor. */
+    struct kvc_dido_cost whole[KVC_DIDO_STAGES_MAX]; /* Cost of each stage on its own processor. */
 };
 
 static double stage_ns(const struct kvc_dido_stage *stage, const struct kvc_dido_cost *cost)
@@ -66,7 +66,7 @@ static struct kvc_dido_flow_work flow_work_of(const struct kvc_dido_config *conf
     return flow_work(config, pipeline, &cost, tasks, on_gpu, queries);
 }
 
-/* Returns the work of all cores of a stage, given that of one. */
+/* Returns the work of all cores of a stage, given the work of one. */
 static struct kvc_dido_flow_work by_cores(const struct kvc_dido_flow_work *work, double cores)
 {
     struct kvc_dido_flow_work divided = *work;
@@ -172,10 +172,10 @@ struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
  *
  * N_M is 1.5 for search and delete (two hash functions), what was counted for insert, and 1 for an item,
  * whose further lines are N_C. RD after KC in the same stage has no N_M. With a skewed popularity, a share P
- * of N_M turns into N_C: that of the requests for the most popular items that the cache holds. RV and SD cost
- * what was measured for them.
+ * of N_M turns into N_C: the share of the requests for the most popular items, which the cache holds. RV and
+ * SD cost what was measured for them.
  *
- * Where the paper leaves a value open, it is that of the profile: IPC is the highest that the processor
+ * Values that the paper leaves open come from the profile: IPC is the highest that the processor
  * reaches, L_M and L_C are the latencies of memory and last-level cache. On the GPU all threads it holds wait
  * at the same time, so an access counts its share of them. mu was measured by the authors with a program that
  * makes both processors access memory; here it is the time that the channels need for the accesses of all
@@ -335,7 +335,8 @@ enum { STEPS = 12 };
  * interval by jump_frac has not come close to it, but jumped over it. */
 static const double close_frac = 1e-4, first_guess = 4096, jump_frac = 0.01;
 
-/* Throughputs that differ by less are equal: where the memory is the limit, those of many pipelines are. */
+/* Throughputs that differ by less are equal: many pipelines have the same one where the memory is the limit.
+ */
 static const double equal_frac = 1e-5;
 
 /* The highest limit of a pipeline is looked for in such steps, from a query in a second on. */
@@ -401,9 +402,10 @@ struct kvc_dido_plan kvc_dido_plan_of(const struct kvc_dido_config *config,
  *
  * No pipeline is faster than its work allows (kvc_dido_flow_fits()). Whether a target is within that takes
  * the costs of its stages, which many pipelines have in common, and no batches that flow. Costs are computed
- * for some sizes of batches. Between two of them, a cost is at least that of the smaller size, and per query
- * that of the larger one, as nothing gets dearer per query in larger batches, but for the rounds of a GPU
- * that does not hold all waves at once, and for the last wave and the last set, which are not full. */
+ * for some sizes of batches. Between two sizes, a cost is at least the cost of the
+ * smaller one, and a cost per query at least the one of the larger size, because larger batches are cheaper
+ * per query. The exceptions are the rounds of a GPU that does not hold all waves at once, and the last wave
+ * and the last set, which are not full. */
 
 /* Sizes of batches are powers of two up to the largest. */
 enum { SIZES = 17, KEYS = 4 << KVC_DIDO_TASKS, KEPT = 64 };
@@ -561,7 +563,7 @@ struct candidates {
     struct kvc_dido_plan best;
 };
 
-/* Keeps the pipeline whose work allows most, and raises the limit as far as its work does. */
+/* Keeps the pipeline whose work allows the highest throughput, and raises the limit to that throughput. */
 static void promise(void *data, const struct kvc_dido_pipeline *pipeline)
 {
     struct candidates *candidates = data;

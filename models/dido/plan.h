@@ -17,18 +17,19 @@
  *
  * The link to a GPU with memory of its own has one user, so the time of its kernels includes it (costs.h).
  *
- * Without stealing, that is a sum for each stage, as long as the memory has enough for all of them at once.
- * If it has not, or with stealing, batches flow through the pipeline until their periods repeat (flow.h): a
+ * Without stealing, the work of each stage is added up if the memory has enough time for all stages at once.
+ * Otherwise, and with stealing, batches flow through the pipeline until their periods repeat (flow.h): a
  * stage that is idle leaves the memory to the others, but not when they need it. A pipeline without a stage
  * on the GPU has no one who steals. */
 
 struct kvc_dido_period {
-    double ns;                            /* Between two batches [ns]. */
-    double longest_ns;                    /* Of a batch in its slowest stage [ns]. */
-    double stage_ns[KVC_DIDO_STAGES_MAX]; /* Of each stage without stealing and without waiting for memory. */
-    double served_ns[KVC_DIDO_STAGES_MAX]; /* Of a batch in each stage, with stealing [ns]. */
+    double ns;                             /* Time between two batches [ns]. */
+    double longest_ns;                     /* Time of a batch in its slowest stage [ns]. */
+    double stage_ns[KVC_DIDO_STAGES_MAX];  /* Time of each stage without stealing and without waits for memory
+                                              [ns]. */
+    double served_ns[KVC_DIDO_STAGES_MAX]; /* Time of a batch in each stage, with stealing [ns]. */
     double busy_ns[KVC_DIDO_STAGES_MAX];   /* Work of the stage's cores or of the GPU in a period [ns]. */
-    double memory_ns;                      /* Time of the channels, spread evenly. */
+    double memory_ns;                      /* Time of the channels, spread evenly over them [ns]. */
     double link_ns;                        /* Time of the busier direction of the link [ns]. */
     double stolen_frac;                    /* Share of all stages' queries that the other processor does. */
     uint32_t slowest;                      /* Number of the slowest stage without stealing. */
@@ -41,9 +42,9 @@ struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
 
 struct kvc_dido_plan {
     struct kvc_dido_pipeline pipeline;
-    double queries; /* Of a batch. */
+    double queries; /* Queries of a batch. */
     struct kvc_dido_period period;
-    double per_ns; /* Queries per ns. */
+    double per_ns; /* Throughput [queries/ns]. */
 };
 
 /* Sizes the batches of a pipeline that says its cores, with the closed form that the options name. A batch

@@ -42,7 +42,7 @@ struct bench {
     uint8_t *passing;
     size_t passed; /* Where the next passing bytes begin. */
     uint32_t held, next_fresh;
-    uint32_t streams, jobs; /* Of the launch, jobs of each stream. */
+    uint32_t streams, jobs; /* Streams of the launch, and jobs of each stream. */
     enum found found;
     struct kvc_rng rng;
     double launched_s;
