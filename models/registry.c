@@ -4,7 +4,7 @@
 
 #include "models/bluecache/bluecache.h"
 #include "models/dido/dido.h"
-#include "models/dido/presets.h"
+#include "models/dido/config.h"
 #include "models/kvdirect/kvdirect.h"
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/megakv.h"

@@ -5,6 +5,8 @@
 
 #include "kernels/megakv/packet.h"
 #include "kernels/pages.h"
+#include "sim/base/array.h"
+#include "sim/base/diag.h"
 #include "sim/base/rng.h"
 #include "sim/base/seeds.h"
 #include "sim/workload/source/source.h"
@@ -93,8 +95,8 @@ static enum kvc_status open_feeds(uint64_t bytes, uint32_t count, struct kvc_cuc
         feeds[i] = (struct kvc_cuckoo_feed){.bytes = kvc_pages_alloc(bytes),
                                             .bytes_room = bytes,
                                             .frame_room = (uint32_t)(bytes / FRAME_BYTES_MIN)};
-        feeds[i].frame = malloc(feeds[i].frame_room * sizeof(*feeds[i].frame));
-        if (feeds[i].bytes == NULL || feeds[i].frame == NULL) {
+        feeds[i].frame = kvc_array_of(feeds[i].frame_room, sizeof(*feeds[i].frame));
+        if (feeds[i].bytes == NULL) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u times %llu MiB of packets", count,
                                  (unsigned long long)(bytes >> 20));
         }
@@ -120,10 +122,10 @@ enum kvc_status kvc_cuckoo_feeds_create(const struct kvc_scenario *scenario, uin
     uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
     struct kvc_source *source = kvc_source_create(&params, diag);
     struct kvc_batch *batch = kvc_batch_create(frame_requests, kvc_workload_key_stride(workload));
-    struct writer writer = {batch, calloc(1, value_bytes > 8 ? value_bytes : 8)};
+    struct writer writer = {batch, kvc_array_of(value_bytes > 8 ? value_bytes : 8, 1)};
     enum kvc_status status = source != NULL ? KVC_OK : diag->status;
-    if (status == KVC_OK && (batch == NULL || writer.value == NULL)) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a frame");
+    if (batch == NULL) {
+        kvc_out_of_memory("a frame");
     }
     if (status == KVC_OK) {
         status = open_feeds(bytes, count, feeds, diag);

@@ -137,10 +137,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario,
                                struct kvc_diag *diag)
 {
     const struct kvc_source_params params = kvc_scenario_source(scenario, sizes->sockets, seed);
-    struct loader *loader = calloc(1, sizeof(*loader));
-    if (loader == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
-    }
+    struct loader *loader = kvc_array_of(1, sizeof(*loader));
     loader->store = store;
     struct kvc_preload *walker = kvc_preload_create(&params, &store->sampling, diag);
     enum kvc_status status = walker != NULL ? KVC_OK : diag->status;
@@ -170,9 +167,10 @@ static enum kvc_status find_representatives(const struct kvc_scenario *scenario,
     store->representative = kvc_sampling_representatives(&store->sampling, source, &kinds);
     store->stand_in = kvc_batch_create(1, kinds.key_stride);
     kvc_source_free(source);
-    return store->stand_in != NULL
-               ? KVC_OK
-               : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the representatives of hot keys");
+    if (store->stand_in == NULL) {
+        kvc_out_of_memory("the representatives of hot keys");
+    }
+    return KVC_OK;
 }
 
 /* ---- creation ---- */
@@ -230,12 +228,10 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario,
                                      struct kvc_cuckoo_store *store, struct kvc_diag *diag)
 {
     uint64_t rate = store->sampling.rate;
-    store->shards = calloc(store->shard_count, sizeof(*store->shards));
-    store->value = malloc(kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
-    if (store->shards == NULL || store->value == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u shards", store->shard_count);
-    }
-    memset(store->value, 0x5a, kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t));
+    size_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t);
+    store->shards = kvc_array_of(store->shard_count, sizeof(*store->shards));
+    store->value = kvc_array_of(value_bytes, 1);
+    memset(store->value, 0x5a, value_bytes);
     for (uint32_t i = 0; i < store->shard_count; i++) {
         struct kvc_megakv_cuckoo_params params = {
             .bytes = (uint64_t)fmax(sizes->index_bytes / (double)rate, 64),
@@ -272,11 +268,8 @@ enum kvc_status kvc_cuckoo_store_create(const struct kvc_scenario *scenario,
                                         struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
-    struct kvc_cuckoo_store *made = calloc(1, sizeof(*made));
+    struct kvc_cuckoo_store *made = kvc_array_of(1, sizeof(*made));
     enum kvc_status status = KVC_OK;
-    if (made == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
-    }
     made->shard_count = (uint32_t)scenario->cluster.nodes * params->sockets;
     made->sampling = kvc_sampling_of(&scenario->workload, params->sample_rate, HOT_STRATA);
     if (made->sampling.rate > 0) {

@@ -57,7 +57,7 @@ void kvc_cuckoo_store_free(struct kvc_cuckoo_store *store);
 
 /* Creates the shards and preloads them, the least popular keys first, so that the popular ones survive
  * eviction. `seed` is the seed of the replica. `progress` may be NULL. Returns KVC_ERR_RUNTIME if memory is
- * short. */
+ * short for a shard. */
 enum kvc_status kvc_cuckoo_store_create(const struct kvc_scenario *scenario,
                                         const struct kvc_cuckoo_store_params *params, uint64_t seed,
                                         const struct kvc_progress *progress, struct kvc_cuckoo_store **store,

@@ -1,4 +1,3 @@
-#include "models/dido/planner.h"
 
 #include <math.h>
 
@@ -9,8 +8,8 @@ static void planner_main(void *data)
 {
     struct kvc_dido_simulation *simulation = data;
     struct kvc_dido_planner *planner = &simulation->planner;
-    double plan_ns = simulation->config->options->plan_ns;
-    const struct kvc_draw search = {simulation->machine.cpu, plan_ns, plan_ns};
+    double planning_ns = simulation->config->options->planning_ns;
+    const struct kvc_draw search = {simulation->machine.cpu, planning_ns, planning_ns};
     for (;;) {
         kvc_gate_wait(planner->gate);
         kvc_engine_work(&search, 1);

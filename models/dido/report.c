@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "models/dido/predict.h"
-#include "models/dido/recovery.h"
+#include "models/dido/adapt.h"
 #include "models/dido/simulation.h"
 #include "sim/metrics/bottleneck.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/dido/batch_size.h"
-#include "models/dido/recovery.h"
+#include "models/dido/config.h"
+#include "models/dido/adapt.h"
 #include "models/dido/simulation.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"

@@ -74,7 +74,7 @@ extern const char *const kvc_dido_task_names[KVC_DIDO_TASKS];
 
 /* Work of a query in a task. */
 struct kvc_dido_work {
-    double instructions; /* Of a core, or of a GPU thread. */
+    double instructions; /* Instructions of a core, or of a GPU thread. */
     double random_lines; /* First lines of what may be anywhere in the memory: a bucket, an item. */
     double next_lines;   /* Lines that follow a first one, or that are read or written in order. */
 };
@@ -89,12 +89,13 @@ struct kvc_dido_work kvc_dido_work_of(enum kvc_dido_task task, enum kvc_op op, u
 
 /* Buckets that operations on the index read; counted like those above, at loads from 0.3 to 0.9. */
 struct kvc_dido_index_lines {
-    double search; /* Of a hash that the index has; that of one that it has not reads 2. */
-    double insert; /* Of a hash that the index has not; one that it has is found by a search. */
+    double search; /* Lines of a search for a hash in the index; a search for another hash reads 2. */
+    double insert; /* Lines of an insert of a new hash; a search finds a hash that the index has. */
     double erase;
 };
 
-/* Returns the lines at a load between those that were counted; below and above them, those of the nearest. */
+/* Returns the lines at a load factor, interpolated between the counted load factors; outside of them, the
+ * nearest one counts. */
 struct kvc_dido_index_lines kvc_dido_index_lines_at(double load_frac);
 
 #endif

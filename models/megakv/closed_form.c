@@ -56,7 +56,8 @@ void kvc_megakv_latency_quantiles_ns(const struct kvc_megakv_latencies *latencie
 {
     uint32_t requests = latencies->batches * POSITIONS, next = 0, taken = 0;
     double step_ns = fabs(latencies->spread_ns) / POSITIONS;
-    double longest_ns[KVC_MEGAKV_DELAY_MAX]; /* Of the requests of each batch that are not taken yet. */
+    double longest_ns[KVC_MEGAKV_DELAY_MAX]; /* Longest latency of the requests of each batch that are not
+                                                taken yet. */
     uint32_t left[KVC_MEGAKV_DELAY_MAX];     /* How many these are. */
     for (uint32_t k = 0; k < latencies->batches; k++) {
         longest_ns[k] = latencies->middle_ns[k] + step_ns * (POSITIONS - 1) / 2;
@@ -484,7 +485,7 @@ static double hit_frac(const struct kvc_scenario *scenario)
     return held * kvc_cache_aside_valid_frac(workload);
 }
 
-/* Makes the load of the application that of the store. */
+/* Turns the load of the application into the load of the store. */
 static void set_load(struct kvc_workload *workload, const struct kvc_megakv_behind *behind)
 {
     double most_mops = kvc_workload_rate_max_mops(workload);
@@ -556,6 +557,6 @@ double kvc_megakv_behind_latency_ns(const struct kvc_megakv_behind *behind, doub
         double query_ns = kvc_database_load_of(database, false, keys).time_ns + database->latency_ns;
         return latency_ns + (1 - mix->hit) * (query_ns + latency_ns - fill_ns);
     }
-    double deletes = 1 - mix->updates; /* Of the application. */
+    double deletes = 1 - mix->updates; /* DELETEs of the application. */
     return mix->delete *latency_ns - (mix->delete - deletes) * fill_ns + behind->load.time_ns;
 }

@@ -16,8 +16,8 @@
  * Every cycle launches the searches of the requests that arrived in the cycle before; every n-th cycle the
  * inserts of n cycles follow on the GPU. A search waits until the GPU is free, and the batch's sender until
  * it has sent the batch before. Over n cycles the waits repeat, unless the schedule is infeasible: then they
- * grow, and are taken after 64 n cycles. Requests arrive evenly over a cycle and leave evenly over the time
- * in which their batch is sent, so that the latencies of each of the n batches are evenly spread over an
+ * grow, and the waits after 64 n cycles count. Requests arrive evenly over a cycle and leave evenly over the
+ * time in which their batch is sent, so that the latencies of each of the n batches are evenly spread over an
  * interval. */
 
 /* Times of a socket in one cycle [ns]. */
@@ -32,7 +32,7 @@ struct kvc_megakv_cycle_times {
 struct kvc_megakv_latencies {
     uint32_t batches;                       /* n */
     double middle_ns[KVC_MEGAKV_DELAY_MAX]; /* Latency of the request in the middle of each batch. */
-    double spread_ns;                       /* That of the last request less that of the first one. */
+    double spread_ns;                       /* Latency of the last request less that of the first [ns]. */
 };
 
 /* Follows the GPU and a sender through the schedule with the delay n, 1 to KVC_MEGAKV_DELAY_MAX. */
@@ -116,8 +116,8 @@ struct kvc_megakv_closed_form {
     double fill_ns; /* Mean wait of a request for its frame to fill, which the times contain [ns]. */
 };
 
-/* Computes the closed form of a resolved scenario, whose costs it changes: they become those of the batches
- * that the socket serves, and of full slabs if its SETs fill them. */
+/* Computes the closed form of a resolved scenario, and changes its costs: they become the costs of
+ * the batches that the socket serves, and of full slabs if its SETs fill them. */
 struct kvc_megakv_closed_form kvc_megakv_closed_form_of(const struct kvc_scenario *scenario,
                                                         struct kvc_megakv_costs *costs);
 
@@ -153,8 +153,9 @@ struct kvc_megakv_behind {
     struct kvc_megakv_config config;
     struct kvc_cache_aside_mix mix;
     double messages;               /* Requests to the store for one of the application. */
-    struct kvc_database_load load; /* Of the database, for a request of the application. */
-    double limit_mops;             /* Of the application's requests, by the database of the hottest node. */
+    struct kvc_database_load load; /* Load of the database for a request of the application. */
+    double limit_mops;             /* Most requests of the application that the hottest node's database serves
+                                      [million/s]. */
 };
 
 /* Sees a resolved scenario. Without a database, it is as it was. The result refers to itself: it must not be

@@ -143,9 +143,8 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_megakv_options, gpu_power),
      .by_default = "kernels",
      .choices = gpu_powers,
-     .help =
-         "when the GPU draws its busy watts; kernels: while kernels run, and its idle watts between them; "
-         "serving: all the time, as a board's sensor reads it, whose mean is over kernels and gaps"},
+     .help = "when the GPU draws its busy watts; kernels: while kernels run, and its idle watts between "
+             "them; serving: all the time, because a board's sensor averages over kernels and gaps"},
 };
 
 const struct kvc_option_table kvc_megakv_option_table = {.name = "system",

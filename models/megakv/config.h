@@ -96,9 +96,9 @@ struct kvc_megakv_config {
     const struct kvc_nic *nic;
     const struct kvc_pcie *pcie;
     const struct kvc_megakv_cost_profile *cost_profile;
-    const struct kvc_database *database; /* Behind the socket; NULL: none. */
+    const struct kvc_database *database; /* Database behind the socket; NULL: none. */
 
-    /* The resolved options (models/megakv/options.h). */
+    /* The resolved options. */
     double cycle_ns;
     uint32_t delay;
     enum kvc_megakv_api api;

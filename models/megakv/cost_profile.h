@@ -6,8 +6,9 @@
  * of work, the length of the keys, the load factor of the index, the footprint of the memory that the work
  * touches at random, and the number of threads that do the same work at the same time (for launches: of
  * streams). A coordinate that does not matter to a task is 0 in all of its points. For each length of keys,
- * the points must form a full grid; its sizes may differ from those of other lengths. Lines join the points;
- * see kvc_megakv_cost_curve_by_size. Not modelled: threads of different tasks that disturb each other. */
+ * the points must form a full grid; its sizes may differ from the sizes of other lengths. Lines join the
+ * points; see kvc_megakv_cost_curve_by_size. Not modelled: threads of different tasks that disturb each
+ * other. */
 #ifndef KVC_MODELS_MEGAKV_COST_PROFILE_H
 #define KVC_MODELS_MEGAKV_COST_PROFILE_H
 

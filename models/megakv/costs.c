@@ -39,7 +39,8 @@ static const double *shares_of(struct use *use, const struct kvc_megakv_cost_cur
     return use->share;
 }
 
-/* Returns the cost for every measured length of keys. `share` is that of kvc_megakv_cost_curve_by_size. */
+/* Returns the cost for every measured length of keys. `share` is the argument of
+ * kvc_megakv_cost_curve_by_size(). */
 static struct kvc_megakv_keyed_curve keyed_by_shares(const struct kvc_megakv_cost_curve *curve,
                                                      double threads, const double *share)
 {

@@ -91,21 +91,21 @@ struct kvc_megakv_costs {
     double llc_frac;   /* Share of the items that senders find in the last-level cache. */
     struct kvc_cuckoo_lookup_mix
         lookup_mix; /* Mix that the closed form expects; 0 if nothing was measured. */
-    /* As in the cost profile, for the scenario's threads, memory and load of the index. */
+    /* Curves of the cost profile for the scenario's threads, memory and load of the index. */
     struct kvc_megakv_keyed_curve write, evict, evict_half_marked, read, read_checked, read_half_marked,
         read_marked, read_half_missed, compare;
     struct kvc_curve search, search_miss, search_half_missed, insert, replace, insert_half_replaced, erase,
         erase_miss, erase_half_missed, drain;
     struct kvc_megakv_batch_costs receive_by_batch;
-    struct kvc_curve read_by_batch; /* By the memory of the batches; no points if it was not measured. */
+    struct kvc_curve read_by_batch; /* Cost by the memory of the batches; no points if it was not measured. */
     /* For the batches of kvc_megakv_costs_use_batches. */
     struct kvc_megakv_keyed_curve receive;
     double read_batch_ns; /* What a GET that hits costs its sender more than with the smallest batches. */
 };
 
-/* Sets the costs of a resolved scenario, which must outlive them. They are those of the smallest measured
- * batches until kvc_megakv_costs_use_batches changes that. Without measured costs, the curves are not set:
- * they are by far the largest part, and a forecast has no time to clear them. */
+/* Sets the costs of a resolved scenario, which must outlive them. The smallest measured batches count until
+ * kvc_megakv_costs_use_batches() changes them. Without measured costs, the curves are not set: they are by
+ * far the largest part, and a forecast has no time to clear them. */
 void kvc_megakv_costs_open(struct kvc_megakv_costs *costs, const struct kvc_scenario *scenario);
 
 /* Returns the same costs, with empty curves where nothing was measured. */
@@ -207,12 +207,12 @@ struct kvc_gpu_kernel kvc_megakv_kernel_of(const struct kvc_megakv_costs *costs,
 double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs,
                             const struct kvc_megakv_launch_work *launch);
 
-/* Likewise at another clock pair of the GPU than that of the costs. */
+/* Returns the duration of a launch at another clock pair of the GPU [ns]. */
 double kvc_megakv_launch_at_ns(const struct kvc_megakv_costs *costs, uint32_t clock,
                                const struct kvc_megakv_launch_work *launch);
 
 /* Return what the closed form expects of a launch: of searches, or of the index jobs of `writes` SETs and
- * DELETEs. Deletes of evicted items count where costs are measured; elsewhere they are part of the SETs. */
+ * DELETEs. Deletes of evicted items count if costs are measured; otherwise they are part of the SETs. */
 struct kvc_megakv_launch_work kvc_megakv_search_work(const struct kvc_megakv_costs *costs, double searches,
                                                      double drained);
 struct kvc_megakv_launch_work kvc_megakv_insert_work(const struct kvc_megakv_costs *costs, double writes);

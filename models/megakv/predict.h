@@ -10,7 +10,7 @@
 enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                    struct kvc_diag *diag);
 
-/* Fills in a forecast, whose percentiles are those of 64 requests of each batch. Returns KVC_OK. */
+/* Fills in a forecast. Its percentiles are taken over 64 requests of each batch. Returns KVC_OK. */
 enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct kvc_forecast *out,
                                     struct kvc_diag *diag);
 

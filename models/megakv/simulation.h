@@ -33,9 +33,9 @@
 /* The database behind a socket (node.database), and the requests that wait for it (sim/run/cache_aside.h).
  *
  * A SET of a frame stays with its client: it begins as an update when the frame leaves, and a DELETE follows.
- * A GET that misses goes on with a query when its response arrives, and a SET follows. What follows is sent
- * at once, in a frame of its own over the same connection, to the same pipeline. The receiver's time for such
- * a frame is that of a request in a usual one.
+ * A GET that misses goes on with a query when its response arrives, and a SET follows. The client sends this
+ * next message at once, in a frame of its own over the same connection, to the same pipeline. The receiver
+ * spends on such a frame what it spends on one request of a usual frame.
  *
  * The database handles its events with the receivers, once a cycle, at their own times. */
 
@@ -60,7 +60,7 @@ struct kvc_megakv_aside {
     const struct kvc_source *source;
     struct kvc_batch *batch; /* Room for one key. */
     struct kvc_megakv_aside_request *request;
-    uint8_t *keys; /* Of all requests, batch->key_stride bytes each. */
+    uint8_t *keys; /* Keys of all requests, batch->key_stride bytes each. */
     uint32_t *free_request;
     uint32_t requests, free_count;
     double posted_ns; /* Busy time of the database that is already posted. */
@@ -263,7 +263,7 @@ struct kvc_megakv_pipeline {
     double posted_ns;         /* Its work that waits for the next activity [ns]. */
     double core_stretch;      /* How much longer the latest activity took than it would have alone. */
     struct kvc_work received; /* The latest activity. */
-    /* Valid until the next swap if all sizes are fixed. */
+    /* These are valid until the next swap if all sizes are fixed. */
     double receive_ns[KVC_OP_COUNT];    /* Time of the receiver for a request [ns]. */
     double request_bytes[KVC_OP_COUNT]; /* Size of a request in a frame [bytes]. */
 
@@ -301,7 +301,7 @@ struct kvc_megakv_socket {
     double receive_busy_ns, send_busy_ns;            /* Busy times of all receivers and senders [ns]. */
     struct kvc_megakv_manager manager;               /* Chooses its clocks, if the scenario says so. */
     struct kvc_megakv_aside *aside;                  /* The database behind it; NULL: none. */
-    struct kvc_megakv_share queried;                 /* What requests take of it. */
+    struct kvc_megakv_share queried;                 /* What requests take of the database. */
     double *port_free_ns;               /* By port: when the wire from the clients becomes idle [ns]. */
     double swapped_ns;                  /* When the buffers were last swapped [ns]. */
     struct kvc_megakv_core first_core;  /* threads = "shared": scheduler and receivers. */

@@ -56,7 +56,7 @@ void kvc_dido_real_costs_pipeline(uint32_t gpu_tasks, bool apart, struct kvc_did
 /* The costs of single batches, which pass one at a time. */
 struct passes {
     uint32_t count;
-    double *task_ns[KVC_DIDO_TASKS]; /* By batch: of a query. */
+    double *task_ns[KVC_DIDO_TASKS]; /* By batch: time of a query [ns]. */
     double *handling_ns;             /* By batch: of a query in a stage on the CPU. */
     double *gpu_ns;                  /* By batch. */
     double *queries;                 /* By batch. */

@@ -31,7 +31,7 @@ struct kvc_dido_real_stage {
     _Alignas(64) atomic_bool occupied;  /* A batch is being opened, or is worked on. */
     _Alignas(64) atomic_ullong ticket;  /* Sets of the batch in the high half, those taken in the low half. */
     _Alignas(64) atomic_uint sets_done; /* Sets of the batch. */
-    struct kvc_dido_real_batch *batch;  /* Valid for who holds a set of it. */
+    struct kvc_dido_real_batch *batch;  /* Valid for a worker that holds a set of it. */
 };
 
 /* A thread of a stage. */
@@ -42,14 +42,14 @@ struct kvc_dido_real_worker {
     double busy_ns;         /* Time spent working, not waiting [ns]. */
     uint64_t served;        /* Queries of its sets. */
     uint64_t sets;          /* Its sets. */
-    uint64_t batches;       /* Batches that have left the pipeline by it. */
-    uint64_t batch_queries; /* Theirs. */
-    double period_ns;       /* The sum of the times of their slowest stages [ns]. */
-    double oldest_sent_ns;  /* Of the answered ones; whoever watches resets this. */
-    bool caught_up;         /* RV has found that no frame was due; likewise. */
+    uint64_t batches;       /* Batches that it has taken out of the pipeline. */
+    uint64_t batch_queries; /* Queries of these batches. */
+    double period_ns;       /* Sum of the times of the slowest stages of these batches [ns]. */
+    double oldest_sent_ns;  /* Earliest send time of an answered query; the measurement resets it [ns]. */
+    bool caught_up;         /* RV has found that no frame was due; the measurement resets it. */
     atomic_ullong seen_ns;  /* When it was last seen to run [ns]. */
     struct kvc_histogram *latency;
-    double *sent_ns, *done_ns; /* Of the queries of a set. */
+    double *sent_ns, *done_ns; /* Times of the queries of a set [ns]. */
     double launched_ns;        /* When it gave the stage's batch to the GPU [ns]; 0: the GPU has none. */
 };
 
@@ -62,11 +62,12 @@ struct kvc_dido_real_node {
     struct kvc_dido_real_stage stage[KVC_DIDO_STAGES_MAX];
     struct kvc_dido_real_worker worker[KVC_DIDO_REAL_WORKERS_MAX];
     struct kvc_dido_real_batch *batch[KVC_DIDO_STAGES_MAX + 1];
-    bool saturating;           /* Clients always have the next request ready. */
-    double interval_ns;        /* Longest time of a stage. */
-    atomic_uint batch_queries; /* Of the next batch; the last stage sizes it under saturating clients. */
-    double started_s;          /* Wall clock at time 0 [s]. */
-    uint64_t started_ticks;    /* The clock of the tasks then. */
+    bool saturating;    /* Clients always have the next request ready. */
+    double interval_ns; /* Longest time of a stage. */
+    atomic_uint
+        batch_queries; /* Queries of the next batch, which the last stage sizes under saturating clients. */
+    double started_s;  /* Wall clock at time 0 [s]. */
+    uint64_t started_ticks; /* The clock of the tasks then. */
 
     atomic_ullong disturbed_ns; /* When a thread last came back after it was kept from running [ns]. */
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/dido/dido.h"
+#include "models/dido/plan.h"
 #include "sim/base/seeds.h"
 
 void kvc_test_node_describe(struct kvc_test_node *test, const char *pipeline, double set_frac,

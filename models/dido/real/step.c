@@ -1,6 +1,5 @@
 #include <math.h>
 
-#include "models/dido/batch_size.h"
 #include "models/dido/real/node.h"
 #include "sim/base/clock.h"
 

@@ -77,6 +77,7 @@ enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *sce
 #include "kernels/cuda.h"
 #include "kernels/megakv/cuckoo_cuda.h"
 #include "models/megakv/config.h"
+#include "sim/base/array.h"
 #include "sim/base/seeds.h"
 #include "sim/workload/source/source.h"
 
@@ -187,10 +188,10 @@ static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kv
         kvc_megakv_source_of(scenario, kvc_seed_of_replica(scenario->run.seed, 0));
     struct kvc_source *source = kvc_source_create(&params, diag);
     struct kvc_batch *batch = kvc_batch_create(BLOCK, kvc_workload_key_stride(workload));
-    uint32_t *location = malloc(BLOCK * sizeof(*location));
+    uint32_t *location = kvc_array_of(BLOCK, sizeof(*location));
     enum kvc_status status = source != NULL ? KVC_OK : diag->status;
-    if (status == KVC_OK && (batch == NULL || location == NULL)) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a block of keys");
+    if (batch == NULL) {
+        kvc_out_of_memory("a block of keys");
     }
     if (status == KVC_OK) {
         copy_entries(workload, source, batch, location, shard->index, device);

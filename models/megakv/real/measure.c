@@ -74,8 +74,8 @@ static enum kvc_status check_values(const struct kvc_megakv_real_node *node, str
                                       (unsigned long long)wrong);
 }
 
-/* Returns the bytes of packets for each pipeline: so many that the same keys do not return soon enough for
- * caches and CLOCK to favour them. */
+/* Returns the bytes of packets for each pipeline. They are enough that caches and CLOCK do not favour keys
+ * that return soon. */
 static uint64_t feed_bytes(const struct kvc_scenario *scenario)
 {
     uint64_t share = FEEDS_BYTES_MAX / kvc_megakv_config_of(scenario)->streams;
@@ -190,7 +190,7 @@ static void deal_tasks(struct kvc_megakv_real_node *node, const struct kvc_megak
 enum { SEARCH_JOB_NS, INSERT_JOB_NS, VALUES };
 static const char *const value_names[VALUES] = {"search_job_half_frac", "insert_job_half_frac"};
 
-/* Sets the utilizations of receive, index and send, the time of a search and that of an insert. Receivers and
+/* Sets the utilizations of receive, index and send, and the times of a search and an insert. Receivers and
  * scheduler that share a core are as busy as the core. */
 static void find_part(const void *data, const struct kvc_measured_sum *sum, struct kvc_watched_part *part)
 {

@@ -379,7 +379,7 @@ static double fill_up(struct kvc_megakv_survey *survey)
     return pass_ns;
 }
 
-/* The places of new items are those of the room, too. */
+/* New items take places of the free room, too. */
 static void measure_write(struct kvc_megakv_survey *survey, struct kvc_megakv_measured_curve *curve)
 {
     const struct kvc_megakv_testbench_options *params = &survey->testbench.params;

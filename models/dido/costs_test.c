@@ -1,6 +1,6 @@
 /* What stages of a discrete GPU take of the PCIe link: its bytes, its tags and credits, and its round trips.
  */
-#include "models/dido/link.h"
+#include "models/dido/costs.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "models/dido/presets.h"
+#include "models/dido/config.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
