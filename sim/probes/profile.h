@@ -49,7 +49,8 @@ struct kvc_profile_point {
 
 /* Appends a point to the device's curve. The time stands with the 95 % interval of the median, which follows
  * from the quartiles as for a normal distribution: 1.96 * 1.2533 / 1.349 of the distance between them over
- * the square root of the repetitions (David and Nagaraja, Order Statistics, 3rd ed., sec. 10.3). */
+ * the square root of the repetitions (David and Nagaraja, Order Statistics, 3rd ed., sec. 10.3). The curve
+ * states the date and the repetitions of its first point once, and each point adds its quartiles. */
 void kvc_profile_point(struct kvc_profile *profile, const char *device, const char *curve,
                        const struct kvc_profile_point *point);
 
