@@ -187,14 +187,14 @@ enum kvc_status kvc_validate_check(const struct kvc_loaded *loaded, const char *
 
 const double kvc_validate_any_capacity_mops = 1;
 
-enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject, const struct kvc_plan_line *line,
-                                       double capacity_mops, const char *more, struct kvc_loaded **out,
-                                       struct kvc_diag *diag)
+enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject,
+                                       const struct kvc_measuring_plan_line *line, double capacity_mops,
+                                       const char *more, struct kvc_loaded **out, struct kvc_diag *diag)
 {
     char path[PATH_MAX], message[sizeof(diag->message)], overrides[sizeof(line->overrides) + 256];
     char load[64] = "";
     kvc_subject_path(subject, line->scenario, path);
-    if (kvc_plan_line_is_relative(line)) {
+    if (kvc_measuring_plan_line_is_relative(line)) {
         snprintf(load, sizeof(load), "workload.arrival.poisson_mops=%.9g", line->load_frac * capacity_mops);
     }
     snprintf(overrides, sizeof(overrides), "%s;%s;%s", line->overrides, load, more);
@@ -206,14 +206,14 @@ enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject, const 
     return kvc_diag_fail(diag, status, "run %s: %.900s", line->id, message);
 }
 
-enum kvc_status kvc_validate_check_capacity(const struct kvc_plan *plan, size_t line,
+enum kvc_status kvc_validate_check_capacity(const struct kvc_measuring_plan *plan, size_t line,
                                             const struct kvc_loaded *loaded, struct kvc_diag *diag)
 {
     if (loaded->scenario.workload.arrival == KVC_ARRIVAL_SATURATE) {
         return KVC_OK;
     }
     for (size_t i = line + 1; i < plan->count; i++) {
-        if (kvc_plan_line_is_relative(&plan->entry[i]) && plan->entry[i].of == line) {
+        if (kvc_measuring_plan_line_is_relative(&plan->entry[i]) && plan->entry[i].of == line) {
             return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plan->path, plan->entry[i].line,
                                     "of: found \"%s\", allowed: a run whose workload.arrival is \"saturate\"",
                                     plan->entry[line].id);

@@ -9,7 +9,6 @@
 #include "scenarios/run/pool.h"
 #include "sim/base/files/data_dir.h"
 #include "validate/command/validate.h"
-#include "validate/scoring/aggregate.h"
 
 /* ---- scenarios in which one number is larger by a factor ---- */
 

@@ -84,10 +84,10 @@ static enum kvc_status simulate_line(struct kvc_scenario *scenario, const struct
 }
 
 /* The capacity of the run that a line refers to, as this forecast has it. */
-static double capacity_of(const struct kvc_plan_line *line, const struct kvc_readings *forecast_of)
+static double capacity_of(const struct kvc_measuring_plan_line *line, const struct kvc_readings *forecast_of)
 {
-    return kvc_plan_line_is_relative(line) ? forecast_of->value[KVC_READING_THROUGHPUT]
-                                           : kvc_validate_any_capacity_mops;
+    return kvc_measuring_plan_line_is_relative(line) ? forecast_of->value[KVC_READING_THROUGHPUT]
+                                                     : kvc_validate_any_capacity_mops;
 }
 
 /* Forecasts a scenario in one way. */
@@ -111,7 +111,7 @@ static enum kvc_status forecast_at_speed(struct kvc_scenario *scenario, forecast
 
 /* Loads a line with a sample of the keys, or, if its store keeps none, whole. */
 static enum kvc_status load_forecast(const struct kvc_measured_machine *machine,
-                                     const struct kvc_plan_line *line, double capacity_mops,
+                                     const struct kvc_measuring_plan_line *line, double capacity_mops,
                                      struct kvc_loaded **loaded, struct kvc_diag *diag)
 {
     struct kvc_diag of_sample = {0};
@@ -127,7 +127,7 @@ static enum kvc_status forecast_line(const struct kvc_measured_machine *machine,
                                      const struct kvc_run_options *options,
                                      struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
 {
-    const struct kvc_plan_line *line = &machine->plan.entry[task];
+    const struct kvc_measuring_plan_line *line = &machine->plan.entry[task];
     const struct kvc_comparison_forecast *of = &machine->forecasts[line->of];
     struct kvc_loaded *loaded = NULL;
     enum kvc_status status = load_forecast(machine, line, capacity_of(line, &of->closed_form), &loaded, diag);
@@ -191,9 +191,9 @@ static bool is_needed(const struct kvc_measured_machine *machine, size_t line)
 {
     bool needed = kvc_measured_machine_shows(machine, line);
     for (size_t i = line + 1; i < machine->plan.count && !needed; i++) {
-        const struct kvc_plan_line *other = &machine->plan.entry[i];
-        needed =
-            kvc_plan_line_is_relative(other) && other->of == line && kvc_measured_machine_shows(machine, i);
+        const struct kvc_measuring_plan_line *other = &machine->plan.entry[i];
+        needed = kvc_measuring_plan_line_is_relative(other) && other->of == line &&
+                 kvc_measured_machine_shows(machine, i);
     }
     return needed;
 }
@@ -213,7 +213,7 @@ static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc
     struct kvc_comparison_forecast *forecast = answer;
     const struct kvc_run_options options = {.jobs = 1, .progress = progress};
     *forecast = machine->forecasts[task];
-    if (kvc_plan_line_is_relative(&machine->plan.entry[task]) != pass->relative ||
+    if (kvc_measuring_plan_line_is_relative(&machine->plan.entry[task]) != pass->relative ||
         !is_needed(machine, task)) {
         return KVC_OK;
     }
@@ -258,7 +258,7 @@ static enum kvc_status forecast_all(struct kvc_measured_machine *machine,
 
 void kvc_measured_machine_free(struct kvc_measured_machine *machine)
 {
-    kvc_plan_free(&machine->plan);
+    kvc_measuring_plan_free(&machine->plan);
     free(machine->runs);
     free(machine->forecasts);
     kvc_comparison_free(&machine->comparison);
@@ -271,7 +271,7 @@ static enum kvc_status read_all(struct kvc_measured_machine *machine, struct kvc
 {
     char path[PATH_MAX];
     kvc_subject_path(machine->subject, "plan.csv", path);
-    enum kvc_status status = kvc_plan_read(path, &machine->plan, diag);
+    enum kvc_status status = kvc_measuring_plan_read(path, &machine->plan, diag);
     if (status != KVC_OK) {
         return status;
     }
@@ -508,7 +508,7 @@ void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_
     for (size_t i = 0; i < comparison->cases.count; i++) {
         const struct kvc_case *scored = &comparison->cases.entry[i];
         const struct kvc_compared *compared = &comparison->entry[i];
-        const struct kvc_plan_line *line = &machine->plan.entry[compared->run];
+        const struct kvc_measuring_plan_line *line = &machine->plan.entry[compared->run];
         const struct kvc_score *score = &comparison->score[i];
         bool counted = scored->role == KVC_CASE_PREDICTION;
         json_t *entry = json_pack("{s:s, s:s, s:b, s:s, s:s, s:s, s:s}", "case", line->id, "machine",

@@ -11,7 +11,6 @@
 #include "scenarios/run/pool.h"
 #include "sim/base/files/data_dir.h"
 #include "validate/command/validate.h"
-#include "validate/scoring/aggregate.h"
 
 /* A simulated value without an interval cannot be told from chance. */
 enum { REPLICAS_MIN = 5 };

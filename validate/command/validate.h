@@ -12,6 +12,8 @@
 #include "scenarios/run/driver.h"
 #include "validate/scoring/comparison.h"
 #include "validate/scoring/elasticities.h"
+#include "validate/scoring/runs.h"
+#include "validate/scoring/score.h"
 
 enum kvc_subject_kind { KVC_SUBJECT_PAPER, KVC_SUBJECT_MACHINE, KVC_SUBJECT_MECHANISMS };
 
@@ -47,16 +49,16 @@ enum kvc_status kvc_validate_capacity_bounds(const char *overrides, char *scenar
 /* Loads the scenario of one line of a machine's plan, with `more` overrides after the line's own. A line with
  * a relative load gets Poisson arrivals at load_frac times `capacity_mops`. An error names the id of the
  * line. */
-enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject, const struct kvc_plan_line *line,
-                                       double capacity_mops, const char *more, struct kvc_loaded **out,
-                                       struct kvc_diag *diag);
+enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject,
+                                       const struct kvc_measuring_plan_line *line, double capacity_mops,
+                                       const char *more, struct kvc_loaded **out, struct kvc_diag *diag);
 
 /* A capacity with which a line can be loaded before any capacity is known. */
 extern const double kvc_validate_any_capacity_mops;
 
 /* Checks that the run at this index of the plan, whose scenario is `loaded`, saturates the store if other
  * lines state their loads as fractions of its throughput. */
-enum kvc_status kvc_validate_check_capacity(const struct kvc_plan *plan, size_t line,
+enum kvc_status kvc_validate_check_capacity(const struct kvc_measuring_plan *plan, size_t line,
                                             const struct kvc_loaded *loaded, struct kvc_diag *diag);
 
 /* The cases of a paper and their scores. */
@@ -82,7 +84,7 @@ enum kvc_status kvc_paper_find_elasticities(const struct kvc_subject *subject,
 struct kvc_measured_machine {
     const struct kvc_subject *subject;
     bool unseen; /* The unseen runs are forecast and reported, and no others; otherwise the seen ones. */
-    struct kvc_plan plan;
+    struct kvc_measuring_plan plan;
     struct kvc_measured_run *runs;
     struct kvc_comparison_forecast *forecasts;
     struct kvc_comparison comparison;
@@ -96,7 +98,7 @@ enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bo
 /* Returns whether this line of the plan is forecast and reported. */
 static inline bool kvc_measured_machine_shows(const struct kvc_measured_machine *machine, size_t line)
 {
-    return kvc_plan_unseen(line) == machine->unseen;
+    return kvc_measuring_plan_unseen(line) == machine->unseen;
 }
 
 /* Appends the summary of the unseen runs to unseen.log, a CSV file in the machine's folder, with today's date

@@ -51,7 +51,8 @@ void kvc_comparison_free(struct kvc_comparison *comparison);
 
 /* Lists the cases of the seen or of the unseen runs. Of the forecasts it reads only open_loop. On failure
  * nothing stays allocated. */
-enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kvc_measured_run *runs,
+enum kvc_status kvc_comparison_list(const struct kvc_measuring_plan *plan,
+                                    const struct kvc_measured_run *runs,
                                     const struct kvc_comparison_forecast *forecasts, bool unseen,
                                     struct kvc_comparison *comparison, struct kvc_diag *diag);
 
@@ -74,7 +75,7 @@ struct kvc_bottlenecks {
     size_t runs, right_simulated, right_closed_form, undecided;
 };
 
-struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
+struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_measuring_plan *plan,
                                                   const struct kvc_measured_run *runs,
                                                   const struct kvc_comparison_forecast *forecasts,
                                                   bool unseen);
@@ -85,7 +86,7 @@ struct kvc_repeatability {
     double mean_frac, max_frac; /* Mean and largest spread of the throughput; 0 without runs. */
 };
 
-struct kvc_repeatability kvc_comparison_repeatability(const struct kvc_plan *plan,
+struct kvc_repeatability kvc_comparison_repeatability(const struct kvc_measuring_plan *plan,
                                                       const struct kvc_measured_run *runs,
                                                       const struct kvc_comparison_forecast *forecasts,
                                                       bool unseen);

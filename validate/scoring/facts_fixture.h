@@ -14,8 +14,8 @@
  *    not modelled   What of the store or of its machine the model leaves out.
  *    outside        It is no property of the store: prices, other systems, how it was measured.
  */
-#ifndef KVC_VALIDATE_SCORING_FACTS_H
-#define KVC_VALIDATE_SCORING_FACTS_H
+#ifndef KVC_VALIDATE_SCORING_FACTS_FIXTURE_H
+#define KVC_VALIDATE_SCORING_FACTS_FIXTURE_H
 
 #include <stddef.h>
 
