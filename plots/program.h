@@ -22,13 +22,21 @@ struct kvc_drawing {
     const char *what;       /* What is drawn, for messages. */
 };
 
-/* Returns whether the program is in PATH. */
-bool kvc_program_is_installed(const struct kvc_drawing_program *program);
-
 /* Runs the program without a shell and copies its stdout to the file. KVC_ERR_RUNTIME if the program is
  * missing or fails, with the first error that it printed, if the picture has no end, or if the file cannot be
  * written. */
 enum kvc_status kvc_program_draw(const struct kvc_drawing_program *program, const struct kvc_drawing *drawing,
                                  struct kvc_partial_file *picture, struct kvc_diag *diag);
+
+enum { KVC_GNUPLOT_ARGUMENTS_MAX = 16 };
+
+/* Draws `picture` with `gnuplot -c script arguments...`, where the script is one of the .gp files in this
+ * folder. The list of arguments ends with NULL. The script reads the descriptor `data` as /dev/stdin, any
+ * number of times, and writes a picture of the format to /dev/stdout. Fails as kvc_program_draw does. */
+enum kvc_status kvc_gnuplot_draw(const char *script, const char *const *arguments, int data,
+                                 const char *format, struct kvc_partial_file *picture, struct kvc_diag *diag);
+
+/* Returns whether there is a gnuplot. */
+bool kvc_gnuplot_is_installed(void);
 
 #endif
