@@ -307,7 +307,7 @@ static uint32_t first_zone(const struct kvc_picture *picture, uint32_t *count)
 /* ---- colours and texts ---- */
 
 /* One hue from light to dark: its steps differ in grey as well, and for colour-blind readers. The number
- * stands beside it. */
+ * is printed as well. */
 static const unsigned light[] = {0xf7, 0xfb, 0xff}, dark[] = {0x08, 0x45, 0x94};
 
 static void put_colour(double frac, FILE *out)
@@ -390,8 +390,8 @@ static void put_host(const struct kvc_picture_device *host, uint32_t number, con
 
 /* ---- links ---- */
 
-/* A link that is all of one route is an edge; one that routes share, or that is a part of a route, is a node
- * of its own. */
+/* A link that alone makes up one route is an edge; a link that routes share, or that is a part of one, is a
+ * node of its own. */
 static bool is_edge(const struct kvc_picture *picture, const struct kvc_picture_route *route)
 {
     return route->count == 1 && picture->link[route->link[0]].routes == 1;
@@ -446,7 +446,7 @@ static bool is_node(const struct kvc_picture *picture, uint32_t link)
 
 /* ---- groups ---- */
 
-/* Copies the name of the group that a device belongs to: what stands before the last dot, "node0.socket1". */
+/* Copies the name of a device's group: the part before its last dot, such as "node0.socket1". */
 static void group_of(const char *name, char group[KVC_PICTURE_NAME_MAX])
 {
     const char *dot = strrchr(name, '.');

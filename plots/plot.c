@@ -581,7 +581,7 @@ static enum kvc_status extract_capacity(const char *path, struct kvc_figure_data
 
 /* ---- Pareto fronts ---- */
 
-/* What stands on the x axis. */
+/* The x axis of a front. */
 struct x_axis {
     const char *label;
     bool is_closed_form; /* A member of `closed_form`, not of the point itself. */
@@ -633,7 +633,7 @@ static void put_chosen(struct kvc_figure_data *figure, const json_t *document, c
     }
 }
 
-/* Writes what is written on the y axis: latency_p95_us is the latency p95. */
+/* Writes the latency's name on the y axis: "p95" for latency_p95_us. */
 static void name_latency(const char *metric, char text[32])
 {
     size_t prefix = strlen("latency_"), suffix = strlen("_us"), length = strlen(metric);

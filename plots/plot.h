@@ -43,7 +43,7 @@ struct kvc_figure_data {
     bool x_numeric; /* False when x only counts and labels name its values. */
 };
 
-/* Extracts the data of any kind of picture; for that of a platform, what dot reads. */
+/* Extracts the data of any kind of picture; for a platform, the graph that dot reads. */
 enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
                                    struct kvc_diag *diag);
 

@@ -17,9 +17,9 @@ struct kvc_drawing_program {
 
 struct kvc_drawing {
     char *const *arguments; /* Begin with the program's name and end with NULL. */
-    int input;              /* Descriptor that the program reads as its stdin, from the begin. */
-    const char *format;     /* "svg", "pdf" or "png", which end in a mark of their own. */
-    const char *what;       /* What is drawn, for messages. */
+    int input;              /* Descriptor that the program reads from its start, as stdin. */
+    const char *format;     /* "svg", "pdf" or "png": the end of a picture is recognised by its format. */
+    const char *what;       /* Name of the drawing in messages. */
 };
 
 /* Runs the program without a shell and copies its stdout to the file. KVC_ERR_RUNTIME if the program is

@@ -170,7 +170,7 @@ enum kvc_status kvc_validate_check(const struct kvc_loaded *loaded, const char *
                                    int line, struct kvc_diag *diag)
 {
     const struct kvc_run *run = &loaded->scenario.run;
-    /* A load that changes has no steady state to wait for: it is measured from its begin. */
+    /* A load that changes has no steady state to wait for: it is measured from its beginning. */
     bool from_begin = kvc_workload_changes(&loaded->scenario.workload) && run->warmup_ns == 0;
     if (run->warmup_ns >= 0 && !from_begin) {
         return refuse(loaded, "run.warmup", overrides, list, line,
@@ -293,7 +293,7 @@ struct validation {
     const struct kvc_arguments *arguments;
     json_t *cases, *papers, *machines, *mechanisms;
     const char *system;          /* Name of the first paper. */
-    struct kvc_folder_lock lock; /* Of the folder of --out. */
+    struct kvc_folder_lock lock; /* Lock of the folder of --out. */
     struct kvc_partial_file errors;
     bool prints_tables; /* False when the JSON document goes to stdout. */
     bool regressed;
@@ -388,7 +388,7 @@ static enum kvc_status validate_machine(struct validation *validation, const str
     return status;
 }
 
-/* Scores the closed forms by what the mechanisms answered, and by further loads. */
+/* Scores the closed forms by the answers about the mechanisms and about further loads. */
 static enum kvc_status validate_closed_forms(struct validation *validation, const struct kvc_subject *subject,
                                              const struct kvc_run_options *options,
                                              const struct kvc_mechanisms *mechanisms, struct kvc_diag *diag)
@@ -502,7 +502,7 @@ static int score_and_write(const struct kvc_arguments *arguments, const struct s
     return exit_status == 0 && validation.regressed ? KVC_ERR_REGRESSED : exit_status;
 }
 
-/* Reads the whole number of an option, `value` if it is not given. */
+/* Reads the whole number of an option into *value, which stays as it is if the option is not given. */
 static enum kvc_status parse_number(const char *option, const char *text, uint32_t least, uint32_t most,
                                     uint32_t *value, struct kvc_diag *diag)
 {
@@ -579,7 +579,7 @@ static enum kvc_status find_elasticities(const struct kvc_arguments *arguments,
     return status;
 }
 
-/* Refuses options that mean nothing for this subject. */
+/* Refuses options that have no meaning for this subject. */
 static enum kvc_status check_flags(const struct kvc_arguments *arguments, const struct kvc_subject *only,
                                    struct kvc_diag *diag)
 {

@@ -124,10 +124,13 @@ static bool load_scaled(const char *path, const char *overrides, const struct kv
 
 /* ---- evaluation of a case ---- */
 
-enum { MOVED_MAX = 256, REQUESTS_MOST = 1000000 /* Of a simulation that is repeated for each parameter. */ };
+enum {
+    MOVED_MAX = 256,
+    REQUESTS_MOST = 1000000, /* A simulation of more requests is not repeated for each parameter. */
+};
 
-/* A parameter is larger by this factor. The small one tells whether a value that a single parameter moves
- * would follow it exactly, were there no other limit close to it. */
+/* Parameters are multiplied by STEP. SMALL_STEP stays away from other limits: it shows whether a value that a
+ * single parameter moves follows that parameter exactly. */
 static const double STEP = 1.05, SMALL_STEP = 1.005;
 
 /* The least elasticity that is worth naming. Runs with common random numbers still differ by chance. */
@@ -149,11 +152,11 @@ struct evaluation {
     const struct kvc_case *asked;
     char path[PATH_MAX], overrides[sizeof(((struct kvc_case *)NULL)->overrides) + 32];
     struct kvc_loaded *loaded;
-    struct kvc_outcome *closed_form; /* Of the scenario as it is. */
+    struct kvc_outcome *closed_form; /* Prediction of the unchanged scenario. */
     double value;                    /* The metric, by the closed form or simulated. */
     bool simulated;
     bool costly;      /* The simulation takes too long to be repeated for each parameter, or the closed form
-                         does not know the load and cannot say which of them are worth it. */
+                         does not know the load and cannot select parameters. */
     double warmup_ns; /* Warm-up of all simulations. */
 };
 

@@ -39,8 +39,8 @@ static enum kvc_status predict_line(struct kvc_scenario *scenario, const struct 
  * enough, up to that of the measurement. */
 static const double simulated_first_ns = 50e6, simulated_more = 4;
 
-/* Half the width of the interval of a forecast throughput, relative to it, that is narrow enough: a quarter
- * of what a mean error may be. */
+/* A forecast throughput is known well enough if half the width of its interval, relative to it, is a quarter
+ * of the bound of the mean error. */
 static const double narrow_frac = 0.015;
 
 /* A forecast keeps a sample of the keys, so that the store of any machine fits into this one. */
@@ -71,8 +71,7 @@ static enum kvc_status simulate_line(struct kvc_scenario *scenario, const struct
     enum kvc_status status = KVC_OK;
     bool narrow = false;
     kvc_validate_replicate(scenario);
-    run->warmup_most_ns =
-        kvc_run_real_warmup_ns(run); /* A store that changes for longer did so there, too. */
+    run->warmup_most_ns = kvc_run_real_warmup_ns(run); /* The measurement did not wait longer, either. */
     for (double next_ns = simulated_first_ns; !narrow && status == KVC_OK; next_ns *= simulated_more) {
         run->duration_ns = fmin(next_ns, most_ns);
         status = simulate_once(scenario, options, forecast, diag);

@@ -18,8 +18,8 @@ struct measurement {
     const struct kvc_measuring *measuring;
     const struct kvc_progress *progress;
     struct kvc_measuring_plan plan;
-    struct kvc_measured_run
-        *repetition; /* By line, then by repetition; without `repetitions`: to be measured. */
+    /* By line, then by repetition; those whose `repetitions` is 0 are not measured yet. */
+    struct kvc_measured_run *repetition;
     struct kvc_calibrated calibrated[KVC_CALIBRATIONS_MAX];
     uint32_t calibrations;              /* Calibrations so far. */
     struct kvc_partial_file unfinished; /* Every run is added to it at once. */
@@ -73,7 +73,7 @@ static enum kvc_status calibrate(struct measurement *measurement, struct kvc_dia
     return status;
 }
 
-/* Calibrates if it is time to: the first calibration comes before all runs, the last one after them, and the
+/* Calibrates if it is due: the first calibration comes before all runs, the last one after them, and the
  * others are spread evenly, so that calibrations and runs see the same machine. */
 static enum kvc_status calibrate_if_due(struct measurement *measurement, size_t done, size_t total,
                                         struct kvc_diag *diag)

@@ -154,7 +154,7 @@ struct kvc_mechanism_side {
 };
 
 enum kvc_mechanism_verdict {
-    KVC_MECHANISM_OK,      /* They differ with the mechanism, and the difference goes without it. */
+    KVC_MECHANISM_OK,      /* They differ with the mechanism, and the difference disappears without it. */
     KVC_MECHANISM_NO_SIGN, /* With the mechanism they differ by no more than 10 %. */
     KVC_MECHANISM_REMAINS, /* Without it they differ by more than 5 % and a third of the first difference. */
 };
@@ -205,16 +205,16 @@ struct kvc_store_errors {
  *
  * The errors are the extremes over all scenarios that are answered both ways: the two sides of each
  * mechanism, and the loads in validate/mechanisms/loads.csv, which has the columns scenario and overrides. A
- * closed form may prune the candidates of a plan only as far as validate/mechanisms/closed_form.csv states
- * its errors (scenarios/explore/plan/plan_errors.h), so an error beyond that is a regression. */
+ * plan allows for the errors that validate/mechanisms/closed_form.csv states when it prunes candidates by the
+ * closed form (scenarios/explore/plan/plan_errors.h), so a larger error is a regression. */
 struct kvc_closed_forms {
     uint32_t count;
     struct kvc_store_errors *entry; /* In the order in which the stores appear. */
     bool is_stated;                 /* closed_form.csv exists, so that errors can regress. */
 };
 
-/* Scores the closed forms by the answers about the mechanisms and about the loads of loads.csv, if there is
- * such a file, of which each has three replicas. `update` replaces closed_form.csv first. Call
+/* Scores the closed forms by the answers about the mechanisms and, if there is a loads.csv, by three replicas
+ * of each of its loads. `update` replaces closed_form.csv first. Call
  * kvc_closed_forms_free() in any case. */
 enum kvc_status kvc_closed_forms_score(const struct kvc_subject *subject,
                                        const struct kvc_mechanisms *mechanisms,

@@ -28,10 +28,10 @@ struct kvc_comparison_forecast {
      * faster; NaN: unknown, and they are as fast as in the calibration. */
     double core_speed_frac;
     struct kvc_readings closed_form, simulated;
-    double half_width[KVC_READINGS]; /* Of the 95 % intervals of `simulated`; NaN where unknown. */
+    double half_width[KVC_READINGS]; /* Half the widths of the 95 % intervals of `simulated`; NaN: unknown. */
 };
 
-/* What a case adds to struct kvc_case. */
+/* A case with what a measured run adds to struct kvc_case. */
 struct kvc_compared {
     size_t run;         /* Index in the plan. */
     int reading;        /* enum kvc_reading */
@@ -49,7 +49,7 @@ struct kvc_comparison {
 
 void kvc_comparison_free(struct kvc_comparison *comparison);
 
-/* Lists the cases of the seen or of the unseen runs. Of the forecasts it reads only open_loop. On failure
+/* Lists the cases of the seen or of the unseen runs. It reads only open_loop of the forecasts. On failure
  * nothing stays allocated. */
 enum kvc_status kvc_comparison_list(const struct kvc_measuring_plan *plan,
                                     const struct kvc_measured_run *runs,

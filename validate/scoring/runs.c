@@ -288,7 +288,7 @@ static enum kvc_status parse_halves(char *const *column, struct kvc_readings *re
     return status;
 }
 
-/* Reads the numbers that say how the machine was. */
+/* Reads the numbers about the machine during the run. */
 static enum kvc_status parse_machine(char *const *column, struct kvc_measured_run *run, struct kvc_diag *diag)
 {
     enum kvc_status status = kvc_csv_number(column[QUIET], &run->quiet_frac, diag);

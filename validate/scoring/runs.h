@@ -1,13 +1,15 @@
 /* The plan of a machine, the readings of a run, and the measured runs.
  *
- * plan.csv in the machine's folder has a line for each run to measure, with the columns id, scenario,
- * load_frac, of and overrides: scenario   A file relative to the folder. load_frac  The load of an open loop,
- * as a fraction of a capacity: Poisson arrivals at load_frac times the throughput of the run `of`. Empty for
- * a run whose load its scenario and overrides state. of         The id of an earlier, saturating run: the
- * same configuration, whose throughput is the capacity. A measurement takes the measured capacity, a
- * simulation the simulated one. Both then run at the same utilization, which is what decides how long
- * requests queue. Empty without load_frac. overrides  A list of key=value separated by semicolons, as for
- * --set, without commas.
+ * plan.csv in the machine's folder has a line for each run to measure, with these columns:
+ *
+ *  - id.
+ *  - scenario: a file relative to the folder.
+ *  - load_frac: the load of an open loop, as a fraction of a capacity: Poisson arrivals at load_frac times
+ *    the throughput of the run `of`. It is empty for a run whose load its scenario and overrides state.
+ *  - of: the id of an earlier, saturating run of the same configuration, whose throughput is the capacity. A
+ *    measurement takes the measured capacity, a simulation the simulated one. Both then run at the same
+ *    utilization, which decides how long requests queue. It is empty without load_frac.
+ *  - overrides: a list of key=value separated by semicolons, as for --set, without commas.
  *
  * runs.csv has a line for each run of the plan. Its columns are those of the plan, repetitions, quiet_frac,
  * windows, core_speed_steps_per_ns, spread_frac, stalled_frac, the readings, and bottleneck. A missing

@@ -35,7 +35,7 @@ double kvc_score_error(const struct kvc_case *scored, double predicted)
     return isnan(predicted) ? NAN : 0;
 }
 
-/* Returns the half width of the error's interval: the value's, over what the error is relative to. */
+/* Returns the half width of the error's interval: the value's half width over the reference of the error. */
 static double error_half_width(const struct kvc_case *scored, struct kvc_interval predicted)
 {
     double reference = scored->published;
