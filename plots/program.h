@@ -1,7 +1,7 @@
 /* Runs a drawing program, such as gnuplot or Graphviz's dot.
  *
- * Such programs do not check what they write, and leave half a picture on a full disk with success. So the
- * picture goes through a pipe, and every byte of it is checked here. */
+ * Such programs do not check their writes: on a full disk they leave half a picture and exit with success. So
+ * the picture goes through a pipe, and every byte of it is checked here. */
 #ifndef KVC_PLOTS_PROGRAM_H
 #define KVC_PLOTS_PROGRAM_H
 

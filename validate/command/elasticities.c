@@ -133,13 +133,13 @@ enum {
  * single parameter moves follows that parameter exactly. */
 static const double STEP = 1.05, SMALL_STEP = 1.005;
 
-/* The least elasticity that is worth naming. Runs with common random numbers still differ by chance. */
+/* Smaller elasticities are not named. Runs with common random numbers still differ by chance. */
 static const double LEAST = 0.02, LEAST_SIMULATED = 0.1;
 
-/* The least relative change of the closed form's answer that is worth a simulation. */
+/* A parameter that changes the closed form's answer by less is not simulated. */
 static const double LEAST_SEEN_FRAC = 1e-3;
 
-/* All parameters that move a case at all. */
+/* The parameters that move a case. */
 struct moved {
     double least;
     bool costly; /* Nothing was searched. */
@@ -186,7 +186,7 @@ static enum kvc_status closed_form_value(const struct evaluation *evaluation, co
     return KVC_OK;
 }
 
-/* What a simulation says: the metric, the warm-up [ns], and how many requests it took. */
+/* The answer of a simulation: the metric, the warm-up [ns], and how many requests it took. */
 struct simulated {
     double value, warmup_ns;
     uint64_t requests;
@@ -212,16 +212,16 @@ static enum kvc_status simulated_value(const struct evaluation *evaluation, stru
     return status;
 }
 
-/* Energy and the limits that the closed form lists beside the one that holds say nothing about a simulation.
- */
+/* Returns whether a change of this value announces a change of the simulation. Energy does not, nor do the
+ * limits that the closed form lists besides the one that holds. */
 static bool is_telling(const char *name)
 {
     return strncmp(name, "model.", strlen("model.")) != 0 && strstr(name, "watt") == NULL &&
            strstr(name, "joules") == NULL;
 }
 
-/* Returns whether a simulation is worth its time. The closed form does not know all that a system does with
- * its own numbers; of the others, those that hardly change its answer are left out. */
+/* Returns whether a parameter may change the simulation. The closed form does not know all effects of the
+ * system's own numbers, so those always may; other parameters may if they change the closed form's answer. */
 static bool may_matter(const struct evaluation *evaluation, const char *parameter,
                        const struct kvc_outcome *scaled)
 {
@@ -285,8 +285,8 @@ static uint32_t scale_all(const struct evaluation *evaluation, double factor,
     return named;
 }
 
-/* A value at which another limit is close follows its parameter a little way only. Whether it returns an
- * input shows in a smaller step. */
+/* A value follows its parameter only until another limit holds. If that limit is close, a smaller step shows
+ * whether the value returns an input. */
 static void look_closer(const struct evaluation *evaluation, struct moved *moved)
 {
     const struct kvc_parameters *parameters = &evaluation->loaded->parameters;
@@ -366,7 +366,7 @@ static enum kvc_status evaluate(const struct kvc_case *asked, const struct kvc_p
 struct elasticities {
     const struct kvc_cases *cases;
     struct moved *moved; /* By case. */
-    uint32_t *due;       /* Cases that are evaluated, one of each that ask the same. */
+    uint32_t *due;       /* Cases to evaluate: one of each group that asks the same. */
     uint32_t due_count;
 };
 
@@ -458,7 +458,7 @@ static void average(const struct kvc_cases *cases, size_t at, struct moved *all)
     }
 }
 
-/* Notes a case, or the parts that it follows from, as due. */
+/* Marks a case and the parts that it follows from as wanted. */
 static enum kvc_status want(const struct kvc_cases *cases, size_t at, bool *wanted, struct kvc_diag *diag)
 {
     size_t a = 0, b = 0;
@@ -499,7 +499,7 @@ static enum kvc_status list_due(struct elasticities *elasticities, bool *wanted,
     return status;
 }
 
-/* Fills the cases that follow from others, each of which stands behind its parts, and keeps the largest
+/* Fills the cases that follow from others and are listed after their parts, and keeps the largest
  * elasticities. */
 static void finish(struct elasticities *elasticities, const bool *wanted, struct kvc_moved_by *moved_by)
 {

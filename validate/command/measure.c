@@ -94,8 +94,8 @@ static struct kvc_measured_run *repetitions_of(const struct measurement *measure
     return &measurement->repetition[line * measurement->measuring->repetitions];
 }
 
-/* The capacity that a line's load is a fraction of: the median of the repetitions so far, of which there is
- * one more than of the line itself. */
+/* Returns the capacity for a line's relative load: the median of the capacity's repetitions so far, which are
+ * one more than those of the line. */
 static double capacity_mops(const struct measurement *measurement, const struct kvc_measuring_plan_line *line,
                             uint32_t repetition)
 {

@@ -130,7 +130,7 @@ static enum kvc_status find_capacity(const struct kvc_case *asked, const struct 
 struct scoring {
     struct kvc_paper *paper;
     char list[PATH_MAX];  /* Path of cases.csv. */
-    uint32_t *due;        /* Cases to answer, one of each that ask the same. */
+    uint32_t *due;        /* Cases to answer: one of each group that asks the same. */
     uint32_t due_count;   /* Used entries of `due`. */
     double *memory_bytes; /* Memory that a case needs, by case. */
 };
@@ -148,7 +148,7 @@ static void score_one(struct kvc_score *score, const struct kvc_case *scored, st
     score->not_counted = not_counted;
 }
 
-/* Says in which case an error occurred, and where the case and the mistake stand. */
+/* Adds the case in which an error occurred, and the places of the case and of the mistake. */
 static enum kvc_status name_case(const struct kvc_case *asked, const char *list, enum kvc_status status,
                                  struct kvc_diag *diag)
 {
@@ -268,7 +268,7 @@ static enum kvc_status answer_all(struct scoring *scoring, const struct kvc_run_
     return kvc_pool_run(&pool, options->progress, diag);
 }
 
-/* Scores the cases that follow from others, each of which stands behind its parts. */
+/* Scores the cases that follow from others, which are listed after their parts. */
 static enum kvc_status score_derived(struct kvc_paper *paper, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
@@ -448,7 +448,7 @@ static const char *verdict_text(const struct kvc_score *score)
                                                                          : kvc_verdict_names[score->verdict];
 }
 
-/* Adds the cells of one case behind its predicted value. */
+/* Adds the cells of one case that follow its predicted value. */
 static void add_comparison(struct kvc_grid *grid, const struct kvc_case *scored,
                            const struct kvc_score *score)
 {
@@ -474,7 +474,7 @@ static void add_comparison(struct kvc_grid *grid, const struct kvc_case *scored,
     kvc_grid_add(grid, verdict_text(score));
 }
 
-/* Prints the cases of one kind; returns without a line when there are none. */
+/* Prints the cases of one kind, and nothing if there are none. */
 static void print_kind(const struct kvc_paper *paper, enum kvc_case_kind kind)
 {
     static const char *const heads[KVC_KIND_KINDS][10] = {
@@ -580,7 +580,7 @@ json_t *kvc_paper_summary(const struct kvc_paper *paper)
                      "regressed", (json_int_t)summary.regressed);
 }
 
-/* Returns what moves the case as a list of objects. */
+/* Returns the parameters that move the case as a list of objects. */
 static json_t *moved_by_document(const struct kvc_moved_by *moved_by)
 {
     json_t *list = json_array();

@@ -273,7 +273,7 @@ static enum kvc_status needed(const char *text, const char *name, double least, 
     return status;
 }
 
-/* Reads the columns of the intervals, and sets *end to the column behind them. */
+/* Reads the columns of the intervals, and sets *end to the column after them. */
 static enum kvc_status parse_halves(char *const *column, struct kvc_readings *readings, int *end,
                                     struct kvc_diag *diag)
 {

@@ -13,7 +13,7 @@
 
 static const char header[] = "id,error_frac,half_width_frac";
 
-/* The file has four digits behind the point, and another compiler may round the last one differently. */
+/* The file has four digits after the point, and another compiler may round the last one differently. */
 static const double ROUNDING_FRAC = 0.0001;
 
 static double relative(double value, double reference)

@@ -1,7 +1,7 @@
 /* Fuzz target that takes any bytes as one of the tables of kvcast validate, which the first byte selects:
  * cases and facts of a paper, plan and measured runs of a machine, baseline, elasticities. A table that is
  * refused has one message. Cases and facts that are accepted are checked against each other, and measured
- * runs read back as what they were written from. */
+ * runs that are written read back as the same. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* What the other tables refer to. */
+/* The cases and lines that the other tables refer to. */
 static struct kvc_case known_case[] = {
     {.id = "a", .mode = KVC_CASE_PREDICT, .metric = "throughput_mops", .published = 1, .fact = "f"},
     {.id = "b", .mode = KVC_CASE_RATIO, .scenario = "a/a", .published = 2, .fact = "g, of two"},
