@@ -20,14 +20,6 @@ double kvc_bench_own_s(void);
 /** Median of `count` values; sorts them. */
 double kvc_bench_median(double *value, int count);
 
-/** Scrambles a word: the finaliser of SplitMix64, which is a bijection. */
-static inline uint64_t kvc_bench_mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 /** Prints a message to stderr and exits with status 3. */
 void kvc_bench_die(const char *what) __attribute__((noreturn));
 

@@ -8,7 +8,7 @@
 #include "models/kvdirect/kvdirect.h"
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/megakv.h"
-#include "models/megakv/presets.h"
+#include "models/megakv/config.h"
 #include "models/memcachedgpu/cost_profile.h"
 #include "models/memcachedgpu/memcachedgpu.h"
 #include "models/memcached/memcached.h"

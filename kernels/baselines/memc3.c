@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "kernels/hash.h"
 #include "kernels/pages.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -342,10 +343,7 @@ ALWAYS_INLINE uint32_t empty_slots(const struct memc3 *table, uint32_t bucket)
 
 static uint64_t next_random(struct memc3 *table)
 {
-    uint64_t z = table->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return kvc_mix_64(table->random += 0x9e3779b97f4a7c15);
 }
 
 static bool is_listed(const struct node_list *nodes, uint32_t bucket)

@@ -60,7 +60,6 @@
 
 #include "kernels/bluecache/flash_medium.h"
 #include "kernels/bluecache/flash_page.h"
-#include "kernels/bluecache/flash_stats.h"
 #include "kernels/bluecache/index.h"
 
 #ifdef __cplusplus
@@ -69,6 +68,24 @@ extern "C" {
 
 enum {
     KVC_FLASH_CHUNK_PAGES = 128, /**< Published size of a chunk [pages]. */
+};
+
+/** What a flash log has done since it was created. */
+struct kvc_flash_log_stats {
+    uint64_t appended;         /**< Records appended, values and tombstones. */
+    uint64_t appended_bytes;   /**< Headers, keys and values of these records [bytes]. */
+    uint64_t padding_bytes;    /**< Space left unused at the end of written log pages [bytes]. */
+    uint64_t pages_written;    /**< Log pages programmed successfully; checkpoint pages are not included. */
+    uint64_t pages_read;       /**< Pages read for gets, reclaiming, checkpoints and recovery. */
+    uint64_t chunks_written;   /**< Write buffers flushed; an explicit flush may write a short chunk. */
+    uint64_t rows_reclaimed;   /**< Reclaimed rows that held log pages. */
+    uint64_t pages_reclaimed;  /**< Reclaimed pages that held log data; 128 of them make a published chunk. */
+    uint64_t keys_reclaimed;   /**< Index entries removed because their page was reclaimed. */
+    uint64_t keys_lost;        /**< Index entries removed because no good block was left to write to. */
+    uint64_t blocks_erased;    /**< Blocks erased successfully. */
+    uint64_t blocks_gone_bad;  /**< Blocks that failed to erase or program. */
+    uint64_t checkpoints;      /**< Checkpoints completed. */
+    uint64_t checkpoint_pages; /**< Pages programmed for checkpoints, including unfinished ones. */
 };
 
 struct kvc_flash_log;

@@ -1,4 +1,4 @@
-#include "kernels/kvdirect/table_put.h"
+#include "kernels/kvdirect/table_internal.h"
 
 #include <string.h>
 

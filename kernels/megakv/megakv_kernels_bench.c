@@ -65,7 +65,7 @@ static void print_header(const struct options *options)
 static void draw_lookups(struct lookups *lookups, uint64_t keys, uint8_t *key_bytes)
 {
     for (uint64_t i = 0; i < (uint64_t)RUNS * RUN_KEYS; i++) {
-        lookups->key[i] = kvc_bench_mix(i + 12345) % keys;
+        lookups->key[i] = kvc_mix_64(i + 12345) % keys;
     }
     memset(key_bytes, 8, BATCH_MAX);
     for (uint64_t i = 0; i < (uint64_t)RUNS * RUN_KEYS; i += BATCH_MAX) {

@@ -1,12 +1,11 @@
 /** @file
- * Internal to kernels/megakv: the memory of the slab store, and the helpers that several of its source files
- * share.
+ * Internal to kernels/megakv: the memory of the slab store, its locks, its bitmaps, and the headers of its
+ * items.
  */
 #ifndef KVC_KERNELS_MEGAKV_SLAB_INTERNAL_H
 #define KVC_KERNELS_MEGAKV_SLAB_INTERNAL_H
 
 #include "kernels/megakv/slab.h"
-#include "kernels/megakv/slab_layout.h"
 
 #include <sched.h>
 #include <string.h>
@@ -196,16 +195,6 @@ static inline uint8_t *kvc_megakv_slab_item(const struct kvc_megakv_slab *slab, 
         return NULL;
     }
     return slab->base + (uint64_t)number * KVC_MEGAKV_SLAB_BYTES + offset;
-}
-
-/** Sets the reference bits `marks` in the word that contains `location`; returns false if they were all set.
- */
-bool kvc_megakv_slab_set_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t marks);
-
-/** Sets an item's reference bit; returns false if it was set. */
-static inline bool kvc_megakv_slab_mark_referenced(struct kvc_megakv_slab *slab, uint32_t location)
-{
-    return kvc_megakv_slab_set_referenced(slab, location, kvc_megakv_slab_bit(location));
 }
 
 /** Clears the reference bits `bits` in the word that contains `location`. */

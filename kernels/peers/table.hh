@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/bench.h"
+#include "kernels/hash.h"
 #include "kernels/pages.h"
 
 namespace kvc::peers
@@ -69,7 +70,7 @@ struct mixing_hash {
     using is_avalanching = void;
     size_t operator()(uint64_t key) const
     {
-        return kvc_bench_mix(key);
+        return kvc_mix_64(key);
     }
 };
 

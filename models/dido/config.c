@@ -5,7 +5,7 @@
 
 #include "kernels/megakv/slab.h"
 #include "models/dido/plan.h"
-#include "models/megakv/sizes.h"
+#include "models/cuckoo_store/sizes.h"
 #include "sim/workload/phases.h"
 #include "sim/workload/keys/popularity_blocks.h"
 #include "sim/workload/keys/reuse.h"
@@ -32,7 +32,7 @@ static double slab_bytes_of_phase(const struct kvc_dido_config *config, const st
                                   uint32_t phase)
 {
     struct kvc_workload load = kvc_phases_workload(workload, phase);
-    struct kvc_megakv_means means = kvc_megakv_means_of(&load, config->dram, config->nic, KVC_MEGAKV_GET);
+    struct kvc_cuckoo_means means = kvc_cuckoo_means_of(&load, config->dram, config->nic, false);
     return filled_bytes(&load, means.item_bytes);
 }
 
@@ -57,7 +57,7 @@ static double index_bytes_auto(double keys)
 
 /* Sets what the CPU's last-level cache answers, and the share of the most popular items that it holds. */
 static void set_cached(struct kvc_dido_config *config, const struct kvc_workload *workload,
-                       const struct kvc_megakv_means *means)
+                       const struct kvc_cuckoo_means *means)
 {
     double llc_bytes = config->cpu->llc_bytes, keys = (double)workload->keys;
     const struct kvc_reuse items = {means->touched_bytes, keys * means->touched_bytes, LINE_BYTES};
@@ -72,7 +72,7 @@ static void set_cached(struct kvc_dido_config *config, const struct kvc_workload
 
 void kvc_dido_set_load(struct kvc_dido_config *config, const struct kvc_workload *load)
 {
-    struct kvc_megakv_means means = kvc_megakv_means_of(load, config->dram, config->nic, KVC_MEGAKV_GET);
+    struct kvc_cuckoo_means means = kvc_cuckoo_means_of(load, config->dram, config->nic, false);
     config->request_bytes = means.request_bytes;
     config->response_bytes = means.response_bytes;
     config->stated_frame_requests = load->frame_requests;
@@ -274,4 +274,24 @@ enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_d
                              (unsigned long long)scenario->cluster.nodes);
     }
     return KVC_OK;
+}
+
+struct kvc_cuckoo_store_params kvc_dido_store_params_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
+    return (struct kvc_cuckoo_store_params){
+        .sockets = 1,
+        .index_bytes = config->index_bytes,
+        .slab_bytes = config->slab_bytes,
+        .max_displacements = (uint32_t)config->options->max_displacements,
+        .sample_rate = config->sample_rate,
+    };
+}
+
+enum kvc_status kvc_dido_store_create(const struct kvc_scenario *scenario, uint64_t seed,
+                                      const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                      struct kvc_diag *diag)
+{
+    const struct kvc_cuckoo_store_params params = kvc_dido_store_params_of(scenario);
+    return kvc_cuckoo_store_create(scenario, &params, seed, progress, store, diag);
 }

@@ -8,7 +8,7 @@
 
 #include "models/dido/options.h"
 #include "models/dido/pipeline.h"
-#include "models/megakv/store.h"
+#include "models/cuckoo_store/store.h"
 #include "sim/base/diag.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
@@ -73,5 +73,13 @@ struct kvc_dido_config kvc_dido_config_of_phase(const struct kvc_scenario *scena
 
 /* Checks what the ranges of single options cannot express. */
 enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+/* Returns the parameters of a scenario's store. */
+struct kvc_cuckoo_store_params kvc_dido_store_params_of(const struct kvc_scenario *scenario);
+
+/* Creates the store of a scenario: see kvc_cuckoo_store_create(). */
+enum kvc_status kvc_dido_store_create(const struct kvc_scenario *scenario, uint64_t seed,
+                                      const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                      struct kvc_diag *diag);
 
 #endif

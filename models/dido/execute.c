@@ -36,9 +36,9 @@ static void note_lines(double *mean, uint64_t lines, uint64_t lines_before, uint
 
 static void manage_memory(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
 {
-    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     uint32_t sets = list_rows(simulation, batch, KVC_OP_SET);
-    batch->evictions = kvc_megakv_store_write(simulation->store, shard, batch->rows, simulation->rows, sets,
+    batch->evictions = kvc_cuckoo_store_write(simulation->store, shard, batch->rows, simulation->rows, sets,
                                               simulation->locations, batch->evicted);
     for (uint32_t i = 0; i < sets; i++) {
         batch->location[simulation->rows[i]] = simulation->locations[i];
@@ -54,7 +54,7 @@ static void manage_memory(struct kvc_dido_simulation *simulation, struct kvc_sta
 
 static void search(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
 {
-    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
     uint32_t gets = list_rows(simulation, batch, KVC_OP_GET);
     kvc_index_search(shard->index, simulation->hashes, gets, simulation->locations, &shard->index_stats);
@@ -67,7 +67,7 @@ static void search(struct kvc_dido_simulation *simulation, struct kvc_stage_batc
 
 static void insert(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
 {
-    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
     uint32_t inserts = 0;
     for (uint32_t k = 0; k < batch->kept_count; k++) {
@@ -89,7 +89,7 @@ static void insert(struct kvc_dido_simulation *simulation, struct kvc_stage_batc
 
 static void erase(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
 {
-    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
     for (uint32_t i = 0; i < batch->evictions; i++) {
         simulation->hashes[i] = batch->evicted[i].hash;
@@ -115,7 +115,7 @@ static void erase(struct kvc_dido_simulation *simulation, struct kvc_stage_batch
 /* KC and RD of the real code are one call. A stage with one of them alone reads at KC. */
 static void read_items(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
 {
-    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     const struct kvc_batch *rows = batch->rows;
     for (uint32_t i = 0; i < rows->count; i++) {
         simulation->locations[i] = KVC_LOCATION_NONE;

@@ -48,7 +48,7 @@ void kvc_dido_planner_close(struct kvc_dido_planner *planner)
  * counts those that it began with. */
 static uint64_t stored_items(const struct kvc_dido_simulation *simulation)
 {
-    const struct kvc_megakv_store *store = simulation->store;
+    const struct kvc_cuckoo_store *store = simulation->store;
     const struct kvc_workload *workload = &simulation->scenario->workload;
     return store->shards != NULL ? kvc_index_used(store->shards[0].index) * store->sampling.rate
                                  : (uint64_t)llround((double)workload->keys * workload->preload_frac);

@@ -3,7 +3,7 @@
 
 static bool keeps(struct kvc_dido_simulation *simulation, struct kvc_batch *rows, uint32_t row)
 {
-    const struct kvc_megakv_store *store = simulation->store;
+    const struct kvc_cuckoo_store *store = simulation->store;
     if (store->sampling.rate <= 1) {
         return store->sampling.rate == 1;
     }
@@ -11,7 +11,7 @@ static bool keeps(struct kvc_dido_simulation *simulation, struct kvc_batch *rows
         return false;
     }
     if (rows->key_id[row] < store->sampling.hot_keys) {
-        kvc_megakv_store_represent(store, simulation->replica.source, rows, row);
+        kvc_cuckoo_store_represent(store, simulation->replica.source, rows, row);
     }
     return true;
 }

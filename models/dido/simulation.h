@@ -61,7 +61,7 @@ struct kvc_dido_load {
 struct kvc_dido_simulation {
     const struct kvc_scenario *scenario;
     const struct kvc_dido_config *config;
-    struct kvc_megakv_store *store;
+    struct kvc_cuckoo_store *store;
     struct kvc_platform *platform;
     struct kvc_dido_machine machine;
     struct kvc_replica replica;

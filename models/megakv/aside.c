@@ -1,4 +1,3 @@
-#include "models/megakv/aside.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -14,4 +14,12 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
 enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct kvc_forecast *out,
                                     struct kvc_diag *diag);
 
+/* Notes about scenarios that exceed the range of a calibrated machine's measurements. */
+
+/* Adds a note for every quantity outside the range of the node's cost profile: frames, items, memory,
+ * index, senders, and the searches of a launch. jobs_per_search is NaN if it is unknown, and 0 if nothing
+ * is searched. A profile without measured costs adds no notes. */
+void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_search,
+                           struct kvc_result *result);
+
 #endif

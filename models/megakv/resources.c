@@ -1,7 +1,7 @@
 #include "models/megakv/resources.h"
 
 #include "models/megakv/config.h"
-#include "models/megakv/launch.h"
+#include "models/megakv/costs.h"
 #include "sim/devices/network.h"
 
 /* ---- launches ---- */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "models/megakv/launch.h"
+#include "models/megakv/costs.h"
 #include "sim/base/clock.h"
 
 void kvc_megakv_stream_add(struct kvc_megakv_stream *stream, struct kvc_megakv_job job)
@@ -47,7 +47,7 @@ void kvc_megakv_search(struct kvc_megakv_socket *socket, struct kvc_megakv_buffe
 void kvc_megakv_insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_writes *writes)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
-    struct kvc_megakv_shard *shard = socket->shard;
+    struct kvc_cuckoo_shard *shard = socket->shard;
     if (shard == NULL) {
         return;
     }

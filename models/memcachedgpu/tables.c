@@ -51,7 +51,7 @@ static double sets_bytes(const struct kvc_memcachedgpu_config *config, uint32_t 
 
 static struct kvc_index *sets_index(void *table)
 {
-    return &((struct kvc_set_assoc *)table)->index;
+    return &((struct kvc_set_assoc *)table)->base.index;
 }
 
 static void sets_search(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
@@ -103,7 +103,7 @@ static double hopscotch_bytes(const struct kvc_memcachedgpu_config *config, uint
 
 static struct kvc_index *hopscotch_index(void *table)
 {
-    return &((struct kvc_hopscotch *)table)->index;
+    return &((struct kvc_hopscotch *)table)->base.index;
 }
 
 static void hopscotch_search(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
@@ -156,7 +156,7 @@ static double chained_bytes(const struct kvc_memcachedgpu_config *config, uint32
 
 static struct kvc_index *chained_index(void *table)
 {
-    return &((struct kvc_chained *)table)->index;
+    return &((struct kvc_chained *)table)->base.index;
 }
 
 static void chained_search(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,

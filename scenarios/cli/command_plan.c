@@ -7,7 +7,7 @@
 #include "scenarios/cli/command_scenario.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/cli/progress_bar.h"
-#include "scenarios/explore/plan/plan_answer.h"
+#include "scenarios/explore/plan/report.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/ranks.h"
 #include "scenarios/run/time_plan.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "scenarios/cli/print.h"
-#include "scenarios/explore/plan/plan_values.h"
+#include "scenarios/explore/plan/goal.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/array.h"

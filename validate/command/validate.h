@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "scenarios/explore/plan/plan_errors.h"
+#include "scenarios/explore/plan/goal.h"
 #include "scenarios/load/load.h"
 #include "scenarios/output/capacity.h"
 #include "scenarios/run/driver.h"
@@ -206,7 +206,7 @@ struct kvc_store_errors {
  * The errors are the extremes over all scenarios that are answered both ways: the two sides of each
  * mechanism, and the loads in validate/mechanisms/loads.csv, which has the columns scenario and overrides. A
  * plan allows for the errors that validate/mechanisms/closed_form.csv states when it prunes candidates by the
- * closed form (scenarios/explore/plan/plan_errors.h), so a larger error is a regression. */
+ * closed form (scenarios/explore/plan/goal.h), so a larger error is a regression. */
 struct kvc_closed_forms {
     uint32_t count;
     struct kvc_store_errors *entry; /* In the order in which the stores appear. */

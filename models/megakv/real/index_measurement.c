@@ -5,7 +5,7 @@
 
 #include "kernels/megakv/cuckoo.h"
 #include "kernels/pages.h"
-#include "models/megakv/launch.h"
+#include "models/megakv/costs.h"
 #include "models/megakv/real/device.h"
 #include "models/megakv/real/node.h"
 #include "sim/base/clock.h"
@@ -34,7 +34,7 @@ enum found { NONE, A_RANDOM_HALF, ALL };
 /* An index, the jobs of a launch, and what is measured. */
 struct bench {
     const struct kvc_megakv_index_options *params;
-    struct kvc_megakv_shard shard; /* Only its index. */
+    struct kvc_cuckoo_shard shard; /* Only its index. */
     struct kvc_megakv_real_device_queues *queues;
     uint64_t *hash[STREAMS_MAX];
     uint32_t *location[STREAMS_MAX], *erased;

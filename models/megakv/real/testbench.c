@@ -120,7 +120,7 @@ void kvc_megakv_testbench_close(struct kvc_megakv_testbench *testbench)
     for (int load = 0; load < KVC_MEGAKV_TESTBENCH_LOADS; load++) {
         kvc_megakv_real_node_close(&testbench->node[load]);
     }
-    kvc_megakv_store_free(testbench->store);
+    kvc_cuckoo_store_free(testbench->store);
 }
 
 /* ---- the tasks of a round ---- */

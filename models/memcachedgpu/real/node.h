@@ -8,7 +8,7 @@
  * response into a frame, and gives the lane back. Batches go to the GNoM-post threads in turn. No NIC takes
  * part: the frames stay where they are.
  *
- * Every task counts from the beginning of the run; windows.h copies the counts. */
+ * Every task counts from the beginning of the run; models/measured/measured.h copies the counts. */
 #ifndef KVC_MODELS_MEMCACHEDGPU_REAL_NODE_H
 #define KVC_MODELS_MEMCACHEDGPU_REAL_NODE_H
 
