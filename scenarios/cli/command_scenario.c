@@ -1,6 +1,6 @@
 #include "scenarios/cli/command_scenario.h"
 
-#include "plots/gnuplot.h"
+#include "plots/program.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/run/ranks.h"
 #include "scenarios/run/ranks_check.h"

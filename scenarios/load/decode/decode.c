@@ -439,6 +439,34 @@ static bool is_sourced_key(lua_State *lua, int index)
     return false;
 }
 
+/* Reads `source` of the table at the top of the stack. Without one, the table has the source of what is
+ * around it, and a source that begins with a comma continues that one: points of a measured curve share their
+ * date. */
+static enum kvc_status decode_source(const struct kvc_decoder *decoder, const char *path, const char *allowed,
+                                     const char *around, char source[KVC_TEXT_MAX])
+{
+    char own[KVC_TEXT_MAX] = "";
+    lua_State *lua = decoder->lua;
+    lua_pushliteral(lua, "source");
+    if (lua_rawget(lua, -2) != LUA_TNIL) {
+        enum kvc_status status = kvc_decode_text(decoder, path, allowed, own, sizeof(own));
+        if (status != KVC_OK) {
+            return status;
+        }
+    }
+    lua_pop(lua, 1);
+    size_t used = own[0] == ',' || own[0] == '\0' ? strlen(around) : 0;
+    if ((own[0] == ',' && used == 0) || used + strlen(own) >= KVC_TEXT_MAX) {
+        return kvc_decode_fail(
+            decoder, path,
+            "%s: found source = \"%.60s\", allowed: a text that begins with a comma only if "
+            "the list has a source, and %d bytes with it",
+            path, own, KVC_TEXT_MAX - 1);
+    }
+    snprintf(source, KVC_TEXT_MAX, "%s%s", used > 0 ? around : "", own);
+    return KVC_OK;
+}
+
 /* Replaces { value, source = "...", low = ..., high = ... } at the top of the stack by the value. */
 static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *path, const char *table_source,
                               const struct kvc_option *row, char source[KVC_TEXT_MAX],
@@ -449,18 +477,13 @@ static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *pat
     if (lua_istable(lua, -1)) {
         int index = lua_gettop(lua);
         enum kvc_status status = decode_interval(decoder, path, index, row, interval);
+        if (status == KVC_OK) {
+            status = decode_source(decoder, path, "{ value, source = \"where the value comes from\" }",
+                                   table_source, source);
+        }
         if (status != KVC_OK) {
             return status;
         }
-        lua_pushliteral(lua, "source");
-        if (lua_rawget(lua, index) != LUA_TNIL) {
-            status = kvc_decode_text(decoder, path, "{ value, source = \"where the value comes from\" }",
-                                     source, KVC_TEXT_MAX);
-            if (status != KVC_OK) {
-                return status;
-            }
-        }
-        lua_pop(lua, 1);
         for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
             if (!is_sourced_key(lua, -2)) {
                 return kvc_decode_fail(decoder, path, "%s: found a table, allowed: %s", path, sourced_form);
@@ -493,6 +516,10 @@ static enum kvc_status check_list(const struct kvc_decoder *decoder, const char 
     int list = lua_gettop(lua);
     *length = lua_rawlen(lua, list);
     for (lua_pushnil(lua); lua_next(lua, list) != 0; lua_pop(lua, 1)) {
+        if (decoder->sourcing != KVC_SOURCING_NONE && lua_type(lua, -2) == LUA_TSTRING &&
+            strcmp(lua_tostring(lua, -2), "source") == 0) {
+            continue;
+        }
         if (!lua_isinteger(lua, -2) || lua_tointeger(lua, -2) < 1 ||
             (size_t)lua_tointeger(lua, -2) > *length) {
             return kvc_decode_fail(decoder, path, "%s: found a key, allowed: a list of tables without keys",
@@ -508,7 +535,8 @@ static enum kvc_status check_list(const struct kvc_decoder *decoder, const char 
 
 /* Decodes the element at the top of the stack into `element`. */
 static enum kvc_status decode_element(const struct kvc_decoder *decoder, const char *path,
-                                      const struct kvc_option_table *options, void *element)
+                                      const struct kvc_option_table *options, const char *list_source,
+                                      void *element)
 {
     static const char *const extra[] = {"source", NULL};
     lua_State *lua = decoder->lua;
@@ -517,14 +545,12 @@ static enum kvc_status decode_element(const struct kvc_decoder *decoder, const c
         kvc_decode_show(lua, -1, shown, sizeof(shown));
         return kvc_decode_fail(decoder, path, "%s: found %s, allowed: a table", path, shown);
     }
-    lua_pushliteral(lua, "source");
-    if (decoder->sourcing != KVC_SOURCING_NONE && lua_rawget(lua, -2) != LUA_TNIL) {
-        enum kvc_status status = kvc_decode_text(decoder, path, "a text as source", source, sizeof(source));
+    if (decoder->sourcing != KVC_SOURCING_NONE) {
+        enum kvc_status status = decode_source(decoder, path, "a text as source", list_source, source);
         if (status != KVC_OK) {
             return status;
         }
     }
-    lua_pop(lua, 1);
     kvc_option_table_set_defaults(options, element);
     const struct kvc_table inner = {.path = path,
                                     .options = options,
@@ -538,9 +564,12 @@ static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char
                                    const struct kvc_option *row, char *object)
 {
     lua_State *lua = decoder->lua;
-    char element_path[KVC_PATH_MAX], record_path[KVC_PATH_MAX], number[24];
+    char element_path[KVC_PATH_MAX], record_path[KVC_PATH_MAX], number[24], source[KVC_TEXT_MAX] = "";
     size_t length = 0;
     enum kvc_status status = check_list(decoder, path, row, &length);
+    if (status == KVC_OK && decoder->sourcing != KVC_SOURCING_NONE) {
+        status = decode_source(decoder, path, "a text as source", "", source);
+    }
     if (status != KVC_OK) {
         return status;
     }
@@ -552,7 +581,7 @@ static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char
         snprintf(number, sizeof(number), "%zu", i + 1);
         kvc_decode_join(element_path, path, number);
         lua_rawgeti(lua, list, (lua_Integer)i + 1);
-        status = decode_element(decoder, element_path, row->element,
+        status = decode_element(decoder, element_path, row->element, source,
                                 object + row->offset + i * row->element->size);
         if (status == KVC_OK) {
             lua_pop(lua, 1);

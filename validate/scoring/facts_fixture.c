@@ -1,4 +1,4 @@
-#include "validate/scoring/facts.h"
+#include "validate/scoring/facts_fixture.h"
 
 #include <math.h>
 #include <stdbool.h>

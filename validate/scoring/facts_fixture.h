@@ -11,11 +11,11 @@
  *    equation       The paper computes it from other numbers that it publishes.
  *    duplicate      The text begins with the fact that says the same.
  *    contradicts    The text begins with the fact that it cannot be true beside.
- *    not modelled   What of the store or of its machine the model leaves out.
- *    outside        It is no property of the store: prices, other systems, how it was measured.
+ *    not modelled   The model leaves out this part of the store or of its machine.
+ *    outside        It is no property of the store: a price, another system, a method of measuring.
  */
-#ifndef KVC_VALIDATE_SCORING_FACTS_H
-#define KVC_VALIDATE_SCORING_FACTS_H
+#ifndef KVC_VALIDATE_SCORING_FACTS_FIXTURE_H
+#define KVC_VALIDATE_SCORING_FACTS_FIXTURE_H
 
 #include <stddef.h>
 
@@ -39,7 +39,7 @@ struct kvc_fact {
     char section[80];
     char cases[256]; /* Separated by semicolons; empty if there is a reason. */
     enum kvc_fact_reason reason;
-    char text[192]; /* Of the reason. */
+    char text[192]; /* Text of the reason. */
 };
 
 struct kvc_facts {

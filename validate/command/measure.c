@@ -17,9 +17,9 @@ struct measurement {
     const struct kvc_subject *subject;
     const struct kvc_measuring *measuring;
     const struct kvc_progress *progress;
-    struct kvc_plan plan;
-    struct kvc_measured_run
-        *repetition; /* By line, then by repetition; without `repetitions`: to be measured. */
+    struct kvc_measuring_plan plan;
+    /* By line, then by repetition; those whose `repetitions` is 0 are not measured yet. */
+    struct kvc_measured_run *repetition;
     struct kvc_calibrated calibrated[KVC_CALIBRATIONS_MAX];
     uint32_t calibrations;              /* Calibrations so far. */
     struct kvc_partial_file unfinished; /* Every run is added to it at once. */
@@ -73,7 +73,7 @@ static enum kvc_status calibrate(struct measurement *measurement, struct kvc_dia
     return status;
 }
 
-/* Calibrates if it is time to: the first calibration comes before all runs, the last one after them, and the
+/* Calibrates if it is due: the first calibration comes before all runs, the last one after them, and the
  * others are spread evenly, so that calibrations and runs see the same machine. */
 static enum kvc_status calibrate_if_due(struct measurement *measurement, size_t done, size_t total,
                                         struct kvc_diag *diag)
@@ -94,13 +94,13 @@ static struct kvc_measured_run *repetitions_of(const struct measurement *measure
     return &measurement->repetition[line * measurement->measuring->repetitions];
 }
 
-/* The capacity that a line's load is a fraction of: the median of the repetitions so far, of which there is
- * one more than of the line itself. */
-static double capacity_mops(const struct measurement *measurement, const struct kvc_plan_line *line,
+/* Returns the capacity for a line's relative load: the median of the capacity's repetitions so far, which are
+ * one more than those of the line. */
+static double capacity_mops(const struct measurement *measurement, const struct kvc_measuring_plan_line *line,
                             uint32_t repetition)
 {
     struct kvc_measured_run combined;
-    if (!kvc_plan_line_is_relative(line)) {
+    if (!kvc_measuring_plan_line_is_relative(line)) {
         return kvc_validate_any_capacity_mops;
     }
     kvc_runs_combine(repetitions_of(measurement, line->of), repetition + 1, &combined);
@@ -129,7 +129,7 @@ static enum kvc_status measure_once(struct measurement *measurement, size_t line
                                     struct kvc_diag *diag)
 {
     const struct kvc_run_options silent = {.jobs = 1};
-    const struct kvc_plan_line *planned = &measurement->plan.entry[line];
+    const struct kvc_measuring_plan_line *planned = &measurement->plan.entry[line];
     struct kvc_loaded *loaded = NULL;
     struct kvc_outcome *outcome = NULL;
     enum kvc_status status = kvc_validate_load_line(
@@ -229,7 +229,7 @@ static void free_all(struct measurement *measurement)
     kvc_partial_file_discard(&measurement->unfinished);
     kvc_folder_lock_release(&measurement->lock);
     free(measurement->repetition);
-    kvc_plan_free(&measurement->plan);
+    kvc_measuring_plan_free(&measurement->plan);
 }
 
 /* Reads the plan and checks it. A machine without a machine file is calibrated first, because the scenarios
@@ -241,7 +241,7 @@ static enum kvc_status prepare(struct measurement *measurement, const char *unfi
     kvc_subject_path(measurement->subject, "plan.csv", path);
     enum kvc_status status = kvc_folder_lock_take(&measurement->lock, measurement->subject->folder, diag);
     if (status == KVC_OK) {
-        status = kvc_plan_read(path, &measurement->plan, diag);
+        status = kvc_measuring_plan_read(path, &measurement->plan, diag);
     }
     if (status == KVC_OK) {
         size_t total = measurement->plan.count * measurement->measuring->repetitions;

@@ -1,29 +1,145 @@
 /* kvcast validate --elasticities: which parameters move the cases of a paper. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/command/validate.h"
-#include "validate/command/validate_scaled.h"
 #include "scenarios/run/capacity_load.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/files/data_dir.h"
-#include "validate/scoring/aggregate.h"
+#include "validate/command/validate.h"
 
-enum { MOVED_MAX = 256, REQUESTS_MOST = 1000000 /* Of a simulation that is repeated for each parameter. */ };
+/* ---- scenarios in which one number is larger by a factor ---- */
 
-/* A parameter is larger by this factor. The small one tells whether a value that a single parameter moves
- * would follow it exactly, were there no other limit close to it. */
+/* Splits "160us" into 160 and "us". Returns false for a text. */
+static bool parse_number(const char *text, double *number, const char **unit)
+{
+    char *end = NULL;
+    if (strspn(text, "0123456789.") == 0) {
+        return false;
+    }
+    *number = strtod(text, &end);
+    *unit = end;
+    return strspn(end, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/") == strlen(end);
+}
+
+/* Returns whether the parameter is a number of the hardware, the system, the cluster or the workload that is
+ * not 0. The duration and the seed of a run are left out. */
+static bool is_number(const struct kvc_parameter *parameter)
+{
+    static const char *const parts[] = {"system.", "node.", "cluster.", "workload."};
+    double number;
+    const char *unit;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        if (strncmp(parameter->path, parts[i], strlen(parts[i])) == 0) {
+            return parse_number(parameter->value, &number, &unit) && number != 0;
+        }
+    }
+    return false;
+}
+
+/* Returns the length of the path up to the number of a list's element, as in "node.gpu.clocks.", or 0. */
+static size_t list_length(const char *path)
+{
+    for (const char *dot = strchr(path, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
+        size_t digits = strspn(dot + 1, "0123456789");
+        if (digits > 0 && (dot[1 + digits] == '.' || dot[1 + digits] == '\0')) {
+            return (size_t)(dot + 1 - path);
+        }
+    }
+    return 0;
+}
+
+/* An override of text that grows. */
+struct text {
+    char *bytes;
+    size_t length, size;
+};
+
+static void append(struct text *text, const char *path, const char *value)
+{
+    size_t needed = text->length + strlen(path) + strlen(value) + 3;
+    if (needed > text->size) {
+        text->size = 2 * needed;
+        text->bytes = realloc(text->bytes, text->size);
+        if (text->bytes == NULL) {
+            kvc_out_of_memory("overrides of %zu bytes", text->size);
+        }
+    }
+    text->length +=
+        (size_t)sprintf(text->bytes + text->length, "%s%s=%s", text->length > 0 ? ";" : "", path, value);
+}
+
+/* Loads the scenario with one value replaced. Returns false when it is refused. */
+static bool load_with(const char *path, const char *overrides, const struct kvc_parameters *resolved,
+                      uint32_t index, const char *value, struct kvc_loaded **out)
+{
+    const struct kvc_parameter *scaled = &resolved->entry[index];
+    size_t list = list_length(scaled->path);
+    struct kvc_diag diag = {0};
+    struct text text = {
+        .bytes = strdup(overrides), .length = strlen(overrides), .size = strlen(overrides) + 1};
+    if (text.bytes == NULL) {
+        kvc_out_of_memory("overrides of %zu bytes", text.size);
+    }
+    for (uint32_t i = 0; i < resolved->count && list > 0; i++) {
+        if (i != index && strncmp(resolved->entry[i].path, scaled->path, list) == 0) {
+            append(&text, resolved->entry[i].path, resolved->entry[i].value);
+        }
+    }
+    append(&text, scaled->path, value);
+    enum kvc_status status = kvc_validate_load(path, text.bytes, out, &diag);
+    free(text.bytes);
+    return status == KVC_OK;
+}
+
+/* Loads a scenario with overrides, a list of key=value separated by semicolons, and parameter `index` of its
+ * resolved values multiplied by `factor`. A whole number that may not become a fraction becomes the next
+ * whole number or is doubled, and one that may not grow is divided by the factor; *ratio is the change. An
+ * element of a list is scaled alone: the list is repeated with it. Returns false when the scenario takes none
+ * of these; *out is then NULL. */
+static bool load_scaled(const char *path, const char *overrides, const struct kvc_parameters *resolved,
+                        uint32_t index, double factor, struct kvc_loaded **out, double *ratio)
+{
+    double number;
+    const char *unit;
+    *out = NULL;
+    if (!parse_number(resolved->entry[index].value, &number, &unit)) {
+        return false;
+    }
+    bool whole = number == floor(number);
+    const double tried[] = {number * factor, whole ? ceil(number * factor) : NAN, whole ? number * 2 : NAN,
+                            number / factor};
+    for (size_t i = 0; i < sizeof(tried) / sizeof(*tried); i++) {
+        char value[64];
+        snprintf(value, sizeof(value), "%.12g%s", tried[i], unit);
+        if (!isnan(tried[i]) && load_with(path, overrides, resolved, index, value, out)) {
+            *ratio = tried[i] / number;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- evaluation of a case ---- */
+
+enum {
+    MOVED_MAX = 256,
+    REQUESTS_MOST = 1000000, /* A simulation of more requests is not repeated for each parameter. */
+};
+
+/* Parameters are multiplied by STEP. SMALL_STEP stays away from other limits: it shows whether a value that a
+ * single parameter moves follows that parameter exactly. */
 static const double STEP = 1.05, SMALL_STEP = 1.005;
 
-/* The least elasticity that is worth naming. Runs with common random numbers still differ by chance. */
+/* Smaller elasticities are not named. Runs with common random numbers still differ by chance. */
 static const double LEAST = 0.02, LEAST_SIMULATED = 0.1;
 
-/* The least relative change of the closed form's answer that is worth a simulation. */
+/* A parameter that changes the closed form's answer by less is not simulated. */
 static const double LEAST_SEEN_FRAC = 1e-3;
 
-/* All parameters that move a case at all. */
+/* The parameters that move a case. */
 struct moved {
     double least;
     bool costly; /* Nothing was searched. */
@@ -36,11 +152,11 @@ struct evaluation {
     const struct kvc_case *asked;
     char path[PATH_MAX], overrides[sizeof(((struct kvc_case *)NULL)->overrides) + 32];
     struct kvc_loaded *loaded;
-    struct kvc_outcome *closed_form; /* Of the scenario as it is. */
+    struct kvc_outcome *closed_form; /* Prediction of the unchanged scenario. */
     double value;                    /* The metric, by the closed form or simulated. */
     bool simulated;
     bool costly;      /* The simulation takes too long to be repeated for each parameter, or the closed form
-                         does not know the load and cannot say which of them are worth it. */
+                         does not know the load and cannot select parameters. */
     double warmup_ns; /* Warm-up of all simulations. */
 };
 
@@ -70,7 +186,7 @@ static enum kvc_status closed_form_value(const struct evaluation *evaluation, co
     return KVC_OK;
 }
 
-/* What a simulation says: the metric, the warm-up [ns], and how many requests it took. */
+/* The answer of a simulation: the metric, the warm-up [ns], and how many requests it took. */
 struct simulated {
     double value, warmup_ns;
     uint64_t requests;
@@ -96,16 +212,16 @@ static enum kvc_status simulated_value(const struct evaluation *evaluation, stru
     return status;
 }
 
-/* Energy and the limits that the closed form lists beside the one that holds say nothing about a simulation.
- */
+/* Returns whether a change of this value announces a change of the simulation. Energy does not, nor do the
+ * limits that the closed form lists besides the one that holds. */
 static bool is_telling(const char *name)
 {
     return strncmp(name, "model.", strlen("model.")) != 0 && strstr(name, "watt") == NULL &&
            strstr(name, "joules") == NULL;
 }
 
-/* Returns whether a simulation is worth its time. The closed form does not know all that a system does with
- * its own numbers; of the others, those that hardly change its answer are left out. */
+/* Returns whether a parameter may change the simulation. The closed form does not know all effects of the
+ * system's own numbers, so those always may; other parameters may if they change the closed form's answer. */
 static bool may_matter(const struct evaluation *evaluation, const char *parameter,
                        const struct kvc_outcome *scaled)
 {
@@ -126,8 +242,8 @@ static double elasticity(const struct evaluation *evaluation, uint32_t index, do
     struct kvc_outcome *outcome = NULL;
     struct simulated simulated;
     double ratio, value = evaluation->value;
-    if (!kvc_scaled_load(evaluation->path, evaluation->overrides, &evaluation->loaded->parameters, index,
-                         factor, &loaded, &ratio)) {
+    if (!load_scaled(evaluation->path, evaluation->overrides, &evaluation->loaded->parameters, index, factor,
+                     &loaded, &ratio)) {
         return 0;
     }
     enum kvc_status status = kvc_driver_predict(&loaded->scenario, &outcome, &diag);
@@ -154,7 +270,7 @@ static uint32_t scale_all(const struct evaluation *evaluation, double factor,
     moved->count = 0;
     for (uint32_t i = 0; i < parameters->count; i++) {
         kvc_progress_report(progress, parameters->entry[i].path, (double)i / parameters->count);
-        if (!kvc_scaled_is_number(&parameters->entry[i])) {
+        if (!is_number(&parameters->entry[i])) {
             continue;
         }
         double found = elasticity(evaluation, i, factor);
@@ -169,8 +285,8 @@ static uint32_t scale_all(const struct evaluation *evaluation, double factor,
     return named;
 }
 
-/* A value at which another limit is close follows its parameter a little way only. Whether it returns an
- * input shows in a smaller step. */
+/* A value follows its parameter only until another limit holds. If that limit is close, a smaller step shows
+ * whether the value returns an input. */
 static void look_closer(const struct evaluation *evaluation, struct moved *moved)
 {
     const struct kvc_parameters *parameters = &evaluation->loaded->parameters;
@@ -250,7 +366,7 @@ static enum kvc_status evaluate(const struct kvc_case *asked, const struct kvc_p
 struct elasticities {
     const struct kvc_cases *cases;
     struct moved *moved; /* By case. */
-    uint32_t *due;       /* Cases that are evaluated, one of each that ask the same. */
+    uint32_t *due;       /* Cases to evaluate: one of each group that asks the same. */
     uint32_t due_count;
 };
 
@@ -342,7 +458,7 @@ static void average(const struct kvc_cases *cases, size_t at, struct moved *all)
     }
 }
 
-/* Notes a case, or the parts that it follows from, as due. */
+/* Marks a case and the parts that it follows from as wanted. */
 static enum kvc_status want(const struct kvc_cases *cases, size_t at, bool *wanted, struct kvc_diag *diag)
 {
     size_t a = 0, b = 0;
@@ -383,7 +499,7 @@ static enum kvc_status list_due(struct elasticities *elasticities, bool *wanted,
     return status;
 }
 
-/* Fills the cases that follow from others, each of which stands behind its parts, and keeps the largest
+/* Fills the cases that follow from others and are listed after their parts, and keeps the largest
  * elasticities. */
 static void finish(struct elasticities *elasticities, const bool *wanted, struct kvc_moved_by *moved_by)
 {
