@@ -8,8 +8,8 @@
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/output/table.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/run/ranks.h"
-#include "scenarios/run/time_plan.h"
+#include "scenarios/run/ranks/ranks.h"
+#include "scenarios/run/limits.h"
 
 const struct kvc_flag kvc_answer_flags[] = {
     [KVC_ANSWER_FLAG_SENSITIVITY] =

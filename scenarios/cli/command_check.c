@@ -6,8 +6,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/output/json.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/run/memory_cause.h"
-#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/limits.h"
 
 static const struct kvc_usage usage = {
     .command = "check",

@@ -9,8 +9,8 @@
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/explore/plan/report.h"
 #include "scenarios/output/table.h"
-#include "scenarios/run/ranks.h"
-#include "scenarios/run/time_plan.h"
+#include "scenarios/run/ranks/ranks.h"
+#include "scenarios/run/limits.h"
 
 enum { FLAG_HEADROOM, FLAG_EXHAUSTIVE };
 

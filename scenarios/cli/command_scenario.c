@@ -2,8 +2,8 @@
 
 #include "plots/gnuplot.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/run/ranks.h"
-#include "scenarios/run/ranks_check.h"
+#include "scenarios/run/ranks/ranks.h"
+#include "scenarios/run/answer.h"
 
 enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_arguments *arguments,
                                  struct kvc_loaded **loaded, struct kvc_diag *diag)

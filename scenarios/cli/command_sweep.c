@@ -10,7 +10,7 @@
 #include "scenarios/cli/print.h"
 #include "scenarios/cli/progress_bar.h"
 #include "scenarios/explore/sweep/sweep.h"
-#include "scenarios/run/time_plan.h"
+#include "scenarios/run/limits.h"
 
 enum { FLAG_PREDICT, FLAG_RESTART, FLAG_CSV };
 

@@ -14,7 +14,7 @@
 #include "scenarios/cli/manual.h"
 #include "scenarios/cli/reference.h"
 #include "scenarios/load/profile_cache.h"
-#include "scenarios/run/ranks.h"
+#include "scenarios/run/ranks/ranks.h"
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/text/option.h"

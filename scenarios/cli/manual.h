@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "scenarios/cli/usage.h"
-#include "scenarios/run/ranks.h"
+#include "scenarios/run/ranks/ranks.h"
 
 /* One line of the table of sub-commands. */
 struct kvc_command {

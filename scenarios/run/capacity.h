@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "scenarios/load/load.h"
 #include "scenarios/output/capacity.h"
@@ -47,5 +48,24 @@ enum kvc_status kvc_capacity_parse_latency(const char *text, struct kvc_capacity
  * *capacity. */
 enum kvc_status kvc_capacity_find(const struct kvc_loaded *loaded, const struct kvc_capacity_options *options,
                                   struct kvc_capacity *capacity, struct kvc_diag *diag);
+
+/* The work of `kvcast capacity`: open the outputs, search the capacity, write it. */
+
+struct kvc_capacity_task {
+    const struct kvc_loaded *loaded;
+    const char *path;                /* Path of the scenario, as the user wrote it. */
+    const struct kvc_overrides *set; /* The user's overrides. */
+    struct kvc_capacity_options options;
+    const char *out;  /* Folder for capacity.json and capacity.csv, or NULL. */
+    const char *json; /* File for the JSON document, "-" for the stream, or NULL. */
+    bool color;       /* Use terminal colours in the table. */
+};
+
+/* Finds the capacity, writes the files, and then writes the table to `out`, or the document if `json` is "-".
+ * Nothing starts if an output cannot be opened. */
+enum kvc_status kvc_capacity_answer(const struct kvc_capacity_task *task, FILE *out, struct kvc_diag *diag);
+
+/* Draws capacity.svg, .pdf and .png from the capacity in the folder. */
+enum kvc_status kvc_capacity_draw(const char *folder, struct kvc_diag *diag);
 
 #endif

@@ -1,3 +1,36 @@
+/* The loads of a capacity search: a scenario at any rate, and the closed form's answer at that rate.
+ *
+ * Loads are open-loop. A Poisson process and evenly spaced frames get another rate, a curve of rates is
+ * stretched until its highest rate is the load, and saturating clients are replaced by a Poisson process. A
+ * closed loop and a trace have no rate of their own, so they have no capacity in this sense. */
+#ifndef KVC_SCENARIOS_RUN_CAPACITY_PROBE_H
+#define KVC_SCENARIOS_RUN_CAPACITY_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scenarios/load/load.h"
+#include "scenarios/output/capacity.h"
+#include "sim/base/diag.h"
+#include "sim/base/progress.h"
+#include "sim/scenario.h"
+
+/* The highest rate that a scenario may have [million/s]. */
+extern const double kvc_capacity_rate_max_mops;
+
+/* Refuses arrivals that have no rate, and changes of devices during the run, with the place where the
+ * scenario asks for them. */
+enum kvc_status kvc_capacity_check(const struct kvc_loaded *loaded, struct kvc_diag *diag);
+
+/* Sets the closed form's answer for the point's load. */
+enum kvc_status kvc_capacity_predict(const struct kvc_scenario *scenario, struct kvc_capacity_point *point,
+                                     struct kvc_diag *diag);
+
+/* Finds the capacity by the closed form, with and without the latency bound. It is NaN when the closed form
+ * has no limit, when it does not know the bounded latency, or when no load meets the bound. */
+enum kvc_status kvc_capacity_find_closed_form(const struct kvc_scenario *scenario,
+                                              struct kvc_capacity *capacity, struct kvc_diag *diag);
+
 /* Probes of a capacity search: each simulates several replicas at one offered load and decides which of them
  * serve it.
  *
@@ -22,16 +55,6 @@
  * latency over the precision, only the measured time is doubled, and later probes begin with the longer one;
  * the run that detects the warm-up tells how long the first one must be at least.
  * A curve of rates is never prolonged, because it has its own time. */
-#ifndef KVC_SCENARIOS_RUN_CAPACITY_PROBE_H
-#define KVC_SCENARIOS_RUN_CAPACITY_PROBE_H
-
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "scenarios/output/capacity.h"
-#include "sim/base/diag.h"
-#include "sim/base/progress.h"
-#include "sim/scenario.h"
 
 enum { KVC_CAPACITY_REPLICAS_MIN = 3 /* Replicas of a probe; more if the scenario has more. */ };
 

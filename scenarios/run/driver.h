@@ -11,12 +11,23 @@
 
 #include "models/model.h"
 #include "scenarios/output/outcome.h"
-#include "scenarios/run/options.h"
 #include "sim/base/diag.h"
+#include "sim/base/files/partial_file.h"
+#include "sim/base/progress.h"
 #include "sim/scenario.h"
 
-/* Simulates all replicas; those of a cluster whose nodes are simulated apart, node by node
- * (scenarios/run/cluster.h). *out is NULL after an error. */
+/* The options of a run. */
+struct kvc_run_options {
+    uint32_t jobs;          /* Children at a time; 0: as many as processors and memory allow. */
+    double available_bytes; /* Memory that the run may use; 0: all that is free [bytes]. */
+    struct kvc_partial_file
+        *timeline; /* File for the timeline of replica 0 (in a cluster: of its node 0), or NULL. */
+    struct kvc_partial_file *platform;   /* File for the SimGrid platform of the same simulation, or NULL. */
+    const struct kvc_progress *progress; /* May be NULL. */
+};
+
+/* Simulates all replicas, node by node if the nodes of a cluster are simulated apart. *out is NULL after an
+ * error. */
 enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                struct kvc_outcome **out, struct kvc_diag *diag);
 
@@ -27,5 +38,29 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
 /* Answers by the store's closed form. *out is NULL after an error. */
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                    struct kvc_diag *diag);
+
+/* One simulation: a replica of a scenario, or of one node of a cluster. */
+
+enum { KVC_TIMELINE_EVENTS_MAX = 200000 }; /* About 20 MB of JSON, which Perfetto opens at once. */
+
+/* Drives a cluster whose nodes are simulated apart (models/cluster/cluster.h): it gives every node its keys
+ * and its share of the load, simulates each in a child, and adds their results up, replica by replica.
+ *
+ * The ring and the keys' places on it differ between replicas, as they do when all nodes are simulated
+ * together. Every node has streams of random numbers of its own, derived from the replica's seed and its
+ * number. Results are added in the order of the nodes, so that the answer is the same for any number of jobs.
+ *
+ * A node that fails answers the requests that have reached it. Those that are sent to it later, until clients
+ * notice, are drawn as a Poisson number and count as offered and dropped. A node that leaves hands nothing
+ * over. In both cases, clients send to the other nodes at once after the change, and the moved keys miss
+ * there.
+ */
+
+/* Simulates all replicas of all nodes. `usual` is the answer that this one is to be compared with, and NULL
+ * if there is none: every node then measures the same time as there. It has the same nodes and at least as
+ * many replicas. *out is NULL after an error. */
+enum kvc_status kvc_cluster_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                const struct kvc_outcome *usual, struct kvc_outcome **out,
+                                struct kvc_diag *diag);
 
 #endif

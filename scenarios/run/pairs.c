@@ -6,8 +6,8 @@
 
 #include "models/cluster/cluster.h"
 #include "models/model.h"
-#include "scenarios/run/cluster.h"
-#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/driver.h"
+#include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/array.h"
 #include "sim/base/seeds.h"

@@ -4,9 +4,9 @@
  * length behind it. The parent receives the answers strictly in task order, in whatever order the children
  * end, so that results do not depend on the number of jobs. The first task that fails stops all others.
  *
- * In a job of several ranks (scenarios/run/ranks.h), all ranks run the same pools and share their tasks. Each
- * of them receives all answers, so that the control flow behind a pool is the same everywhere. Task 0 runs on
- * the first rank. Pools inside the children are local. */
+ * In a job of several ranks (scenarios/run/ranks/ranks.h), all ranks run the same pools and share their
+ * tasks. Each of them receives all answers, so that the control flow behind a pool is the same everywhere.
+ * Task 0 runs on the first rank. Pools inside the children are local. */
 #ifndef KVC_SCENARIOS_RUN_POOL_H
 #define KVC_SCENARIOS_RUN_POOL_H
 

@@ -1,6 +1,6 @@
 /* kvcast run and predict --sensitivity: what a faster part would gain, and how certain the answer is.
  *
- * Every number of the node's hardware is varied around its value (scenarios/run/hardware_values.h), one
+ * Every number of the node's hardware is varied around its value (scenarios/run/sensitivity.h), one
  * parameter at a time: multiplied and divided by 1.05, a whole number by steps of at least 1. Where only one
  * of the two is allowed, the other side is the value itself. Options that are "auto" follow the hardware.
  *
@@ -19,6 +19,10 @@
  * error of the closed form itself. */
 #ifndef KVC_SCENARIOS_RUN_SENSITIVITY_H
 #define KVC_SCENARIOS_RUN_SENSITIVITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "scenarios/load/load.h"
 #include "scenarios/output/outcome.h"

@@ -5,8 +5,8 @@
 
 #include "validate/command/validate.h"
 #include "validate/command/validate_scaled.h"
-#include "scenarios/run/capacity_load.h"
-#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/capacity_probe.h"
+#include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/files/data_dir.h"
 #include "validate/scoring/aggregate.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
 #include "validate/command/validate.h"
 #include "sim/devices/cpu.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "scenarios/explore/plan/goal.h"
-#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/text/csv.h"
 #include "sim/base/files/data_dir.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "validate/command/validate.h"
-#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/files/data_dir.h"
 #include "validate/scoring/aggregate.h"

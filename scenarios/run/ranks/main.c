@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "scenarios/run/pool.h"
-#include "scenarios/run/ranks.h"
+#include "scenarios/run/ranks/ranks.h"
 
 enum { TASKS = 24, INNER_TASKS = 3 };
 

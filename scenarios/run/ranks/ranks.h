@@ -8,8 +8,8 @@
  *
  * A process that no launcher started is the first of one rank, and so is every child of a pool. A build
  * without MPI (KVCAST_MPI) has one rank only and refuses to be one of several. */
-#ifndef KVC_SCENARIOS_RUN_RANKS_H
-#define KVC_SCENARIOS_RUN_RANKS_H
+#ifndef KVC_SCENARIOS_RUN_RANKS_RANKS_H
+#define KVC_SCENARIOS_RUN_RANKS_RANKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Commands give the same bytes for 1, 2 and 4 ranks, and print one answer or one message.
 # Usage: ranks_cli_test.sh MPIRUN KVCAST
-source "$(dirname "$0")/../run/ranks_testing.sh"
+source "$(dirname "$0")/ranks_testing.sh"
 kvcast=$program
 
 # Commands: the same bytes for any number of ranks, apart from wall-clock times.

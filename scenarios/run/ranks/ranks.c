@@ -1,5 +1,5 @@
 /* Ranks by MPI; the only file that uses it. */
-#include "scenarios/run/ranks.h"
+#include "scenarios/run/ranks/ranks.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "scenarios/run/ranks.h"
+#include "scenarios/run/ranks/ranks.h"
 
 /* Returns a number that a launcher put into the environment, or `otherwise`. */
 static long from_environment(const char *const *names, long otherwise)
