@@ -5,10 +5,9 @@
 
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
-#include "scenarios/cli/command_scenario.h"
+#include "scenarios/cli/command_answer.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/run/ranks/ranks.h"
-#include "scenarios/cli/progress_bar.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/capacity.h"
 #include "scenarios/run/limits.h"

@@ -4,9 +4,8 @@
 
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
-#include "scenarios/cli/command_scenario.h"
+#include "scenarios/cli/command_answer.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/cli/progress_bar.h"
 #include "scenarios/explore/plan/report.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/ranks/ranks.h"

@@ -8,7 +8,6 @@
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/cli/progress_bar.h"
 #include "scenarios/explore/sweep/sweep.h"
 #include "scenarios/run/limits.h"
 

@@ -12,7 +12,6 @@
 
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/manual.h"
-#include "scenarios/cli/reference.h"
 #include "scenarios/load/profile_cache.h"
 #include "scenarios/run/ranks/ranks.h"
 #include "sim/base/array.h"

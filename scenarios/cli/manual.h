@@ -1,4 +1,4 @@
-/* Man pages, shell completion and the reference's list of commands, made from the tables behind --help.
+/* Man pages, shell completion and the reference, made from the tables behind --help and `kvcast describe`.
  *
  * `kvcast --help=FORMAT` and `kvcast COMMAND --help=FORMAT` print them; the build and packagers use that
  * (scenarios/cli/generate.sh). Formats of the program: "man", "bash", "zsh", "fish", "markdown" and
@@ -8,6 +8,7 @@
 #define KVC_SCENARIOS_CLI_MANUAL_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "scenarios/cli/usage.h"
 #include "scenarios/run/ranks/ranks.h"
@@ -17,7 +18,7 @@ struct kvc_command {
     const char *name;
     const char *help; /* A few words. */
     int (*function)(int argc, char **argv);
-    enum kvc_ranks_use ranks; /* What it makes of several ranks. */
+    enum kvc_ranks_use ranks; /* How it uses several ranks. */
 };
 
 /* What --help shows of the program and its sub-commands. */
@@ -28,5 +29,8 @@ int kvc_manual_print_program(const struct kvc_command *commands, size_t count, c
 
 /* Prints one command's page in a format. Returns the exit status. */
 int kvc_manual_print_command(const struct kvc_usage *usage, const char *format);
+
+/* Prints the reference of systems, sections, devices and presets, in Markdown. Returns the exit status. */
+int kvc_reference_print(FILE *out);
 
 #endif

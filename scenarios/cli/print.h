@@ -3,9 +3,11 @@
 #define KVC_SCENARIOS_CLI_PRINT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
+#include "models/model.h"
 #include "scenarios/load/load.h"
 
 /* A table of at most 16 columns. It starts as a zeroed struct with `columns` set. */
@@ -32,5 +34,23 @@ void kvc_print_warning(const struct kvc_diag *diag);
 
 /* Prints the warnings of the loaded scenario on stderr. */
 void kvc_print_warnings(const struct kvc_loaded *loaded);
+
+/* A progress bar on stderr with step, progress, rate and time left.
+ *
+ * It appears only on a terminal, and only when the work takes longer than a second. */
+
+struct kvc_progress_bar {
+    struct kvc_progress progress;
+    double started_s, drawn_s;    /* Wall clock [s]. */
+    double step_s, step_fraction; /* Wall clock [s] and progress at the start of the step. */
+    char step[96];
+    bool color, visible;
+};
+
+/* Returns the listener to pass on, or NULL when `quiet` is set or stderr is not a terminal. */
+const struct kvc_progress *kvc_progress_bar_open(struct kvc_progress_bar *bar, bool quiet);
+
+/* Erases the bar. */
+void kvc_progress_bar_close(struct kvc_progress_bar *bar);
 
 #endif

@@ -16,8 +16,8 @@
 #include <stdio.h>
 
 #include "scenarios/load/load.h"
-#include "sim/base/diag.h"
 #include "scenarios/output/verdict.h"
+#include "sim/base/diag.h"
 #include "sim/metrics/result.h"
 #include "sim/metrics/statistics.h"
 

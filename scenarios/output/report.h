@@ -2,6 +2,9 @@
 #ifndef KVC_SCENARIOS_OUTPUT_REPORT_H
 #define KVC_SCENARIOS_OUTPUT_REPORT_H
 
+#include <jansson.h>
+#include <stdio.h>
+
 #include "scenarios/load/load.h"
 #include "scenarios/output/outcome.h"
 #include "scenarios/output/sensitivity.h"
@@ -13,5 +16,15 @@ struct kvc_report {
     const struct kvc_outcome *outcome;
     const struct kvc_sensitivity *sensitivity; /* NULL: not asked for. */
 };
+
+/* The nodes of a cluster in reports: all of them in the document, the outstanding ones in the table. */
+
+/* Returns the member "cluster" of a result document: { nodes: [{ name, class, ... }] }. */
+json_t *kvc_json_nodes(const struct kvc_outcome *outcome);
+
+/* Writes one line each for the nodes with the largest share of the requests, the highest 99th percentile and
+ * the smallest throughput, and the means of every class of nodes. Writes nothing if no nodes were simulated
+ * apart. `bold` and `plain` are the escapes of a terminal, or empty. */
+void kvc_table_write_nodes(const struct kvc_outcome *outcome, const char *bold, const char *plain, FILE *out);
 
 #endif

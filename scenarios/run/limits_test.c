@@ -1,30 +1,9 @@
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "scenarios/run/limits.h"
 
 static const double gib = 1024.0 * 1024.0 * 1024.0;
-
-/* Memory that a process touches is no longer available. Other processes may free some meanwhile, hence the
- * attempts. */
-Test(memory, available_falls_by_what_is_taken)
-{
-    static const size_t taken_bytes = (size_t)256 << 20;
-    bool has_fallen = false;
-    for (int attempt = 0; attempt < 20 && !has_fallen; attempt++) {
-        double before_bytes = kvc_memory_available_bytes();
-        volatile char *taken = malloc(taken_bytes);
-        cr_assert_not_null(taken);
-        for (size_t at = 0; at < taken_bytes; at += 4096) {
-            taken[at] = 1;
-        }
-        double fallen_bytes = before_bytes - kvc_memory_available_bytes();
-        has_fallen = fallen_bytes > 0.8 * (double)taken_bytes && fallen_bytes < 1.2 * (double)taken_bytes;
-        free((void *)taken);
-    }
-    cr_expect(has_fallen);
-}
 
 Test(memory, one_replica_needs_its_store_once)
 {

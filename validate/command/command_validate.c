@@ -5,10 +5,9 @@
 
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
-#include "scenarios/cli/progress_bar.h"
+#include "scenarios/cli/print.h"
 #include "scenarios/output/folder.h"
 #include "sim/base/files/partial_file.h"
-#include "scenarios/cli/print.h"
 #include "validate/command/validate.h"
 #include "validate/command/validate_mechanisms.h"
 

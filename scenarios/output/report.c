@@ -1,4 +1,4 @@
-#include "scenarios/output/nodes.h"
+#include "scenarios/output/report.h"
 
 #include <math.h>
 #include <string.h>

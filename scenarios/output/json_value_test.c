@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenarios/output/number.h"
+#include "scenarios/output/json_value.h"
 #include "sim/base/rng.h"
 
 static void expect_same(double number)
