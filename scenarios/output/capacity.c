@@ -27,7 +27,9 @@ void kvc_capacity_free(struct kvc_capacity *capacity)
     capacity->count = 0;
 }
 
-struct kvc_slo_verdict kvc_capacity_verdict(const struct kvc_capacity_report *report)
+/* Judges the scenario's objectives at the highest load that is served. A capacity knows neither hit ratio nor
+ * watts. */
+static struct kvc_slo_verdict verdict_of(const struct kvc_capacity_report *report)
 {
     const struct kvc_capacity_point *point = &report->capacity->point[report->capacity->best];
     const struct kvc_slo_values values = {
@@ -44,7 +46,8 @@ struct kvc_slo_verdict kvc_capacity_verdict(const struct kvc_capacity_report *re
     return kvc_slo_verdict_of(&report->loaded->slo, &values);
 }
 
-const char *kvc_capacity_closed_form_note(const struct kvc_capacity *capacity)
+/* Returns why the closed form has no capacity, as a sentence, or NULL if it has one. */
+static const char *closed_form_note(const struct kvc_capacity *capacity)
 {
     if (isfinite(capacity->closed_form_mops)) {
         return NULL;
@@ -134,7 +137,7 @@ static void write_capacity(const struct table *table, const struct kvc_capacity 
         fprintf(table->out, "   without the latency bound %s Mops",
                 digits(capacity->closed_form_limit_mops, a));
     }
-    const char *note = kvc_capacity_closed_form_note(capacity);
+    const char *note = closed_form_note(capacity);
     fprintf(table->out, "%s%s%s\n", note != NULL ? "  (" : "", note != NULL ? note : "",
             note != NULL ? ")" : "");
     heading(table, "bounds");
@@ -185,7 +188,7 @@ void kvc_capacity_write_table(const struct kvc_capacity_report *report, bool col
         heading(&table, "bottleneck");
         fprintf(out, "at %g Mops: %s\n", best->offered_mops, best->bottleneck_why);
     }
-    const struct kvc_slo_verdict verdict = kvc_capacity_verdict(report);
+    const struct kvc_slo_verdict verdict = verdict_of(report);
     kvc_slo_verdict_write(&verdict, "slo", table.warn, table.plain, out);
     write_points(&table, capacity);
 }
@@ -280,8 +283,8 @@ static json_t *notes(const struct kvc_capacity_report *report)
     for (uint32_t i = 0; i < report->loaded->warning_count; i++) {
         json_array_append_new(array, kvc_json_text_or_null(report->loaded->warning[i]));
     }
-    if (kvc_capacity_closed_form_note(report->capacity) != NULL) {
-        json_array_append_new(array, kvc_json_text_or_null(kvc_capacity_closed_form_note(report->capacity)));
+    if (closed_form_note(report->capacity) != NULL) {
+        json_array_append_new(array, kvc_json_text_or_null(closed_form_note(report->capacity)));
     }
     return array;
 }
@@ -306,7 +309,7 @@ static json_t *document(const struct kvc_capacity_report *report)
     json_object_set_new(object, "latency_bound", latency_bound(&capacity->bounds));
     json_object_set_new(object, "precision_frac", kvc_json_number(capacity->bounds.precision_frac));
     json_object_set_new(object, "bottleneck", bottleneck(capacity));
-    const struct kvc_slo_verdict verdict = kvc_capacity_verdict(report);
+    const struct kvc_slo_verdict verdict = verdict_of(report);
     json_t *slo = kvc_slo_verdict_json(&verdict);
     if (slo != NULL) {
         json_object_set_new(object, "slo", slo);

@@ -211,7 +211,7 @@ static json_t *half_widths(const struct kvc_outcome *outcome, const char *group,
     return object;
 }
 
-/* Says what the intervals are made of. */
+/* Returns the member `intervals`: what the intervals are made of. */
 static json_t *intervals(const struct kvc_outcome *outcome)
 {
     static const char *const names[] = {[KVC_INTERVALS_UNKNOWN] = "",
@@ -240,7 +240,7 @@ static json_t *windows(const struct kvc_result *result)
     return object;
 }
 
-/* Returns half the width of the interval of energies, which add up over the replicas. */
+/* Returns half the width of the interval of an energy; energies add up over the replicas. */
 static json_t *half_width_of_joules(const struct kvc_outcome *outcome, const char *group, const char *entry)
 {
     char name[KVC_VALUE_NAME_MAX];

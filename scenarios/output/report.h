@@ -11,10 +11,10 @@
 
 struct kvc_report {
     const char *command;      /* "run", "predict" or "measure". */
-    const char *command_line; /* Repeats the result; without jobs and output files. */
+    const char *command_line; /* Command that repeats the result, without jobs and output files. */
     const struct kvc_loaded *loaded;
     const struct kvc_outcome *outcome;
-    const struct kvc_sensitivity *sensitivity; /* NULL: not asked for. */
+    const struct kvc_sensitivity *sensitivity; /* NULL: not wanted. */
 };
 
 /* The nodes of a cluster in reports: all of them in the document, the outstanding ones in the table. */

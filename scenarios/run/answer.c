@@ -44,7 +44,7 @@ static void write_command_line(const struct kvc_answer_options *task, char *text
     kvc_overrides_append(task->set, text, size);
 }
 
-/* Refuses what would take too long or does not fit before anything is written. */
+/* Refuses a run that would take too long or does not fit into memory, before anything is written. */
 static enum kvc_status check(const struct kvc_answer_options *task, struct kvc_diag *diag)
 {
     const struct kvc_scenario *scenario = &task->loaded->scenario;
@@ -106,8 +106,8 @@ static enum kvc_status find(const struct kvc_answer_options *task, struct output
     return status;
 }
 
-/* Writes all files, even if one of them fails, because they may be on several disks. Tells the first failure.
- */
+/* Writes all files, even if one of them fails, because they may be on several disks. Returns the first
+ * failure. */
 static enum kvc_status write_files(struct outputs *outputs, const struct kvc_answer_options *task,
                                    const struct kvc_report *report, struct kvc_diag *diag)
 {
@@ -127,7 +127,7 @@ static enum kvc_status write_files(struct outputs *outputs, const struct kvc_ans
     return status;
 }
 
-/* Shows the answer, which may have taken hours, even if no file could be written. */
+/* Writes the answer to the stream even if no file could be written, because it may have taken hours. */
 static enum kvc_status show(const struct kvc_answer_options *task, const struct kvc_report *report, FILE *out,
                             struct kvc_diag *diag)
 {
@@ -237,7 +237,7 @@ static enum kvc_status write_folder(struct kvc_answer_files *files, const struct
     return status == KVC_OK ? commit(&files->folder_json, diag) : status;
 }
 
-/* Shows the answer, which may have taken hours, even if no file could be written. */
+/* Writes the answer to the stream even if no file could be written, because it may have taken hours. */
 static enum kvc_status show_form(const struct kvc_answer_files *files, const struct kvc_answer_forms *forms,
                                  FILE *out, struct kvc_diag *diag)
 {

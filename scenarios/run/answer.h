@@ -36,16 +36,16 @@ enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, str
 /* Draws latency_cdf.svg, .pdf and .png from the result in the folder. */
 enum kvc_status kvc_answer_draw(const char *folder, struct kvc_diag *diag);
 
-/* The files of an answer that is a search over many results: a document and a table of it in a folder, and
- * the document where the user wants it.
+/* The files of a search over many results: a document and a table in a folder, and the document where the
+ * user wants it.
  *
- * All are opened before the work starts, so that a path that cannot be written is known at once, and put in
+ * All are opened before the work starts, so that a path that cannot be written fails at once. They are put in
  * place when they are complete. */
 
 struct kvc_answer_files {
     bool to_stdout; /* The document goes to stdout, in place of the table for people. */
     struct kvc_partial_file folder_json, folder_csv, json;
-    struct kvc_folder_lock lock; /* Of the folder. */
+    struct kvc_folder_lock lock; /* Locks the folder. */
 };
 
 /* Writes an answer in each of its forms. */
@@ -64,7 +64,7 @@ enum kvc_status kvc_answer_files_open(struct kvc_answer_files *files, const char
                                       const char *json, struct kvc_diag *diag);
 
 /* Writes the files and puts them in place, then writes the table or the document to `out`, even if a file
- * failed. Tells the first failure. */
+ * failed. Returns the first failure. */
 enum kvc_status kvc_answer_files_write(struct kvc_answer_files *files, const struct kvc_answer_forms *forms,
                                        FILE *out, struct kvc_diag *diag);
 

@@ -174,10 +174,10 @@ static enum kvc_status probe(struct search *search, const double *mops, uint32_t
 
 /* ---- search ---- */
 
-/* Whose boundary is sought. */
+/* The replicas whose boundary is searched. */
 enum quorum { MOST_REPLICAS, ALL_REPLICAS, ANY_REPLICA };
 
-/* Returns the last point that at least so many replicas serve, or -1. */
+/* Returns the last point that at least `least` replicas serve, or -1. */
 static int64_t last_served(const struct kvc_capacity *capacity, uint32_t least)
 {
     int64_t at = (int64_t)capacity->count - 1;
@@ -187,9 +187,9 @@ static int64_t last_served(const struct kvc_capacity *capacity, uint32_t least)
     return at;
 }
 
-/* Returns the last point that all replicas serve, with no disputed one among the points below it. These end
- * at the first one that most replicas do not serve, because a latency may also be too high at low loads,
- * where clients wait to fill a packet. Without such a point, returns the one below them, or -1. */
+/* Returns the last point that all replicas serve with no disputed point below it, down to the first point
+ * that most replicas do not serve: a latency may also be too high at low loads, where clients wait to fill a
+ * packet. If there is no such point, returns that lower one, or -1. */
 static int64_t last_undisputed(const struct kvc_capacity *capacity)
 {
     int64_t top = last_served(capacity, capacity->point[0].replicas / 2 + 1), at = top;

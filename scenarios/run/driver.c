@@ -17,6 +17,8 @@
 #include "sim/metrics/fanout.h"
 #include "sim/metrics/merge_nodes.h"
 
+enum { TIMELINE_EVENTS_MAX = 200000 }; /* About 20 MB of JSON, which Perfetto opens at once. */
+
 /* Prepares the store of the context's scenario and simulates it. The context comes without state and
  * timeline; the timeline goes to the file `timeline` unless it is NULL. If it does not fit there, the result
  * counts nonetheless and says so (timeline_error). A process calls this at most once. */
@@ -33,7 +35,7 @@ static enum kvc_status simulate_one(const struct kvc_run_context *context, struc
         }
     }
     if (timeline != NULL) {
-        own.timeline = kvc_timeline_open(timeline->file, KVC_TIMELINE_EVENTS_MAX);
+        own.timeline = kvc_timeline_open(timeline->file, TIMELINE_EVENTS_MAX);
     }
     enum kvc_status status = scenario->model->run(&own, diag);
     int error = kvc_timeline_close(own.timeline);
@@ -55,7 +57,7 @@ struct cluster_run {
     struct kvc_scenario *class[KVC_CLUSTER_MEMBERS_MAX];
     struct kvc_cluster_epochs epochs;
     uint32_t nodes, jobs, replica;
-    double wall_limit_s; /* Of each node in a replica. */
+    double wall_limit_s; /* Wall-clock time that each node may need in a replica [s]. */
     bool lists_devices;  /* The devices of all nodes fit into a result. */
 
     struct kvc_key_parts *parts;
@@ -107,8 +109,8 @@ static enum kvc_status simulate_node(void *data, uint32_t node, const struct kvc
     return simulate_one(&context, first ? run->options->timeline : NULL, diag);
 }
 
-/* Draws how many requests were sent to a dead node within the measured time: so many arrivals of a Poisson
- * process fall into it. */
+/* Draws the number of requests that were sent to a dead node within the measured time, by a Poisson process.
+ */
 static uint64_t draw_lost(const struct cluster_run *run, uint32_t node)
 {
     const struct kvc_key_part *part = &run->parts->part[node];
@@ -214,7 +216,7 @@ static enum kvc_status add_multiget(struct cluster_run *run, struct kvc_diag *di
     return KVC_OK;
 }
 
-/* Adds what the sums do not show: the node that is asked most, the slowest one, and how many keys moved. */
+/* Adds metrics that the sums do not show: the hottest node, the slowest one, and how many keys moved. */
 static void add_extremes(struct cluster_run *run)
 {
     double most = 0, slowest_us = NAN, moved = 0;
@@ -278,7 +280,7 @@ static enum kvc_status run_replica(struct cluster_run *run, const struct kvc_pro
 
 /* ---- the run ---- */
 
-/* Makes the progress of a replica that of the run. */
+/* Turns the progress of a replica into the progress of the run. */
 struct whole_progress {
     const struct kvc_progress *progress;
     uint32_t replica, replicas;
@@ -290,7 +292,7 @@ static void report_whole(void *data, const char *step, double fraction)
     kvc_progress_report(whole->progress, step, (whole->replica + fraction) / whole->replicas);
 }
 
-/* Plans how many nodes run at the same time, beside the lists of keys that all share. */
+/* Plans how many nodes run at the same time, in the memory that the shared lists of keys leave. */
 static enum kvc_status plan_memory(struct cluster_run *run, struct kvc_diag *diag)
 {
     const struct kvc_run_options *options = run->options;
@@ -380,7 +382,7 @@ struct replicas {
     const struct kvc_scenario *scenario;
     const struct kvc_run_options *options;
     struct kvc_outcome *outcome;
-    double wall_limit_s; /* Of each replica. */
+    double wall_limit_s; /* Wall-clock time that each replica may need [s]. */
 };
 
 /* Runs in the child. */

@@ -3,7 +3,19 @@
  *
  * SimGrid allows one engine in a process, so every replica runs in a child of its own. It prepares a store of
  * its own there, because replicas differ in what their stores hold and where (sim/base/seeds.h). Replicas are
- * merged strictly in their order, so that the answer is the same, bit for bit, for any number of jobs. */
+ * merged strictly in their order, so that the answer is the same, bit for bit, for any number of jobs.
+ *
+ * A cluster whose nodes are simulated apart (models/cluster/cluster.h) runs node by node: every node gets its
+ * keys and its share of the load, is simulated in a child, and the results are added up, replica by replica.
+ * The ring and the keys' places on it differ between replicas, as they do when all nodes are simulated
+ * together. Every node has streams of random numbers of its own, derived from the replica's seed and the
+ * node's number. Results are added in the order of the nodes, so that the answer is the same for any number
+ * of jobs.
+ *
+ * A node that fails answers the requests that have reached it. Requests that are sent to it later, until
+ * clients notice, are drawn as a Poisson number and count as offered and dropped. A node that leaves hands
+ * nothing over. In both cases, clients send to the other nodes at once after the change, and the moved keys
+ * miss there. */
 #ifndef KVC_SCENARIOS_RUN_DRIVER_H
 #define KVC_SCENARIOS_RUN_DRIVER_H
 
@@ -39,26 +51,9 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                    struct kvc_diag *diag);
 
-/* One simulation: a replica of a scenario, or of one node of a cluster. */
-
-enum { KVC_TIMELINE_EVENTS_MAX = 200000 }; /* About 20 MB of JSON, which Perfetto opens at once. */
-
-/* Drives a cluster whose nodes are simulated apart (models/cluster/cluster.h): it gives every node its keys
- * and its share of the load, simulates each in a child, and adds their results up, replica by replica.
- *
- * The ring and the keys' places on it differ between replicas, as they do when all nodes are simulated
- * together. Every node has streams of random numbers of its own, derived from the replica's seed and its
- * number. Results are added in the order of the nodes, so that the answer is the same for any number of jobs.
- *
- * A node that fails answers the requests that have reached it. Those that are sent to it later, until clients
- * notice, are drawn as a Poisson number and count as offered and dropped. A node that leaves hands nothing
- * over. In both cases, clients send to the other nodes at once after the change, and the moved keys miss
- * there.
- */
-
-/* Simulates all replicas of all nodes. `usual` is the answer that this one is to be compared with, and NULL
- * if there is none: every node then measures the same time as there. It has the same nodes and at least as
- * many replicas. *out is NULL after an error. */
+/* Simulates all replicas of a cluster, node by node. If `usual` is not NULL, the answer will be compared with
+ * it: every node measures the same time as it did there. `usual` has the same nodes and at least as many
+ * replicas. *out is NULL after an error. */
 enum kvc_status kvc_cluster_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                 const struct kvc_outcome *usual, struct kvc_outcome **out,
                                 struct kvc_diag *diag);

@@ -38,7 +38,7 @@ double kvc_memory_taken_bytes(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? kib * (double)usage.ru_maxrss : 0;
 }
 
-/* Does what every simulation does once. */
+/* Calls the engine once in each way that every simulation does. */
 static void work(void *data)
 {
     const struct kvc_platform *platform = data;
@@ -48,7 +48,7 @@ static void work(void *data)
     kvc_engine_sleep_until_ns(kvc_engine_now_ns() + 1);
 }
 
-/* What the child found. */
+/* What the child measured. */
 struct rehearsal {
     double bytes;
     struct kvc_diag diag; /* Why it found nothing. */
@@ -259,8 +259,8 @@ struct quantity {
     const char *unit;
 };
 
-/* Only what users size counts, neither the hardware nor how full the store is; a sample is smaller at a
- * higher rate. */
+/* Returns whether users size the option. Hardware does not count, nor the fill of the store, nor the sampling
+ * rate, which reduces the memory as it grows. */
 static bool is_candidate(const char *path)
 {
     static const char *const sections[] = {"system.", "workload.", "run.", "cluster."};

@@ -18,7 +18,7 @@ static struct kvc_pool_block *block_of(const struct kvc_pool_options *pool, void
     return pool->block != NULL && answer != NULL ? pool->block(answer) : NULL;
 }
 
-/* ---- other ranks ----
+/* ---- the tasks of other ranks ----
  *
  * How a pool's tasks are divided among ranks (scenarios/run/ranks/ranks.h):
  *

@@ -15,35 +15,36 @@
 #include "sim/base/array.h"
 #include "sim/base/rng.h"
 
-/* The numbers of a scenario's hardware: where each stands in the device's struct, so that a copy of the
- * scenario can have another value without being loaded again.
+/* ---- the numbers of the hardware ----
  *
- * A number is listed if a profile or the scenario states it with a source. Elements of a list have the same
- * numbers, such as the times of the points of a cost curve; those of one field are one parameter, because
- * they are what becomes faster together. Conditions that an element holds for are no parameters.
+ * The list has the place of each number in its device's struct, so that a copy of the scenario can get
+ * another value without being loaded again. It has the numbers that a profile or the scenario states with a
+ * source. The elements of a list, such as the points of a cost curve, have the same fields; all numbers of
+ * one field are one parameter, because they become faster together. The conditions under which an element
+ * applies are no parameters.
  *
- * The members of a cluster have these numbers, too, as they are or their own. They change by the same factor
- * as those of the scenario's node. A member's list of another length, such as the clocks of another GPU, has
- * no such counterparts and stays as it is. */
+ * The members of a cluster have the same numbers or their own ones, which change by the same factor as those
+ * of the scenario's node. A member's list of another length, such as the clocks of another GPU, has no
+ * counterparts and stays unchanged. */
 
 /* One number. */
 struct value {
     const struct kvc_parameter *origin; /* Path, source and interval. */
     uint32_t device;                    /* Position in node.device. */
-    size_t offset;                      /* In the device's struct [bytes]. */
-    double number;                      /* In the base unit of its option. */
+    size_t offset;                      /* Offset in the device's struct [bytes]. */
+    double number;                      /* Number in the base unit of its option. */
 };
 
 /* The numbers of one field: one, or one for each element of a list. */
 struct parameter {
-    char path[KVC_PATH_MAX];       /* "node.gpu.launch", or of several elements "node.gpu.clocks.*.core". */
+    char path[KVC_PATH_MAX];       /* "node.gpu.launch", or "node.gpu.clocks.*.core" for several elements. */
     const struct kvc_option *row;  /* REAL or COUNT. */
-    const struct kvc_option *list; /* The list that they are elements of, or NULL. */
-    uint32_t first, count;         /* Its numbers in `value`. */
+    const struct kvc_option *list; /* The list that has the field, or NULL. */
+    uint32_t first, count;         /* Range of the numbers in `value`. */
 };
 
 struct values {
-    const struct kvc_scenario *scenario; /* That they are of. */
+    const struct kvc_scenario *scenario; /* The scenario that has the numbers. */
     uint32_t count, parameter_count;
     struct value *value; /* In the order of the parameters. */
     struct parameter *parameter;
@@ -187,8 +188,8 @@ static void *device_of_member(const struct values *values, const struct paramete
     return kvc_node_device(&of->cluster.member[member].node, values->scenario->node.device[device].kind);
 }
 
-/* Returns whether a member of the cluster has the parameter, but as a list of another length, which stays as
- * it is. */
+/* Returns whether a member of the cluster has the parameter in a list of another length, which stays
+ * unchanged. */
 static bool stays(const struct values *values, const struct parameter *parameter, uint32_t member)
 {
     const struct kvc_device *device = &values->scenario->node.device[values->value[parameter->first].device];
@@ -197,7 +198,7 @@ static bool stays(const struct values *values, const struct parameter *parameter
            length_of(parameter->list, own) != length_of(parameter->list, device->values);
 }
 
-/* Changes a member's number by the factor by which the node's has changed. */
+/* Changes a member's number by the same factor as the node's. */
 static void set_member(const struct values *values, const struct parameter *parameter, uint32_t index,
                        double set, uint32_t member, struct kvc_scenario *copy)
 {
@@ -404,7 +405,7 @@ static void find_by_closed_form(struct analysis *analysis, struct step *step)
 /* Draws that tell whether a parameter matters at all. */
 enum { FIRST_DRAWS = 20 };
 
-/* Quantile of the normal distribution that the upper end of a 95 % interval is. */
+/* The upper end of a 95 % interval of the standard normal distribution. */
 static const double Z95 = 1.959963984540054;
 
 /* The answers of some draws, by metric. */
@@ -475,7 +476,7 @@ static double variance(const struct answers *answers, int metric)
     return answers->count > 1 ? gsl_stats_variance(answers->metric[metric], 1, answers->count) : NAN;
 }
 
-/* Varies one parameter alone. The answers stay few if they are all the same. */
+/* Varies one parameter alone. It stops after the first draws if their answers are all the same. */
 static void draw_alone(const struct analysis *analysis, const struct parameter *parameter, uint32_t draws,
                        struct answers *answers)
 {
@@ -690,8 +691,8 @@ static struct kvc_pair_windows windows_of(const struct runs *runs, const struct 
                : (struct kvc_pair_windows){usual->window_us, usual->window_count, usual->window_mops};
 }
 
-/* Returns the elasticity of a metric. With one replica, only that of throughput has an interval, over parts
- * of the measured time. */
+/* Returns the elasticity of a metric. With one replica, only the throughput has an interval, over parts of
+ * the measured time. */
 static struct kvc_interval elasticity(const struct runs *runs, const struct chosen *chosen, int metric,
                                       double log_ratio)
 {
@@ -796,7 +797,7 @@ static struct kvc_sensitivity *create(const struct values *values)
     return found;
 }
 
-/* The highest percentile of which some elasticity is known. */
+/* Returns the highest percentile for which some elasticity is known, or the mean. */
 static int known_latency(const struct kvc_sensitivity *found)
 {
     for (int metric = KVC_SENSITIVITY_P99; metric > KVC_SENSITIVITY_MEAN; metric--) {
@@ -809,7 +810,7 @@ static int known_latency(const struct kvc_sensitivity *found)
     return KVC_SENSITIVITY_MEAN;
 }
 
-/* The size that an elasticity has at least. */
+/* Returns the smallest size that an elasticity may have by its interval. */
 static double size_of(const struct kvc_interval *elasticity)
 {
     double chance = isnan(elasticity->half_width) ? NOTHING : fmax(elasticity->half_width, NOTHING);
@@ -847,7 +848,7 @@ static void count_kinds(struct kvc_sensitivity *found)
     }
 }
 
-/* Tells the user which numbers of the members of a cluster are not varied. */
+/* Notes in the result which numbers of the members of a cluster are not varied. */
 static void note_what_stays(const struct values *values, struct kvc_result *result)
 {
     const struct kvc_cluster *cluster = &values->scenario->cluster;

@@ -29,7 +29,7 @@ struct sending {
     void *buffer;
 };
 
-/* What goes in front of the data of a message. */
+/* The header of a message, before its data. */
 struct header {
     uint32_t kind, task;
 };
@@ -117,7 +117,7 @@ static void speak_up(void)
     heard_fd = -1;
 }
 
-/* A process that ends anywhere else than in kvc_ranks_stop() has something to say. */
+/* Prints what a process held back if it ends anywhere but in kvc_ranks_stop(). */
 static void end_early(void)
 {
     if (joined) {
@@ -217,7 +217,7 @@ bool kvc_ranks_run_here(enum kvc_ranks_use use, const char *command, int *exit_s
         return false;
     }
     beside = here = 1;
-    count = 1; /* What the first rank runs is its own; the others have nothing to do. */
+    count = 1; /* The first rank runs the command alone; the others have nothing to do. */
     *exit_status = KVC_OK;
     return own == 0;
 }

@@ -17,11 +17,11 @@
 
 #include "sim/base/diag.h"
 
-/* What a command makes of several ranks. */
+/* How a command uses several ranks. */
 enum kvc_ranks_use {
     KVC_RANKS_FIRST,  /* The first rank runs it alone; the others wait. */
     KVC_RANKS_SHARED, /* All run it and share the tasks of its pools. */
-    KVC_RANKS_NONE,   /* It refuses: it is about one machine, which other ranks would disturb. */
+    KVC_RANKS_NONE,   /* It refuses, because it measures one machine, which other ranks would disturb. */
 };
 
 /* Joins the job that this process was started in. Call once, before anything else. Returns KVC_ERR_SCENARIO
@@ -55,20 +55,20 @@ void kvc_ranks_share(void *data, size_t bytes);
  * message, such as "scenario". */
 enum kvc_status kvc_ranks_check_same(const char *what, uint64_t number, struct kvc_diag *diag);
 
-/* Makes the first failure, in the order of ranks, that of all ranks. All ranks call it, with their own status
- * and its diag. Use it behind what one rank may fail at alone, such as opening a file. */
+/* Makes all ranks fail with the first failure in the order of ranks. All ranks call it, with their own status
+ * and its diag. Use it after a step at which one rank may fail alone, such as opening a file. */
 enum kvc_status kvc_ranks_agree(enum kvc_status status, struct kvc_diag *diag);
 
 /* A message between ranks. */
 struct kvc_ranks_message {
     uint32_t rank;       /* The other rank. */
-    uint32_t kind, task; /* The sender's own. */
+    uint32_t kind, task; /* Kind of the message and its task; the sender defines both. */
     void *data;          /* From malloc; NULL without bytes. */
     size_t bytes;
 };
 
-/* Begins a conversation: messages of earlier ones are not received in it, nor those of later ones. All ranks
- * begin the same conversations in the same order. */
+/* Begins a conversation. It receives no messages of earlier or later conversations. All ranks begin the same
+ * conversations in the same order. */
 void kvc_ranks_open(void);
 
 /* Sends a message without waiting. `data` is copied; `more` follows it directly and may be NULL. */
