@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# kvcast plan: the answer, its files and its pictures, a slo that cannot be met, and what is wrong with a scenario.
+# kvcast plan: the answer, its files and its pictures, a slo that cannot be met, and mistakes in a scenario.
 # Usage: cli_test_plan.sh KVCAST
 source "$(dirname "$0")/cli_testing.sh"
 
@@ -46,7 +46,7 @@ chosen() { # JSON: the chosen point
 "$kvcast" plan nodes.lua --quiet --set plan.ahead=4 --json ahead.json >/dev/null
 [ "$(chosen one.json)" = "$(chosen ahead.json)" ] || fail "candidates ahead change the choice"
 
-# A slo that no candidate meets is answered: exit 1, and what comes nearest.
+# If no candidate meets the slo, the exit status is 1, and the message names the nearest one.
 plan unmet "slo = { p99 = \"1us\" }, $sweep plan = { minimise = \"nodes\" },"
 expect 1 'no candidate meets the slo; .* comes nearest and misses latency_p99_us by' \
     "$kvcast" plan unmet.lua --quiet --json unmet.json

@@ -1,4 +1,4 @@
-/* What the commands that answer a scenario begin and end with, on one rank or many. */
+/* The first and the last step of every command that answers a scenario, on one rank or many. */
 #ifndef KVC_SCENARIOS_CLI_COMMAND_ANSWER_H
 #define KVC_SCENARIOS_CLI_COMMAND_ANSWER_H
 
@@ -13,7 +13,7 @@ enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_argume
                                  struct kvc_loaded **loaded, struct kvc_diag *diag);
 
 /* Draws the pictures of a folder. Without gnuplot, or if there is nothing to draw, such as latencies of a
- * store that answered no request, it only prints a warning, because the numbers are there. */
+ * store that answered no request, it only prints a warning, because the files have the numbers. */
 enum kvc_status kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag),
                                  const char *folder, struct kvc_diag *diag);
 

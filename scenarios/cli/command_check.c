@@ -92,7 +92,7 @@ int kvc_command_check(int argc, char **argv)
     }
     if (kvc_memory_check(loaded, arguments.positional[0], &arguments.set, kvc_memory_available_bytes(),
                          &diag) !=
-        KVC_OK) { /* Another machine may have more, so that it is no mistake of the scenario. */
+        KVC_OK) { /* Another machine may have more memory, so the scenario is not wrong. */
         kvc_print_warning(&diag);
     }
     if (arguments.json != NULL) {

@@ -13,7 +13,7 @@
 
 enum { FLAG_HEADROOM, FLAG_EXHAUSTIVE };
 
-enum { UNMET = 1 /* Exit status: the question was answered, the slo cannot be met. */ };
+enum { UNMET = 1 /* Exit status: the plan was made, but no point meets the slo. */ };
 
 static const struct kvc_flag flags[] = {
     [FLAG_HEADROOM] =

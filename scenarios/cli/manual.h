@@ -21,7 +21,7 @@ struct kvc_command {
     enum kvc_ranks_use ranks; /* How it uses several ranks. */
 };
 
-/* What --help shows of the program and its sub-commands. */
+/* Prints the --help of the program with its sub-commands. */
 void kvc_manual_print_help(const struct kvc_command *commands, size_t count, FILE *out);
 
 /* Prints the program's page in a format. Returns the exit status: KVC_ERR_SCENARIO for an unknown format. */

@@ -1,4 +1,4 @@
-/* Output of the listing commands: aligned columns, JSON, messages. */
+/* Output of the commands besides reports: aligned columns, JSON, messages, and a progress bar. */
 #ifndef KVC_SCENARIOS_CLI_PRINT_H
 #define KVC_SCENARIOS_CLI_PRINT_H
 
@@ -19,7 +19,7 @@ struct kvc_grid {
 /* Appends a copy of the text as the next cell. When memory runs out, the cell stays empty. */
 void kvc_grid_add(struct kvc_grid *grid, const char *text);
 
-/* Writes all rows behind `indent` blanks, pads every column but the last, and frees the cells. */
+/* Writes all rows, each after `indent` blanks, pads every column but the last, and frees the cells. */
 void kvc_grid_print(struct kvc_grid *grid, int indent, FILE *out);
 
 /* Writes the document to a file, or to stdout when `destination` is "-", and frees it. Returns the exit
@@ -29,7 +29,7 @@ int kvc_print_json(json_t *document, const char *destination);
 /* Prints the error on stderr and returns the exit status. */
 int kvc_print_failure(const struct kvc_diag *diag);
 
-/* Prints on stderr what went wrong without consequences for the answer. */
+/* Prints on stderr a failure that does not affect the answer. */
 void kvc_print_warning(const struct kvc_diag *diag);
 
 /* Prints the warnings of the loaded scenario on stderr. */

@@ -138,13 +138,14 @@ static bool snapshot_same(const struct snapshot_file *a, const struct snapshot_f
 enum { WHY_BYTES = 400 };
 
 static const double LIMIT_S = 120,
-                    GRACE_S = 5; /* Of an attempt; for children to notice their parent's end. */
+                    GRACE_S =
+                        5; /* Limit of an attempt; time for children to notice their parent's end [s]. */
 
-/* What is ended. Commands run by bash in a folder beside `inputs`. */
+/* A kind of work that is ended. bash runs the commands in a folder beside `inputs`. */
 struct work {
     const char *name;
-    const char *before; /* Makes the older files; NULL: there are none. */
-    const char *after;  /* Makes the new files: this is what is ended. */
+    const char *before; /* Command that makes the older files; NULL: there are none. */
+    const char *after;  /* Command that makes the new files and is ended. */
     bool keeps_points;  /* The files sweep.sqlite... may have any contents, because the next attempt goes on
                            with them. */
 };
@@ -164,7 +165,7 @@ static const struct work works[] = {
 struct trial {
     const struct work *work;
     struct snapshot old, new;
-    struct kvc_life life; /* Undisturbed. */
+    struct kvc_life life; /* The undisturbed life. */
 };
 
 static char folder[PATH_MAX];
@@ -225,7 +226,7 @@ static bool is_of_sweep(const char *name)
     return strncmp(slash != NULL ? slash + 1 : name, "sweep.sqlite", strlen("sweep.sqlite")) == 0;
 }
 
-/* Writes into `why` what is wrong with the files that an ended command has left. A kill may leave other
+/* Writes into `why` the mistake in the files that an ended command has left. A kill may leave other
  * names, but a signal that the program can handle may not. */
 static void check_files(const struct trial *trial, bool may_leave, char *why)
 {
@@ -252,7 +253,7 @@ static void check_files(const struct trial *trial, bool may_leave, char *why)
     snapshot_free(&left);
 }
 
-/* Writes into `why` what is wrong with the next attempt and its files. */
+/* Writes into `why` the mistake of the next attempt or in its files. */
 static void check_next(const struct trial *trial, char *why)
 {
     struct snapshot next;
@@ -345,7 +346,7 @@ static void write_inputs(void)
     }
 }
 
-/* Goes to an empty folder and puts the folder of kvcast at the begin of PATH. */
+/* Goes to an empty folder and puts the folder of kvcast at the front of PATH. */
 static void enter(const char *kvcast)
 {
     char path[3 * PATH_MAX], real[PATH_MAX];

@@ -3,7 +3,7 @@
 # Usage: ranks_test.sh MPIRUN RANKS_MAIN
 source "$(dirname "$0")/ranks_testing.sh"
 
-# Pools: every answer in its turn, and whatever they are carried through.
+# Pools hand over every answer in its turn, for any number of ranks.
 for what in "order 1" "order 2" "order 4" "any 4" "nested 2"; do
     read -r mode number <<<"$what"
     "$program" $mode >alone || fail "$mode without ranks"
@@ -11,7 +11,7 @@ for what in "order 1" "order 2" "order 4" "any 4" "nested 2"; do
     cmp -s alone stdout || fail "$mode with $number ranks differs from one process: $(diff alone stdout | head -5)"
 done
 
-# Failures: one message of kvcast's, its exit status, and no process that stays behind.
+# A failure gives one message and its exit status, and leaves no process.
 expect() { # MODE STATUS PATTERN
     ranks 3 "$program" "$1"
     local got=$?

@@ -1,4 +1,5 @@
-# What the tests of several ranks share; they source it with the arguments LAUNCHER PROGRAM and begin in a folder of their own.
+# Shared by the tests of several ranks, which source it with the arguments LAUNCHER PROGRAM. They begin in a folder of their
+# own.
 set -uo pipefail
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 mpirun=$1 program=$(realpath "$2")
