@@ -87,8 +87,9 @@ static const struct kvc_option sweep_extra[] = {
     {.name = "where",
      .type = KVC_OPTION_TEXT,
      .optional = true,
-     .help = "function of a point, a table of its values by path, numbers in base units; points for which it "
-             "does not return true are left out"},
+     .help =
+         "function whose argument is a table of a point's values by path, with numbers in base units; points for "
+         "which it does not return true are left out"},
 };
 
 static const struct kvc_option_table no_options = {.name = "sweep"};
