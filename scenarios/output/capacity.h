@@ -37,7 +37,7 @@ extern const char *const kvc_capacity_latency_names[];
 /* What a load must meet to count as served. */
 struct kvc_capacity_bounds {
     double loss_frac;      /* Largest share of the requests that may be lost. */
-    bool bounds_latency;   /* Whether `latency` must be at most latency_us. */
+    bool bounds_latency;   /* `latency` must be at most latency_us. */
     int latency;           /* enum kvc_capacity_latency. */
     double latency_us;     /* Largest latency [us]. */
     double precision_frac; /* Width of the capacity's interval, relative to the capacity. */

@@ -109,7 +109,7 @@ size_t kvc_number_text(double number, char out[KVC_NUMBER_TEXT_MAX])
     }
     if (exponent < 0) {
         memcpy(out + used, "0.000", 5);
-        used += (size_t)(1 - exponent); /* 1e-4 has three zeros behind the point. */
+        used += (size_t)(1 - exponent); /* 1e-4 has three zeros after the point. */
         memcpy(out + used, digit, DIGITS);
         used += (size_t)count;
     } else {

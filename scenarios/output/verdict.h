@@ -31,7 +31,7 @@ enum kvc_objective {
 /* Names and units of the values, by enum kvc_objective: "latency_p99_us", "us". */
 struct kvc_objective_kind {
     const char *key;   /* In the scenario: "p99". */
-    const char *name;  /* Of the value; ends in the unit. */
+    const char *name;  /* Name of the value, which ends in its unit. */
     const char *label; /* In tables: "p99 latency". */
     const char *unit;  /* In tables. */
     bool at_least;     /* A bound from below. */

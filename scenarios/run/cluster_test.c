@@ -224,7 +224,7 @@ Test(cluster, the_closed_form_adds_members_up)
     free(result);
 }
 
-/* Laws of clusters whose nodes each have a database of their own behind them (cluster.database). */
+/* Laws of clusters in which each node has a database of its own (cluster.database). */
 
 #define OWNED "kind = 'mica', log = '1MiB', buckets = 1024"
 #define LOCKED "kind = 'memcached', entries = 6e4"

@@ -158,7 +158,7 @@ static void expect_same(const char *fields, const char *run, const uint64_t *rat
     kvc_outcome_free(full);
 }
 
-/* Likewise for a store whose flash is written in bursts, at one rate and with the scenario's own replicas:
+/* Compares a store whose flash is written in bursts, at one rate and with the scenario's own replicas:
  * expects the throughput within 3 %, the mean latency within 5 %, and hit ratios within 1 point. */
 static void expect_same_bursts(const char *fields, const char *run, uint64_t rate)
 {
@@ -241,7 +241,7 @@ Test(sampled, a_write_buffer_is_hit_alike, .timeout = 120)
 #define STEADY "arrival = { fixed_mops = 40 }, fill = 'at_once', flows = 8 }"
 
 static const uint64_t rates[] = {2, 8, 64, 256, 0};
-/* The hits of a cache are those of the sampled requests, of which a run has too few at higher rates. */
+/* Only sampled requests hit the cache; at higher rates a run has too few of them. */
 static const uint64_t cache_rates[] = {2, 8, 64, 0};
 static const uint64_t low_rates[] = {2, 8, 0};
 

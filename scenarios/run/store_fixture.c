@@ -73,7 +73,7 @@ static void add_devices(struct kvc_result *result, double watts)
 {
     static const struct {
         const char *name, *kind;
-        double share; /* Of the power. */
+        double share; /* Share of the power. */
     } devices[] = {{"gpu0", "gpu", 0.25}, {"dram", "dram", NAN}, {"cpu", "cpu", 0.25}, {"gpu1", "gpu", 0.5}};
     for (size_t i = 0; i < sizeof(devices) / sizeof(*devices) && watts > 0; i++) {
         struct kvc_device_result *device = kvc_result_add_device(result, devices[i].name, devices[i].kind);

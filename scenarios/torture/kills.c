@@ -28,9 +28,9 @@
 enum { FILES_MAX = 64 };
 
 struct snapshot_file {
-    char *name;     /* Relative to the folder. */
-    char *contents; /* Without what depends on the wall clock. */
-    size_t bytes;   /* Of the contents. */
+    char *name;     /* Path relative to the folder. */
+    char *contents; /* Contents without the lines that depend on the wall clock. */
+    size_t bytes;   /* Length of the contents. */
 };
 
 struct snapshot {
