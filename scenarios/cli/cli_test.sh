@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What users get wrong in a scenario, end to end: one message with its place, the right exit status, nothing half-written.
+# Mistakes of users, end to end: each gives one message with its place and the right exit status, and leaves nothing
+# half-written.
 # Usage: cli_test.sh KVCAST
 scenarios=$(realpath "$(dirname "$0")/..")
 source "$(dirname "$0")/cli_testing.sh"
@@ -101,7 +102,7 @@ expect 2 'node.fpga: megakv has none' "$kvcast" run good.lua --set node.fpga=cat
 expect 2 'node.pcie: ".*" does not state bulk copies' "$kvcast" run good.lua --set node.pcie=catapult-pcie3-x8
 expect 2 'node.pcie: ".*" does not state packets' "$kvcast" run kvdirect.lua --set node.pcie=pcie3-k40c
 
-# Files and names that are not what a command needs.
+# Files and names that a command cannot use.
 expect 2 'good.lua:1: cannot be read as a JSON result of kvcast: ' "$kvcast" plot good.lua -k cdf -o picture.svg
 [ ! -e picture.svg ] || fail "a picture of a file that is not a result"
 expect 2 'describe: found "nonsense", allowed: a name from kvcast list, a section such as run, or an option' \

@@ -150,7 +150,7 @@ Test(evaluator, a_device_without_watts_leaves_the_power_unknown)
 
 enum { AXES_MAX = 4, VALUES_MAX = 4 };
 
-/* An axis: assignments, each of which may be several that are separated by blanks. */
+/* An axis. A value has one or more assignments, with blanks between them. */
 struct axis {
     const char *path;
     const char *value[VALUES_MAX + 1];

@@ -2,7 +2,7 @@
  * Predicts the memory that one replica of a simulated run takes in addition to the store.
  *
  * Memory counts when the system provides it: pages that are reserved and never touched do not. The
- * program itself and an idle engine are not included; they are measured (scenarios/run/memory_plan.h). */
+ * program itself and an idle engine are not included; they are measured (scenarios/run/limits.h). */
 #ifndef KVC_SIM_RUN_REPLICA_MEMORY_H
 #define KVC_SIM_RUN_REPLICA_MEMORY_H
 

@@ -13,7 +13,7 @@
 #include "scenarios/run/capacity.h"
 #include "scenarios/run/driver.h"
 #include "scenarios/run/gain.h"
-#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/array.h"
 #include "sim/base/files/data_dir.h"

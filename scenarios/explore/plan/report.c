@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "models/model.h"
-#include "scenarios/run/answer_files.h"
-#include "scenarios/run/ranks.h"
+#include "scenarios/run/answer.h"
+#include "scenarios/run/ranks/ranks.h"
 
 struct kvc_interval kvc_plan_found(const struct kvc_planned *planned, uint32_t candidate, uint32_t goal)
 {

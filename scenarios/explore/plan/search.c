@@ -113,7 +113,7 @@ static bool may_precede(const struct kvc_plan_search *search, uint32_t a, uint32
 const char *const kvc_plan_fate_names[] = {"open",   "refused",   "pruned",    "beaten",
                                            "failed", "undecided", "confirmed", "chosen"};
 
-/* Copies one metric of the replicas, of which there are at most KVC_PLAN_REPLICAS_MAX. */
+/* Copies one metric of the replicas; there are at most KVC_PLAN_REPLICAS_MAX. */
 static void column(const struct kvc_plan_candidate *candidate, enum kvc_plan_metric metric, double *out)
 {
     for (uint32_t i = 0; i < candidate->replicas; i++) {

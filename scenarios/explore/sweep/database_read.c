@@ -6,7 +6,6 @@
 #include "scenarios/explore/sweep/database.h"
 #include "scenarios/explore/sweep/database_internal.h"
 #include "scenarios/output/json_value.h"
-#include "scenarios/output/number.h"
 #include "sim/base/array.h"
 
 /* A pass over the points. */

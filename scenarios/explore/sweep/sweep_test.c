@@ -179,7 +179,7 @@ Test(sweep, refuses_a_folder_with_another_sweep_and_says_what_changed)
     free(after);
 }
 
-/* Damages points, of which the first is found to be as `part` says, and resumes the sweep. */
+/* Damages points and resumes the sweep, which must find the damage that `part` names at the first of them. */
 static void expect_repair(const char *sql, uint32_t points, const char *part, const char *whole)
 {
     change(sql);

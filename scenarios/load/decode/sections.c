@@ -34,14 +34,16 @@ static const struct kvc_option arrival_rows[] = {
      .unit = KVC_UNIT_MOPS,
      .min = 1e-6,
      .max = 1e6,
-     .help = "open loop: frames arrive as a Poisson process of this request rate, all nodes together"},
+     .help =
+         "open loop: frames arrive as a Poisson process; this is the rate of requests to all nodes together"},
     {.name = "fixed_mops",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_workload, rate_mops),
      .unit = KVC_UNIT_MOPS,
      .min = 1e-6,
      .max = 1e6,
-     .help = "open loop: frames arrive at equal distances, at this request rate of all nodes together"},
+     .help =
+         "open loop: frames arrive at equal intervals; this is the rate of requests to all nodes together"},
     {.name = "clients",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_workload, clients),
@@ -113,7 +115,7 @@ static const struct kvc_option slo_rows[] = {
      .min = 1e-6,
      .max = 1e6,
      .optional = true,
-     .help = "least required throughput of all nodes together"},
+     .help = "smallest allowed throughput of all nodes together"},
     {.name = "hit",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_slo, hit_frac),
@@ -121,7 +123,7 @@ static const struct kvc_option slo_rows[] = {
      .min = 1e-6,
      .max = 1,
      .optional = true,
-     .help = "least required share of GETs that hit, 0 to 1"},
+     .help = "smallest allowed share of GETs that hit, 0 to 1"},
     {.name = "watts",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_slo, watts),
@@ -444,8 +446,8 @@ static const struct kvc_option rows[] = {
      .offset = offsetof(struct kvc_plan_request, minimise),
      .choices = kvc_plan_objective_names,
      .help =
-         "what the chosen point of the sweep has least of: price (then watts), watts (then price), or nodes "
-         "(then price)"},
+         "quantity that the chosen point of the sweep minimises: price (then watts), watts (then price), or "
+         "nodes (then price)"},
     {.name = "replicas",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_plan_request, replicas),
@@ -453,7 +455,7 @@ static const struct kvc_option rows[] = {
      .max = 64,
      .by_default = "12",
      .help =
-         "most replicas that a candidate is simulated with; more decide candidates that are closer to a bound"},
+         "largest number of replicas of a candidate; more replicas decide candidates that are closer to a bound"},
     {.name = "confidence",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_plan_request, confidence),
@@ -468,8 +470,8 @@ static const struct kvc_option rows[] = {
      .max = 4096,
      .by_default = "1",
      .help =
-         "candidates that are simulated at the same time; more keep more processors busy, for replicas that may "
-         "turn out unneeded; the chosen point stays the same"},
+         "candidates that are simulated at the same time; more of them keep more processors busy, but some "
+         "replicas may turn out unneeded; the chosen point stays the same"},
 };
 
 const struct kvc_option_table kvc_plan_option_table = {.name = "plan",

@@ -495,7 +495,7 @@ static enum kvc_status read_design(const struct kvc_decoder *decoder, struct kvc
                                       "sweep.points: found an empty table, allowed: %s", allowed);
 }
 
-/* Makes an axis of every key of the first point, which is at the top of the stack. */
+/* Makes an axis from every key of the first point, which is at the top of the stack. */
 static enum kvc_status make_axes(const struct kvc_decoder *decoder, struct kvc_sweep *sweep)
 {
     lua_State *lua = decoder->lua;

@@ -18,7 +18,7 @@ struct presets {
     const char *source[WORKLOAD_ROWS_MAX];
     char label[WORKLOAD_ROWS_MAX][KVC_PROFILE_NAME_MAX];
     size_t labels;
-    char popularity[KVC_PROFILE_NAME_MAX]; /* Of the popularity; empty: no preset sets it. */
+    char popularity[KVC_PROFILE_NAME_MAX]; /* Preset that sets the popularity; empty: none does. */
 };
 
 static void note_preset(struct presets *presets, const struct kvc_workload *before,
