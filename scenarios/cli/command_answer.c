@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "plots/gnuplot.h"
+#include "plots/program.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/output/table.h"

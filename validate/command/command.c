@@ -9,7 +9,6 @@
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/cli/progress_bar.h"
 #include "scenarios/load/lua/locate.h"
 #include "scenarios/output/folder.h"
 #include "sim/base/diag.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/run/capacity_load.h"
-#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/capacity.h"
+#include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/files/data_dir.h"
 #include "validate/command/validate.h"

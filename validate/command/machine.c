@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "scenarios/cli/print.h"
-#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/files/folder_lock.h"
 #include "sim/base/files/partial_file.h"

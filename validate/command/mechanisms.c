@@ -8,7 +8,7 @@
 
 #include "scenarios/cli/print.h"
 #include "scenarios/explore/plan/goal.h"
-#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/array.h"
 #include "sim/base/files/data_dir.h"

@@ -7,7 +7,7 @@
 
 #include "scenarios/cli/print.h"
 #include "scenarios/run/capacity.h"
-#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/files/data_dir.h"
 #include "validate/command/validate.h"
