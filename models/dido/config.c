@@ -132,11 +132,11 @@ static const struct kvc_option rows[] = {
          "kernel: frames pass through the sockets of the operating system; memory: requests are read from "
          "memory, and responses are not sent"},
     REAL_ROW(
-        "receive", receive_cycles, KVC_UNIT_NONE, 0, 1e9, "3520",
+        "receive_cycles", receive_cycles, KVC_UNIT_NONE, 0, 1e9, "3520",
         "core cycles of the operating system for a frame that arrives, the copy to the process and the call "
         "included (Arrakis, OSDI 2014, table 1: 1.26 + 0.24 + 0.10 us with Linux 3.8 and an X520, at 2.2 "
         "GHz on a Sandy Bridge)"),
-    REAL_ROW("send", send_cycles, KVC_UNIT_NONE, 0, 1e9, "3498",
+    REAL_ROW("send_cycles", send_cycles, KVC_UNIT_NONE, 0, 1e9, "3498",
              "core cycles of the operating system for a frame that leaves, from the same source (1.05 + "
              "0.44 + 0.10 us)"),
     {.name = "index",
@@ -162,7 +162,7 @@ static const struct kvc_option rows[] = {
      .auto_value = 0,
      .help =
          "memory of the items; auto: what all keys need, so that every SET of a full store evicts an item"},
-    {.name = "displacements",
+    {.name = "max_displacements",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_dido_options, max_displacements),
      .min = 0,

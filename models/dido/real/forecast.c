@@ -57,9 +57,9 @@ void kvc_dido_real_costs_pipeline(uint32_t gpu_tasks, bool apart, struct kvc_did
 struct passes {
     uint32_t count;
     double *task_ns[KVC_DIDO_TASKS]; /* By batch: time of a query [ns]. */
-    double *handling_ns;             /* By batch: of a query in a stage on the CPU. */
-    double *gpu_ns;                  /* By batch. */
-    double *queries;                 /* By batch. */
+    double *handling_ns; /* By batch: time of a query in a stage on the CPU beside its tasks [ns]. */
+    double *gpu_ns;      /* By batch: time of the GPU [ns]. */
+    double *queries;     /* By batch: its queries. */
 };
 
 static void passes_open(struct passes *passes)

@@ -18,8 +18,8 @@
 
 enum {
     KVC_DIDO_REAL_WORKERS_MAX = 64,
-    /* Packets of a measurement: so many that they leave the caches, and that the same keys do not return soon
-     * enough for CLOCK to favour them. */
+    /* Packets of a measurement [bytes]: they do not fit the caches, and keys return too late for CLOCK to
+     * favour them. */
     KVC_DIDO_REAL_FEED_BYTES = 128 << 20,
 };
 

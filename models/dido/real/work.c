@@ -12,7 +12,7 @@
 
 /* ---- batch ---- */
 
-enum { ARRAY_ALIGN = 256 /* Of the arrays of a block; whole lines of every processor. */ };
+enum { ARRAY_ALIGN = 256 /* Alignment of the arrays of a block: whole lines of every processor. */ };
 
 /* Returns the place of an array in the block, which begins at its `used` bytes. */
 static void *take(uint8_t *block, uint64_t *used, uint64_t bytes)
@@ -372,7 +372,7 @@ static void write_responses(struct kvc_dido_real_bench *bench, struct kvc_dido_r
     set->response_bytes = set->rows * KVC_DIDO_REAL_HEADER_BYTES + set->value_bytes;
 }
 
-/* Returns whether a value is that of a key: it begins with the hash of the key, or with as many bytes of the
+/* Returns whether a value belongs to a key: it begins with the hash of the key, or with as many bytes of the
  * hash as fit. */
 static bool belongs(const uint8_t *value, uint32_t value_bytes, uint64_t hash)
 {

@@ -3,19 +3,18 @@
  *   PP      parses the frames and hashes the keys.
  *   MM      allocates an item for each SET, for neighbours of one size at once, and writes it.
  *   search  finds the locations of the GETs.
- *   insert  adds the locations of the new items; delete removes those of evicted and deleted ones. The index
- *           allows one thread to change it at a time, so both hold a lock for their part of a set.
- *   KC, RD  are one call if they are in the same stage. KC alone finds the item and compares its key. The
- *           item may be evicted and another key's before the RD of a later stage reads it, which the client
- *           notices, as with Mega-KV's getk: such a GET is a miss.
- *   WR      writes a response frame: a header for each query of the set, then the values. An RD of the same
- *           stage has written the values there; otherwise WR copies them from RD's buffer.
- *   SD      hands the response to the client, which compares the first bytes of each value with the hash of
- *           its key. Nothing is sent.
+ *   insert  adds the locations of the new items; delete removes the locations of evicted and deleted ones.
+ * The index allows one thread to change it at a time, so both hold a lock for their part of a set. KC, RD are
+ * one call if they are in the same stage. KC alone finds the item and compares its key. The item may be
+ * evicted and another key's before the RD of a later stage reads it, which the client notices, as with
+ * Mega-KV's getk: such a GET is a miss. WR      writes a response frame: a header for each query of the set,
+ * then the values. An RD of the same stage has written the values there; otherwise WR copies them from RD's
+ * buffer. SD      hands the response to the client, which compares the first bytes of each value with the
+ * hash of its key. Nothing is sent.
  *
- * Here they run on threads of the CPU; gpu.h has those of a stage on the GPU. Values that the GPU has read,
- * and responses that it has written, lie by row, so WR and SD find them there. The GPU cannot mark
- * items as referenced, so SD marks those that it has read.
+ * Here they run on threads of the CPU; gpu.h has the tasks of a stage on the GPU. Values that the GPU has
+ * read, and responses that it has written, lie by row, so WR and SD find them there. The GPU cannot mark
+ * items as referenced, so SD marks the items that the GPU has read.
  *
  * RV divides frames among sets. */
 #ifndef KVC_MODELS_DIDO_REAL_WORK_H
@@ -32,9 +31,9 @@
 /* A batch of queries that the stages of a real pipeline hand on by pointer, with all that the tasks find out
  * about them.
  *
- * The rows of a batch are divided into sets. The threads of a stage take sets in turn, as the tags of the
- * paper have it (sec. III.B.3). A set consists of whole frames, because where a query begins is only known
- * once those before it in its frame are parsed: it ends with the frame that brings it to system.steal_set
+ * The rows of a batch are divided into sets. The threads of a stage take sets in turn, as with the paper's
+ * tags (sec. III.B.3). A set consists of whole frames, because the begin of a query is only known once the
+ * queries before it in its frame are parsed. It ends with the frame that brings it to system.steal_set
  * queries. */
 
 /* A frame of requests in memory. */
@@ -48,9 +47,9 @@ struct kvc_dido_real_frame {
 struct kvc_dido_real_set {
     uint32_t first_frame, frames;
     uint32_t first, rows;    /* The queries that these frames announce. */
-    uint32_t evictions;      /* By MM; their list begins at evicted[first]. */
-    uint32_t value_bytes;    /* Of the values that RD has read, which lie one behind another [bytes]. */
-    uint32_t response_bytes; /* Of the response frame, set by WR [bytes]. */
+    uint32_t evictions;      /* Items that MM evicted; their list begins at evicted[first]. */
+    uint32_t value_bytes;    /* Size of the values that RD has read, which lie one behind another [bytes]. */
+    uint32_t response_bytes; /* Size of the response frame, set by WR [bytes]. */
 };
 
 /* Sizes of the parts of batches. */
@@ -74,11 +73,11 @@ struct kvc_dido_real_batch {
     uint8_t *op; /* enum kvc_megakv_packet_op. */
     uint8_t *key_bytes;
     uint8_t *keys;         /* Key i at i * key_stride, padded with zeros. */
-    const uint8_t **value; /* Of a SET, in its frame. */
-    uint32_t *value_bytes; /* Of a SET. */
-    uint32_t *read_bytes;  /* Of the value that RD has read. */
+    const uint8_t **value; /* Value of a SET, in its frame. */
+    uint32_t *value_bytes; /* Size of the value of a SET [bytes]. */
+    uint32_t *read_bytes;  /* Size of the value that RD has read [bytes]. */
     uint64_t *hash;
-    uint32_t *location; /* Of the item that the index has, or that MM has written. */
+    uint32_t *location; /* Location of the item that the index has, or that MM has written. */
     uint8_t *result;    /* enum kvc_megakv_slab_read_result of a GET. */
     struct kvc_megakv_slab_evicted *evicted;
     /* By set, from the room of its first row on. */
@@ -92,7 +91,7 @@ struct kvc_dido_real_batch {
     uint64_t block_bytes;
 };
 
-enum { KVC_DIDO_REAL_HEADER_BYTES = 8 /* Of a response: the result, and the size of the value. */ };
+enum { KVC_DIDO_REAL_HEADER_BYTES = 8 /* Header of a response: the result, and the size of the value. */ };
 
 /* Ends the program if memory is short. */
 struct kvc_dido_real_batch *kvc_dido_real_batch_create(const struct kvc_dido_real_batch_shape *shape);

@@ -52,7 +52,7 @@ struct kvc_megakv_measurement {
 enum { KVC_MEGAKV_MEASURED_CURVES = 24 };
 struct kvc_megakv_named_curve {
     const char *name;
-    size_t offset; /* In struct kvc_megakv_measurement. */
+    size_t offset; /* Offset in struct kvc_megakv_measurement. */
 };
 extern const struct kvc_megakv_named_curve kvc_megakv_named_curves[KVC_MEGAKV_MEASURED_CURVES];
 const struct kvc_megakv_measured_curve *kvc_megakv_curve_of(const struct kvc_megakv_measurement *measurement,
