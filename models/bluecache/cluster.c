@@ -1,4 +1,4 @@
-#include "models/bluecache/cluster_internal.h"
+#include "models/bluecache/cluster.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +12,11 @@
 static const double together_ns = 50000;
 
 /* ---- requests ---- */
+
+static bool is_closed(const struct kvc_bluecache_cluster *cluster)
+{
+    return cluster->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
+}
 
 static uint8_t *key_of(const struct kvc_bluecache_cluster *cluster, uint32_t number)
 {
@@ -362,7 +367,7 @@ static uint32_t send_some(struct kvc_bluecache_cluster *cluster, double until_ns
         struct kvc_bluecache_request *request = &cluster->request[number[i]];
         request->app = (uint16_t)((config->threads ? request->client : cluster->next_app++) % config->apps);
         kvc_answers_offer(&cluster->answers, &request->sent_ns, 1);
-        if (!kvc_bluecache_is_closed(cluster)) { /* The host's segments depend on what happens before. */
+        if (!is_closed(cluster)) { /* The host's segments depend on what happens before. */
             kvc_events_add(&cluster->events, request->sent_ns, KVC_BLUECACHE_BEGINS, request->app, number[i]);
         } else {
             begin(cluster, request->sent_ns, number[i]);
@@ -480,7 +485,7 @@ static void advance_open(struct kvc_bluecache_cluster *cluster, double time_ns)
 
 void kvc_bluecache_cluster_advance(struct kvc_bluecache_cluster *cluster, double time_ns)
 {
-    if (kvc_bluecache_is_closed(cluster)) {
+    if (is_closed(cluster)) {
         advance_closed(cluster, time_ns);
     } else {
         advance_open(cluster, time_ns);

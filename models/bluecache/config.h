@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/bluecache/options.h"
-#include "models/bluecache/sizes.h"
+#include "kernels/bluecache/flash_medium.h"
 #include "sim/base/diag.h"
+#include "sim/base/text/option.h"
 #include "sim/devices/database.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/fabric.h"
@@ -15,8 +15,53 @@
 #include "sim/devices/fpga.h"
 #include "sim/devices/pcie.h"
 #include "sim/scenario.h"
+#include "sim/workload/workload.h"
+
+/* Options of BlueCache: the scenario's `system` table. Source: Xu et al., BlueCache, PVLDB 10(4), 2016. */
+
+struct kvc_bluecache_options {
+    double index_bytes, dram_bytes, flash_bytes; /* Of one node. */
+    uint64_t chunk_pages;
+    uint64_t stores, app_servers; /* 0: as many as there are nodes. */
+    uint64_t outstanding;
+    double segment_bytes;
+    uint64_t segments; /* A direction. */
+    uint64_t table;    /* Entries of the protocol engine's table; 0: the tags of its flash. */
+    double call_ns, wake_ns, switch_ns, flush_pause_ns;
+};
+
+extern const struct kvc_option_table kvc_bluecache_option_table;
+
+/* Sizes of a node's structures: those of the scenario, or those of a sample of the keys.
+ *
+ * In a sample, index, DRAM store, log and write buffers are smaller by the rate, so that they are as full,
+ * and evict and reclaim as often, as the whole ones. The log keeps its rows as long as they have pages left:
+ * each of them is then one block of one chip with fewer pages. The DRAM store holds its share of the items of
+ * the whole slabs; with pairs of several sizes, slabs themselves are smaller by the rate. */
+
+struct kvc_bluecache_sizes {
+    double index_bytes, dram_bytes;
+    uint32_t slab_bytes;                /* Of the DRAM store; 0: the usual ones. */
+    uint32_t chunk_pages;               /* Of a write buffer. */
+    struct kvc_flash_geometry geometry; /* Of the log. */
+};
+
+/* Returns the pages of a log. */
+static inline double kvc_bluecache_log_pages(const struct kvc_flash_geometry *geometry)
+{
+    return (double)geometry->buses * geometry->chips_per_bus * geometry->blocks_per_chip *
+           geometry->pages_per_block;
+}
+
+/* Returns the memory that they take with so many keys, whose items in DRAM take item_bytes on average
+ * [bytes]. */
+double kvc_bluecache_sizes_memory_bytes(const struct kvc_bluecache_sizes *sizes, double keys,
+                                        double item_bytes);
 
 enum { KVC_BLUECACHE_NODES_MAX = 256 };
+
+/* Header of a request or response. */
+enum { KVC_BLUECACHE_HEADER_BYTES = 24 };
 
 struct kvc_bluecache_config {
     const struct kvc_bluecache_options *options; /* Those of the scenario. */

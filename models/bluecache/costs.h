@@ -15,8 +15,6 @@
 #include "models/bluecache/config.h"
 #include "sim/workload/batch.h"
 
-enum { KVC_BLUECACHE_HEADER_BYTES = 24 };
-
 /* Return the bytes of a request and of its response. */
 uint32_t kvc_bluecache_request_bytes(enum kvc_op op, uint32_t key_bytes, uint32_t value_bytes);
 uint32_t kvc_bluecache_response_bytes(enum kvc_op op, bool hit, uint32_t value_bytes);

@@ -1,11 +1,81 @@
 #include "models/bluecache/sample.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "kernels/bluecache/dram_slab.h"
 #include "models/bluecache/costs.h"
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
+
+/* ---- whole_log ---- */
+
+/* The weight of old SETs is halved after so many: a DRAM store begins to evict once it is full, and the share
+ * of its items that are dead changes while a run warms up. A longer memory would lag behind. */
+static const double sets_kept = 16;
+
+/* Opens the log of a card into which so many pages have been written. */
+static void open_log(struct kvc_bluecache_whole_log *log, const struct kvc_bluecache_config *config,
+                     struct kvc_bluecache_card *card, double written_pages)
+{
+    const struct kvc_flash_geometry *geometry = &config->geometry;
+    uint64_t chips = (uint64_t)geometry->buses * geometry->chips_per_bus;
+    *log = (struct kvc_bluecache_whole_log){.card = card,
+                                            .pages = (uint64_t)kvc_bluecache_log_pages(geometry),
+                                            .row_pages = chips * geometry->pages_per_block,
+                                            .chips = (uint32_t)chips,
+                                            .chunk_pages = (uint32_t)config->options->chunk_pages,
+                                            .begun = written_pages > 0};
+    log->next = (uint64_t)fmod(written_pages, (double)log->pages);
+    log->full = written_pages >= (double)log->pages;
+}
+
+/* Learns that a SET brought so many pages to the log of the sample. */
+static void learn_pages(struct kvc_bluecache_whole_log *log, double pages)
+{
+    log->sets_known++;
+    log->set_pages_known += pages;
+    if (log->sets_known >= sets_kept) {
+        log->sets_known /= 2;
+        log->set_pages_known /= 2;
+    }
+}
+
+/* Reads the pages of the row at `next`, if there are any, and erases its block of each chip. */
+static void reclaim_row(struct kvc_bluecache_whole_log *log)
+{
+    for (uint64_t i = 0; i < log->row_pages && log->full; i++) {
+        kvc_bluecache_card_note(log->card, KVC_BLUECACHE_READ, log->next + i);
+    }
+    for (uint64_t i = 0; i < log->chips; i++) {
+        kvc_bluecache_card_note(log->card, KVC_BLUECACHE_ERASE, log->next + i);
+    }
+}
+
+static void write_page(struct kvc_bluecache_whole_log *log)
+{
+    if (log->begun && log->next % log->row_pages == 0) {
+        reclaim_row(log);
+    }
+    kvc_bluecache_card_note(log->card, KVC_BLUECACHE_PROGRAM, log->next);
+    log->begun = true;
+    if (++log->next == log->pages) {
+        log->next = 0;
+        log->full = true;
+    }
+}
+
+/* Takes what a SET brings, and adds the steps of chunks that are full to the card's. */
+static void set_in_log(struct kvc_bluecache_whole_log *log)
+{
+    log->due_pages += log->sets_known > 0 ? log->set_pages_known / log->sets_known : 0;
+    for (; log->due_pages >= log->chunk_pages; log->due_pages -= log->chunk_pages) {
+        for (uint32_t i = 0; i < log->chunk_pages; i++) {
+            write_page(log);
+        }
+        log->chunks++;
+    }
+}
 
 /* A request on its way: its key, or the key alike. */
 struct row {
@@ -44,8 +114,8 @@ void kvc_bluecache_sample_open(struct kvc_bluecache_sample *sample, const struct
     for (uint32_t i = 0; i < shards->shards; i++) {
         struct kvc_bluecache_store_stats stats;
         kvc_bluecache_store_stats(shards->shard[i].store, &stats);
-        kvc_bluecache_whole_log_open(&sample->log[i], config, &shards->shard[i].card,
-                                     (double)stats.pages_written * (double)sample->sampling.rate);
+        open_log(&sample->log[i], config, &shards->shard[i].card,
+                 (double)stats.pages_written * (double)sample->sampling.rate);
         sample->set_place[i] =
             config->options->dram_bytes > 0 ? KVC_BLUECACHE_IN_DRAM : KVC_BLUECACHE_IN_BUFFER;
     }
@@ -135,13 +205,13 @@ static void set(struct kvc_bluecache_sample *sample, const struct row *row, stru
         /* A victim is of the class of its successor. */
         double pages = kvc_bluecache_record_pages(sample->config, row->batch->key_bytes[row->at],
                                                   row->batch->value_bytes[row->at]);
-        kvc_bluecache_whole_log_learn(log, (double)(records_of(shard) - records) * pages);
+        learn_pages(log, (double)(records_of(shard) - records) * pages);
     }
     *done = (struct kvc_bluecache_done){.hit = true, .place = sample->set_place[row->number]};
     if (row->hot) {
         sample->alike.present[row->key_id] = true;
     }
-    kvc_bluecache_whole_log_set(log);
+    set_in_log(log);
     if (row->hot) {
         sample->chunk[row->key_id] = log->chunks + 1;
     }

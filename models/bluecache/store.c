@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/bluecache/dram_slab.h"
-#include "models/bluecache/writer.h"
+#include "models/bluecache/card.h"
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
 #include "sim/base/seeds.h"
