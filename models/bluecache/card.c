@@ -80,7 +80,7 @@ enum { FIRST_ROOM = 256 };
 
 struct kvc_bluecache_writer_entry {
     struct kvc_bluecache_step step;
-    uint64_t program; /* Its number, if it is one. */
+    uint64_t program; /* Number of the program if the step is one. */
     bool done;
 };
 
@@ -129,7 +129,7 @@ static void find_unwritten(struct kvc_bluecache_writer *writer)
     }
 }
 
-/* Gives the chips what need not wait. */
+/* Gives the chips all steps that need not wait. */
 static void start(struct kvc_bluecache_writer *writer, double now_ns)
 {
     find_unwritten(writer);

@@ -1,24 +1,21 @@
-/* Simulates the nodes of BlueCache: hosts, cards with their DRAM and flash, and the links between cards.
+/* Simulates a BlueCache cluster: the clients, the nodes (nodes.h), the links between cards, and the database.
  *
- * A request crosses PCIe in a DMA segment of its host (host.h) to the card there, whose protocol engine takes
- * it out (protocol.h), and, if another node stores its key, goes card after card to that one. The index and
- * all else in the card's DRAM is served one access after another by each of its channels. A pair on flash is
- * read page by page; the controller has a limited number of tags, which requests of the own host and of
- * others get in turn. The response takes the same way back. Responses leave in the order in which they become
- * ready, in bursts.
+ * A request crosses PCIe in a DMA segment of its host to the host's card, whose protocol engine takes it out
+ * of the segment. If another node stores its key, the request goes from card to card to that node. The store
+ * there looks for the key in the card's DRAM and reads its pair from DRAM or flash. The response takes the
+ * same way back. Responses reach the host in bursts, in the order in which they become ready.
  *
- * Behind the cache there may be a database (node.database): a GET that misses goes on with a query and a SET
- * of its result, and a SET is an update and then DELETEs (sim/run/cache_aside.h).
+ * With a database behind the cache (node.database), a GET that misses continues with a query and a SET of its
+ * result, and a SET is an update followed by DELETEs (sim/run/cache_aside.h).
  *
  * A GET from a drive fetches only the sectors of its record, wherever they begin in the page.
  *
- * What the log programs, erases and reads to reclaim is done by the same chips (writer.h): reads wait behind
- * it. SETs wait while both write buffers are being programmed.
+ * The chips also do the programs, erases and reclaiming reads of the log (card.h), for which reads wait.
  *
- * In a sampled run (sample.h), only what the structures do is sampled: all requests go this way.
+ * In a sampled run (sample.h), only the structures are sampled: all requests take these ways.
  *
- * Like a NIC of KV-Direct, the cluster handles its own events up to the engine's time. Real structures run up
- * to 64 requests before the first of them arrives, so that their cache misses overlap.
+ * The cluster handles its own events up to the engine's time. Real structures run up to 64 requests before
+ * the first of them arrives, so that their cache misses overlap.
  *
  * Not modelled: programs and erases take no tags. */
 #ifndef KVC_MODELS_BLUECACHE_CLUSTER_H

@@ -29,10 +29,10 @@
         .min = 1, .max = high, .by_default = word, .auto_word = word, .auto_value = 0, .help = text          \
     }
 
-/* The authors' program: what the paper leaves open is as there. */
+/* The authors' program, which settles what the paper leaves open. */
 #define PROGRAM "github.com/xushuotao/fpgamemcached"
 
-/* The host's threads: the paper publishes none of their times. */
+/* Source of the times of the host's threads, which the paper does not publish. */
 #define SWITCH                                                                                               \
     "(Li, Ding and Shen, Quantifying the Cost of Context Switch, ExpCS 2007: 3.8 us on a Xeon at 2 GHz)"
 
@@ -93,8 +93,8 @@ const struct kvc_option_table kvc_bluecache_option_table = {.name = "system",
 
 /* ---- sizes ---- */
 
-/* What must be left at least: index, items of the DRAM store, and items of the largest class in a slab, of
- * which the part that does not fit is lost. */
+/* The least that a sample must keep: the index, the items of the DRAM store, and the items of the largest
+ * class in a slab, whose remainder is lost. */
 enum { INDEX_MIN_BYTES = 4096, ITEMS_MIN = 64, SLAB_ITEMS_MIN = 16 };
 
 /* Returns the memory that the structures of a node take [bytes]. */
@@ -114,9 +114,9 @@ double kvc_bluecache_sizes_memory_bytes(const struct kvc_bluecache_sizes *sizes,
            (double)kvc_pages_front_bytes((uint64_t)sizes->dram_bytes, (uint64_t)(keys * item_bytes));
 }
 
-/* Returns the rows that a log needs at least: room for a row and four chunks, because a page is not erased
- * while one that is programmed at the same time may still be missing (flash_log.h), and for two of the
- * largest values. */
+/* Returns the least number of rows of a log. It needs room for two of the largest values, and for a row
+ * and four chunks: a page may only be erased when all pages that are programmed at the same time are on
+ * flash (flash_log.h). */
 static double rows_least(double row_pages, uint32_t chunk_pages, double page_bytes, uint32_t value_max_bytes)
 {
     double record_bytes = KVC_FLASH_RECORD_HEADER_BYTES + (double)KVC_BLUECACHE_KEY_MAX + value_max_bytes;

@@ -28,7 +28,7 @@ static bool is_full(const struct kvc_bluecache_segments *segments)
     return segments->open && segments->filled == segments->bytes;
 }
 
-/* Return a time as the value of an entry of a ring, and back. */
+/* Convert a time to the value of a ring entry, and back. */
 static uint64_t bits_of(double time_ns)
 {
     uint64_t bits;
@@ -93,7 +93,7 @@ static void send_segment(struct kvc_bluecache_cluster *cluster, double now_ns, u
     cluster->segments++;
 }
 
-/* Writes what waits as far as there are segments. */
+/* Writes waiting messages while there are segments. */
 static void write_on(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t app)
 {
     struct kvc_bluecache_host *host = &cluster->node[app].host;
@@ -138,7 +138,7 @@ static void plan_look(struct kvc_bluecache_cluster *cluster, double now_ns, uint
     }
 }
 
-/* Whether all requests of a saturating host are answered or in the open segment. */
+/* Returns whether all requests of a saturating host wait for a segment or lie in open segments and bursts. */
 static bool is_stuck(const struct kvc_bluecache_node *node)
 {
     return node->host.unanswered ==
@@ -171,7 +171,7 @@ void kvc_bluecache_host_look(struct kvc_bluecache_cluster *cluster, double now_n
         (kvc_bluecache_saturates(cluster) && !is_stuck(&cluster->node[app]))) {
         return;
     }
-    if (host->call_free_ns > now_ns) { /* Somebody writes a request. */
+    if (host->call_free_ns > now_ns) { /* A thread is writing a request. */
         plan_look(cluster, now_ns, app);
         return;
     }
@@ -221,7 +221,7 @@ static void search(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     const struct kvc_bluecache_request *request = &cluster->request[number];
     double dram_ns = kvc_bluecache_dram_ns(cluster->config, (enum kvc_op)request->op, request->place,
                                            request->key_bytes, request->value_bytes);
-    /* Buckets are hashed, so that a request needs any of the channels. */
+    /* Buckets are hashed, so each channel is equally likely. */
     uint32_t channels = cluster->config->dram_channels;
     uint32_t channel = channels > 1 ? (uint32_t)(kvc_rng_u64(&cluster->choice) % channels) : 0;
     double done_ns = kvc_serve(&node->dram_free_ns[channel], &node->dram_busy_ns, now_ns, dram_ns);
@@ -256,7 +256,7 @@ static void dispatch(struct kvc_bluecache_cluster *cluster, double now_ns, uint3
                    (uint16_t)app, number);
 }
 
-/* Acknowledges the segments of which nothing is left to read. */
+/* Acknowledges the segments whose messages have all been taken. */
 static void acknowledge(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t app)
 {
     struct kvc_bluecache_protocol *protocol = &cluster->node[app].protocol;
@@ -269,7 +269,7 @@ static void acknowledge(struct kvc_bluecache_cluster *cluster, double now_ns, ui
     }
 }
 
-/* Takes requests out of segments as far as the table has room. */
+/* Takes requests out of segments while the table has room. */
 static void take(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t app)
 {
     struct kvc_bluecache_protocol *protocol = &cluster->node[app].protocol;
@@ -303,7 +303,7 @@ static void send_burst(struct kvc_bluecache_cluster *cluster, uint32_t app)
     cluster->bursts++;
 }
 
-/* Puts responses into bursts as far as there are segments. */
+/* Puts responses into bursts while there are segments. */
 static void collect(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t app)
 {
     struct kvc_bluecache_node *node = &cluster->node[app];
@@ -332,7 +332,7 @@ static void collect(struct kvc_bluecache_cluster *cluster, double now_ns, uint32
     }
 }
 
-/* Takes what can be taken, and answers the end mark if it is due. */
+/* Takes requests, and answers the end mark if it is due. */
 static void proceed(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t app)
 {
     struct kvc_bluecache_protocol *protocol = &cluster->node[app].protocol;
@@ -344,7 +344,7 @@ static void proceed(struct kvc_bluecache_cluster *cluster, double now_ns, uint32
         take(cluster, now_ns, app);
     }
     if (protocol->in_flight == 0 && kvc_bluecache_saturates(cluster)) {
-        /* Its host may wait for what the open burst holds. */
+        /* The host may wait for the responses in the open burst. */
         kvc_events_add(&cluster->events, now_ns, KVC_BLUECACHE_LOOKS, (uint16_t)app, 0);
     }
 }
@@ -410,7 +410,7 @@ void kvc_bluecache_move(struct kvc_bluecache_cluster *cluster, double now_ns, ui
 
 /* ---- stores ---- */
 
-/* Whether both write buffers are being programmed. */
+/* Returns whether both write buffers are being programmed. */
 static bool is_blocked(const struct kvc_bluecache_cluster *cluster, const struct kvc_bluecache_node *node)
 {
     return node->writer.programs - node->flash.programs > cluster->config->options->chunk_pages;
@@ -426,7 +426,7 @@ void kvc_bluecache_arrive(struct kvc_bluecache_cluster *cluster, double now_ns, 
     search(cluster, now_ns, at, number);
 }
 
-/* Gives tags to pages that wait, those of the own host and of others in turn. */
+/* Gives tags to waiting pages, alternately for the own host and for other hosts. */
 static void read_wanted(struct kvc_bluecache_cluster *cluster, double now_ns, struct kvc_bluecache_node *node)
 {
     while (node->tags_used < kvc_flash_tags(cluster->config->flash) &&

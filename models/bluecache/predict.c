@@ -21,7 +21,7 @@
 /* Where GETs find their keys, in closed form.
  *
  * Without SETs, the preload decides: it stores the popular keys last, which leaves them in DRAM and the ones
- * before them on flash. With SETs, the state in the long run counts, whatever was preloaded.
+ * before them on flash. With SETs, the long-run state counts, independently of the preload.
  *
  * DRAM is a cache that only SETs fill, and whose victim is the oldest of four random items
  * (sim/workload/keys/set_cache.h). A key that it evicts is written to the log, where it stays until the next
@@ -29,15 +29,16 @@
  * were written, dead ones, too. Half of a row is free on average, and half of a chunk waits in the write
  * buffer.
  *
- * With a database behind the cache, GETs that miss fill it. A pair stays for the time in which DRAM and log
- * take as many new ones as they have room for, unless an update or a DELETE of its key comes first. DRAM
- * counts as a FIFO, too, and all that enters it is written to the log later, although what is updated before
- * is not.
+ * With a database behind the cache, GETs that miss fill the cache. A pair stays until DRAM and log have taken
+ * as many new pairs as they have room for, unless an update or a DELETE of its key comes first. DRAM counts
+ * as a FIFO, too. All pairs that enter it count as written to the log later, although pairs that are updated
+ * before are not.
  *
- * Not modelled: that GETs of a pair in the write buffer read no flash, slab classes if pairs have several
- * sizes, and that the index forgets the least recently used key of a bucket: all keys are forgotten alike. */
+ * Not modelled: GETs of a pair in the write buffer read no flash; pairs of several sizes use different
+ * slab classes; the index forgets the least recently used key of a bucket (here all keys are forgotten
+ * equally often). */
 
-/* Where keys are. */
+/* Places of keys. */
 struct places {
     double dram, flash, none; /* Shares of the GETs. */
     double written;           /* Records that a request brings to the log. */
@@ -65,7 +66,7 @@ static struct room room_of(const struct kvc_scenario *scenario)
                          .log = records * (pages - row_pages / 2 + (double)config->options->chunk_pages / 2)};
 }
 
-/* Returns the share of the keys of a node that its index keeps: buckets of four, filled at random. */
+/* Returns the share of a node's keys that its index keeps, with buckets of four that fill at random. */
 static double index_keeps(double keys, double index_bytes)
 {
     double mean = keys / (index_bytes / KVC_BLUECACHE_BUCKET_BYTES), kept = 0, left = 1, p = exp(-mean);
@@ -87,14 +88,14 @@ static double place_preloaded(const struct kvc_workload *workload, const struct 
     return fmin(stored, room->dram + room->flash);
 }
 
-/* Returns how often DRAM evicts a key for each request for it: what SETs bring to DRAM leaves it for flash,
- * unless a DELETE comes first. */
+/* Returns how often DRAM evicts a key per request for it. A key that a SET brings to DRAM leaves it for
+ * flash, unless a DELETE comes first. */
 static double evicted_of(const struct kvc_workload *workload, double present)
 {
     return fmax(workload->set_frac * (1 - present) - workload->delete_frac * present, 0);
 }
 
-/* Likewise with SETs. */
+/* Sets the shares in the long run with SETs and returns the number of keys that are stored. */
 static double place_in_long_run(const struct kvc_workload *workload, const struct room *room,
                                 struct places *places)
 {
@@ -118,14 +119,15 @@ static double place_in_long_run(const struct kvc_workload *workload, const struc
     return stored;
 }
 
-/* Returns for how long a pair is valid if it may stay for `stay` requests and updates and DELETEs of its
- * key come at a rate. */
+/* Returns for how many requests a pair is valid if it may stay for `stay` requests and updates and DELETEs
+ * of its key come at update_rate. */
 static double valid_for(double stay, double update_rate)
 {
     return update_rate > 0 ? -expm1(-update_rate * stay) / update_rate : stay;
 }
 
-/* Sets the shares for a stay in DRAM and in DRAM and log together [requests]. */
+/* Sets the shares if a pair stays for dram_stay requests in DRAM and for `stay` in DRAM and log together.
+ * Returns the number of keys that are stored. */
 static double place_for(const struct kvc_workload *workload, double dram_stay, double stay,
                         struct places *places)
 {
@@ -146,8 +148,8 @@ static double place_for(const struct kvc_workload *workload, double dram_stay, d
     return stored;
 }
 
-/* Sets the shares behind which a database fills misses, and returns the number of keys that are stored. The
- * stay follows from what is written, and that from the stay. */
+/* Sets the shares if a database fills misses, and returns the number of keys that are stored. The stay
+ * depends on the number of writes and the writes on the stay, so a bisection finds both. */
 static double place_before_database(const struct kvc_workload *workload, const struct room *room,
                                     struct places *places)
 {
@@ -179,29 +181,29 @@ static struct places places_of(const struct kvc_scenario *scenario)
 
 /* ---- flushes ---- */
 
-/* The closed form of a host that collects requests in DMA segments and flushes them (host.h, protocol.h).
+/* The closed form of a host that collects requests in DMA segments and flushes them (nodes.h).
  *
- * The requests of a flush are answered before the next one begins. A flush of n requests takes as long as a
- * request alone, and then as long as the busiest of the units that limit the store needs for its further
- * ones. Of n requests at random to U units, the busiest one gets n/U + sqrt(2 n/U ln U) (Raab and Steger,
- * "Balls into Bins", RANDOM 1998, for n much larger than U). Hosts flush at different times, and each is
- * taken to have the whole store meanwhile: with many threads on several hosts, the simulation is slower. A
- * saturating host does not flush, unless it may not keep more requests in flight than segments and bursts
- * hold. */
+ * The requests of a flush are answered before the next one begins. A flush of n requests takes the time of
+ * a single request, and then the time that the busiest of the units that limit the store needs for its
+ * further requests. If n requests go to U units at random, the busiest unit gets n/U + sqrt(2 n/U ln U)
+ * (Raab and Steger, "Balls into Bins", RANDOM 1998, for n much larger than U). Hosts flush at different
+ * times, and each is assumed to have the whole store meanwhile: with many threads on several hosts, the
+ * simulation is slower. A saturating host flushes only if it may not keep more requests in flight than
+ * segments and bursts hold. */
 
-/* What a host gets back from a card: all times without waiting. */
+/* The service of a card for a host, without waiting times. */
 struct service {
-    double alone_ns;      /* Of a request, with its flush. */
-    double away_ns;       /* In which a request waits for what is no card. */
-    double lowest_per_ns; /* Rate of the slowest stage of the cache, for all hosts. */
-    double most_per_ns;   /* Likewise, or of what is no card, if that is slower. */
+    double alone_ns;      /* Time of a single request with its flush [ns]. */
+    double away_ns;       /* Time for which a request waits outside the cards [ns]. */
+    double lowest_per_ns; /* Rate of the slowest stage of the cache for all hosts [per ns]. */
+    double most_per_ns;   /* The same, or the rate of the database if that is lower [per ns]. */
     double units;         /* Servers of that stage among which requests are spread at random. */
     double request_bytes, response_bytes; /* On average. */
 };
 
 struct flow {
-    double per_ns;     /* Rate of all hosts. */
-    double latency_ns; /* NAN: an open load is higher than the rate. */
+    double per_ns;     /* Rate of all hosts [per ns]. */
+    double latency_ns; /* [ns]; NAN: an open load exceeds the rate. */
     double together;   /* Requests that a host flushes together; INFINITY: it flushes only full segments. */
 };
 
@@ -228,7 +230,7 @@ static double segments_per_ns_of(const struct kvc_scenario *scenario, const stru
            fmin(requests / (read_ns + round_ns), responses / (filled_ns + round_ns));
 }
 
-/* Returns the requests that arrive at a host during a flush, at least one. */
+/* Returns the number of requests that arrive at a host during a flush, at least one. */
 static double added_requests(const struct service *service, double host_per_ns)
 {
     double requests = 1;
@@ -273,7 +275,7 @@ static struct flow opened(const struct kvc_scenario *scenario, const struct serv
         .per_ns = fmin(service->most_per_ns, offered_per_ns), .latency_ns = NAN, .together = INFINITY};
     if (offered_per_ns < service->most_per_ns) {
         double host_per_ns = offered_per_ns / config->apps;
-        struct service left = *service; /* By the other hosts. */
+        struct service left = *service; /* Capacity that the other hosts leave. */
         left.lowest_per_ns -= offered_per_ns - host_per_ns;
         double during = host_per_ns * service->alone_ns;
         double waits = scenario->workload.arrival == KVC_ARRIVAL_FIXED ? during >= 1 : 1 - exp(-during);
@@ -323,30 +325,30 @@ void kvc_bluecache_add_wear(const struct kvc_scenario *scenario, const struct kv
     }
 }
 
-/* What a request takes on average. */
+/* Mean costs of a request. */
 struct loads {
-    double in_ns, out_ns, dram_ns; /* Of a host, and of a store. */
-    struct kvc_flash_load pages;   /* Reads, and what the log does for it. */
+    double in_ns, out_ns, dram_ns; /* Times on PCIe of a host, and in the DRAM of a store [ns]. */
+    struct kvc_flash_load pages;   /* Reads, and operations of the log for it. */
     struct kvc_flash_busy flash;
-    double read_ns;      /* Of one read that waits nowhere. */
-    double flash_ns;     /* Of that a request, on average. */
+    double read_ns;      /* Time of one read that waits nowhere [ns]. */
+    double flash_ns;     /* Time of reads per request [ns]. */
     double record_pages; /* Reads of a GET from flash. */
     double request_bytes, response_bytes;
-    double card_ns;     /* From the card of its host and back to it, without waiting. */
-    double latency_ns;  /* Of the cache, without waiting. */
-    double edge_ns;     /* Of the busiest link. */
-    double database_ns; /* For which a request keeps the database busy. */
-    double away_ns;     /* For which a request waits for the database. */
+    double card_ns;     /* Time from the host's card to the store and back, without waiting [ns]. */
+    double latency_ns;  /* Latency of the cache, without waiting [ns]. */
+    double edge_ns;     /* Time on the busiest link [ns]. */
+    double database_ns; /* Time for which a request keeps the database busy [ns]. */
+    double away_ns;     /* Time for which a request waits for the database [ns]. */
 };
 
 /* The highest rates of all requests [per ns]. */
 struct limits {
     double in, out, dram, controller, channels, chips, interface, tags, table, fabric, call, wake, database;
-    double lowest, cache; /* Of all, and of all but the database. */
+    double lowest, cache; /* The lowest of all, and the lowest without the database. */
 };
 
-/* Returns the time that the busiest link spends on a request, on average [ns], with all pairs of host and
- * store alike; *hops becomes the mean number of hops. */
+/* Returns the mean time that the busiest link spends on a request [ns], with the same traffic between all
+ * pairs of host and store; *hops becomes the mean number of hops. */
 static double busiest_edge_ns(const struct kvc_bluecache_config *config, double request_bytes,
                               double response_bytes, double *hops)
 {
@@ -375,7 +377,7 @@ static double busiest_edge_ns(const struct kvc_bluecache_config *config, double 
     return kvc_bluecache_edge_ns(config, most);
 }
 
-/* Sets what a request takes of flash. */
+/* Sets the costs of a request on flash. */
 static void set_flash(const struct kvc_scenario *scenario, const struct places *places, double get,
                       struct loads *loads)
 {
@@ -445,8 +447,8 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct p
     return loads;
 }
 
-/* Returns the time that a request takes of a flash whose controllers visit chips in turn, with so many reads
- * in it at any time [ns]. */
+/* Returns the time for which a request occupies a flash whose controllers visit chips in turn, with
+ * `reads` reads in it at any time [ns]. */
 static double turns_ns(const struct kvc_flash *flash, const struct kvc_flash_load *pages, double reads)
 {
     const struct kvc_flash_load programs = {.programs = pages->programs};
@@ -454,9 +456,10 @@ static double turns_ns(const struct kvc_flash *flash, const struct kvc_flash_loa
            kvc_flash_busy_of(flash, &programs).channels_ns;
 }
 
-/* Returns the time that a request takes of the tags of a store [ns]. Where controllers visit chips in turn,
- * it depends on the reads in the flash: as many as it has tags, or of those requests that a saturating host
- * keeps in flight the ones that are there. Clients flush theirs together (flushes.h). */
+/* Returns the time for which a request occupies the tags of a store [ns]. If controllers visit chips in
+ * turn, it depends on the number of reads in the flash: with a saturating host, those of the requests in
+ * flight that are in the flash; otherwise as many as there are tags, because clients flush their requests
+ * together. */
 static double tags_ns(const struct kvc_scenario *scenario, const struct loads *loads)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
@@ -483,7 +486,7 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     double asked = mix->get + mix->set + mix->delete;
-    /* The store that is asked most is the limit of all. */
+    /* The store with the most requests limits all. */
     double hottest = kvc_hottest_shard_frac(&scenario->workload, config->stores, 1,
                                             (uint32_t)scenario->cluster.virtual_nodes);
     struct limits limits = {
@@ -525,7 +528,7 @@ void kvc_bluecache_add_capacity(const struct kvc_scenario *scenario, struct kvc_
     }
 }
 
-/* Returns the power of all nodes [W], as far as profiles state it; 0: unknown. */
+/* Returns the power of all nodes that profiles state [W]; 0: unknown. */
 static double watts_of(const struct kvc_bluecache_config *config, const struct limits *limits, double per_ns)
 {
     const struct kvc_watts flash = kvc_flash_watts(config->flash);
@@ -567,12 +570,12 @@ static void add_result(const struct limits *limits, const struct places *places,
     kvc_bottleneck_find(result);
 }
 
-/* Returns the rate and the latency that flushes leave, and adds how many messages share a segment. */
+/* Returns rate and latency with flushes, and adds how many messages share a segment. */
 static struct flow flow_of(const struct kvc_scenario *scenario, const struct loads *loads,
                            const struct limits *limits, struct kvc_result *result)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
-    double units = 1; /* One after another, or shared evenly. */
+    double units = 1; /* One server, or servers that share the load evenly. */
     if (limits->cache >= limits->dram) {
         units = config->stores * config->dram_channels;
     } else if (limits->cache >= limits->channels ||

@@ -1,5 +1,5 @@
 /* The closed form of BlueCache: the lowest of the rates of its devices, the time of a request that waits
- * nowhere, and what flushes make of both (flushes.h). */
+ * nowhere, and the effect of flushes on both. */
 #ifndef KVC_MODELS_BLUECACHE_PREDICT_H
 #define KVC_MODELS_BLUECACHE_PREDICT_H
 
@@ -7,15 +7,15 @@
 #include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
-/* What the load writes to flash, and how long the chips last.
+/* Writes to flash, and the lifetime of the chips.
  *
- * The log never copies live data, so what it programs are the records of SETs and of pairs that DRAM evicts,
- * with their headers and the ends of pages that stay empty; pairs that are replaced in DRAM are never
- * written. Its rows are erased in turn: in the long run, each block is erased once for as many programs as it
- * has pages. A log that is smaller than the card wears only its own blocks. Not modelled: chips that last
- * longer or shorter than others, and blocks that are bad. */
+ * The log never copies live data. It programs the records of SETs and of pairs that DRAM evicts, with
+ * their headers and the unused ends of pages; pairs that are replaced in DRAM are never written. Its rows
+ * are erased in turn, so in the long run the log erases a block once for every pages_per_block programs. A
+ * log that is smaller than the card wears only its own blocks. Not modelled: chips with different
+ * lifetimes, and bad blocks. */
 
-/* What all stores wrote in some time. */
+/* The writes of all stores during a time. */
 struct kvc_bluecache_writes {
     double set_bytes; /* Keys and values of SETs. */
     double pages;     /* Pages that were programmed for the log. */
@@ -27,8 +27,8 @@ struct kvc_bluecache_writes {
 void kvc_bluecache_add_wear(const struct kvc_scenario *scenario, const struct kvc_bluecache_writes *writes,
                             struct kvc_result *result);
 
-/* Adds the capacity of the flash of all cards for their power, if both are known [GB/W], and the price of
- * flash and, as far as it is known, of the card's DRAM for that capacity [USD/GB]. */
+/* Adds the flash capacity per power of the cards [GB/W] and the price of flash and DRAM per flash capacity
+ * [USD/GB], each if the profiles state what it needs. A DRAM without a price counts as free. */
 void kvc_bluecache_add_capacity(const struct kvc_scenario *scenario, struct kvc_result *result);
 
 enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struct kvc_result *result,

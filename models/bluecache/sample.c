@@ -10,11 +10,11 @@
 
 /* ---- whole_log ---- */
 
-/* The weight of old SETs is halved after so many: a DRAM store begins to evict once it is full, and the share
- * of its items that are dead changes while a run warms up. A longer memory would lag behind. */
+/* Number of SETs after which the weight of older SETs is halved. A DRAM store begins to evict once it is
+ * full, and its share of dead items changes while a run warms up; a longer memory would lag behind. */
 static const double sets_kept = 16;
 
-/* Opens the log of a card into which so many pages have been written. */
+/* Opens the log of a card into which `written_pages` pages have been written. */
 static void open_log(struct kvc_bluecache_whole_log *log, const struct kvc_bluecache_config *config,
                      struct kvc_bluecache_card *card, double written_pages)
 {
@@ -30,7 +30,7 @@ static void open_log(struct kvc_bluecache_whole_log *log, const struct kvc_bluec
     log->full = written_pages >= (double)log->pages;
 }
 
-/* Learns that a SET brought so many pages to the log of the sample. */
+/* Records the pages that a SET brought to the log of the sample. */
 static void learn_pages(struct kvc_bluecache_whole_log *log, double pages)
 {
     log->sets_known++;
@@ -65,7 +65,7 @@ static void write_page(struct kvc_bluecache_whole_log *log)
     }
 }
 
-/* Takes what a SET brings, and adds the steps of chunks that are full to the card's. */
+/* Adds the pages of a SET, and the steps of full chunks to the card. */
 static void set_in_log(struct kvc_bluecache_whole_log *log)
 {
     log->due_pages += log->sets_known > 0 ? log->set_pages_known / log->sets_known : 0;
@@ -77,11 +77,11 @@ static void set_in_log(struct kvc_bluecache_whole_log *log)
     }
 }
 
-/* A request on its way: its key, or the key alike. */
+/* A request that is being run: its own row, or that of its stand-in key. */
 struct row {
     const struct kvc_batch *batch;
-    uint64_t key_id, hash; /* Those of the request. */
-    uint32_t number, at;   /* `number`: of the store. */
+    uint64_t key_id, hash; /* Key of the request, even if `batch` holds its stand-in. */
+    uint32_t number, at;   /* Number of the store; row in `batch`. */
     bool hot, kept;
 };
 
@@ -135,7 +135,7 @@ bool kvc_bluecache_sample_keeps(struct kvc_bluecache_sample *sample, uint64_t ke
            kvc_sampling_keeps_request(&sample->sampling, key_id, &sample->thinning);
 }
 
-/* Moves the pages that a GET read from the log of the sample to that of the whole card. */
+/* Replaces the pages of the sample's log that a GET read by pages of the whole log. */
 static void spread(const struct kvc_bluecache_sample *sample, const struct row *row, uint32_t first_step)
 {
     const struct kvc_bluecache_card *card = &sample->shards->shard[row->number].card;
@@ -147,7 +147,7 @@ static void spread(const struct kvc_bluecache_sample *sample, const struct row *
     }
 }
 
-/* Corrects whether a hot key that is stored, but not in DRAM, is in the write buffer. */
+/* Decides by the whole log whether a hot key that is not in DRAM is in the write buffer or on flash. */
 static void place_hot(struct kvc_bluecache_sample *sample, const struct row *row, uint32_t first_step,
                       struct kvc_bluecache_done *done)
 {
@@ -200,9 +200,9 @@ static void set(struct kvc_bluecache_sample *sample, const struct row *row, stru
         uint32_t steps = shard->card.steps;
         uint64_t records = records_of(shard);
         kvc_bluecache_shards_run(sample->shards, row->number, row->batch, row->at, 1, done);
-        shard->card.steps = steps; /* The whole log has steps of its own. */
+        shard->card.steps = steps; /* The steps of the whole log replace the sample's. */
         sample->set_place[row->number] = done->place;
-        /* A victim is of the class of its successor. */
+        /* An evicted pair has the size class of the pair that replaces it. */
         double pages = kvc_bluecache_record_pages(sample->config, row->batch->key_bytes[row->at],
                                                   row->batch->value_bytes[row->at]);
         learn_pages(log, (double)(records_of(shard) - records) * pages);
