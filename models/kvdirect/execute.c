@@ -1,7 +1,7 @@
 /* Executes the operations of a KV-Direct processor in the table, or on a value in the station. */
 #include <string.h>
 
-#include "models/kvdirect/pipeline.h"
+#include "models/kvdirect/processor_internal.h"
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/serve.h"

@@ -7,8 +7,8 @@
 
 #include "kernels/pages.h"
 #include "models/kvdirect/config.h"
-#include "models/kvdirect/hot.h"
-#include "models/kvdirect/layout.h"
+#include "models/kvdirect/dispatch.h"
+#include "models/kvdirect/equations.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"

@@ -1,7 +1,7 @@
 /* Declarations that the files of a processor share: packets (port.c), the execution of operations
  * (execute.c), and their way through the pipeline (processor.c). Only these files include it. */
-#ifndef KVC_MODELS_KVDIRECT_PIPELINE_H
-#define KVC_MODELS_KVDIRECT_PIPELINE_H
+#ifndef KVC_MODELS_KVDIRECT_PROCESSOR_INTERNAL_H
+#define KVC_MODELS_KVDIRECT_PROCESSOR_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,16 +50,6 @@ static inline bool kvc_kvdirect_writes(const struct kvc_kvdirect_processor *proc
 {
     return op == KVC_OP_DELETE || (op == KVC_OP_SET && kvc_kvdirect_update_writes(processor->config->update));
 }
-
-/* Receives the next packet that is sent by until_ns of the card's clock. Returns false if there is none. */
-bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until_ns);
-
-/* Answers an operation. The response leaves with the last operation of its packet. */
-void kvc_kvdirect_respond(struct kvc_kvdirect_processor *processor,
-                          const struct kvc_kvdirect_operation *operation, double now_ns);
-
-/* Frees all packets. */
-void kvc_kvdirect_packets_free(struct kvc_kvdirect_processor *processor);
 
 /* Runs an operation or a write-back in the table and fills operation->step with its accesses, ->present and
  * ->value. An operation on a key that the sample lacks runs on one alike, whose value it then has. */
