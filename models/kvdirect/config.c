@@ -294,7 +294,7 @@ static enum kvc_status check_inputs(const struct kvc_scenario *scenario, struct 
     return KVC_OK;
 }
 
-/* Returns how many copies of the function take as many bytes a second as PCIe brings (sec. 3.2). */
+/* Returns the number of copies of the function that keep up with the bandwidth of PCIe (sec. 3.2). */
 static uint32_t fed_units(const struct kvc_kvdirect_config *config)
 {
     double bytes_per_clock = config->card.pcie->root_bytes_per_s / config->card.fpga->clock_hz;

@@ -23,13 +23,13 @@ enum kvc_kvdirect_engine {
     KVC_KVDIRECT_STALL,        /* The pipeline stops until the operation that they depend on is done. */
 };
 
-/* Where the memory of a NIC is. */
+/* Placement of a NIC's memory. */
 enum kvc_kvdirect_placement {
     KVC_KVDIRECT_LOCAL,       /* At the NIC's own socket. */
     KVC_KVDIRECT_INTERLEAVED, /* Spread over all sockets of the node. */
 };
 
-/* What SETs of the workload do. */
+/* Meaning of the workload's SETs. */
 enum kvc_kvdirect_update {
     KVC_KVDIRECT_PUT, /* They replace the value. */
     KVC_KVDIRECT_ADD, /* They are atomic fetch-and-adds on values of 8 bytes. */
@@ -44,7 +44,7 @@ struct kvc_kvdirect_options {
     uint64_t lanes;            /* PCIe lanes that a node has for them. */
     int placement;             /* enum kvc_kvdirect_placement. */
     double socket_bytes_per_s; /* Rate between two sockets, in each direction. */
-    double slice_ns;           /* How often NICs meet at the devices that they share. */
+    double slice_ns;           /* Interval at which NICs post their load on shared devices [ns]. */
     double idle_w;             /* Power of a node without NICs; 0: unknown [W]. */
     double memory_bytes;       /* Host memory of a node for pairs [bytes]. */
     double index_frac;     /* Fraction of this memory that the hash index takes; negative: the best one. */
@@ -87,7 +87,7 @@ enum { KVC_KVDIRECT_SOCKETS_MAX = 4 };
 struct kvc_kvdirect_config {
     struct kvc_kvdirect_card card; /* Devices of a NIC, owned by the scenario. */
 
-    /* The resolved options (models/kvdirect/options.h). */
+    /* The resolved options (struct kvc_kvdirect_options). */
     uint32_t nics;
     double index_frac;
     uint32_t inline_bytes;
@@ -115,9 +115,9 @@ struct kvc_kvdirect_config {
     double cache_lines;   /* Lines that the DRAM of all NICs holds. */
     struct kvc_kvdirect_operation_mean mean; /* The mean operation. */
     enum kvc_kvdirect_placement placement;
-    double slice_ns;           /* How often NICs meet at the devices that they share. */
+    double slice_ns;           /* Interval at which NICs post their load on shared devices [ns]. */
     double socket_lanes;       /* PCIe lanes of a socket. */
-    double socket_bytes_per_s; /* From a socket to another one. */
+    double socket_bytes_per_s; /* Bandwidth from one socket to another [B/s]. */
     double idle_w;             /* Power of a node without its NICs; 0: unknown [W]. */
     double watts;              /* Power of all devices at work whose power is known [W]. */
 };
@@ -128,17 +128,17 @@ static inline const struct kvc_kvdirect_config *kvc_kvdirect_config_of(const str
     return scenario->config;
 }
 
-/* Return the bytes that the request of a SET carries besides the key, and those that its response carries.
- * A filter counts as returning the whole vector. */
+/* Return the bytes that a SET's request carries besides its key, and the bytes of its response. A filter
+ * counts as returning the whole vector. */
 uint32_t kvc_kvdirect_sent_bytes(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
 uint32_t kvc_kvdirect_returned_bytes(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
 
 /* Returns the clocks for which a vector of `value_bytes` occupies the copies of the function, and the clocks
  * until its last result is there; 0 without vectors.
  *
- * Source: sec. 3.2. The copies are fully pipelined and take an element each per clock. The paper does not say
- * how deep they are: each operator of the expression takes a clock here. In a reduction, each element waits
- * for the one before. */
+ * Source: sec. 3.2. The copies are fully pipelined and take an element each per clock. The paper does not
+ * say how deep they are: each operator of the expression takes a clock here. In a reduction, each element
+ * waits for the previous one. */
 uint32_t kvc_kvdirect_lambda_busy_clocks(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
 uint32_t kvc_kvdirect_lambda_clocks(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
 

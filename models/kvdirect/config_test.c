@@ -15,7 +15,7 @@ struct setup {
     struct kvc_test_card card;
 };
 
-/* Every option that can be automatic is automatic. */
+/* Sets every option to auto that can be auto. */
 static void describe(struct setup *setup)
 {
     memset(setup, 0, sizeof(*setup));
@@ -99,8 +99,8 @@ Test(config, refuses_what_it_cannot_work_with)
     expect_refusal(&setup, "does not state packets");
 }
 
-/* Every host and link of a node is of use, whether sockets have NICs or not. NIC i is at socket i mod
- * sockets, and what it moves to or from another socket crosses the link between them. */
+/* Every host and link of a node is used, whether sockets have NICs or not. NIC i is at socket i mod
+ * sockets, and its traffic to and from another socket crosses the link between them. */
 Test(machine, connects_every_nic_with_the_memory_of_every_socket)
 {
     struct kvc_test_card card = kvc_test_published_card;
@@ -138,7 +138,8 @@ Test(machine, connects_every_nic_with_the_memory_of_every_socket)
     }
 }
 
-/* What the stores of two replicas have in common, and what not. */
+/* Stores of two replicas spread the same pairs differently over NICs and caches; the same seed gives the
+ * same store. */
 
 enum { NICS = 4, KEYS = 60000 };
 

@@ -12,16 +12,16 @@
 enum {
     FIRST_ROOM = 4096,
     SLAB_LINES_MAX = 9, /* Lines behind the first one of an access. */
-    CLOCK_BEGINS = 1,   /* When the lines were used that are in the cache at the beginning. */
+    CLOCK_BEGINS = 1,   /* Time of use of the lines that are in the cache at the start. */
 };
 
 static const uint32_t changed_bit = UINT32_C(1) << 31;
 
 struct kvc_kvdirect_hot_place {
-    uint64_t number; /* Plus 1; 0: none. */
-    uint32_t tag;    /* Of the hot key's line that was last used, with changed_bit if it was changed. */
-    uint32_t used;   /* When. */
-    float since;     /* Before the run: how long ago. */
+    uint64_t number; /* Number of the place plus 1; 0: none. */
+    uint32_t tag;    /* Tag of the hot key's line that was used last, with changed_bit if it was changed. */
+    uint32_t used;   /* Time of that use. */
+    float since;     /* Before the run: time since that use. */
 };
 
 bool kvc_kvdirect_hot_open(struct kvc_kvdirect_hot *hot, const struct kvc_kvdirect_extent *whole,

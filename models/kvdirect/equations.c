@@ -218,8 +218,8 @@ static void compute_reuse(const struct kvc_workload *workload, const struct kvc_
     free(all);
 }
 
-/* The thread keeps the latest result: a configuration and its prediction need the same one, and so do those
- * that differ in other devices. */
+/* Each thread keeps the latest result, because a configuration and its prediction need the same one, as do
+ * configurations that differ only in other devices. */
 void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
                            double buckets, double places, struct kvc_kvdirect_reuse *reuse)
 {
@@ -277,7 +277,8 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *
     /* Adjacent lines that are not cacheable form one DMA operation, so a slab needs one per run. */
     double slab_runs = (1 - l) * (1 + fmax(slab_lines - 1, 0) * l);
     double host_reads = bucket_reads * (1 - l) + slab_reads * slab_runs + misses;
-    /* A line is newer than the host's as often as operations write. A write follows the read of its line. */
+    /* The share of lines newer than the host's copy is the share of operations that write. A write follows
+     * the read of its line. */
     double evicted = misses * mean->put_frac;
     double host_writes = writes * (1 - l) * (1 + (used_lines - 1) * l) + evicted;
     double read_bytes = (read_lines * (1 - l) + misses) * KVC_KVDIRECT_LINE_BYTES;

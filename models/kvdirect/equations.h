@@ -24,13 +24,12 @@
 
 enum { KVC_KVDIRECT_INLINE_AUTO = 255 };
 
-/* Memory accesses of an operation on a key that exists. A PUT of the same size also writes one bucket or
- * slab.
- */
+/* Memory accesses of an operation on an existing key. A PUT of the same size also writes one bucket or
+ * slab. */
 struct kvc_kvdirect_accesses {
     double bucket_reads, slab_reads; /* Accesses of an operation. */
     double pairs_per_bucket;         /* Mean over the index. */
-    double slab_lines, used_lines;   /* Lines of a pair's slab, and those that the pair fills; 0: inline. */
+    double slab_lines, used_lines;   /* Lines of a pair's slab, and lines that the pair fills; 0: inline. */
 };
 
 /* Returns the reads of an operation. */
@@ -102,7 +101,7 @@ struct kvc_kvdirect_card {
 struct kvc_kvdirect_operation_mean {
     struct kvc_kvdirect_accesses accesses;
     double put_frac;                      /* Share of the operations that write. */
-    double lambda_clocks;                 /* For which an operation occupies the user's function. */
+    double lambda_clocks;                 /* Clocks for which an operation occupies the user's function. */
     double request_bytes, response_bytes; /* Inside a packet. */
     uint32_t packet_requests;             /* Requests that a client packs into a packet. */
 };
@@ -113,9 +112,9 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *
                                                 const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
                                                 double merged_frac);
 
-/* Returns the operations per ns that the host of the NICs bears: the memory of its sockets, which all NICs of
- * a node share, or the links between the sockets. *memory_ns is then the time for which an operation occupies
- * the memory of the node. */
+/* Returns the limit of the host [operations/ns]: the memory of its sockets, which all NICs of a node
+ * share, or the links between the sockets. *memory_ns is then the time for which an operation occupies the
+ * memory of the node. */
 double kvc_kvdirect_host_limit_per_ns(const struct kvc_kvdirect_loads *loads, const struct kvc_pcie *pcie,
                                       const struct kvc_dram *dram, double sockets, double socket_bytes_per_s,
                                       double *memory_ns);

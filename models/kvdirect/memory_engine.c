@@ -98,7 +98,7 @@ enum { BACKGROUND = UINT32_MAX, NO_PART = UINT32_MAX, PARTS_FIRST = 1024, SYNC_B
 /* Flag that tells the number of a gathered batch from that of a step. */
 #define FETCH UINT32_C(0x80000000)
 
-/* Stands for the step number in writes to the queue of addresses, which belong to no step. */
+/* Step number of writes to the queue of addresses, which belong to no step. */
 #define QUEUED UINT32_MAX
 
 struct kvc_kvdirect_part {
@@ -106,9 +106,9 @@ struct kvc_kvdirect_part {
     uint32_t packets;               /* DMA packets that are still to come. */
     struct kvc_kvdirect_step *step; /* Step of an operation; NULL: the next field has it. */
     struct kvc_kvdirect_step own;
-    bool looked;                      /* The tag has been read from the DRAM. */
-    bool holds;                       /* Its line is under way and holds the line's place. */
-    uint32_t next;                    /* In the list of lines under way, or of those that wait. */
+    bool looked;   /* The tag has been read from the DRAM. */
+    bool holds;    /* Its line is under way and holds the line's place. */
+    uint32_t next; /* Next part in the list of lines under way, or in the list of waiting parts. */
     uint32_t first_waits, last_waits; /* Parts that wait for the place. */
 };
 
@@ -239,7 +239,7 @@ static void wait_for(struct kvc_kvdirect_memory_engine *memory, uint32_t holder,
     memory->part[number].next = NO_PART;
 }
 
-/* Starts a step on the cache: the first thing to do is to read line and tag from the DRAM. */
+/* Starts a step on the cache, which first reads line and tag from the DRAM. */
 static void start_cached(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     struct kvc_kvdirect_step *step = step_of(&memory->part[number]);
@@ -323,7 +323,7 @@ static void unlist(struct kvc_kvdirect_memory_engine *memory, uint32_t number)
     part->holds = false;
 }
 
-/* The data of a line is there: its place has it, and what waits for the place goes on. */
+/* Handles that the data of a line has arrived: its place gets the line, and waiting parts continue. */
 static void arrive(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     if (!memory->part[number].holds) {
@@ -399,7 +399,7 @@ static void batch_done(struct kvc_kvdirect_memory_engine *memory, double now_ns,
     kvc_kvdirect_gather_release(&memory->gather, number);
 }
 
-/* Handles a batch that the cores have done. Its addresses and written data cross the links in the
+/* Handles a batch that the cores have finished. Its addresses and written data cross the links in the
  * background; the NIC waits for the data that it reads. */
 static void gathered(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {

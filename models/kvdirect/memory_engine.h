@@ -1,9 +1,9 @@
-/* KV-Direct's unified memory access engine simulates how long the steps of dispatch.h take on PCIe and in
- * the NIC's DRAM.
+/* KV-Direct's unified memory access engine simulates how long the steps of dispatch.h take on PCIe and in the
+ * NIC's DRAM.
  *
  * The DRAM is one channel. Every line that is read or written occupies it for the time of its bytes, in
- * order, and the data arrives a latency later. Storing a fetched line, sending an evicted line to the host,
- * and the slab allocator's own DMA operations happen in the background: no operation waits for them, but they
+ * order; the data arrives one latency later. Storing a fetched line, sending an evicted line to the host, and
+ * the slab allocator's own DMA operations happen in the background: no operation waits for them, but they
  * take their share of channel, links and credits.
  *
  * A line that is fetched or written is under way until its data is there, and its place of the cache waits
@@ -80,8 +80,8 @@ enum {
     KVC_KVDIRECT_UNDER_WAY_LISTS = 1024, /* A power of two. */
 };
 
-/* Kinds of events: those of the PCIe engines, those of this engine, and from KVC_KVDIRECT_MEMORY_KINDS on
- * those of the caller. */
+/* Kinds of events: first the PCIe engines' kinds, then this engine's, and from KVC_KVDIRECT_MEMORY_KINDS
+ * on the caller's. */
 enum {
     KVC_KVDIRECT_DRAM_DONE = KVC_PCIE_KINDS,
     KVC_KVDIRECT_GATHERED,
@@ -117,9 +117,9 @@ void kvc_kvdirect_memory_engine_open(struct kvc_kvdirect_memory_engine *memory, 
                                      uint32_t gather_cores, struct kvc_events *events, uint64_t seed);
 void kvc_kvdirect_memory_engine_close(struct kvc_kvdirect_memory_engine *memory);
 
-/* Starts a step. `tag` identifies it in `done`. If the step is open, the engine looks it up in the cache, now
- * or after lines that are under way, and has changed *step accordingly when it is done; until then, *step
- * must stay where it is. */
+/* Starts a step. `tag` identifies it in `done`. If the step is open, the engine looks it up in the cache,
+ * now or after lines that are under way, and has changed *step accordingly when it is done; until then,
+ * *step must not move in memory. */
 void kvc_kvdirect_memory_engine_start(struct kvc_kvdirect_memory_engine *memory, double now_ns,
                                       struct kvc_kvdirect_step *step, uint32_t tag);
 

@@ -7,7 +7,7 @@
 
 enum { STEPS_MAX = 4096, PLACES = 4 };
 
-/* A memory engine whose cache has four places, with what became of each step. */
+/* A memory engine whose cache has four places, with the outcome of each step. */
 struct bench {
     struct kvc_test_card card;
     struct kvc_events events;
@@ -106,8 +106,8 @@ Test(memory_engine, another_line_of_the_place_waits)
     close_bench(&bench);
 }
 
-/* With a random load on few places every step ends once, nothing stays under way, and a line comes from the
- * host as often as it is missed. */
+/* With a random load on few places, every step ends once, nothing stays under way, and each miss fetches
+ * its line once. */
 Test(memory_engine, every_step_ends_once)
 {
     static struct bench bench;
@@ -193,7 +193,7 @@ Test(dispatch, a_share_of_the_lines_is_cacheable)
     }
 }
 
-/* Looks a line up and, if it is not there or is written, puts it into its place. */
+/* Looks up a line and, if it is missing or written, puts it into its place. */
 static struct kvc_kvdirect_step use(struct kvc_kvdirect_dispatch *dispatch, uint32_t line, uint32_t bytes,
                                     bool write)
 {
@@ -287,8 +287,8 @@ enum { RATE = 8, HOT_PLACES = 1024, INDEX = 8192, LINES = 16384 };
 static const struct kvc_kvdirect_extent whole = {INDEX, LINES, HOT_PLACES},
                                         sample = {INDEX / RATE, LINES / RATE, HOT_PLACES / RATE};
 
-/* Lines of the whole table: one, another one at its place, one at a place whose like is the same, and one
- * elsewhere. */
+/* Lines of the whole table: a line, another line at its place, a line at another place with the same
+ * stand-in place, and a line elsewhere. */
 enum { LINE = 5, RIVAL = LINE + HOT_PLACES, COUSIN = LINE + HOT_PLACES / RATE, OTHER = LINE + 1 };
 
 static struct kvc_kvdirect_hot opened(void)

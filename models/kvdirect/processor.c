@@ -388,7 +388,7 @@ static double compute(struct kvc_kvdirect_processor *processor,
 }
 
 /* Executes an operation in the station. One can start per clock, and operations on a value end in their
- * order: a user's function that changes a vector works on the result of the one before. */
+ * order: a user's function that changes a vector works on the result of the previous operation. */
 static void forward(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                     double now_ns)
 {
@@ -483,7 +483,7 @@ static void go_to_memory(struct kvc_kvdirect_processor *processor, struct kvc_kv
         kvc_events_add(&processor->events, now_ns, EVENT_READY, 0, number);
         return;
     }
-    if (write && operation->ready_ns > now_ns) { /* The slab daemon is still at work. */
+    if (write && operation->ready_ns > now_ns) { /* The slab daemon is still working. */
         kvc_events_add(&processor->events, operation->ready_ns, EVENT_READY, 0, number);
         return;
     }

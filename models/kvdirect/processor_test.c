@@ -24,13 +24,13 @@ struct witness {
         uint32_t bytes;
         uint8_t value[VALUE_MAX];
     } key[KEYS_MAX * 4];
-    uint8_t *seen; /* How often each sequence number was answered. */
+    uint8_t *seen; /* Number of answers for each sequence number. */
     uint64_t done;
     double last_ns;
     int update;      /* enum kvc_kvdirect_update. */
     bool reads_pass; /* Reads may pass each other. */
     struct kvc_kvdirect_lambda lambda;
-    uint32_t value_bytes; /* Of every key. */
+    uint32_t value_bytes; /* Value size of every key [bytes]. */
 };
 
 static struct witness *witness_create(const struct setup *setup)
@@ -381,8 +381,8 @@ Test(processor, vectors_occupy_the_function)
     cr_expect_eq(kvc_kvdirect_lambda_clocks(&setup.config, 64), 32, "16 elements, 2 operators each");
 }
 
-/* Inserts use up the slabs of their size, and the daemon has to split larger ones: that takes its time, and
- * all of it is counted. A slow daemon holds PUTs up. */
+/* Inserts use up the slabs of their size, and the daemon has to split larger ones. All of its time is
+ * counted, and a slow daemon delays PUTs. */
 Test(processor, puts_wait_for_the_slab_daemon)
 {
     struct setup setup = published(500);
