@@ -9,7 +9,7 @@
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/megakv.h"
 #include "models/megakv/presets.h"
-#include "models/memcachedgpu/cost_profile.h"
+#include "models/memcachedgpu/config.h"
 #include "models/memcachedgpu/memcachedgpu.h"
 #include "models/memcached/memcached.h"
 #include "models/rdma/rdma.h"
