@@ -9,7 +9,6 @@
 #include "models/megakv/launch_costs.h"
 #include "models/megakv/machine.h"
 #include "models/megakv/range.h"
-#include "models/power.h"
 #include "sim/metrics/bottleneck.h"
 
 static const double lost_hits_frac = 0.005; /* A loss that matters. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "models/cluster/cluster.h"
-#include "models/cluster/cluster_predict.h"
 #include "models/registry.h"
 #include "scenarios/load/lua/locate.h"
 #include "scenarios/run/cluster.h"

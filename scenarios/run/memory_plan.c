@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/cluster/cluster.h"
 #include "models/model.h"
 #include "scenarios/run/memory_base.h"
 #include "scenarios/run/ranks.h"

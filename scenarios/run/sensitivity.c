@@ -7,6 +7,7 @@
 
 #include "models/forecast.h"
 #include "models/model.h"
+#include "models/resource.h"
 #include "scenarios/run/sensitivity_internal.h"
 #include "sim/base/array.h"
 

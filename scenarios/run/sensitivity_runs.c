@@ -1,4 +1,5 @@
 /* Elasticities by paired runs. */
+#include "models/resource.h"
 #include "scenarios/run/sensitivity_internal.h"
 
 #include <math.h>

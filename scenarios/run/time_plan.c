@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cluster/cluster_predict.h"
+#include "models/cluster/cluster.h"
 #include "scenarios/load/lua/locate.h"
 #include "sim/base/array.h"
 #include "sim/run/replica_memory.h"

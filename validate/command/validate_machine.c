@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/resource.h"
 #include "scenarios/run/memory_plan.h"
 #include "scenarios/run/pool.h"
 #include "validate/command/validate.h"
