@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "models/resource.h"
 #include "sim/base/diag.h"
 #include "sim/base/text/option.h"
 #include "sim/base/progress.h"
@@ -33,6 +32,7 @@ struct kvc_model_device {
 };
 
 struct kvc_forecast;
+struct kvc_model_resource;
 struct kvc_probed_machine;
 struct kvc_profile;
 struct kvc_steadiness;
@@ -130,10 +130,5 @@ void kvc_scenario_unresolve(struct kvc_scenario *scenario);
 /* Checks the devices of the scenario's simulation, and the changes of them that the run states. Messages
  * about changes begin with their path, "run.changes.1.at". */
 enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, struct kvc_diag *diag);
-
-/* Returns the memory that a functional run of the scenario needs in one process [bytes]. Of a cluster whose
- * nodes are simulated apart, this is that of its largest node and of the lists of keys, which all nodes
- * share. */
-double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario);
 
 #endif

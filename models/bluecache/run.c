@@ -7,7 +7,6 @@
 #include "models/bluecache/cluster.h"
 #include "models/bluecache/machine.h"
 #include "models/bluecache/predict.h"
-#include "models/bluecache/wear.h"
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/replica.h"

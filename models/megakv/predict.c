@@ -9,7 +9,6 @@
 #include "models/megakv/config.h"
 #include "models/megakv/costs.h"
 #include "models/megakv/machine.h"
-#include "models/power.h"
 #include "sim/metrics/bottleneck.h"
 
 static const double lost_hits_frac = 0.005; /* A loss that matters. */

@@ -9,6 +9,7 @@
 #include "models/memcachedgpu/real/measure.h"
 #include "models/memcachedgpu/resources.h"
 #include "models/memcachedgpu/run.h"
+#include "models/memcachedgpu/simulation.h"
 #include "models/memcachedgpu/store.h"
 #include "sim/devices/network.h"
 

@@ -6,9 +6,6 @@
 #include <string.h>
 
 #include "kernels/memcachedgpu/packet.h"
-#include "models/memcachedgpu/predict.h"
-#include "models/memcachedgpu/run.h"
-#include "models/memcachedgpu/text_key.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
@@ -24,9 +21,10 @@ static double shard_memory_bytes(const struct kvc_scenario *scenario)
     double items = fmin(keys, (double)config->options->entries);
     double item_bytes = kvc_megakv_slab_item_bytes((uint32_t)kvc_workload_key_bytes_mean(workload),
                                                    (uint32_t)kvc_workload_value_bytes_mean(workload));
+    const struct kvc_memcachedgpu_shape shape = kvc_memcachedgpu_shape_of(config);
     for (uint32_t i = 0; i < config->class_count; i++) {
         double share = (double)config->classes[i].entries / (double)config->options->entries;
-        bytes += kvc_memcachedgpu_table_memory_bytes(config, i, share * items);
+        bytes += kvc_memcachedgpu_table_memory_bytes(&shape, i, share * items);
     }
     bool expires = config->options->expiry_ns > 0;
     double written_bytes = items * item_bytes / KVC_MEGAKV_SLAB_BYTES * ITEMS_OF_SLAB * sizeof(double);
@@ -35,13 +33,11 @@ static double shard_memory_bytes(const struct kvc_scenario *scenario)
                                                 (uint64_t)(items * item_bytes));
 }
 
-double kvc_memcachedgpu_memory_bytes(const struct kvc_scenario *scenario)
+double kvc_memcachedgpu_store_memory_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
     bool real = scenario->run.functional != KVC_FUNCTIONAL_OFF;
-    return (real ? config->shards * shard_memory_bytes(scenario) : 0) +
-           kvc_memcachedgpu_run_memory_bytes(scenario) +
-           kvc_replica_memory_bytes(scenario, kvc_memcachedgpu_window_ns(scenario), config->shards);
+    return real ? config->shards * shard_memory_bytes(scenario) : 0;
 }
 
 void kvc_memcachedgpu_store_free(struct kvc_memcachedgpu_store *store)
@@ -141,7 +137,8 @@ static enum kvc_status open_shard(const struct kvc_scenario *scenario, uint64_t 
                                   struct kvc_memcachedgpu_shard *shard, struct kvc_diag *diag)
 {
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
-    enum kvc_status status = kvc_memcachedgpu_tables_open(&shard->tables, config, diag);
+    const struct kvc_memcachedgpu_shape shape = kvc_memcachedgpu_shape_of(config);
+    enum kvc_status status = kvc_memcachedgpu_tables_open(&shard->tables, &shape, diag);
     if (status != KVC_OK) {
         return status;
     }

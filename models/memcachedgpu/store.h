@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "kernels/megakv/slab.h"
+#include "models/memcachedgpu/config.h"
 #include "models/memcachedgpu/tables.h"
 #include "sim/base/progress.h"
 #include "sim/scenario.h"
@@ -32,8 +33,8 @@ struct kvc_memcachedgpu_store {
     double preload_wall_s;                 /* Wall-clock time of creating and preloading [s]. */
 };
 
-/* Returns the memory that all servers and the recorder of a replica take [bytes]. */
-double kvc_memcachedgpu_memory_bytes(const struct kvc_scenario *scenario);
+/* Returns the memory that the data of all servers take [bytes]. */
+double kvc_memcachedgpu_store_memory_bytes(const struct kvc_scenario *scenario);
 
 /* Frees a store. NULL is allowed. */
 void kvc_memcachedgpu_store_free(struct kvc_memcachedgpu_store *store);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/model.h"
-#include "models/power.h"
+#include "models/forecast.h"
 #include "scenarios/explore/patches.h"
 #include "scenarios/load/load.h"
 #include "sim/base/array.h"

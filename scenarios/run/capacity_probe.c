@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cluster/cluster_predict.h"
+#include "models/cluster/cluster.h"
 #include "models/model.h"
 #include "scenarios/load/lua/locate.h"
 #include "scenarios/run/limits.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "models/cluster/cluster.h"
-#include "models/cluster/cluster_predict.h"
 #include "models/forecast.h"
 #include "scenarios/load/load.h"
 #include "scenarios/run/driver.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "models/cluster/cluster.h"
-#include "models/cluster/cluster_predict.h"
 #include "models/model.h"
 #include "models/registry.h"
 #include "scenarios/load/lua/locate.h"

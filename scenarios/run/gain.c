@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cluster/cluster_predict.h"
-#include "models/cluster/cluster_resource.h"
+#include "models/cluster/cluster.h"
 #include "models/model.h"
 #include "scenarios/run/pairs.h"
 #include "sim/metrics/bottleneck.h"

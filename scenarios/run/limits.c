@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "models/cluster/cluster_predict.h"
+#include "models/cluster/cluster.h"
 #include "models/model.h"
 #include "scenarios/load/lua/locate.h"
 #include "scenarios/run/ranks/ranks.h"

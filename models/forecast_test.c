@@ -1,4 +1,4 @@
-#include "models/power.h"
+#include "models/forecast.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,7 +1,7 @@
-/* Declarations that the files of a processor share: packets (port.c), the execution of operations
- * (execute.c), and their way through the pipeline (processor.c). Only these files include it. */
-#ifndef KVC_MODELS_KVDIRECT_PIPELINE_H
-#define KVC_MODELS_KVDIRECT_PIPELINE_H
+/* Declarations that the files of a processor share: the execution of operations (execute.c), and their
+ * packets and their way through the pipeline (processor.c). Only these files include it. */
+#ifndef KVC_MODELS_KVDIRECT_PROCESSOR_INTERNAL_H
+#define KVC_MODELS_KVDIRECT_PROCESSOR_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ struct kvc_kvdirect_packet {
     struct kvc_kvdirect_packet *next;         /* Next packet to be decoded. */
     struct kvc_kvdirect_packet *made_earlier; /* List of all packets. */
     struct kvc_batch *batch;
-    uint8_t *outcome;  /* Of each operation. */
+    uint8_t *outcome;  /* Outcome of each operation. */
     double arrived_ns; /* Arrival of its last byte. */
     uint32_t decoded;  /* Decoded operations. */
     uint32_t left;     /* Operations that are not done. */
@@ -51,22 +51,13 @@ static inline bool kvc_kvdirect_writes(const struct kvc_kvdirect_processor *proc
     return op == KVC_OP_DELETE || (op == KVC_OP_SET && kvc_kvdirect_update_writes(processor->config->update));
 }
 
-/* Receives the next packet that is sent by until_ns of the card's clock. Returns false if there is none. */
-bool kvc_kvdirect_receive(struct kvc_kvdirect_processor *processor, double until_ns);
-
-/* Answers an operation. The response leaves with the last operation of its packet. */
-void kvc_kvdirect_respond(struct kvc_kvdirect_processor *processor,
-                          const struct kvc_kvdirect_operation *operation, double now_ns);
-
-/* Frees all packets. */
-void kvc_kvdirect_packets_free(struct kvc_kvdirect_processor *processor);
-
-/* Runs an operation or a write-back in the table and fills operation->step with its accesses, ->present and
- * ->value. An operation on a key that the sample lacks runs on one alike, whose value it then has. */
+/* Runs an operation or a write-back in the table and fills operation->step with its accesses, ->present
+ * and ->value. An operation on a key that the sample lacks runs on its stand-in key and gets the value of
+ * that key. */
 void kvc_kvdirect_execute(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                           double now_ns);
 
-/* Counts the accesses of an operation or a write-back that is through with them. */
+/* Counts the accesses of an operation or a write-back that has done them all. */
 void kvc_kvdirect_executed(struct kvc_kvdirect_processor *processor,
                            const struct kvc_kvdirect_operation *operation);
 

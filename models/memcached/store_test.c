@@ -1,5 +1,5 @@
 /* Slabs in memory and on the SSD: what is stored is found until its slab is overwritten, and only there. */
-#include "models/memcached/slabs.h"
+#include "models/memcached/store.h"
 
 #include <criterion/criterion.h>
 
