@@ -4,11 +4,11 @@
 
 #include "models/bluecache/bluecache.h"
 #include "models/dido/dido.h"
-#include "models/dido/presets.h"
+#include "models/dido/config.h"
 #include "models/kvdirect/kvdirect.h"
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/megakv.h"
-#include "models/megakv/presets.h"
+#include "models/megakv/config.h"
 #include "models/memcachedgpu/config.h"
 #include "models/memcachedgpu/memcachedgpu.h"
 #include "models/memcached/memcached.h"

@@ -290,7 +290,7 @@ double kvc_memcached_shard_load_frac(const struct kvc_memcached_shard *shard)
     if (shard->chained != NULL) {
         return (double)shard->chained->table.state->used / shard->chained->table.capacity;
     }
-    return (double)shard->set_assoc->used / (double)kvc_index_capacity(&shard->set_assoc->index);
+    return (double)shard->set_assoc->used / (double)kvc_index_capacity(&shard->set_assoc->base.index);
 }
 
 /* ---- store ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scenarios/run/capacity.h"
+#include "scenarios/run/capacity_probe.h"
 #include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/files/data_dir.h"

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "models/resource.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
