@@ -1,11 +1,9 @@
 #include "models/model.h"
 
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "models/cluster/cluster.h"
 #include "sim/base/array.h"
-#include "sim/devices/database.h"
 #include "sim/run/changes.h"
 
 enum kvc_status kvc_scenario_resolve(struct kvc_scenario *scenario, struct kvc_diag *diag)
@@ -52,35 +50,94 @@ enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, 
     return status;
 }
 
-/* Returns the memory of a scenario in one engine, where `databases` are behind its nodes. */
-static double engine_bytes(const struct kvc_scenario *scenario, double databases)
+const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,
+                                                       const char *device)
 {
-    const struct kvc_database *database = kvc_database_of(&scenario->node);
-    double pool_bytes = database != NULL ? databases * kvc_database_memory_bytes(database) : 0;
-    return pool_bytes + (scenario->model->memory_bytes != NULL ? scenario->model->memory_bytes(scenario) : 0);
-}
-
-/* Returns the memory of one node of a cluster whose nodes are simulated apart. */
-static double node_bytes(const struct kvc_scenario *scenario)
-{
-    double most = 0;
-    for (uint32_t i = 0; i < kvc_cluster_classes(scenario); i++) {
-        struct kvc_diag unused = {0};
-        struct kvc_scenario *class = kvc_cluster_class_scenario(scenario, i, &unused);
-        if (class != NULL) {
-            most = fmax(most, engine_bytes(class, 1));
+    const struct kvc_model_resource *resource = scenario->model->resources;
+    for (; resource != NULL && resource->name != NULL; resource++) {
+        if (strcmp(resource->device, device) == 0 && kvc_resource_is_used(resource, scenario)) {
+            return resource;
         }
-        kvc_cluster_free_class(class);
     }
-    return most;
+    return NULL;
 }
 
-double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario)
+bool kvc_scenario_has_stage(const struct kvc_scenario *scenario, const struct kvc_model_resource *resource,
+                            const char *name)
 {
-    bool own = scenario->cluster.database == KVC_CLUSTER_PER_NODE;
-    if (kvc_cluster_is_apart(scenario)) {
-        uint32_t epochs = scenario->cluster.change_count > 0 ? 2 : 1;
-        return node_bytes(scenario) + kvc_key_parts_bytes(scenario->workload.keys, epochs);
+    struct kvc_model_stage stage[KVC_MODEL_STAGES_MAX];
+    for (uint32_t i = 0, count = scenario->model->stages(scenario, stage); i < count; i++) {
+        if ((resource->stages >> i & 1) != 0 && strcmp(stage[i].name, name) == 0) {
+            return true;
+        }
     }
-    return engine_bytes(scenario, own ? (double)scenario->cluster.nodes : 1);
+    return false;
+}
+
+static void *copy_of(const void *from, size_t bytes)
+{
+    void *copy = malloc(bytes);
+    if (copy == NULL) {
+        kvc_out_of_memory("the copy of a scenario");
+    }
+    return memcpy(copy, from, bytes);
+}
+
+/* Makes options and devices, which are those of the original, a copy's own. */
+static void own_machine(const struct kvc_model *model, void **options, struct kvc_node *node)
+{
+    if (*options != NULL) {
+        *options = copy_of(*options, model->options->size);
+    }
+    for (struct kvc_device *device = node->device; device->kind != NULL; device++) {
+        device->values = copy_of(device->values, device->kind->options->size);
+    }
+}
+
+struct kvc_scenario *kvc_scenario_copy(const struct kvc_scenario *scenario)
+{
+    struct kvc_scenario *copy = copy_of(scenario, sizeof(*scenario));
+    struct kvc_cluster *cluster = &copy->cluster;
+    own_machine(copy->model, &copy->options, &copy->node);
+    if (cluster->member_count > 0) {
+        cluster->member = copy_of(cluster->member, cluster->member_count * sizeof(*cluster->member));
+    }
+    for (uint32_t i = 0; i < cluster->member_count; i++) {
+        own_machine(copy->model, &cluster->member[i].options, &cluster->member[i].node);
+    }
+    copy->config = NULL; /* The original's. */
+    return copy;
+}
+
+void kvc_scenario_free_copy(struct kvc_scenario *scenario)
+{
+    if (scenario == NULL) {
+        return;
+    }
+    kvc_scenario_unresolve(scenario);
+    kvc_node_free(&scenario->node);
+    free(scenario->options);
+    for (uint32_t i = 0; i < scenario->cluster.member_count; i++) {
+        kvc_node_free(&scenario->cluster.member[i].node);
+        free(scenario->cluster.member[i].options);
+    }
+    if (scenario->cluster.member_count > 0) {
+        free(scenario->cluster.member);
+    }
+    free(scenario);
+}
+
+struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
+                                         const struct kvc_model_resource *resource, double factor,
+                                         struct kvc_diag *diag)
+{
+    struct kvc_scenario *faster = kvc_scenario_copy(scenario);
+    faster->config = scenario->config; /* speed_up reads it. */
+    resource->speed_up(faster, factor);
+    faster->config = NULL;
+    if (kvc_scenario_resolve(faster, diag) != KVC_OK) {
+        kvc_scenario_free_copy(faster);
+        return NULL;
+    }
+    return faster;
 }

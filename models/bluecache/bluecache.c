@@ -29,6 +29,7 @@ const struct kvc_model kvc_bluecache_model = {
     .resolve = kvc_bluecache_resolve,
     .check = kvc_bluecache_check,
     .memory_bytes = kvc_bluecache_memory_bytes,
+    .stages = kvc_bluecache_stages,
     .resources = kvc_bluecache_resources,
     .predict = kvc_bluecache_predict,
     .prepare = kvc_bluecache_shards_create,

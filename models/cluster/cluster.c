@@ -328,3 +328,36 @@ enum kvc_status kvc_cluster_take_part(struct kvc_scenario *node, const struct kv
     scale_rates(&node->workload, kvc_key_part_share_max(part));
     return KVC_OK;
 }
+
+/* Returns the memory of a scenario in one engine, where `databases` are behind its nodes. */
+static double engine_bytes(const struct kvc_scenario *scenario, double databases)
+{
+    const struct kvc_database *database = kvc_database_of(&scenario->node);
+    double pool_bytes = database != NULL ? databases * kvc_database_memory_bytes(database) : 0;
+    return pool_bytes + (scenario->model->memory_bytes != NULL ? scenario->model->memory_bytes(scenario) : 0);
+}
+
+/* Returns the memory of one node of a cluster whose nodes are simulated apart. */
+static double node_bytes(const struct kvc_scenario *scenario)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < kvc_cluster_classes(scenario); i++) {
+        struct kvc_diag unused = {0};
+        struct kvc_scenario *class = kvc_cluster_class_scenario(scenario, i, &unused);
+        if (class != NULL) {
+            most = fmax(most, engine_bytes(class, 1));
+        }
+        kvc_cluster_free_class(class);
+    }
+    return most;
+}
+
+double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario)
+{
+    bool own = scenario->cluster.database == KVC_CLUSTER_PER_NODE;
+    if (kvc_cluster_is_apart(scenario)) {
+        uint32_t epochs = scenario->cluster.change_count > 0 ? 2 : 1;
+        return node_bytes(scenario) + kvc_key_parts_bytes(scenario->workload.keys, epochs);
+    }
+    return engine_bytes(scenario, own ? (double)scenario->cluster.nodes : 1);
+}

@@ -89,4 +89,9 @@ enum kvc_status kvc_cluster_epochs_open(struct kvc_cluster_epochs *epochs,
                                         const struct kvc_scenario *scenario, struct kvc_diag *diag);
 void kvc_cluster_epochs_close(struct kvc_cluster_epochs *epochs);
 
+/* Returns the memory that a functional run of the scenario needs in one process [bytes]. Of a cluster whose
+ * nodes are simulated apart, this is that of its largest node and of the lists of keys, which all nodes
+ * share. */
+double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario);
+
 #endif

@@ -86,6 +86,7 @@ const struct kvc_model kvc_dido_model = {
     .check = kvc_dido_check,
     .memory_bytes = memory_bytes,
     .platform = platform,
+    .stages = kvc_dido_stages,
     .resources = kvc_dido_resources,
     .predict = kvc_dido_predict,
     .prepare = prepare,

@@ -57,6 +57,7 @@ const struct kvc_model kvc_kvdirect_model = {
     .check = kvc_kvdirect_check,
     .memory_bytes = kvc_kvdirect_memory_bytes,
     .platform = platform,
+    .stages = kvc_kvdirect_stages,
     .resources = kvc_kvdirect_resources,
     .predict = kvc_kvdirect_predict,
     .prepare = prepare,

@@ -23,6 +23,7 @@
 #include "models/megakv/launch_costs.h"
 #include "models/megakv/equations.h"
 #include "models/megakv/manager.h"
+#include "models/megakv/resources.h"
 #include "models/megakv/store.h"
 #include "sim/devices/rss.h"
 #include "sim/devices/socket.h"
@@ -32,18 +33,6 @@
 enum {
     KVC_MEGAKV_BUFFERS_MAX = 16,
     KVC_MEGAKV_RESPONSE_BYTES = 4 << 20,
-};
-
-/* Stages whose busy time the recorder adds up. */
-enum kvc_megakv_stage {
-    KVC_MEGAKV_RX,
-    KVC_MEGAKV_RECEIVE,
-    KVC_MEGAKV_SEARCH,
-    KVC_MEGAKV_INSERT,
-    KVC_MEGAKV_SEND,
-    KVC_MEGAKV_TX,
-    KVC_MEGAKV_DATABASE,
-    KVC_MEGAKV_STAGES,
 };
 
 /* A batch buffer of a pipeline. */

@@ -44,9 +44,10 @@ static const struct kvc_model_device fatcache_devices[] = {
 };
 
 #define SHARED                                                                                               \
-    .has_sockets = true, .has_rest_power = true, .config_bytes = sizeof(struct kvc_memcached_config),        \
-    .check = kvc_memcached_check, .memory_bytes = kvc_memcached_memory_bytes, .platform = platform,          \
-    .predict = kvc_memcached_predict, .prepare = kvc_memcached_store_create, .run = kvc_memcached_run
+    .has_sockets = true, .has_rest_power = true, .stages = kvc_memcached_stages,                             \
+    .config_bytes = sizeof(struct kvc_memcached_config), .check = kvc_memcached_check,                       \
+    .memory_bytes = kvc_memcached_memory_bytes, .platform = platform, .predict = kvc_memcached_predict,      \
+    .prepare = kvc_memcached_store_create, .run = kvc_memcached_run
 
 const struct kvc_model kvc_memcached_model = {
     .name = "memcached",

@@ -49,6 +49,7 @@ const struct kvc_model kvc_memcachedgpu_model = {
     .check = kvc_memcachedgpu_check,
     .memory_bytes = kvc_memcachedgpu_memory_bytes,
     .platform = platform,
+    .stages = kvc_memcachedgpu_stages,
     .resources = kvc_memcachedgpu_resources,
     .predict = kvc_memcachedgpu_predict,
     .prepare = prepare,

@@ -17,6 +17,7 @@
 #include "kernels/memcachedgpu/get.h"
 #include "models/memcachedgpu/config.h"
 #include "models/memcachedgpu/costs.h"
+#include "models/memcachedgpu/resources.h"
 #include "models/memcachedgpu/store.h"
 #include "sim/base/rng.h"
 #include "sim/devices/gpu_blocks.h"
@@ -29,20 +30,6 @@ enum {
     /* Packets of any size, which carry a payload of at most KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX bytes. */
     KVC_MEMCACHEDGPU_WIRE_BYTES =
         KVC_MEMCACHEDGPU_PACKET_HEADER_BYTES + KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX + 1,
-};
-
-/* Stages whose busy time the recorder adds up. */
-enum kvc_memcachedgpu_stage {
-    KVC_MEMCACHEDGPU_RX,
-    KVC_MEMCACHEDGPU_RECEIVE,
-    KVC_MEMCACHEDGPU_LAUNCH,
-    KVC_MEMCACHEDGPU_COPY_IN,
-    KVC_MEMCACHEDGPU_GPU,
-    KVC_MEMCACHEDGPU_COPY_OUT,
-    KVC_MEMCACHEDGPU_ANSWER,
-    KVC_MEMCACHEDGPU_TX,
-    KVC_MEMCACHEDGPU_SET,
-    KVC_MEMCACHEDGPU_STAGES,
 };
 
 /* What became of a GET. */

@@ -46,7 +46,7 @@ struct kvc_hardware_values {
 void kvc_hardware_values_of(const struct kvc_loaded *loaded, struct kvc_hardware_values *values);
 void kvc_hardware_values_free(struct kvc_hardware_values *values);
 
-/* Writes number `index` of a parameter into a copy of the scenario (models/resource.h), and what it makes of
+/* Writes number `index` of a parameter into a copy of the scenario (models/model.h), and what it makes of
  * the members' numbers. A COUNT is rounded. A number beyond the range of the option becomes the end of the
  * range. Returns what was written to the node. */
 double kvc_hardware_values_set(const struct kvc_hardware_values *values,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/model.h"
+#include "models/cluster/cluster.h"
 #include "scenarios/run/memory_base.h"
 #include "scenarios/run/ranks.h"
 
