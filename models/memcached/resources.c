@@ -8,7 +8,9 @@ uint32_t kvc_memcached_stages(const struct kvc_scenario *scenario, struct kvc_mo
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     const struct kvc_flash *flash = config->flash;
-    bool locks = config->locks_sets && (config->locks_gets || scenario->workload.get_frac < 1);
+    /* With a database, GETs that miss become SETs. */
+    bool writes = scenario->workload.get_frac < 1 || config->database != NULL;
+    bool locks = config->locks_sets && (config->locks_gets || writes);
     bool controls = flash != NULL && flash->operation_ns > 0;
     bool interface = flash != NULL && flash->interface_bytes_per_s > 0;
     double all = kvc_scenario_shards(scenario), drives = flash != NULL ? all : 0;
