@@ -1,6 +1,7 @@
 #include "models/resource.h"
 
 #include <math.h>
+#include <stdio.h>
 
 void kvc_stages_report(kvc_stages_fn *stages, const struct kvc_scenario *scenario,
                        const struct kvc_recorder *recorder, bool at_most_one, struct kvc_result *result)
@@ -28,6 +29,22 @@ void kvc_stages_predict(kvc_stages_fn *stages, const struct kvc_scenario *scenar
             kvc_result_add_stage(result, stage[i].name, stage[i].device, fmin(utilization_frac[i], 1));
         }
     }
+}
+
+void kvc_stages_limit(kvc_stages_fn *stages, const struct kvc_scenario *scenario, const double *limit_per_ns,
+                      double per_ns, struct kvc_result *result)
+{
+    struct kvc_model_stage stage[KVC_MODEL_STAGES_MAX];
+    double utilization_frac[KVC_MODEL_STAGES_MAX];
+    for (uint32_t i = 0, count = stages(scenario, stage); i < count; i++) {
+        utilization_frac[i] = isinf(limit_per_ns[i]) ? NAN : per_ns / limit_per_ns[i];
+        if (!isinf(limit_per_ns[i])) {
+            char name[KVC_NAME_MAX];
+            snprintf(name, sizeof(name), "%s_limit_mops", stage[i].name);
+            kvc_metrics_set(&result->model, name, limit_per_ns[i] * 1e3);
+        }
+    }
+    kvc_stages_predict(stages, scenario, utilization_frac, result);
 }
 
 bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struct kvc_scenario *scenario)

@@ -43,6 +43,12 @@ void kvc_stages_report(kvc_stages_fn *stages, const struct kvc_scenario *scenari
 void kvc_stages_predict(kvc_stages_fn *stages, const struct kvc_scenario *scenario,
                         const double *utilization_frac, struct kvc_result *result);
 
+/* The same from the rates at which each stage would be busy all the time [requests/ns], of which per_ns are
+ * served, and adds each to the model's metrics as "NAME_limit_mops". An infinite limit: the closed form does
+ * not know the stage. */
+void kvc_stages_limit(kvc_stages_fn *stages, const struct kvc_scenario *scenario, const double *limit_per_ns,
+                      double per_ns, struct kvc_result *result);
+
 struct kvc_model_resource {
     const char *name;   /* "gpu", "host-memory". */
     const char *device; /* Kind of device, as stages and devices of results name it. */
