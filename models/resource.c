@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 void kvc_stages_report(kvc_stages_fn *stages, const struct kvc_scenario *scenario,
                        const struct kvc_recorder *recorder, bool at_most_one, struct kvc_result *result)
@@ -18,6 +19,16 @@ void kvc_stages_report(kvc_stages_fn *stages, const struct kvc_scenario *scenari
             added->utilization_frac = fmin(added->utilization_frac, 1);
         }
     }
+}
+
+struct kvc_stage_result *kvc_stages_find(struct kvc_result *result, const char *name)
+{
+    for (uint32_t i = 0; i < result->stage_count; i++) {
+        if (strcmp(result->stage[i].name, name) == 0) {
+            return &result->stage[i];
+        }
+    }
+    return NULL;
 }
 
 void kvc_stages_predict(kvc_stages_fn *stages, const struct kvc_scenario *scenario,

@@ -38,6 +38,9 @@ typedef uint32_t kvc_stages_fn(const struct kvc_scenario *scenario, struct kvc_m
 void kvc_stages_report(kvc_stages_fn *stages, const struct kvc_scenario *scenario,
                        const struct kvc_recorder *recorder, bool at_most_one, struct kvc_result *result);
 
+/* Returns a stage of a result, or NULL if it has none of this name. */
+struct kvc_stage_result *kvc_stages_find(struct kvc_result *result, const char *name);
+
 /* Adds the stages of a closed form to its result. utilization_frac[i] is that of stage i; NaN: the closed
  * form does not know the stage. Utilizations above 1 count as 1. */
 void kvc_stages_predict(kvc_stages_fn *stages, const struct kvc_scenario *scenario,

@@ -165,12 +165,12 @@ struct kvc_memcachedgpu_watch {
 };
 
 struct kvc_memcachedgpu_simulation {
+    struct kvc_replica replica;
     const struct kvc_scenario *scenario;
     const struct kvc_memcachedgpu_config *config;
     struct kvc_memcachedgpu_store *store;
-    struct kvc_platform *platform;
-    struct kvc_socket *devices; /* By server. */
-    struct kvc_replica replica;
+    struct kvc_workload ungrouped; /* That of the source, whose requests come one by one. */
+    struct kvc_socket *devices;    /* By server. */
     struct kvc_memcachedgpu_server *servers;
     double wire_ns[KVC_MEMCACHEDGPU_WIRE_BYTES]; /* By bytes of a packet: its time on a port [ns]. */
     double path_ns;  /* One way between client and memory, without the time on the wire [ns]. */
@@ -205,7 +205,7 @@ struct kvc_memcachedgpu_simulation {
 
 enum { KVC_MEMCACHEDGPU_WATCH_GETS = 256 /* memcachedgpu.bgt.window. */ };
 
-/* run.c: takes an amount from a device, in which the server alone would take alone_ns. */
+/* memcachedgpu.c: takes an amount from a device, in which the server alone would take alone_ns. */
 void kvc_memcachedgpu_take(struct kvc_memcachedgpu_share *share, double amount, double alone_ns);
 
 /* receiver.c */
@@ -244,10 +244,6 @@ void kvc_memcachedgpu_add_write(struct kvc_memcachedgpu_server *server,
 void kvc_memcachedgpu_background_main(void *server);
 void kvc_memcachedgpu_watch_add(struct kvc_memcachedgpu_watch *watch, const double *sent_ns,
                                 const double *done_ns, uint32_t count);
-
-/* report.c */
-void kvc_memcachedgpu_count(void *data, bool begins);
-void kvc_memcachedgpu_report(struct kvc_memcachedgpu_simulation *simulation, struct kvc_result *result);
 
 /* ---- queues ---- */
 

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "kernels/memcachedgpu/packet.h"
-#include "models/memcachedgpu/predict.h"
-#include "models/memcachedgpu/run.h"
 #include "models/memcachedgpu/text_key.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
@@ -35,13 +33,10 @@ static double shard_memory_bytes(const struct kvc_scenario *scenario)
                                                 (uint64_t)(items * item_bytes));
 }
 
-double kvc_memcachedgpu_memory_bytes(const struct kvc_scenario *scenario)
+double kvc_memcachedgpu_store_memory_bytes(const struct kvc_scenario *scenario)
 {
-    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
     bool real = scenario->run.functional != KVC_FUNCTIONAL_OFF;
-    return (real ? config->shards * shard_memory_bytes(scenario) : 0) +
-           kvc_memcachedgpu_run_memory_bytes(scenario) +
-           kvc_replica_memory_bytes(scenario, kvc_memcachedgpu_window_ns(scenario), config->shards);
+    return real ? kvc_memcachedgpu_config_of(scenario)->shards * shard_memory_bytes(scenario) : 0;
 }
 
 void kvc_memcachedgpu_store_free(struct kvc_memcachedgpu_store *store)

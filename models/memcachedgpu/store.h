@@ -32,8 +32,8 @@ struct kvc_memcachedgpu_store {
     double preload_wall_s;                 /* Wall-clock time of creating and preloading [s]. */
 };
 
-/* Returns the memory that all servers and the recorder of a replica take [bytes]. */
-double kvc_memcachedgpu_memory_bytes(const struct kvc_scenario *scenario);
+/* Returns the memory that the structures of all servers take [bytes]. */
+double kvc_memcachedgpu_store_memory_bytes(const struct kvc_scenario *scenario);
 
 /* Frees a store. NULL is allowed. */
 void kvc_memcachedgpu_store_free(struct kvc_memcachedgpu_store *store);
