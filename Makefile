@@ -1,15 +1,15 @@
 # Shortcuts to the CMake presets: they install missing packages, configure, build and run.
 .DEFAULT_GOAL := run
-.PHONY: run test install sanitize fuzz faults determinism torture bench reference clean setup setup-test setup-ci setup-fuzz setup-sanitize
+.PHONY: run test install sanitize fuzz faults determinism torture bench ci-time reference clean setup setup-test setup-ci setup-sanitize
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
            libsqlite3-dev libssl-dev libxxhash-dev
 TEST_PACKAGES = libcriterion-dev gnuplot-nox graphviz
 # .ci/run also needs another compiler, the formatter, Doxygen, Open MPI for jobs of several ranks, locales of other
 # languages, and the tools that check the man pages, the installation and the .deb.
-CI_PACKAGES = clang clang-format-14 doxygen file groff-base libopenmpi-dev locales openmpi-bin sqlite3 strace valgrind
-# libFuzzer and the sanitizers of clang.
-FUZZ_PACKAGES = clang-14 libclang-rt-14-dev
+CI_PACKAGES = ccache clang-14 clang-format-14 doxygen file groff-base libopenmpi-dev locales openmpi-bin sqlite3 strace valgrind
+# clang, libFuzzer and the sanitizers.
+SANITIZE_PACKAGES = clang-14 libclang-rt-14-dev valgrind
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 JOBS = $(shell nproc)
 PREFIX = /usr/local
@@ -38,22 +38,19 @@ sanitize: setup-sanitize
 # Every fuzz target for this many seconds, or only TARGETS; before a release.
 SECONDS = 600
 TARGETS =
-fuzz: setup-fuzz build/fuzz/build.ninja
+fuzz: setup-sanitize build/fuzz/build.ninja
 	cmake --build --preset fuzz
 	.ci/fuzz build/fuzz $(SECONDS) $(TARGETS)
 
 # One call after the other fails: allocations, writes, forks, GSL; under five minutes on two cores.
-faults: setup-test build/faults/build.ninja
-	cmake --build --preset faults
-	ctest --test-dir build/faults --label-regex faults --verbose
+faults: setup-sanitize build/asan-ubsan/build.ninja
+	cmake --build --preset asan-ubsan --target kvcast_faults
+	ctest --test-dir build/asan-ubsan --label-regex faults --verbose
 
-# Five answers of each store, the same bytes whatever computes them: jobs, locales, time zones, folders, layouts of memory,
-# compilers, optimisation, sanitizers.
-DETERMINISM_BUILDS = ci clang dev asan-ubsan
-determinism: setup-ci $(DETERMINISM_BUILDS:%=build/%/build.ninja)
-	for preset in $(DETERMINISM_BUILDS); do cmake --build --preset $$preset --target kvcast || exit 1; done
-	scenarios/determinism/determinism_test.sh build/ci/scenarios/kvcast clang=build/clang/scenarios/kvcast \
-	    unoptimised=build/dev/scenarios/kvcast sanitized=build/asan-ubsan/scenarios/kvcast
+# Five answers of each store: the same bytes, whatever computes them.
+determinism: setup-ci build/ci/build.ninja build/asan-ubsan/build.ninja
+	for preset in ci asan-ubsan; do cmake --build --preset $$preset --target kvcast || exit 1; done
+	scenarios/determinism/determinism_test.sh build/ci/scenarios/kvcast build/asan-ubsan/scenarios/kvcast
 
 # Attacks, wrong inputs, kills and full disks: a table of what was tried and what survived.
 torture: setup-test build/ci/build.ninja
@@ -65,6 +62,10 @@ bench: build/release/build.ninja
 	cmake --build --preset release --target benches
 	@for bench in $$(find build/release -name '*_bench' -type f | sort); do \
 	    echo "== $$bench"; "$$bench" || [ $$? = 77 ] || exit 1; done
+
+# Seconds of each step of the last .ci/run.
+ci-time:
+	@cat build/ci_times
 
 # Rewrites docs/reference.md from the tables behind --help and describe.
 reference: setup-test build/ci/build.ninja
@@ -78,10 +79,9 @@ build/%/build.ninja: CMakeLists.txt CMakePresets.json | setup
 
 # Calls apt only when a package is missing, so that a complete machine needs no network.
 setup-test: PACKAGES += $(TEST_PACKAGES)
-setup-ci: PACKAGES += $(TEST_PACKAGES) $(CI_PACKAGES)
-setup-fuzz: PACKAGES += $(FUZZ_PACKAGES)
-setup-sanitize: PACKAGES += $(TEST_PACKAGES) valgrind
-setup setup-test setup-ci setup-fuzz setup-sanitize:
+setup-ci: PACKAGES += $(TEST_PACKAGES) $(SANITIZE_PACKAGES) $(CI_PACKAGES)
+setup-sanitize: PACKAGES += $(TEST_PACKAGES) $(SANITIZE_PACKAGES)
+setup setup-test setup-ci setup-sanitize:
 	@missing=$$(for package in $(PACKAGES); do \
 	    dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q ' installed$$' || echo $$package; done); \
 	if [ -n "$$missing" ]; then \

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "kernels/hash.h"
 #include "kernels/pages.h"
 
 #ifndef KVC_COMMIT
@@ -132,7 +133,7 @@ static double limit_mops(uint64_t bytes, uint64_t together)
         for (int run = 0; run < LIMIT_RUNS; run++) {
             for (uint64_t i = 0; i < LIMIT_READS; i++) {
                 uint64_t number = i + (uint64_t)(way * LIMIT_RUNS + run + 1) * LIMIT_READS;
-                at[i] = kvc_bench_mix(number / together) * PAGE_LINES + kvc_bench_mix(~number) % PAGE_LINES;
+                at[i] = kvc_mix_64(number / together) * PAGE_LINES + kvc_mix_64(~number) % PAGE_LINES;
             }
             double start = kvc_bench_now_s();
             keep += way == 0   ? read_lines(table, mask, at, 32, 0)

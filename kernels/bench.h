@@ -10,23 +10,16 @@
 extern "C" {
 #endif
 
-/** Monotonic time [s]. */
+/** Returns the monotonic time [s]. */
 double kvc_bench_now_s(void);
 
-/** Monotonic time minus the time that the kernel spent on this process [s]. It leaves out the page faults of
- * loops that fill fresh memory, because their cost depends on the system and not on the loop. */
+/** Returns the monotonic time minus the time that the kernel spent on this process [s]. It leaves out the
+ * page faults of loops that fill fresh memory, because their cost depends on the system and not on the loop.
+ */
 double kvc_bench_own_s(void);
 
-/** Median of `count` values; sorts them. */
+/** Returns the median of `count` values; sorts them. */
 double kvc_bench_median(double *value, int count);
-
-/** Scrambles a word: the finaliser of SplitMix64, which is a bijection. */
-static inline uint64_t kvc_bench_mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
 
 /** Prints a message to stderr and exits with status 3. */
 void kvc_bench_die(const char *what) __attribute__((noreturn));

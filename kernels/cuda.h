@@ -59,7 +59,7 @@ struct kvc_cuda_event *kvc_cuda_event_create(void);
 /** Frees an event. NULL is allowed. */
 void kvc_cuda_event_free(struct kvc_cuda_event *event);
 
-/** Puts the event into a stream, from which it takes its earlier place. Returns false if the device refuses.
+/** Records the event in a stream, which ends its earlier recording. Returns false if the device refuses.
  */
 bool kvc_cuda_event_record(struct kvc_cuda_event *event, struct kvc_cuda_stream *stream);
 
@@ -89,13 +89,13 @@ void *kvc_cuda_alloc_pinned(uint64_t bytes);
 /** Frees pinned host memory. NULL is allowed. */
 void kvc_cuda_free_pinned(void *memory);
 
-/** Pins host memory that was allocated otherwise and maps it into the device's address space, so that the
+/** Pins host memory of another allocator and maps it into the device's address space, so that the
  * device reads and writes it in place, over PCIe, at the addresses that the host uses. Memory that shares a
  * page with it must not be pinned in the same way. Returns false, and pins nothing, if the device or the
  * system refuses; kvc_cuda_error() says why. */
 bool kvc_cuda_share(void *memory, uint64_t bytes);
 
-/** Ends what kvc_cuda_share() began, before the memory is freed. NULL is allowed. */
+/** Undoes kvc_cuda_share(). The caller frees the memory afterwards. NULL is allowed. */
 void kvc_cuda_unshare(void *memory);
 
 /** Returns the text of the last error of the CUDA runtime in this thread, and forgets the error. */

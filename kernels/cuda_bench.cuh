@@ -13,7 +13,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda.h"
-#include "kernels/mix.cuh"
+#include "kernels/hash.h"
 
 #ifndef KVC_COMMIT
 #define KVC_COMMIT "unknown"
@@ -21,6 +21,14 @@
 
 namespace kvc
 {
+
+/* The finaliser of MurmurHash3. */
+__host__ __device__ inline uint32_t mix_32(uint32_t z)
+{
+    z = (z ^ z >> 16) * 0x85ebca6bu;
+    z = (z ^ z >> 13) * 0xc2b2ae35u;
+    return z ^ z >> 16;
+}
 
 inline void check(cudaError_t error, const char *what)
 {

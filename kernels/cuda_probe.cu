@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/global_clock.cuh"
-#include "kernels/mix.cuh"
+#include "kernels/hash.h"
 
 namespace
 {
@@ -18,7 +18,7 @@ __global__ void nothing()
 __global__ void read_sectors(uint4 *table, uint64_t mask, uint64_t count, uint32_t repetition)
 {
     uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
-    uint64_t sector = kvc::mix_64(i / 2 + repetition * count) & mask;
+    uint64_t sector = kvc_mix_64(i / 2 + repetition * count) & mask;
     if (i < count * 2) {
         uint4 word = __ldcg(table + sector * 2 + i % 2);
         if ((word.x ^ word.y ^ word.z ^ word.w) == 0x12345678u) {
@@ -27,14 +27,15 @@ __global__ void read_sectors(uint4 *table, uint64_t mask, uint64_t count, uint32
     }
 }
 
-/* The words that are read are 0, which the compiler cannot know: every address depends on the read before. */
+/* The words that are read are 0, which the compiler cannot know: every address depends on the read
+ * before. */
 __global__ void chase(const uint32_t *table, uint64_t mask, uint32_t lanes, uint32_t steps, uint64_t seed,
                       uint64_t *took)
 {
     if (threadIdx.x >= lanes) {
         return;
     }
-    uint64_t from_ns = kvc::global_ns(), state = kvc::mix_64(seed * 32 + threadIdx.x);
+    uint64_t from_ns = kvc::global_ns(), state = kvc_mix_64(seed * 32 + threadIdx.x);
     long long from = clock64();
     for (uint32_t i = 0; i < steps; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;

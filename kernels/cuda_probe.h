@@ -23,7 +23,7 @@ bool kvc_cuda_probe_copy(void *device, void *host, uint64_t bytes, bool to_devic
  * Each `repetition` reads different sectors. */
 bool kvc_cuda_probe_sectors(const void *table, uint64_t bytes, uint64_t count, uint32_t repetition);
 
-/** Times of a chain of dependent accesses, each access taken by itself. */
+/** Times of one access in a chain of dependent accesses. */
 struct kvc_cuda_chase {
     double ns;     /**< Time of an access [ns]. */
     double cycles; /**< The same time in cycles of the multiprocessors' clock. */

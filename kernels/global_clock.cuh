@@ -7,7 +7,7 @@
 namespace kvc
 {
 
-/* Returns the time since an arbitrary origin [ns]; it advances in steps of the device's own. */
+/* Returns the time since an arbitrary origin [ns]; its resolution depends on the device. */
 __device__ __forceinline__ uint64_t global_ns()
 {
     uint64_t ns;

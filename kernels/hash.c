@@ -69,7 +69,7 @@ static uint8_t times_two(uint8_t value)
     return (uint8_t)(value << 1 ^ (value >> 7) * 0x1b);
 }
 
-/* The steps of the aesenc instruction: ShiftRows, SubBytes, MixColumns, AddRoundKey. */
+/* Performs the steps of the aesenc instruction: ShiftRows, SubBytes, MixColumns, AddRoundKey. */
 static struct aes_block aes_round(struct aes_block state, struct aes_block key)
 {
     struct aes_block next;

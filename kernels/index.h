@@ -120,13 +120,13 @@ static inline void kvc_index_erase(struct kvc_index *index, const uint64_t *hash
     index->ops->erase(index, hash, location, count, out, stats);
 }
 
-/** Number of elements that a completely filled table holds. */
+/** Returns the number of elements that a completely filled table holds. */
 static inline uint64_t kvc_index_capacity(const struct kvc_index *index)
 {
     return index->ops->capacity(index);
 }
 
-/** Number of elements that the index holds now. */
+/** Returns the number of elements that the index holds now. */
 static inline uint64_t kvc_index_used(const struct kvc_index *index)
 {
     return index->ops->used(index);

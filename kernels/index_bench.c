@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "kernels/bench.h"
+#include "kernels/hash.h"
 #include "kernels/index_kinds.h"
 #include "kernels/pages.h"
 
@@ -46,7 +47,7 @@ struct lookups {
 
 static uint64_t hash_of(uint64_t key)
 {
-    return kvc_bench_mix(key + 0x9e3779b97f4a7c15);
+    return kvc_mix_64(key + 0x9e3779b97f4a7c15);
 }
 
 /* Inserts keys 0 to keys - 1 and returns the time without page faults [s]. */
@@ -76,7 +77,7 @@ static double draw(const struct kvc_index_kind *kind, struct kvc_index *index, u
         uint64_t hash[BATCH_MAX];
         uint32_t location[BATCH_MAX], right[BATCH_MAX];
         for (uint32_t i = 0; i < BATCH_MAX; i++) {
-            right[i] = (uint32_t)(kvc_bench_mix(asked + i + 77) % keys);
+            right[i] = (uint32_t)(kvc_mix_64(asked + i + 77) % keys);
             hash[i] = hash_of(right[i]);
         }
         kvc_index_search(index, hash, BATCH_MAX, location, &stats);

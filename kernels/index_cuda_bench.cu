@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "kernels/cuda_bench.cuh"
+#include "kernels/hash.h"
 #include "kernels/index_kinds.h"
 
 namespace
@@ -22,15 +23,15 @@ constexpr double call_s = 0.05, fill_s = 2;
 __global__ void in_order(uint64_t *hash, uint32_t *location, uint32_t first)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    hash[i] = kvc::mix_64(first + i + 1);
+    hash[i] = kvc_mix_64(first + i + 1);
     location[i] = first + i;
 }
 
 __global__ void at_random(uint64_t *hash, uint32_t *location, uint32_t held, uint32_t seed)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    uint32_t which = static_cast<uint32_t>(kvc::mix_64(i * 7919ull + seed) % held);
-    hash[i] = kvc::mix_64(which + 1ull);
+    uint32_t which = static_cast<uint32_t>(kvc_mix_64(i * 7919ull + seed) % held);
+    hash[i] = kvc_mix_64(which + 1ull);
     location[i] = which;
 }
 

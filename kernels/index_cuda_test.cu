@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/cuda_bench.cuh"
+#include "kernels/hash.h"
 #include "kernels/index_kinds.h"
 
 namespace
@@ -58,7 +59,7 @@ void test_kind(const struct kvc_index_kind &kind, uint64_t seed)
     struct kvc_index *index = kind.create(table_bytes, seed);
     expect(index != nullptr, kind, "is not created");
     uint64_t state = seed, universe = 2 * kvc_index_capacity(index);
-    auto next = [&state] { return kvc::mix_64(state += 0x9e3779b97f4a7c15u); };
+    auto next = [&state] { return kvc_mix_64(state += 0x9e3779b97f4a7c15u); };
     struct kvc_index_stats stats = {};
     reference held;
     uint32_t serial = 0;
@@ -68,7 +69,7 @@ void test_kind(const struct kvc_index_kind &kind, uint64_t seed)
         std::vector<uint32_t> location(count), out(count);
         bool erases = round % 4 == 3;
         for (uint32_t i = 0; i < count; i++) {
-            hash[i] = kvc::mix_64(next() % universe + 1);
+            hash[i] = kvc_mix_64(next() % universe + 1);
             location[i] = erases ? KVC_LOCATION_ANY : serial++;
         }
         if (erases) {

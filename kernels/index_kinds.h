@@ -1,5 +1,5 @@
 /** @file
- * Registry of the kinds of index: the tests and benchmarks that run over all of them start here. */
+ * Registry of the kinds of index, for tests and benchmarks that run over all kinds. */
 #ifndef KVC_KERNELS_INDEX_KINDS_H
 #define KVC_KERNELS_INDEX_KINDS_H
 

@@ -3,9 +3,8 @@
 #include "kernels/index_kinds.h"
 
 #include "kernels/megakv/cuckoo_cuda.h"
-#include "kernels/memcachedgpu/chained_cuda.h"
-#include "kernels/memcachedgpu/hopscotch_cuda.h"
 #include "kernels/memcachedgpu/set_assoc_cuda.h"
+#include "kernels/memcachedgpu/tables_cuda.h"
 
 const struct kvc_index_kind *const kvc_cuda_index_kinds[] = {
     &kvc_megakv_cuckoo_cuda_kind, &kvc_megakv_cuckoo_interleaved_cuda_kind,

@@ -1,5 +1,6 @@
 /* Tests of the promises that every index makes, whatever its design: the same tests for all kinds, compared
  * with a plain map. */
+#include "kernels/hash.h"
 #include "kernels/index_kinds.h"
 
 #include <criterion/criterion.h>
@@ -19,10 +20,7 @@ struct random_source {
 
 static uint64_t next(struct random_source *random)
 {
-    uint64_t z = random->state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return kvc_mix_64(random->state += 0x9e3779b97f4a7c15);
 }
 
 /* The plain map. Keys are numbered, and a location tells the number of its key, so that the test knows which

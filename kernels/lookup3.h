@@ -99,9 +99,6 @@ static inline KVC_HOST_DEVICE uint64_t kvc_lookup3_inline(const uint8_t *key, ui
     return (uint64_t)state.b << 32 | state.c;
 }
 
-/** The same as kvc_lookup3_inline, as an ordinary function. */
-uint64_t kvc_lookup3(const void *key, uint32_t bytes, uint32_t primary, uint32_t secondary);
-
 #ifdef __cplusplus
 }
 #endif

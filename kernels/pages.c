@@ -85,8 +85,8 @@ static uint64_t page_bytes_of(uint64_t bytes)
     return known > 0 && bytes >= huge_page_bytes ? huge_page_bytes : small_page_bytes;
 }
 
-/* Returns whether the system refuses an allocation, because the machine does not have so much. Then all of it
- * is what it would need. */
+/* Returns whether the system refuses an allocation, because the machine does not have that much memory. Such
+ * an allocation would need all of its bytes. */
 static bool is_refused(uint64_t bytes)
 {
     long pages = sysconf(_SC_PHYS_PAGES);

@@ -7,7 +7,7 @@
 /* State of random_word(), 1 at first. Tests may set it to choose or repeat a sequence. */
 extern uint64_t random_state;
 
-/* The next word of the sequence (SplitMix64). */
+/* Returns the next word of the sequence (SplitMix64). */
 uint64_t random_word(void);
 
 /* SplitMix64 on a state of the caller's own, for threads. */

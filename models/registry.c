@@ -4,12 +4,12 @@
 
 #include "models/bluecache/bluecache.h"
 #include "models/dido/dido.h"
-#include "models/dido/presets.h"
+#include "models/dido/config.h"
 #include "models/kvdirect/kvdirect.h"
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/megakv.h"
-#include "models/megakv/presets.h"
-#include "models/memcachedgpu/cost_profile.h"
+#include "models/megakv/config.h"
+#include "models/memcachedgpu/config.h"
 #include "models/memcachedgpu/memcachedgpu.h"
 #include "models/memcached/memcached.h"
 #include "models/rdma/rdma.h"
@@ -23,7 +23,7 @@
 #include "sim/devices/network.h"
 #include "sim/devices/nic.h"
 #include "sim/devices/pcie.h"
-#include "sim/workload/bg_presets.h"
+#include "sim/workload/presets.h"
 
 /* clang-format off */
 const struct kvc_model *const kvc_models[] = {

@@ -6,6 +6,9 @@
 #ifndef KVC_MODELS_REGISTRY_H
 #define KVC_MODELS_REGISTRY_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "models/model.h"
 #include "sim/devices/device.h"
 #include "sim/workload/presets.h"
@@ -14,7 +17,15 @@
 extern const struct kvc_model *const kvc_models[];
 
 /* Finds a store by its name. Returns NULL if there is none. */
-const struct kvc_model *kvc_model_find(const char *name);
+static inline const struct kvc_model *kvc_model_find(const char *name)
+{
+    for (size_t i = 0; kvc_models[i] != NULL; i++) {
+        if (strcmp(kvc_models[i]->name, name) == 0) {
+            return kvc_models[i];
+        }
+    }
+    return NULL;
+}
 
 enum { KVC_DEVICE_KINDS_MAX = 32 };
 
@@ -22,7 +33,15 @@ enum { KVC_DEVICE_KINDS_MAX = 32 };
 extern const struct kvc_device_kind *const kvc_device_kinds[];
 
 /* Finds a kind by its name. Returns NULL if there is none. */
-const struct kvc_device_kind *kvc_device_kind_find(const char *name);
+static inline const struct kvc_device_kind *kvc_device_kind_find(const char *name)
+{
+    for (size_t i = 0; kvc_device_kinds[i] != NULL; i++) {
+        if (strcmp(kvc_device_kinds[i]->name, name) == 0) {
+            return kvc_device_kinds[i];
+        }
+    }
+    return NULL;
+}
 
 /* All lists of workload presets, NULL-terminated. Each list ends in an entry whose name is NULL. */
 extern const struct kvc_workload_preset *const kvc_workload_preset_lists[];

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "plots/figure.h"
 #include "plots/plot.h"
 #include "sim/base/files/memory_file_fixture.h"
 #include "sim/base/text/refusal_fixture.h"

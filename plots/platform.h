@@ -1,7 +1,7 @@
 /* A picture of the simulated machine: devices, the links between them, their utilization and power.
  *
  * The devices and routes come from platform.xml, their utilization and power from result.json beside it. The
- * file of the platform is read as kvcast writes it, one element a line; it is no general XML. */
+ * reader takes platform.xml as kvcast writes it, one element a line, and no general XML. */
 #ifndef KVC_PLOTS_PLATFORM_H
 #define KVC_PLOTS_PLATFORM_H
 
@@ -19,11 +19,11 @@ struct kvc_picture_device {
     char name[KVC_PICTURE_NAME_MAX]; /* "node0.socket1.gpu". */
     char kind[KVC_PICTURE_NAME_MAX]; /* "gpu". */
     uint32_t zone;
-    uint32_t cores;          /* Of a host. */
-    double speed;            /* Of a host, in its first state. */
+    uint32_t cores;          /* Cores of a host. */
+    double speed;            /* Speed of a host in its first state [Gf].  */
     uint32_t states;         /* Performance states of a host. */
-    uint32_t state;          /* The one that it begins in. */
-    double bytes_per_s;      /* Of a link. */
+    uint32_t state;          /* State in which a host begins. */
+    double bytes_per_s;      /* Bandwidth of a link [bytes/s]. */
     uint32_t routes;         /* Routes over a link. */
     double utilization_frac; /* NaN: unknown. */
     double watts;            /* Mean power; NaN: unknown. */

@@ -3,41 +3,84 @@
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/base/text/csv.h"
-#include "plots/figure.h"
-#include "plots/gnuplot.h"
 #include "plots/platform.h"
+#include "plots/program.h"
 #include "sim/base/files/data_dir.h"
-#include "sim/base/text/option.h"
 #include "sim/base/files/partial_file.h"
+#include "sim/base/text/csv.h"
+#include "sim/base/text/option.h"
 
 const char *const kvc_plot_kinds[] = {"cdf",      "throughput", "timeline", "error",
                                       "capacity", "pareto",     "platform", NULL};
 
 enum { TITLE_TEXT = 160 };
 
-static enum kvc_status load_result(const char *path, json_t **document, struct kvc_diag *diag)
+/* ---- data of a figure ---- */
+
+/* Writes the text in double quotes for gnuplot's data reader, which has no escapes: double quotes in the text
+ * become single ones, and control characters become blanks. */
+static void put_quoted(const char *text, FILE *out)
 {
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        fputc(*text == '"' ? '\'' : (unsigned char)*text < ' ' ? ' ' : *text, out);
+    }
+    fputc('"', out);
+}
+
+/* Starts the next block. */
+static void begin_block(struct kvc_figure_data *figure, const char *title)
+{
+    if (figure->blocks++ > 0) {
+        fputs("\n\n", figure->data);
+    }
+    put_quoted(title, figure->data);
+    fputc('\n', figure->data);
+}
+
+/* A kind of JSON document. */
+struct document_kind {
+    const char *name, *schema;
+};
+
+static const struct document_kind result_kind = {"result of kvcast", "kvcast.result/1"},
+                                  capacity_kind = {"document of kvcast capacity", "kvcast.capacity/1"},
+                                  plan_kind = {"document of kvcast plan", "kvcast.plan/1"};
+
+/* Loads a document of this kind. `path` may also be a folder that holds the document as `in_folder`, unless
+ * that is NULL. */
+static enum kvc_status load_document(const char *path, const char *in_folder,
+                                     const struct document_kind *kind, json_t **document,
+                                     struct kvc_diag *diag)
+{
+    char file[PATH_MAX];
+    struct stat found;
     json_error_t error;
-    *document = json_load_file(path, 0, &error);
+    bool is_folder = in_folder != NULL && stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+    snprintf(file, sizeof(file), "%.3000s%s%s", path, is_folder ? "/" : "", is_folder ? in_folder : "");
+    *document = json_load_file(file, 0, &error);
     if (*document == NULL) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, error.line > 0 ? error.line : 0,
-                                "cannot be read as a JSON result of kvcast: %s", error.text);
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, error.line > 0 ? error.line : 0,
+                                "cannot be read as a JSON %s: %s", kind->name, error.text);
     }
     const char *schema = json_string_value(json_object_get(*document, "schema"));
-    if (schema != NULL && strcmp(schema, "kvcast.result/1") == 0) {
+    if (schema != NULL && strcmp(schema, kind->schema) == 0) {
         return KVC_OK;
     }
     json_decref(*document);
-    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
-                            "is not a result of kvcast, whose schema is kvcast.result/1");
+    *document = NULL;
+    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0, "is not a %s, whose schema is %s", kind->name,
+                            kind->schema);
 }
+
+/* ---- results ---- */
 
 static bool namesakes(const json_t *a, const json_t *b)
 {
@@ -95,7 +138,7 @@ static void put_percentiles(struct kvc_figure_data *figure, const json_t *percen
 {
     size_t index;
     json_t *entry;
-    kvc_figure_begin_block(figure, title);
+    begin_block(figure, title);
     fputs("NaN NaN NaN NaN\n", figure->data);
     json_array_foreach(percentiles, index, entry)
     {
@@ -119,7 +162,7 @@ static enum kvc_status put_cdf(struct kvc_figure_data *figure, const char *path,
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
                                 "has no latency distribution (latency_us.cdf)");
     }
-    kvc_figure_begin_block(figure, title);
+    begin_block(figure, title);
     json_array_foreach(points, index, point)
     {
         const json_t *us = json_array_get(point, 0), *fraction = json_array_get(point, 1);
@@ -143,7 +186,7 @@ static enum kvc_status put_timeline(struct kvc_figure_data *figure, const char *
     if (count == 0 || !(length_ms > 0)) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no throughput windows (windows.mops)");
     }
-    kvc_figure_begin_block(figure, title);
+    begin_block(figure, title);
     for (size_t i = 0; i < count; i++) {
         if (!json_is_number(json_array_get(mops, i))) {
             return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
@@ -167,7 +210,7 @@ static enum kvc_status extract_results(const struct kvc_plot_options *plot, stru
     }
     int loaded = 0;
     while (loaded < plot->input_count && status == KVC_OK) {
-        status = load_result(plot->inputs[loaded], &documents[loaded], diag);
+        status = load_document(plot->inputs[loaded], NULL, &result_kind, &documents[loaded], diag);
         loaded += status == KVC_OK;
     }
     for (int i = 0; i < loaded && status == KVC_OK; i++) {
@@ -183,6 +226,8 @@ static enum kvc_status extract_results(const struct kvc_plot_options *plot, stru
     free(documents);
     return status;
 }
+
+/* ---- sweeps ---- */
 
 /* Reads all cells of a column as quantities of one dimension, in the unit of the first cell, such as "us". */
 static bool parse_axis(const struct kvc_csv *csv, size_t column, double *values, char suffix[16])
@@ -248,7 +293,7 @@ static void put_series(const struct kvc_csv *csv, struct kvc_figure_data *figure
         if (!is_new) {
             continue;
         }
-        kvc_figure_begin_block(figure, title);
+        begin_block(figure, title);
         for (size_t j = i; j < csv->rows; j++) {
             series_of(csv, j, 2, throughput, other);
             if (strcmp(title, other) != 0) {
@@ -256,7 +301,7 @@ static void put_series(const struct kvc_csv *csv, struct kvc_figure_data *figure
             }
             double half_width = interval >= 0 ? strtod(kvc_csv_cell(csv, j, (size_t)interval), NULL) : 0;
             fprintf(figure->data, "%.12g ", x[j]);
-            kvc_figure_put_quoted(kvc_csv_cell(csv, j, 1), figure->data);
+            put_quoted(kvc_csv_cell(csv, j, 1), figure->data);
             fprintf(figure->data, " %.12g %.12g\n", strtod(kvc_csv_cell(csv, j, throughput), NULL),
                     half_width);
         }
@@ -323,6 +368,317 @@ static enum kvc_status extract_throughput(const struct kvc_plot_options *plot, s
     return status;
 }
 
+/* ---- tables of errors ---- */
+
+static bool parse_number(const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*value);
+}
+
+/* Columns of a table of errors; -1 when the table lacks the column. */
+struct error_columns {
+    long name, predicted, published, measured, metric;
+};
+
+/* Returns the value that a prediction is compared with: the published one if that cell is filled, else the
+ * measured one. */
+static const char *reference_of(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
+{
+    const char *published = columns->published >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->published) : "";
+    return published[0] == '\0' && columns->measured >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->measured)
+                                                          : published;
+}
+
+static const char *series_title(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
+{
+    return columns->metric >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->metric) : "case";
+}
+
+/* Labels the axis "published", "measured" or "published or measured". */
+static void label_references(const struct kvc_csv *csv, const struct error_columns *columns,
+                             struct kvc_figure_data *figure)
+{
+    bool published = false, measured = false;
+    for (size_t i = 0; i < csv->rows; i++) {
+        bool is_published =
+            columns->published >= 0 && kvc_csv_cell(csv, i, (size_t)columns->published)[0] != '\0';
+        published |= is_published;
+        measured |= !is_published;
+    }
+    snprintf(figure->x_label, KVC_AXIS_TEXT, "%s%s%s", published ? "published" : "",
+             published && measured ? " or " : "", measured ? "measured" : "");
+}
+
+/* More names would overlap. */
+enum { NAMED_MAX = 8 };
+
+/* Returns the error of the row's prediction, or NaN if the prediction or its reference is not a number. */
+static double error_frac(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
+{
+    double reference, predicted;
+    if (!parse_number(reference_of(csv, row, columns), &reference) ||
+        !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &predicted)) {
+        return NAN;
+    }
+    return fabs(predicted - reference) / fabs(reference);
+}
+
+/* Returns whether the row's error is one of the largest, so that its case is named. */
+static bool is_named(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
+{
+    double own_frac = error_frac(csv, row, columns);
+    size_t larger = 0;
+    for (size_t i = 0; i < csv->rows && larger < NAMED_MAX; i++) {
+        larger += error_frac(csv, i, columns) > own_frac;
+    }
+    return larger < NAMED_MAX;
+}
+
+/* Writes one point: reference, prediction and name. */
+static enum kvc_status put_error(const struct kvc_csv *csv, size_t row, const struct error_columns *columns,
+                                 const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag)
+{
+    double x, y;
+    if (!parse_number(reference_of(csv, row, columns), &x) ||
+        !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &y)) {
+        return kvc_diag_fail_at(
+            diag, KVC_ERR_SCENARIO, path, kvc_csv_line(csv, row),
+            "found a cell that is not a number, allowed: numbers in predicted and in published or measured");
+    }
+    fprintf(figure->data, "%.12g %.12g ", x, y);
+    put_quoted(is_named(csv, row, columns) ? kvc_csv_cell(csv, row, (size_t)columns->name) : "",
+               figure->data);
+    fputc('\n', figure->data);
+    return KVC_OK;
+}
+
+static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, struct kvc_figure_data *figure,
+                                  struct kvc_diag *diag)
+{
+    const struct error_columns columns = {
+        .name = kvc_csv_column(csv, "case"),
+        .predicted = kvc_csv_column(csv, "predicted"),
+        .published = kvc_csv_column(csv, "published"),
+        .measured = kvc_csv_column(csv, "measured"),
+        .metric = kvc_csv_column(csv, "metric"),
+    };
+    if (columns.name < 0 || columns.predicted < 0 || (columns.published < 0 && columns.measured < 0)) {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 1,
+                                "expected the columns case, predicted, and published or measured");
+    }
+    label_references(csv, &columns, figure);
+    for (size_t i = 0; i < csv->rows; i++) {
+        const char *title = series_title(csv, i, &columns);
+        bool is_new = true;
+        for (size_t j = 0; j < i && is_new; j++) {
+            is_new = strcmp(series_title(csv, j, &columns), title) != 0;
+        }
+        if (!is_new) {
+            continue;
+        }
+        begin_block(figure, title);
+        for (size_t j = i; j < csv->rows; j++) {
+            if (strcmp(series_title(csv, j, &columns), title) != 0) {
+                continue;
+            }
+            enum kvc_status status = put_error(csv, j, &columns, path, figure, diag);
+            if (status != KVC_OK) {
+                return status;
+            }
+        }
+    }
+    return KVC_OK;
+}
+
+/* Extracts a table of errors. Its columns are case, predicted, published or measured or both (each row fills
+ * one of them), and optionally metric, which gives each metric its own block. The lines of a block are
+ * "reference predicted case". */
+static enum kvc_status extract_errors(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag)
+{
+    struct kvc_csv csv;
+    enum kvc_status status = kvc_csv_read(path, &(struct kvc_csv_format){.needs_rows = true}, &csv, diag);
+    if (status == KVC_OK) {
+        status = put_errors(&csv, path, figure, diag);
+    }
+    kvc_csv_free(&csv);
+    return status;
+}
+
+/* ---- capacities ---- */
+
+static double number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+/* Returns the latency of a point and half its interval: that of a metric, or for NULL the closed form's mean.
+ * 0 where it is unknown. */
+static double latency_us(const json_t *point, const char *metric, double *half_width_us)
+{
+    const json_t *latency =
+        json_object_get(json_object_get(point, "latency_us"), metric != NULL ? metric : "");
+    *half_width_us = metric != NULL ? number_of(latency, "ci95") : 0;
+    return metric != NULL ? number_of(latency, "mean")
+                          : number_of(json_object_get(point, "closed_form"), "latency_mean_us");
+}
+
+/* Writes one line of the figure, unless no point has its latency. Returns the number of its points. */
+static uint32_t put_line(struct kvc_figure_data *figure, const json_t *points, const char *title,
+                         const char *metric)
+{
+    size_t index;
+    json_t *point;
+    uint32_t written = 0;
+    json_array_foreach(points, index, point)
+    {
+        double half_width_us, us = latency_us(point, metric, &half_width_us);
+        if (!(us > 0)) {
+            continue;
+        }
+        if (written++ == 0) {
+            begin_block(figure, title);
+        }
+        /* The axis is logarithmic: an interval does not reach below a tenth of the latency. */
+        double low_us = us - half_width_us > us / 10 ? us - half_width_us : us / 10;
+        fprintf(figure->data, "%.12g %.12g %.12g %.12g %d %d\n", number_of(point, "offered_mops"), us, low_us,
+                us + half_width_us, json_is_true(json_object_get(point, "served")),
+                json_is_number(json_object_get(point, "share_frac")));
+    }
+    return written;
+}
+
+/* Extracts the latency over the offered load. `path` is the folder of kvcast capacity or its capacity.json.
+ * The first block has one line "low mean high" for the capacity. The other blocks are the lines of the
+ * figure, "offered_mops latency_us low_us high_us served": the simulated mean, p50, p95 and p99 with their
+ * 95 % intervals, and the closed form's mean. */
+static enum kvc_status extract_capacity(const char *path, struct kvc_figure_data *figure,
+                                        struct kvc_diag *diag)
+{
+    static const char *const metrics[] = {"mean", "p50", "p95", "p99"};
+    json_t *document;
+    uint32_t written = 0;
+    enum kvc_status status = load_document(path, "capacity.json", &capacity_kind, &document, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    const json_t *capacity = json_object_get(document, "capacity_mops");
+    const json_t *points = json_object_get(document, "points");
+    begin_block(figure, "capacity");
+    fprintf(figure->data, "%.12g %.12g %.12g\n", number_of(capacity, "low"), number_of(capacity, "mean"),
+            number_of(capacity, "high"));
+    for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++) {
+        written += put_line(figure, points, metrics[i], metrics[i]);
+    }
+    put_line(figure, points, "closed form, mean", NULL);
+    json_decref(document);
+    if (written == 0) {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no latencies (points)");
+    }
+    return KVC_OK;
+}
+
+/* ---- Pareto fronts ---- */
+
+/* The x axis of a front. */
+struct x_axis {
+    const char *label;
+    bool is_closed_form; /* A member of `closed_form`, not of the point itself. */
+    const char *key;
+};
+
+/* Returns a member that is a number, or NaN. */
+static double member(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static double closed_form(const json_t *point, const char *metric)
+{
+    return member(json_object_get(point, "closed_form"), metric);
+}
+
+static struct x_axis choose_x(const json_t *front)
+{
+    if (json_is_true(json_object_get(front, "has_price"))) {
+        return (struct x_axis){"price (US dollars)", false, "price_usd"};
+    }
+    if (json_is_true(json_object_get(front, "has_watts"))) {
+        return (struct x_axis){"power (W)", true, "watts_mean"};
+    }
+    return (struct x_axis){"nodes", false, "nodes"};
+}
+
+static void put_point(struct kvc_figure_data *figure, const json_t *point, const struct x_axis *x, double us,
+                      double half_width_us)
+{
+    double watts = closed_form(point, "watts_mean");
+    fprintf(figure->data, "%.12g %.12g %.12g %.12g\n",
+            x->is_closed_form ? closed_form(point, x->key) : member(point, x->key), us,
+            isnan(watts) ? 0 : watts, isnan(half_width_us) ? 0 : half_width_us);
+}
+
+/* Writes the chosen point with its simulated latency. */
+static void put_chosen(struct kvc_figure_data *figure, const json_t *document, const struct x_axis *x,
+                       const char *metric)
+{
+    const json_t *chosen = json_object_get(document, "chosen");
+    const json_t *latency = json_object_get(json_object_get(chosen, "simulated"), metric);
+    double us = member(latency, "mean");
+    if (!isnan(us)) {
+        begin_block(figure, "chosen, simulated");
+        put_point(figure, chosen, x, us, member(latency, "half_width"));
+    }
+}
+
+/* Writes the latency's name on the y axis: "p95" for latency_p95_us. */
+static void name_latency(const char *metric, char text[32])
+{
+    size_t prefix = strlen("latency_"), suffix = strlen("_us"), length = strlen(metric);
+    snprintf(text, 32, "%.*s", (int)(length - prefix - suffix), metric + prefix);
+}
+
+/* Extracts the Pareto front of a plan. `path` is the folder of kvcast plan or its plan.json. The x axis is
+ * the price if every point has one, else the power, else the number of nodes. The blocks are the front and,
+ * if there is one, the chosen point, each with lines "x latency_us watts". Latencies are the closed form's.
+ */
+static enum kvc_status extract_pareto(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag)
+{
+    json_t *document, *point;
+    size_t index;
+    char name[32], title[80];
+    enum kvc_status status = load_document(path, "plan.json", &plan_kind, &document, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    const json_t *front = json_object_get(document, "front"), *points = json_object_get(front, "points");
+    const char *metric = json_string_value(json_object_get(front, "latency"));
+    if (metric == NULL || strlen(metric) <= strlen("latency__us") || json_array_size(points) == 0) {
+        json_decref(document);
+        return kvc_diag_fail_at(
+            diag, KVC_ERR_SCENARIO, path, 0,
+            "has no front with a latency: the closed form knows none, or no point may meet "
+            "the slo");
+    }
+    struct x_axis x = choose_x(front);
+    name_latency(metric, name);
+    snprintf(figure->x_label, KVC_AXIS_TEXT, "%s", x.label);
+    figure->x_numeric = json_is_true(json_object_get(front, "has_watts")) && !x.is_closed_form; /* Colours. */
+    snprintf(title, sizeof(title), "front by closed form, latency %s", name);
+    begin_block(figure, title);
+    json_array_foreach(points, index, point)
+    {
+        put_point(figure, point, &x, closed_form(point, metric), NAN);
+    }
+    put_chosen(figure, document, &x, metric);
+    json_decref(document);
+    return KVC_OK;
+}
+
+/* ---- drawing ---- */
+
 static enum kvc_status extract_platform(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
                                         struct kvc_diag *diag)
 {
@@ -350,11 +706,11 @@ enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct k
     case KVC_PLOT_THROUGHPUT:
         return extract_throughput(plot, figure, diag);
     case KVC_PLOT_ERROR:
-        return kvc_errors_extract(plot->inputs[0], figure, diag);
+        return extract_errors(plot->inputs[0], figure, diag);
     case KVC_PLOT_CAPACITY:
-        return kvc_capacity_extract(plot->inputs[0], figure, diag);
+        return extract_capacity(plot->inputs[0], figure, diag);
     case KVC_PLOT_PARETO:
-        return kvc_pareto_extract(plot->inputs[0], figure, diag);
+        return extract_pareto(plot->inputs[0], figure, diag);
     case KVC_PLOT_PLATFORM:
         return extract_platform(plot, figure, diag);
     }

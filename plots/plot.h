@@ -4,6 +4,8 @@
 #define KVC_PLOTS_PLOT_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include "sim/base/diag.h"
 
@@ -12,7 +14,7 @@ enum kvc_plot_kind {
     KVC_PLOT_THROUGHPUT, /* Throughput over the first swept parameter of one sweep.csv; one line per value of
                             the others. */
     KVC_PLOT_TIMELINE,   /* Throughput over time; one line per result (JSON). */
-    KVC_PLOT_ERROR,      /* Predicted over published or measured values; one CSV (plots/figure.h). */
+    KVC_PLOT_ERROR,      /* Predicted over published or measured values; one CSV. */
     KVC_PLOT_CAPACITY,   /* Latency over the offered load; one folder of kvcast capacity, or its JSON file. */
     KVC_PLOT_PARETO,     /* Price, power and latency of a plan's front; one folder of kvcast plan, or its JSON
                             file. */
@@ -30,6 +32,20 @@ struct kvc_plot_options {
     bool wide;          /* Width 17.5 cm instead of 8.5 cm. */
     bool in_folder;     /* The picture belongs to an output folder (kvc_partial_file_replace). */
 };
+
+enum { KVC_AXIS_TEXT = 160 };
+
+/* The data of a figure, as gnuplot reads it: blocks of points, each under its title. */
+struct kvc_figure_data {
+    FILE *data;
+    uint32_t blocks; /* Blocks written so far. */
+    char x_label[KVC_AXIS_TEXT];
+    bool x_numeric; /* False when x only counts and labels name its values. */
+};
+
+/* Extracts the data of any kind of picture; for a platform, the graph that dot reads. */
+enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
+                                   struct kvc_diag *diag);
 
 /* Draws the picture, which replaces an existing one only when it is complete. KVC_ERR_SCENARIO if input or
  * output is wrong, KVC_ERR_RUNTIME if gnuplot or dot is missing or fails, or if the picture cannot be written

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +17,8 @@ enum {
     NOT_STARTED = 127, /* Exit status of a child that could not become the program, as in a shell. */
 };
 
-bool kvc_program_is_installed(const struct kvc_drawing_program *program)
+/* Returns whether the program is in PATH. */
+static bool is_installed(const struct kvc_drawing_program *program)
 {
     const char *folders = getenv("PATH");
     char path[PATH_MAX];
@@ -167,4 +169,27 @@ enum kvc_status kvc_program_draw(const struct kvc_drawing_program *program, cons
     enum kvc_status status = draw(program, drawing, picture, said, diag);
     fclose(said);
     return status;
+}
+
+/* ---- gnuplot ---- */
+
+static const struct kvc_drawing_program gnuplot = {"gnuplot", "gnuplot-nox"};
+
+bool kvc_gnuplot_is_installed(void)
+{
+    return is_installed(&gnuplot);
+}
+
+enum kvc_status kvc_gnuplot_draw(const char *script, const char *const *arguments, int data,
+                                 const char *format, struct kvc_partial_file *picture, struct kvc_diag *diag)
+{
+    char *list[KVC_GNUPLOT_ARGUMENTS_MAX + 4] = {"gnuplot", "-c", (char *)script};
+    for (int i = 0; arguments[i] != NULL; i++) {
+        if (i == KVC_GNUPLOT_ARGUMENTS_MAX) {
+            KVC_BUG("more than %d arguments for %s", KVC_GNUPLOT_ARGUMENTS_MAX, script);
+        }
+        list[3 + i] = (char *)arguments[i];
+    }
+    const struct kvc_drawing drawing = {.arguments = list, .input = data, .format = format, .what = script};
+    return kvc_program_draw(&gnuplot, &drawing, picture, diag);
 }

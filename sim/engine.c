@@ -17,9 +17,132 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/actor_stack.h"
+#ifdef __SANITIZE_ADDRESS__
+#include <dlfcn.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
+
+/* ---- the stacks of actors, for AddressSanitizer ----
+ *
+ * SimGrid gives each actor a stack and switches between them unseen by the sanitizer, which must know the
+ * current one when an exception or a long jump leaves frames: only then does it clear their traces, which
+ * later frames at the same place would be blamed for. Builds without the sanitizer do nothing here.
+ *
+ * SimGrid's other contexts, one thread for each actor, need no such help, but a switch then waits for the
+ * operating system. */
+
+/* Stack of each actor [KiB]. */
+#define ACTOR_STACK_KIB 256
+
+/* The stack of an actor. */
+struct actor_stack {
+    char *top;                /* Above all frames of the actor. */
+    struct actor_stack *next; /* All stacks, for exceptions. */
+};
+
+#ifdef __SANITIZE_ADDRESS__
+
+#define STACK_BYTES ((size_t)ACTOR_STACK_KIB * 1024)
+/* Room for the frames of SimGrid that call an actor, from which it throws when the actor has returned. */
+#define SIMGRID_FRAMES_BYTES 1024
+
+static struct {
+    const void *main_bottom;
+    size_t main_bytes; /* 0 until the first switch. */
+    const struct actor_stack *current;
+    struct actor_stack *all;
+} stacks;
+
+/* The program runs on the stack from here on, or on the main one if it is NULL. */
+static void enter_stack(const struct actor_stack *stack)
+{
+    const void *bottom_before;
+    size_t bytes_before;
+    if (stack == NULL && stacks.main_bytes == 0) {
+        return;
+    }
+    const void *bottom = stack != NULL ? stack->top - STACK_BYTES : stacks.main_bottom;
+    __sanitizer_start_switch_fiber(NULL, bottom, stack != NULL ? STACK_BYTES : stacks.main_bytes);
+    __sanitizer_finish_switch_fiber(NULL, &bottom_before, &bytes_before);
+    if (stacks.main_bytes == 0) {
+        stacks.main_bottom = bottom_before;
+        stacks.main_bytes = bytes_before;
+    }
+    stacks.current = stack;
+}
+
+/* Registers the caller's stack as an actor's, which runs from here on. */
+static void begin_stack(struct actor_stack *stack)
+{
+    stack->top = (char *)__builtin_frame_address(0) + SIMGRID_FRAMES_BYTES;
+    stack->next = stacks.all;
+    stacks.all = stack;
+    enter_stack(stack);
+}
+
+static bool is_within(const char *address, const char *top, size_t bytes)
+{
+    return address < top && top - address <= (ptrdiff_t)bytes;
+}
+
+/* SimGrid ends actors by throwing, within their calls, after their return or before they begin, when the
+ * current stack is no longer or not yet known. Returns NULL for the main stack. */
+static const struct actor_stack *stack_of(char *address)
+{
+    static struct actor_stack not_begun;
+    const struct actor_stack *stack = stacks.all;
+    while (stack != NULL && !is_within(address, stack->top, STACK_BYTES)) {
+        stack = stack->next;
+    }
+    if (stack != NULL || stacks.main_bytes == 0 ||
+        is_within(address, (const char *)stacks.main_bottom + stacks.main_bytes, stacks.main_bytes)) {
+        return stack;
+    }
+    not_begun.top = address + SIMGRID_FRAMES_BYTES;
+    return &not_begun;
+}
+
+/* These replace the C++ library's functions of the same names, which throw, and call them. SimGrid
+ * throws what it finds itself, and throws again in an actor what happened to an activity that the actor waits
+ * for. */
+_Noreturn void __cxa_throw(void *exception, void *type, void (*destroy)(void *));
+void __cxa_throw(void *exception, void *type, void (*destroy)(void *))
+{
+    void *next = dlsym(RTLD_NEXT, "__cxa_throw");
+    enter_stack(stack_of(__builtin_frame_address(0)));
+    ((void (*)(void *, void *, void (*)(void *)))next)(exception, type, destroy);
+    __builtin_unreachable();
+}
+
+/* std::rethrow_exception(std::exception_ptr) */
+#define RETHROW _ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE
+_Noreturn void RETHROW(void *exception);
+void RETHROW(void *exception)
+{
+    void *next = dlsym(RTLD_NEXT, "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE");
+    enter_stack(stack_of(__builtin_frame_address(0)));
+    ((void (*)(void *))next)(exception);
+    __builtin_unreachable();
+}
+
+#else
+
+static void begin_stack(struct actor_stack *stack)
+{
+    (void)stack;
+}
+
+static void enter_stack(const struct actor_stack *stack)
+{
+    (void)stack;
+}
+
+#endif
+
+/* ---- the engine ---- */
 
 /* One flop is one nanosecond of a device's time. */
 #define FLOPS_PER_NS 1.0
@@ -43,7 +166,7 @@
 struct actor_start {
     void (*body)(void *data);
     void *data;
-    struct kvc_actor_stack stack;
+    struct actor_stack stack;
     struct actor_start *next;
 };
 
@@ -88,7 +211,7 @@ static void enter(void)
 {
     engine.activities++;
     engine.entered_ticks = kvc_clock_ticks();
-    kvc_actor_stack_enter(NULL);
+    enter_stack(NULL);
 }
 
 /* Announces the stack of the current actor after a call in which others may have run: starting an actor and
@@ -97,7 +220,7 @@ static void resume(void)
 {
 #ifdef __SANITIZE_ADDRESS__
     const struct actor_start *start = sg_actor_self_get_data();
-    kvc_actor_stack_enter(start != NULL ? &start->stack : NULL);
+    enter_stack(start != NULL ? &start->stack : NULL);
 #endif
 }
 
@@ -111,8 +234,8 @@ static void leave(void)
 
 /* ---- opening ---- */
 
-/* Lets SimGrid read the platform, for which it needs a path: that of a file in memory, which no disk can be
- * too full for. */
+/* Lets SimGrid read the platform. It needs a path, so the platform is in a file in memory, which does not
+ * depend on room on a disk. */
 static enum kvc_status load_platform(const struct kvc_platform *platform, struct kvc_diag *diag)
 {
     char path[32];
@@ -202,7 +325,7 @@ enum kvc_status kvc_engine_open(struct kvc_partial_file *kept, const struct kvc_
                          (char *)"--log=root.threshold:error",
                          (char *)PRECISION_SETTING,
                          (char *)"--cfg=contexts/factory:raw",
-                         (char *)STACK_SETTING(KVC_ACTOR_STACK_KIB),
+                         (char *)STACK_SETTING(ACTOR_STACK_KIB),
                          (char *)"--cfg=network/model:CM02",
                          (char *)"--cfg=network/TCP-gamma:0",
                          (char *)"--cfg=network/crosstraffic:0",
@@ -242,7 +365,7 @@ static void actor_main(int argc, char **argv)
     (void)argv;
     start_meters();
     struct actor_start *start = sg_actor_self_get_data();
-    kvc_actor_stack_begin(&start->stack);
+    begin_stack(&start->stack);
     leave();
     start->body(start->data);
     enter();
@@ -482,7 +605,7 @@ static double capacity_since_ns(const struct host *host)
                : 0;
 }
 
-/* Ends the current state of a host in the books, before it changes. */
+/* Adds up the current state of a host before it changes. */
 static void close_state(struct host *host)
 {
     host->capacity_ns += capacity_since_ns(host);
@@ -491,7 +614,7 @@ static void close_state(struct host *host)
 
 void kvc_engine_set_pstate(uint32_t host, uint32_t pstate)
 {
-    /* From a state without watts on, the energy is unknown. */
+    /* Once a state had no watts, the energy is unknown. */
     engine.hosts[host].metered &= kvc_platform_host(engine.platform, host)->pstate[pstate].watts.all_w > 0;
     close_state(&engine.hosts[host]);
     enter();

@@ -3,10 +3,10 @@
  * headers.
  *
  * An actor is a sequential activity of the modeled system, such as a scheduler, a copy engine or a sender. It
- * sleeps until a time, works on devices, transfers bytes, or waits at a gate. What several actors use at the
- * same time is shared by SimGrid. SimGrid allows one engine per process, so every run has its own process.
- * All times are in nanoseconds; only engine.c converts them to SimGrid's seconds. SimGrid determines the
- * order of simultaneous events; it is deterministic. */
+ * sleeps until a time, works on devices, transfers bytes, or waits at a gate. SimGrid shares what several
+ * actors use at the same time. SimGrid allows one engine per process, so every run has its own process. All
+ * times are in nanoseconds; only engine.c converts them to SimGrid's seconds. SimGrid determines the order of
+ * simultaneous events; it is deterministic. */
 #ifndef KVC_SIM_ENGINE_H
 #define KVC_SIM_ENGINE_H
 

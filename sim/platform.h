@@ -4,8 +4,8 @@
  * A host is a device that works: a CPU socket, the memory of a socket, a GPU. Its work is counted in
  * nanoseconds of the device's time, so a host of speed 1 does 1 ns of work in 1 ns of simulated time. The
  * speed of memory is its number of channels. A link is what bytes cross: one direction of a PCIe link, the
- * root complex, a network port. A route lists the links between two hosts. What several activities use at the
- * same time is shared by SimGrid's max-min fairness.
+ * root complex, a network port. A route lists the links between two hosts. SimGrid shares what several
+ * activities use at the same time by max-min fairness.
  *
  * The platform is written as XML (format 4.1), which other SimGrid tools load. Latencies of links are 0: the
  * CM02 network model weighs flows by latency, and models add latencies as sleeps. Every platform also has the
@@ -107,7 +107,7 @@ const uint32_t *kvc_platform_route(const struct kvc_platform *platform, uint32_t
                                    uint32_t *count);
 
 /** Checks that every host and link is of use: names are unique, speeds and bandwidths are positive, and every
- * link is part of a route. The message names what nothing connects. */
+ * link is part of a route. The message names a device that nothing connects. */
 enum kvc_status kvc_platform_check(const struct kvc_platform *platform, struct kvc_diag *diag);
 
 /** Writes the platform as XML. Write errors stay in the stream (ferror). */

@@ -1,9 +1,9 @@
 /** @file
  * The power policy of a scenario: who chooses the clocks of a running store, and when.
  *
- * A policy looks at each unit of the store from time to time. A unit is a CPU and, if the store has one, the
- * GPU behind it, which serve one part of the keys. At each look the policy sees what the unit has done since
- * the previous one, and chooses performance states for the time until the next one (sim/run/policy.h). */
+ * A policy looks at each unit of the store from time to time. A unit is a CPU and, if the store has one, its
+ * GPU, which serve one part of the keys. At each look the policy sees what the unit has done since the
+ * previous one, and chooses performance states for the time until the next one (sim/run/policy.h). */
 #ifndef KVC_SIM_POWER_POLICY_H
 #define KVC_SIM_POWER_POLICY_H
 
@@ -16,7 +16,7 @@
 
 /** Who chooses the clocks. */
 enum kvc_power_policy_kind {
-    KVC_POWER_FIXED,        /**< Nobody: they stay as the scenario states them, and threads poll. */
+    KVC_POWER_FIXED,        /**< Nobody: clocks stay as the scenario states them, and threads poll. */
     KVC_POWER_RACE_TO_IDLE, /**< Nobody; threads sleep when they have nothing to do. */
     KVC_POWER_MANAGER,      /**< The store's own energy manager. */
     KVC_POWER_FUNCTION,     /**< A function of the scenario. */
@@ -32,16 +32,16 @@ enum kvc_power_throughput {
  * there was nothing to measure. */
 struct kvc_power_view {
     const char *name;       /**< Name of the unit: "node0.socket1". */
-    double at_s;            /**< Time since the begin of the measured time [s]. */
+    double at_s;            /**< Time since the start of the measured time [s]. */
     double span_s;          /**< Time since the previous look [s]. */
     double offered_mops;    /**< Requests that reached the unit [million/s]. */
     double served_mops;     /**< Requests that it answered [million/s]. */
     double capacity_mops;   /**< Requests that its CPU could have answered: those that it did over the
                                  share of the time in which the busiest kind of thread was busy. */
-    double cpu_busy_frac;   /**< That share, 0 to 1. */
+    double cpu_busy_frac;   /**< Share of the time in which the busiest kind of thread was busy, 0 to 1. */
     double gpu_busy_frac;   /**< Share of the time in which the GPU worked; NaN: there is none. */
     double latency_mean_us; /**< Mean latency of the requests answered [us]. */
-    double latency_p99_us;  /**< Its 99th percentile [us]. */
+    double latency_p99_us;  /**< 99th percentile of their latency [us]. */
     double watts;           /**< Mean power of CPU and GPU [W]; NaN: unknown. */
     const struct kvc_platform_host *cpu; /**< The CPU, with its performance states. */
     const struct kvc_platform_host *gpu; /**< The GPU, with its performance states; NULL: there is none. */
@@ -68,7 +68,7 @@ struct kvc_power_policy {
     int policy;         /**< enum kvc_power_policy_kind. */
     int throughput;     /**< enum kvc_power_throughput. */
     double period_ns;   /**< Time between two looks [ns]. */
-    double settle_ns;   /**< The same while the manager tries clocks [ns]. */
+    double settle_ns;   /**< Time between two looks while the manager tries clocks [ns]. */
     double change_frac; /**< Change of the CPU's throughput that lets the manager tune again. */
     double mu; /**< Lead of the CPU over the GPU that the manager tolerates, over the GPU's throughput. */
     double cpu_step_hz;                 /**< How much slower the manager makes the CPU at once [Hz]. */

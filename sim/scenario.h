@@ -1,18 +1,80 @@
 /** @file
  * A scenario is everything that a model needs to know: the store, its nodes, the load and the run.
  *
- * The structs are plain; no Lua is left in them. */
+ * The structs are plain; no Lua is left in them.
+ *
+ * The machines of a cluster share the keys of the workload by consistent hashing
+ * (sim/workload/keys/hash_ring.h). Nodes are numbered from 0: first those of `nodes`, or of each member in
+ * order, then those that join during the run, in the order of the changes. */
 #ifndef KVC_SIM_SCENARIO_H
 #define KVC_SIM_SCENARIO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/base/diag.h"
 #include "sim/base/text/option.h"
-#include "sim/cluster.h"
 #include "sim/devices/node.h"
 #include "sim/power_policy.h"
 #include "sim/workload/source/source.h"
 #include "sim/workload/workload.h"
+
+enum {
+    KVC_CLUSTER_NODES_MAX = 1024, /**< Nodes of a cluster, with those that join. */
+    KVC_CLUSTER_CHANGES_MAX = 16, /**< Changes of a cluster during a run. */
+    KVC_CLUSTER_MEMBERS_MAX = 16, /**< Groups of equal nodes. */
+};
+
+/** How the nodes of a cluster are simulated. */
+enum kvc_cluster_simulate {
+    KVC_CLUSTER_AUTO, /**< Apart if nothing couples the nodes (models/cluster/cluster.h), otherwise together.
+                       */
+    KVC_CLUSTER_TOGETHER, /**< All nodes in one engine. */
+    KVC_CLUSTER_APART,    /**< Every node in a process of its own. */
+};
+
+/** Databases of a cluster whose nodes have one (node.database). */
+enum kvc_cluster_database {
+    KVC_CLUSTER_SHARED,   /**< All nodes share one database. */
+    KVC_CLUSTER_PER_NODE, /**< Every node has a database of its own. */
+};
+
+/** A change of the cluster during a run. Exactly one of `join`, `leave` and `fail` is a number. */
+struct kvc_cluster_change {
+    double at_ns;     /**< When it happens, counted from the start of the measured time [ns]. */
+    double join;      /**< How many nodes join, each without any data; NaN: none. */
+    double leave;     /**< Number of the node that leaves without handing anything over; NaN: none. */
+    double fail;      /**< Number of the node that fails and loses the requests sent to it; NaN: none. */
+    double detect_ns; /**< How long clients send to a node that has failed [ns]. */
+};
+
+struct kvc_cluster_member;
+
+/** The cluster of a scenario. */
+struct kvc_cluster {
+    uint64_t nodes;         /**< Nodes at the start. */
+    uint64_t virtual_nodes; /**< Points of a node on the hash ring; 0: KVC_HASH_RING_POINTS. */
+    int simulate;           /**< enum kvc_cluster_simulate. */
+    int database;           /**< enum kvc_cluster_database. */
+    uint64_t multiget;      /**< Keys of a multiget whose latency is computed; 0: none. */
+    uint32_t change_count;  /**< Used entries of `change`. */
+    struct kvc_cluster_change change[KVC_CLUSTER_CHANGES_MAX]; /**< Changes during the run, in any order. */
+    uint32_t member_count;             /**< Used entries of `member`; 0: all nodes are alike. */
+    struct kvc_cluster_member *member; /**< Groups of equal nodes (sim/scenario.h), owned by the scenario. */
+};
+
+/** The options of struct kvc_cluster. */
+extern const struct kvc_option_table kvc_cluster_option_table;
+
+/** The options of struct kvc_cluster_change. */
+extern const struct kvc_option_table kvc_cluster_change_option_table;
+
+/** Returns the nodes of a cluster, with those that join. */
+uint32_t kvc_cluster_nodes(const struct kvc_cluster *cluster);
+
+/** Checks what the ranges of single options cannot express. Messages begin with the path that they are about:
+ * "cluster.changes.1.leave". */
+enum kvc_status kvc_cluster_check(const struct kvc_cluster *cluster, struct kvc_diag *diag);
 
 /** Share of the requests that run through the store's real structures. */
 enum kvc_functional {
@@ -23,7 +85,7 @@ enum kvc_functional {
 
 /** How the bottleneck of a scenario is found. */
 enum kvc_bottleneck_by {
-    KVC_BOTTLENECK_BY_GAIN,        /**< Paired runs: the resource whose being faster gains most. */
+    KVC_BOTTLENECK_BY_GAIN,        /**< Paired runs: the resource whose speed-up gains most. */
     KVC_BOTTLENECK_BY_UTILIZATION, /**< The stage that is busy most. */
     KVC_BOTTLENECK_BY_COMMAND,     /**< By gain where a command answers one scenario, else by utilization. */
 };
@@ -33,7 +95,7 @@ enum { KVC_RUN_CHANGES_MAX = 32 /**< Changes of devices in a run. */ };
 /** A change of a device during a run: another clock, or an outage. Exactly one of clock_hz and off_ns is a
  * number (sim/run/changes.h). */
 struct kvc_change {
-    double at_ns;              /**< When it happens, counted from the begin of the measured time [ns]. */
+    double at_ns;              /**< When it happens, counted from the start of the measured time [ns]. */
     char device[KVC_TEXT_MAX]; /**< Name of a host or link of the platform: "node0.socket1.gpu". */
     double clock_hz; /**< Clock of the performance state that the host changes to [Hz]; NaN: none. */
     double off_ns;   /**< How long the device is turned off [ns]; NaN: it is not. */
@@ -45,7 +107,7 @@ struct kvc_run {
     uint64_t sample_rate;  /**< SAMPLED: a power of two; 0: the smallest that fits sample_bytes. */
     double sample_bytes;   /**< SAMPLED: memory that sample_rate 0 aims at. */
     double warmup_ns;      /**< Simulated time before measuring; negative: until the simulation is steady
-                                (sim/metrics/steady_state.h), or 0 if the load itself changes. */
+                                (sim/metrics/recorder.h), or 0 if the load itself changes. */
     double warmup_most_ns; /**< Longest warm-up whose end is detected [ns]; 0: 2000 windows. */
     double duration_ns;    /**< Simulated time that is measured, after the warm-up; negative: 20 ms, or to the
                               end of    a trace. */
@@ -65,8 +127,8 @@ extern const struct kvc_option_table kvc_run_option_table;
 /** Gives an automatic duration and, where the load changes with time, an automatic warm-up their values. */
 void kvc_run_settle(struct kvc_run *run, const struct kvc_workload *workload);
 
-/** Returns the warm-up of a measurement on a real machine, which cannot be detected while it runs: `warmup`
- * or, if that is automatic, half of the duration and at least 50 ms [ns]. */
+/** Returns the warm-up of a measurement on a real machine, whose end cannot be detected: `warmup` or, if that
+ * is automatic, half of the duration and at least 50 ms [ns]. */
 double kvc_run_real_warmup_ns(const struct kvc_run *run);
 
 /** Checks that the sample rate is a power of two and keeps enough of the `keys`. */
@@ -80,7 +142,7 @@ uint64_t kvc_run_sample_rate(const struct kvc_run *run, double full_bytes);
 struct kvc_cluster_member {
     char name[KVC_TEXT_MAX]; /**< Name of the group. */
     uint64_t nodes;          /**< Its nodes. */
-    double weight;           /**< Points of each on the hash ring, as a multiple of virtual_nodes. */
+    double weight;           /**< Points of each node on the hash ring, as a multiple of virtual_nodes. */
     void *options;           /**< The store's options, as those of a scenario. */
     struct kvc_node node;    /**< The machine. */
 };

@@ -66,20 +66,20 @@ ALWAYS_INLINE uint32_t home_of(const struct farm *table, uint64_t hash)
     return (uint32_t)((hash & UINT32_MAX) * table->buckets >> 32);
 }
 
-/* The bucket that lies `distance` behind `bucket`. `distance` is less than the number of buckets. */
+/* Returns the bucket that lies `distance` behind `bucket`. `distance` is less than the number of buckets. */
 ALWAYS_INLINE uint32_t bucket_behind(const struct farm *table, uint32_t bucket, uint32_t distance)
 {
     uint32_t number = bucket + distance;
     return number < table->buckets ? number : number - table->buckets;
 }
 
-/* The first of these slots; the last slot if there is none. */
+/* Returns the first of these slots; the last slot if there is none. */
 ALWAYS_INLINE unsigned first_slot(uint32_t slots)
 {
     return (unsigned)__builtin_ctz(slots | 1u << (KVC_FARM_SLOTS - 1));
 }
 
-/* The slots of a line that hold this key, as bits. */
+/* Returns the slots of a line that hold this key, as bits. */
 ALWAYS_INLINE uint32_t match(const struct line *line, uint64_t hash)
 {
     uint32_t slots = 0;
@@ -89,8 +89,8 @@ ALWAYS_INLINE uint32_t match(const struct line *line, uint64_t hash)
     return slots & line->occupied;
 }
 
-/* The location of a key in a line, or KVC_LOCATION_NONE. There is no branch on whether it is there, because
- * it would often be mispredicted. */
+/* Returns the location of a key in a line, or KVC_LOCATION_NONE. There is no branch on whether it is there,
+ * because it would often be mispredicted. */
 ALWAYS_INLINE uint32_t location_in(const struct line *line, uint64_t hash)
 {
     uint32_t slots = match(line, hash);
@@ -221,8 +221,8 @@ ALWAYS_INLINE bool put(struct line *line, uint64_t hash, uint32_t location)
     return free_slots != 0;
 }
 
-/* Slots of a full bucket whose elements may go to the next bucket, because this one is their home; as
- * bits. */
+/* Returns the slots of a full bucket whose elements may go to the next bucket, because this one is their
+ * home; as bits. */
 ALWAYS_INLINE uint32_t movable(const struct farm *table, uint32_t bucket)
 {
     const struct line *line = &table->lines[bucket];
@@ -233,8 +233,8 @@ ALWAYS_INLINE uint32_t movable(const struct farm *table, uint32_t bucket)
     return slots;
 }
 
-/* Distance from `home` to the nearest bucket with a free slot, where `home` and the next bucket are full.
- * Returns 0 if there is none within the bound. */
+/* Returns the distance from `home` to the nearest bucket with a free slot, where `home` and the next bucket
+ * are full. Returns 0 if there is none within the bound. */
 static uint32_t probe(struct change *change, uint32_t home)
 {
     for (uint32_t distance = 2; distance < change->table->probe_buckets; distance++) {
@@ -245,7 +245,7 @@ static uint32_t probe(struct change *change, uint32_t home)
     return 0;
 }
 
-/* Whether each bucket between `home` and the free slot has an element that may go to the next bucket. */
+/* Says whether each bucket between `home` and the free slot has an element that may go to the next bucket. */
 static bool can_move(const struct farm *table, uint32_t home, uint32_t distance)
 {
     for (uint32_t d = 1; d < distance; d++) {

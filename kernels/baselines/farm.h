@@ -67,7 +67,7 @@ struct kvc_farm_counts {
 /** Creates an empty table. Returns NULL with errno EINVAL (bad parameters) or ENOMEM. */
 struct kvc_index *kvc_farm_create(const struct kvc_farm_params *params);
 
-/** The counts of an index that kvc_farm_create has made. */
+/** Returns the counts of an index that kvc_farm_create has made. */
 struct kvc_farm_counts kvc_farm_counts(const struct kvc_index *index);
 
 /** The table as an index kind. One eighth of the memory is overflow blocks. */

@@ -61,7 +61,7 @@ static uint64_t search_lines(struct kvc_index *table, uint64_t hash)
     return stats.search_lines;
 }
 
-/* The accesses of inserts since `before`. */
+/* Returns the accesses of inserts since `before`. */
 static struct kvc_memory_accesses since(const struct kvc_index *table, struct kvc_farm_counts before)
 {
     struct kvc_memory_accesses now = kvc_farm_counts(table).insert;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "kernels/hash.h"
 #include "kernels/pages.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -95,7 +96,8 @@ ALWAYS_INLINE uint32_t tag_of(uint64_t hash)
     return tag + (tag == 0);
 }
 
-/* The other bucket of an element with this tag. It is the same bucket only if the table has just one. */
+/* Returns the other bucket of an element with this tag. It is the same bucket only if the table has just one.
+ */
 ALWAYS_INLINE uint32_t alternate_of(const struct memc3 *table, uint32_t bucket, uint32_t tag)
 {
     uint32_t offset = tag * tag_multiplier & table->mask;
@@ -117,8 +119,8 @@ ALWAYS_INLINE _Atomic uint32_t *version_of(const struct memc3 *table, uint32_t b
 /* Readers. Every load of a bucket has acquire order, so that the version is read before all of them and again
  * after all of them. */
 
-/* The version at the beginning of a search. If a change is under way this is a version that has passed, so
- * that the search will be repeated. */
+/* Returns the version at the beginning of a search. If a change is under way this is a version that has
+ * passed, so that the search will be repeated. */
 ALWAYS_INLINE uint32_t version_begun(const struct memc3 *table, const struct place *place)
 {
     const _Atomic uint32_t *version = version_of(table, place->primary, place->alternate);
@@ -139,7 +141,7 @@ ALWAYS_INLINE uint32_t match_tags(uint32_t tags, uint32_t tag)
     return ~(((differing & low_bits) + low_bits) | differing | low_bits);
 }
 
-/* The first slot that match_tags has found; the argument is not 0. */
+/* Returns the first slot that match_tags has found; the argument is not 0. */
 ALWAYS_INLINE unsigned first_slot(uint32_t found)
 {
     return (unsigned)__builtin_ctz(found) / TAG_BITS;
@@ -165,7 +167,7 @@ ALWAYS_INLINE bool find_slot(const struct bucket *bucket, uint32_t tag, uint64_t
     return false;
 }
 
-/* The location of a key in a bucket, or KVC_LOCATION_NONE. */
+/* Returns the location of a key in a bucket, or KVC_LOCATION_NONE. */
 ALWAYS_INLINE uint32_t probe(const struct bucket *bucket, uint32_t tag, uint64_t key)
 {
     unsigned slot;
@@ -328,8 +330,8 @@ static void move(struct memc3 *table, struct slot from, struct slot to)
     end_change(version);
 }
 
-/* The bucket in which to look for an element first: the primary one if it has the element's tag, else the
- * other. */
+/* Returns the bucket in which to look for an element first: the primary one if it has the element's tag, else
+ * the other. */
 ALWAYS_INLINE uint32_t likely_bucket(const struct memc3 *table, const struct place *place)
 {
     return match_tags(tags_at(table, place->primary), place->tag) != 0 ? place->primary : place->alternate;
@@ -342,10 +344,7 @@ ALWAYS_INLINE uint32_t empty_slots(const struct memc3 *table, uint32_t bucket)
 
 static uint64_t next_random(struct memc3 *table)
 {
-    uint64_t z = table->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return kvc_mix_64(table->random += 0x9e3779b97f4a7c15);
 }
 
 static bool is_listed(const struct node_list *nodes, uint32_t bucket)

@@ -7,7 +7,7 @@
  *  - A bucket has 4 slots, each with a 1-byte tag. The alternate bucket of an element is its bucket XOR a
  * hash of its tag, so that an element can move without its key being hashed.
  *  - An insert that meets two full buckets first looks for a cuckoo path, which is a chain of elements that
- * can each take the next one's place, down to an empty slot. The search changes nothing. Several paths are
+ * can each take the next one's place, up to an empty slot. The search changes nothing. Several paths are
  * searched in turn, so that their reads overlap, up to a limit of displacements in all.
  *  - The elements then move from the path's far end back, so that none is ever absent.
  *  - There are 8192 version counters, each shared by many elements. A counter is odd while one of its
@@ -26,7 +26,7 @@
  * Not modelled: CLOCK's bit of each slot, memcached's slabs, and keys compared behind a pointer.
  *
  * Threads: any number of threads search at the same time as one thread at a time inserts or erases. A reader
- * finds each element that is there all the time, with a location that was its own. */
+ * finds each element that is there all the time, with a location that belonged to it. */
 #ifndef KVC_KERNELS_BASELINES_MEMC3_H
 #define KVC_KERNELS_BASELINES_MEMC3_H
 
@@ -69,7 +69,8 @@ struct kvc_memc3_counts {
  * parameters) or ENOMEM. */
 struct kvc_index *kvc_memc3_create(const struct kvc_memc3_params *params);
 
-/** The counts of an index that kvc_memc3_create has made. Only the thread that inserts may call this. */
+/** Returns the counts of an index that kvc_memc3_create has made. Only the thread that inserts may call this.
+ */
 struct kvc_memc3_counts kvc_memc3_counts(const struct kvc_index *index);
 
 /** The table as an index kind, with the published limits. */

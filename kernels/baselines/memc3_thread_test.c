@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "kernels/baselines/memc3.h"
+#include "kernels/hash.h"
 
 enum {
     READERS = 3,
@@ -59,10 +60,7 @@ struct reader {
 
 static uint64_t next_random(uint64_t *state)
 {
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return kvc_mix_64(*state += 0x9e3779b97f4a7c15);
 }
 
 static void *read_table(void *argument)

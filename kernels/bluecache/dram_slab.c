@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/bluecache/index.h"
+#include "kernels/hash.h"
 #include "kernels/pages.h"
 
 enum {
@@ -92,11 +93,7 @@ static uint64_t lines_of(uint64_t pointer, uint64_t bytes)
 
 static uint64_t next_random(struct kvc_dram_slab *slab)
 {
-    /* SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
-    uint64_t z = slab->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return kvc_mix_64(slab->random += 0x9e3779b97f4a7c15);
 }
 
 /* Assigns a slab to a class. Returns false if no slab is left. */

@@ -40,8 +40,8 @@ struct kvc_dram_slab;
 struct kvc_dram_slab_params {
     uint64_t bytes; /**< Capacity, rounded up to whole slabs; 0 to 512 GiB [bytes]. */
     uint64_t seed;  /**< Seed of the random draws. */
-    /** Size of a slab, a multiple of 16, or 0 for KVC_DRAM_SLAB_BYTES; a smaller store for a sample of the
-     * keys has smaller ones [bytes]. */
+    /** Size of a slab, a multiple of 16, or 0 for KVC_DRAM_SLAB_BYTES; a store for a sample of the keys has
+     * smaller slabs [bytes]. */
     uint32_t slab_bytes;
 };
 
@@ -75,7 +75,8 @@ void kvc_dram_slab_free(struct kvc_dram_slab *slab);
  * the size of a slab is no multiple of 16) or ENOMEM. */
 struct kvc_dram_slab *kvc_dram_slab_create(const struct kvc_dram_slab_params *params);
 
-/** Size of the class for a key of at most 255 bytes and a value below 1 MiB [bytes]; 0 if either is too long.
+/** Returns the size of the class for a key of at most 255 bytes and a value below 1 MiB [bytes]; 0 if either
+ * is too long.
  */
 uint32_t kvc_dram_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes);
 
@@ -83,7 +84,7 @@ uint32_t kvc_dram_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes);
  * them have never been used. The others are victims: they stay intact until they are written, so that the
  * caller can first save what is still needed. Ages are measured back from `now`. Returns the number of
  * reserved items. It is less than `count` only if no slab is left and the class has nothing to evict, because
- * it has no slab or all of its items are reserved; and it is 0 if the size is too large, also for a slab. */
+ * it has no slab or all of its items are reserved; and it is 0 if the size exceeds the limits or a slab. */
 uint32_t kvc_dram_slab_reserve(struct kvc_dram_slab *slab, uint32_t key_bytes, uint32_t value_bytes,
                                uint32_t now, uint32_t count, uint64_t *pointer, uint32_t *fresh,
                                struct kvc_dram_slab_stats *stats);
@@ -110,7 +111,7 @@ struct kvc_dram_slab_gets {
     const uint8_t *
         *value; /**< Output: each value, or NULL for a miss. It stays in place until the next write. */
     uint32_t *value_bytes; /**< Output: length of each value, 0 for a miss [bytes]. */
-    bool peeks;            /**< Hits are not stamped: they stay as old as they are. */
+    bool peeks;            /**< Hits are not stamped and keep their age. */
 };
 
 /** Gets a batch of items, prefetching ahead. An item with another key is a miss. */

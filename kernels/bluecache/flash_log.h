@@ -38,16 +38,16 @@
  *    reclaimed, because an interrupted program may have left anything there.
  *  - Tombstones are available to callers whose deletes must survive a crash. The paper logs none.
  *
- * A record is durable once its pages and all log pages before them are on flash. With a medium that returns
- * when a page is on flash, this is so when its chunk was written or after kvc_flash_log_flush. With another
- * one, only the medium knows when; and a checkpoint is as good as a flush only if the medium is idle before
+ * A record is durable once its pages and all log pages before them are on flash. If the medium returns
+ * when a page is on flash, this is the case once the chunk was written or after kvc_flash_log_flush.
+ * Otherwise only the medium knows when, and a checkpoint replaces a flush only if the medium is idle before
  * it is written.
  *
  * After recovery a key has the value of its last durable record, or none. The record may be missing if it was
  * reclaimed, if the index had no room for it, or if only a checkpoint covered it and that checkpoint is gone.
- * A power cut makes the log skip up to parallel_pages + 1 sequence numbers; after so many cuts without a
- * durable page in between that 65535 are skipped, older pages are lost, because a page cannot say that the
- * one before it is further back. Recovery accepts arbitrary flash contents without crashing.
+ * A power cut makes the log skip up to parallel_pages + 1 sequence numbers; if repeated cuts without a
+ * durable page in between skip 65535 numbers, older pages are lost, because a page cannot point further back
+ * to the page before it. Recovery accepts arbitrary flash contents without crashing.
  *
  * Not modelled: erasing in the background, reading several pages at once, the reorder buffer, and wear
  * levelling beyond the round robin that a log implies. Pages are counted here; the models turn them into
@@ -60,7 +60,6 @@
 
 #include "kernels/bluecache/flash_medium.h"
 #include "kernels/bluecache/flash_page.h"
-#include "kernels/bluecache/flash_stats.h"
 #include "kernels/bluecache/index.h"
 
 #ifdef __cplusplus
@@ -69,6 +68,24 @@ extern "C" {
 
 enum {
     KVC_FLASH_CHUNK_PAGES = 128, /**< Published size of a chunk [pages]. */
+};
+
+/** What a flash log has done since it was created. */
+struct kvc_flash_log_stats {
+    uint64_t appended;         /**< Records appended, values and tombstones. */
+    uint64_t appended_bytes;   /**< Headers, keys and values of these records [bytes]. */
+    uint64_t padding_bytes;    /**< Space left unused at the end of written log pages [bytes]. */
+    uint64_t pages_written;    /**< Log pages programmed successfully; checkpoint pages are not included. */
+    uint64_t pages_read;       /**< Pages read for gets, reclaiming, checkpoints and recovery. */
+    uint64_t chunks_written;   /**< Write buffers flushed; an explicit flush may write a short chunk. */
+    uint64_t rows_reclaimed;   /**< Reclaimed rows that held log pages. */
+    uint64_t pages_reclaimed;  /**< Reclaimed pages that held log data; 128 of them make a published chunk. */
+    uint64_t keys_reclaimed;   /**< Index entries removed because their page was reclaimed. */
+    uint64_t keys_lost;        /**< Index entries removed because no good block was left to write to. */
+    uint64_t blocks_erased;    /**< Blocks erased successfully. */
+    uint64_t blocks_gone_bad;  /**< Blocks that failed to erase or program. */
+    uint64_t checkpoints;      /**< Checkpoints completed. */
+    uint64_t checkpoint_pages; /**< Pages programmed for checkpoints, including unfinished ones. */
 };
 
 struct kvc_flash_log;
@@ -127,7 +144,7 @@ struct kvc_flash_log *kvc_flash_log_create(const struct kvc_flash_log_params *pa
 /** Starts an empty log by erasing the whole medium. */
 void kvc_flash_log_format(struct kvc_flash_log *log);
 
-/** Continues the log on the medium, whatever its contents. Every page is read once; pages whose records are
+/** Continues the log on a medium with arbitrary contents. Every page is read once; pages whose records are
  * replayed, rows that a medium with parallel pages wrote last and rows with gaps are read again. The owner's
  * index must be empty, and `parallel_pages` no smaller than before. */
 void kvc_flash_log_recover(struct kvc_flash_log *log, struct kvc_flash_recovery *recovery);
@@ -159,7 +176,7 @@ bool kvc_flash_log_in_buffer(const struct kvc_flash_log *log, uint64_t pointer);
  * checkpoints are disabled or the log is neither formatted nor recovered. */
 bool kvc_flash_log_checkpoint(struct kvc_flash_log *log);
 
-/** Counters of the log; valid and up to date as long as the log exists. */
+/** Returns the counters of the log, which are valid and up to date until the log is freed. */
 const struct kvc_flash_log_stats *kvc_flash_log_stats(const struct kvc_flash_log *log);
 
 /** Flash space for data, including bad blocks [bytes]. */

@@ -1,12 +1,69 @@
 /** @file
- * The state of a flash log, shared by flash_log.c, flash_checkpoint.c and flash_recovery.c.
+ * The state of a flash log and its access to rows of the medium, shared by flash_log.c and flash_recovery.c.
  *
- * This header is internal to the flash log; users include flash_log.h. */
+ * This header is internal to the flash log; users include flash_log.h.
+ *
+ * A row is one block of every chip. Pages of a row are numbered so that neighbouring pages lie on
+ * neighbouring chips: page p of a row is page p / chips of the block on chip p modulo chips. A block that
+ * fails once is bad from then on: it is no longer programmed or erased, but it can still be read. */
 #ifndef KVC_KERNELS_BLUECACHE_FLASH_LOG_INTERNAL_H
 #define KVC_KERNELS_BLUECACHE_FLASH_LOG_INTERNAL_H
 
 #include "kernels/bluecache/flash_log.h"
-#include "kernels/bluecache/flash_rows.h"
+
+/** A medium with its list of bad blocks. The flash log embeds it and owns the two arrays. */
+struct kvc_flash_rows {
+    struct kvc_flash_medium *medium;   /**< The medium; not owned. */
+    struct kvc_flash_log_stats *stats; /**< Receives pages read, blocks erased and blocks gone bad. */
+    uint32_t page_bytes;               /**< Size of a page [bytes]. */
+    uint32_t chips;                    /**< Chips of all buses, which is also the blocks of a row. */
+    uint32_t row_pages;                /**< Pages of a row, including those of bad blocks. */
+    uint64_t blocks;                   /**< Blocks of the whole medium. */
+    uint64_t *bad;                     /**< Bit b is set if block b is bad. */
+    uint64_t bad_words;                /**< 64-bit words of `bad`. */
+    uint8_t *scratch;                  /**< Buffer of one page, filled by kvc_flash_read_page. */
+};
+
+/** Returns bit `i` of an array of bits. */
+static inline bool kvc_flash_bit(const uint64_t *bits, uint64_t i)
+{
+    return (bits[i / 64] >> i % 64 & 1) != 0;
+}
+
+/** Sets bit `i` of an array of bits. */
+static inline void kvc_flash_set_bit(uint64_t *bits, uint64_t i)
+{
+    bits[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+/** Clears bit `i` of an array of bits. */
+static inline void kvc_flash_clear_bit(uint64_t *bits, uint64_t i)
+{
+    bits[i / 64] &= ~(UINT64_C(1) << i % 64);
+}
+
+/** Returns the number of bytes of a page behind its header. */
+static inline uint32_t kvc_flash_payload(const struct kvc_flash_rows *rows)
+{
+    return rows->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES;
+}
+
+/** Reads page `page` of a row into the scratch page and checks it. Returns false if it cannot be read or is
+ * not an intact page of this kind; the scratch page and *header are then unspecified. */
+bool kvc_flash_read_page(struct kvc_flash_rows *rows, uint64_t row, uint32_t page,
+                         enum kvc_flash_page_kind kind, struct kvc_flash_page_header *header);
+
+/** Reads a page that was written completely, without a copy if the medium lends its pages; a medium that
+ * lends pages lends them intact. Returns the page, or NULL. */
+const uint8_t *kvc_flash_borrow_page(struct kvc_flash_rows *rows, uint64_t row, uint32_t page,
+                                     enum kvc_flash_page_kind kind, struct kvc_flash_page_header *header);
+
+/** Erases the good blocks of a row. Blocks that fail become bad. */
+void kvc_flash_erase_row(struct kvc_flash_rows *rows, uint64_t row);
+
+/** Programs the first good page of a row at or behind *page, and sets *page to the page after it. Blocks that
+ * fail become bad, and the next good page is tried. Returns false if the row has no good page left. */
+bool kvc_flash_program_next(struct kvc_flash_rows *rows, uint64_t row, uint32_t *page, const void *data);
 
 enum {
     KVC_FLASH_MOVES = 256, /**< Moves collected before the owner is told. */
@@ -60,20 +117,20 @@ struct kvc_flash_log {
     struct kvc_flash_log_stats stats;                 /**< Counters for kvc_flash_log_stats. */
 };
 
-/** Bytes of data in a full checkpoint page: whole index buckets. */
+/** Returns the number of bytes of data in a full checkpoint page: whole index buckets. */
 static inline uint64_t kvc_flash_checkpoint_unit(const struct kvc_flash_log *log)
 {
     return kvc_flash_payload(&log->flash) / KVC_BLUECACHE_BUCKET_BYTES * KVC_BLUECACHE_BUCKET_BYTES;
 }
 
-/** Pages that the list of bad blocks takes in a checkpoint. */
+/** Returns the number of pages that the list of bad blocks takes in a checkpoint. */
 static inline uint64_t kvc_flash_checkpoint_bad_pages(const struct kvc_flash_log *log)
 {
     uint64_t unit = kvc_flash_checkpoint_unit(log);
     return (log->flash.bad_words * sizeof(*log->flash.bad) + unit - 1) / unit;
 }
 
-/** Pages of a whole checkpoint: information, bad blocks and the owner's image. */
+/** Returns the number of pages of a whole checkpoint: information, bad blocks and the owner's image. */
 static inline uint64_t kvc_flash_checkpoint_pages(const struct kvc_flash_log *log)
 {
     uint64_t unit = kvc_flash_checkpoint_unit(log);

@@ -21,8 +21,8 @@ extern const struct kvc_flash_geometry flash_small;
 /* A record in the write buffer. */
 struct flash_unwritten {
     uint32_t key, version;
-    uint64_t pointer;  /* Its place in the write buffer. */
-    uint64_t moved_to; /* Its place on flash, once it is there. */
+    uint64_t pointer;  /* Place in the write buffer. */
+    uint64_t moved_to; /* Place on flash, once it is there. */
     uint32_t bytes;    /* Length of the record [bytes]. */
     bool deleted;      /* True if it is a tombstone. */
 };
@@ -34,9 +34,10 @@ struct flash_map {
     uint32_t version[FLASH_KEYS]; /* Version that pointer[] leads to. */
     uint32_t last_version;
     uint64_t durable_pointer[FLASH_KEYS]; /* Last record on flash; NOWHERE once it is reclaimed. */
-    uint32_t durable_version[FLASH_KEYS]; /* Its version; FLASH_NEVER for none and for a tombstone. */
-    uint32_t maybe_version[FLASH_KEYS];   /* Version that may have survived a power cut. */
-    bool maybe_gone[FLASH_KEYS];          /* A tombstone may have survived a power cut. */
+    uint32_t
+        durable_version[FLASH_KEYS]; /* Version of this record; FLASH_NEVER for none and for a tombstone. */
+    uint32_t maybe_version[FLASH_KEYS]; /* Version that may have survived a power cut. */
+    bool maybe_gone[FLASH_KEYS];        /* A tombstone may have survived a power cut. */
     struct flash_unwritten unwritten[4096];
     uint32_t unwritten_count;
     bool power_cut; /* A power cut is planned; the map freezes at the first failure. */
@@ -71,7 +72,8 @@ void flash_map_append(struct flash_map *map, uint32_t key, bool deleted);
 bool flash_map_flush(struct flash_map *map);
 bool flash_map_checkpoint(struct flash_map *map);
 
-/* The version that the log has at a key's pointer. The test fails if it is none that the key ever had. */
+/* Returns the version that the log has at a key's pointer. The test fails if it is none that the key ever
+ * had. */
 uint32_t flash_map_read_version(struct flash_map *map, uint32_t key);
 
 /* Checks that the log returns the last version of every key in the index. */

@@ -29,7 +29,8 @@ struct kvc_flash_medium {
     /** Reads page `page` of a block into `data`, which holds a page. */
     bool (*read_page)(struct kvc_flash_medium *medium, uint32_t block, uint32_t page, void *data);
     /** Returns page `page` of a block where it lies, or NULL if it cannot be read; the bytes stay until the
-     * block is programmed or erased. A medium in memory need not copy what it is read for. NULL: it must. */
+     * block is programmed or erased. This saves a copy if the medium is in memory. NULL: the medium only
+     * copies. */
     const void *(*borrow_page)(struct kvc_flash_medium *medium, uint32_t block, uint32_t page);
     /** Programs page `page` of a block with `data`. */
     bool (*program_page)(struct kvc_flash_medium *medium, uint32_t block, uint32_t page, const void *data);

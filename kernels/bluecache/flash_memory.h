@@ -31,11 +31,12 @@ void kvc_flash_memory_free(struct kvc_flash_memory *memory);
  * 2^31 - 1 blocks) or ENOMEM. */
 struct kvc_flash_memory *kvc_flash_memory_create(const struct kvc_flash_geometry *geometry);
 
-/** The interface to the array; valid as long as the array. */
+/** Returns the interface to the array, which is valid until the array is freed. */
 struct kvc_flash_medium *kvc_flash_memory_medium(struct kvc_flash_memory *memory);
 
-/** The raw bytes of the array, page after page and block after block; *bytes is their number. Tests write to
- * them to corrupt pages, and call kvc_flash_memory_scar afterwards if they change pages that may be erased.
+/** Returns the raw bytes of the array, page after page and block after block; *bytes is their number. Tests
+ * write to them to corrupt pages, and call kvc_flash_memory_scar afterwards if they change pages that may be
+ * erased.
  */
 uint8_t *kvc_flash_memory_bytes(struct kvc_flash_memory *memory, uint64_t *bytes);
 
@@ -47,19 +48,19 @@ void kvc_flash_memory_scar(struct kvc_flash_memory *memory);
  * them in a block with an odd number. */
 void kvc_flash_memory_wear_out(struct kvc_flash_memory *memory, uint32_t block);
 
-/** Plans a power cut in the middle of a program or erase: `after` of them succeed before it. A page that is
- * being programmed keeps the first `torn_bytes` bytes of its data, and the rest of it stays erased. Of a
- * block that is being erased, the first `torn_bytes` pages are erased. All calls then fail until
+/** Plans a power cut in the middle of a program or erase: `after` such operations succeed before it. A page
+ * that is being programmed keeps the first `torn_bytes` bytes of its data, and the rest of it stays erased.
+ * The first `torn_bytes` pages of a block that is being erased are erased. All calls then fail until
  * kvc_flash_memory_power_on. */
 void kvc_flash_memory_cut_power(struct kvc_flash_memory *memory, uint64_t after, uint32_t torn_bytes);
 
 /** Turns the power on again and cancels a planned power cut. */
 void kvc_flash_memory_power_on(struct kvc_flash_memory *memory);
 
-/** Number of times that a block was erased. */
+/** Returns the number of times that a block was erased. */
 uint64_t kvc_flash_memory_erases(const struct kvc_flash_memory *memory, uint32_t block);
 
-/** Counters of the array; valid as long as the array. */
+/** Returns the counters of the array, which are valid until the array is freed. */
 const struct kvc_flash_memory_stats *kvc_flash_memory_stats(const struct kvc_flash_memory *memory);
 
 #ifdef __cplusplus

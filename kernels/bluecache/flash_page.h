@@ -36,9 +36,9 @@ enum kvc_flash_page_kind {
 struct kvc_flash_page_header {
     uint64_t checksum; /**< XXH3 of the bytes from the next field up to `used`. */
     uint16_t magic;    /**< Marks a page of this format. */
-    uint16_t open; /**< Log: pages written before it that may still be missing on flash when it is there. */
-    uint16_t kind; /**< An enum kvc_flash_page_kind. */
-    /** Log: sequence number minus that of the page written before; 0 if no earlier page counts. */
+    uint16_t open;     /**< Log: earlier pages that may still be missing on flash once this page is there. */
+    uint16_t kind;     /**< An enum kvc_flash_page_kind. */
+    /** Log: distance of the sequence number from the previous page's; 0 if no earlier page counts. */
     uint16_t step;
     /** Log: position of the page in the order of writing. Checkpoint: number of the checkpoint. */
     uint64_t sequence;

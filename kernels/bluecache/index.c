@@ -115,8 +115,8 @@ ALWAYS_INLINE uint64_t get_one(struct table *table, uint64_t hash, uint32_t key_
     return ways != 0 ? entry->place : KVC_BLUECACHE_NOWHERE;
 }
 
-/* The age of way `w`, with the way in the last two bits. The largest result therefore identifies the oldest
- * way, and the first one of equals. */
+/* Returns the age of way `w`, with the way in the last two bits. The largest result therefore identifies the
+ * oldest way, and the first one of equals. */
 ALWAYS_INLINE uint64_t age(const struct bucket *bucket, unsigned w, uint32_t clock)
 {
     uint64_t ticks = (uint32_t)(clock - bucket->way[w].timestamp);

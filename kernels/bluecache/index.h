@@ -83,7 +83,7 @@ void kvc_bluecache_index_peek(const struct kvc_index *index, const uint64_t *has
                               uint32_t count, struct kvc_bluecache_found *found);
 
 /** Puts `count` keys in order. position[i] becomes the position of the entry of key i. gone[i] becomes the
- * pointer that it displaced, which is an earlier pointer of the same key or that of another key, or
+ * pointer that it displaced, which is an earlier pointer of the same key or the pointer of another key, or
  * KVC_BLUECACHE_NOWHERE. `gone` may be NULL. */
 void kvc_bluecache_index_put(struct kvc_index *index, const uint64_t *hash, const uint8_t *key_bytes,
                              const uint32_t *value_bytes, const uint64_t *pointer, uint32_t count,
@@ -106,10 +106,10 @@ bool kvc_bluecache_index_points(const struct kvc_index *index, uint64_t position
 /** Prefetches the line of an entry for kvc_bluecache_index_points or kvc_bluecache_index_move. */
 void kvc_bluecache_index_prefetch(const struct kvc_index *index, uint64_t position);
 
-/** The first of the four positions that the key of a hash may have. */
+/** Returns the first of the four positions that the key of a hash may have. */
 uint64_t kvc_bluecache_index_home(const struct kvc_index *index, uint64_t hash);
 
-/** The current time of the clock, in operations. */
+/** Returns the current time of the clock, in operations. */
 uint32_t kvc_bluecache_index_clock(const struct kvc_index *index);
 
 /** Sets the clock after a restart. */

@@ -1,6 +1,6 @@
 /** @file
  * The hash of a key for BlueCache's index: the Jenkins hash in the low half and the start of SHA-1 in the
- * high half (BlueCache, VLDB 10(4) 2016, sec. 3.3). */
+ * high half, which serves as an abbreviated key (BlueCache, VLDB 10(4) 2016, sec. 2.3 and 3.3). */
 #ifndef KVC_KERNELS_BLUECACHE_KEY_HASH_H
 #define KVC_KERNELS_BLUECACHE_KEY_HASH_H
 
@@ -8,11 +8,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/bluecache/sha1_hash.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** State of the hash function, for one thread at a time. */
+struct kvc_sha1;
+
+/** Frees the state. NULL is allowed. */
+void kvc_sha1_free(struct kvc_sha1 *sha1);
+
+/** Creates the state. Returns NULL with errno ENOMEM, or ENOSYS if the cryptographic library offers no SHA-1.
+ */
+struct kvc_sha1 *kvc_sha1_create(void);
+
+/** Hashes `count` keys. Key i starts at keys + i * stride and has bytes[i] bytes; 0 is allowed. digest[i]
+ * becomes the first 32 bits of its SHA-1 with the first byte on top, so that a shorter digest consists of its
+ * upper bits. Returns false with errno EIO if the library fails. */
+bool kvc_sha1_batch(struct kvc_sha1 *sha1, const uint8_t *keys, size_t stride, const uint8_t *bytes,
+                    size_t count, uint32_t *digest);
 
 /** Hashes `count` keys. Key i starts at keys + i * stride and has bytes[i] bytes. Returns false with errno
  * EIO if SHA-1 fails. */

@@ -133,7 +133,7 @@ static void edit(uint8_t *flash, const uint8_t *data, size_t size, bool seal)
     }
 }
 
-/* The largest sequence number of any intact page. */
+/* Returns the largest sequence number of any intact page. */
 static uint64_t largest_sequence(const uint8_t *flash)
 {
     uint64_t largest = 0;

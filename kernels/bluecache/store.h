@@ -121,14 +121,15 @@ struct kvc_bluecache_read {
 };
 
 /** Gets values. value_bytes[i] becomes the length of the value of key i, or KVC_BLUECACHE_MISS. The first
- * min(capacity, length) bytes of the value are at out + i * capacity. `read[i]` says what it took; `read` may
- * be NULL. Returns false with errno EIO if SHA-1 fails. */
+ * min(capacity, length) bytes of the value are at out + i * capacity. `read[i]` receives where the value was
+ * looked for and how many pages were read; `read` may be NULL. Returns false with errno EIO if SHA-1 fails.
+ */
 bool kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
                              uint8_t *out, uint32_t capacity, uint32_t *value_bytes,
                              struct kvc_bluecache_read *read);
 
-/** Gets values like kvc_bluecache_store_get(), but leaves no trace: pairs stay as old as they are, and
- * nothing is counted but the pages read. */
+/** Gets values like kvc_bluecache_store_get(), but changes nothing: pairs keep their age, and only the pages
+ * read are counted. */
 bool kvc_bluecache_store_peek(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
                               uint8_t *out, uint32_t capacity, uint32_t *value_bytes,
                               struct kvc_bluecache_read *read);
@@ -150,7 +151,7 @@ bool kvc_bluecache_store_checkpoint(struct kvc_bluecache_store *store);
 void kvc_bluecache_store_stats(const struct kvc_bluecache_store *store,
                                struct kvc_bluecache_store_stats *stats);
 
-/** Number of keys in the index. */
+/** Returns the number of keys in the index. */
 uint64_t kvc_bluecache_store_used(const struct kvc_bluecache_store *store);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
 /* Fuzz target for restarting a store from a damaged flash, with the index that a checkpoint holds.
  *
  * A store writes pairs and a checkpoint. The input edits them, four bytes at a time, as its third byte says;
- * checksums are made valid again, because otherwise the edits would never get past them. What a checkpoint
- * says about the index may thus be anything. Then another store recovers and does what the rest of the input
- * says, one byte for each operation. A get returns the value that was put last or nothing. What was put
- * before the recovery may be lost or changed, but no value is longer than the longest one allowed. */
+ * checksums are made valid again, because otherwise the edits would never get past them. So a checkpoint may
+ * claim anything about the index. Then another store recovers and does what the rest of the input says, one
+ * byte for each operation. A get returns the value that was put last or nothing. Values from before the
+ * recovery may be lost or changed, but no value is longer than the longest one allowed. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/kvdirect/merge.h"
+#include "kernels/kvdirect/slab.h"
 
 enum { GRANULES = 1 << 16, THREADS = 4 };
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kernels/kvdirect/merge.h"
+#include "kernels/kvdirect/slab.h"
 #include "kernels/pages.h"
 
 enum { RUNS = 3 };

@@ -2,7 +2,7 @@
  * KV-Direct's hash table: chained 64-byte buckets that hold small pairs inline and point to slabs for others.
  *
  * Source: KV-Direct (SOSP 2017), sec. 3.3.1 (fig. 5), 3.3.2, 5.1.1 and 5.2.1. One block of memory holds the
- * hash index, which is a fixed number of buckets (bucket.h), and behind it the slabs (slab.h).
+ * hash index, which is a fixed number of buckets (table_internal.h), and behind it the slabs (slab.h).
  *  - A pair is a key and its value. A pair of at most the inline threshold lies in consecutive slots of a
  *    bucket. A larger pair lies in a slab of the next power of two, behind 2 bytes of metadata; its slot
  * holds a pointer to the slab and 9 more bits of the key's hash. The key itself is always compared.
@@ -28,7 +28,7 @@
  * DRAM cache, DMA latency, and what the functions of APPLY compute.
  *
  * Threads: one thread uses a table. Any number of threads may search it through kvc_kvdirect_table_index at
- * the same time, as long as nobody changes it. */
+ * the same time while no thread changes it. */
 #ifndef KVC_KERNELS_KVDIRECT_TABLE_H
 #define KVC_KERNELS_KVDIRECT_TABLE_H
 
@@ -173,10 +173,10 @@ void kvc_kvdirect_table_set_trace(struct kvc_kvdirect_table *table, struct kvc_k
 /** Runs the slab allocator's daemon, see kvc_kvdirect_slab_daemon. Returns true if there are no slabs. */
 bool kvc_kvdirect_table_daemon(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_stats *stats);
 
-/** Number of pairs in the table. */
+/** Returns the number of pairs in the table. */
 uint64_t kvc_kvdirect_table_pairs(const struct kvc_kvdirect_table *table);
 
-/** Size of all keys and values in the table [bytes]. */
+/** Returns the size of all keys and values in the table [bytes]. */
 uint64_t kvc_kvdirect_table_pair_bytes(const struct kvc_kvdirect_table *table);
 
 /** Memory of index and slabs [bytes]. */
@@ -185,26 +185,26 @@ uint64_t kvc_kvdirect_table_bytes(const struct kvc_kvdirect_table *table);
 /** Memory in free slabs [bytes]. */
 uint64_t kvc_kvdirect_table_free_slab_bytes(const struct kvc_kvdirect_table *table);
 
-/** Number of buckets of the hash index. */
+/** Returns the number of buckets of the hash index. */
 uint64_t kvc_kvdirect_table_index_buckets(const struct kvc_kvdirect_table *table);
 
-/** Number of buckets that the hash index of a table with these parameters would have. */
+/** Returns the number of buckets that the hash index of a table with these parameters would have. */
 uint64_t kvc_kvdirect_table_index_buckets_of(const struct kvc_kvdirect_table_params *params);
 
-/** Number of the bucket, of so many, where the chain of a key begins, by kvc_hash() of the key with the
- * table's seed. The index is the beginning of the table's memory, so this is also the number of its 64-byte
- * line. */
+/** Returns the number of the bucket, below `buckets`, where the chain of a key begins. `hash` is kvc_hash()
+ * of the key with the table's seed. The index is the beginning of the table's memory, so this is also the
+ * number of its 64-byte line. */
 static inline uint64_t kvc_kvdirect_table_bucket_of(uint64_t hash, uint64_t buckets)
 {
     return (hash & UINT32_MAX) * buckets >> 32;
 }
 
-/** The most pairs of this size that fit if the hash spreads them perfectly and no slot stays empty. Inline
- * pairs may fill as many chained buckets as the slabs allow; larger pairs use slots and slabs in the best
- * proportion that this index allows. Returns 0 for a size that does not fit at all. */
+/** Returns the most pairs of this size that fit if the hash spreads them perfectly and no slot stays empty.
+ * Inline pairs may fill as many chained buckets as the slabs allow; larger pairs use slots and slabs in the
+ * best proportion that this index allows. Returns 0 for a size that does not fit at all. */
 uint64_t kvc_kvdirect_table_capacity(const struct kvc_kvdirect_table *table, uint32_t pair_bytes);
 
-/** The capacity that a table with these parameters would have. */
+/** Returns the capacity that a table with these parameters would have. */
 uint64_t kvc_kvdirect_table_capacity_of(const struct kvc_kvdirect_table_params *params, uint32_t pair_bytes);
 
 /** The same table behind the common index interface. A hash is the key (8 bytes) as well as its hash value, a

@@ -1,4 +1,4 @@
-#include "kernels/kvdirect/table_put.h"
+#include "kernels/kvdirect/table_internal.h"
 
 #include <string.h>
 
@@ -56,8 +56,8 @@ KVC_KVDIRECT_INLINE struct probe probe(struct kvc_kvdirect_bucket *bucket, uint6
     };
 }
 
-/* The next bucket of the chain if `goes`, else this one. There is no branch, because it would often be
- * mispredicted. */
+/* Returns the next bucket of the chain if `goes`, else this one. There is no branch, because it would often
+ * be mispredicted. */
 KVC_KVDIRECT_INLINE struct kvc_kvdirect_bucket *next_if(bool goes, const struct kvc_kvdirect_table *table,
                                                         struct kvc_kvdirect_bucket *bucket, uint32_t chain)
 {
@@ -217,7 +217,7 @@ KVC_KVDIRECT_INLINE void store_layout(struct kvc_kvdirect_bucket *bucket, uint64
     kvc_kvdirect_store64(bucket->byte + 56, layouts[begin].high);
 }
 
-/* The general way to insert, for any bucket. */
+/* Inserts in the general way, into any bucket. */
 static __attribute__((noinline)) uint32_t insert_any(struct change *change, uint64_t hash, uint32_t location)
 {
     struct kvc_kvdirect_table *table = change->table;
@@ -238,7 +238,7 @@ static __attribute__((noinline)) uint32_t insert_any(struct change *change, uint
     return ok ? old : location;
 }
 
-/* The general way to erase, for any bucket. */
+/* Erases in the general way, from any bucket. */
 static __attribute__((noinline)) uint32_t erase_any(struct change *change, uint64_t hash, uint32_t location)
 {
     uint8_t bytes[INDEX_KEY_BYTES];
@@ -273,8 +273,9 @@ KVC_KVDIRECT_INLINE uint32_t buckets_to(const struct kvc_kvdirect_table *table, 
     return (1 + (uint32_t)(at != first) + (uint32_t)(at != second)) & -(uint32_t)(at == third);
 }
 
-/* The short way: most keys are where they seemed to be, in a plain bucket. All others take the general way.
- * There is no branch on which bucket of its chain that is, because it would often be mispredicted. */
+/* Takes the short way: most keys are where they seemed to be, in a plain bucket. All others take the
+ * general way. There is no branch on which bucket of its chain that is, because it would often be
+ * mispredicted. */
 KVC_KVDIRECT_INLINE uint32_t insert_one(struct change *change, uint64_t hash, uint32_t location,
                                         struct kvc_kvdirect_bucket *at)
 {

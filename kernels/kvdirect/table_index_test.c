@@ -5,7 +5,14 @@
 
 #include "kernels/hash.h"
 #include "kernels/random_fixture.h"
-#include "kernels/kvdirect/table_fixture.h"
+
+static struct kvc_kvdirect_table *create(uint64_t bytes, double hash_index_frac, uint32_t inline_bytes)
+{
+    struct kvc_kvdirect_table *table = kvc_kvdirect_table_create(&(struct kvc_kvdirect_table_params){
+        .bytes = bytes, .hash_index_frac = hash_index_frac, .inline_bytes = inline_bytes, .seed = 42});
+    cr_assert_not_null(table);
+    return table;
+}
 
 Test(kvdirect_index, agrees_with_a_map)
 {

@@ -34,6 +34,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/device.h"
+#include "kernels/hash.h"
 #include "kernels/index.h"
 
 #ifdef __cplusplus
@@ -70,6 +72,18 @@ struct kvc_megakv_cuckoo_params {
     bool portable; /**< Forces the portable code, which gives the same results, for tests; false on a GPU. */
 };
 
+/** Signature of an empty slot. */
+#define KVC_MEGAKV_CUCKOO_EMPTY 0u
+
+/** Location of an erased slot in the interleaved layout; a slot that was never used has location 0. */
+#define KVC_MEGAKV_CUCKOO_ERASED_LOCATION 1u
+
+/** Masks that select buckets. */
+struct kvc_megakv_cuckoo_layout_masks {
+    uint32_t bucket;    /**< Number of buckets minus 1. */
+    uint32_t alternate; /**< Number of buckets of a partition minus 1. */
+};
+
 /** Creates an empty table in huge pages where the system has them; NULL with errno EINVAL (params) or ENOMEM.
  */
 struct kvc_index *kvc_megakv_cuckoo_create(const struct kvc_megakv_cuckoo_params *params);
@@ -80,8 +94,78 @@ extern const struct kvc_index_kind kvc_megakv_cuckoo_kind;
 /** The interleaved table with buckets of 4 slots. */
 extern const struct kvc_index_kind kvc_megakv_cuckoo_interleaved_kind;
 
+/** Fills in the defaults of the parameters and computes the masks; returns false if a parameter is out of
+ * range. */
+bool kvc_megakv_cuckoo_params_complete(struct kvc_megakv_cuckoo_params *params,
+                                       struct kvc_megakv_cuckoo_layout_masks *masks);
+
+/** Memory of a table, for a GPU that works on it in place. Each array begins on a page of its own. */
+struct kvc_megakv_cuckoo_memory {
+    uint32_t *words;                             /**< Buckets of the table. */
+    uint64_t words_bytes;                        /**< Size of the buckets [bytes]. */
+    struct kvc_megakv_cuckoo_layout_masks masks; /**< Masks that select buckets. */
+    uint32_t max_displacements;                  /**< Most moves per insert. */
+    void *header;                                /**< The table's own structure. */
+    uint64_t header_bytes;                       /**< Size of this structure [bytes]. */
+    uint64_t *moves;                             /**< Elements moved so far; a part of this structure. */
+};
+
+/** Finds the memory of a table. Returns false if the table does not have the published geometry. */
+bool kvc_megakv_cuckoo_memory_of(struct kvc_index *index, struct kvc_megakv_cuckoo_memory *memory);
+
+/** Notes that a GPU has added `inserted` elements to the table and removed `erased` ones. */
+void kvc_megakv_cuckoo_memory_changed(struct kvc_index *index, uint64_t inserted, uint64_t erased);
+
 #ifdef __cplusplus
 }
 #endif
+
+/* --- where elements lie, computed by the same code on the host and on the GPU --- */
+
+/** Returns the primary bucket of an element. */
+static inline KVC_HOST_DEVICE uint32_t kvc_megakv_cuckoo_primary(struct kvc_megakv_cuckoo_layout_masks masks,
+                                                                 uint64_t hash)
+{
+    return (uint32_t)hash & masks.bucket;
+}
+
+/** Returns the other bucket of an element with this signature, which may be the same bucket. */
+static inline KVC_HOST_DEVICE uint32_t
+kvc_megakv_cuckoo_alternate(struct kvc_megakv_cuckoo_layout_masks masks, uint32_t bucket, uint32_t signature)
+{
+    return bucket ^ (signature & masks.alternate);
+}
+
+/** Returns the word of a bucket (32 bits each, the first is 0) that holds the signature of a slot. */
+static inline KVC_HOST_DEVICE uint32_t kvc_megakv_cuckoo_signature_word(uint32_t slots, bool apart,
+                                                                        uint32_t slot)
+{
+    (void)slots;
+    return apart ? slot : 2 * slot;
+}
+
+/** Returns the word of a bucket (32 bits each, the first is 0) that holds the location of a slot. */
+static inline KVC_HOST_DEVICE uint32_t kvc_megakv_cuckoo_location_word(uint32_t slots, bool apart,
+                                                                       uint32_t slot)
+{
+    return apart ? slots + slot : 2 * slot + 1;
+}
+
+/** Returns how far a slot is to the left of the preferred slot of an element (its top signature bits),
+ * wrapping around. An element takes the empty slot of least distance. `slots` is a power of two. */
+static inline KVC_HOST_DEVICE uint32_t kvc_megakv_cuckoo_distance(uint32_t slots, uint32_t signature,
+                                                                  uint32_t slot)
+{
+    uint32_t preferred = (uint32_t)((uint64_t)signature * slots >> 32);
+    return (preferred - slot) & (slots - 1);
+}
+
+/** Returns the slot at this distance; the inverse of kvc_megakv_cuckoo_distance(). */
+static inline KVC_HOST_DEVICE uint32_t kvc_megakv_cuckoo_slot_at(uint32_t slots, uint32_t signature,
+                                                                 uint32_t distance)
+{
+    uint32_t preferred = (uint32_t)((uint64_t)signature * slots >> 32);
+    return (preferred - distance) & (slots - 1);
+}
 
 #endif

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "kernels/cuda_bench.cuh"
+#include "kernels/hash.h"
 #include "kernels/megakv/cuckoo_cuda.h"
 
 using kvc::check;
@@ -47,7 +48,7 @@ __global__ void make_lookups(uint64_t *hash, uint32_t *value, uint32_t keys, uin
 {
     uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
     if (i < count) {
-        uint32_t key = 1 + static_cast<uint32_t>(kvc::mix_64(seed + i * 0x9e3779b97f4a7c15u) % keys);
+        uint32_t key = 1 + static_cast<uint32_t>(kvc_mix_64(seed + i * 0x9e3779b97f4a7c15u) % keys);
         hash[i] = hash_of(key);
         value[i] = key;
     }
@@ -78,7 +79,7 @@ __global__ void read_random(const uint4 *table, uint64_t mask, uint64_t count, i
 {
     /* `words` threads read neighbouring 16-byte words: 2 make a sector, 4 make a 64-byte bucket. */
     uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
-    uint64_t at = (kvc::mix_64(i / words) & mask) * words + i % words;
+    uint64_t at = (kvc_mix_64(i / words) & mask) * words + i % words;
     if (i < count * words) {
         uint4 word = __ldcg(table + at);
         if ((word.x ^ word.y ^ word.z ^ word.w) == 0x12345678u) {
@@ -91,7 +92,7 @@ __global__ void swap_random(unsigned long long *table, uint64_t mask, uint64_t c
 {
     uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x;
     if (i < count) {
-        atomicCAS(table + (kvc::mix_64(i) & mask), 0ull, i + 1);
+        atomicCAS(table + (kvc_mix_64(i) & mask), 0ull, i + 1);
     }
 }
 

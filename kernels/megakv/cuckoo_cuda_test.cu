@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "kernels/cuda_bench.cuh"
+#include "kernels/hash.h"
 #include "kernels/megakv/cuckoo_cuda.h"
 
 namespace
@@ -14,7 +15,7 @@ struct random_source {
     uint64_t state;
     uint64_t next()
     {
-        return kvc::mix_64(state += 0x9e3779b97f4a7c15u);
+        return kvc_mix_64(state += 0x9e3779b97f4a7c15u);
     }
 };
 

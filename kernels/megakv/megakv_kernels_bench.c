@@ -7,7 +7,8 @@
  *
  * In rows for several threads, all threads start at a barrier, and each has keys and buffers of its own. The
  * rate is the number of operations of all threads over the time of the slowest one. It is compared with a
- * single such thread, measured alternately. The limit is that of one core times the number of threads. */
+ * single such thread, measured alternately. The limit is the limit of one core times the number of threads.
+ */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -65,7 +66,7 @@ static void print_header(const struct options *options)
 static void draw_lookups(struct lookups *lookups, uint64_t keys, uint8_t *key_bytes)
 {
     for (uint64_t i = 0; i < (uint64_t)RUNS * RUN_KEYS; i++) {
-        lookups->key[i] = kvc_bench_mix(i + 12345) % keys;
+        lookups->key[i] = kvc_mix_64(i + 12345) % keys;
     }
     memset(key_bytes, 8, BATCH_MAX);
     for (uint64_t i = 0; i < (uint64_t)RUNS * RUN_KEYS; i += BATCH_MAX) {

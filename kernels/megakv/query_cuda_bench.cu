@@ -19,7 +19,6 @@
 #include "kernels/megakv/cuckoo_cuda.h"
 #include "kernels/megakv/packet.h"
 #include "kernels/megakv/slab.h"
-#include "kernels/megakv/slab_layout.h"
 
 using kvc::check;
 using kvc::device_array;

@@ -2,11 +2,11 @@
  * A GPU that answers queries from a store in the host's memory: DIDO's tasks search, insert, delete, KC, RD
  * and WR on the published cuckoo table (cuckoo.h) and the slab store (slab.h), one thread a query.
  *
- * There is one copy of the data. Its memory, and that of the batches, is pinned and mapped into the GPU's
- * address space (kvc_cuda_share), so the GPU reads and writes it in place, over PCIe, while threads of the
- * host use it too:
+ * There is one copy of the data. Its memory and the memory of the batches are pinned and mapped into the
+ * GPU's address space (kvc_cuda_share), so the GPU reads and writes it in place, over PCIe, while threads of
+ * the host use it too:
  *   - Atomic operations of the GPU on the host's memory are not atomic for the host. So only one side may
- * change the table as long as both use it: either the GPU inserts and erases, or threads of the host do.
+ * change the table while both use it: either the GPU inserts and erases, or threads of the host do.
  *   - The GPU changes a bucket under locks in its own memory, with plain stores of 4 bytes: a location before
  * its signature, and a moved element's new place before its old one. The host's searches allow that.
  *   - A search of the GPU reads words in the order in which the host's writer relies on. If elements moved
@@ -34,7 +34,7 @@ extern "C" {
 enum kvc_megakv_shared_task {
     KVC_MEGAKV_SHARED_SEARCH = 1 << 0,  /**< Finds the locations of the GETs. */
     KVC_MEGAKV_SHARED_INSERT = 1 << 1,  /**< Adds the locations of the SETs that have one. */
-    KVC_MEGAKV_SHARED_ERASE = 1 << 2,   /**< Removes those of evicted items and of DELETEs. */
+    KVC_MEGAKV_SHARED_ERASE = 1 << 2,   /**< Removes the locations of evicted items and of DELETEs. */
     KVC_MEGAKV_SHARED_COMPARE = 1 << 3, /**< KC: compares the keys of the GETs. */
     KVC_MEGAKV_SHARED_READ = 1 << 4,    /**< RD: reads the values of the GETs. */
     KVC_MEGAKV_SHARED_RESPOND = 1 << 5, /**< WR: writes the responses. */
@@ -49,26 +49,28 @@ struct kvc_megakv_shared_set {
 
 /** A batch. All arrays are by row and lie in memory that the device shares. */
 struct kvc_megakv_shared_batch {
-    uint32_t rows;                                 /**< Queries. */
-    uint32_t sets;                                 /**< Sets that they are divided into. */
-    uint32_t key_stride;                           /**< Distance between two keys [bytes], a multiple of 8. */
-    uint32_t value_stride;                         /**< Room for a value [bytes], a multiple of 8. */
-    const struct kvc_megakv_shared_set *set;       /**< By set. */
-    const struct kvc_megakv_slab_evicted *evicted; /**< From the first row of each set on. */
-    const uint8_t *op;                             /**< enum kvc_megakv_packet_op. */
-    const uint8_t *keys;                           /**< Keys, padded with zeros. */
-    const uint8_t *key_bytes;                      /**< Their lengths [bytes]. */
-    const uint64_t *hash;                          /**< Their hashes. */
-    /** Of a GET: what SEARCH finds; COMPARE sets it to KVC_LOCATION_NONE if the item holds another key. Of a
-     * SET: that of the new item. Of a DELETE: ERASE sets what it has removed, or KVC_LOCATION_NONE. */
+    uint32_t rows;                           /**< Queries. */
+    uint32_t sets;                           /**< Sets that they are divided into. */
+    uint32_t key_stride;                     /**< Distance between two keys [bytes], a multiple of 8. */
+    uint32_t value_stride;                   /**< Room for a value [bytes], a multiple of 8. */
+    const struct kvc_megakv_shared_set *set; /**< Sets. */
+    const struct kvc_megakv_slab_evicted
+        *evicted;             /**< Evicted items; those of a set begin at its first row. */
+    const uint8_t *op;        /**< enum kvc_megakv_packet_op. */
+    const uint8_t *keys;      /**< Keys, padded with zeros. */
+    const uint8_t *key_bytes; /**< Lengths of the keys [bytes]. */
+    const uint64_t *hash;     /**< Hashes of the keys. */
+    /** Locations. SEARCH sets the location of a GET, and COMPARE changes it to KVC_LOCATION_NONE if the item
+     * holds another key. The caller gives the location of a SET's new item. ERASE sets the location that a
+     * DELETE has removed, or KVC_LOCATION_NONE. */
     uint32_t *location;
     uint8_t *result;      /**< Receives enum kvc_megakv_slab_read_result, from COMPARE and from READ. */
     uint32_t *read_bytes; /**< Lengths of the values that were read [bytes]; 0 for anything but a hit. */
-    /** Values. READ without RESPOND writes that of row i to i * value_stride. RESPOND without READ finds
-     * those of a set one behind another, from its first row's place on. */
+    /** Values. READ without RESPOND writes the value of row i to i * value_stride. RESPOND without READ finds
+     * the values of a set one after another, beginning at the place of its first row. */
     uint8_t *values;
-    /** Responses. That of row i begins at i * (8 + value_stride): a header (the operation, from bit 16 on
-     * whether it is a hit, from bit 32 on the length of the value), then the value. */
+    /** Responses. The response of row i begins at i * (8 + value_stride): a header (the operation, from bit
+     * 16 on whether it is a hit, from bit 32 on the length of the value), then the value. */
     uint8_t *responses;
 };
 

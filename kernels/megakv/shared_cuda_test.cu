@@ -168,7 +168,7 @@ void make_key(const sizes &size, uint64_t number, uint8_t *key)
 {
     std::memset(key, 0, key_stride);
     for (uint32_t i = 0; i < size.key_bytes; i += 8) {
-        uint64_t word = kvc::mix_64(number * 64 + i + size.value_bytes * UINT64_C(1000003));
+        uint64_t word = kvc_mix_64(number * 64 + i + size.value_bytes * UINT64_C(1000003));
         std::memcpy(key + i, &word, size.key_bytes - i < 8 ? size.key_bytes - i : 8);
     }
 }
@@ -176,7 +176,7 @@ void make_key(const sizes &size, uint64_t number, uint8_t *key)
 void make_value(const sizes &size, uint64_t number, uint8_t *value)
 {
     for (uint32_t i = 0; i < size.value_bytes; i++) {
-        value[i] = static_cast<uint8_t>(kvc::mix_64(number * 2048 + i));
+        value[i] = static_cast<uint8_t>(kvc_mix_64(number * 2048 + i));
     }
 }
 
@@ -207,7 +207,7 @@ void make_queries(batch_memory &memory, const sizes &size, uint32_t rows)
 {
     memory.begin(rows);
     for (uint32_t row = 0; row < rows; row++) {
-        uint64_t draw = kvc::mix_64(row * 31 + size.key_bytes);
+        uint64_t draw = kvc_mix_64(row * 31 + size.key_bytes);
         uint64_t number = draw % items_each + (draw >> 32 & 3 ? 0 : items_each);
         make_key(size, number, memory.keys + static_cast<uint64_t>(row) * key_stride);
         memory.key_bytes[row] = static_cast<uint8_t>(size.key_bytes);
@@ -382,7 +382,7 @@ using location_map = std::unordered_map<uint64_t, uint32_t>; /* hash -> location
 
 uint64_t hash_of(uint64_t number)
 {
-    return kvc::mix_64(number + 1);
+    return kvc_mix_64(number + 1);
 }
 
 void expect_map(store &all, batch_memory &memory, const location_map &map, uint64_t first, uint64_t last)
@@ -603,7 +603,7 @@ void test_rewrites(batch_memory &memory)
         uint64_t written[words];
         for (uint64_t n = 1; !stop.load(); n++) {
             std::fill(written, written + words, n);
-            uint32_t i = static_cast<uint32_t>(kvc::mix_64(n) % items);
+            uint32_t i = static_cast<uint32_t>(kvc_mix_64(n) % items);
             kvc_megakv_slab_rewrite(all.slab, location[i], key[i].data(), 8, written, size.value_bytes, &own);
         }
     });

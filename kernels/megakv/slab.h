@@ -46,6 +46,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/device.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -209,9 +211,9 @@ struct kvc_megakv_slab_reads {
 void kvc_megakv_slab_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
                           struct kvc_megakv_slab_stats *stats);
 
-/** Marks `count` items as referenced, as kvc_megakv_slab_read() does with its hits, for a reader that cannot:
- * a GPU, whose atomic operations on the host's memory are not atomic for the host. Counts `checked` and
- * `marked` only. */
+/** Marks `count` items as referenced, as kvc_megakv_slab_read() does with its hits, on behalf of a GPU. A GPU
+ * cannot mark them, because its atomic operations on the host's memory are not atomic for the host. Counts
+ * `checked` and `marked` only. */
 void kvc_megakv_slab_mark(struct kvc_megakv_slab *slab, const uint32_t *location, uint32_t count,
                           struct kvc_megakv_slab_stats *stats);
 
@@ -229,11 +231,52 @@ void kvc_megakv_slab_forget_reads(struct kvc_megakv_slab *slab, uint32_t one_in)
  */
 uint64_t kvc_megakv_slab_used_items(const struct kvc_megakv_slab *slab);
 
-/** Returns the capacity of the store [bytes], a multiple of the slab size, or the share 1/rate of one. */
+/** Returns the capacity of the store [bytes], a multiple of the slab size, or of a sample, 1/rate of the
+ * whole store's capacity. */
 uint64_t kvc_megakv_slab_capacity_bytes(const struct kvc_megakv_slab *slab);
+
+/** Memory of a store, for a GPU that works on it in place. Each array begins on a page of its own. */
+struct kvc_megakv_slab_memory {
+    uint8_t *slabs;       /**< Slab memory. */
+    uint64_t bytes;       /**< Size of the slab memory [bytes]. */
+    uint32_t *item_bytes; /**< Size of the items of each slab [bytes]; 0: the slab has no class. */
+    uint32_t count;       /**< Number of slabs. */
+};
+
+/** Finds the memory of a store. */
+void kvc_megakv_slab_memory_of(struct kvc_megakv_slab *slab, struct kvc_megakv_slab_memory *memory);
 
 #ifdef __cplusplus
 }
 #endif
+
+/* --- the header of an item, computed by the same code on the host and on the GPU --- */
+
+/** Tag of an item in use, in its header.
+ *
+ * The header is one word, so that it is read and written whole. Bit 0: tag. Bits 1 to 8: key length. Bits 9
+ * to 30: value length. Bit 31: the item is being rewritten (never set together with the tag). Bits 32 to 63:
+ * version, incremented by every write. */
+static const uint64_t kvc_megakv_slab_tag_using = 1;
+static const uint64_t kvc_megakv_slab_tag_writing = UINT64_C(1) << 31; /**< The item is being rewritten. */
+static const uint64_t kvc_megakv_slab_shape_mask = 0xffffffff;         /**< Everything but the version. */
+
+/** Returns the header of an item in use with these lengths, version 0. */
+static inline KVC_HOST_DEVICE uint64_t kvc_megakv_slab_header_shape(uint32_t key_bytes, uint32_t value_bytes)
+{
+    return kvc_megakv_slab_tag_using | (uint64_t)key_bytes << 1 | (uint64_t)value_bytes << 9;
+}
+
+/** Returns the key length in a header [bytes]. */
+static inline KVC_HOST_DEVICE uint32_t kvc_megakv_slab_header_key_bytes(uint64_t header)
+{
+    return (uint32_t)(header >> 1) & 0xff;
+}
+
+/** Returns the value length in a header [bytes]. */
+static inline KVC_HOST_DEVICE uint32_t kvc_megakv_slab_header_value_bytes(uint64_t header)
+{
+    return (uint32_t)header >> 9;
+}
 
 #endif

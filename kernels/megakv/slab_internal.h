@@ -1,12 +1,11 @@
 /** @file
- * Internal to kernels/megakv: the memory of the slab store, and the helpers that several of its source files
- * share.
+ * Internal to kernels/megakv: the memory of the slab store, its locks, its bitmaps, and the headers of its
+ * items.
  */
 #ifndef KVC_KERNELS_MEGAKV_SLAB_INTERNAL_H
 #define KVC_KERNELS_MEGAKV_SLAB_INTERNAL_H
 
 #include "kernels/megakv/slab.h"
-#include "kernels/megakv/slab_layout.h"
 
 #include <sched.h>
 #include <string.h>
@@ -169,7 +168,7 @@ static inline uint64_t kvc_megakv_slab_bit(uint32_t location)
     return UINT64_C(1) << (location & 63);
 }
 
-/** Index of an item's word in a bitmap of all slabs. */
+/** Returns the index of an item's word in a bitmap of all slabs. */
 static inline uint64_t kvc_megakv_slab_word(uint32_t location)
 {
     return location / 64;
@@ -181,7 +180,7 @@ static inline uint32_t kvc_megakv_slab_location(uint32_t slab_number, uint32_t i
     return slab_number << 16 | item;
 }
 
-/** Address of an item that may be prefetched and read, or NULL if there is no such item. */
+/** Returns the address of an item that may be prefetched and read, or NULL if there is no such item. */
 static inline uint8_t *kvc_megakv_slab_item(const struct kvc_megakv_slab *slab, uint32_t location,
                                             uint32_t *item_bytes)
 {
@@ -196,16 +195,6 @@ static inline uint8_t *kvc_megakv_slab_item(const struct kvc_megakv_slab *slab, 
         return NULL;
     }
     return slab->base + (uint64_t)number * KVC_MEGAKV_SLAB_BYTES + offset;
-}
-
-/** Sets the reference bits `marks` in the word that contains `location`; returns false if they were all set.
- */
-bool kvc_megakv_slab_set_referenced(struct kvc_megakv_slab *slab, uint32_t location, uint64_t marks);
-
-/** Sets an item's reference bit; returns false if it was set. */
-static inline bool kvc_megakv_slab_mark_referenced(struct kvc_megakv_slab *slab, uint32_t location)
-{
-    return kvc_megakv_slab_set_referenced(slab, location, kvc_megakv_slab_bit(location));
 }
 
 /** Clears the reference bits `bits` in the word that contains `location`. */
@@ -258,7 +247,7 @@ static inline void kvc_megakv_slab_set_in_use(struct kvc_megakv_slab *slab, uint
     __atomic_store_n(&slab->in_use[location], value, __ATOMIC_RELEASE);
 }
 
-/** The in-use flags of 64 items as a bitmap word. */
+/** Returns the in-use flags of 64 items as a bitmap word. */
 static inline uint64_t kvc_megakv_slab_using_word(const struct kvc_megakv_slab *slab, uint32_t word_location)
 {
     const uint64_t *bytes = (const uint64_t *)&slab->in_use[word_location];

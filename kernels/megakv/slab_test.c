@@ -4,11 +4,68 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "kernels/hash.h"
 #include "kernels/index.h"
+#include "kernels/megakv/cuckoo.h"
 #include "kernels/random_fixture.h"
-#include "kernels/megakv/slab_fixture.h"
+
+static const uint64_t hash_seed = 77; /* of the stores that create_slab() makes */
+
+static struct kvc_megakv_slab *create_slab(uint64_t bytes)
+{
+    struct kvc_megakv_slab *slab = kvc_megakv_slab_create(bytes, hash_seed);
+    cr_assert_not_null(slab);
+    return slab;
+}
+
+/* Stores keys first to first + count - 1 of 8 bytes each, with their complements as values. */
+static void store_words(struct kvc_megakv_slab *slab, uint64_t first, uint32_t count, uint32_t *location,
+                        struct kvc_megakv_slab_evicted *evicted, uint32_t *evicted_count,
+                        struct kvc_megakv_slab_stats *stats)
+{
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, count, location, evicted, evicted_count, stats), count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t key = first + i, value = ~key;
+        kvc_megakv_slab_write(slab, location[i], &key, 8, &value, 8, stats);
+    }
+}
+
+/* Reads one item into `out`, which has room for any value. */
+static enum kvc_megakv_slab_read_result read_single(struct kvc_megakv_slab *slab, uint32_t location,
+                                                    const void *key, uint32_t key_bytes, bool compare,
+                                                    uint8_t *out, uint32_t *value_bytes,
+                                                    struct kvc_megakv_slab_stats *stats)
+{
+    uint32_t position = 0;
+    uint8_t result, length = (uint8_t)key_bytes;
+    struct kvc_megakv_slab_reads reads = {.count = 1,
+                                          .location = &location,
+                                          .keys = key,
+                                          .key_bytes = &length,
+                                          .compare = compare,
+                                          .out = out,
+                                          .out_bytes = KVC_MEGAKV_SLAB_VALUE_MAX,
+                                          .out_position = &position,
+                                          .result = &result,
+                                          .value_bytes = value_bytes};
+    kvc_megakv_slab_read(slab, &reads, stats);
+    return result;
+}
+
+/* Reads one item with a key and a value of 8 bytes each. */
+static enum kvc_megakv_slab_read_result read_word(struct kvc_megakv_slab *slab, uint32_t location,
+                                                  uint64_t key, uint64_t *value,
+                                                  struct kvc_megakv_slab_stats *stats)
+{
+    static uint8_t out[KVC_MEGAKV_SLAB_VALUE_MAX];
+    uint32_t bytes;
+    enum kvc_megakv_slab_read_result result = read_single(slab, location, &key, 8, true, out, &bytes, stats);
+    cr_assert_eq(bytes, result == KVC_MEGAKV_SLAB_HIT ? 8 : 0);
+    memcpy(value, out, 8);
+    return result;
+}
 
 Test(slab, rejects_bad_sizes)
 {
@@ -218,3 +275,487 @@ Test(slab, sample_holds_its_share_of_every_class)
     kvc_megakv_slab_free(slab);
     cr_expect_null(kvc_megakv_slab_create_sample(1 << 21, 0, hash_seed));
 }
+
+Test(slab, read_tells_absent_changed_and_mismatch)
+{
+    struct kvc_megakv_slab *slab = create_slab(4 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint32_t location[2], evicted_count;
+    struct kvc_megakv_slab_evicted evicted[2];
+    uint64_t value;
+    cr_assert_eq(read_word(slab, 0, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED,
+                 "no slab has been given out");
+    store_words(slab, 1, 1, location, evicted, &evicted_count, &stats);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, 1, location + 1, evicted, &evicted_count, &stats), 1);
+    cr_assert_eq(read_word(slab, location[0], 1, &value, &stats), KVC_MEGAKV_SLAB_HIT);
+    cr_assert_eq(value, ~UINT64_C(1));
+    cr_assert_eq(read_word(slab, location[0], 2, &value, &stats), KVC_MEGAKV_SLAB_MISMATCH);
+    cr_assert_eq(read_word(slab, location[1], 2, &value, &stats), KVC_MEGAKV_SLAB_CHANGED,
+                 "allocated, not written");
+    cr_assert_eq(read_word(slab, KVC_LOCATION_NONE, 1, &value, &stats), KVC_MEGAKV_SLAB_ABSENT);
+    cr_assert_eq(read_word(slab, KVC_LOCATION_ANY, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED,
+                 "outside the store");
+    cr_assert_eq(read_word(slab, 1 << 16, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED, "a slab of no class");
+    cr_assert_eq(read_word(slab, 65535, 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED,
+                 "an item that no one can have");
+    cr_assert_eq(stats.reads, 8);
+    cr_assert(kvc_megakv_slab_release(slab, location[0]));
+    cr_assert_eq(read_word(slab, location[0], 1, &value, &stats), KVC_MEGAKV_SLAB_CHANGED);
+    kvc_megakv_slab_free(slab);
+}
+
+/* Reads all items. Returns how many reads set their item's reference bit, and in *checked how many inspected
+ * it. */
+static uint64_t read_words(struct kvc_megakv_slab *slab, const uint32_t *location, uint32_t count,
+                           uint64_t *checked)
+{
+    struct kvc_megakv_slab_stats stats = {0};
+    uint64_t value;
+    for (uint32_t i = 0; i < count; i++) {
+        cr_assert_eq(read_word(slab, location[i], i, &value, &stats), KVC_MEGAKV_SLAB_HIT);
+    }
+    *checked = stats.checked;
+    return stats.marked;
+}
+
+Test(slab, reads_count_the_reference_bits_that_they_set)
+{
+    enum { ITEMS = 16 * KVC_MEGAKV_SLAB_SURE_ITEMS - 2 }; /* as many as fill a slab */
+    struct kvc_megakv_slab *slab = create_slab(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint32_t *location = malloc(ITEMS * sizeof(*location));
+    struct kvc_megakv_slab_evicted *evicted = malloc(ITEMS * sizeof(*evicted));
+    uint32_t evicted_count;
+    uint64_t checked;
+    store_words(slab, 0, ITEMS, location, evicted, &evicted_count, &stats);
+    cr_expect_eq(read_words(slab, location, ITEMS, &checked), 0, "stored items count as read");
+    cr_expect_eq(checked, 0);
+    kvc_megakv_slab_forget_reads(slab, 1);
+    cr_expect_eq(read_words(slab, location, ITEMS, &checked), ITEMS);
+    cr_expect_eq(checked, ITEMS);
+    cr_expect_eq(read_words(slab, location, ITEMS, &checked), 0);
+    cr_expect_eq(checked, 0);
+    kvc_megakv_slab_forget_reads(slab, 2);
+    cr_expect_eq(read_words(slab, location, ITEMS, &checked), ITEMS / 2);
+    kvc_megakv_slab_forget_reads(slab, 128);
+    cr_expect_eq(read_words(slab, location, ITEMS, &checked), ITEMS / 128 + 1);
+    /* The first read of each group sets the only bit that was clear. */
+    kvc_megakv_slab_forget_reads(slab, KVC_MEGAKV_SLAB_SURE_ITEMS);
+    cr_expect_eq(read_words(slab, location, ITEMS, &checked), 16);
+    cr_expect_eq(checked, 16);
+    free(location);
+    free(evicted);
+    kvc_megakv_slab_free(slab);
+}
+
+Test(slab, ring_never_splits_a_value)
+{
+    enum { COUNT = 9 };
+    struct kvc_megakv_slab *slab = create_slab(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint32_t location[COUNT], evicted_count, position = 95, value_bytes[COUNT];
+    struct kvc_megakv_slab_evicted evicted[COUNT];
+    uint64_t keys[COUNT], value;
+    uint8_t out[100 + 8], key_bytes[COUNT], result[COUNT];
+    memset(out, 0x5a, sizeof(out));
+    store_words(slab, 10, COUNT, location, evicted, &evicted_count, &stats);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        keys[i] = 10 + i;
+        key_bytes[i] = 8;
+    }
+    keys[4] = 0;
+    struct kvc_megakv_slab_reads reads = {.count = COUNT,
+                                          .location = location,
+                                          .keys = (const uint8_t *)keys,
+                                          .key_stride = 8,
+                                          .key_bytes = key_bytes,
+                                          .compare = true,
+                                          .out = out,
+                                          .out_bytes = 100,
+                                          .out_position = &position,
+                                          .result = result,
+                                          .value_bytes = value_bytes};
+    kvc_megakv_slab_read(slab, &reads, &stats);
+    cr_assert_eq(position, 64, "eight hits from the start of the ring");
+    for (uint32_t i = 0, at = 0; i < COUNT; i++) {
+        cr_assert_eq(result[i], i == 4 ? KVC_MEGAKV_SLAB_MISMATCH : KVC_MEGAKV_SLAB_HIT);
+        cr_assert_eq(value_bytes[i], i == 4 ? 0 : 8);
+        if (i != 4) {
+            memcpy(&value, out + at, 8);
+            cr_assert_eq(value, ~(uint64_t)(10 + i));
+            at += 8;
+        }
+    }
+    for (uint32_t i = 64; i < sizeof(out); i++) {
+        cr_assert_eq(out[i], 0x5a, "nothing else was written");
+    }
+    position = 92;
+    reads.count = 1;
+    kvc_megakv_slab_read(slab, &reads, &stats);
+    cr_assert_eq(position, 100, "a value that just fits stays");
+    reads.out_bytes = 7;
+    position = 0;
+    kvc_megakv_slab_read(slab, &reads, &stats);
+    cr_assert_eq(result[0], KVC_MEGAKV_SLAB_CHANGED, "a value longer than the ring");
+    cr_assert_eq(position, 0);
+    kvc_megakv_slab_free(slab);
+}
+
+Test(slab, counts_lines)
+{
+    struct kvc_megakv_slab *slab = create_slab(8 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint32_t location[2], evicted_count;
+    struct kvc_megakv_slab_evicted evicted[2];
+    uint64_t key = 0;
+    uint8_t value[200] = {0}, *out = malloc(KVC_MEGAKV_SLAB_VALUE_MAX);
+    /* Items of 224 bytes: the first covers bytes 0 to 215, the second bytes 224 to 439. */
+    cr_assert_eq(kvc_megakv_slab_item_bytes(8, 200), 224);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 200, 2, location, evicted, &evicted_count, &stats), 2);
+    kvc_megakv_slab_write(slab, location[0], &key, 8, value, 200, &stats);
+    cr_assert_eq(stats.write_lines, 4);
+    kvc_megakv_slab_write(slab, location[1], &key, 8, value, 200, &stats);
+    cr_assert_eq(stats.write_lines, 4 + 4);
+    read_single(slab, location[0], &key, 8, true, out, NULL, &stats);
+    cr_assert_eq(stats.read_lines, 4);
+    key = 1;
+    read_single(slab, location[0], &key, 8, true, out, NULL, &stats);
+    cr_assert_eq(stats.read_lines, 5, "a mismatch reads header and key");
+    read_single(slab, KVC_LOCATION_NONE, &key, 8, true, out, NULL, &stats);
+    cr_assert_eq(stats.read_lines, 5);
+    store_words(slab, 3, 1, location, evicted, &evicted_count, &stats);
+    stats.read_lines = 0;
+    key = 3;
+    read_single(slab, location[0], &key, 8, true, out, NULL, &stats);
+    cr_assert_eq(stats.read_lines, 1);
+    free(out);
+    kvc_megakv_slab_free(slab);
+}
+
+Test(slab, rewriting_in_place)
+{
+    struct kvc_megakv_slab *slab = create_slab(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint32_t location, evicted_count;
+    struct kvc_megakv_slab_evicted evicted;
+    uint64_t key = 5, value = 6;
+    store_words(slab, 5, 1, &location, &evicted, &evicted_count, &stats);
+    kvc_megakv_slab_write(slab, location, &key, 8, &value, 8, &stats);
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 1);
+    cr_assert_eq(read_word(slab, location, 5, &value, &stats), KVC_MEGAKV_SLAB_HIT);
+    cr_assert_eq(value, 6);
+    kvc_megakv_slab_free(slab);
+}
+
+Test(slab, rewriting_asks_for_the_key)
+{
+    struct kvc_megakv_slab *slab = create_slab(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint32_t location[2], evicted_count;
+    struct kvc_megakv_slab_evicted evicted[2];
+    uint64_t key = 5, other = 6, value = 7;
+    uint8_t large[32] = {0};
+    store_words(slab, key, 1, location, evicted, &evicted_count, &stats);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, 1, &location[1], evicted, &evicted_count, &stats), 1);
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, location[0], &other, 8, &value, 8, &stats));
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, location[0], &key, 7, &value, 8, &stats), "half the key");
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, location[0], &key, 8, large, 17, &stats), "does not fit");
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, location[0], &key, 8, large, UINT32_MAX - 8, &stats));
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, location[1], &key, 8, &value, 8, &stats), "not yet written");
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, KVC_LOCATION_NONE, &key, 8, &value, 8, &stats));
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, 65535, &key, 8, &value, 8, &stats),
+                  "an item that no one can have");
+    cr_assert_eq(stats.writes, 1);
+    cr_assert_eq(read_word(slab, location[0], key, &value, &stats), KVC_MEGAKV_SLAB_HIT);
+    cr_assert_eq(value, ~key);
+    value = 7;
+    cr_assert(kvc_megakv_slab_rewrite(slab, location[0], &key, 8, &value, 8, &stats));
+    cr_assert_eq(stats.writes, 2);
+    cr_assert_eq(read_word(slab, location[0], key, &value, &stats), KVC_MEGAKV_SLAB_HIT);
+    cr_assert_eq(value, 7);
+    cr_assert(kvc_megakv_slab_rewrite(slab, location[0], &key, 8, large, 16, &stats), "another length");
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 1);
+    cr_assert(kvc_megakv_slab_release_key(slab, location[0], kvc_hash(&key, 8, hash_seed)));
+    cr_assert_not(kvc_megakv_slab_rewrite(slab, location[0], &key, 8, &value, 8, &stats), "free");
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 0);
+    kvc_megakv_slab_free(slab);
+}
+
+Test(slab, writing_again_may_change_the_key)
+{
+    struct kvc_megakv_slab *slab = create_slab(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint32_t location, evicted_count;
+    struct kvc_megakv_slab_evicted evicted;
+    uint64_t key = 6, value = 7;
+    store_words(slab, 5, 1, &location, &evicted, &evicted_count, &stats);
+    cr_assert(kvc_megakv_slab_write(slab, location, &key, 8, &value, 8, &stats));
+    cr_assert_eq(read_word(slab, location, 5, &value, &stats), KVC_MEGAKV_SLAB_MISMATCH);
+    cr_assert_eq(read_word(slab, location, 6, &value, &stats), KVC_MEGAKV_SLAB_HIT);
+    cr_assert_eq(value, 7);
+    cr_assert(kvc_megakv_slab_release(slab, location));
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, 1, &location, &evicted, &evicted_count, &stats), 1);
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 0);
+    kvc_megakv_slab_free(slab);
+}
+
+Test(slab, release_of_a_key_spares_other_keys)
+{
+    struct kvc_megakv_slab *slab = create_slab(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint32_t location, evicted_count;
+    struct kvc_megakv_slab_evicted evicted;
+    uint64_t key = 5, other = 6;
+    store_words(slab, key, 1, &location, &evicted, &evicted_count, &stats);
+    uint64_t hash = kvc_hash(&key, sizeof(key), hash_seed);
+    cr_assert_not(kvc_megakv_slab_release_key(slab, location, kvc_hash(&other, sizeof(other), hash_seed)));
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 1);
+    cr_assert(kvc_megakv_slab_release_key(slab, location, hash));
+    cr_assert_not(kvc_megakv_slab_release_key(slab, location, hash), "free already");
+    cr_assert_not(kvc_megakv_slab_release_key(slab, KVC_LOCATION_NONE, hash));
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 0);
+    kvc_megakv_slab_free(slab);
+}
+
+Test(slab, release_works_once)
+{
+    struct kvc_megakv_slab *slab = create_slab(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint32_t location[100], again[100], evicted_count;
+    struct kvc_megakv_slab_evicted evicted[100];
+    store_words(slab, 0, 99, location, evicted, &evicted_count, &stats);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, 1, &location[99], evicted, &evicted_count, &stats), 1);
+    for (uint32_t i = 0; i < 100; i += 3) {
+        cr_assert(kvc_megakv_slab_release(slab, location[i]));
+        cr_assert_not(kvc_megakv_slab_release(slab, location[i]));
+    }
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 99 - 33);
+    cr_assert_not(kvc_megakv_slab_release(slab, KVC_LOCATION_NONE));
+    cr_assert_not(kvc_megakv_slab_release(slab, 65534), "behind the last item");
+    cr_assert_not(kvc_megakv_slab_release(slab, 5000), "never allocated");
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, 34, again, evicted, &evicted_count, &stats), 34);
+    for (uint32_t i = 0; i < 34; i++) {
+        cr_assert_eq(again[i], location[3 * i], "what was released is allocated first");
+    }
+    kvc_megakv_slab_free(slab);
+}
+
+Test(slab, full_store_evicts_and_reports)
+{
+    enum { ITEMS = 2 * 65534, BATCH = 1000, KEYS = ITEMS * 3 };
+    struct kvc_megakv_slab *slab = create_slab(4 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint32_t *location_of_key = malloc(KEYS * sizeof(uint32_t));
+    struct kvc_megakv_slab_evicted evicted[BATCH];
+    uint32_t *owner = malloc(2 * 65536 * sizeof(*owner));
+    uint64_t reported = 0, value;
+    for (uint32_t first = 0; first + BATCH <= KEYS; first += BATCH) {
+        uint32_t count;
+        uint32_t *location = location_of_key + first;
+        cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, BATCH, location, evicted, &count, &stats), BATCH);
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t key = owner[evicted[i].location];
+            cr_assert_eq(evicted[i].hash, kvc_hash(&key, 8, hash_seed));
+            cr_assert_eq(location_of_key[key], evicted[i].location);
+            cr_assert_eq(read_word(slab, evicted[i].location, key, &value, &stats), KVC_MEGAKV_SLAB_CHANGED);
+            location_of_key[key] = KVC_LOCATION_NONE;
+        }
+        for (uint32_t i = 0; i < BATCH; i++) {
+            uint64_t key = first + i;
+            value = ~key;
+            owner[location[i]] = first + i;
+            kvc_megakv_slab_write(slab, location[i], &key, 8, &value, 8, &stats);
+        }
+        reported += count;
+        cr_assert_eq(kvc_megakv_slab_used_items(slab), first + BATCH - reported);
+    }
+    cr_assert_eq(stats.evicted, reported);
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), ITEMS);
+    for (uint32_t key = 0; key < KEYS / BATCH * BATCH; key += 7) {
+        if (location_of_key[key] != KVC_LOCATION_NONE) {
+            cr_assert_eq(read_word(slab, location_of_key[key], key, &value, &stats), KVC_MEGAKV_SLAB_HIT);
+            cr_assert_eq(value, ~(uint64_t)key);
+        }
+    }
+    free(location_of_key);
+    free(owner);
+    kvc_megakv_slab_free(slab);
+}
+
+/* CLOCK as in textbooks, one item at a time, on a class of 16 items. */
+struct clock {
+    bool used[16], referenced[16];
+    uint32_t hand;
+    uint64_t steps;
+};
+
+static uint32_t clock_evict(struct clock *clock)
+{
+    for (;; clock->hand = (clock->hand + 1) % 16) {
+        uint32_t i = clock->hand;
+        if (!clock->used[i]) {
+            continue;
+        }
+        clock->steps++;
+        if (!clock->referenced[i]) {
+            clock->used[i] = false;
+            clock->hand = (i + 1) % 16;
+            return i;
+        }
+        clock->referenced[i] = false;
+    }
+}
+
+Test(slab, eviction_follows_clock)
+{
+    enum { VALUE = 120000 }; /* class of 128 KiB: 16 items in the only slab */
+    struct kvc_megakv_slab *slab = create_slab(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    struct clock clock = {.hand = 0};
+    uint8_t *value = calloc(1, VALUE), *out = malloc(KVC_MEGAKV_SLAB_VALUE_MAX);
+    uint64_t key[16];
+    cr_assert_eq(kvc_megakv_slab_item_bytes(8, VALUE), 128 << 10);
+    for (uint64_t round = 0; round < 3000; round++) {
+        uint32_t location[16], count, evicted_count, bytes;
+        struct kvc_megakv_slab_evicted evicted[16];
+        for (uint32_t i = 0; i < 16; i++) {
+            if (clock.used[i] && random_word() % 3 == 0) {
+                clock.referenced[i] = true;
+                cr_assert_eq(read_single(slab, i, &key[i], 8, true, out, &bytes, &stats),
+                             KVC_MEGAKV_SLAB_HIT);
+            }
+        }
+        if (round > 20 && random_word() % 4 == 0) {
+            uint32_t i = (uint32_t)(random_word() % 16);
+            cr_assert_eq(kvc_megakv_slab_release(slab, i), clock.used[i]);
+            clock.used[i] = false;
+        }
+        count = (uint32_t)(random_word() % 5);
+        cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, count, location, evicted, &evicted_count, &stats),
+                     count);
+        for (uint32_t i = 0; i < count - evicted_count; i++) {
+            cr_assert_not(clock.used[location[i]], "an item in use was allocated");
+        }
+        for (uint32_t i = 0; i < evicted_count; i++) {
+            uint32_t expected = clock_evict(&clock);
+            cr_assert_eq(evicted[i].location, expected);
+            cr_assert_eq(location[count - evicted_count + i], expected);
+            cr_assert_eq(evicted[i].hash, kvc_hash(&key[expected], 8, hash_seed));
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            key[location[i]] = round << 8 | i;
+            clock.used[location[i]] = clock.referenced[location[i]] = true;
+            kvc_megakv_slab_write(slab, location[i], &key[location[i]], 8, value, VALUE, &stats);
+        }
+    }
+    cr_assert_eq(stats.clock_steps, clock.steps);
+    cr_assert_gt(stats.evicted, 1000);
+    free(value);
+    free(out);
+    kvc_megakv_slab_free(slab);
+}
+
+Test(slab, referenced_items_survive_one_turn)
+{
+    enum { ITEMS = 3 * 65534, HALF = ITEMS / 2 };
+    struct kvc_megakv_slab *slab = create_slab(6 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint32_t *location = malloc(ITEMS * sizeof(*location));
+    uint32_t *more = malloc(ITEMS * sizeof(*more));
+    struct kvc_megakv_slab_evicted *evicted = malloc(ITEMS * sizeof(*evicted));
+    uint8_t *kept = calloc(3 * 65536, 1);
+    uint32_t evicted_count;
+    uint64_t value;
+    store_words(slab, 0, ITEMS, location, evicted, &evicted_count, &stats);
+    cr_assert_eq(evicted_count, 0);
+    /* All items were referenced when they were written. The first turn clears that and takes the first item.
+     */
+    store_words(slab, ITEMS, 1, more, evicted, &evicted_count, &stats);
+    cr_assert_eq(evicted_count, 1);
+    cr_assert_eq(evicted[0].location, location[0]);
+    cr_assert_eq(stats.clock_steps, ITEMS + 1);
+    for (uint32_t i = 1; i < ITEMS; i += 2) {
+        cr_assert_eq(read_word(slab, location[i], i, &value, &stats), KVC_MEGAKV_SLAB_HIT);
+        kept[location[i]] = 1;
+    }
+    store_words(slab, ITEMS + 1, HALF - 1, more, evicted, &evicted_count, &stats);
+    cr_assert_eq(evicted_count, HALF - 1);
+    for (uint32_t i = 0; i < evicted_count; i++) {
+        cr_assert_eq(kept[evicted[i].location], 0, "a referenced item was evicted before one that was not");
+    }
+    free(location);
+    free(more);
+    free(evicted);
+    free(kept);
+    kvc_megakv_slab_free(slab);
+}
+
+Test(slab, exhausted_memory_gives_fewer)
+{
+    struct kvc_megakv_slab *slab = create_slab(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint32_t location[8], evicted_count;
+    struct kvc_megakv_slab_evicted evicted[8];
+    uint32_t large = KVC_MEGAKV_SLAB_VALUE_MAX;
+    /* Two items of 1 MiB are allocated and unwritten, so there is nothing to evict. */
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, large, 8, location, evicted, &evicted_count, &stats), 2);
+    cr_assert_eq(evicted_count, 0);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, large, 1, location + 2, evicted, &evicted_count, &stats), 0);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, 8, 1, location + 2, evicted, &evicted_count, &stats), 0,
+                 "no slab left");
+    uint8_t *value = calloc(1, large);
+    uint64_t key = 1;
+    kvc_megakv_slab_write(slab, location[1], &key, 8, value, large, &stats);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, large, 8, location + 2, evicted, &evicted_count, &stats), 1);
+    cr_assert_eq(evicted_count, 1);
+    cr_assert_eq(location[2], location[1]);
+    cr_assert_eq(kvc_megakv_slab_used_items(slab), 0);
+    cr_assert_eq(stats.allocated, 3);
+    free(value);
+    kvc_megakv_slab_free(slab);
+}
+
+/* If all items of a class are allocated and some are not yet written, the class evicts only the others; the
+ * hand stays behind the last one that it took. */
+Test(slab, hand_stays_where_a_class_ran_out)
+{
+    enum { VALUE = 16000, ITEMS = 128 };
+    struct kvc_megakv_slab *slab = create_slab(2 << 20);
+    struct kvc_megakv_slab_stats stats = {0};
+    uint32_t location[ITEMS], more[ITEMS], evicted_count;
+    struct kvc_megakv_slab_evicted evicted[ITEMS];
+    uint8_t *value = calloc(1, VALUE);
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, ITEMS, location, evicted, &evicted_count, &stats),
+                 ITEMS);
+    for (uint64_t key = 2; key < 6; key++) {
+        cr_assert(kvc_megakv_slab_write(slab, location[key], &key, 8, value, VALUE, &stats));
+    }
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, 9, more, evicted, &evicted_count, &stats), 4);
+    cr_assert_eq(evicted_count, 4);
+    cr_assert_eq(stats.clock_steps, 8, "each once to clear, once to take");
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, 1, more, evicted, &evicted_count, &stats), 0);
+    cr_assert_eq(stats.clock_steps, 8);
+    for (uint64_t key = 0; key < ITEMS; key++) {
+        cr_assert(kvc_megakv_slab_write(slab, location[key], &key, 8, value, VALUE, &stats));
+    }
+    cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, VALUE, 3, more, evicted, &evicted_count, &stats), 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        cr_assert_eq(more[i], location[64 + i]);
+    }
+    free(value);
+    kvc_megakv_slab_free(slab);
+}
+
+#ifndef __SANITIZE_ADDRESS__ /* AddressSanitizer's shadow memory alone exceeds any such limit */
+Test(memory, tables_and_stores_that_do_not_fit)
+{
+    struct rlimit limit = {.rlim_cur = UINT64_C(1) << 30, .rlim_max = UINT64_C(1) << 30};
+    cr_assert_eq(setrlimit(RLIMIT_AS, &limit), 0);
+    errno = 0;
+    cr_assert_null(kvc_megakv_slab_create(UINT64_C(4) << 30, 0));
+    cr_assert_eq(errno, ENOMEM);
+    errno = 0;
+    cr_assert_null(kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){.bytes = UINT64_C(4) << 30}));
+    cr_assert_eq(errno, ENOMEM);
+}
+#endif

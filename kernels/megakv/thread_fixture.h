@@ -29,8 +29,8 @@ bool is_done(const struct reader *reader);
 /* Runs three threads of `read` until `write` returns; true if they checked hits and found none wrong. */
 bool run_readers(void *shared, void *(*read)(void *), void (*write)(void *), const char *name);
 
-/* A key has many values: runs of one word that names key and variant, as long as the variant says. Odd keys
- * have values of 8 bytes, so that tests cover both ways of reading. */
+/* A key has many values: runs of one word that names key and variant, whose length follows from the variant.
+ * Odd keys have values of 8 bytes, so that tests cover both ways of reading. */
 uint32_t value_words(uint64_t key, uint64_t variant);
 
 /* Makes a value of up to VALUE_WORDS + 1 words; returns its length in bytes. */

@@ -29,7 +29,8 @@ double task_s(struct kvc_background *background, uint32_t rounds)
     return kvc::time_device_s(3, [&](int) { kvc_background_begin(background, rounds, nullptr); });
 }
 
-/* Twice the rounds take about twice the time, and a task of one block after the other as long as its blocks.
+/* Twice as many rounds take about twice as long, and a task whose blocks run one after another takes as long
+ * as all its blocks.
  */
 void test_times()
 {

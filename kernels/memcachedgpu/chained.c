@@ -5,24 +5,9 @@
 
 #include "kernels/pages.h"
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
-enum {
-    /* Keys pass through the steps of a batch in groups of this size, because prefetches that are close
-     * together overlap even if they need page walks. */
-    GROUP = 32,
-};
-
 static const uint32_t count_max = UINT32_C(1) << 31;
 
-enum operation { SEARCH, INSERT, ERASE };
-
-static inline struct kvc_chained *table_of(struct kvc_index *index)
-{
-    return (struct kvc_chained *)index; /* the first member */
-}
-
-ALWAYS_INLINE void fetch(const void *line, bool for_write)
+KVC_TABLE_INLINE void fetch(const void *line, bool for_write)
 {
     if (for_write) {
         __builtin_prefetch(line, 1);
@@ -32,8 +17,8 @@ ALWAYS_INLINE void fetch(const void *line, bool for_write)
 }
 
 /* First step: finds and prefetches the heads of a group of keys. */
-ALWAYS_INLINE void stage_heads(const struct kvc_chained_table *table, const struct kvc_table_batch *batch,
-                               uint32_t first, uint32_t count, uint32_t **head, bool for_write)
+KVC_TABLE_INLINE void stage_heads(const struct kvc_chained_table *table, const struct kvc_table_batch *batch,
+                                  uint32_t first, uint32_t count, uint32_t **head, bool for_write)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct kvc_table_key key = kvc_table_key(batch, first + i);
@@ -49,16 +34,18 @@ ALWAYS_INLINE void stage_heads(const struct kvc_chained_table *table, const stru
 
 /* Returns an entry's memory, or `other`, a line that is already cached, since a branch would be mispredicted.
  */
-ALWAYS_INLINE const void *entry_or(const struct kvc_chained_table *table, uint32_t number, const void *other)
+KVC_TABLE_INLINE const void *entry_or(const struct kvc_chained_table *table, uint32_t number,
+                                      const void *other)
 {
     const void *entry = kvc_chained_entry(table, number);
     return number != KVC_CHAINED_NONE ? entry : other;
 }
 
 /* Second step: prefetches the first entries of the chains. */
-ALWAYS_INLINE void stage_first(const struct kvc_chained_table *table, uint32_t *const *head, uint32_t count)
+KVC_TABLE_INLINE void stage_first(const struct kvc_chained_table *table, uint32_t *const *head,
+                                  uint32_t count)
 {
-    const void *line[GROUP];
+    const void *line[KVC_TABLE_GROUP];
     for (uint32_t i = 0; i < count; i++) {
         line[i] = entry_or(table, *head[i], head[i]);
     }
@@ -69,9 +56,9 @@ ALWAYS_INLINE void stage_first(const struct kvc_chained_table *table, uint32_t *
 
 /* Third step: prefetches the second entry of the chain and, if the first entry probably holds the key, the
  * neighbours of the first entry in the queue. */
-ALWAYS_INLINE void stage_next(const struct kvc_chained_table *table, uint32_t *const *head, uint32_t count)
+KVC_TABLE_INLINE void stage_next(const struct kvc_chained_table *table, uint32_t *const *head, uint32_t count)
 {
-    const void *line[3][GROUP];
+    const void *line[3][KVC_TABLE_GROUP];
     for (uint32_t i = 0; i < count; i++) {
         struct kvc_chained_entry at_hand = {0};
         const struct kvc_chained_entry *entry = entry_or(table, *head[i], &at_hand);
@@ -87,17 +74,17 @@ ALWAYS_INLINE void stage_next(const struct kvc_chained_table *table, uint32_t *c
 }
 
 /* `operation` is a constant wherever this function is inlined. */
-ALWAYS_INLINE struct kvc_set_assoc_item do_one(const struct kvc_chained_table *table,
-                                               const struct kvc_table_batch *batch, uint32_t i,
-                                               uint32_t *head, uint32_t now, struct kvc_index_stats *stats,
-                                               enum operation operation)
+KVC_TABLE_INLINE struct kvc_set_assoc_item do_one(const struct kvc_chained_table *table,
+                                                  const struct kvc_table_batch *batch, uint32_t i,
+                                                  uint32_t *head, uint32_t now, struct kvc_index_stats *stats,
+                                                  enum kvc_table_operation operation)
 {
     struct kvc_table_key key = kvc_table_key(batch, i);
     bool valid = kvc_table_key_valid(key, table->key_bytes_max);
-    if (operation == SEARCH) {
+    if (operation == KVC_TABLE_SEARCH) {
         return valid ? kvc_chained_search_one(table, head, key, now, stats) : kvc_table_no_item();
     }
-    if (operation == ERASE) {
+    if (operation == KVC_TABLE_ERASE) {
         return valid ? kvc_chained_erase_one(table, head, key, kvc_table_wanted(batch, i), stats)
                      : kvc_table_no_item();
     }
@@ -109,105 +96,80 @@ ALWAYS_INLINE struct kvc_set_assoc_item do_one(const struct kvc_chained_table *t
     return kvc_chained_insert_one(table, head, key, &item, now + i, stats);
 }
 
-ALWAYS_INLINE uint32_t group_size(uint32_t count, uint64_t group)
-{
-    uint64_t left = count - group * GROUP;
-    return left < GROUP ? (uint32_t)left : GROUP;
-}
-
-ALWAYS_INLINE void run(struct kvc_chained *owner, const struct kvc_table_batch *batch, uint32_t count,
-                       uint32_t now, struct kvc_index_stats *stats, enum operation operation)
+KVC_TABLE_INLINE void run(struct kvc_chained *owner, const struct kvc_table_batch *batch, uint32_t count,
+                          uint32_t now, struct kvc_index_stats *stats, enum kvc_table_operation operation)
 {
     const struct kvc_chained_table table = owner->table;
-    uint32_t *ring[4][GROUP];
+    uint32_t *ring[4][KVC_TABLE_GROUP];
     struct kvc_index_stats local = {0};
-    uint64_t groups = ((uint64_t)count + GROUP - 1) / GROUP;
+    uint64_t groups = kvc_table_groups(count);
     for (uint64_t g = 0; g < groups + 3; g++) {
         if (g < groups) {
-            stage_heads(&table, batch, (uint32_t)(g * GROUP), group_size(count, g), ring[g % 4],
-                        operation != SEARCH);
+            stage_heads(&table, batch, (uint32_t)(g * KVC_TABLE_GROUP), kvc_table_group_size(count, g),
+                        ring[g % 4], operation != KVC_TABLE_SEARCH);
         }
         if (g >= 1 && g < groups + 1) {
-            stage_first(&table, ring[(g - 1) % 4], group_size(count, g - 1));
+            stage_first(&table, ring[(g - 1) % 4], kvc_table_group_size(count, g - 1));
         }
         if (g >= 2 && g < groups + 2) {
-            stage_next(&table, ring[(g - 2) % 4], group_size(count, g - 2));
+            stage_next(&table, ring[(g - 2) % 4], kvc_table_group_size(count, g - 2));
         }
-        for (uint32_t i = 0; g >= 3 && i < group_size(count, g - 3); i++) {
-            uint32_t k = (uint32_t)((g - 3) * GROUP) + i;
+        for (uint32_t i = 0; g >= 3 && i < kvc_table_group_size(count, g - 3); i++) {
+            uint32_t k = (uint32_t)((g - 3) * KVC_TABLE_GROUP) + i;
             kvc_table_answer(batch, k,
                              do_one(&table, batch, k, ring[(g - 3) % 4][i], now, &local, operation));
         }
     }
-    local.searches += operation == SEARCH ? count : 0;
-    local.inserts += operation == INSERT ? count : 0;
-    local.erases += operation == ERASE ? count : 0;
     kvc_index_stats_add(stats, &local);
 }
 
-static void search(struct kvc_chained *owner, const struct kvc_table_batch *batch, uint32_t count,
-                   uint32_t now, struct kvc_index_stats *stats)
+/* The two kinds of batches are told apart here, so that each gets code of its own. */
+KVC_TABLE_INLINE void run_kind(struct kvc_chained *owner, const struct kvc_table_batch *batch, uint32_t count,
+                               uint32_t now, struct kvc_index_stats *stats,
+                               enum kvc_table_operation operation)
 {
-    run(owner, batch, count, now, stats, SEARCH);
+    if (batch->hash != NULL) {
+        const struct kvc_table_batch only = kvc_table_batch_of_hashes(batch);
+        run(owner, &only, count, now, stats, operation);
+    } else {
+        const struct kvc_table_batch only = kvc_table_batch_of_keys(batch);
+        run(owner, &only, count, now, stats, operation);
+    }
 }
 
-static void insert(struct kvc_chained *owner, const struct kvc_table_batch *batch, uint32_t count,
-                   uint32_t now, struct kvc_index_stats *stats)
+static __attribute__((noinline)) void run_search(struct kvc_chained *owner,
+                                                 const struct kvc_table_batch *batch, uint32_t count,
+                                                 uint32_t now, struct kvc_index_stats *stats)
 {
-    run(owner, batch, count, now, stats, INSERT);
+    run_kind(owner, batch, count, now, stats, KVC_TABLE_SEARCH);
 }
 
-static void erase(struct kvc_chained *owner, const struct kvc_table_batch *batch, uint32_t count,
-                  struct kvc_index_stats *stats)
+static __attribute__((noinline)) void run_insert(struct kvc_chained *owner,
+                                                 const struct kvc_table_batch *batch, uint32_t count,
+                                                 uint32_t now, struct kvc_index_stats *stats)
 {
-    run(owner, batch, count, 0, stats, ERASE);
+    run_kind(owner, batch, count, now, stats, KVC_TABLE_INSERT);
 }
 
-void kvc_chained_search(struct kvc_chained *table, const struct kvc_set_assoc_keys *keys, uint32_t count,
-                        uint32_t now, struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
+static __attribute__((noinline)) void run_erase(struct kvc_chained *owner,
+                                                const struct kvc_table_batch *batch, uint32_t count,
+                                                uint32_t now, struct kvc_index_stats *stats)
 {
-    search(table, &(struct kvc_table_batch){.keys = *keys, .item_out = items}, count, now, stats);
+    run_kind(owner, batch, count, now, stats, KVC_TABLE_ERASE);
 }
 
-void kvc_chained_insert(struct kvc_chained *table, const struct kvc_set_assoc_keys *keys,
-                        const struct kvc_set_assoc_item *items, uint32_t count, uint32_t now,
-                        struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
+static void run_batch(struct kvc_table *table, enum kvc_table_operation operation,
+                      const struct kvc_table_batch *batch, uint32_t count, uint32_t now,
+                      struct kvc_index_stats *stats)
 {
-    insert(table, &(struct kvc_table_batch){.keys = *keys, .item = items, .item_out = out}, count, now,
-           stats);
-}
-
-void kvc_chained_erase(struct kvc_chained *table, const struct kvc_set_assoc_keys *keys,
-                       const uint32_t *location, uint32_t count, struct kvc_set_assoc_item *out,
-                       struct kvc_index_stats *stats)
-{
-    erase(table, &(struct kvc_table_batch){.keys = *keys, .location = location, .item_out = out}, count,
-          stats);
-}
-
-static void index_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
-                         struct kvc_index_stats *stats)
-{
-    struct kvc_chained *table = table_of(index);
-    search(table, &(struct kvc_table_batch){.hash = hash, .location_out = location}, count, table->clock++,
-           stats);
-}
-
-static void index_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
-                         uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
-{
-    struct kvc_chained *table = table_of(index);
-    uint32_t now = table->clock;
-    table->clock += count;
-    insert(table, &(struct kvc_table_batch){.hash = hash, .location = location, .location_out = out}, count,
-           now, stats);
-}
-
-static void index_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
-                        uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
-{
-    erase(table_of(index), &(struct kvc_table_batch){.hash = hash, .location = location, .location_out = out},
-          count, stats);
+    struct kvc_chained *owner = (struct kvc_chained *)table; /* the first member */
+    if (operation == KVC_TABLE_SEARCH) {
+        run_search(owner, batch, count, now, stats);
+    } else if (operation == KVC_TABLE_INSERT) {
+        run_insert(owner, batch, count, now, stats);
+    } else {
+        run_erase(owner, batch, count, now, stats);
+    }
 }
 
 static uint64_t index_capacity(const struct kvc_index *index)
@@ -231,14 +193,14 @@ void kvc_chained_free(struct kvc_chained *table)
 
 static void index_free(struct kvc_index *index)
 {
-    kvc_chained_free(table_of(index));
+    kvc_chained_free((struct kvc_chained *)index);
 }
 
 static const struct kvc_index_ops chained_ops = {
     .free = index_free,
-    .search = index_search,
-    .insert = index_insert,
-    .erase = index_erase,
+    .search = kvc_table_index_search,
+    .insert = kvc_table_index_insert,
+    .erase = kvc_table_index_erase,
     .capacity = index_capacity,
     .used = index_used,
 };
@@ -272,7 +234,7 @@ struct kvc_chained *kvc_chained_create(const struct kvc_chained_params *params)
     if (table == NULL) {
         return NULL;
     }
-    *table = (struct kvc_chained){.index = {&chained_ops}, .table = geometry};
+    *table = (struct kvc_chained){.base = {.index = {&chained_ops}, .run = run_batch}, .table = geometry};
     table->table.state = &table->state;
     table->table.heads = kvc_pages_alloc(kvc_chained_heads_bytes(&geometry));
     table->table.entries = kvc_pages_alloc(kvc_chained_entries_bytes(&geometry));
@@ -291,7 +253,7 @@ bool kvc_chained_published(uint64_t bytes, struct kvc_chained_params *params)
     if (bytes / entry_bytes > count_max) {
         return false;
     }
-    /* As many entries as fit beside so many buckets that memcached would not grow them yet. */
+    /* As many entries as fit, with enough buckets that memcached would not yet grow the table. */
     while (3 * buckets < 2 * (bytes / entry_bytes)) {
         buckets *= 2;
     }
@@ -313,7 +275,7 @@ static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
         return NULL;
     }
     struct kvc_chained *table = kvc_chained_create(&params);
-    return table != NULL ? &table->index : NULL;
+    return table != NULL ? &table->base.index : NULL;
 }
 
 const struct kvc_index_kind kvc_chained_kind = {

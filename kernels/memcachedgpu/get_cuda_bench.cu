@@ -11,6 +11,7 @@
 #include <string>
 
 #include "kernels/cuda_bench.cuh"
+#include "kernels/hash.h"
 #include "kernels/memcachedgpu/get_cuda.h"
 
 namespace
@@ -71,7 +72,7 @@ class key_choice
 
     uint32_t next()
     {
-        uint64_t word = kvc::mix_64(state_ += 0x9e3779b97f4a7c15u);
+        uint64_t word = kvc_mix_64(state_ += 0x9e3779b97f4a7c15u);
         double uniform = static_cast<double>(word >> 11) * 0x1p-53;
         if (cumulative_.empty()) {
             return static_cast<uint32_t>(uniform * key_count);

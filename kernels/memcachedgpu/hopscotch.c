@@ -5,24 +5,9 @@
 
 #include "kernels/pages.h"
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
-enum {
-    /* Keys pass through the steps of a batch in groups of this size, because prefetches that are close
-     * together overlap even if they need page walks. */
-    GROUP = 32,
-};
-
 static const uint32_t homes_max = UINT32_C(1) << 31;
 
-enum operation { SEARCH, INSERT, ERASE };
-
-static inline struct kvc_hopscotch *table_of(struct kvc_index *index)
-{
-    return (struct kvc_hopscotch *)index; /* the first member */
-}
-
-ALWAYS_INLINE void fetch(const void *line, bool for_write)
+KVC_TABLE_INLINE void fetch(const void *line, bool for_write)
 {
     if (for_write) {
         __builtin_prefetch(line, 1);
@@ -32,9 +17,9 @@ ALWAYS_INLINE void fetch(const void *line, bool for_write)
 }
 
 /* First step: computes the places of a group of keys and prefetches their tags. */
-ALWAYS_INLINE void stage_places(const struct kvc_hopscotch_table *table, const struct kvc_table_batch *batch,
-                                uint32_t first, uint32_t count, struct kvc_hopscotch_place *place,
-                                bool for_write)
+KVC_TABLE_INLINE void stage_places(const struct kvc_hopscotch_table *table,
+                                   const struct kvc_table_batch *batch, uint32_t first, uint32_t count,
+                                   struct kvc_hopscotch_place *place, bool for_write)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct kvc_table_key key = kvc_table_key(batch, first + i);
@@ -52,10 +37,10 @@ ALWAYS_INLINE void stage_places(const struct kvc_hopscotch_table *table, const s
 
 /* Second step: prefetches each key's first entry with its tag. A key without such an entry prefetches a line
  * that is already cached, since a branch would be mispredicted. */
-ALWAYS_INLINE void stage_entries(const struct kvc_hopscotch_table *table,
-                                 const struct kvc_hopscotch_place *place, uint32_t count, bool for_write)
+KVC_TABLE_INLINE void stage_entries(const struct kvc_hopscotch_table *table,
+                                    const struct kvc_hopscotch_place *place, uint32_t count, bool for_write)
 {
-    const void *line[GROUP];
+    const void *line[KVC_TABLE_GROUP];
     for (uint32_t i = 0; i < count; i++) {
         uint32_t found = kvc_hopscotch_match(table, place[i].home, place[i].tag);
         const void *entry =
@@ -68,10 +53,10 @@ ALWAYS_INLINE void stage_entries(const struct kvc_hopscotch_table *table,
 }
 
 /* The same for keys to be stored, which also need an empty entry, or the headers of a full neighbourhood. */
-ALWAYS_INLINE void stage_victims(const struct kvc_hopscotch_table *table,
-                                 const struct kvc_hopscotch_place *place, uint32_t count)
+KVC_TABLE_INLINE void stage_victims(const struct kvc_hopscotch_table *table,
+                                    const struct kvc_hopscotch_place *place, uint32_t count)
 {
-    uint8_t *first[GROUP], *end[GROUP];
+    uint8_t *first[KVC_TABLE_GROUP], *end[KVC_TABLE_GROUP];
     for (uint32_t i = 0; i < count; i++) {
         uint32_t found = kvc_hopscotch_match(table, place[i].home, place[i].tag);
         uint32_t empty = kvc_hopscotch_match(table, place[i].home, 0);
@@ -91,17 +76,18 @@ ALWAYS_INLINE void stage_victims(const struct kvc_hopscotch_table *table,
 }
 
 /* `operation` and `neighbours` are constants wherever this function is inlined. */
-ALWAYS_INLINE struct kvc_set_assoc_item do_one(const struct kvc_hopscotch_table *table,
-                                               const struct kvc_table_batch *batch, uint32_t i,
-                                               struct kvc_hopscotch_place place, uint32_t now,
-                                               struct kvc_index_stats *stats, enum operation operation)
+KVC_TABLE_INLINE struct kvc_set_assoc_item do_one(const struct kvc_hopscotch_table *table,
+                                                  const struct kvc_table_batch *batch, uint32_t i,
+                                                  struct kvc_hopscotch_place place, uint32_t now,
+                                                  struct kvc_index_stats *stats,
+                                                  enum kvc_table_operation operation)
 {
     struct kvc_table_key key = kvc_table_key(batch, i);
     bool valid = kvc_table_key_valid(key, table->key_bytes_max);
-    if (operation == SEARCH) {
+    if (operation == KVC_TABLE_SEARCH) {
         return valid ? kvc_hopscotch_search_one(table, place, key, now, stats) : kvc_table_no_item();
     }
-    if (operation == ERASE) {
+    if (operation == KVC_TABLE_ERASE) {
         return valid ? kvc_hopscotch_erase_one(table, place, key, kvc_table_wanted(batch, i), stats)
                      : kvc_table_no_item();
     }
@@ -113,51 +99,43 @@ ALWAYS_INLINE struct kvc_set_assoc_item do_one(const struct kvc_hopscotch_table 
     return kvc_hopscotch_insert_one(table, place, key, &item, now + i, stats);
 }
 
-ALWAYS_INLINE uint32_t group_size(uint32_t count, uint64_t group)
-{
-    uint64_t left = count - group * GROUP;
-    return left < GROUP ? (uint32_t)left : GROUP;
-}
-
-ALWAYS_INLINE void run(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch, uint32_t count,
-                       uint32_t now, struct kvc_index_stats *stats, enum operation operation,
-                       uint32_t neighbours)
+KVC_TABLE_INLINE void run(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch, uint32_t count,
+                          uint32_t now, struct kvc_index_stats *stats, enum kvc_table_operation operation,
+                          uint32_t neighbours)
 {
     struct kvc_hopscotch_table table = owner->table;
     table.neighbours = neighbours;
-    struct kvc_hopscotch_place ring[3][GROUP];
+    struct kvc_hopscotch_place ring[3][KVC_TABLE_GROUP];
     struct kvc_index_stats local = {0};
-    uint64_t groups = ((uint64_t)count + GROUP - 1) / GROUP;
+    uint64_t groups = kvc_table_groups(count);
     for (uint64_t g = 0; g < groups + 2; g++) {
         if (g < groups) {
-            stage_places(&table, batch, (uint32_t)(g * GROUP), group_size(count, g), ring[g % 3],
-                         operation != SEARCH);
+            stage_places(&table, batch, (uint32_t)(g * KVC_TABLE_GROUP), kvc_table_group_size(count, g),
+                         ring[g % 3], operation != KVC_TABLE_SEARCH);
         }
         if (g >= 1 && g < groups + 1) {
-            if (operation == INSERT) {
-                stage_victims(&table, ring[(g - 1) % 3], group_size(count, g - 1));
+            if (operation == KVC_TABLE_INSERT) {
+                stage_victims(&table, ring[(g - 1) % 3], kvc_table_group_size(count, g - 1));
             } else {
-                stage_entries(&table, ring[(g - 1) % 3], group_size(count, g - 1), true);
+                stage_entries(&table, ring[(g - 1) % 3], kvc_table_group_size(count, g - 1), true);
             }
         }
-        for (uint32_t i = 0; g >= 2 && i < group_size(count, g - 2); i++) {
-            uint32_t k = (uint32_t)((g - 2) * GROUP) + i;
+        for (uint32_t i = 0; g >= 2 && i < kvc_table_group_size(count, g - 2); i++) {
+            uint32_t k = (uint32_t)((g - 2) * KVC_TABLE_GROUP) + i;
             kvc_table_answer(batch, k,
                              do_one(&table, batch, k, ring[(g - 2) % 3][i], now, &local, operation));
         }
     }
-    if (operation == INSERT) {
+    if (operation == KVC_TABLE_INSERT) {
         owner->used += count - local.replaced - local.evicted - local.dropped;
     }
     owner->used -= local.erased;
-    local.searches += operation == SEARCH ? count : 0;
-    local.inserts += operation == INSERT ? count : 0;
-    local.erases += operation == ERASE ? count : 0;
     kvc_index_stats_add(stats, &local);
 }
 
-ALWAYS_INLINE void run_any(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch, uint32_t count,
-                           uint32_t now, struct kvc_index_stats *stats, enum operation operation)
+KVC_TABLE_INLINE void run_any(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch,
+                              uint32_t count, uint32_t now, struct kvc_index_stats *stats,
+                              enum kvc_table_operation operation)
 {
     if (owner->table.neighbours == KVC_HOPSCOTCH_NEIGHBOURS) {
         run(owner, batch, count, now, stats, operation, KVC_HOPSCOTCH_NEIGHBOURS);
@@ -166,69 +144,53 @@ ALWAYS_INLINE void run_any(struct kvc_hopscotch *owner, const struct kvc_table_b
     }
 }
 
-static void search(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch, uint32_t count,
-                   uint32_t now, struct kvc_index_stats *stats)
+/* The two kinds of batches are told apart here, so that each gets code of its own. */
+KVC_TABLE_INLINE void run_kind(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch,
+                               uint32_t count, uint32_t now, struct kvc_index_stats *stats,
+                               enum kvc_table_operation operation)
 {
-    run_any(owner, batch, count, now, stats, SEARCH);
+    if (batch->hash != NULL) {
+        const struct kvc_table_batch only = kvc_table_batch_of_hashes(batch);
+        run_any(owner, &only, count, now, stats, operation);
+    } else {
+        const struct kvc_table_batch only = kvc_table_batch_of_keys(batch);
+        run_any(owner, &only, count, now, stats, operation);
+    }
 }
 
-static void insert(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch, uint32_t count,
-                   uint32_t now, struct kvc_index_stats *stats)
+static __attribute__((noinline)) void run_search(struct kvc_hopscotch *owner,
+                                                 const struct kvc_table_batch *batch, uint32_t count,
+                                                 uint32_t now, struct kvc_index_stats *stats)
 {
-    run_any(owner, batch, count, now, stats, INSERT);
+    run_kind(owner, batch, count, now, stats, KVC_TABLE_SEARCH);
 }
 
-static void erase(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch, uint32_t count,
-                  struct kvc_index_stats *stats)
+static __attribute__((noinline)) void run_insert(struct kvc_hopscotch *owner,
+                                                 const struct kvc_table_batch *batch, uint32_t count,
+                                                 uint32_t now, struct kvc_index_stats *stats)
 {
-    run_any(owner, batch, count, 0, stats, ERASE);
+    run_kind(owner, batch, count, now, stats, KVC_TABLE_INSERT);
 }
 
-void kvc_hopscotch_search(struct kvc_hopscotch *table, const struct kvc_set_assoc_keys *keys, uint32_t count,
-                          uint32_t now, struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
+static __attribute__((noinline)) void run_erase(struct kvc_hopscotch *owner,
+                                                const struct kvc_table_batch *batch, uint32_t count,
+                                                uint32_t now, struct kvc_index_stats *stats)
 {
-    search(table, &(struct kvc_table_batch){.keys = *keys, .item_out = items}, count, now, stats);
+    run_kind(owner, batch, count, now, stats, KVC_TABLE_ERASE);
 }
 
-void kvc_hopscotch_insert(struct kvc_hopscotch *table, const struct kvc_set_assoc_keys *keys,
-                          const struct kvc_set_assoc_item *items, uint32_t count, uint32_t now,
-                          struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
+static void run_batch(struct kvc_table *table, enum kvc_table_operation operation,
+                      const struct kvc_table_batch *batch, uint32_t count, uint32_t now,
+                      struct kvc_index_stats *stats)
 {
-    insert(table, &(struct kvc_table_batch){.keys = *keys, .item = items, .item_out = out}, count, now,
-           stats);
-}
-
-void kvc_hopscotch_erase(struct kvc_hopscotch *table, const struct kvc_set_assoc_keys *keys,
-                         const uint32_t *location, uint32_t count, struct kvc_set_assoc_item *out,
-                         struct kvc_index_stats *stats)
-{
-    erase(table, &(struct kvc_table_batch){.keys = *keys, .location = location, .item_out = out}, count,
-          stats);
-}
-
-static void index_search(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
-                         struct kvc_index_stats *stats)
-{
-    struct kvc_hopscotch *table = table_of(index);
-    search(table, &(struct kvc_table_batch){.hash = hash, .location_out = location}, count, table->clock++,
-           stats);
-}
-
-static void index_insert(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
-                         uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
-{
-    struct kvc_hopscotch *table = table_of(index);
-    uint32_t now = table->clock;
-    table->clock += count;
-    insert(table, &(struct kvc_table_batch){.hash = hash, .location = location, .location_out = out}, count,
-           now, stats);
-}
-
-static void index_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
-                        uint32_t count, uint32_t *out, struct kvc_index_stats *stats)
-{
-    erase(table_of(index), &(struct kvc_table_batch){.hash = hash, .location = location, .location_out = out},
-          count, stats);
+    struct kvc_hopscotch *owner = (struct kvc_hopscotch *)table; /* the first member */
+    if (operation == KVC_TABLE_SEARCH) {
+        run_search(owner, batch, count, now, stats);
+    } else if (operation == KVC_TABLE_INSERT) {
+        run_insert(owner, batch, count, now, stats);
+    } else {
+        run_erase(owner, batch, count, now, stats);
+    }
 }
 
 static uint64_t index_capacity(const struct kvc_index *index)
@@ -252,14 +214,14 @@ void kvc_hopscotch_free(struct kvc_hopscotch *table)
 
 static void index_free(struct kvc_index *index)
 {
-    kvc_hopscotch_free(table_of(index));
+    kvc_hopscotch_free((struct kvc_hopscotch *)index);
 }
 
 static const struct kvc_index_ops hopscotch_ops = {
     .free = index_free,
-    .search = index_search,
-    .insert = index_insert,
-    .erase = index_erase,
+    .search = kvc_table_index_search,
+    .insert = kvc_table_index_insert,
+    .erase = kvc_table_index_erase,
     .capacity = index_capacity,
     .used = index_used,
 };
@@ -292,7 +254,7 @@ struct kvc_hopscotch *kvc_hopscotch_create(const struct kvc_hopscotch_params *pa
     if (table == NULL) {
         return NULL;
     }
-    *table = (struct kvc_hopscotch){.index = {&hopscotch_ops}, .table = geometry};
+    *table = (struct kvc_hopscotch){.base = {.index = {&hopscotch_ops}, .run = run_batch}, .table = geometry};
     table->table.tags = kvc_pages_alloc(kvc_hopscotch_tags_bytes(&geometry));
     table->table.entries = kvc_pages_alloc(kvc_hopscotch_entries_bytes(&geometry));
     if (table->table.tags == NULL || table->table.entries == NULL) {
@@ -313,7 +275,7 @@ static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
     }
     struct kvc_hopscotch *table = kvc_hopscotch_create(
         &(struct kvc_hopscotch_params){.homes = (uint32_t)homes, .key_bytes_max = sizeof(uint64_t)});
-    return table != NULL ? &table->index : NULL;
+    return table != NULL ? &table->base.index : NULL;
 }
 
 const struct kvc_index_kind kvc_hopscotch_kind = {

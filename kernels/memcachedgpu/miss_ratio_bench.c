@@ -1,6 +1,6 @@
-/* Measures the miss ratio of the set-associative table for several numbers of ways and sizes, and those of
- * the hopscotch and the chained table: figure 2 of MemcachedGPU (SoCC 2015, sec. 5.2), with the tables
- * themselves.
+/* Measures the miss ratio of the set-associative table for several numbers of ways and sizes, and the miss
+ * ratios of the hopscotch and the chained table: figure 2 of MemcachedGPU (SoCC 2015, sec. 5.2), with the
+ * tables themselves.
  *
  * As in the paper, every key is stored once. Then as many requests follow as there are keys; 95 in 100 are
  * GETs, keys follow Zipf's law (YCSB's generator, of Gray et al., SIGMOD 1994), and a GET that misses stores
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "kernels/bench.h"
+#include "kernels/hash.h"
 #include "kernels/memcachedgpu/chained.h"
 #include "kernels/memcachedgpu/hopscotch.h"
 #include "kernels/memcachedgpu/set_assoc.h"
@@ -31,7 +32,7 @@ enum {
     WAYS_16 = 4,
     HOPSCOTCH = 5,
     CHAINED = 6,
-    SET_ONE_IN = 20, /* one request in so many is a SET */
+    SET_ONE_IN = 20, /* one of this many requests is a SET */
 };
 
 static const double sizes[] = {0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0, 1.2}; /* entries over keys */
@@ -80,9 +81,9 @@ static uint32_t *make_trace(const struct options *options)
     struct zipf zipf = make_zipf(options->keys, options->exponent);
     uint32_t *trace = kvc_bench_alloc((uint64_t)options->keys * sizeof(*trace));
     for (uint32_t i = 0; i < options->keys; i++) {
-        uint64_t random = kvc_bench_mix(i + UINT64_C(0x9e3779b97f4a7c15));
+        uint64_t random = kvc_mix_64(i + UINT64_C(0x9e3779b97f4a7c15));
         trace[i] = draw(&zipf, (double)(random >> 11) * 0x1p-53);
-        trace[i] |= kvc_bench_mix(random) % SET_ONE_IN == 0 ? SET_FLAG : 0;
+        trace[i] |= kvc_mix_64(random) % SET_ONE_IN == 0 ? SET_FLAG : 0;
     }
     return trace;
 }
@@ -90,7 +91,7 @@ static uint32_t *make_trace(const struct options *options)
 /* Returns the key of a rank. */
 static uint64_t key_of(uint32_t rank)
 {
-    return kvc_bench_mix(rank + UINT64_C(0x632be59bd9b4e019));
+    return kvc_mix_64(rank + UINT64_C(0x632be59bd9b4e019));
 }
 
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
@@ -162,7 +163,7 @@ static struct kvc_index *create(uint32_t table, uint32_t entries)
     if (table == HOPSCOTCH) {
         struct kvc_hopscotch *hopscotch = kvc_hopscotch_create(&(struct kvc_hopscotch_params){
             .homes = entries - KVC_HOPSCOTCH_NEIGHBOURS + 1, .key_bytes_max = KEY_BYTES});
-        return hopscotch != NULL ? &hopscotch->index : NULL;
+        return hopscotch != NULL ? &hopscotch->base.index : NULL;
     }
     if (table == CHAINED) {
         uint32_t buckets = 1;
@@ -171,12 +172,12 @@ static struct kvc_index *create(uint32_t table, uint32_t entries)
         }
         struct kvc_chained *chained = kvc_chained_create(&(struct kvc_chained_params){
             .buckets = buckets, .capacity = entries, .key_bytes_max = KEY_BYTES});
-        return chained != NULL ? &chained->index : NULL;
+        return chained != NULL ? &chained->base.index : NULL;
     }
     uint32_t ways = 1u << table;
     struct kvc_set_assoc *sets = kvc_set_assoc_create(
         &(struct kvc_set_assoc_params){.sets = entries / ways, .ways = ways, .key_bytes_max = KEY_BYTES});
-    return sets != NULL ? &sets->index : NULL;
+    return sets != NULL ? &sets->base.index : NULL;
 }
 
 static void bench_size(const struct options *options, const uint32_t *trace, double size)

@@ -17,8 +17,26 @@
  *   - An evicted item is returned with its timestamp, so that the caller can wait for the GETs that saw it
  * (sec. 4.3).
  *
- * The lookup3 hash selects the set and gives the 8-bit hash. set_assoc_layout.h describes the layout and the
- * lines that operations touch.
+ * The lookup3 hash selects the set and gives the 8-bit hash.
+ *
+ * A set is one control line followed by its entries, one per way. The control line has what a search needs
+ * first: the lock, the valid flags and the 8-bit key hashes (tags) of all ways. An entry is a header
+ * (last-accessed timestamp, item location, value length, flags, key length) and the key.
+ *
+ * MemcachedGPU (SoCC 2015, sec. 4.2.1) has the valid flag and the tag in each entry's header, so a search
+ * goes from header to header. Gathering them changes no result. A GET touches these 64-byte lines:
+ *  - A miss touches 1, plus the header line of each way with an equal tag (16/256 on average in a full set).
+ *  - A hit with a key of up to 48 bytes touches 2, plus the header lines of ways in front of it with an equal
+ *    tag (half as many).
+ *  - Every further 64 bytes of key add 1.
+ *
+ * The paper's layout touches no fewer lines: the headers up to the one that matches, or all of them for a
+ * miss. A SET touches the same lines. If a full set must evict, a SET also touches the headers of all
+ * entries, because that is where the timestamps are, as published.
+ *
+ * The price is memory. With its share of the control line, an entry takes 324 bytes for keys of up to 250
+ * bytes and 68 bytes for keys of up to 32 bytes. The paper's 45 and 208.5 million entries in 11.75 GB amount
+ * to 261 and 56 bytes.
  *
  * One thing is added: readers need not take the shared lock. The lock word contains a version, which is odd
  * while a writer holds the set. A reader that finds the version even, and unchanged after reading, has seen
@@ -33,12 +51,45 @@
 #ifndef KVC_KERNELS_MEMCACHEDGPU_SET_ASSOC_H
 #define KVC_KERNELS_MEMCACHEDGPU_SET_ASSOC_H
 
-#include "kernels/index.h"
-#include "kernels/memcachedgpu/set_assoc_layout.h"
+#include "kernels/memcachedgpu/table.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** Adds a reader to the lock word, whose low half counts the readers that share the set. */
+#define KVC_SET_ASSOC_READER UINT64_C(1)
+
+/** Advances the version in the high half of the lock word, which is odd while a writer holds the set. */
+#define KVC_SET_ASSOC_WRITER (UINT64_C(1) << 32)
+
+/** Masks the readers in the lock word. */
+#define KVC_SET_ASSOC_READERS (KVC_SET_ASSOC_WRITER - 1)
+
+/** Control line of a set. */
+struct kvc_set_assoc_control {
+    uint64_t lock;        /**< Lock word. */
+    uint32_t valid;       /**< Bit w: way w holds a key. */
+    uint32_t unused_1;    /**< Fills the line. */
+    uint64_t tag[2];      /**< Byte w, little-endian: tag of way w. */
+    uint64_t unused_2[4]; /**< Fills the line. */
+};
+
+/** A table, wherever its memory is; kernels take it by value. */
+struct kvc_set_assoc_table {
+    uint8_t *sets;          /**< Memory of the sets, aligned to 64 bytes. */
+    uint32_t set_count;     /**< Number of sets. */
+    uint32_t set_bytes;     /**< Size of a set [bytes]. */
+    uint32_t entry_bytes;   /**< Size of an entry [bytes]. */
+    uint32_t ways;          /**< Entries per set. */
+    uint32_t key_bytes_max; /**< Longest key [bytes]. */
+};
+
+/** Where a key belongs. */
+struct kvc_set_assoc_place {
+    uint32_t set; /**< Number of the set. */
+    uint8_t tag;  /**< 8-bit hash of the key. */
+};
 
 /** Parameters of a table. */
 struct kvc_set_assoc_params {
@@ -50,29 +101,10 @@ struct kvc_set_assoc_params {
 
 /** A table in host memory. */
 struct kvc_set_assoc {
-    struct kvc_index index;           /**< The table as an index of 8-byte keys. */
+    struct kvc_table base;            /**< The table as an index. */
     struct kvc_set_assoc_table table; /**< Geometry and memory. */
     bool shared_lock;                 /**< As in the parameters. */
-    uint32_t clock;                   /**< Next timestamp that the functions of `index` give out. */
     uint64_t used;                    /**< Entries that hold an item. */
-};
-
-/** What the table stores under a key. */
-struct kvc_set_assoc_item {
-    uint32_t location;    /**< Location of the item, below KVC_LOCATION_ANY; KVC_LOCATION_NONE: no item. */
-    uint32_t value_bytes; /**< Length of the value [bytes]. */
-    uint32_t stamp;       /**< Timestamp of the last access. */
-    uint16_t flags;       /**< memcached's opaque flags. */
-};
-
-/** Keys of a batch: key i is the bytes[i] bytes at keys + offset[i].
- *
- * A key that is empty or longer than key_bytes_max is never found and never inserted.
- */
-struct kvc_set_assoc_keys {
-    const uint8_t *keys;    /**< Buffer that contains the keys. */
-    const uint32_t *offset; /**< Offsets of the keys in the buffer [bytes]. */
-    const uint8_t *bytes;   /**< Lengths of the keys [bytes]. */
 };
 
 /** Computes the geometry for these parameters, without memory; returns false if they are out of range. */
@@ -83,37 +115,33 @@ void kvc_set_assoc_free(struct kvc_set_assoc *table);
 
 /** Creates an empty table; NULL with errno EINVAL (params) or ENOMEM.
  *
- * `&table->index` offers it as an index of 8-byte keys, which needs a key_bytes_max of at least 8.
+ * `&table->base.index` offers it as an index of 8-byte keys, which needs a key_bytes_max of at least 8.
  */
 struct kvc_set_assoc *kvc_set_assoc_create(const struct kvc_set_assoc_params *params);
 
-/** Looks up `count` keys and stores their items in `items`; a missing key gives the location
- * KVC_LOCATION_NONE.
- *
- * Items that are found get the timestamp `now`. Timestamps may wrap around, but those in the table must be
- * within 2^31 of each other.
- */
-void kvc_set_assoc_search(struct kvc_set_assoc *table, const struct kvc_set_assoc_keys *keys, uint32_t count,
-                          uint32_t now, struct kvc_set_assoc_item *items, struct kvc_index_stats *stats);
+/** Looks up keys: kvc_table_search(). */
+static inline void kvc_set_assoc_search(struct kvc_set_assoc *table, const struct kvc_set_assoc_keys *keys,
+                                        uint32_t count, uint32_t now, struct kvc_set_assoc_item *items,
+                                        struct kvc_index_stats *stats)
+{
+    kvc_table_search(&table->base, keys, count, now, items, stats);
+}
 
-/** Stores items[i] under key i, in order, with the timestamp now + i; the timestamps in `items` are ignored.
- *
- * out[i] receives the item that was replaced or evicted. If the key has no valid length, or if the location
- * is not below KVC_LOCATION_ANY, the item is dropped, counted in stats->dropped and returned in out[i]. `out`
- * may be NULL.
- */
-void kvc_set_assoc_insert(struct kvc_set_assoc *table, const struct kvc_set_assoc_keys *keys,
-                          const struct kvc_set_assoc_item *items, uint32_t count, uint32_t now,
-                          struct kvc_set_assoc_item *out, struct kvc_index_stats *stats);
+/** Stores items: kvc_table_insert(). */
+static inline void kvc_set_assoc_insert(struct kvc_set_assoc *table, const struct kvc_set_assoc_keys *keys,
+                                        const struct kvc_set_assoc_item *items, uint32_t count, uint32_t now,
+                                        struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
+{
+    kvc_table_insert(&table->base, keys, items, count, now, out, stats);
+}
 
-/** Erases key i if its location is location[i], or in any case if that is KVC_LOCATION_ANY or `location` is
- * NULL.
- *
- * out[i] receives the erased item. `out` may be NULL.
- */
-void kvc_set_assoc_erase(struct kvc_set_assoc *table, const struct kvc_set_assoc_keys *keys,
-                         const uint32_t *location, uint32_t count, struct kvc_set_assoc_item *out,
-                         struct kvc_index_stats *stats);
+/** Erases keys: kvc_table_erase(). */
+static inline void kvc_set_assoc_erase(struct kvc_set_assoc *table, const struct kvc_set_assoc_keys *keys,
+                                       const uint32_t *location, uint32_t count,
+                                       struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
+{
+    kvc_table_erase(&table->base, keys, location, count, out, stats);
+}
 
 /** The table as an index of 8-byte keys with 16 ways. */
 extern const struct kvc_index_kind kvc_set_assoc_kind;
@@ -121,5 +149,40 @@ extern const struct kvc_index_kind kvc_set_assoc_kind;
 #ifdef __cplusplus
 }
 #endif
+
+/** Returns the size of a set [bytes]. */
+static inline KVC_HOST_DEVICE uint32_t kvc_set_assoc_set_bytes(uint32_t ways, uint32_t key_bytes_max)
+{
+    uint32_t bytes =
+        (uint32_t)sizeof(struct kvc_set_assoc_control) + ways * kvc_set_assoc_entry_bytes(key_bytes_max);
+    return (bytes + KVC_SET_ASSOC_LINE_BYTES - 1) / KVC_SET_ASSOC_LINE_BYTES * KVC_SET_ASSOC_LINE_BYTES;
+}
+
+/** Returns the set and the tag of a key. The primary hash selects the set, so any number of sets works; the
+ * secondary hash, which is independent of it, gives the tag. */
+static inline KVC_HOST_DEVICE struct kvc_set_assoc_place
+kvc_set_assoc_place(const struct kvc_set_assoc_table *table, const uint8_t *key, uint32_t key_bytes)
+{
+    uint64_t hash = kvc_lookup3_inline(key, key_bytes, 0, 0);
+    struct kvc_set_assoc_place place;
+    place.set = (uint32_t)((hash & 0xffffffffu) * table->set_count >> 32);
+    place.tag = (uint8_t)(hash >> 32);
+    return place;
+}
+
+/** Returns the control line of a set. */
+static inline KVC_HOST_DEVICE struct kvc_set_assoc_control *
+kvc_set_assoc_control(const struct kvc_set_assoc_table *table, uint32_t set)
+{
+    return (struct kvc_set_assoc_control *)(table->sets + (uint64_t)set * table->set_bytes);
+}
+
+/** Returns the entry of a way. */
+static inline KVC_HOST_DEVICE struct kvc_set_assoc_entry *
+kvc_set_assoc_entry(const struct kvc_set_assoc_table *table, struct kvc_set_assoc_control *control,
+                    uint32_t way)
+{
+    return (struct kvc_set_assoc_entry *)((uint8_t *)(control + 1) + way * table->entry_bytes);
+}
 
 #endif

@@ -486,7 +486,7 @@ struct kvc_index *kvc_set_assoc_cuda_copy(const struct kvc_set_assoc *from)
     }
     set_assoc_cuda *self = cuda_of(index);
     unsigned long long used = from->used;
-    self->clock = from->clock;
+    self->clock = from->base.clock;
     if (cudaMemcpy(self->table.sets, from->table.sets, table_bytes(self->table), cudaMemcpyHostToDevice) !=
             cudaSuccess ||
         cudaMemcpy(&self->count->used, &used, sizeof(used), cudaMemcpyHostToDevice) != cudaSuccess) {
@@ -506,7 +506,7 @@ bool kvc_set_assoc_cuda_download(const struct kvc_index *index, struct kvc_set_a
         cudaMemcpy(to->table.sets, table.sets, table_bytes(table), cudaMemcpyDeviceToHost) != cudaSuccess) {
         return false;
     }
-    to->clock = self->clock;
+    to->base.clock = self->clock;
     to->used = index_used(index);
     return true;
 }

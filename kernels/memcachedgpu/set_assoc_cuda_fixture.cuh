@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cuda_bench.cuh"
+#include "kernels/hash.h"
 #include "kernels/memcachedgpu/set_assoc_cuda.h"
 
 namespace fixture
@@ -23,7 +24,7 @@ struct random_source {
     uint64_t state;
     uint64_t next()
     {
-        return kvc::mix_64(state += 0x9e3779b97f4a7c15u);
+        return kvc_mix_64(state += 0x9e3779b97f4a7c15u);
     }
     uint32_t below(uint32_t end)
     {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/hash.h"
 #include "kernels/memcachedgpu/set_assoc.h"
 
 enum { READERS = 2, WRITERS = 2, KEYS = 40, BATCH = 40, ROUNDS = 400, KEY_BYTES = 60 };
@@ -25,10 +26,7 @@ struct worker {
 
 static uint64_t next_random(struct worker *worker)
 {
-    uint64_t z = worker->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return kvc_mix_64(worker->random += 0x9e3779b97f4a7c15);
 }
 
 static uint32_t check_of(uint32_t location)
@@ -149,7 +147,7 @@ static bool run(uint32_t sets, bool shared_lock)
         shared.failed |= (control->lock & (KVC_SET_ASSOC_WRITER | KVC_SET_ASSOC_READERS)) != 0;
         used += (uint64_t)__builtin_popcount(control->valid);
     }
-    bool counted = used == kvc_index_used(&shared.table->index) &&
+    bool counted = used == kvc_index_used(&shared.table->base.index) &&
                    sum.inserts - sum.replaced - sum.evicted - sum.erased == used;
     printf("%u sets, %s: %llu hits, %llu evicted, %s\n", sets, shared_lock ? "shared lock" : "versions",
            (unsigned long long)hits, (unsigned long long)sum.evicted,

@@ -72,8 +72,8 @@ struct kvc_mica_keys {
     const uint8_t *keys;    /**< The bytes of all keys. */
     const uint32_t *offset; /**< Where each key begins [bytes]. */
     const uint8_t *bytes;   /**< Size of each key, 0 to 255 [bytes]. */
-    /** Hash of each key, as MICA's clients send it; NULL: the store computes them. A caller that gives hashes
-     * must always give the same one for the same key. */
+    /** Hash of each key, as MICA's clients send it; NULL: the store computes the hashes. A caller that gives
+     * hashes must always give the same hash for the same key. */
     const uint64_t *hash;
 };
 
@@ -116,14 +116,15 @@ void kvc_mica_free(struct kvc_mica *store);
 /** Creates an empty store. Returns NULL with errno EINVAL (bad parameters) or ENOMEM. */
 struct kvc_mica *kvc_mica_create(const struct kvc_mica_params *params);
 
-/** The store behind the common index interface, with keys of 8 bytes (the hashes, which are not hashed again)
- * and values of 4 bytes. The index lives as long as the store, and freeing it frees the store. */
+/** Returns the store behind the common index interface, with keys of 8 bytes (the hashes, which are not
+ * hashed again) and values of 4 bytes. The index lives as long as the store, and freeing it frees the store.
+ */
 struct kvc_index *kvc_mica_index(struct kvc_mica *store);
 
-/** The partition of a key with this hash, for callers that give each partition to a thread. */
+/** Returns the partition of a key with this hash, for callers that give each partition to a thread. */
 uint32_t kvc_mica_partition(const struct kvc_mica *store, uint64_t hash);
 
-/** The hash that the store computes for a key. */
+/** Returns the hash that the store computes for a key. */
 uint64_t kvc_mica_hash(const struct kvc_mica *store, const void *key, uint32_t bytes);
 
 /** Copies the value of key i to `value[i].data` and sets `value[i].bytes`. */

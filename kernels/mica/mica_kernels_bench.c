@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernels/bench.h"
+#include "kernels/hash.h"
 #include "kernels/mica/mica.h"
 #include "kernels/pages.h"
 
@@ -49,7 +50,7 @@ static void fill_key(struct batch *batch, uint32_t i, const struct data_set *set
     batch->offset[i] = i * set->key_bytes;
     batch->bytes[i] = (uint8_t)set->key_bytes;
     for (uint32_t at = 0; at < set->key_bytes; at += 8) {
-        uint64_t word = kvc_bench_mix(number + at * UINT64_C(0x9e3779b97f4a7c15));
+        uint64_t word = kvc_mix_64(number + at * UINT64_C(0x9e3779b97f4a7c15));
         memcpy(key + at, &word, 8);
     }
 }
@@ -86,7 +87,7 @@ static void verify(struct kvc_mica *store, struct batch *batch, const struct dat
     struct kvc_index_stats stats = {0};
     for (uint32_t round = 0; round < 1000; round++) {
         for (uint32_t i = 0; i < BATCH; i++) {
-            fill_key(batch, i, set, kvc_bench_mix(round * BATCH + i) % keys);
+            fill_key(batch, i, set, kvc_mix_64(round * BATCH + i) % keys);
         }
         get_batch(store, batch, set->value_bytes, BATCH, &stats);
         for (uint32_t i = 0; i < BATCH; i++) {
@@ -109,7 +110,7 @@ static double run(struct kvc_mica *store, struct batch *batch, const struct data
     double seconds = 0;
     for (uint32_t done = 0; done < RUN_KEYS; done += BATCH) {
         for (uint32_t i = 0; i < BATCH; i++) {
-            fill_key(batch, i, set, kvc_bench_mix((uint64_t)number << 32 | (done + i)) % keys);
+            fill_key(batch, i, set, kvc_mix_64((uint64_t)number << 32 | (done + i)) % keys);
         }
         double start = kvc_bench_now_s();
         if (operation == SET) {

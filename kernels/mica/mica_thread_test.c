@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/hash.h"
 #include "kernels/mica/mica.h"
 
 enum { PARTITIONS = 2, READERS = 2, KEYS = 400, BATCH = 40, ROUNDS = 1500, VALUE_WORDS = 40 };
@@ -25,10 +26,7 @@ struct worker {
 
 static uint64_t next_random(struct worker *worker)
 {
-    uint64_t z = worker->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return kvc_mix_64(worker->random += 0x9e3779b97f4a7c15);
 }
 
 struct batch {

@@ -8,7 +8,7 @@ namespace kvc::peers
 /* Fraction of the memory of this process that is on huge pages. */
 double huge_share();
 
-/* Whether a target is reached; empty if the target is 0. */
+/* Says whether a target is reached; empty if the target is 0. */
 const char *verdict(double reached, double target);
 
 /* Prints the rates of a peer and of our table [million/s], their ratio and the target ratio (0: none).

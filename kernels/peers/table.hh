@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/bench.h"
+#include "kernels/hash.h"
 #include "kernels/pages.h"
 
 namespace kvc::peers
@@ -14,7 +15,7 @@ namespace kvc::peers
 constexpr uint32_t batch_max = 256;
 constexpr uint64_t hash_seed = 0x6b766361;
 
-/* The value that belongs to a key; never 0. */
+/* Returns the value that belongs to a key; never 0. */
 inline uint64_t value_of(uint64_t key)
 {
     return key * 0x9e3779b97f4a7c15u + 1;
@@ -69,7 +70,7 @@ struct mixing_hash {
     using is_avalanching = void;
     size_t operator()(uint64_t key) const
     {
-        return kvc_bench_mix(key);
+        return kvc_mix_64(key);
     }
 };
 

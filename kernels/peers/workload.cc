@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "kernels/hash.h"
+
 namespace kvc::peers
 {
 
@@ -15,7 +17,7 @@ drawn_keys draw(uint64_t keys)
     for (auto &each : drawn) {
         each.resize(run_keys);
         for (uint64_t &key : each) {
-            key = kvc_bench_mix(kvc_bench_mix(number++ + (UINT64_C(1) << 60)) % keys);
+            key = kvc_mix_64(kvc_mix_64(number++ + (UINT64_C(1) << 60)) % keys);
         }
     }
     return drawn;
@@ -28,7 +30,7 @@ double fill(table &into, uint64_t keys)
     for (uint64_t done = 0; done < keys; done += 32) {
         uint32_t count = static_cast<uint32_t>(std::min<uint64_t>(keys - done, 32));
         for (uint32_t i = 0; i < count; i++) {
-            key[i] = kvc_bench_mix(done + i);
+            key[i] = kvc_mix_64(done + i);
         }
         into.insert(key, count);
     }

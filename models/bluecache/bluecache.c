@@ -9,7 +9,6 @@
 #include "models/bluecache/predict.h"
 #include "models/bluecache/resources.h"
 #include "models/bluecache/store.h"
-#include "models/bluecache/wear.h"
 #include "models/simulate.h"
 #include "sim/base/array.h"
 #include "sim/run/replica_memory.h"

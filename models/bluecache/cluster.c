@@ -1,4 +1,4 @@
-#include "models/bluecache/cluster_internal.h"
+#include "models/bluecache/cluster.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +12,11 @@
 static const double together_ns = 50000;
 
 /* ---- requests ---- */
+
+static bool is_closed(const struct kvc_bluecache_cluster *cluster)
+{
+    return cluster->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
+}
 
 static uint8_t *key_of(const struct kvc_bluecache_cluster *cluster, uint32_t number)
 {
@@ -163,7 +168,7 @@ static void run_requests(struct kvc_bluecache_cluster *cluster, uint32_t number,
         note_done(&cluster->request[request[first + i]], &done[i], &card->step[at]);
         at += done[i].pages;
     }
-    /* The rest is what the log did besides. */
+    /* The other steps are operations of the log. */
     kvc_bluecache_writer_ask(&cluster->node[number].writer, now_ns, &card->step[at], card->steps - at);
 }
 
@@ -182,7 +187,7 @@ static void run_staged(struct kvc_bluecache_cluster *cluster, uint32_t number, d
     }
 }
 
-/* Takes the next request for a store that leaves its client by until_ns into its stage. */
+/* Stages the next request for a store that leaves its client by until_ns. Returns false if there is none. */
 static bool stage(struct kvc_bluecache_cluster *cluster, uint32_t number, double until_ns)
 {
     struct kvc_bluecache_node *node = &cluster->node[number];
@@ -213,7 +218,7 @@ static bool stage(struct kvc_bluecache_cluster *cluster, uint32_t number, double
 
 /* ---- hosts ---- */
 
-/* Begins a request of the application: at the cache, or at the database. */
+/* Starts a request of the application at the cache or at the database. */
 static void begin(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
 {
     if (kvc_bluecache_has_database(cluster) &&
@@ -252,7 +257,7 @@ static void invalidate(struct kvc_bluecache_cluster *cluster, double now_ns, uin
     ask_again(cluster, now_ns, number);
 }
 
-/* The database has answered: asks the cache for what follows. */
+/* Continues at the cache when the database has answered. */
 static void go_on(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
 {
     struct kvc_bluecache_request *request = &cluster->request[number];
@@ -322,7 +327,8 @@ static void finish(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     }
 }
 
-/* Returns the store whose next request leaves its client first, by until_ns at the latest; stores: none. */
+/* Returns the store whose next request leaves its client first, by until_ns at the latest. Returns
+ * config->stores if there is none. */
 static uint32_t next_store(struct kvc_bluecache_cluster *cluster, double until_ns)
 {
     uint32_t first = cluster->config->stores;
@@ -337,8 +343,9 @@ static uint32_t next_store(struct kvc_bluecache_cluster *cluster, double until_n
     return first;
 }
 
-/* Sends the next requests that leave their clients by until_ns, in the order of time. What they make the
- * chips do begins when the last of them is sent, so they are sent within together_ns. Returns how many. */
+/* Sends the next requests that leave their clients by until_ns, in the order of time, and returns their
+ * number. The chips begin the work of all of them when the last one is sent, so they are sent within
+ * together_ns. */
 static uint32_t send_some(struct kvc_bluecache_cluster *cluster, double until_ns)
 {
     const struct kvc_bluecache_config *config = cluster->config;
@@ -362,7 +369,7 @@ static uint32_t send_some(struct kvc_bluecache_cluster *cluster, double until_ns
         struct kvc_bluecache_request *request = &cluster->request[number[i]];
         request->app = (uint16_t)((config->threads ? request->client : cluster->next_app++) % config->apps);
         kvc_answers_offer(&cluster->answers, &request->sent_ns, 1);
-        if (!kvc_bluecache_is_closed(cluster)) { /* The host's segments depend on what happens before. */
+        if (!is_closed(cluster)) { /* The host's segments depend on earlier events. */
             kvc_events_add(&cluster->events, request->sent_ns, KVC_BLUECACHE_BEGINS, request->app, number[i]);
         } else {
             begin(cluster, request->sent_ns, number[i]);
@@ -458,7 +465,7 @@ static void advance_closed(struct kvc_bluecache_cluster *cluster, double time_ns
     }
 }
 
-/* Saturating hosts go on after an answer; requests of an open load are known before. */
+/* Saturating hosts continue after an answer; the requests of an open load are known in advance. */
 static void advance_open(struct kvc_bluecache_cluster *cluster, double time_ns)
 {
     while (!kvc_bluecache_saturates(cluster) && send_some(cluster, time_ns) > 0) {
@@ -480,7 +487,7 @@ static void advance_open(struct kvc_bluecache_cluster *cluster, double time_ns)
 
 void kvc_bluecache_cluster_advance(struct kvc_bluecache_cluster *cluster, double time_ns)
 {
-    if (kvc_bluecache_is_closed(cluster)) {
+    if (is_closed(cluster)) {
         advance_closed(cluster, time_ns);
     } else {
         advance_open(cluster, time_ns);

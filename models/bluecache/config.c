@@ -1,12 +1,209 @@
 #include "models/bluecache/config.h"
 
 #include <math.h>
+#include <stddef.h>
 
+#include "kernels/bluecache/dram_slab.h"
 #include "kernels/bluecache/flash_page.h"
 #include "kernels/bluecache/index.h"
-#include "models/bluecache/costs.h"
+#include "kernels/pages.h"
+#include "models/bluecache/card.h"
 #include "models/model.h"
 #include "sim/devices/flash/flash_translation.h"
+
+/* ---- options ---- */
+
+#define COUNT_ROW(name_, field, low, high, standard, text)                                                   \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_bluecache_options, field),    \
+        .min = low, .max = high, .by_default = standard, .help = text                                        \
+    }
+#define REAL_ROW(name_, field, unit_, low, high, standard, text)                                             \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_bluecache_options, field),     \
+        .unit = unit_, .min = low, .max = high, .by_default = standard, .help = text                         \
+    }
+#define AUTO_ROW(name_, field, high, word, text)                                                             \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_bluecache_options, field),    \
+        .min = 1, .max = high, .by_default = word, .auto_word = word, .auto_value = 0, .help = text          \
+    }
+
+/* The authors' program, which settles what the paper leaves open. */
+#define PROGRAM "github.com/xushuotao/fpgamemcached"
+
+/* Source of the times of the host's threads, which the paper does not publish. */
+#define SWITCH                                                                                               \
+    "(Li, Ding and Shen, Quantifying the Cost of Context Switch, ExpCS 2007: 3.8 us on a Xeon at 2 GHz)"
+
+static const struct kvc_option option_rows[] = {
+    REAL_ROW("index", index_bytes, KVC_UNIT_BYTES, 64, 0x1p38, "64MiB",
+             "index of a node, a power of two; 16 bytes hold a key, and more of them evict fewer"),
+    REAL_ROW(
+        "dram", dram_bytes, KVC_UNIT_BYTES, 0, 0x1p39, "512MiB",
+        "store of pairs in the DRAM of a node, in whole slabs of 2 MiB; 0: all pairs go to flash at once"),
+    REAL_ROW(
+        "flash", flash_bytes, KVC_UNIT_BYTES, 1, 0x1p40, "1GiB",
+        "log on the flash of a node, rounded down to whole rows of blocks; a longer log keeps more keys"),
+    COUNT_ROW(
+        "chunk", chunk_pages, 1, 32767, "128",
+        "pages of a write buffer, programmed together (bluecache.flash.chunk_pages); there are two buffers"),
+    AUTO_ROW("stores", stores, 4096, "nodes",
+             "nodes that store keys, from node 0 on; the others only pass on and ask"),
+    AUTO_ROW("app_servers", app_servers, 4096, "nodes",
+             "nodes whose host asks, from node 0 on; the others have none"),
+    COUNT_ROW(
+        "outstanding", outstanding, 1, 1e6, "1024",
+        "requests that a saturating host has written and not yet got back; more than a segment each way "
+        "holds are needed to hide latency (the paper's host writes 40000 without waiting, "
+        "bluecache.multi.ops)"),
+    REAL_ROW("segment", segment_bytes, KVC_UNIT_BYTES, 24, 0x1p20, "8KiB",
+             "DMA segment in which requests and responses are collected; it must hold the header and the key "
+             "of a request (bluecache.dma.segment)"),
+    COUNT_ROW(
+        "segments", segments, 1, 65536, "128",
+        "DMA segments of a host in each direction; a host or card that has used all of them waits until "
+        "one has been read (bluecache.dma.segments)"),
+    AUTO_ROW("table", table, 1e6, "tags",
+             "requests of a host that its card's protocol engine has in its table of keys at a time, further "
+             "ones wait; tags: as many as the card's flash has, by whose tags the table is indexed in the "
+             "authors' program (" PROGRAM ": KVStoreCompletionBuffer, TagAlloc)"),
+    REAL_ROW(
+        "call", call_ns, KVC_UNIT_NS, 0, 1e9, "19ns",
+        "time for which an application thread holds the lock of the DMA segments to write a request, with "
+        "arrival = clients (measured: mutex, copy and buffer of a GET without contention, on a Xeon with "
+        "Redwood Cove at 2.6 GHz)"),
+    REAL_ROW(
+        "wake", wake_ns, KVC_UNIT_NS, 0, 1e9, "3.8us",
+        "time that the response thread takes to wake an application thread, with arrival = clients " SWITCH),
+    REAL_ROW(
+        "switch", switch_ns, KVC_UNIT_NS, 0, 1e9, "3.8us",
+        "time from waking a thread until it runs, with arrival = clients; an interrupt wakes the one that "
+        "handles it " SWITCH),
+    REAL_ROW("flush_pause", flush_pause_ns, KVC_UNIT_NS, 0, 1e9, "200us",
+             "time for which the flushing thread sleeps after a flush, with arrival = clients (" PROGRAM
+             ": the daemon of the Java client; other versions there sleep 100 us or 10 ms)"),
+};
+
+const struct kvc_option_table kvc_bluecache_option_table = {.name = "system",
+                                                            .rows = option_rows,
+                                                            .count =
+                                                                sizeof(option_rows) / sizeof(*option_rows),
+                                                            .size = sizeof(struct kvc_bluecache_options)};
+
+/* ---- sizes ---- */
+
+/* The least that a sample must keep: the index, the items of the DRAM store, and the items of the largest
+ * class in a slab, whose remainder is lost. */
+enum { INDEX_MIN_BYTES = 4096, ITEMS_MIN = 64, SLAB_ITEMS_MIN = 16 };
+
+/* Returns the memory that the structures of a node take [bytes]. */
+static double bytes_of_sizes(const struct kvc_bluecache_sizes *sizes)
+{
+    double page_bytes = sizes->geometry.page_bytes, pages = kvc_bluecache_log_pages(&sizes->geometry);
+    return sizes->index_bytes + sizes->dram_bytes + pages * page_bytes + pages / 4 +
+           2 * (double)sizes->chunk_pages * page_bytes;
+}
+
+double kvc_bluecache_sizes_memory_bytes(const struct kvc_bluecache_sizes *sizes, double keys,
+                                        double item_bytes)
+{
+    double unused_bytes = sizes->index_bytes + sizes->dram_bytes;
+    return bytes_of_sizes(sizes) - unused_bytes +
+           (double)kvc_pages_random_bytes((uint64_t)sizes->index_bytes, (uint64_t)keys) +
+           (double)kvc_pages_front_bytes((uint64_t)sizes->dram_bytes, (uint64_t)(keys * item_bytes));
+}
+
+/* Returns the least number of rows of a log. It needs room for two of the largest values, and for a row
+ * and four chunks: a page may only be erased when all pages that are programmed at the same time are on
+ * flash (flash_log.h). */
+static double rows_least(double row_pages, uint32_t chunk_pages, double page_bytes, uint32_t value_max_bytes)
+{
+    double record_bytes = KVC_FLASH_RECORD_HEADER_BYTES + (double)KVC_BLUECACHE_KEY_MAX + value_max_bytes;
+    double record_pages = ceil(record_bytes / (page_bytes - KVC_FLASH_PAGE_HEADER_BYTES));
+    double parallel = kvc_bluecache_writer_parallel(chunk_pages);
+    return fmax(1 + ceil(2 * parallel / row_pages), fmax(2, ceil(2 * record_pages / row_pages)));
+}
+
+/* Returns the sizes that a scenario asks for. */
+static struct kvc_bluecache_sizes whole_sizes(const struct kvc_bluecache_options *options,
+                                              const struct kvc_flash_geometry *geometry)
+{
+    return (struct kvc_bluecache_sizes){.index_bytes = options->index_bytes,
+                                        .dram_bytes = options->dram_bytes,
+                                        .chunk_pages = (uint32_t)options->chunk_pages,
+                                        .geometry = *geometry};
+}
+
+static enum kvc_status too_little(uint64_t rate, double left, const char *what, double least,
+                                  struct kvc_diag *diag)
+{
+    return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                         "run.sample_rate: found %llu, which leaves %.4g %s; at least %.4g must stay",
+                         (unsigned long long)rate, left, what, least);
+}
+
+static enum kvc_status sample_dram(const struct kvc_bluecache_sizes *whole,
+                                   const struct kvc_workload *workload, uint64_t rate,
+                                   struct kvc_bluecache_sizes *sizes, struct kvc_diag *diag)
+{
+    double slabs = ceil(whole->dram_bytes / KVC_DRAM_SLAB_BYTES);
+    uint32_t item_bytes = kvc_dram_slab_item_bytes(kvc_workload_key_bytes_max(workload),
+                                                   kvc_workload_value_bytes_max(workload));
+    double in_slab = floor(KVC_DRAM_SLAB_BYTES / (double)item_bytes);
+    if (slabs <= 0) {
+        return KVC_OK;
+    }
+    if (workload->sizes != KVC_SIZES_FIXED) { /* Several classes share the slabs. */
+        sizes->slab_bytes =
+            (uint32_t)(KVC_DRAM_SLAB_BYTES / rate / KVC_DRAM_SLAB_HEADER_BYTES) * KVC_DRAM_SLAB_HEADER_BYTES;
+        sizes->dram_bytes = slabs * sizes->slab_bytes;
+        double left = floor(sizes->slab_bytes / (double)item_bytes);
+        return left >= SLAB_ITEMS_MIN
+                   ? KVC_OK
+                   : too_little(rate, left, "of the largest pairs in a slab of system.dram", SLAB_ITEMS_MIN,
+                                diag);
+    }
+    double items = round(slabs * in_slab / (double)rate);
+    double small_slabs = fmax(floor(items / fmax(in_slab, 1)), 1);
+    sizes->slab_bytes = (uint32_t)(round(items / small_slabs) * item_bytes);
+    sizes->dram_bytes = small_slabs * sizes->slab_bytes;
+    return items >= ITEMS_MIN ? KVC_OK : too_little(rate, items, "pairs in system.dram", ITEMS_MIN, diag);
+}
+
+static enum kvc_status sample_log(const struct kvc_bluecache_sizes *whole,
+                                  const struct kvc_workload *workload, uint64_t rate,
+                                  struct kvc_bluecache_sizes *sizes, struct kvc_diag *diag)
+{
+    const struct kvc_flash_geometry *geometry = &whole->geometry;
+    double pages = kvc_bluecache_log_pages(geometry) / (double)rate;
+    double row_pages = fmax(round(pages / geometry->blocks_per_chip), 1), rows = round(pages / row_pages);
+    sizes->chunk_pages = (uint32_t)fmax(round(whole->chunk_pages / (double)rate), 1);
+    sizes->geometry = (struct kvc_flash_geometry){.buses = 1,
+                                                  .chips_per_bus = 1,
+                                                  .blocks_per_chip = (uint32_t)rows,
+                                                  .pages_per_block = (uint32_t)row_pages,
+                                                  .page_bytes = geometry->page_bytes};
+    double least = rows_least(row_pages, sizes->chunk_pages, geometry->page_bytes,
+                              kvc_workload_value_bytes_max(workload));
+    return rows >= least
+               ? KVC_OK
+               : too_little(rate, rows * row_pages, "pages of system.flash", least * row_pages, diag);
+}
+
+/* Sets the sizes of a sample at a rate above 1 for the pairs of the workload. Returns KVC_ERR_SCENARIO if too
+ * little is left of one of them. */
+static enum kvc_status sample_sizes(const struct kvc_bluecache_sizes *whole,
+                                    const struct kvc_workload *workload, uint64_t rate,
+                                    struct kvc_bluecache_sizes *sizes, struct kvc_diag *diag)
+{
+    *sizes = (struct kvc_bluecache_sizes){.index_bytes = whole->index_bytes / (double)rate};
+    if (sizes->index_bytes < INDEX_MIN_BYTES) {
+        return too_little(rate, sizes->index_bytes, "bytes of system.index", INDEX_MIN_BYTES, diag);
+    }
+    enum kvc_status status = sample_dram(whole, workload, rate, sizes, diag);
+    return status == KVC_OK ? sample_log(whole, workload, rate, sizes, diag) : status;
+}
 
 static enum kvc_status set_nodes(const struct kvc_scenario *scenario, struct kvc_bluecache_config *config,
                                  struct kvc_diag *diag)
@@ -49,8 +246,8 @@ static enum kvc_status set_log(struct kvc_bluecache_config *config, struct kvc_d
     double row_pages = (double)(kvc_flash_chips(flash) * flash->pages_per_block);
     double row_bytes = row_pages * flash->page_bytes;
     double rows = floor(config->options->flash_bytes / row_bytes);
-    double least = kvc_bluecache_rows_least(row_pages, (uint32_t)config->options->chunk_pages,
-                                            flash->page_bytes, config->value_max_bytes);
+    double least = rows_least(row_pages, (uint32_t)config->options->chunk_pages, flash->page_bytes,
+                              config->value_max_bytes);
     if (rows < least || rows > (double)flash->blocks) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
@@ -113,16 +310,15 @@ static enum kvc_status check_sizes(const struct kvc_scenario *scenario,
 static enum kvc_status set_sizes(const struct kvc_scenario *scenario, struct kvc_bluecache_config *config,
                                  struct kvc_diag *diag)
 {
-    const struct kvc_bluecache_sizes whole = kvc_bluecache_whole_sizes(config->options, &config->geometry);
+    const struct kvc_bluecache_sizes whole = whole_sizes(config->options, &config->geometry);
     config->sizes = whole;
     config->sample_rate = 1;
     if (scenario->run.functional == KVC_FUNCTIONAL_SAMPLED) {
-        config->sample_rate =
-            kvc_run_sample_rate(&scenario->run, config->stores * kvc_bluecache_sizes_bytes(&whole));
+        config->sample_rate = kvc_run_sample_rate(&scenario->run, config->stores * bytes_of_sizes(&whole));
     }
-    return config->sample_rate > 1 ? kvc_bluecache_sample_sizes(&whole, &scenario->workload,
-                                                                config->sample_rate, &config->sizes, diag)
-                                   : KVC_OK;
+    return config->sample_rate > 1
+               ? sample_sizes(&whole, &scenario->workload, config->sample_rate, &config->sizes, diag)
+               : KVC_OK;
 }
 
 enum kvc_status kvc_bluecache_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/bluecache/options.h"
-#include "models/bluecache/sizes.h"
+#include "kernels/bluecache/flash_medium.h"
 #include "sim/base/diag.h"
+#include "sim/base/text/option.h"
 #include "sim/devices/database.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/fabric.h"
@@ -15,26 +15,72 @@
 #include "sim/devices/fpga.h"
 #include "sim/devices/pcie.h"
 #include "sim/scenario.h"
+#include "sim/workload/workload.h"
+
+/* Options of BlueCache: the scenario's `system` table. Source: Xu et al., BlueCache, PVLDB 10(4), 2016. */
+
+struct kvc_bluecache_options {
+    double index_bytes, dram_bytes, flash_bytes; /* Sizes per node [bytes]. */
+    uint64_t chunk_pages;
+    uint64_t stores, app_servers; /* 0: as many as there are nodes. */
+    uint64_t outstanding;
+    double segment_bytes;
+    uint64_t segments; /* Segments per direction. */
+    uint64_t table;    /* Entries of the protocol engine's table; 0: as many as the flash has tags. */
+    double call_ns, wake_ns, switch_ns, flush_pause_ns;
+};
+
+extern const struct kvc_option_table kvc_bluecache_option_table;
+
+/* Sizes of a node's structures: those of the scenario, or those of a sample of the keys.
+ *
+ * In a sample, index, DRAM store, log and write buffers are smaller by the rate. So they are as full as
+ * the whole structures, and evict and reclaim as often. The log keeps its number of rows while each of
+ * them has a page left; a row is then one block of one chip with fewer pages. The DRAM store holds its
+ * share of the items in the whole slabs. With pairs of several sizes, the slabs themselves are smaller by
+ * the rate. */
+
+struct kvc_bluecache_sizes {
+    double index_bytes, dram_bytes;
+    uint32_t slab_bytes;                /* Slab of the DRAM store [bytes]; 0: KVC_DRAM_SLAB_BYTES. */
+    uint32_t chunk_pages;               /* Pages of a write buffer. */
+    struct kvc_flash_geometry geometry; /* Geometry of the log. */
+};
+
+/* Returns the pages of a log. */
+static inline double kvc_bluecache_log_pages(const struct kvc_flash_geometry *geometry)
+{
+    return (double)geometry->buses * geometry->chips_per_bus * geometry->blocks_per_chip *
+           geometry->pages_per_block;
+}
+
+/* Returns the memory that the structures take with `keys` keys whose items in DRAM take item_bytes on
+ * average [bytes]. */
+double kvc_bluecache_sizes_memory_bytes(const struct kvc_bluecache_sizes *sizes, double keys,
+                                        double item_bytes);
 
 enum { KVC_BLUECACHE_NODES_MAX = 256 };
 
+/* Size of the header of a request or response. */
+enum { KVC_BLUECACHE_HEADER_BYTES = 24 };
+
 struct kvc_bluecache_config {
-    const struct kvc_bluecache_options *options; /* Those of the scenario. */
+    const struct kvc_bluecache_options *options; /* Options of the scenario. */
     const struct kvc_pcie *pcie;                 /* Devices, owned by the scenario. */
     const struct kvc_dram *dram;
     const struct kvc_flash *flash;
     const struct kvc_fabric *fabric;
     const struct kvc_fpga *fpga;
-    const struct kvc_database *database; /* NULL: there is none. */
-    struct kvc_flash_geometry geometry;  /* Of the log on flash. */
-    struct kvc_bluecache_sizes sizes;    /* Of the structures that run; smaller in a sample. */
+    const struct kvc_database *database; /* NULL if there is none. */
+    struct kvc_flash_geometry geometry;  /* Geometry of the log on flash. */
+    struct kvc_bluecache_sizes sizes;    /* Sizes of the structures that run; smaller in a sample. */
     uint64_t sample_rate;                /* One key in this many is kept; 1: all keys. */
     uint32_t value_max_bytes;            /* Longest value, at least 1. */
-    uint32_t nodes, stores, apps;        /* The first ones store and ask. */
-    uint32_t table;                      /* Requests of a host in the table of its card. */
-    uint32_t dram_channels;              /* Of a card's DRAM; each serves one access after another. */
-    bool threads;                        /* Application threads ask; otherwise the host's DMA alone. */
-    double edge_bytes_per_s;             /* Of the links between two neighbours. */
+    uint32_t nodes, stores, apps;        /* The first `stores` nodes store, the first `apps` nodes ask. */
+    uint32_t table;                      /* Requests of a host that fit into the table of its card. */
+    uint32_t dram_channels;  /* Channels of a card's DRAM; each serves one access after another. */
+    bool threads;            /* Application threads ask; otherwise the host's DMA alone. */
+    double edge_bytes_per_s; /* Bandwidth of the links between two neighbours [B/s]. */
 };
 
 /* Returns the configuration of a resolved scenario. */

@@ -16,7 +16,7 @@ uint32_t kvc_bluecache_response_bytes(enum kvc_op op, bool hit, uint32_t value_b
     return KVC_BLUECACHE_HEADER_BYTES + (op == KVC_OP_GET && hit ? value_bytes : 0);
 }
 
-/* Returns the time of a write at a place of its own: as a read, and what its row takes longer to close. */
+/* Returns the time of a write to a new place: a read's time and the extra time in which its row closes. */
 static double write_ns(const struct kvc_dram *dram)
 {
     double longer_ns = kvc_dram_has_timing(dram) ? dram->write_cycle_ns - dram->row_cycle_ns : 0;
@@ -31,10 +31,10 @@ double kvc_bluecache_dram_ns(const struct kvc_bluecache_config *config, enum kvc
     if (op != KVC_OP_SET && place == KVC_BLUECACHE_IN_NONE) {
         return ns;
     }
-    ns += write_ns(dram); /* Its timestamp or new entry is written. */
+    ns += write_ns(dram); /* The entry's timestamp, or a new entry, is written. */
     if (op != KVC_OP_DELETE && place == KVC_BLUECACHE_IN_DRAM) {
         double lines = ceil((KVC_DRAM_SLAB_HEADER_BYTES + pair) / dram->line_bytes);
-        /* The item's header is written by a SET and stamped by a GET; then the pair follows. */
+        /* A SET writes the item's header, a GET its timestamp; then the pair follows. */
         ns += write_ns(dram) + (lines - 1) * dram->next_line_ns +
               (op == KVC_OP_SET ? write_ns(dram) : dram->random_line_ns);
     } else if (op == KVC_OP_SET || (op == KVC_OP_GET && place == KVC_BLUECACHE_IN_BUFFER)) {

@@ -3,42 +3,353 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kernels/bluecache/dram_slab.h"
+#include "kernels/bluecache/index.h"
 #include "kernels/bluecache/store.h"
+#include "models/bluecache/config.h"
 #include "models/bluecache/costs.h"
-#include "models/bluecache/flushes.h"
-#include "models/bluecache/places.h"
 #include "models/bluecache/resources.h"
-#include "models/bluecache/wear.h"
 #include "sim/base/array.h"
-#include "sim/devices/flash/flash_turns_rate.h"
+#include "sim/devices/flash/flash.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/cache_aside.h"
+#include "sim/scenario.h"
 #include "sim/workload/keys/hottest_shard.h"
+#include "sim/workload/keys/set_cache.h"
 
-/* What a request takes on average. */
+/* ---- places ---- */
+
+/* Where GETs find their keys, in closed form.
+ *
+ * Without SETs, the preload decides: it stores the popular keys last, which leaves them in DRAM and the ones
+ * before them on flash. With SETs, the long-run state counts, independently of the preload.
+ *
+ * DRAM is a cache that only SETs fill, and whose victim is the oldest of four random items
+ * (sim/workload/keys/set_cache.h). A key that it evicts is written to the log, where it stays until the next
+ * SET or DELETE for it, or until its row is reclaimed: the log is a FIFO, whose rows hold all records that
+ * were written, dead ones, too. Half of a row is free on average, and half of a chunk waits in the write
+ * buffer.
+ *
+ * With a database behind the cache, GETs that miss fill the cache. A pair stays until DRAM and log have taken
+ * as many new pairs as they have room for, unless an update or a DELETE of its key comes first. DRAM counts
+ * as a FIFO, too. All pairs that enter it count as written to the log later, although pairs that are updated
+ * before are not.
+ *
+ * Not modelled: GETs of a pair in the write buffer read no flash; pairs of several sizes use different
+ * slab classes; the index forgets the least recently used key of a bucket (here all keys are forgotten
+ * equally often). */
+
+/* Places of keys. */
+struct places {
+    double dram, flash, none; /* Shares of the GETs. */
+    double written;           /* Records that a request brings to the log. */
+};
+
+/* Pairs that all nodes have room for; `log` is the mean number of records that flash and the write buffers
+ * hold once the log is full: all rows but half of one, which is being written over, and half of a chunk. */
+struct room {
+    double dram, flash, log;
+};
+
+static struct room room_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    uint32_t key = (uint32_t)kvc_workload_key_bytes_mean(&scenario->workload);
+    uint32_t value = (uint32_t)kvc_workload_value_bytes_mean(&scenario->workload);
+    const struct kvc_flash_geometry *geometry = &config->geometry;
+    double pages = kvc_bluecache_log_pages(geometry);
+    double slabs = ceil(config->options->dram_bytes / KVC_DRAM_SLAB_BYTES);
+    double in_slab = floor(KVC_DRAM_SLAB_BYTES / (double)kvc_dram_slab_item_bytes(key, value));
+    double records = config->stores / kvc_bluecache_record_pages(config, key, value);
+    double row_pages = pages / geometry->blocks_per_chip;
+    return (struct room){.dram = config->stores * slabs * in_slab,
+                         .flash = records * pages,
+                         .log = records * (pages - row_pages / 2 + (double)config->options->chunk_pages / 2)};
+}
+
+/* Returns the share of a node's keys that its index keeps, with buckets of four that fill at random. */
+static double index_keeps(double keys, double index_bytes)
+{
+    double mean = keys / (index_bytes / KVC_BLUECACHE_BUCKET_BYTES), kept = 0, left = 1, p = exp(-mean);
+    for (int n = 0; n < KVC_BLUECACHE_WAYS; n++) {
+        kept += n * p;
+        left -= p;
+        p *= mean / (n + 1);
+    }
+    return mean > 0 ? fmin((kept + KVC_BLUECACHE_WAYS * fmax(left, 0)) / mean, 1) : 1;
+}
+
+/* Sets the shares without SETs and returns the number of keys that are stored. */
+static double place_preloaded(const struct kvc_workload *workload, const struct room *room,
+                              struct places *places)
+{
+    double stored = floor(workload->preload_frac * (double)workload->keys);
+    places->dram = kvc_popularity_mass(workload, fmin(stored, room->dram));
+    places->flash = kvc_popularity_mass(workload, fmin(stored, room->dram + room->flash)) - places->dram;
+    return fmin(stored, room->dram + room->flash);
+}
+
+/* Returns how often DRAM evicts a key per request for it. A key that a SET brings to DRAM leaves it for
+ * flash, unless a DELETE comes first. */
+static double evicted_of(const struct kvc_workload *workload, double present)
+{
+    return fmax(workload->set_frac * (1 - present) - workload->delete_frac * present, 0);
+}
+
+/* Sets the shares in the long run with SETs and returns the number of keys that are stored. */
+static double place_in_long_run(const struct kvc_workload *workload, const struct room *room,
+                                struct places *places)
+{
+    struct kvc_set_cache dram = {0};
+    double stored = 0, changed = workload->set_frac + workload->delete_frac;
+    kvc_set_cache_open(&dram, workload, fmax(room->dram, 1), KVC_DRAM_SLAB_SAMPLES);
+    for (uint32_t i = 0; i < dram.blocks; i++) {
+        dram.block[i].present = room->dram > 0 ? dram.block[i].present : 0;
+        places->written += dram.block[i].keys.mass * evicted_of(workload, dram.block[i].present);
+    }
+    double stay = room->log / fmax(places->written, 1e-300);
+    for (uint32_t i = 0; i < dram.blocks; i++) {
+        const struct kvc_set_cache_block *block = &dram.block[i];
+        double rate = block->keys.mass / block->keys.keys;
+        double on_flash = evicted_of(workload, block->present) * -expm1(-changed * rate * stay) / changed;
+        places->dram += block->keys.mass * block->present;
+        places->flash += block->keys.mass * on_flash;
+        stored += block->keys.keys * (block->present + on_flash);
+    }
+    kvc_set_cache_close(&dram);
+    return stored;
+}
+
+/* Returns for how many requests a pair is valid if it may stay for `stay` requests and updates and DELETEs
+ * of its key come at update_rate. */
+static double valid_for(double stay, double update_rate)
+{
+    return update_rate > 0 ? -expm1(-update_rate * stay) / update_rate : stay;
+}
+
+/* Sets the shares if a pair stays for dram_stay requests in DRAM and for `stay` in DRAM and log together.
+ * Returns the number of keys that are stored. */
+static double place_for(const struct kvc_workload *workload, double dram_stay, double stay,
+                        struct places *places)
+{
+    struct kvc_popularity_blocks blocks;
+    struct kvc_popularity_block block;
+    double hits = 0, hits_dram = 0, stored = 0;
+    kvc_popularity_blocks_open(&blocks, workload);
+    while (kvc_popularity_blocks_next(&blocks, &block)) {
+        double rate = block.mass / block.keys, updates = block.updates / block.keys;
+        double valid = valid_for(stay, updates), cycle = valid + 1 / (workload->get_frac * rate);
+        hits += block.mass * valid / cycle;
+        hits_dram += block.mass * valid_for(dram_stay, updates) / cycle;
+        stored += block.keys * valid / cycle;
+    }
+    kvc_popularity_blocks_close(&blocks);
+    *places = (struct places){
+        .dram = hits_dram, .flash = hits - hits_dram, .written = workload->get_frac * (1 - hits)};
+    return stored;
+}
+
+/* Sets the shares if a database fills misses, and returns the number of keys that are stored. The stay
+ * depends on the number of writes and the writes on the stay, so a bisection finds both. */
+static double place_before_database(const struct kvc_workload *workload, const struct room *room,
+                                    struct places *places)
+{
+    double room_pairs = room->dram + room->log, low = 1, high = 1e18, stored = 0;
+    for (int i = 0; i < 100; i++) {
+        double stay = sqrt(low * high);
+        stored = place_for(workload, stay * room->dram / room_pairs, stay, places);
+        *(places->written * stay < room_pairs ? &low : &high) = stay;
+    }
+    return stored;
+}
+
+/* Returns where the GETs of a resolved scenario find their keys. */
+static struct places places_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct room room = room_of(scenario);
+    struct places places = {0};
+    double stored = config->database != NULL ? place_before_database(workload, &room, &places)
+                    : workload->set_frac > 0 ? place_in_long_run(workload, &room, &places)
+                                             : place_preloaded(workload, &room, &places);
+    double keeps = index_keeps(stored / config->stores, config->options->index_bytes);
+    places.dram *= keeps;
+    places.flash *= keeps;
+    places.none = fmax(1 - places.dram - places.flash, 0);
+    return places;
+}
+
+/* ---- flushes ---- */
+
+/* The closed form of a host that collects requests in DMA segments and flushes them (nodes.h).
+ *
+ * The requests of a flush are answered before the next one begins. A flush of n requests takes the time of
+ * a single request, and then the time that the busiest of the units that limit the store needs for its
+ * further requests. If n requests go to U units at random, the busiest unit gets n/U + sqrt(2 n/U ln U)
+ * (Raab and Steger, "Balls into Bins", RANDOM 1998, for n much larger than U). Hosts flush at different
+ * times, and each is assumed to have the whole store meanwhile: with many threads on several hosts, the
+ * simulation is slower. A saturating host flushes only if it may not keep more requests in flight than
+ * segments and bursts hold. */
+
+/* The service of a card for a host, without waiting times. */
+struct service {
+    double alone_ns;      /* Time of a single request with its flush [ns]. */
+    double away_ns;       /* Time for which a request waits outside the cards [ns]. */
+    double lowest_per_ns; /* Rate of the slowest stage of the cache for all hosts [per ns]. */
+    double most_per_ns;   /* The same, or the rate of the database if that is lower [per ns]. */
+    double units;         /* Servers of that stage among which requests are spread at random. */
+    double request_bytes, response_bytes; /* On average. */
+};
+
+struct flow {
+    double per_ns;     /* Rate of all hosts [per ns]. */
+    double latency_ns; /* [ns]; NAN: an open load exceeds the rate. */
+    double together;   /* Requests that a host flushes together; INFINITY: it flushes only full segments. */
+};
+
+/* Returns the time that a flush takes [ns]. */
+static double flush_ns(const struct service *service, double requests)
+{
+    double mean = requests / service->units, busiest = mean + sqrt(2 * mean * log(service->units));
+    return service->alone_ns + fmax(busiest - 1, 0) * service->units / service->lowest_per_ns;
+}
+
+/* Returns the rate at which the segments of all hosts can take requests to the cards and responses back [per
+ * ns]; a segment is free again after a round trip. */
+static double segments_per_ns_of(const struct kvc_scenario *scenario, const struct service *service)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    double segments = (double)config->options->segments, bytes = config->options->segment_bytes;
+    double requests = bytes / service->request_bytes, responses = bytes / service->response_bytes;
+    double host_per_ns = service->lowest_per_ns / config->apps, round_ns = 2 * config->pcie->latency_ns;
+    /* A segment is read when the table has room for its last request. What is served while the table holds it
+     * fills a burst at once. */
+    double read_ns = kvc_bluecache_in_ns(config, bytes) + fmax(requests - config->table, 0) / host_per_ns;
+    double filled_ns = kvc_bluecache_out_ns(config, bytes) + fmax(responses - config->table, 0) / host_per_ns;
+    return config->apps * segments *
+           fmin(requests / (read_ns + round_ns), responses / (filled_ns + round_ns));
+}
+
+/* Returns the number of requests that arrive at a host during a flush, at least one. */
+static double added_requests(const struct service *service, double host_per_ns)
+{
+    double requests = 1;
+    for (int i = 0; i < 100; i++) {
+        requests = fmax(host_per_ns * flush_ns(service, requests), 1);
+    }
+    return requests;
+}
+
+static struct flow saturated(const struct kvc_bluecache_config *config, const struct service *service)
+{
+    double outstanding = (double)config->options->outstanding, apps = config->apps;
+    double kept = config->options->segment_bytes * (1 / service->request_bytes + 1 / service->response_bytes);
+    double flushed_per_ns = apps * outstanding / (flush_ns(service, outstanding) + service->away_ns);
+    double full_per_ns = apps * (outstanding - kept) / (service->alone_ns + service->away_ns);
+    double per_ns = fmin(fmax(flushed_per_ns, full_per_ns), service->most_per_ns);
+    return (struct flow){.per_ns = per_ns,
+                         .latency_ns = apps * outstanding / per_ns,
+                         .together = flushed_per_ns > full_per_ns ? outstanding : INFINITY};
+}
+
+static struct flow closed(const struct kvc_scenario *scenario, const struct service *service)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    double clients = (double)scenario->workload.clients, think_ns = scenario->workload.think_ns;
+    double together = fmax(clients / config->apps, 1);
+    double cycle_ns =
+        fmax(flush_ns(service, together) + service->away_ns + think_ns, config->options->flush_pause_ns);
+    double per_ns = fmin(clients / cycle_ns, service->most_per_ns);
+    return (struct flow){.per_ns = per_ns,
+                         .latency_ns =
+                             fmax(service->alone_ns + service->away_ns, clients / per_ns - think_ns),
+                         .together = together};
+}
+
+/* A request of an open load waits for half of the flush during which it comes, if there is one. */
+static struct flow opened(const struct kvc_scenario *scenario, const struct service *service)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    double offered_per_ns = kvc_workload_rate_max_mops(&scenario->workload) * 1e-3;
+    struct flow flow = {
+        .per_ns = fmin(service->most_per_ns, offered_per_ns), .latency_ns = NAN, .together = INFINITY};
+    if (offered_per_ns < service->most_per_ns) {
+        double host_per_ns = offered_per_ns / config->apps;
+        struct service left = *service; /* Capacity that the other hosts leave. */
+        left.lowest_per_ns -= offered_per_ns - host_per_ns;
+        double during = host_per_ns * service->alone_ns;
+        double waits = scenario->workload.arrival == KVC_ARRIVAL_FIXED ? during >= 1 : 1 - exp(-during);
+        flow.together = added_requests(&left, host_per_ns);
+        flow.latency_ns = flush_ns(&left, flow.together) * (1 + waits / 2) + service->away_ns;
+    }
+    return flow;
+}
+
+static struct flow flow_of_service(const struct kvc_scenario *scenario, const struct service *service)
+{
+    switch (scenario->workload.arrival) {
+    case KVC_ARRIVAL_SATURATE:
+        return saturated(kvc_bluecache_config_of(scenario), service);
+    case KVC_ARRIVAL_CLOSED:
+        return closed(scenario, service);
+    default:
+        return opened(scenario, service);
+    }
+}
+
+/* Returns the segments or bursts that `together` messages of some bytes and an end mark fill on average. */
+static double messages_per_segment(const struct kvc_scenario *scenario, double together, double bytes)
+{
+    double segment_bytes = kvc_bluecache_config_of(scenario)->options->segment_bytes;
+    return isinf(together) ? segment_bytes / bytes
+                           : together / ceil((together * bytes + KVC_BLUECACHE_HEADER_BYTES) / segment_bytes);
+}
+
+/* ---- wear ---- */
+
+static const double day_ns = 86400e9, year_days = 365.25;
+
+void kvc_bluecache_add_wear(const struct kvc_scenario *scenario, const struct kvc_bluecache_writes *writes,
+                            struct kvc_result *result)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    const struct kvc_flash_geometry *geometry = &config->geometry;
+    double pages = config->stores * kvc_bluecache_log_pages(geometry);
+    double erases = writes->pages / pages / writes->time_ns * day_ns;
+    struct kvc_metrics *model = &result->model;
+    kvc_metrics_set_ratio(model, "write_amplification_ratio", writes->pages * geometry->page_bytes,
+                          writes->set_bytes);
+    kvc_metrics_set(model, "erases_per_block_per_day", erases);
+    if (config->flash->endurance > 0) {
+        kvc_metrics_set_ratio(model, "rated_life_years", config->flash->endurance / year_days, erases);
+    }
+}
+
+/* Mean costs of a request. */
 struct loads {
-    double in_ns, out_ns, dram_ns; /* Of a host, and of a store. */
-    struct kvc_flash_load pages;   /* Reads, and what the log does for it. */
+    double in_ns, out_ns, dram_ns; /* Times on PCIe of a host, and in the DRAM of a store [ns]. */
+    struct kvc_flash_load pages;   /* Reads, and operations of the log for it. */
     struct kvc_flash_busy flash;
-    double read_ns;      /* Of one read that waits nowhere. */
-    double flash_ns;     /* Of that a request, on average. */
+    double read_ns;      /* Time of one read that waits nowhere [ns]. */
+    double flash_ns;     /* Time of reads per request [ns]. */
     double record_pages; /* Reads of a GET from flash. */
     double request_bytes, response_bytes;
-    double card_ns;     /* From the card of its host and back to it, without waiting. */
-    double latency_ns;  /* Of the cache, without waiting. */
-    double edge_ns;     /* Of the busiest link. */
-    double database_ns; /* For which a request keeps the database busy. */
-    double away_ns;     /* For which a request waits for the database. */
+    double card_ns;     /* Time from the host's card to the store and back, without waiting [ns]. */
+    double latency_ns;  /* Latency of the cache, without waiting [ns]. */
+    double edge_ns;     /* Time on the busiest link [ns]. */
+    double database_ns; /* Time for which a request keeps the database busy [ns]. */
+    double away_ns;     /* Time for which a request waits for the database [ns]. */
 };
 
 /* The highest rates of all requests [per ns]. */
 struct limits {
     double in, out, dram, controller, channels, chips, interface, tags, table, fabric, call, wake, database;
-    double lowest, cache; /* Of all, and of all but the database. */
+    double lowest, cache; /* The lowest of all, and the lowest without the database. */
 };
 
-/* Returns the time that the busiest link spends on a request, on average [ns], with all pairs of host and
- * store alike; *hops becomes the mean number of hops. */
+/* Returns the mean time that the busiest link spends on a request [ns], with the same traffic between all
+ * pairs of host and store; *hops becomes the mean number of hops. */
 static double busiest_edge_ns(const struct kvc_bluecache_config *config, double request_bytes,
                               double response_bytes, double *hops)
 {
@@ -67,9 +378,9 @@ static double busiest_edge_ns(const struct kvc_bluecache_config *config, double 
     return kvc_bluecache_edge_ns(config, most);
 }
 
-/* Sets what a request takes of flash. */
-static void set_flash(const struct kvc_scenario *scenario, const struct kvc_bluecache_places *places,
-                      double get, struct loads *loads)
+/* Sets the costs of a request on flash. */
+static void set_flash(const struct kvc_scenario *scenario, const struct places *places, double get,
+                      struct loads *loads)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_flash *flash = config->flash;
@@ -88,7 +399,7 @@ static void set_flash(const struct kvc_scenario *scenario, const struct kvc_blue
     loads->flash_ns = get * places->flash * loads->read_ns;
 }
 
-static struct loads loads_of(const struct kvc_scenario *scenario, const struct kvc_bluecache_places *places,
+static struct loads loads_of(const struct kvc_scenario *scenario, const struct places *places,
                              const struct kvc_cache_aside_mix *mix)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
@@ -137,8 +448,8 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct k
     return loads;
 }
 
-/* Returns the time that a request takes of a flash whose controllers visit chips in turn, with so many reads
- * in it at any time [ns]. */
+/* Returns the time for which a request occupies a flash whose controllers visit chips in turn, with
+ * `reads` reads in it at any time [ns]. */
 static double turns_ns(const struct kvc_flash *flash, const struct kvc_flash_load *pages, double reads)
 {
     const struct kvc_flash_load programs = {.programs = pages->programs};
@@ -146,9 +457,10 @@ static double turns_ns(const struct kvc_flash *flash, const struct kvc_flash_loa
            kvc_flash_busy_of(flash, &programs).channels_ns;
 }
 
-/* Returns the time that a request takes of the tags of a store [ns]. Where controllers visit chips in turn,
- * it depends on the reads in the flash: as many as it has tags, or of those requests that a saturating host
- * keeps in flight the ones that are there. Clients flush theirs together (flushes.h). */
+/* Returns the time for which a request occupies the tags of a store [ns]. If controllers visit chips in
+ * turn, it depends on the number of reads in the flash: with a saturating host, those of the requests in
+ * flight that are in the flash; otherwise as many as there are tags, because clients flush their requests
+ * together. */
 static double tags_ns(const struct kvc_scenario *scenario, const struct loads *loads)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
@@ -175,7 +487,7 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     double asked = mix->get + mix->set + mix->delete;
-    /* The store that is asked most is the limit of all. */
+    /* The store with the most requests limits all. */
     double hottest = kvc_hottest_shard_frac(&scenario->workload, config->stores, 1,
                                             (uint32_t)scenario->cluster.virtual_nodes);
     struct limits limits = {
@@ -217,7 +529,7 @@ void kvc_bluecache_add_capacity(const struct kvc_scenario *scenario, struct kvc_
     }
 }
 
-/* Returns the power of all nodes [W], as far as profiles state it; 0: unknown. */
+/* Returns the power of all nodes that profiles state [W]; 0: unknown. */
 static double watts_of(const struct kvc_bluecache_config *config, const struct limits *limits, double per_ns)
 {
     const struct kvc_watts flash = kvc_flash_watts(config->flash);
@@ -227,7 +539,7 @@ static double watts_of(const struct kvc_bluecache_config *config, const struct l
 }
 
 static void add_result(const struct kvc_scenario *scenario, const struct limits *limits,
-                       const struct kvc_bluecache_places *places, double per_ns, struct kvc_result *result)
+                       const struct places *places, double per_ns, struct kvc_result *result)
 {
     const double limit[KVC_BLUECACHE_STAGES] = {
         [KVC_BLUECACHE_AT_CALL] = limits->call,
@@ -253,12 +565,12 @@ static void add_result(const struct kvc_scenario *scenario, const struct limits 
     kvc_bottleneck_find(result);
 }
 
-/* Returns the rate and the latency that flushes leave, and adds how many messages share a segment. */
-static struct kvc_bluecache_flow flow_of(const struct kvc_scenario *scenario, const struct loads *loads,
-                                         const struct limits *limits, struct kvc_result *result)
+/* Returns rate and latency with flushes, and adds how many messages share a segment. */
+static struct flow flow_of(const struct kvc_scenario *scenario, const struct loads *loads,
+                           const struct limits *limits, struct kvc_result *result)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
-    double units = 1; /* One after another, or shared evenly. */
+    double units = 1; /* One server, or servers that share the load evenly. */
     if (limits->cache >= limits->dram) {
         units = config->stores * config->dram_channels;
     } else if (limits->cache >= limits->channels ||
@@ -267,21 +579,21 @@ static struct kvc_bluecache_flow flow_of(const struct kvc_scenario *scenario, co
     } else if (limits->cache >= limits->chips) {
         units = config->stores * kvc_flash_chips(config->flash);
     }
-    struct kvc_bluecache_service service = {.alone_ns = loads->latency_ns,
-                                            .away_ns = loads->away_ns,
-                                            .lowest_per_ns = limits->cache,
-                                            .units = units,
-                                            .request_bytes = loads->request_bytes,
-                                            .response_bytes = loads->response_bytes};
-    double segments_per_ns = kvc_bluecache_segments_per_ns(scenario, &service);
+    struct service service = {.alone_ns = loads->latency_ns,
+                              .away_ns = loads->away_ns,
+                              .lowest_per_ns = limits->cache,
+                              .units = units,
+                              .request_bytes = loads->request_bytes,
+                              .response_bytes = loads->response_bytes};
+    double segments_per_ns = segments_per_ns_of(scenario, &service);
     service.lowest_per_ns = fmin(limits->cache, segments_per_ns);
     service.most_per_ns = fmin(limits->lowest, segments_per_ns);
-    struct kvc_bluecache_flow flow = kvc_bluecache_flow_of(scenario, &service);
+    struct flow flow = flow_of_service(scenario, &service);
     kvc_metrics_set(&result->model, "segments_limit_mops", segments_per_ns * 1e3);
     kvc_metrics_set(&result->model, "requests_per_segment",
-                    kvc_bluecache_messages_per_segment(scenario, flow.together, loads->request_bytes));
+                    messages_per_segment(scenario, flow.together, loads->request_bytes));
     kvc_metrics_set(&result->model, "responses_per_interrupt",
-                    kvc_bluecache_messages_per_segment(scenario, flow.together, loads->response_bytes));
+                    messages_per_segment(scenario, flow.together, loads->response_bytes));
     return flow;
 }
 
@@ -291,12 +603,12 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     (void)diag; /* The scenario was checked when it was loaded. */
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
-    struct kvc_bluecache_places places = kvc_bluecache_places_of(scenario);
+    struct places places = places_of(scenario);
     struct kvc_cache_aside_mix mix =
         kvc_cache_aside_mix_of(workload, config->database != NULL, 1 - places.none);
     struct loads loads = loads_of(scenario, &places, &mix);
     struct limits limits = limits_of(scenario, &loads, &mix);
-    struct kvc_bluecache_flow flow = flow_of(scenario, &loads, &limits, result);
+    struct flow flow = flow_of(scenario, &loads, &limits, result);
     result->throughput_mops = flow.per_ns * 1e3;
     result->latency_mean_us = flow.latency_ns / 1e3;
     result->latency_p95_us = NAN;

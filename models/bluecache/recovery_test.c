@@ -1,5 +1,6 @@
-/* Cuts the power of a simulated node at random times. What its chips have programmed by then is on flash; a
- * fresh store must find in it all that was durable (kernels/bluecache/flash_log.h), and nothing older. */
+/* Cuts the power of a simulated node at random times. Flash then holds the pages that the chips have
+ * programmed. A fresh store must recover all durable pairs from it (kernels/bluecache/flash_log.h), and no
+ * older versions. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ enum {
     SEED = 5,
 };
 
-/* What differs between the tests. */
+/* Parameters of a test. */
 struct load {
     double dram_bytes;
     uint64_t keys, value_bytes, pages_per_block, rows, chunk_pages;
@@ -33,16 +34,17 @@ struct load {
 
 /* A record of the log. */
 struct record {
-    uint64_t set;           /* Number of the SET that made the value; 0: a tombstone. */
-    uint64_t first, behind; /* Programs of its pages. */
-    int before;             /* The record of the same key before it, or NONE. */
+    uint64_t set; /* Number of the SET that made the value; 0: a tombstone. */
+    uint64_t first,
+        behind; /* Number of the first program of its pages, and the number behind the last one. */
+    int before; /* The previous record of the same key, or NONE. */
 };
 
 /* A change of a block that its chip has not done yet. */
 struct change {
     bool erase;
     uint32_t block, page;
-    uint64_t program; /* Its number, or that of the next one. */
+    uint64_t program; /* Number of the program, or of the next one for an erase. */
 };
 
 struct queue {
@@ -61,14 +63,14 @@ static struct world {
     struct kvc_source *source;
     struct kvc_flash_medium inner; /* The functions of the card. */
     struct kvc_rng rng;
-    uint8_t *flash; /* What the chips have done so far. */
+    uint8_t *flash; /* Contents of flash: what the chips have done so far. */
     uint64_t flash_bytes;
-    uint8_t *data; /* Of all programs. */
+    uint8_t *data; /* Data of all programs. */
     uint32_t row_of[PROGRAMS_MAX];
     bool done[PROGRAMS_MAX];
-    uint64_t programs;          /* Asked for. */
-    uint64_t durable;           /* All programs before are done. */
-    uint64_t maybe;             /* Likewise at a cut, with pages that were done but for the chip's answer. */
+    uint64_t programs;          /* Programs that the log has asked for. */
+    uint64_t durable;           /* All programs with smaller numbers are done. */
+    uint64_t maybe;             /* At a cut, the same if pages count whose chip has only not answered yet. */
     uint64_t kept;              /* Records that begin in earlier programs may be erased. */
     uint64_t row_end[KEYS_MAX]; /* By row: the program behind its last one. */
     struct queue queue[CHIPS];  /* By chip. */
@@ -181,7 +183,7 @@ static void watch(void *data, const struct kvc_bluecache_step *step)
 
 /* ---- cuts ---- */
 
-/* What a chip was doing at a cut is done in part. */
+/* Leaves the operations half done that chips were doing at the cut. */
 static void tear(uint8_t *bytes, bool *torn_whole)
 {
     uint64_t started = world.durable + 2 * world.load->chunk_pages;
@@ -206,7 +208,7 @@ static void tear(uint8_t *bytes, bool *torn_whole)
     }
 }
 
-/* Starts a store with what is on flash. */
+/* Starts a store on the contents of flash. */
 static struct kvc_bluecache_store *recover(struct kvc_flash_memory *memory)
 {
     struct kvc_bluecache_store_params params =
@@ -271,8 +273,8 @@ static void check_keys(struct kvc_bluecache_store *store, const struct kvc_batch
     }
 }
 
-/* Writes a pair of a key that nobody else uses until some pages were programmed, of which each chip has done
- * only some at the next cut. */
+/* Writes a random number of pairs of an unused key. Each chip keeps only some of the new pages, as at
+ * another cut. */
 static void write_and_lose(struct kvc_bluecache_store *store, struct kvc_flash_memory *memory)
 {
     const uint8_t key[KEY_BYTES] = {[KEY_BYTES - 1] = 0xee}, length = KEY_BYTES;
@@ -283,7 +285,7 @@ static void write_and_lose(struct kvc_bluecache_store *store, struct kvc_flash_m
     uint8_t *after = kvc_flash_memory_bytes(memory, &bytes);
     uint8_t *before = kvc_array_of(bytes, 1);
     memcpy(before, after, bytes);
-    /* They fit into a chunk and into the row that is erased for them. */
+    /* The pairs fit into a chunk and into the row that is erased for them. */
     uint64_t most = value_bytes > PAGE_BYTES ? 10 : 40;
     for (uint64_t pairs = kvc_rng_below(&world.rng, most); pairs > 0; pairs--) {
         cr_assert(kvc_bluecache_store_put(store, &keys, &value, &value_bytes));

@@ -1,5 +1,6 @@
 #include "models/bluecache/sample.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "kernels/bluecache/dram_slab.h"
@@ -7,11 +8,80 @@
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 
-/* A request on its way: its key, or the key alike. */
+/* ---- whole_log ---- */
+
+/* Number of SETs after which the weight of older SETs is halved. A DRAM store begins to evict once it is
+ * full, and its share of dead items changes while a run warms up; a longer memory would lag behind. */
+static const double sets_kept = 16;
+
+/* Opens the log of a card into which `written_pages` pages have been written. */
+static void open_log(struct kvc_bluecache_whole_log *log, const struct kvc_bluecache_config *config,
+                     struct kvc_bluecache_card *card, double written_pages)
+{
+    const struct kvc_flash_geometry *geometry = &config->geometry;
+    uint64_t chips = (uint64_t)geometry->buses * geometry->chips_per_bus;
+    *log = (struct kvc_bluecache_whole_log){.card = card,
+                                            .pages = (uint64_t)kvc_bluecache_log_pages(geometry),
+                                            .row_pages = chips * geometry->pages_per_block,
+                                            .chips = (uint32_t)chips,
+                                            .chunk_pages = (uint32_t)config->options->chunk_pages,
+                                            .begun = written_pages > 0};
+    log->next = (uint64_t)fmod(written_pages, (double)log->pages);
+    log->full = written_pages >= (double)log->pages;
+}
+
+/* Records the pages that a SET brought to the log of the sample. */
+static void learn_pages(struct kvc_bluecache_whole_log *log, double pages)
+{
+    log->sets_known++;
+    log->set_pages_known += pages;
+    if (log->sets_known >= sets_kept) {
+        log->sets_known /= 2;
+        log->set_pages_known /= 2;
+    }
+}
+
+/* Reads the pages of the row at `next`, if there are any, and erases its block of each chip. */
+static void reclaim_row(struct kvc_bluecache_whole_log *log)
+{
+    for (uint64_t i = 0; i < log->row_pages && log->full; i++) {
+        kvc_bluecache_card_note(log->card, KVC_BLUECACHE_READ, log->next + i);
+    }
+    for (uint64_t i = 0; i < log->chips; i++) {
+        kvc_bluecache_card_note(log->card, KVC_BLUECACHE_ERASE, log->next + i);
+    }
+}
+
+static void write_page(struct kvc_bluecache_whole_log *log)
+{
+    if (log->begun && log->next % log->row_pages == 0) {
+        reclaim_row(log);
+    }
+    kvc_bluecache_card_note(log->card, KVC_BLUECACHE_PROGRAM, log->next);
+    log->begun = true;
+    if (++log->next == log->pages) {
+        log->next = 0;
+        log->full = true;
+    }
+}
+
+/* Adds the pages of a SET, and the steps of full chunks to the card. */
+static void set_in_log(struct kvc_bluecache_whole_log *log)
+{
+    log->due_pages += log->sets_known > 0 ? log->set_pages_known / log->sets_known : 0;
+    for (; log->due_pages >= log->chunk_pages; log->due_pages -= log->chunk_pages) {
+        for (uint32_t i = 0; i < log->chunk_pages; i++) {
+            write_page(log);
+        }
+        log->chunks++;
+    }
+}
+
+/* A request that is being run: its own row, or that of its stand-in key. */
 struct row {
     const struct kvc_batch *batch;
-    uint64_t key_id, hash; /* Those of the request. */
-    uint32_t number, at;   /* `number`: of the store. */
+    uint64_t key_id, hash; /* Key of the request, even if `batch` holds its stand-in. */
+    uint32_t number, at;   /* Number of the store; row in `batch`. */
     bool hot, kept;
 };
 
@@ -44,8 +114,8 @@ void kvc_bluecache_sample_open(struct kvc_bluecache_sample *sample, const struct
     for (uint32_t i = 0; i < shards->shards; i++) {
         struct kvc_bluecache_store_stats stats;
         kvc_bluecache_store_stats(shards->shard[i].store, &stats);
-        kvc_bluecache_whole_log_open(&sample->log[i], config, &shards->shard[i].card,
-                                     (double)stats.pages_written * (double)sample->sampling.rate);
+        open_log(&sample->log[i], config, &shards->shard[i].card,
+                 (double)stats.pages_written * (double)sample->sampling.rate);
         sample->set_place[i] =
             config->options->dram_bytes > 0 ? KVC_BLUECACHE_IN_DRAM : KVC_BLUECACHE_IN_BUFFER;
     }
@@ -65,7 +135,7 @@ bool kvc_bluecache_sample_keeps(struct kvc_bluecache_sample *sample, uint64_t ke
            kvc_sampling_keeps_request(&sample->sampling, key_id, &sample->thinning);
 }
 
-/* Moves the pages that a GET read from the log of the sample to that of the whole card. */
+/* Replaces the pages of the sample's log that a GET read by pages of the whole log. */
 static void spread(const struct kvc_bluecache_sample *sample, const struct row *row, uint32_t first_step)
 {
     const struct kvc_bluecache_card *card = &sample->shards->shard[row->number].card;
@@ -77,7 +147,7 @@ static void spread(const struct kvc_bluecache_sample *sample, const struct row *
     }
 }
 
-/* Corrects whether a hot key that is stored, but not in DRAM, is in the write buffer. */
+/* Decides by the whole log whether a hot key that is not in DRAM is in the write buffer or on flash. */
 static void place_hot(struct kvc_bluecache_sample *sample, const struct row *row, uint32_t first_step,
                       struct kvc_bluecache_done *done)
 {
@@ -130,18 +200,18 @@ static void set(struct kvc_bluecache_sample *sample, const struct row *row, stru
         uint32_t steps = shard->card.steps;
         uint64_t records = records_of(shard);
         kvc_bluecache_shards_run(sample->shards, row->number, row->batch, row->at, 1, done);
-        shard->card.steps = steps; /* The whole log has steps of its own. */
+        shard->card.steps = steps; /* The steps of the whole log replace the sample's. */
         sample->set_place[row->number] = done->place;
-        /* A victim is of the class of its successor. */
+        /* An evicted pair has the size class of the pair that replaces it. */
         double pages = kvc_bluecache_record_pages(sample->config, row->batch->key_bytes[row->at],
                                                   row->batch->value_bytes[row->at]);
-        kvc_bluecache_whole_log_learn(log, (double)(records_of(shard) - records) * pages);
+        learn_pages(log, (double)(records_of(shard) - records) * pages);
     }
     *done = (struct kvc_bluecache_done){.hit = true, .place = sample->set_place[row->number]};
     if (row->hot) {
         sample->alike.present[row->key_id] = true;
     }
-    kvc_bluecache_whole_log_set(log);
+    set_in_log(log);
     if (row->hot) {
         sample->chunk[row->key_id] = log->chunks + 1;
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/bluecache/dram_slab.h"
-#include "models/bluecache/writer.h"
+#include "models/bluecache/card.h"
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
 #include "sim/base/seeds.h"
@@ -85,7 +85,7 @@ static struct kvc_bluecache_keys keys_of(const struct kvc_batch *batch, uint32_t
                                        .bytes = batch->key_bytes + first};
 }
 
-/* Makes a value of the next SET, as far as its length allows. */
+/* Marks a value with the number of the next SET. */
 static const uint8_t *next_value(struct kvc_bluecache_shards *shards, uint8_t *value, uint32_t bytes)
 {
     uint64_t number = ++shards->sets;
@@ -128,14 +128,16 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
     if (walker == NULL) {
         return diag->status;
     }
-    /* DRAM keeps the popular keys. In the log alone, the order would put them on the same pages. */
+    /* Storing popular keys last keeps them in DRAM. Without DRAM, it would put them on the same pages of
+     * the log. */
     bool by_age = kvc_bluecache_config_of(scenario)->options->dram_bytes <= 0;
     kvc_preload_walk(walker, by_age ? KVC_PRELOAD_SPREAD : KVC_PRELOAD_POPULAR_LAST, progress, "preload",
                      set_keys, shards);
     kvc_preload_free(walker);
     for (uint32_t i = 0; i < shards->shards; i++) {
         struct kvc_bluecache_shard *shard = &shards->shard[i];
-        kvc_bluecache_store_flush(shard->store); /* What has not reached flash by then may as well. */
+        kvc_bluecache_store_flush(
+            shard->store); /* Keys that are still in the write buffer go to flash, too. */
         shard->card.notes = true;
     }
     return KVC_OK;

@@ -1,6 +1,6 @@
 /* The real structures of all nodes of a replica, with their preloaded pairs: index, DRAM store and log.
  *
- * In a sample of the keys they are smaller (sizes.h), and sample.h says what becomes of the requests. */
+ * In a sampled run, the structures are smaller (config.h), and sample.h says what happens to requests. */
 #ifndef KVC_MODELS_BLUECACHE_STORE_H
 #define KVC_MODELS_BLUECACHE_STORE_H
 
@@ -11,7 +11,7 @@
 #include "sim/workload/batch.h"
 #include "sim/workload/keys/sampling.h"
 
-/* Of one node. */
+/* The structures of one node. */
 struct kvc_bluecache_shard {
     struct kvc_bluecache_card card;
     struct kvc_bluecache_store *store;
@@ -21,21 +21,21 @@ struct kvc_bluecache_shards {
     struct kvc_bluecache_shard *shard;
     uint32_t shards;
     uint8_t *value; /* Room for the values of KVC_BLUECACHE_RUN_MAX requests. */
-    uint64_t sets;  /* So far; the number of its SET stands at the begin and at the end of a value. */
+    uint64_t sets;  /* Number of SETs so far. A value begins and ends with the number of its SET. */
     uint32_t value_room;
     double preload_wall_s;
 };
 
 enum { KVC_BLUECACHE_RUN_MAX = 64 };
 
-/* What a request did. */
+/* The result of a request. */
 struct kvc_bluecache_done {
     bool hit;       /* The key was stored before; always true for a SET. */
     uint8_t place;  /* enum kvc_bluecache_place: where a GET looked, or where a SET put its pair. */
     uint32_t pages; /* Pages that a GET read; they are the next ones among the card's steps. */
 };
 
-/* Returns the sample of a scenario's keys that the structures hold: all keys, unless it asks for less. */
+/* Returns the sample of a scenario's keys that the structures hold: all keys in a full run. */
 struct kvc_sampling kvc_bluecache_sampling_of(const struct kvc_scenario *scenario);
 
 /* Returns the memory that the structures take when they hold their keys [bytes]. */
@@ -55,7 +55,7 @@ void kvc_bluecache_shards_run(struct kvc_bluecache_shards *shards, uint32_t numb
                               const struct kvc_batch *batch, uint32_t first, uint32_t count,
                               struct kvc_bluecache_done *done);
 
-/* Finds the key in a row of the batch as a GET would, but leaves no trace, apart from the card's steps. */
+/* Finds the key in a row of the batch as a GET would, but changes nothing except the card's steps. */
 void kvc_bluecache_shards_peek(struct kvc_bluecache_shards *shards, uint32_t number,
                                const struct kvc_batch *batch, uint32_t row, struct kvc_bluecache_done *done);
 

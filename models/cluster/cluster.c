@@ -8,7 +8,133 @@
 #include "models/model.h"
 #include "sim/base/array.h"
 #include "sim/devices/database.h"
+#include "sim/metrics/bottleneck.h"
 #include "sim/workload/keys/hash_ring.h"
+
+/* ---- epochs ---- */
+
+/* What happens at one moment: to which nodes. A failure is one event when the node dies, and one when clients
+ * notice. */
+enum event_kind { EVENT_JOIN, EVENT_LEAVE, EVENT_DIE, EVENT_NOTICE };
+
+struct event {
+    double at_ns;
+    enum event_kind kind;
+    uint32_t change, node, nodes;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct event *a = left, *b = right;
+    if (a->at_ns != b->at_ns) {
+        return a->at_ns < b->at_ns ? -1 : 1;
+    }
+    return (a->change > b->change) - (a->change < b->change);
+}
+
+/* Lists the events in the order of time. Nodes that join have numbers in the order of the changes. */
+static uint32_t list_events(const struct kvc_scenario *scenario, struct event *event)
+{
+    const struct kvc_cluster *cluster = &scenario->cluster;
+    uint32_t count = 0, joined = (uint32_t)cluster->nodes;
+    for (uint32_t i = 0; i < cluster->change_count; i++) {
+        const struct kvc_cluster_change *change = &cluster->change[i];
+        double at_ns = scenario->run.warmup_ns + change->at_ns;
+        struct event made = {.at_ns = at_ns, .change = i, .nodes = 1};
+        if (!isnan(change->join)) {
+            made.kind = EVENT_JOIN;
+            made.node = joined;
+            made.nodes = (uint32_t)change->join;
+            joined += made.nodes;
+        } else if (!isnan(change->leave)) {
+            made.kind = EVENT_LEAVE;
+            made.node = (uint32_t)change->leave;
+        } else {
+            made.kind = EVENT_DIE;
+            made.node = (uint32_t)change->fail;
+        }
+        event[count++] = made;
+        if (made.kind == EVENT_DIE) {
+            made.kind = EVENT_NOTICE;
+            made.at_ns += change->detect_ns;
+            event[count++] = made;
+        }
+    }
+    qsort(event, count, sizeof(*event), by_time);
+    return count;
+}
+
+/* Applies an event to the nodes of an epoch. */
+static enum kvc_status apply(const struct event *event, const struct kvc_scenario *scenario, uint32_t *points,
+                             bool *dead, struct kvc_diag *diag)
+{
+    for (uint32_t i = 0; i < event->nodes; i++) {
+        uint32_t node = event->node + i;
+        bool there = points[node] > 0 && (!dead[node] || event->kind == EVENT_NOTICE);
+        if (event->kind != EVENT_JOIN && !there) {
+            return kvc_diag_fail(
+                diag, KVC_ERR_SCENARIO,
+                "cluster.changes.%u: found node %u, which is not in the cluster at that time",
+                event->change + 1, node);
+        }
+        dead[node] = event->kind == EVENT_DIE;
+        if (event->kind == EVENT_JOIN) {
+            points[node] = kvc_cluster_class_points(scenario, kvc_cluster_class_of(scenario, node));
+        } else if (event->kind != EVENT_DIE) {
+            points[node] = 0;
+        }
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status check_rest(const uint32_t *points, uint32_t nodes, uint32_t change,
+                                  struct kvc_diag *diag)
+{
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (points[i] > 0) {
+            return KVC_OK;
+        }
+    }
+    return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "cluster.changes.%u: the last node leaves", change + 1);
+}
+
+enum kvc_status kvc_cluster_epochs_open(struct kvc_cluster_epochs *epochs,
+                                        const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    struct event event[2 * KVC_CLUSTER_CHANGES_MAX];
+    uint32_t events = list_events(scenario, event), nodes = kvc_cluster_nodes(&scenario->cluster);
+    enum kvc_status status = KVC_OK;
+    *epochs = (struct kvc_cluster_epochs){.count = 1,
+                                          .nodes = nodes,
+                                          .points = kvc_array_of((events + 1) * nodes, sizeof(uint32_t)),
+                                          .dead = kvc_array_of((events + 1) * nodes, sizeof(bool))};
+    for (uint32_t i = 0; i < nodes; i++) {
+        uint32_t class = kvc_cluster_class_of(scenario, i);
+        epochs->points[i] = i < scenario->cluster.nodes ? kvc_cluster_class_points(scenario, class) : 0;
+        epochs->dead[i] = false;
+    }
+    for (uint32_t i = 0; i < events && status == KVC_OK; i++) {
+        uint32_t *points = epochs->points + (size_t)epochs->count * nodes;
+        bool *dead = epochs->dead + (size_t)epochs->count * nodes;
+        memcpy(points, points - nodes, nodes * sizeof(*points));
+        memcpy(dead, dead - nodes, nodes * sizeof(*dead));
+        epochs->from_ns[epochs->count] = event[i].at_ns;
+        status = apply(&event[i], scenario, points, dead, diag);
+        if (status == KVC_OK) {
+            status = check_rest(points, nodes, event[i].change, diag);
+        }
+        epochs->count++;
+    }
+    return status;
+}
+
+void kvc_cluster_epochs_close(struct kvc_cluster_epochs *epochs)
+{
+    free(epochs->points);
+    free(epochs->dead);
+}
+
+/* ---- nodes that are apart ---- */
 
 static bool is_open(const struct kvc_workload *workload)
 {
@@ -329,6 +455,8 @@ enum kvc_status kvc_cluster_take_part(struct kvc_scenario *node, const struct kv
     return KVC_OK;
 }
 
+/* ---- memory ---- */
+
 /* Returns the memory of a scenario in one engine, where `databases` are behind its nodes. */
 static double engine_bytes(const struct kvc_scenario *scenario, double databases)
 {
@@ -360,4 +488,168 @@ double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario)
         return node_bytes(scenario) + kvc_key_parts_bytes(scenario->workload.keys, epochs);
     }
     return engine_bytes(scenario, own ? (double)scenario->cluster.nodes : 1);
+}
+
+/* ---- closed form ---- */
+
+/* The classes of a cluster and what each node of them serves. */
+struct classes {
+    uint32_t count;
+    struct kvc_scenario *scenario[KVC_CLUSTER_MEMBERS_MAX];
+    double nodes[KVC_CLUSTER_MEMBERS_MAX];
+};
+
+static enum kvc_status open_classes(struct classes *classes, const struct kvc_scenario *scenario,
+                                    struct kvc_diag *diag)
+{
+    classes->count = kvc_cluster_classes(scenario);
+    for (uint32_t i = 0; i < classes->count; i++) {
+        classes->nodes[i] = (double)kvc_cluster_class_nodes(scenario, i);
+        classes->scenario[i] = kvc_cluster_class_scenario(scenario, i, diag);
+        if (classes->scenario[i] == NULL) {
+            return diag->status;
+        }
+    }
+    return KVC_OK;
+}
+
+static void close_classes(struct classes *classes)
+{
+    for (uint32_t i = 0; i < classes->count; i++) {
+        kvc_cluster_free_class(classes->scenario[i]);
+    }
+}
+
+static void add_stages(struct kvc_result *sum, const struct kvc_result *class, double factor)
+{
+    for (uint32_t i = 0; i < class->stage_count; i++) {
+        const struct kvc_stage_result *other = &class->stage[i];
+        uint32_t at = 0;
+        while (at < sum->stage_count && (strcmp(sum->stage[at].name, other->name) != 0 ||
+                                         strcmp(sum->stage[at].device, other->device) != 0)) {
+            at++;
+        }
+        if (at == sum->stage_count) {
+            kvc_result_add_stage(sum, other->name, other->device, 0);
+        }
+        sum->stage[at].utilization_frac =
+            fmax(sum->stage[at].utilization_frac, factor * other->utilization_frac);
+    }
+}
+
+static void add_class(const struct kvc_scenario *scenario, uint32_t i, double nodes, double all_mops,
+                      const struct kvc_result *class, struct kvc_result *sum)
+{
+    double factor = kvc_cluster_held_back_frac(scenario, i, class->throughput_mops, all_mops);
+    double mops = nodes * factor * class->throughput_mops;
+    char name[KVC_NAME_MAX];
+    sum->throughput_mops += mops;
+    sum->latency_mean_us += mops * class->latency_mean_us;
+    sum->latency_p95_us = fmax(sum->latency_p95_us, class->latency_p95_us);
+    sum->watts_mean += nodes * class->watts_mean;
+    add_stages(sum, class, factor);
+    snprintf(name, sizeof(name), "%.40s_node_mops", kvc_cluster_class_name(scenario, i));
+    kvc_metrics_set(&sum->model, name, factor * class->throughput_mops);
+    snprintf(name, sizeof(name), "%.40s_node_share_frac", kvc_cluster_class_name(scenario, i));
+    kvc_metrics_set(&sum->model, name, kvc_cluster_class_share(scenario, i));
+    for (uint32_t k = 0; k < class->note_count; k++) {
+        kvc_result_note(sum, "%.40s: %.260s", kvc_cluster_class_name(scenario, i), class->note[k]);
+    }
+}
+
+static enum kvc_status predict_members(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                       struct kvc_diag *diag)
+{
+    struct classes classes = {0};
+    struct kvc_result *class = kvc_array_of(KVC_CLUSTER_MEMBERS_MAX, sizeof(*class));
+    double all_mops = INFINITY;
+    enum kvc_status status = open_classes(&classes, scenario, diag);
+    for (uint32_t i = 0; i < classes.count && status == KVC_OK; i++) {
+        status = scenario->model->predict(classes.scenario[i], &class[i], diag);
+        all_mops = fmin(all_mops, kvc_cluster_limit_mops(scenario, i, class[i].throughput_mops));
+    }
+    for (uint32_t i = 0; i < classes.count && status == KVC_OK; i++) {
+        add_class(scenario, i, classes.nodes[i], all_mops, &class[i], result);
+    }
+    if (status == KVC_OK) {
+        result->latency_mean_us /= result->throughput_mops;
+        kvc_bottleneck_find(result);
+    }
+    close_classes(&classes);
+    free(class);
+    return status;
+}
+
+enum kvc_status kvc_scenario_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                     struct kvc_diag *diag)
+{
+    enum kvc_status status = scenario->cluster.member_count > 0
+                                 ? predict_members(scenario, result, diag)
+                                 : scenario->model->predict(scenario, result, diag);
+    if (status == KVC_OK && scenario->cluster.change_count > 0) {
+        kvc_result_note(result,
+                        "the closed form ignores cluster.changes: it holds for the nodes at the begin");
+    }
+    if (status == KVC_OK && scenario->cluster.multiget > 0) {
+        kvc_result_note(result,
+                        "the closed form ignores cluster.multiget: it has no distribution of latencies");
+    }
+    return status;
+}
+
+/* ---- resources ---- */
+
+bool kvc_cluster_resource_is_used(const struct kvc_model_resource *resource,
+                                  const struct kvc_scenario *scenario)
+{
+    bool used = false;
+    for (uint32_t i = 0; i < kvc_cluster_classes(scenario) && !used; i++) {
+        struct kvc_diag unused = {0};
+        struct kvc_scenario *class = kvc_cluster_class_scenario(scenario, i, &unused);
+        used = class != NULL && kvc_resource_is_used(resource, class);
+        kvc_cluster_free_class(class);
+    }
+    return used;
+}
+
+/* Makes the resource of a class faster in the copy, which owns the options and devices that are changed. */
+static enum kvc_status speed_class(const struct kvc_scenario *scenario, uint32_t class,
+                                   const struct kvc_model_resource *resource, double factor,
+                                   struct kvc_scenario *copy, struct kvc_diag *diag)
+{
+    bool is_member = copy->cluster.member_count > 0;
+    void *options = is_member ? copy->cluster.member[class].options : copy->options;
+    struct kvc_node *node = is_member ? &copy->cluster.member[class].node : &copy->node;
+    /* It keeps the configuration of the original, which speed_up reads. */
+    struct kvc_scenario *faster = kvc_cluster_class_scenario(scenario, class, diag);
+    if (faster == NULL) {
+        return diag->status;
+    }
+    if (kvc_resource_is_used(resource, faster)) {
+        faster->options = options;
+        faster->node = *node;
+        resource->speed_up(faster, factor);
+        *node = faster->node;
+    }
+    kvc_cluster_free_class(faster);
+    return KVC_OK;
+}
+
+struct kvc_scenario *kvc_cluster_faster(const struct kvc_scenario *scenario,
+                                        const struct kvc_model_resource *resource, double factor,
+                                        struct kvc_diag *diag)
+{
+    struct kvc_scenario *copy = kvc_scenario_copy(scenario);
+    enum kvc_status status = KVC_OK;
+    for (uint32_t i = 0; i < kvc_cluster_classes(scenario) && status == KVC_OK; i++) {
+        status = speed_class(scenario, i, resource, factor, copy, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_scenario_resolve(copy, diag);
+    }
+    if (status != KVC_OK) {
+        kvc_scenario_free_copy(copy);
+        return NULL;
+    }
+    return copy;
 }

@@ -19,9 +19,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/resource.h"
 #include "sim/base/diag.h"
+#include "sim/metrics/result.h"
 #include "sim/scenario.h"
-#include "sim/workload/keys/key_part.h"
+#include "sim/workload/keys/key_parts.h"
 
 /* Returns what couples the nodes of a scenario, as the end of a sentence: "clients that wait for all nodes";
  * NULL: nothing. */
@@ -93,5 +95,34 @@ void kvc_cluster_epochs_close(struct kvc_cluster_epochs *epochs);
  * nodes are simulated apart, this is that of its largest node and of the lists of keys, which all nodes
  * share. */
 double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario);
+
+/* The closed form of a cluster of different machines (cluster.members).
+ *
+ * Every class of nodes is forecast as a single node with its average share of the keys and of the requests.
+ * What the nodes serve adds up; a mean latency is that of all requests, and a percentile that of the slowest
+ * class. Where one set of saturating clients waits for all nodes, the class whose nodes have most of the load
+ * for their speed limits all others. Not in the closed form: that shares vary between nodes of a class by
+ * chance. */
+
+/* Predicts a scenario, whether its nodes are alike or not. `result` comes zeroed. */
+enum kvc_status kvc_scenario_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                     struct kvc_diag *diag);
+
+/* Resources (models/resource.h) of a cluster whose nodes are looked at class by class: those that are
+ * simulated apart, and those of different machines.
+ *
+ * A resource becomes faster in every class of nodes that takes time of it, whether its devices are the
+ * scenario's or the member's own. Options that are "auto" stay as each class had them resolved, because a
+ * node has fewer keys than the whole. */
+
+/* Returns whether the requests of some class take any of the resource. */
+bool kvc_cluster_resource_is_used(const struct kvc_model_resource *resource,
+                                  const struct kvc_scenario *scenario);
+
+/* Returns a resolved copy of the scenario in which the resource is faster in all classes; NULL after an
+ * error. kvc_scenario_free_copy() frees it. */
+struct kvc_scenario *kvc_cluster_faster(const struct kvc_scenario *scenario,
+                                        const struct kvc_model_resource *resource, double factor,
+                                        struct kvc_diag *diag);
 
 #endif

@@ -1,9 +1,9 @@
 /* DIDO's adaption at run time: the workload profiler, and the plans that follow from it (sec. III.A).
  *
  * Every batch whose packets are processed has a profile: its share of GETs, the mean sizes of its keys and
- * values, and how often its keys repeat. If one of these differs by more than a threshold from that of the
- * batch for which the present pipeline was planned, a new pipeline is planned with what the batch tells about
- * the load. Batches under way keep theirs (planner.h).
+ * values, and how often its keys repeat. If one of these differs by more than a threshold from the profile of
+ * the batch for which the present pipeline was planned, a new pipeline is planned for the load that the batch
+ * shows. Batches under way keep their pipeline.
  *
  * The popularity of keys: the authors count accesses in every item, sample in intervals, and compute the
  * skewness from these counts and their mean by a method for samples (sec. IV.B), but publish neither the
@@ -17,7 +17,9 @@
 #include <stdint.h>
 
 #include "models/dido/plan.h"
+#include "sim/metrics/result.h"
 #include "sim/workload/batch.h"
+#include "sim/workload/workload.h"
 
 enum {
     KVC_DIDO_SAMPLE_MAX = 4096, /* Queries of a batch whose keys are counted at most. */
@@ -28,14 +30,14 @@ enum {
 struct kvc_dido_profile {
     double get_frac;
     double set_frac;
-    double key_bytes, value_bytes; /* Means. */
+    double key_bytes, value_bytes; /* Mean sizes. */
     uint32_t sampled;              /* Queries whose keys were counted, */
     uint32_t distinct;             /* and how many keys they had. */
 };
 
 struct kvc_dido_adapter {
     double threshold_frac;
-    struct kvc_dido_profile planned; /* Of the batch for which the pipeline was planned. */
+    struct kvc_dido_profile planned; /* Profile of the batch for which the pipeline was planned. */
     double zipf_s;                   /* Popularity that it was planned for; 0: uniform. */
     uint64_t *seen;                  /* Scratch: a table of the hashes in a sample. */
     double expected_items;           /* The last answer of kvc_dido_expected_distinct(), */
@@ -43,8 +45,8 @@ struct kvc_dido_adapter {
     uint32_t expected_sampled; /* and its question. */
 };
 
-/* Allocates the scratch. The pipeline at the begin counts as planned for a load with this profile, whose
- * keys have the popularity zipf_s. */
+/* Allocates the scratch. The first pipeline counts as planned for a load with this profile and the popularity
+ * zipf_s. */
 void kvc_dido_adapter_open(struct kvc_dido_adapter *adapter, double threshold_frac,
                            const struct kvc_dido_profile *planned, double zipf_s);
 
@@ -62,16 +64,30 @@ double kvc_dido_expected_distinct(uint64_t items, double zipf_s, uint32_t sample
  * explains it. */
 double kvc_dido_fit_zipf(const struct kvc_dido_profile *profile, uint64_t items);
 
-/* Returns whether a profile differs by more than the threshold from that of the present plan. `items` is the
- * number of items that the store has. */
+/* Returns whether a profile differs by more than the threshold from the profile of the present plan. `items`
+ * is the number of items that the store has. */
 bool kvc_dido_has_changed(struct kvc_dido_adapter *adapter, const struct kvc_dido_profile *profile,
                           uint64_t items);
 
 /* Plans the best pipeline for a profile, whose queries find in the store what the store has counted in `mix`,
- * and keeps the profile as that of the present plan. Every SET counts as one that evicts an item, as it will
- * when the store is full: no counter would notice. */
+ * and keeps the profile as the one of the present plan. Every SET counts as evicting an item, because it will
+ * do so once the store is full, which no counter would notice. */
 struct kvc_dido_plan kvc_dido_adapt(struct kvc_dido_adapter *adapter, const struct kvc_dido_config *config,
                                     const struct kvc_dido_profile *profile, const struct kvc_dido_mix *mix,
                                     uint64_t items);
+
+/* How long a store's throughput takes to recover after a change of the load, read off the windows of a run.
+ *
+ * The throughput of the last third of a phase is the one that the store recovers to. It has recovered at the
+ * end of the last window before that third with less than 95 % of it. A change that no window notices counts
+ * as recovered at once. Batches that end at once make the throughput of single windows rough, so the time is
+ * an upper limit. */
+
+enum { KVC_DIDO_WINDOWS_OF_PHASE = 10 /* Windows of the shortest phase. */ };
+
+/* Returns the mean over the phases that are within the measured time as a whole, which began at from_ns [us].
+ * NaN: there is none, or the windows are not those that began with the run. */
+double kvc_dido_recovery_us(const struct kvc_workload *workload, double from_ns,
+                            const struct kvc_result *result);
 
 #endif

@@ -1,14 +1,187 @@
 #include "models/dido/config.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "kernels/megakv/slab.h"
-#include "models/dido/plan.h"
-#include "models/megakv/sizes.h"
-#include "sim/workload/phases.h"
+#include "models/cuckoo_store/sizes.h"
 #include "sim/workload/keys/popularity_blocks.h"
 #include "sim/workload/keys/reuse.h"
+#include "sim/workload/phases.h"
+
+/* ---- presets ---- */
+
+#define MIB (1ull << 20)
+
+/* "We store as many key-value objects as possible with an upper limit of the data set size to be 1,908 MB":
+ * what the index leaves is divided into slabs. The index is the smallest power of two that is at most nine
+ * tenths full with these keys, as system.index = "auto" takes it:
+ *
+ *     K8    512 MiB index, 653 slabs of 65536 items of 32 bytes:  42.8 million keys, 64 % full
+ *     K16   256 MiB index, 781 slabs of 21845 items of 96 bytes:  17.1 million keys, 51 % full
+ *     K32    64 MiB index, 877 slabs of 6553 items of 320 bytes:   5.7 million keys, 69 % full
+ *     K128   16 MiB index, 901 slabs of 1638 items of 1280 bytes:  1.5 million keys, 70 % full
+ *
+ * config_test.c compares the sizes with those of the kernels and of the configuration. */
+#define SHARED_BYTES 1908000000ull
+#define KEYS(index_mib, item_bytes)                                                                          \
+    ((SHARED_BYTES - (index_mib)*MIB) / KVC_MEGAKV_SLAB_BYTES * (KVC_MEGAKV_SLAB_BYTES / (item_bytes)))
+
+#define WORKLOAD(name_, popular, exponent, get, key, value, count)                                           \
+    {                                                                                                        \
+        .name = (name_), .source = "DIDO, ICDE 2017, sec. V.A", KVC_PRESET_FIXED_SIZES(key, value),          \
+        KVC_PRESET_MIX(get, 1 - (get)), .has_popularity = true, .popularity = (popular),                     \
+        .zipf_s = (exponent), .keys = (count)                                                                \
+    }
+#define POPULARITIES(name_, get, key, value, count)                                                          \
+    WORKLOAD(name_ "-U", KVC_POPULARITY_UNIFORM, 0, get, key, value, count),                                 \
+        WORKLOAD(name_ "-S", KVC_POPULARITY_ZIPF, 0.99, get, key, value, count)
+#define MIXES(set, key, value, count)                                                                        \
+    POPULARITIES(set "-G100", 1.0, key, value, count), POPULARITIES(set "-G95", 0.95, key, value, count),    \
+        POPULARITIES(set "-G50", 0.5, key, value, count)
+
+const struct kvc_workload_preset kvc_dido_presets[] = {
+    MIXES("K8", 8, 8, KEYS(512, 32)),
+    MIXES("K16", 16, 64, KEYS(256, 96)),
+    MIXES("K32", 32, 256, KEYS(64, 320)),
+    MIXES("K128", 128, 1024, KEYS(16, 1280)),
+    {.name = NULL},
+};
+
+/* ---- options ---- */
+
+static const char *const networks[] = {"kernel", "memory", NULL};
+static const char *const predictors[] = {"kvcast", "paper", NULL};
+
+#define REAL_ROW(name_, field, unit_, low, high, standard, text)                                             \
+    {                                                                                                        \
+        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_dido_options, field),          \
+        .unit = unit_, .min = low, .max = high, .by_default = standard, .help = text                         \
+    }
+
+static const struct kvc_option rows[] = {
+    {.name = "pipeline",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_dido_options, pipeline),
+     .by_default = "auto",
+     .help =
+         "the stages in order with their tasks, \"cpu:2 RV PP MM insert delete > gpu search KC RD > cpu:2 WR "
+         "SD\"; cpu without a number: the cores are divided as the closed form finds best; megakv: the "
+         "index is on the GPU and all else on the CPU; auto: the best pipeline of all, as system.predict "
+         "finds it"},
+    {.name = "adapt",
+     .type = KVC_OPTION_BOOL,
+     .offset = offsetof(struct kvc_dido_options, adapt),
+     .by_default = "true",
+     .help = "with pipeline = \"auto\": whether a new pipeline is planned when the load changes"},
+    {.name = "adapt_threshold",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_dido_options, adapt_threshold_frac),
+     .min = 0,
+     .max = 100,
+     .by_default = "0.1",
+     .help = "relative change of a counter of the load that makes DIDO plan a new pipeline "
+             "(dido.design.counter_threshold); a smaller one follows the load more closely and plans in "
+             "vain more often"},
+    REAL_ROW("plan", planning_ns, KVC_UNIT_NS, 0, 1e12, "0.38ms",
+             "time of a core to plan a pipeline, while batches continue with the previous one; not "
+             "published: the median time of the search over the 24 presets on a core of an AMD EPYC server "
+             "(dido_plan_bench --searches), with stealing; a search takes 0.24 to 1.5 ms, 0.17 ms without "
+             "stealing, and 1.2 ms with predict = \"paper\"; not included are 8 ms that kvcast takes to "
+             "derive the caches' hits from a skewed popularity"),
+    {.name = "stealing",
+     .type = KVC_OPTION_BOOL,
+     .offset = offsetof(struct kvc_dido_options, stealing),
+     .by_default = "true",
+     .help = "whether a processor without work takes queries of a stage of the other one"},
+    {.name = "steal_set",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_dido_options, steal_set),
+     .min = 1,
+     .max = 65536,
+     .by_default = "64",
+     .help =
+         "queries that a processor takes at once (dido.design.steal_set); larger sets take fewer tags and "
+         "leave more to wait for at the end of a batch"},
+    REAL_ROW(
+        "steal", steal_ns, KVC_UNIT_NS, 0, 1e6, "100ns",
+        "time to fetch a line of tags that the other processor may hold; a core takes the sets of a line "
+        "one by one from its cache, and all waves that the GPU holds wait for theirs at the same time; "
+        "not published: an access to memory"),
+    REAL_ROW("latency_limit", latency_limit_ns, KVC_UNIT_NS, 1e3, 1e12, "1ms",
+             "mean latency that the size of batches keeps to (dido.wl.latency_limit); a higher one allows "
+             "larger batches"),
+    {.name = "interval",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_dido_options, interval_ns),
+     .unit = KVC_UNIT_NS,
+     .min = 0,
+     .max = 1e12,
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = 0,
+     .help = "longest time of a stage, for which batches are sized; auto: 0.9 of the latency limit over the "
+             "stages, which is the 300 us of dido.mot.stage_limit with three stages and 1 ms"},
+    {.name = "network",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_dido_options, network),
+     .by_default = "kernel",
+     .choices = networks,
+     .help =
+         "kernel: frames pass through the sockets of the operating system; memory: requests are read from "
+         "memory, and responses are not sent"},
+    REAL_ROW(
+        "receive_cycles", receive_cycles, KVC_UNIT_NONE, 0, 1e9, "3520",
+        "core cycles of the operating system for a frame that arrives, the copy to the process and the call "
+        "included (Arrakis, OSDI 2014, table 1: 1.26 + 0.24 + 0.10 us with Linux 3.8 and an X520, at 2.2 "
+        "GHz on a Sandy Bridge)"),
+    REAL_ROW("send_cycles", send_cycles, KVC_UNIT_NONE, 0, 1e9, "3498",
+             "core cycles of the operating system for a frame that leaves, from the same source (1.05 + "
+             "0.44 + 0.10 us)"),
+    {.name = "index",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_dido_options, index_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 0,
+     .max = 1e13,
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = 0,
+     .help =
+         "size of the index, a power of two; auto: the smallest that is at most nine tenths full with all "
+         "keys"},
+    {.name = "slab",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_dido_options, slab_bytes),
+     .unit = KVC_UNIT_BYTES,
+     .min = 0,
+     .max = 1e13,
+     .by_default = "auto",
+     .auto_word = "auto",
+     .auto_value = 0,
+     .help =
+         "memory of the items; auto: what all keys need, so that every SET of a full store evicts an item"},
+    {.name = "max_displacements",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_dido_options, max_displacements),
+     .min = 0,
+     .max = 10000,
+     .by_default = "100",
+     .help = "most elements that an insert moves before it gives up; not published"},
+    {.name = "predict",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_dido_options, predict),
+     .by_default = "kvcast",
+     .choices = predictors,
+     .help = "the closed form that predicts and plans: kvcast charges what the simulation does; paper is the "
+             "authors' cost model (sec. IV)"},
+};
+
+const struct kvc_option_table kvc_dido_option_table = {.name = "system",
+                                                       .rows = rows,
+                                                       .count = sizeof(rows) / sizeof(*rows),
+                                                       .size = sizeof(struct kvc_dido_options)};
 
 enum { SLOT_BYTES = 8, LINE_BYTES = 64, SLABS_LEAST = 16 };
 
@@ -32,7 +205,7 @@ static double slab_bytes_of_phase(const struct kvc_dido_config *config, const st
                                   uint32_t phase)
 {
     struct kvc_workload load = kvc_phases_workload(workload, phase);
-    struct kvc_megakv_means means = kvc_megakv_means_of(&load, config->dram, config->nic, KVC_MEGAKV_GET);
+    struct kvc_cuckoo_means means = kvc_cuckoo_means_of(&load, config->dram, config->nic, false);
     return filled_bytes(&load, means.item_bytes);
 }
 
@@ -57,7 +230,7 @@ static double index_bytes_auto(double keys)
 
 /* Sets what the CPU's last-level cache answers, and the share of the most popular items that it holds. */
 static void set_cached(struct kvc_dido_config *config, const struct kvc_workload *workload,
-                       const struct kvc_megakv_means *means)
+                       const struct kvc_cuckoo_means *means)
 {
     double llc_bytes = config->cpu->llc_bytes, keys = (double)workload->keys;
     const struct kvc_reuse items = {means->touched_bytes, keys * means->touched_bytes, LINE_BYTES};
@@ -72,7 +245,7 @@ static void set_cached(struct kvc_dido_config *config, const struct kvc_workload
 
 void kvc_dido_set_load(struct kvc_dido_config *config, const struct kvc_workload *load)
 {
-    struct kvc_megakv_means means = kvc_megakv_means_of(load, config->dram, config->nic, KVC_MEGAKV_GET);
+    struct kvc_cuckoo_means means = kvc_cuckoo_means_of(load, config->dram, config->nic, false);
     config->request_bytes = means.request_bytes;
     config->response_bytes = means.response_bytes;
     config->stated_frame_requests = load->frame_requests;
@@ -82,11 +255,10 @@ void kvc_dido_set_load(struct kvc_dido_config *config, const struct kvc_workload
     set_cached(config, load, &means);
 }
 
-/* Makes a configuration whose slabs are settled that of a phase. */
-static void set_phase(struct kvc_dido_config *config, const struct kvc_workload *workload, uint32_t phase)
+void kvc_dido_set_phase(struct kvc_dido_config *config, const struct kvc_workload *workload, uint32_t phase)
 {
     if (workload->phase_count == 0) {
-        return; /* It is that of the load already. */
+        return; /* The configuration is for the whole load already. */
     }
     struct kvc_workload load = kvc_phases_workload(workload, phase);
     double part = slab_bytes_of_phase(config, workload, phase) / slab_bytes_auto(config, workload);
@@ -98,36 +270,8 @@ static void set_phase(struct kvc_dido_config *config, const struct kvc_workload 
 struct kvc_dido_config kvc_dido_config_of_phase(const struct kvc_scenario *scenario, uint32_t phase)
 {
     struct kvc_dido_config config = *kvc_dido_config_of(scenario);
-    set_phase(&config, &scenario->workload, phase);
+    kvc_dido_set_phase(&config, &scenario->workload, phase);
     return config;
-}
-
-/* Reads the pipeline, or leaves it to the closed form. If the load alternates, that plans for its first
- * phase. */
-static enum kvc_status set_pipeline(struct kvc_dido_config *config, const struct kvc_workload *workload,
-                                    struct kvc_diag *diag)
-{
-    const char *text = config->options->pipeline;
-    const bool any = strcmp(text, "auto") == 0;
-    config->plans = any;
-    config->adapts = any && config->options->adapt;
-    struct kvc_dido_pipeline *pipeline = &config->pipeline;
-    enum kvc_status status = KVC_OK;
-    if (!any) {
-        bool megakv = strcmp(text, "megakv") == 0;
-        status = kvc_dido_pipeline_parse(megakv ? kvc_dido_megakv_pipeline : text, pipeline, diag);
-        if (status == KVC_OK) {
-            status = kvc_dido_pipeline_check_cores(pipeline, (uint32_t)config->cpu->cores, diag);
-        }
-    }
-    if (status == KVC_OK) {
-        struct kvc_dido_config first = *config;
-        struct kvc_workload load = kvc_phases_workload(workload, 0);
-        set_phase(&first, workload, 0);
-        struct kvc_dido_mix mix = kvc_dido_mix_of(&first, &load);
-        *pipeline = kvc_dido_best_plan(&first, any ? NULL : pipeline, &mix).pipeline;
-    }
-    return status;
 }
 
 /* Checks that there is a link to the memory exactly if the GPU needs one. */
@@ -175,8 +319,9 @@ static enum kvc_status check_devices(const struct kvc_dido_config *config, struc
     return check_link(config, diag);
 }
 
-/* Sets the CPU at the clock that the node names. Instructions and cycles of the cache take longer at a slower
- * one, the memory does not; as long as a line is on its way, a core completes as many instructions. */
+/* Sets the CPU at the clock that the node names. At a slower clock, instructions and cache hits take longer,
+ * but the memory does not. A core still completes the same number of instructions while it waits for a line.
+ */
 static void set_cpu(struct kvc_dido_config *config, const struct kvc_node *node)
 {
     kvc_cpu_pstate_of(node, &config->cpu_pstate, NULL); /* The loader has checked the clock. */
@@ -187,9 +332,9 @@ static void set_cpu(struct kvc_dido_config *config, const struct kvc_node *node)
     config->cpu = &config->clocked_cpu;
 }
 
-enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
+enum kvc_status kvc_dido_config_open(struct kvc_dido_config *config, const struct kvc_scenario *scenario,
+                                     struct kvc_diag *diag)
 {
-    struct kvc_dido_config *config = into;
     const struct kvc_node *node = &scenario->node;
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_dido_options *options = scenario->options;
@@ -211,11 +356,11 @@ enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *into
     config->sample_rate = kvc_run_sample_rate(&scenario->run, kvc_dido_data_bytes(config));
     struct kvc_workload load = kvc_phases_workload(workload, 0);
     kvc_dido_set_load(config, &load);
-    return set_pipeline(config, workload, diag);
+    return KVC_OK;
 }
 
-static enum kvc_status check_memory(const struct kvc_dido_config *config, const struct kvc_workload *workload,
-                                    struct kvc_diag *diag)
+enum kvc_status kvc_dido_config_check(const struct kvc_dido_config *config,
+                                      const struct kvc_workload *workload, struct kvc_diag *diag)
 {
     uint64_t index = (uint64_t)config->index_bytes;
     double memory_bytes = config->gpu->memory_bytes, bytes = kvc_dido_data_bytes(config);
@@ -224,7 +369,8 @@ static enum kvc_status check_memory(const struct kvc_dido_config *config, const 
                              "system.index: found %llu bytes, allowed: a power of two from %d on",
                              (unsigned long long)index, LINE_BYTES);
     }
-    if (config->gpu->shares_memory && bytes > memory_bytes) { /* That of other machines is not stated. */
+    /* Profiles of GPUs with memory of their own do not state the size of the CPU's memory. */
+    if (config->gpu->shares_memory && bytes > memory_bytes) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "system.index and system.slab: found %.4g MB together, the processors of \"%s\" "
                              "share %.4g MB",
@@ -239,39 +385,22 @@ static enum kvc_status check_memory(const struct kvc_dido_config *config, const 
     return KVC_OK;
 }
 
-/* Checks that a batch of one query meets the latency limit. */
-static enum kvc_status check_interval(const struct kvc_scenario *scenario, uint32_t phase,
-                                      struct kvc_diag *diag)
-{
-    struct kvc_dido_config config = kvc_dido_config_of_phase(scenario, phase);
-    struct kvc_workload load = kvc_phases_workload(&scenario->workload, phase);
-    struct kvc_dido_mix mix = kvc_dido_mix_of(&config, &load);
-    double one_ns = kvc_dido_period_of(&config, &config.pipeline, &mix, 1).longest_ns;
-    double interval_ns = kvc_dido_interval_ns(&config, &config.pipeline);
-    return one_ns <= interval_ns
-               ? KVC_OK
-               : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                               "system.%s: found %.4g us for a stage, a batch of one query takes %.4g us",
-                               config.options->interval_ns > 0 ? "interval" : "latency_limit",
-                               interval_ns * 1e-3, one_ns * 1e-3);
-}
-
-enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+struct kvc_cuckoo_store_params kvc_dido_store_params_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
-    enum kvc_status status = check_memory(config, &scenario->workload, diag);
-    if (status != KVC_OK) {
-        return status;
-    }
-    for (uint32_t i = 0; status == KVC_OK && i < kvc_phases_count(&scenario->workload); i++) {
-        status = check_interval(scenario, i, diag);
-    }
-    if (status != KVC_OK) {
-        return status;
-    }
-    if (scenario->cluster.nodes > 1) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "cluster.nodes: found %llu, allowed with dido: 1",
-                             (unsigned long long)scenario->cluster.nodes);
-    }
-    return KVC_OK;
+    return (struct kvc_cuckoo_store_params){
+        .sockets = 1,
+        .index_bytes = config->index_bytes,
+        .slab_bytes = config->slab_bytes,
+        .max_displacements = (uint32_t)config->options->max_displacements,
+        .sample_rate = config->sample_rate,
+    };
+}
+
+enum kvc_status kvc_dido_store_create(const struct kvc_scenario *scenario, uint64_t seed,
+                                      const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                      struct kvc_diag *diag)
+{
+    const struct kvc_cuckoo_store_params params = kvc_dido_store_params_of(scenario);
+    return kvc_cuckoo_store_create(scenario, &params, seed, progress, store, diag);
 }

@@ -7,23 +7,10 @@
 #include "models/dido/real/measure.h"
 #include "models/dido/resources.h"
 #include "models/dido/run.h"
-#include "models/megakv/options.h"
-#include "models/megakv/sizes.h"
-#include "models/megakv/store.h"
+#include "models/cuckoo_store/sizes.h"
+#include "models/cuckoo_store/store.h"
 #include "sim/base/array.h"
 #include "sim/run/replica_memory.h"
-
-static struct kvc_megakv_store_params store_params(const struct kvc_scenario *scenario)
-{
-    const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
-    return (struct kvc_megakv_store_params){
-        .sockets = 1,
-        .index_bytes = config->index_bytes,
-        .slab_bytes = config->slab_bytes,
-        .max_displacements = (uint32_t)config->options->max_displacements,
-        .sample_rate = config->sample_rate,
-    };
-}
 
 /* Returns the mean size of an item [bytes]. The items of several phases fill the slabs. */
 static double item_bytes(const struct kvc_scenario *scenario)
@@ -32,28 +19,27 @@ static double item_bytes(const struct kvc_scenario *scenario)
     const struct kvc_workload *workload = &scenario->workload;
     return workload->phase_count > 0
                ? config->slab_bytes
-               : kvc_megakv_means_of(workload, config->dram, config->nic, KVC_MEGAKV_GET).item_bytes;
+               : kvc_cuckoo_means_of(workload, config->dram, config->nic, false).item_bytes;
 }
 
 static double memory_bytes(const struct kvc_scenario *scenario)
 {
-    const struct kvc_megakv_store_params store = store_params(scenario);
+    const struct kvc_cuckoo_store_params store = kvc_dido_store_params_of(scenario);
     struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
     struct kvc_diag unused = {0};
     double mops = kvc_dido_predict(scenario, predicted, &unused) == KVC_OK ? predicted->throughput_mops : 0;
     double window_ns = kvc_dido_window_ns(scenario);
     double writes = scenario->workload.set_frac * kvc_replica_requests(scenario, window_ns, mops);
     free(predicted);
-    return kvc_megakv_store_memory_bytes(scenario, &store, item_bytes(scenario), writes) +
+    return kvc_cuckoo_store_memory_bytes(scenario, &store, item_bytes(scenario), writes) +
            kvc_dido_run_memory_bytes(scenario) + kvc_replica_memory_bytes(scenario, window_ns, 1);
 }
 
 static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag)
 {
-    const struct kvc_megakv_store_params params = store_params(scenario);
-    struct kvc_megakv_store *store = NULL;
-    enum kvc_status status = kvc_megakv_store_build(scenario, &params, seed, progress, &store, diag);
+    struct kvc_cuckoo_store *store = NULL;
+    enum kvc_status status = kvc_dido_store_create(scenario, seed, progress, &store, diag);
     *state = store;
     return status;
 }

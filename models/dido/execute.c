@@ -4,6 +4,40 @@
 #include "models/dido/simulation.h"
 #include "sim/base/clock.h"
 
+/* ---- the rows that run through the real structures ---- */
+
+static bool keeps(struct kvc_dido_simulation *simulation, struct kvc_batch *rows, uint32_t row)
+{
+    const struct kvc_cuckoo_store *store = simulation->store;
+    if (store->sampling.rate <= 1) {
+        return store->sampling.rate == 1;
+    }
+    if (!kvc_sampling_keeps_request(&store->sampling, rows->key_id[row], &simulation->thinning)) {
+        return false;
+    }
+    if (rows->key_id[row] < store->sampling.hot_keys) {
+        kvc_cuckoo_store_represent(store, simulation->replica.source, rows, row);
+    }
+    return true;
+}
+
+void kvc_dido_sample(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+{
+    struct kvc_batch *rows = batch->rows;
+    batch->gets = batch->sets = batch->hits = batch->evictions = 0;
+    batch->kept_count = batch->kept_gets = batch->kept_sets = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        bool get = rows->op[i] == KVC_OP_GET, set = rows->op[i] == KVC_OP_SET;
+        batch->gets += get;
+        batch->sets += set;
+        if (keeps(simulation, rows, i)) {
+            batch->kept[batch->kept_count++] = i;
+            batch->kept_gets += get;
+            batch->kept_sets += set;
+        }
+    }
+}
+
 /* Lists the kept rows of an operation. Returns how many there are. */
 static uint32_t list_rows(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch,
                           enum kvc_op op)
@@ -36,9 +70,9 @@ static void note_lines(double *mean, uint64_t lines, uint64_t lines_before, uint
 
 static void manage_memory(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
 {
-    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     uint32_t sets = list_rows(simulation, batch, KVC_OP_SET);
-    batch->evictions = kvc_megakv_store_write(simulation->store, shard, batch->rows, simulation->rows, sets,
+    batch->evictions = kvc_cuckoo_store_write(simulation->store, shard, batch->rows, simulation->rows, sets,
                                               simulation->locations, batch->evicted);
     for (uint32_t i = 0; i < sets; i++) {
         batch->location[simulation->rows[i]] = simulation->locations[i];
@@ -54,7 +88,7 @@ static void manage_memory(struct kvc_dido_simulation *simulation, struct kvc_sta
 
 static void search(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
 {
-    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
     uint32_t gets = list_rows(simulation, batch, KVC_OP_GET);
     kvc_index_search(shard->index, simulation->hashes, gets, simulation->locations, &shard->index_stats);
@@ -67,7 +101,7 @@ static void search(struct kvc_dido_simulation *simulation, struct kvc_stage_batc
 
 static void insert(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
 {
-    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
     uint32_t inserts = 0;
     for (uint32_t k = 0; k < batch->kept_count; k++) {
@@ -89,7 +123,7 @@ static void insert(struct kvc_dido_simulation *simulation, struct kvc_stage_batc
 
 static void erase(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
 {
-    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
     for (uint32_t i = 0; i < batch->evictions; i++) {
         simulation->hashes[i] = batch->evicted[i].hash;
@@ -115,7 +149,7 @@ static void erase(struct kvc_dido_simulation *simulation, struct kvc_stage_batch
 /* KC and RD of the real code are one call. A stage with one of them alone reads at KC. */
 static void read_items(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
 {
-    struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     const struct kvc_batch *rows = batch->rows;
     for (uint32_t i = 0; i < rows->count; i++) {
         simulation->locations[i] = KVC_LOCATION_NONE;

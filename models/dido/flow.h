@@ -17,15 +17,15 @@
 /* Work on a whole batch. */
 struct kvc_dido_flow_work {
     double launch_ns;  /* Before it begins [ns]. */
-    double alone_ns;   /* By its worker, or by one core of a thief [ns]. */
-    double channel_ns; /* Of the memory's channels, summed over them [ns]. */
-    double link_ns;    /* Of the link, which alone_ns is as long as at least [ns]. */
+    double alone_ns;   /* Time of its worker, or of one core of a thief, if nothing else runs [ns]. */
+    double channel_ns; /* Time on the memory's channels, summed over them [ns]. */
+    double link_ns;    /* Time on the PCIe link, at most alone_ns [ns]. */
 };
 
 struct kvc_dido_flow_stage {
     bool on_gpu;
     bool can_be_stolen;
-    double cores;                     /* Of the worker; 1 on the GPU. */
+    double cores;                     /* Cores of the worker; 1 on the GPU. */
     struct kvc_dido_flow_work whole;  /* All its tasks. */
     struct kvc_dido_flow_work stolen; /* What a thief does of a batch. */
     struct kvc_dido_flow_work rest;   /* What the owner does of stolen queries. */
@@ -33,7 +33,7 @@ struct kvc_dido_flow_stage {
 
 struct kvc_dido_flow {
     uint32_t stages;
-    double channels; /* Of the memory. */
+    double channels; /* Channels of the memory. */
     double set_frac; /* Share of a batch that is taken at once at least. */
     struct kvc_dido_flow_stage stage[KVC_DIDO_STAGES_MAX];
 };

@@ -30,7 +30,7 @@ enum {
 
 struct kvc_dido_stage {
     bool on_gpu;
-    uint32_t cores; /* Of the CPU; 0: not said, and on the GPU. */
+    uint32_t cores; /* Cores of the CPU; 0 if they are not stated, and on the GPU. */
     uint32_t tasks; /* A bit for each enum kvc_dido_task. */
 };
 

@@ -1,9 +1,333 @@
 #include "models/dido/plan.h"
 
 #include <math.h>
+#include <string.h>
+#include <stdlib.h>
 
-#include "models/dido/paper_model.h"
-#include "models/dido/search.h"
+#include "models/dido/flow.h"
+#include "sim/base/array.h"
+#include "sim/devices/gpu.h"
+#include "sim/workload/phases.h"
+
+/* ---- the period of a pipeline ---- */
+
+/* The work of all stages on a batch. */
+struct work {
+    const struct kvc_dido_config *config;
+    const struct kvc_dido_pipeline *pipeline;
+    const struct kvc_dido_mix *mix;
+    double queries;
+    struct kvc_dido_cost whole[KVC_DIDO_STAGES_MAX]; /* Cost of each stage on its own processor. */
+};
+
+static double stage_ns(const struct kvc_dido_stage *stage, const struct kvc_dido_cost *cost)
+{
+    return stage->on_gpu ? cost->launch_ns + cost->kernel_ns : cost->core_ns / stage->cores;
+}
+
+/* Returns the time of the busier direction of the link. */
+static double link_ns(const struct kvc_dido_cost *cost)
+{
+    return fmax(cost->down_ns, cost->up_ns);
+}
+
+/* Returns whether the pipeline has thieves. */
+static bool has_thieves(const struct kvc_dido_config *config, const struct kvc_dido_pipeline *pipeline)
+{
+    bool on_gpu = false;
+    for (uint32_t s = 0; s < pipeline->stages; s++) {
+        on_gpu = on_gpu || pipeline->stage[s].on_gpu;
+    }
+    return config->options->stealing && on_gpu && pipeline->stages > 1;
+}
+
+/* Returns what tasks with this cost take of one core or of the GPU for the whole batch. Sets are taken only
+ * where there may be a thief. */
+static struct kvc_dido_flow_work flow_work(const struct kvc_dido_config *config,
+                                           const struct kvc_dido_pipeline *pipeline,
+                                           const struct kvc_dido_cost *cost, uint32_t tasks, bool on_gpu,
+                                           double queries)
+{
+    bool takes = tasks != 0 && has_thieves(config, pipeline);
+    double taking_ns = takes ? kvc_dido_taking_ns(config, on_gpu, queries) : 0;
+    return (struct kvc_dido_flow_work){.launch_ns = cost->launch_ns,
+                                       .alone_ns = (on_gpu ? cost->kernel_ns : cost->core_ns) + taking_ns,
+                                       .channel_ns = cost->channel_ns,
+                                       .link_ns = link_ns(cost)};
+}
+
+/* Returns the work of tasks on a batch, of one core or of the GPU, with the time of taking sets if there are
+ * thieves. */
+static struct kvc_dido_flow_work flow_work_of(const struct kvc_dido_config *config,
+                                              const struct kvc_dido_pipeline *pipeline, uint32_t tasks,
+                                              bool on_gpu, const struct kvc_dido_mix *mix, double queries)
+{
+    struct kvc_dido_cost cost = kvc_dido_cost_of(config, pipeline, tasks, on_gpu, mix, queries);
+    return flow_work(config, pipeline, &cost, tasks, on_gpu, queries);
+}
+
+/* Returns the work of all cores of a stage, given the work of one. */
+static struct kvc_dido_flow_work by_cores(const struct kvc_dido_flow_work *work, double cores)
+{
+    struct kvc_dido_flow_work divided = *work;
+    divided.alone_ns /= cores;
+    return divided;
+}
+
+/* Returns a stage of a flow, given such work: of all its tasks, of what a thief does of them, and of what it
+ * leaves. */
+static struct kvc_dido_flow_stage flow_stage_of(const struct kvc_dido_stage *stage, bool can_be_stolen,
+                                                const struct kvc_dido_flow_work *whole,
+                                                const struct kvc_dido_flow_work *stolen,
+                                                const struct kvc_dido_flow_work *rest)
+{
+    double cores = stage->on_gpu ? 1 : stage->cores;
+    return (struct kvc_dido_flow_stage){.on_gpu = stage->on_gpu,
+                                        .can_be_stolen = can_be_stolen,
+                                        .cores = cores,
+                                        .whole = by_cores(whole, cores),
+                                        .stolen = *stolen,
+                                        .rest = by_cores(rest, cores)};
+}
+
+/* Returns whether the stages together want more of the memory than it has while all of them work. */
+static bool contend(const struct work *work)
+{
+    double wanted = 0;
+    for (uint32_t s = 0; s < work->pipeline->stages; s++) {
+        const struct kvc_dido_stage *stage = &work->pipeline->stage[s];
+        const struct kvc_dido_cost *whole = &work->whole[s];
+        double alone_ns = stage->on_gpu ? whole->kernel_ns : whole->core_ns / stage->cores;
+        wanted += alone_ns > 0 ? whole->channel_ns / alone_ns : 0;
+    }
+    return wanted > kvc_dram_channels(work->config->dram);
+}
+
+/* Lets the batches flow, with stealing or for the memory alone. */
+static void let_flow(const struct work *work, struct kvc_dido_period *period)
+{
+    const struct kvc_dido_pipeline *pipeline = work->pipeline;
+    const bool steals = has_thieves(work->config, pipeline);
+    struct kvc_dido_flow flow = {.stages = pipeline->stages,
+                                 .channels = kvc_dram_channels(work->config->dram),
+                                 .set_frac = (double)work->config->options->steal_set / work->queries};
+    for (uint32_t s = 0; s < pipeline->stages; s++) {
+        const struct kvc_dido_stage *stage = &pipeline->stage[s];
+        uint32_t stolen = steals ? kvc_dido_stealable(stage) : 0, rest = stage->tasks & ~stolen;
+        const struct kvc_dido_flow_work whole =
+            flow_work(work->config, pipeline, &work->whole[s], stage->tasks, stage->on_gpu, work->queries);
+        const struct kvc_dido_flow_work taken =
+            flow_work_of(work->config, pipeline, stolen, !stage->on_gpu, work->mix, work->queries);
+        const struct kvc_dido_flow_work left =
+            stolen == 0 ? whole
+                        : flow_work_of(work->config, pipeline, rest, stage->on_gpu, work->mix, work->queries);
+        flow.stage[s] = flow_stage_of(stage, stolen != 0, &whole, &taken, &left);
+    }
+    struct kvc_dido_flow_result result = kvc_dido_flow_of(&flow);
+    double stolen = 0;
+    for (uint32_t s = 0; s < pipeline->stages; s++) {
+        period->served_ns[s] = result.stage_ns[s];
+        period->busy_ns[s] = result.busy_ns[s];
+        stolen += result.stolen[s] / pipeline->stages;
+    }
+    period->ns = result.period_ns;
+    period->longest_ns = result.slowest_ns;
+    period->link_ns = result.link_ns;
+    period->stolen_frac = stolen;
+}
+
+struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
+                                          const struct kvc_dido_pipeline *pipeline,
+                                          const struct kvc_dido_mix *mix, double queries)
+{
+    struct work work = {.config = config, .pipeline = pipeline, .mix = mix, .queries = queries};
+    struct kvc_dido_period period = {0};
+    for (uint32_t s = 0; s < pipeline->stages; s++) {
+        const struct kvc_dido_stage *stage = &pipeline->stage[s];
+        struct kvc_dido_cost *whole = &work.whole[s];
+        *whole = kvc_dido_cost_of(config, pipeline, stage->tasks, stage->on_gpu, mix, queries);
+        period.stage_ns[s] = period.served_ns[s] = stage_ns(stage, whole);
+        period.busy_ns[s] = period.stage_ns[s] - whole->launch_ns;
+        period.memory_ns += whole->channel_ns / kvc_dram_channels(config->dram);
+        period.link_ns += link_ns(whole);
+        period.slowest = period.stage_ns[s] > period.stage_ns[period.slowest] ? s : period.slowest;
+    }
+    period.ns = fmax(period.stage_ns[period.slowest], period.memory_ns);
+    period.longest_ns = period.ns;
+    if (pipeline->stages > 1 && (has_thieves(config, pipeline) || contend(&work))) {
+        let_flow(&work, &period);
+    }
+    return period;
+}
+
+/* ---- the authors' cost model ---- */
+
+/* The authors' cost model (DIDO, ICDE 2017, sec. IV), as the paper gives it.
+ *
+ *   T_F = N (I_F / IPC + N_M L_M + N_C L_C)                                  (1)
+ *   T_A = sum of T_F over the stage's tasks, times mu                        (2)
+ *   T_A with stealing, if the GPU is the slowest, B being the cores' tasks:
+ *         T_B + T_A_CPU (T_A_GPU - T_B) / (T_A_CPU + T_A_GPU)                (3)
+ *   S = N / T_max, with the largest N whose T_max is within the interval     (4)
+ *
+ * N_M is 1.5 for search and delete (two hash functions), what was counted for insert, and 1 for an item,
+ * whose further lines are N_C. RD after KC in the same stage has no N_M. With a skewed popularity, a share P
+ * of N_M turns into N_C: the share of the requests for the most popular items, which the cache holds. RV and
+ * SD cost what was measured for them.
+ *
+ * Values that the paper leaves open come from the profile: IPC is the highest that the processor
+ * reaches, L_M and L_C are the latencies of memory and last-level cache. On the GPU all threads it holds wait
+ * at the same time, so an access counts its share of them. mu was measured by the authors with a program that
+ * makes both processors access memory; here it is the time that the channels need for the accesses of all
+ * stages over the longest stage, at least 1. PP's threads on the GPU parse a frame each (costs.h), which
+ * begin fewer instructions than its peak. Launches of kernels are not in the model. */
+
+/* What the model knows of a processor. */
+struct processor {
+    double instruction_ns; /* 1 / IPC. */
+    double memory_ns;      /* L_M. */
+    double cache_ns;       /* L_C. */
+};
+
+static struct processor cpu_of(const struct kvc_dido_config *config, uint32_t cores)
+{
+    const struct kvc_cpu *cpu = config->cpu;
+    return (struct processor){1e9 / (cpu->instructions_per_cycle * cpu->clock_hz) / cores,
+                              kvc_dram_object_ns(config->dram, 1) / cores, kvc_cpu_llc_hit_ns(cpu) / cores};
+}
+
+static struct processor gpu_of(const struct kvc_dido_config *config)
+{
+    const struct kvc_gpu *gpu = config->gpu;
+    double threads = (double)gpu->sms * (double)gpu->threads_per_sm;
+    double issued = (double)gpu->sms * gpu->wave_issue * (double)gpu->wave_threads;
+    double access_ns = (gpu->access_ns + config->link_ns) / threads;
+    return (struct processor){1e9 / (issued * gpu->clocks[0].core_hz), access_ns, access_ns};
+}
+
+/* Sets the accesses of a query in a task to memory and to the cache. */
+static void count_accesses(const struct kvc_dido_config *config, const struct kvc_dido_mix *mix,
+                           uint32_t tasks, enum kvc_dido_task task, double *memory, double *cache)
+{
+    double lines = (mix->key_bytes + mix->value_bytes) / config->dram->line_bytes;
+    *memory = *cache = 0;
+    switch (task) {
+    case KVC_DIDO_SEARCH:
+    case KVC_DIDO_ERASE:
+        *memory = 1.5;
+        break;
+    case KVC_DIDO_INSERT:
+        *memory = mix->insert_lines > 0 ? mix->insert_lines
+                                        : kvc_dido_work_of(task, KVC_OP_SET, (uint32_t)lround(mix->key_bytes),
+                                                           (uint32_t)lround(mix->value_bytes), false)
+                                              .random_lines;
+        break;
+    case KVC_DIDO_MM:
+    case KVC_DIDO_KC:
+        *memory = 1;
+        *cache = task == KVC_DIDO_MM ? fmax(floor(lines - 1), 0) : 0;
+        break;
+    case KVC_DIDO_RD:
+        *memory = (tasks & kvc_dido_bit(KVC_DIDO_KC)) != 0 ? 0 : 1;
+        *cache = (tasks & kvc_dido_bit(KVC_DIDO_KC)) != 0 ? ceil(lines) : fmax(floor(lines - 1), 0);
+        break;
+    case KVC_DIDO_WR:
+        *cache = ceil(lines);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Returns the mean instructions of a query in a task. */
+static double instructions_of(const struct kvc_dido_mix *mix, enum kvc_dido_task task, bool on_gpu)
+{
+    uint32_t key_bytes = (uint32_t)lround(mix->key_bytes), value_bytes = (uint32_t)lround(mix->value_bytes);
+    bool sets = task == KVC_DIDO_MM || task == KVC_DIDO_INSERT;
+    bool both = task == KVC_DIDO_PP || task == KVC_DIDO_WR;
+    enum kvc_op op = sets ? KVC_OP_SET : task == KVC_DIDO_ERASE ? KVC_OP_DELETE : KVC_OP_GET;
+    double usual = kvc_dido_work_of(task, op, key_bytes, value_bytes, on_gpu).instructions;
+    double set = kvc_dido_work_of(task, KVC_OP_SET, key_bytes, value_bytes, on_gpu).instructions;
+    return both ? mix->get_frac * usual + (1 - mix->get_frac) * set : usual;
+}
+
+/* Slows the GPU's instructions down to those that the threads of PP can begin, which parse a frame each. */
+static void parse_frames(const struct kvc_dido_config *config, double queries, struct processor *gpu)
+{
+    double frames = ceil(queries / config->frame_requests);
+    double begun_ns = config->gpu->wave_gap_cycles * 1e9 / config->gpu->clocks[0].core_hz;
+    gpu->instruction_ns = fmax(gpu->instruction_ns, begun_ns / frames);
+}
+
+static double task_ns(const struct kvc_dido_config *config, const struct kvc_dido_mix *mix,
+                      const struct kvc_dido_stage *stage, enum kvc_dido_task task, double queries)
+{
+    struct processor processor = stage->on_gpu ? gpu_of(config) : cpu_of(config, stage->cores);
+    if (stage->on_gpu && task == KVC_DIDO_PP) {
+        parse_frames(config, queries, &processor);
+    }
+    if (task == KVC_DIDO_RV || task == KVC_DIDO_SD) {
+        struct kvc_dido_pipeline alone = {.stages = 1, .stage = {{.tasks = ~0u, .cores = 1}}};
+        return kvc_dido_cost_of(config, &alone, kvc_dido_bit(task), false, mix, queries).core_ns /
+               stage->cores;
+    }
+    double memory, cache;
+    count_accesses(config, mix, stage->tasks, task, &memory, &cache);
+    double popular = kvc_dido_is_index(task) || stage->on_gpu ? 0 : config->popular_frac;
+    cache += popular * memory;
+    memory *= 1 - popular;
+    return queries * kvc_dido_task_share(mix, task) *
+           (instructions_of(mix, task, stage->on_gpu) * processor.instruction_ns +
+            memory * processor.memory_ns + cache * processor.cache_ns);
+}
+
+/* Returns the period by the authors' cost model. */
+static struct kvc_dido_period paper_period(const struct kvc_dido_config *config,
+                                           const struct kvc_dido_pipeline *pipeline,
+                                           const struct kvc_dido_mix *mix, double queries)
+{
+    struct kvc_dido_period period = {0};
+    double cores_ns = 0; /* T_B of equation 3: the slowest stage of the cores. */
+    uint32_t gpu = pipeline->stages;
+    for (uint32_t s = 0; s < pipeline->stages; s++) {
+        const struct kvc_dido_stage *stage = &pipeline->stage[s];
+        for (int task = 0; task < KVC_DIDO_TASKS; task++) {
+            if (kvc_dido_stage_has(stage, (enum kvc_dido_task)task)) {
+                period.stage_ns[s] += task_ns(config, mix, stage, (enum kvc_dido_task)task, queries);
+            }
+        }
+        struct kvc_dido_cost cost =
+            kvc_dido_cost_of(config, pipeline, stage->tasks, stage->on_gpu, mix, queries);
+        period.memory_ns += cost.channel_ns / kvc_dram_channels(config->dram);
+        period.link_ns += fmax(cost.down_ns, cost.up_ns);
+        period.slowest = period.stage_ns[s] > period.stage_ns[period.slowest] ? s : period.slowest;
+        gpu = stage->on_gpu ? s : gpu;
+    }
+    double mu = fmax(period.memory_ns / period.stage_ns[period.slowest], 1);
+    for (uint32_t s = 0; s < pipeline->stages; s++) {
+        period.stage_ns[s] *= mu;
+        cores_ns = s != gpu ? fmax(cores_ns, period.stage_ns[s]) : cores_ns;
+        period.busy_ns[s] = period.served_ns[s] = period.stage_ns[s];
+    }
+    period.ns = period.stage_ns[period.slowest];
+    if (config->options->stealing && period.slowest == gpu) {
+        struct kvc_dido_stage on_cores = pipeline->stage[gpu];
+        double gpu_ns = period.ns, helped_ns = 0;
+        on_cores.on_gpu = false;
+        on_cores.cores = (uint32_t)config->cpu->cores;
+        for (int task = 0; task < KVC_DIDO_TASKS; task++) {
+            if (kvc_dido_stage_has(&on_cores, (enum kvc_dido_task)task)) {
+                helped_ns += mu * task_ns(config, mix, &on_cores, (enum kvc_dido_task)task, queries);
+            }
+        }
+        period.ns = cores_ns + helped_ns * (gpu_ns - cores_ns) / (helped_ns + gpu_ns);
+        period.stolen_frac = (period.ns - cores_ns) / helped_ns;
+    }
+    period.longest_ns = period.ns;
+    return period;
+}
+
+/* ---- the size of batches ---- */
 
 enum { STEPS = 12 };
 
@@ -11,14 +335,16 @@ enum { STEPS = 12 };
  * interval by jump_frac has not come close to it, but jumped over it. */
 static const double close_frac = 1e-4, first_guess = 4096, jump_frac = 0.01;
 
-/* Throughputs that differ by less are equal: where the memory is the limit, those of many pipelines are. */
+/* Throughputs that differ by less are equal: many pipelines have the same one where the memory is the limit.
+ */
 static const double equal_frac = 1e-5;
 
 /* The highest limit of a pipeline is looked for in such steps, from a query in a second on. */
 static const double limit_step = 1.05, first_limit_per_ns = 1e-9;
 
-double kvc_dido_plan_longest_ns(const struct kvc_dido_config *config,
-                                const struct kvc_dido_pipeline *pipeline)
+/* Returns the longest time of a stage of a pipeline for a batch, unless the batch has one query [ns]. */
+static double longest_allowed_ns(const struct kvc_dido_config *config,
+                                 const struct kvc_dido_pipeline *pipeline)
 {
     return (1 + jump_frac) * kvc_dido_interval_ns(config, pipeline);
 }
@@ -27,9 +353,8 @@ static struct kvc_dido_period period_of(const struct kvc_dido_config *config,
                                         const struct kvc_dido_pipeline *pipeline,
                                         const struct kvc_dido_mix *mix, double queries)
 {
-    return config->options->predict == KVC_DIDO_BY_PAPER
-               ? kvc_dido_paper_period(config, pipeline, mix, queries)
-               : kvc_dido_period_of(config, pipeline, mix, queries);
+    return config->options->predict == KVC_DIDO_BY_PAPER ? paper_period(config, pipeline, mix, queries)
+                                                         : kvc_dido_period_of(config, pipeline, mix, queries);
 }
 
 /* The time of the slowest stage grows almost as a straight line over the batch, so the line through the last
@@ -63,7 +388,7 @@ struct kvc_dido_plan kvc_dido_plan_of(const struct kvc_dido_config *config,
         }
     }
     plan.period = period_of(config, pipeline, mix, plan.queries);
-    if (plan.period.longest_ns > kvc_dido_plan_longest_ns(config, pipeline)) {
+    if (plan.period.longest_ns > longest_allowed_ns(config, pipeline)) {
         plan.queries = fits;
         plan.period = period_of(config, pipeline, mix, plan.queries);
     }
@@ -71,23 +396,178 @@ struct kvc_dido_plan kvc_dido_plan_of(const struct kvc_dido_config *config,
     return plan;
 }
 
+/* ---- pipelines that are ruled out ---- */
+
+/* Rules pipelines out before the closed form computes them: a search for the best one is part of DIDO's run.
+ *
+ * No pipeline is faster than its work allows (kvc_dido_flow_fits()). Whether a target is within that takes
+ * the costs of its stages, which many pipelines have in common, and no batches that flow. Costs are computed
+ * for some sizes of batches. Between two sizes, a cost is at least the cost of the
+ * smaller one, and a cost per query at least the one of the larger size, because larger batches are cheaper
+ * per query. The exceptions are the rounds of a GPU that does not hold all waves at once, and the last wave
+ * and the last set, which are not full. */
+
+/* Sizes of batches are powers of two up to the largest. */
+enum { SIZES = 17, KEYS = 4 << KVC_DIDO_TASKS, KEPT = 64 };
+
+_Static_assert(1 << (SIZES - 1) == KVC_DIDO_BATCH_MAX, "the largest size is that of the largest batch");
+
+/* What waves and sets that are not full may add to the work at one size, but not between two. Lines are in
+ * proportion to the queries. */
+static const double slack_frac = 0.01;
+
+/* Work of some tasks on batches of all sizes, on one core or on the GPU. */
+struct entry {
+    bool known[SIZES];
+    struct kvc_dido_flow_work work[SIZES];
+};
+
+struct search {
+    const struct kvc_dido_config *config;
+    const struct kvc_dido_mix *mix;
+    double held; /* Threads that the GPU holds at a time. */
+    struct entry *entry[KEYS];
+    uint32_t idle; /* Tasks that no query does. */
+    uint32_t kept;
+    struct kvc_dido_pipeline seen[KEPT]; /* Without idle tasks. */
+};
+
+/* Begins a search among pipelines of a configuration under a load, which must outlive it. */
+static struct search *search_open(const struct kvc_dido_config *config, const struct kvc_dido_mix *mix)
+{
+    struct search *search = kvc_array_of(1, sizeof(*search));
+    search->config = config;
+    search->mix = mix;
+    search->held = kvc_gpu_waves_held(config->gpu) * (double)config->gpu->wave_threads;
+    for (int i = 0; i < KVC_DIDO_TASKS; i++) {
+        enum kvc_dido_task task = (enum kvc_dido_task)i;
+        search->idle |= kvc_dido_task_share(mix, task) > 0 ? 0 : kvc_dido_bit(task);
+    }
+    return search;
+}
+
+/* Frees a search. NULL is allowed. */
+static void search_close(struct search *search)
+{
+    for (uint32_t i = 0; search != NULL && i < KEYS; i++) {
+        free(search->entry[i]);
+    }
+    free(search);
+}
+
+/* Returns the work of tasks on a batch of one of the sizes. */
+static const struct kvc_dido_flow_work *work_at(struct search *search,
+                                                const struct kvc_dido_pipeline *pipeline, uint32_t tasks,
+                                                bool on_gpu, uint32_t size)
+{
+    bool apart = kvc_dido_stage_of(pipeline, KVC_DIDO_RD) != kvc_dido_stage_of(pipeline, KVC_DIDO_WR);
+    struct entry **at = &search->entry[4 * tasks + 2 * on_gpu + apart];
+    if (*at == NULL) {
+        *at = kvc_array_of(1, sizeof(**at));
+    }
+    if (!(*at)->known[size]) {
+        (*at)->known[size] = true;
+        (*at)->work[size] =
+            flow_work_of(search->config, pipeline, tasks, on_gpu, search->mix, (double)(1 << size));
+    }
+    return &(*at)->work[size];
+}
+
+/* Returns a lower bound of the work of tasks on a batch. */
+static struct kvc_dido_flow_work work_of(struct search *search, const struct kvc_dido_pipeline *pipeline,
+                                         uint32_t tasks, bool on_gpu, double queries)
+{
+    uint32_t size = (uint32_t)fmin(log2(queries), SIZES - 2);
+    const struct kvc_dido_flow_work *small = work_at(search, pipeline, tasks, on_gpu, size);
+    double larger = (double)(2 << size), frac = queries / larger;
+    if (on_gpu && larger > search->held) {
+        return *small;
+    }
+    const struct kvc_dido_flow_work *large = work_at(search, pipeline, tasks, on_gpu, size + 1);
+    return (struct kvc_dido_flow_work){.launch_ns = small->launch_ns,
+                                       .alone_ns =
+                                           fmax(small->alone_ns, (1 - slack_frac) * frac * large->alone_ns),
+                                       .channel_ns = fmax(small->channel_ns, frac * large->channel_ns)};
+}
+
+/* Returns whether the work of a pipeline may allow more than per_ns queries per ns. A batch of one query has
+ * no time limit. */
+static bool search_may_reach(struct search *search, const struct kvc_dido_pipeline *pipeline, double per_ns)
+{
+    const struct kvc_dido_config *config = search->config;
+    double longest_ns = longest_allowed_ns(config, pipeline);
+    double queries = fmin(fmax(per_ns * longest_ns, 1), KVC_DIDO_BATCH_MAX);
+    struct kvc_dido_flow flow = {.stages = pipeline->stages, .channels = kvc_dram_channels(config->dram)};
+    bool steals = has_thieves(config, pipeline);
+    for (uint32_t s = 0; s < pipeline->stages; s++) {
+        const struct kvc_dido_stage *stage = &pipeline->stage[s];
+        uint32_t stolen = steals ? kvc_dido_stealable(stage) : 0;
+        const struct kvc_dido_flow_work whole =
+            work_of(search, pipeline, stage->tasks, stage->on_gpu, queries);
+        struct kvc_dido_flow_work taken = {0}, rest = {0};
+        if (stolen != 0) {
+            taken = work_of(search, pipeline, stolen, !stage->on_gpu, queries);
+        }
+        if (stolen != 0 && stolen != stage->tasks) {
+            rest = work_of(search, pipeline, stage->tasks & ~stolen, stage->on_gpu, queries);
+        }
+        flow.stage[s] = flow_stage_of(stage, stolen != 0, &whole, &taken, &rest);
+    }
+    return kvc_dido_flow_fits(&flow, queries / per_ns);
+}
+
+static bool is_same(const struct kvc_dido_pipeline *a, const struct kvc_dido_pipeline *b)
+{
+    bool same = a->stages == b->stages;
+    for (uint32_t s = 0; same && s < a->stages; s++) {
+        same = a->stage[s].on_gpu == b->stage[s].on_gpu && a->stage[s].cores == b->stage[s].cores &&
+               a->stage[s].tasks == b->stage[s].tasks;
+    }
+    return same;
+}
+
+/* Returns whether the work of a pipeline differs from that of the pipelines in earlier calls, as many as are
+ * kept. Idle tasks, such as insert where all queries are GETs, may be in any stage. An idle task matters
+ * where a stage has nothing else that can be stolen, or nothing else that is left: sets are then taken for
+ * it. */
+static bool search_is_new(struct search *search, const struct kvc_dido_pipeline *pipeline)
+{
+    const uint32_t can_be_stolen = kvc_dido_bit(KVC_DIDO_TASKS), has_rest = can_be_stolen << 1;
+    struct kvc_dido_pipeline work = *pipeline;
+    for (uint32_t s = 0; s < work.stages; s++) {
+        uint32_t stolen = kvc_dido_stealable(&pipeline->stage[s]);
+        work.stage[s].tasks &= ~search->idle;
+        work.stage[s].tasks |= stolen != 0 ? can_be_stolen : 0;
+        work.stage[s].tasks |= stolen != pipeline->stage[s].tasks ? has_rest : 0;
+    }
+    for (uint32_t i = 0; i < search->kept; i++) {
+        if (is_same(&work, &search->seen[i])) {
+            return false;
+        }
+    }
+    if (search->kept < KEPT) {
+        search->seen[search->kept++] = work;
+    }
+    return true;
+}
+
 /* ---- the best pipeline ---- */
 
 struct candidates {
     const struct kvc_dido_config *config;
     const struct kvc_dido_mix *mix;
-    struct kvc_dido_search *search;     /* NULL: none is ruled out. */
+    struct search *search;              /* NULL: none is ruled out. */
     struct kvc_dido_pipeline promising; /* Has the highest limit. */
     double limit_per_ns;                /* About this limit. */
     double least_per_ns;                /* Throughput of one of them. */
     struct kvc_dido_plan best;
 };
 
-/* Keeps the pipeline whose work allows most, and raises the limit as far as its work does. */
+/* Keeps the pipeline whose work allows the highest throughput, and raises the limit to that throughput. */
 static void promise(void *data, const struct kvc_dido_pipeline *pipeline)
 {
     struct candidates *candidates = data;
-    while (kvc_dido_search_may_reach(candidates->search, pipeline, candidates->limit_per_ns * limit_step)) {
+    while (search_may_reach(candidates->search, pipeline, candidates->limit_per_ns * limit_step)) {
         candidates->limit_per_ns *= limit_step;
         candidates->promising = *pipeline;
     }
@@ -98,9 +578,8 @@ static void try(void *data, const struct kvc_dido_pipeline *pipeline)
     struct candidates *candidates = data;
     double more_per_ns = (1 + equal_frac) * candidates->best.per_ns;
     double least_per_ns = fmax((1 - 2 * equal_frac) * candidates->least_per_ns, more_per_ns);
-    if (candidates->search != NULL &&
-        !(kvc_dido_search_may_reach(candidates->search, pipeline, least_per_ns) &&
-          kvc_dido_search_is_new(candidates->search, pipeline))) {
+    if (candidates->search != NULL && !(search_may_reach(candidates->search, pipeline, least_per_ns) &&
+                                        search_is_new(candidates->search, pipeline))) {
         return;
     }
     struct kvc_dido_plan plan = kvc_dido_plan_of(candidates->config, pipeline, candidates->mix);
@@ -127,16 +606,89 @@ struct kvc_dido_plan kvc_dido_best_plan(const struct kvc_dido_config *config,
 {
     struct candidates candidates = {.config = config, .mix = mix, .limit_per_ns = first_limit_per_ns};
     if (config->options->predict == KVC_DIDO_BY_KVCAST) {
-        candidates.search = kvc_dido_search_open(config, mix);
+        candidates.search = search_open(config, mix);
         visit(config, said, promise, &candidates);
         if (candidates.promising.stages > 0) {
             candidates.least_per_ns = kvc_dido_plan_of(config, &candidates.promising, mix).per_ns;
         }
     }
     visit(config, said, try, &candidates);
-    kvc_dido_search_close(candidates.search);
+    search_close(candidates.search);
     if (candidates.best.pipeline.stages == 0) {
         KVC_BUG("no pipeline of %u cores is a plan", (uint32_t)config->cpu->cores);
     }
     return candidates.best;
+}
+
+/* ---- the plan of a scenario ---- */
+
+/* Reads the pipeline, or leaves it to the closed form. If the load alternates, that plans for its first
+ * phase. */
+static enum kvc_status set_pipeline(struct kvc_dido_config *config, const struct kvc_workload *workload,
+                                    struct kvc_diag *diag)
+{
+    const char *text = config->options->pipeline;
+    const bool any = strcmp(text, "auto") == 0;
+    config->plans = any;
+    config->adapts = any && config->options->adapt;
+    struct kvc_dido_pipeline *pipeline = &config->pipeline;
+    enum kvc_status status = KVC_OK;
+    if (!any) {
+        bool megakv = strcmp(text, "megakv") == 0;
+        status = kvc_dido_pipeline_parse(megakv ? kvc_dido_megakv_pipeline : text, pipeline, diag);
+        if (status == KVC_OK) {
+            status = kvc_dido_pipeline_check_cores(pipeline, (uint32_t)config->cpu->cores, diag);
+        }
+    }
+    if (status == KVC_OK) {
+        struct kvc_dido_config first = *config;
+        struct kvc_workload load = kvc_phases_workload(workload, 0);
+        kvc_dido_set_phase(&first, workload, 0);
+        struct kvc_dido_mix mix = kvc_dido_mix_of(&first, &load);
+        *pipeline = kvc_dido_best_plan(&first, any ? NULL : pipeline, &mix).pipeline;
+    }
+    return status;
+}
+
+enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *config, struct kvc_diag *diag)
+{
+    enum kvc_status status = kvc_dido_config_open(config, scenario, diag);
+    return status == KVC_OK ? set_pipeline(config, &scenario->workload, diag) : status;
+}
+
+/* Checks that a batch of one query meets the latency limit. */
+static enum kvc_status check_interval(const struct kvc_scenario *scenario, uint32_t phase,
+                                      struct kvc_diag *diag)
+{
+    struct kvc_dido_config config = kvc_dido_config_of_phase(scenario, phase);
+    struct kvc_workload load = kvc_phases_workload(&scenario->workload, phase);
+    struct kvc_dido_mix mix = kvc_dido_mix_of(&config, &load);
+    double one_ns = kvc_dido_period_of(&config, &config.pipeline, &mix, 1).longest_ns;
+    double interval_ns = kvc_dido_interval_ns(&config, &config.pipeline);
+    return one_ns <= interval_ns
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                               "system.%s: found %.4g us for a stage, a batch of one query takes %.4g us",
+                               config.options->interval_ns > 0 ? "interval" : "latency_limit",
+                               interval_ns * 1e-3, one_ns * 1e-3);
+}
+
+enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
+    enum kvc_status status = kvc_dido_config_check(config, &scenario->workload, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    for (uint32_t i = 0; status == KVC_OK && i < kvc_phases_count(&scenario->workload); i++) {
+        status = check_interval(scenario, i, diag);
+    }
+    if (status != KVC_OK) {
+        return status;
+    }
+    if (scenario->cluster.nodes > 1) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "cluster.nodes: found %llu, allowed with dido: 1",
+                             (unsigned long long)scenario->cluster.nodes);
+    }
+    return KVC_OK;
 }

@@ -5,18 +5,47 @@
 #ifndef KVC_MODELS_DIDO_PLAN_H
 #define KVC_MODELS_DIDO_PLAN_H
 
-#include "models/dido/period.h"
+#include "models/dido/costs.h"
+#include "models/dido/flow.h"
+
+/* kvcast's closed form of a pipeline: how long its stages take for a batch, and how much they wait for the
+ * memory that they share.
+ *
+ * The stages work on different batches at the same time, so a batch leaves the pipeline as often as the
+ * slowest stage is done with one: every period. In a period, the stages together do the work of one batch,
+ * and the memory's channels do not give more than their time.
+ *
+ * The link to a GPU with memory of its own has one user, so the time of its kernels includes it (costs.h).
+ *
+ * Without stealing, the work of each stage is added up if the memory has enough time for all stages at once.
+ * Otherwise, and with stealing, batches flow through the pipeline until their periods repeat (flow.h): a
+ * stage that is idle leaves the memory to the others, but not when they need it. A pipeline without a stage
+ * on the GPU has no one who steals. */
+
+struct kvc_dido_period {
+    double ns;                             /* Time between two batches [ns]. */
+    double longest_ns;                     /* Time of a batch in its slowest stage [ns]. */
+    double stage_ns[KVC_DIDO_STAGES_MAX];  /* Time of each stage without stealing and without waits for memory
+                                              [ns]. */
+    double served_ns[KVC_DIDO_STAGES_MAX]; /* Time of a batch in each stage, with stealing [ns]. */
+    double busy_ns[KVC_DIDO_STAGES_MAX];   /* Work of the stage's cores or of the GPU in a period [ns]. */
+    double memory_ns;                      /* Time of the channels, spread evenly over them [ns]. */
+    double link_ns;                        /* Time of the busier direction of the link [ns]. */
+    double stolen_frac;                    /* Share of all stages' queries that the other processor does. */
+    uint32_t slowest;                      /* Number of the slowest stage without stealing. */
+};
+
+/* Returns the period of batches of `queries` queries. */
+struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
+                                          const struct kvc_dido_pipeline *pipeline,
+                                          const struct kvc_dido_mix *mix, double queries);
 
 struct kvc_dido_plan {
     struct kvc_dido_pipeline pipeline;
-    double queries; /* Of a batch. */
+    double queries; /* Queries of a batch. */
     struct kvc_dido_period period;
-    double per_ns; /* Queries per ns. */
+    double per_ns; /* Throughput [queries/ns]. */
 };
-
-/* Returns the longest time of a stage of a pipeline for a batch, unless the batch has one query [ns]. */
-double kvc_dido_plan_longest_ns(const struct kvc_dido_config *config,
-                                const struct kvc_dido_pipeline *pipeline);
 
 /* Sizes the batches of a pipeline that says its cores, with the closed form that the options name. A batch
  * has one query at least, even if that takes longer than the interval. */
@@ -26,8 +55,14 @@ struct kvc_dido_plan kvc_dido_plan_of(const struct kvc_dido_config *config,
 
 /* Returns the best plan: of all pipelines, if `said` is NULL, or of all ways to give cores to its stages. Of
  * plans whose throughput differs by less than 1e-5 of it, it is the first. Pipelines whose work does not
- * allow more than the best one are not computed (search.h). */
+ * allow more than the best one are not computed. */
 struct kvc_dido_plan kvc_dido_best_plan(const struct kvc_dido_config *config,
                                         const struct kvc_dido_pipeline *said, const struct kvc_dido_mix *mix);
+
+/* Resolves the scenario's options; `config` is a struct kvc_dido_config. Refuses pipelines that cannot be. */
+enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *config, struct kvc_diag *diag);
+
+/* Checks what the ranges of single options cannot express. */
+enum kvc_status kvc_dido_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
 #endif

@@ -1,4 +1,3 @@
-#include "models/dido/planner.h"
 
 #include <math.h>
 
@@ -9,8 +8,8 @@ static void planner_main(void *data)
 {
     struct kvc_dido_simulation *simulation = data;
     struct kvc_dido_planner *planner = &simulation->planner;
-    double plan_ns = simulation->config->options->plan_ns;
-    const struct kvc_draw search = {simulation->machine.cpu, plan_ns, plan_ns};
+    double planning_ns = simulation->config->options->planning_ns;
+    const struct kvc_draw search = {simulation->machine.cpu, planning_ns, planning_ns};
     for (;;) {
         kvc_gate_wait(planner->gate);
         kvc_engine_work(&search, 1);
@@ -48,7 +47,7 @@ void kvc_dido_planner_close(struct kvc_dido_planner *planner)
  * counts those that it began with. */
 static uint64_t stored_items(const struct kvc_dido_simulation *simulation)
 {
-    const struct kvc_megakv_store *store = simulation->store;
+    const struct kvc_cuckoo_store *store = simulation->store;
     const struct kvc_workload *workload = &simulation->scenario->workload;
     return store->shards != NULL ? kvc_index_used(store->shards[0].index) * store->sampling.rate
                                  : (uint64_t)llround((double)workload->keys * workload->preload_frac);

@@ -37,7 +37,7 @@ static void add_gpu_shares(const struct kvc_dido_config *config, const struct kv
     }
 }
 
-/* In an open load, a batch has what arrives while the batch before it is received. */
+/* In an open load, a batch consists of the queries that arrive while the batch before it is received. */
 static struct kvc_dido_plan loaded(const struct kvc_dido_config *config, const struct kvc_dido_plan *full,
                                    const struct kvc_dido_mix *mix, double per_ns)
 {

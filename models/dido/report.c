@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "models/dido/predict.h"
-#include "models/dido/recovery.h"
+#include "models/dido/adapt.h"
 #include "models/dido/simulation.h"
 #include "sim/metrics/bottleneck.h"
 
@@ -60,7 +60,7 @@ static void report_stages(const struct kvc_dido_simulation *simulation, struct k
 static void report_kernel(const struct kvc_dido_simulation *simulation, struct kvc_metrics *kernel)
 {
     const struct kvc_index_stats *first = &simulation->first_index, *last = &simulation->last_index;
-    const struct kvc_megakv_shard *shard = &simulation->store->shards[0];
+    const struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     double rate = (double)simulation->store->sampling.rate; /* Requests that a kept one stands for. */
     kvc_metrics_set(kernel, "load_factor_frac",
                     (double)kvc_index_used(shard->index) / (double)kvc_index_capacity(shard->index));

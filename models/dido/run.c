@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/dido/batch_size.h"
-#include "models/dido/recovery.h"
+#include "models/dido/config.h"
+#include "models/dido/adapt.h"
 #include "models/dido/simulation.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
@@ -79,7 +79,7 @@ static void prepare(struct kvc_dido_simulation *simulation, struct kvc_stage_bat
 }
 
 /* Under load that is not saturating, batches begin an interval apart, as they are scheduled periodically. */
-static struct kvc_stage_batch *next(void *data, double *until_ns)
+static void *next(void *data, double *until_ns)
 {
     struct kvc_dido_simulation *simulation = data;
     struct kvc_stage_batch *batch = free_batch(simulation);
@@ -104,8 +104,9 @@ static struct kvc_stage_batch *next(void *data, double *until_ns)
 
 /* ---- stages ---- */
 
-static uint32_t begin(void *data, struct kvc_stage_batch *batch, uint32_t stage)
+static uint32_t begin(void *data, void *at, uint32_t stage)
 {
+    struct kvc_stage_batch *batch = at;
     struct kvc_dido_simulation *simulation = data;
     const struct kvc_dido_config *config = batch->config;
     const struct kvc_dido_stage *mine = &batch->pipeline.stage[stage];
@@ -125,20 +126,23 @@ static uint32_t begin(void *data, struct kvc_stage_batch *batch, uint32_t stage)
     return (uint32_t)ceil(queries / (double)config->options->steal_set);
 }
 
-static uint32_t stages(const struct kvc_stage_batch *batch)
+static uint32_t stages(const void *at)
 {
+    const struct kvc_stage_batch *batch = at;
     return batch->pipeline.stages;
 }
 
-static uint32_t processor(const struct kvc_stage_batch *batch, uint32_t stage)
+static uint32_t processor(const void *at, uint32_t stage)
 {
+    const struct kvc_stage_batch *batch = at;
     return batch->pipeline.stage[stage].on_gpu;
 }
 
 /* A processor that the batch's pipeline does not use stays idle, although it may have had a stage of an
  * earlier plan. */
-static bool may_steal(const void *data, const struct kvc_stage_batch *batch, uint32_t stage, uint32_t by)
+static bool may_steal(const void *data, const void *at, uint32_t stage, uint32_t by)
 {
+    const struct kvc_stage_batch *batch = at;
     const struct kvc_dido_simulation *simulation = data;
     bool has_stage = false;
     for (uint32_t s = 0; s < batch->pipeline.stages; s++) {
@@ -148,8 +152,9 @@ static bool may_steal(const void *data, const struct kvc_stage_batch *batch, uin
            kvc_dido_stealable(&batch->pipeline.stage[stage]) != 0;
 }
 
-static double approach_ns(void *data, const struct kvc_stage_batch *batch, uint32_t stage, uint32_t by)
+static double approach_ns(void *data, const void *at, uint32_t stage, uint32_t by)
 {
+    const struct kvc_stage_batch *batch = at;
     (void)data;
     const struct kvc_dido_stage_costs *costs = &batch->costs[stage];
     return by == processor(batch, stage) ? costs->whole.launch_ns : costs->stolen.launch_ns;
@@ -163,9 +168,10 @@ static double share_of(const struct kvc_dido_simulation *simulation, const struc
     return fmin(units / ceil(queries / set), 1);
 }
 
-static void take(void *data, const struct kvc_stage_batch *batch, uint32_t stage, enum kvc_stage_piece piece,
-                 uint32_t by, uint32_t units, struct kvc_draw *draw)
+static void take(void *data, const void *at, uint32_t stage, enum kvc_stage_piece piece, uint32_t by,
+                 uint32_t units, struct kvc_draw *draw)
 {
+    const struct kvc_stage_batch *batch = at;
     const struct kvc_dido_simulation *simulation = data;
     const struct kvc_dido_config *config = simulation->config;
     const struct kvc_dido_stage_costs *costs = &batch->costs[stage];
@@ -191,9 +197,10 @@ static void take(void *data, const struct kvc_stage_batch *batch, uint32_t stage
     draw[3] = (struct kvc_draw){simulation->machine.up, frac * cost->up_ns, alone_ns};
 }
 
-static void worked(void *data, const struct kvc_stage_batch *batch, uint32_t stage,
-                   enum kvc_stage_piece piece, uint32_t by, uint32_t units, double start_ns)
+static void worked(void *data, const void *at, uint32_t stage, enum kvc_stage_piece piece, uint32_t by,
+                   uint32_t units, double start_ns)
 {
+    const struct kvc_stage_batch *batch = at;
     struct kvc_dido_simulation *simulation = data;
     struct kvc_recorder *recorder = &simulation->replica.recorder;
     double now_ns = kvc_engine_now_ns(), queries = share_of(simulation, batch, units) * batch->rows->count;
@@ -209,8 +216,9 @@ static void worked(void *data, const struct kvc_stage_batch *batch, uint32_t sta
     simulation->sums.stolen_queries += piece == KVC_PIECE_STOLEN ? (uint64_t)lround(queries) : 0;
 }
 
-static void ended(void *data, struct kvc_stage_batch *batch, uint32_t stage, double start_ns)
+static void ended(void *data, void *at, uint32_t stage, double start_ns)
 {
+    struct kvc_stage_batch *batch = at;
     struct kvc_dido_simulation *simulation = data;
     const struct kvc_recorder *recorder = &simulation->replica.recorder;
     const struct kvc_dido_cost *cost = &batch->costs[stage].whole;
@@ -260,8 +268,9 @@ static void count_outcomes(struct kvc_dido_sums *sums, const struct kvc_stage_ba
     }
 }
 
-static void done(void *data, struct kvc_stage_batch *batch)
+static void done(void *data, void *at)
 {
+    struct kvc_stage_batch *batch = at;
     struct kvc_dido_simulation *simulation = data;
     struct kvc_recorder *recorder = &simulation->replica.recorder;
     struct kvc_dido_sums *sums = &simulation->sums;

@@ -2,12 +2,47 @@
 #ifndef KVC_MODELS_DIDO_SIMULATION_H
 #define KVC_MODELS_DIDO_SIMULATION_H
 
+#include "models/dido/adapt.h"
 #include "models/dido/costs.h"
 #include "models/dido/machine.h"
-#include "models/dido/planner.h"
 #include "sim/run/replica.h"
 #include "sim/run/stage_graph.h"
 #include "sim/workload/phases.h"
+
+/* DIDO's planner in the simulation: a thread that plans a pipeline while batches go on with the present one.
+ *
+ * A batch whose packets are processed shows whether the load has changed (adapt.h): operations, sizes and
+ * keys are then known. What its queries will find in the store is not known
+ * yet, so the planner takes what the queries of the latest finished batch found. The search for a pipeline
+ * takes one core of the CPU for `system.plan`, which competes with the stages; next batches have the new
+ * pipeline when it is found. Profiles of batches meanwhile are not looked at, so that one plan is made at a
+ * time: if the load has changed again, the next batch after the plan shows that.
+ *
+ * The operating system is taken to give the planner a core at once. */
+
+struct kvc_gate;
+
+struct kvc_dido_planner {
+    struct kvc_dido_adapter adapter;
+    struct kvc_gate *gate;     /* A token when there is something to plan. */
+    struct kvc_dido_mix found; /* What the queries of the latest finished batch found. */
+    bool plans;                /* A plan is being made. */
+    struct kvc_dido_plan plan; /* The plan that is being made. */
+};
+
+struct kvc_dido_simulation;
+struct kvc_stage_batch;
+
+/* Creates the planner and its actor. The present pipeline is planned for the load that the run begins with,
+ * which has been there for long. */
+void kvc_dido_planner_open(struct kvc_dido_simulation *simulation);
+
+/* Frees what it holds, after the engine has ended. One that was not opened is allowed. */
+void kvc_dido_planner_close(struct kvc_dido_planner *planner);
+
+/* Begins a plan if the load of a batch whose packets are processed is not the one that the present pipeline
+ * was planned for, unless one is being made. */
+void kvc_dido_planner_look(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch);
 
 enum { KVC_DIDO_RESPONSE_BYTES = 1 << 21 /* Where values are copied to. */ };
 
@@ -16,26 +51,27 @@ enum kvc_dido_outcome { KVC_DIDO_HIT, KVC_DIDO_MISS, KVC_DIDO_DONE };
 
 /* Costs of a stage for all queries of a batch. */
 struct kvc_dido_stage_costs {
-    struct kvc_dido_cost whole;  /* All its tasks, on the processor that has the stage. */
-    struct kvc_dido_cost stolen; /* Those that the other one can do, on that one; with stealing only. */
-    struct kvc_dido_cost rest;   /* The others, on the one that has the stage; likewise. */
+    struct kvc_dido_cost whole; /* All its tasks, on the processor that has the stage. */
+    struct kvc_dido_cost
+        stolen; /* The tasks that the other processor can do, on that one; with stealing only. */
+    struct kvc_dido_cost rest; /* The other tasks, on the processor that has the stage; with stealing only. */
 };
 
 struct kvc_stage_batch {
     struct kvc_batch *rows;
     struct kvc_dido_pipeline pipeline;
     uint64_t plan;                        /* Number of the plan that the pipeline is from. */
-    const struct kvc_dido_config *config; /* Under the load that the batch is of. */
+    const struct kvc_dido_config *config; /* Configuration under the load of the batch. */
     bool under_way;
-    double slowest_ns;     /* Of its stages so far. */
-    double stage_began_ns; /* When its latest stage began with it. */
-    uint32_t gets, sets;   /* Of all rows. */
-    uint32_t *kept;        /* The rows that run through the real index and slabs, in order (sample.c). */
+    double slowest_ns;     /* Longest time of its stages so far [ns]. */
+    double stage_began_ns; /* When its latest stage began with it [ns]. */
+    uint32_t gets, sets;   /* GETs and SETs of all rows. */
+    uint32_t *kept;        /* The rows that run through the real index and slabs, in order. */
     uint32_t kept_count, kept_gets, kept_sets;
-    uint32_t hits;           /* Of the GETs among these. */
-    struct kvc_dido_mix mix; /* As far as its tasks are done, otherwise as the workload's. */
+    uint32_t hits;           /* Hits of the kept GETs. */
+    struct kvc_dido_mix mix; /* Counted for the tasks that are done; the workload's for the others. */
     struct kvc_dido_stage_costs costs[KVC_DIDO_STAGES_MAX];
-    uint32_t *location; /* By row: of the item of a GET, or of the place of a SET. */
+    uint32_t *location; /* By row: location of the item of a GET, or of the place of a SET. */
     uint8_t *outcome;   /* By row: enum kvc_dido_outcome. */
     uint32_t evictions; /* Items that its SETs evicted. */
     struct kvc_megakv_slab_evicted *evicted;
@@ -44,9 +80,9 @@ struct kvc_stage_batch {
 /* Sums within the measured time. */
 struct kvc_dido_sums {
     uint64_t completed, hits, misses, sets, deletes;
-    uint64_t batches, queries;                  /* Of batches that ended. */
+    uint64_t batches, queries;                  /* Batches that ended, and their queries. */
     uint64_t stage_queries;                     /* Queries that passed through a stage, */
-    uint64_t stolen_queries;                    /* and those of them that another processor did. */
+    uint64_t stolen_queries;                    /* and the ones among them that another processor did. */
     double stage_ns[KVC_DIDO_STAGES_MAX];       /* Times of the stages for their batches. */
     double period_ns;                           /* Times of the slowest stages of the batches. */
     double gpu_ns, gpu_insert_ns, gpu_erase_ns; /* Times of the GPU, as owner of its stage. */
@@ -61,7 +97,7 @@ struct kvc_dido_load {
 struct kvc_dido_simulation {
     const struct kvc_scenario *scenario;
     const struct kvc_dido_config *config;
-    struct kvc_megakv_store *store;
+    struct kvc_cuckoo_store *store;
     struct kvc_platform *platform;
     struct kvc_dido_machine machine;
     struct kvc_replica replica;
@@ -74,11 +110,11 @@ struct kvc_dido_simulation {
     struct kvc_dido_load load[KVC_PHASES_MAX];         /* By phase. */
     uint32_t phase_frame_requests[KVC_PHASES_MAX];
     struct kvc_dido_planner planner;   /* Zeroed if the pipeline stays. */
-    struct kvc_dido_pipeline pipeline; /* Of the next batch. */
+    struct kvc_dido_pipeline pipeline; /* Pipeline of the next batch. */
     uint64_t plans;                    /* Number of plans so far. */
-    double batch_queries;              /* That the next batch may have. */
+    double batch_queries;              /* Most queries of the next batch. */
     double larger_queries,
-        larger_ns;    /* Of an earlier batch of this plan that took longer than the interval. */
+        larger_ns;    /* Queries and time of a batch of this plan that exceeded the interval. */
     double began_ns;  /* When the latest batch began. */
     double *done_ns;  /* Scratch, by row. */
     uint64_t *hashes; /* Scratch of execute.c, by row, up to response. */
@@ -103,7 +139,7 @@ void kvc_dido_execute(struct kvc_dido_simulation *simulation, struct kvc_stage_b
 /* Fills the result. */
 void kvc_dido_report(struct kvc_dido_simulation *simulation, struct kvc_result *result);
 
-/* Takes the counters of the simulation `data` (sim/run/monitor.h). */
+/* Takes the counters of the simulation `data` (sim/run/replica.h). */
 void kvc_dido_count(void *data, bool begins);
 
 #endif

@@ -41,8 +41,8 @@
 
 enum {
     SKIPPED = 77,
-    QUERIES = 64,          /* Of a batch. */
-    INDEX_QUERIES = 512,   /* Of a batch for the index, whose displacements vary. */
+    QUERIES = 64,          /* Queries of a batch. */
+    INDEX_QUERIES = 512,   /* Queries of a batch for the index, whose displacements vary. */
     TABLE_BYTES = 1 << 19, /* 65,536 slots. */
     TABLE_KEYS = 58982,    /* Load 0.9. */
     KEY_STRIDE = 128,
@@ -66,7 +66,7 @@ struct store {
     struct kvc_index_stats stats;
     struct kvc_megakv_slab *slab;
     struct kvc_megakv_slab_stats slab_stats;
-    uint8_t keys[QUERIES * KEY_STRIDE];       /* Of stored items. */
+    uint8_t keys[QUERIES * KEY_STRIDE];       /* Keys of stored items. */
     uint8_t wrong_keys[QUERIES * KEY_STRIDE]; /* The same but for the last byte. */
     uint8_t lengths[QUERIES];
     uint64_t present[INDEX_QUERIES], absent[INDEX_QUERIES]; /* Hashes that the index has, and has not. */

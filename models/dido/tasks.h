@@ -1,8 +1,8 @@
 /* What the tasks of DIDO (Zhang et al., ICDE 2017, sec. III.A) do for a query: instructions and lines of
  * memory.
  *
- * The paper counts the instructions of its tasks (sec. IV.A), but does not publish them. Here they are those
- * of Mega-KV's real structures in kernels/megakv/, which do the same work:
+ * The paper counts the instructions of its tasks (sec. IV.A), but does not publish them. Here, Mega-KV's real
+ * structures in kernels/megakv/ are counted, which do the same work:
  *
  *   PP      parses a request of a frame (packet.h) and hashes its key (hash.h).
  *   MM      allocates an item in a full store, which evicts one, and writes key and value (slab.h).
@@ -22,14 +22,15 @@
  * AES instructions for the hash, and a C library without AVX2, because the paper's processor has none. The
  * code prefetches, which takes part of the instructions of search, KC and RD. A GPU thread's instructions
  * were counted on an NVIDIA H100 with a profiler (kernels/megakv/query_cuda_bench.cu), in warps of 32
- * threads: they include those that only other threads of the warp need, most of all in insert. PP and MM have
- * no GPU code. Theirs are the instructions of a core that hashes without AES and copies words of 8 bytes, as
- * WR's threads do; a thread of PP does them for all requests of a frame, one after the other (costs.h). AMD's
- * instructions are others, so these are estimates for the paper's GPU.
+ * threads: they include instructions that only other threads of the warp need, most of all in insert. PP and
+ * MM have no GPU code. They count the instructions of a core that hashes without AES and copies words of 8
+ * bytes, as WR's threads do; a thread of PP executes them for all requests of a frame, one after the other
+ * (costs.h). AMD has other instructions, so these are estimates for the paper's GPU.
  *
  * How many of its instructions a core completes in a cycle is part of its profile; task_ipc.sh finds it out.
  *
- * RV and SD have no work here: they call the operating system, whose costs are those of a NIC's profile.
+ * RV and SD have no work here: they call the operating system, whose costs are the options receive_cycles and
+ * send_cycles.
  *
  * Lines have 64 bytes. The arrays of a batch that pass hashes and locations between tasks (about 20 bytes a
  * query) and the bitmaps of the slabs are left out. What RD writes to its buffer and WR reads from it is left
@@ -42,8 +43,8 @@
 
 #include "sim/workload/batch.h"
 
-/* The paper's eight tasks, with its index operations as tasks of their own (sec. III.B.2), in the order in
- * which a query meets those of a stage. */
+/* The paper's eight tasks, with its index operations as tasks of their own (sec. III.B.2), in the order
+ * in which a stage does them for a query. */
 enum kvc_dido_task {
     KVC_DIDO_RV,     /* Receive frames. */
     KVC_DIDO_PP,     /* Process packets: parse requests. */
@@ -74,7 +75,7 @@ extern const char *const kvc_dido_task_names[KVC_DIDO_TASKS];
 
 /* Work of a query in a task. */
 struct kvc_dido_work {
-    double instructions; /* Of a core, or of a GPU thread. */
+    double instructions; /* Instructions of a core, or of a GPU thread. */
     double random_lines; /* First lines of what may be anywhere in the memory: a bucket, an item. */
     double next_lines;   /* Lines that follow a first one, or that are read or written in order. */
 };
@@ -89,12 +90,13 @@ struct kvc_dido_work kvc_dido_work_of(enum kvc_dido_task task, enum kvc_op op, u
 
 /* Buckets that operations on the index read; counted like those above, at loads from 0.3 to 0.9. */
 struct kvc_dido_index_lines {
-    double search; /* Of a hash that the index has; that of one that it has not reads 2. */
-    double insert; /* Of a hash that the index has not; one that it has is found by a search. */
+    double search; /* Lines of a search for a hash in the index; a search for another hash reads 2. */
+    double insert; /* Lines of an insert of a new hash; a search finds a hash that the index has. */
     double erase;
 };
 
-/* Returns the lines at a load between those that were counted; below and above them, those of the nearest. */
+/* Returns the lines at a load factor, interpolated between the counted load factors; outside of them, the
+ * nearest one counts. */
 struct kvc_dido_index_lines kvc_dido_index_lines_at(double load_frac);
 
 #endif

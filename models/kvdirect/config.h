@@ -8,16 +8,86 @@
 
 #include "models/kvdirect/equations.h"
 #include "models/kvdirect/lambda.h"
-#include "models/kvdirect/options.h"
 #include "sim/base/diag.h"
+#include "sim/base/text/option.h"
 #include "sim/scenario.h"
+
+/* KV-Direct's own options: the scenario's `system` table as a user writes it.
+ *
+ * Names of this model begin with kvc_kvdirect_, names of the real table in kernels/kvdirect with
+ * kvc_kvdirect_table_. */
+
+enum kvc_kvdirect_engine {
+    KVC_KVDIRECT_OUT_OF_ORDER, /* Operations on a key in flight wait in the reservation station for its value.
+                                */
+    KVC_KVDIRECT_STALL,        /* The pipeline stops until the operation that they depend on is done. */
+};
+
+/* Placement of a NIC's memory. */
+enum kvc_kvdirect_placement {
+    KVC_KVDIRECT_LOCAL,       /* At the NIC's own socket. */
+    KVC_KVDIRECT_INTERLEAVED, /* Spread over all sockets of the node. */
+};
+
+/* Meaning of the workload's SETs. */
+enum kvc_kvdirect_update {
+    KVC_KVDIRECT_PUT, /* They replace the value. */
+    KVC_KVDIRECT_ADD, /* They are atomic fetch-and-adds on values of 8 bytes. */
+    /* The value is a vector, and the user's function (lambda.h) runs on each element. */
+    KVC_KVDIRECT_UPDATE, /* The element becomes the function's result. */
+    KVC_KVDIRECT_REDUCE, /* The function combines all elements into one number. */
+    KVC_KVDIRECT_FILTER, /* The function selects the elements that are sent back. */
+};
+
+struct kvc_kvdirect_options {
+    uint64_t nics;             /* NICs of a node, each with its own share of keys and memory. */
+    uint64_t lanes;            /* PCIe lanes that a node has for them. */
+    int placement;             /* enum kvc_kvdirect_placement. */
+    double socket_bytes_per_s; /* Rate between two sockets, in each direction. */
+    double slice_ns;           /* Interval at which NICs post their load on shared devices [ns]. */
+    double idle_w;             /* Power of a node without NICs; 0: unknown [W]. */
+    double memory_bytes;       /* Host memory of a node for pairs [bytes]. */
+    double index_frac;     /* Fraction of this memory that the hash index takes; negative: the best one. */
+    uint64_t inline_bytes; /* Largest pair stored in the index itself [bytes]; INLINE_AUTO: the best size. */
+    double dispatch_frac;  /* l, the fraction of memory that the NIC may cache; negative: the best one. */
+    int engine;            /* enum kvc_kvdirect_engine. */
+    uint64_t gather_cores; /* Host cores that access memory for each NIC; 0: the NIC accesses it itself. */
+    int update;            /* enum kvc_kvdirect_update. */
+    char lambda[KVC_TEXT_MAX]; /* Vectors: the user's function. */
+    uint64_t element_bytes;    /* Vectors: size of an element: 1, 2, 4 or 8 [bytes]. */
+    uint64_t delta;            /* Vectors: value of d that the client sends. */
+    bool delta_vector;         /* Vectors: the client sends a d for each element. */
+    uint64_t lambda_units;     /* Vectors: copies of the function on the card; 0: as many as PCIe feeds. */
+    bool returns_vector;       /* KVC_KVDIRECT_UPDATE sends the old vector back. */
+    double splits_per_s;       /* Slab entries that a host core moves to a smaller pool. */
+    double merges_per_s;       /* Slab entries that a host core merges. */
+    uint64_t in_flight;        /* Operations in flight at once, including waiting ones. */
+    uint64_t station;          /* Hash slots of the reservation station. */
+};
+
+extern const struct kvc_option_table kvc_kvdirect_option_table;
+
+/* Returns the name of an update in scenarios. */
+const char *kvc_kvdirect_update_name(enum kvc_kvdirect_update update);
+
+/* Returns whether SETs change the stored value. */
+static inline bool kvc_kvdirect_update_writes(enum kvc_kvdirect_update update)
+{
+    return update <= KVC_KVDIRECT_UPDATE;
+}
+
+/* Returns whether SETs work on the elements of a vector. */
+static inline bool kvc_kvdirect_update_has_vectors(enum kvc_kvdirect_update update)
+{
+    return update >= KVC_KVDIRECT_UPDATE;
+}
 
 enum { KVC_KVDIRECT_SOCKETS_MAX = 4 };
 
 struct kvc_kvdirect_config {
     struct kvc_kvdirect_card card; /* Devices of a NIC, owned by the scenario. */
 
-    /* The resolved options (models/kvdirect/options.h). */
+    /* The resolved options (struct kvc_kvdirect_options). */
     uint32_t nics;
     double index_frac;
     uint32_t inline_bytes;
@@ -45,9 +115,9 @@ struct kvc_kvdirect_config {
     double cache_lines;   /* Lines that the DRAM of all NICs holds. */
     struct kvc_kvdirect_operation_mean mean; /* The mean operation. */
     enum kvc_kvdirect_placement placement;
-    double slice_ns;           /* How often NICs meet at the devices that they share. */
+    double slice_ns;           /* Interval at which NICs post their load on shared devices [ns]. */
     double socket_lanes;       /* PCIe lanes of a socket. */
-    double socket_bytes_per_s; /* From a socket to another one. */
+    double socket_bytes_per_s; /* Bandwidth from one socket to another [B/s]. */
     double idle_w;             /* Power of a node without its NICs; 0: unknown [W]. */
     double watts;              /* Power of all devices at work whose power is known [W]. */
 };
@@ -58,17 +128,17 @@ static inline const struct kvc_kvdirect_config *kvc_kvdirect_config_of(const str
     return scenario->config;
 }
 
-/* Return the bytes that the request of a SET carries besides the key, and those that its response carries.
- * A filter counts as returning the whole vector. */
+/* Return the bytes that a SET's request carries besides its key, and the bytes of its response. A filter
+ * counts as returning the whole vector. */
 uint32_t kvc_kvdirect_sent_bytes(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
 uint32_t kvc_kvdirect_returned_bytes(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
 
 /* Returns the clocks for which a vector of `value_bytes` occupies the copies of the function, and the clocks
  * until its last result is there; 0 without vectors.
  *
- * Source: sec. 3.2. The copies are fully pipelined and take an element each per clock. The paper does not say
- * how deep they are: each operator of the expression takes a clock here. In a reduction, each element waits
- * for the one before. */
+ * Source: sec. 3.2. The copies are fully pipelined and take an element each per clock. The paper does not
+ * say how deep they are: each operator of the expression takes a clock here. In a reduction, each element
+ * waits for the previous one. */
 uint32_t kvc_kvdirect_lambda_busy_clocks(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
 uint32_t kvc_kvdirect_lambda_clocks(const struct kvc_kvdirect_config *config, uint32_t value_bytes);
 

@@ -18,8 +18,74 @@
 #include <stdint.h>
 
 #include "kernels/kvdirect/table.h"
-#include "models/kvdirect/hot.h"
 #include "sim/base/rng.h"
+
+/* The places of hot keys in the cache of a sampled run.
+ *
+ * With functional = "sampled", cache and table are smaller by the rate, but all hot keys are simulated
+ * (sim/workload/keys/sampling.h). In the small cache they would conflict with each other, and displace other
+ * keys, far more often than in the whole cache. So every line of a hot key has its place in the whole cache
+ * and its bucket in the whole table. The sample contains neither, but each has a stand-in there: events at
+ * the stand-in place also count for the hot key's place, and events in the stand-in bucket also count for the
+ * keys that share the hot key's bucket. A line of a hot key is displaced when another line is used at the
+ * stand-in place, or when a line of another hot key takes its own place. It comes back when the stand-in
+ * bucket is used.
+ *
+ * The sample contains its share of the hot keys, too. There they displace the lines of other keys as often
+ * as in the whole cache. */
+
+/* Lines of the hash index and places of the cache, of the whole NIC or of the sample. */
+struct kvc_kvdirect_extent {
+    uint64_t index_lines, lines, places;
+};
+
+#define KVC_KVDIRECT_NO_LINE UINT64_MAX
+
+struct kvc_kvdirect_hot_place;
+
+struct kvc_kvdirect_hot {
+    struct kvc_kvdirect_extent whole, sample;
+    uint32_t clock;                       /* Uses in the sample so far; 0: nothing is hot. */
+    uint32_t *place_used;                 /* By place of the sample: when its line was last used. */
+    uint32_t *place_written;              /* When it was last changed; 0: not since it was fetched. */
+    uint32_t *index_used;                 /* By line of the sample's index: when it was last used. */
+    struct kvc_kvdirect_hot_place *place; /* Hash map of the places in the whole cache. */
+    uint64_t place_count, place_room;
+};
+
+/* Opens the places, of which none holds a line of a hot key. Returns false if memory is short. */
+bool kvc_kvdirect_hot_open(struct kvc_kvdirect_hot *hot, const struct kvc_kvdirect_extent *whole,
+                           const struct kvc_kvdirect_extent *sample);
+/* Makes room for `lines` lines of hot keys if memory suffices; more may follow. */
+void kvc_kvdirect_hot_expect(struct kvc_kvdirect_hot *hot, double lines);
+
+/* Returns the memory of this room [bytes]. */
+double kvc_kvdirect_hot_memory_bytes(double lines);
+void kvc_kvdirect_hot_close(struct kvc_kvdirect_hot *hot);
+
+/* Returns the line of the whole table that replaces a line of the sample for the hot key with this hash.
+ * The first bucket of a key is the one that it has in the whole table; chained buckets and slabs get
+ * random lines behind the index. */
+uint32_t kvc_kvdirect_hot_line(const struct kvc_kvdirect_hot *hot, uint64_t hash, uint32_t line);
+
+/* Notes that a line of a key that is not hot is used in the sample, and whether this fetches or changes it.
+ */
+void kvc_kvdirect_hot_note(struct kvc_kvdirect_hot *hot, uint64_t line, bool hit, bool write);
+
+/* Before the run: notes whether the line of a key that is not hot at a place of the sample is changed. */
+void kvc_kvdirect_hot_begin(struct kvc_kvdirect_hot *hot, uint64_t place, bool changed);
+
+/* Before the run: puts a line of a hot key that was used `since` ago into its place, unless the place
+ * holds a line that was used later. Exits with status 3 if memory is short. */
+void kvc_kvdirect_hot_fill(struct kvc_kvdirect_hot *hot, uint64_t line, float since, bool changed);
+
+/* Returns whether a line of a hot key is in its place. If not, *evicts tells whether the line in its place
+ * is newer than the host's copy. `mate` is the line of the sample's index that stands in for the hot key's
+ * bucket, or KVC_KVDIRECT_NO_LINE. */
+bool kvc_kvdirect_hot_look(const struct kvc_kvdirect_hot *hot, uint64_t line, uint64_t mate, bool *evicts);
+
+/* Puts a line of a hot key into its place. Exits with status 3 if memory is short. */
+void kvc_kvdirect_hot_put(struct kvc_kvdirect_hot *hot, uint64_t line, bool changed);
 
 enum { KVC_KVDIRECT_LINE_BYTES = 64 };
 
@@ -28,29 +94,30 @@ enum kvc_kvdirect_step_kind {
     KVC_KVDIRECT_HOST_WRITE,  /* A DMA write. */
     KVC_KVDIRECT_CACHE_READ,  /* A hit: a read of the NIC's DRAM. */
     KVC_KVDIRECT_CACHE_FETCH, /* A miss: a futile read of the DRAM, then a DMA read whose line is stored. */
-    KVC_KVDIRECT_CACHE_JOIN,  /* A read of a line that was under way, and came when that arrived. */
+    KVC_KVDIRECT_CACHE_JOIN,  /* A read of a line that was already under way; it ended when the line arrived.
+                               */
     KVC_KVDIRECT_CACHE_WRITE, /* A read of the DRAM for the tag, then a write. */
     KVC_KVDIRECT_STEP_KINDS,
 };
 
-/* Whose line a step is about. Only a sample has others than OWN. */
+/* Owner of the line of a step. Only sampled runs have other owners than OWN. */
 enum kvc_kvdirect_line_of {
-    KVC_KVDIRECT_OWN,   /* The key's own. */
-    KVC_KVDIRECT_ALIKE, /* That of a key alike, which stays as it is. */
-    KVC_KVDIRECT_HOT,   /* A hot key's, in the whole cache (hot.h). */
+    KVC_KVDIRECT_OWN,   /* The key of the operation. */
+    KVC_KVDIRECT_ALIKE, /* A stand-in key, whose line stays unchanged. */
+    KVC_KVDIRECT_HOT,   /* A hot key, with its line in the whole cache. */
 };
 
 /* A part of an access. All parts of an access are under way at the same time. */
 struct kvc_kvdirect_step {
     uint8_t kind;     /* enum kvc_kvdirect_step_kind. */
     bool open;        /* CACHE_READ or CACHE_WRITE of a line that has not been looked up. */
-    bool evicts;      /* A changed line of the cache goes to the host. */
+    bool evicts;      /* A changed line is evicted to the host. */
     bool fetches;     /* CACHE_WRITE of a part of a line that the cache lacks: the line is fetched first. */
     bool ends_access; /* The last part of its access. */
     uint8_t line_of;  /* enum kvc_kvdirect_line_of. */
-    bool again;       /* ALIKE: an earlier step of the operation has brought the line. */
+    bool again;       /* ALIKE: an earlier step of the operation has fetched the line. */
     uint16_t endpoint;
-    uint16_t evicted_endpoint; /* Link of the line that goes to the host. */
+    uint16_t evicted_endpoint; /* Link of the evicted line. */
     uint16_t bytes;
     uint32_t line; /* Cacheable line of an open step, of the sample or, if it is HOT, of the whole table. */
 };
@@ -69,7 +136,7 @@ struct kvc_kvdirect_dispatch {
     uint64_t places;
     uint32_t *place; /* Tag + 1, with the highest bit set if the line is newer than the host's; 0: empty. */
     uint32_t endpoints;          /* PCIe links. */
-    struct kvc_kvdirect_hot hot; /* Of a sample with hot keys. */
+    struct kvc_kvdirect_hot hot; /* Places of hot keys; only used in a sample. */
     struct kvc_kvdirect_cache_stats stats;
 };
 
@@ -97,14 +164,14 @@ static inline uint64_t kvc_kvdirect_dispatch_step_place(const struct kvc_kvdirec
                                              : kvc_kvdirect_dispatch_place_of(dispatch, step->line);
 }
 
-/* Returns the place of the sample that is like the place of a hot key's line. */
+/* Returns the stand-in place in the sample for the place of a hot key's line. */
 static inline uint64_t kvc_kvdirect_dispatch_like(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line)
 {
     return line % dispatch->hot.whole.places % dispatch->places;
 }
 
-/* Returns the line of the sample's index that is like that of a hot key's, a cacheable one, or
- * KVC_KVDIRECT_NO_LINE if the hot key's lies behind the index. */
+/* Returns the cacheable line of the sample's index that stands in for the index line of a hot key, or
+ * KVC_KVDIRECT_NO_LINE if the hot key's line is not in the index. */
 uint64_t kvc_kvdirect_dispatch_mate(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line);
 
 /* Puts a line into its place. `changed` tells whether it is newer than the host's. */
@@ -112,7 +179,7 @@ void kvc_kvdirect_dispatch_place(struct kvc_kvdirect_dispatch *dispatch, uint64_
 
 enum { KVC_KVDIRECT_STEPS_MAX = 9 }; /* An access of 512 bytes that begins within a line touches 9 lines. */
 
-/* The line of a step has arrived at its place. */
+/* Handles that the line of a step has arrived at its place. */
 void kvc_kvdirect_dispatch_arrive(struct kvc_kvdirect_dispatch *dispatch,
                                   const struct kvc_kvdirect_step *step);
 
@@ -126,8 +193,7 @@ uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
 void kvc_kvdirect_dispatch_use(struct kvc_kvdirect_dispatch *dispatch,
                                const struct kvc_kvdirect_table_access *access);
 
-/* Looks an open step's line up: sets its kind, and what goes to the host and comes from there. The cache
- * stays as it is. */
+/* Looks up the line of an open step: sets the step's kind, evicts and fetches. The cache stays unchanged. */
 void kvc_kvdirect_dispatch_look(struct kvc_kvdirect_dispatch *dispatch, struct kvc_kvdirect_step *step);
 
 #endif

@@ -1,7 +1,7 @@
 /* Executes the operations of a KV-Direct processor in the table, or on a value in the station. */
 #include <string.h>
 
-#include "models/kvdirect/pipeline.h"
+#include "models/kvdirect/processor_internal.h"
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/serve.h"
@@ -66,9 +66,9 @@ static void take_old_value(struct kvc_kvdirect_processor *processor, struct kvc_
     operation->value_bytes = op->result == KVC_KVDIRECT_TABLE_OK ? op->value_bytes : operation->value_bytes;
 }
 
-/* Lets the host's daemon work on what the table has made it do: entries split and merged since `before`. An
- * operation that found no slab waits until it is done. Merges go over all free slabs, of which a sample has a
- * share; splits fill a pool up to a fixed number. */
+/* Lets the host's daemon split and merge the slab entries that the table has counted since `before`. An
+ * operation that found no slab waits until this is done. Merges scale with the sample rate, because a
+ * sample has only a share of the free slabs; splits do not, because they fill a pool up to a fixed number. */
 static void use_daemon(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                        const struct kvc_kvdirect_slab_stats *before, double now_ns)
 {
@@ -95,8 +95,8 @@ struct table_run {
     struct vector_update update;
 };
 
-/* Prepares an operation on its own key, or on that of `stand_in`. A value that a client writes has the size
- * of the key's values. */
+/* Prepares an operation on its own key or on the key of `stand_in`. A value that a client writes has the
+ * size of the key's values. */
 static void prepare(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                     const struct kvc_batch *stand_in, struct table_run *run)
 {
@@ -125,7 +125,7 @@ static void run_traced(struct kvc_kvdirect_processor *processor, struct kvc_kvdi
     }
 }
 
-/* Takes what the table says about an operation. */
+/* Takes the table's result of an operation. */
 static void take_result(const struct table_run *run, struct kvc_kvdirect_operation *operation, bool own_size)
 {
     const struct kvc_kvdirect_table_op *op = &run->op;
@@ -169,7 +169,7 @@ static void add_steps(struct kvc_kvdirect_processor *processor, struct kvc_kvdir
         }
         struct kvc_kvdirect_step *step = room_for_steps(operation);
         uint32_t count = kvc_kvdirect_dispatch_steps(dispatch, &access, line_of, step);
-        /* A value is written back right after an operation that has brought the lines. */
+        /* A write-back directly follows an operation that has fetched the lines. */
         for (uint32_t s = 0; s < count && line_of == KVC_KVDIRECT_ALIKE; s++) {
             step[s].again = operation->write_back;
             for (uint32_t before = 0; before < operation->steps && step[s].open; before++) {
@@ -182,7 +182,7 @@ static void add_steps(struct kvc_kvdirect_processor *processor, struct kvc_kvdir
 
 /* ---- keys that the sample lacks ---- */
 
-/* Stores or deletes the key of `op`, unseen. */
+/* Stores or deletes the key of `op` without tracing accesses. */
 static void set_presence(struct kvc_kvdirect_processor *processor, const struct kvc_batch *stand_in,
                          struct kvc_kvdirect_operation *operation, bool present,
                          struct kvc_kvdirect_table_stats *stats)
@@ -220,8 +220,8 @@ static bool present_after(const struct table_run *run, bool found)
                                                        : found;
 }
 
-/* Runs the operation on a key alike that the sample contains, and leaves that key as it was. A cold key is
- * there if the key alike is; whether a hot key is there is known. */
+/* Runs the operation on a stand-in key of the sample, and leaves that key unchanged. A cold key counts as
+ * present if its stand-in is; for hot keys the store knows it. */
 static void run_alike(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation)
 {
     struct kvc_alike *alike = &processor->store->alike;
@@ -252,8 +252,8 @@ static void run_alike(struct kvc_kvdirect_processor *processor, struct kvc_kvdir
     slab->failed += stats.slab.failed;
 }
 
-/* Lets the memory engine do the DMA operations of the slab allocator. A sample's slabs need one for `rate` of
- * the whole store, which follow with the next operations. */
+/* Lets the memory engine do the DMA operations of the slab allocator. One of them in a sample stands for
+ * `rate` of the whole store, which are spread over the next operations. */
 static void sync_stacks(struct kvc_kvdirect_processor *processor, uint64_t reads, uint64_t writes,
                         double now_ns)
 {

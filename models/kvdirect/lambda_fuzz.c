@@ -1,6 +1,7 @@
-/* Fuzz target for vector functions. The first bytes are the arguments, the rest is any text as an expression.
- * What compiles has a value for every argument, in parentheses it has the same one, and the functions that
- * run over vectors agree with it, element by element. What does not compile has a message. */
+/* Fuzz target for vector functions. The first bytes are the arguments, the rest is any text as an
+ * expression. An expression that compiles has a value for every argument and the same value in
+ * parentheses, and the functions that run over vectors agree with it element by element. An expression
+ * that does not compile has a message. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

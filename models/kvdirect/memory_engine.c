@@ -7,12 +7,98 @@
 #include "sim/base/array.h"
 #include "sim/base/serve.h"
 
+/* ---- gather ---- */
+
+enum { NONE = -1 };
+
+void kvc_kvdirect_gather_open(struct kvc_kvdirect_gather *gather, uint32_t cores, double core_reads_per_s,
+                              struct kvc_events *events, uint16_t full_kind, uint16_t wait_kind)
+{
+    *gather = (struct kvc_kvdirect_gather){.cores = cores,
+                                           .access_ns = cores > 0 ? 1e9 / core_reads_per_s : 0,
+                                           .events = events,
+                                           .full_kind = full_kind,
+                                           .wait_kind = wait_kind,
+                                           .filling = NONE};
+}
+
+void kvc_kvdirect_gather_close(struct kvc_kvdirect_gather *gather)
+{
+    free(gather->batch);
+    free(gather->free_batch);
+}
+
+static uint32_t new_batch(struct kvc_kvdirect_gather *gather)
+{
+    if (gather->free_count == 0) {
+        uint32_t count = gather->batches > 0 ? 2 * gather->batches : 8;
+        gather->batch = kvc_array_grown(gather->batch, count, sizeof(*gather->batch));
+        gather->free_batch = kvc_array_grown(gather->free_batch, count, sizeof(*gather->free_batch));
+        while (gather->batches < count) {
+            gather->free_batch[gather->free_count++] = gather->batches++;
+        }
+    }
+    uint32_t number = gather->free_batch[--gather->free_count];
+    gather->batch[number] = (struct kvc_kvdirect_gather_batch){.number = gather->begun++};
+    return number;
+}
+
+/* Gives the batch to the core that becomes free first. */
+static void give_to_core(struct kvc_kvdirect_gather *gather, double now_ns, uint32_t number)
+{
+    uint32_t first = 0;
+    for (uint32_t core = 1; core < gather->cores; core++) {
+        if (gather->core_free_ns[core] < gather->core_free_ns[first]) {
+            first = core;
+        }
+    }
+    double done_ns = kvc_serve(&gather->core_free_ns[first], &gather->busy_ns, now_ns,
+                               gather->batch[number].count * gather->access_ns);
+    kvc_events_add(gather->events, done_ns, gather->full_kind, 0, number);
+    gather->filling = NONE;
+}
+
+void kvc_kvdirect_gather_add(struct kvc_kvdirect_gather *gather, double now_ns, uint32_t part, uint32_t bytes,
+                             bool write)
+{
+    if (gather->filling == NONE) {
+        gather->filling = (int32_t)new_batch(gather);
+        /* `unit` distinguishes batches that reuse the same entry. */
+        kvc_events_add(gather->events, now_ns + KVC_KVDIRECT_GATHER_BATCH * gather->access_ns,
+                       gather->wait_kind, (uint16_t)gather->batch[gather->filling].number,
+                       (uint32_t)gather->filling);
+    }
+    struct kvc_kvdirect_gather_batch *batch = &gather->batch[gather->filling];
+    gather->accesses++;
+    batch->part[batch->count++] = part;
+    if (write) {
+        batch->written_bytes += bytes;
+    } else {
+        batch->read_bytes += bytes;
+    }
+    if (batch->count == KVC_KVDIRECT_GATHER_BATCH) {
+        give_to_core(gather, now_ns, (uint32_t)gather->filling);
+    }
+}
+
+void kvc_kvdirect_gather_waited(struct kvc_kvdirect_gather *gather, const struct kvc_event *event)
+{
+    if (gather->filling == (int32_t)event->tag && (uint16_t)gather->batch[event->tag].number == event->unit) {
+        give_to_core(gather, event->time_ns, event->tag);
+    }
+}
+
+void kvc_kvdirect_gather_release(struct kvc_kvdirect_gather *gather, uint32_t batch)
+{
+    gather->free_batch[gather->free_count++] = batch;
+}
+
 enum { BACKGROUND = UINT32_MAX, NO_PART = UINT32_MAX, PARTS_FIRST = 1024, SYNC_BYTES = 64 };
 
 /* Flag that tells the number of a gathered batch from that of a step. */
 #define FETCH UINT32_C(0x80000000)
 
-/* Stands for the step number in writes to the queue of addresses, which belong to no step. */
+/* Step number of writes to the queue of addresses, which belong to no step. */
 #define QUEUED UINT32_MAX
 
 struct kvc_kvdirect_part {
@@ -20,9 +106,9 @@ struct kvc_kvdirect_part {
     uint32_t packets;               /* DMA packets that are still to come. */
     struct kvc_kvdirect_step *step; /* Step of an operation; NULL: the next field has it. */
     struct kvc_kvdirect_step own;
-    bool looked;                      /* The tag has been read from the DRAM. */
-    bool holds;                       /* Its line is under way and holds the line's place. */
-    uint32_t next;                    /* In the list of lines under way, or of those that wait. */
+    bool looked;   /* The tag has been read from the DRAM. */
+    bool holds;    /* Its line is under way and holds the line's place. */
+    uint32_t next; /* Next part in the list of lines under way, or in the list of waiting parts. */
     uint32_t first_waits, last_waits; /* Parts that wait for the place. */
 };
 
@@ -153,7 +239,7 @@ static void wait_for(struct kvc_kvdirect_memory_engine *memory, uint32_t holder,
     memory->part[number].next = NO_PART;
 }
 
-/* Starts a step on the cache: the first thing to do is to read line and tag from the DRAM. */
+/* Starts a step on the cache, which first reads line and tag from the DRAM. */
 static void start_cached(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     struct kvc_kvdirect_step *step = step_of(&memory->part[number]);
@@ -237,7 +323,7 @@ static void unlist(struct kvc_kvdirect_memory_engine *memory, uint32_t number)
     part->holds = false;
 }
 
-/* The data of a line is there: its place has it, and what waits for the place goes on. */
+/* Handles that the data of a line has arrived: its place gets the line, and waiting parts continue. */
 static void arrive(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {
     if (!memory->part[number].holds) {
@@ -313,7 +399,7 @@ static void batch_done(struct kvc_kvdirect_memory_engine *memory, double now_ns,
     kvc_kvdirect_gather_release(&memory->gather, number);
 }
 
-/* Handles a batch that the cores have done. Its addresses and written data cross the links in the
+/* Handles a batch that the cores have finished. Its addresses and written data cross the links in the
  * background; the NIC waits for the data that it reads. */
 static void gathered(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
 {

@@ -1,6 +1,5 @@
-/* KV-Direct's closed-form prediction: the slowest of clock, network, PCIe and the NIC's DRAM bounds the
- * throughput.
- */
+/* KV-Direct's closed-form prediction: the slowest of clock, network, PCIe and the NIC's DRAM limits the
+ * throughput. */
 #ifndef KVC_MODELS_KVDIRECT_PREDICT_H
 #define KVC_MODELS_KVDIRECT_PREDICT_H
 

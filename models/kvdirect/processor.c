@@ -4,10 +4,277 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/kvdirect/pipeline.h"
+#include "models/kvdirect/processor_internal.h"
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/serve.h"
+
+/* ---- reservation station ---- */
+
+void kvc_kvdirect_station_open(struct kvc_kvdirect_station *station, uint32_t slots, uint32_t operations)
+{
+    *station = (struct kvc_kvdirect_station){
+        .slot = calloc(slots, sizeof(*station->slot)),
+        .next = calloc(operations, sizeof(*station->next)),
+        .slots = slots,
+    };
+    if (station->slot == NULL || station->next == NULL) {
+        kvc_out_of_memory("a reservation station of %u slots", slots);
+    }
+    for (uint32_t i = 0; i < slots; i++) {
+        station->slot[i].owner = station->slot[i].first = station->slot[i].last = KVC_KVDIRECT_NONE;
+    }
+}
+
+double kvc_kvdirect_station_memory_bytes(uint32_t slots, uint32_t operations)
+{
+    const struct kvc_kvdirect_station *station = NULL;
+    return (double)slots * sizeof(*station->slot) + (double)operations * sizeof(*station->next);
+}
+
+void kvc_kvdirect_station_close(struct kvc_kvdirect_station *station)
+{
+    free(station->slot);
+    free(station->next);
+}
+
+enum kvc_kvdirect_admission kvc_kvdirect_station_admit(struct kvc_kvdirect_station *station,
+                                                       struct kvc_kvdirect_slot *slot, int32_t operation,
+                                                       bool same)
+{
+    if (slot->owner == KVC_KVDIRECT_NONE) {
+        slot->owner = operation;
+        slot->fetching = true;
+        return KVC_KVDIRECT_FETCH;
+    }
+    if (!slot->fetching && slot->first == KVC_KVDIRECT_NONE && same) {
+        slot->forwarding++;
+        return KVC_KVDIRECT_FORWARD;
+    }
+    station->next[operation] = KVC_KVDIRECT_NONE;
+    if (slot->first == KVC_KVDIRECT_NONE) {
+        slot->first = operation;
+    } else {
+        station->next[slot->last] = operation;
+    }
+    slot->last = operation;
+    return KVC_KVDIRECT_WAIT;
+}
+
+/* Removes the operation behind `before`. */
+static int32_t take_behind(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot,
+                           int32_t before)
+{
+    int32_t *link = before == KVC_KVDIRECT_NONE ? &slot->first : &station->next[before], taken = *link;
+    *link = station->next[taken];
+    if (slot->last == taken) {
+        slot->last = before;
+    }
+    return taken;
+}
+
+int32_t kvc_kvdirect_station_take(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot,
+                                  int32_t *before, bool (*same)(void *data, int32_t owner, int32_t operation),
+                                  void *data)
+{
+    int32_t at = *before == KVC_KVDIRECT_NONE ? slot->first : station->next[*before];
+    for (; at != KVC_KVDIRECT_NONE; *before = at, at = station->next[at]) {
+        if (!same(data, slot->owner, at)) {
+            continue;
+        }
+        slot->forwarding++;
+        return take_behind(station, slot, *before);
+    }
+    return KVC_KVDIRECT_NONE;
+}
+
+enum kvc_kvdirect_next kvc_kvdirect_station_next(struct kvc_kvdirect_station *station,
+                                                 struct kvc_kvdirect_slot *slot)
+{
+    if (slot->fetching || slot->writing || slot->forwarding > 0) {
+        return KVC_KVDIRECT_NEXT_NOTHING;
+    }
+    if (slot->changed) {
+        slot->changed = false;
+        slot->writing = true;
+        return KVC_KVDIRECT_NEXT_WRITE;
+    }
+    slot->owner = KVC_KVDIRECT_NONE;
+    if (slot->first == KVC_KVDIRECT_NONE) {
+        return KVC_KVDIRECT_NEXT_NOTHING;
+    }
+    slot->owner = take_behind(station, slot, KVC_KVDIRECT_NONE);
+    slot->fetching = true;
+    return KVC_KVDIRECT_NEXT_FETCH;
+}
+
+bool kvc_kvdirect_station_enter(struct kvc_kvdirect_slot *slot, bool writes)
+{
+    if (slot->writers > 0 || (writes && slot->readers > 0)) {
+        return false;
+    }
+    if (writes) {
+        slot->writers++;
+    } else {
+        slot->readers++;
+    }
+    return true;
+}
+
+void kvc_kvdirect_station_leave(struct kvc_kvdirect_slot *slot, bool writes)
+{
+    if (writes) {
+        slot->writers--;
+    } else {
+        slot->readers--;
+    }
+}
+
+/* ---- packets ---- */
+
+/* Frees all packets. */
+static void free_packets(struct kvc_kvdirect_processor *processor)
+{
+    while (processor->made_last != NULL) {
+        struct kvc_kvdirect_packet *packet = processor->made_last;
+        processor->made_last = packet->made_earlier;
+        kvc_batch_free(packet->batch);
+        free(packet->outcome);
+        free(packet);
+    }
+    free(processor->free_packet);
+}
+
+static struct kvc_kvdirect_packet *new_packet(struct kvc_kvdirect_processor *processor)
+{
+    if (processor->free_packets > 0) {
+        struct kvc_kvdirect_packet *packet = processor->free_packet[--processor->free_packets];
+        packet->batch->count = 0;
+        return packet;
+    }
+    struct kvc_kvdirect_packet *packet = kvc_array_of(1, sizeof(*packet));
+    uint32_t rows = processor->frame_requests;
+    packet->batch = kvc_batch_create(rows, kvc_workload_key_stride(&processor->scenario->workload));
+    packet->outcome = kvc_array_of(rows, sizeof(*packet->outcome));
+    if (packet->batch == NULL) {
+        kvc_out_of_memory("a packet of %u operations", rows);
+    }
+    packet->made_earlier = processor->made_last;
+    processor->made_last = packet;
+    processor->packets++;
+    processor->free_packet =
+        kvc_array_grown(processor->free_packet, processor->packets, sizeof(struct kvc_kvdirect_packet *));
+    return packet;
+}
+
+static double request_bytes(const struct kvc_kvdirect_processor *processor, const struct kvc_batch *batch)
+{
+    double bytes = batch->count * (double)processor->nic->request_header_bytes;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        bytes +=
+            batch->key_bytes[i] + (batch->op[i] == KVC_OP_SET
+                                       ? kvc_kvdirect_sent_bytes(processor->config, batch->value_bytes[i])
+                                       : 0);
+    }
+    return bytes;
+}
+
+/* Receives the next packet that is sent by until_ns of the card's clock. Returns false if there is none. */
+static bool receive(struct kvc_kvdirect_processor *processor, double until_ns)
+{
+    const struct kvc_nic *nic = processor->nic;
+    bool saturates = processor->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    struct kvc_kvdirect_packet *packet = new_packet(processor);
+    struct kvc_batch *batch = packet->batch;
+    double started_ns = fmax(processor->receive_free_ns, saturates ? processor->now_ns : 0);
+    if (kvc_source_drain(processor->source, processor->number, until_ns + processor->stopped_ns, batch) ==
+        0) {
+        processor->free_packet[processor->free_packets++] = packet;
+        return false;
+    }
+    if (saturates) {
+        for (uint32_t i = 0; i < batch->count; i++) {
+            batch->sent_ns[i] = started_ns + processor->stopped_ns - nic->latency_ns;
+        }
+    } else {
+        double arrives_ns = batch->left_ns + nic->latency_ns - processor->stopped_ns;
+        started_ns = fmax(started_ns, fmax(arrives_ns, processor->resumed_ns));
+    }
+    kvc_answers_offer(&processor->answers, batch->sent_ns, batch->count);
+    double wire_ns = kvc_nic_wire_ns(nic, request_bytes(processor, batch), 1);
+    processor->counts.receive_busy_ns += wire_ns;
+    packet->arrived_ns = processor->receive_free_ns = started_ns + wire_ns;
+    packet->decoded = 0;
+    packet->left = batch->count;
+    packet->response_bytes = 0;
+    packet->next = NULL;
+    if (processor->first_packet == NULL) {
+        processor->first_packet = packet;
+    } else {
+        processor->last_packet->next = packet;
+    }
+    processor->last_packet = packet;
+    processor->waiting_rows += batch->count;
+    return true;
+}
+
+static void add_answers(struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_packet *packet,
+                        double done_ns)
+{
+    const struct kvc_batch *batch = packet->batch;
+    struct kvc_answers *answers = &processor->answers;
+    kvc_answers_reserve(answers, batch->count);
+    for (uint32_t i = 0; i < batch->count; i++) {
+        kvc_answers_add(answers, batch->sent_ns[i], done_ns, packet->outcome[i], batch->client[i]);
+    }
+}
+
+/* Returns the bytes of a response without its header. */
+static uint32_t returned_bytes(struct kvc_kvdirect_processor *processor,
+                               const struct kvc_kvdirect_operation *operation)
+{
+    const struct kvc_kvdirect_config *config = processor->config;
+    uint32_t element_bytes = config->element_bytes;
+    if (!operation->present || operation->op == KVC_OP_DELETE) {
+        return 0;
+    }
+    if (operation->op == KVC_OP_GET) {
+        return operation->value_bytes;
+    }
+    if (config->update != KVC_KVDIRECT_FILTER) {
+        return kvc_kvdirect_returned_bytes(config, operation->value_bytes);
+    }
+    return element_bytes * kvc_kvdirect_lambda_filter(&config->lambda, operation->value,
+                                                      operation->value_bytes, element_bytes, config->delta);
+}
+
+/* Answers an operation. The response leaves with the last operation of its packet. */
+static void respond(struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_operation *operation,
+                    double now_ns)
+{
+    const struct kvc_nic *nic = processor->nic;
+    struct kvc_kvdirect_packet *packet = operation->packet;
+    uint8_t done = operation->op == KVC_OP_SET ? KVC_KVDIRECT_SET_DONE : KVC_KVDIRECT_DELETE_DONE;
+    uint8_t found = operation->present ? KVC_KVDIRECT_HIT : KVC_KVDIRECT_MISS;
+    packet->outcome[operation->row] = operation->op == KVC_OP_GET ? found : done;
+    if (processor->watch != NULL) {
+        processor->watch(processor->watch_data,
+                         &(struct kvc_kvdirect_watched){operation->sequence, operation->hash, operation->op,
+                                                        operation->present, operation->value,
+                                                        operation->value_bytes, now_ns});
+    }
+    packet->response_bytes += (double)nic->response_header_bytes + returned_bytes(processor, operation);
+    if (--packet->left > 0) {
+        return;
+    }
+    double wire_ns = kvc_nic_wire_ns(nic, packet->response_bytes, 1);
+    processor->counts.send_busy_ns += wire_ns;
+    processor->send_free_ns = fmax(processor->send_free_ns, now_ns) + wire_ns;
+    add_answers(processor, packet, processor->send_free_ns + processor->stopped_ns + nic->latency_ns);
+    processor->free_packet[processor->free_packets++] = packet;
+}
+
+/* ---- pipeline ---- */
 
 enum { EVENT_READY = KVC_KVDIRECT_MEMORY_KINDS, EVENT_ACCESS, EVENT_DONE };
 
@@ -61,7 +328,7 @@ void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor)
     for (uint32_t i = 0; i < processor->config->in_flight; i++) {
         free(processor->operation[i].step);
     }
-    kvc_kvdirect_packets_free(processor);
+    free_packets(processor);
     kvc_events_free(&processor->events);
     kvc_kvdirect_memory_engine_close(&processor->memory);
     kvc_kvdirect_station_close(&processor->station);
@@ -121,7 +388,7 @@ static double compute(struct kvc_kvdirect_processor *processor,
 }
 
 /* Executes an operation in the station. One can start per clock, and operations on a value end in their
- * order: a user's function that changes a vector works on the result of the one before. */
+ * order: a user's function that changes a vector works on the result of the previous operation. */
 static void forward(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                     double now_ns)
 {
@@ -168,12 +435,12 @@ static void end_out_of_order(struct kvc_kvdirect_processor *processor,
     int32_t before = KVC_KVDIRECT_NONE, waiting;
     if (operation->forwarded) {
         slot->forwarding--;
-        kvc_kvdirect_respond(processor, operation, now_ns);
+        respond(processor, operation, now_ns);
         free_operation(processor, number_of(processor, operation));
     } else if (operation->write_back) {
         slot->writing = false;
     } else {
-        kvc_kvdirect_respond(processor, operation, now_ns);
+        respond(processor, operation, now_ns);
         slot->fetching = false;
         while ((waiting = kvc_kvdirect_station_take(&processor->station, slot, &before, same_key,
                                                     processor)) != KVC_KVDIRECT_NONE) {
@@ -190,7 +457,7 @@ static void end_operation(struct kvc_kvdirect_processor *processor, struct kvc_k
         end_out_of_order(processor, operation, now_ns);
         return;
     }
-    kvc_kvdirect_respond(processor, operation, now_ns);
+    respond(processor, operation, now_ns);
     kvc_kvdirect_station_leave(operation->slot, kvc_kvdirect_writes(processor, operation->op));
     free_operation(processor, number_of(processor, operation));
 }
@@ -216,7 +483,7 @@ static void go_to_memory(struct kvc_kvdirect_processor *processor, struct kvc_kv
         kvc_events_add(&processor->events, now_ns, EVENT_READY, 0, number);
         return;
     }
-    if (write && operation->ready_ns > now_ns) { /* The slab daemon is still at work. */
+    if (write && operation->ready_ns > now_ns) { /* The slab daemon is still working. */
         kvc_events_add(&processor->events, operation->ready_ns, EVENT_READY, 0, number);
         return;
     }
@@ -364,7 +631,7 @@ void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, do
     processor->now_ns = fmax(processor->now_ns, processor->advanced_ns);
     processor->advanced_ns = until_ns;
     for (;;) {
-        while (processor->waiting_rows < WAITING_ROWS && kvc_kvdirect_receive(processor, until_ns)) {
+        while (processor->waiting_rows < WAITING_ROWS && receive(processor, until_ns)) {
             ;
         }
         double event_ns = kvc_events_next_ns(&processor->events);

@@ -1,18 +1,17 @@
 /* KV-Direct's key-value processor: the pipeline of one NIC from packets to responses, in simulated time.
  *
- * Source: KV-Direct (SOSP 2017), sec. 3.3 and 4, fig. 4. A packet is received, and its operations are
- * decoded, one in each clock. The reservation station (station.h) admits them to memory. There the real
- * table runs the operation, the dispatcher (dispatch.h) turns its accesses into steps, and the memory
- * engine (memory_engine.h) simulates how long the steps take. The accesses of an operation start one after
- * the other, but no access waits for a write before it. A packet's response leaves when its last operation
- * is done.
+ * Source: KV-Direct (SOSP 2017), sec. 3.3 and 4, fig. 4. The NIC receives a packet and decodes its
+ * operations, one in each clock. The reservation station admits them to memory. There the real table runs the
+ * operation, the dispatcher (dispatch.h) turns its accesses into steps, and the memory engine
+ * (memory_engine.h) simulates how long the steps take. The accesses of an operation start one after another,
+ * but no access waits for an earlier write. A packet's response leaves when its last operation is done.
  *
  * Decoder, issue to memory and forwarding each start one operation in each clock, and the memory access
  * engine starts one read and one write. The decoder also waits while system.in_flight operations are in
  * flight, and in stall mode for dependent operations.
  *
  * A NIC handles its own events up to the engine's time, slice by slice. Neither packets nor operations are
- * activities of the engine; what it shares with other NICs is posted once in a slice (machine.h). */
+ * activities of the engine; the NIC posts its load on shared devices once per slice (share.h). */
 #ifndef KVC_MODELS_KVDIRECT_PROCESSOR_H
 #define KVC_MODELS_KVDIRECT_PROCESSOR_H
 
@@ -21,12 +20,92 @@
 
 #include "models/kvdirect/config.h"
 #include "models/kvdirect/memory_engine.h"
-#include "models/kvdirect/station.h"
 #include "models/kvdirect/store.h"
 #include "sim/devices/nic.h"
 #include "sim/run/answers.h"
 #include "sim/scenario.h"
 #include "sim/workload/source/source.h"
+
+/* The reservation station of KV-Direct's out-of-order engine decides which operation may go to memory, which
+ * one must wait for another, and which one finds its value in the station.
+ *
+ * Source: KV-Direct (SOSP 2017), sec. 3.3.3. Operations lie in a small hash table by the hash of their key.
+ * Operations with the same hash count as dependent. The first operation of a slot goes to memory. When it
+ * comes back, the waiting operations on the same key are done with its value, one in each clock. If they
+ * changed the value, it is written back as a PUT of its own. Then the first operation on another key goes to
+ * memory.
+ *
+ * Choices where the paper is silent: a value stays in the station while any work with it is under way, and
+ * further operations on its key need no memory. They may not overtake a waiting operation on another key of
+ * the slot, so no operation waits forever.
+ *
+ * In stall mode, the paper's alternative, an operation and all operations behind it stop while an operation
+ * in flight has the same slot and at least one of the two writes.
+ *
+ * The caller identifies operations by numbers. The station knows their order, but not their keys and
+ * values. */
+
+enum { KVC_KVDIRECT_NONE = -1 };
+
+enum kvc_kvdirect_admission {
+    KVC_KVDIRECT_FETCH,   /* The operation goes to memory and owns the slot. */
+    KVC_KVDIRECT_WAIT,    /* The operation waits in its slot. */
+    KVC_KVDIRECT_FORWARD, /* The operation is done with the value that the slot has. */
+};
+
+struct kvc_kvdirect_slot {
+    int32_t owner;             /* Operation whose key and value the slot has; NONE: the slot is empty. */
+    int32_t first, last;       /* Waiting operations; NONE: no operation waits. */
+    bool fetching;             /* The owner is in memory, and there is no value yet. */
+    bool writing;              /* A write-back is under way. */
+    bool changed;              /* The value is newer than memory's. */
+    uint32_t forwarding;       /* Operations that are being done with the value. */
+    uint32_t readers, writers; /* Stall mode: operations in flight. */
+};
+
+struct kvc_kvdirect_station {
+    struct kvc_kvdirect_slot *slot;
+    int32_t *next; /* The operation behind each operation in its slot. */
+    uint32_t slots;
+};
+
+/* Opens a station for operations 0 to operations - 1. Exits with status 3 if memory is short. */
+void kvc_kvdirect_station_open(struct kvc_kvdirect_station *station, uint32_t slots, uint32_t operations);
+/* Returns the memory of a station [bytes]. */
+double kvc_kvdirect_station_memory_bytes(uint32_t slots, uint32_t operations);
+void kvc_kvdirect_station_close(struct kvc_kvdirect_station *station);
+
+/* Returns the slot of a key. */
+static inline struct kvc_kvdirect_slot *kvc_kvdirect_slot_of(const struct kvc_kvdirect_station *station,
+                                                             uint64_t hash)
+{
+    return &station->slot[(hash >> 32) * station->slots >> 32];
+}
+
+/* Admits an operation. `same` tells whether its key is the owner's. */
+enum kvc_kvdirect_admission kvc_kvdirect_station_admit(struct kvc_kvdirect_station *station,
+                                                       struct kvc_kvdirect_slot *slot, int32_t operation,
+                                                       bool same);
+
+/* Removes and returns the first waiting operation behind `*before` (NONE: from the front) for which `same`
+ * finds the owner's key, and sets *before for the next call. Returns NONE if there is no such operation. */
+int32_t kvc_kvdirect_station_take(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot,
+                                  int32_t *before, bool (*same)(void *data, int32_t owner, int32_t operation),
+                                  void *data);
+
+enum kvc_kvdirect_next {
+    KVC_KVDIRECT_NEXT_NOTHING, /* Work is still under way, or the slot is empty now. */
+    KVC_KVDIRECT_NEXT_FETCH,   /* The slot's new owner goes to memory. */
+    KVC_KVDIRECT_NEXT_WRITE,   /* The owner's value goes to memory. */
+};
+
+/* Decides what follows when a fetch, a write-back or a forwarded operation has ended and the flags say so. */
+enum kvc_kvdirect_next kvc_kvdirect_station_next(struct kvc_kvdirect_station *station,
+                                                 struct kvc_kvdirect_slot *slot);
+
+/* Stall mode: lets an operation into memory, until it leaves. Returns false if it must wait. */
+bool kvc_kvdirect_station_enter(struct kvc_kvdirect_slot *slot, bool writes);
+void kvc_kvdirect_station_leave(struct kvc_kvdirect_slot *slot, bool writes);
 
 /* Outcome of an operation. */
 enum kvc_kvdirect_outcome {
@@ -46,10 +125,11 @@ struct kvc_kvdirect_counts {
     uint64_t operations[KVC_OP_COUNT]; /* Operations that went to memory. */
     uint64_t steps[KVC_KVDIRECT_STEP_KINDS];
     uint64_t failed;          /* PUTs that found no memory. */
-    double access_busy_ns[2]; /* Of reads, of writes. */
+    double access_busy_ns[2]; /* Busy times of reads and of writes [ns]. */
     double decode_busy_ns, receive_busy_ns, send_busy_ns;
-    double lambda_busy_ns; /* The copies of the user's function. */
-    double daemon_busy_ns; /* The host core of the slab daemon, for all memory that the sample stands for. */
+    double lambda_busy_ns; /* Busy time of the copies of the user's function [ns]. */
+    double daemon_busy_ns; /* Busy time of the slab daemon's host core, scaled from the sample to all memory
+                              [ns]. */
 };
 
 /* A finished operation, as an observer sees it. */
@@ -93,16 +173,16 @@ struct kvc_kvdirect_processor {
     struct kvc_kvdirect_packet *first_packet, *last_packet; /* Packets that are not decoded completely. */
     uint32_t waiting_rows;                                  /* Their undecoded operations. */
 
-    /* The card's own clock, which stands still while the card is stopped: all times but those of requests and
-     * answers are times of this clock. */
+    /* The card's own clock, which stands still while the card is stopped. All times except those of
+     * requests and answers are times of this clock. */
     double now_ns;      /* Time of the latest event. */
     double advanced_ns; /* Time of the latest advance. */
-    double stopped_ns; /* Time for which the card was stopped so far: that of the simulation minus its own. */
-    double resumed_ns; /* When it went on after the latest stop. */
+    double stopped_ns; /* Time for which the card was stopped so far: simulation time minus card time [ns]. */
+    double resumed_ns; /* Time at which the card resumed after the latest stop [ns]. */
     double receive_free_ns, decode_free_ns, issue_free_ns, forward_free_ns, send_free_ns;
-    double access_free_ns[2]; /* For reads, for writes. */
+    double access_free_ns[2]; /* Times at which the next read and the next write may start [ns]. */
     double lambda_free_ns, daemon_free_ns;
-    uint64_t due_syncs[2];      /* DMA reads and writes of the slab allocator that are to follow. */
+    uint64_t due_syncs[2];      /* DMA reads and writes of the slab allocator that are still to be done. */
     struct kvc_answers answers; /* Their outcome is an enum kvc_kvdirect_outcome. */
     struct kvc_kvdirect_counts counts;
     void (*watch)(void *data, const struct kvc_kvdirect_watched *watched); /* Observer; NULL: none. */
@@ -123,9 +203,9 @@ void kvc_kvdirect_processor_close(struct kvc_kvdirect_processor *processor);
 /* Simulates up to until_ns and appends to `answers`. */
 void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, double until_ns);
 
-/* Stops the card for stop_ns from the end of the latest advance on. All that is in it stands still. Requests
- * wait on the wire until it goes on, because RDMA over Ethernet holds its sender back. Responses that have
- * been handed to the port still leave. */
+/* Stops the card for stop_ns from the end of the latest advance on. Everything in it stands still.
+ * Requests wait on the wire until it resumes, because RDMA over Ethernet holds the sender back. Responses
+ * that the port already has still leave. */
 void kvc_kvdirect_processor_stop(struct kvc_kvdirect_processor *processor, double stop_ns);
 
 #endif

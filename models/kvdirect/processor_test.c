@@ -1,11 +1,10 @@
-#include "models/kvdirect/processor.h"
-
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/kvdirect/card_fixture.h"
+#include "models/kvdirect/processor.h"
 
 enum { KEYS_MAX = 4096, VALUE_MAX = 64, SEQUENCES_MAX = 4000000, SEED = 7 };
 
@@ -25,13 +24,13 @@ struct witness {
         uint32_t bytes;
         uint8_t value[VALUE_MAX];
     } key[KEYS_MAX * 4];
-    uint8_t *seen; /* How often each sequence number was answered. */
+    uint8_t *seen; /* Number of answers for each sequence number. */
     uint64_t done;
     double last_ns;
     int update;      /* enum kvc_kvdirect_update. */
     bool reads_pass; /* Reads may pass each other. */
     struct kvc_kvdirect_lambda lambda;
-    uint32_t value_bytes; /* Of every key. */
+    uint32_t value_bytes; /* Value size of every key [bytes]. */
 };
 
 static struct witness *witness_create(const struct setup *setup)
@@ -382,8 +381,8 @@ Test(processor, vectors_occupy_the_function)
     cr_expect_eq(kvc_kvdirect_lambda_clocks(&setup.config, 64), 32, "16 elements, 2 operators each");
 }
 
-/* Inserts use up the slabs of their size, and the daemon has to split larger ones: that takes its time, and
- * all of it is counted. A slow daemon holds PUTs up. */
+/* Inserts use up the slabs of their size, and the daemon has to split larger ones. All of its time is
+ * counted, and a slow daemon delays PUTs. */
 Test(processor, puts_wait_for_the_slab_daemon)
 {
     struct setup setup = published(500);
@@ -397,4 +396,105 @@ Test(processor, puts_wait_for_the_slab_daemon)
     cr_expect_gt(fast.counts.daemon_busy_ns, 0);
     cr_expect_gt(slow.counts.daemon_busy_ns, 100 * fast.counts.daemon_busy_ns);
     cr_expect_lt(slow.mops, fast.mops);
+}
+
+/* Even operations have key "a", odd ones have key "b". */
+static bool same(void *data, int32_t owner, int32_t operation)
+{
+    (void)data;
+    return owner % 2 == operation % 2;
+}
+
+static struct kvc_kvdirect_station station;
+static struct kvc_kvdirect_slot *slot;
+
+static void open_station(void)
+{
+    kvc_kvdirect_station_open(&station, 1, 10);
+    slot = kvc_kvdirect_slot_of(&station, UINT64_MAX);
+}
+
+static void close_station(void)
+{
+    kvc_kvdirect_station_close(&station);
+}
+
+TestSuite(station, .init = open_station, .fini = close_station);
+
+static enum kvc_kvdirect_admission admit(int32_t operation)
+{
+    return kvc_kvdirect_station_admit(&station, slot, operation,
+                                      slot->owner != KVC_KVDIRECT_NONE && same(NULL, slot->owner, operation));
+}
+
+Test(station, a_fetch_alone_leaves_an_empty_slot)
+{
+    cr_expect_eq(admit(0), KVC_KVDIRECT_FETCH);
+    cr_expect_eq(slot->owner, 0);
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_NOTHING,
+                 "the fetch is under way");
+    cr_expect_eq(slot->owner, 0);
+    slot->fetching = false;
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_NOTHING);
+    cr_expect_eq(slot->owner, KVC_KVDIRECT_NONE);
+}
+
+/* Operations on the owner's key overtake the others. Then their change is written, and the next key follows.
+ */
+Test(station, waiting_operations_get_the_value_then_the_next_key_is_fetched)
+{
+    int32_t before = KVC_KVDIRECT_NONE;
+    cr_expect_eq(admit(0), KVC_KVDIRECT_FETCH);
+    cr_expect_eq(admit(1), KVC_KVDIRECT_WAIT);
+    cr_expect_eq(admit(2), KVC_KVDIRECT_WAIT);
+    cr_expect_eq(admit(3), KVC_KVDIRECT_WAIT);
+    cr_expect_eq(admit(4), KVC_KVDIRECT_WAIT);
+    slot->fetching = false;
+    cr_expect_eq(kvc_kvdirect_station_take(&station, slot, &before, same, NULL), 2);
+    cr_expect_eq(kvc_kvdirect_station_take(&station, slot, &before, same, NULL), 4);
+    cr_expect_eq(kvc_kvdirect_station_take(&station, slot, &before, same, NULL), KVC_KVDIRECT_NONE);
+    cr_expect_eq(slot->forwarding, 2);
+    slot->changed = true;
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_NOTHING,
+                 "two operations are being done");
+    slot->forwarding = 0;
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_WRITE);
+    cr_expect_eq(slot->owner, 0);
+    cr_expect_not(slot->changed);
+    cr_expect_eq(admit(6), KVC_KVDIRECT_WAIT, "no operation overtakes a waiting one");
+    slot->writing = false;
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_FETCH);
+    cr_expect_eq(slot->owner, 1);
+    slot->fetching = false;
+    before = KVC_KVDIRECT_NONE;
+    cr_expect_eq(kvc_kvdirect_station_take(&station, slot, &before, same, NULL), 3);
+    slot->forwarding = 0;
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_FETCH);
+    cr_expect_eq(slot->owner, 6);
+}
+
+Test(station, a_value_under_way_serves_who_comes)
+{
+    admit(0);
+    slot->fetching = false;
+    slot->changed = true;
+    cr_expect_eq(kvc_kvdirect_station_next(&station, slot), KVC_KVDIRECT_NEXT_WRITE);
+    cr_expect_eq(admit(2), KVC_KVDIRECT_FORWARD);
+    cr_expect_eq(slot->forwarding, 1);
+    cr_expect_eq(admit(1), KVC_KVDIRECT_WAIT);
+    cr_expect_eq(admit(4), KVC_KVDIRECT_WAIT, "waits behind the other key");
+}
+
+Test(station, stalling_lets_reads_pass_together)
+{
+    cr_expect(kvc_kvdirect_station_enter(slot, false));
+    cr_expect(kvc_kvdirect_station_enter(slot, false));
+    cr_expect_not(kvc_kvdirect_station_enter(slot, true));
+    kvc_kvdirect_station_leave(slot, false);
+    kvc_kvdirect_station_leave(slot, false);
+    cr_expect(kvc_kvdirect_station_enter(slot, true));
+    cr_expect_not(kvc_kvdirect_station_enter(slot, true));
+    cr_expect_not(kvc_kvdirect_station_enter(slot, false));
+    kvc_kvdirect_station_leave(slot, true);
+    cr_expect(kvc_kvdirect_station_enter(slot, false));
 }

@@ -61,7 +61,7 @@ void kvc_kvdirect_share_close(struct kvc_kvdirect_share *share)
     }
 }
 
-/* Sets how much the other users of the host slow the NIC down from now on. */
+/* Sets how much the other users of the host slow the next slices down. */
 static void apply(struct kvc_kvdirect_share *share)
 {
     struct kvc_kvdirect_memory_engine *memory = &share->processor->memory;

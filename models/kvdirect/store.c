@@ -7,8 +7,8 @@
 
 #include "kernels/pages.h"
 #include "models/kvdirect/config.h"
-#include "models/kvdirect/hot.h"
-#include "models/kvdirect/layout.h"
+#include "models/kvdirect/dispatch.h"
+#include "models/kvdirect/equations.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
@@ -17,8 +17,8 @@
 
 enum {
     BLOCK_BYTES = 512,
-    HOT_STRATA = 256, /* Many, because it is a matter of chance what other lines are at a key's place. */
-    HOT_BYTES = 17,   /* A hot key's representatives, of the store and of its kind, and whether it has one. */
+    HOT_STRATA = 256,  /* Many, because chance decides which other lines share a key's place. */
+    HOT_BYTES = 17,    /* Two representatives and a flag per hot key. */
     ALIKE_SHARE = 256, /* Ranks that differ by less than 1/256 count as equally popular. */
 };
 
@@ -77,8 +77,8 @@ double kvc_kvdirect_store_memory_bytes(const struct kvc_scenario *scenario)
     double cache_bytes = scaled_bytes(config->card.fpga->dram_bytes, sampling.rate);
     double hot = (double)sampling.hot_keys, lines = bytes / KVC_KVDIRECT_LINE_BYTES;
     double hot_lines = hot_lines_of(config, hot);
-    /* Each place of a cache that a line of the table has needs a tag and, while the cache is filled, a time.
-     * Hot keys need two times for it and one for each line of the table, and several words each. */
+    /* Each used place of a cache needs a tag and, while the cache is filled, a time. Hot keys need two
+     * times for it and one for each line of the table, and several words each. */
     double places = fmin(cache_bytes, bytes) / KVC_KVDIRECT_LINE_BYTES;
     bool caches = config->dispatch_frac > 0 && config->card.fpga->dram_bytes > 0;
     double place_bytes = (sizeof(uint32_t) + sizeof(float)) * (hot > 0 ? 2 : 1);
@@ -177,12 +177,11 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, uint64
     return KVC_OK;
 }
 
-/* How long ago lines were used; 0: never. */
+/* Time since lines were last used; 0: never. */
 struct since {
-    float *place; /* By place: the line that it holds. */
-    float
-        *cold; /* By place: the line of a key that is not hot that it would hold without hot ones. NULL: no */
-    float *index; /* key is hot. By line of the index: used by a key that is not hot. */
+    float *place; /* Line that each place holds. */
+    float *cold;  /* Line that each place would hold without hot keys; NULL if no key is hot. */
+    float *index; /* Use of each index line by keys that are not hot. */
 };
 
 /* Scratch for the keys of a block. */
@@ -240,7 +239,7 @@ static double popularity(struct filler *filler, uint64_t key_id)
     return filler->popularity;
 }
 
-/* Keeps the shortest time and returns whether it is `since`. */
+/* Keeps the shorter time and returns whether it is `since`. */
 static bool keep_latest(float *latest, float since)
 {
     bool later = *latest == 0 || *latest > since;
@@ -288,8 +287,8 @@ static void trace_reads(struct filler *filler, const struct kvc_preload_visit *v
 }
 
 /* Fills the caches. With independent requests, the time since a key was last used is exponentially
- * distributed, with a mean inverse to its popularity. Lines are newer than the host's as often as requests
- * write. */
+ * distributed, with a mean inverse to its popularity. The share of lines that are newer than the host's
+ * copy is the share of requests that write. */
 static void fill_caches(void *data, const struct kvc_preload_visit *visit)
 {
     struct filler *filler = data;
@@ -348,8 +347,8 @@ static void free_filler(struct filler *filler)
     free(filler);
 }
 
-/* Puts a line of a hot key that was used `since` ago into its place of the whole cache, unless another one
- * was used there later. Of the lines of hot keys, the most popular come first. */
+/* Puts a line of a hot key that was used `since` ago into its place in the whole cache, unless another
+ * line was used there later. Lines of the most popular hot keys come first. */
 static void use_hot_line(struct filler *filler, uint32_t number, uint32_t line, float since, bool changed)
 {
     struct kvc_kvdirect_dispatch *dispatch = &filler->store->shards[number].dispatch;

@@ -1,11 +1,11 @@
 /* KV-Direct's data: for each NIC the real hash table with its slabs, and the state of the NIC's DRAM cache.
  *
- * With functional = "sampled" the store keeps one key of each sample_rate (sim/workload/keys/sampling.h), in
- * memory and cache that are scaled down alike. All requests are simulated: an operation on another key goes
- * the way of one on a key alike, which stays as it was. For a key that is not hot, this is the key of its
- * stratum, with the lines that the cache has of it now. For a hot key, it is a key of the same kind that
- * tells which lines the operation uses; whether the key is there, and where its lines are, is simulated for
- * each hot key (hot.h). */
+ * With functional = "sampled", the store keeps one key in sample_rate (sim/workload/keys/sampling.h), and
+ * memory and cache are smaller by this rate. All requests are simulated: an operation on another key runs
+ * on a stand-in key, which stays unchanged. The stand-in of a key that is not hot is the key of its
+ * stratum, with the lines that the cache has of it now. The stand-in of a hot key is a key of the same
+ * kind, which only determines the lines that the operation uses; the presence of each hot key and the
+ * places of its lines are simulated (dispatch.h). */
 #ifndef KVC_MODELS_KVDIRECT_STORE_H
 #define KVC_MODELS_KVDIRECT_STORE_H
 
@@ -21,15 +21,15 @@
 struct kvc_kvdirect_shard {
     struct kvc_kvdirect_table *table;
     struct kvc_kvdirect_dispatch dispatch;
-    uint64_t whole_buckets;                /* Of the hash index if nothing were sampled. */
-    struct kvc_kvdirect_table_stats stats; /* Since the run began. */
+    uint64_t whole_buckets;                /* Buckets of the hash index if nothing were sampled. */
+    struct kvc_kvdirect_table_stats stats; /* Counters since the run began. */
 };
 
 struct kvc_kvdirect_store {
     uint32_t shard_count;
     struct kvc_kvdirect_shard *shards;
     struct kvc_sampling sampling;
-    struct kvc_alike alike;  /* If sampling.rate exceeds 1. */
+    struct kvc_alike alike;  /* Only used if sampling.rate exceeds 1. */
     double utilization_frac; /* Bytes of all pairs over all memory, after preloading. */
     uint64_t refused;        /* Pairs that found no memory when preloading. */
     double preload_wall_s;

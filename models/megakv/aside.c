@@ -1,4 +1,3 @@
-#include "models/megakv/aside.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -113,7 +112,7 @@ void kvc_megakv_aside_take_updates(struct kvc_megakv_aside *aside, struct kvc_me
     batch->count = kept;
 }
 
-/* Makes the next key that an update invalidates that of the request. */
+/* Gives a request the next key that its update invalidates. */
 static void invalidate(struct kvc_megakv_aside *aside, uint32_t number)
 {
     struct kvc_megakv_aside_request *request = &aside->request[number];

@@ -2,10 +2,148 @@
 
 #include <math.h>
 
-#include "models/megakv/launch_costs.h"
+#include "models/megakv/costs.h"
 #include "sim/devices/network.h"
-#include "sim/workload/source/fill.h"
 #include "sim/workload/keys/hottest_shard.h"
+#include "sim/workload/keys/popularity_blocks.h"
+#include "sim/workload/source/fill.h"
+
+/* ---- the periodic schedule ---- */
+
+enum {
+    POSITIONS = 64,       /* Requests of a batch whose latency is computed. */
+    SETTLING_CYCLES = 64, /* Cycles per delay after which growing waits are taken. */
+};
+
+struct kvc_megakv_latencies kvc_megakv_latencies_of(const struct kvc_megakv_cycle_times *times,
+                                                    uint32_t delay)
+{
+    struct kvc_megakv_latencies latencies;
+    double gpu_free_ns = 0, sender_free_ns = 0; /* Counted from the launch of a cycle. */
+    double search_ns = times->search_ns, cycle_ns = times->cycle_ns;
+    double middle_ns = (times->batch_send_ns + cycle_ns) / 2 + times->fixed_ns;
+    latencies.batches = delay;
+    latencies.spread_ns = times->batch_send_ns - cycle_ns;
+    for (uint32_t round = 0; round < SETTLING_CYCLES; round++) {
+        double gpu_before_ns = gpu_free_ns, sender_before_ns = sender_free_ns;
+        for (uint32_t k = 0; k < delay; k++) {
+            double searched_ns = gpu_free_ns + search_ns;
+            double sent_from_ns = fmax(searched_ns, sender_free_ns);
+            double inserted_ns = searched_ns + (k + 1 == delay && !times->overlap ? times->insert_ns : 0);
+            latencies.middle_ns[k] = sent_from_ns + middle_ns;
+            gpu_free_ns = fmax(inserted_ns - cycle_ns, 0);
+            /* A search takes search_ns at least, so a sender that is free earlier waits for it. */
+            sender_free_ns = fmax(sent_from_ns + times->batch_send_ns - cycle_ns, search_ns);
+        }
+        if (gpu_free_ns == gpu_before_ns && sender_free_ns == sender_before_ns) {
+            break; /* The next round would be the same. */
+        }
+    }
+    return latencies;
+}
+
+double kvc_megakv_latency_mean_ns(const struct kvc_megakv_latencies *latencies)
+{
+    double sum_ns = 0;
+    for (uint32_t k = 0; k < latencies->batches; k++) {
+        sum_ns += latencies->middle_ns[k];
+    }
+    return sum_ns / latencies->batches;
+}
+
+void kvc_megakv_latency_quantiles_ns(const struct kvc_megakv_latencies *latencies, const double *quantile,
+                                     uint32_t count, double *value_ns)
+{
+    uint32_t requests = latencies->batches * POSITIONS, next = 0, taken = 0;
+    double step_ns = fabs(latencies->spread_ns) / POSITIONS;
+    double longest_ns[KVC_MEGAKV_DELAY_MAX]; /* Longest latency of the requests of each batch that are not
+                                                taken yet. */
+    uint32_t left[KVC_MEGAKV_DELAY_MAX];     /* How many these are. */
+    for (uint32_t k = 0; k < latencies->batches; k++) {
+        longest_ns[k] = latencies->middle_ns[k] + step_ns * (POSITIONS - 1) / 2;
+        left[k] = POSITIONS;
+    }
+    while (next < count) {
+        uint32_t first = 0;
+        for (uint32_t k = 1; k < latencies->batches; k++) {
+            first = longest_ns[k] > longest_ns[first] ? k : first;
+        }
+        for (; next < count && requests - 1 - (uint32_t)(quantile[next] * (requests - 1)) == taken; next++) {
+            value_ns[next] = longest_ns[first];
+        }
+        taken++;
+        longest_ns[first] = --left[first] > 0 ? longest_ns[first] - step_ns : -INFINITY;
+    }
+}
+
+/* ---- the paper's equations ---- */
+
+/* Work of the GPU within a span of cycles: 2 with delayed inserts, otherwise 1. Every inequality of the paper
+ * is base_ns + per_op_ns * V * C <= cycles * C. */
+struct span {
+    double cycles, base_ns, per_op_ns;
+};
+
+/* A kernel without work is not launched, so its base time counts only if it has a share of the load. */
+static struct span span_of(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load)
+{
+    double p_search = load->search_frac, p_insert = 1 - load->search_frac;
+    double cycles = load->delay >= 2 ? 2 : 1;
+    double inserts_over = load->delay >= 2 ? load->delay : 1;
+    return (struct span){
+        .cycles = cycles,
+        .base_ns =
+            (p_search > 0 ? cycles * fit->search_base_ns : 0) + (p_insert > 0 ? fit->insert_base_ns : 0),
+        .per_op_ns =
+            cycles * fit->search_ns_per_op * p_search + inserts_over * fit->insert_ns_per_op * p_insert,
+    };
+}
+
+double kvc_megakv_search_ns(const struct kvc_megakv_fit *fit, double searches)
+{
+    return searches > 0 ? fit->search_ns_per_op * searches + fit->search_base_ns : 0;
+}
+
+double kvc_megakv_insert_ns(const struct kvc_megakv_fit *fit, double inserts)
+{
+    return inserts > 0 ? fit->insert_ns_per_op * inserts + fit->insert_base_ns : 0;
+}
+
+double kvc_megakv_busiest_ns(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
+                             double cycle_ns, double ops_per_ns)
+{
+    double ops = ops_per_ns * cycle_ns;
+    return kvc_megakv_search_ns(fit, load->search_frac * ops) +
+           kvc_megakv_insert_ns(fit, (1 - load->search_frac) * ops * load->delay);
+}
+
+bool kvc_megakv_feasible(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
+                         double cycle_ns, double ops_per_ns)
+{
+    struct span span = span_of(fit, load);
+    return span.base_ns + span.per_op_ns * ops_per_ns * cycle_ns <= span.cycles * cycle_ns;
+}
+
+double kvc_megakv_cycle_min_ns(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
+                               double ops_per_ns)
+{
+    struct span span = span_of(fit, load);
+    double room = span.cycles - span.per_op_ns * ops_per_ns;
+    return room > 0 ? span.base_ns / room : INFINITY;
+}
+
+double kvc_megakv_speed_max(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
+                            double cycle_ns)
+{
+    struct span span = span_of(fit, load);
+    return fmax((span.cycles * cycle_ns - span.base_ns) / (span.per_op_ns * cycle_ns), 0);
+}
+
+double kvc_megakv_speed_limit(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load)
+{
+    struct span span = span_of(fit, load);
+    return span.cycles / span.per_op_ns;
+}
 
 enum {
     BATCH_ROUNDS = 4,   /* Rounds after which speed and batches agree. */
@@ -89,7 +227,7 @@ static struct kvc_megakv_limits limits_of(const struct kvc_megakv_costs *costs,
     const struct kvc_megakv_config *config = costs->config;
     const struct kvc_megakv_fit *fit = &form->fit;
     const struct kvc_megakv_load *load = &form->load;
-    const struct kvc_megakv_means *means = &config->means;
+    const struct kvc_cuckoo_means *means = &config->means;
     const struct kvc_megakv_mean_costs *mean = &form->mean;
     bool network = config->feed == KVC_MEGAKV_NETWORK;
     struct kvc_megakv_limits limits = {
@@ -136,7 +274,7 @@ static struct kvc_megakv_cycle_times times_of(const struct kvc_scenario *scenari
     const struct kvc_megakv_config *config = costs->config;
     const struct kvc_nic *nic = config->nic;
     struct kvc_megakv_load load = form->load;
-    const struct kvc_megakv_means *means = &config->means;
+    const struct kvc_cuckoo_means *means = &config->means;
     struct kvc_megakv_mean_costs mean = form->mean;
     double stream_speed = speed / config->senders;
     double send_ns = mean.send.compute_ns + mean.send.stall_ns;
@@ -333,4 +471,92 @@ double kvc_megakv_closed_utilization(const struct kvc_megakv_closed_form *form, 
         break;
     }
     return isfinite(utilization) ? fmin(utilization, 1) : 0;
+}
+
+/* ---- the database behind a socket ---- */
+
+/* Returns the share of the GETs that hit in the long run. */
+static double hit_frac(const struct kvc_scenario *scenario)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double room = config->shards * kvc_megakv_items_max(config);
+    double held = room < (double)workload->keys ? kvc_popularity_mass(workload, room) : 1;
+    return held * kvc_cache_aside_valid_frac(workload);
+}
+
+/* Turns the load of the application into the load of the store. */
+static void set_load(struct kvc_workload *workload, const struct kvc_megakv_behind *behind)
+{
+    double most_mops = kvc_workload_rate_max_mops(workload);
+    double factor = behind->messages * fmin(behind->limit_mops / most_mops, 1);
+    workload->rate_mops *= factor;
+    for (uint32_t i = 0; i < workload->curve_points; i++) {
+        workload->curve[i].rate_mops *= factor;
+    }
+    workload->get_frac = behind->mix.get / behind->messages;
+    workload->set_frac = behind->mix.set / behind->messages;
+    workload->delete_frac = behind->mix.delete / behind->messages;
+}
+
+/* Sets the mean sizes. A GET that misses has an empty response. */
+static void set_means(struct kvc_megakv_behind *behind)
+{
+    struct kvc_megakv_config *config = &behind->config;
+    struct kvc_workload gets = behind->scenario.workload;
+    config->means = kvc_cuckoo_means_of(&gets, config->dram, config->nic, config->api == KVC_MEGAKV_GETK);
+    double missed = gets.get_frac * (1 - behind->mix.hit);
+    gets.get_frac = 1;
+    gets.set_frac = gets.delete_frac = 0;
+    double hit_bytes =
+        kvc_cuckoo_means_of(&gets, config->dram, config->nic, config->api == KVC_MEGAKV_GETK).response_bytes;
+    config->means.response_bytes -= missed * (hit_bytes - (double)config->nic->response_header_bytes);
+}
+
+void kvc_megakv_behind_open(struct kvc_megakv_behind *behind, const struct kvc_scenario *scenario)
+{
+    const struct kvc_database *database = kvc_megakv_config_of(scenario)->database;
+    const struct kvc_workload *workload = &scenario->workload;
+    *behind = (struct kvc_megakv_behind){.scenario = *scenario,
+                                         .config = *kvc_megakv_config_of(scenario),
+                                         .messages = 1,
+                                         .limit_mops = INFINITY};
+    behind->scenario.config = &behind->config;
+    if (database == NULL) {
+        return;
+    }
+    double nodes = (double)scenario->cluster.nodes;
+    double share =
+        kvc_hottest_shard_frac(workload, (uint32_t)nodes, 1, (uint32_t)scenario->cluster.virtual_nodes);
+    behind->mix = kvc_cache_aside_mix_of(workload, true, hit_frac(scenario));
+    behind->messages = behind->mix.get + behind->mix.set + behind->mix.delete;
+    behind->load = kvc_cache_aside_load_of(&behind->mix, database, (double)workload->keys / nodes);
+    behind->limit_mops = behind->load.busy_ns > 0 ? 1e3 / behind->load.busy_ns / share : INFINITY;
+    set_load(&behind->scenario.workload, behind);
+    set_means(behind);
+}
+
+void kvc_megakv_behind_costs(const struct kvc_megakv_behind *behind, struct kvc_megakv_costs *costs)
+{
+    kvc_megakv_costs_open(costs, &behind->scenario);
+    if (behind->config.database != NULL) {
+        costs->hit_frac = behind->mix.hit;
+        costs->lookup_mix.missed_frac = costs->measured ? 1 - behind->mix.hit : 0;
+    }
+}
+
+double kvc_megakv_behind_latency_ns(const struct kvc_megakv_behind *behind, double latency_ns, double fill_ns)
+{
+    const struct kvc_database *database = behind->config.database;
+    const struct kvc_cache_aside_mix *mix = &behind->mix;
+    if (database == NULL) {
+        return latency_ns;
+    }
+    double keys = (double)behind->scenario.workload.keys / (double)behind->scenario.cluster.nodes;
+    if (mix->get > 0) {
+        double query_ns = kvc_database_load_of(database, false, keys).time_ns + database->latency_ns;
+        return latency_ns + (1 - mix->hit) * (query_ns + latency_ns - fill_ns);
+    }
+    double deletes = 1 - mix->updates; /* DELETEs of the application. */
+    return mix->delete *latency_ns - (mix->delete - deletes) * fill_ns + behind->load.time_ns;
 }

@@ -3,10 +3,92 @@
 #ifndef KVC_MODELS_MEGAKV_CLOSED_FORM_H
 #define KVC_MODELS_MEGAKV_CLOSED_FORM_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/megakv/config.h"
 #include "models/megakv/costs.h"
-#include "models/megakv/equations.h"
-#include "models/megakv/periodic.h"
+#include "sim/run/cache_aside.h"
 #include "sim/scenario.h"
+
+/* The periodic schedule of a socket, and the latencies that follow from it.
+ *
+ * Every cycle launches the searches of the requests that arrived in the cycle before; every n-th cycle the
+ * inserts of n cycles follow on the GPU. A search waits until the GPU is free, and the batch's sender until
+ * it has sent the batch before. Over n cycles the waits repeat, unless the schedule is infeasible: then they
+ * grow, and the waits after 64 n cycles count. Requests arrive evenly over a cycle and leave evenly over the
+ * time in which their batch is sent, so that the latencies of each of the n batches are evenly spread over an
+ * interval. */
+
+/* Times of a socket in one cycle [ns]. */
+struct kvc_megakv_cycle_times {
+    double cycle_ns, search_ns, insert_ns, batch_send_ns;
+    double searches, inserts; /* Jobs of a launch. */
+    double fixed_ns;          /* Receiving, half a frame each way, and the wire. */
+    bool overlap;             /* Inserts have a stream of their own, so that searches do not wait for them. */
+};
+
+/* The latencies of the requests of n batches. */
+struct kvc_megakv_latencies {
+    uint32_t batches;                       /* n */
+    double middle_ns[KVC_MEGAKV_DELAY_MAX]; /* Latency of the request in the middle of each batch. */
+    double spread_ns;                       /* Latency of the last request less that of the first [ns]. */
+};
+
+/* Follows the GPU and a sender through the schedule with the delay n, 1 to KVC_MEGAKV_DELAY_MAX. */
+struct kvc_megakv_latencies kvc_megakv_latencies_of(const struct kvc_megakv_cycle_times *times,
+                                                    uint32_t delay);
+
+/* Returns the mean latency [ns]. */
+double kvc_megakv_latency_mean_ns(const struct kvc_megakv_latencies *latencies);
+
+/* Sets value_ns[i] to the quantile[i] of the latencies of 64 requests of each batch, for `count` quantiles in
+ * falling order, 0 to 1 [ns]. */
+void kvc_megakv_latency_quantiles_ns(const struct kvc_megakv_latencies *latencies, const double *quantile,
+                                     uint32_t count, double *value_ns);
+
+/* The equations of Mega-KV's paper for one GPU: launch times, feasibility, smallest cycle, largest speed.
+ *
+ * Source: Zhang et al., VLDB J. 26(5) 2017, sec. 5.2 and 8.2, eqs. (1), (2), (4); the non-delayed forms are
+ * in the text beside them. Symbols: C is the cycle, n the delay, V the input speed, p_S the share of
+ * searches, k and b are the fits of the clock pair. Times are in ns and speeds in operations per ns; 1 op/ns
+ * is 1000 Mops. The equations hold for GPUs whose launch times are linear in the size of the batch. */
+
+/* Durations of launches as straight lines: time per operation and base time [ns]. */
+struct kvc_megakv_fit {
+    double search_ns_per_op, search_base_ns; /* k_S, b_S */
+    double insert_ns_per_op, insert_base_ns; /* k_I, b_I */
+};
+
+/* The load of the GPU. */
+struct kvc_megakv_load {
+    double search_frac; /* p_S, 0 to 1; the rest are inserts and deletes. */
+    unsigned delay;     /* n; 1: inserts are not delayed. */
+};
+
+/* Returns T_S = k_S x + b_S, or 0 without searches [ns]. */
+double kvc_megakv_search_ns(const struct kvc_megakv_fit *fit, double searches);
+/* Returns T_I = k_I x + b_I, or 0 without inserts [ns]. */
+double kvc_megakv_insert_ns(const struct kvc_megakv_fit *fit, double inserts);
+/* Returns T_max: T_S of a cycle plus T_I of the inserts of n cycles [ns]. */
+double kvc_megakv_busiest_ns(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
+                             double cycle_ns, double ops_per_ns);
+
+/* Eq. (1): returns whether T_S + T_max <= 2C for n >= 2, or T_max <= C for n = 1. */
+bool kvc_megakv_feasible(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
+                         double cycle_ns, double ops_per_ns);
+
+/* Eq. (2): returns the smallest feasible cycle at an input speed, or +infinity above the speed limit [ns]. */
+double kvc_megakv_cycle_min_ns(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
+                               double ops_per_ns);
+
+/* Eq. (4): returns the largest feasible input speed at a cycle, or 0 below the smallest cycle [op/ns]. */
+double kvc_megakv_speed_max(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
+                            double cycle_ns);
+
+/* Returns the input speed that no cycle reaches [op/ns]: 2 / (2 k_S p_S + n k_I p_I), or 1 / (k_S p_S + k_I
+ * p_I) for n = 1. */
+double kvc_megakv_speed_limit(const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load);
 
 /* Returns the fit of a clock pair. Without a fit, and with measured costs, this is the line through the
  * durations of a small and a large launch. */
@@ -34,8 +116,8 @@ struct kvc_megakv_closed_form {
     double fill_ns; /* Mean wait of a request for its frame to fill, which the times contain [ns]. */
 };
 
-/* Computes the closed form of a resolved scenario, whose costs it changes: they become those of the batches
- * that the socket serves, and of full slabs if its SETs fill them. */
+/* Computes the closed form of a resolved scenario, and changes its costs: they become the costs of
+ * the batches that the socket serves, and of full slabs if its SETs fill them. */
 struct kvc_megakv_closed_form kvc_megakv_closed_form_of(const struct kvc_scenario *scenario,
                                                         struct kvc_megakv_costs *costs);
 
@@ -58,5 +140,35 @@ struct kvc_megakv_closed_name {
     const char *name, *device;
 };
 extern const struct kvc_megakv_closed_name kvc_megakv_closed_names[KVC_MEGAKV_CLOSED_STAGES];
+
+/* A Mega-KV with a database behind it as the closed form sees it: what the store is asked for in place of
+ * what the application wants (sim/run/cache_aside.h).
+ *
+ * The mix follows from the long run, in which every key that was asked for is stored if there is room, and
+ * otherwise the most popular ones are. What is stored misses after updates. */
+
+struct kvc_megakv_behind {
+    struct kvc_scenario
+        scenario; /* With the store's requests, and no more of them than the database serves. */
+    struct kvc_megakv_config config;
+    struct kvc_cache_aside_mix mix;
+    double messages;               /* Requests to the store for one of the application. */
+    struct kvc_database_load load; /* Load of the database for a request of the application. */
+    double limit_mops;             /* Most requests of the application that the hottest node's database serves
+                                      [million/s]. */
+};
+
+/* Sees a resolved scenario. Without a database, it is as it was. The result refers to itself: it must not be
+ * copied. */
+void kvc_megakv_behind_open(struct kvc_megakv_behind *behind, const struct kvc_scenario *scenario);
+
+/* Opens the costs of the store's requests. */
+void kvc_megakv_behind_costs(const struct kvc_megakv_behind *behind, struct kvc_megakv_costs *costs);
+
+/* Returns the mean latency of a GET of the application, or of any request if there are no GETs, if one of the
+ * store takes latency_ns, of which it waits fill_ns for its frame [ns]. What follows the database does not
+ * wait for others. */
+double kvc_megakv_behind_latency_ns(const struct kvc_megakv_behind *behind, double latency_ns,
+                                    double fill_ns);
 
 #endif

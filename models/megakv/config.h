@@ -6,15 +6,86 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "models/cuckoo_store/sizes.h"
+#include "models/cuckoo_store/store.h"
 #include "models/megakv/cost_profile.h"
-#include "models/megakv/options.h"
-#include "models/megakv/sizes.h"
 #include "sim/base/diag.h"
+#include "sim/base/text/option.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/database.h"
 #include "sim/devices/gpu.h"
 #include "sim/devices/pcie.h"
 #include "sim/scenario.h"
+#include "sim/workload/presets.h"
+
+/* Mega-KV's data sets as workload presets (VLDB J. 26(5), 2017, sec. 8.1). */
+
+/* The name of the last entry is NULL. */
+extern const struct kvc_workload_preset kvc_megakv_presets[];
+
+/* Mega-KV's options: the scenario's table `system`, as the user wrote it. */
+
+/* Sizes of the pipeline. */
+enum {
+    KVC_MEGAKV_DELAY_MAX = 64,   /* Largest delay n. */
+    KVC_MEGAKV_ROWS_MAX = 65536, /* Rows that a buffer holds. */
+    KVC_MEGAKV_SEND_ROWS =
+        256, /* Rows that a sender answers before the next sender on its core gets its turn. */
+};
+
+enum kvc_megakv_api {
+    KVC_MEGAKV_GET,  /* The sender compares the stored key with the requested one. */
+    KVC_MEGAKV_GETK, /* The response contains the key, and the client compares. */
+};
+
+enum kvc_megakv_feed {
+    KVC_MEGAKV_NETWORK, /* Requests and responses pass through the NIC. */
+    KVC_MEGAKV_MEMORY,  /* Requests are read from local memory, as in those experiments of the paper that the
+                           network  would limit. */
+};
+
+enum kvc_megakv_insert_stream {
+    KVC_MEGAKV_INSERT_IN_PIPELINES, /* Inserts follow the searches in the stream of each pipeline, as eq. (1)
+                                       assumes: T_S + T_max <= 2C. */
+    KVC_MEGAKV_INSERT_OWN_STREAM,   /* They overlap with the searches in a stream of their own. */
+};
+
+enum kvc_megakv_index_on {
+    KVC_MEGAKV_INDEX_ON_GPU,    /* Launches queue on the device while the scheduler continues. */
+    KVC_MEGAKV_INDEX_ON_THREAD, /* The scheduler's thread does the work of the index and swaps again when
+                                   it has finished. */
+};
+
+enum kvc_megakv_threads {
+    KVC_MEGAKV_OWN_THREADS,    /* Every receiver and sender has a hardware thread of its own. */
+    KVC_MEGAKV_SHARED_THREADS, /* The receivers share the scheduler's core between its launches; the senders
+                                  take turns on the other cores. */
+};
+
+enum kvc_megakv_gpu_power {
+    KVC_MEGAKV_GPU_POWER_KERNELS, /* Busy watts while kernels run, idle watts between them. */
+    KVC_MEGAKV_GPU_POWER_SERVING, /* Busy watts all the time: published ones are often means of a sensor that
+                                     does not tell kernels from the gaps between launches. */
+};
+
+struct kvc_megakv_options {
+    double cycle_ns;            /* Scheduling cycle C [ns]. */
+    uint64_t delay;             /* n: inserts and deletes are launched every n cycles. */
+    int api;                    /* enum kvc_megakv_api. */
+    int feed;                   /* enum kvc_megakv_feed. */
+    int insert_stream;          /* enum kvc_megakv_insert_stream. */
+    int index_on;               /* enum kvc_megakv_index_on. */
+    int threads;                /* enum kvc_megakv_threads. */
+    uint64_t streams;           /* Pipelines per socket, one CUDA stream each; 0: as many as fit the cores. */
+    uint64_t buffers;           /* Batch buffers per pipeline. */
+    double index_bytes;         /* Index of each GPU [bytes]. */
+    double slab_bytes;          /* Item memory of each socket [bytes]; 0: room for all keys and 10 % more. */
+    uint64_t max_displacements; /* Displacements of an insert before it drops an element. */
+    double gpu_core_hz;         /* Core clock of the GPU's clock pair [Hz]; 0: the fastest pair. */
+    int gpu_power;              /* enum kvc_megakv_gpu_power. */
+};
+
+extern const struct kvc_option_table kvc_megakv_option_table;
 
 struct kvc_megakv_config {
     /* Devices of a node, owned by the scenario. A testbench has no devices, because it runs on the real
@@ -25,9 +96,9 @@ struct kvc_megakv_config {
     const struct kvc_nic *nic;
     const struct kvc_pcie *pcie;
     const struct kvc_megakv_cost_profile *cost_profile;
-    const struct kvc_database *database; /* Behind the socket; NULL: none. */
+    const struct kvc_database *database; /* Database behind the socket; NULL: none. */
 
-    /* The resolved options (models/megakv/options.h). */
+    /* The resolved options. */
     double cycle_ns;
     uint32_t delay;
     enum kvc_megakv_api api;
@@ -49,7 +120,7 @@ struct kvc_megakv_config {
     uint64_t sample_rate;    /* One key in this many is kept; 1: all keys, 0: none (functional = "off"). */
     double full_bytes;       /* Indexes and slabs of the cluster if every key is kept [bytes]. */
     double senders;          /* Senders of a socket that work at the same time. */
-    struct kvc_megakv_means means; /* Mean sizes. */
+    struct kvc_cuckoo_means means; /* Mean sizes. */
 };
 
 /* Returns the configuration of a resolved scenario. */
@@ -70,5 +141,17 @@ enum kvc_status kvc_megakv_resolve(const struct kvc_scenario *scenario, void *co
 /* Checks what the ranges of single options cannot express: PCIe device, cores, clock pair, GPU memory, the
  * size of the index, values that the slab store holds. */
 enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+/* Returns the parameters of a scenario's store. */
+struct kvc_cuckoo_store_params kvc_megakv_store_params_of(const struct kvc_scenario *scenario);
+
+/* Creates the store of a scenario: see kvc_cuckoo_store_create(). */
+enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uint64_t seed,
+                                        const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                        struct kvc_diag *diag);
+
+/* Returns the parameters of the scenario's request source in a replica with this seed: every socket is
+ * a shard. */
+struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario, uint64_t seed);
 
 #endif

@@ -6,8 +6,9 @@
  * of work, the length of the keys, the load factor of the index, the footprint of the memory that the work
  * touches at random, and the number of threads that do the same work at the same time (for launches: of
  * streams). A coordinate that does not matter to a task is 0 in all of its points. For each length of keys,
- * the points must form a full grid; its sizes may differ from those of other lengths. Lines join the points;
- * see kvc_megakv_cost_curve_by_size. Not modelled: threads of different tasks that disturb each other. */
+ * the points must form a full grid; its sizes may differ from the sizes of other lengths. Lines join the
+ * points; see kvc_megakv_cost_curve_by_size. Not modelled: threads of different tasks that disturb each
+ * other. */
 #ifndef KVC_MODELS_MEGAKV_COST_PROFILE_H
 #define KVC_MODELS_MEGAKV_COST_PROFILE_H
 
@@ -36,14 +37,14 @@ struct kvc_megakv_cost_curve {
     struct kvc_megakv_cost_point point[KVC_MEGAKV_COST_POINTS_MAX];
 };
 
-/* Either all curves are measured or none. Only those may be missing of which it is said. */
+/* Either all curves are measured or none. A curve may be missing only if its comment says so. */
 struct kvc_megakv_cost_profile {
     char name[KVC_TEXT_MAX];
 
     /* Tasks of a receiver. */
     struct kvc_megakv_cost_curve
-        receive; /* A frame of GETs, by its requests and the length of the keys. The footprint is that of the
-                    batches which the receiver's core fills in turn (kvc_megakv_batches_bytes). */
+        receive; /* A frame of GETs, by its requests and the length of the keys. The footprint is the
+ memory of the batches that the receiver's core fills in turn (kvc_megakv_batches_bytes). */
     struct kvc_megakv_cost_curve write; /* What a SET costs beyond a GET if its place was free, by the length
                                            of the key and the item's bytes. */
     struct kvc_megakv_cost_curve evict; /* The same if its place must be taken from another item; `pass` comes

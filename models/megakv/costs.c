@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "kernels/megakv/slab.h"
-#include "models/megakv/cache.h"
 #include "models/megakv/cost_profile.h"
-#include "models/megakv/launch.h"
 #include "sim/workload/keys/reuse.h"
 
 /* A request's entries in its batch: 32-bit signature, hash and location (sec. 4.1), and a pointer to the
@@ -41,7 +39,8 @@ static const double *shares_of(struct use *use, const struct kvc_megakv_cost_cur
     return use->share;
 }
 
-/* Returns the cost for every measured length of keys. `share` is that of kvc_megakv_cost_curve_by_size. */
+/* Returns the cost for every measured length of keys. `share` is the argument of
+ * kvc_megakv_cost_curve_by_size(). */
 static struct kvc_megakv_keyed_curve keyed_by_shares(const struct kvc_megakv_cost_curve *curve,
                                                      double threads, const double *share)
 {
@@ -191,7 +190,7 @@ double kvc_megakv_items_max(const struct kvc_megakv_config *config)
 
 static double hit_frac_of(const struct kvc_megakv_config *config, const struct kvc_workload *workload)
 {
-    return kvc_megakv_cache_hit_frac(workload, config->shards * kvc_megakv_items_max(config));
+    return kvc_cuckoo_hit_frac(workload, config->shards * kvc_megakv_items_max(config));
 }
 
 static double set_job_frac_of(const struct kvc_workload *workload)
@@ -205,7 +204,7 @@ static double set_job_frac_of(const struct kvc_workload *workload)
 static double llc_frac_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    const struct kvc_megakv_means *means = &config->means;
+    const struct kvc_cuckoo_means *means = &config->means;
     if (config->cpu->llc_bytes <= 0) {
         return 0;
     }
@@ -281,7 +280,7 @@ static void open_measured(struct kvc_megakv_costs *costs, const struct kvc_scena
 {
     const struct kvc_megakv_config *config = costs->config;
     const struct kvc_megakv_cost_profile *stages = config->cost_profile;
-    const struct kvc_megakv_means *means = &config->means;
+    const struct kvc_cuckoo_means *means = &config->means;
     double threads = config->senders;
     struct kvc_workload uniform = scenario->workload;
     uniform.popularity = KVC_POPULARITY_UNIFORM;
@@ -315,7 +314,7 @@ static void open_measured(struct kvc_megakv_costs *costs, const struct kvc_scena
                                  1);
     set_launches(costs, stages, &lines, load_frac_of(scenario));
     double slots = kvc_megakv_mean_items(config);
-    costs->lookup_mix = kvc_megakv_cache_lookup_mix(&scenario->workload, config->shards * slots);
+    costs->lookup_mix = kvc_cuckoo_lookup_mix_of(&scenario->workload, config->shards * slots);
 }
 
 void kvc_megakv_costs_open(struct kvc_megakv_costs *costs, const struct kvc_scenario *scenario)
@@ -343,7 +342,7 @@ static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *
             kvc_megakv_keyed_at(&costs->receive, key_bytes, frame_requests) / frame_requests + costs->mix_ns};
     if (op == KVC_OP_SET) {
         cost.stall_ns +=
-            kvc_megakv_keyed_at(&costs->write, key_bytes, kvc_megakv_touched_bytes(key_bytes, value_bytes));
+            kvc_megakv_keyed_at(&costs->write, key_bytes, kvc_cuckoo_touched_bytes(key_bytes, value_bytes));
     }
     return cost;
 }
@@ -354,7 +353,7 @@ double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_by
     if (!costs->measured) {
         return 0;
     }
-    double bytes = kvc_megakv_touched_bytes(key_bytes, value_bytes);
+    double bytes = kvc_cuckoo_touched_bytes(key_bytes, value_bytes);
     double evict_ns = kvc_megakv_keyed_at(&costs->evict, key_bytes, bytes), scattered_ns = 0;
     if (costs->evict_half_marked.count > 0) {
         scattered_ns = fmax(kvc_megakv_keyed_at(&costs->evict_half_marked, key_bytes, bytes) - evict_ns, 0);
@@ -403,7 +402,7 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
     if (op == KVC_OP_SET) {
         /* The place of the new item was not used recently, so no cache holds it. */
         cost.stall_ns += kvc_dram_stream_ns(dram, key_bytes + value_bytes) +
-                         item_ns(costs, kvc_megakv_item_lines(dram, key_bytes, value_bytes), 0);
+                         item_ns(costs, kvc_cuckoo_item_lines(dram, key_bytes, value_bytes), 0);
     }
     return cost;
 }
@@ -445,12 +444,12 @@ static double compare_ns(const struct kvc_megakv_costs *costs, double key_bytes,
 /* Answering SETs and DELETEs has no measurable cost. Another key's item costs as much as one without a value.
  * The measured times include the comparison of the keys, which is the client's under api = "getk". */
 static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *costs,
-                                              const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
+                                              const struct kvc_cuckoo_lookup_mix *lookup_mix, int outcome,
                                               uint32_t key_bytes, uint32_t value_bytes)
 {
     struct kvc_cpu_cost cost = {0};
-    double bytes = kvc_megakv_touched_bytes(key_bytes, value_bytes), checked = lookup_mix->checked_frac;
-    double key_alone = kvc_megakv_touched_bytes(key_bytes, 0);
+    double bytes = kvc_cuckoo_touched_bytes(key_bytes, value_bytes), checked = lookup_mix->checked_frac;
+    double key_alone = kvc_cuckoo_touched_bytes(key_bytes, 0);
     if (outcome == KVC_MEGAKV_DONE) {
         return cost;
     }
@@ -479,7 +478,7 @@ static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *cos
 }
 
 struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
-                                         const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
+                                         const struct kvc_cuckoo_lookup_mix *lookup_mix, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes)
 {
     const struct kvc_dram *dram = costs->config->dram;
@@ -493,8 +492,8 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
     }
     if (outcome == KVC_MEGAKV_HIT) {
         cost.stall_ns +=
-            item_ns(costs, kvc_megakv_item_lines(dram, key_bytes, value_bytes), costs->llc_frac) +
-            kvc_dram_stream_ns(dram, kvc_megakv_response_payload(api, outcome, key_bytes, value_bytes));
+            item_ns(costs, kvc_cuckoo_item_lines(dram, key_bytes, value_bytes), costs->llc_frac) +
+            kvc_dram_stream_ns(dram, kvc_cuckoo_hit_payload(api == KVC_MEGAKV_GETK, key_bytes, value_bytes));
     }
     if (outcome == KVC_MEGAKV_MISMATCH) {
         cost.stall_ns += item_ns(costs, 1, costs->llc_frac);
@@ -506,15 +505,24 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
     return cost;
 }
 
+double kvc_megakv_response_bytes(const struct kvc_nic *nic, enum kvc_megakv_api api,
+                                 enum kvc_megakv_outcome outcome, uint32_t key_bytes, uint32_t value_bytes)
+{
+    uint32_t payload = outcome == KVC_MEGAKV_HIT
+                           ? kvc_cuckoo_hit_payload(api == KVC_MEGAKV_GETK, key_bytes, value_bytes)
+                           : 0;
+    return (double)nic->response_header_bytes + payload;
+}
+
 struct kvc_dram_load kvc_megakv_receive_load(const struct kvc_megakv_costs *costs, int op, uint32_t key_bytes,
                                              uint32_t value_bytes)
 {
     const struct kvc_megakv_config *config = costs->config;
     struct kvc_dram_load load = {.streamed_bytes =
-                                     kvc_megakv_request_bytes(config->nic, op, key_bytes, value_bytes) +
+                                     kvc_cuckoo_request_bytes(config->nic, op, key_bytes, value_bytes) +
                                      SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0)};
     if (op == KVC_OP_SET) { /* A store reads its line before it writes it. */
-        double lines = kvc_megakv_item_lines(config->dram, key_bytes, value_bytes);
+        double lines = kvc_cuckoo_item_lines(config->dram, key_bytes, value_bytes);
         load.random_reads = load.random_writes = 1;
         load.streamed_bytes += 2 * (lines - 1) * config->dram->line_bytes;
     }
@@ -527,7 +535,7 @@ struct kvc_dram_load kvc_megakv_send_load(const struct kvc_megakv_costs *costs, 
     const struct kvc_megakv_config *config = costs->config;
     struct kvc_dram_load load = {.streamed_bytes = kvc_megakv_response_bytes(
                                      config->nic, config->api, outcome, key_bytes, value_bytes)};
-    double lines = outcome == KVC_MEGAKV_HIT ? kvc_megakv_item_lines(config->dram, key_bytes, value_bytes)
+    double lines = outcome == KVC_MEGAKV_HIT ? kvc_cuckoo_item_lines(config->dram, key_bytes, value_bytes)
                                              : outcome == KVC_MEGAKV_MISMATCH;
     if (lines > 0) {
         load.random_reads = 1 - costs->llc_frac;
@@ -546,7 +554,7 @@ static void add_cost(struct kvc_cpu_cost *sum, struct kvc_cpu_cost cost, double 
  * bits as reads set, and evicts one item for each SET. */
 static double passed_marked_frac(const struct kvc_megakv_costs *costs, const struct kvc_workload *workload)
 {
-    const struct kvc_megakv_lookup_mix *mix = &costs->lookup_mix;
+    const struct kvc_cuckoo_lookup_mix *mix = &costs->lookup_mix;
     double marked = workload->get_frac * (1 - mix->missed_frac) * mix->marked_frac;
     return workload->set_frac > 0 ? marked / (marked + workload->set_frac) : 0;
 }
@@ -555,14 +563,14 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
                                                       const struct kvc_megakv_costs *costs)
 {
     struct kvc_megakv_mean_costs means = {0};
-    struct kvc_megakv_size_sample sample[KVC_MEGAKV_SIZE_SAMPLES_MAX];
-    uint32_t samples = kvc_megakv_sample_sizes(&scenario->workload, sample);
+    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
+    uint32_t samples = kvc_cuckoo_sample_sizes(&scenario->workload, sample);
     double frame_requests = costs->config->frame_requests;
     double marked_frac = passed_marked_frac(costs, &scenario->workload);
     for (uint32_t i = 0; i < samples; i++) {
         uint32_t key_bytes = sample[i].key_bytes, value_bytes = sample[i].value_bytes;
         for (int op = 0; op < KVC_OP_COUNT; op++) {
-            double weight = kvc_megakv_op_frac(&scenario->workload, op) * sample[i].weight;
+            double weight = kvc_cuckoo_op_frac(&scenario->workload, op) * sample[i].weight;
             add_cost(&means.receive,
                      kvc_megakv_receive_cost(costs, frame_requests, op, key_bytes, value_bytes), weight);
             if (op == KVC_OP_SET && costs->evicting) {
@@ -580,4 +588,161 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
         }
     }
     return means;
+}
+
+/* ---- the work of a launch ---- */
+
+/* Two 32-byte sectors per 64-byte bucket: signatures, and the matching location. */
+enum { SECTORS_PER_BUCKET = 2 };
+
+/* A processing unit has a thread per slot (sec. 4.3.1). */
+enum { THREADS_PER_JOB = KVC_MEGAKV_CUCKOO_SLOTS };
+
+const struct kvc_gpu_fit *kvc_megakv_gpu_fit(const struct kvc_gpu_clock *clock, enum kvc_megakv_kernel kernel)
+{
+    if (clock->search.ns_per_op <= 0) {
+        return NULL;
+    }
+    return kernel == KVC_MEGAKV_KERNEL_SEARCH ? &clock->search : &clock->insert;
+}
+
+struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_megakv_kernel kernel, double jobs, uint32_t streams,
+                                        const struct kvc_index_stats *stats)
+{
+    /* These hold for the closed form and before the first launch: the primary bucket holds most keys of a
+     * half-full table, and an insert reads both buckets and writes one. */
+    double buckets = kernel == KVC_MEGAKV_KERNEL_SEARCH ? 1.5 : 3;
+    if (stats != NULL && kernel == KVC_MEGAKV_KERNEL_SEARCH && stats->searches > 0) {
+        buckets = (double)stats->search_lines / (double)stats->searches;
+    }
+    if (stats != NULL && kernel == KVC_MEGAKV_KERNEL_INSERT && stats->inserts > 0) {
+        buckets = (double)stats->insert_lines / (double)stats->inserts;
+    }
+    return (struct kvc_gpu_work){
+        .jobs = jobs,
+        .in_bytes = jobs * (kernel == KVC_MEGAKV_KERNEL_SEARCH
+                                ? 8
+                                : 12), /* Signature and hash; inserts also have a location. */
+        .out_bytes = kernel == KVC_MEGAKV_KERNEL_SEARCH ? jobs * 4 : 0,
+        .sectors = jobs * buckets * SECTORS_PER_BUCKET,
+        .depth = buckets,
+        .threads_per_job = THREADS_PER_JOB,
+        .streams = streams,
+    };
+}
+
+/* ---- costs of a launch ---- */
+
+struct kvc_megakv_launch_work kvc_megakv_search_work(const struct kvc_megakv_costs *costs, double searches,
+                                                     double drained)
+{
+    return (struct kvc_megakv_launch_work){.kernel = KVC_MEGAKV_KERNEL_SEARCH,
+                                           .jobs = searches,
+                                           .hit_frac = costs->hit_frac,
+                                           .drained = drained};
+}
+
+struct kvc_megakv_launch_work kvc_megakv_insert_work(const struct kvc_megakv_costs *costs, double writes)
+{
+    double sets = writes * costs->set_job_frac;
+    double evicted = costs->measured && costs->evicting ? sets : 0;
+    double deletes = writes - sets, erases = deletes + evicted;
+    /* An item that a later SET of its key has replaced is not in the index any more when it is evicted. */
+    double erased = deletes * costs->hit_frac + evicted * (1 - costs->hit_frac);
+    return (struct kvc_megakv_launch_work){.kernel = KVC_MEGAKV_KERNEL_INSERT,
+                                           .jobs = writes + evicted,
+                                           .erases = erases,
+                                           .replaced_frac = costs->hit_frac,
+                                           .erased_frac = erases > 0 ? erased / erases : 1};
+}
+
+/* Returns the time of `jobs` of which first_frac are of the first of two kinds, in random order. Which kind
+ * comes next is what no core can predict; that costs most at one half of each, where it was measured. */
+static double mixed_ns(const struct kvc_curve *first, const struct kvc_curve *second,
+                       const struct kvc_curve *half, double first_frac, double jobs)
+{
+    double first_ns = kvc_curve_at(first, jobs), second_ns = kvc_curve_at(second, jobs), surprise_ns = 0;
+    if (half->count > 0) {
+        surprise_ns = fmax(kvc_curve_at(half, jobs) - (first_ns + second_ns) / 2, 0);
+    }
+    return first_frac * first_ns + (1 - first_frac) * second_ns +
+           kvc_megakv_surprise_frac(first_frac) * surprise_ns;
+}
+
+/* A thread drains the index jobs after its search. The scheduler of a GPU drains them while the GPU searches,
+ * once it has handed the launch over; the shortest measured launch is the cost of handing over. */
+static double measured_search_ns(const struct kvc_megakv_costs *costs,
+                                 const struct kvc_megakv_launch_work *launch)
+{
+    bool on_thread = costs->config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
+    double drain_ns = launch->drained > 0 ? kvc_curve_at(&costs->drain, launch->drained) : 0;
+    double in_turn =
+        on_thread ? launch->jobs : launch->jobs / costs->config->streams; /* A thread serves them in turn. */
+    double search_ns =
+        mixed_ns(&costs->search, &costs->search_miss, &costs->search_half_missed, launch->hit_frac, in_turn);
+    return on_thread ? search_ns + drain_ns : fmax(search_ns, costs->search.y[0] + drain_ns);
+}
+
+/* First all deletes run, then all inserts. */
+static double measured_insert_ns(const struct kvc_megakv_costs *costs,
+                                 const struct kvc_megakv_launch_work *launch)
+{
+    double inserts = launch->jobs - launch->erases;
+    const struct kvc_curve *miss = costs->erase_miss.count > 0 ? &costs->erase_miss : &costs->erase;
+    double erase_ns = launch->erases > 0 ? mixed_ns(&costs->erase, miss, &costs->erase_half_missed,
+                                                    launch->erased_frac, launch->erases)
+                                         : 0;
+    return inserts > 0 ? erase_ns + mixed_ns(&costs->replace, &costs->insert, &costs->insert_half_replaced,
+                                             launch->replaced_frac, inserts)
+                       : erase_ns;
+}
+
+double kvc_megakv_launch_at_ns(const struct kvc_megakv_costs *costs, uint32_t clock,
+                               const struct kvc_megakv_launch_work *launch)
+{
+    if (launch->jobs > 0 && costs->measured) {
+        return launch->kernel == KVC_MEGAKV_KERNEL_SEARCH ? measured_search_ns(costs, launch)
+                                                          : measured_insert_ns(costs, launch);
+    }
+    const struct kvc_megakv_config *config = costs->config;
+    struct kvc_gpu_work work =
+        kvc_megakv_gpu_work(launch->kernel, launch->jobs, config->streams, launch->stats);
+    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[clock], launch->kernel);
+    return kvc_gpu_launch_ns(config->gpu, config->pcie, fit, &work);
+}
+
+double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs, const struct kvc_megakv_launch_work *launch)
+{
+    return kvc_megakv_launch_at_ns(costs, costs->clock, launch);
+}
+
+/* Measured launches include their copies. The shortest one is the latency; the rest is the time in which the
+ * streams share the card. */
+static struct kvc_gpu_kernel measured_kernel(const struct kvc_megakv_costs *costs,
+                                             const struct kvc_megakv_launch_work *launch,
+                                             const struct kvc_gpu_work *work, double frac)
+{
+    const struct kvc_pcie *pcie = costs->config->pcie;
+    double shortest_ns = launch->kernel == KVC_MEGAKV_KERNEL_SEARCH ? costs->search.y[0]
+                         : launch->erases <= 0                      ? costs->insert.y[0]
+                         : launch->erases < launch->jobs            ? costs->insert.y[0] + costs->erase.y[0]
+                                                                    : costs->erase.y[0];
+    double launch_ns = kvc_megakv_launch_ns(costs, launch);
+    struct kvc_gpu_fit line = {.base_ns = fmin(shortest_ns, launch_ns)};
+    line.ns_per_op = (launch_ns - line.base_ns) / launch->jobs;
+    return kvc_gpu_kernel_of(costs->config->gpu, pcie, &line, work, frac);
+}
+
+struct kvc_gpu_kernel kvc_megakv_kernel_of(const struct kvc_megakv_costs *costs,
+                                           const struct kvc_megakv_launch_work *launch, double jobs)
+{
+    const struct kvc_megakv_config *config = costs->config;
+    struct kvc_gpu_work work =
+        kvc_megakv_gpu_work(launch->kernel, launch->jobs, config->streams, launch->stats);
+    double frac = jobs / launch->jobs;
+    if (costs->measured) {
+        return measured_kernel(costs, launch, &work, frac);
+    }
+    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[costs->clock], launch->kernel);
+    return kvc_gpu_kernel_of(config->gpu, config->pcie, fit, &work, frac);
 }

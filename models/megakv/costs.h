@@ -30,11 +30,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/megakv/cache.h"
+#include "kernels/index.h"
+#include "kernels/megakv/cuckoo.h"
+#include "models/cuckoo_store/cache.h"
 #include "models/megakv/config.h"
 #include "models/megakv/cost_profile.h"
 #include "sim/base/curve.h"
+#include "sim/devices/gpu.h"
 #include "sim/scenario.h"
+
+/* Outcome of a request at its sender. */
+enum kvc_megakv_outcome {
+    KVC_MEGAKV_HIT,
+    KVC_MEGAKV_MISS,     /* The search found no location. */
+    KVC_MEGAKV_MISMATCH, /* The search found a location, but its item was evicted or has another key. */
+    KVC_MEGAKV_DONE,     /* A SET or DELETE. */
+    KVC_MEGAKV_OUTCOMES,
+};
+
+/* Returns the outcome of an operation if every GET hits. */
+static inline enum kvc_megakv_outcome kvc_megakv_usual_outcome(enum kvc_op op)
+{
+    return op == KVC_OP_GET ? KVC_MEGAKV_HIT : KVC_MEGAKV_DONE;
+}
+
+/* Returns the bytes of a response inside a frame. */
+double kvc_megakv_response_bytes(const struct kvc_nic *nic, enum kvc_megakv_api api,
+                                 enum kvc_megakv_outcome outcome, uint32_t key_bytes, uint32_t value_bytes);
 
 /* A measured cost by the length of the key and the size of the piece of work. */
 struct kvc_megakv_keyed_curve {
@@ -67,23 +89,23 @@ struct kvc_megakv_costs {
     double slowest_sender; /* Time of the slowest sender over the mean time of all. */
     double core_speed; /* Speed of the cores relative to their fastest clock; a simulation may change it. */
     double llc_frac;   /* Share of the items that senders find in the last-level cache. */
-    struct kvc_megakv_lookup_mix
+    struct kvc_cuckoo_lookup_mix
         lookup_mix; /* Mix that the closed form expects; 0 if nothing was measured. */
-    /* As in the cost profile, for the scenario's threads, memory and load of the index. */
+    /* Curves of the cost profile for the scenario's threads, memory and load of the index. */
     struct kvc_megakv_keyed_curve write, evict, evict_half_marked, read, read_checked, read_half_marked,
         read_marked, read_half_missed, compare;
     struct kvc_curve search, search_miss, search_half_missed, insert, replace, insert_half_replaced, erase,
         erase_miss, erase_half_missed, drain;
     struct kvc_megakv_batch_costs receive_by_batch;
-    struct kvc_curve read_by_batch; /* By the memory of the batches; no points if it was not measured. */
+    struct kvc_curve read_by_batch; /* Cost by the memory of the batches; no points if it was not measured. */
     /* For the batches of kvc_megakv_costs_use_batches. */
     struct kvc_megakv_keyed_curve receive;
     double read_batch_ns; /* What a GET that hits costs its sender more than with the smallest batches. */
 };
 
-/* Sets the costs of a resolved scenario, which must outlive them. They are those of the smallest measured
- * batches until kvc_megakv_costs_use_batches changes that. Without measured costs, the curves are not set:
- * they are by far the largest part, and a forecast has no time to clear them. */
+/* Sets the costs of a resolved scenario, which must outlive them. The smallest measured batches count until
+ * kvc_megakv_costs_use_batches() changes them. Without measured costs, the curves are not set: they are by
+ * far the largest part, and a forecast has no time to clear them. */
 void kvc_megakv_costs_open(struct kvc_megakv_costs *costs, const struct kvc_scenario *scenario);
 
 /* Returns the same costs, with empty curves where nothing was measured. */
@@ -119,7 +141,7 @@ double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_by
 
 /* Returns the cost of answering a request. `lookup_mix` is the mix of the GETs in its batch. */
 struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
-                                         const struct kvc_megakv_lookup_mix *lookup_mix, int outcome,
+                                         const struct kvc_cuckoo_lookup_mix *lookup_mix, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes);
 
 /* Return what receiving and answering a request do to the socket's memory. The bytes of packets, jobs and
@@ -138,5 +160,61 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
 
 /* Returns the items of mean size that a socket can keep, for which there is room in slabs and index. */
 double kvc_megakv_items_max(const struct kvc_megakv_config *config);
+
+/* The work of the GPU for a launch of index operations. */
+
+/* Bytes that pass through the caches with a GET of the smallest item, 8 bytes of key and 8 of value: a packet
+ * of 16 bytes, a row of its batch with key, length, hash, location and time, and the item's line. Before each
+ * measured launch as many pass for each of its jobs. */
+enum { KVC_MEGAKV_PASSING_BYTES = 16 + (8 + 1 + 8 + 4 + 8) + 64 };
+
+/* The two kernels of the index. */
+enum kvc_megakv_kernel {
+    KVC_MEGAKV_KERNEL_SEARCH,
+    KVC_MEGAKV_KERNEL_INSERT, /* Inserts and deletes. */
+};
+
+/* Returns the line that was fitted to the launches of a kernel at a clock pair, or NULL if there is no fit.
+ */
+const struct kvc_gpu_fit *kvc_megakv_gpu_fit(const struct kvc_gpu_clock *clock,
+                                             enum kvc_megakv_kernel kernel);
+
+/* Returns the work of a launch of `jobs` jobs. `stats` holds the counters of the index so far; NULL: the
+ * values of a typical half-full table. */
+struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_megakv_kernel kernel, double jobs, uint32_t streams,
+                                        const struct kvc_index_stats *stats);
+
+/* Costs of a launch on the device of the index. */
+
+/* A launch of all streams. */
+struct kvc_megakv_launch_work {
+    enum kvc_megakv_kernel kernel;
+    double jobs;          /* Index jobs of all streams. */
+    double erases;        /* Deletes among them. The other jobs of the kernel are inserts or searches. */
+    double replaced_frac; /* Share of the inserts whose key the index has. */
+    double erased_frac;   /* Share of the deletes whose item the index has. */
+    double hit_frac;      /* Share of searches that hit. */
+    double drained; /* SETs and DELETEs whose index jobs the scheduler drains once the search has begun. */
+    const struct kvc_index_stats *stats; /* Counters of the index so far; NULL: unknown. */
+};
+
+/* Returns the kernel of the stream that has `jobs` of the launch's jobs. Its copies come on top. */
+struct kvc_gpu_kernel kvc_megakv_kernel_of(const struct kvc_megakv_costs *costs,
+                                           const struct kvc_megakv_launch_work *launch, double jobs);
+
+/* Returns the duration of a launch of all streams together [ns]; 0 jobs take no time. Measured inserts and
+ * deletes run one after the other, so their times add up. */
+double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs,
+                            const struct kvc_megakv_launch_work *launch);
+
+/* Returns the duration of a launch at another clock pair of the GPU [ns]. */
+double kvc_megakv_launch_at_ns(const struct kvc_megakv_costs *costs, uint32_t clock,
+                               const struct kvc_megakv_launch_work *launch);
+
+/* Return what the closed form expects of a launch: of searches, or of the index jobs of `writes` SETs and
+ * DELETEs. Deletes of evicted items count if costs are measured; otherwise they are part of the SETs. */
+struct kvc_megakv_launch_work kvc_megakv_search_work(const struct kvc_megakv_costs *costs, double searches,
+                                                     double drained);
+struct kvc_megakv_launch_work kvc_megakv_insert_work(const struct kvc_megakv_costs *costs, double writes);
 
 #endif

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "models/megakv/config.h"
-#include "models/megakv/launch_costs.h"
+#include "models/megakv/costs.h"
 #include "models/megakv/closed_form.h"
 #include "models/megakv/predict.h"
 #include "models/megakv/run.h"
@@ -209,7 +209,7 @@ Test(measured, saturated_senders_read)
 }
 
 /* Returns what a GET with a key of 8 bytes costs its sender. */
-static double send_ns(struct setup *setup, int api, const struct kvc_megakv_lookup_mix *mix, int outcome,
+static double send_ns(struct setup *setup, int api, const struct kvc_cuckoo_lookup_mix *mix, int outcome,
                       uint32_t value_bytes)
 {
     setup->options.api = api;
@@ -223,7 +223,7 @@ static double send_ns(struct setup *setup, int api, const struct kvc_megakv_look
 }
 
 /* Returns what a GET costs its sender less if the client compares the keys. */
-static double saved_ns(struct setup *setup, const struct kvc_megakv_lookup_mix *mix, int outcome,
+static double saved_ns(struct setup *setup, const struct kvc_cuckoo_lookup_mix *mix, int outcome,
                        uint32_t value_bytes)
 {
     return send_ns(setup, KVC_MEGAKV_GET, mix, outcome, value_bytes) -
@@ -231,13 +231,13 @@ static double saved_ns(struct setup *setup, const struct kvc_megakv_lookup_mix *
 }
 
 /* Reads whose reference bit is known, checked and marked, and reads among misses. */
-static const struct kvc_megakv_lookup_mix mixes[] = {{0, 0, 0}, {0, 1, 0.3}, {0, 0.5, 0.5}, {0.4, 0.2, 0.1}};
+static const struct kvc_cuckoo_lookup_mix mixes[] = {{0, 0, 0}, {0, 1, 0.3}, {0, 0.5, 0.5}, {0.4, 0.2, 0.1}};
 
 Test(measured, getk_saves_exactly_the_measured_comparison)
 {
     struct setup setup = shared(3);
     add(&setup.devices.costs.compare, ITEM_BYTES, 6);
-    add(&setup.devices.costs.compare, 2 * kvc_megakv_touched_bytes(8, 24) - ITEM_BYTES, 14);
+    add(&setup.devices.costs.compare, 2 * kvc_cuckoo_touched_bytes(8, 24) - ITEM_BYTES, 14);
     for (size_t i = 0; i < sizeof(mixes) / sizeof(*mixes); i++) {
         cr_expect_float_eq(saved_ns(&setup, &mixes[i], KVC_MEGAKV_HIT, 8), 6, 1e-9);
         cr_expect_float_eq(saved_ns(&setup, &mixes[i], KVC_MEGAKV_HIT, 24), 10, 1e-9, "between points");

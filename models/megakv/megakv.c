@@ -6,13 +6,12 @@
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/machine.h"
 #include "models/megakv/memory.h"
-#include "models/megakv/options.h"
 #include "models/megakv/predict.h"
 #include "models/megakv/real/calibrate.h"
 #include "models/megakv/real/measure.h"
 #include "models/megakv/resources.h"
 #include "models/megakv/run.h"
-#include "models/megakv/store.h"
+#include "models/cuckoo_store/store.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/database.h"
 #include "sim/devices/dram.h"
@@ -24,7 +23,7 @@
 static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag)
 {
-    struct kvc_megakv_store *store = NULL;
+    struct kvc_cuckoo_store *store = NULL;
     enum kvc_status status = kvc_megakv_store_create(scenario, seed, progress, &store, diag);
     *state = store;
     return status;

@@ -2,14 +2,13 @@
 
 #include <math.h>
 
+#include "kernels/megakv/slab.h"
+#include "models/cuckoo_store/cache.h"
 #include "models/forecast.h"
-#include "models/megakv/behind.h"
-#include "models/megakv/cache.h"
 #include "models/megakv/closed_form.h"
-#include "models/megakv/launch_costs.h"
+#include "models/megakv/config.h"
+#include "models/megakv/costs.h"
 #include "models/megakv/machine.h"
-#include "models/megakv/range.h"
-#include "models/power.h"
 #include "sim/metrics/bottleneck.h"
 
 static const double lost_hits_frac = 0.005; /* A loss that matters. */
@@ -94,7 +93,7 @@ static void add_filling(const struct kvc_megakv_costs *costs, const struct kvc_m
         return;
     }
     double full_s = free_items / sets_per_ns * 1e-9;
-    double long_run_frac = 1 - kvc_megakv_cache_lookup_mix(workload, items).missed_frac;
+    double long_run_frac = 1 - kvc_cuckoo_lookup_mix_of(workload, items).missed_frac;
     kvc_metrics_set(&result->model, "slabs_full_after_s", full_s);
     kvc_metrics_set(&result->model, "hit_long_run_frac", long_run_frac);
     if (costs->hit_frac - long_run_frac > lost_hits_frac) {
@@ -147,7 +146,7 @@ static void add_notes(const struct kvc_scenario *scenario, double cycle_ns, stru
 }
 
 /* Returns the bytes of a request and its response on the wire. */
-static double wire_bytes_of(const struct kvc_nic *nic, const struct kvc_megakv_means *means)
+static double wire_bytes_of(const struct kvc_nic *nic, const struct kvc_cuckoo_means *means)
 {
     double requests = kvc_nic_messages_per_frame(nic, means->request_bytes);
     double responses = kvc_nic_messages_per_frame(nic, means->response_bytes);
@@ -174,7 +173,7 @@ static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_me
     bool on_gpu = costs->config->index_on == KVC_MEGAKV_INDEX_ON_GPU;
     struct kvc_dram_load sum = {0};
     for (int op = 0; op < KVC_OP_COUNT; op++) {
-        double frac = kvc_megakv_op_frac(workload, op), hits = op == KVC_OP_GET ? costs->hit_frac : 1;
+        double frac = kvc_cuckoo_op_frac(workload, op), hits = op == KVC_OP_GET ? costs->hit_frac : 1;
         const struct kvc_dram_load parts[] = {
             kvc_megakv_receive_load(costs, op, key_bytes, value_bytes),
             kvc_megakv_send_load(costs, kvc_megakv_usual_outcome(op), key_bytes, value_bytes),
@@ -306,4 +305,58 @@ enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct 
     }
     add_devices(scenario, &costs, &form, out);
     return KVC_OK;
+}
+
+/* ---- the range of a calibrated machine ---- */
+
+/* Cost curves are also valid a little beyond their measured points. */
+static const double beyond = 1.25;
+
+static void note(struct kvc_result *result, const char *what, double found, double low, double high,
+                 const char *unit)
+{
+    if (!(found * beyond < low || found > high * beyond)) {
+        return;
+    }
+    kvc_result_note(result, "outside the calibrated range: %s of %.4g%s; measured: %.4g .. %.4g%s", what,
+                    found, unit, low, high, unit);
+}
+
+void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_search,
+                           struct kvc_result *result)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    const struct kvc_megakv_cost_profile *profile = config->cost_profile;
+    const struct kvc_workload *workload = &scenario->workload;
+    if (!kvc_megakv_cost_profile_is_measured(profile)) {
+        return;
+    }
+    struct kvc_megakv_cost_range frames = kvc_megakv_cost_range_of(&profile->receive),
+                                 items = kvc_megakv_cost_range_of(&profile->read),
+                                 launches = kvc_megakv_cost_range_of(&profile->search);
+    double mib = 0x1p20, item_bytes = config->means.item_bytes;
+    double items_bytes = item_bytes * (double)workload->keys / config->shards;
+    double largest = kvc_cuckoo_touched_bytes(kvc_workload_key_bytes_max(workload),
+                                              kvc_workload_value_bytes_max(workload));
+    note(result, "frames", config->frame_requests, frames.size_low, frames.size_high, " requests");
+    note(result, "items", largest, items.size_low, items.size_high, " B");
+    if (items.key_high > 0) {
+        note(result, "keys", config->means.key_bytes, items.key_low, items.key_high, " B");
+    }
+    note(result, "item memory", items_bytes / mib, items.footprint_low / mib, items.footprint_high / mib,
+         " MiB");
+    note(result, "an index", config->index_bytes / mib, launches.footprint_low / mib,
+         launches.footprint_high / mib, " MiB");
+    double slots = config->index_bytes / sizeof(uint64_t);
+    if (launches.load_high > 0) {
+        note(result, "an index filled to", fmin((double)workload->keys / config->shards / slots, 1),
+             launches.load_low, launches.load_high, "");
+    }
+    note(result, "senders at once", config->senders, items.threads_low, items.threads_high, "");
+    bool on_thread = config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
+    if (jobs_per_search > 0) {
+        note(result, on_thread ? "launches" : "launches in each stream",
+             on_thread ? jobs_per_search : jobs_per_search / config->streams, launches.size_low,
+             launches.size_high, " searches");
+    }
 }

@@ -10,8 +10,16 @@
 enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                    struct kvc_diag *diag);
 
-/* Fills in a forecast, whose percentiles are those of 64 requests of each batch. Returns KVC_OK. */
+/* Fills in a forecast. Its percentiles are taken over 64 requests of each batch. Returns KVC_OK. */
 enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct kvc_forecast *out,
                                     struct kvc_diag *diag);
+
+/* Notes about scenarios that exceed the range of a calibrated machine's measurements. */
+
+/* Adds a note for every quantity outside the range of the node's cost profile: frames, items, memory,
+ * index, senders, and the searches of a launch. jobs_per_search is NaN if it is unknown, and 0 if nothing
+ * is searched. A profile without measured costs adds no notes. */
+void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_search,
+                           struct kvc_result *result);
 
 #endif

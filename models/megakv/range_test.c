@@ -1,4 +1,4 @@
-#include "models/megakv/range.h"
+#include "models/megakv/predict.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

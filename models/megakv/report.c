@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "models/megakv/closed_form.h"
-#include "models/megakv/range.h"
+#include "models/megakv/predict.h"
 #include "models/megakv/simulation.h"
 #include "sim/metrics/bottleneck.h"
 
@@ -133,11 +133,11 @@ static void report_imbalance(const struct kvc_megakv_simulation *simulation, str
 }
 
 /* Returns the sum of the shards' counters since preloading. */
-static struct kvc_megakv_counters counters_of(const struct kvc_megakv_store *store)
+static struct kvc_megakv_counters counters_of(const struct kvc_cuckoo_store *store)
 {
     struct kvc_megakv_counters sum = {0};
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
-        const struct kvc_megakv_shard *shard = &store->shards[i];
+        const struct kvc_cuckoo_shard *shard = &store->shards[i];
         sum.searches += shard->index_stats.searches;
         sum.search_lines += shard->index_stats.search_lines;
         sum.inserts += shard->index_stats.inserts;
@@ -155,7 +155,7 @@ static struct kvc_megakv_counters counters_of(const struct kvc_megakv_store *sto
 }
 
 /* Returns the items of all shards. This reads a bit of every place in the slabs. */
-static uint64_t items_of(const struct kvc_megakv_store *store)
+static uint64_t items_of(const struct kvc_cuckoo_store *store)
 {
     uint64_t items = 0;
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
@@ -270,14 +270,14 @@ void kvc_megakv_count(void *data, bool begins)
 
 static void report_kernel(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
-    const struct kvc_megakv_store *store = simulation->store;
+    const struct kvc_cuckoo_store *store = simulation->store;
     const struct kvc_megakv_counters *first = &simulation->first_counters, *last = &simulation->last_counters;
     struct kvc_ratio before[RATIOS_MAX], after[RATIOS_MAX];
     uint32_t ratios = ratios_of(first, before);
     ratios_of(last, after);
     double used = 0, slots = 0, rate = (double)store->sampling.rate; /* One of `rate` is counted. */
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
-        const struct kvc_megakv_shard *shard = &store->shards[i];
+        const struct kvc_cuckoo_shard *shard = &store->shards[i];
         used += (double)kvc_index_used(shard->index);
         slots += (double)kvc_index_capacity(shard->index);
     }

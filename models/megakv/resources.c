@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/megakv/config.h"
-#include "models/megakv/launch.h"
+#include "models/megakv/costs.h"
 #include "sim/devices/network.h"
 
 /* ---- stages ---- */

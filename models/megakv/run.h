@@ -2,10 +2,10 @@
 #ifndef KVC_MODELS_MEGAKV_RUN_H
 #define KVC_MODELS_MEGAKV_RUN_H
 
-#include "models/megakv/store.h"
+#include "models/cuckoo_store/store.h"
 #include "models/model.h"
 
-/* Simulates a replica. The state in `context` is a struct kvc_megakv_store. */
+/* Simulates a replica. The state in `context` is a struct kvc_cuckoo_store. */
 enum kvc_status kvc_megakv_run(const struct kvc_run_context *context, struct kvc_diag *diag);
 
 /* Returns the memory of the buffers of a replica for which the closed form predicts this [bytes]. */

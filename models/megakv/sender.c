@@ -34,7 +34,7 @@ static void note_lookup_mix(struct kvc_megakv_pipeline *pipeline, const struct k
     }
     if (hits > 0) { /* Without any hit, the mix of the batch before remains. */
         pipeline->lookup_mix =
-            (struct kvc_megakv_lookup_mix){1 - hits / gets, (double)checked / hits, (double)marked / hits};
+            (struct kvc_cuckoo_lookup_mix){1 - hits / gets, (double)checked / hits, (double)marked / hits};
     }
 }
 
@@ -508,7 +508,8 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
         stretch_rows(simulation, count, now_ns, pipeline->stretch);
         kvc_source_complete(simulation->replica.source, batch->client, simulation->done_ns, count);
     }
-    if (socket->aside != NULL) { /* Likewise: what misses goes on before the batch ends. */
+    if (socket->aside !=
+        NULL) { /* Requests that miss go on before the batch ends, so its end is estimated, too. */
         stretch_rows(simulation, count, now_ns, pipeline->stretch);
         kvc_megakv_aside_answer(socket->aside, buffer, buffer->outcome, simulation->done_ns,
                                 pipeline->number);

@@ -16,19 +16,129 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/megakv/aside.h"
-#include "models/megakv/behind.h"
+#include "models/cuckoo_store/store.h"
+#include "models/megakv/closed_form.h"
 #include "models/megakv/config.h"
 #include "models/megakv/costs.h"
-#include "models/megakv/launch_costs.h"
-#include "models/megakv/equations.h"
-#include "models/megakv/manager.h"
 #include "models/megakv/resources.h"
-#include "models/megakv/store.h"
-#include "sim/devices/rss.h"
+#include "sim/base/events.h"
+#include "sim/devices/database.h"
+#include "sim/devices/nic.h"
 #include "sim/devices/socket.h"
 #include "sim/engine.h"
+#include "sim/power_policy.h"
+#include "sim/run/cache_aside.h"
 #include "sim/run/replica.h"
+#include "sim/workload/batch.h"
+
+/* The database behind a socket (node.database), and the requests that wait for it (sim/run/cache_aside.h).
+ *
+ * A SET of a frame stays with its client: it begins as an update when the frame leaves, and a DELETE follows.
+ * A GET that misses goes on with a query when its response arrives, and a SET follows. The client sends this
+ * next message at once, in a frame of its own over the same connection, to the same pipeline. The receiver
+ * spends on such a frame what it spends on one request of a usual frame.
+ *
+ * The database handles its events with the receivers, once a cycle, at their own times. */
+
+struct kvc_megakv_buffer;
+struct kvc_megakv_simulation;
+
+/* What a row of a buffer is: the number of the request that it goes on with, or one of these. The last three
+ * are known once the row is answered. */
+enum {
+    KVC_MEGAKV_ASIDE_NONE = UINT32_MAX - 3, /* A GET or DELETE of the application. */
+    KVC_MEGAKV_ASIDE_GOES_ON,               /* Its request has not ended. */
+    KVC_MEGAKV_ASIDE_FILLED,                /* Its request was a GET that missed, and ends. */
+    KVC_MEGAKV_ASIDE_UPDATED,               /* Its request was a SET, and ends. */
+};
+
+struct kvc_megakv_aside_request;
+
+struct kvc_megakv_aside {
+    struct kvc_events events;
+    struct kvc_database_engine database;
+    struct kvc_invalidations invalidations;
+    const struct kvc_source *source;
+    struct kvc_batch *batch; /* Room for one key. */
+    struct kvc_megakv_aside_request *request;
+    uint8_t *keys; /* Keys of all requests, batch->key_stride bytes each. */
+    uint32_t *free_request;
+    uint32_t requests, free_count;
+    double posted_ns; /* Busy time of the database that is already posted. */
+};
+
+/* Opens the database of a socket. The database and `source` must outlive it. Exits with status 3 if memory is
+ * short. */
+void kvc_megakv_aside_open(struct kvc_megakv_aside *aside, const struct kvc_database *database,
+                           const struct kvc_source *source, uint32_t key_stride, uint64_t seed,
+                           uint32_t number);
+void kvc_megakv_aside_close(struct kvc_megakv_aside *aside);
+
+/* Takes the SETs out of the frame that begins at row `first` of a buffer, and lets them begin as updates when
+ * the frame leaves. Marks the other rows. */
+void kvc_megakv_aside_take_updates(struct kvc_megakv_aside *aside, struct kvc_megakv_buffer *buffer,
+                                   uint32_t first, uint32_t pipeline);
+
+/* Handles the next event. Returns the number of a request whose next message its client sends at that time,
+ * or KVC_MEGAKV_ASIDE_NONE. */
+uint32_t kvc_megakv_aside_handle(struct kvc_megakv_aside *aside, double *time_ns);
+
+/* Returns the pipeline of a request. */
+uint32_t kvc_megakv_aside_pipeline(const struct kvc_megakv_aside *aside, uint32_t number);
+
+/* Appends the next message of a request to a buffer, as a frame that leaves at time_ns. */
+void kvc_megakv_aside_put(const struct kvc_megakv_aside *aside, uint32_t number, double time_ns,
+                          struct kvc_megakv_buffer *buffer);
+
+/* Forgets a request that has ended or whose message is lost. */
+void kvc_megakv_aside_forget(struct kvc_megakv_aside *aside, uint32_t number);
+
+/* Takes the responses of a buffer: row i found outcome[i] (enum kvc_megakv_outcome), and its response arrives
+ * at done_ns[i]. Lets requests go on, and says in buffer->aside which rows end theirs. */
+void kvc_megakv_aside_answer(struct kvc_megakv_aside *aside, struct kvc_megakv_buffer *buffer,
+                             const uint8_t *outcome, const double *done_ns, uint32_t pipeline);
+
+/* Mega-KV's energy manager: which clocks of CPU and GPU serve what the slower of the two can serve.
+ *
+ * Source: Zhang et al., VLDB J. 26(5), 2017, sec. 6. Symbols: T_C is the throughput of the CPU, measured
+ * while the store runs; T_G is that of the GPU, by eq. (4) at the cycle and a clock pair's fit; both of one
+ * socket.
+ *
+ * - If the CPU is faster, it is slowed by a step while T_C - T_G > mu * T_G (eq. (3)), and measured anew
+ * after each step. The paper prints "until": the condition holds at the begin, so it can only mean "while".
+ * - If the GPU is faster, it gets the pair with min { T | T > T_C }, of all pairs that it has.
+ * - If T_C has changed by more than a share since the manager tuned the clocks, both get their highest clocks
+ *   and the manager tunes them again.
+ *
+ * Assumed, because the paper does not say: how long the CPU is measured after a change of clocks
+ * (power.settle), and that sockets are managed on their own, since each has a scheduler, a CPU and a GPU. */
+
+/* Whether the CPU is so much faster than the GPU that it is slowed: eq. (3). */
+bool kvc_megakv_cpu_leads(double cpu_mops, double gpu_mops, double mu);
+
+/* Returns the pair with the smallest throughput above cpu_mops; pair 0, the fastest, if none has one.
+ * gpu_mops[i] is the throughput at pair i. */
+uint32_t kvc_megakv_slowest_pair(const double *gpu_mops, uint32_t pairs, double cpu_mops);
+
+/* What the manager of a socket is doing. */
+enum kvc_megakv_managing {
+    KVC_MEGAKV_MEASURING, /* Both have their highest clocks, and T_C is being measured. */
+    KVC_MEGAKV_SLOWING,   /* The CPU was slowed by a step, and T_C is being measured. */
+    KVC_MEGAKV_TUNED,     /* The clocks fit the T_C that was measured last. */
+};
+
+/* The manager of a socket. A zeroed one begins to measure. */
+struct kvc_megakv_manager {
+    enum kvc_megakv_managing state;
+    double tuned_mops; /* T_C when the clocks were tuned [million/s]. */
+    uint32_t tunings;  /* How often they were. */
+};
+
+/* Looks at a socket, chooses its states and returns the time until the next look [ns]. The throughputs of the
+ * GPU follow from the costs of the store. */
+double kvc_megakv_manage(struct kvc_megakv_manager *manager, const struct kvc_power_policy *power,
+                         const struct kvc_megakv_costs *costs, const struct kvc_megakv_load *load,
+                         const struct kvc_power_view *view, struct kvc_power_choice *choice);
 
 enum {
     KVC_MEGAKV_BUFFERS_MAX = 16,
@@ -43,7 +153,7 @@ struct kvc_megakv_buffer {
     bool *sampled;           /* By row: whether it runs through the real data structures. */
     double *done_ns;         /* By row: when the response reaches the client if nothing else is busy [ns]. */
     uint8_t *outcome;        /* By row: enum kvc_megakv_outcome. */
-    uint32_t *aside;         /* With a database, by row: see models/megakv/aside.h. */
+    uint32_t *aside;         /* With a database, by row: KVC_MEGAKV_ASIDE_NONE and so on, or a request. */
     uint32_t *connection;    /* With a database, by row: connection of the client. */
     double received_sum_ns;  /* Sum of received_ns over all rows [ns]. */
     double launched_ns;      /* When the scheduler launched its search [ns]. */
@@ -142,7 +252,7 @@ struct kvc_megakv_pipeline {
     double posted_ns;         /* Its work that waits for the next activity [ns]. */
     double core_stretch;      /* How much longer the latest activity took than it would have alone. */
     struct kvc_work received; /* The latest activity. */
-    /* Valid until the next swap if all sizes are fixed. */
+    /* These are valid until the next swap if all sizes are fixed. */
     double receive_ns[KVC_OP_COUNT];    /* Time of the receiver for a request [ns]. */
     double request_bytes[KVC_OP_COUNT]; /* Size of a request in a frame [bytes]. */
 
@@ -151,14 +261,14 @@ struct kvc_megakv_pipeline {
 
     /* Sender. */
     double stretch;                          /* Slowdown of its latest batch by what shares its devices. */
-    struct kvc_megakv_lookup_mix lookup_mix; /* What the GETs of its latest batch found. */
+    struct kvc_cuckoo_lookup_mix lookup_mix; /* What the GETs of its latest batch found. */
     struct kvc_megakv_core *send_core;       /* threads = "shared": its core; otherwise NULL. */
     double slowness;                         /* Its time for a request relative to the mean sender's. */
 };
 
 struct kvc_megakv_socket {
     struct kvc_megakv_simulation *simulation;
-    struct kvc_megakv_shard *shard; /* NULL with functional = "off". */
+    struct kvc_cuckoo_shard *shard; /* NULL with functional = "off". */
     uint32_t number;
     char name[KVC_PLATFORM_NAME_MAX];
     struct kvc_megakv_pipeline *pipelines;
@@ -180,7 +290,7 @@ struct kvc_megakv_socket {
     double receive_busy_ns, send_busy_ns;            /* Busy times of all receivers and senders [ns]. */
     struct kvc_megakv_manager manager;               /* Chooses its clocks, if the scenario says so. */
     struct kvc_megakv_aside *aside;                  /* The database behind it; NULL: none. */
-    struct kvc_megakv_share queried;                 /* What requests take of it. */
+    struct kvc_megakv_share queried;                 /* What requests take of the database. */
     double *port_free_ns;               /* By port: when the wire from the clients becomes idle [ns]. */
     double swapped_ns;                  /* When the buffers were last swapped [ns]. */
     struct kvc_megakv_core first_core;  /* threads = "shared": scheduler and receivers. */
@@ -216,7 +326,7 @@ struct kvc_megakv_simulation {
     const struct kvc_megakv_config *config;
     struct kvc_megakv_behind behind; /* What the store is asked for on average. */
     struct kvc_megakv_costs costs;
-    struct kvc_megakv_store *store;
+    struct kvc_cuckoo_store *store;
     struct kvc_platform *platform;
     struct kvc_socket *devices; /* By socket. */
     struct kvc_replica replica;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "models/megakv/launch.h"
+#include "models/megakv/costs.h"
 #include "sim/base/clock.h"
 
 void kvc_megakv_stream_add(struct kvc_megakv_stream *stream, struct kvc_megakv_job job)
@@ -47,7 +47,7 @@ void kvc_megakv_search(struct kvc_megakv_socket *socket, struct kvc_megakv_buffe
 void kvc_megakv_insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_writes *writes)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
-    struct kvc_megakv_shard *shard = socket->shard;
+    struct kvc_cuckoo_shard *shard = socket->shard;
     if (shard == NULL) {
         return;
     }
@@ -156,7 +156,7 @@ static void run_on_gpu(const struct kvc_megakv_stream *stream, const struct kvc_
     }
     simulation->costs.clock = kvc_engine_pstate((uint32_t)device->gpu);
     work.hit_frac = kvc_megakv_hit_frac_since(socket, &before);
-    /* The inserts of this launch run when it ends; those of the earlier ones were alike. */
+    /* The inserts of this launch run when it ends; the inserts of earlier launches stand in for them. */
     kvc_megakv_note_changes_since(socket, &(struct kvc_index_stats){0}, &work);
     struct kvc_gpu_work all = kvc_megakv_gpu_work(work.kernel, work.jobs, config->streams, work.stats);
     struct kvc_gpu_kernel kernel = kvc_megakv_kernel_of(&simulation->costs, &work, job->jobs);

@@ -6,9 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/memcached/options.h"
-#include "models/memcached/slabs.h"
 #include "sim/base/diag.h"
+#include "sim/base/text/option.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/database.h"
 #include "sim/devices/dram.h"
@@ -16,6 +15,66 @@
 #include "sim/devices/fpga.h"
 #include "sim/devices/nic.h"
 #include "sim/scenario.h"
+
+/* Options of the servers that MemcachedGPU and BlueCache are compared with: the scenario's `system` table.
+ *
+ * Source of the first three: Hetherington et al., MemcachedGPU, SoCC 2015, table 6. Four stores share one
+ * struct, of which each has the rows that concern it:
+ *   - memcached 1.4.15 on cores, with the sockets of Linux, UDP or TCP, or with PF_RING,
+ *   - MICA (Lim et al., NSDI 2014), whose cores each own a partition and poll the NIC,
+ *   - memcached on an FPGA (Blott et al., HotCloud 2013), a pipeline of a fixed depth,
+ *   - Fatcache (github.com/twitter/fatcache), with which BlueCache is compared (Xu et al., PVLDB 10(4),
+ * 2016).
+ *
+ * All costs of processors are in core cycles, so that they carry over to other clocks. */
+
+/* How packets reach the threads of memcached. */
+enum kvc_memcached_network {
+    KVC_MEMCACHED_KERNEL,  /* The sockets of Linux. */
+    KVC_MEMCACHED_PF_RING, /* Threads poll the NIC for UDP; TCP still takes the kernel. */
+    KVC_MEMCACHED_TCP,     /* Connections, each of which belongs to a thread. */
+};
+
+/* Where MICA's requests come from. */
+enum kvc_memcached_feed {
+    KVC_MEMCACHED_FROM_NETWORK,
+    KVC_MEMCACHED_FROM_MEMORY, /* Without packets: the limit of the table. */
+};
+
+/* What a GET of memcached holds while it searches. */
+enum kvc_memcached_lock {
+    KVC_MEMCACHED_LOCK_ITEM,   /* A lock of a few items; nobody waits for it. */
+    KVC_MEMCACHED_LOCK_GLOBAL, /* The lock of the whole cache. */
+};
+
+struct kvc_memcached_options {
+    uint64_t threads;
+    int network; /* enum kvc_memcached_network. */
+    int lock;    /* enum kvc_memcached_lock. */
+    int feed;    /* enum kvc_memcached_feed. */
+    bool client_assisted, loopback;
+    uint64_t entries, key_room, ways; /* The table. */
+    double bump_ns;
+    uint64_t buckets; /* MICA: of a core. */
+    double log_bytes; /* MICA: of a core. */
+    double compute_cycles, set_compute_cycles;
+    double stack_receive_cycles, stack_send_cycles, copy_cycles, schedule_cycles, crossing_cycles;
+    double epoll_cycles;
+    uint64_t system_calls;
+    double tcp_ratio, wake_cycles, cycles_ratio;
+    double slab_memory_bytes, disk_bytes; /* Fatcache: of an instance; of all instances. */
+    double bypass_receive_cycles, bypass_send_cycles;
+    uint64_t backlog, burst, fill_buffers;
+    double remote_line_ns;
+    uint64_t datapath_bytes;
+    double depth_cycles, price_usd;
+    uint64_t outstanding;
+};
+
+extern const struct kvc_option_table kvc_memcached_option_table;
+extern const struct kvc_option_table kvc_memcached_mica_option_table;
+extern const struct kvc_option_table kvc_memcached_fpga_option_table;
+extern const struct kvc_option_table kvc_memcached_fatcache_option_table;
 
 /* Which of the four servers it is. */
 enum kvc_memcached_kind {
@@ -29,6 +88,17 @@ enum {
     KVC_MEMCACHED_BURST_MAX = 64,
     KVC_MEMCACHED_THREADS_MAX = 1024,
     KVC_MEMCACHED_WINDOW_NS = 50000, /* Window of the recorder, of which a slice is a whole part. */
+};
+
+enum {
+    KVC_MEMCACHED_SLAB_BYTES = 1 << 20, /* fc_settings.h, SLAB_SIZE. */
+    KVC_MEMCACHED_SLAB_ITEM_BYTES = 49, /* fc_item.h: struct item before its key. */
+};
+
+/* Sizes that all instances share. */
+struct kvc_memcached_slab_sizes {
+    uint32_t memory_slabs, disk_slabs; /* Of an instance, at least 1 of each. */
+    uint32_t page_bytes;               /* Of the SSD. */
 };
 
 struct kvc_memcached_config {
@@ -73,6 +143,19 @@ static inline const struct kvc_memcached_config *kvc_memcached_config_of(const s
 {
     return scenario->config;
 }
+
+/* Returns the cycles of the kernel for a request, without those for receiving its packet. */
+double kvc_memcached_kernel_cycles(const struct kvc_memcached_options *options);
+
+/* Returns the cycles of the kernel for a request over TCP and its response. On the node itself, the sender's
+ * system call does the receiver's protocol work; over a NIC, the receiver does, which is the same work. */
+double kvc_memcached_tcp_cycles(const struct kvc_memcached_config *config);
+
+/* Returns the bytes of an item. */
+uint32_t kvc_memcached_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes);
+
+/* Returns the pages of a slab. */
+uint32_t kvc_memcached_slab_pages(const struct kvc_memcached_slab_sizes *sizes);
 
 /* Returns the pages of the SSD that all instances of Fatcache use. */
 uint64_t kvc_memcached_disk_pages(const struct kvc_memcached_config *config);

@@ -57,27 +57,14 @@ static double value_ns(const struct kvc_memcached_config *config, const struct k
     return copies ? kvc_dram_stream_ns(config->dram, message->value_bytes) : 0;
 }
 
-/* Returns the cycles of the kernel for a request besides receiving its packet. */
-static double kernel_cycles(const struct kvc_memcached_options *options)
-{
-    return options->schedule_cycles + options->epoll_cycles + options->copy_cycles +
-           (double)options->system_calls * options->crossing_cycles + options->stack_send_cycles;
-}
-
 /* A SET over TCP is one more packet than a GET over UDP: the client's acknowledgement of the response. */
 static struct kvc_memcached_cost kernel_cost(const struct kvc_memcached_config *config, bool tcp)
 {
     const struct kvc_memcached_options *options = config->options;
     return (struct kvc_memcached_cost){
         .receive_ns = config->cycle_ns * options->stack_receive_cycles * (tcp ? 2 : 1),
-        .serve_ns = config->cycle_ns * (kernel_cycles(options) + options->compute_cycles),
+        .serve_ns = config->cycle_ns * (kvc_memcached_kernel_cycles(options) + options->compute_cycles),
     };
-}
-
-double kvc_memcached_tcp_cycles(const struct kvc_memcached_config *config)
-{
-    return config->options->tcp_ratio *
-           (config->options->stack_receive_cycles + kernel_cycles(config->options));
 }
 
 /* All messages come and leave on connections. Their acknowledgements ride on messages of the other way. */

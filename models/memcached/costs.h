@@ -25,10 +25,6 @@ double kvc_memcached_request_bytes(const struct kvc_memcached_config *config,
 double kvc_memcached_response_bytes(const struct kvc_memcached_config *config,
                                     const struct kvc_memcached_message *message);
 
-/* Returns the cycles of the kernel for a request over TCP and its response. On the node itself, the sender's
- * system call does the receiver's protocol work; over a NIC, the receiver does, which is the same work. */
-double kvc_memcached_tcp_cycles(const struct kvc_memcached_config *config);
-
 /* Returns the time for which a message occupies the ports [ns]. */
 double kvc_memcached_wire_ns(const struct kvc_memcached_config *config, double message_bytes);
 

@@ -86,7 +86,7 @@ static void add_flash(struct loads *loads, const struct kvc_scenario *scenario,
     loads->latency_ns += block_ns;
 }
 
-/* Returns the lines of memcached's table that an operation touches (kernels/memcachedgpu/chained_layout.h).
+/* Returns the lines of memcached's table that an operation touches (kernels/memcachedgpu/chained.h).
  */
 static double chained_lines(const struct kvc_scenario *scenario, enum kvc_op op, bool hit)
 {

@@ -1,6 +1,8 @@
 #include "models/memcached/server.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +10,36 @@
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/serve.h"
+
+/* ---- queues ---- */
+
+/* Makes room for the larger number of requests. Exits with status 3 if memory is short. */
+static void open_queue(struct kvc_memcached_queue *queue, uint32_t room, uint32_t least)
+{
+    queue->room = room > least ? room : least;
+    queue->request = kvc_array_of(queue->room, sizeof(*queue->request));
+}
+
+/* Adds a request. Returns false if there is no room. */
+static bool push(struct kvc_memcached_queue *queue, uint32_t number)
+{
+    if (queue->count == queue->room) {
+        return false;
+    }
+    queue->request[(queue->first + queue->count++) % queue->room] = number;
+    return true;
+}
+
+/* Takes the oldest request; there must be one. */
+static uint32_t pop(struct kvc_memcached_queue *queue)
+{
+    uint32_t number = queue->request[queue->first];
+    queue->first = (queue->first + 1) % queue->room;
+    queue->count--;
+    return number;
+}
+
+/* ---- requests ---- */
 
 enum { ARRIVES, RECEIVED, LOCKS, BLOCKS, DONE, BEGINS, MISSED, INVALIDATES };
 
@@ -78,10 +110,10 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
         kvc_flash_engine_translate(&server->flash, kvc_memcached_disk_pages(config));
     }
     uint32_t least = waiting_max(server), ring = (uint32_t)config->nic->ring_frames;
-    kvc_memcached_queue_open(&server->socket, config->room, least);
+    open_queue(&server->socket, config->room, least);
     for (uint32_t i = 0; i < config->threads; i++) {
-        kvc_memcached_queue_open(&server->thread[i].ring, ring, least);
-        kvc_memcached_queue_open(&server->thread[i].handed, config->room, least);
+        open_queue(&server->thread[i].ring, ring, least);
+        open_queue(&server->thread[i].handed, config->room, least);
     }
 }
 
@@ -372,7 +404,7 @@ static void start(struct kvc_memcached_server *server, double now_ns, uint16_t n
         queue = thread->receives ? &thread->ring : handed;
     }
     while (thread->jobs < config->burst && queue->count > 0) {
-        thread->job[thread->jobs++] = kvc_memcached_queue_pop(queue);
+        thread->job[thread->jobs++] = pop(queue);
     }
     if (thread->jobs == 0) {
         thread->awake = false;
@@ -423,7 +455,7 @@ static void wake(struct kvc_memcached_server *server, double now_ns, uint16_t ow
 static void arrive(struct kvc_memcached_server *server, double now_ns, uint32_t number)
 {
     uint16_t owner = server->request[number].owner;
-    if (!kvc_memcached_queue_push(&server->thread[owner].ring, number)) {
+    if (!push(&server->thread[owner].ring, number)) {
         server->ring_drops++;
         drop(server, number);
         return;
@@ -443,7 +475,7 @@ static void hand_on(struct kvc_memcached_server *server, double now_ns, uint16_t
             request->owner = owner_of(server, received[i]);
         }
         uint16_t owner = request->owner;
-        if (kvc_memcached_queue_push(handed_to(server, owner), received[i])) {
+        if (push(handed_to(server, owner), received[i])) {
             wake(server, now_ns, owner);
         } else {
             server->handed_drops++;

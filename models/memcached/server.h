@@ -30,15 +30,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/memcached/queue.h"
-#include "models/memcached/shard.h"
+#include "models/memcached/store.h"
 #include "sim/base/events.h"
-#include "sim/devices/database_engine.h"
+#include "sim/devices/database.h"
 #include "sim/devices/flash/flash_engine.h"
-#include "sim/devices/rss.h"
+#include "sim/devices/nic.h"
 #include "sim/run/answers.h"
 #include "sim/run/cache_aside.h"
 #include "sim/workload/source/source.h"
+
+/* A queue of requests with a limited room, such as a ring of the NIC or a socket. */
+struct kvc_memcached_queue {
+    uint32_t *request;
+    uint32_t first, count, room;
+};
 
 enum kvc_memcached_outcome {
     KVC_MEMCACHED_HIT,

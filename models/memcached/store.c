@@ -1,14 +1,299 @@
 #include "models/memcached/store.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/hash.h"
+#include "kernels/memcachedgpu/chained.h"
+#include "kernels/memcachedgpu/set_assoc.h"
+#include "kernels/mica/mica.h"
+#include "kernels/pages.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
 #include "sim/devices/flash/flash_translation.h"
 #include "sim/run/preload.h"
 #include "sim/run/replica_memory.h"
+
+/* ---- slabs of Fatcache ---- */
+
+/* Returns the first page of a slab on the SSD. */
+static uint64_t first_page(const struct kvc_memcached_slab_sizes *sizes, uint32_t slab)
+{
+    return (uint64_t)(slab % sizes->disk_slabs) * kvc_memcached_slab_pages(sizes);
+}
+
+struct kvc_memcached_place kvc_memcached_slabs_add(struct kvc_memcached_slabs *slabs,
+                                                   const struct kvc_memcached_slab_sizes *sizes,
+                                                   uint32_t item_bytes, struct kvc_memcached_drain *drain)
+{
+    *drain = (struct kvc_memcached_drain){.evicts = false};
+    if (slabs->offset + item_bytes > KVC_MEMCACHED_SLAB_BYTES) {
+        slabs->slab++;
+        slabs->offset = 0;
+        if (slabs->slab >= sizes->memory_slabs) {
+            uint32_t oldest = slabs->slab - sizes->memory_slabs;
+            drain->written =
+                (struct kvc_memcached_pages){first_page(sizes, oldest), kvc_memcached_slab_pages(sizes)};
+            drain->evicts = oldest >= sizes->disk_slabs;
+        }
+    }
+    struct kvc_memcached_place place = {slabs->slab, slabs->offset};
+    slabs->offset += item_bytes;
+    return place;
+}
+
+bool kvc_memcached_slabs_find(const struct kvc_memcached_slabs *slabs,
+                              const struct kvc_memcached_slab_sizes *sizes,
+                              const struct kvc_memcached_place *place, uint32_t item_bytes,
+                              struct kvc_memcached_pages *pages)
+{
+    uint32_t age = slabs->slab - place->slab;
+    *pages = (struct kvc_memcached_pages){0};
+    if (age < sizes->memory_slabs) {
+        return true;
+    }
+    if (age >= sizes->memory_slabs + sizes->disk_slabs) {
+        return false;
+    }
+    uint32_t first = place->offset / sizes->page_bytes;
+    uint32_t last = (place->offset + item_bytes - 1) / sizes->page_bytes;
+    *pages = (struct kvc_memcached_pages){first_page(sizes, place->slab) + first, last - first + 1};
+    return true;
+}
+
+/* ---- shards ---- */
+
+enum { BUCKET_BYTES = 128 };
+
+/* Timestamps of memcached's table are milliseconds. */
+static const double tick_ns = 1e6;
+
+static struct kvc_chained_params chained_params(const struct kvc_memcached_config *config)
+{
+    return (struct kvc_chained_params){.buckets = config->buckets,
+                                       .capacity = (uint32_t)config->options->entries,
+                                       .key_bytes_max = config->key_bytes_max,
+                                       .bump_after =
+                                           (uint32_t)fmin(config->options->bump_ns / tick_ns, UINT32_MAX)};
+}
+
+static struct kvc_set_assoc_params set_assoc_params(const struct kvc_memcached_config *config)
+{
+    uint64_t ways = config->options->ways;
+    return (struct kvc_set_assoc_params){.sets = (uint32_t)((config->options->entries + ways - 1) / ways),
+                                         .ways = (uint32_t)ways,
+                                         .key_bytes_max = config->key_bytes_max};
+}
+
+double kvc_memcached_shard_bytes(const struct kvc_memcached_config *config)
+{
+    const struct kvc_memcached_options *options = config->options;
+    if (config->kind == KVC_MEMCACHED_MICA) {
+        return config->threads * (options->log_bytes + (double)options->buckets * BUCKET_BYTES);
+    }
+    double entry = kvc_chained_entry_bytes(config->key_bytes_max);
+    return (double)options->entries * entry + config->buckets * (double)sizeof(uint32_t);
+}
+
+double kvc_memcached_shard_memory_bytes(const struct kvc_memcached_config *config, double items,
+                                        double key_bytes, double value_bytes)
+{
+    const struct kvc_memcached_options *options = config->options;
+    if (config->kind == KVC_MEMCACHED_MICA) {
+        double own = items / config->threads, item_bytes = kvc_mica_item_bytes(key_bytes, value_bytes);
+        return config->threads *
+               (double)(kvc_pages_random_bytes(options->buckets * BUCKET_BYTES, (uint64_t)own) +
+                        kvc_pages_front_bytes((uint64_t)options->log_bytes, (uint64_t)(own * item_bytes)));
+    }
+    if (config->kind == KVC_MEMCACHED_FPGA) {
+        const struct kvc_set_assoc_params params = set_assoc_params(config);
+        struct kvc_set_assoc_table table = {0};
+        kvc_set_assoc_geometry(&params, &table);
+        return (double)kvc_pages_random_bytes((uint64_t)table.set_count * table.set_bytes, (uint64_t)items);
+    }
+    uint64_t entry_bytes = kvc_chained_entry_bytes(config->key_bytes_max);
+    return (double)(kvc_pages_random_bytes(config->buckets * sizeof(uint32_t), (uint64_t)items) +
+                    kvc_pages_front_bytes(options->entries * entry_bytes, (uint64_t)items * entry_bytes));
+}
+
+bool kvc_memcached_shard_open(struct kvc_memcached_shard *shard, const struct kvc_memcached_config *config,
+                              uint32_t value_bytes_max, uint64_t seed)
+{
+    const struct kvc_chained_params chained = chained_params(config);
+    *shard = (struct kvc_memcached_shard){.config = config, .value_room = value_bytes_max + 1};
+    shard->value = calloc(shard->value_room, 1);
+    if (config->kind == KVC_MEMCACHED_MICA) {
+        const struct kvc_mica_params mica = {.partitions = config->threads,
+                                             .buckets = (uint32_t)config->options->buckets,
+                                             .log_bytes = (uint64_t)config->options->log_bytes,
+                                             .seed = seed};
+        shard->mica = kvc_mica_create(&mica);
+    } else if (config->kind == KVC_MEMCACHED_FPGA) {
+        const struct kvc_set_assoc_params set_assoc = set_assoc_params(config);
+        shard->set_assoc = kvc_set_assoc_create(&set_assoc);
+    } else {
+        shard->chained = kvc_chained_create(&chained);
+    }
+    shard->slabs = calloc(config->threads, sizeof(*shard->slabs));
+    return shard->value != NULL && shard->slabs != NULL &&
+           (shard->mica != NULL || shard->set_assoc != NULL || shard->chained != NULL);
+}
+
+void kvc_memcached_shard_close(struct kvc_memcached_shard *shard)
+{
+    kvc_chained_free(shard->chained);
+    kvc_mica_free(shard->mica);
+    kvc_set_assoc_free(shard->set_assoc);
+    free(shard->value);
+    free(shard->slabs);
+}
+
+static bool run_mica(struct kvc_memcached_shard *shard, const struct kvc_memcached_access *access)
+{
+    const uint32_t offset = 0;
+    const uint8_t bytes = (uint8_t)access->key_bytes;
+    const struct kvc_mica_keys keys = {access->key, &offset, &bytes, NULL};
+    struct kvc_mica_buffer buffer = {shard->value, shard->value_room, 0};
+    const struct kvc_mica_value value = {shard->value, access->value_bytes};
+    uint8_t outcome = 0;
+    bool erased = false;
+    switch (access->op) {
+    case KVC_OP_SET:
+        kvc_mica_set(shard->mica, &keys, &value, 1, &outcome, &shard->stats);
+        return outcome == KVC_MICA_IN_PLACE || outcome == KVC_MICA_APPENDED;
+    case KVC_OP_DELETE:
+        kvc_mica_delete(shard->mica, &keys, 1, &erased, &shard->stats);
+        return erased;
+    default:
+        kvc_mica_get(shard->mica, &keys, 1, &buffer, &shard->stats);
+        return buffer.bytes != KVC_MICA_NONE;
+    }
+}
+
+/* Returns the pages of the whole SSD. */
+static struct kvc_memcached_pages pages_of(const struct kvc_memcached_config *config, uint32_t instance,
+                                           struct kvc_memcached_pages pages)
+{
+    pages.first += (uint64_t)instance * config->slabs.disk_slabs * kvc_memcached_slab_pages(&config->slabs);
+    return pages;
+}
+
+/* Finds a place for an item that is stored. The table keeps the number of the slab where others keep the
+ * length of the value. */
+static struct kvc_set_assoc_item place(struct kvc_memcached_shard *shard,
+                                       const struct kvc_memcached_access *access,
+                                       struct kvc_memcached_blocks *blocks)
+{
+    const struct kvc_memcached_config *config = shard->config;
+    if (config->kind != KVC_MEMCACHED_FATCACHE) {
+        return (struct kvc_set_assoc_item){.location = 0, .value_bytes = access->value_bytes};
+    }
+    uint32_t instance = kvc_memcached_shard_owner(shard, access->key, access->key_bytes);
+    uint32_t bytes = kvc_memcached_slab_item_bytes(access->key_bytes, access->value_bytes);
+    struct kvc_memcached_drain drain;
+    struct kvc_memcached_place place =
+        kvc_memcached_slabs_add(&shard->slabs[instance], &config->slabs, bytes, &drain);
+    blocks->written = pages_of(config, instance, drain.written);
+    if (drain.evicts) {
+        blocks->read = blocks->written;
+    }
+    return (struct kvc_set_assoc_item){.location = place.offset, .value_bytes = place.slab};
+}
+
+/* Returns whether an item that a GET found in the table is still in a slab. */
+static bool find(struct kvc_memcached_shard *shard, const struct kvc_memcached_access *access,
+                 const struct kvc_set_assoc_item *item, struct kvc_memcached_blocks *blocks)
+{
+    const struct kvc_memcached_config *config = shard->config;
+    if (config->kind != KVC_MEMCACHED_FATCACHE) {
+        return true;
+    }
+    uint32_t instance = kvc_memcached_shard_owner(shard, access->key, access->key_bytes);
+    uint32_t bytes = kvc_memcached_slab_item_bytes(access->key_bytes, access->value_bytes);
+    const struct kvc_memcached_place place = {.slab = item->value_bytes, .offset = item->location};
+    struct kvc_memcached_pages pages;
+    bool found = kvc_memcached_slabs_find(&shard->slabs[instance], &config->slabs, &place, bytes, &pages);
+    blocks->read = pages_of(config, instance, pages);
+    return found;
+}
+
+/* The two tables of memcached's kind have the same operations. */
+static bool run_table(struct kvc_memcached_shard *shard, const struct kvc_memcached_access *access,
+                      struct kvc_memcached_blocks *blocks)
+{
+    const uint32_t offset = 0, any = KVC_LOCATION_ANY;
+    const uint8_t bytes = (uint8_t)access->key_bytes;
+    const struct kvc_set_assoc_keys keys = {access->key, &offset, &bytes};
+    struct kvc_set_assoc_item out = {.location = KVC_LOCATION_NONE};
+    struct kvc_index_stats *stats = &shard->stats;
+    bool chained = shard->chained != NULL;
+    uint32_t now = chained ? (uint32_t)(access->now_ns / tick_ns) : shard->clock++;
+    uint64_t replaced = stats->replaced;
+    if (access->op == KVC_OP_SET) {
+        const struct kvc_set_assoc_item item = place(shard, access, blocks);
+        if (chained) {
+            kvc_chained_insert(shard->chained, &keys, &item, 1, now, &out, stats);
+        } else {
+            kvc_set_assoc_insert(shard->set_assoc, &keys, &item, 1, now, &out, stats);
+        }
+        return stats->replaced > replaced;
+    }
+    if (access->op == KVC_OP_DELETE) {
+        if (chained) {
+            kvc_chained_erase(shard->chained, &keys, &any, 1, &out, stats);
+        } else {
+            kvc_set_assoc_erase(shard->set_assoc, &keys, &any, 1, &out, stats);
+        }
+    } else if (chained) {
+        kvc_chained_search(shard->chained, &keys, 1, now, &out, stats);
+    } else {
+        kvc_set_assoc_search(shard->set_assoc, &keys, 1, now, &out, stats);
+    }
+    return out.location != KVC_LOCATION_NONE &&
+           (access->op != KVC_OP_GET || find(shard, access, &out, blocks));
+}
+
+struct kvc_memcached_found kvc_memcached_shard_run(struct kvc_memcached_shard *shard,
+                                                   const struct kvc_memcached_access *access)
+{
+    const struct kvc_index_stats *stats = &shard->stats;
+    uint64_t before = stats->search_lines + stats->insert_lines + stats->erase_lines;
+    struct kvc_memcached_found found = {0};
+    found.hit = shard->mica != NULL ? run_mica(shard, access) : run_table(shard, access, &found.blocks);
+    uint64_t after = stats->search_lines + stats->insert_lines + stats->erase_lines;
+    found.lines = (uint32_t)(after - before);
+    return found;
+}
+
+uint32_t kvc_memcached_shard_owner(const struct kvc_memcached_shard *shard, const uint8_t *key,
+                                   uint32_t key_bytes)
+{
+    if (shard->config->kind == KVC_MEMCACHED_FATCACHE) {
+        return (uint32_t)(kvc_hash(key, key_bytes, 0) % shard->config->threads);
+    }
+    if (shard->mica == NULL) {
+        return 0;
+    }
+    return kvc_mica_partition(shard->mica, kvc_mica_hash(shard->mica, key, key_bytes));
+}
+
+double kvc_memcached_shard_load_frac(const struct kvc_memcached_shard *shard)
+{
+    if (shard->mica != NULL) {
+        struct kvc_mica_usage usage;
+        kvc_mica_usage(shard->mica, &usage);
+        return (double)usage.live /
+               ((double)shard->config->threads * (double)shard->config->options->buckets * KVC_MICA_ENTRIES);
+    }
+    if (shard->chained != NULL) {
+        return (double)shard->chained->table.state->used / shard->chained->table.capacity;
+    }
+    return (double)shard->set_assoc->used / (double)kvc_index_capacity(&shard->set_assoc->base.index);
+}
+
+/* ---- store ---- */
 
 double kvc_memcached_memory_bytes(const struct kvc_scenario *scenario)
 {

@@ -6,23 +6,110 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/memcachedgpu/cost_profile.h"
-#include "models/memcachedgpu/options.h"
+#include "models/memcachedgpu/tables.h"
 #include "sim/base/diag.h"
+#include "sim/base/text/option.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/gpu.h"
 #include "sim/devices/nic.h"
+#include "sim/devices/node.h"
 #include "sim/devices/pcie.h"
 #include "sim/scenario.h"
 
-enum { KVC_MEMCACHEDGPU_CLASSES_MAX = 5 };
+/* MemcachedGPU's options: the scenario's table `system`, as the user wrote it. */
 
-/* A table for keys of up to key_bytes_max bytes. */
-struct kvc_memcachedgpu_class {
-    uint32_t key_bytes_max;
-    uint64_t entries;
+enum {
+    KVC_MEMCACHEDGPU_BATCH_MAX = 65536,
+    KVC_MEMCACHEDGPU_WAYS_MAX = 16,
+    KVC_MEMCACHEDGPU_STREAMS_MAX = 128,
+    KVC_MEMCACHEDGPU_POST_MAX = 64,
+    KVC_MEMCACHEDGPU_SET_CONNECTIONS_MAX = 256,
 };
+
+enum kvc_memcachedgpu_receive {
+    KVC_MEMCACHEDGPU_RECEIVE_GPU,  /* GNoM: the NIC writes packets into GPU memory. */
+    KVC_MEMCACHEDGPU_RECEIVE_HOST, /* NGD: it writes them into host memory, and batches are copied. */
+};
+
+enum kvc_memcachedgpu_feed {
+    KVC_MEMCACHEDGPU_NETWORK, /* Packets pass through the NIC. */
+    KVC_MEMCACHEDGPU_MEMORY,  /* They are read from host memory, as in the offline limit study. */
+};
+
+enum kvc_memcachedgpu_layout {
+    KVC_MEMCACHEDGPU_ONE_TABLE,   /* Every entry has room for the longest key. */
+    KVC_MEMCACHEDGPU_BY_KEY_SIZE, /* A table for each class of key sizes, as large as its share of the keys.
+                                   */
+};
+
+enum kvc_memcachedgpu_misses {
+    KVC_MEMCACHEDGPU_MISSES_LEAVE, /* Clients do nothing about a miss. */
+    KVC_MEMCACHEDGPU_MISSES_SET,   /* The client then SETs the key. */
+};
+
+struct kvc_memcachedgpu_options {
+    int receive;                /* enum kvc_memcachedgpu_receive. */
+    int feed;                   /* enum kvc_memcachedgpu_feed. */
+    uint64_t batch;             /* Packets of a full batch. */
+    double batch_timeout_ns;    /* Longest that a batch waits to be full [ns]; 0: no limit. */
+    uint64_t streams;           /* CUDA streams, which have one batch each. */
+    uint64_t post_threads;      /* Threads that answer. */
+    uint64_t receive_ports;     /* Ports that requests arrive at; responses leave by all. */
+    double receive_bytes;       /* Memory of all receive buffers [bytes]. */
+    uint64_t buffer_bytes;      /* Size of a receive buffer. */
+    int index;                  /* enum kvc_memcachedgpu_index. */
+    int tables;                 /* enum kvc_memcachedgpu_layout. */
+    uint64_t ways;              /* Entries of a set. */
+    uint64_t entries;           /* Entries of all tables. */
+    uint64_t key_room;          /* Longest key of an entry [bytes]. */
+    double slab_bytes;          /* Host memory of the items [bytes]; 0: room for all entries. */
+    double expiry_ns;           /* Life of an item [ns]; 0: for ever. */
+    int misses;                 /* enum kvc_memcachedgpu_misses. */
+    int get_transport;          /* Only UDP. */
+    int set_transport;          /* Only TCP. */
+    uint64_t set_threads;       /* Threads of memcached that serve TCP. */
+    uint64_t set_connections;   /* Connections that send SETs one after the other. */
+    double damaged_frac;        /* Share of the packets that arrive damaged. */
+    uint64_t background_blocks; /* Blocks of the other task; 0: there is none. */
+    uint64_t background_threads;
+    uint64_t background_kernels; /* Launches that its blocks are divided over. */
+    double background_ns;        /* Time of the task as one kernel on the idle card [ns]. */
+    double background_start_ns;  /* From the begin of the measured time [ns]. */
+};
+
+extern const struct kvc_option_table kvc_memcachedgpu_option_table;
+
+/* What MemcachedGPU's code costs: the GET kernel in cycles of a multiprocessor, and the host's part in time.
+ *
+ * Cycles and dependent accesses are properties of the code. They are measured on one card and serve for
+ * others: cycles over their clock, accesses at their latency. The same is assumed of the host's times and the
+ * clock of its cores. What that assumes is that a cycle of another generation does as much work. */
+
+struct kvc_memcachedgpu_cost_profile {
+    char name[KVC_TEXT_MAX];   /* Origin of the costs, for people. */
+    double clock_hz;           /* Core clock of the card that was measured. */
+    double block_cycles;       /* A block of 32 packets with keys of 16 bytes, besides its accesses. */
+    double key_cycles;         /* For each further byte of the longest key in a block. */
+    double accesses;           /* Dependent accesses of a block to device memory. */
+    double block_shared_bytes; /* Shared memory of a block. */
+    double packet_cycles;      /* Of one multiprocessor for a packet, when blocks fill the card. */
+    double set_cycles;         /* The kernel of a SET, one warp, besides its accesses. */
+    double call_ns;            /* One CUDA call of a host thread: a copy, a launch, an event. */
+    double call_polled_ns;     /* The same while other threads ask for events; NaN: not measured. */
+    double host_clock_hz;      /* Clock of the cores that the host's times were measured on. */
+    double answer_ns;          /* Compute of a post thread for a response, without waiting for memory. */
+    double set_ns;             /* Compute of a SET in the network stack and memcached; NaN: not measured. */
+};
+
+extern const struct kvc_device_kind kvc_memcachedgpu_cost_profile_kind;
+
+/* Finds the node's costs. Returns NULL if it has none. */
+static inline const struct kvc_memcachedgpu_cost_profile *
+kvc_memcachedgpu_cost_profile_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_memcachedgpu_cost_profile_kind);
+}
 
 struct kvc_memcachedgpu_config {
     const struct kvc_memcachedgpu_options *options; /* Owned by the scenario. */
@@ -74,15 +161,19 @@ static inline bool kvc_memcachedgpu_shares_cores(const struct kvc_memcachedgpu_c
     return config->cpu->threads_per_core > 1 && threads > config->cpu->cores;
 }
 
-/* Returns the class of a key's table, or class_count if no table has room for the key. */
-static inline uint32_t kvc_memcachedgpu_class_of(const struct kvc_memcachedgpu_config *config,
-                                                 uint32_t key_bytes)
+/* Returns the shape of a server's tables. */
+static inline struct kvc_memcachedgpu_shape
+kvc_memcachedgpu_shape_of(const struct kvc_memcachedgpu_config *config)
 {
-    uint32_t class = 0;
-    while (class < config->class_count && key_bytes > config->classes[class].key_bytes_max) {
-        class ++;
-    }
-    return class;
+    return (struct kvc_memcachedgpu_shape){config->index, (uint32_t)config->options->ways,
+                                           config->class_count, config->classes};
 }
+
+/* Return the size of a request and of a response [bytes], from the Ethernet header on, without FCS. */
+uint32_t kvc_memcachedgpu_request_bytes(uint32_t key_bytes);
+uint32_t kvc_memcachedgpu_response_bytes(bool found, uint32_t head_bytes, uint32_t value_bytes);
+
+/* Returns the length of the head of a response [bytes]. */
+uint32_t kvc_memcachedgpu_head_bytes(bool found, uint32_t key_bytes, uint32_t value_bytes);
 
 #endif

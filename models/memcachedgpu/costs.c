@@ -140,28 +140,6 @@ struct kvc_dram_load kvc_memcachedgpu_answer_load(const struct kvc_memcachedgpu_
                                       2 * kvc_memcachedgpu_returned_bytes(head_bytes) + 2 * packet_bytes};
 }
 
-uint32_t kvc_memcachedgpu_request_bytes(uint32_t key_bytes)
-{
-    return KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET + key_bytes + 2;
-}
-
-static uint32_t digits_of(uint32_t number)
-{
-    return number < 10 ? 1 : 1 + digits_of(number / 10);
-}
-
-uint32_t kvc_memcachedgpu_head_bytes(bool found, uint32_t key_bytes, uint32_t value_bytes)
-{
-    /* "VALUE KEY 0 BYTES\r\n" or "END\r\n" */
-    return found ? KVC_MEMCACHEDGPU_PACKET_RESPONSE_KEY_OFFSET + key_bytes + 3 + digits_of(value_bytes) + 2
-                 : KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET + 5;
-}
-
-uint32_t kvc_memcachedgpu_response_bytes(bool found, uint32_t head_bytes, uint32_t value_bytes)
-{
-    return head_bytes + (found ? value_bytes + 7 : 0); /* "\r\nEND\r\n" */
-}
-
 double kvc_memcachedgpu_wire_ns(const struct kvc_memcachedgpu_config *config, uint32_t packet_bytes)
 {
     const struct kvc_nic *nic = config->nic;

@@ -50,13 +50,6 @@ struct kvc_dram_load kvc_memcachedgpu_answer_load(const struct kvc_memcachedgpu_
                                                   uint32_t head_bytes, uint32_t key_bytes,
                                                   uint32_t value_bytes);
 
-/* Returns the size of a request and of a response [bytes], from the Ethernet header on, without FCS. */
-uint32_t kvc_memcachedgpu_request_bytes(uint32_t key_bytes);
-uint32_t kvc_memcachedgpu_response_bytes(bool found, uint32_t head_bytes, uint32_t value_bytes);
-
-/* Returns the length of the head of a response [bytes]. */
-uint32_t kvc_memcachedgpu_head_bytes(bool found, uint32_t key_bytes, uint32_t value_bytes);
-
 /* Returns the time of a packet on a port [ns]. */
 double kvc_memcachedgpu_wire_ns(const struct kvc_memcachedgpu_config *config, uint32_t packet_bytes);
 

@@ -2,8 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/memcachedgpu/predict.h"
 #include "models/memcachedgpu/simulation.h"
-#include "models/memcachedgpu/text_key.h"
+#include "models/memcachedgpu/tables.h"
 #include "sim/base/clock.h"
 
 enum { PORT = 11211, VALUES_BYTES = 1 << 21 };

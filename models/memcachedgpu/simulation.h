@@ -1,10 +1,10 @@
 /* The state of a simulated MemcachedGPU, shared by the files of this folder that simulate it.
  *
  * A GET passes through these files: the receiver (receiver.c) puts its packet into a receive buffer and forms
- * batches. The pre thread (launcher.c) launches a batch in a free stream (stream.c), which runs the kernel on
+ * batches. The pre thread launches a batch in a free stream (stream.c), which runs the kernel on
  * the real packets (execute.c) while the card shares its multiprocessors by blocks. A post thread (answer.c)
  * sends the responses and gives the buffers and the stream back. SETs and DELETEs go another way, over TCP
- * (writes.c). Another task may use the same card (background.c).
+ * (writes.c). Another task may use the same card (stream.c).
  *
  * The receiver, the threads and the streams are actors of the engine. A packet is never an activity: inside a
  * batch, every packet has its own times of arrival and of its response. */
@@ -213,13 +213,18 @@ void kvc_memcachedgpu_receiver_main(void *server);
 /* Gives buffers back at a time that is not before now. */
 void kvc_memcachedgpu_release(struct kvc_memcachedgpu_server *server, double time_ns, uint32_t buffers);
 
-/* launcher.c */
-void kvc_memcachedgpu_launcher_main(void *server);
-
 /* stream.c */
+void kvc_memcachedgpu_launcher_main(void *server);
 void kvc_memcachedgpu_stream_main(void *thread);
+void kvc_memcachedgpu_background_main(void *server);
+void kvc_memcachedgpu_watch_add(struct kvc_memcachedgpu_watch *watch, const double *sent_ns,
+                                const double *done_ns, uint32_t count);
 
-/* locks.c */
+/* writes.c */
+void kvc_memcachedgpu_writer_main(void *thread);
+void kvc_memcachedgpu_connection_main(void *thread);
+void kvc_memcachedgpu_add_write(struct kvc_memcachedgpu_server *server,
+                                const struct kvc_memcachedgpu_write *write);
 
 /* Runs the kernel of a write, which holds the set of its key. */
 void kvc_memcachedgpu_run_locked(struct kvc_memcachedgpu_server *server,
@@ -233,17 +238,6 @@ void kvc_memcachedgpu_execute(struct kvc_memcachedgpu_server *server, struct kvc
 
 /* answer.c */
 void kvc_memcachedgpu_post_main(void *thread);
-
-/* writes.c */
-void kvc_memcachedgpu_writer_main(void *thread);
-void kvc_memcachedgpu_connection_main(void *thread);
-void kvc_memcachedgpu_add_write(struct kvc_memcachedgpu_server *server,
-                                const struct kvc_memcachedgpu_write *write);
-
-/* background.c */
-void kvc_memcachedgpu_background_main(void *server);
-void kvc_memcachedgpu_watch_add(struct kvc_memcachedgpu_watch *watch, const double *sent_ns,
-                                const double *done_ns, uint32_t count);
 
 /* ---- queues ---- */
 

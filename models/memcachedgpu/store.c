@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "kernels/memcachedgpu/packet.h"
-#include "models/memcachedgpu/text_key.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
@@ -22,9 +21,10 @@ static double shard_memory_bytes(const struct kvc_scenario *scenario)
     double items = fmin(keys, (double)config->options->entries);
     double item_bytes = kvc_megakv_slab_item_bytes((uint32_t)kvc_workload_key_bytes_mean(workload),
                                                    (uint32_t)kvc_workload_value_bytes_mean(workload));
+    const struct kvc_memcachedgpu_shape shape = kvc_memcachedgpu_shape_of(config);
     for (uint32_t i = 0; i < config->class_count; i++) {
         double share = (double)config->classes[i].entries / (double)config->options->entries;
-        bytes += kvc_memcachedgpu_table_memory_bytes(config, i, share * items);
+        bytes += kvc_memcachedgpu_table_memory_bytes(&shape, i, share * items);
     }
     bool expires = config->options->expiry_ns > 0;
     double written_bytes = items * item_bytes / KVC_MEGAKV_SLAB_BYTES * ITEMS_OF_SLAB * sizeof(double);
@@ -136,7 +136,8 @@ static enum kvc_status open_shard(const struct kvc_scenario *scenario, uint64_t 
                                   struct kvc_memcachedgpu_shard *shard, struct kvc_diag *diag)
 {
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
-    enum kvc_status status = kvc_memcachedgpu_tables_open(&shard->tables, config, diag);
+    const struct kvc_memcachedgpu_shape shape = kvc_memcachedgpu_shape_of(config);
+    enum kvc_status status = kvc_memcachedgpu_tables_open(&shard->tables, &shape, diag);
     if (status != KVC_OK) {
         return status;
     }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "kernels/megakv/slab.h"
+#include "models/memcachedgpu/config.h"
 #include "models/memcachedgpu/tables.h"
 #include "sim/base/progress.h"
 #include "sim/scenario.h"
@@ -32,7 +33,7 @@ struct kvc_memcachedgpu_store {
     double preload_wall_s;                 /* Wall-clock time of creating and preloading [s]. */
 };
 
-/* Returns the memory that the structures of all servers take [bytes]. */
+/* Returns the memory that the data of all servers take [bytes]. */
 double kvc_memcachedgpu_store_memory_bytes(const struct kvc_scenario *scenario);
 
 /* Frees a store. NULL is allowed. */

@@ -3,6 +3,105 @@
 
 #include "models/memcachedgpu/simulation.h"
 
+/* ---- pre thread ---- */
+
+/* The pre thread (GNoM-pre), which launches batches. */
+
+/* Takes the driver's turn, if other threads call it, too. */
+static void call_driver(struct kvc_memcachedgpu_server *server, double cpu_ns)
+{
+    if (server->driver != NULL) {
+        kvc_gate_wait(server->driver);
+    }
+    kvc_engine_work(&(struct kvc_draw){(uint32_t)server->device.cpu, cpu_ns, cpu_ns}, 1);
+    if (server->driver != NULL) {
+        kvc_gate_post(server->driver);
+    }
+}
+
+void kvc_memcachedgpu_launcher_main(void *data)
+{
+    struct kvc_memcachedgpu_server *server = data;
+    struct kvc_memcachedgpu_simulation *simulation = server->simulation;
+    for (;;) {
+        kvc_gate_wait(server->streams_free);
+        kvc_gate_post(server->wanted);
+        kvc_gate_wait(server->full.gate);
+        struct kvc_memcachedgpu_job *job = kvc_memcachedgpu_pop(&server->full);
+        double started_ns = job->called_ns = kvc_engine_now_ns();
+        call_driver(server, kvc_memcachedgpu_launch_cpu_ns(simulation->config, server->polling > 0));
+        job->launched_ns = kvc_engine_now_ns();
+        kvc_recorder_busy(&simulation->replica.recorder, KVC_MEMCACHEDGPU_LAUNCH, started_ns,
+                          job->launched_ns);
+        kvc_timeline_event(simulation->replica.context->timeline, server->number, 0, "launch", started_ns,
+                           job->launched_ns - started_ns, job->batch->count);
+        kvc_memcachedgpu_push(&server->launched, job);
+    }
+}
+
+/* ---- other task ---- */
+
+/* Another task on the same GPU, and what it does to the response times. */
+
+void kvc_memcachedgpu_watch_add(struct kvc_memcachedgpu_watch *watch, const double *sent_ns,
+                                const double *done_ns, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        watch->sum_ns += done_ns[i] - sent_ns[i];
+        if (++watch->count < KVC_MEMCACHEDGPU_WATCH_GETS) {
+            continue;
+        }
+        double mean_ns = watch->sum_ns / watch->count;
+        watch->sum_ns = 0;
+        watch->count = 0;
+        if (isnan(watch->started_ns)) {
+            watch->before_sum_ns += mean_ns;
+            watch->before_count++;
+        } else {
+            watch->most_ns = fmax(watch->most_ns, mean_ns);
+            if (mean_ns * watch->before_count > 2 * watch->before_sum_ns) {
+                watch->disturbed_ns = done_ns[i];
+            }
+        }
+    }
+}
+
+/* Returns when the task starts [ns]; it is known once the measured time has begun. */
+static double wait_for_start(const struct kvc_memcachedgpu_simulation *simulation)
+{
+    const struct kvc_recorder *recorder = &simulation->replica.recorder;
+    while (!isfinite(recorder->from_ns)) {
+        kvc_engine_sleep_until_ns(kvc_engine_now_ns() + recorder->window_ns);
+    }
+    return recorder->from_ns + simulation->config->options->background_start_ns;
+}
+
+/* The task launches its kernels one after the other, each when the one before has ended. */
+void kvc_memcachedgpu_background_main(void *data)
+{
+    struct kvc_memcachedgpu_server *server = data;
+    struct kvc_memcachedgpu_simulation *simulation = server->simulation;
+    const struct kvc_memcachedgpu_config *config = simulation->config;
+    const struct kvc_memcachedgpu_options *options = config->options;
+    struct kvc_memcachedgpu_watch *watch = &simulation->watch;
+    uint32_t kernels = (uint32_t)options->background_kernels, blocks = (uint32_t)options->background_blocks;
+    kvc_engine_sleep_until_ns(wait_for_start(simulation));
+    watch->started_ns = kvc_engine_now_ns();
+    for (uint32_t i = 0; i < kernels; i++) {
+        uint32_t part = blocks / kernels + (i < blocks % kernels);
+        struct kvc_gpu_grid grid = kvc_memcachedgpu_background_grid(config, part);
+        double launched_ns = kvc_engine_now_ns();
+        kvc_engine_sleep_until_ns(launched_ns + config->gpu->launch_ns);
+        kvc_gpu_blocks_run(server->blocks, &grid);
+        kvc_timeline_event(simulation->replica.context->timeline, server->number,
+                           1 + config->post_threads + config->streams, "background", launched_ns,
+                           kvc_engine_now_ns() - launched_ns, part);
+    }
+    watch->ended_ns = kvc_engine_now_ns();
+}
+
+/* ---- stream ---- */
+
 /* Copies bytes over PCIe, and lets the host's memory know. A copy engine serves one stream at a time; its
  * latency is the caller's to add, because the engine already serves the next copy. */
 static void copy(struct kvc_memcachedgpu_server *server, enum kvc_memcachedgpu_stage direction, double bytes)

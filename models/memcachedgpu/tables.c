@@ -7,10 +7,33 @@
 #include "kernels/memcachedgpu/chained.h"
 #include "kernels/memcachedgpu/hopscotch.h"
 #include "kernels/pages.h"
+#include "sim/base/rng.h"
+
+/* ---- text_key ---- */
+
+/* Spreads the lower 48 bits over 8 characters from '0' to 'o'. */
+static uint64_t characters(uint64_t bits)
+{
+    bits = (bits & 0xffffff) | (bits & UINT64_C(0xffffff000000)) << 8;
+    bits = (bits & UINT64_C(0x00000fff00000fff)) | (bits & UINT64_C(0x00fff00000fff000)) << 4;
+    bits = (bits & UINT64_C(0x003f003f003f003f)) | (bits & UINT64_C(0x0fc00fc00fc00fc0)) << 2;
+    return bits + UINT64_C(0x3030303030303030);
+}
+
+void kvc_memcachedgpu_text_key(uint8_t *to, uint64_t key_id, uint32_t key_bytes)
+{
+    uint64_t bits = key_id, mixed = kvc_mix64(key_id);
+    for (uint32_t at = 0; at < key_bytes; at += 8) {
+        uint64_t text = characters(bits);
+        memcpy(to + at, &text, sizeof(text));
+        bits = mixed;
+        mixed = mixed << 16 ^ mixed >> 48 ^ at;
+    }
+}
 
 struct kvc_memcachedgpu_table_kind {
-    void *(*create)(const struct kvc_memcachedgpu_config *config, uint32_t class);
-    double (*bytes)(const struct kvc_memcachedgpu_config *config, uint32_t class);
+    void *(*create)(const struct kvc_memcachedgpu_shape *shape, uint32_t class);
+    double (*bytes)(const struct kvc_memcachedgpu_shape *shape, uint32_t class);
     struct kvc_index *(*index)(void *table);
     kvc_memcachedgpu_search search;
     void (*insert)(void *table, const struct kvc_set_assoc_keys *keys, const struct kvc_set_assoc_item *item,
@@ -20,38 +43,38 @@ struct kvc_memcachedgpu_table_kind {
 };
 
 /* Entries that fill whole sets. */
-static uint64_t sets_of(const struct kvc_memcachedgpu_config *config, uint32_t class)
+static uint64_t sets_of(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
-    uint64_t ways = config->options->ways;
-    return (config->classes[class].entries + ways - 1) / ways;
+    uint64_t ways = shape->ways;
+    return (shape->classes[class].entries + ways - 1) / ways;
 }
 
 /* ---- sets ---- */
 
-static struct kvc_set_assoc_params sets_params(const struct kvc_memcachedgpu_config *config, uint32_t class)
+static struct kvc_set_assoc_params sets_params(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
-    uint64_t sets = sets_of(config, class);
+    uint64_t sets = sets_of(shape, class);
     return (struct kvc_set_assoc_params){.sets = sets > UINT32_MAX ? 0 : (uint32_t)sets,
-                                         .ways = (uint32_t)config->options->ways,
-                                         .key_bytes_max = config->classes[class].key_bytes_max};
+                                         .ways = (uint32_t)shape->ways,
+                                         .key_bytes_max = shape->classes[class].key_bytes_max};
 }
 
-static void *sets_create(const struct kvc_memcachedgpu_config *config, uint32_t class)
+static void *sets_create(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
-    struct kvc_set_assoc_params params = sets_params(config, class);
+    struct kvc_set_assoc_params params = sets_params(shape, class);
     return kvc_set_assoc_create(&params);
 }
 
-static double sets_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class)
+static double sets_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
-    struct kvc_set_assoc_params params = sets_params(config, class);
+    struct kvc_set_assoc_params params = sets_params(shape, class);
     struct kvc_set_assoc_table table;
     return kvc_set_assoc_geometry(&params, &table) ? (double)table.set_count * table.set_bytes : 0;
 }
 
 static struct kvc_index *sets_index(void *table)
 {
-    return &((struct kvc_set_assoc *)table)->index;
+    return &((struct kvc_set_assoc *)table)->base.index;
 }
 
 static void sets_search(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
@@ -77,24 +100,24 @@ static void sets_erase(void *table, const struct kvc_set_assoc_keys *keys, struc
 
 enum { NEIGHBOURS = 16 };
 
-static struct kvc_hopscotch_params hopscotch_params(const struct kvc_memcachedgpu_config *config,
+static struct kvc_hopscotch_params hopscotch_params(const struct kvc_memcachedgpu_shape *shape,
                                                     uint32_t class)
 {
-    uint64_t entries = config->classes[class].entries;
+    uint64_t entries = shape->classes[class].entries;
     return (struct kvc_hopscotch_params){.homes = entries > INT32_MAX ? 0 : (uint32_t)entries,
                                          .neighbours = NEIGHBOURS,
-                                         .key_bytes_max = config->classes[class].key_bytes_max};
+                                         .key_bytes_max = shape->classes[class].key_bytes_max};
 }
 
-static void *hopscotch_create(const struct kvc_memcachedgpu_config *config, uint32_t class)
+static void *hopscotch_create(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
-    struct kvc_hopscotch_params params = hopscotch_params(config, class);
+    struct kvc_hopscotch_params params = hopscotch_params(shape, class);
     return kvc_hopscotch_create(&params);
 }
 
-static double hopscotch_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class)
+static double hopscotch_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
-    struct kvc_hopscotch_params params = hopscotch_params(config, class);
+    struct kvc_hopscotch_params params = hopscotch_params(shape, class);
     struct kvc_hopscotch_table table;
     return kvc_hopscotch_geometry(&params, &table)
                ? (double)(kvc_hopscotch_tags_bytes(&table) + kvc_hopscotch_entries_bytes(&table))
@@ -103,7 +126,7 @@ static double hopscotch_bytes(const struct kvc_memcachedgpu_config *config, uint
 
 static struct kvc_index *hopscotch_index(void *table)
 {
-    return &((struct kvc_hopscotch *)table)->index;
+    return &((struct kvc_hopscotch *)table)->base.index;
 }
 
 static void hopscotch_search(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
@@ -128,26 +151,26 @@ static void hopscotch_erase(void *table, const struct kvc_set_assoc_keys *keys,
 /* ---- chains ---- */
 
 /* Returns a power of two of buckets with 0.75 to 1.5 elements each: memcached grows beyond 1.5. */
-static struct kvc_chained_params chained_params(const struct kvc_memcachedgpu_config *config, uint32_t class)
+static struct kvc_chained_params chained_params(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
-    uint64_t entries = config->classes[class].entries, buckets = 1;
+    uint64_t entries = shape->classes[class].entries, buckets = 1;
     while ((double)buckets * 1.5 < (double)entries) {
         buckets *= 2;
     }
     return (struct kvc_chained_params){.buckets = buckets > INT32_MAX ? 0 : (uint32_t)buckets,
                                        .capacity = entries > INT32_MAX ? 0 : (uint32_t)entries,
-                                       .key_bytes_max = config->classes[class].key_bytes_max};
+                                       .key_bytes_max = shape->classes[class].key_bytes_max};
 }
 
-static void *chained_create(const struct kvc_memcachedgpu_config *config, uint32_t class)
+static void *chained_create(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
-    struct kvc_chained_params params = chained_params(config, class);
+    struct kvc_chained_params params = chained_params(shape, class);
     return kvc_chained_create(&params);
 }
 
-static double chained_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class)
+static double chained_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
-    struct kvc_chained_params params = chained_params(config, class);
+    struct kvc_chained_params params = chained_params(shape, class);
     struct kvc_chained_table table;
     return kvc_chained_geometry(&params, &table)
                ? (double)(kvc_chained_heads_bytes(&table) + kvc_chained_entries_bytes(&table))
@@ -156,7 +179,7 @@ static double chained_bytes(const struct kvc_memcachedgpu_config *config, uint32
 
 static struct kvc_index *chained_index(void *table)
 {
-    return &((struct kvc_chained *)table)->index;
+    return &((struct kvc_chained *)table)->base.index;
 }
 
 static void chained_search(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
@@ -188,35 +211,35 @@ static const struct kvc_memcachedgpu_table_kind kinds[] = {
                                   chained_insert, chained_erase},
 };
 
-double kvc_memcachedgpu_table_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class)
+double kvc_memcachedgpu_table_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
-    return kinds[config->index].bytes(config, class);
+    return kinds[shape->index].bytes(shape, class);
 }
 
 /* The entries of a chained table are used in order, those of the others where the hash says. */
-double kvc_memcachedgpu_table_memory_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class,
+double kvc_memcachedgpu_table_memory_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class,
                                            double items)
 {
-    double bytes = kvc_memcachedgpu_table_bytes(config, class);
-    if (config->index != KVC_MEMCACHEDGPU_CHAINED) {
+    double bytes = kvc_memcachedgpu_table_bytes(shape, class);
+    if (shape->index != KVC_MEMCACHEDGPU_CHAINED) {
         return (double)kvc_pages_random_bytes((uint64_t)bytes, (uint64_t)items);
     }
-    double entry_bytes = kvc_chained_entry_bytes(config->classes[class].key_bytes_max);
-    double heads_bytes = bytes - entry_bytes * (double)config->classes[class].entries;
+    double entry_bytes = kvc_chained_entry_bytes(shape->classes[class].key_bytes_max);
+    double heads_bytes = bytes - entry_bytes * (double)shape->classes[class].entries;
     return heads_bytes +
            (double)kvc_pages_front_bytes((uint64_t)(bytes - heads_bytes), (uint64_t)(items * entry_bytes));
 }
 
 enum kvc_status kvc_memcachedgpu_tables_open(struct kvc_memcachedgpu_tables *tables,
-                                             const struct kvc_memcachedgpu_config *config,
+                                             const struct kvc_memcachedgpu_shape *shape,
                                              struct kvc_diag *diag)
 {
-    *tables = (struct kvc_memcachedgpu_tables){.config = config, .kind = &kinds[config->index]};
-    for (uint32_t i = 0; i < config->class_count; i++) {
-        tables->table[i] = tables->kind->create(config, i);
+    *tables = (struct kvc_memcachedgpu_tables){.shape = *shape, .kind = &kinds[shape->index]};
+    for (uint32_t i = 0; i < shape->class_count; i++) {
+        tables->table[i] = tables->kind->create(shape, i);
         if (tables->table[i] == NULL) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a table of %.3g GiB: %s",
-                                 kvc_memcachedgpu_table_bytes(config, i) / 0x1p30, strerror(errno));
+                                 kvc_memcachedgpu_table_bytes(shape, i) / 0x1p30, strerror(errno));
         }
     }
     return KVC_OK;
@@ -242,7 +265,7 @@ static void search_class(const struct kvc_memcachedgpu_tables *tables, uint32_t 
     uint8_t bytes[GROUP];
     struct kvc_set_assoc_item found[GROUP];
     for (uint32_t i = 0; i < count; i++) {
-        if (kvc_memcachedgpu_class_of(tables->config, keys->bytes[i]) == class) {
+        if (kvc_memcachedgpu_class_of(&tables->shape, keys->bytes[i]) == class) {
             offset[chosen] = keys->offset[i];
             bytes[chosen] = keys->bytes[i];
             row[chosen++] = i;
@@ -260,7 +283,7 @@ void kvc_memcachedgpu_tables_search(void *data, const struct kvc_set_assoc_keys 
                                     struct kvc_index_stats *stats)
 {
     const struct kvc_memcachedgpu_tables *tables = data;
-    if (tables->config->class_count == 1) {
+    if (tables->shape.class_count == 1) {
         tables->kind->search(tables->table[0], keys, count, now, items, stats);
         return;
     }
@@ -270,7 +293,7 @@ void kvc_memcachedgpu_tables_search(void *data, const struct kvc_set_assoc_keys 
         for (uint32_t i = 0; i < rows; i++) {
             items[first + i].location = KVC_LOCATION_NONE; /* A key that is too long for all tables. */
         }
-        for (uint32_t class = 0; class < tables->config->class_count; class ++) {
+        for (uint32_t class = 0; class < tables->shape.class_count; class ++) {
             search_class(tables, class, &part, rows, now, items + first, stats);
         }
     }
@@ -281,7 +304,7 @@ struct kvc_set_assoc_item kvc_memcachedgpu_tables_insert(struct kvc_memcachedgpu
                                                          const struct kvc_set_assoc_item *item, uint32_t now,
                                                          struct kvc_index_stats *stats)
 {
-    uint32_t offset = 0, class = kvc_memcachedgpu_class_of(tables->config, key_bytes);
+    uint32_t offset = 0, class = kvc_memcachedgpu_class_of(&tables->shape, key_bytes);
     uint8_t bytes = (uint8_t)key_bytes;
     struct kvc_set_assoc_item out;
     tables->kind->insert(tables->table[class], &(struct kvc_set_assoc_keys){key, &offset, &bytes}, item, now,
@@ -293,7 +316,7 @@ struct kvc_set_assoc_item kvc_memcachedgpu_tables_erase(struct kvc_memcachedgpu_
                                                         const uint8_t *key, uint32_t key_bytes,
                                                         struct kvc_index_stats *stats)
 {
-    uint32_t offset = 0, class = kvc_memcachedgpu_class_of(tables->config, key_bytes);
+    uint32_t offset = 0, class = kvc_memcachedgpu_class_of(&tables->shape, key_bytes);
     uint8_t bytes = (uint8_t)key_bytes;
     struct kvc_set_assoc_item out;
     tables->kind->erase(tables->table[class], &(struct kvc_set_assoc_keys){key, &offset, &bytes}, &out,
@@ -304,7 +327,7 @@ struct kvc_set_assoc_item kvc_memcachedgpu_tables_erase(struct kvc_memcachedgpu_
 uint64_t kvc_memcachedgpu_tables_set(const struct kvc_memcachedgpu_tables *tables, const uint8_t *key,
                                      uint32_t key_bytes)
 {
-    uint32_t class = kvc_memcachedgpu_class_of(tables->config, key_bytes);
+    uint32_t class = kvc_memcachedgpu_class_of(&tables->shape, key_bytes);
     const struct kvc_set_assoc *table = tables->table[class];
     return (uint64_t) class << 32 | kvc_set_assoc_place(&table->table, key, key_bytes).set;
 }
@@ -313,7 +336,7 @@ static uint64_t sum(const struct kvc_memcachedgpu_tables *tables,
                     uint64_t (*count)(const struct kvc_index *index))
 {
     uint64_t all = 0;
-    for (uint32_t i = 0; i < tables->config->class_count; i++) {
+    for (uint32_t i = 0; i < tables->shape.class_count; i++) {
         all += count(tables->kind->index(tables->table[i]));
     }
     return all;

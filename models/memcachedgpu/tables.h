@@ -5,27 +5,67 @@
 #include <stdint.h>
 
 #include "kernels/memcachedgpu/get.h"
-#include "models/memcachedgpu/config.h"
+#include "sim/base/diag.h"
+
+/* Keys as memcached's ASCII protocol allows them: without spaces and control characters. */
+
+/* Writes the key of `key_bytes` bytes that stands for a key of the workload. `to` has room for a multiple of
+ * 8 bytes. A character has 6 bits of the id, so ids below 64^key_bytes and 2^48 have different keys. Longer
+ * keys go on with mixed bits of the id. */
+void kvc_memcachedgpu_text_key(uint8_t *to, uint64_t key_id, uint32_t key_bytes);
+
+enum { KVC_MEMCACHEDGPU_CLASSES_MAX = 5 };
+
+enum kvc_memcachedgpu_index {
+    KVC_MEMCACHEDGPU_SETS,
+    KVC_MEMCACHEDGPU_HOPSCOTCH,
+    KVC_MEMCACHEDGPU_CHAINED,
+};
+
+/* A table for keys of up to key_bytes_max bytes. */
+struct kvc_memcachedgpu_class {
+    uint32_t key_bytes_max;
+    uint64_t entries;
+};
+
+/* Kind and sizes of the tables of a server. */
+struct kvc_memcachedgpu_shape {
+    enum kvc_memcachedgpu_index index;
+    uint32_t ways; /* Entries of a set. */
+    uint32_t class_count;
+    const struct kvc_memcachedgpu_class *classes; /* In ascending order; they must outlive the tables. */
+};
+
+/* Returns the class of a key's table, or class_count if no table has room for the key. */
+static inline uint32_t kvc_memcachedgpu_class_of(const struct kvc_memcachedgpu_shape *shape,
+                                                 uint32_t key_bytes)
+{
+    uint32_t class = 0;
+    while (class < shape->class_count && key_bytes > shape->classes[class].key_bytes_max) {
+        class ++;
+    }
+    return class;
+}
 
 /* What a table of one kind offers; `table` is the kind's own struct. */
 struct kvc_memcachedgpu_table_kind;
 
 struct kvc_memcachedgpu_tables {
-    const struct kvc_memcachedgpu_config *config;
+    struct kvc_memcachedgpu_shape shape;
     const struct kvc_memcachedgpu_table_kind *kind;
     void *table[KVC_MEMCACHEDGPU_CLASSES_MAX];
 };
 
 /* Returns the memory of a class's table [bytes], or 0 if it cannot have so many entries. */
-double kvc_memcachedgpu_table_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class);
+double kvc_memcachedgpu_table_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class);
 
 /* Returns the memory that a class's table takes that holds `items` [bytes]. */
-double kvc_memcachedgpu_table_memory_bytes(const struct kvc_memcachedgpu_config *config, uint32_t class,
+double kvc_memcachedgpu_table_memory_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class,
                                            double items);
 
 /* Creates empty tables. Returns KVC_ERR_RUNTIME if memory is short; they must be closed even then. */
 enum kvc_status kvc_memcachedgpu_tables_open(struct kvc_memcachedgpu_tables *tables,
-                                             const struct kvc_memcachedgpu_config *config,
+                                             const struct kvc_memcachedgpu_shape *shape,
                                              struct kvc_diag *diag);
 void kvc_memcachedgpu_tables_close(struct kvc_memcachedgpu_tables *tables); /* Zeroed ones are allowed. */
 

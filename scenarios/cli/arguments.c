@@ -10,7 +10,7 @@
 #include "scenarios/cli/manual.h"
 #include "sim/base/text/option.h"
 
-/* Prints a message about the arguments, in one line whatever they contain. Returns false. */
+/* Prints a message about the arguments in one line, even if they contain line breaks. Returns false. */
 __attribute__((format(printf, 2, 3))) static bool refuse(const struct kvc_usage *usage, const char *format,
                                                          ...)
 {
@@ -46,7 +46,7 @@ static bool refuse_unknown(const struct kvc_usage *usage, const char *name)
                   nearest != NULL ? "?" : "", usage->command);
 }
 
-/* The position of the flag called `name` in kvc_usage_flags, or -1. */
+/* Returns the position of the flag called `name` in kvc_usage_flags, or -1. */
 static int find_flag(const struct kvc_usage *usage, const char *name,
                      const struct kvc_flag *flags[KVC_USAGE_FLAGS_MAX], unsigned takes[KVC_USAGE_FLAGS_MAX])
 {

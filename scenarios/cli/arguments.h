@@ -11,14 +11,14 @@
 #include "scenarios/cli/usage.h"
 #include "scenarios/load/load.h"
 
-/* What the user asked for. */
+/* The arguments that the user gave. */
 struct kvc_arguments {
     struct kvc_overrides set;
     uint32_t jobs;    /* 0 if not given. */
     const char *json; /* NULL if not given. */
     const char *out;  /* NULL if not given. */
     bool quiet;
-    bool is_long;                    /* What needs more than a day may start. */
+    bool is_long;                    /* A run that needs more than a day may start. */
     const char *flag[KVC_FLAGS_MAX]; /* By position in usage->flags; NULL if not given, "" for a switch. */
     int positional_count;
     const char *positional[KVC_POSITIONAL_MAX];

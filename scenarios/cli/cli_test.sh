@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# What users get wrong in a scenario, end to end: one message with its place, the right exit status, nothing half-written.
+# Mistakes of users, end to end: each gives one message with its place and the right exit status, and leaves nothing
+# half-written.
 # Usage: cli_test.sh KVCAST
+scenarios=$(realpath "$(dirname "$0")/..")
 source "$(dirname "$0")/cli_testing.sh"
 
 scenario good ""
@@ -45,6 +47,20 @@ expect 2 'mica.lua:1: power.policy: found with system.kind "mica", allowed only 
 expect 2 'policy.lua:6: power.policy: found another policy than "fixed", allowed in a measurement' "$kvcast" measure policy.lua
 expect 2 'power.period: found 10s, allowed: less than run.duration' "$kvcast" check good.lua --set power.policy=manager
 
+# Over nearly the whole run, a policy observes what the run then reports: throughput, latencies, and power of CPU and GPU.
+observing() { # BODY: runs a policy whose function, called once at 3.9 of 4 ms, has this body
+    scenario observing "power = { period = \"3.9ms\", policy = function(o) $1 end }"
+    "$kvcast" run observing.lua --set run.duration=4ms --set workload.arrival.poisson_mops=20 --quiet
+}
+observing "" >table || fail "a policy that only looks"
+reported=$(sed -nE 's/^throughput +([0-9.]+).*/\1/p; s/^latency +mean ([0-9.]+).*/\1/p; s/^ +p99 ([0-9.]+).*/\1/p
+    s/^ +cpu ([0-9.]+) W.*gpu ([0-9.]+) W.*/\1 \2/p' table)
+observed=$(observing 'error(("%g %g %g %g"):format(o.served_mops, o.latency_mean_us, o.latency_p99_us, o.watts), 0)' 2>&1)
+echo $reported "${observed#kvcast: observing.lua:6: }" | awk '
+    function near(a, b) { return a > 0.95 * b && a < 1.05 * b }
+    { exit !(NF == 9 && near($6, $1) && near($7, $2) && near($8, $3) && near($9, $4 + $5)) }' ||
+    fail "a policy observes $observed, the run reports" $reported
+
 # The capacity of a store: its own options, and loads without a rate.
 expect 2 'capacity: --loss: found "2", allowed: a share from 0 to below 1' "$kvcast" capacity good.lua --loss 2
 expect 2 'capacity: --loss: found "-0.1"' "$kvcast" capacity good.lua --loss -0.1
@@ -86,11 +102,16 @@ expect 2 'node.fpga: megakv has none' "$kvcast" run good.lua --set node.fpga=cat
 expect 2 'node.pcie: ".*" does not state bulk copies' "$kvcast" run good.lua --set node.pcie=catapult-pcie3-x8
 expect 2 'node.pcie: ".*" does not state packets' "$kvcast" run kvdirect.lua --set node.pcie=pcie3-k40c
 
-# Files and names that are not what a command needs.
+# Files and names that a command cannot use.
 expect 2 'good.lua:1: cannot be read as a JSON result of kvcast: ' "$kvcast" plot good.lua -k cdf -o picture.svg
 [ ! -e picture.svg ] || fail "a picture of a file that is not a result"
 expect 2 'describe: found "nonsense", allowed: a name from kvcast list, a section such as run, or an option' \
     "$kvcast" describe nonsense
 expect 2 'node.cpu: found 1 cores, too few .* allowed: more cores' "$kvcast" run good.lua --set node.cpu.cores=1
+
+# Every scenario that comes with kvcast loads, with every value of its sweep.
+find "$scenarios/examples" "$scenarios/papers" -name '*.lua' >files
+[ -s files ] || fail "no scenario in $scenarios"
+xargs -P 2 -n 1 "$kvcast" check --json - <files >/dev/null 2>stderr || fail "a scenario: $(grep -v warning: stderr)"
 
 finish

@@ -25,7 +25,8 @@ int kvc_command_describe(int argc, char **argv);
  * [...]}]. NULL if memory runs out. */
 json_t *kvc_describe_topics(void);
 
-/* What `kvcast list` shows: {systems: [{name, note}...], hardware: ..., presets: ..., scenarios: ...}. */
+/* Returns the names of `kvcast list`: {systems: [{name, note}...], hardware: ..., presets: ..., scenarios:
+ * ...}. */
 json_t *kvc_list_groups(void);
 
 #endif

@@ -1,20 +1,47 @@
-/* The commands that answer one scenario: they load it, find the answer, show it and write it to files. */
+/* kvcast run, predict and measure: they load one scenario, find the answer, show it and write it to files. */
 #include "scenarios/cli/command_answer.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "scenarios/cli/command_scenario.h"
-#include "scenarios/cli/progress_bar.h"
-#include "scenarios/output/table.h"
+#include "plots/program.h"
+#include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/run/ranks.h"
-#include "scenarios/run/time_plan.h"
+#include "scenarios/output/table.h"
+#include "scenarios/run/answer.h"
+#include "scenarios/run/limits.h"
+#include "scenarios/run/ranks/ranks.h"
 
-const struct kvc_flag kvc_answer_flags[] = {
-    [KVC_ANSWER_FLAG_SENSITIVITY] =
-        {"--sensitivity", NULL, NULL,
-         "also find what faster hardware would gain, and how uncertain the answer is"},
+enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_arguments *arguments,
+                                 struct kvc_loaded **loaded, struct kvc_diag *diag)
+{
+    if (status == KVC_OK) {
+        status = kvc_scenario_load(arguments->positional[0], &arguments->set, loaded, diag);
+    }
+    status = kvc_ranks_agree(status, diag);
+    if (status == KVC_OK && !arguments->quiet) {
+        kvc_print_warnings(*loaded);
+    }
+    return status == KVC_OK ? kvc_ranks_check_loaded(*loaded, diag) : status;
+}
+
+enum kvc_status kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag),
+                                 const char *folder, struct kvc_diag *diag)
+{
+    enum kvc_status status = draw(folder, diag);
+    if (status == KVC_OK || (status == KVC_ERR_RUNTIME && kvc_gnuplot_is_installed())) {
+        return status;
+    }
+    kvc_print_warning(diag);
+    return KVC_OK;
+}
+
+/* Flags of run and predict alone, by position. */
+enum { FLAG_SENSITIVITY };
+
+static const struct kvc_flag flags[] = {
+    [FLAG_SENSITIVITY] = {"--sensitivity", NULL, NULL,
+                          "also find what faster hardware would gain, and how uncertain the answer is"},
     {0},
 };
 
@@ -30,8 +57,7 @@ static enum kvc_status answer(const struct kvc_arguments *arguments, const struc
         .jobs = arguments->jobs,
         .out = kvc_ranks_is_first() ? arguments->out : NULL,
         .json = kvc_ranks_is_first() ? arguments->json : NULL,
-        .sensitivity =
-            by != KVC_ANSWER_BY_MEASUREMENT && arguments->flag[KVC_ANSWER_FLAG_SENSITIVITY] != NULL,
+        .sensitivity = by != KVC_ANSWER_BY_MEASUREMENT && arguments->flag[FLAG_SENSITIVITY] != NULL,
         .color = kvc_table_color(stdout),
         .progress = kvc_progress_bar_open(&bar, arguments->quiet),
     };
@@ -40,7 +66,9 @@ static enum kvc_status answer(const struct kvc_arguments *arguments, const struc
     return status;
 }
 
-int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enum kvc_answer_by by)
+/* Answers the scenario that the arguments name, and draws the latency distribution into the folder of --out
+ * if there is one. Returns the exit status. */
+static int answer_command(int argc, char **argv, const struct kvc_usage *usage, enum kvc_answer_by by)
 {
     struct kvc_arguments arguments;
     struct kvc_loaded *loaded = NULL;
@@ -62,4 +90,59 @@ int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enu
     kvc_loaded_free(loaded);
     kvc_arguments_free(&arguments);
     return status == KVC_OK ? 0 : kvc_print_failure(&diag);
+}
+
+static const struct kvc_usage usage_run = {
+    .command = "run",
+    .positional = "SCENARIO.lua",
+    .positional_min = 1,
+    .positional_max = 1,
+    .help =
+        "Simulates a scenario and reports throughput, latency, utilisation and the bottleneck. --out writes\n"
+        "result.json, latency.hgrm, cdf.csv, windows.csv, timeline.json (for Perfetto), platform.xml and\n"
+        "pictures of the latency distribution into the folder.",
+    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
+             KVC_TAKES_OUT | KVC_TAKES_QUIET | KVC_TAKES_LONG,
+    .flags = flags,
+};
+
+int kvc_command_run(int argc, char **argv)
+{
+    return answer_command(argc, argv, &usage_run, KVC_ANSWER_BY_RUN);
+}
+
+static const struct kvc_usage usage_predict = {
+    .command = "predict",
+    .positional = "SCENARIO.lua",
+    .positional_min = 1,
+    .positional_max = 1,
+    .help =
+        "Evaluates the closed-form model of the store, which takes microseconds. The result has the keys of\n"
+        "kvcast run and the metrics of the model. --out writes result.json into the folder.",
+    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
+    .flags = flags,
+};
+
+int kvc_command_predict(int argc, char **argv)
+{
+    return answer_command(argc, argv, &usage_predict, KVC_ANSWER_BY_PREDICTION);
+}
+
+static const struct kvc_usage usage_measure = {
+    .command = "measure",
+    .positional = "SCENARIO.lua",
+    .positional_min = 1,
+    .positional_max = 1,
+    .help =
+        "Runs the store for real on this machine: its threads receive requests from packets in memory, search,\n"
+        "read and answer with the same kernels that a simulation runs. run.duration is wall-clock time; one\n"
+        "second is a good choice. The result keys and files are those of kvcast run. If the store cannot be\n"
+        "measured with these options, the message names the option and what is allowed\n"
+        "(docs/measuring.md).",
+    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
+};
+
+int kvc_command_measure(int argc, char **argv)
+{
+    return answer_command(argc, argv, &usage_measure, KVC_ANSWER_BY_MEASUREMENT);
 }

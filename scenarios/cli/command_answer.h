@@ -1,16 +1,20 @@
-/* The common body of kvcast run, predict and measure. */
+/* The first and the last step of every command that answers a scenario, on one rank or many. */
 #ifndef KVC_SCENARIOS_CLI_COMMAND_ANSWER_H
 #define KVC_SCENARIOS_CLI_COMMAND_ANSWER_H
 
 #include "scenarios/cli/arguments.h"
-#include "scenarios/run/answer.h"
+#include "scenarios/load/load.h"
+#include "sim/base/diag.h"
 
-/* Flags of run and predict alone, by position. */
-enum { KVC_ANSWER_FLAG_SENSITIVITY };
-extern const struct kvc_flag kvc_answer_flags[];
+/* Loads the scenario that the arguments name, prints its warnings, and checks that all ranks have loaded the
+ * same. `status` says whether the command's own arguments are right; otherwise nothing is loaded, and all
+ * ranks agree to fail. */
+enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_arguments *arguments,
+                                 struct kvc_loaded **loaded, struct kvc_diag *diag);
 
-/* Answers the scenario that the arguments name, and draws the latency distribution into the folder of --out
- * if there is one. Returns the exit status. */
-int kvc_command_answer(int argc, char **argv, const struct kvc_usage *usage, enum kvc_answer_by by);
+/* Draws the pictures of a folder. Without gnuplot, or if there is nothing to draw, such as latencies of a
+ * store that answered no request, it only prints a warning, because the files have the numbers. */
+enum kvc_status kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag),
+                                 const char *folder, struct kvc_diag *diag);
 
 #endif

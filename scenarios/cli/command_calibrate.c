@@ -5,7 +5,6 @@
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/cli/progress_bar.h"
 #include "scenarios/run/calibrate.h"
 #include "sim/base/files/partial_file.h"
 #include "sim/base/version.h"

@@ -5,13 +5,12 @@
 
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
-#include "scenarios/cli/command_scenario.h"
+#include "scenarios/cli/command_answer.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/run/ranks.h"
-#include "scenarios/cli/progress_bar.h"
+#include "scenarios/run/ranks/ranks.h"
 #include "scenarios/output/table.h"
-#include "scenarios/run/capacity_answer.h"
-#include "scenarios/run/time_plan.h"
+#include "scenarios/run/capacity.h"
+#include "scenarios/run/limits.h"
 
 enum { FLAG_LOSS, FLAG_LATENCY, FLAG_PRECISION };
 

@@ -6,8 +6,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/output/json.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/run/memory_cause.h"
-#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/limits.h"
 
 static const struct kvc_usage usage = {
     .command = "check",
@@ -93,7 +92,7 @@ int kvc_command_check(int argc, char **argv)
     }
     if (kvc_memory_check(loaded, arguments.positional[0], &arguments.set, kvc_memory_available_bytes(),
                          &diag) !=
-        KVC_OK) { /* Another machine may have more, so that it is no mistake of the scenario. */
+        KVC_OK) { /* Another machine may have more memory, so the scenario is not wrong. */
         kvc_print_warning(&diag);
     }
     if (arguments.json != NULL) {

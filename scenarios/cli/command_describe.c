@@ -58,11 +58,11 @@ static const struct kvc_option member_extra[] = {
     {.name = "node",
      .type = KVC_OPTION_TEXT,
      .by_default = "the scenario's",
-     .help = "what differs from the scenario's node; kvcast describe node"},
+     .help = "options of node that differ from the scenario's; kvcast describe node"},
     {.name = "system",
      .type = KVC_OPTION_TEXT,
      .by_default = "the scenario's",
-     .help = "what differs from the scenario's system, except kind"},
+     .help = "options of system that differ from the scenario's, except kind"},
 };
 
 static const struct kvc_option sweep_extra[] = {
@@ -87,8 +87,9 @@ static const struct kvc_option sweep_extra[] = {
     {.name = "where",
      .type = KVC_OPTION_TEXT,
      .optional = true,
-     .help = "function of a point, a table of its values by path, numbers in base units; points for which it "
-             "does not return true are left out"},
+     .help =
+         "function whose argument is a table of a point's values by path, with numbers in base units; points for "
+         "which it does not return true are left out"},
 };
 
 static const struct kvc_option_table no_options = {.name = "sweep"};
@@ -104,7 +105,7 @@ struct topic {
 
 enum { TOPICS_MAX = 256, DEVICE_HELP_MAX = 160, NAMES_MAX = 1024 };
 
-/* All topics except the systems. Those of the devices come from the registry. */
+/* All topics except the systems. The registry gives the topics of the devices. */
 struct topics {
     size_t count;
     struct topic topic[TOPICS_MAX];
@@ -532,7 +533,7 @@ json_t *kvc_describe_topics(void)
     json_t *topics = json_array();
     const struct topics *all = all_topics();
     for (size_t i = 0; i < all->count; i++) {
-        /* Lists inside a device may share an option table, of which only the first is shown. */
+        /* Lists inside a device may share an option table; only the first of these is shown. */
         if (i == 0 || all->topic[i].options != all->topic[i - 1].options) {
             json_array_append_new(topics, topic_document(&all->topic[i]));
         }

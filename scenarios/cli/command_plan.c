@@ -4,17 +4,16 @@
 
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
-#include "scenarios/cli/command_scenario.h"
+#include "scenarios/cli/command_answer.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/cli/progress_bar.h"
-#include "scenarios/explore/plan/plan_answer.h"
+#include "scenarios/explore/plan/report.h"
 #include "scenarios/output/table.h"
-#include "scenarios/run/ranks.h"
-#include "scenarios/run/time_plan.h"
+#include "scenarios/run/ranks/ranks.h"
+#include "scenarios/run/limits.h"
 
 enum { FLAG_HEADROOM, FLAG_EXHAUSTIVE };
 
-enum { UNMET = 1 /* Exit status: the question was answered, the slo cannot be met. */ };
+enum { UNMET = 1 /* Exit status: the plan was made, but no point meets the slo. */ };
 
 static const struct kvc_flag flags[] = {
     [FLAG_HEADROOM] =

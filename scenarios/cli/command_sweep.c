@@ -8,9 +8,8 @@
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/cli/progress_bar.h"
 #include "scenarios/explore/sweep/sweep.h"
-#include "scenarios/run/time_plan.h"
+#include "scenarios/run/limits.h"
 
 enum { FLAG_PREDICT, FLAG_RESTART, FLAG_CSV };
 
@@ -60,7 +59,7 @@ static enum kvc_status sweep(const struct kvc_arguments *arguments, struct kvc_s
     return status;
 }
 
-/* Tells, even after a failure, that points were run again. */
+/* Warns that damaged points were run again, even after a failure. */
 static void tell_damage(const struct kvc_arguments *arguments, const struct kvc_sweep_done *done)
 {
     const struct kvc_database_damage *damage = &done->damage;
@@ -75,7 +74,7 @@ static void tell_damage(const struct kvc_arguments *arguments, const struct kvc_
     kvc_print_warning(&warning);
 }
 
-/* The document on stdout stands alone. */
+/* Prints the summary, unless the document goes to stdout. */
 static void print_summary(const struct kvc_arguments *arguments, const struct kvc_sweep_done *done)
 {
     if (arguments->json != NULL && strcmp(arguments->json, "-") == 0) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What does not fit or would take more than a day is told first: one message with the place and what would do, exit
-# status 2, and nothing is written.
+# A run that does not fit into memory or would take more than a day is refused before it starts: one message with the
+# place and what is allowed, exit status 2, and nothing is written.
 # Usage: limits_test.sh KVCAST
 set -euo pipefail
 kvcast=$(realpath "$1")
@@ -27,7 +27,7 @@ fail() {
     exit 1
 }
 
-# Runs kvcast with the arguments behind the text, which the only line on stderr must contain.
+# Runs kvcast with the arguments after TEXT, which the only line on stderr must contain.
 refuses() { # TEXT COMMAND...
     local text=$1 status=0
     shift
@@ -60,7 +60,7 @@ refuses "$scenario:9: run.duration: at its present speed the run needs" run "$sc
 refuses "run.warmup: the run needs at least" run "$scenario" --set run.warmup=10000s \
     --replicas 100 --jobs 1
 
-# --long starts it all the same.
+# --long starts such a run.
 status=0
 timeout 4 "$kvcast" run "$scenario" --set run.duration=99999s --set run.functional=off --long --quiet >/dev/null \
     2>"$folder/err" || status=$?

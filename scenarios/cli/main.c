@@ -12,9 +12,8 @@
 
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/manual.h"
-#include "scenarios/cli/reference.h"
 #include "scenarios/load/profile_cache.h"
-#include "scenarios/run/ranks.h"
+#include "scenarios/run/ranks/ranks.h"
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/text/option.h"
@@ -63,14 +62,15 @@ static bool is_help(const char *text)
     return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0 || strcmp(text, "help") == 0;
 }
 
-/* The reference, or the program's own page in another format. */
+/* Prints the program's page in a format; in Markdown, the reference follows it. */
 static int print_manual(const char *format)
 {
     int status = kvc_manual_print_program(commands, COMMANDS, format);
     return status == KVC_OK && strcmp(format, "markdown") == 0 ? kvc_reference_print(stdout) : status;
 }
 
-/* Turns success into a failure if stdout could not be written. A command that failed has said why. */
+/* Turns success into a failure if stdout could not be written. A command that failed has printed its message.
+ */
 static int finish(int status)
 {
     errno = 0;
@@ -84,13 +84,15 @@ static int finish(int status)
     return KVC_ERR_RUNTIME;
 }
 
-/* Jansson returns NULL when memory is short, and a document would lack a value without a word. */
+/* Allocates for Jansson, which would return NULL when memory is short, so that a document would silently lack
+ * a value. */
 static void *allocate_json(size_t bytes)
 {
     return kvc_array_of(1, bytes);
 }
 
-/* Without this, a typo would look like a library without hardware. */
+/* Returns whether the folder of KVCAST_DATA exists. Without this check, a typo in it would look like a
+ * library without hardware. */
 static bool has_data(void)
 {
     const char *chosen = getenv("KVCAST_DATA");
@@ -148,7 +150,7 @@ static void reserve_standard_descriptors(void)
 int main(int argc, char **argv)
 {
     reserve_standard_descriptors();
-    signal(SIGPIPE, SIG_DFL); /* Who pipes into `head` wants no message, whatever started this program. */
+    signal(SIGPIPE, SIG_DFL); /* A pipe into `head` ends without a message, whatever started this program. */
     signal(SIGXFSZ, SIG_IGN); /* A limit of the size of files is reported like a full disk. */
     json_set_alloc_funcs(allocate_json, free);
     enum kvc_status status = kvc_ranks_start();

@@ -1,11 +1,13 @@
-/* Output of the listing commands: aligned columns, JSON, messages. */
+/* Output of the commands besides reports: aligned columns, JSON, messages, and a progress bar. */
 #ifndef KVC_SCENARIOS_CLI_PRINT_H
 #define KVC_SCENARIOS_CLI_PRINT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
+#include "models/model.h"
 #include "scenarios/load/load.h"
 
 /* A table of at most 16 columns. It starts as a zeroed struct with `columns` set. */
@@ -17,7 +19,7 @@ struct kvc_grid {
 /* Appends a copy of the text as the next cell. When memory runs out, the cell stays empty. */
 void kvc_grid_add(struct kvc_grid *grid, const char *text);
 
-/* Writes all rows behind `indent` blanks, pads every column but the last, and frees the cells. */
+/* Writes all rows, each after `indent` blanks, pads every column but the last, and frees the cells. */
 void kvc_grid_print(struct kvc_grid *grid, int indent, FILE *out);
 
 /* Writes the document to a file, or to stdout when `destination` is "-", and frees it. Returns the exit
@@ -27,10 +29,28 @@ int kvc_print_json(json_t *document, const char *destination);
 /* Prints the error on stderr and returns the exit status. */
 int kvc_print_failure(const struct kvc_diag *diag);
 
-/* Prints on stderr what went wrong without consequences for the answer. */
+/* Prints on stderr a failure that does not affect the answer. */
 void kvc_print_warning(const struct kvc_diag *diag);
 
 /* Prints the warnings of the loaded scenario on stderr. */
 void kvc_print_warnings(const struct kvc_loaded *loaded);
+
+/* A progress bar on stderr with step, progress, rate and time left.
+ *
+ * It appears only on a terminal, and only when the work takes longer than a second. */
+
+struct kvc_progress_bar {
+    struct kvc_progress progress;
+    double started_s, drawn_s;    /* Wall clock [s]. */
+    double step_s, step_fraction; /* Wall clock [s] and progress at the start of the step. */
+    char step[96];
+    bool color, visible;
+};
+
+/* Returns the listener to pass on, or NULL when `quiet` is set or stderr is not a terminal. */
+const struct kvc_progress *kvc_progress_bar_open(struct kvc_progress_bar *bar, bool quiet);
+
+/* Erases the bar. */
+void kvc_progress_bar_close(struct kvc_progress_bar *bar);
 
 #endif

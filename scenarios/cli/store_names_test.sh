@@ -4,6 +4,9 @@
 # (.lua, .csv, .json) and docs (.md). Tests, fuzz targets and the torture may use a store's scenarios:
 # strings in C and shell tests are free, C code is not; the last lines of the output list them. A store's own folders
 # are all that bear its name, such as models/NAME, kernels/NAME and scenarios/papers/NAME.
+# In these folders, no file may include a header of another store's models/, and no file of kernels/NAME one of another
+# store's kernels/. Models may use the structures of any kernels/, which are libraries. So may the rooms of models/ that
+# stores share, and therefore these rooms name kernels; but they include no store's models/.
 # Usage: store_names_test.sh SOURCE [NAME...]    NAME: further stores to look for
 set -euo pipefail
 source=$(realpath "$1")
@@ -11,6 +14,7 @@ shift
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 registries='models/registry.c|kernels/index_kinds.c|kernels/index_kinds_cuda.c'
+kernel_users='models/cuckoo_store' # rooms that stores share and that use kernels by name
 
 # Prints FILE:LINE: TEXT where a name stands alone or next to characters that are no letters, as in kvc_NAME_run. Tests
 # that use a store rightfully go to the file `tests`.
@@ -68,7 +72,27 @@ offenders() { # TREE [NAME...]: prints every place that names a store
     find * .cmake .ci \( -name build "${own[@]}" \) -prune -o -type f \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' \
         -o -name '*.cu' -o -name '*.cuh' -o -name '*.cmake' -o -name CMakeLists.txt -o -name Makefile -o -name '*.gp' \
         -o -name '*.sh' -o -path .ci/run -o -path .ci/fuzz \) -print |
-        grep -vE "^($registries)$" | sort | xargs awk -v names="$names" -v tests="$folder/tests" -f "$folder/find.awk"
+        grep -vE "^(($registries)$|($kernel_users)/)" | sort | xargs awk -v names="$names" -v tests="$folder/tests" -f "$folder/find.awk"
+}
+
+foreign_includes() { # TREE: prints every include by which one store uses another
+    local tree=$1 stores name others
+    cd "$tree"
+    stores=$(printf '%s\n' models/*/golden/ | sed 's#/golden/$##; s#.*/##')
+    includes() { # FOLDER REGEX
+        grep -rnE --include='*.[ch]' --include='*.cu' --include='*.cuh' "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"([^\"]*/)?$2" "$1" || true
+    }
+    for name in $stores; do
+        others=$(grep -vx "$name" <<<"$stores" | paste -sd'|')
+        [ -n "$others" ] || continue
+        find * -name build -prune -o -type d -name "$name" -print | while read -r folder; do
+            includes "$folder" "(models|\.\.)/($others)/"
+        done
+        [ ! -d "kernels/$name" ] || includes "kernels/$name" "kernels/($others)/"
+    done
+    for folder in ${kernel_users//|/ }; do
+        [ ! -d "$folder" ] || includes "$folder" "(models|\.\.)/($(paste -sd'|' <<<"$stores"))/"
+    done
 }
 
 # The search itself works: a tree with a store that is called redkv has these offenders.
@@ -88,6 +112,19 @@ found=$(offenders "$tree" | sed 's/^\([^:]*\(:[0-9]*\)\{0,1\}\):.*/\1/' | xargs)
 [ "$(sort "$folder/tests" | xargs)" = 'sim/a_fuzz.c sim/a_test.c sim/a_test.sh sim/a_testing.sh' ] || { echo "FAILED: the list of tests"; exit 1; }
 rm "$folder/tests"
 
+mkdir -p "$tree"/{models/bluekv/{golden,real},kernels/bluekv,scenarios/papers/bluekv,models/cuckoo_store}
+cd "$tree"
+printf '%s\n' '#include "models/bluekv/run.h"' '#include "kernels/redkv/a.h"' '#include "models/redkv/run.h"' >models/bluekv/real/a.c
+printf '%s\n' '#include "../redkv/run.h"' '#include "../run.h"' >models/bluekv/b.h
+printf '%s\n' '#include "kernels/redkv/a.h"' '#include "kernels/bluekv/b.h"' >kernels/bluekv/a.cu
+printf '%s\n' '# include "models/redkv/run.h"' >scenarios/papers/bluekv/a_test.c
+printf '%s\n' '#include "kernels/redkv/a.h"' '#include "models/redkv/run.h"' >models/cuckoo_store/a.c
+expected='kernels/bluekv/a.cu:1 models/bluekv/b.h:1 models/bluekv/real/a.c:3 models/cuckoo_store/a.c:2 scenarios/papers/bluekv/a_test.c:1'
+found=$(foreign_includes "$tree" | cut -d: -f1,2 | sort | xargs)
+[ "$found" = "$expected" ] || { printf 'FAILED: the search for includes finds %s\ninstead of %s\n' "$found" "$expected"; exit 1; }
+
+found=$(foreign_includes "$source")
+[ -z "$found" ] || { printf 'FAILED: these files use another store:\n%s\n' "$found"; exit 1; }
 found=$(offenders "$source" "$@")
 [ -z "$found" ] || { printf 'FAILED: these places name a store outside its folders:\n%s\n' "$found"; exit 1; }
 if [ -s "$folder/tests" ]; then

@@ -15,7 +15,7 @@ static const struct {
      {"--json", NULL, "FILE|-", "write JSON to FILE, or with - to stdout instead of the table"}},
     {KVC_TAKES_OUT, {"--out", "-o", "DIR", "write all files into this folder"}},
     {KVC_TAKES_QUIET, {"--quiet", "-q", NULL, "show no progress and no warnings"}},
-    {KVC_TAKES_LONG, {"--long", NULL, NULL, "start even what needs more than a day"}},
+    {KVC_TAKES_LONG, {"--long", NULL, NULL, "start even a run that needs more than a day"}},
 };
 
 enum { SHARED = sizeof(shared) / sizeof(*shared) };

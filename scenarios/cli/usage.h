@@ -1,4 +1,4 @@
-/* What a sub-command takes: its flags, its positional arguments, its help. One table serves the parser
+/* The usage of a sub-command: its flags, its positional arguments, its help. One table serves the parser
  * (scenarios/cli/arguments.h), --help, the man pages and the shells' completion (scenarios/cli/manual.h). */
 #ifndef KVC_SCENARIOS_CLI_USAGE_H
 #define KVC_SCENARIOS_CLI_USAGE_H
@@ -35,7 +35,7 @@ struct kvc_usage {
     const struct kvc_flag *flags; /* Flags of this command alone, ended by a NULL name; or NULL. */
 };
 
-/* Number of flags that belong to this command alone. */
+/* Returns the number of flags that belong to this command alone. */
 int kvc_usage_own_flags(const struct kvc_usage *usage);
 
 /* Lists every flag of the command: its own, those that it shares with others, and --help. The `takes` of each
@@ -43,7 +43,7 @@ int kvc_usage_own_flags(const struct kvc_usage *usage);
 int kvc_usage_flags(const struct kvc_usage *usage, const struct kvc_flag *flags[KVC_USAGE_FLAGS_MAX],
                     unsigned takes[KVC_USAGE_FLAGS_MAX]);
 
-/* Prints what --help shows. */
+/* Prints the text of --help. */
 void kvc_usage_print(const struct kvc_usage *usage, FILE *out);
 
 #endif

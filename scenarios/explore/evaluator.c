@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "models/model.h"
-#include "models/power.h"
+#include "models/forecast.h"
 #include "scenarios/explore/patches.h"
-#include "scenarios/load/lua/session.h"
+#include "scenarios/load/load.h"
 #include "sim/base/array.h"
 #include "sim/base/rng.h"
 #include "sim/devices/cpu.h"
@@ -16,7 +16,7 @@ enum {
     MACHINES = 4096,     /* Machines whose devices are remembered, a power of two. */
 };
 
-/* What is known about the devices of a machine. */
+/* What the evaluator remembers about the devices of a machine. */
 struct machine {
     bool known;
     bool valid; /* Its simulation's devices pass their check. */
@@ -98,7 +98,7 @@ static const struct machine *machine_of(struct kvc_evaluator *evaluator, const s
     return machine;
 }
 
-/* Says in the loader's words why the patched scenario is refused. */
+/* Fails with the loader's message for the patched scenario, which is refused. */
 static enum kvc_status refuse(const struct kvc_evaluator *evaluator, struct kvc_loaded *loaded,
                               const uint32_t *value, struct kvc_diag *diag)
 {
@@ -111,7 +111,7 @@ static enum kvc_status refuse(const struct kvc_evaluator *evaluator, struct kvc_
     return status;
 }
 
-/* Forecasts a point by patches. *done becomes false if only a full load can tell. */
+/* Forecasts a point by patches. *done becomes false if the point needs a full load. */
 static enum kvc_status forecast_patched(struct kvc_evaluator *evaluator, const uint32_t *value,
                                         struct kvc_forecast *out, bool *done, struct kvc_diag *diag)
 {
@@ -122,7 +122,7 @@ static enum kvc_status forecast_patched(struct kvc_evaluator *evaluator, const u
         return KVC_OK;
     }
     struct kvc_run *run = &loaded->scenario.run;
-    double warmup_ns = run->warmup_ns, duration_ns = run->duration_ns; /* The check settles them. */
+    double warmup_ns = run->warmup_ns, duration_ns = run->duration_ns; /* The check changes them. */
     enum kvc_status status = kvc_load_session_check(evaluator->session, loaded, NULL, &refused);
     if (status != KVC_OK) {
         run->warmup_ns = warmup_ns;
@@ -164,8 +164,8 @@ static enum kvc_status compare(struct kvc_evaluator *evaluator, const uint32_t *
     return KVC_OK;
 }
 
-/* Compares patches with full loads at the first, the last and a few other points; leaves the patches away if
- * they disagree. */
+/* Compares patches with full loads at the first, the last and a few other points; drops the patches if they
+ * disagree. */
 static enum kvc_status verify(struct kvc_evaluator *evaluator, struct kvc_diag *diag)
 {
     uint32_t value[KVC_SWEEP_AXES_MAX];

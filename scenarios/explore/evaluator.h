@@ -1,8 +1,8 @@
 /* An evaluator forecasts the points of a space by the closed form (models/forecast.h).
  *
- * The forecast of a point is that of the scenario loaded with the assignments of its values, in the order of
- * the axes, after those of the user. So are the errors: a combination of values that the loader refuses is an
- * error of that point, with the loader's message. */
+ * A point is the scenario loaded with the user's assignments and then those of the point's values, in the
+ * order of the axes. A combination of values that the loader refuses is an error of that point, with the
+ * loader's message. */
 #ifndef KVC_SCENARIOS_EXPLORE_EVALUATOR_H
 #define KVC_SCENARIOS_EXPLORE_EVALUATOR_H
 
@@ -25,7 +25,7 @@ enum kvc_status kvc_evaluator_create(const char *path, const struct kvc_override
 bool kvc_evaluator_is_fast(const struct kvc_evaluator *evaluator);
 
 /* Forecasts the point with the indices value[0] .. value[axis_count - 1]. Returns KVC_ERR_SCENARIO if its
- * values do not go together or the closed form refuses it; the evaluator can be used further. */
+ * values do not go together or the closed form refuses it; the evaluator stays usable. */
 enum kvc_status kvc_evaluator_forecast(struct kvc_evaluator *evaluator, const uint32_t *value,
                                        struct kvc_forecast *out, struct kvc_diag *diag);
 

@@ -1,11 +1,141 @@
 #include "scenarios/explore/patches.h"
 
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/explore/patch_regions.h"
+#include "models/model.h"
+#include "scenarios/load/decode/sections.h"
 #include "sim/base/array.h"
 #include "sim/devices/cpu.h"
+
+/* ---- regions: the memory of a decoded scenario, which holds plain values and no addresses ---- */
+
+enum region_kind {
+    REGION_OPTIONS,
+    REGION_NODE, /* The node's plain fields. */
+    REGION_CLUSTER,
+    REGION_WORKLOAD,
+    REGION_RUN,
+    REGION_POWER,
+    REGION_DEVICE, /* The first device; further ones follow. */
+    REGIONS_MAX = REGION_DEVICE + KVC_NODE_DEVICES_MAX,
+};
+
+struct region {
+    void *start;
+    size_t bytes;
+};
+
+struct regions {
+    uint32_t count;
+    struct region region[REGIONS_MAX];
+};
+
+/* The place of a plain option. */
+struct field {
+    const struct kvc_option *row; /* NULL: the path names no plain option. */
+    uint32_t region;
+    size_t offset, bytes;
+};
+
+/* Returns the regions of a scenario. */
+static struct regions regions_of(const struct kvc_scenario *scenario)
+{
+    struct regions regions = {
+        .count = REGION_DEVICE,
+        .region = {
+            [REGION_OPTIONS] = {scenario->options, scenario->model->options->size},
+            [REGION_NODE] = {(void *)&scenario->node, offsetof(struct kvc_node, device)},
+            [REGION_CLUSTER] = {(void *)&scenario->cluster, sizeof(scenario->cluster)},
+            [REGION_WORKLOAD] = {(void *)&scenario->workload, sizeof(scenario->workload)},
+            [REGION_RUN] = {(void *)&scenario->run, sizeof(scenario->run)},
+            [REGION_POWER] = {(void *)&scenario->power, sizeof(scenario->power)},
+        }};
+    for (const struct kvc_device *device = scenario->node.device; device->kind != NULL; device++) {
+        regions.region[regions.count++] = (struct region){device->values, device->kind->options->size};
+    }
+    return regions;
+}
+
+/* Returns whether two scenarios have the same regions: the same store, with the same kinds of devices. */
+static bool regions_match(const struct kvc_scenario *a, const struct kvc_scenario *b)
+{
+    bool match = a->model == b->model;
+    for (uint32_t i = 0; match; i++) {
+        match = a->node.device[i].kind == b->node.device[i].kind;
+        if (a->node.device[i].kind == NULL) {
+            break;
+        }
+    }
+    return match;
+}
+
+static size_t bytes_of(enum kvc_option_type type)
+{
+    switch (type) {
+    case KVC_OPTION_BOOL:
+        return sizeof(bool);
+    case KVC_OPTION_COUNT:
+        return sizeof(uint64_t);
+    case KVC_OPTION_REAL:
+        return sizeof(double);
+    case KVC_OPTION_CHOICE:
+        return sizeof(int);
+    default:
+        return 0; /* Texts and lists are not plain. */
+    }
+}
+
+static struct field find(const struct kvc_option_table *options, const char *name, uint32_t region)
+{
+    struct field field = {.region = region};
+    for (size_t i = 0; i < options->count; i++) {
+        const struct kvc_option *row = &options->rows[i];
+        if (strcmp(row->name, name) == 0 && bytes_of(row->type) > 0) {
+            field.row = row;
+            field.offset = row->offset;
+            field.bytes = bytes_of(row->type);
+        }
+    }
+    return field;
+}
+
+/* Finds the option that a path names. */
+static struct field field_of(const struct kvc_scenario *scenario, const char *path)
+{
+    const struct {
+        const char *prefix;
+        const struct kvc_option_table *options;
+        uint32_t region;
+    } sections[] = {
+        {"workload.dist.", &kvc_dist_option_table, REGION_WORKLOAD},
+        {"workload.arrival.", &kvc_arrival_option_table, REGION_WORKLOAD},
+        {"workload.", &kvc_workload_option_table, REGION_WORKLOAD},
+        {"system.", scenario->model->options, REGION_OPTIONS},
+        {"cluster.", &kvc_cluster_option_table, REGION_CLUSTER},
+        {"run.", &kvc_run_option_table, REGION_RUN},
+    };
+    for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+        size_t bytes = strlen(sections[i].prefix);
+        if (strncmp(path, sections[i].prefix, bytes) == 0) {
+            return find(sections[i].options, path + bytes, sections[i].region);
+        }
+    }
+    for (uint32_t i = 0; scenario->node.device[i].kind != NULL; i++) {
+        char prefix[KVC_TEXT_MAX];
+        const struct kvc_device_kind *kind = scenario->node.device[i].kind;
+        int bytes = snprintf(prefix, sizeof(prefix), "node.%s.", kind->name);
+        if (strncmp(path, prefix, (size_t)bytes) == 0) {
+            return find(kind->options, path + bytes, REGION_DEVICE + i);
+        }
+    }
+    return strncmp(path, "node.", 5) == 0 ? find(&kvc_node_option_table, path + 5, REGION_NODE)
+                                          : (struct field){.row = NULL};
+}
+
+/* ---- patches ---- */
 
 enum { WORD = 8, ENTRIES_MAX = 1 << 20, NO_ENTRY = UINT32_MAX };
 
@@ -27,13 +157,13 @@ struct entry {
 struct group {
     uint32_t axis_count;
     uint32_t axis[KVC_SWEEP_AXES_MAX];
-    struct kvc_patch_field field; /* One plain option; `word` has its values. Otherwise row is NULL. */
+    struct field field; /* One plain option, whose values are in `word`; row is NULL for anything else. */
     uint64_t *word;
     bool *refused;
     struct entry *entry; /* By combination of values, the first axis varying slowest. */
     uint32_t entries;
     uint32_t current; /* The entry that is applied, or NO_ENTRY. */
-    bool machine;     /* It may change more than load and run. */
+    bool machine;     /* The group may change more than load and run. */
 };
 
 struct kvc_patches {
@@ -42,11 +172,11 @@ struct kvc_patches {
     const struct kvc_space *space;
     struct kvc_loaded *base;  /* The scenario that is patched. */
     struct kvc_loaded *clean; /* The same without patches. */
-    struct kvc_patch_regions live, pristine;
+    struct regions live, pristine;
     uint32_t group_count;
     struct group group[KVC_SWEEP_AXES_MAX];
     /* By region and word: the group that changes it, counted from 1; 0: none. */
-    uint8_t *owner[KVC_PATCH_REGIONS_MAX];
+    uint8_t *owner[REGIONS_MAX];
 };
 
 static void free_entry(struct entry *entry)
@@ -76,7 +206,7 @@ void kvc_patches_free(struct kvc_patches *patches)
     for (uint32_t i = 0; i < patches->group_count; i++) {
         free_group(&patches->group[i]);
     }
-    for (uint32_t i = 0; i < KVC_PATCH_REGIONS_MAX; i++) {
+    for (uint32_t i = 0; i < REGIONS_MAX; i++) {
         free(patches->owner[i]);
     }
     kvc_loaded_free(patches->base);
@@ -144,10 +274,10 @@ static enum kvc_status decode_entry(const struct kvc_patches *patches, const str
 /* Returns the region that a section is decoded into. */
 static uint32_t region_of(const char *section)
 {
-    return strcmp(section, "system") == 0    ? KVC_PATCH_OPTIONS
-           : strcmp(section, "cluster") == 0 ? KVC_PATCH_CLUSTER
-           : strcmp(section, "run") == 0     ? KVC_PATCH_RUN
-                                             : KVC_PATCH_WORKLOAD;
+    return strcmp(section, "system") == 0    ? REGION_OPTIONS
+           : strcmp(section, "cluster") == 0 ? REGION_CLUSTER
+           : strcmp(section, "run") == 0     ? REGION_RUN
+                                             : REGION_WORKLOAD;
 }
 
 static void add_patch(struct entry *entry, uint32_t region, uint32_t offset, uint32_t bytes, const void *data)
@@ -188,17 +318,17 @@ static bool compare(const struct kvc_patches *patches, const char *section, cons
     if (section != NULL) {
         uint32_t region = region_of(section);
         const struct kvc_scenario *scenario = &decoded->scenario;
-        const void *start = region == KVC_PATCH_OPTIONS   ? scenario->options
-                            : region == KVC_PATCH_CLUSTER ? (const void *)&scenario->cluster
-                            : region == KVC_PATCH_RUN     ? (const void *)&scenario->run
-                                                          : (const void *)&scenario->workload;
+        const void *start = region == REGION_OPTIONS   ? scenario->options
+                            : region == REGION_CLUSTER ? (const void *)&scenario->cluster
+                            : region == REGION_RUN     ? (const void *)&scenario->run
+                                                       : (const void *)&scenario->workload;
         add_differences(patches, region, start, entry);
         return true;
     }
-    if (!kvc_patch_regions_match(&decoded->scenario, &patches->clean->scenario)) {
+    if (!regions_match(&decoded->scenario, &patches->clean->scenario)) {
         return false;
     }
-    struct kvc_patch_regions regions = kvc_patch_regions_of(&decoded->scenario);
+    struct regions regions = regions_of(&decoded->scenario);
     for (uint32_t r = 0; r < regions.count; r++) {
         add_differences(patches, r, regions.region[r].start, entry);
     }
@@ -208,16 +338,16 @@ static bool compare(const struct kvc_patches *patches, const char *section, cons
 /* ---- groups ---- */
 
 /* Claims words for a group. Returns the group that has one of them already, counted from 1, or 0. A device
- * belongs to one group as a whole, since its values are checked together, and so does the node with its CPU,
- * whose clock the node names. */
+ * belongs to one group as a whole, since its values are checked together. So does the node with its CPU,
+ * since the node states the CPU's clock. */
 static uint32_t claim(struct kvc_patches *patches, uint32_t group, uint32_t region, size_t offset,
                       size_t bytes)
 {
     const struct kvc_device *device = patches->clean->scenario.node.device;
-    if (region >= KVC_PATCH_DEVICE && device[region - KVC_PATCH_DEVICE].kind == &kvc_cpu_kind) {
-        region = KVC_PATCH_NODE;
+    if (region >= REGION_DEVICE && device[region - REGION_DEVICE].kind == &kvc_cpu_kind) {
+        region = REGION_NODE;
     }
-    bool whole = region == KVC_PATCH_NODE || region >= KVC_PATCH_DEVICE;
+    bool whole = region == REGION_NODE || region >= REGION_DEVICE;
     size_t first = whole ? 0 : offset / WORD, last = whole ? 0 : (offset + bytes - 1) / WORD;
     for (size_t word = first; word <= last; word++) {
         uint8_t *owner = &patches->owner[region][word];
@@ -231,8 +361,8 @@ static uint32_t claim(struct kvc_patches *patches, uint32_t group, uint32_t regi
 
 static bool is_machine(uint32_t region, size_t offset)
 {
-    return region != KVC_PATCH_WORKLOAD &&
-           (region != KVC_PATCH_RUN || offset >= offsetof(struct kvc_run, change_count));
+    return region != REGION_WORKLOAD &&
+           (region != REGION_RUN || offset >= offsetof(struct kvc_run, change_count));
 }
 
 static uint32_t entries_of(const struct kvc_patches *patches, const struct group *group)
@@ -244,12 +374,12 @@ static uint32_t entries_of(const struct kvc_patches *patches, const struct group
     return entries <= ENTRIES_MAX ? (uint32_t)entries : 0;
 }
 
-/* Tries to make an axis a plain option: every value assigns its path, and the loader derives nothing else
- * from the first and the last of them. */
+/* Treats an axis as a plain option if every value assigns its path and the loader derives nothing else from
+ * the first and the last value. */
 static enum kvc_status try_plain(struct kvc_patches *patches, struct group *group, struct kvc_diag *diag)
 {
     const struct kvc_sweep_axis *axis = &patches->space->axis[group->axis[0]];
-    struct kvc_patch_field field = kvc_patch_field_of(&patches->clean->scenario, axis->path);
+    struct field field = field_of(&patches->clean->scenario, axis->path);
     for (uint32_t v = 0; field.row != NULL && v < axis->count; v++) {
         const struct kvc_overrides *set = &axis->value[v].set;
         if (set->count != 1 || strcmp(set->entry[0].path, axis->path) != 0) {
@@ -399,7 +529,7 @@ static enum kvc_status find_groups(struct kvc_patches *patches, bool *possible, 
                     const struct patch *patch = &found.entry[i].patch[p];
                     uint32_t third = claim(patches, a, patch->region, patch->offset, patch->bytes);
                     if (third > 0 && third != a + 1) {
-                        *possible = false; /* Three groups that meet are rare: full loads do. */
+                        *possible = false; /* Three groups that meet are rare; full loads handle them. */
                     }
                 }
             }
@@ -412,10 +542,11 @@ static enum kvc_status find_groups(struct kvc_patches *patches, bool *possible, 
 
 /* ---- creation ---- */
 
-/* Returns whether two decodings of the same scenario are alike, so that they hold no addresses. */
+/* Returns whether two decodings of the same scenario are equal byte by byte, so that they hold no addresses.
+ */
 static bool holds_values_only(const struct kvc_patches *patches)
 {
-    bool same = kvc_patch_regions_match(&patches->base->scenario, &patches->clean->scenario);
+    bool same = regions_match(&patches->base->scenario, &patches->clean->scenario);
     for (uint32_t r = 0; same && r < patches->live.count; r++) {
         same = memcmp(patches->live.region[r].start, patches->pristine.region[r].start,
                       patches->live.region[r].bytes) == 0;
@@ -443,8 +574,8 @@ enum kvc_status kvc_patches_create(struct kvc_load_session *session, const struc
         }
         return KVC_OK; /* The axes may set what is missing. */
     }
-    patches->live = kvc_patch_regions_of(&patches->base->scenario);
-    patches->pristine = kvc_patch_regions_of(&patches->clean->scenario);
+    patches->live = regions_of(&patches->base->scenario);
+    patches->pristine = regions_of(&patches->clean->scenario);
     for (uint32_t r = 0; r < patches->pristine.count; r++) {
         patches->owner[r] = kvc_array_of(patches->pristine.region[r].bytes / WORD + 1, 1);
     }
@@ -545,14 +676,4 @@ uint64_t kvc_patches_machine(const struct kvc_patches *patches)
         }
     }
     return machine;
-}
-
-bool kvc_patches_equal(const struct kvc_patches *patches, const struct kvc_loaded *other)
-{
-    bool equal = kvc_patch_regions_match(&patches->base->scenario, &other->scenario);
-    struct kvc_patch_regions regions = kvc_patch_regions_of(&other->scenario);
-    for (uint32_t r = 0; equal && r < regions.count; r++) {
-        equal = memcmp(patches->live.region[r].start, regions.region[r].start, regions.region[r].bytes) == 0;
-    }
-    return equal;
 }

@@ -7,14 +7,16 @@
  * - A random design draws points independently. On an axis with a list of values every value is equally
  *   likely; a range without steps is uniform, or uniform in its logarithm. No point comes twice.
  * - A Latin hypercube of n points divides each range without steps into n parts of equal probability and has
- *   one point in each, at a random place within it; of k values, each comes n/k times, rounded up or down
- *   (McKay, Beckman and Conover, Technometrics 21(2), 1979).
+ *   one point in each, at a random place within it. On an axis with k values, each comes n/k times, rounded
+ * up or down (McKay, Beckman and Conover, Technometrics 21(2), 1979).
  *
  * The draws follow from run.seed alone, in a stream called "sweep". A constraint leaves out points of a grid,
- * a list or a Latin hypercube; a random design draws on until it has as many as it should. */
+ * a list or a Latin hypercube; a random design draws until it has the number of points that it should have.
+ */
 #ifndef KVC_SCENARIOS_EXPLORE_SPACE_H
 #define KVC_SCENARIOS_EXPLORE_SPACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "scenarios/load/load.h"
@@ -23,7 +25,7 @@ enum { KVC_SPACE_POINTS_MAX = 10000000 };
 
 struct kvc_space {
     uint32_t axis_count;
-    struct kvc_sweep_axis *axis; /* With the values that the design drew. */
+    struct kvc_sweep_axis *axis; /* The axes, including the values that the design drew. */
     uint32_t points;
     uint32_t *tuple; /* The points one after the other; NULL in a grid without constraint. */
 };

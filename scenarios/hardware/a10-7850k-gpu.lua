@@ -4,7 +4,7 @@
 -- DIDO keeps its data in buffers of OpenCL 2.0 (sec. III.B.2), of which the driver gave it 1908 MB at most (sec. V.A). Such
 -- buffers are mapped in the GPU's own page tables (GPUVM). HSA programs reach all memory of a process instead, through the
 -- IOMMU, whose page walks bound random accesses: scenarios/papers/dido/iommu.lua. Linux, amdkfd/kfd_flat_memory.c, tells the
--- two ways of this GPU apart. What misses of its own translations cost is not published, and not charged.
+-- two ways of this GPU apart. The cost of misses in its own translations is not published, and not charged.
 local chase = "github.com/powerjg/hsa-micro-benchmarks, A10-7850K, data-thp-gpu.csv: "
 local wiki = "CLRX wiki, GCN timings: "
 return {

@@ -1,6 +1,6 @@
 -- The processor of MemcachedGPU's server. Fact ids are of Hetherington et al., SoCC 2015.
--- All watts are those of the whole server without its GPU at the wall plug, since both the paper and the reviews of the
--- processor measured there: disks, board, memory, idle network ports and the losses of the power supply are among them.
+-- All watts are the whole server's at the wall plug, without its GPU, because the paper and the reviews of the processor
+-- measured there: they include disks, board, memory, idle network ports and the losses of the power supply.
 local same_code = "derived: the same code on a Xeon E5-2650 v2, at 2.6 GHz: "
 return {
   kind = "cpu",

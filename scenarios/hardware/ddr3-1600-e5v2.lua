@@ -1,5 +1,5 @@
 -- Memory of one socket of Mega-KV's servers. Fact ids are of Zhang et al., VLDB J. 26(5), 2017.
--- The paper names no module. Taken as Samsung's 8 GB registered module of 2 Gbit chips, of which each of the four
+-- The paper names no module. The profile takes Samsung's 8 GB registered module of 2 Gbit chips, and each of the four
 -- channels has two.
 local jedec = "JEDEC JESD79-3F, DDR3-1600 11-11-11 (clock of 1.25 ns): "
 local samsung = "Samsung M393B1K70DH0-CK0, serial presence detect: "

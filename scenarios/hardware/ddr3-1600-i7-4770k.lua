@@ -1,5 +1,5 @@
 -- Memory of MemcachedGPU's server: 16 GB (memcachedgpu.t1.server.mem; Hetherington et al., SoCC 2015).
--- The paper names no module. Taken as two unbuffered 8 GB modules of 4 Gbit chips, one on each channel.
+-- The paper names no module. The profile takes two unbuffered 8 GB modules of 4 Gbit chips, one on each channel.
 local jedec = "JEDEC JESD79-3F, DDR3-1600 11-11-11 (clock of 1.25 ns): "
 local module = "assumed, not published: unbuffered 8 GB module of 16 chips with 512M x 8: "
 return {

@@ -1,5 +1,5 @@
 -- MemcachedGPU's low-power GPU. Fact ids are of Hetherington et al., SoCC 2015.
--- Times of its kernels are not published; tesla-k20c.lua says what stands for them.
+-- Times of its kernels are not published; tesla-k20c.lua says what replaces them.
 local capability = "CUDA C++ Programming Guide, compute capability 5.0"
 return {
   kind = "gpu",

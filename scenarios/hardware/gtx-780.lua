@@ -1,4 +1,4 @@
--- The GPUs of Mega-KV (Discrete) in DIDO's comparison, those of Mega-KV's VLDB 2015 system. Fact ids are of Zhang et al., VLDB J.
+-- The GPUs of Mega-KV (Discrete) in DIDO's comparison, which Mega-KV's VLDB 2015 system used. Fact ids are of Zhang et al., VLDB J.
 -- 26(5), 2017, of DIDO, ICDE 2017, and of Hetherington et al., SoCC 2015.
 -- Times of its kernels are not published and follow from sectors, access and launch.
 local review = "extremetech.com, review of the GTX 780, 2013: "

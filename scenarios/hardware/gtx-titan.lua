@@ -1,5 +1,5 @@
 -- The GTX Titan of MemcachedGPU's offline study. Fact ids are of Hetherington et al., SoCC 2015.
--- Times of its kernels are not published; tesla-k20c.lua says what stands for them.
+-- Times of its kernels are not published; tesla-k20c.lua says what replaces them.
 local capability = "CUDA C++ Programming Guide, compute capability 3.5"
 return {
   kind = "gpu",

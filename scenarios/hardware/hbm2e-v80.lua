@@ -1,5 +1,5 @@
 -- Memory of an FPGA card of today: two stacks of 16 pseudo channels, each with a controller that serves one access after
--- another, as that of BlueCache's card does. A random access then takes a row cycle.
+-- another, as the controller of BlueCache's card does. A random access then takes a row cycle.
 local brief = "AMD, Alveo V80 product brief, 2024: "
 local preset = "Ramulator 2 (github.com/CMU-SAFARI/ramulator2, HBM2.cpp), whose clocks are counted as 2 ns: "
 return {

@@ -1,5 +1,5 @@
--- A network port of 1 Gbit/s, as BlueCache's servers have one. Fact ids are of Xu et al., BlueCache, PVLDB 10(4), 2016.
--- The paper does not name its controller; the 82576 is the one of Intel's boards for the processors of its servers.
+-- A network port of 1 Gbit/s in BlueCache's servers. Fact ids are of Xu et al., BlueCache, PVLDB 10(4), 2016.
+-- The paper does not name its controller; Intel's boards for the processors of its servers have the 82576.
 local protocol = "memcached's protocol.txt: "
 return {
   kind = "nic",

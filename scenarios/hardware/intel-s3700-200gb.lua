@@ -1,6 +1,6 @@
--- A data-center drive of 2012 whose chips are those of which a data sheet is public, but of a longer life (HET), for which they
--- may program more slowly. The controller's time and the access time are rates of the data sheet; what follows from chips and
--- translation layer is predicted, and drives_writes_test.c compares it.
+-- A data-center drive of 2012. Its chips have a longer life (HET) than the ones whose data sheet is public, and may therefore
+-- program more slowly. The controller's time and the access time follow from rates of the data sheet; all that follows from chips
+-- and translation layer is predicted, and drives_writes_test.c compares it.
 local sheet = "Intel, SSD DC S3700 Series product specification, 328171, 2.5 inch, 200 GB: "
 local chip = "Micron MT29F64G08CBAAA data sheet, 25 nm MLC of the joint factory of Intel and Micron: "
 local review = "tomshardware.com, Intel SSD DC S3700, 2012: "

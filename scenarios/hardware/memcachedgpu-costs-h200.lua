@@ -1,6 +1,6 @@
 -- MemcachedGPU's own code: the GET kernel on one H200, and the host's part on its Xeon (model 207). Other cards and processors take
--- the same cycles at their clocks and the same accesses at their latency. A table of 2 GiB, half full; packets that were just
--- copied into the GPU's memory; the kernel's code in the caches, as between other batches.
+-- the same cycles at their clocks and the same accesses at their latency. The table had 2 GiB and was half full, packets had just
+-- been copied into the GPU's memory, and the kernel's code was in the caches, as between other batches.
 local measured = "measured on one H200, 2026: "
 return {
   kind = "memcachedgpu_costs",

@@ -1,5 +1,5 @@
--- A data-center drive of today, with a translation layer. Its chips' times are not published, and those of another maker's chips
--- of a like generation are taken. drives_test.c and drives_writes_test.c compare what is predicted.
+-- A data-center drive of today, with a translation layer. Its chips' times are not published, so those of another maker's chips
+-- of a similar generation replace them. drives_test.c and drives_writes_test.c compare what is predicted.
 local sheet = "Micron, 9550 MAX NVMe SSD product brief, 2024, 12.8 TB: "
 local chip = "Micron, 232-layer NAND, 2022: "
 local assumed = "not published; as Cho et al., 512Gb 3b/cell 7th-generation 3D-NAND with 184MB/s, ISSCC 2021, sec. 30.3: "
@@ -12,7 +12,7 @@ return {
   blocks = { 365, source = sheet .. "12.8 TB for the host; the drive keeps the rest" },
   pages_per_block = { 2784, source = "assumed: 232 layers, 4 strings, 3 bits" },
   page = { "16KiB", source = "assumed: as earlier TLC chips of Micron, 16384 + 2208 bytes" },
-  spare = { 2208, source = "likewise" },
+  spare = { 2208, source = "assumed: as earlier TLC chips of Micron, 16384 + 2208 bytes" },
   sector = { "4KiB", source = sheet .. "rates are stated for 4 KB" },
   read = { "40us", source = assumed .. "read time" },
   program = { "356us", source = assumed .. "184 MB/s with 4 planes of 16 KiB" },

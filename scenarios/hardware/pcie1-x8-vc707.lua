@@ -1,4 +1,4 @@
--- Between host and BlueCache's card, a VC707 with PCIe of the first generation. Fact ids are of Xu et al., BlueCache, PVLDB
+-- The link between host and BlueCache's card, a VC707 with PCIe of the first generation. Fact ids are of Xu et al., BlueCache, PVLDB
 -- 10(4), 2016.
 return {
   kind = "pcie",

@@ -1,4 +1,4 @@
--- Between host and Tesla K20c, a card of PCIe 2.0.
+-- The link between host and Tesla K20c, a card of PCIe 2.0.
 return {
   kind = "pcie",
   name = "PCIe 2.0 x16 to Tesla K20c",

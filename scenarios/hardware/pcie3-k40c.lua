@@ -1,4 +1,4 @@
--- Between host and Tesla K40c.
+-- The link between host and Tesla K40c.
 return {
   kind = "pcie",
   name = "PCIe 3.0 to Tesla K40c",

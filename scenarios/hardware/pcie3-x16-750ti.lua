@@ -1,4 +1,4 @@
--- Between host and GTX 750 Ti or GTX Titan, cards of PCIe 3.0. The i7-4770K has 16 lanes in all; whether another card took
+-- The link between host and GTX 750 Ti or GTX Titan, cards of PCIe 3.0. The i7-4770K has 16 lanes in all; whether another card took
 -- half of them in MemcachedGPU's server is not published.
 return {
   kind = "pcie",

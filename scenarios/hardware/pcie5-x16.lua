@@ -1,4 +1,4 @@
--- Between host and H200.
+-- The link between host and H200.
 local measured = "measured on one H200, 2026: "
 return {
   kind = "pcie",

@@ -1,8 +1,8 @@
 -- MemcachedGPU's high-performance GPU. Fact ids are of Hetherington et al., SoCC 2015.
 -- Times of its kernels are not published. They follow from sectors, latency and clocks of the card, in relation to the card
 -- that was measured: an H200, whose 4.8 TB/s of memory bandwidth give 39.5 G random sectors a second.
--- Power of the board in P0 with a context and no work, as a public log of nvidia-smi shows it: 48 W, and 45 W without a
--- context; in P8 it has 16 to 18 W (memcachedgpu.power.k20c.idle_gpu), but a server that polls never lets it rest.
+-- A public log of nvidia-smi shows the power of the board without work: in P0 48 W with a context and 45 W without one; in P8
+-- it has 16 to 18 W (memcachedgpu.power.k20c.idle_gpu), but a server that polls never lets it rest.
 local capability = "CUDA C++ Programming Guide, compute capability 3.5"
 return {
   kind = "gpu",

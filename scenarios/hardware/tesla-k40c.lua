@@ -1,7 +1,7 @@
 -- Mega-KV's GPU. Fact ids are of Zhang et al., VLDB J. 26(5), 2017. The fits T = k*x + b of Table 2 were measured under 95 %
 -- GET, 5 % SET and uniform keys, copies over PCIe included.
--- Power of the board without work, as public logs of nvidia-smi show it, since the paper does not publish it: a Tesla K40m
--- in P0 (3004 MHz) with a context has 62 W, a Tesla K40c in P8 (324 MHz) has 21 W.
+-- The paper does not publish the power of the board without work. By public logs of nvidia-smi, a Tesla K40m in P0 (3004 MHz)
+-- with a context has 62 W, and a Tesla K40c in P8 (324 MHz) has 21 W.
 local idle = { [3004] = "62W", [324] = "21W" }
 
 -- The busy watts are those of index kernels, sec. 8.8.1: megakv.energy.gpu_power.base, abc and d.

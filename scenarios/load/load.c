@@ -1,20 +1,19 @@
 #include "scenarios/load/load.h"
 
+#include <lauxlib.h>
+#include <lua.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <lauxlib.h>
-#include <lua.h>
-
 #include "models/cluster/cluster.h"
 #include "models/model.h"
 #include "models/registry.h"
-#include "scenarios/load/lua/constraint.h"
-#include "scenarios/load/decode/decode_internal.h"
-#include "scenarios/load/decode/load_internal.h"
-#include "scenarios/load/lua/policy_function.h"
+#include "scenarios/load/decode/decode.h"
+#include "scenarios/load/decode/sections.h"
+#include "scenarios/load/lua/functions.h"
+#include "scenarios/load/lua/sandbox.h"
 #include "sim/run/cache_aside.h"
 
 void kvc_loaded_free(struct kvc_loaded *loaded)
@@ -22,24 +21,15 @@ void kvc_loaded_free(struct kvc_loaded *loaded)
     if (loaded == NULL) {
         return;
     }
-    for (uint32_t i = 0; i < loaded->sweep.count; i++) {
-        kvc_sweep_axis_free(&loaded->sweep.axis[i]);
-    }
-    free(loaded->sweep.axis);
-    free(loaded->sweep.list);
     kvc_constraint_free(loaded->sweep.where);
-    kvc_parameters_clear(&loaded->parameters);
-    kvc_parameters_clear(&loaded->provenance);
-    free(loaded->warning);
     kvc_policy_function_free(loaded->function);
-    kvc_scenario_unresolve(&loaded->scenario);
-    free(loaded->scenario.options);
-    kvc_node_free(&loaded->scenario.node);
-    kvc_load_free_cluster(&loaded->scenario.cluster);
+    kvc_loaded_clear(loaded);
     free(loaded);
 }
 
-enum kvc_status kvc_load_scenario(const struct kvc_decoder *decoder, int root, int *function)
+/* Reads name, system, node, cluster, workload, run and power. `function` receives what kvc_load_power()
+ * returns. */
+static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int root, int *function)
 {
     static const char *const sections[] = {"name",  "system", "node", "cluster", "workload", "run",
                                            "power", "sweep",  "slo",  "plan",    NULL};
@@ -71,8 +61,8 @@ enum kvc_status kvc_load_scenario(const struct kvc_decoder *decoder, int root, i
     return status;
 }
 
-/* Passes on what a check of the model, the workload or the run found. Its message may start with the path
- * that it is about; otherwise the section is the place. */
+/* Passes on the error of a check. Its place is the path at the start of its message, or the section if there
+ * is no path. */
 static enum kvc_status fail_check(const struct kvc_decoder *decoder, const char *section,
                                   const struct kvc_diag *inner)
 {
@@ -133,7 +123,8 @@ static enum kvc_status check_power(const struct kvc_scenario *scenario, struct k
     return kvc_power_policy_check(&scenario->power, scenario->run.duration_ns, diag);
 }
 
-enum kvc_status kvc_load_check(const struct kvc_decoder *decoder, bool with_devices)
+/* Checks and resolves the decoded scenario, with or without the devices of the simulation. */
+static enum kvc_status check_scenario(const struct kvc_decoder *decoder, bool with_devices)
 {
     struct kvc_scenario *scenario = &decoder->loaded->scenario;
     struct kvc_diag inner = {0};
@@ -169,7 +160,7 @@ enum kvc_status kvc_load_check(const struct kvc_decoder *decoder, bool with_devi
     return KVC_OK;
 }
 
-/* Whether the sweep sets the load of its points. */
+/* Returns whether the sweep sets the load of its points. */
 static bool sweeps_load(const struct kvc_sweep *sweep)
 {
     bool found = false;
@@ -179,9 +170,9 @@ static bool sweeps_load(const struct kvc_sweep *sweep)
     return found;
 }
 
-/* Under saturation the latency is that of queues that clients keep full. It says nothing about an objective.
- */
-enum kvc_status kvc_load_check_slo(const struct kvc_decoder *decoder)
+/* Refuses objectives for the latency under saturation, where clients keep the queues full, so that the
+ * latency says nothing about an objective. */
+static enum kvc_status check_slo(const struct kvc_decoder *decoder)
 {
     const struct kvc_loaded *loaded = decoder->loaded;
     const struct kvc_slo *slo = &loaded->slo;
@@ -203,8 +194,8 @@ enum kvc_status kvc_load_check_slo(const struct kvc_decoder *decoder)
                            path);
 }
 
-/* Says which number the value is, as the scenario resolves it: a size of 8 is one of 8 bytes. `trial` is NULL
- * if the value does not stand on its own. */
+/* Sets the number of the value as the scenario resolves it: a size of 8 means 8 bytes. `trial` is NULL if the
+ * value does not decode on its own. */
 static void resolve_number(const struct kvc_loaded *trial, struct kvc_sweep_axis *axis,
                            struct kvc_sweep_value *value)
 {
@@ -224,7 +215,7 @@ static void resolve_number(const struct kvc_loaded *trial, struct kvc_sweep_axis
     axis->numeric = (is_first || axis->numeric) && !isnan(value->number);
 }
 
-/* Notes what the scenario resolves to, by which another sweep is known. */
+/* Notes what the scenario resolves to, by which a changed sweep is recognized. */
 static void note_resolved(const struct kvc_loaded *trial, struct kvc_sweep_value *value)
 {
     const struct kvc_workload *workload = &trial->scenario.workload;
@@ -233,7 +224,7 @@ static void note_resolved(const struct kvc_loaded *trial, struct kvc_sweep_value
              workload->arrival == KVC_ARRIVAL_TRACE ? workload->trace : "");
 }
 
-/* Decodes the scenario with one value of a sweep; `inner` says what is wrong with it. */
+/* Decodes the scenario with one value of a sweep. `inner` receives the error. */
 static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_sweep_axis *axis,
                                  struct kvc_sweep_value *value, struct kvc_diag *inner)
 {
@@ -256,7 +247,7 @@ static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_s
         status = kvc_load_push_root(&trial);
     }
     if (status == KVC_OK) {
-        status = kvc_load_scenario(&trial, base + 1, &function);
+        status = decode_scenario(&trial, base + 1, &function);
         luaL_unref(decoder->lua, LUA_REGISTRYINDEX, function);
     }
     if (status == KVC_OK) {
@@ -269,8 +260,8 @@ static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_s
     return status;
 }
 
-/* Checks that every value of every axis decodes on its own, in the scenario. Values of a list may need one
- * another, so they are checked with their points, as all combinations are, before the sweep runs them. */
+/* Checks that every value of every axis decodes on its own in the scenario. The values of a listed point may
+ * need one another; the sweep checks such points, like all combinations, before it runs them. */
 static enum kvc_status check_sweep(const struct kvc_decoder *decoder, const struct kvc_sweep *sweep)
 {
     for (uint32_t i = 0; i < sweep->count; i++) {
@@ -301,7 +292,7 @@ static enum kvc_status check_sweep(const struct kvc_decoder *decoder, const stru
 struct loading {
     struct kvc_decoder decoder;
     bool is_point;       /* Leave the sweep out. */
-    bool has_constraint; /* Out: the sandbox is needed after the loading. */
+    bool has_constraint; /* Out: the sandbox stays in use after the loading. */
     int function;        /* Out: the power policy in Lua's registry, or LUA_NOREF. */
     char shown_policy[KVC_TEXT_MAX];
 };
@@ -318,7 +309,7 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
     }
     enum kvc_status status = kvc_load_push_root(decoder);
     if (status == KVC_OK) {
-        status = kvc_load_scenario(decoder, 2, &loading->function);
+        status = decode_scenario(decoder, 2, &loading->function);
     }
     if (status == KVC_OK) {
         status = kvc_load_slo(decoder, 2, &decoder->loaded->slo);
@@ -330,10 +321,10 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
         status = kvc_load_sweep(decoder, 2, &decoder->loaded->sweep);
     }
     if (status == KVC_OK) {
-        status = kvc_load_check(decoder, true);
+        status = check_scenario(decoder, true);
     }
     if (status == KVC_OK) {
-        status = kvc_load_check_slo(decoder);
+        status = check_slo(decoder);
     }
     if (status == KVC_OK) {
         status = check_sweep(decoder, &decoder->loaded->sweep);
@@ -399,4 +390,132 @@ enum kvc_status kvc_scenario_load_point(const char *path, const struct kvc_overr
                                         struct kvc_loaded **out, struct kvc_diag *diag)
 {
     return load(path, set, true, out, diag);
+}
+
+struct kvc_load_session {
+    struct kvc_sandbox *sandbox;
+};
+
+/* What a protected call works on. */
+struct call {
+    struct kvc_decoder decoder;
+    const char *section;
+    const struct kvc_option *row;
+    const char *text;
+    void *field;
+};
+
+static enum kvc_status decode_section(const struct kvc_decoder *decoder, const struct call *call)
+{
+    struct kvc_scenario *scenario = &decoder->loaded->scenario;
+    if (strcmp(call->section, "workload") == 0) {
+        return kvc_load_workload(decoder, 2, &scenario->workload);
+    }
+    if (strcmp(call->section, "run") == 0) {
+        return kvc_load_run(decoder, 2, &scenario->run);
+    }
+    if (strcmp(call->section, "cluster") == 0) {
+        return kvc_load_plain(decoder, 2, &kvc_cluster_option_table, "cluster", &scenario->cluster);
+    }
+    return kvc_load_system(decoder, 2, scenario);
+}
+
+static enum kvc_status decode(lua_State *lua, void *data)
+{
+    struct call *call = data;
+    call->decoder.lua = lua;
+    lua_settop(lua, 1);
+    if (!lua_checkstack(lua, 128)) {
+        return kvc_diag_fail(call->decoder.diag, KVC_ERR_RUNTIME, "out of memory");
+    }
+    enum kvc_status status = kvc_load_push_root(&call->decoder);
+    if (status == KVC_OK && call->section != NULL) {
+        status = decode_section(&call->decoder, call);
+    } else if (status == KVC_OK) {
+        int function = LUA_NOREF; /* A policy does not matter to the closed form. */
+        status = decode_scenario(&call->decoder, 2, &function);
+        luaL_unref(lua, LUA_REGISTRYINDEX, function);
+        if (status == KVC_OK) {
+            status = kvc_load_slo(&call->decoder, 2, &call->decoder.loaded->slo);
+        }
+    }
+    lua_settop(lua, 1);
+    return status;
+}
+
+static enum kvc_status decode_value(lua_State *lua, void *data)
+{
+    struct call *call = data;
+    call->decoder.lua = lua;
+    lua_settop(lua, 1);
+    kvc_load_push_value(lua, call->text);
+    enum kvc_status status = kvc_decode_scalar(&call->decoder, "value", call->row, call->field);
+    lua_settop(lua, 1);
+    return status;
+}
+
+enum kvc_status kvc_load_session_open(const char *path, struct kvc_load_session **out, struct kvc_diag *diag)
+{
+    *out = NULL;
+    struct kvc_load_session *session = calloc(1, sizeof(*session));
+    if (session == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to load %s", path);
+    }
+    enum kvc_status status = kvc_sandbox_run(path, &session->sandbox, diag);
+    if (status != KVC_OK) {
+        free(session);
+        return status;
+    }
+    *out = session;
+    return KVC_OK;
+}
+
+enum kvc_status kvc_load_session_decode(struct kvc_load_session *session, const struct kvc_overrides *set,
+                                        const char *section, struct kvc_loaded **out, struct kvc_diag *diag)
+{
+    *out = NULL;
+    struct kvc_loaded *loaded = calloc(1, sizeof(*loaded));
+    if (loaded == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
+    }
+    snprintf(loaded->scenario.file, sizeof(loaded->scenario.file), "%s", kvc_sandbox_file(session->sandbox));
+    struct call call = {
+        .decoder = {.sandbox = session->sandbox, .set = set, .loaded = loaded, .prefix = "", .diag = diag},
+        .section = section};
+    enum kvc_status status = kvc_sandbox_protect(session->sandbox, decode, &call, diag);
+    if (status != KVC_OK) {
+        kvc_loaded_free(loaded);
+        return status;
+    }
+    *out = loaded;
+    return KVC_OK;
+}
+
+bool kvc_load_session_value(struct kvc_load_session *session, const struct kvc_option *row, const char *text,
+                            void *field)
+{
+    struct kvc_diag unused = {0};
+    struct call call = {.decoder = {.sandbox = session->sandbox, .prefix = "", .diag = &unused},
+                        .row = row,
+                        .text = text,
+                        .field = field};
+    return kvc_sandbox_protect(session->sandbox, decode_value, &call, &unused) == KVC_OK;
+}
+
+enum kvc_status kvc_load_session_check(struct kvc_load_session *session, struct kvc_loaded *loaded,
+                                       const struct kvc_overrides *set, struct kvc_diag *diag)
+{
+    const struct kvc_decoder decoder = {
+        .sandbox = session->sandbox, .set = set, .loaded = loaded, .prefix = "", .diag = diag};
+    enum kvc_status status = check_scenario(&decoder, false);
+    return status == KVC_OK ? check_slo(&decoder) : status;
+}
+
+void kvc_load_session_close(struct kvc_load_session *session)
+{
+    if (session == NULL) {
+        return;
+    }
+    kvc_sandbox_free(session->sandbox);
+    free(session);
 }

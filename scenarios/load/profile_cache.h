@@ -18,7 +18,7 @@ enum { KVC_PROFILE_CACHE_MAX = 128 };
 
 /* A device as its profile states it. */
 struct kvc_profile {
-    const struct kvc_device_kind *kind; /* Kind that was asked for. */
+    const struct kvc_device_kind *kind; /* Kind that the caller wanted. */
     bool of_machine;                    /* The file is a machine file, which `machine` describes. */
     struct kvc_machine machine;
     void *values; /* The device; NULL if the machine file has none of this kind. */
@@ -29,8 +29,8 @@ struct kvc_profile {
  * result is valid until the next kvc_profile_cache_keep(). */
 const struct kvc_profile *kvc_profile_cache_find(const char *file, const struct kvc_device_kind *kind);
 
-/* Keeps a profile of the file, if possible; the cache then owns what it points to. `seen` says how the file
- * was before it was read. Returns whether it was kept. */
+/* Keeps a profile of the file, if possible, and then owns what the profile points to. `seen` is the state of
+ * the file before it was read. Returns whether the profile was kept. */
 bool kvc_profile_cache_keep(const char *file, const struct stat *seen, const struct kvc_profile *profile);
 
 /* Frees what a profile points to. */

@@ -1,5 +1,5 @@
-/* A capacity: the highest load that a store serves, with every load that was probed to find it, and how it is
- * written.
+/* A capacity: the highest load that a store serves, with every load that was probed to find it, and its
+ * files.
  *
  * capacity.json has the schema "kvcast.capacity/1". Its members are schema, scenario, system, seed, version,
  * command, command_line, machine, capacity_mops {low, high, mean}, closed_form_mops, closed_form_limit_mops,
@@ -16,8 +16,8 @@
 #include <stdio.h>
 
 #include "scenarios/load/load.h"
-#include "sim/base/diag.h"
 #include "scenarios/output/verdict.h"
+#include "sim/base/diag.h"
 #include "sim/metrics/result.h"
 #include "sim/metrics/statistics.h"
 
@@ -37,7 +37,7 @@ extern const char *const kvc_capacity_latency_names[];
 /* What a load must meet to count as served. */
 struct kvc_capacity_bounds {
     double loss_frac;      /* Largest share of the requests that may be lost. */
-    bool bounds_latency;   /* Whether `latency` must be at most latency_us. */
+    bool bounds_latency;   /* `latency` must be at most latency_us. */
     int latency;           /* enum kvc_capacity_latency. */
     double latency_us;     /* Largest latency [us]. */
     double precision_frac; /* Width of the capacity's interval, relative to the capacity. */
@@ -68,23 +68,16 @@ struct kvc_capacity {
     double closed_form_limit_mops;    /* The same without the latency bound [million/s]. */
     uint32_t count;                   /* Number of points. */
     struct kvc_capacity_point *point; /* Sorted by load. */
-    uint32_t best; /* Index of the highest load that most replicas serve; the bottleneck is its. */
-    uint32_t sure; /* Index of the load behind low_mops; `count` if there is none. */
+    uint32_t best; /* Index of the highest load that most replicas serve; its bottleneck is reported. */
+    uint32_t sure; /* Index of the load that low_mops comes from; `count` if there is none. */
 };
 
 /* A capacity with the command and the scenario that led to it. */
 struct kvc_capacity_report {
-    const char *command_line; /* Repeats the result; without jobs and output files. */
+    const char *command_line; /* Command that repeats the result, without jobs and output files. */
     const struct kvc_loaded *loaded;
     const struct kvc_capacity *capacity;
 };
-
-/* Returns why the closed form has no capacity, as a sentence, or NULL if it has one. */
-const char *kvc_capacity_closed_form_note(const struct kvc_capacity *capacity);
-
-/* Judges the scenario's objectives at the highest load that is served. A capacity knows neither hit ratio nor
- * watts. */
-struct kvc_slo_verdict kvc_capacity_verdict(const struct kvc_capacity_report *report);
 
 /* Frees the points, not the struct. */
 void kvc_capacity_free(struct kvc_capacity *capacity);

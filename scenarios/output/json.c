@@ -1,6 +1,6 @@
 #include "scenarios/output/json.h"
 #include "scenarios/output/json_value.h"
-#include "scenarios/output/nodes.h"
+#include "scenarios/output/report.h"
 #include "scenarios/output/verdict.h"
 #include "sim/base/version.h"
 
@@ -211,7 +211,7 @@ static json_t *half_widths(const struct kvc_outcome *outcome, const char *group,
     return object;
 }
 
-/* Says what the intervals are made of. */
+/* Returns the member `intervals`: what the intervals are made of. */
 static json_t *intervals(const struct kvc_outcome *outcome)
 {
     static const char *const names[] = {[KVC_INTERVALS_UNKNOWN] = "",
@@ -240,7 +240,7 @@ static json_t *windows(const struct kvc_result *result)
     return object;
 }
 
-/* Returns half the width of the interval of energies, which add up over the replicas. */
+/* Returns half the width of the interval of an energy; energies add up over the replicas. */
 static json_t *half_width_of_joules(const struct kvc_outcome *outcome, const char *group, const char *entry)
 {
     char name[KVC_VALUE_NAME_MAX];
@@ -498,36 +498,4 @@ enum kvc_status kvc_json_write(const struct kvc_report *report, FILE *out, struc
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot write the result: %s", strerror(errno));
     }
     return KVC_OK;
-}
-
-static bool is_text(const json_t *document, const char *key, const char *expected)
-{
-    const char *found = json_string_value(json_object_get(document, key));
-    return found != NULL && strcmp(found, expected) == 0;
-}
-
-/* Compares as text, because a number that was read back has KVC_JSON_DIGITS digits and a fresh one may have
- * more. */
-static bool same_text(const json_t *a, const json_t *b)
-{
-    char *text_a = json_dumps(a, JSON_COMPACT | JSON_REAL_PRECISION(KVC_JSON_DIGITS));
-    char *text_b = json_dumps(b, JSON_COMPACT | JSON_REAL_PRECISION(KVC_JSON_DIGITS));
-    bool same = text_a != NULL && text_b != NULL && strcmp(text_a, text_b) == 0;
-    free(text_a);
-    free(text_b);
-    return same;
-}
-
-bool kvc_json_answers(const char *path, const char *command, const struct kvc_loaded *loaded)
-{
-    json_t *document = json_load_file(path, 0, NULL);
-    json_t *expected = kvc_json_values(&loaded->parameters);
-    const json_t *seed = json_object_get(document, "seed");
-    bool same = is_text(document, "schema", SCHEMA) && is_text(document, "version", kvc_version) &&
-                is_text(document, "command", command) &&
-                json_integer_value(seed) == (json_int_t)loaded->scenario.run.seed &&
-                same_text(json_object_get(document, "parameters"), expected);
-    json_decref(expected);
-    json_decref(document);
-    return same;
 }

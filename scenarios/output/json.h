@@ -30,8 +30,4 @@ json_t *kvc_json_sources(const struct kvc_parameters *parameters);
 /* Writes the document and a newline. */
 enum kvc_status kvc_json_write(const struct kvc_report *report, FILE *out, struct kvc_diag *diag);
 
-/* Returns whether the file at `path` is a document that this version of kvcast wrote for the same command,
- * seed and parameters. */
-bool kvc_json_answers(const char *path, const char *command, const struct kvc_loaded *loaded);
-
 #endif

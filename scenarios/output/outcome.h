@@ -1,4 +1,4 @@
-/* An answer together with its replicas: what a report is written from.
+/* An answer together with its replicas, from which a report is written.
  *
  * Every value of an answer has a name (sim/metrics/values.h) and, where one is known, a 95 % interval:
  *
@@ -6,24 +6,23 @@
  * is shown is that of all requests together; its interval is that of the mean of the replicas' own
  * percentiles. The same holds for the extremes of the latency.
  * - With one replica, it is the interval over the means of the run's batches (sim/metrics/batches.h,
- *   sim/metrics/ratios.h), for the values that batches have.
+ *   sim/metrics/batches.h), for the values that batches have.
  * - A prediction has none. */
 #ifndef KVC_SCENARIOS_OUTPUT_OUTCOME_H
 #define KVC_SCENARIOS_OUTPUT_OUTCOME_H
 
 #include <stdint.h>
 
-#include "sim/metrics/node_result.h"
 #include "sim/metrics/result.h"
 #include "sim/metrics/statistics.h"
 #include "sim/metrics/values.h"
 
 enum { KVC_GAINS_MAX = 12 };
 
-/* What a resource of the store would gain if it was faster. */
+/* The gain of throughput if a resource of the store were faster. */
 struct kvc_gain {
     char resource[KVC_NAME_MAX], device[KVC_NAME_MAX];
-    double utilization_frac; /* Of the busiest of its stages and devices; NaN: unknown. */
+    double utilization_frac; /* Utilization of the busiest of its stages and devices; NaN: unknown. */
     struct kvc_interval
         gain_frac; /* Gain of throughput over the throughput; a closed form has no interval. */
 };
@@ -36,7 +35,7 @@ struct kvc_outcome {
     struct kvc_node_result *node; /* Their results, means over the replicas. */
     double *node_warmup_s;        /* Warm-up of node i in replica r: entry r * node_count + i [s]. */
     struct kvc_values *values;    /* The values of each replica, or for 0 replicas those of the result. */
-    uint32_t gain_count;          /* Used entries of `gain`; 0: the bottleneck was found without. */
+    uint32_t gain_count;          /* Used entries of `gain`; 0: the bottleneck was found without gains. */
     struct kvc_gain gain[KVC_GAINS_MAX]; /* Largest gain first. */
 };
 

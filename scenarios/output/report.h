@@ -2,16 +2,29 @@
 #ifndef KVC_SCENARIOS_OUTPUT_REPORT_H
 #define KVC_SCENARIOS_OUTPUT_REPORT_H
 
+#include <jansson.h>
+#include <stdio.h>
+
 #include "scenarios/load/load.h"
 #include "scenarios/output/outcome.h"
 #include "scenarios/output/sensitivity.h"
 
 struct kvc_report {
     const char *command;      /* "run", "predict" or "measure". */
-    const char *command_line; /* Repeats the result; without jobs and output files. */
+    const char *command_line; /* Command that repeats the result, without jobs and output files. */
     const struct kvc_loaded *loaded;
     const struct kvc_outcome *outcome;
-    const struct kvc_sensitivity *sensitivity; /* NULL: not asked for. */
+    const struct kvc_sensitivity *sensitivity; /* NULL: not wanted. */
 };
+
+/* The nodes of a cluster in reports: all of them in the document, the outstanding ones in the table. */
+
+/* Returns the member "cluster" of a result document: { nodes: [{ name, class, ... }] }. */
+json_t *kvc_json_nodes(const struct kvc_outcome *outcome);
+
+/* Writes one line each for the nodes with the largest share of the requests, the highest 99th percentile and
+ * the smallest throughput, and the means of every class of nodes. Writes nothing if no nodes were simulated
+ * apart. `bold` and `plain` are the escapes of a terminal, or empty. */
+void kvc_table_write_nodes(const struct kvc_outcome *outcome, const char *bold, const char *plain, FILE *out);
 
 #endif

@@ -20,7 +20,7 @@
 #include "scenarios/load/load.h"
 #include "sim/metrics/statistics.h"
 
-/* The values of an answer that are looked at. */
+/* The values of an answer for which elasticities are found. */
 enum kvc_sensitivity_metric {
     KVC_SENSITIVITY_THROUGHPUT,
     KVC_SENSITIVITY_MEAN,
@@ -43,27 +43,27 @@ enum kvc_sensitivity_by {
 /* One parameter of the hardware: a number, or those of one field in all elements of a list. */
 struct kvc_sensitivity_parameter {
     char path[KVC_PATH_MAX];
-    uint32_t values;          /* Numbers that it stands for. */
+    uint32_t values;          /* Number of numbers. */
     char value[KVC_TEXT_MAX]; /* The number as a user writes it; the first of several. */
-    const char *source;       /* Of that number. */
+    const char *source;       /* Source of that number. */
     bool has_interval;        /* At least one of the numbers states an interval. */
     bool is_zero;             /* All of the numbers are 0. */
     int by;                   /* enum kvc_sensitivity_by. */
     bool not_run;             /* It has an effect by the closed form, but was left out of the paired runs. */
-    double
-        rank; /* Size that the larger elasticity of throughput and latency has at least, by its interval. */
+    /* Smallest size, by its interval, of the larger elasticity of throughput and latency. */
+    double rank;
     /* By enum kvc_sensitivity_metric; a mean of NaN: unknown. */
     struct kvc_interval elasticity[KVC_SENSITIVITY_METRICS];
-    /* Share of the variance that is left if this parameter alone is uncertain; NaN: nothing is. */
+    /* Share of the variance that remains if only this parameter is uncertain; NaN: no parameter is. */
     double variance_share_frac[KVC_SENSITIVITY_METRICS];
 };
 
-/* What the intervals of the hardware's values make of the answer. */
+/* The uncertainty of the answer that follows from the intervals of the hardware's values. */
 struct kvc_uncertainty {
     uint32_t draws;                 /* 0: no value states an interval. */
     uint32_t refused;               /* Draws that the closed form refused; they are left out. */
-    uint32_t values, with_interval; /* Numbers of the hardware, and those of them that state an interval. */
-    /* Of the draws: the middle and the ends of the 95 % interval; NaN: unknown. */
+    uint32_t values, with_interval; /* Numbers of the hardware, and how many of them state an interval. */
+    /* Median of the draws and the ends of their 95 % interval; NaN: unknown. */
     struct {
         double low, median, high;
     } range[KVC_SENSITIVITY_METRICS];
@@ -72,8 +72,8 @@ struct kvc_uncertainty {
 struct kvc_sensitivity {
     int latency;      /* enum kvc_sensitivity_metric: the highest percentile that is known, or the mean. */
     double step_frac; /* Parameters are multiplied and divided by 1 + step_frac. */
-    bool by_runs;     /* The elasticities are those of paired runs. */
-    uint32_t runs_most, replicas; /* Parameters that runs are spent on at most, and runs of each. */
+    bool by_runs;     /* Paired runs gave the elasticities. */
+    uint32_t runs_most, replicas; /* Most parameters that get runs, and runs of each. */
     uint32_t count;
     struct kvc_sensitivity_parameter *parameter; /* The most important one first. */
     uint32_t without_effect, fixed, not_run;     /* Parameters of these kinds. */
@@ -83,8 +83,8 @@ struct kvc_sensitivity {
 /* Frees the struct. NULL is allowed. */
 void kvc_sensitivity_free(struct kvc_sensitivity *sensitivity);
 
-/* Returns the metric of a parameter's latency: `latency`, or the next lower one that is known, because a
- * parameter that was not run may lack the percentile that those that were run have. */
+/* Returns the metric of a parameter's latency: `latency`, or the next lower metric that is known, because
+ * only paired runs give some percentiles. */
 int kvc_sensitivity_latency_of(const struct kvc_sensitivity_parameter *parameter, int latency);
 
 /* Returns the object of the result document. */

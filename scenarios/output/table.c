@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "models/model.h"
-#include "scenarios/output/nodes.h"
+#include "scenarios/output/report.h"
 #include "scenarios/output/verdict.h"
 
 struct table {

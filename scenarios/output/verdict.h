@@ -2,8 +2,8 @@
  *
  * Every objective bounds one value: latency percentiles, watts and price from above, throughput and hit ratio
  * from below. Watts and price are those of the whole cluster. The margin is the distance from the bound
- * relative to the bound, positive where the objective is met. An answer that does not know a value, such as a
- * closed form a percentile, leaves the objective unknown. */
+ * relative to the bound, positive where the objective is met. An objective stays unknown if the answer lacks
+ * its value, as a closed form may lack a percentile. */
 #ifndef KVC_SCENARIOS_OUTPUT_VERDICT_H
 #define KVC_SCENARIOS_OUTPUT_VERDICT_H
 
@@ -31,15 +31,14 @@ enum kvc_objective {
 /* Names and units of the values, by enum kvc_objective: "latency_p99_us", "us". */
 struct kvc_objective_kind {
     const char *key;   /* In the scenario: "p99". */
-    const char *name;  /* Of the value; ends in the unit. */
+    const char *name;  /* Name of the value, which ends in its unit. */
     const char *label; /* In tables: "p99 latency". */
     const char *unit;  /* In tables. */
     bool at_least;     /* A bound from below. */
 };
 extern const struct kvc_objective_kind kvc_objective_kinds[KVC_OBJECTIVES];
 
-/* What an answer says about the bounded values, by enum kvc_objective and in the unit of its name; NaN:
- * unknown. */
+/* The bounded values of an answer, by enum kvc_objective and in the unit of its name; NaN: unknown. */
 struct kvc_slo_values {
     double value[KVC_OBJECTIVES];
 };
@@ -63,7 +62,7 @@ struct kvc_slo_verdict {
 /* Judges an answer. */
 struct kvc_slo_verdict kvc_slo_verdict_of(const struct kvc_slo *slo, const struct kvc_slo_values *values);
 
-/* Returns what an outcome of `loaded` says about the bounded values. */
+/* Returns the bounded values of an outcome of `loaded`. */
 struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome);
 
 /* Returns the member `slo` of a result document, or NULL if the scenario states no objective. */

@@ -1,7 +1,11 @@
-/* Probes of a capacity search: each simulates several replicas at one offered load and decides which of them
- * serve it.
+/* The loads of a capacity search, by the closed form and by simulation.
  *
- * A replica serves a load if
+ * Loads are open-loop. A Poisson process and evenly spaced frames get another rate, a curve of rates is
+ * stretched until its highest rate is the load, and saturating clients are replaced by a Poisson process. A
+ * closed loop and a trace have no rate of their own, so they have no capacity in this sense.
+ *
+ * A probe simulates several replicas at one offered load and decides which of them serve it. A replica serves
+ * a load if
  *  - it drops at most the share `loss_frac` of the requests that are offered in the second half of the
  *    measured time,
  *  - its backlog does not grow, and
@@ -9,29 +13,46 @@
  *
  * The growth of the backlog is the difference between the mean latencies of the two halves over the time
  * between their middles. Where requests arrive faster than they complete, this is the share of the offered
- * load that stays behind. It counts as growth above a quarter of the precision, because less cannot be told
- * from chance.
+ * load that stays unserved. It counts as growth above a quarter of the precision; less cannot be
+ * distinguished from chance.
  *
  * The halves are whole batches of the measured time (sim/metrics/batches.h), so a run must be at least two
- * batches long. The middle one of an odd number belongs to neither half.
+ * batches long. The middle batch of an odd number belongs to neither half.
  *
  * The warm-up is the scenario's; "auto" is detected once, at half of the first load, because an overloaded
  * store has no steady state to detect. A probe is repeated with twice the warm-up and the measured time, up
  * to `longest` times the scenario's, while its replicas disagree or while twice the standard error of the
- * growth leaves open on which side of the threshold it is. While the measured time is shorter than the mean
- * latency over the precision, only the measured time is doubled, and later probes begin with the longer one;
- * the run that detects the warm-up tells how long the first one must be at least.
- * A curve of rates is never prolonged, because it has its own time. */
+ * growth does not settle on which side of the threshold it is. While the measured time is shorter than the
+ * mean latency over the precision, only the measured time is doubled, and later probes begin with the longer
+ * one; the run that detects the warm-up sets the shortest measured time of the first probe. A curve of rates
+ * is never prolonged, because it has its own time. */
 #ifndef KVC_SCENARIOS_RUN_CAPACITY_PROBE_H
 #define KVC_SCENARIOS_RUN_CAPACITY_PROBE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "scenarios/load/load.h"
 #include "scenarios/output/capacity.h"
 #include "sim/base/diag.h"
 #include "sim/base/progress.h"
 #include "sim/scenario.h"
+
+/* The highest rate that a scenario may have [million/s]. */
+extern const double kvc_capacity_rate_max_mops;
+
+/* Refuses arrivals that have no rate, and changes of devices during the run, with their place in the
+ * scenario. */
+enum kvc_status kvc_capacity_check(const struct kvc_loaded *loaded, struct kvc_diag *diag);
+
+/* Sets the closed form's answer for the point's load. */
+enum kvc_status kvc_capacity_predict(const struct kvc_scenario *scenario, struct kvc_capacity_point *point,
+                                     struct kvc_diag *diag);
+
+/* Finds the capacity by the closed form, with and without the latency bound. It is NaN when the closed form
+ * has no limit, when it does not know the bounded latency, or when no load meets the bound. */
+enum kvc_status kvc_capacity_find_closed_form(const struct kvc_scenario *scenario,
+                                              struct kvc_capacity *capacity, struct kvc_diag *diag);
 
 enum { KVC_CAPACITY_REPLICAS_MIN = 3 /* Replicas of a probe; more if the scenario has more. */ };
 
@@ -50,7 +71,7 @@ struct kvc_capacity_prober {
 enum kvc_status kvc_capacity_prober_open(struct kvc_capacity_prober *prober, double first_mops,
                                          const struct kvc_progress *progress, struct kvc_diag *diag);
 
-/* Returns the growth of a backlog, as a share of the offered load, from which on a load is not served. */
+/* Returns the largest growth of the backlog at which a load counts as served [share of the offered load]. */
 double kvc_capacity_growth_max(const struct kvc_capacity_bounds *bounds);
 
 /* Probes the loads point[i].offered_mops and fills all other fields of the points except share_frac and

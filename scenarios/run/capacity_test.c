@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/run/capacity_fixture.h"
+#include "scenarios/run/store_fixture.h"
 #include "scenarios/run/capacity_probe.h"
 
 static const double duration_ns = 40e6; /* 40,000 service times of 1 us. */

@@ -3,7 +3,19 @@
  *
  * SimGrid allows one engine in a process, so every replica runs in a child of its own. It prepares a store of
  * its own there, because replicas differ in what their stores hold and where (sim/base/seeds.h). Replicas are
- * merged strictly in their order, so that the answer is the same, bit for bit, for any number of jobs. */
+ * merged strictly in their order, so that the answer is the same, bit for bit, for any number of jobs.
+ *
+ * A cluster whose nodes are simulated apart (models/cluster/cluster.h) runs node by node: every node gets its
+ * keys and its share of the load, is simulated in a child, and the results are added up, replica by replica.
+ * The ring and the keys' places on it differ between replicas, as they do when all nodes are simulated
+ * together. Every node has streams of random numbers of its own, derived from the replica's seed and the
+ * node's number. Results are added in the order of the nodes, so that the answer is the same for any number
+ * of jobs.
+ *
+ * A node that fails answers the requests that have reached it. Requests that are sent to it later, until
+ * clients notice, are drawn as a Poisson number and count as offered and dropped. A node that leaves hands
+ * nothing over. In both cases, clients send to the other nodes at once after the change, and the moved keys
+ * miss there. */
 #ifndef KVC_SCENARIOS_RUN_DRIVER_H
 #define KVC_SCENARIOS_RUN_DRIVER_H
 
@@ -11,12 +23,23 @@
 
 #include "models/model.h"
 #include "scenarios/output/outcome.h"
-#include "scenarios/run/options.h"
 #include "sim/base/diag.h"
+#include "sim/base/files/partial_file.h"
+#include "sim/base/progress.h"
 #include "sim/scenario.h"
 
-/* Simulates all replicas; those of a cluster whose nodes are simulated apart, node by node
- * (scenarios/run/cluster.h). *out is NULL after an error. */
+/* The options of a run. */
+struct kvc_run_options {
+    uint32_t jobs;          /* Children at a time; 0: as many as processors and memory allow. */
+    double available_bytes; /* Memory that the run may use; 0: all that is free [bytes]. */
+    struct kvc_partial_file
+        *timeline; /* File for the timeline of replica 0 (in a cluster: of its node 0), or NULL. */
+    struct kvc_partial_file *platform;   /* File for the SimGrid platform of the same simulation, or NULL. */
+    const struct kvc_progress *progress; /* May be NULL. */
+};
+
+/* Simulates all replicas, node by node if the nodes of a cluster are simulated apart. *out is NULL after an
+ * error. */
 enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                struct kvc_outcome **out, struct kvc_diag *diag);
 
@@ -27,5 +50,12 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
 /* Answers by the store's closed form. *out is NULL after an error. */
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                    struct kvc_diag *diag);
+
+/* Simulates all replicas of a cluster, node by node. If `usual` is not NULL, the answer will be compared with
+ * it: every node measures the same time as it did there. `usual` has the same nodes and at least as many
+ * replicas. *out is NULL after an error. */
+enum kvc_status kvc_cluster_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                const struct kvc_outcome *usual, struct kvc_outcome **out,
+                                struct kvc_diag *diag);
 
 #endif

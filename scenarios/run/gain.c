@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cluster/cluster_predict.h"
-#include "models/cluster/cluster_resource.h"
+#include "models/cluster/cluster.h"
 #include "models/model.h"
 #include "scenarios/run/pairs.h"
 #include "sim/metrics/bottleneck.h"
@@ -16,16 +15,16 @@ enum { REPLICAS_MAX = 10 /* More pairs hardly narrow the interval. */ };
 
 static const double FACTOR = 1.05;
 
-/* Less than this is neither a gain nor an overload [share of the throughput]. */
+/* Smallest difference that counts as a gain or an overload [share of the throughput]. */
 static const double NEGLIGIBLE_FRAC = 0.001;
 
-/* More than this in flight is a queue [share of the offered requests]. */
+/* Largest number of requests in flight that is not a queue [share of the offered requests]. */
 static const double IN_FLIGHT_FRAC_MAX = 0.02;
 
 /* Intervals wider than this hide which resource gains most. */
 static const double UNCERTAIN_FRAC = 0.02;
 
-/* A resource that is busy for less of the time gains nothing worth a run. */
+/* A resource whose busy share is smaller than this gains nothing worth a run. */
 static const double PLAUSIBLE_FRAC = 0.3;
 
 /* The search: the resources that are tried, and what was found. */
@@ -33,10 +32,10 @@ struct search {
     const struct kvc_scenario *scenario;
     struct kvc_outcome *outcome;
     uint32_t count, replicas;
-    bool by_class; /* The nodes are those of classes (models/cluster/cluster_resource.h). */
+    bool by_class; /* The nodes belong to classes (models/cluster/cluster_resource.h). */
     const struct kvc_model_resource *resource[KVC_GAINS_MAX];
     struct kvc_scenario *faster[KVC_GAINS_MAX];
-    double *gain_frac; /* Of each resource and replica. */
+    double *gain_frac; /* Gain of each resource in each replica. */
     struct kvc_interval interval[KVC_GAINS_MAX];
 };
 
@@ -45,9 +44,9 @@ static bool is_open(const struct kvc_workload *workload)
     return workload->arrival != KVC_ARRIVAL_SATURATE && workload->arrival != KVC_ARRIVAL_CLOSED;
 }
 
-/* Returns whether the store serves all that clients offer, so that nothing could be gained. Requests in
- * flight at the two ends of the measured time and chance make some difference, too. If it is more, the paired
- * runs tell. */
+/* Returns whether the store serves all that clients offer, so that nothing could be gained. Chance and the
+ * requests in flight at both ends of the measured time make some difference, too; the paired runs decide
+ * about a larger one. */
 static bool serves_all(const struct kvc_scenario *scenario, const struct kvc_outcome *outcome)
 {
     const struct kvc_result *result = &outcome->result;
@@ -180,7 +179,7 @@ static enum kvc_status predict(struct search *search, struct kvc_diag *diag)
 
 /* ---- paired runs ---- */
 
-/* Returns the gain over the measured time. Its interval is that of the gains in parts of this time. */
+/* Returns the gain over the measured time, with the interval of the gains in parts of this time. */
 static struct kvc_interval over_time(const struct kvc_result *usual, const struct kvc_pair_answer *pair)
 {
     struct kvc_interval difference_mops = kvc_pairs_difference_mops(
@@ -225,7 +224,7 @@ static enum kvc_status run_pairs(struct search *search, const struct kvc_run_opt
 
 /* ---- the answer ---- */
 
-/* Tells the user when chance moves the throughput as much as a faster resource does. */
+/* Notes in the result that chance moves the throughput as much as a faster resource does. */
 static void note_uncertainty(struct kvc_outcome *outcome)
 {
     double widest_frac = 0;
@@ -248,7 +247,7 @@ static void note_uncertainty(struct kvc_outcome *outcome)
     }
 }
 
-/* The closed form knows no chance. */
+/* The answers of the closed form do not depend on chance. */
 static bool is_significant(const struct kvc_interval *gain_frac, bool by_closed_form)
 {
     return gain_frac->mean > NEGLIGIBLE_FRAC && (by_closed_form || gain_frac->mean > gain_frac->half_width);
@@ -313,8 +312,8 @@ static void blame(const struct search *search, uint32_t best)
     kvc_bottleneck_busiest(result, result->bottleneck_why + used, KVC_NOTE_BYTES - used);
 }
 
-/* Says what a higher load would meet first, by the closed form. A trace has no other load, and a scenario
- * without an answer has no next limit. */
+/* Notes what a higher load would meet first, by the closed form. A trace cannot be replayed at another load,
+ * and a scenario without an answer has no next limit. */
 static enum kvc_status add_next_limit(const struct kvc_scenario *scenario, struct kvc_result *result,
                                       struct kvc_diag *diag)
 {

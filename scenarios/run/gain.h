@@ -3,11 +3,11 @@
  * A simulated scenario is run once more for each resource, with the same seeds. The pairs of runs differ in
  * nothing but the speed of the resource, so the interval of their difference is much narrower than that of
  * the throughput itself. The interval is over the replicas, or over parts of the measured time if there is
- * one replica. Resources of which every stage and device is mostly idle are left out, unless clients wait for
- * responses: any latency counts then. The closed form answers without an interval.
+ * one replica. Resources whose stages and devices are all mostly idle are left out, unless clients wait for
+ * responses, because any latency counts then. The closed form answers without an interval.
  *
  * A store that serves all requests of an open load cannot gain, so "load" is the answer without further runs.
- * Not modelled: what a change of speed would do to options that a user then chooses otherwise. */
+ * Not modelled: options that a user would change with the faster resource. */
 #ifndef KVC_SCENARIOS_RUN_GAIN_H
 #define KVC_SCENARIOS_RUN_GAIN_H
 
@@ -19,8 +19,8 @@
 /* Sets the gains of an answered scenario and its bottleneck by them: the stage is the busiest of those that
  * spend time on the resource. If no resource gains more than chance explains, or if the store does not name
  * its resources, the bottleneck by utilization stays, which is "load" if no stage is busy for 90 % of the
- * time: resources that are equally busy gain only together. `options` are those of the run; NULL: the closed
- * form answered. */
+ * time: resources that are equally busy gain only together. `options` are the options of the run; NULL: the
+ * closed form answered. */
 enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                               struct kvc_outcome *outcome, struct kvc_diag *diag);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/model.h"
+#include "models/resource.h"
 #include "scenarios/run/gain.h"
 #include "scenarios/run/store_fixture.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares the memory that kvcast tells before a run with what the run then takes, and prints a table. Fails if they
-# differ by more than a tenth of what it takes, in either direction.
+# Compares the memory that kvcast predicts for a run with what the run takes, and prints a table. Fails if they differ by
+# more than a tenth of what it takes, in either direction.
 # Usage: memory_test.sh KVCAST [SCENARIO.lua...]    Without scenarios: all that come with kvcast.
 set -euo pipefail
 kvcast=$(realpath "$1")
@@ -10,8 +10,8 @@ cd "$(dirname "$0")/../.."
 ran=0
 missed=0
 most=0.1
-# Told in the table, but not counted: how late the launches of the first one come, and how full its buffers are then, no
-# closed form knows; and the keys of a short trace hit the pages of the index as they happen to.
+# Scenarios that the table shows, but that cannot fail. No closed form knows how late the launches of the first come and
+# how full its buffers are then; the keys of a short trace hit the pages of the index by chance.
 known=" scenarios/papers/dido/fig16_megakv.lua scenarios/examples/trace.lua "
 errors=$(mktemp)
 trap 'rm -f "$errors"' EXIT

@@ -6,13 +6,13 @@
 
 #include "models/cluster/cluster.h"
 #include "models/model.h"
-#include "scenarios/run/cluster.h"
-#include "scenarios/run/memory_plan.h"
+#include "scenarios/run/driver.h"
+#include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/array.h"
 #include "sim/base/seeds.h"
 
-enum { PARTS = 8 /* Of the measured time of a single replica. */ };
+enum { PARTS = 8 /* Parts of the measured time of a single replica. */ };
 
 static void take_windows(const struct kvc_result *result, struct kvc_pair_answer *answer)
 {
@@ -80,7 +80,7 @@ static double memory_bytes(const void *data, uint32_t task)
 
 /* ---- clusters whose nodes are simulated apart ---- */
 
-/* Makes the progress of a variant that of all of them. */
+/* Turns the progress of a variant into the progress of all variants. */
 struct whole_progress {
     const struct kvc_progress *progress;
     uint32_t variant, variants;

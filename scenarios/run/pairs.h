@@ -1,10 +1,9 @@
 /* Paired runs: a simulated scenario and variants of it, which differ in nothing but a change of their
  * hardware.
  *
- * Every replica of a variant has the seed and the warm-up of the same replica of the scenario as it is. The
- * interval of the difference between such runs is much narrower than those of the runs themselves. Of a
- * cluster whose nodes are simulated apart, every node has the seed, the keys and the warm-up of the same
- * node. */
+ * Every replica of a variant has the seed and the warm-up of the same replica of the unchanged scenario. The
+ * interval of the difference between such runs is much narrower than the intervals of the runs. If the nodes
+ * of a cluster are simulated apart, every node has the seed, the keys and the warm-up of its counterpart. */
 #ifndef KVC_SCENARIOS_RUN_PAIRS_H
 #define KVC_SCENARIOS_RUN_PAIRS_H
 
@@ -16,7 +15,7 @@
 #include "sim/metrics/statistics.h"
 #include "sim/scenario.h"
 
-/* What a run of a variant answers. */
+/* The answer of a run of a variant. */
 struct kvc_pair_answer {
     double throughput_mops;
     double latency_mean_us, latency_p50_us, latency_p95_us, latency_p99_us; /* NaN: no request completed. */
@@ -49,8 +48,8 @@ struct kvc_pair_windows {
     const float *mops;
 };
 
-/* Returns by how much more throughput the second of two paired runs has [Mops]. The interval is that of the
- * differences in parts of the measured time. Both are NaN if the runs have no windows in common. */
+/* Returns the throughput of the second of two paired runs minus that of the first [Mops], with the interval
+ * of the differences in parts of the measured time. Both are NaN if the runs have no windows in common. */
 struct kvc_interval kvc_pairs_difference_mops(const struct kvc_pair_windows *first,
                                               const struct kvc_pair_windows *second);
 

@@ -17,7 +17,7 @@ for scenario in scenarios/examples/*.lua; do
     sampled=(--set run.functional=sampled --set run.sample_memory=1MiB)
     "$kvcast" check "$scenario" "${sampled[@]}" >/dev/null 2>&1 || sampled=() # A store that is always simulated in full.
     "$kvcast" run "$scenario" "${sampled[@]}" --set run.warmup=1ms \
-        "${duration[@]}" --set run.replicas=1 --quiet --out "$folder" >"$folder/said" || { cat "$folder/said"; exit 1; }
+        "${duration[@]}" --set run.replicas=1 --set run.bottleneck=utilization --quiet --out "$folder" >"$folder/said" || { cat "$folder/said"; exit 1; }
     mapfile -t devices < <(sed -n '/^  "devices": \[/,/^  \]/s/.*"name": "\([^"]*\)".*/\1/p' "$folder/result.json")
     if grep -q '^  "cluster": {' "$folder/result.json"; then # Of nodes simulated one by one, the platform is that of the first.
         mapfile -t devices < <(printf '%s\n' "${devices[@]}" | grep '^node0\.')

@@ -9,10 +9,319 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "scenarios/run/pool_ranks.h"
-#include "scenarios/run/ranks.h"
+#include "scenarios/run/ranks/ranks.h"
 #include "sim/base/array.h"
 #include "sim/base/cleanup.h"
+
+static struct kvc_pool_block *block_of(const struct kvc_pool_options *pool, void *answer)
+{
+    return pool->block != NULL && answer != NULL ? pool->block(answer) : NULL;
+}
+
+/* ---- the tasks of other ranks ----
+ *
+ * How a pool's tasks are divided among ranks (scenarios/run/ranks/ranks.h):
+ *
+ * Tasks are drawn from one counter, which the first rank keeps. A rank with room for another task asks it for
+ * one, and sends it every answer; the first rank passes all answers on to all others. The first rank draws
+ * before it listens, so that it always runs task 0. The first failure ends the pool on all ranks with the
+ * same message.
+ *
+ * The counter is no window of memory that ranks read and add to by themselves. With Open MPI 4.1 and sockets
+ * (osc/pt2pt), such a draw ends only when the first rank calls MPI again: it took 2 s while that rank slept
+ * for 2 s, and 8 ms on average while it looked every millisecond. All answers come together at the first rank
+ * anyway. */
+
+/* One rank's view of a pool. */
+struct sharing {
+    const struct kvc_pool_options *pool;
+    uint32_t drawn;      /* First rank, or the only one: the counter. */
+    bool asked, drained; /* Others: the first rank has not replied; it has no tasks left. */
+    bool has_granted;    /* Others: `granted` is a task that has not started yet. */
+    uint32_t granted;
+    bool over;              /* Others: the first rank has ended the pool. */
+    enum kvc_status status; /* Others: how it ended. */
+};
+
+/* An answer from another rank. */
+struct arrival {
+    uint32_t task;
+    void *answer; /* As the pool's own; the receiver frees it. */
+};
+
+enum rank_message_kind {
+    RANKS_ASK,     /* To the first rank: is there a task? With what this rank takes the pool for. */
+    RANKS_GRANT,   /* From it: this task. */
+    RANKS_DRAINED, /* From it: no task is left. */
+    RANKS_ANSWER,  /* Either way: the answer of this task. */
+    RANKS_FAILURE, /* Either way: a diag. */
+    RANKS_END,     /* From the first rank: all answers have been sent. */
+    RANKS_BYE,     /* To the first rank: nothing else will come in this pool. */
+};
+
+enum { NAP_US = 1000 };
+
+/* What ranks have to agree on. */
+struct terms {
+    uint32_t tasks;
+    size_t answer_bytes;
+};
+
+static void send_to(uint32_t rank, enum rank_message_kind kind, uint32_t task, const void *data, size_t bytes)
+{
+    const struct kvc_ranks_message message = {
+        .rank = rank, .kind = kind, .task = task, .data = (void *)data, .bytes = bytes};
+    kvc_ranks_send(&message, NULL, 0);
+}
+
+/* Sends an answer and its block. */
+static void send_answer(const struct kvc_pool_options *pool, uint32_t rank, uint32_t task, void *answer)
+{
+    const struct kvc_pool_block *block = block_of(pool, answer);
+    const struct kvc_ranks_message message = {
+        .rank = rank, .kind = RANKS_ANSWER, .task = task, .data = answer, .bytes = pool->answer_bytes};
+    kvc_ranks_send(&message, block != NULL ? block->data : NULL, block != NULL ? block->bytes : 0);
+}
+
+/* Sends an answer to all other ranks but the one that it came from. */
+static void pass_on(const struct kvc_pool_options *pool, uint32_t task, void *answer, uint32_t origin)
+{
+    for (uint32_t rank = 1; rank < kvc_ranks_count(); rank++) {
+        if (rank != origin) {
+            send_answer(pool, rank, task, answer);
+        }
+    }
+}
+
+/* Makes an answer of a message. Returns NULL if memory is short. */
+static void *answer_of(const struct kvc_pool_options *pool, const struct kvc_ranks_message *message)
+{
+    void *answer = calloc(1, pool->answer_bytes + 1);
+    if (answer == NULL) {
+        return NULL;
+    }
+    if (pool->answer_bytes > 0) {
+        memcpy(answer, message->data, pool->answer_bytes);
+    }
+    struct kvc_pool_block *block = block_of(pool, answer);
+    if (block != NULL) {
+        block->data =
+            block->bytes > 0 ? malloc(block->bytes) : NULL; /* It was a pointer of another process. */
+        if (block->data != NULL) {
+            memcpy(block->data, (const char *)message->data + pool->answer_bytes, block->bytes);
+        } else if (block->bytes > 0) {
+            free(answer);
+            return NULL;
+        }
+    }
+    return answer;
+}
+
+/* Begins a pool. All ranks begin the same pools in the same order. */
+static void begin_sharing(struct sharing *ranks, const struct kvc_pool_options *pool)
+{
+    *ranks = (struct sharing){.pool = pool};
+    if (kvc_ranks_count() > 1) {
+        kvc_ranks_open();
+    }
+}
+
+/* Returns whether the pool goes on after `taken` answers. */
+static bool goes_on(const struct sharing *ranks, uint32_t taken)
+{
+    return kvc_ranks_is_first() ? taken < ranks->pool->tasks : !ranks->over;
+}
+
+/* Returns whether there is a task for this rank now, the same one until it is drawn. Others than the first
+ * ask for one if there is none. */
+static bool peek_task(struct sharing *ranks, uint32_t *task)
+{
+    if (kvc_ranks_is_first()) {
+        *task = ranks->drawn;
+        return ranks->drawn < ranks->pool->tasks;
+    }
+    if (!ranks->has_granted && !ranks->asked && !ranks->drained) {
+        const struct terms terms = {ranks->pool->tasks, ranks->pool->answer_bytes};
+        send_to(0, RANKS_ASK, 0, &terms, sizeof(terms));
+        ranks->asked = true;
+    }
+    *task = ranks->granted;
+    return ranks->has_granted;
+}
+
+/* Takes the task that peek_task() showed. */
+static void draw_task(struct sharing *ranks)
+{
+    if (kvc_ranks_is_first()) {
+        ranks->drawn++;
+    }
+    ranks->has_granted = false;
+}
+
+/* Sends the answer of this rank's task to the others. */
+static void tell_ranks(struct sharing *ranks, uint32_t task, void *answer)
+{
+    if (!kvc_ranks_is_first()) {
+        send_answer(ranks->pool, 0, task, answer);
+    } else {
+        pass_on(ranks->pool, task, answer, 0);
+    }
+}
+
+/* Replies to a rank that asks for a task. */
+static enum kvc_status reply(struct sharing *ranks, const struct kvc_ranks_message *message,
+                             struct kvc_diag *diag)
+{
+    struct terms terms;
+    memcpy(&terms, message->data, sizeof(terms));
+    if (terms.tasks != ranks->pool->tasks || terms.answer_bytes != ranks->pool->answer_bytes) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_RUNTIME,
+            "rank %u has %u tasks of the kind \"%s\", rank 0 has %u: the ranks do not work on the same",
+            message->rank, terms.tasks, ranks->pool->noun, ranks->pool->tasks);
+    }
+    if (ranks->drawn < ranks->pool->tasks) {
+        send_to(message->rank, RANKS_GRANT, ranks->drawn++, NULL, 0);
+    } else {
+        send_to(message->rank, RANKS_DRAINED, 0, NULL, 0);
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status adopt_failure(const struct kvc_ranks_message *message, struct kvc_diag *diag)
+{
+    struct kvc_diag failure;
+    memcpy(&failure, message->data, sizeof(failure));
+    if (diag != NULL) {
+        *diag = failure;
+    }
+    return failure.status;
+}
+
+/* Handles one message. */
+static enum kvc_status handle(struct sharing *ranks, const struct kvc_ranks_message *message,
+                              struct arrival *arrival, struct kvc_diag *diag)
+{
+    switch ((enum rank_message_kind)message->kind) {
+    case RANKS_ASK:
+        return reply(ranks, message, diag);
+    case RANKS_GRANT:
+        ranks->granted = message->task;
+        ranks->has_granted = true;
+        ranks->asked = false;
+        return KVC_OK;
+    case RANKS_DRAINED:
+        ranks->drained = true;
+        ranks->asked = false;
+        return KVC_OK;
+    case RANKS_ANSWER:
+        *arrival = (struct arrival){message->task, answer_of(ranks->pool, message)};
+        if (arrival->answer == NULL) {
+            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for the answer of %s %u",
+                                 ranks->pool->noun, message->task);
+        }
+        if (kvc_ranks_is_first()) {
+            pass_on(ranks->pool, message->task, arrival->answer, message->rank);
+        }
+        return KVC_OK;
+    case RANKS_FAILURE:
+        ranks->over = !kvc_ranks_is_first();
+        ranks->status = adopt_failure(message, diag);
+        return ranks->status;
+    case RANKS_END:
+        ranks->over = true;
+        return KVC_OK;
+    case RANKS_BYE:
+        break;
+    }
+    KVC_BUG("message %u from rank %u", message->kind, message->rank);
+}
+
+/* Handles messages of other ranks until there are none or an answer comes. Sets arrival->answer to NULL if
+ * none came. Returns the failure of another rank, if there is one. */
+static enum kvc_status hear_ranks(struct sharing *ranks, struct arrival *arrival, struct kvc_diag *diag)
+{
+    struct kvc_ranks_message message;
+    enum kvc_status status = KVC_OK;
+    *arrival = (struct arrival){.answer = NULL};
+    while (kvc_ranks_count() > 1 && status == KVC_OK && arrival->answer == NULL && !ranks->over &&
+           kvc_ranks_receive(&message)) {
+        status = handle(ranks, &message, arrival, diag);
+        free(message.data);
+    }
+    return status;
+}
+
+/* Ends the pool on the other ranks and waits until all of them have said goodbye. What they said before is of
+ * no interest any more. */
+static void end_others(enum kvc_status status, const struct kvc_diag *diag)
+{
+    struct kvc_diag failure = {0};
+    struct kvc_ranks_message message;
+    if (diag != NULL) {
+        failure = *diag;
+    }
+    failure.status = status;
+    for (uint32_t rank = 1; rank < kvc_ranks_count(); rank++) {
+        if (status == KVC_OK) {
+            send_to(rank, RANKS_END, 0, NULL, 0);
+        } else {
+            send_to(rank, RANKS_FAILURE, 0, &failure, sizeof(failure));
+        }
+    }
+    for (uint32_t byes = 0; byes + 1 < kvc_ranks_count();) {
+        if (kvc_ranks_receive(&message)) {
+            byes += message.kind == RANKS_BYE;
+            free(message.data);
+        } else {
+            usleep(NAP_US);
+        }
+    }
+}
+
+/* Tells the first rank about a failure that it did not send, and waits until it ends the pool. */
+static void await_end(struct sharing *ranks, enum kvc_status status, struct kvc_diag *diag)
+{
+    struct kvc_ranks_message message;
+    struct kvc_diag failure = {0};
+    if (diag != NULL) {
+        failure = *diag;
+    }
+    failure.status = status;
+    send_to(0, RANKS_FAILURE, 0, &failure, sizeof(failure));
+    while (!ranks->over) {
+        if (!kvc_ranks_receive(&message)) {
+            usleep(NAP_US);
+            continue;
+        }
+        if (message.kind == RANKS_FAILURE) {
+            ranks->status = adopt_failure(&message, diag);
+        }
+        ranks->over = message.kind == RANKS_FAILURE || message.kind == RANKS_END;
+        free(message.data);
+    }
+}
+
+/* Ends the pool on all ranks, after success or failure. Returns the status that all of them have. */
+static enum kvc_status end_sharing(struct sharing *ranks, enum kvc_status status, struct kvc_diag *diag)
+{
+    if (kvc_ranks_count() == 1) {
+        return status;
+    }
+    if (kvc_ranks_is_first()) {
+        end_others(status, diag);
+    } else {
+        if (!ranks->over) {
+            await_end(ranks, status, diag);
+        }
+        send_to(0, RANKS_BYE, 0, NULL, 0);
+        status = ranks->status != KVC_OK ? ranks->status : status;
+    }
+    kvc_ranks_close();
+    return status;
+}
+
+/* ---- children ---- */
 
 enum { STEP_BYTES = 48, LISTEN_MS = 1 /* Between looks at the messages of other ranks. */ };
 
@@ -38,10 +347,10 @@ struct pool_run {
     const struct kvc_progress *progress;
     struct child *children;
     struct pollfd *polls;
-    struct kvc_pool_ranks ranks; /* How tasks are divided; a single rank draws all of them. */
-    uint32_t running, taken;     /* `taken` counts the answers that were handed over. */
-    double reserved_bytes;       /* For the running tasks. */
-    void **answers;              /* Answers of tasks that ended before an earlier one. */
+    struct sharing ranks;    /* How tasks are divided; a single rank draws all of them. */
+    uint32_t running, taken; /* `taken` counts the answers that were handed over. */
+    double reserved_bytes;   /* For the running tasks. */
+    void **answers;          /* Answers of tasks that ended before an earlier one. */
     uint32_t ended;
 };
 
@@ -77,11 +386,6 @@ static bool read_all(int fd, void *data, size_t bytes)
         bytes -= (size_t)count;
     }
     return true;
-}
-
-static struct kvc_pool_block *block_of(const struct kvc_pool_options *pool, void *answer)
-{
-    return pool->block != NULL && answer != NULL ? pool->block(answer) : NULL;
 }
 
 static void free_answer(const struct kvc_pool_options *pool, void *answer)
@@ -304,7 +608,7 @@ static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_dia
         if (answer != NULL) {
             kvc_cleanup_reap(child->pid);
             forget(run, index);
-            kvc_pool_ranks_tell(&run->ranks, task, answer);
+            tell_ranks(&run->ranks, task, answer);
             return receive(run, task, answer, diag);
         }
     }
@@ -318,14 +622,14 @@ static enum kvc_status start_what_fits(struct pool_run *run, struct kvc_diag *di
 {
     const struct kvc_pool_options *pool = run->pool;
     uint32_t task;
-    while (run->running < pool->jobs && kvc_pool_ranks_peek(&run->ranks, &task)) {
+    while (run->running < pool->jobs && peek_task(&run->ranks, &task)) {
         double needed_bytes = memory_of(run, task);
         bool fits = pool->available_bytes <= 0 || run->reserved_bytes + needed_bytes <= pool->available_bytes;
         if (!fits && run->running > 0) {
             break;
         }
         run->reserved_bytes += needed_bytes;
-        kvc_pool_ranks_draw(&run->ranks);
+        draw_task(&run->ranks);
         enum kvc_status status = start(run, task, diag);
         if (status != KVC_OK) {
             return status;
@@ -351,10 +655,10 @@ static enum kvc_status take_what_is_next(struct pool_run *run, struct kvc_diag *
 /* Receives the answers of other ranks. */
 static enum kvc_status listen_to_ranks(struct pool_run *run, struct kvc_diag *diag)
 {
-    struct kvc_pool_arrival arrival;
+    struct arrival arrival;
     enum kvc_status status;
     do {
-        status = kvc_pool_ranks_hear(&run->ranks, &arrival, diag);
+        status = hear_ranks(&run->ranks, &arrival, diag);
         if (arrival.answer != NULL) {
             status = receive(run, arrival.task, arrival.answer, diag);
         }
@@ -428,12 +732,12 @@ enum kvc_status kvc_pool_run(const struct kvc_pool_options *pool, const struct k
     if (run.children == NULL || run.polls == NULL || run.answers == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %u children", limited.jobs);
     }
-    kvc_pool_ranks_begin(&run.ranks, &limited);
-    while (status == KVC_OK && kvc_pool_ranks_go_on(&run.ranks, run.taken)) {
+    begin_sharing(&run.ranks, &limited);
+    while (status == KVC_OK && goes_on(&run.ranks, run.taken)) {
         status = step(&run, diag);
     }
     end_all(&run);
-    return kvc_pool_ranks_end(&run.ranks, status, diag);
+    return end_sharing(&run.ranks, status, diag);
 }
 
 uint32_t kvc_pool_processors(void)

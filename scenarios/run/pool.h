@@ -1,12 +1,12 @@
 /* A pool of child processes: it runs numbered tasks in forked children, at most `jobs` at a time.
  *
- * The answer of a task is a flat struct, which the child sends through a pipe, and optionally a block of any
- * length behind it. The parent receives the answers strictly in task order, in whatever order the children
+ * The answer of a task is a flat struct, which the child sends through a pipe, optionally followed by a block
+ * of any length. The parent receives the answers strictly in task order, in whatever order the children
  * end, so that results do not depend on the number of jobs. The first task that fails stops all others.
  *
- * In a job of several ranks (scenarios/run/ranks.h), all ranks run the same pools and share their tasks. Each
- * of them receives all answers, so that the control flow behind a pool is the same everywhere. Task 0 runs on
- * the first rank. Pools inside the children are local. */
+ * In a job of several ranks (scenarios/run/ranks/ranks.h), all ranks run the same pools and share their
+ * tasks. Each of them receives all answers, so that the control flow after a pool is the same everywhere.
+ * Task 0 runs on the first rank. Pools inside the children are local. */
 #ifndef KVC_SCENARIOS_RUN_POOL_H
 #define KVC_SCENARIOS_RUN_POOL_H
 
@@ -33,8 +33,8 @@ struct kvc_pool_options {
     /* Runs the task, in the child. `answer` is zeroed before. */
     enum kvc_status (*body)(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
                             struct kvc_diag *diag);
-    /* Returns the memory that the task will need; called in the parent. A task starts beside others only
-     * while all of them fit into available_bytes, or if that is 0, which means unknown. A single task always
+    /* Returns the memory that the task will need; called in the parent. A task starts while others run only
+     * if all of them fit into available_bytes, or if that is 0, which means unknown. A single task always
      * starts. NULL when tasks need little memory. */
     double (*memory_bytes)(const void *data, uint32_t task);
     double available_bytes;

@@ -1,16 +1,15 @@
 /* kvcast run and predict --sensitivity: what a faster part would gain, and how certain the answer is.
  *
- * Every number of the node's hardware is varied around its value (scenarios/run/hardware_values.h), one
- * parameter at a time: multiplied and divided by 1.05, a whole number by steps of at least 1. Where only one
- * of the two is allowed, the other side is the value itself. Options that are "auto" follow the hardware.
+ * Every number of the node's hardware is varied around its value, one parameter at a time: it is multiplied
+ * and divided by 1.05, and a whole number changes by at least 1. If only one of the two changes is allowed,
+ * the other side is the value itself. Options that are "auto" follow the hardware.
  *
  * A prediction is varied by the closed form. A simulated answer is varied by paired runs
  * (scenarios/run/pairs.h), which take their time: only for parameters that have an effect by the closed form
  * and for those of a device that gains throughput when it is faster (scenarios/run/gain.h), the largest
  * effects first and at most KVC_SENSITIVITY_RUNS_MOST of them. The result says what was left out.
  *
- * Of different machines in a cluster, the numbers that the node has are varied in all of them alike, by the
- * same factor.
+ * In a cluster of different machines, a number of the node is varied in all of them by the same factor.
  *
  * The uncertainty is that of the values with a 95 % interval (scenarios/load/load.h). Each is drawn from two
  * halves of a normal distribution that meet at the value and have the ends of the interval as their 2.5 %
@@ -20,6 +19,10 @@
 #ifndef KVC_SCENARIOS_RUN_SENSITIVITY_H
 #define KVC_SCENARIOS_RUN_SENSITIVITY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "scenarios/load/load.h"
 #include "scenarios/output/outcome.h"
 #include "scenarios/output/sensitivity.h"
@@ -27,16 +30,16 @@
 #include "sim/base/diag.h"
 
 enum {
-    KVC_SENSITIVITY_RUNS_MOST = 8, /* Parameters that paired runs are spent on. */
-    KVC_SENSITIVITY_DRAWS = 1000,  /* Draws of the uncertainty. */
+    KVC_SENSITIVITY_RUNS_MOST = 8, /* Most parameters that get paired runs. */
+    KVC_SENSITIVITY_DRAWS = 1000,  /* Draws for the uncertainty. */
 };
 
-/* Checks whether the sensitivity of a scenario can be found: the closed form knows it. Ask before a long run.
- */
+/* Checks whether the sensitivity of a scenario can be found, that is, whether the closed form answers it.
+ * Call it before a long run. */
 enum kvc_status kvc_sensitivity_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-/* Finds the sensitivity of an answered scenario, and notes in the outcome what could not be varied.
- * `options` are those of the runs; NULL: the outcome is a prediction. *out is NULL after an error. */
+/* Finds the sensitivity of an answered scenario, and notes in the outcome what could not be varied. `options`
+ * are the options of the runs; NULL: the outcome is a prediction. *out is NULL after an error. */
 enum kvc_status kvc_sensitivity_find(const struct kvc_loaded *loaded, const struct kvc_run_options *options,
                                      struct kvc_outcome *outcome, struct kvc_sensitivity **out,
                                      struct kvc_diag *diag);

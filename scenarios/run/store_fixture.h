@@ -1,5 +1,5 @@
-/* A fake store for the tests of drivers and output: it needs no engine, serves a few requests, and
- * fails on demand. */
+/* Stores for tests that need no engine: a fake one for drivers and output, which serves a few requests and
+ * fails on demand, and a queue for the capacity search. */
 #ifndef KVC_SCENARIOS_RUN_STORE_FIXTURE_H
 #define KVC_SCENARIOS_RUN_STORE_FIXTURE_H
 
@@ -33,5 +33,17 @@ struct kvc_fake *kvc_fake_of(struct kvc_loaded *loaded);
  * with "1", "2". It obeys overrides of both and of "system.accident". */
 enum kvc_status kvc_fake_load(const char *path, const struct kvc_overrides *set, struct kvc_loaded **out,
                               struct kvc_diag *diag);
+
+/* The options of the queue: one server with a constant service time, simulated by Lindley's recursion. With
+ * Poisson arrivals it is an M/D/1 queue, whose capacity and mean latency are known. */
+struct kvc_queue {
+    double service_ns;
+    double slower_frac;   /* Each replica serves this much slower than the one before it. */
+    double fill_requests; /* Requests that a client collects before it sends them. */
+    uint32_t room;        /* Requests that may be in the queue and in service; 0: any number. */
+};
+
+/* Returns a loaded scenario of the queue with saturating clients. It has nothing to free. */
+struct kvc_loaded kvc_queue_loaded(struct kvc_queue *queue, double duration_ns);
 
 #endif

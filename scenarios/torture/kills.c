@@ -4,29 +4,148 @@
  * Every case begins with the files of an older answer. Afterwards each file must be the old or the new one,
  * byte by byte; no child may live on; and the next attempt must succeed and leave the new files and nothing
  * else. */
+#include <fts.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "scenarios/torture/moment.h"
-#include "scenarios/torture/snapshot.h"
 #include "scenarios/torture/subject.h"
+
+/* ---- the files of a folder and of the folders in it, by name and contents ----
+ *
+ * Lines that depend on the wall clock are left out of the contents: "wall_..." and "..._per_wall_s" of
+ * results, and the date of creation in PDF files. */
+
+enum { FILES_MAX = 64 };
+
+struct snapshot_file {
+    char *name;     /* Path relative to the folder. */
+    char *contents; /* Contents without the lines that depend on the wall clock. */
+    size_t bytes;   /* Length of the contents. */
+};
+
+struct snapshot {
+    struct snapshot_file file[FILES_MAX];
+    int files;
+};
+
+static _Noreturn void fail(const char *path)
+{
+    perror(path);
+    exit(1);
+}
+
+/* Returns whether a line depends on the wall clock. */
+static bool is_timed(const char *line, size_t bytes)
+{
+    static const char *const marks[] = {"\"wall_", "_per_wall_s\"", "\"memory_", "/CreationDate"};
+    for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+        if (memmem(line, bytes, marks[i], strlen(marks[i])) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void drop_timed_lines(struct snapshot_file *file)
+{
+    size_t kept = 0;
+    for (size_t at = 0; at < file->bytes;) {
+        const char *line = file->contents + at, *end = memchr(line, '\n', file->bytes - at);
+        size_t bytes = end != NULL ? (size_t)(end - line) + 1 : file->bytes - at;
+        at += bytes;
+        if (!is_timed(line, bytes)) {
+            memmove(file->contents + kept, line, bytes);
+            kept += bytes;
+        }
+    }
+    file->bytes = kept;
+}
+
+static void add(struct snapshot *snapshot, const FTSENT *entry, size_t folder_bytes)
+{
+    struct snapshot_file *file = &snapshot->file[snapshot->files];
+    size_t size = (size_t)entry->fts_statp->st_size;
+    if (snapshot->files++ == FILES_MAX) {
+        fprintf(stderr, "%s: more than %d files\n", entry->fts_path, FILES_MAX);
+        exit(1);
+    }
+    FILE *in = fopen(entry->fts_accpath, "r");
+    file->name = strdup(entry->fts_path + folder_bytes + 1);
+    file->contents = malloc(size + 1);
+    if (in == NULL || file->name == NULL || file->contents == NULL) {
+        fail(entry->fts_path);
+    }
+    file->bytes = fread(file->contents, 1, size, in);
+    fclose(in);
+    drop_timed_lines(file);
+}
+
+/* Reads all files of the folder. Ends this process with a message if they cannot be read. */
+static void snapshot_take(const char *folder, struct snapshot *snapshot)
+{
+    char *const paths[] = {(char *)folder, NULL};
+    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    FTSENT *entry;
+    snapshot->files = 0;
+    while (walk != NULL && (entry = fts_read(walk)) != NULL) {
+        if (entry->fts_info == FTS_F || entry->fts_info == FTS_SL || entry->fts_info == FTS_DEFAULT) {
+            add(snapshot, entry, strlen(folder));
+        }
+    }
+    if (walk == NULL || fts_close(walk) != 0) {
+        fail(folder);
+    }
+}
+
+static void snapshot_free(struct snapshot *snapshot)
+{
+    for (int i = 0; i < snapshot->files; i++) {
+        free(snapshot->file[i].name);
+        free(snapshot->file[i].contents);
+    }
+    snapshot->files = 0;
+}
+
+/* Returns the file of that name, or NULL. */
+static const struct snapshot_file *snapshot_find(const struct snapshot *snapshot, const char *name)
+{
+    for (int i = 0; i < snapshot->files; i++) {
+        if (strcmp(snapshot->file[i].name, name) == 0) {
+            return &snapshot->file[i];
+        }
+    }
+    return NULL;
+}
+
+/* Returns whether two files have the same contents; NULL equals nothing. */
+static bool snapshot_same(const struct snapshot_file *a, const struct snapshot_file *b)
+{
+    return a != NULL && b != NULL && a->bytes == b->bytes && memcmp(a->contents, b->contents, a->bytes) == 0;
+}
+
+/* ---- kills ---- */
 
 enum { WHY_BYTES = 400 };
 
 static const double LIMIT_S = 120,
-                    GRACE_S = 5; /* Of an attempt; for children to notice their parent's end. */
+                    GRACE_S =
+                        5; /* Limit of an attempt; time for children to notice their parent's end [s]. */
 
-/* What is ended. Commands run by bash in a folder beside `inputs`. */
+/* A kind of work that is ended. bash runs the commands in a folder beside `inputs`. */
 struct work {
     const char *name;
-    const char *before; /* Makes the older files; NULL: there are none. */
-    const char *after;  /* Makes the new files: this is what is ended. */
+    const char *before; /* Command that makes the older files; NULL: there are none. */
+    const char *after;  /* Command that makes the new files and is ended. */
     bool keeps_points;  /* The files sweep.sqlite... may have any contents, because the next attempt goes on
                            with them. */
 };
@@ -45,8 +164,8 @@ static const struct work works[] = {
 /* A work that is tried. */
 struct trial {
     const struct work *work;
-    struct kvc_snapshot old, new;
-    struct kvc_life life; /* Undisturbed. */
+    struct snapshot old, new;
+    struct kvc_life life; /* The undisturbed life. */
 };
 
 static char folder[PATH_MAX];
@@ -94,11 +213,11 @@ static void prepare(struct trial *trial, const struct work *work)
         shell("cat log >&2; false");
     }
     shell("cp -r live old");
-    kvc_snapshot_take("live", &trial->old);
+    snapshot_take("live", &trial->old);
     if (!attempt(work->after, &trial->life)) {
         shell("cat log >&2; false");
     }
-    kvc_snapshot_take("live", &trial->new);
+    snapshot_take("live", &trial->new);
 }
 
 static bool is_of_sweep(const char *name)
@@ -107,38 +226,37 @@ static bool is_of_sweep(const char *name)
     return strncmp(slash != NULL ? slash + 1 : name, "sweep.sqlite", strlen("sweep.sqlite")) == 0;
 }
 
-/* Writes into `why` what is wrong with the files that an ended command has left. A kill may leave other
+/* Writes into `why` the mistake in the files that an ended command has left. A kill may leave other
  * names, but a signal that the program can handle may not. */
 static void check_files(const struct trial *trial, bool may_leave, char *why)
 {
-    struct kvc_snapshot left;
-    kvc_snapshot_take("live", &left);
+    struct snapshot left;
+    snapshot_take("live", &left);
     for (int i = 0; i < trial->old.files; i++) {
-        if (kvc_snapshot_find(&left, trial->old.file[i].name) == NULL) {
+        if (snapshot_find(&left, trial->old.file[i].name) == NULL) {
             snprintf(why, WHY_BYTES, "%s is gone", trial->old.file[i].name);
         }
     }
     for (int i = 0; i < left.files; i++) {
-        const struct kvc_snapshot_file *file = &left.file[i];
-        const struct kvc_snapshot_file *old = kvc_snapshot_find(&trial->old, file->name),
-                                       *new = kvc_snapshot_find(&trial->new, file->name);
+        const struct snapshot_file *file = &left.file[i];
+        const struct snapshot_file *old = snapshot_find(&trial->old, file->name),
+                                   *new = snapshot_find(&trial->new, file->name);
         if (trial->work->keeps_points && is_of_sweep(file->name)) {
             continue;
         }
         if (old == NULL && new == NULL && !may_leave) {
             snprintf(why, WHY_BYTES, "%s is left", file->name);
-        } else if ((old != NULL || new != NULL) && !kvc_snapshot_same(file, old) &&
-                   !kvc_snapshot_same(file, new)) {
+        } else if ((old != NULL || new != NULL) && !snapshot_same(file, old) && !snapshot_same(file, new)) {
             snprintf(why, WHY_BYTES, "%s is neither the old nor the new file", file->name);
         }
     }
-    kvc_snapshot_free(&left);
+    snapshot_free(&left);
 }
 
-/* Writes into `why` what is wrong with the next attempt and its files. */
+/* Writes into `why` the mistake of the next attempt or in its files. */
 static void check_next(const struct trial *trial, char *why)
 {
-    struct kvc_snapshot next;
+    struct snapshot next;
     if (!attempt(trial->work->after, NULL)) {
         FILE *log = fopen("log", "r");
         int used = snprintf(why, WHY_BYTES, "the next attempt fails: ");
@@ -147,20 +265,20 @@ static void check_next(const struct trial *trial, char *why)
         fclose(log);
         return;
     }
-    kvc_snapshot_take("live", &next);
+    snapshot_take("live", &next);
     for (int i = 0; i < trial->new.files; i++) {
         const char *name = trial->new.file[i].name;
-        const struct kvc_snapshot_file *file = kvc_snapshot_find(&next, name);
-        if (file == NULL || (!kvc_snapshot_same(file, &trial->new.file[i]) && !is_of_sweep(name))) {
+        const struct snapshot_file *file = snapshot_find(&next, name);
+        if (file == NULL || (!snapshot_same(file, &trial->new.file[i]) && !is_of_sweep(name))) {
             snprintf(why, WHY_BYTES, "%s is not what the next attempt should write", name);
         }
     }
     for (int i = 0; i < next.files; i++) {
-        if (kvc_snapshot_find(&trial->new, next.file[i].name) == NULL) {
+        if (snapshot_find(&trial->new, next.file[i].name) == NULL) {
             snprintf(why, WHY_BYTES, "%s is left even by the next attempt", next.file[i].name);
         }
     }
-    kvc_snapshot_free(&next);
+    snapshot_free(&next);
 }
 
 /* Ends the command once. Returns false if it was too late for that, and the moment does not count. */
@@ -206,8 +324,8 @@ static void end_often(const struct work *work, int count, int first, int second)
     for (int i = 0; i < count;) {
         i += end_once(&trial, i + 1, i % 2 == 0 ? first : second, &rng);
     }
-    kvc_snapshot_free(&trial.old);
-    kvc_snapshot_free(&trial.new);
+    snapshot_free(&trial.old);
+    snapshot_free(&trial.new);
 }
 
 static void write_inputs(void)
@@ -228,7 +346,7 @@ static void write_inputs(void)
     }
 }
 
-/* Goes to an empty folder and puts the folder of kvcast at the begin of PATH. */
+/* Goes to an empty folder and puts the folder of kvcast at the front of PATH. */
 static void enter(const char *kvcast)
 {
     char path[3 * PATH_MAX], real[PATH_MAX];

@@ -9,7 +9,7 @@
 
 #include "sim/base/rng.h"
 
-/* What is known of an undisturbed life. */
+/* An undisturbed life. */
 struct kvc_life {
     double seconds;   /* Its length [s]. */
     uint32_t changes; /* Changes of the folder: files created, written, renamed, removed. */
@@ -17,10 +17,11 @@ struct kvc_life {
 
 struct kvc_moment {
     double seconds;   /* After this time [s], if `changes` is 0. */
-    uint32_t changes; /* Or after so many changes. */
+    uint32_t changes; /* Otherwise after this number of changes. */
 };
 
-/* Starts to watch a folder and the folder `out` in it, if there is one. Returns a descriptor; close it. */
+/* Starts to watch a folder and the folder `out` in it, if there is one. Returns a descriptor, which the
+ * caller closes. */
 int kvc_moment_watch(const char *folder);
 
 /* Draws a moment: with equal probability a time, or a change. */

@@ -1,8 +1,8 @@
-/* A program under torture: started in a process group of its own, watched, ended, and asked for what it left
- * behind.
+/* A program under torture, which is started in a process group of its own, watched and ended; then its
+ * remains are examined.
  *
  * The process that uses this module adopts every descendant whose parent dies (PR_SET_CHILD_SUBREAPER), so
- * that a child that outlives a killed parent is seen. One subject runs at a time. */
+ * that it sees a child that outlives a killed parent. One subject runs at a time. */
 #ifndef KVC_SCENARIOS_TORTURE_SUBJECT_H
 #define KVC_SCENARIOS_TORTURE_SUBJECT_H
 

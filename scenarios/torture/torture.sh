@@ -21,7 +21,7 @@ parts=(
     "$source/two_writers.sh $kvcast"
     "$source/full_disks.sh $kvcast"
 )
-# Every kind, and how many cases of it there must be.
+# Every kind, and the number of cases that it must have.
 kinds=(
     "sandbox attack|180"
     "wrong input|306"

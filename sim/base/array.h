@@ -39,8 +39,8 @@ static inline char *kvc_array_of_text(const char *text)
 }
 
 enum {
-    /** From this size on, an array is a mapping of its own, of which only touched pages take memory [bytes]
-     * (scenarios/run/memory_base.h). */
+    /** Size from which on an array has a mapping of its own, in which only touched pages take memory [bytes]
+       (scenarios/run/memory_base.h). */
     KVC_ARRAY_MAPPED_BYTES = 128 << 10,
 };
 

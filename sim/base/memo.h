@@ -19,7 +19,7 @@ struct kvc_memo {
     uint32_t arguments;           /**< Arguments of the function, up to KVC_MEMO_ARGUMENTS_MAX. */
     uint32_t count;               /**< Kept results. */
     uint32_t room;                /**< Places, a power of two, or 0. */
-    struct kvc_memo_entry *entry; /**< Places, which live as long as the thread. */
+    struct kvc_memo_entry *entry; /**< Places, which are freed with the thread. */
 };
 
 /** Finds the result for these arguments. Returns false, and leaves `*result` alone, if it is not kept.

@@ -21,7 +21,7 @@ uint64_t kvc_name_hash(const char *name);
 /** Starts a stream. Streams with different (seed, name, index) are independent. */
 void kvc_rng_init(struct kvc_rng *rng, uint64_t seed, const char *name, uint64_t index);
 
-/** Returns the first number of a stream, as the seed of what has a generator of its own. */
+/** Returns the first number of a stream, as a seed for a component with a generator of its own. */
 uint64_t kvc_rng_seed(uint64_t seed, const char *name, uint64_t index);
 
 /** Rotates x to the left by k bits, 0 < k < 64. */

@@ -7,10 +7,10 @@
  * overlap the stalls of one with the compute of the other, and share the issue slots when both compute: each
  * draws its compute on the core, over its compute and stall time, and SimGrid shares the core.
  *
- * All times hold at `clock`, which is the fastest P-state; at a slower one, cores do the same work in
- * proportion later. All cores of a socket have one clock. Not modelled: memory-level parallelism inside a
- * thread, turbo, C-states, the time that a change of clock takes, NUMA-remote accesses (shards are local to
- * their socket). */
+ * All times hold at `clock`, which is the fastest P-state; at a slower clock, the same work takes longer in
+ * proportion. All cores of a socket have one clock. Not modelled: memory-level parallelism inside a thread,
+ * turbo, C-states, the time that a change of clock takes, NUMA-remote accesses (shards are local to their
+ * socket). */
 #ifndef KVC_SIM_DEVICES_CPU_H
 #define KVC_SIM_DEVICES_CPU_H
 
@@ -39,13 +39,14 @@ struct kvc_cpu {
         core_speed_steps_per_ns;   /**< Arithmetic that a core was seen to do while the costs were measured
                                       [steps per ns], for a comparison with other times; 0 or NaN: unknown. */
     double instructions_per_cycle; /**< Instructions that a core completes in a cycle at most; 0: unknown. */
-    double sustained_ipc; /**< Instructions that a core completes in a cycle in code of key-value stores
-                             whose lines are in its first-level cache; 0: instructions_per_cycle. */
-    double packet_ns;     /**< Compute per request for packet I/O and parsing, in each direction. */
-    double operation_ns;  /**< Compute of one key-value operation; 0: unknown. */
-    double lookahead_ns; /**< Compute that a core still does while a load misses; hides so much of a stall. */
-    double llc_hit_cycles;   /**< Stall for a line that the last-level cache holds [core cycles]. */
-    double llc_bytes;        /**< Last-level cache, which all cores share; 0: unknown. */
+    double sustained_ipc;  /**< Instructions that a core completes in a cycle in code of key-value stores
+                              whose lines are in its first-level cache; 0: instructions_per_cycle. */
+    double packet_ns;      /**< Compute per request for packet I/O and parsing, in each direction. */
+    double operation_ns;   /**< Compute of one key-value operation; 0: unknown. */
+    double lookahead_ns;   /**< Compute that a core still does while a load misses; a stall is shorter by this
+                              time. */
+    double llc_hit_cycles; /**< Stall for a line that the last-level cache holds [core cycles]. */
+    double llc_bytes;      /**< Last-level cache, which all cores share; 0: unknown. */
     double root_bytes_per_s; /**< Rate of the PCIe root complex, each way [bytes per second]; 0: unknown. */
     double price_usd;        /**< Price of the processor [US dollars]; 0: unknown. */
     uint32_t pstate_count;   /**< P-states; 0: the socket always runs at clock_hz. */
@@ -74,7 +75,7 @@ uint32_t kvc_cpu_pstate_count(const struct kvc_cpu *cpu);
  * without watts. */
 struct kvc_cpu_pstate kvc_cpu_pstate(const struct kvc_cpu *cpu, uint32_t index);
 
-/** Returns how fast a core works in this state, as a part of its fastest clock. */
+/** Returns how fast a core works in this state, as a fraction of its speed at the fastest clock. */
 double kvc_cpu_pstate_speed(const struct kvc_cpu *cpu, uint32_t index);
 
 /** Returns whether all watts of the state are known, so that its energy is too. */

@@ -7,19 +7,52 @@
  *
  * The time of a query is known, or follows from the database's machine (read = "machine"): a query takes the
  * time of its statements on one of `cores`, and then it reads pages one after another. A page that is not in
- * the pool (sim/devices/page_pool.h) comes from the drives, which give `page_mops` together and one after
- * `page_read_ns`. The pages of a key lie anywhere in the data, so that what popular keys leave for the pool
- * depends on what the cache misses.
+ * the pool comes from the drives, which give `page_mops` together and one after
+ * `page_read_ns`. The pages of a key lie anywhere in the data, so that the hits of the pool depend on what
+ * the cache misses.
  *
  * Not modelled: locks, pages that are written, upper levels of indexes, which are taken to be in the pool,
- * and rows of several keys that share a page more often than by chance. */
+ * and rows of several keys that share a page more often than by chance. *
+ *
+ * A page pool is the memory in which a database keeps pages of its drives, such as InnoDB's buffer pool. It
+ * keeps the pages that were used last. At first, it holds pages from the beginning of the data.
+ *
+ * Not modelled: InnoDB's lists for old and for young pages, pages that are written back, and read-ahead.
+ *
+ * A database engine is a database at work: it simulates the queries that run and those that wait.
+ *
+ * The engine adds its steps as events; their owner hands them back. If the times of queries are known, what
+ * they share within the database's machine is in these times. Otherwise, statements wait for a core, and
+ * reads of pages for the drives. */
 #ifndef KVC_SIM_DEVICES_DATABASE_H
 #define KVC_SIM_DEVICES_DATABASE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/base/events.h"
+#include "sim/base/ring.h"
+#include "sim/base/rng.h"
 #include "sim/devices/node.h"
+
+/** A pool of at least one page. */
+struct kvc_page_pool {
+    uint32_t *older; /**< For each page in the pool, the page that was used before it. */
+    uint32_t
+        *younger; /**< For each page, the page that was used after it; outside the pool, the page itself. */
+    uint32_t oldest;   /**< The page that leaves next. */
+    uint32_t youngest; /**< The page that was used last. */
+};
+
+/** Opens a pool with room for `room` of `pages` pages, 1 <= room <= pages. Exits with status 3 if memory is
+ * short. */
+void kvc_page_pool_open(struct kvc_page_pool *pool, uint32_t pages, uint32_t room);
+
+/** Frees the lists. A zeroed pool is allowed. */
+void kvc_page_pool_close(struct kvc_page_pool *pool);
+
+/** Uses a page. Returns whether it was in the pool. Afterwards it is there, in place of the oldest page. */
+bool kvc_page_pool_use(struct kvc_page_pool *pool, uint32_t page);
 
 /** How long queries of one kind take. */
 enum kvc_database_times {
@@ -32,10 +65,10 @@ struct kvc_database {
     char name[KVC_TEXT_MAX]; /**< Name of the product and its load, for people. */
     uint64_t queries;        /**< Queries that it works on at a time. */
     double read_ns;          /**< Mean time of a query, without waiting and `latency_ns`. */
-    double write_ns;         /**< Mean time of an update likewise; below 0: as that of a query. */
-    double latency_ns;       /**< Way to the database and back. */
-    int times;               /**< enum kvc_database_times. */
-    /* Of the machine. */
+    double write_ns;   /**< Mean time of an update, without waiting and `latency_ns`; below 0: `read_ns`. */
+    double latency_ns; /**< Way to the database and back. */
+    int times;         /**< enum kvc_database_times. */
+    /* The machine, if it determines the times. */
     uint64_t cores;      /**< Statements that run at a time; 0: unknown. */
     double statements;   /**< Mean number of statements of a query. */
     double statement_ns; /**< Mean time of a statement on a core whose pages are in the pool. */
@@ -56,25 +89,6 @@ static inline const struct kvc_database *kvc_database_of(const struct kvc_node *
     return kvc_node_device(node, &kvc_database_kind);
 }
 
-/** Returns whether the time of a query or an update follows from the machine. */
-static inline bool kvc_database_on_machine(const struct kvc_database *database, bool writes)
-{
-    return database->read_ns < 0 && !(writes && database->write_ns >= 0);
-}
-
-/** Returns the mean time of a query or an update that does not follow from the machine, without waiting and
- * way [ns]. */
-static inline double kvc_database_ns(const struct kvc_database *database, bool writes)
-{
-    return writes && database->write_ns >= 0 ? database->write_ns : database->read_ns;
-}
-
-/** Returns the number of pages of all data, at least 1. */
-uint32_t kvc_database_data_pages(const struct kvc_database *database);
-
-/** Returns the number of pages of the pool, at least 1. */
-uint32_t kvc_database_pool_pages(const struct kvc_database *database);
-
 /** Returns the memory that the simulation of the pool needs [bytes]. */
 double kvc_database_memory_bytes(const struct kvc_database *database);
 
@@ -90,5 +104,65 @@ struct kvc_database_load kvc_database_load_of(const struct kvc_database *databas
 
 /** Makes the database faster by a factor, for a question of what would be if. */
 void kvc_database_speed_up(struct kvc_database *database, double factor);
+
+/** Kinds of events that engines add; `unit` of such an event is 0. They are above those of other engines with
+ * the same queue (flash_engine.h). An owner numbers its own kinds below. */
+enum {
+    KVC_DATABASE_WORKED = 128, /**< A query has run. */
+    KVC_DATABASE_ANSWERED,     /**< Its result has arrived. */
+    KVC_DATABASE_COMPUTED,     /**< Its statements have run. */
+    KVC_DATABASE_FETCHED,      /**< A page has come from the drives. */
+};
+
+/** What a query on a machine still does. */
+struct kvc_database_query {
+    uint64_t key_id; /**< What it asks for. */
+    uint32_t pages;  /**< Pages that it has yet to use. */
+};
+
+/** One database at work. */
+struct kvc_database_engine {
+    const struct kvc_database *database; /**< Parameters. */
+    struct kvc_events *events;           /**< Where the engine posts its events. */
+    struct kvc_rng times;                /**< Draws the times of queries. */
+    struct kvc_ring waiting;             /**< Queries that wait; the value says whether it is an update. */
+    uint64_t running;                    /**< Queries that run. */
+    uint64_t reads;                      /**< Queries asked for so far. */
+    uint64_t writes;                     /**< Updates asked for so far. */
+    double
+        busy_ns; /**< Times of all queries that were started, summed up; queries on a machine do not count. */
+    struct kvc_database_query *query; /**< On a machine: the query of each tag. */
+    uint32_t query_room;              /**< Entries of `query`. */
+    struct kvc_page_pool pool;        /**< On a machine: pages in memory. */
+    struct kvc_ring for_core;         /**< Queries that wait for a core. */
+    uint64_t computing;               /**< Queries whose statements run. */
+    double cores_busy_ns;             /**< Time of all statements, summed up. */
+    double drives_free_ns;            /**< When the drives begin to read the next page. */
+    double drives_busy_ns;            /**< Time for which they were busy. */
+    uint64_t pages_used;              /**< Pages that queries have used. */
+    uint64_t pages_read;              /**< Pages among them that came from the drives. */
+};
+
+/** Opens a database. The engine adds its events to `events`, whose owner hands them to
+ * kvc_database_engine_handle(); `database` and `events` must outlive the engine. Databases of one run
+ * differ by `number`. */
+void kvc_database_engine_open(struct kvc_database_engine *engine, const struct kvc_database *database,
+                              struct kvc_events *events, uint64_t seed, uint32_t number);
+
+/** Frees the queue. A zeroed engine is allowed. */
+void kvc_database_engine_close(struct kvc_database_engine *engine);
+
+/** Asks for a query or an update of a key at `now_ns`. `tag` comes back when its result has arrived; until
+ * then, no other query has it. Exits with status 3 if memory is short. */
+void kvc_database_ask(struct kvc_database_engine *engine, double now_ns, bool writes, uint64_t key_id,
+                      uint32_t tag);
+
+/** Returns for how long the busiest part of the database was busy: all of its queries, cores or drives [ns].
+ * A zeroed engine is allowed. */
+double kvc_database_engine_busy_ns(const struct kvc_database_engine *engine);
+
+/** Handles an event of this engine. Returns true if a result arrives at the event's time; the event's tag is
+ * then that of the query. */
+bool kvc_database_engine_handle(struct kvc_database_engine *engine, const struct kvc_event *event);
 
 #endif

@@ -18,10 +18,15 @@ Test(dram, is_the_measured_line)
     cr_expect_float_eq(kvc_dram_stream_ns(&dram, 64), 155.0 / 15, 1e-9);
 }
 
-Test(cpu, hyper_threads_share_only_what_they_compute)
+Test(cpu, times_are_cycles_of_its_clock)
 {
-    struct kvc_cpu cpu = {.clock_hz = 2.6e9, .llc_hit_cycles = 26};
+    struct kvc_cpu cpu = {.clock_hz = 2.6e9, .llc_hit_cycles = 26, .instructions_per_cycle = 4};
     cr_expect_float_eq(kvc_cpu_llc_hit_ns(&cpu), 10, 1e-9);
+    cr_expect_float_eq(kvc_cpu_instruction_ns(&cpu), 1 / 10.4, 1e-9);
+    cpu.sustained_ipc = 2; /* What a store sustains counts, if it is known. */
+    cr_expect_float_eq(kvc_cpu_instruction_ns(&cpu), 1 / 5.2, 1e-9);
+    cpu.clock_hz /= 2;
+    cr_expect_float_eq(kvc_cpu_llc_hit_ns(&cpu), 20, 1e-9);
 }
 
 static void cpu_refuses(const struct kvc_cpu *profile, const char *part)

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "sim/devices/group.h"
+#include "sim/devices/node.h"
 
 #define TIMING_COUNT(name_, field, low, high, text)                                                          \
     {                                                                                                        \

@@ -15,7 +15,7 @@
  *   - activations: four per tFAW in each rank.
  *
  * Writes wait in the controller's queue and are drained by half a queue at a time; if there are fewer reads
- * than writes, the controller likewise turns to reads only when half a queue of them waits. Each drain turns
+ * than writes, the controller turns to reads only when half a queue of them waits. Each drain turns
  * the bus around twice: tRTW before the writes, and after them the wait for the rank that was written longest
  * ago (tWTR after its last write, and then tCL until data comes). While the channel refreshes, tRFC of each
  * tREFI, it does nothing else.

@@ -9,7 +9,20 @@
  *
  * In a simulation, the kernels of all streams share the card: see kvc_gpu_kernel_of(). Power is that of the
  * whole board, idle at the clocks of the pair or busy with index kernels. Not modelled: hits in the L2 cache,
- * limits of shared memory on occupancy, clock ramps. */
+ * limits of shared memory on occupancy, clock ramps.
+ *
+ * A third form (struct kvc_gpu_waves) gives the time of a kernel that is stated by what its threads do:
+ * instructions, accesses, and how many of the accesses wait for one another. A multiprocessor holds some
+ * waves at a time, begins a few instructions of all of them in a cycle, and one of each wave in `wave_gap`
+ * cycles. So a kernel takes the longer of two times: all its wave instructions at the rate of all
+ * multiprocessors, or a thread's instructions and dependent accesses one after the other, in as many rounds
+ * as the multiprocessors need to hold all waves. On a GPU that translates addresses as the CPU does, random
+ * accesses to a large memory also wait for translations, of which few are looked up at a time: a third time.
+ * Its lines also occupy the memory, whose time the caller adds where others draw on the same memory
+ * (sim/devices/dram.h).
+ *
+ * Not modelled: waves whose threads part ways (a wave takes the instructions of its longest thread, whose
+ * number the caller states), and accesses of a wave that meet in a bank. */
 #ifndef KVC_SIM_DEVICES_GPU_H
 #define KVC_SIM_DEVICES_GPU_H
 
@@ -43,21 +56,23 @@ struct kvc_gpu {
     uint64_t sms;            /**< Streaming multiprocessors. */
     uint64_t threads_per_sm; /**< Threads that a multiprocessor holds at once, by its compute capability (CUDA
                                 C++ Programming Guide). */
-    uint64_t blocks_per_sm;  /**< Thread blocks that a multiprocessor holds at once, likewise. */
-    double shared_bytes;     /**< Shared memory of a multiprocessor; 0: no limit. */
+    uint64_t
+        blocks_per_sm;   /**< Thread blocks that a multiprocessor holds at once, by its compute capability. */
+    double shared_bytes; /**< Shared memory of a multiprocessor; 0: no limit. */
     uint64_t wave_threads;   /**< Threads of a warp or wavefront, which take each instruction together. */
     double wave_issue;       /**< Wave instructions that a multiprocessor begins in a cycle; 0: unknown. */
     double wave_gap_cycles;  /**< Cycles between two instructions of one wave. */
     uint64_t walkers;        /**< Translations that are looked up at the same time; 0: they never miss. */
-    double walk_ns;          /**< Time of one that the GPU does not hold. */
-    double walk_free_bytes;  /**< Memory whose translations it holds. */
+    double walk_ns;          /**< Time of a translation that the GPU does not hold. */
+    double walk_free_bytes;  /**< Memory whose translations the GPU holds. */
     bool shares_memory;      /**< The GPU has no memory of its own and uses that of the host. */
     double memory_bytes;     /**< Device memory. */
     double pinned_bytes;     /**< Device memory that other devices can write to; 0: all of it. */
     double sectors_per_s;    /**< Random 32-byte sectors per second of the whole card; 0: unknown. */
     double access_ns;        /**< Time of one dependent access to device memory. */
     double launch_ns;        /**< Time of launch and completion as the host sees it. */
-    double launch_queued_ns; /**< The same behind another launch that was enqueued with it; 0: launch_ns. */
+    double launch_queued_ns; /**< Time of launch and completion after another launch that was enqueued with
+                                it; 0: launch_ns. */
     double price_usd;        /**< Price of the card [US dollars]; 0: unknown. */
     uint32_t clock_count;    /**< Clock pairs. */
     struct kvc_gpu_clock clocks[KVC_GPU_CLOCKS_MAX]; /**< Clock pairs, fastest first. */
@@ -119,5 +134,22 @@ void kvc_gpu_speed_up(struct kvc_gpu *gpu, double factor);
  * another. `launch_ns` is the time as measured, and `copying_ns` its part in which copies and their latency
  * are not hidden behind kernels. */
 double kvc_gpu_launch_speed_up(double launch_ns, double copying_ns, double kernel_factor, double copy_factor);
+
+/** What a kernel does. */
+struct kvc_gpu_waves {
+    double threads;      /**< Threads of the kernel. */
+    double instructions; /**< Instructions of a thread. */
+    double depth;        /**< Accesses of a thread to memory that wait for one another. */
+    double random;       /**< Those of them that are at random places. */
+    double bytes;        /**< Memory in which these places are [bytes]. */
+    double further_ns;   /**< Time of an access beyond the GPU's own, as over a link to the memory [ns]. */
+};
+
+/** Returns how many waves all multiprocessors hold at a time. */
+double kvc_gpu_waves_held(const struct kvc_gpu *gpu);
+
+/** Returns the time of the kernel on the idle GPU, without launch and without the rate of its memory [ns]; 0
+ * threads take no time. The GPU must state `wave_issue` and a clock. */
+double kvc_gpu_waves_ns(const struct kvc_gpu *gpu, const struct kvc_gpu_waves *waves);
 
 #endif

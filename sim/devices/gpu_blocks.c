@@ -27,7 +27,7 @@ struct kvc_gpu_blocks {
 struct kernel {
     struct kvc_gpu_blocks *blocks;
     const struct kvc_gpu_grid *grid;
-    uint32_t waves; /* Waves that actors of their own run. */
+    uint32_t waves; /* Waves that have an actor each. */
     struct kvc_gate *ended;
 };
 
@@ -35,7 +35,7 @@ struct kernel {
 struct wave {
     struct kernel *kernel;
     uint32_t count;
-    uint32_t sm[]; /* Of each block. */
+    uint32_t sm[]; /* Multiprocessor of each block. */
 };
 
 static struct room empty(const struct kvc_gpu *gpu)

@@ -1,15 +1,14 @@
 /** @file
  * The blocks of kernels that share a card: which multiprocessor runs them, and which kernel waits.
  *
- * A kernel is a grid of equal blocks. A multiprocessor holds a block until it ends; it has room for so many
- * threads, so many blocks and so much shared memory. Blocks are placed in the order in which their kernels
- * were launched: a kernel whose blocks do not all fit keeps every later kernel waiting until its last block
- * is placed, even if the later blocks are smaller. Nothing is taken back from a running block. So a large
- * kernel delays those behind it by almost its whole time, and the same work in small kernels delays them by
- * little.
+ * A kernel is a grid of equal blocks. A multiprocessor holds a block until it ends; its room is limited in
+ * threads, in blocks and in shared memory. Blocks are placed in the order in which their kernels were
+ * launched: a kernel whose blocks do not all fit keeps every later kernel waiting until its last block is
+ * placed, even if the later blocks are smaller. Nothing is taken back from a running block. So a large kernel
+ * delays later ones by almost its whole time, and the same work in small kernels delays them by little.
  *
- * The blocks that are placed at one moment are one activity on the card's host in the platform. What blocks
- * of all kernels take from the card together, such as its memory bandwidth, is shared by SimGrid.
+ * The blocks that are placed at one moment are one activity on the card's host in the platform. SimGrid
+ * shares what the blocks of all kernels take from the card, such as its memory bandwidth.
  *
  * Source: MemcachedGPU (SoCC 2015), sec. 5.4; CUDA C++ Programming Guide, "Compute Capabilities" (limits of a
  * multiprocessor). Not modelled: registers as a limit, the time to

@@ -4,11 +4,10 @@
  *
  * A frame crosses hops + 1 cables and `hops` switches. A cut-through switch sends a frame on while it still
  * arrives, after its latency; a store-and-forward switch first waits for the frame's last bit, which takes
- * its bytes over the link rate. Not modelled: queues in switches, which are empty as long as every server has
- * a port of its own that is no slower than the sum of what its clients send; losses; and links of different
- * rates.
+ * its bytes over the link rate. Not modelled: queues in switches, which are empty if every server has a port
+ * of its own that is no slower than the sum of what its clients send; losses; and links of different rates.
  *
- * The device is optional. A node without one has a direct cable, whose latency is part of that of its NIC. */
+ * The device is optional. A node without one has a direct cable, whose latency is part of its NIC's. */
 #ifndef KVC_SIM_DEVICES_NETWORK_H
 #define KVC_SIM_DEVICES_NETWORK_H
 
@@ -48,8 +47,8 @@ double kvc_network_serialize_ns(const struct kvc_network *network, double wire_b
  * receiver [ns]. The frame's own time on the receiver's link comes on top. */
 double kvc_network_latency_ns(const struct kvc_network *network, double wire_bytes);
 
-/** Returns the one-way latency between a client and the memory of a node [ns]: that of the NIC, and that of
- * the network if the node has one. A node without NIC has that of the network only. */
+/** Returns the one-way latency between a client and the memory of a node [ns]: the sum of the latencies of
+ * NIC and network, if the node has them. */
 double kvc_network_path_ns(const struct kvc_node *node, double wire_bytes);
 
 /** Makes cables, switches and links faster by a factor, for a question of what would be if. */

@@ -11,9 +11,12 @@
 #ifndef KVC_SIM_DEVICES_NODE_H
 #define KVC_SIM_DEVICES_NODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/diag.h"
+#include "sim/base/text/option.h"
 #include "sim/devices/device.h"
 
 /** Origin of a calibrated profile. All texts are empty if the node uses none. */
@@ -36,8 +39,9 @@ enum { KVC_NODE_DEVICES_MAX = 16 };
 struct kvc_node {
     uint64_t sockets;    /**< Sockets, each with devices of its own. */
     double cpu_clock_hz; /**< Clock of the CPUs; 0: their fastest. See kvc_cpu_pstate_of(). */
-    double price_usd;  /**< Price of what is no device with a price: chassis, boards [US dollars]; NaN: 0. */
-    double rest_watts; /**< Power of all but the devices: board, fans, drives, losses; NaN or 0: unknown. */
+    double price_usd;    /**< Price of all parts that are not priced as devices: chassis, boards [US dollars];
+                            NaN: 0. */
+    double rest_watts;   /**< Power of all but the devices: board, fans, drives, losses; NaN or 0: unknown. */
     struct kvc_machine
         machine; /**< The machine that the profiles were calibrated on; empty if there is none. */
     struct kvc_device
@@ -71,5 +75,14 @@ void kvc_node_add_copy(struct kvc_node *node, const struct kvc_device_kind *kind
 
 /** Frees the devices that these functions allocated and empties the list. NULL is allowed. */
 void kvc_node_free(struct kvc_node *node);
+
+/** Checks a group of options, which is stated as a whole or not at all: the rows [first, end) of the table,
+ * which are optional (see kvc_option), must all be stated in `device`, or none of them.
+ *
+ * *stated becomes true if all are. Otherwise the message names the first row that is missing and the first
+ * one that is stated, as in "dram.tRC is missing: the profile states channels, ...". Returns
+ * KVC_ERR_SCENARIO if only some are stated. */
+enum kvc_status kvc_group_check(const struct kvc_option_table *options, const void *device, size_t first,
+                                size_t end, bool *stated, struct kvc_diag *diag);
 
 #endif

@@ -1,4 +1,4 @@
-#include "sim/devices/rss.h"
+#include "sim/devices/nic.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_cdf.h>

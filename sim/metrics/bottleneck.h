@@ -1,8 +1,8 @@
 /** @file
  * Determines which stage limits the throughput of a result, by utilization.
  *
- * Utilization is what one run, or a real machine, tells about itself. What a faster resource would gain needs
- * more runs (scenarios/run/gain.h). */
+ * One run, or a real machine, suffices to know utilization. The gain of a faster resource needs more runs
+ * (scenarios/run/gain.h). */
 #ifndef KVC_SIM_METRICS_BOTTLENECK_H
 #define KVC_SIM_METRICS_BOTTLENECK_H
 
@@ -23,12 +23,12 @@ void kvc_bottleneck_find(struct kvc_result *result);
 /** The bottleneck that a measurement reports if it cannot tell any stage from any other. */
 extern const char kvc_bottleneck_undecided[];
 
-/** Names the bottleneck of a measured result, whose stages are set, as far as its parts tell it.
- * utilization[stage * parts + part] is the utilization of a stage in a part of the measured time. The stage
- * becomes the busiest one and, joined by "+", those whose utilization cannot be told from it: the 95 %
- * interval of the mean difference contains 0. If all stages are named, it becomes kvc_bottleneck_undecided.
- * If it cannot be told whether the busiest stage is busy for 90 % of the time, "load" is named as well. With
- * fewer than two parts, or without stages, this is kvc_bottleneck_find(). */
+/** Names the bottleneck of a measured result, whose stages are set, from the utilizations in parts of the
+ * measured time. utilization[stage * parts + part] is the utilization of a stage in a part of the measured
+ * time. The stage becomes the busiest one and, joined by "+", those whose utilization cannot be told from it:
+ * the 95 % interval of the mean difference contains 0. If all stages are named, it becomes
+ * kvc_bottleneck_undecided. If it cannot be told whether the busiest stage is busy for 90 % of the time,
+ * "load" is named as well. With fewer than two parts, or without stages, this is kvc_bottleneck_find(). */
 void kvc_bottleneck_find_in_parts(struct kvc_result *result, const double *utilization, uint32_t parts);
 
 /** Appends a stage to `bottleneck`, which has room for KVC_NAME_MAX bytes and may be empty. */

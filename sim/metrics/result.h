@@ -75,7 +75,7 @@ struct kvc_half_width {
 /** What a power policy saw of a unit of the store, and the clocks that it chose (sim/run/policy.h). */
 struct kvc_look {
     char unit[KVC_NAME_MAX]; /**< Name of the unit: "node0.socket1". */
-    double at_s;             /**< When it looked, since the begin of the measured time [s]. */
+    double at_s;             /**< When it looked, since the start of the measured time [s]. */
     double span_s;           /**< Time since the previous look, for which the rest holds [s]. */
     double offered_mops;     /**< Requests that reached the unit [million/s]. */
     double served_mops;      /**< Requests answered [million/s]. */
@@ -87,7 +87,7 @@ struct kvc_look {
     double watts;            /**< Mean power of CPU and GPU [W]; NaN: unknown. */
     double cpu_hz;           /**< Clock of the CPU from then on [Hz]. */
     double gpu_hz;           /**< Core clock of the GPU from then on [Hz]; NaN: there is none. */
-    bool changed;            /**< Whether one of them is another one than before. */
+    bool changed;            /**< Whether a clock has changed. */
 };
 
 /** The result of a run, a prediction or a measurement. */
@@ -119,16 +119,16 @@ struct kvc_result {
     uint32_t device_count; /**< Used entries of `device`. */
     struct kvc_device_result device[KVC_DEVICES_MAX]; /**< Hosts and links of the platform. */
 
-    double simulated_s;          /**< Length of the measured part of the run [simulated s]. */
-    double warmup_s;             /**< Length of the warm-up before it [simulated s]. */
-    double wall_s;               /**< Wall-clock time of the whole run [s]. Never compared between runs. */
-    double source_wall_s;        /**< Wall-clock time spent producing requests [s]. */
-    double kernel_wall_s;        /**< Wall-clock time spent in the real data structures [s]. */
-    double engine_wall_s;        /**< Wall-clock time spent in the event engine [s]. */
-    double preload_wall_s;       /**< Wall-clock time spent preloading keys [s]. */
-    double memory_planned_bytes; /**< Memory of each process that simulates, as told before [bytes]. Never
-                                    compared. */
-    double memory_taken_bytes; /**< Most memory that one of them took [bytes]. Never compared between runs. */
+    double simulated_s;    /**< Length of the measured part of the run [simulated s]. */
+    double warmup_s;       /**< Length of the warm-up before it [simulated s]. */
+    double wall_s;         /**< Wall-clock time of the whole run [s]. Never compared between runs. */
+    double source_wall_s;  /**< Wall-clock time spent producing requests [s]. */
+    double kernel_wall_s;  /**< Wall-clock time spent in the real data structures [s]. */
+    double engine_wall_s;  /**< Wall-clock time spent in the event engine [s]. */
+    double preload_wall_s; /**< Wall-clock time spent preloading keys [s]. */
+    double
+        memory_planned_bytes; /**< Predicted memory of each process that simulates [bytes]. Never compared. */
+    double memory_taken_bytes; /**< Largest memory of such a process [bytes]. Never compared between runs. */
     uint64_t requests_simulated; /**< Requests, including those of the warm-up. */
     uint64_t activities;         /**< Activities that the event engine executed. */
 
@@ -141,7 +141,7 @@ struct kvc_result {
     struct kvc_batch_means batch_means[KVC_BATCH_MEANS_MAX]; /**< Values by batch, of one replica only. */
     uint32_t half_width_count;                               /**< Used entries of `half_width`. */
     struct kvc_half_width half_width[KVC_HALF_WIDTHS_MAX];   /**< Intervals of the quotients of counters
-                                                                (sim/metrics/ratios.h), of one replica only. */
+                                                                (sim/metrics/batches.h), of one replica only. */
 
     uint32_t look_count;                 /**< Used entries of `look`; 0: no policy looked. */
     struct kvc_look look[KVC_LOOKS_MAX]; /**< Looks of the power policy, of the first replica. */
@@ -184,5 +184,30 @@ double kvc_result_half_width(const struct kvc_result *result, const char *name);
 /** Adds a note unless the result already has it. Notes beyond KVC_NOTES_MAX are lost. */
 void kvc_result_note(struct kvc_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** What one node of a cluster contributed to a result. Values are means over the replicas; NaN: unknown. */
+struct kvc_node_result {
+    char name[KVC_NAME_MAX];  /**< "node17". */
+    char class[KVC_NAME_MAX]; /**< Name of its group of equal nodes. */
+    double key_frac;          /**< Share of all keys that it owns at the start. */
+    double request_frac;      /**< Share of all requests that are sent to it at the start. */
+    double throughput_mops;   /**< Requests that it answers [million/s]. */
+    double offered;           /**< Requests sent to it in a replica. */
+    double dropped;           /**< Requests sent to it that were lost. */
+    double hit_frac;          /**< Share of the GETs that hit. */
+    double latency_mean_us;   /**< Mean latency [us]. */
+    double latency_p50_us;    /**< Median of the latency [us]. */
+    double latency_p99_us;    /**< 99th percentile of the latency [us]. */
+    double utilization_frac;  /**< Utilization of its busiest stage, 0 to 1. */
+    char stage[KVC_NAME_MAX]; /**< Its busiest stage in the last replica. */
+    double watts_mean;        /**< Mean power of its devices whose power is known [W]; 0: none is. */
+};
+
+/** Fills all but name, class and shares from the result of a node. */
+void kvc_node_result_of(const struct kvc_result *result, struct kvc_node_result *node);
+
+/** Adds a replica's values with the weight 1/replicas. `sum` starts as a zeroed struct. */
+void kvc_node_result_add(struct kvc_node_result *sum, const struct kvc_node_result *replica,
+                         uint32_t replicas);
 
 #endif

@@ -10,9 +10,9 @@
 
 enum {
     BATCH = 5,
-    KEPT_MIN = 4, /* Batches; with fewer, the statistic may be near 0 by chance. */
-    BATCHES_MIN =
-        2 * KEPT_MIN + 2, /* With fewer, no allowed cut lies in the second half, and a trend would pass. */
+    KEPT_MIN = 4, /* Least number of batches; with fewer, the statistic may be near 0 by chance. */
+    BATCHES_MIN = 2 * KEPT_MIN +
+                  2, /* With fewer values, no allowed cut lies in the second half, and a trend would pass. */
 };
 
 struct kvc_interval kvc_interval_of(const double *values, uint32_t count)
@@ -61,7 +61,7 @@ struct kvc_interval kvc_interval_of_batches(const double *values, uint32_t count
             }
             continue;
         }
-        if (r <= limit) { /* A negative correlation only makes the interval wider than it had to be. */
+        if (r <= limit) { /* A negative correlation only makes the interval wider than necessary. */
             r = fmax(r, 0);
             interval.half_width = kvc_interval_of(joined, count).half_width * sqrt((1 + r) / (1 - r));
         }

@@ -23,16 +23,16 @@ struct kvc_interval kvc_interval_of(const double *values, uint32_t count);
 
 /** Returns the mean of a stationary series, such as the means of a run's batches, and its 95 % confidence
  * interval. Neighbouring values may be correlated. While the lag-1 correlation is significant (10 %), pairs
- * of neighbours are joined, as long as KVC_BATCHES_MIN values are left. A positive correlation that remains
- * widens the interval by sqrt((1 + r) / (1 - r)), as for a first-order autoregression (Tafazzoli and Wilson,
- * "Skart: a skewness- and autoregression-adjusted batch-means procedure", IIE Transactions 43(2), 2011). The
- * half width is NaN if it is still significant, if there are fewer than KVC_BATCHES_MIN values, or if one of
- * them is NaN. Of intervals over 40 values, 95 % cover the mean without correlation, 93 % with 0.4 and 91 %
- * with 0.6. */
+ * of neighbours are joined, unless fewer than KVC_BATCHES_MIN values would be left. A positive correlation
+ * that remains widens the interval by sqrt((1 + r) / (1 - r)), as for a first-order autoregression (Tafazzoli
+ * and Wilson, "Skart: a skewness- and autoregression-adjusted batch-means procedure", IIE Transactions 43(2),
+ * 2011). The half width is NaN if it is still significant, if there are fewer than KVC_BATCHES_MIN values, or
+ * if one of them is NaN. Of intervals over 40 values, 95 % cover the mean without correlation, 93 % with 0.4
+ * and 91 % with 0.6. */
 struct kvc_interval kvc_interval_of_batches(const double *values, uint32_t count);
 
 /** Returns a value rounded to this number of digits. Sums whose order differs between processes, such as
- * SimGrid's, are the same only after that. */
+ * SimGrid's, are equal only after rounding. */
 double kvc_rounded(double value, int digits);
 
 /** Determines how many leading values of a time series to discard. The values belong to windows of equal

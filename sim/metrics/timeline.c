@@ -11,8 +11,8 @@
 struct kvc_timeline {
     FILE *out;
     uint64_t events, max_events, left_out;
-    bool any;  /* Something was written to the list of events. */
-    int error; /* Of the write that failed (errno); 0: none has. */
+    bool any;  /* Whether the list of events has an entry. */
+    int error; /* Error of the write that failed (errno); 0: none has. */
 };
 
 struct kvc_timeline *kvc_timeline_open(FILE *out, uint64_t max_events)
@@ -29,7 +29,8 @@ static bool check(struct kvc_timeline *timeline)
     if (timeline->error == 0 && ferror(timeline->out)) {
         timeline->error = errno != 0 ? errno : EIO;
         __fpurge(timeline->out);
-        bool emptied = ftruncate(fileno(timeline->out), 0) == 0; /* If not, its owner removes it later. */
+        bool emptied =
+            ftruncate(fileno(timeline->out), 0) == 0; /* If this fails, its owner removes the file later. */
         (void)emptied;
     }
     return timeline->error == 0;

@@ -8,7 +8,6 @@
 #include "sim/base/clock.h"
 #include "sim/probes/core_watch.h"
 #include "sim/probes/pin.h"
-#include "sim/probes/speed.h"
 
 const double kvc_cores_shared_frac = 0.85;
 

@@ -1,6 +1,6 @@
-/* The speed of each core while all cores work. What the system calls cores may be hyper-threads of fewer
- * physical cores, which a virtual machine is seldom told, and the sibling of a core may carry another
- * tenant's load. Then some cores are much slower than others, and not always the same ones. */
+/* The speed of each core while all cores work. The system's cores may be hyper-threads of fewer physical
+ * cores, which a virtual machine seldom knows, and the sibling of a core may carry another tenant's load.
+ * Then some cores are much slower than others, and not always the same ones. */
 #ifndef KVC_SIM_PROBES_CORES_H
 #define KVC_SIM_PROBES_CORES_H
 

@@ -13,7 +13,7 @@
 enum { KVC_FIT_POINTS_MIN = 4, KVC_FIT_POINTS_MAX = 256 };
 
 struct kvc_fit {
-    size_t points;               /* Points behind the fit. */
+    size_t points;               /* Points that were fitted. */
     double slope, slope_half;    /* Slope, and half the width of its 95 % confidence interval. */
     double base, base_half;      /* Value at x = 0, and half the width of its 95 % confidence interval. */
     double rms_frac, worst_frac; /* Root mean square and largest residual, relative to the measured times. */

@@ -1,18 +1,261 @@
 #include "sim/probes/machine.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/probes/lost.h"
+#include "kernels/pages.h"
+#include "sim/base/rng.h"
+#include "sim/base/spsc_ring.h"
 #include "sim/probes/pin.h"
+#include "sim/probes/timing.h"
+
+#ifdef KVC_HAVE_CUDA
+#include "kernels/cuda.h"
+#include "kernels/cuda_probe.h"
+#endif
+
+/* ---- GPU ---- */
+
+#ifdef KVC_HAVE_CUDA
+
+enum { CHASE_LANES = 32, CHASE_STEPS = 20000 };
+
+static const uint64_t few_bytes = 64, many_bytes = 64 << 20, table_bytes = UINT64_C(1) << 31,
+                      sectors = 1 << 26;
+
+struct probe {
+    void *device, *host, *table;
+    uint64_t bytes;
+    bool to_device, failed;
+};
+
+static void launch(void *data, uint32_t repetition)
+{
+    struct probe *probe = data;
+    (void)repetition;
+    probe->failed |= !kvc_cuda_probe_launch();
+}
+
+static void copy(void *data, uint32_t repetition)
+{
+    struct probe *probe = data;
+    (void)repetition;
+    probe->failed |= !kvc_cuda_probe_copy(probe->device, probe->host, probe->bytes, probe->to_device);
+}
+
+static void read_sectors(void *data, uint32_t repetition)
+{
+    struct probe *probe = data;
+    probe->failed |= !kvc_cuda_probe_sectors(probe->table, table_bytes, sectors, repetition);
+}
+
+static struct kvc_timing time_copy(struct probe *probe, uint64_t bytes, bool to_device)
+{
+    probe->bytes = bytes;
+    probe->to_device = to_device;
+    return kvc_timing_measure(NULL, copy, probe);
+}
+
+static void chase(struct probe *probe, struct kvc_gpu_facts *facts)
+{
+    struct kvc_cuda_chase chase = {.ns = 1};
+    probe->failed |= !kvc_cuda_zero(probe->table, table_bytes) ||
+                     !kvc_cuda_probe_chase(probe->table, table_bytes, CHASE_LANES, CHASE_STEPS, &chase);
+    facts->access_ns = chase.ns;
+    facts->clock_hz = chase.cycles / chase.ns * 1e9;
+}
+
+static void time_all(struct probe *probe, struct kvc_gpu_facts *facts)
+{
+    facts->launch = kvc_timing_measure(NULL, launch, probe);
+    struct kvc_timing there = time_copy(probe, few_bytes, true), back = time_copy(probe, few_bytes, false);
+    facts->copy = there.median_s > back.median_s ? there : back;
+    facts->h2d_bytes_per_s = (double)many_bytes / time_copy(probe, many_bytes, true).median_s;
+    facts->d2h_bytes_per_s = (double)many_bytes / time_copy(probe, many_bytes, false).median_s;
+    chase(probe, facts);
+    facts->sectors_per_s = (double)sectors / kvc_timing_measure(NULL, read_sectors, probe).median_s;
+}
+
+enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *diag)
+{
+    struct kvc_cuda_device device;
+    enum kvc_status status = KVC_OK;
+    *facts = (struct kvc_gpu_facts){.present = kvc_cuda_device(&device)};
+    if (!facts->present) {
+        return KVC_OK;
+    }
+    snprintf(facts->name, sizeof(facts->name), "%.127s", device.name);
+    facts->multiprocessors = (uint32_t)device.multiprocessors;
+    facts->memory_bytes = device.memory_bytes;
+    struct probe probe = {.device = kvc_cuda_alloc(many_bytes),
+                          .host = kvc_cuda_alloc_pinned(many_bytes),
+                          .table = kvc_cuda_alloc(table_bytes)};
+    if (probe.device == NULL || probe.host == NULL || probe.table == NULL) {
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU %s has less than %llu MiB of free memory",
+                               facts->name, (unsigned long long)(table_bytes >> 20));
+    } else {
+        time_all(&probe, facts);
+    }
+    if (probe.failed) {
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU %s failed while it was measured", facts->name);
+    }
+    kvc_cuda_free(probe.device);
+    kvc_cuda_free_pinned(probe.host);
+    kvc_cuda_free(probe.table);
+    return status;
+}
+
+#else
+
+enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *diag)
+{
+    (void)diag;
+    *facts = (struct kvc_gpu_facts){.present = false};
+    return KVC_OK;
+}
+
+#endif
+
+enum { LINE_BYTES = 64, LINE_WORDS = LINE_BYTES / 8, STEPS = 1 << 18, CHAINS_MAX = 32 };
+
+static const uint64_t smallest_bytes = 16 << 10;
+
+/* Cache lines linked into one ring in random order (Sattolo's shuffle). */
+struct ring {
+    uint64_t *line;
+    uint64_t lines;
+    uint32_t chains;
+    uint64_t keep; /* Depends on what was read, so that the compiler keeps the reads. */
+};
+
+static void link_ring(struct ring *ring)
+{
+    struct kvc_rng rng;
+    kvc_rng_init(&rng, 1, "ring", 0);
+    for (uint64_t i = 0; i < ring->lines; i++) {
+        ring->line[i * LINE_WORDS] = i;
+    }
+    for (uint64_t i = ring->lines - 1; i > 0; i--) {
+        uint64_t j = kvc_rng_below(&rng, i), word = ring->line[i * LINE_WORDS];
+        ring->line[i * LINE_WORDS] = ring->line[j * LINE_WORDS];
+        ring->line[j * LINE_WORDS] = word;
+    }
+}
+
+static void follow(void *data, uint32_t repetition)
+{
+    struct ring *ring = data;
+    uint64_t at[CHAINS_MAX];
+    for (uint32_t c = 0; c < ring->chains; c++) {
+        at[c] = (kvc_mix64(repetition) + c * (ring->lines / ring->chains)) % ring->lines;
+    }
+    for (uint32_t step = 0; step < STEPS / ring->chains; step++) {
+        for (uint32_t c = 0; c < ring->chains; c++) {
+            at[c] = ring->line[at[c] * LINE_WORDS];
+        }
+    }
+    for (uint32_t c = 0; c < ring->chains; c++) {
+        ring->keep += at[c];
+    }
+}
+
+static void read_all(void *data, uint32_t repetition)
+{
+    struct ring *ring = data;
+    (void)repetition;
+    for (uint64_t i = 0; i < ring->lines * LINE_WORDS; i++) {
+        ring->keep += ring->line[i];
+    }
+}
+
+enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, struct kvc_memory_latency_curve *curve,
+                                           struct kvc_diag *diag)
+{
+    struct ring ring = {.line = kvc_pages_alloc(bytes_max)};
+    if (ring.line == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a working set of %llu MiB",
+                             (unsigned long long)(bytes_max >> 20));
+    }
+    *curve = (struct kvc_memory_latency_curve){0};
+    for (uint64_t bytes = smallest_bytes; bytes <= bytes_max && curve->count < KVC_MEMORY_LATENCY_SIZES_MAX;
+         bytes *= 4) {
+        struct kvc_memory_latency_point *point = &curve->point[curve->count++];
+        point->bytes = bytes;
+        ring.lines = bytes / LINE_BYTES;
+        link_ring(&ring);
+        for (uint32_t i = 0; i < KVC_MEMORY_LATENCY_CHAINS; i++) {
+            ring.chains = 1u << i;
+            uint32_t steps = STEPS / ring.chains * ring.chains;
+            point->line_ns[i] = kvc_timing_measure(NULL, follow, &ring).median_s / steps * 1e9;
+        }
+    }
+    curve->sequential_bytes_per_s =
+        (double)(ring.lines * LINE_BYTES) / kvc_timing_measure(NULL, read_all, &ring).median_s;
+    kvc_pages_free(ring.line, bytes_max);
+    return KVC_OK;
+}
+
+enum { ROUNDS = 2000 };
+
+struct pair {
+    struct kvc_spsc_ring there, back;
+    uint32_t core;
+    char ball, end;
+};
+
+/* Returns every item to its sender until the end marker arrives. */
+static void *answer(void *data)
+{
+    struct pair *pair = data;
+    kvc_pin_core(pair->core);
+    for (;;) {
+        void *item = kvc_spsc_ring_pop(&pair->there);
+        if (item == &pair->end) {
+            return NULL;
+        }
+        if (item != NULL) {
+            kvc_spsc_ring_push(&pair->back, item);
+        }
+    }
+}
+
+static void play(void *data, uint32_t repetition)
+{
+    struct pair *pair = data;
+    (void)repetition;
+    for (int i = 0; i < ROUNDS; i++) {
+        kvc_spsc_ring_push(&pair->there, &pair->ball);
+        while (kvc_spsc_ring_pop(&pair->back) == NULL) {
+            ;
+        }
+    }
+}
+
+enum kvc_status kvc_handoffs_measure(uint32_t cores, struct kvc_handoffs *handoffs, struct kvc_diag *diag)
+{
+    handoffs->cores = cores < KVC_HANDOFF_CORES_MAX ? cores : KVC_HANDOFF_CORES_MAX;
+    kvc_pin_core(0);
+    for (uint32_t core = 1; core < handoffs->cores; core++) {
+        struct pair pair = {.core = core};
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, answer, &pair) != 0) {
+            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "a thread for core %u cannot be started", core);
+        }
+        handoffs->ns[core] = kvc_timing_measure(NULL, play, &pair).median_s / ROUNDS / 2 * 1e9;
+        kvc_spsc_ring_push(&pair.there, &pair.end);
+        pthread_join(thread, NULL);
+    }
+    return KVC_OK;
+}
 
 /* ---- what the system reports ---- */
 
-/* Copies the value of `key` in /proc/cpuinfo; `otherwise` if there is none. */
+/* Copies the value of `key` in /proc/cpuinfo, or `otherwise` if there is none. */
 static void cpuinfo(const char *key, const char *otherwise, char *out, size_t size)
 {
     char line[512];
@@ -75,8 +318,6 @@ enum kvc_status kvc_machine_check_memory(double needed_bytes, struct kvc_diag *d
 
 /* ---- values of the machine file ---- */
 
-enum { LINE_BYTES = 64 };
-
 /* The first working set that a core's own caches do not hold. */
 static const struct kvc_memory_latency_point *beyond_near_cache(const struct kvc_probed_machine *machine)
 {
@@ -112,7 +353,7 @@ static void add_dram(const struct kvc_probed_machine *machine, struct kvc_profil
     kvc_profile_reserve(profile, "dram", "random_line");
     kvc_profile_reserve(profile, "dram", "next_line");
     kvc_profile_value(profile, "dram", "line", LINE_BYTES, "B", "cache line of x86-64");
-    /* The cores share this bandwidth in a simulation, so the rate of one of them would slow all others. */
+    /* The cores share this bandwidth in a simulation, so the rate of one core would slow all others. */
     kvc_profile_value(profile, "dram", "bandwidth",
                       machine->memory.sequential_bytes_per_s * machine->facts.cores / 1e9, "GB/s",
                       "what one core reads in order, times the cores; not measured together");
@@ -190,7 +431,7 @@ struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine
     return profile;
 }
 
-/* A virtual machine is seldom told that its cores share units, but their speed shows it. */
+/* A virtual machine seldom knows that its cores share units, but their speed shows it. */
 static const char *why_speed_is_unknown(const struct kvc_probed_machine *machine,
                                         const struct kvc_steadiness *steadiness)
 {

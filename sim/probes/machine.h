@@ -3,15 +3,69 @@
 #ifndef KVC_SIM_PROBES_MACHINE_H
 #define KVC_SIM_PROBES_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/diag.h"
 #include "sim/probes/cores.h"
-#include "sim/probes/gpu.h"
-#include "sim/probes/handoff.h"
-#include "sim/probes/memory_latency.h"
 #include "sim/probes/profile.h"
 #include "sim/probes/steadiness.h"
+#include "sim/probes/timing.h"
+
+/* The GPU of this machine: what its driver reports, and what the simplest operations on it cost. */
+struct kvc_gpu_facts {
+    bool present; /* False without a GPU or in a program built without CUDA; the other fields are then not
+                     set. */
+    char name[128];
+    uint32_t multiprocessors;
+    uint64_t memory_bytes;
+    struct kvc_timing launch; /* An empty kernel, launched and waited for. */
+    struct kvc_timing copy;   /* A copy of 64 bytes in the slower of the two directions. */
+    double h2d_bytes_per_s;   /* Copies of 64 MiB of pinned memory to the device [bytes/s]. */
+    double d2h_bytes_per_s;   /* Copies of 64 MiB from the device to pinned memory [bytes/s]. */
+    double access_ns;         /* A dependent access of 32 threads to random sectors of 2 GiB [ns]. */
+    double clock_hz;          /* Clock of the multiprocessors during these accesses [Hz]. */
+    double sectors_per_s;     /* Random reads of 32-byte sectors while threads fill the device [1/s]. */
+};
+
+/* Measures the GPU if there is one. KVC_ERR_RUNTIME: the GPU has too little free memory, or it fails. */
+enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *diag);
+
+enum { KVC_MEMORY_LATENCY_SIZES_MAX = 16, KVC_MEMORY_LATENCY_CHAINS = 6 };
+
+/* One working set. */
+struct kvc_memory_latency_point {
+    uint64_t bytes; /* Size of the working set [bytes]. */
+    /* Time per random line when a core follows 1, 2, 4, ... 32 dependent chains at once [ns]. The first is
+     * the latency; the others show how many misses a core overlaps. */
+    double line_ns[KVC_MEMORY_LATENCY_CHAINS];
+};
+
+/* The cost of a cache line on this machine: latency and throughput by working set, and sequential bandwidth.
+ */
+struct kvc_memory_latency_curve {
+    uint32_t count; /* Measured working sets. */
+    struct kvc_memory_latency_point point[KVC_MEMORY_LATENCY_SIZES_MAX];
+    double sequential_bytes_per_s; /* One core that reads the largest working set in order [bytes/s]. */
+};
+
+/* Measures working sets from 16 KiB to `bytes_max`, each four times as large as the one before, on huge pages
+ * if the system provides them. KVC_ERR_RUNTIME: there is too little memory. */
+enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, struct kvc_memory_latency_curve *curve,
+                                           struct kvc_diag *diag);
+
+enum { KVC_HANDOFF_CORES_MAX = 256 };
+
+/* The time that an item needs through a ring, from a thread on the first core to a thread on each of the
+ * others. */
+struct kvc_handoffs {
+    uint32_t cores;                   /* ns[1] to ns[cores - 1] are set. */
+    double ns[KVC_HANDOFF_CORES_MAX]; /* Time of one handoff, half a round trip [ns]. */
+};
+
+/* Measures the first `cores` cores, at most KVC_HANDOFF_CORES_MAX. The calling thread stays on the first core
+ * afterwards. KVC_ERR_RUNTIME: a thread cannot be started. */
+enum kvc_status kvc_handoffs_measure(uint32_t cores, struct kvc_handoffs *handoffs, struct kvc_diag *diag);
 
 struct kvc_machine_facts {
     char cpu[128];             /* Name of the processor. */
@@ -43,8 +97,8 @@ struct kvc_probed_machine {
 struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine, const char *version);
 
 /* Adds cpu.core_speed at the end of a calibration, or a comment line that says why its value is not known:
- * hardware threads that share a core slow each other down. What a thread is seen to do then depends on what
- * its sibling does, which the simulation charges by itself, so the clock does not tell how fast a core is. */
+ * hardware threads that share a core slow each other down. The measured speed of a thread then depends on its
+ * sibling, whose load the simulation charges separately, so the clock does not tell how fast a core is. */
 void kvc_machine_add_core_speed(const struct kvc_probed_machine *machine,
                                 const struct kvc_steadiness *steadiness, struct kvc_profile *profile);
 

@@ -8,8 +8,8 @@
 #include "sim/base/clock.h"
 #include "sim/probes/pin.h"
 
-/* Busy time of all processors since the system started, by /proc/stat: all but idling and waiting for a disk;
- * or NaN. */
+/* Returns the time since the system started in which processors were neither idle nor waiting for a disk,
+ * summed up from /proc/stat; NaN: unknown. */
 static double busy_s(void)
 {
     unsigned long long user, nice, system, idle, io_wait, irq, soft_irq, stolen;
@@ -44,5 +44,5 @@ void kvc_noise_begin(struct kvc_noise *noise)
 double kvc_noise_frac(const struct kvc_noise *noise)
 {
     double others_s = busy_s() - own_s() - noise->others_s, wall_s = kvc_clock_wall_s() - noise->wall_s;
-    return fmax(others_s, 0) / (wall_s * kvc_pin_cores());
+    return (others_s < 0 ? 0 : others_s) / (wall_s * kvc_pin_cores());
 }

@@ -3,7 +3,7 @@
 #define KVC_SIM_PROBES_NOISE_H
 
 struct kvc_noise {
-    double others_s; /* Processor time of everybody else at the beginning, stolen time included [s]. */
+    double others_s; /* Processor time of all other processes at the beginning, stolen time included [s]. */
     double wall_s;   /* Wall clock at the beginning [s]. */
 };
 

@@ -17,13 +17,21 @@ static void be_busy(double seconds)
     }
 }
 
-Test(noise, is_a_share)
+/* Moves the beginning of the measurement back by wall_s, in which others were busy for others_s. */
+static double frac_since(double wall_s, double others_s)
 {
     struct kvc_noise noise;
     kvc_noise_begin(&noise);
-    be_busy(0.05);
-    double frac = kvc_noise_frac(&noise);
-    cr_expect(frac >= 0 && frac <= 1.5, "%g", frac); /* The system counts in steps of 10 ms. */
+    noise.wall_s -= wall_s;
+    noise.others_s -= others_s;
+    return kvc_noise_frac(&noise);
+}
+
+Test(noise, is_a_share_of_all_cores)
+{
+    cr_expect_float_eq(frac_since(1000, 600), 0.6 / kvc_pin_cores(), 1e-3);
+    cr_expect_eq(frac_since(1000, -600), 0, "the system's clock ticks coarsely");
+    cr_expect(isnan(frac_since(1000, NAN)), "the system does not say");
 }
 
 /* A child process counts as another process. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "sim/probes/cores.h"
-#include "sim/probes/handoff.h"
+#include "sim/probes/machine.h"
 #include "sim/probes/pin.h"
 #include "sim/probes/thread_pool.h"
 

@@ -10,13 +10,14 @@
 
 enum { NAME_BYTES = 32 };
 
-/* What stands behind `field =` in a device, in the one entry of its list `table`, or a point of its curve
+/* A value: that of `field` in a device, or in the one entry of its list `table`, or a point of its curve
  * `table`. */
 struct entry {
     char device[NAME_BYTES];
     char table[NAME_BYTES]; /* Empty for a field of the device itself. */
     char field[NAME_BYTES]; /* Empty for a point of a curve. */
-    char *text;             /* NULL while the place is only reserved. */
+    char *text;             /* NULL while the place is only reserved. A point's text lacks source and `}`. */
+    char *common, *own;     /* Source of a point: what the points of a curve share, and the rest. */
 };
 
 struct lines {
@@ -76,6 +77,8 @@ void kvc_profile_free(struct kvc_profile *profile)
     }
     for (size_t i = 0; i < profile->count; i++) {
         free(profile->entry[i].text);
+        free(profile->entry[i].common);
+        free(profile->entry[i].own);
     }
     free(profile->entry);
     free_lines(&profile->comments);
@@ -182,7 +185,8 @@ void kvc_profile_estimate(struct kvc_profile *profile, const char *device, const
     free(how);
 }
 
-/* Half the width of the 95 % interval of a median over the distance of the quartiles of one value. */
+/* Half the width of the 95 % interval of a median, as a multiple of the distance of the quartiles of one
+ * value. */
 static double median_half(int repetitions)
 {
     return 1.96 * 1.2533 / 1.349 / sqrt(repetitions);
@@ -200,11 +204,12 @@ void kvc_profile_point(struct kvc_profile *profile, const char *device, const ch
     if (point->load_frac > 0) {
         snprintf(load, sizeof(load), "load = %.4g, ", point->load_frac);
     }
-    add_entry(profile, device, curve, "")->text =
-        text_of("{ size = %.10g, %s%sfootprint = \"%.10gMiB\", threads = %u, time = { \"%.4gns\"%s },\n"
-                "        source = \"measured %s: median of %d, quartiles %.4g .. %.4g ns\" }",
-                point->size, key, load, point->footprint_bytes / 0x1p20, point->threads, point->ns, interval,
-                profile->date, point->repetitions, point->low_ns, point->high_ns);
+    struct entry *entry = add_entry(profile, device, curve, "");
+    entry->text =
+        text_of("{ size = %.10g, %s%sfootprint = \"%.10gMiB\", threads = %u, time = { \"%.4gns\"%s }",
+                point->size, key, load, point->footprint_bytes / 0x1p20, point->threads, point->ns, interval);
+    entry->common = text_of("measured %s: median of %d", profile->date, point->repetitions);
+    entry->own = text_of(", quartiles %.4g .. %.4g ns", point->low_ns, point->high_ns);
 }
 
 /* Becomes the owner of `text`. */
@@ -232,7 +237,7 @@ void kvc_profile_summarize(struct kvc_profile *profile, const char *format, ...)
 
 /* ---- medians over passes ---- */
 
-/* Returns where the measured number of an entry begins, or NULL if it has none: behind `time = { "` in a
+/* Returns where the measured number of an entry begins, or NULL if it has none: after `time = { "` in a
  * point, at the beginning of the braces in a field. */
 static const char *number_in(const struct entry *entry)
 {
@@ -281,41 +286,44 @@ static int by_number(const void *a, const void *b)
 
 /* ---- writing ---- */
 
-/* Ends the list or curve that is open, and begins the one that the entry belongs to. */
-static const char *change_table(const char *open, const struct entry *entry, bool *is_list, FILE *out)
+/* Ends the list or curve that the entry `open` began, if `entry` is not in it, and begins that of `entry`,
+ * whose source becomes that of the curve. Returns the entry that began what is open now. */
+static const struct entry *change_table(const struct entry *open, const struct entry *entry, FILE *out)
 {
-    if (strcmp(open, entry->table) == 0) {
+    if (strcmp(open->table, entry->table) == 0) {
         return open;
     }
-    if (open[0] != '\0') {
-        fputs(*is_list ? "    } },\n" : "    },\n", out);
+    if (open->table[0] != '\0') {
+        fputs(open->field[0] != '\0' ? "    } },\n" : "    },\n", out);
     }
-    *is_list = entry->field[0] != '\0';
-    if (entry->table[0] != '\0') {
-        fprintf(out, *is_list ? "    %s = { {\n" : "    %s = {\n", entry->table);
+    if (entry->table[0] != '\0' && entry->field[0] != '\0') {
+        fprintf(out, "    %s = { {\n", entry->table);
+    } else if (entry->table[0] != '\0') {
+        fprintf(out, "    %s = { source = \"%s\",\n", entry->table, entry->common);
     }
-    return entry->table;
+    return entry;
 }
 
 static void write_device(const struct kvc_profile *profile, const char *device, FILE *out)
 {
     static const struct entry end;
-    const char *open = "";
-    bool is_list = false;
+    const struct entry *open = &end;
     fprintf(out, "  %s = {\n", device);
     for (size_t i = 0; i < profile->count; i++) {
         const struct entry *entry = &profile->entry[i];
         if (strcmp(entry->device, device) != 0 || entry->text == NULL) {
             continue;
         }
-        open = change_table(open, entry, &is_list, out);
+        open = change_table(open, entry, out);
         if (entry->field[0] != '\0') {
             fprintf(out, "    %s = %s,\n", entry->field, entry->text);
         } else {
-            fprintf(out, "      %s,\n", entry->text);
+            bool shared = strcmp(entry->common, open->common) == 0;
+            fprintf(out, "      %s, source = \"%s%s\" },\n", entry->text, shared ? "" : entry->common,
+                    entry->own);
         }
     }
-    change_table(open, &end, &is_list, out);
+    change_table(open, &end, out);
     fprintf(out, "  },\n");
 }
 
@@ -352,28 +360,24 @@ void kvc_profile_write_medians(struct kvc_profile *const *passes, size_t count, 
 {
     struct kvc_profile *last = passes[count - 1];
     const struct entry **same = kvc_array_of(count + 1, sizeof(*same));
-    char **own = kvc_array_of(last->count + 1, sizeof(*own));
-    for (size_t i = 0; i < last->count; i++) {
-        own[i] = last->entry[i].text;
-    }
+    struct entry *own = kvc_array_of(last->count + 1, sizeof(*own));
+    memcpy(own, last->entry, last->count * sizeof(*own));
     for (size_t i = 0; i < last->count; i++) {
         size_t found = 0;
-        const struct entry wanted = last->entry[i];
+        const struct entry wanted = own[i];
         for (size_t pass = 0; pass < count && number_in(&wanted) != NULL; pass++) {
             same[found] = find_same(passes[pass], &wanted);
             found += same[found] != NULL;
         }
         if (found > 0) {
             qsort(same, found, sizeof(const struct entry *), by_number);
-            last->entry[i].text = same[(found - 1) / 2]->text;
+            last->entry[i] = *same[(found - 1) / 2];
         }
     }
     kvc_profile_write(last, out);
     fprintf(out, "-- The values are the medians of %zu calibrations, made between the runs of a plan.\n",
             count);
-    for (size_t i = 0; i < last->count; i++) {
-        last->entry[i].text = own[i];
-    }
+    memcpy(last->entry, own, last->count * sizeof(*own));
     free(same);
     free(own);
 }

@@ -20,7 +20,7 @@ void kvc_profile_free(struct kvc_profile *profile); /* NULL is allowed */
 /* Names the device: name = "...". */
 void kvc_profile_name(struct kvc_profile *profile, const char *device, const char *name);
 
-/* Keeps the place of a field whose value may be added later. The field is left out if no value follows. */
+/* Reserves the place of a field whose value may be added later. The field is left out if no value follows. */
 void kvc_profile_reserve(struct kvc_profile *profile, const char *device, const char *field);
 
 /* Adds a measured value with its unit ("" for a plain number) and a text that says how it was measured.
@@ -29,8 +29,8 @@ void kvc_profile_reserve(struct kvc_profile *profile, const char *device, const 
 void kvc_profile_value(struct kvc_profile *profile, const char *device, const char *field, double number,
                        const char *unit, const char *source, ...) __attribute__((format(printf, 6, 7)));
 
-/* The same for an estimate, which stands with its 95 % interval, number - half .. number + half. A number
- * below 0 is written as 0, and without an interval if that does not contain 0. */
+/* Adds an estimate with its 95 % interval, number - half .. number + half. A number below 0 is written as 0,
+ * and without an interval if the interval does not contain 0. */
 void kvc_profile_estimate(struct kvc_profile *profile, const char *device, const char *field, double number,
                           double half, const char *unit, const char *source, ...)
     __attribute__((format(printf, 7, 8)));
@@ -44,12 +44,12 @@ struct kvc_profile_point {
     unsigned threads;       /* Threads that did such work at the same time. */
     double ns;              /* Median time [ns]. */
     double low_ns, high_ns; /* Quartiles [ns]. */
-    int repetitions;        /* Measurements behind the median. */
+    int repetitions;        /* Measurements of which ns is the median. */
 };
 
-/* Appends a point to the device's curve. The time stands with the 95 % interval of the median, which follows
- * from the quartiles as for a normal distribution: 1.96 * 1.2533 / 1.349 of the distance between them over
- * the square root of the repetitions (David and Nagaraja, Order Statistics, 3rd ed., sec. 10.3). */
+/* Appends a point to the device's curve. The file has the time with the 95 % interval of the median, which
+ * follows from the quartiles as for a normal distribution: 1.96 * 1.2533 / 1.349 of the distance between them
+ * over the square root of the repetitions (David and Nagaraja, Order Statistics, 3rd ed., sec. 10.3). */
 void kvc_profile_point(struct kvc_profile *profile, const char *device, const char *curve,
                        const struct kvc_profile_point *point);
 
@@ -66,7 +66,7 @@ void kvc_profile_write(const struct kvc_profile *profile, FILE *out);
 
 /* Writes a machine file with the medians of several calibrations of the same machine, and with the comments
  * of the last one. A value keeps the source of the calibration that it comes from; of an even number of
- * values the lower one of the two in the middle counts. */
+ * values, the lower of the two in the middle counts. */
 void kvc_profile_write_medians(struct kvc_profile *const *passes, size_t count, FILE *out);
 
 /* Writes the lines of the summary. */

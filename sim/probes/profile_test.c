@@ -80,6 +80,9 @@ Test(profile, lists_curves_and_comments)
     keyed.key_bytes = 16;
     keyed.load_frac = 0.75;
     kvc_profile_point(profile, "a_store", "write", &keyed);
+    keyed.size = 9;
+    keyed.repetitions = 20;
+    kvc_profile_point(profile, "a_store", "write", &keyed);
     kvc_profile_value(profile, "gpu.clocks", "memory", 2, "GHz", "known");
     kvc_profile_comment(profile, "%s line", "one");
     kvc_profile_summarize(profile, "not in the file");
@@ -92,14 +95,16 @@ Test(profile, lists_curves_and_comments)
         "    } },\n"
         "  },\n"
         "  a_store = {\n"
-        "    read = {\n"
-        "      { size = 8, footprint = \"2MiB\", threads = 2, time = { \"12.5ns\", low = \"12.14ns\", high = \"12.86ns\" },\n"
-        "        source = \"measured 2026-11-21: median of 25, quartiles 12 .. 13 ns\" },\n"
+        "    read = { source = \"measured 2026-11-21: median of 25\",\n"
+        "      { size = 8, footprint = \"2MiB\", threads = 2, time = { \"12.5ns\", low = \"12.14ns\", high = \"12.86ns\" }, "
+        "source = \", quartiles 12 .. 13 ns\" },\n"
         "    },\n"
-        "    write = {\n"
+        "    write = { source = \"measured 2026-11-21: median of 25\",\n"
         "      { size = 8, key = \"16B\", load = 0.75, footprint = \"2MiB\", threads = 2, "
-        "time = { \"12.5ns\", low = \"12.14ns\", high = \"12.86ns\" },\n"
-        "        source = \"measured 2026-11-21: median of 25, quartiles 12 .. 13 ns\" },\n"
+        "time = { \"12.5ns\", low = \"12.14ns\", high = \"12.86ns\" }, source = \", quartiles 12 .. 13 ns\" },\n"
+        "      { size = 9, key = \"16B\", load = 0.75, footprint = \"2MiB\", threads = 2, "
+        "time = { \"12.5ns\", low = \"12.09ns\", high = \"12.91ns\" }, "
+        "source = \"measured 2026-11-21: median of 20, quartiles 12 .. 13 ns\" },\n"
         "    },\n"
         "  },\n"
         "}\n\n"

@@ -10,7 +10,8 @@
 
 const double kvc_quiet_window_ns = 10e6;
 const double kvc_quiet_stalled_frac = 0.01;
-const double kvc_quiet_speed_frac = 0.9;
+/* Least speed in a quiet window, relative to the fast speed. */
+static const double speed_least_frac = 0.9;
 
 static const double fast_quantile = 0.9;
 
@@ -73,7 +74,7 @@ void kvc_quiet_find(const struct kvc_core_window *const *cores, uint32_t count, 
 {
     double *speed = kvc_array_of(windows + 1, sizeof(*speed));
     find_mean_speeds(cores, count, windows, speed);
-    double least = kvc_quiet_speed_frac * fast_of(speed, windows);
+    double least = speed_least_frac * fast_of(speed, windows);
     for (uint32_t i = 0; i < windows; i++) {
         quiet[i] = speed[i] == 0 || speed[i] >= least;
         for (uint32_t core = 0; core < count; core++) {

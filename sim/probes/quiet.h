@@ -2,14 +2,14 @@
  *
  * A measurement is cut into windows of 10 ms. A window is quiet if on every core involved the threads were
  * kept from running for at most 1 % of it, and if the mean speed of the cores is at least 90 % of the fast
- * one, which is its 90th percentile over the windows. The mean counts, because two hardware threads of a core
- * slow each other down as the store's own work alternates between them. After a window that is not quiet,
- * further windows are dropped until the store has worked off what the disturbance left behind. The rule is
- * the same for every machine and every run, and it does not look at what is measured.
+ * speed, the 90th percentile over the windows. The mean counts, because two hardware threads of a core slow
+ * each other down as the store's own work alternates between them. After a window that is not quiet, further
+ * windows are dropped until the store has worked off the backlog of the disturbance. The rule is the same for
+ * every machine and every run, and it does not look at what is measured.
  *
  * Not noticed: a neighbour that slows one of many cores; and a disturbance that lasts for the whole
  * measurement and slows a core evenly, such as a sibling hardware thread that another tenant keeps busy. The
- * speed of the cores is reported beside the metrics. */
+ * speed of the cores is reported with the metrics. */
 #ifndef KVC_SIM_PROBES_QUIET_H
 #define KVC_SIM_PROBES_QUIET_H
 
@@ -18,16 +18,15 @@
 
 extern const double kvc_quiet_window_ns;    /* Length of a window [ns]. */
 extern const double kvc_quiet_stalled_frac; /* Most stalled time in a quiet window, as a fraction of it. */
-extern const double kvc_quiet_speed_frac;   /* Least speed in a quiet window, relative to the fast speed. */
 
 /* What one core went through in one window. */
 struct kvc_core_window {
     float lost_ns; /* Time that the system did not give to the thread although it was ready [ns]. */
     float gaps_ns; /* Gaps between two questions for work of an idle thread, which last microseconds [ns]. */
-    float speed;   /* Median speed (sim/probes/speed.h); 0: not measured in this window. */
+    float speed;   /* Median speed (sim/probes/core_watch.h); 0: not measured in this window. */
 };
 
-/* The time for which a thread was kept from running, seen in both ways [ns]. */
+/* Returns the time for which a thread was kept from running, by both measures [ns]. */
 double kvc_core_window_stalled_ns(const struct kvc_core_window *window);
 
 /* The fast speed of a core: the 90th percentile over its windows, or 0 if none was measured. */
@@ -37,9 +36,9 @@ double kvc_quiet_fast_speed(const struct kvc_core_window *core, uint32_t windows
 void kvc_quiet_find(const struct kvc_core_window *const *cores, uint32_t count, uint32_t windows,
                     bool *quiet);
 
-/* What a store did in one window, for the time after a disturbance. */
+/* What a store did in one window, which shows how long it recovers from a disturbance. */
 struct kvc_quiet_flow {
-    bool caught_up;        /* Every receiver found that no request was due at least once. */
+    bool caught_up;        /* At least once, every receiver found that no request was due. */
     double oldest_sent_ns; /* Earliest send time of the requests answered in the window [ns]. */
 };
 

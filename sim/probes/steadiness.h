@@ -11,7 +11,7 @@
 struct kvc_steadiness {
     double fastest_s, slowest_s; /* Fastest and slowest check so far [s]. */
     uint32_t checks;
-    uint32_t cores, windows; /* Cores whose speed is known, and how many speeds of each. */
+    uint32_t cores, windows; /* Cores whose speed is known, and the number of speeds of each. */
     double *speed;           /* Speeds by window, then by core [steps of arithmetic per ns]. */
 };
 

@@ -8,7 +8,7 @@
 
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
-#include "sim/probes/lost.h"
+#include "sim/probes/timing.h"
 #include "sim/probes/pin.h"
 
 struct worker {

@@ -15,8 +15,8 @@ void kvc_thread_pool_free(struct kvc_thread_pool *pool); /* NULL is allowed */
 
 typedef void kvc_thread_pool_fn(void *data);
 
-/* Keeps the first `cores` cores awake and lets the others sleep, as they do beside a store that does not use
- * them. Returns once they do. */
+/* Keeps the first `cores` cores awake and lets the others sleep, as in a store that does not use them.
+ * Returns once they sleep. */
 void kvc_thread_pool_wake(struct kvc_thread_pool *pool, uint32_t cores);
 
 /* A piece of work for one core. */
@@ -25,7 +25,7 @@ struct kvc_thread_pool_task {
     void *data;
     uint32_t core;  /* Core that runs it, from 0. */
     double seconds; /* How long it took; set by kvc_thread_pool_run [s]. */
-    double lost_s;  /* How long other work kept it from running meanwhile; likewise [s]. */
+    double lost_s;  /* How long other work kept it from running; set by kvc_thread_pool_run [s]. */
 };
 
 /* Starts all tasks at the same time and waits for them. Tasks of the same core run one after the other. Every

@@ -13,7 +13,7 @@ enum { TASKS = 5, ROUNDS = 200, CORES = 3 };
 
 struct task {
     uint32_t calls;
-    int core; /* Of the last call. */
+    int core; /* Core of the last call. */
 };
 
 static void count(void *data)

@@ -1,16 +1,23 @@
 /* A measured run of a store that is cut into windows (sim/probes/quiet.h), with a watch on every core.
  *
  * The store copies its counts at the end of each window, so that the difference of two copies is what it did
- * in between. Here is what every such run needs: how many windows to measure, whether enough of them were
- * quiet, and which ones. */
+ * in between. This module decides how many windows to measure, whether enough of them were quiet, and which
+ * ones. It runs a thread for each core, pinned to it, which does the tasks of that core in turn and watches
+ * the core meanwhile. It also fills the part of the result that is the same for all stores: the windows that
+ * count, the metrics of all windows, the intervals of the quiet ones, and how much the machine disturbed the
+ * run. */
 #ifndef KVC_SIM_PROBES_WATCHED_H
 #define KVC_SIM_PROBES_WATCHED_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/diag.h"
+#include "sim/base/progress.h"
+#include "sim/metrics/result.h"
 #include "sim/probes/core_watch.h"
+#include "sim/probes/cores.h"
 #include "sim/probes/quiet.h"
 
 /* A zeroed struct can be closed. */
@@ -18,8 +25,8 @@ struct kvc_watched {
     uint32_t room;                /* Windows that fit. */
     uint32_t least;               /* Windows to measure at least, when enough of them are quiet. */
     uint32_t count;               /* Windows that were measured; kvc_watched_stop() sets it. */
-    uint32_t cores;               /* That are watched. */
-    struct kvc_core_watch *watch; /* By core. */
+    uint32_t cores;               /* Cores that are watched. */
+    struct kvc_core_watch *watch; /* A watch for each core. */
 };
 
 /* Plans for windows of `duration_ns`, and for several times as long in case that too few of them are quiet.
@@ -55,5 +62,88 @@ double kvc_watched_stalled_frac(const struct kvc_watched *watched);
 
 /* The mean over the cores of their fast speeds [steps of arithmetic per ns]. */
 double kvc_watched_core_speed(const struct kvc_watched *watched);
+
+/* Does one piece of a task's work, if there is any. Returns the time at which it ended [ns], or 0 if there
+ * was none. */
+typedef double kvc_watched_step_fn(void *data);
+
+/* Copies the counts of a task at the end of the windows first .. last. A copy is taken between two pieces of
+ * work, so that a piece lies wholly between two copies; it may be late by the length of a piece of work,
+ * which is why it has the time at_ns. */
+typedef void kvc_watched_copy_fn(void *copies, void *data, uint32_t number, uint32_t first, uint32_t last,
+                                 double at_ns);
+
+/* A task of a core. */
+struct kvc_watched_task {
+    uint32_t core; /* Number of its core, from 0. */
+    kvc_watched_step_fn *step;
+    kvc_watched_copy_fn *copy;
+    void *data;      /* For both functions. */
+    uint32_t number; /* For copy(). */
+};
+
+/* The tasks of a run. All times count from started_s. */
+struct kvc_watched_tasks {
+    const struct kvc_watched_task
+        *task; /* The tasks. Each core has at least one, and its tasks take turns in this order. */
+    uint32_t count;
+    uint32_t cores;
+    double started_s;          /* Wall clock at time 0 [s]. */
+    double from_ns;            /* When the first window begins [ns]. */
+    const atomic_bool *failed; /* A task sets it to end the run early. */
+    void *copies;              /* For copy(). */
+};
+
+/* Runs the tasks on the first cores of the process until enough windows are quiet or there is no room for
+ * more. Opens the watches of a planned run. KVC_ERR_RUNTIME: a thread cannot be started, or memory is short.
+ */
+enum kvc_status kvc_watched_threads_run(struct kvc_watched *watched, const struct kvc_watched_tasks *tasks,
+                                        const struct kvc_progress *progress, struct kvc_diag *diag);
+
+enum { KVC_WATCHED_VALUES_MAX = 8 };
+
+/* What a store did in some of its windows. */
+struct kvc_watched_part {
+    double mops;                             /* Throughput [million/s]. */
+    double value[KVC_WATCHED_VALUES_MAX];    /* Metrics of the store; NaN: unknown. */
+    double utilization_frac[KVC_STAGES_MAX]; /* Utilizations, in the order of the result's stages. */
+};
+
+/* How a store reads the copies of its counts. wanted[i] tells whether window i is meant. */
+struct kvc_watched_store {
+    const void *data; /* For the functions. */
+    kvc_watched_flow_fn *flow_of;
+    double from_ns; /* When the first window begins, on the clock of the flows [ns]. */
+    bool open_loop;
+    uint32_t first; /* Windows before this one do not count. */
+
+    /* Adds up the wanted windows. Their latencies replace those in `latency`. */
+    void (*add_up)(const void *data, const bool *wanted, struct kvc_histogram *latency,
+                   struct kvc_watched_part *part);
+
+    /* Fills a result with what the store did in the wanted windows, stages included. */
+    void (*report)(const void *data, const bool *wanted, struct kvc_result *result);
+
+    uint32_t values;                /* Metrics of the store that get intervals. */
+    const char *const *half_widths; /* The names of these intervals. */
+};
+
+/* Ends a run whose threads have ended, and fills in its result: raw_throughput_mops and the raw latencies of
+ * all windows, what the store reports of the quiet ones, `windows`, quiet_frac, and the relative half widths
+ * of the intervals over batches of quiet windows. Without a quiet window all windows count and a note says
+ * so. The histogram in `result` must be empty. */
+void kvc_watched_report(struct kvc_watched *watched, const struct kvc_watched_store *store,
+                        struct kvc_result *result);
+
+/* How much the machine disturbed a run. */
+struct kvc_watched_noise {
+    double others_frac;     /* Fraction of all processors' time that other processes used; NaN: unknown. */
+    struct kvc_cores cores; /* Speeds of the cores, measured right before the run. */
+};
+
+/* Adds the metrics others_frac, stalled_frac, slowest_core_frac and core_speed_steps_per_ns, and a note
+ * if a core is slow. */
+void kvc_watched_report_noise(const struct kvc_watched *watched, const struct kvc_watched_noise *noise,
+                              struct kvc_result *result);
 
 #endif

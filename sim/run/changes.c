@@ -71,7 +71,7 @@ static void show_names(const char *const *names, uint32_t count, char out[LIST_B
     }
 }
 
-/* Says which devices there are. If `that_fail`, only those that can be turned off count. */
+/* Lists the devices, or, if `that_fail`, those that can be turned off. */
 static enum kvc_status fail_device(const struct kvc_platform *platform, bool that_fail, const char *found,
                                    const char *message, struct kvc_diag *diag)
 {

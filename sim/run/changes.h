@@ -1,10 +1,11 @@
 /** @file
  * Changes of devices at given times of a run: another performance state, or an outage.
  *
- * Each change is an actor of its own. Times count from the begin of the measured time, so that a change means
+ * Each change is an actor of its own. Times count from the start of the measured time, so that a change means
  * the same whether the warm-up has a fixed length or ends by itself. Only hosts that can fail are turned off:
- * a host that transfers begin or end at cannot, because SimGrid ends these with the host. Links always can.
- * A store whose simulation does not draw on a device does not notice changes of it. */
+ * a host at which transfers begin or end cannot be, because SimGrid ends the transfers with the host. Links
+ * can always be turned off. A store whose simulation does not draw on a device does not notice changes of it.
+ */
 #ifndef KVC_SIM_RUN_CHANGES_H
 #define KVC_SIM_RUN_CHANGES_H
 
@@ -19,7 +20,7 @@ struct kvc_changes;
 
 /** One change, ready to happen. */
 struct kvc_change_actor {
-    const struct kvc_changes *changes; /**< The run that it belongs to. */
+    const struct kvc_changes *changes; /**< The changes of its run. */
     const struct kvc_change *change;   /**< What happens. */
 };
 
@@ -28,7 +29,7 @@ struct kvc_changes {
     const struct kvc_platform *platform;                /**< The devices. */
     uint32_t count;                                     /**< Used entries of `actor`. */
     struct kvc_change_actor actor[KVC_RUN_CHANGES_MAX]; /**< The changes in the order of the scenario. */
-    double from_ns;                                     /**< Begin of the measured time [ns]. */
+    double from_ns;                                     /**< Start of the measured time [ns]. */
     bool started;                                       /**< Whether the actors exist. */
 };
 
@@ -43,7 +44,7 @@ enum kvc_status kvc_changes_check(const struct kvc_run *run, const struct kvc_pl
 void kvc_changes_open(struct kvc_changes *changes, const struct kvc_run *run,
                       const struct kvc_platform *platform);
 
-/** Starts the actors of the changes, once the begin of the measured time is known. Later calls do nothing. */
+/** Starts the actors of the changes, once the start of the measured time is known. Later calls do nothing. */
 void kvc_changes_start(struct kvc_changes *changes, double from_ns);
 
 #endif

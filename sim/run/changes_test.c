@@ -116,7 +116,7 @@ Test(changes, those_that_contradict_each_other_are_refused)
     cr_expect_str_eq(diag.message, message);
 }
 
-/* Every change happens, at its time after the begin of the measured time. */
+/* Every change happens, at its time after the start of the measured time. */
 static void watch_main(void *data)
 {
     uint32_t *states = data;

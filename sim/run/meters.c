@@ -79,8 +79,8 @@ void kvc_meters_read(struct kvc_meters *meters, double now_ns)
 }
 
 /* SimGrid adds up the shares of activities in the order of their addresses, which differ between processes,
- * so that the last digits of a sum depend on the number of jobs. The half width of an interval over nearly
- * equal replicas would show them. */
+ * so the last digits of a sum depend on the number of jobs. They would show in the half width of an interval
+ * over nearly equal replicas. */
 static double reproducible(double value)
 {
     return kvc_rounded(value, 9);

@@ -17,12 +17,11 @@
 /** One reading of a device. */
 struct kvc_meter {
     double done;     /**< Work of a host [ns], or bytes that a link has carried. */
-    double capacity; /**< What it could have done in its performance states while it was on. */
+    double capacity; /**< Work or bytes that were possible in its performance states while it was on. */
     double joules;   /**< Energy [J]; NaN if the power is unknown. */
 };
 
-/** What a result says about together: a device, or all devices of a kind if there are more than
- * KVC_DEVICES_MAX. */
+/** An entry of a result: a device, or all devices of a kind if there are more than KVC_DEVICES_MAX. */
 struct kvc_meter_entry {
     const char *name;        /**< Name of the device, or its kind. */
     const char *kind;        /**< Kind of the devices. */
@@ -35,8 +34,8 @@ struct kvc_meters {
     uint32_t count;                      /**< Number of devices. */
     struct kvc_meter_entry *entry;       /**< The entries of a result. */
     uint32_t entries;                    /**< Number of entries. */
-    uint32_t *entry_of;                  /**< By device: its entry. */
-    struct kvc_meter *first;             /**< Readings at the begin. */
+    uint32_t *entry_of;                  /**< Entry of each device. */
+    struct kvc_meter *first;             /**< Readings at the start. */
     struct kvc_meter *last;              /**< Latest readings. */
     double first_ns;                     /**< Time of the first reading [ns]; negative: not read yet. */
     double last_ns;                      /**< Time of the latest reading [ns]. */
@@ -48,13 +47,13 @@ void kvc_meters_open(struct kvc_meters *meters, const struct kvc_platform *platf
 /** Frees the readings, not the struct. */
 void kvc_meters_close(struct kvc_meters *meters);
 
-/** Reads all meters at the current time. The first call marks the begin of the measured time. */
+/** Reads all meters at the current time. The first call marks the start of the measured time. */
 void kvc_meters_read(struct kvc_meters *meters, double now_ns);
 
 /** Samples the counters of utilization, power and energy by device, after kvc_recorder_sample_begin(). */
 void kvc_meters_sample(const struct kvc_meters *meters, struct kvc_recorder *recorder);
 
-/** Returns the energy from the begin of the measured time to the latest reading, of all devices whose power
+/** Returns the energy from the start of the measured time to the latest reading, of all devices whose power
  * is known [J]. */
 double kvc_meters_joules(const struct kvc_meters *meters);
 

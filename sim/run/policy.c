@@ -20,8 +20,8 @@ struct kvc_policy_state {
     struct kvc_policy *policy;
     struct kvc_policy_unit unit;
     uint32_t number;
-    struct reading last;           /* At the latest look. */
-    struct kvc_histogram *latency; /* Since then. */
+    struct reading last;           /* Reading at the latest look. */
+    struct kvc_histogram *latency; /* Latencies since the latest look. */
     double cpu_hz_ns, gpu_hz_ns;   /* Integrals of the clocks over the measured time. */
     uint32_t changes;              /* Looks that changed a clock. */
 };

@@ -3,7 +3,7 @@
  *
  * Every unit of the store has an actor, which begins with the measured time. It sleeps, reads the unit's
  * counters, asks the policy and sets the performance states of the unit's hosts, until the run ends. A policy
- * decides from what it sees only, so results do not depend on the machine that simulates. Not modelled: the
+ * decides only from what it sees, so results do not depend on the machine that simulates. Not modelled: the
  * time and energy that a change of clocks takes. */
 #ifndef KVC_SIM_RUN_POLICY_H
 #define KVC_SIM_RUN_POLICY_H
@@ -17,7 +17,7 @@
 #include "sim/power_policy.h"
 
 enum {
-    KVC_POLICY_THREADS = 3, /**< Kinds of CPU work of a unit at most. */
+    KVC_POLICY_THREADS = 3, /**< Most kinds of CPU work of a unit. */
     KVC_POLICY_NONE = -1,   /**< Number of the GPU of a unit that has none. */
 };
 
@@ -26,8 +26,8 @@ struct kvc_policy_counters {
     double offered;                         /**< Requests that reached the unit. */
     double served;                          /**< Requests that it answered. */
     double busy_ns[KVC_POLICY_THREADS];     /**< By kind of CPU work: time in which it was busy [ns]. */
-    double possible_ns[KVC_POLICY_THREADS]; /**< Time in which it could have been [ns]; 0: there is no such
-                                               kind. */
+    double possible_ns[KVC_POLICY_THREADS]; /**< Time in which it could have been busy [ns]; 0: there is no
+                                               such kind. */
 };
 
 /** A unit of the store. */
@@ -45,7 +45,7 @@ struct kvc_policy_store {
     /** KVC_POWER_MANAGER: chooses states, and the time until the next look [ns]. NULL: the store has none. */
     void (*manage)(void *data, uint32_t unit, const struct kvc_power_view *view,
                    struct kvc_power_choice *choice, double *next_ns);
-    void *data; /**< Handed to both. */
+    void *data; /**< Handed to both functions. */
 };
 
 struct kvc_policy_state;
@@ -58,7 +58,7 @@ struct kvc_policy {
     struct kvc_policy_store store;        /**< What the store does for it. */
     uint32_t units;                       /**< Number of units; 0: the policy does not look. */
     struct kvc_policy_state *unit;        /**< The units. */
-    double from_ns;                       /**< Begin of the measured time [ns]. */
+    double from_ns;                       /**< Start of the measured time [ns]. */
     bool started;                         /**< Whether the actors exist. */
     struct kvc_diag diag;                 /**< The error of the policy; status KVC_OK: none. */
     uint32_t looks;                       /**< Used entries of `look`. */
@@ -76,7 +76,7 @@ void kvc_policy_open(struct kvc_policy *policy, const struct kvc_power_policy *p
 /** Frees what a policy holds, not the struct. */
 void kvc_policy_close(struct kvc_policy *policy);
 
-/** Starts the actors, once the begin of the measured time is known. Later calls do nothing. */
+/** Starts the actors, once the start of the measured time is known. Later calls do nothing. */
 void kvc_policy_start(struct kvc_policy *policy, double from_ns);
 
 /** Notes the latencies done_ns[i] - sent_ns[i] of requests that a unit has answered. */

@@ -103,7 +103,7 @@ static void visit_batch(struct walk *walk)
     }
 }
 
-/* Adds those of the keys `first` to end - 1 that the sample contains to the batch. */
+/* Adds the keys among `first` to end - 1 that the sample contains to the batch. */
 static void add_keys(struct kvc_preload *preload, uint64_t first, uint64_t end)
 {
     kvc_sampling_add_keys(&preload->sampling, preload->source, first, end, preload->batch);
@@ -125,7 +125,8 @@ static void walk_popular_last(struct walk *walk)
 }
 
 /* Every key of the sample lies in a stratum of its own, and only whole strata are visited. Each block
- * contains runs of strata of all popularities, so that the popular keys do not lie side by side in the store.
+ * contains runs of strata of all popularities, so that the popular keys are not next to each other in the
+ * store.
  */
 static void walk_spread(struct walk *walk)
 {

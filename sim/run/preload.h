@@ -1,8 +1,9 @@
 /** @file
  * Walks over the keys that a store holds before a run, for example to preload them.
  *
- * These are the most popular `preload_frac` of the workload's keys, or those of them that the store's sample
- * contains (sim/workload/keys/sampling.h). A walk visits them in blocks and hands each shard its own keys. */
+ * These are the most popular `preload_frac` of the workload's keys, or the keys among these that the store's
+ * sample contains (sim/workload/keys/sampling.h). A walk visits them in blocks and hands each shard its own
+ * keys. */
 #ifndef KVC_SIM_RUN_PRELOAD_H
 #define KVC_SIM_RUN_PRELOAD_H
 

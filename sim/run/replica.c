@@ -3,7 +3,74 @@
 #include <math.h>
 
 #include "sim/base/clock.h"
+#include "sim/engine.h"
 #include "sim/run/too_long.h"
+
+/* Returns whether the run would need more wall-clock time than it may. The speed so far decides, once it has
+ * been measured for long enough. */
+static bool takes_too_long(struct kvc_monitor *monitor, double now_ns)
+{
+    static const double least_s = 2;
+    const struct kvc_recorder *recorder = monitor->recorder;
+    double wall_s = kvc_clock_wall_s();
+    if (monitor->first_wall_s <= 0) {
+        monitor->first_wall_s = wall_s;
+        return false;
+    }
+    double elapsed_s = wall_s - monitor->first_wall_s;
+    if (monitor->wall_limit_s <= 0 || elapsed_s < least_s || kvc_source_ended(monitor->source)) {
+        return false;
+    }
+    double from_ns = isfinite(recorder->from_ns) ? recorder->from_ns : now_ns; /* Now at the earliest. */
+    double needed_s = elapsed_s * (from_ns + recorder->duration_ns) / now_ns;
+    monitor->needed_wall_s = needed_s > monitor->wall_limit_s ? needed_s : 0;
+    return monitor->needed_wall_s > 0;
+}
+
+void kvc_monitor_look(struct kvc_monitor *monitor, double now_ns)
+{
+    struct kvc_recorder *recorder = monitor->recorder;
+    kvc_recorder_lead(recorder, now_ns, kvc_source_lead(monitor->source));
+    bool over = kvc_recorder_check(recorder, now_ns) || kvc_source_error(monitor->source, NULL) != KVC_OK;
+    if (!over && monitor->drained != NULL && kvc_source_ended(monitor->source) &&
+        monitor->drained(monitor->data)) {
+        kvc_recorder_cut(recorder, now_ns);
+        over = true;
+    }
+    if (isfinite(recorder->from_ns)) {
+        kvc_changes_start(monitor->changes, recorder->from_ns);
+        kvc_policy_start(monitor->policy, recorder->from_ns);
+    }
+    if (now_ns >= recorder->from_ns && monitor->meters->last_ns < recorder->until_ns) {
+        bool begins = monitor->meters->first_ns < 0;
+        kvc_meters_read(monitor->meters, now_ns);
+        kvc_recorder_joules(recorder, now_ns, kvc_meters_joules(monitor->meters));
+        kvc_recorder_sample_begin(recorder, now_ns);
+        kvc_meters_sample(monitor->meters, recorder);
+        if (monitor->count != NULL) {
+            monitor->count(monitor->data, begins);
+        }
+    }
+    if (over || takes_too_long(monitor, now_ns)) {
+        kvc_engine_stop();
+    }
+    bool measuring = isfinite(recorder->from_ns);
+    kvc_progress_report(monitor->progress, measuring ? "measure" : "warm up",
+                        measuring ? (now_ns - recorder->from_ns) / recorder->duration_ns : 0);
+}
+
+/* The body of an actor that looks at the start of the run and at the end of every window. `monitor` is a
+ * struct kvc_monitor. */
+static void monitor_main(void *data)
+{
+    struct kvc_monitor *monitor = data;
+    for (uint64_t window = 0;; window++) {
+        /* The engine's clock may be off by rounding, and a look just before an edge would miss it. */
+        double edge_ns = (double)window * monitor->recorder->window_ns;
+        kvc_engine_sleep_until_ns(edge_ns);
+        kvc_monitor_look(monitor, edge_ns);
+    }
+}
 
 enum { UNRECEIVED_ROWS = 4096 /* More than any frame has. */ };
 
@@ -71,7 +138,7 @@ static void count_unreceived(struct kvc_replica *replica)
     kvc_batch_free(batch);
 }
 
-/* A trace without a stated duration has one that nobody wrote. */
+/* The duration of a trace may be automatic, so it comes from the recorder. */
 static enum kvc_status fail_too_long(const struct kvc_replica *replica, struct kvc_diag *diag)
 {
     return kvc_run_too_long(replica->context->scenario->run.warmup_ns, replica->recorder.duration_ns,
@@ -86,7 +153,7 @@ enum kvc_status kvc_replica_run(struct kvc_replica *replica, bool monitor_has_ac
         kvc_policy_start(&replica->policy, replica->recorder.from_ns);
     }
     if (monitor_has_actor) {
-        kvc_engine_spawn("monitor", kvc_monitor_main, &replica->monitor);
+        kvc_engine_spawn("monitor", monitor_main, &replica->monitor);
     }
     kvc_engine_run();
     enum kvc_status status = kvc_source_error(replica->source, diag);

@@ -7,7 +7,7 @@
 #include "sim/workload/source/source.h"
 #include "sim/workload/trace.h"
 
-enum { RESULTS = 3 /* The run's, that of the closed form, and the parent's sum. */ };
+enum { RESULTS = 3 /* The results of the run and of the closed form, and the parent's sum. */ };
 
 double kvc_replica_stored_keys(const struct kvc_scenario *scenario, uint64_t rate)
 {
@@ -21,7 +21,8 @@ double kvc_replica_stored_keys(const struct kvc_scenario *scenario, uint64_t rat
     return floor(workload->preload_frac * (double)workload->keys / (double)rate);
 }
 
-double kvc_replica_duration_ns(const struct kvc_scenario *scenario)
+/* Returns the length of the measured time: that of the run, or of the trace if it ends before [ns]. */
+static double duration_ns(const struct kvc_scenario *scenario)
 {
     const struct kvc_workload *workload = &scenario->workload;
     return workload->arrival == KVC_ARRIVAL_TRACE
@@ -41,6 +42,6 @@ double kvc_replica_requests(const struct kvc_scenario *scenario, double window_n
 
 double kvc_replica_memory_bytes(const struct kvc_scenario *scenario, double window_ns, uint32_t shards)
 {
-    return kvc_recorder_memory_bytes(window_ns, scenario->run.warmup_ns, kvc_replica_duration_ns(scenario)) +
+    return kvc_recorder_memory_bytes(window_ns, scenario->run.warmup_ns, duration_ns(scenario)) +
            RESULTS * sizeof(struct kvc_result) + kvc_source_memory_bytes(&scenario->workload, shards);
 }

@@ -1,8 +1,8 @@
 /** @file
- * The memory that one replica of a simulated run takes besides the store, told before it starts.
+ * Predicts the memory that one replica of a simulated run takes in addition to the store.
  *
  * Memory counts when the system provides it: pages that are reserved and never touched do not. The
- * program itself and an idle engine are not included; they are measured (scenarios/run/memory_plan.h). */
+ * program itself and an idle engine are not included; they are measured (scenarios/run/limits.h). */
 #ifndef KVC_SIM_RUN_REPLICA_MEMORY_H
 #define KVC_SIM_RUN_REPLICA_MEMORY_H
 
@@ -15,15 +15,12 @@
  * follows from its size. */
 double kvc_replica_stored_keys(const struct kvc_scenario *scenario, uint64_t rate);
 
-/** Returns the length of the measured time: that of the run, or of the trace if it ends before [ns]. */
-double kvc_replica_duration_ns(const struct kvc_scenario *scenario);
-
 /** Returns about how many requests a replica answers at a rate, its warm-up included. An automatic warm-up
  * counts as the shortest one that the recorder accepts. */
 double kvc_replica_requests(const struct kvc_scenario *scenario, double window_ns, double rate_mops);
 
 /** Returns the memory of recorder, result and clients of a replica whose recorder has windows of window_ns,
- * and whose clients serve so many shards [bytes]. */
+ * and whose clients serve `shards` shards [bytes]. */
 double kvc_replica_memory_bytes(const struct kvc_scenario *scenario, double window_ns, uint32_t shards);
 
 #endif

@@ -83,7 +83,7 @@ static void collect(struct kvc_stage_worker *worker)
     }
 }
 
-static void hand_on(struct kvc_stage_worker *worker, struct kvc_stage_batch *batch)
+static void hand_on(struct kvc_stage_worker *worker, void *batch)
 {
     struct kvc_stage_graph *graph = worker->graph;
     if (worker->number + 1 < graph->ops->stages(batch)) {
@@ -95,7 +95,7 @@ static void hand_on(struct kvc_stage_worker *worker, struct kvc_stage_batch *bat
     }
 }
 
-static void serve(struct kvc_stage_worker *worker, struct kvc_stage_batch *batch)
+static void serve(struct kvc_stage_worker *worker, void *batch)
 {
     struct kvc_stage_graph *graph = worker->graph;
     double start_ns = kvc_engine_now_ns();
@@ -153,7 +153,7 @@ static void steal_from(struct kvc_stage_worker *thief, struct kvc_stage_worker *
 
 /* ---- workers ---- */
 
-static struct kvc_stage_batch *next_batch(struct kvc_stage_worker *worker, double *until_ns)
+static void *next_batch(struct kvc_stage_worker *worker, double *until_ns)
 {
     const struct kvc_stage_graph *graph = worker->graph;
     *until_ns = INFINITY;
@@ -161,9 +161,8 @@ static struct kvc_stage_batch *next_batch(struct kvc_stage_worker *worker, doubl
     if (worker->number == 0) {
         return graph->ops->next(graph->data, until_ns);
     }
-    return worker->queue.count > 0
-               ? (struct kvc_stage_batch *)(uintptr_t)kvc_ring_pop(&worker->queue).value // NOLINT
-               : NULL;
+    return worker->queue.count > 0 ? (void *)(uintptr_t)kvc_ring_pop(&worker->queue).value // NOLINT
+                                   : NULL;
 }
 
 static void worker_main(void *data)
@@ -171,7 +170,7 @@ static void worker_main(void *data)
     struct kvc_stage_worker *worker = data;
     for (;;) {
         double until_ns;
-        struct kvc_stage_batch *batch = next_batch(worker, &until_ns);
+        void *batch = next_batch(worker, &until_ns);
         struct kvc_stage_worker *victim = batch == NULL ? victim_of(worker) : NULL;
         if (batch != NULL) {
             serve(worker, batch);

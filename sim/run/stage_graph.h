@@ -2,15 +2,15 @@
  * Batches pass through the stages of a pipeline, each of which works on one batch at a time, and idle stages
  * take work of busy ones.
  *
- * The graph is data: every batch brings its own pipeline, that is how many stages it has, which processor
- * does each of them, and what they take of the devices; the store answers by callbacks. Stages of batches
- * with different pipelines can so be under way together, as while a store changes from one to the other.
+ * The graph is data: every batch has its own pipeline. The store's callbacks state how many stages it has,
+ * which processor does each stage, and what the stages take of the devices. Stages of batches with different
+ * pipelines can therefore be under way together, such as while a store changes from one pipeline to another.
  *
  * A batch consists of units, which can be done in any order. Where another processor may take some (work
- * stealing), the owner of a stage does its batch piece by piece, each piece a part of what is left, so that
- * few activities of the engine divide it finely at the end. A processor without a batch takes pieces of
- * another stage's batch from the same units, if the store allows it. What it cannot do of a unit, the owner
- * does afterwards.
+ * stealing), the owner of a stage does its batch piece by piece, where each piece is a fixed share of the
+ * remaining units, so that few activities of the engine suffice for small pieces at the end. A processor
+ * without a batch takes pieces of another stage's batch from the same units, if the store allows it. The
+ * owner afterwards does those tasks of a unit that the thief cannot do.
  *
  * Stage 0 gets its batches from the store, which knows how many may be under way. While it waits for a time,
  * and not for a batch, it steals nothing. */
@@ -24,8 +24,8 @@
 #include "sim/engine.h"
 
 enum {
-    KVC_STAGE_GRAPH_MAX = 8,     /**< Stages of a pipeline at most. */
-    KVC_STAGE_GRAPH_PIECES = 16, /**< A piece is this part of what is left. */
+    KVC_STAGE_GRAPH_MAX = 8,     /**< Most stages of a pipeline. */
+    KVC_STAGE_GRAPH_PIECES = 16, /**< A piece is the remaining units over this number. */
 };
 
 /** Who does a piece of a stage's batch, and which part of its tasks. */
@@ -35,55 +35,51 @@ enum kvc_stage_piece {
     KVC_PIECE_REST,   /**< The owner: the other tasks of units that were stolen. */
 };
 
-/** A batch of the store. */
-struct kvc_stage_batch;
-
-/** What the store does for the graph. `data` is the graph's. */
+/** What the store does for the graph. `data` is the graph's, and `batch` is what next() has returned: the
+ * graph does not look into the store's batches. */
 struct kvc_stage_graph_ops {
     /** Returns a batch that stage 0 can begin now. NULL: there is none before *until_ns, or, if that is
      * +infinity, before a batch is done. */
-    struct kvc_stage_batch *(*next)(void *data, double *until_ns);
+    void *(*next)(void *data, double *until_ns);
     /** A stage begins with a batch: does its tasks on the real structures. Returns the number of units. */
-    uint32_t (*begin)(void *data, struct kvc_stage_batch *batch, uint32_t stage);
+    uint32_t (*begin)(void *data, void *batch, uint32_t stage);
     /** Returns the stages of the batch's pipeline. */
-    uint32_t (*stages)(const struct kvc_stage_batch *batch);
+    uint32_t (*stages)(const void *batch);
     /** Returns the number of the processor that does a stage of the batch. */
-    uint32_t (*processor)(const struct kvc_stage_batch *batch, uint32_t stage);
+    uint32_t (*processor)(const void *batch, uint32_t stage);
     /** Returns whether another processor may take units of a stage. NULL: never. */
-    bool (*may_steal)(const void *data, const struct kvc_stage_batch *batch, uint32_t stage,
-                      uint32_t processor);
+    bool (*may_steal)(const void *data, const void *batch, uint32_t stage, uint32_t processor);
     /** Returns how long a processor takes before its first piece of a stage's batch, its own or not, such as
      * to launch a kernel [ns]. */
-    double (*approach_ns)(void *data, const struct kvc_stage_batch *batch, uint32_t stage,
-                          uint32_t processor);
-    /** Sets what `units` units of a stage take of the devices, KVC_DRAWS_MAX draws; those without an amount
-     * are nothing. */
-    void (*take)(void *data, const struct kvc_stage_batch *batch, uint32_t stage, enum kvc_stage_piece piece,
-                 uint32_t by, uint32_t units, struct kvc_draw *draw);
+    double (*approach_ns)(void *data, const void *batch, uint32_t stage, uint32_t processor);
+    /** Sets the KVC_DRAWS_MAX draws on devices of `units` units of a stage; draws without an amount are
+     * ignored. */
+    void (*take)(void *data, const void *batch, uint32_t stage, enum kvc_stage_piece piece, uint32_t by,
+                 uint32_t units, struct kvc_draw *draw);
     /** The worker `by` has done a piece of a stage since start_ns. */
-    void (*worked)(void *data, const struct kvc_stage_batch *batch, uint32_t stage,
-                   enum kvc_stage_piece piece, uint32_t by, uint32_t units, double start_ns);
+    void (*worked)(void *data, const void *batch, uint32_t stage, enum kvc_stage_piece piece, uint32_t by,
+                   uint32_t units, double start_ns);
     /** A stage has done the batch that it began at start_ns. */
-    void (*ended)(void *data, struct kvc_stage_batch *batch, uint32_t stage, double start_ns);
+    void (*ended)(void *data, void *batch, uint32_t stage, double start_ns);
     /** The batch has passed through all its stages. Afterwards, next() may return it again. */
-    void (*done)(void *data, struct kvc_stage_batch *batch);
+    void (*done)(void *data, void *batch);
 };
 
 /** A stage, and the actor that works for it. */
 struct kvc_stage_worker {
     struct kvc_stage_graph *graph; /**< The graph it belongs to. */
-    uint32_t number;               /**< Of its stage. */
-    uint32_t processor;            /**< Of its latest batch; UINT32_MAX: it had none. */
+    uint32_t number;               /**< Number of its stage. */
+    uint32_t processor;            /**< Processor of its latest batch; UINT32_MAX: it had none. */
     struct kvc_ring queue;         /**< Numbers of batches that wait for the stage. */
-    struct kvc_gate *gate; /**< Wakes it when a batch has come, or when there is something to steal. */
-    bool idles;            /**< It waits at its gate. */
-    bool called;           /**< A batch has come since it last looked. */
-    uint64_t begun;        /**< Batches that it has begun. */
-    struct kvc_stage_batch *batch; /**< Under way; NULL: none. */
-    uint32_t left;                 /**< Units that nobody has taken. */
-    uint32_t stolen;               /**< Pieces that thieves work on. */
-    uint32_t rest;                 /**< Units that thieves have done, and of which the owner does the rest. */
-    struct kvc_gate *returned;     /**< A token for each piece that a thief has done. */
+    struct kvc_gate *gate;     /**< Wakes it when a batch has come, or when there is something to steal. */
+    bool idles;                /**< It waits at its gate. */
+    bool called;               /**< A batch has come since it last looked. */
+    uint64_t begun;            /**< Batches that it has begun. */
+    void *batch;               /**< Under way; NULL: none. */
+    uint32_t left;             /**< Units that nobody has taken. */
+    uint32_t stolen;           /**< Pieces that thieves work on. */
+    uint32_t rest;             /**< Units that thieves have done and whose other tasks the owner does. */
+    struct kvc_gate *returned; /**< A token for each piece that a thief has done. */
 };
 
 /** A graph. The owner fills the first fields and opens it before the engine runs; it must stay where it is.

@@ -9,7 +9,7 @@
 
 enum { UNITS = 64, BATCHES = 3, STAGES = 2 };
 
-struct kvc_stage_batch {
+struct rig_batch {
     bool under_way;
     uint32_t done[STAGES]; /* Units that are done, in each stage. */
 };
@@ -17,93 +17,97 @@ struct kvc_stage_batch {
 /* Stage s takes unit_ns[s] a unit on its own device, and thief_ns on the other one, which leaves rest_ns. */
 static struct rig {
     struct kvc_stage_graph graph;
-    struct kvc_stage_batch batch[BATCHES];
+    struct rig_batch batch[BATCHES];
     uint32_t host[STAGES];
     double unit_ns[STAGES], thief_ns, rest_ns, approach_ns;
     bool steals;
     uint32_t finished, stolen, rested;
-    double finished_ns; /* Of the last batch. */
+    double finished_ns; /* When the last batch was done. */
 } rig;
 
-static struct kvc_stage_batch *next(void *data, double *until_ns)
+static void *next(void *data, double *until_ns)
 {
     (void)data;
     *until_ns = INFINITY;
     for (int i = 0; i < BATCHES; i++) {
         if (!rig.batch[i].under_way) {
-            rig.batch[i] = (struct kvc_stage_batch){.under_way = true};
+            rig.batch[i] = (struct rig_batch){.under_way = true};
             return &rig.batch[i];
         }
     }
     return NULL;
 }
 
-static uint32_t begin(void *data, struct kvc_stage_batch *batch, uint32_t stage)
+static uint32_t begin(void *data, void *at, uint32_t stage)
 {
+    struct rig_batch *batch = at;
     (void)data;
     cr_expect_eq(batch->done[stage], 0);
     cr_expect(stage == 0 || batch->done[0] == UNITS, "the stage before is done");
     return UNITS;
 }
 
-static uint32_t stages(const struct kvc_stage_batch *batch)
+static uint32_t stages(const void *at)
 {
-    (void)batch;
+    (void)at;
     return STAGES;
 }
 
-static uint32_t processor(const struct kvc_stage_batch *batch, uint32_t stage)
+static uint32_t processor(const void *at, uint32_t stage)
 {
-    (void)batch;
+    (void)at;
     return stage;
 }
 
-static bool may_steal(const void *data, const struct kvc_stage_batch *batch, uint32_t stage, uint32_t by)
+static bool may_steal(const void *data, const void *at, uint32_t stage, uint32_t by)
 {
     (void)data;
-    (void)batch;
+    (void)at;
     return rig.steals && stage == 1 && by == 0;
 }
 
-static double approach_ns(void *data, const struct kvc_stage_batch *batch, uint32_t stage, uint32_t by)
+static double approach_ns(void *data, const void *at, uint32_t stage, uint32_t by)
 {
     (void)data;
-    (void)batch;
+    (void)at;
     return stage == by ? 0 : rig.approach_ns;
 }
 
-static void take(void *data, const struct kvc_stage_batch *batch, uint32_t stage, enum kvc_stage_piece piece,
-                 uint32_t by, uint32_t units, struct kvc_draw *draw)
+static void take(void *data, const void *at, uint32_t stage, enum kvc_stage_piece piece, uint32_t by,
+                 uint32_t units, struct kvc_draw *draw)
 {
     (void)data;
-    (void)batch;
+    (void)at;
     double unit_ns = piece == KVC_PIECE_WHOLE    ? rig.unit_ns[stage]
                      : piece == KVC_PIECE_STOLEN ? rig.thief_ns
                                                  : rig.rest_ns;
     draw[0] = (struct kvc_draw){rig.host[by], units * unit_ns, units * unit_ns};
 }
 
-static void worked(void *data, const struct kvc_stage_batch *batch, uint32_t stage,
-                   enum kvc_stage_piece piece, uint32_t by, uint32_t units, double start_ns)
+static void worked(void *data, const void *at, uint32_t stage, enum kvc_stage_piece piece, uint32_t by,
+                   uint32_t units, double start_ns)
 {
+    const struct rig_batch *batch = at;
     (void)data;
     (void)by;
     (void)start_ns;
-    struct kvc_stage_batch *mine = &rig.batch[batch - rig.batch];
+    struct rig_batch *mine = &rig.batch[batch - rig.batch];
     mine->done[stage] += piece == KVC_PIECE_REST ? 0 : units;
     rig.rested += piece == KVC_PIECE_REST ? units : 0;
     rig.stolen += piece == KVC_PIECE_STOLEN ? units : 0;
 }
 
-static void ended(void *data, struct kvc_stage_batch *batch, uint32_t stage, double start_ns)
+static void ended(void *data, void *at, uint32_t stage, double start_ns)
 {
+    struct rig_batch *batch = at;
     (void)data;
     (void)start_ns;
     cr_expect_eq(batch->done[stage], UNITS, "every unit is done once");
 }
 
-static void done(void *data, struct kvc_stage_batch *batch)
+static void done(void *data, void *at)
 {
+    struct rig_batch *batch = at;
     (void)data;
     batch->under_way = false;
     rig.finished++;

@@ -1,5 +1,5 @@
 /** @file
- * What to say of a run that would take too long.
+ * The message about a run that would take too long.
  *
  * A run's wall-clock time is taken to grow with its simulated time, that is, warm-up and measured time
  * together. */

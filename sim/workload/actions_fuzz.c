@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/workload/actions.h"
+#include "sim/workload/workload.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

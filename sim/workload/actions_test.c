@@ -1,4 +1,4 @@
-#include "sim/workload/actions.h"
+#include "sim/workload/workload.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -85,7 +85,7 @@ Test(actions, source_reads_kinds_by_their_shares_with_their_sizes)
 Test(actions, members_of_an_update_are_different)
 {
     struct kvc_workload workload = social();
-    workload.keys = KINDS * KVC_ACTION_MEMBERS_MAX; /* As few as are allowed. */
+    workload.keys = KINDS * KVC_ACTION_MEMBERS_MAX; /* The fewest that are allowed. */
     struct kvc_source *source = kvc_test_source(&workload, 1, 1, 1);
     struct kvc_rng rng;
     kvc_rng_init(&rng, 1, "test", 0);

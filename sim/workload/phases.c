@@ -2,74 +2,7 @@
 
 #include <math.h>
 
-double kvc_phases_length_ns(const struct kvc_workload *workload, uint32_t phase)
-{
-    while (phase > 0 && workload->phases[phase].length_ns == 0) {
-        phase--;
-    }
-    return workload->phases[phase].length_ns;
-}
-
-static enum kvc_status check_phase(const struct kvc_workload *workload, uint32_t number,
-                                   struct kvc_diag *diag)
-{
-    const struct kvc_phase *phase = &workload->phases[number];
-    double sum = phase->get_frac + phase->set_frac + phase->delete_frac;
-    double length_ns = kvc_phases_length_ns(workload, number);
-    if (!isfinite(length_ns) || length_ns <= 0) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.phases.%u.length: found %g ns, allowed: above 0, or \"previous\" from "
-                             "the second phase on",
-                             number + 1, length_ns);
-    }
-    if (fabs(sum - 1) > 1e-9) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.phases.%u: get = %g, set = %g and delete = %g add up to %g; they must "
-                             "add up to 1",
-                             number + 1, phase->get_frac, phase->set_frac, phase->delete_frac, sum);
-    }
-    if (phase->key_bytes < sizeof(uint32_t) && workload->keys > 1ull << (8 * phase->key_bytes)) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.phases.%u.key: found %llu bytes, which distinguish at most %llu keys, "
-                             "workload.keys is %llu",
-                             number + 1, (unsigned long long)phase->key_bytes, 1ull << (8 * phase->key_bytes),
-                             (unsigned long long)workload->keys);
-    }
-    return KVC_OK;
-}
-
-/* Returns what a workload with phases may not be, or NULL. */
-static const char *contradiction(const struct kvc_workload *workload)
-{
-    bool open = workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED;
-    return !open && workload->arrival != KVC_ARRIVAL_SATURATE
-               ? "workload.arrival: allowed with workload.phases are saturate, poisson_mops and fixed_mops"
-           : open && workload->fill != KVC_FILL_AT_ONCE
-               ? "workload.fill: allowed with workload.phases and an open loop is \"at_once\", because a frame "
-                 "has requests of one phase"
-           : workload->sizes != KVC_SIZES_FIXED
-               ? "workload.sizes: allowed with workload.phases is \"fixed\", the phases say key and value"
-           : workload->action_count > 0 ? "workload.actions: not allowed with workload.phases"
-           : workload->preload_frac < 1 ? "workload.preload: allowed with workload.phases is 1"
-           : workload->keys < workload->phase_count
-               ? "workload.keys: every one of workload.phases needs a key"
-               : NULL;
-}
-
-enum kvc_status kvc_phases_check(const struct kvc_workload *workload, struct kvc_diag *diag)
-{
-    const char *wrong = workload->phase_count > 0 ? contradiction(workload) : NULL;
-    enum kvc_status status = KVC_OK;
-    if (wrong != NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "%s", wrong);
-    }
-    for (uint32_t i = 0; status == KVC_OK && i < workload->phase_count; i++) {
-        status = check_phase(workload, i, diag);
-    }
-    return status;
-}
-
-/* Returns the time from the begin of a cycle to that of a phase; phase_count: to its end [ns]. */
+/* Returns the time from the start of a cycle to that of a phase; phase_count: to its end [ns]. */
 static double offset_ns(const struct kvc_workload *workload, uint32_t phase)
 {
     double sum_ns = 0;
@@ -84,7 +17,7 @@ double kvc_phases_cycle_ns(const struct kvc_workload *workload)
     return offset_ns(workload, workload->phase_count);
 }
 
-/* Returns the begin of the cycle of a time [ns]. */
+/* Returns the start of the cycle of a time [ns]. */
 static double cycle_begin_ns(const struct kvc_workload *workload, double time_ns)
 {
     double cycle_ns = kvc_phases_cycle_ns(workload);

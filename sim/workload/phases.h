@@ -2,8 +2,8 @@
  * Loads that alternate: phases that follow each other and begin anew after the last one.
  *
  * Every phase has a length, a mix of operations, sizes and a popularity of its own, and an equal part of the
- * keys: phase i of n has the keys from i/n to (i + 1)/n of all, so that items of all phases are stored side
- * by side. Time counts from the begin of the run, warm-up included.
+ * keys: phase i of n has the keys from i/n to (i + 1)/n of all, so that the store holds items of all phases.
+ * Time counts from the start of the run, warm-up included.
  *
  * A phase counts its own time, in which the other phases do not happen. An open load has the same rate in all
  * phases. */
@@ -12,15 +12,7 @@
 
 #include <stdint.h>
 
-#include "sim/base/diag.h"
 #include "sim/workload/workload.h"
-
-/** Checks the phases of a workload, and that nothing else of it contradicts them. Messages begin with the
- * path of an option. Without phases, there is nothing to check. */
-enum kvc_status kvc_phases_check(const struct kvc_workload *workload, struct kvc_diag *diag);
-
-/** Returns how long a phase lasts [ns]. */
-double kvc_phases_length_ns(const struct kvc_workload *workload, uint32_t phase);
 
 /** Returns the time after which the phases begin anew [ns]; 0: there are none. */
 double kvc_phases_cycle_ns(const struct kvc_workload *workload);
@@ -37,7 +29,7 @@ double kvc_phases_own_ns(const struct kvc_workload *workload, uint32_t phase, do
 /** Returns the time at which a phase has lasted for own_ns, the inverse of kvc_phases_own_ns() [ns]. */
 double kvc_phases_time_ns(const struct kvc_workload *workload, uint32_t phase, double own_ns);
 
-/** Returns the first key of a phase; that of the phase behind the last one is the number of all keys. */
+/** Returns the first key of a phase; that of the phase after the last one is the number of all keys. */
 uint64_t kvc_phases_first_key(const struct kvc_workload *workload, uint32_t phase);
 
 /** Returns a workload without phases that is like one of them, with its part of the keys; without phases, the

@@ -44,6 +44,21 @@ struct kvc_workload_preset {
 /** The shared presets. The name of the last entry is NULL. */
 extern const struct kvc_workload_preset kvc_workload_presets[];
 
+/** The mixes bg-read-only, bg-very-low, bg-low and bg-high of BG, a benchmark of social networks (Barahmand
+ * and Ghandeharizadeh, "BG: A Benchmark to Evaluate Interactive Social Networking Actions", CIDR 2013), as
+ * presets with actions. The name of the last entry is NULL.
+ *
+ * The shares are those of the files *Actions of BG's sources (github.com/scdblab/BG, workloads):
+ * ReadOnlyActions, and the symmetric mixes, in which as many invitations are sent as are accepted or
+ * rejected, with 0.1 % (SymmetricVeryLowUpdateActions), 1 % and 10 % of updates. The remaining three of BG's
+ * twelve actions, which post and delete comments and read the news feed, have a share of 0 in all of them. An
+ * update invalidates the keys that BG's client for memcached and MySQL deletes and that an action of the mix
+ * reads.
+ *
+ * Not modelled: comments belong to members here and to resources in BG; DELETEs of keys that nothing reads (a
+ * member's own profile, and the ids of friends); and whom BG invites, which depends on the friendships. */
+extern const struct kvc_workload_preset kvc_bg_presets[];
+
 /** Returns the preset `name`, or NULL if there is none. `lists` is an array of lists that ends in NULL; each
  * list ends in an entry whose name is NULL. */
 const struct kvc_workload_preset *kvc_workload_preset_find(const struct kvc_workload_preset *const *lists,

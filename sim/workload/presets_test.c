@@ -3,8 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "sim/workload/actions.h"
-#include "sim/workload/bg_presets.h"
+#include "sim/workload/workload.h"
 
 static const struct kvc_workload valid = {.keys = 1000,
                                           .key_bytes = 8,

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "sim/base/rng.h"
-#include "sim/workload/actions.h"
 #include "sim/workload/keys/alias.h"
 
 /* Parameters of Atikoglu et al.; see the header. */
@@ -34,8 +33,8 @@ static const uint64_t key_salt = 0x6b65795f73697a65ull, value_salt = 0x76616c756
 struct kvc_sizes {
     int set;
     uint8_t key_bytes; /* The size of every key, unless sizes are random. */
-    uint32_t kinds;    /* Of keys, each with values of one size, unless sizes are random. */
-    uint32_t value_bytes[KVC_ACTIONS_MAX];
+    uint32_t kinds;    /* Kinds of keys, each with values of one size, unless sizes are random. */
+    uint32_t value_bytes[KVC_SIZE_KINDS_MAX];
     struct kvc_alias key, value; /* For etc, var and sys. */
 };
 
@@ -96,28 +95,22 @@ static bool is_random(int set)
     return set == KVC_SIZES_ETC || set == KVC_SIZES_VAR || set == KVC_SIZES_SYS;
 }
 
-static void set_values(struct kvc_sizes *sizes, const struct kvc_workload *workload)
-{
-    struct kvc_action_mix mix;
-    kvc_action_mix_open(&mix, workload, NULL); /* kvc_workload_check() has checked it. */
-    sizes->kinds = mix.kinds;
-    for (uint32_t kind = 0; kind < mix.kinds; kind++) {
-        sizes->value_bytes[kind] = (uint32_t)mix.value_bytes[kind];
-    }
-}
-
-struct kvc_sizes *kvc_sizes_create(const struct kvc_workload *workload)
+struct kvc_sizes *kvc_sizes_create(enum kvc_size_set set, uint64_t key_bytes, const double *value_bytes,
+                                   uint32_t kinds)
 {
     struct kvc_sizes *sizes = calloc(1, sizeof(*sizes));
     if (sizes == NULL) {
         return NULL;
     }
-    sizes->set = workload->sizes;
-    sizes->key_bytes = workload->sizes == KVC_SIZES_FIXED ? (uint8_t)workload->key_bytes : APP_KEY;
+    sizes->set = set;
+    sizes->key_bytes = set == KVC_SIZES_FIXED ? (uint8_t)key_bytes : APP_KEY;
     sizes->kinds = 1;
     sizes->value_bytes[0] = APP_VALUE;
-    if (workload->sizes == KVC_SIZES_FIXED) {
-        set_values(sizes, workload);
+    if (set == KVC_SIZES_FIXED) {
+        sizes->kinds = kinds;
+        for (uint32_t kind = 0; kind < kinds; kind++) {
+            sizes->value_bytes[kind] = (uint32_t)value_bytes[kind];
+        }
     }
     if (!is_random(sizes->set)) {
         return sizes;

@@ -28,18 +28,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/workload/workload.h"
+enum {
+    KVC_VALUE_BYTES_MAX = (1 << 20) - 4096, /**< Largest value [bytes]. */
+    KVC_SIZE_KINDS_MAX = 16                 /**< Fixed sizes: most kinds of keys. */
+};
 
-enum { KVC_VALUE_BYTES_MAX = (1 << 20) - 4096 /**< Largest value [bytes]. */ };
+/** Key and value sizes. */
+enum kvc_size_set {
+    KVC_SIZES_FIXED, /**< "fixed": one key size, and one value size for each kind of keys. */
+    KVC_SIZES_ETC,   /**< "etc": Facebook's pool ETC. */
+    KVC_SIZES_USR,   /**< "usr": Facebook's pool USR. */
+    KVC_SIZES_APP,   /**< "app": Facebook's pool APP. */
+    KVC_SIZES_VAR,   /**< "var": Facebook's pool VAR. */
+    KVC_SIZES_SYS,   /**< "sys": Facebook's pool SYS. */
+};
 
-/** The size distribution of a workload. */
+/** A size distribution. */
 struct kvc_sizes;
 
 /** Frees a distribution. NULL is allowed. */
 void kvc_sizes_free(struct kvc_sizes *sizes);
 
-/** Sets up the distribution of a workload. Returns NULL if memory is short. */
-struct kvc_sizes *kvc_sizes_create(const struct kvc_workload *workload);
+/** Sets up a distribution. With KVC_SIZES_FIXED, all keys have key_bytes, 1 to 255, and the values of key i
+ * have value_bytes[i % kinds], where kinds is at most KVC_SIZE_KINDS_MAX. Other sets ignore these three.
+ * Returns NULL if memory is short. */
+struct kvc_sizes *kvc_sizes_create(enum kvc_size_set set, uint64_t key_bytes, const double *value_bytes,
+                                   uint32_t kinds);
 
 /** Returns whether all keys have one size and all values have one size. */
 bool kvc_sizes_fixed(const struct kvc_sizes *sizes);

@@ -1,4 +1,4 @@
-#include "sim/workload/sizes.h"
+#include "sim/workload/workload.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_cdf.h>
@@ -15,7 +15,7 @@ static uint32_t value_bytes[KEYS];
 static void fill(int set)
 {
     struct kvc_workload workload = {.sizes = set, .key_bytes = 20, .value_bytes = 300};
-    struct kvc_sizes *sizes = kvc_sizes_create(&workload);
+    struct kvc_sizes *sizes = kvc_workload_sizes(&workload);
     cr_assert_not_null(sizes);
     for (uint64_t i = 0; i < KEYS; i++) {
         key_id[i] = i;
@@ -177,7 +177,7 @@ Test(sizes, a_key_has_the_same_size_in_any_company)
     static uint8_t one_key[KEYS];
     static uint32_t one_value[KEYS];
     struct kvc_workload workload = {.sizes = KVC_SIZES_ETC};
-    struct kvc_sizes *sizes = kvc_sizes_create(&workload);
+    struct kvc_sizes *sizes = kvc_workload_sizes(&workload);
     fill(KVC_SIZES_ETC);
     for (int i = KEYS - 1; i >= 0; i--) {
         kvc_sizes_fill(sizes, &key_id[i], 1, &one_key[i], &one_value[i]);

@@ -12,7 +12,7 @@
 #include "sim/workload/batch.h"
 #include "sim/workload/sizes.h"
 
-enum { COLUMNS = 5, SHOWN = 40, EXTENT_ROWS = 4096 /* Read to know the extent. */ };
+enum { COLUMNS = 5, SHOWN = 40, EXTENT_ROWS = 4096 /* Rows that are read to estimate the extent. */ };
 
 static const double time_max_us = 1e12; /* Eleven days. */
 static const char header[] = "time_us,op,key,key_bytes,value_bytes";
@@ -222,7 +222,7 @@ static double end_ns_of(FILE *file, off_t bytes)
     return fmin(last_number(text, read), time_max_us) * ns_per_us;
 }
 
-/* Adds a hash to those of the keys so far, unless it is among them. */
+/* Adds a hash to the hashes of the keys so far, unless it is among them. */
 static bool is_new(uint64_t *hash, uint32_t count, uint64_t next)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -49,12 +49,13 @@ struct kvc_trace;
 /** Closes a trace. NULL is allowed. */
 void kvc_trace_close(struct kvc_trace *trace);
 
-/** How much a trace holds, told from its first rows and the size of the file. */
+/** The extent of a trace, estimated from its first rows and the size of the file. */
 struct kvc_trace_extent {
-    double rows;        /**< About how many rows. */
-    double keys;        /**< About how many different keys they store; fewer if many come back later. */
-    double end_ns;      /**< Send time of the last row [ns]. */
-    double key_bytes;   /**< Mean size of a row's key [bytes]. */
+    double rows;      /**< Approximate number of rows. */
+    double keys;      /**< Approximate number of different keys that they store; too large if many keys return
+                         later. */
+    double end_ns;    /**< Send time of the last row [ns]. */
+    double key_bytes; /**< Mean size of a row's key [bytes]. */
     double value_bytes; /**< Mean size of a row's value [bytes]. */
 };
 

@@ -1,261 +1,246 @@
 #include "sim/workload/workload.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "sim/workload/actions.h"
 #include "sim/workload/keys/key_part.h"
-#include "sim/workload/phases.h"
-#include "sim/workload/sizes.h"
 
-enum { FRAME_REQUESTS_MAX = 4096, KEY_BYTES_MAX = 255 };
-
-#define KEYS_MAX 4294967296.0
 #define CLIENTS_MAX 16777216.0
 #define CONNECTIONS_OF_ALL_MAX 1048576.0
 
-static const char *const size_sets[] = {"fixed", "etc", "usr", "app", "var", "sys", NULL};
+/* ---- actions ---- */
 
-static const char *const clients_for_names[] = {"cluster", "socket", NULL};
+static bool is_update(const struct kvc_action *action)
+{
+    return action->invalidates[0] != '\0';
+}
 
-static const char *const fill_names[] = {"gradually", "at_once", NULL};
-
-static const struct kvc_option action_rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_action, name),
-     .help = "name of the action, and of the pairs that it reads"},
-    {.name = "frac",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_action, frac),
-     .min = 0,
-     .max = 1,
-     .help = "share among the GETs for an action that reads, or among the SETs for one that updates; both "
-             "add up to 1"},
-    {.name = "value",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_action, value_bytes),
-     .min = 0,
-     .max = KVC_VALUE_BYTES_MAX,
-     .by_default = "workload",
-     .auto_word = "workload",
-     .auto_value = -1,
-     .help =
-         "size in bytes of the values that an action reads; larger values need more memory and bandwidth"},
-    {.name = "invalidates",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_action, invalidates),
-     .by_default = "",
-     .help = "for an action that updates: the pairs that it deletes from the cache, and of how many members, "
-             "such as \"2 list_friends, view_requests\"; more pairs miss more often"},
-};
-
-const struct kvc_option_table kvc_action_option_table = {.name = "workload.actions",
-                                                         .rows = action_rows,
-                                                         .count = sizeof(action_rows) / sizeof(*action_rows),
-                                                         .size = sizeof(struct kvc_action),
-                                                         .max_list = KVC_ACTIONS_MAX};
-
-#define PHASE_COUNT(name_, field, least, most, text)                                                         \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_phase, field), .min = least,  \
-        .max = most, .help = text                                                                            \
+uint32_t kvc_action_kinds(const struct kvc_workload *workload)
+{
+    uint32_t kinds = 0;
+    for (uint32_t i = 0; i < workload->action_count; i++) {
+        kinds += !is_update(&workload->actions[i]);
     }
-#define PHASE_FRAC(name_, field, standard, text)                                                             \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_phase, field), .min = 0,       \
-        .max = 1, .by_default = standard, .help = text                                                       \
+    return kinds > 0 ? kinds : 1;
+}
+
+double kvc_action_mix_invalidated_of(const struct kvc_action_mix *mix, uint32_t kind)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < mix->updates; i++) {
+        sum += mix->update_frac[i] * mix->members[i][kind];
     }
+    return sum;
+}
 
-static const struct kvc_option phase_rows[] = {
-    {.name = "length",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_phase, length_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 1e3,
-     .max = 1e12,
-     .by_default = "previous",
-     .auto_word = "previous",
-     .auto_value = 0,
-     .help = "how long the phase lasts before the next one begins; previous: as long as the phase before it"},
-    PHASE_COUNT("key", key_bytes, 1, KEY_BYTES_MAX, "size of every key of the phase in bytes"),
-    PHASE_COUNT("value", value_bytes, 0, KVC_VALUE_BYTES_MAX, "size of every value of the phase in bytes"),
-    PHASE_FRAC("get", get_frac, NULL, "share of GET requests; get, set and delete must add up to 1"),
-    PHASE_FRAC("set", set_frac, NULL, "share of SET requests"),
-    PHASE_FRAC("delete", delete_frac, "0", "share of DELETE requests"),
-    {.name = "zipf",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_phase, zipf_s),
-     .min = 0,
-     .max = 10,
-     .by_default = "0",
-     .help =
-         "exponent of the popularity of the phase's keys, 0 if all are equally popular; a larger one makes "
-         "few keys more popular"},
-};
+double kvc_action_mix_invalidated(const struct kvc_action_mix *mix)
+{
+    double sum = 0;
+    for (uint32_t kind = 0; kind < mix->kinds; kind++) {
+        sum += kvc_action_mix_invalidated_of(mix, kind);
+    }
+    return sum;
+}
 
-const struct kvc_option_table kvc_phase_option_table = {.name = "workload.phases",
-                                                        .rows = phase_rows,
-                                                        .count = sizeof(phase_rows) / sizeof(*phase_rows),
-                                                        .size = sizeof(struct kvc_phase),
-                                                        .max_list = KVC_PHASES_MAX};
+/* Writes the names of the actions that read. */
+static void list_kinds(const struct kvc_workload *workload, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < workload->action_count; i++) {
+        const struct kvc_action *action = &workload->actions[i];
+        if (!is_update(action) && used < size) {
+            used += (size_t)snprintf(out + used, size - used, "%s%.40s", used > 0 ? ", " : "", action->name);
+        }
+    }
+}
 
-static const struct kvc_option rows[] = {
-    {.name = "keys",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_workload, keys),
-     .min = 1,
-     .max = KEYS_MAX,
-     .by_default = "1000000",
-     .help = "number of distinct keys; more keys need more memory and miss caches more often"},
-    {.name = "key",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_workload, key_bytes),
-     .min = 1,
-     .max = KEY_BYTES_MAX,
-     .by_default = "8",
-     .help = "size of every key in bytes if sizes are fixed; longer keys need more memory and bandwidth"},
-    {.name = "value",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_workload, value_bytes),
-     .min = 0,
-     .max = KVC_VALUE_BYTES_MAX,
-     .by_default = "8",
-     .help = "size of every value in bytes if sizes are fixed; larger values need more memory and bandwidth"},
-    {.name = "sizes",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_workload, sizes),
-     .by_default = "fixed",
-     .choices = size_sets,
-     .help =
-         "sizes of keys and values: fixed, or those of a Facebook pool (Atikoglu et al., SIGMETRICS 2012)"},
-    {.name = "get",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_workload, get_frac),
-     .min = 0,
-     .max = 1,
-     .by_default = "0.95",
-     .help = "share of GET requests; get, set and delete must add up to 1"},
-    {.name = "set",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_workload, set_frac),
-     .min = 0,
-     .max = 1,
-     .by_default = "0.05",
-     .help = "share of SET requests; a larger share writes more items"},
-    {.name = "delete",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_workload, delete_frac),
-     .min = 0,
-     .max = 1,
-     .by_default = "0",
-     .help = "share of DELETE requests; a larger share removes more keys"},
-    {.name = "per_frame",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_workload, frame_requests),
-     .min = 1,
-     .max = FRAME_REQUESTS_MAX,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = 0,
-     .help = "requests that a client packs into one Ethernet frame; more requests per frame need fewer "
-             "packets but wait longer"},
-    {.name = "flows",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_workload, flows),
-     .min = 1,
-     .max = KVC_FLOWS_MAX,
-     .by_default = "64",
-     .help = "clients that fill frames for a socket in an open loop, for example four machines of 16 "
-             "threads; more clients take longer to fill a frame each"},
-    {.name = "connections",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_workload, connections),
-     .min = 1,
-     .max = KVC_CONNECTIONS_MAX,
-     .by_default = "16",
-     .help = "connections that the frames of a client use in turn, 16 as in memaslap; more connections "
-             "spread frames more evenly over the queues of a NIC"},
-    {.name = "fill_timeout",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_workload, fill_timeout_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .by_default = "100us",
-     .help = "longest time for which a client of an open loop holds a request back to fill its frame, 0 for "
-             "no limit; a longer time sends fuller frames later"},
-    {.name = "fill",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_workload, fill),
-     .by_default = "gradually",
-     .choices = fill_names,
-     .help = "how a client of an open loop gets the requests of a frame: gradually, where each has its own "
-             "send time and waits for the frame, or at_once, as from a generator of whole packets"},
-    {.name = "clients_for",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_workload, clients_for),
-     .by_default = "cluster",
-     .choices = clients_for_names,
-     .help = "clients of a saturating load: with cluster, the hottest socket holds back the others; with "
-             "socket, each socket has its own clients"},
-    {.name = "preload",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_workload, preload_frac),
-     .min = 0,
-     .max = 1,
-     .by_default = "1",
-     .help = "share of the keys, most popular first, that are stored before the run; a larger share raises "
-             "the hit ratio"},
-    {.name = "actions",
-     .type = KVC_OPTION_LIST,
-     .offset = offsetof(struct kvc_workload, actions),
-     .element = &kvc_action_option_table,
-     .count_offset = offsetof(struct kvc_workload, action_count),
-     .help = "what requests are to an application in front of a database: each member, such as a user, has "
-             "one key for each action that reads, and an update deletes keys of one or several members"},
-    {.name = "phases",
-     .type = KVC_OPTION_LIST,
-     .offset = offsetof(struct kvc_workload, phases),
-     .element = &kvc_phase_option_table,
-     .count_offset = offsetof(struct kvc_workload, phase_count),
-     .help =
-         "a load that alternates: phases that follow each other and begin anew after the last one, each "
-         "with sizes, a mix, a popularity and an equal part of the keys of its own; not with every store"},
-};
+/* Returns the kind of a name of `bytes` characters, or the number of kinds. */
+static uint32_t find_kind(const struct kvc_workload *workload, const char *name, size_t bytes)
+{
+    uint32_t kind = 0;
+    for (uint32_t i = 0; i < workload->action_count; i++) {
+        const struct kvc_action *action = &workload->actions[i];
+        if (is_update(action)) {
+            continue;
+        }
+        if (strlen(action->name) == bytes && memcmp(action->name, name, bytes) == 0) {
+            return kind;
+        }
+        kind++;
+    }
+    return kind;
+}
 
-const struct kvc_option_table kvc_workload_option_table = {.name = "workload",
-                                                           .rows = rows,
-                                                           .count = sizeof(rows) / sizeof(*rows),
-                                                           .size = sizeof(struct kvc_workload)};
+/* Reads what an action invalidates: a list such as "2 list_friends, 2 view_profile, view_requests". */
+static enum kvc_status read_invalidates(const struct kvc_workload *workload, uint32_t number,
+                                        uint8_t *members, struct kvc_diag *diag)
+{
+    const struct kvc_action *action = &workload->actions[number];
+    const char *at = action->invalidates;
+    char kinds[512];
+    if (action->value_bytes >= 0) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.actions.%u.value: found %g, allowed is \"workload\", because an action with "
+            "invalidates reads nothing",
+            number + 1, action->value_bytes);
+    }
+    list_kinds(workload, kinds, sizeof(kinds));
+    while (*at != '\0') {
+        unsigned long count = 1;
+        at += strspn(at, " ");
+        if (isdigit((unsigned char)*at)) {
+            char *end;
+            count = strtoul(at, &end, 10);
+            at = end + strspn(end, " ");
+        }
+        size_t bytes = strcspn(at, " ,");
+        uint32_t kind = find_kind(workload, at, bytes);
+        if (kind == kvc_action_kinds(workload) || count < 1 || count > KVC_ACTION_MEMBERS_MAX ||
+            members[kind] > 0) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "workload.actions.%u.invalidates: found \"%s\", allowed is a list such as "
+                                 "\"2 A, B\" of numbers of members, 1 to %d, and names of actions that read, "
+                                 "each once: %s",
+                                 number + 1, action->invalidates, KVC_ACTION_MEMBERS_MAX, kinds);
+        }
+        members[kind] = (uint8_t)count;
+        at += bytes;
+        at += strspn(at, " ");
+        at += *at == ',';
+    }
+    return KVC_OK;
+}
 
-static const struct kvc_option curve_rows[] = {
-    {.name = "time",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_rate_point, time_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e15,
-     .help = "simulated time of this point"},
-    {.name = "rate",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_rate_point, rate_mops),
-     .unit = KVC_UNIT_MOPS,
-     .min = 0,
-     .max = 1e6,
-     .help = "request rate of all nodes at this point"},
-};
+static void set_below(const double *frac, uint32_t count, uint64_t *below)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sum += frac[i];
+        below[i] = sum < 1 ? (uint64_t)(sum * 0x1.0p64) : UINT64_MAX;
+    }
+}
 
-const struct kvc_option_table kvc_rate_curve_option_table = {.name = "curve",
-                                                             .rows = curve_rows,
-                                                             .count =
-                                                                 sizeof(curve_rows) / sizeof(*curve_rows),
-                                                             .size = sizeof(struct kvc_rate_point),
-                                                             .max_list = KVC_CURVE_MAX};
+static enum kvc_status check_sum(const double *frac, uint32_t count, const char *what, struct kvc_diag *diag)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sum += frac[i];
+    }
+    return count == 0 || fabs(sum - 1) <= 1e-9
+               ? KVC_OK
+               : kvc_diag_fail(
+                     diag, KVC_ERR_SCENARIO,
+                     "workload.actions: the frac of the actions that %s add up to %g; they must add "
+                     "up to 1",
+                     what, sum);
+}
+
+/* Checks that there are actions that read and, if the workload has SETs, actions that update, and that
+ * members have all kinds of pairs. */
+static enum kvc_status check_workload(const struct kvc_action_mix *mix, const struct kvc_workload *workload,
+                                      uint32_t reads, struct kvc_diag *diag)
+{
+    if (reads == 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.actions: all have invalidates; at least one must read");
+    }
+    if (workload->set_frac > 0 && mix->updates == 0) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.set is %g, but no action has invalidates; allowed is 0, or an action that "
+            "updates",
+            workload->set_frac);
+    }
+    if (workload->delete_frac > 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.delete is %g; allowed with actions is 0, because updates delete",
+                             workload->delete_frac);
+    }
+    if (workload->sizes != KVC_SIZES_FIXED) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.sizes: allowed with actions is fixed; the actions may have values of "
+                             "their own");
+    }
+    if (workload->keys < (uint64_t)mix->kinds * KVC_ACTION_MEMBERS_MAX) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO, "workload.keys is %llu; allowed are at least %u, those of %d members",
+            (unsigned long long)workload->keys, mix->kinds * KVC_ACTION_MEMBERS_MAX, KVC_ACTION_MEMBERS_MAX);
+    }
+    if (workload->keys % mix->kinds != 0) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.keys is %llu; allowed are multiples of %u, one key of a member for each "
+            "action that reads",
+            (unsigned long long)workload->keys, mix->kinds);
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status check_names(const struct kvc_workload *workload, struct kvc_diag *diag)
+{
+    for (uint32_t number = 0; number < workload->action_count; number++) {
+        const char *name = workload->actions[number].name;
+        bool good = name[0] != '\0' && strpbrk(name, " ,") == NULL && !isdigit((unsigned char)name[0]);
+        for (uint32_t i = 0; i < number; i++) {
+            good = good && strcmp(workload->actions[i].name, name) != 0;
+        }
+        if (!good) {
+            return kvc_diag_fail(
+                diag, KVC_ERR_SCENARIO,
+                "workload.actions.%u.name: found \"%s\", allowed is one word that does not begin "
+                "with a digit and that no other action has",
+                number + 1, name);
+        }
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_action_mix_open(struct kvc_action_mix *mix, const struct kvc_workload *workload,
+                                    struct kvc_diag *diag)
+{
+    *mix = (struct kvc_action_mix){.kinds = kvc_action_kinds(workload)};
+    if (workload->action_count == 0) {
+        mix->updates = 1;
+        mix->read_frac[0] = mix->update_frac[0] = mix->members[0][0] = 1;
+        mix->value_bytes[0] = (double)workload->value_bytes;
+        return KVC_OK;
+    }
+    uint32_t reads = 0;
+    enum kvc_status status = check_names(workload, diag);
+    for (uint32_t i = 0; status == KVC_OK && i < workload->action_count; i++) {
+        const struct kvc_action *action = &workload->actions[i];
+        if (is_update(action)) {
+            mix->update_frac[mix->updates] = action->frac;
+            status = read_invalidates(workload, i, mix->members[mix->updates++], diag);
+        } else {
+            mix->read_frac[reads] = action->frac;
+            mix->value_bytes[reads++] =
+                action->value_bytes >= 0 ? action->value_bytes : (double)workload->value_bytes;
+        }
+    }
+    if (status != KVC_OK || (status = check_workload(mix, workload, reads, diag)) != KVC_OK) {
+        return status;
+    }
+    if ((status = check_sum(mix->read_frac, reads, "read", diag)) != KVC_OK ||
+        (status = check_sum(mix->update_frac, mix->updates, "update", diag)) != KVC_OK) {
+        return status;
+    }
+    set_below(mix->read_frac, mix->kinds, mix->read_below);
+    set_below(mix->update_frac, mix->updates, mix->update_below);
+    return KVC_OK;
+}
+
+/* ---- facts ---- */
 
 uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload)
 {
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
-        return KEY_BYTES_MAX;
+        return KVC_KEY_BYTES_MAX;
     }
     uint64_t most = 0;
     for (uint32_t i = 0; i < workload->phase_count; i++) {
@@ -284,7 +269,7 @@ static uint32_t fixed_value_max(const struct kvc_workload *workload)
     return (uint32_t)most;
 }
 
-/* All kinds, and all phases, have as many keys. */
+/* All kinds have the same number of keys, and so have all phases. */
 static double fixed_value_mean(const struct kvc_workload *workload)
 {
     struct kvc_action_mix mix;
@@ -380,6 +365,16 @@ double kvc_workload_value_bytes_mean(const struct kvc_workload *workload)
     return kvc_size_set_value_mean((enum kvc_size_set)workload->sizes);
 }
 
+struct kvc_sizes *kvc_workload_sizes(const struct kvc_workload *workload)
+{
+    struct kvc_action_mix mix;
+    kvc_action_mix_open(&mix, workload, NULL); /* kvc_workload_check() has checked it. */
+    return kvc_sizes_create((enum kvc_size_set)workload->sizes, workload->key_bytes, mix.value_bytes,
+                            mix.kinds);
+}
+
+/* ---- checks ---- */
+
 static enum kvc_status fail(struct kvc_diag *diag, const char *message)
 {
     return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "%s", message);
@@ -397,7 +392,7 @@ static bool is_rate(double x)
 
 static enum kvc_status check_keys(const struct kvc_workload *w, struct kvc_diag *diag)
 {
-    if (w->keys < 1 || (double)w->keys > KEYS_MAX) {
+    if (w->keys < 1 || (double)w->keys > KVC_KEYS_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.keys is %llu; allowed are 1 to 2^32",
                              (unsigned long long)w->keys);
     }
@@ -407,9 +402,9 @@ static enum kvc_status check_keys(const struct kvc_workload *w, struct kvc_diag 
     if (w->sizes != KVC_SIZES_FIXED) {
         return KVC_OK;
     }
-    if (w->key_bytes < 1 || w->key_bytes > KEY_BYTES_MAX) {
+    if (w->key_bytes < 1 || w->key_bytes > KVC_KEY_BYTES_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.key is %llu bytes; allowed are 1 to %d",
-                             (unsigned long long)w->key_bytes, KEY_BYTES_MAX);
+                             (unsigned long long)w->key_bytes, KVC_KEY_BYTES_MAX);
     }
     if (w->value_bytes > KVC_VALUE_BYTES_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.value is %llu bytes; allowed are 0 to %d",
@@ -524,6 +519,74 @@ static enum kvc_status check_arrival(const struct kvc_workload *w, struct kvc_di
     }
 }
 
+double kvc_phases_length_ns(const struct kvc_workload *workload, uint32_t phase)
+{
+    while (phase > 0 && workload->phases[phase].length_ns == 0) {
+        phase--;
+    }
+    return workload->phases[phase].length_ns;
+}
+
+static enum kvc_status check_phase(const struct kvc_workload *workload, uint32_t number,
+                                   struct kvc_diag *diag)
+{
+    const struct kvc_phase *phase = &workload->phases[number];
+    double sum = phase->get_frac + phase->set_frac + phase->delete_frac;
+    double length_ns = kvc_phases_length_ns(workload, number);
+    if (!isfinite(length_ns) || length_ns <= 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.phases.%u.length: found %g ns, allowed: above 0, or \"previous\" from "
+                             "the second phase on",
+                             number + 1, length_ns);
+    }
+    if (fabs(sum - 1) > 1e-9) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.phases.%u: get = %g, set = %g and delete = %g add up to %g; they must "
+                             "add up to 1",
+                             number + 1, phase->get_frac, phase->set_frac, phase->delete_frac, sum);
+    }
+    if (phase->key_bytes < sizeof(uint32_t) && workload->keys > 1ull << (8 * phase->key_bytes)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.phases.%u.key: found %llu bytes, which distinguish at most %llu keys, "
+                             "workload.keys is %llu",
+                             number + 1, (unsigned long long)phase->key_bytes, 1ull << (8 * phase->key_bytes),
+                             (unsigned long long)workload->keys);
+    }
+    return KVC_OK;
+}
+
+/* Returns the message for what a workload with phases must not have, or NULL. */
+static const char *contradiction(const struct kvc_workload *workload)
+{
+    bool open = workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED;
+    return !open && workload->arrival != KVC_ARRIVAL_SATURATE
+               ? "workload.arrival: allowed with workload.phases are saturate, poisson_mops and fixed_mops"
+           : open && workload->fill != KVC_FILL_AT_ONCE
+               ? "workload.fill: allowed with workload.phases and an open loop is \"at_once\", because a frame "
+                 "has requests of one phase"
+           : workload->sizes != KVC_SIZES_FIXED
+               ? "workload.sizes: allowed with workload.phases is \"fixed\", the phases say key and value"
+           : workload->action_count > 0 ? "workload.actions: not allowed with workload.phases"
+           : workload->preload_frac < 1 ? "workload.preload: allowed with workload.phases is 1"
+           : workload->keys < workload->phase_count
+               ? "workload.keys: every one of workload.phases needs a key"
+               : NULL;
+}
+
+/* Checks the phases, and that nothing else of the workload contradicts them. */
+static enum kvc_status check_phases(const struct kvc_workload *workload, struct kvc_diag *diag)
+{
+    const char *wrong = workload->phase_count > 0 ? contradiction(workload) : NULL;
+    enum kvc_status status = KVC_OK;
+    if (wrong != NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "%s", wrong);
+    }
+    for (uint32_t i = 0; status == KVC_OK && i < workload->phase_count; i++) {
+        status = check_phase(workload, i, diag);
+    }
+    return status;
+}
+
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag)
 {
     enum kvc_status status = check_arrival(workload, diag);
@@ -541,14 +604,14 @@ enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct k
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the Zipf exponent is %g; it must be above 0",
                              workload->zipf_s);
     }
-    if (workload->frame_requests > FRAME_REQUESTS_MAX) {
+    if (workload->frame_requests > KVC_FRAME_REQUESTS_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.per_frame is %llu; allowed are auto and 1 to %d",
-                             (unsigned long long)workload->frame_requests, FRAME_REQUESTS_MAX);
+                             (unsigned long long)workload->frame_requests, KVC_FRAME_REQUESTS_MAX);
     }
     if (!is_frac(workload->preload_frac)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.preload is %g; allowed are 0 to 1",
                              workload->preload_frac);
     }
-    return kvc_phases_check(workload, diag);
+    return check_phases(workload, diag);
 }

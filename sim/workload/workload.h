@@ -8,7 +8,9 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
+#include "sim/base/rng.h"
 #include "sim/base/text/option.h"
+#include "sim/workload/sizes.h"
 
 /** When requests are sent. */
 enum kvc_arrival {
@@ -18,16 +20,6 @@ enum kvc_arrival {
     KVC_ARRIVAL_CLOSED,   /**< Each of `clients` sends its next request `think_ns` after a response. */
     KVC_ARRIVAL_CURVE,    /**< Open loop: a Poisson process whose rate follows `curve`. */
     KVC_ARRIVAL_TRACE,    /**< Replays the file `trace`; see sim/workload/trace.h. */
-};
-
-/** Key and value sizes; see sim/workload/sizes.h. */
-enum kvc_size_set {
-    KVC_SIZES_FIXED, /**< "fixed": `key_bytes` and `value_bytes`. */
-    KVC_SIZES_ETC,   /**< "etc": Facebook's pool ETC. */
-    KVC_SIZES_USR,   /**< "usr": Facebook's pool USR. */
-    KVC_SIZES_APP,   /**< "app": Facebook's pool APP. */
-    KVC_SIZES_VAR,   /**< "var": Facebook's pool VAR. */
-    KVC_SIZES_SYS,   /**< "sys": Facebook's pool SYS. */
 };
 
 /** Which sockets share a set of saturating clients. */
@@ -42,9 +34,13 @@ enum kvc_fill_mode {
     KVC_FILL_AT_ONCE,   /**< "at_once": all at the same time, as from a generator of whole packets. */
 };
 
+#define KVC_KEYS_MAX 4294967296.0 /**< Most distinct keys. */
+
 enum {
-    KVC_FLOWS_MAX = 4096,       /**< Most clients of an open loop. */
-    KVC_CONNECTIONS_MAX = 65536 /**< Most connections of a client. */
+    KVC_KEY_BYTES_MAX = 255,       /**< Largest key [bytes]. */
+    KVC_FRAME_REQUESTS_MAX = 4096, /**< Most requests per frame. */
+    KVC_FLOWS_MAX = 4096,          /**< Most clients of an open loop. */
+    KVC_CONNECTIONS_MAX = 65536    /**< Most connections of a client. */
 };
 
 /** How popular the keys are. */
@@ -61,9 +57,18 @@ struct kvc_rate_point {
     double rate_mops; /**< Request rate of all nodes at this time [million/s]. */
 };
 
-enum { KVC_ACTIONS_MAX = 16 /**< Actions of an application. */ };
+enum { KVC_ACTIONS_MAX = KVC_SIZE_KINDS_MAX /**< Actions of an application. */ };
 
-/** One action of an application in front of a database (sim/workload/actions.h). */
+/** One action of an application in front of a database: what its requests read and invalidate.
+ *
+ * The application's data belong to members, such as the users of a social network. An action without
+ * `invalidates` reads one pair of a member, which no other action reads: its kind. An action with it updates
+ * the database and then deletes pairs of one or several members from the cache. The key ids of a member are
+ * consecutive, one for each kind, so that workload.keys is the number of members times that of kinds. The
+ * popularity of the workload is that of the members; all actions choose their members in the same way.
+ *
+ * Not modelled: members that some actions prefer, friends who are always the same, and actions that read
+ * several pairs. */
 struct kvc_action {
     char name[KVC_TEXT_MAX];        /**< Its name. */
     double frac;                    /**< Its share of the GETs, or of the SETs if it updates. */
@@ -75,7 +80,7 @@ enum { KVC_PHASES_MAX = 8 /**< Phases of a load that alternates. */ };
 
 /** A phase of a load that alternates (sim/workload/phases.h). */
 struct kvc_phase {
-    double length_ns;     /**< How long it lasts in every cycle [ns]; 0: as long as the one before. */
+    double length_ns;     /**< How long it lasts in every cycle [ns]; 0: the length of the phase before it. */
     uint64_t key_bytes;   /**< Size of its keys [bytes]. */
     uint64_t value_bytes; /**< Size of its values [bytes]. */
     double get_frac;      /**< Share of GET requests; the three shares add up to 1. */
@@ -112,9 +117,9 @@ struct kvc_workload {
     int clients_for;        /**< Saturating: enum kvc_clients_for. */
     double preload_frac;    /**< Share of the keys, most popular first, stored before the run. */
     struct kvc_action actions[KVC_ACTIONS_MAX]; /**< What GETs and SETs are to the application. */
-    uint32_t action_count;                      /**< Used entries of `actions`; 0: all are alike. */
-    struct kvc_phase phases[KVC_PHASES_MAX];    /**< What takes the place of sizes, mix and popularity. */
-    uint32_t phase_count;                       /**< Used entries of `phases`; 0: the load is one. */
+    uint32_t action_count;                      /**< Used entries of `actions`; 0: all requests are alike. */
+    struct kvc_phase phases[KVC_PHASES_MAX];    /**< Phases, which replace sizes, mix and popularity. */
+    uint32_t phase_count; /**< Used entries of `phases`; 0: the load does not alternate. */
     const struct kvc_key_part
         *part; /**< The keys of the node whose load this is (sim/workload/keys/key_part.h), of
                     which there are `keys`; NULL: all keys. It outlives the workload. */
@@ -169,5 +174,56 @@ double kvc_workload_value_bytes_mean(const struct kvc_workload *workload);
  * `key_bytes`, the times of the curve ascend, a closed loop has clients, and so on. Returns KVC_ERR_SCENARIO
  * for the first violation. */
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag);
+
+/** Returns the sizes of the keys and values, or NULL if memory is short. */
+struct kvc_sizes *kvc_workload_sizes(const struct kvc_workload *workload);
+
+/** Returns how long a phase lasts [ns]. */
+double kvc_phases_length_ns(const struct kvc_workload *workload, uint32_t phase);
+
+enum {
+    KVC_ACTION_MEMBERS_MAX = 4, /**< Most members that an action concerns. */
+    KVC_INVALIDATED_MAX = KVC_ACTION_MEMBERS_MAX * KVC_ACTIONS_MAX, /**< Most keys that one invalidates. */
+};
+
+/** The actions of a workload in a form that can be drawn from. Without actions, all keys are of one kind and
+ * an update invalidates its own key. */
+struct kvc_action_mix {
+    uint32_t kinds;                      /**< Kinds of pairs. */
+    uint32_t updates;                    /**< Actions that update. */
+    double read_frac[KVC_ACTIONS_MAX];   /**< Share of each kind among the GETs. */
+    double update_frac[KVC_ACTIONS_MAX]; /**< Share of each action among the updates. */
+    uint8_t members[KVC_ACTIONS_MAX]
+                   [KVC_ACTIONS_MAX];     /**< Members whose pairs of a kind an update invalidates. */
+    double value_bytes[KVC_ACTIONS_MAX];  /**< Size of the values of each kind [bytes]. */
+    uint64_t read_below[KVC_ACTIONS_MAX]; /**< A random number below the entry selects at most this kind. */
+    uint64_t
+        update_below[KVC_ACTIONS_MAX]; /**< A random number below the entry selects at most this action. */
+};
+
+/** Sets up the mix of a workload. Returns KVC_ERR_SCENARIO for the first violation: shares that do not add up
+ * to 1, a name twice, pairs of an unknown kind, and so on. `diag` may be NULL. */
+enum kvc_status kvc_action_mix_open(struct kvc_action_mix *mix, const struct kvc_workload *workload,
+                                    struct kvc_diag *diag);
+
+/** Returns the number of kinds of a workload. */
+uint32_t kvc_action_kinds(const struct kvc_workload *workload);
+
+/** Returns how many keys an update invalidates on average. */
+double kvc_action_mix_invalidated(const struct kvc_action_mix *mix);
+
+/** Returns how many pairs of a kind an update invalidates on average. */
+double kvc_action_mix_invalidated_of(const struct kvc_action_mix *mix, uint32_t kind);
+
+/** Draws one of `count` entries of read_below or update_below. */
+static inline uint32_t kvc_action_draw(const uint64_t *below, uint32_t count, struct kvc_rng *rng)
+{
+    uint64_t random = kvc_rng_u64(rng);
+    uint32_t at = 0;
+    while (at + 1 < count && random >= below[at]) {
+        at++;
+    }
+    return at;
+}
 
 #endif

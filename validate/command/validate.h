@@ -6,38 +6,25 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "scenarios/explore/plan/goal.h"
 #include "scenarios/load/load.h"
 #include "scenarios/output/capacity.h"
 #include "scenarios/run/driver.h"
 #include "validate/scoring/comparison.h"
 #include "validate/scoring/elasticities.h"
-
-enum { KVC_SUBJECTS_MAX = 64 };
+#include "validate/scoring/runs.h"
+#include "validate/scoring/score.h"
 
 enum kvc_subject_kind { KVC_SUBJECT_PAPER, KVC_SUBJECT_MACHINE, KVC_SUBJECT_MECHANISMS };
 
 /* What can be validated: a folder with the cases of a paper, the folder of a machine, or the folder with the
- * mechanisms (validate/command/validate_mechanisms.h). */
+ * mechanisms. */
 struct kvc_subject {
     char name[128];
     enum kvc_subject_kind kind;
     bool is_measured; /* A machine whose folder contains runs.csv. */
     char folder[512];
 };
-
-struct kvc_subjects {
-    size_t count;
-    struct kvc_subject entry[KVC_SUBJECTS_MAX];
-};
-
-/* Finds the folders in validate/papers (sim/base/files/data_dir.h) that contain cases.csv, then the folders
- * in validate/measured that contain plan.csv, both in alphabetical order, then validate/mechanisms if it
- * contains cases.csv. $KVCAST_MEASURED replaces validate/measured. */
-void kvc_subjects_find(struct kvc_subjects *subjects);
-
-/* Finds the subject with this name. If there is none, the error KVC_ERR_SCENARIO lists all names. */
-enum kvc_status kvc_subjects_choose(const struct kvc_subjects *subjects, const char *name,
-                                    const struct kvc_subject **chosen, struct kvc_diag *diag);
 
 /* Writes the path of a file in the subject's folder. */
 void kvc_subject_path(const struct kvc_subject *subject, const char *file, char path[PATH_MAX]);
@@ -55,33 +42,23 @@ enum kvc_status kvc_validate_check(const struct kvc_loaded *loaded, const char *
 /* Raises run.replicas to five, the fewest of a value that is scored. */
 void kvc_validate_replicate(struct kvc_scenario *scenario);
 
-/* Finds the simulated capacity of a case of mode "capacity". Without overrides, nothing may be lost and the
- * precision is 2 %. The caller frees *capacity, which must be zeroed before, whatever this returns. */
-enum kvc_status kvc_validate_capacity(const struct kvc_case *asked, const struct kvc_run_options *options,
-                                      struct kvc_capacity *capacity, struct kvc_diag *diag);
-
 /* Separates the overrides of a scenario, which keep their order, from those of the search. */
 enum kvc_status kvc_validate_capacity_bounds(const char *overrides, char *scenario, size_t size,
                                              struct kvc_capacity_bounds *bounds, struct kvc_diag *diag);
 
-/* Returns the value of a metric of a capacity: throughput_mops, latency_mean_us, latency_p95_us or
- * latency_p99_us with its 95 % interval, at the highest load that all replicas serve, or capacity_low_mops,
- * capacity_high_mops, closed_form_mops or closed_form_limit_mops. Other metrics are NaN. */
-struct kvc_interval kvc_validate_capacity_value(const struct kvc_capacity *capacity, const char *metric);
-
 /* Loads the scenario of one line of a machine's plan, with `more` overrides after the line's own. A line with
  * a relative load gets Poisson arrivals at load_frac times `capacity_mops`. An error names the id of the
  * line. */
-enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject, const struct kvc_plan_line *line,
-                                       double capacity_mops, const char *more, struct kvc_loaded **out,
-                                       struct kvc_diag *diag);
+enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject,
+                                       const struct kvc_measuring_plan_line *line, double capacity_mops,
+                                       const char *more, struct kvc_loaded **out, struct kvc_diag *diag);
 
 /* A capacity with which a line can be loaded before any capacity is known. */
 extern const double kvc_validate_any_capacity_mops;
 
 /* Checks that the run at this index of the plan, whose scenario is `loaded`, saturates the store if other
  * lines state their loads as fractions of its throughput. */
-enum kvc_status kvc_validate_check_capacity(const struct kvc_plan *plan, size_t line,
+enum kvc_status kvc_validate_check_capacity(const struct kvc_measuring_plan *plan, size_t line,
                                             const struct kvc_loaded *loaded, struct kvc_diag *diag);
 
 /* The cases of a paper and their scores. */
@@ -107,7 +84,7 @@ enum kvc_status kvc_paper_find_elasticities(const struct kvc_subject *subject,
 struct kvc_measured_machine {
     const struct kvc_subject *subject;
     bool unseen; /* The unseen runs are forecast and reported, and no others; otherwise the seen ones. */
-    struct kvc_plan plan;
+    struct kvc_measuring_plan plan;
     struct kvc_measured_run *runs;
     struct kvc_comparison_forecast *forecasts;
     struct kvc_comparison comparison;
@@ -121,7 +98,7 @@ enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bo
 /* Returns whether this line of the plan is forecast and reported. */
 static inline bool kvc_measured_machine_shows(const struct kvc_measured_machine *machine, size_t line)
 {
-    return kvc_plan_unseen(line) == machine->unseen;
+    return kvc_measuring_plan_unseen(line) == machine->unseen;
 }
 
 /* Appends the summary of the unseen runs to unseen.log, a CSV file in the machine's folder, with today's date
@@ -162,6 +139,93 @@ void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_
 /* Return the summary of a paper or a machine for the JSON document. */
 json_t *kvc_paper_summary(const struct kvc_paper *paper);
 json_t *kvc_measured_machine_summary(const struct kvc_measured_machine *machine);
+
+/* One scenario answered both ways. */
+struct kvc_both_ways {
+    char system[KVC_NAME_MAX];
+    bool has_changes; /* Devices change during the run. */
+    double closed_form[KVC_PLAN_METRICS], simulated[KVC_PLAN_METRICS];
+};
+
+/* The answers about one side of a case. difference_frac is simulated / closed_form - 1. */
+struct kvc_mechanism_side {
+    double closed_form, simulated, difference_frac;
+    struct kvc_both_ways both; /* All values that a plan compares. */
+};
+
+enum kvc_mechanism_verdict {
+    KVC_MECHANISM_OK,      /* They differ with the mechanism, and the difference disappears without it. */
+    KVC_MECHANISM_NO_SIGN, /* With the mechanism they differ by no more than 10 %. */
+    KVC_MECHANISM_REMAINS, /* Without it they differ by more than 5 % and a third of the first difference. */
+};
+
+struct kvc_mechanism {
+    char id[64];
+    char scenario[160]; /* Relative to the project. */
+    char overrides[512], on[512], off[512];
+    char metric[64];
+    char text[320]; /* What the mechanism is, in one sentence. It may contain commas. */
+    struct kvc_mechanism_side with, without;
+    enum kvc_mechanism_verdict verdict;
+};
+
+/* Scenarios where simulation and closed form differ because of one mechanism.
+ *
+ * validate/mechanisms/cases.csv has the columns id, scenario, overrides, on, off, metric, mechanism. A case
+ * is answered four times: by closed form and by simulation, with `overrides` and then `on` (the mechanism
+ * acts), and with `overrides` and then `off` (an option of the scenario turns it off). Each is a list of
+ * key=value separated by semicolons. The metric is one of sim/metrics/values.h that the closed form
+ * states. */
+struct kvc_mechanisms {
+    size_t count;
+    struct kvc_mechanism *entry;
+};
+
+void kvc_mechanisms_free(struct kvc_mechanisms *mechanisms);
+
+/* Reads the cases of the subject, loads all of their scenarios, then answers them, with three replicas of
+ * each simulation unless the case states run.replicas. An error names the case. Call kvc_mechanisms_free() in
+ * any case. */
+enum kvc_status kvc_mechanisms_score(const struct kvc_subject *subject, const struct kvc_run_options *options,
+                                     struct kvc_mechanisms *mechanisms, struct kvc_diag *diag);
+
+/* Prints the cases and their mechanisms as tables on stdout. */
+void kvc_mechanisms_print(const struct kvc_mechanisms *mechanisms);
+
+/* Appends the cases to the list of the JSON document. */
+void kvc_mechanisms_list(const struct kvc_mechanisms *mechanisms, json_t *list);
+
+struct kvc_store_errors {
+    char system[KVC_NAME_MAX];
+    struct kvc_plan_errors errors;
+    uint32_t regressed; /* Errors beyond the stated ones. */
+};
+
+/* How far the closed form of each store is from its simulation.
+ *
+ * The errors are the extremes over all scenarios that are answered both ways: the two sides of each
+ * mechanism, and the loads in validate/mechanisms/loads.csv, which has the columns scenario and overrides. A
+ * plan allows for the errors that validate/mechanisms/closed_form.csv states when it prunes candidates by the
+ * closed form (scenarios/explore/plan/goal.h), so a larger error is a regression. */
+struct kvc_closed_forms {
+    uint32_t count;
+    struct kvc_store_errors *entry; /* In the order in which the stores appear. */
+    bool is_stated;                 /* closed_form.csv exists, so that errors can regress. */
+};
+
+/* Scores the closed forms by the answers about the mechanisms and, if there is a loads.csv, by three replicas
+ * of each of its loads. `update` replaces closed_form.csv first. Call
+ * kvc_closed_forms_free() in any case. */
+enum kvc_status kvc_closed_forms_score(const struct kvc_subject *subject,
+                                       const struct kvc_mechanisms *mechanisms,
+                                       const struct kvc_run_options *options, bool update,
+                                       struct kvc_closed_forms *forms, struct kvc_diag *diag);
+
+/* Prints the errors of each store as a table on stdout. */
+void kvc_closed_forms_print(const struct kvc_closed_forms *forms);
+
+/* Frees the errors and empties the struct. */
+void kvc_closed_forms_free(struct kvc_closed_forms *forms);
 
 /* "ok", "missed" and "REGRESSED", by enum kvc_verdict. */
 extern const char *const kvc_verdict_names[];

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the GPU kernels alone, checks them against their CPU twins, times them, and leaves what they print in
+# Builds the GPU kernels alone, checks them against their CPU twins, times them, and writes their output to
 # validate/measured/MACHINE/. Needs nvcc, CMake and a GPU, but none of kvcast's packages.
 #
 #   gpu_kernels.sh [--sanitize] MACHINE    MACHINE names the folder, e.g. h200-pcie5

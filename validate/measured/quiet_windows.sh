@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows what quiet windows are worth: measures a scenario alone and beside a neighbour that keeps all cores of the store
+# Shows the effect of quiet windows: measures a scenario alone and beside a neighbour that keeps all cores of the store
 # busy for 0.2 of every 0.6 seconds, in five pairs, and compares the metrics of the quiet windows and of all windows.
 # Usage: quiet_windows.sh KVCAST SCENARIO.lua [OPTION...]   The options go to `kvcast measure`.
 # Medians over the pairs count, because the clock of a shared machine changes from one second to the next. The exit
@@ -40,7 +40,7 @@ for pair in $(seq "$pairs"); do
     measure "beside$pair" "$@"
     leave_alone
 done
-# Prints KEY's medians alone and beside, and the median of how far it moves within a pair; "-" where it is unknown.
+# Prints KEY's medians alone and beside, and the median of its change within a pair; "-" where it is unknown.
 medians() { # KEY
     local pair
     for pair in $(seq "$pairs"); do echo "$(value "alone$pair" "$1") $(value "beside$pair" "$1")"; done |

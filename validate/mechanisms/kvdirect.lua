@@ -1,4 +1,4 @@
--- One KV-Direct NIC (Li et al., SOSP 2017) with inline pairs of 10 bytes. mechanisms.csv states the load of each case.
+-- One KV-Direct NIC (Li et al., SOSP 2017) with inline pairs of 10 bytes. cases.csv states the load of each case.
 return {
   name = "mechanisms-kvdirect",
   system = { kind = "kvdirect", memory = "256MiB" },

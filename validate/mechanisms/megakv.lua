@@ -1,5 +1,5 @@
 -- One socket of a Mega-KV node (Zhang et al., VLDB J. 26(5) 2017, sec. 8.1) with a small sample of its keys.
--- mechanisms.csv states the load of each case.
+-- cases.csv states the load of each case.
 return {
   name = "mechanisms-megakv",
   system = { kind = "megakv", cycle = "160us", api = "getk" },

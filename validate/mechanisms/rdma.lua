@@ -1,4 +1,4 @@
--- Fetch-and-add by one-sided RDMA, the baseline of KV-Direct's figure 13a. mechanisms.csv states the load of each case.
+-- Fetch-and-add by one-sided RDMA, the baseline of KV-Direct's figure 13a. cases.csv states the load of each case.
 return {
   name = "mechanisms-rdma",
   system = { kind = "rdma", atomics = true },

@@ -1,21 +1,32 @@
 /* The cases of a paper: published values that predictions are compared with, one per line of a CSV file.
  *
  * Measured values become cases as well (validate/scoring/comparison.h). The columns are id, mode, scenario,
- * overrides, metric, published, low, high, tolerance_frac, role, lacks, fact:
- *  mode       run or predict: the metric is read from the scenario's result, after applying `overrides`, a
- *             list of key=value separated by semicolons as for --set. ratio: `scenario` is "a/b", and the
- *             value is that of case a divided by that of case b. mean, deviation, most, least: `scenario` is
- * a pattern of earlier ids, and the value is their mean, the mean of their distances from 1, the largest or
- * the smallest of them (aggregate.h). capacity: the simulated capacity of the scenario, found as by `kvcast
- * capacity` without a latency curve. Its throughput_mops is the capacity, and its latencies are those at the
- * highest load that all replicas serve: where some do not, latencies grow as long as a run lasts. `overrides`
- * may contain capacity.loss, capacity.latency (as p99=1ms) and capacity.precision. published  The published
- * value, of which tolerance_frac is the accepted error. When it is empty, `low` or `high` or both bound the
- * value, without a tolerance. role       prediction: scored. equation: repeats the paper's own arithmetic and
- * is shown apart. input: shown for the ratios that need it; it has neither a published value nor bounds, so a
- * value that is missed cannot hide as an input. lacks      Why the prediction misses: the mechanism that the
- * model does not have. fact       Where the value is published. It may contain commas.
- */
+ * overrides, metric, published, low, high, tolerance_frac, role, lacks, fact.
+ *
+ * mode is one of these:
+ *
+ *  - run, predict: the metric is read from the scenario's result, after applying `overrides`, a list of
+ *    key=value separated by semicolons as for --set.
+ *  - ratio: `scenario` is "a/b", and the value is that of case a divided by that of case b.
+ *  - mean, deviation, most, least: `scenario` is a pattern of earlier ids, and the value is their mean, the
+ *    mean of their distances from 1, the largest or the smallest of them (score.h).
+ *  - capacity: the simulated capacity of the scenario, found as by `kvcast capacity` without a latency curve.
+ *    Its throughput_mops is the capacity. Its latencies are those at the highest load that all replicas
+ *    serve, because latencies at a load that some do not serve grow with the length of the run. `overrides`
+ *    may contain capacity.loss, capacity.latency (as p99=1ms) and capacity.precision.
+ *
+ * published is the published value, and tolerance_frac its accepted error. When it is empty, `low` or `high`
+ * or both bound the value, without a tolerance.
+ *
+ * role is one of these:
+ *
+ *  - prediction: scored.
+ *  - equation: repeats the paper's own arithmetic and is shown apart.
+ *  - input: shown for the ratios that need it. It has neither a published value nor bounds, so a value that
+ *    is missed cannot hide as an input.
+ *
+ * lacks says why the prediction misses: the mechanism that the model does not have. fact says where the value
+ * is published; it may contain commas. */
 #ifndef KVC_VALIDATE_SCORING_CASES_H
 #define KVC_VALIDATE_SCORING_CASES_H
 
@@ -36,7 +47,7 @@ enum kvc_case_mode {
 };
 enum kvc_case_role { KVC_CASE_PREDICTION, KVC_CASE_EQUATION, KVC_CASE_INPUT };
 
-/* What a case is follows from its columns, so that no label can make a bound look like a number. */
+/* The kind of a case follows from its columns, so that no label can make a bound look like a number. */
 enum kvc_case_kind {
     KVC_KIND_POINT, /* One published number. */
     KVC_KIND_RANGE, /* Two bounds. */
@@ -67,7 +78,7 @@ struct kvc_cases {
 
 enum kvc_case_kind kvc_case_kind_of(const struct kvc_case *asked);
 
-/* Returns whether a case combines all whose ids match a pattern (aggregate.h). */
+/* Returns whether a case combines all whose ids match a pattern (score.h). */
 bool kvc_case_is_aggregate(const struct kvc_case *asked);
 
 /* Returns whether the value of a case follows from those of earlier ones. */

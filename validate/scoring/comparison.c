@@ -21,7 +21,7 @@ void kvc_comparison_free(struct kvc_comparison *comparison)
     *comparison = (struct kvc_comparison){.score = NULL};
 }
 
-static bool is_compared(int reading, bool open_loop, const struct kvc_plan_line *line,
+static bool is_compared(int reading, bool open_loop, const struct kvc_measuring_plan_line *line,
                         const struct kvc_readings *measured)
 {
     if (isnan(kvc_error_bounds[reading].mean_frac) || isnan(measured->value[reading])) {
@@ -32,12 +32,13 @@ static bool is_compared(int reading, bool open_loop, const struct kvc_plan_line 
     }
     if (reading == KVC_READING_LATENCY_MEAN || reading == KVC_READING_LATENCY_P99) {
         /* Under saturation, and above the capacity, latency only tells how long the queues are. */
-        return kvc_plan_line_is_relative(line) && line->load_frac < 1;
+        return kvc_measuring_plan_line_is_relative(line) && line->load_frac < 1;
     }
     return true;
 }
 
-enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kvc_measured_run *runs,
+enum kvc_status kvc_comparison_list(const struct kvc_measuring_plan *plan,
+                                    const struct kvc_measured_run *runs,
                                     const struct kvc_comparison_forecast *forecasts, bool unseen,
                                     struct kvc_comparison *comparison, struct kvc_diag *diag)
 {
@@ -52,7 +53,7 @@ enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kv
         size_t run = i / KVC_READINGS;
         int reading = (int)(i % KVC_READINGS);
         const struct kvc_readings *measured = &runs[run].readings;
-        if (kvc_plan_unseen(run) != unseen ||
+        if (kvc_measuring_plan_unseen(run) != unseen ||
             !is_compared(reading, forecasts[run].open_loop, &plan->entry[run], measured)) {
             continue;
         }
@@ -120,7 +121,7 @@ struct kvc_error_summary kvc_comparison_summarise(const struct kvc_comparison *c
     return summary;
 }
 
-struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
+struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_measuring_plan *plan,
                                                   const struct kvc_measured_run *runs,
                                                   const struct kvc_comparison_forecast *forecasts,
                                                   bool unseen)
@@ -128,7 +129,7 @@ struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
     struct kvc_bottlenecks found = {0};
     for (size_t i = 0; i < plan->count; i++) {
         const char *measured = runs[i].readings.bottleneck;
-        if (kvc_plan_unseen(i) != unseen) {
+        if (kvc_measuring_plan_unseen(i) != unseen) {
             continue;
         }
         if (strcmp(measured, kvc_bottleneck_undecided) == 0) {
@@ -142,7 +143,7 @@ struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
     return found;
 }
 
-struct kvc_repeatability kvc_comparison_repeatability(const struct kvc_plan *plan,
+struct kvc_repeatability kvc_comparison_repeatability(const struct kvc_measuring_plan *plan,
                                                       const struct kvc_measured_run *runs,
                                                       const struct kvc_comparison_forecast *forecasts,
                                                       bool unseen)
@@ -150,7 +151,7 @@ struct kvc_repeatability kvc_comparison_repeatability(const struct kvc_plan *pla
     struct kvc_repeatability found = {0};
     double sum_frac = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        if (forecasts[i].open_loop || kvc_plan_unseen(i) != unseen) {
+        if (forecasts[i].open_loop || kvc_measuring_plan_unseen(i) != unseen) {
             continue;
         }
         sum_frac += runs[i].spread_frac;

@@ -1,10 +1,10 @@
 /* Compares the measured runs of a machine with their simulation and their closed form.
  *
- * The simulation is what is scored: the throughput of a saturating load, the mean and 99th percentile of the
- * latency of an open loop whose load is a fraction of the capacity below 1, and the time of a search launch
- * and of an insert launch where they were measured. The latency of an open loop that states its load in Mops
- * is not scored: close to the capacity it would only repeat, magnified, the error of the capacity. Each is a
- * case "RUN:METRIC" with errors, verdict and baseline, as published values have them
+ * The scores are those of the simulation: the throughput of a saturating load, the mean and 99th percentile
+ * of the latency of an open loop whose load is a fraction of the capacity below 1, and the time of a search
+ * launch and of an insert launch where they were measured. The latency of an open loop that states its load
+ * in Mops is not scored: close to the capacity it would only repeat, magnified, the error of the capacity.
+ * Each is a case "RUN:METRIC" with errors, verdict and baseline, as published values have them
  * (validate/scoring/score.h). */
 #ifndef KVC_VALIDATE_SCORING_COMPARISON_H
 #define KVC_VALIDATE_SCORING_COMPARISON_H
@@ -28,10 +28,10 @@ struct kvc_comparison_forecast {
      * faster; NaN: unknown, and they are as fast as in the calibration. */
     double core_speed_frac;
     struct kvc_readings closed_form, simulated;
-    double half_width[KVC_READINGS]; /* Of the 95 % intervals of `simulated`; NaN where unknown. */
+    double half_width[KVC_READINGS]; /* Half the widths of the 95 % intervals of `simulated`; NaN: unknown. */
 };
 
-/* What a case adds to struct kvc_case. */
+/* A case with what a measured run adds to struct kvc_case. */
 struct kvc_compared {
     size_t run;         /* Index in the plan. */
     int reading;        /* enum kvc_reading */
@@ -49,9 +49,10 @@ struct kvc_comparison {
 
 void kvc_comparison_free(struct kvc_comparison *comparison);
 
-/* Lists the cases of the seen or of the unseen runs. Of the forecasts it reads only open_loop. On failure
+/* Lists the cases of the seen or of the unseen runs. It reads only open_loop of the forecasts. On failure
  * nothing stays allocated. */
-enum kvc_status kvc_comparison_list(const struct kvc_plan *plan, const struct kvc_measured_run *runs,
+enum kvc_status kvc_comparison_list(const struct kvc_measuring_plan *plan,
+                                    const struct kvc_measured_run *runs,
                                     const struct kvc_comparison_forecast *forecasts, bool unseen,
                                     struct kvc_comparison *comparison, struct kvc_diag *diag);
 
@@ -74,7 +75,7 @@ struct kvc_bottlenecks {
     size_t runs, right_simulated, right_closed_form, undecided;
 };
 
-struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_plan *plan,
+struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_measuring_plan *plan,
                                                   const struct kvc_measured_run *runs,
                                                   const struct kvc_comparison_forecast *forecasts,
                                                   bool unseen);
@@ -85,7 +86,7 @@ struct kvc_repeatability {
     double mean_frac, max_frac; /* Mean and largest spread of the throughput; 0 without runs. */
 };
 
-struct kvc_repeatability kvc_comparison_repeatability(const struct kvc_plan *plan,
+struct kvc_repeatability kvc_comparison_repeatability(const struct kvc_measuring_plan *plan,
                                                       const struct kvc_measured_run *runs,
                                                       const struct kvc_comparison_forecast *forecasts,
                                                       bool unseen);

@@ -8,12 +8,12 @@
 
 /* Of five runs, a and b saturate; c, which is unseen, and d are open loops at 60 % of the capacity of a; e
  * is one whose load is stated in Mops. */
-static struct kvc_plan_line lines[] = {{.id = "a", .load_frac = NAN},
-                                       {.id = "b", .load_frac = NAN},
-                                       {.id = "c", .load_frac = 0.6},
-                                       {.id = "d", .load_frac = 0.6},
-                                       {.id = "e", .load_frac = NAN}};
-static const struct kvc_plan plan = {.count = 5, .entry = lines};
+static struct kvc_measuring_plan_line lines[] = {{.id = "a", .load_frac = NAN},
+                                                 {.id = "b", .load_frac = NAN},
+                                                 {.id = "c", .load_frac = 0.6},
+                                                 {.id = "d", .load_frac = 0.6},
+                                                 {.id = "e", .load_frac = NAN}};
+static const struct kvc_measuring_plan plan = {.count = 5, .entry = lines};
 static struct kvc_measured_run runs[5];
 static struct kvc_comparison_forecast forecasts[5];
 static struct kvc_comparison comparison;

@@ -8,7 +8,7 @@
 
 static const char header[] = "case,parameter,elasticity";
 
-/* In the place of a parameter: the case is costly. */
+/* Replaces the parameter in the line of a costly case. */
 static const char not_searched[] = "not searched";
 
 /* How far from 1 the elasticity of a returned input may be. */

@@ -1,4 +1,4 @@
-#include "validate/scoring/facts.h"
+#include "validate/scoring/facts_fixture.h"
 
 #include <criterion/criterion.h>
 #include <ctype.h>

@@ -1,10 +1,16 @@
 #include "validate/scoring/runs.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/diag.h"
 #include "sim/base/text/csv.h"
+#include "sim/metrics/bottleneck.h"
+#include "sim/probes/quiet.h"
 
 static const char header[] =
     "id,scenario,load_frac,of,overrides,repetitions,quiet_frac,windows,core_speed_steps_per_ns,spread_frac,"
@@ -12,6 +18,7 @@ static const char header[] =
     "jobs_per_insert,search_ns_per_job,insert_ns_per_job,throughput_half_frac,latency_mean_half_frac,"
     "latency_p99_half_frac,search_job_half_frac,insert_job_half_frac,bottleneck";
 
+/* Columns of runs.csv, of which plan.csv has the first five. */
 enum column {
     ID,
     SCENARIO,
@@ -28,8 +35,228 @@ enum column {
     HALVES = READINGS + KVC_READINGS
 };
 
+/* ---- plan ---- */
+
+enum { UNSEEN_EVERY = 3 };
+
+static const double load_frac_max = 2;
+
+bool kvc_measuring_plan_unseen(size_t index)
+{
+    return (index + 1) % UNSEEN_EVERY == 0;
+}
+
+void kvc_measuring_plan_free(struct kvc_measuring_plan *plan)
+{
+    free(plan->entry);
+    *plan = (struct kvc_measuring_plan){.count = 0};
+}
+
+long kvc_measuring_plan_find(const struct kvc_measuring_plan *plan, const char *id)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        if (strcmp(plan->entry[i].id, id) == 0) {
+            return (long)i;
+        }
+    }
+    return -1;
+}
+
+void kvc_measuring_plan_describe_load(const struct kvc_measuring_plan *plan,
+                                      const struct kvc_measuring_plan_line *line,
+                                      char text[KVC_MEASURING_PLAN_LOAD_BYTES])
+{
+    strcpy(text, ",");
+    if (kvc_measuring_plan_line_is_relative(line)) {
+        snprintf(text, KVC_MEASURING_PLAN_LOAD_BYTES, "%g,%s", line->load_frac, plan->entry[line->of].id);
+    }
+}
+
+/* Reads load_frac and of, which a line has both or not at all. */
+static enum kvc_status take_load(const struct kvc_measuring_plan *plan, char *const *column,
+                                 struct kvc_measuring_plan_line *line, struct kvc_diag *diag)
+{
+    bool is_number = kvc_csv_number(column[LOAD_FRAC], &line->load_frac, diag) == KVC_OK;
+    if (is_number && isnan(line->load_frac) && column[OF][0] == '\0') {
+        return KVC_OK;
+    }
+    if (!is_number || !(line->load_frac > 0 && line->load_frac <= load_frac_max)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "load_frac: found \"%s\", allowed: above 0 and up to %g, or nothing in the columns "
+            "load_frac and of",
+            column[LOAD_FRAC], load_frac_max);
+    }
+    long of = kvc_measuring_plan_find(plan, column[OF]);
+    if (of < 0 || kvc_measuring_plan_line_is_relative(&plan->entry[of])) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "of: found \"%.60s\", allowed: the id of an earlier run without load_frac",
+                             column[OF]);
+    }
+    line->of = (size_t)of;
+    return KVC_OK;
+}
+
+static enum kvc_status take_line(void *data, char *const *column, int line, struct kvc_diag *diag)
+{
+    struct kvc_measuring_plan *plan = data;
+    struct kvc_measuring_plan_line made = {.line = line};
+    enum kvc_status status = kvc_csv_copy(column[ID], made.id, sizeof(made.id), diag);
+    if (status == KVC_OK) {
+        status = kvc_csv_copy(column[SCENARIO], made.scenario, sizeof(made.scenario), diag);
+    }
+    if (status == KVC_OK) {
+        status = take_load(plan, column, &made, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_csv_copy(column[OVERRIDES], made.overrides, sizeof(made.overrides), diag);
+    }
+    if (status != KVC_OK) {
+        return status;
+    }
+    if (made.id[0] == '\0' || made.scenario[0] == '\0') {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found an empty %s",
+                             made.id[0] == '\0' ? "id" : "scenario");
+    }
+    if (kvc_measuring_plan_find(plan, made.id) >= 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%s\" twice", made.id);
+    }
+    struct kvc_measuring_plan_line *bigger = realloc(plan->entry, (plan->count + 1) * sizeof(*bigger));
+    if (bigger == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu runs", plan->count + 1);
+    }
+    plan->entry = bigger;
+    plan->entry[plan->count++] = made;
+    return KVC_OK;
+}
+
+enum kvc_status kvc_measuring_plan_read(const char *path, struct kvc_measuring_plan *plan,
+                                        struct kvc_diag *diag)
+{
+    const struct kvc_csv_format format = {.header = "id,scenario,load_frac,of,overrides"};
+    *plan = (struct kvc_measuring_plan){.count = 0};
+    enum kvc_status status = kvc_csv_copy(path, plan->path, sizeof(plan->path), diag);
+    if (status == KVC_OK) {
+        status = kvc_csv_visit(path, &format, take_line, plan, diag);
+    }
+    if (status == KVC_OK && plan->count == 0) {
+        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "the plan has no runs");
+    }
+    if (status != KVC_OK) {
+        kvc_measuring_plan_free(plan);
+    }
+    return status;
+}
+
+/* ---- readings ---- */
+
+const char *const kvc_reading_names[KVC_READINGS] = {
+    "throughput_mops", "latency_mean_us", "latency_p99_us",    "t_search_us",       "jobs_per_search",
+    "t_insert_us",     "jobs_per_insert", "search_ns_per_job", "insert_ns_per_job",
+};
+
+const char *const kvc_reading_half_names[KVC_READINGS] = {
+    [KVC_READING_THROUGHPUT] = "throughput_half_frac",
+    [KVC_READING_LATENCY_MEAN] = "latency_mean_half_frac",
+    [KVC_READING_LATENCY_P99] = "latency_p99_half_frac",
+    [KVC_READING_SEARCH_JOB] = "search_job_half_frac",
+    [KVC_READING_INSERT_JOB] = "insert_job_half_frac",
+};
+
+void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readings)
+{
+    for (int i = KVC_READING_T_SEARCH; i < KVC_READINGS; i++) {
+        readings->value[i] = kvc_metrics_get(&result->model, kvc_reading_names[i]);
+    }
+    readings->value[KVC_READING_THROUGHPUT] = result->throughput_mops;
+    readings->value[KVC_READING_LATENCY_MEAN] =
+        result->has_histogram ? kvc_histogram_mean_ns(&result->latency) / 1e3 : result->latency_mean_us;
+    readings->value[KVC_READING_LATENCY_P99] =
+        result->has_histogram ? kvc_histogram_percentile_ns(&result->latency, 0.99) / 1e3 : NAN;
+    for (int i = 0; i < KVC_READINGS; i++) {
+        readings->half_frac[i] = kvc_reading_half_names[i] != NULL
+                                     ? kvc_metrics_get(&result->model, kvc_reading_half_names[i])
+                                     : NAN;
+    }
+    strcpy(readings->bottleneck, result->bottleneck_stage);
+}
+
+/* Sorts the existing values of one reading and returns how many there are. */
+static uint32_t sorted(const struct kvc_readings *repetitions, uint32_t count, int reading, double *values)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!isnan(repetitions[i].value[reading])) {
+            values[kept++] = repetitions[i].value[reading];
+        }
+    }
+    gsl_sort(values, 1, kept);
+    return kept;
+}
+
+/* Names the stages that more than half of the repetitions name. */
+static void join_bottlenecks(const struct kvc_readings *repetitions, uint32_t count, char *joined)
+{
+    char every[KVC_NAME_MAX], *rest;
+    joined[0] = '\0';
+    for (uint32_t i = 0; i < count; i++) {
+        strcpy(every, repetitions[i].bottleneck);
+        for (char *name = strtok_r(every, "+", &rest); name != NULL; name = strtok_r(NULL, "+", &rest)) {
+            uint32_t votes = 0;
+            for (uint32_t j = 0; j < count; j++) {
+                votes += kvc_bottleneck_names(repetitions[j].bottleneck, name);
+            }
+            if (2 * votes > count && !kvc_bottleneck_names(joined, name)) {
+                kvc_bottleneck_add_name(joined, name);
+            }
+        }
+    }
+    if (joined[0] == '\0') {
+        strcpy(joined, kvc_bottleneck_undecided);
+    }
+}
+
+/* Half the width of the interval of a median, relative to it. An interval within a repetition that is not
+ * known makes that of the median unknown. `values` holds the existing values. */
+static double half_width(const struct kvc_readings *repetitions, uint32_t count, int reading,
+                         const double *values, uint32_t kept, double median)
+{
+    double squares = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!isnan(repetitions[i].value[reading])) {
+            double half = repetitions[i].half_frac[reading] * repetitions[i].value[reading];
+            squares += half * half;
+        }
+    }
+    double within = sqrt(squares) / kept, among = kvc_quiet_half_width(values, kept);
+    bool among_counts = !isnan(within) && among > within;
+    return (among_counts ? among : within) / median;
+}
+
+void kvc_readings_median(const struct kvc_readings *repetitions, uint32_t count, struct kvc_readings *median,
+                         double *spread_frac)
+{
+    double *values = malloc((count + 1) * sizeof(*values));
+    if (values == NULL || count == 0) {
+        KVC_BUG("no median of %u repetitions", count);
+    }
+    for (int i = 0; i < KVC_READINGS; i++) {
+        uint32_t kept = sorted(repetitions, count, i, values);
+        median->value[i] = kept > 0 ? (values[(kept - 1) / 2] + values[kept / 2]) / 2 : NAN;
+        median->half_frac[i] =
+            kept > 0 ? half_width(repetitions, count, i, values, kept, median->value[i]) : NAN;
+        if (i == KVC_READING_THROUGHPUT) {
+            *spread_frac = kept > 0 ? (values[kept - 1] - values[0]) / median->value[i] : NAN;
+        }
+    }
+    join_bottlenecks(repetitions, count, median->bottleneck);
+    free(values);
+}
+
+/* ---- measured runs ---- */
+
 struct reading_file {
-    const struct kvc_plan *plan;
+    const struct kvc_measuring_plan *plan;
     uint32_t repetitions; /* Room for each line of the plan. */
     struct kvc_measured_run *runs;
 };
@@ -46,7 +273,7 @@ static enum kvc_status needed(const char *text, const char *name, double least, 
     return status;
 }
 
-/* Reads the columns of the intervals, and sets *end to the column behind them. */
+/* Reads the columns of the intervals, and sets *end to the column after them. */
 static enum kvc_status parse_halves(char *const *column, struct kvc_readings *readings, int *end,
                                     struct kvc_diag *diag)
 {
@@ -61,7 +288,7 @@ static enum kvc_status parse_halves(char *const *column, struct kvc_readings *re
     return status;
 }
 
-/* Reads the numbers that say how the machine was. */
+/* Reads the numbers about the machine during the run. */
 static enum kvc_status parse_machine(char *const *column, struct kvc_measured_run *run, struct kvc_diag *diag)
 {
     enum kvc_status status = kvc_csv_number(column[QUIET], &run->quiet_frac, diag);
@@ -119,15 +346,15 @@ static enum kvc_status parse(char *const *column, struct kvc_measured_run *run, 
 static enum kvc_status take(void *data, char *const *column, int line, struct kvc_diag *diag)
 {
     const struct reading_file *file = data;
-    long found = kvc_plan_find(file->plan, column[ID]);
+    long found = kvc_measuring_plan_find(file->plan, column[ID]);
     (void)line;
     if (found < 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%.60s\", which is not in the plan",
                              column[ID]);
     }
-    const struct kvc_plan_line *planned = &file->plan->entry[found];
-    char load[KVC_PLAN_LOAD_BYTES];
-    kvc_plan_describe_load(file->plan, planned, load);
+    const struct kvc_measuring_plan_line *planned = &file->plan->entry[found];
+    char load[KVC_MEASURING_PLAN_LOAD_BYTES];
+    kvc_measuring_plan_describe_load(file->plan, planned, load);
     char measured_load[sizeof(load)];
     snprintf(measured_load, sizeof(measured_load), "%.20s,%.63s", column[LOAD_FRAC], column[OF]);
     if (strcmp(planned->scenario, column[SCENARIO]) != 0 || strcmp(load, measured_load) != 0 ||
@@ -148,8 +375,9 @@ static enum kvc_status take(void *data, char *const *column, int line, struct kv
     return parse(column, &runs[repetition], diag);
 }
 
-enum kvc_status kvc_runs_read_repetitions(const char *path, const struct kvc_plan *plan, uint32_t repetitions,
-                                          struct kvc_measured_run *runs, struct kvc_diag *diag)
+enum kvc_status kvc_runs_read_repetitions(const char *path, const struct kvc_measuring_plan *plan,
+                                          uint32_t repetitions, struct kvc_measured_run *runs,
+                                          struct kvc_diag *diag)
 {
     struct reading_file file = {plan, repetitions, runs};
     const struct kvc_csv_format format = {.header = header};
@@ -157,8 +385,8 @@ enum kvc_status kvc_runs_read_repetitions(const char *path, const struct kvc_pla
     return kvc_csv_visit(path, &format, take, &file, diag);
 }
 
-enum kvc_status kvc_runs_read(const char *path, const struct kvc_plan *plan, struct kvc_measured_run *runs,
-                              struct kvc_diag *diag)
+enum kvc_status kvc_runs_read(const char *path, const struct kvc_measuring_plan *plan,
+                              struct kvc_measured_run *runs, struct kvc_diag *diag)
 {
     enum kvc_status status = kvc_runs_read_repetitions(path, plan, 1, runs, diag);
     for (size_t i = 0; i < plan->count && status == KVC_OK; i++) {
@@ -184,12 +412,12 @@ void kvc_runs_write_header(FILE *out)
     fprintf(out, "%s\n", header);
 }
 
-void kvc_runs_write_line(FILE *out, const struct kvc_plan *plan, size_t line,
+void kvc_runs_write_line(FILE *out, const struct kvc_measuring_plan *plan, size_t line,
                          const struct kvc_measured_run *run)
 {
-    const struct kvc_plan_line *planned = &plan->entry[line];
-    char load[KVC_PLAN_LOAD_BYTES];
-    kvc_plan_describe_load(plan, planned, load);
+    const struct kvc_measuring_plan_line *planned = &plan->entry[line];
+    char load[KVC_MEASURING_PLAN_LOAD_BYTES];
+    kvc_measuring_plan_describe_load(plan, planned, load);
     fprintf(out, "%s,%s,%s,%s,%u", planned->id, planned->scenario, load, planned->overrides,
             run->repetitions);
     write_number(out, run->quiet_frac);
@@ -205,14 +433,6 @@ void kvc_runs_write_line(FILE *out, const struct kvc_plan *plan, size_t line,
         }
     }
     fprintf(out, ",%s\n", run->readings.bottleneck);
-}
-
-void kvc_runs_write(FILE *out, const struct kvc_plan *plan, const struct kvc_measured_run *runs)
-{
-    kvc_runs_write_header(out);
-    for (size_t i = 0; i < plan->count; i++) {
-        kvc_runs_write_line(out, plan, i, &runs[i]);
-    }
 }
 
 void kvc_runs_combine(const struct kvc_measured_run *repetitions, uint32_t count,

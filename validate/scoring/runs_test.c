@@ -61,7 +61,7 @@ Test(plan, every_third_line_is_unseen)
 {
     const bool unseen[] = {false, false, true, false, false, true, false};
     for (size_t i = 0; i < sizeof(unseen) / sizeof(*unseen); i++) {
-        cr_expect_eq(kvc_plan_unseen(i), unseen[i], "line %zu", i + 1);
+        cr_expect_eq(kvc_measuring_plan_unseen(i), unseen[i], "line %zu", i + 1);
     }
 }
 
@@ -85,10 +85,10 @@ Test(plan, names_the_bad_line)
         {PLAN "a,s.lua,,,\nb,s.lua,much,a,\n", 3, "load_frac: found \"much\", allowed: above 0"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-        struct kvc_plan plan;
+        struct kvc_measuring_plan plan;
         struct kvc_diag diag = {0};
         write_file(plan_path, bad[i].text);
-        cr_expect_eq(kvc_plan_read(plan_path, &plan, &diag), KVC_ERR_SCENARIO);
+        cr_expect_eq(kvc_measuring_plan_read(plan_path, &plan, &diag), KVC_ERR_SCENARIO);
         cr_expect_null(plan.entry);
         expect_failure(&bad[i], plan_path, &diag);
     }
@@ -96,12 +96,12 @@ Test(plan, names_the_bad_line)
 
 Test(runs, are_read_in_the_order_of_the_plan)
 {
-    struct kvc_plan plan;
+    struct kvc_measuring_plan plan;
     struct kvc_measured_run runs[2];
     struct kvc_diag diag = {0};
     write_file(plan_path, TWO);
     write_file(runs_path, RUNS RUN_B RUN_A);
-    cr_assert_eq(kvc_plan_read(plan_path, &plan, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_measuring_plan_read(plan_path, &plan, &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(kvc_runs_read(runs_path, &plan, runs, &diag), KVC_OK, "%s", diag.message);
     cr_expect_eq(runs[0].repetitions, 3);
     cr_expect_eq(runs[0].spread_frac, 0.02);
@@ -119,21 +119,24 @@ Test(runs, are_read_in_the_order_of_the_plan)
     cr_expect_str_eq(runs[0].readings.bottleneck, "send");
     cr_expect_eq(runs[1].readings.value[KVC_READING_THROUGHPUT], 50);
     cr_expect(isnan(runs[1].readings.value[KVC_READING_LATENCY_MEAN]));
-    kvc_plan_free(&plan);
+    kvc_measuring_plan_free(&plan);
 }
 
 Test(runs, survive_a_round_trip)
 {
-    struct kvc_plan plan;
+    struct kvc_measuring_plan plan;
     struct kvc_measured_run runs[2], again[2];
     struct kvc_diag diag = {0};
     write_file(plan_path, TWO);
     write_file(runs_path, RUNS RUN_A RUN_B);
-    cr_assert_eq(kvc_plan_read(plan_path, &plan, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_measuring_plan_read(plan_path, &plan, &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(kvc_runs_read(runs_path, &plan, runs, &diag), KVC_OK, "%s", diag.message);
     FILE *out = fopen(runs_path, "w");
     cr_assert_not_null(out);
-    kvc_runs_write(out, &plan, runs);
+    kvc_runs_write_header(out);
+    for (size_t i = 0; i < plan.count; i++) {
+        kvc_runs_write_line(out, &plan, i, &runs[i]);
+    }
     cr_assert_eq(fclose(out), 0);
     cr_assert_eq(kvc_runs_read(runs_path, &plan, again, &diag), KVC_OK, "%s", diag.message);
     for (int i = 0; i < 2; i++) {
@@ -148,7 +151,7 @@ Test(runs, survive_a_round_trip)
                       (isnan(again[i].readings.value[j]) && isnan(runs[i].readings.value[j])));
         }
     }
-    kvc_plan_free(&plan);
+    kvc_measuring_plan_free(&plan);
 }
 
 Test(runs, name_the_bad_line)
@@ -180,31 +183,31 @@ Test(runs, name_the_bad_line)
         {RUNS "a,t.lua,,,x=1;y=2,3,,,,0.02,0,100,,,,,,,,,,,,,,send\n", 2,
          "run \"a\" differs from the plan, which says"},
     };
-    struct kvc_plan plan;
+    struct kvc_measuring_plan plan;
     struct kvc_measured_run runs[2];
     write_file(plan_path, TWO);
-    cr_assert_eq(kvc_plan_read(plan_path, &plan, NULL), KVC_OK);
+    cr_assert_eq(kvc_measuring_plan_read(plan_path, &plan, NULL), KVC_OK);
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct kvc_diag diag = {0};
         write_file(runs_path, bad[i].text);
         cr_expect_eq(kvc_runs_read(runs_path, &plan, runs, &diag), KVC_ERR_SCENARIO);
         expect_failure(&bad[i], runs_path, &diag);
     }
-    kvc_plan_free(&plan);
+    kvc_measuring_plan_free(&plan);
 }
 
 Test(runs, name_the_line_of_the_plan_that_was_not_measured)
 {
     const struct bad_file bad = {RUNS RUN_A, 3, "run \"b\" is planned but not in runs.csv"};
-    struct kvc_plan plan;
+    struct kvc_measuring_plan plan;
     struct kvc_measured_run runs[2];
     struct kvc_diag diag = {0};
     write_file(plan_path, TWO);
     write_file(runs_path, bad.text);
-    cr_assert_eq(kvc_plan_read(plan_path, &plan, &diag), KVC_OK);
+    cr_assert_eq(kvc_measuring_plan_read(plan_path, &plan, &diag), KVC_OK);
     cr_expect_eq(kvc_runs_read(runs_path, &plan, runs, &diag), KVC_ERR_SCENARIO);
     expect_failure(&bad, plan_path, &diag);
-    kvc_plan_free(&plan);
+    kvc_measuring_plan_free(&plan);
 }
 
 Test(readings, median_of_the_repetitions)
@@ -277,12 +280,12 @@ Test(readings, the_interval_of_a_median_is_the_wider_one)
 
 Test(runs, repetitions_are_read_in_their_order)
 {
-    struct kvc_plan plan;
+    struct kvc_measuring_plan plan;
     struct kvc_measured_run runs[4];
     struct kvc_diag diag = {0};
     write_file(plan_path, TWO);
     write_file(runs_path, RUNS RUN_B RUN_A "b,s.lua,0.7,a,,1,,,,0,0,60,,,,,,,,,,,,,,send\n");
-    cr_assert_eq(kvc_plan_read(plan_path, &plan, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_measuring_plan_read(plan_path, &plan, &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(kvc_runs_read_repetitions(runs_path, &plan, 2, runs, &diag), KVC_OK, "%s", diag.message);
     cr_expect_eq(runs[0].readings.value[KVC_READING_THROUGHPUT], 100);
     cr_expect_eq(runs[1].repetitions, 0, "the second repetition of a is still to come");
@@ -292,7 +295,7 @@ Test(runs, repetitions_are_read_in_their_order)
     write_file(runs_path, bad.text);
     cr_expect_eq(kvc_runs_read_repetitions(runs_path, &plan, 2, runs, &diag), KVC_ERR_SCENARIO);
     expect_failure(&bad, runs_path, &diag);
-    kvc_plan_free(&plan);
+    kvc_measuring_plan_free(&plan);
 }
 
 Test(runs, repetitions_without_quiet_windows_count_only_alone)

@@ -3,6 +3,7 @@
 #define KVC_VALIDATE_SCORING_SCORE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "sim/metrics/statistics.h"
 #include "validate/scoring/cases.h"
@@ -58,6 +59,21 @@ enum kvc_status kvc_score_ratio(const struct kvc_cases *cases, size_t at, const 
 /* Finds the indexes of the two cases that the ratio at index `at` divides. */
 enum kvc_status kvc_score_parts(const struct kvc_cases *cases, size_t at, size_t *numerator,
                                 size_t *denominator, struct kvc_diag *diag);
+
+/* An aggregate combines the values of earlier cases, as a paper states a mean over its workloads: those whose
+ * ids match the pattern in its column `scenario`, where * stands for any characters: "gain-K8-*".
+ *
+ * Returns whether case `part` is a part of the aggregate `at`. */
+bool kvc_aggregate_has(const struct kvc_cases *cases, size_t at, size_t part);
+
+/* Counts the parts of the aggregate `at`. None is an error. */
+enum kvc_status kvc_aggregate_count(const struct kvc_cases *cases, size_t at, size_t *count,
+                                    struct kvc_diag *diag);
+
+/* Combines the predicted values of the parts, which do not depend on each other. The interval of the largest
+ * or the smallest is that of this part. */
+enum kvc_status kvc_aggregate_value(const struct kvc_cases *cases, size_t at, const struct kvc_score *scores,
+                                    struct kvc_interval *value, struct kvc_diag *diag);
 
 /* Replaces the errors by their absolute values and sorts them. */
 struct kvc_error_summary kvc_errors_summarise(double *errors_frac, size_t count);

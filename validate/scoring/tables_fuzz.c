@@ -1,7 +1,7 @@
 /* Fuzz target that takes any bytes as one of the tables of kvcast validate, which the first byte selects:
  * cases and facts of a paper, plan and measured runs of a machine, baseline, elasticities. A table that is
  * refused has one message. Cases and facts that are accepted are checked against each other, and measured
- * runs read back as what they were written from. */
+ * runs that are written read back as the same. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,33 +10,35 @@
 
 #include "sim/base/files/memory_file_fixture.h"
 #include "sim/base/text/refusal_fixture.h"
-#include "validate/scoring/aggregate.h"
 #include "validate/scoring/elasticities.h"
-#include "validate/scoring/facts.h"
+#include "validate/scoring/facts_fixture.h"
 #include "validate/scoring/runs.h"
 #include "validate/scoring/score.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* What the other tables refer to. */
+/* The cases and lines that the other tables refer to. */
 static struct kvc_case known_case[] = {
     {.id = "a", .mode = KVC_CASE_PREDICT, .metric = "throughput_mops", .published = 1, .fact = "f"},
     {.id = "b", .mode = KVC_CASE_RATIO, .scenario = "a/a", .published = 2, .fact = "g, of two"},
 };
 static const struct kvc_cases known_cases = {.count = 2, .entry = known_case};
 
-static struct kvc_plan_line known_line[] = {
+static struct kvc_measuring_plan_line known_line[] = {
     {.id = "a", .scenario = "a.lua", .load_frac = NAN, .line = 2},
     {.id = "b", .scenario = "a.lua", .load_frac = 0.7, .of = 0, .overrides = "run.seed=2", .line = 3},
 };
-static const struct kvc_plan known_plan = {.path = "plan.csv", .count = 2, .entry = known_line};
+static const struct kvc_measuring_plan known_plan = {.path = "plan.csv", .count = 2, .entry = known_line};
 
 static char *written(const struct kvc_measured_run *runs, size_t *bytes)
 {
     char *text;
     FILE *out = open_memstream(&text, bytes);
     kvc_fuzz_check(out != NULL);
-    kvc_runs_write(out, &known_plan, runs);
+    kvc_runs_write_header(out);
+    for (size_t i = 0; i < known_plan.count; i++) {
+        kvc_runs_write_line(out, &known_plan, i, &runs[i]);
+    }
     fclose(out);
     return text;
 }
@@ -107,16 +109,16 @@ static enum kvc_status read_facts(const char *path, struct kvc_diag *diag)
 
 static enum kvc_status read_plan(const char *path, struct kvc_diag *diag)
 {
-    struct kvc_plan plan;
-    enum kvc_status status = kvc_plan_read(path, &plan, diag);
+    struct kvc_measuring_plan plan;
+    enum kvc_status status = kvc_measuring_plan_read(path, &plan, diag);
     for (size_t i = 0; status == KVC_OK && i < plan.count; i++) {
-        char load[KVC_PLAN_LOAD_BYTES];
-        kvc_plan_describe_load(&plan, &plan.entry[i], load);
-        kvc_fuzz_check(!kvc_plan_line_is_relative(&plan.entry[i]) || plan.entry[i].of < i);
-        kvc_fuzz_check(kvc_plan_find(&plan, plan.entry[i].id) == (long)i);
+        char load[KVC_MEASURING_PLAN_LOAD_BYTES];
+        kvc_measuring_plan_describe_load(&plan, &plan.entry[i], load);
+        kvc_fuzz_check(!kvc_measuring_plan_line_is_relative(&plan.entry[i]) || plan.entry[i].of < i);
+        kvc_fuzz_check(kvc_measuring_plan_find(&plan, plan.entry[i].id) == (long)i);
     }
     if (status == KVC_OK) {
-        kvc_plan_free(&plan);
+        kvc_measuring_plan_free(&plan);
     }
     return status;
 }

@@ -1,4 +1,4 @@
-#include "models/dido/real/batch.h"
+#include "models/dido/real/work.h"
 
 #include <criterion/criterion.h>
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/dido/dido.h"
 #include "models/dido/real/measure.h"
 #include "models/dido/real/node.h"
 #include "sim/base/array.h"
@@ -57,10 +56,10 @@ void kvc_dido_real_costs_pipeline(uint32_t gpu_tasks, bool apart, struct kvc_did
 /* The costs of single batches, which pass one at a time. */
 struct passes {
     uint32_t count;
-    double *task_ns[KVC_DIDO_TASKS]; /* By batch: of a query. */
-    double *handling_ns;             /* By batch: of a query in a stage on the CPU. */
-    double *gpu_ns;                  /* By batch. */
-    double *queries;                 /* By batch. */
+    double *task_ns[KVC_DIDO_TASKS]; /* By batch: time of a query [ns]. */
+    double *handling_ns; /* By batch: time of a query in a stage on the CPU beside its tasks [ns]. */
+    double *gpu_ns;      /* By batch: time of the GPU [ns]. */
+    double *queries;     /* By batch: its queries. */
 };
 
 static void passes_open(struct passes *passes)
@@ -163,7 +162,7 @@ static void time_gpu(struct kvc_dido_real_node *node, struct passes *passes,
 }
 
 /* Measures the tasks of a pipeline whose stages each have one core, all on the first core. */
-static enum kvc_status measure_pipeline(const struct kvc_scenario *original, struct kvc_megakv_store *store,
+static enum kvc_status measure_pipeline(const struct kvc_scenario *original, struct kvc_cuckoo_store *store,
                                         bool apart, uint32_t queries, struct kvc_dido_real_costs *costs,
                                         struct kvc_diag *diag)
 {
@@ -274,17 +273,16 @@ enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario,
                                             const struct kvc_progress *progress,
                                             struct kvc_dido_real_costs *costs, struct kvc_diag *diag)
 {
-    void *state = NULL;
+    struct kvc_cuckoo_store *store = NULL;
     double ratio[KVC_DIDO_TASKS];
     uint64_t seed = kvc_seed_of_replica(scenario->run.seed, 0);
     enum kvc_status status = measure_sharing(scenario, team, progress, ratio, diag);
     if (status == KVC_OK) {
-        status = kvc_dido_model.prepare(scenario, seed, &state, progress, diag);
+        status = kvc_dido_store_create(scenario, seed, progress, &store, diag);
     }
     if (status != KVC_OK) {
         return status;
     }
-    struct kvc_megakv_store *store = state;
     struct kvc_dido_real_costs *rounds = kvc_array_of(ROUNDS * count, sizeof(*rounds));
     kvc_megakv_slab_touch(store->shards[0].slab);
     for (uint32_t i = 0; status == KVC_OK && i < ROUNDS * count; i++) {
@@ -299,7 +297,7 @@ enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario,
         memcpy(costs[i].shared_ratio, ratio, sizeof(ratio));
     }
     free(rounds);
-    kvc_megakv_store_free(store);
+    kvc_cuckoo_store_free(store);
     return status;
 }
 

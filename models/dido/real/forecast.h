@@ -16,7 +16,7 @@
 #define KVC_MODELS_DIDO_REAL_FORECAST_H
 
 #include "models/dido/pipeline.h"
-#include "models/megakv/store.h"
+#include "models/cuckoo_store/store.h"
 #include "sim/base/diag.h"
 #include "sim/base/progress.h"
 #include "sim/scenario.h"
@@ -25,15 +25,15 @@ enum { KVC_DIDO_REAL_GPU_SIZES = 4 /* Sizes of batches that the GPU is measured 
 
 /* Costs under the scenario's load, with some tasks on the GPU or with none there. */
 struct kvc_dido_real_costs {
-    uint32_t gpu_tasks; /* Those on the GPU, a bit for each; 0: none. */
-    /* Of a query on one core [ns]. */
+    uint32_t gpu_tasks; /* Tasks on the GPU, a bit for each; 0: none. */
+    /* Times of a query on one core [ns]. */
     double together_ns[KVC_DIDO_TASKS]; /* In a stage that does all tasks, or those before or behind the GPU,
                                            set by set. */
     double apart_ns[KVC_DIDO_TASKS]; /* If each task does a whole batch before the next one, insert and delete
                                         as one stage, and RV and PP as one. */
     double handling_ns;              /* What a stage takes for a set beside its tasks, by query. */
-    double shared_ratio[KVC_DIDO_TASKS]; /* By which a task takes longer where several cores work. */
-    /* Of a batch on the GPU. */
+    double shared_ratio[KVC_DIDO_TASKS]; /* Factor by which a task takes longer where several cores work. */
+    /* Times of a batch on the GPU. */
     double gpu_queries[KVC_DIDO_REAL_GPU_SIZES]; /* Sizes of batches, ascending. */
     double gpu_ns[KVC_DIDO_REAL_GPU_SIZES];      /* From the launch until the end is known [ns]. */
 };

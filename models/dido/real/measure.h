@@ -15,8 +15,8 @@ enum kvc_status kvc_dido_measure_check(const struct kvc_scenario *scenario, stru
 
 /* Creates and preloads the store, warms up (kvc_run_real_warmup_ns) and measures for run.duration of wall
  * clock, or for up to six times as long until half of this duration was quiet (sim/probes/quiet.h). Each
- * thread of a stage has a core. The metrics are those of models/megakv/real/measure.h, and report.h adds the
- * times of the tasks.
+ * thread of a stage has a core. The metrics cover the quiet windows, as
+ * models/measured/measured.h says, and include the time of each task.
  * Returns KVC_ERR_SCENARIO if the scenario cannot be measured here, and KVC_ERR_RUNTIME if memory is short,
  * threads cannot be started, or the GPU fails. */
 enum kvc_status kvc_dido_measure(const struct kvc_scenario *scenario, const struct kvc_progress *progress,

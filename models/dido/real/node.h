@@ -11,15 +11,15 @@
 #include "models/dido/config.h"
 #include "models/dido/real/gpu.h"
 #include "models/dido/real/work.h"
-#include "models/megakv/real/feed.h"
-#include "models/megakv/store.h"
+#include "models/cuckoo_store/feed.h"
+#include "models/cuckoo_store/store.h"
 #include "sim/base/spsc_ring.h"
 #include "sim/metrics/histogram.h"
 
 enum {
     KVC_DIDO_REAL_WORKERS_MAX = 64,
-    /* Packets of a measurement: so many that they leave the caches, and that the same keys do not return soon
-     * enough for CLOCK to favour them. */
+    /* Packets of a measurement [bytes]: they do not fit the caches, and keys return too late for CLOCK to
+     * favour them. */
     KVC_DIDO_REAL_FEED_BYTES = 128 << 20,
 };
 
@@ -31,7 +31,7 @@ struct kvc_dido_real_stage {
     _Alignas(64) atomic_bool occupied;  /* A batch is being opened, or is worked on. */
     _Alignas(64) atomic_ullong ticket;  /* Sets of the batch in the high half, those taken in the low half. */
     _Alignas(64) atomic_uint sets_done; /* Sets of the batch. */
-    struct kvc_dido_real_batch *batch;  /* Valid for who holds a set of it. */
+    struct kvc_dido_real_batch *batch;  /* Valid for a worker that holds a set of it. */
 };
 
 /* A thread of a stage. */
@@ -42,31 +42,32 @@ struct kvc_dido_real_worker {
     double busy_ns;         /* Time spent working, not waiting [ns]. */
     uint64_t served;        /* Queries of its sets. */
     uint64_t sets;          /* Its sets. */
-    uint64_t batches;       /* Batches that have left the pipeline by it. */
-    uint64_t batch_queries; /* Theirs. */
-    double period_ns;       /* The sum of the times of their slowest stages [ns]. */
-    double oldest_sent_ns;  /* Of the answered ones; whoever watches resets this. */
-    bool caught_up;         /* RV has found that no frame was due; likewise. */
+    uint64_t batches;       /* Batches that it has taken out of the pipeline. */
+    uint64_t batch_queries; /* Queries of these batches. */
+    double period_ns;       /* Sum of the times of the slowest stages of these batches [ns]. */
+    double oldest_sent_ns;  /* Earliest send time of an answered query; the measurement resets it [ns]. */
+    bool caught_up;         /* RV has found that no frame was due; the measurement resets it. */
     atomic_ullong seen_ns;  /* When it was last seen to run [ns]. */
     struct kvc_histogram *latency;
-    double *sent_ns, *done_ns; /* Of the queries of a set. */
+    double *sent_ns, *done_ns; /* Times of the queries of a set [ns]. */
     double launched_ns;        /* When it gave the stage's batch to the GPU [ns]; 0: the GPU has none. */
 };
 
 struct kvc_dido_real_node {
     struct kvc_dido_real_store store;
-    struct kvc_megakv_real_feed feed;
+    struct kvc_cuckoo_feed feed;
     struct kvc_dido_real_gpu *gpu; /* NULL: no stage is on the GPU. */
     atomic_bool failed;            /* The GPU has failed. */
     uint32_t stages, workers, batches;
     struct kvc_dido_real_stage stage[KVC_DIDO_STAGES_MAX];
     struct kvc_dido_real_worker worker[KVC_DIDO_REAL_WORKERS_MAX];
     struct kvc_dido_real_batch *batch[KVC_DIDO_STAGES_MAX + 1];
-    bool saturating;           /* Clients always have the next request ready. */
-    double interval_ns;        /* Longest time of a stage. */
-    atomic_uint batch_queries; /* Of the next batch; the last stage sizes it under saturating clients. */
-    double started_s;          /* Wall clock at time 0 [s]. */
-    uint64_t started_ticks;    /* The clock of the tasks then. */
+    bool saturating;    /* Clients always have the next request ready. */
+    double interval_ns; /* Longest time of a stage. */
+    atomic_uint
+        batch_queries; /* Queries of the next batch, which the last stage sizes under saturating clients. */
+    double started_s;  /* Wall clock at time 0 [s]. */
+    uint64_t started_ticks; /* The clock of the tasks then. */
 
     atomic_ullong disturbed_ns; /* When a thread last came back after it was kept from running [ns]. */
 
@@ -100,7 +101,7 @@ void kvc_dido_real_node_free(struct kvc_dido_real_node *node); /* NULL is allowe
  * allows it. Returns NULL with KVC_ERR_RUNTIME if memory is short for the feed or the GPU refuses to share
  * the store, and with KVC_ERR_SCENARIO for an arrival that cannot be played. */
 struct kvc_dido_real_node *kvc_dido_real_node_create(const struct kvc_scenario *scenario,
-                                                     struct kvc_megakv_shard *shard, uint64_t feed_bytes,
+                                                     struct kvc_cuckoo_shard *shard, uint64_t feed_bytes,
                                                      struct kvc_diag *diag);
 
 /* Starts the clock of the node. */

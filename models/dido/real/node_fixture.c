@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/dido/dido.h"
+#include "models/dido/plan.h"
 #include "sim/base/seeds.h"
 
 void kvc_test_node_describe(struct kvc_test_node *test, const char *pipeline, double set_frac,
@@ -76,7 +77,7 @@ void kvc_test_node_open(struct kvc_test_node *test)
 void kvc_test_node_close(struct kvc_test_node *test)
 {
     kvc_dido_real_node_free(test->node);
-    kvc_megakv_store_free(test->store);
+    kvc_cuckoo_store_free(test->store);
 }
 
 void kvc_test_node_drain(struct kvc_test_node *test)

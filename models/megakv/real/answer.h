@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "kernels/megakv/slab.h"
-#include "models/megakv/options.h"
+#include "models/megakv/config.h"
 #include "models/megakv/real/buffer.h"
 #include "sim/metrics/histogram.h"
 

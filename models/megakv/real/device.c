@@ -38,7 +38,7 @@ void kvc_megakv_real_device_queues_free(struct kvc_megakv_real_device_queues *qu
 }
 
 void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *queues, uint32_t queue,
-                                         struct kvc_megakv_shard *shard, const uint64_t *hash, uint32_t count,
+                                         struct kvc_cuckoo_shard *shard, const uint64_t *hash, uint32_t count,
                                          uint32_t *location)
 {
     (void)queues;
@@ -65,7 +65,7 @@ void kvc_megakv_real_device_array_free(bool on_gpu, void *array)
 }
 
 enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario,
-                                                  struct kvc_megakv_shard *shard, struct kvc_diag *diag)
+                                                  struct kvc_cuckoo_shard *shard, struct kvc_diag *diag)
 {
     (void)scenario;
     (void)shard;
@@ -77,6 +77,7 @@ enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *sce
 #include "kernels/cuda.h"
 #include "kernels/megakv/cuckoo_cuda.h"
 #include "models/megakv/config.h"
+#include "sim/base/array.h"
 #include "sim/base/seeds.h"
 #include "sim/workload/source/source.h"
 
@@ -122,7 +123,7 @@ void kvc_megakv_real_device_queues_free(struct kvc_megakv_real_device_queues *qu
 }
 
 void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *queues, uint32_t queue,
-                                         struct kvc_megakv_shard *shard, const uint64_t *hash, uint32_t count,
+                                         struct kvc_cuckoo_shard *shard, const uint64_t *hash, uint32_t count,
                                          uint32_t *location)
 {
     if (queues->on_gpu && count > 0) {
@@ -179,7 +180,7 @@ static void copy_entries(const struct kvc_workload *workload, struct kvc_source 
     }
 }
 
-static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kvc_megakv_shard *shard,
+static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kvc_cuckoo_shard *shard,
                                   struct kvc_index *device, struct kvc_diag *diag)
 {
     const struct kvc_workload *workload = &scenario->workload;
@@ -187,10 +188,10 @@ static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kv
         kvc_megakv_source_of(scenario, kvc_seed_of_replica(scenario->run.seed, 0));
     struct kvc_source *source = kvc_source_create(&params, diag);
     struct kvc_batch *batch = kvc_batch_create(BLOCK, kvc_workload_key_stride(workload));
-    uint32_t *location = malloc(BLOCK * sizeof(*location));
+    uint32_t *location = kvc_array_of(BLOCK, sizeof(*location));
     enum kvc_status status = source != NULL ? KVC_OK : diag->status;
-    if (status == KVC_OK && (batch == NULL || location == NULL)) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a block of keys");
+    if (batch == NULL) {
+        kvc_out_of_memory("a block of keys");
     }
     if (status == KVC_OK) {
         copy_entries(workload, source, batch, location, shard->index, device);
@@ -207,7 +208,7 @@ static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kv
 }
 
 enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario,
-                                                  struct kvc_megakv_shard *shard, struct kvc_diag *diag)
+                                                  struct kvc_cuckoo_shard *shard, struct kvc_diag *diag)
 {
     struct kvc_cuda_device gpu;
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);

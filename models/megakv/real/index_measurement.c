@@ -5,9 +5,10 @@
 
 #include "kernels/megakv/cuckoo.h"
 #include "kernels/pages.h"
-#include "models/megakv/launch.h"
+#include "models/megakv/costs.h"
 #include "models/megakv/real/device.h"
 #include "models/megakv/real/node.h"
+#include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 
@@ -34,14 +35,14 @@ enum found { NONE, A_RANDOM_HALF, ALL };
 /* An index, the jobs of a launch, and what is measured. */
 struct bench {
     const struct kvc_megakv_index_options *params;
-    struct kvc_megakv_shard shard; /* Only its index. */
+    struct kvc_cuckoo_shard shard; /* Only its index. */
     struct kvc_megakv_real_device_queues *queues;
     uint64_t *hash[STREAMS_MAX];
     uint32_t *location[STREAMS_MAX], *erased;
     uint8_t *passing;
     size_t passed; /* Where the next passing bytes begin. */
     uint32_t held, next_fresh;
-    uint32_t streams, jobs; /* Of the launch, jobs of each stream. */
+    uint32_t streams, jobs; /* Streams of the launch, and jobs of each stream. */
     enum found found;
     struct kvc_rng rng;
     double launched_s;
@@ -313,10 +314,7 @@ enum kvc_status kvc_megakv_measure_index(const struct kvc_megakv_index_options *
                                          const struct kvc_progress *progress,
                                          struct kvc_megakv_measurement *measurement, struct kvc_diag *diag)
 {
-    struct bench *bench = malloc(sizeof(*bench));
-    if (bench == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a measurement of the index");
-    }
+    struct bench *bench = kvc_array_of(1, sizeof(*bench));
     enum kvc_status status = open_bench(bench, params, diag);
     for (int b = 0; status == KVC_OK && b < KVC_MEGAKV_INDEX_LIST_MAX && params->bytes[b] > 0; b++) {
         kvc_progress_report(progress, "index", (double)b / KVC_MEGAKV_INDEX_LIST_MAX);

@@ -15,8 +15,9 @@ enum { KVC_MEGAKV_INDEX_LIST_MAX = 8 };
 struct kvc_megakv_index_options {
     double bytes[KVC_MEGAKV_INDEX_LIST_MAX]; /* Sizes of the index, powers of two; 0 ends the list [bytes]. */
     double load_frac[KVC_MEGAKV_INDEX_LIST_MAX]; /* Rising; 0 ends the list. */
-    uint32_t jobs[KVC_MEGAKV_INDEX_LIST_MAX];    /* Of each stream; 0 ends the list. */
-    uint32_t streams[KVC_MEGAKV_INDEX_LIST_MAX]; /* Of searches; 0 ends the list. On a thread, one counts. */
+    uint32_t jobs[KVC_MEGAKV_INDEX_LIST_MAX];    /* Jobs of each stream; 0 ends the list. */
+    uint32_t streams[KVC_MEGAKV_INDEX_LIST_MAX]; /* Streams of searches; 0 ends the list. On a thread, one
+                                                    counts. */
     bool on_gpu;                                 /* Whether the index is on the GPU. */
 };
 

@@ -3,15 +3,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/measured/measured.h"
 #include "models/megakv/config.h"
-#include "models/megakv/real/report.h"
-#include "models/megakv/real/threads.h"
+#include "models/megakv/real/pipeline.h"
+#include "sim/base/array.h"
 #include "sim/base/seeds.h"
-#include "sim/probes/noise.h"
+#include "sim/metrics/bottleneck.h"
 #include "sim/probes/pin.h"
 
 #define FEED_BYTES_MAX (UINT64_C(512) << 20)
 #define FEEDS_BYTES_MAX (UINT64_C(1) << 30)
+
+/* Returns the number of cores that the scenario's threads need. */
+static uint32_t needed_cores(const struct kvc_megakv_config *config)
+{
+    return config->threads == KVC_MEGAKV_SHARED_THREADS ? (uint32_t)config->cpu->cores
+                                                        : 1 + 2 * config->streams;
+}
 
 enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
@@ -40,7 +48,7 @@ enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, st
                              "system.streams: found %u; a measurement allows at most %d", config->streams,
                              KVC_MEGAKV_REAL_PIPELINES_MAX);
     }
-    uint32_t needed = kvc_megakv_real_threads_cores(scenario), cores = kvc_pin_cores();
+    uint32_t needed = needed_cores(config), cores = kvc_pin_cores();
     if (needed > cores) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
@@ -66,8 +74,8 @@ static enum kvc_status check_values(const struct kvc_megakv_real_node *node, str
                                       (unsigned long long)wrong);
 }
 
-/* Returns the bytes of packets for each pipeline: so many that the same keys do not return soon enough for
- * caches and CLOCK to favour them. */
+/* Returns the bytes of packets for each pipeline. They are enough that caches and CLOCK do not favour keys
+ * that return soon. */
 static uint64_t feed_bytes(const struct kvc_scenario *scenario)
 {
     uint64_t share = FEEDS_BYTES_MAX / kvc_megakv_config_of(scenario)->streams;
@@ -77,7 +85,7 @@ static uint64_t feed_bytes(const struct kvc_scenario *scenario)
 /* Opens the node of the scenario over a new, preloaded store. All memory of the store is there before the
  * run, as servers do it: otherwise, every first write to a new slab would wait for the system to clear a
  * page. */
-static enum kvc_status open_node(struct kvc_megakv_real_node *node, struct kvc_megakv_store **store,
+static enum kvc_status open_node(struct kvc_megakv_real_node *node, struct kvc_cuckoo_store **store,
                                  const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                  struct kvc_diag *diag)
 {
@@ -98,59 +106,226 @@ static enum kvc_status open_node(struct kvc_megakv_real_node *node, struct kvc_m
     return status;
 }
 
-/* What is watched beside the node. */
-struct watched {
-    struct kvc_megakv_real_windows windows;
-    struct kvc_watched_noise noise;
-};
+/* ---- tasks ---- */
+
+enum { RECEIVE, INDEX, SEND }; /* The stages. */
+
+/* The index's own counts. */
+enum { SEARCH_NS, SEARCH_JOBS, SEARCHES, INSERT_NS, INSERT_JOBS, INSERTS, LATE };
+
+static void count_received(const void *data, struct kvc_measured_counts *counts)
+{
+    const struct kvc_megakv_real_pipeline *pipeline = data;
+    *counts = (struct kvc_measured_counts){.busy_ns = pipeline->receive.busy_ns,
+                                           .served = (double)pipeline->receive.served};
+}
+
+static void count_launched(const void *data, struct kvc_measured_counts *counts)
+{
+    const struct kvc_megakv_real_node *node = data;
+    const struct kvc_megakv_real_task_time *search = &node->search, *insert = &node->insert;
+    *counts = (struct kvc_measured_counts){.busy_ns = search->busy_ns + insert->busy_ns,
+                                           .served = (double)(search->served + insert->served),
+                                           .own = {[SEARCH_NS] = search->busy_ns,
+                                                   [SEARCH_JOBS] = (double)search->served,
+                                                   [SEARCHES] = (double)node->search_launches,
+                                                   [INSERT_NS] = insert->busy_ns,
+                                                   [INSERT_JOBS] = (double)insert->served,
+                                                   [INSERTS] = (double)node->insert_launches,
+                                                   [LATE] = (double)node->late_launches}};
+}
+
+static void count_sent(const void *data, struct kvc_measured_counts *counts)
+{
+    const struct kvc_megakv_real_pipeline *pipeline = data;
+    const struct kvc_megakv_real_answerer *answerer = &pipeline->answerer;
+    *counts = (struct kvc_measured_counts){.busy_ns = pipeline->send.busy_ns,
+                                           .served = (double)pipeline->send.served,
+                                           .hits = (double)answerer->hits,
+                                           .misses = (double)answerer->misses,
+                                           .sets = (double)answerer->sets,
+                                           .deletes = (double)answerer->deletes};
+}
+
+/* Deals the tasks to cores. With threads of their own, the scheduler has the first core, and the sender and
+ * the receiver of each pipeline have the next ones. On shared cores, the scheduler and all receivers have the
+ * first core, and the senders share the others. */
+static void deal_tasks(struct kvc_megakv_real_node *node, const struct kvc_megakv_config *config,
+                       struct kvc_measured *measured)
+{
+    bool shared = config->threads == KVC_MEGAKV_SHARED_THREADS;
+    uint32_t senders = shared ? (uint32_t)config->cpu->cores - 1 : node->count;
+    node->shared = shared;
+    node->receive_cores = shared ? 1 : node->count;
+    node->send_cores = senders < node->count ? senders : node->count;
+    kvc_measured_add(measured, &(struct kvc_measured_task){.core = 0,
+                                                           .stage = INDEX,
+                                                           .step = kvc_megakv_real_scheduler_step,
+                                                           .count = count_launched,
+                                                           .data = node});
+    for (uint32_t i = 0; i < node->count; i++) {
+        struct kvc_megakv_real_pipeline *pipeline = node->pipeline[i];
+        uint32_t sender = shared ? 1 + i % senders : 1 + 2 * i;
+        kvc_measured_add(measured, &(struct kvc_measured_task){
+                                       .core = sender,
+                                       .stage = SEND,
+                                       .step = kvc_megakv_real_sender_step,
+                                       .count = count_sent,
+                                       .data = pipeline,
+                                       .oldest_sent_ns = &pipeline->answerer.oldest_sent_ns,
+                                       .latency = pipeline->answerer.latency,
+                                   });
+        kvc_measured_add(measured, &(struct kvc_measured_task){.core = shared ? 0 : sender + 1,
+                                                               .stage = RECEIVE,
+                                                               .step = kvc_megakv_real_receiver_step,
+                                                               .count = count_received,
+                                                               .data = pipeline,
+                                                               .caught_up = &pipeline->caught_up});
+    }
+}
+
+/* ---- the result ---- */
+
+/* The metrics with intervals. */
+enum { SEARCH_JOB_NS, INSERT_JOB_NS, VALUES };
+static const char *const value_names[VALUES] = {"search_job_half_frac", "insert_job_half_frac"};
+
+/* Sets the utilizations of receive, index and send, and the times of a search and an insert. Receivers and
+ * scheduler that share a core are as busy as the core. */
+static void find_part(const void *data, const struct kvc_measured_sum *sum, struct kvc_watched_part *part)
+{
+    const struct kvc_megakv_real_node *node = data;
+    const double *index = sum->stage[INDEX].own;
+    double *utilization_frac = part->utilization_frac;
+    part->value[SEARCH_JOB_NS] = index[SEARCH_JOBS] > 0 ? index[SEARCH_NS] / index[SEARCH_JOBS] : NAN;
+    part->value[INSERT_JOB_NS] = index[INSERT_JOBS] > 0 ? index[INSERT_NS] / index[INSERT_JOBS] : NAN;
+    utilization_frac[RECEIVE] = sum->stage[RECEIVE].busy_ns / node->receive_cores / sum->window_ns;
+    utilization_frac[INDEX] = sum->stage[INDEX].busy_ns / sum->window_ns;
+    utilization_frac[SEND] = sum->stage[SEND].busy_ns / node->send_cores / sum->window_ns;
+    if (node->shared) {
+        utilization_frac[RECEIVE] = utilization_frac[INDEX] =
+            utilization_frac[RECEIVE] + utilization_frac[INDEX];
+    }
+}
+
+static void report_stages(const struct kvc_megakv_real_node *node, const struct kvc_measured_sum *sum,
+                          const struct kvc_watched_part *part, struct kvc_result *result)
+{
+    static const char *const names[] = {[RECEIVE] = "receive", [INDEX] = "index", [SEND] = "send"};
+    for (int s = RECEIVE; s <= SEND; s++) {
+        const char *device = s == INDEX && node->on_gpu ? "gpu" : "cpu";
+        struct kvc_stage_result *stage =
+            kvc_result_add_stage(result, names[s], device, fmin(part->utilization_frac[s], 1));
+        stage->busy_s = sum->stage[s].busy_ns / 1e9;
+        stage->served = (uint64_t)sum->stage[s].served;
+    }
+    kvc_bottleneck_find(result);
+}
+
+static void report_launches(const struct kvc_measured_sum *sum, const struct kvc_watched_part *part,
+                            struct kvc_metrics *model)
+{
+    const double *index = sum->stage[INDEX].own;
+    if (index[SEARCHES] > 0) {
+        kvc_metrics_set(model, "t_search_us", index[SEARCH_NS] / index[SEARCHES] / 1e3);
+        kvc_metrics_set(model, "jobs_per_search", index[SEARCH_JOBS] / index[SEARCHES]);
+        kvc_metrics_set(model, "search_ns_per_job", part->value[SEARCH_JOB_NS]);
+    }
+    if (index[INSERTS] > 0) {
+        kvc_metrics_set(model, "t_insert_us", index[INSERT_NS] / index[INSERTS] / 1e3);
+        kvc_metrics_set(model, "jobs_per_insert", index[INSERT_JOBS] / index[INSERTS]);
+        kvc_metrics_set(model, "insert_ns_per_job", part->value[INSERT_JOB_NS]);
+    }
+    if (index[SEARCHES] > 0) {
+        kvc_metrics_set(model, "cycle_effective_us", sum->stage_ns[INDEX] / index[SEARCHES] / 1e3);
+        kvc_metrics_set(model, "launches_late_frac", index[LATE] / index[SEARCHES]);
+    }
+}
+
+/* Adds what the data structures of the pipelines counted in the whole run. */
+static void report_kernel(const struct kvc_megakv_real_node *node, struct kvc_result *result)
+{
+    const struct kvc_cuckoo_shard *shard = node->shard;
+    const struct kvc_index_stats *index = &shard->index_stats;
+    struct kvc_megakv_slab_stats slab = {0};
+    uint64_t rejected = 0;
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct kvc_megakv_real_pipeline *pipeline = node->pipeline[i];
+        slab.reads += pipeline->answerer.stats.reads;
+        slab.read_lines += pipeline->answerer.stats.read_lines;
+        slab.marked += pipeline->answerer.stats.marked;
+        slab.evicted += pipeline->receive_stats.evicted;
+        rejected += pipeline->rejected;
+        result->requests_simulated += pipeline->answerer.answered;
+    }
+    struct kvc_metrics *kernel = &result->kernel;
+    kvc_metrics_set(kernel, "load_factor_frac",
+                    (double)kvc_index_used(shard->index) / (double)kvc_index_capacity(shard->index));
+    kvc_metrics_set_ratio(kernel, "lines_per_search", (double)index->search_lines, (double)index->searches);
+    kvc_metrics_set_ratio(kernel, "lines_per_insert", (double)index->insert_lines, (double)index->inserts);
+    kvc_metrics_set_ratio(kernel, "lines_per_read", (double)slab.read_lines, (double)slab.reads);
+    kvc_metrics_set_ratio(kernel, "marks_per_read", (double)slab.marked, (double)slab.reads);
+    kvc_metrics_set(kernel, "index_dropped", (double)index->dropped);
+    kvc_metrics_set(kernel, "evictions", (double)slab.evicted);
+    kvc_metrics_set(kernel, "rejected", (double)rejected);
+}
+
+/* Evictions, drops and lines per operation cover the whole run with its warm-up. */
+static void report(const void *data, const struct kvc_measured_sum *sum, struct kvc_result *result)
+{
+    const struct kvc_megakv_real_node *node = data;
+    struct kvc_watched_part part;
+    find_part(node, sum, &part);
+    report_stages(node, sum, &part, result);
+    report_launches(sum, &part, &result->model);
+    report_kernel(node, result);
+}
+
+/* ---- the run ---- */
 
 static enum kvc_status run_node(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario,
-                                const struct kvc_progress *progress, struct watched *watched,
+                                const struct kvc_progress *progress, struct kvc_measured *measured,
                                 struct kvc_diag *diag)
 {
-    const struct kvc_run *run = &scenario->run;
-    double from_ns = kvc_run_real_warmup_ns(run);
-    struct kvc_noise noise;
-    enum kvc_status status = kvc_cores_measure(&watched->noise.cores, diag);
-    if (status == KVC_OK) {
-        status = kvc_megakv_real_windows_open(&watched->windows, node->count, run->duration_ns, diag);
-    }
+    enum kvc_status status = kvc_measured_open(measured, &scenario->run, diag);
     if (status != KVC_OK) {
         return status;
     }
-    kvc_megakv_real_node_start(node, from_ns, from_ns + kvc_watched_room_ns(&watched->windows.watched));
-    kvc_noise_begin(&noise);
-    status = kvc_megakv_real_threads_run(node, scenario, progress, &watched->windows, diag);
-    watched->noise.others_frac = kvc_noise_frac(&noise);
+    deal_tasks(node, kvc_megakv_config_of(scenario), measured);
+    kvc_megakv_real_node_start(node, measured->from_ns, kvc_measured_until_ns(measured));
+    status = kvc_measured_run(measured, node->started_s, &node->failed, progress, diag);
     return status == KVC_OK ? check_values(node, diag) : status;
 }
 
 enum kvc_status kvc_megakv_measure(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                    struct kvc_result *result, struct kvc_diag *diag)
 {
-    struct kvc_megakv_store *store = NULL;
+    struct kvc_cuckoo_store *store = NULL;
     enum kvc_status status = kvc_megakv_measure_check(scenario, diag);
     if (status != KVC_OK) {
         return status;
     }
-    struct kvc_megakv_real_node *node = calloc(1, sizeof(*node));
-    struct watched *watched = calloc(1, sizeof(*watched));
-    if (node == NULL || watched == NULL) {
-        kvc_out_of_memory("a node");
-    }
+    struct kvc_megakv_real_node *node = kvc_array_of(1, sizeof(*node));
+    struct kvc_measured *measured = kvc_array_of(1, sizeof(*measured));
     status = open_node(node, &store, scenario, progress, diag);
     if (status == KVC_OK) {
-        status = run_node(node, scenario, progress, watched, diag);
+        status = run_node(node, scenario, progress, measured, diag);
     }
     if (status == KVC_OK) {
-        kvc_megakv_real_report(node, &watched->windows, result);
-        kvc_watched_report_noise(&watched->windows.watched, &watched->noise, result);
+        kvc_measured_report(measured,
+                            &(struct kvc_measured_store){.data = node,
+                                                         .open_loop = !node->saturating,
+                                                         .values = VALUES,
+                                                         .value_name = value_names,
+                                                         .part = find_part,
+                                                         .report = report},
+                            result);
         result->preload_wall_s = store->preload_wall_s;
     }
-    kvc_megakv_real_windows_close(&watched->windows);
-    free(watched);
+    kvc_measured_close(measured);
+    free(measured);
     kvc_megakv_real_node_close(node);
     free(node);
-    kvc_megakv_store_free(store);
+    kvc_cuckoo_store_free(store);
     return status;
 }

@@ -21,7 +21,7 @@ enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, st
  * these are, the metrics *_half_frac are half the width of the 95 % interval of a metric relative to it, by
  * batch means, and raw_throughput_mops, raw_latency_mean_us and raw_latency_p99_us cover all windows. If no
  * window is quiet, all metrics cover all windows and have no intervals. core_speed is the mean fast speed of
- * the cores [steps/ns] (sim/probes/speed.h). others_frac, stalled_frac and slowest_core_frac tell how
+ * the cores [steps/ns] (sim/probes/core_watch.h). others_frac, stalled_frac and slowest_core_frac tell how
  * much the machine disturbed the run.
  * Returns KVC_ERR_SCENARIO if the scenario cannot be measured here, and KVC_ERR_RUNTIME if memory is short,
  * threads cannot be started, the GPU is missing or fails, or a value does not belong to its key. */

@@ -1,5 +1,113 @@
 #include "models/megakv/real/measurement.h"
 
+#include <gsl/gsl_sort.h>
+#include <math.h>
+
+#include "sim/base/clock.h"
+#include "sim/base/diag.h"
+#include "sim/probes/timing.h"
+#include "sim/probes/quiet.h"
+
+enum { SETTLING = 3, REPEATED_MAX = 50 /* Repetitions that were not quiet and are made again. */ };
+
+/* Measures a repetition. Returns whether it was quiet: other work took at most 1 % of it, on all threads. */
+static bool repeat_once(kvc_megakv_repetition_fn *fn, void *data, int repetition, double *ns)
+{
+    struct kvc_lost own;
+    double started_s = kvc_clock_wall_s(), before_s = kvc_lost_total_s();
+    kvc_lost_begin(&own);
+    *ns = fn(data, repetition);
+    kvc_lost_s(&own); /* Adds the time that this thread lost to the total. */
+    double lost_s = kvc_lost_total_s() - before_s;
+    bool quiet = lost_s <= kvc_quiet_stalled_frac * (kvc_clock_wall_s() - started_s);
+    kvc_lost_note_repetition(quiet);
+    return quiet;
+}
+
+/* Replaces the times of repetitions that were not quiet by quantiles of the quiet ones, so that only these
+ * decide about the median and the quartiles. If none was quiet, all stay. */
+static void leave_out(const bool quiet[KVC_MEGAKV_REPETITIONS], double ns[KVC_MEGAKV_REPETITIONS])
+{
+    double kept_ns[KVC_MEGAKV_REPETITIONS];
+    int kept = 0, next = 0;
+    for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
+        if (quiet[i]) {
+            kept_ns[kept++] = ns[i];
+        }
+    }
+    gsl_sort(kept_ns, 1, (size_t)kept);
+    for (int i = 0; i < KVC_MEGAKV_REPETITIONS && kept > 0; i++) {
+        if (!quiet[i]) {
+            ns[i] = kept_ns[(2 * next++ + 1) * kept / (2 * (KVC_MEGAKV_REPETITIONS - kept))];
+        }
+    }
+}
+
+void kvc_megakv_repeat(kvc_megakv_repetition_fn *fn, void *data, int settling,
+                       double ns[KVC_MEGAKV_REPETITIONS])
+{
+    int left = REPEATED_MAX;
+    for (int i = -SETTLING - settling; i < 0; i++) {
+        fn(data, -1);
+    }
+    bool quiet[KVC_MEGAKV_REPETITIONS];
+    for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
+        do {
+            quiet[i] = repeat_once(fn, data, i, &ns[i]);
+        } while (!quiet[i] && left-- > 0);
+    }
+    leave_out(quiet, ns);
+}
+
+void kvc_megakv_measured_curve_add(struct kvc_megakv_measured_curve *measured,
+                                   const struct kvc_megakv_cost_point *where,
+                                   double ns[KVC_MEGAKV_REPETITIONS])
+{
+    const uint32_t repetitions = KVC_MEGAKV_REPETITIONS;
+    struct kvc_megakv_cost_curve *curve = &measured->curve;
+    if (curve->count == KVC_MEGAKV_COST_POINTS_MAX) {
+        KVC_BUG("a cost curve of more than %d points", KVC_MEGAKV_COST_POINTS_MAX);
+    }
+    gsl_sort(ns, 1, repetitions);
+    measured->low_ns[curve->count] = ns[repetitions / 4];
+    measured->high_ns[curve->count] = ns[3 * repetitions / 4];
+    curve->point[curve->count] = *where;
+    curve->point[curve->count++].ns = ns[repetitions / 2];
+}
+
+/* Returns the measured load factor nearest to one half. */
+static double middle_load(const struct kvc_megakv_cost_curve *curve)
+{
+    double load_frac = curve->point[0].load_frac;
+    for (uint32_t i = 1; i < curve->count; i++) {
+        if (fabs(curve->point[i].load_frac - 0.5) < fabs(load_frac - 0.5)) {
+            load_frac = curve->point[i].load_frac;
+        }
+    }
+    return load_frac;
+}
+
+enum kvc_status kvc_megakv_measured_curve_fit(struct kvc_megakv_measured_curve *measured, bool in_streams,
+                                              struct kvc_diag *diag)
+{
+    struct kvc_megakv_cost_range range = kvc_megakv_cost_range_of(&measured->curve);
+    double streams = in_streams ? range.threads_high : 1, load_frac = middle_load(&measured->curve);
+    double x[KVC_FIT_POINTS_MAX], ns[KVC_FIT_POINTS_MAX];
+    size_t count = 0;
+    for (uint32_t i = 0; i < measured->curve.count && count < KVC_FIT_POINTS_MAX; i++) {
+        const struct kvc_megakv_cost_point *point = &measured->curve.point[i];
+        bool wanted = point->footprint_bytes >= range.footprint_high &&
+                      (double)point->threads >= range.threads_high && point->size > 0 &&
+                      point->key_bytes <= range.key_low && point->load_frac == load_frac;
+        if (!wanted || point->ns <= 0) { /* Times of 0 were too short to measure. */
+            continue;
+        }
+        x[count] = point->size * streams;
+        ns[count++] = point->ns;
+    }
+    return kvc_fit_line(x, ns, count, &measured->fit, diag);
+}
+
 #define CURVE(field)                                                                                         \
     {                                                                                                        \
 #field, offsetof(struct kvc_megakv_measurement, field)                                               \

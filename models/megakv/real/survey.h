@@ -1,4 +1,5 @@
-/* A survey of the stages under way: what surveys of senders and of receivers share. */
+/* A survey of the stages of senders and receivers, which measures the points of their cost curves on a
+ * testbench. */
 #ifndef KVC_MODELS_MEGAKV_REAL_SURVEY_H
 #define KVC_MODELS_MEGAKV_REAL_SURVEY_H
 
@@ -24,17 +25,6 @@ struct kvc_megakv_survey {
     double marked;         /* Bits that reads may have set since then. */
 };
 
-/* Work that reads GETs of keys that exist, as many as a small batch has. */
-extern const struct kvc_megakv_testbench_work kvc_megakv_survey_reads;
-
-/* Requests of the batches that are measured: from those that stay in the caches until their buffer's next
- * turn to full ones. */
-enum { KVC_MEGAKV_SURVEY_BATCHES = 4 };
-extern const uint32_t kvc_megakv_survey_batch_rows[KVC_MEGAKV_SURVEY_BATCHES];
-
-/* Returns the memory of batches of `rows` requests that a receiver's core fills in turn [bytes]. */
-double kvc_megakv_survey_batches_bytes(const struct kvc_megakv_survey *survey, uint32_t rows);
-
 /* Opens a new store for each number of pipelines, because a store's resources (packets, buffers) contribute
  * to the costs of its stages. `room_bytes` is what SETs find free; `frame_requests` is as for
  * kvc_megakv_testbench_open, and so are the errors. */
@@ -42,21 +32,41 @@ enum kvc_status kvc_megakv_survey_open(struct kvc_megakv_survey *survey, uint32_
                                        uint32_t value_bytes, double items_bytes, double room_bytes,
                                        uint32_t frame_requests, uint32_t pipelines, struct kvc_diag *diag);
 
-/* Reads about `requests` random items. */
-void kvc_megakv_survey_read(struct kvc_megakv_survey *survey, double requests);
+/* ---- senders: reads of items ---- */
 
-/* Runs a round of survey->work and keeps it. */
-const struct kvc_megakv_testbench_round *kvc_megakv_survey_round(struct kvc_megakv_survey *survey,
-                                                                 int repetition);
+/* Measures only reads with all reference bits nearby known to be set, in a store that fits the caches next to
+ * a core: popular items are found there. `misses` and the errors are as below. */
+enum kvc_status kvc_megakv_survey_reads_nearby(struct kvc_megakv_survey *survey, bool misses,
+                                               struct kvc_diag *diag);
 
-/* Returns where the testbench is on a curve over items, at `size`. */
-struct kvc_megakv_cost_point kvc_megakv_survey_place(const struct kvc_megakv_survey *survey, double size);
+/* Measures GETs that hit by the size of their batches. */
+void kvc_megakv_survey_read_batches(struct kvc_megakv_survey *survey);
 
-/* Returns what a request touches of an item [bytes], which is the size on curves over items. */
-double kvc_megakv_survey_touched_bytes(const struct kvc_megakv_survey *survey);
+/* Measures reads of all kinds, and with `misses` the time of a miss, too. Returns KVC_ERR_RUNTIME if items
+ * that were stored are not found. */
+enum kvc_status kvc_megakv_survey_senders(struct kvc_megakv_survey *survey, bool misses,
+                                          struct kvc_diag *diag);
 
-/* Measures a point over the item's bytes, at a footprint. */
-void kvc_megakv_survey_measure(struct kvc_megakv_survey *survey, kvc_megakv_repetition_fn *fn, int settling,
-                               double footprint_bytes, struct kvc_megakv_measured_curve *curve);
+/* ---- receivers, and the scheduler that collects the index jobs of SETs ---- */
+
+/* What the SETs of a survey may take of the slabs [bytes]. */
+extern const double kvc_megakv_survey_room_bytes;
+
+/* Measures the time of a receiver for a frame of GETs, by the batches that it fills. */
+void kvc_megakv_survey_receive(struct kvc_megakv_survey *survey, uint32_t frame_requests);
+
+/* Measures SETs that find free places, then SETs that evict while no item was read since the CLOCK hand
+ * passed it, and then SETs that evict while every other one was. */
+void kvc_megakv_survey_writes(struct kvc_megakv_survey *survey);
+
+/* Measures how long the CLOCK hand takes to pass an item that was read: the first SET that finds no free
+ * place sends it around. Afterwards every SET evicts. */
+void kvc_megakv_survey_pass(struct kvc_megakv_survey *survey);
+
+/* Measures what a request costs more if a random half of them are SETs. Every SET must evict. */
+void kvc_megakv_survey_mix(struct kvc_megakv_survey *survey);
+
+/* Measures the scheduler's time to collect the jobs of SETs that evict. */
+void kvc_megakv_survey_drain(struct kvc_megakv_survey *survey);
 
 #endif

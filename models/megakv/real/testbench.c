@@ -120,7 +120,7 @@ void kvc_megakv_testbench_close(struct kvc_megakv_testbench *testbench)
     for (int load = 0; load < KVC_MEGAKV_TESTBENCH_LOADS; load++) {
         kvc_megakv_real_node_close(&testbench->node[load]);
     }
-    kvc_megakv_store_free(testbench->store);
+    kvc_cuckoo_store_free(testbench->store);
 }
 
 /* ---- the tasks of a round ---- */
@@ -265,7 +265,8 @@ static void hold(struct kvc_megakv_testbench *testbench, const struct kvc_megakv
             take_received(testbench->node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]);
         round->gets_rows = buffer->rows;
         at_most(&buffer->gets, work->gets);
-        testbench->held.gets = buffer->gets; /* The same for all pipelines, because their frames are alike. */
+        testbench->held.gets =
+            buffer->gets; /* All pipelines have the same number, because their frames have the same sizes. */
         if (work->search == KVC_MEGAKV_TESTBENCH_NO_SEARCH) {
             memset(buffer->location, 0xff, buffer->gets * sizeof(uint32_t)); /* KVC_LOCATION_NONE */
         }

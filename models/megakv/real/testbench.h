@@ -35,7 +35,7 @@ enum kvc_megakv_testbench_search {
 enum kvc_megakv_testbench_load {
     KVC_MEGAKV_TESTBENCH_GETS, /* GETs only. */
     KVC_MEGAKV_TESTBENCH_SETS, /* SETs only. */
-    KVC_MEGAKV_TESTBENCH_MIX,  /* As many SETs as GETs in random order. */
+    KVC_MEGAKV_TESTBENCH_MIX,  /* SETs and GETs in equal numbers and random order. */
     KVC_MEGAKV_TESTBENCH_LOADS
 };
 
@@ -77,7 +77,7 @@ struct kvc_megakv_testbench {
     struct kvc_megakv_options options;
     struct kvc_megakv_config config[KVC_MEGAKV_TESTBENCH_LOADS];
     struct kvc_scenario scenario[KVC_MEGAKV_TESTBENCH_LOADS];
-    struct kvc_megakv_store *store;
+    struct kvc_cuckoo_store *store;
     struct kvc_megakv_real_node node[KVC_MEGAKV_TESTBENCH_LOADS]; /* Both work on the same store. */
     struct kvc_thread_pool *pool;
     struct kvc_megakv_testbench_work
@@ -85,7 +85,7 @@ struct kvc_megakv_testbench {
     struct kvc_megakv_testbench_work answering; /* Launched but not answered. */
     struct kvc_megakv_real_buffer *held_buffers[KVC_MEGAKV_TESTBENCH_LOADS][KVC_MEGAKV_REAL_PIPELINES_MAX];
     struct kvc_megakv_testbench_round *round;                             /* The current round. */
-    struct kvc_megakv_testbench_task task[KVC_MEGAKV_REAL_PIPELINES_MAX]; /* Of its current stage. */
+    struct kvc_megakv_testbench_task task[KVC_MEGAKV_REAL_PIPELINES_MAX]; /* Tasks of the current stage. */
     struct kvc_thread_pool_task work[KVC_MEGAKV_REAL_PIPELINES_MAX];
 };
 

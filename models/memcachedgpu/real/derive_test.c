@@ -1,4 +1,4 @@
-#include "models/memcachedgpu/real/derive.h"
+#include "models/memcachedgpu/real/calibrate.h"
 
 #include <criterion/criterion.h>
 

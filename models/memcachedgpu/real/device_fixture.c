@@ -110,7 +110,7 @@ enum kvc_cuda_event_state kvc_cuda_event_query(struct kvc_cuda_event *event)
 struct kvc_index *kvc_set_assoc_cuda_create(const struct kvc_set_assoc_params *params)
 {
     struct kvc_set_assoc *table = kvc_set_assoc_create(params);
-    return table != NULL ? &table->index : NULL;
+    return table != NULL ? &table->base.index : NULL;
 }
 
 void kvc_set_assoc_cuda_insert_timed(struct kvc_index *index, struct kvc_cuda_stream *stream,

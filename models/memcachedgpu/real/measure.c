@@ -1,7 +1,9 @@
 #include "models/memcachedgpu/real/measure.h"
 
+#include <stdlib.h>
+
 #include "models/memcachedgpu/config.h"
-#include "models/memcachedgpu/real/measure_node.h"
+#include "models/memcachedgpu/real/threads.h"
 #include "sim/probes/pin.h"
 
 /* Checks the options of the store. */
@@ -71,6 +73,43 @@ enum kvc_status kvc_memcachedgpu_measure_check(const struct kvc_scenario *scenar
     return status;
 }
 
+#ifndef KVC_HAVE_CUDA
+
+static enum kvc_status measure_node(const struct kvc_scenario *scenario,
+                                    const struct kvc_memcachedgpu_real_params *params,
+                                    const struct kvc_progress *progress, struct kvc_result *result,
+                                    struct kvc_diag *diag)
+{
+    (void)scenario, (void)params, (void)progress, (void)result;
+    return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                         "this program was built without CUDA; MemcachedGPU is measured on a GPU");
+}
+
+#else
+
+static enum kvc_status measure_node(const struct kvc_scenario *scenario,
+                                    const struct kvc_memcachedgpu_real_params *params,
+                                    const struct kvc_progress *progress, struct kvc_result *result,
+                                    struct kvc_diag *diag)
+{
+    struct kvc_memcachedgpu_real_node *node = aligned_alloc(64, sizeof(*node));
+    if (node == NULL) {
+        kvc_out_of_memory("a node");
+    }
+    enum kvc_status status = kvc_memcachedgpu_real_node_open(node, scenario, params, progress, diag);
+    if (status == KVC_OK) {
+        status = kvc_memcachedgpu_real_threads_run(node, &scenario->run, progress, result, diag);
+    }
+    if (status == KVC_OK) {
+        result->preload_wall_s = node->preload_wall_s;
+    }
+    kvc_memcachedgpu_real_node_close(node);
+    free(node);
+    return status;
+}
+
+#endif
+
 enum kvc_status kvc_memcachedgpu_measure(const struct kvc_scenario *scenario,
                                          const struct kvc_progress *progress, struct kvc_result *result,
                                          struct kvc_diag *diag)
@@ -94,5 +133,5 @@ enum kvc_status kvc_memcachedgpu_measure(const struct kvc_scenario *scenario,
         .background_ns = options->background_ns,
         .background_start_ns = options->background_start_ns,
     };
-    return kvc_memcachedgpu_real_measure_node(scenario, &params, progress, result, diag);
+    return measure_node(scenario, &params, progress, result, diag);
 }

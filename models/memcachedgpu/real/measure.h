@@ -13,8 +13,11 @@
  * and one for each GNoM-post thread. */
 enum kvc_status kvc_memcachedgpu_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-/* Measures the scenario: see kvc_memcachedgpu_real_measure_node(). Returns KVC_ERR_SCENARIO if it cannot be
- * measured here. */
+/* Opens a node for the scenario's workload, warms up (kvc_run_real_warmup_ns) and measures for run.duration
+ * of wall clock, or for up to six times as long until half of this duration was quiet (sim/probes/quiet.h).
+ * All metrics cover the quiet windows only. Threads are pinned to the first cores. Returns KVC_ERR_SCENARIO
+ * if the scenario cannot be measured here, and KVC_ERR_RUNTIME if the program was built without CUDA, there
+ * is no GPU, it fails, memory is short, or a frame is wrong. */
 enum kvc_status kvc_memcachedgpu_measure(const struct kvc_scenario *scenario,
                                          const struct kvc_progress *progress, struct kvc_result *result,
                                          struct kvc_diag *diag);

@@ -8,7 +8,7 @@
  * response into a frame, and gives the lane back. Batches go to the GNoM-post threads in turn. No NIC takes
  * part: the frames stay where they are.
  *
- * Every task counts from the beginning of the run; windows.h copies the counts. */
+ * Every task counts from the beginning of the run; models/measured/measured.h copies the counts. */
 #ifndef KVC_MODELS_MEMCACHEDGPU_REAL_NODE_H
 #define KVC_MODELS_MEMCACHEDGPU_REAL_NODE_H
 
@@ -44,8 +44,8 @@ struct kvc_memcachedgpu_real_post {
     double in_flight_ns;           /* Sum over batches of the time from the copy to the response [ns]. */
     double kernel_ns;              /* Sum over the batches whose kernels wrote clocks [ns]. */
     uint64_t kernels;              /* Number of these batches. */
-    double oldest_begun_ns;        /* Of the batches since the last copy of the counts [ns]. */
-    struct kvc_histogram *latency; /* Of all requests since then, from the copy to the response [ns]. */
+    double oldest_begun_ns;        /* Earliest begin of a batch since the last copy of the counts [ns]. */
+    struct kvc_histogram *latency; /* Latencies since then, from the copy to the response [ns]. */
 };
 
 struct kvc_memcachedgpu_real_node {

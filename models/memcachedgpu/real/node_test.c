@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/memcachedgpu/real/report.h"
 #include "models/memcachedgpu/real/threads.h"
 #include "sim/probes/pin.h"
+#include "sim/probes/quiet.h"
 
 enum { BATCH = 64, STREAMS = 4, KEYS = 2000 };
 
@@ -156,20 +156,6 @@ Test(memcachedgpu_real_node, a_background_task_runs_once)
     close_node(node);
 }
 
-/* Runs the node with threads and reports it. */
-static void measure(struct kvc_memcachedgpu_real_node *node, struct kvc_memcachedgpu_real_windows *windows,
-                    struct kvc_result *result)
-{
-    struct kvc_diag diag = {.status = KVC_OK};
-    cr_assert_eq(kvc_memcachedgpu_real_windows_open(windows, node->params.post_threads,
-                                                    scenario.run.duration_ns, &diag),
-                 KVC_OK, "%s", diag.message);
-    kvc_memcachedgpu_real_node_start(node, 1e7);
-    cr_assert_eq(kvc_memcachedgpu_real_threads_run(node, NULL, windows, &diag), KVC_OK, "%s", diag.message);
-    cr_assert(kvc_memcachedgpu_real_node_drain(node));
-    kvc_memcachedgpu_real_report(node, windows, result);
-}
-
 Test(memcachedgpu_real_node, a_report_covers_the_windows_of_a_run)
 {
     if (kvc_pin_cores() < 2) {
@@ -179,10 +165,12 @@ Test(memcachedgpu_real_node, a_report_covers_the_windows_of_a_run)
     params.post_threads = 1;
     describe(&scenario, 16, 64, 1);
     struct kvc_memcachedgpu_real_node *node = open_node(&params);
-    struct kvc_memcachedgpu_real_windows windows = {.posts = 0};
+    struct kvc_diag diag = {.status = KVC_OK};
     struct kvc_result *result = calloc(1, sizeof(*result));
     cr_assert_not_null(result);
-    measure(node, &windows, result);
+    scenario.run.warmup_ns = 1e7;
+    cr_assert_eq(kvc_memcachedgpu_real_threads_run(node, &scenario.run, NULL, result, &diag), KVC_OK, "%s",
+                 diag.message);
     cr_expect_gt(result->completed, 0);
     cr_expect_eq(result->hits, result->completed, "all keys are stored");
     cr_expect_eq(result->latency.count, result->completed, "every response has a latency");
@@ -191,7 +179,6 @@ Test(memcachedgpu_real_node, a_report_covers_the_windows_of_a_run)
     cr_expect_eq(result->stage_count, 2);
     cr_expect_geq(kvc_metrics_get(&result->model, "windows"), scenario.run.duration_ns / kvc_quiet_window_ns);
     cr_expect_gt(kvc_metrics_get(&result->model, "raw_throughput_mops"), 0);
-    kvc_memcachedgpu_real_windows_close(&windows);
     free(result);
     close_node(node);
 }

@@ -1,4 +1,4 @@
-/* What a measured run takes from a scenario's options. */
+/* The options of a scenario that a measured run uses. */
 #ifndef KVC_MODELS_MEMCACHEDGPU_REAL_PARAMS_H
 #define KVC_MODELS_MEMCACHEDGPU_REAL_PARAMS_H
 
@@ -10,7 +10,7 @@ struct kvc_memcachedgpu_real_params {
     uint32_t batch;        /* Packets. */
     uint32_t streams;      /* Batches in flight. */
     uint32_t post_threads; /* GNoM-post threads. */
-    uint64_t entries;      /* Of the set-associative table. */
+    uint64_t entries;      /* Entries of the set-associative table. */
     uint32_t ways;
     uint32_t key_room; /* Longest key that an entry has room for [bytes]. */
     /* The background task; 0 blocks: none. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "kernels/memcachedgpu/get.h"
-#include "models/memcachedgpu/text_key.h"
+#include "models/memcachedgpu/tables.h"
 
 enum {
     KVC_MEMCACHEDGPU_REAL_PORT = 11211,

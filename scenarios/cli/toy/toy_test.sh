@@ -116,7 +116,7 @@ expect 2 'off.lua:5: run.changes.1.at: found "-1ms"' "$kvcast" check off.lua
 
 # The capacity is the rate of the device, however many jobs find it, and a latency bound gives the load of the formula.
 for jobs in 1 4; do
-    "$kvcast" capacity toy.lua --quiet --set run.duration=10ms --precision 0.05 --jobs $jobs --out capacity$jobs \
+    "$kvcast" capacity toy.lua --quiet --set run.duration=4ms --precision 0.05 --jobs $jobs --out capacity$jobs \
         --json capacity$jobs.json >capacity.txt || fail "capacity: $(cat capacity.txt)"
     cmp capacity$jobs.json capacity$jobs/capacity.json || fail "--json and --out differ"
 done
@@ -134,7 +134,7 @@ for file in capacity.json capacity.csv capacity.svg capacity.pdf capacity.png; d
     [ -s "capacity1/$file" ] || fail "capacity1/$file is missing"
 done
 "$kvcast" plot capacity1 -k capacity --wide -o wide.pdf || fail "plot -k capacity"
-"$kvcast" capacity toy.lua --quiet --set run.duration=20ms --precision 0.05 --latency mean=1.5us --json bounded.json >/dev/null || fail "--latency"
+"$kvcast" capacity toy.lua --quiet --set run.duration=10ms --precision 0.05 --latency mean=1.5us --json bounded.json >/dev/null || fail "--latency"
 between bounded.json 0.5
 near "closed form, bounded" "$(number bounded.json closed_form_mops)" 0.5 1e-4
 expect 3 'no load meets the bounds: at [0-9.e-]* Mops, .*, the latency p99 is .* us, above the bound of 0.001 us' \

@@ -6,14 +6,401 @@
 #include <string.h>
 
 #include "models/model.h"
+#include "models/price.h"
 #include "scenarios/explore/evaluator.h"
-#include "scenarios/explore/plan/plan_binding.h"
-#include "scenarios/explore/plan/plan_check.h"
-#include "scenarios/explore/plan/plan_simulate.h"
-#include "scenarios/explore/plan/plan_values.h"
+#include "scenarios/explore/plan/goal.h"
+#include "scenarios/load/lua/locate.h"
 #include "scenarios/run/capacity.h"
+#include "scenarios/run/driver.h"
+#include "scenarios/run/gain.h"
+#include "scenarios/run/limits.h"
+#include "scenarios/run/pool.h"
 #include "sim/base/array.h"
 #include "sim/base/files/data_dir.h"
+#include "sim/base/seeds.h"
+
+const double kvc_plan_served_least_frac = 0.99;
+
+/* Returns the line of a path in the scenario, or that of its return statement. */
+static int line_of(const struct kvc_plan_options *options, const char *path)
+{
+    int line = kvc_locate_line(options->path, path);
+    return line > 0 ? line : kvc_locate_line(options->path, "");
+}
+
+static void add_goal(struct kvc_planned *planned, enum kvc_plan_metric metric, double bound, bool at_least)
+{
+    if (!isnan(bound)) {
+        planned->goal[planned->goal_count++] = (struct kvc_plan_goal){metric, bound, at_least};
+    }
+}
+
+static void set_goals(const struct kvc_slo *slo, struct kvc_planned *planned)
+{
+    planned->goal_count = 0;
+    planned->is_served_implied = isnan(slo->mops);
+    add_goal(planned, KVC_PLAN_P50_US, slo->p50_ns / 1e3, false);
+    add_goal(planned, KVC_PLAN_P95_US, slo->p95_ns / 1e3, false);
+    add_goal(planned, KVC_PLAN_P99_US, slo->p99_ns / 1e3, false);
+    add_goal(planned, KVC_PLAN_P999_US, slo->p999_ns / 1e3, false);
+    add_goal(planned, KVC_PLAN_MOPS, slo->mops, true);
+    add_goal(planned, KVC_PLAN_SERVED_FRAC, planned->is_served_implied ? kvc_plan_served_least_frac : NAN,
+             true);
+    add_goal(planned, KVC_PLAN_HIT_FRAC, slo->hit_frac, true);
+    add_goal(planned, KVC_PLAN_WATTS, slo->watts, false);
+    add_goal(planned, KVC_PLAN_PRICE_USD, slo->price_usd, false);
+}
+
+static enum kvc_status check_load(const struct kvc_plan_options *options, struct kvc_diag *diag)
+{
+    const struct kvc_workload *workload = &options->loaded->scenario.workload;
+    if (workload->arrival == KVC_ARRIVAL_SATURATE || workload->arrival == KVC_ARRIVAL_CLOSED) {
+        return kvc_diag_fail_at(
+            diag, KVC_ERR_SCENARIO, options->path, line_of(options, "workload.arrival"),
+            "workload.arrival: found %s, allowed in a plan: an open load such as "
+            "{ poisson_mops = 50 }, because an slo means nothing without the load it holds for",
+            workload->arrival == KVC_ARRIVAL_SATURATE ? "\"saturate\"" : "clients that wait");
+    }
+    if (options->loaded->scenario.run.change_count > 0) {
+        return kvc_diag_fail_at(
+            diag, KVC_ERR_SCENARIO, options->path, line_of(options, "run.changes"),
+            "run.changes: not allowed in a plan, because the closed form knows no changes");
+    }
+    double rate_mops = kvc_workload_rate_max_mops(workload), least_mops = options->loaded->slo.mops;
+    if (isfinite(rate_mops) && least_mops > rate_mops) {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, line_of(options, "slo.mops"),
+                                "slo.mops: found %g, but the load offers no more than %g Mops", least_mops,
+                                rate_mops);
+    }
+    return KVC_OK;
+}
+
+/* Returns whether a path belongs to hardware or settings, not to the load or the run. */
+static bool is_configuration(const char *path)
+{
+    static const char *const sections[] = {"system", "node", "cluster"};
+    for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+        size_t length = strlen(sections[i]);
+        if (strncmp(path, sections[i], length) == 0 && (path[length] == '.' || path[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns whether a value of the axis names a store. */
+static bool changes_store(const struct kvc_sweep_axis *axis)
+{
+    for (uint32_t i = 0; i < axis->count; i++) {
+        for (uint32_t j = 0; j < axis->value[i].set.count; j++) {
+            if (strcmp(axis->value[i].set.entry[j].path, "system.kind") == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static enum kvc_status check_axes(const struct kvc_plan_options *options, struct kvc_diag *diag)
+{
+    const struct kvc_sweep *sweep = &options->loaded->sweep;
+    for (uint32_t i = 0; i < sweep->count; i++) {
+        const char *path = sweep->axis[i].path;
+        char place[KVC_PATH_MAX + sizeof("sweep.")];
+        snprintf(place, sizeof(place), "sweep.%s", path);
+        if (!is_configuration(path)) {
+            return kvc_diag_fail_at(
+                diag, KVC_ERR_SCENARIO, options->path, line_of(options, place),
+                "sweep of %s: allowed in a plan: paths of system, node and cluster, because a "
+                "plan compares configurations under one load",
+                path);
+        }
+        if (changes_store(&sweep->axis[i])) {
+            return kvc_diag_fail_at(
+                diag, KVC_ERR_SCENARIO, options->path, line_of(options, place),
+                "sweep of %s: found system.kind, but a plan compares configurations of one "
+                "store, because the errors of the closed form are those of a store",
+                path);
+        }
+    }
+    return KVC_OK;
+}
+
+/* Checks that there are a plan, a slo and an open load, and that the axes are hardware or settings. Then
+ * fills the goals. */
+static enum kvc_status check(const struct kvc_plan_options *options, struct kvc_planned *planned,
+                             struct kvc_diag *diag)
+{
+    if (!options->loaded->plan.is_stated) {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, line_of(options, ""),
+                                "the scenario has no plan table, such as plan = { minimise = \"price\" }");
+    }
+    set_goals(&options->loaded->slo, planned);
+    if (planned->goal_count == (planned->is_served_implied ? 1 : 0)) {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, line_of(options, ""),
+                                "the scenario has no slo table, such as slo = { p99 = \"400us\" }");
+    }
+    enum kvc_status status = check_load(options, diag);
+    return status == KVC_OK ? check_axes(options, diag) : status;
+}
+
+/* Loads the scenario of a candidate. */
+static enum kvc_status load_candidate(const struct kvc_plan_options *options,
+                                      const struct kvc_planned *planned, uint32_t candidate,
+                                      struct kvc_loaded **out, struct kvc_diag *diag)
+{
+    struct kvc_overrides set = {0};
+    enum kvc_status status = KVC_OK;
+    for (uint32_t i = 0; options->set != NULL && i < options->set->count && status == KVC_OK; i++) {
+        status = kvc_overrides_add(&set, options->set->entry[i].path, options->set->entry[i].value, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_space_set(planned->space, candidate, &set, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_scenario_load_point(options->path, &set, out, diag);
+    }
+    kvc_overrides_clear(&set);
+    return status;
+}
+
+/* Fails with the device that makes the price of the candidate unknown. */
+static enum kvc_status fail_price(const struct kvc_plan_options *options, const struct kvc_planned *planned,
+                                  uint32_t candidate, struct kvc_diag *diag)
+{
+    struct kvc_loaded *loaded = NULL;
+    const struct kvc_device_kind *unknown = NULL;
+    enum kvc_status status = load_candidate(options, planned, candidate, &loaded, diag);
+    if (status == KVC_OK) {
+        kvc_scenario_price_usd(&loaded->scenario, &unknown);
+        const char *name = unknown != NULL ? unknown->name : "a device";
+        status =
+            kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, 0,
+                             "plan: the price of node.%s is unknown at point %u of the sweep; state it, such "
+                             "as node = { %s = { base = ..., price = 1000 } }",
+                             name, candidate + 1, name);
+    }
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+/* Fails with the devices that make the power of the candidate unknown. */
+static enum kvc_status fail_watts(const struct kvc_plan_options *options, const struct kvc_planned *planned,
+                                  uint32_t candidate, struct kvc_diag *diag)
+{
+    struct kvc_loaded *loaded = NULL;
+    struct kvc_forecast forecast = {.watts_unknown = ""};
+    enum kvc_status status = load_candidate(options, planned, candidate, &loaded, diag);
+    if (status == KVC_OK) {
+        status = kvc_scenario_forecast(&loaded->scenario, &forecast, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_diag_fail_at(
+            diag, KVC_ERR_SCENARIO, options->path, 0,
+            "plan: the power of %s is unknown at point %u of the sweep; state the watts "
+            "of these devices, or leave the point out, such as with sweep.where",
+            forecast.watts_unknown[0] != '\0' ? forecast.watts_unknown : "a device", candidate + 1);
+    }
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+/* Checks that the objective and a bounded price are known for every candidate that is not refused. */
+static enum kvc_status check_known(const struct kvc_plan_options *options, const struct kvc_planned *planned,
+                                   struct kvc_diag *diag)
+{
+    const struct kvc_plan_search *search = &planned->search;
+    bool needs_price = search->minimise == KVC_PLAN_BY_PRICE || !isnan(options->loaded->slo.price_usd);
+    bool needs_watts = search->minimise == KVC_PLAN_BY_WATTS || !isnan(options->loaded->slo.watts);
+    for (uint32_t i = 0; i < search->count; i++) {
+        const struct kvc_plan_candidate *candidate = &search->candidate[i];
+        if (candidate->fate == KVC_PLAN_REFUSED) {
+            continue;
+        }
+        if (needs_price && isnan(candidate->price_usd)) {
+            return fail_price(options, planned, i, diag);
+        }
+        if (needs_watts && isnan(candidate->closed_form[KVC_PLAN_WATTS])) {
+            return fail_watts(options, planned, i, diag);
+        }
+    }
+    return KVC_OK;
+}
+
+/* A store without a closed form for this scenario has no binding resource; a failure of the machine ends the
+ * program. */
+static void end_if_failed(const struct kvc_diag *diag)
+{
+    if (diag->status == KVC_ERR_RUNTIME) {
+        kvc_give_up("%s", diag->message);
+    }
+}
+
+static void find_busiest(const struct kvc_scenario *scenario, struct kvc_plan_binding *binding)
+{
+    struct kvc_outcome *outcome = NULL;
+    struct kvc_diag diag = {0};
+    if (kvc_driver_predict(scenario, &outcome, &diag) != KVC_OK) {
+        end_if_failed(&diag);
+        return;
+    }
+    for (uint32_t i = 0; i < outcome->result.stage_count; i++) {
+        const struct kvc_stage_result *stage = &outcome->result.stage[i];
+        if (stage->utilization_frac > binding->utilization_frac || isnan(binding->utilization_frac)) {
+            binding->utilization_frac = stage->utilization_frac;
+            snprintf(binding->stage, sizeof(binding->stage), "%.*s", KVC_FORECAST_NAME_MAX - 1, stage->name);
+            snprintf(binding->device, sizeof(binding->device), "%.*s", KVC_FORECAST_NAME_MAX - 1,
+                     stage->device);
+        }
+    }
+    kvc_outcome_free(outcome);
+}
+
+/* Finds the throughput of saturating clients and the resource that raises it most. A trace cannot be replayed
+ * at another load, so it has no limit. */
+static void find_limit(const struct kvc_scenario *scenario, struct kvc_plan_binding *binding)
+{
+    struct kvc_scenario saturated = *scenario;
+    struct kvc_outcome *limit = NULL;
+    struct kvc_diag diag = {0};
+    saturated.config = NULL; /* The original's. */
+    saturated.workload.arrival = KVC_ARRIVAL_SATURATE;
+    if (scenario->workload.arrival != KVC_ARRIVAL_TRACE &&
+        kvc_scenario_resolve(&saturated, &diag) == KVC_OK &&
+        kvc_driver_predict(&saturated, &limit, &diag) == KVC_OK) {
+        binding->limit_mops = limit->result.throughput_mops;
+        if (kvc_gain_find(&saturated, NULL, limit, &diag) == KVC_OK && limit->gain_count > 0 &&
+            limit->gain[0].gain_frac.mean > 0) {
+            binding->gain_frac = limit->gain[0].gain_frac.mean;
+            snprintf(binding->resource, sizeof(binding->resource), "%s", limit->gain[0].resource);
+            snprintf(binding->resource_device, sizeof(binding->resource_device), "%s", limit->gain[0].device);
+        }
+    }
+    end_if_failed(&diag);
+    kvc_outcome_free(limit);
+    kvc_scenario_unresolve(&saturated);
+}
+
+/* Finds the stage that is busiest at the scenario's load, and the resource that saturating clients meet
+ * first: that whose being 5 % faster gains most throughput (scenarios/run/gain.h). What the closed form does
+ * not know stays empty. */
+static void find_binding(const struct kvc_scenario *scenario, struct kvc_plan_binding *binding)
+{
+    *binding = (struct kvc_plan_binding){.utilization_frac = NAN, .limit_mops = NAN, .gain_frac = NAN};
+    find_busiest(scenario, binding);
+    find_limit(scenario, binding);
+}
+
+struct simulator {
+    const struct kvc_plan_options *options;
+    const struct kvc_planned *planned;
+};
+
+/* Replicas that are simulated at the same time, each in a child process. */
+struct batch {
+    const struct simulator *simulator;
+    const struct kvc_plan_task *task;
+    struct kvc_loaded **loaded; /* By task; tasks of the same candidate share one. */
+    uint32_t count;
+    double *value;
+};
+
+struct answer {
+    double value[KVC_PLAN_METRICS];
+};
+
+/* Loads the candidates. Tasks of one candidate follow each other. */
+static enum kvc_status load(struct batch *batch, struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    for (uint32_t i = 0; i < batch->count && status == KVC_OK; i++) {
+        if (i > 0 && batch->task[i].candidate == batch->task[i - 1].candidate) {
+            batch->loaded[i] = batch->loaded[i - 1];
+            continue;
+        }
+        status = load_candidate(batch->simulator->options, batch->simulator->planned,
+                                batch->task[i].candidate, &batch->loaded[i], diag);
+    }
+    return status;
+}
+
+static void unload(struct batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        if (i + 1 == batch->count || batch->loaded[i] != batch->loaded[i + 1]) {
+            kvc_loaded_free(batch->loaded[i]);
+        }
+    }
+    free(batch->loaded);
+}
+
+static double memory_bytes(const void *data, uint32_t task)
+{
+    return kvc_memory_needed_bytes(&((const struct batch *)data)->loaded[task]->scenario);
+}
+
+/* Runs in the child, which has the scenario for itself. */
+static enum kvc_status simulate(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
+                                struct kvc_diag *diag)
+{
+    const struct batch *batch = data;
+    struct kvc_scenario *scenario = &batch->loaded[task]->scenario;
+    const struct kvc_run_options options = {
+        .jobs = 1, .available_bytes = memory_bytes(batch, task), .progress = progress};
+    struct kvc_outcome *outcome = NULL;
+    scenario->run.seed = kvc_seed_of_replica(scenario->run.seed, batch->task[task].replica);
+    scenario->run.replicas = 1;
+    enum kvc_status status = kvc_driver_run(scenario, &options, &outcome, diag);
+    if (status == KVC_OK) {
+        kvc_plan_simulated_values(outcome, ((struct answer *)answer)->value);
+    }
+    kvc_outcome_free(outcome);
+    return status;
+}
+
+static enum kvc_status take(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
+{
+    struct batch *batch = data;
+    double *value = batch->value + (size_t)task * KVC_PLAN_METRICS;
+    const struct kvc_plan_candidate *candidate =
+        &batch->simulator->planned->search.candidate[batch->task[task].candidate];
+    (void)diag;
+    memcpy(value, ((const struct answer *)answer)->value, sizeof(((const struct answer *)answer)->value));
+    value[KVC_PLAN_PRICE_USD] = candidate->price_usd;
+    return KVC_OK;
+}
+
+/* The `simulate` of a search (scenarios/explore/plan/search.h); `data` is a struct simulator.
+ */
+static enum kvc_status simulate_tasks(void *data, const struct kvc_plan_task *task, uint32_t count,
+                                      double *value, struct kvc_diag *diag)
+{
+    const struct simulator *simulator = data;
+    struct batch batch = {.simulator = simulator,
+                          .task = task,
+                          .loaded = kvc_array_of(count, sizeof(*batch.loaded)),
+                          .count = count,
+                          .value = value};
+    char noun[64];
+    snprintf(noun, sizeof(noun), "replica of point %u", task[0].candidate + 1);
+    const struct kvc_pool_options pool = {
+        .tasks = count,
+        .jobs = simulator->options->jobs > 0 ? simulator->options->jobs : kvc_pool_processors(),
+        .answer_bytes = sizeof(struct answer),
+        .noun = task[0].candidate == task[count - 1].candidate ? noun : "replica",
+        .data = &batch,
+        .body = simulate,
+        .memory_bytes = memory_bytes,
+        .available_bytes = kvc_memory_available_bytes(),
+        .take = take,
+    };
+    enum kvc_status status = load(&batch, diag);
+    if (status == KVC_OK) {
+        status = kvc_pool_run(&pool, simulator->options->progress, diag);
+    }
+    unload(&batch);
+    return status;
+}
 
 enum { REPLICAS_LEAST = 3, FORECASTS_PER_REPORT = 64 };
 
@@ -30,7 +417,7 @@ void kvc_planned_free(struct kvc_planned *planned)
     *planned = (struct kvc_planned){0};
 }
 
-/* A candidate whose values do not go together, or that the closed form refuses, is out. */
+/* Rules out a candidate whose values do not go together or whose closed form fails. */
 static void refuse(struct kvc_planned *planned, struct kvc_plan_candidate *candidate,
                    const struct kvc_diag *diag)
 {
@@ -102,7 +489,7 @@ static enum kvc_status search(const struct kvc_plan_options *options, struct kvc
                               struct kvc_diag *diag)
 {
     const struct kvc_plan_request *plan = &options->loaded->plan;
-    struct kvc_plan_simulator simulator = {options, planned};
+    struct simulator simulator = {options, planned};
     struct kvc_plan_search *search = &planned->search;
     search->goal = planned->goal;
     search->goal_count = planned->goal_count;
@@ -111,7 +498,7 @@ static enum kvc_status search(const struct kvc_plan_options *options, struct kvc
     search->errors = &planned->errors;
     search->ahead = (uint32_t)plan->ahead;
     search->exhaustive = options->exhaustive;
-    search->simulate = kvc_plan_simulate;
+    search->simulate = simulate_tasks;
     search->data = &simulator;
     enum kvc_status status = kvc_plan_search_run(search, diag);
     search->simulate = NULL;
@@ -148,7 +535,7 @@ static enum kvc_status find_capacity(const struct kvc_plan_options *options, con
     return status;
 }
 
-/* The headroom is the lowest capacity over the bounds of latencies. */
+/* Finds the headroom: the lowest of the capacities that the latency goals allow. */
 static enum kvc_status find_headroom(const struct kvc_plan_options *options, struct kvc_planned *planned,
                                      const struct kvc_loaded *loaded, struct kvc_diag *diag)
 {
@@ -166,15 +553,15 @@ static enum kvc_status find_headroom(const struct kvc_plan_options *options, str
                                                : status;
 }
 
-/* Looks closer at the candidate that the answer is about. */
+/* Finds what limits the chosen or else the nearest candidate, and the headroom of a chosen one. */
 static enum kvc_status examine(const struct kvc_plan_options *options, struct kvc_planned *planned,
                                struct kvc_diag *diag)
 {
     int64_t which = planned->search.chosen >= 0 ? planned->search.chosen : planned->search.nearest;
     struct kvc_loaded *loaded = NULL;
-    enum kvc_status status = kvc_plan_load(options, planned, (uint32_t)which, &loaded, diag);
+    enum kvc_status status = load_candidate(options, planned, (uint32_t)which, &loaded, diag);
     if (status == KVC_OK) {
-        kvc_plan_bind(&loaded->scenario, &planned->binding);
+        find_binding(&loaded->scenario, &planned->binding);
     }
     if (status == KVC_OK && options->headroom && planned->search.chosen >= 0) {
         status = find_headroom(options, planned, loaded, diag);
@@ -196,7 +583,7 @@ enum kvc_status kvc_plan_make(const struct kvc_plan_options *options, struct kvc
 {
     *planned =
         (struct kvc_planned){.search = {.minimise = (enum kvc_plan_objective)options->loaded->plan.minimise}};
-    enum kvc_status status = kvc_plan_check(options, planned, diag);
+    enum kvc_status status = check(options, planned, diag);
     if (status == KVC_OK) {
         status = read_errors(options, planned, diag);
     }
@@ -204,7 +591,7 @@ enum kvc_status kvc_plan_make(const struct kvc_plan_options *options, struct kvc
         status = make_candidates(options, planned, diag);
     }
     if (status == KVC_OK) {
-        status = kvc_plan_check_known(options, planned, diag);
+        status = check_known(options, planned, diag);
     }
     if (status == KVC_OK) {
         status = search(options, planned, diag);

@@ -4,8 +4,8 @@
  * The candidates are the points of the scenario's `sweep` table, which may vary system, node and cluster; the
  * load is the scenario's and has to be open. Unless the slo states a throughput, 99 % of the offered load
  * must be served, because a latency says nothing about requests that are not answered. The search is that of
- * scenarios/explore/plan/plan_search.h. Replica r of a candidate is a run whose seed is that of replica r of
- * the scenario (sim/base/seeds.h), so that all candidates see the same requests.
+ * scenarios/explore/plan/search.h. Replica r of a candidate runs with the seed of the scenario's replica r
+ * (sim/base/seeds.h), so that all candidates see the same requests.
  *
  * Not modelled: delivery, space, cooling and people; growth of the load (see the headroom). */
 #ifndef KVC_SCENARIOS_EXPLORE_PLAN_PLAN_H
@@ -15,10 +15,8 @@
 #include <stdint.h>
 
 #include "models/forecast.h"
-#include "scenarios/explore/plan/plan_errors.h"
-#include "scenarios/explore/plan/plan_front.h"
-#include "scenarios/explore/plan/plan_goal.h"
-#include "scenarios/explore/plan/plan_search.h"
+#include "scenarios/explore/plan/goal.h"
+#include "scenarios/explore/plan/search.h"
 #include "scenarios/explore/space.h"
 #include "scenarios/load/load.h"
 #include "sim/base/diag.h"
@@ -44,10 +42,10 @@ struct kvc_plan_options {
 struct kvc_plan_binding {
     char stage[KVC_FORECAST_NAME_MAX],
         device[KVC_FORECAST_NAME_MAX]; /* Busiest at the load; "" if unknown. */
-    double utilization_frac;           /* Of that stage. */
+    double utilization_frac;           /* Share of the time in which that stage works. */
     /* Resource that a higher load meets first: being 5 % faster it raises the limit most. "" if unknown. */
     char resource[KVC_NAME_MAX], resource_device[KVC_NAME_MAX];
-    double limit_mops, gain_frac; /* The limit, and by which share it is raised. */
+    double limit_mops, gain_frac; /* The limit, and the share by which the faster resource raises it. */
 };
 
 /* The highest load that the chosen candidate serves within the goals for latencies and loss. */
@@ -68,7 +66,7 @@ struct kvc_planned {
     struct kvc_forecast *forecast; /* By candidate. */
     char refusal[256];             /* Why the first refused candidate is refused; "" if none is. */
     struct kvc_plan_front front;
-    struct kvc_plan_binding binding; /* Of the chosen or else of the nearest candidate. */
+    struct kvc_plan_binding binding; /* What limits the chosen candidate, or the nearest if none is chosen. */
     struct kvc_plan_headroom headroom;
 };
 

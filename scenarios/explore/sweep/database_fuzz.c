@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "scenarios/explore/sweep/database.h"
-#include "scenarios/explore/sweep/export.h"
 #include "sim/base/files/memory_file_fixture.h"
 #include "sim/base/text/refusal_fixture.h"
 

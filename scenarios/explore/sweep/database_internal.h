@@ -1,4 +1,4 @@
-/* What the files of the database share. */
+/* What database.c and database_read.c share. */
 #ifndef KVC_SCENARIOS_EXPLORE_SWEEP_DATABASE_INTERNAL_H
 #define KVC_SCENARIOS_EXPLORE_SWEEP_DATABASE_INTERNAL_H
 
@@ -11,7 +11,7 @@ struct kvc_database {
     sqlite3 *sqlite;
     char path[PATH_MAX];
     const struct kvc_database_layout *layout;
-    struct kvc_slo_verdict objectives; /* Which ones the scenario states. */
+    struct kvc_slo_verdict objectives; /* The objectives that the scenario states. */
     sqlite3_stmt *add_point, *add_metric, *add_document, *begin, *commit;
 };
 
@@ -29,19 +29,5 @@ enum kvc_status kvc_database_execute(const struct kvc_database *database, const 
 /* Reads one number. */
 enum kvc_status kvc_database_query(const struct kvc_database *database, const char *sql, int64_t *number,
                                    struct kvc_diag *diag);
-
-/* Creates the tables and writes the identity (database_schema.c). */
-enum kvc_status kvc_database_create(struct kvc_database *database, const struct kvc_identity *identity,
-                                    struct kvc_diag *diag);
-
-/* Fails if SQLite finds the file inconsistent (database_schema.c). */
-enum kvc_status kvc_database_check_pages(const struct kvc_database *database, struct kvc_diag *diag);
-
-/* Checks that a file that exists holds this sweep (database_schema.c). */
-enum kvc_status kvc_database_check(struct kvc_database *database, const struct kvc_identity *identity,
-                                   struct kvc_diag *diag);
-
-/* Prepares the statements that add points (database_schema.c). */
-enum kvc_status kvc_database_prepare_all(struct kvc_database *database, struct kvc_diag *diag);
 
 #endif

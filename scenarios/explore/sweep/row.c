@@ -57,7 +57,8 @@ static void set_percentile(struct kvc_row *row, enum kvc_row_column column, cons
     }
 }
 
-/* The utilization of the stage that the bottleneck names, or of the busiest if the load is the limit. */
+/* Returns the utilization of the stage that is the bottleneck, or of the busiest stage if the load is the
+ * limit. */
 static double bottleneck_utilization_frac(const struct kvc_result *result)
 {
     double found = NAN, busiest = NAN;

@@ -64,7 +64,7 @@ struct kvc_row_metric {
 /* "stage", "kernel", "model": the order of their columns. */
 extern const char *const kvc_row_groups[];
 
-/* What a simulated point has beside its row. */
+/* What a simulated point has besides its row. */
 struct kvc_row_details {
     uint32_t count;
     struct kvc_row_metric *metric;
@@ -82,7 +82,7 @@ void kvc_row_of_forecast(const struct kvc_forecast *forecast, struct kvc_row *ro
 /* Judges a row by the scenario's objectives. */
 struct kvc_slo_verdict kvc_row_verdict(const struct kvc_row *row, const struct kvc_slo *slo);
 
-/* Whether there is any objective. */
+/* Returns whether the scenario states any objective. */
 bool kvc_row_states_objectives(const struct kvc_slo *slo);
 
 /* Packs metrics, notes and the document into one block from malloc. `document` need not end in a zero. */

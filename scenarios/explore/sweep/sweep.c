@@ -1,20 +1,57 @@
 #include "scenarios/explore/sweep/sweep.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/explore/sweep/sweep_internal.h"
+#include "scenarios/explore/evaluator.h"
+#include "scenarios/explore/sweep/row.h"
 #include "scenarios/load/lua/locate.h"
 #include "scenarios/output/folder.h"
-#include "scenarios/run/memory_plan.h"
-#include "scenarios/run/ranks.h"
-#include "scenarios/run/ranks_check.h"
+#include "scenarios/output/json.h"
+#include "scenarios/run/driver.h"
+#include "scenarios/run/gain.h"
+#include "scenarios/run/limits.h"
+#include "scenarios/run/pool.h"
+#include "scenarios/run/ranks/ranks.h"
+#include "scenarios/run/answer.h"
 #include "sim/base/clock.h"
+#include "sim/base/files/folder_lock.h"
+#include "sim/base/files/partial_file.h"
+
+/* What the progress bar shows. */
+struct progress {
+    struct kvc_progress progress;     /* For the pool; forwards to `shown`. */
+    const struct kvc_progress *shown; /* May be NULL. */
+    double started_s;
+    uint32_t total, kept, ended; /* Points; `ended` counts those of this run. */
+    bool judged;                 /* The scenario states objectives. */
+    bool best_met;               /* The best point meets them. */
+    double best_mops; /* Highest throughput of the points that meet the objectives, or of all if none does. */
+};
+
+struct run {
+    const struct kvc_sweep_options *task;
+    struct kvc_overrides set; /* The user's, and run.replicas if the sweep states it. */
+    struct kvc_loaded *base;  /* The scenario without the values of a point. */
+    struct kvc_space *space;
+    struct kvc_database_layout layout;
+    struct kvc_folder_lock lock; /* Held by the first rank. */
+    struct kvc_database *database;
+    uint32_t *due; /* Points that are not stored. */
+    uint32_t due_count;
+    double available_bytes;            /* 0 when unknown. */
+    double *due_memory_bytes;          /* Memory reserved while a point runs, by its place in `due`. */
+    struct kvc_partial_file csv, json; /* Files that the user asked for besides FOLDER/sweep.csv. */
+    struct progress progress;
+    struct kvc_sweep_done *done;
+};
 
 /* ---- points in messages ---- */
 
-void kvc_sweep_show_point(const struct kvc_space *space, uint32_t point, char *text, size_t size)
+/* Writes the values of a point: "system.cycle = 160us, run.seed = 1". */
+static void show_point(const struct kvc_space *space, uint32_t point, char *text, size_t size)
 {
     uint32_t value[KVC_SWEEP_AXES_MAX];
     size_t used = 0;
@@ -26,10 +63,11 @@ void kvc_sweep_show_point(const struct kvc_space *space, uint32_t point, char *t
     }
 }
 
-void kvc_sweep_name_point(const struct kvc_sweep_run *run, uint32_t point, struct kvc_diag *diag)
+/* Puts the number and the values of a point in front of a message about it. */
+static void name_point(const struct run *run, uint32_t point, struct kvc_diag *diag)
 {
     char values[300], message[sizeof(diag->message)];
-    kvc_sweep_show_point(run->space, point, values, sizeof(values));
+    show_point(run->space, point, values, sizeof(values));
     snprintf(message, sizeof(message), "point %u (%s): %.600s", point + 1, values, diag->message);
     memcpy(diag->message, message, sizeof(message));
     if (strcmp(diag->file, "--set") ==
@@ -42,7 +80,8 @@ void kvc_sweep_name_point(const struct kvc_sweep_run *run, uint32_t point, struc
 
 /* ---- progress ---- */
 
-void kvc_sweep_note(struct kvc_sweep_progress *progress, const struct kvc_row *row, const struct kvc_slo *slo)
+/* Counts a point that has ended and shows the progress, with the share of this run that is done. */
+static void note_end(struct progress *progress, const struct kvc_row *row, const struct kvc_slo *slo)
 {
     progress->ended++;
     if (progress->shown == NULL) {
@@ -56,7 +95,7 @@ void kvc_sweep_note(struct kvc_sweep_progress *progress, const struct kvc_row *r
     }
 }
 
-void kvc_sweep_show(struct kvc_sweep_progress *progress, double fraction)
+static void show_progress(struct progress *progress, double fraction)
 {
     char step[96];
     double elapsed_s = kvc_clock_wall_s() - progress->started_s;
@@ -77,7 +116,7 @@ void kvc_sweep_show(struct kvc_sweep_progress *progress, double fraction)
 static void show_pool(void *data, const char *step, double fraction)
 {
     (void)step;
-    kvc_sweep_show(data, fraction);
+    show_progress(data, fraction);
 }
 
 /* ---- preparation ---- */
@@ -92,7 +131,7 @@ static bool sets_replicas(const struct kvc_overrides *set)
 }
 
 /* Loads the scenario, again if the sweep states the replicas and the user does not. */
-static enum kvc_status load_base(struct kvc_sweep_run *run, struct kvc_diag *diag)
+static enum kvc_status load_base(struct run *run, struct kvc_diag *diag)
 {
     const struct kvc_sweep_options *task = run->task;
     char replicas[16];
@@ -114,7 +153,7 @@ static enum kvc_status load_base(struct kvc_sweep_run *run, struct kvc_diag *dia
 }
 
 /* Owns the folder and opens the database, which refuses another sweep's points. */
-static enum kvc_status open_database(struct kvc_sweep_run *run, struct kvc_diag *diag)
+static enum kvc_status open_database(struct run *run, struct kvc_diag *diag)
 {
     struct kvc_identity identity = {.count = 0};
     run->layout = (struct kvc_database_layout){
@@ -133,14 +172,14 @@ static enum kvc_status open_database(struct kvc_sweep_run *run, struct kvc_diag 
 }
 
 /* Finds out which points are stored. */
-static enum kvc_status read_stored(struct kvc_sweep_run *run, uint8_t *stored, struct kvc_diag *diag)
+static enum kvc_status read_stored(struct run *run, uint8_t *stored, struct kvc_diag *diag)
 {
     enum kvc_status status = kvc_database_repair(run->database, &run->done->damage, diag);
     return status == KVC_OK ? kvc_database_stored(run->database, stored, &run->done->kept, diag) : status;
 }
 
 /* Finds out which points are stored, which only the first rank knows. */
-static enum kvc_status find_stored(struct kvc_sweep_run *run, uint8_t *stored, struct kvc_diag *diag)
+static enum kvc_status find_stored(struct run *run, uint8_t *stored, struct kvc_diag *diag)
 {
     enum kvc_status status = kvc_ranks_is_first() ? read_stored(run, stored, diag) : KVC_OK;
     status = kvc_ranks_agree(status, diag);
@@ -152,7 +191,7 @@ static enum kvc_status find_stored(struct kvc_sweep_run *run, uint8_t *stored, s
 }
 
 /* Lists the points that are not stored, in their order. */
-static enum kvc_status list_due(struct kvc_sweep_run *run, struct kvc_diag *diag)
+static enum kvc_status list_due(struct run *run, struct kvc_diag *diag)
 {
     uint32_t points = run->space->points;
     uint8_t *stored = calloc(points, sizeof(*stored));
@@ -168,20 +207,257 @@ static enum kvc_status list_due(struct kvc_sweep_run *run, struct kvc_diag *diag
     }
     free(stored);
     run->done->points = points;
-    run->progress = (struct kvc_sweep_progress){.progress = {.report = show_pool, .data = &run->progress},
-                                                .shown = run->task->progress,
-                                                .started_s = kvc_clock_wall_s(),
-                                                .total = points,
-                                                .kept = run->done->kept,
-                                                .judged = kvc_row_states_objectives(&run->base->slo)};
+    run->progress = (struct progress){.progress = {.report = show_pool, .data = &run->progress},
+                                      .shown = run->task->progress,
+                                      .started_s = kvc_clock_wall_s(),
+                                      .total = points,
+                                      .kept = run->done->kept,
+                                      .judged = kvc_row_states_objectives(&run->base->slo)};
+    return status;
+}
+
+/* ---- answers of the closed form, in this process ---- */
+
+enum { BATCH = 5000 }; /* Points in a transaction, and thus the most that a kill can lose. */
+
+/* Evaluates and stores a batch of due points. */
+static enum kvc_status answer_batch(struct run *run, struct kvc_evaluator *evaluator, uint32_t first,
+                                    uint32_t count, struct kvc_row *rows, struct kvc_diag *diag)
+{
+    uint32_t value[KVC_SWEEP_AXES_MAX];
+    struct kvc_forecast forecast;
+    enum kvc_status status = KVC_OK;
+    double start_s = kvc_clock_cpu_s();
+    for (uint32_t i = 0; i < count && status == KVC_OK; i++) {
+        kvc_space_point(run->space, run->due[first + i], value);
+        status = kvc_evaluator_forecast(evaluator, value, &forecast, diag);
+        if (status != KVC_OK) {
+            name_point(run, run->due[first + i], diag);
+            return status;
+        }
+        kvc_row_of_forecast(&forecast, &rows[i]);
+    }
+    double evaluated_s = kvc_clock_cpu_s();
+    status = kvc_database_begin(run->database, diag);
+    for (uint32_t i = 0; i < count && status == KVC_OK; i++) {
+        kvc_space_point(run->space, run->due[first + i], value);
+        status = kvc_database_add(run->database, run->due[first + i], value, &rows[i], NULL, diag);
+        note_end(&run->progress, &rows[i], &run->base->slo);
+    }
+    if (status == KVC_OK) {
+        status = kvc_database_commit(run->database, diag);
+    }
+    run->done->evaluate_s += evaluated_s - start_s;
+    run->done->store_s += kvc_clock_cpu_s() - evaluated_s;
+    return status;
+}
+
+static enum kvc_status predict(struct run *run, struct kvc_diag *diag)
+{
+    struct kvc_evaluator *evaluator = NULL;
+    if (!kvc_ranks_is_first()) { /* One process answers faster than the database stores. */
+        return KVC_OK;
+    }
+    struct kvc_row *rows = calloc(BATCH, sizeof(*rows));
+    double start_s = kvc_clock_cpu_s();
+    enum kvc_status status =
+        rows != NULL ? kvc_evaluator_create(run->task->path, &run->set, run->space, &evaluator, diag)
+                     : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a batch of points");
+    run->done->evaluate_s += kvc_clock_cpu_s() - start_s;
+    for (uint32_t first = 0; first < run->due_count && status == KVC_OK; first += BATCH) {
+        uint32_t left = run->due_count - first;
+        status = answer_batch(run, evaluator, first, left < BATCH ? left : BATCH, rows, diag);
+        show_progress(&run->progress, (double)run->progress.ended / run->due_count);
+    }
+    kvc_evaluator_free(evaluator);
+    free(rows);
+    return status;
+}
+
+/* ---- simulations, each in a child process ---- */
+
+/* What the child of a point sends. */
+struct answer {
+    struct kvc_row row;
+    struct kvc_pool_block details; /* kvc_row_pack */
+};
+
+static enum kvc_status load_point(const struct run *run, uint32_t point, struct kvc_loaded **out,
+                                  struct kvc_diag *diag)
+{
+    struct kvc_overrides overrides = {0};
+    enum kvc_status status = kvc_overrides_join(&overrides, &run->set, diag);
+    if (status == KVC_OK) {
+        status = kvc_space_set(run->space, point, &overrides, diag);
+    }
+    if (status == KVC_OK) {
+        status = run->task->load_point(run->task->path, &overrides, out, diag);
+        if (status != KVC_OK) {
+            name_point(run, point, diag);
+        }
+    }
+    kvc_overrides_clear(&overrides);
+    return status;
+}
+
+static uint32_t jobs_of(const struct run *run)
+{
+    return run->task->jobs != 0 ? run->task->jobs : kvc_pool_processors();
+}
+
+/* Loads every point that is due, so that a mistake in the last one is found before the first one runs, and
+ * reserves its memory. Its replicas run one after the other. */
+static enum kvc_status check_points(struct run *run, struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    double least_s = 0;
+    run->due_memory_bytes = calloc((size_t)run->due_count + 1, sizeof(*run->due_memory_bytes));
+    if (run->due_memory_bytes == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %u points", run->due_count);
+    }
+    for (uint32_t i = 0; i < run->due_count && status == KVC_OK; i++) {
+        struct kvc_loaded *loaded = NULL;
+        uint32_t jobs;
+        kvc_progress_report(run->task->progress, "checking points", (double)i / run->due_count);
+        status = load_point(run, run->due[i], &loaded, diag);
+        if (status == KVC_OK) {
+            double replicas = (double)loaded->scenario.run.replicas;
+            least_s += replicas * kvc_time_least_s(&loaded->scenario) / jobs_of(run);
+            status = kvc_time_plan(&loaded->scenario, least_s, "the sweep", diag);
+        }
+        if (status == KVC_OK) {
+            run->due_memory_bytes[i] = kvc_memory_needed_bytes(&loaded->scenario);
+            status = kvc_memory_plan(run->due_memory_bytes[i], run->available_bytes,
+                                     (uint32_t)loaded->scenario.run.replicas, 1, 1, &jobs, diag);
+        }
+        kvc_loaded_free(loaded);
+    }
+    return status;
+}
+
+static double memory_bytes(const void *data, uint32_t task)
+{
+    const struct run *run = data;
+    return run->due_memory_bytes[task];
+}
+
+/* Returns the result document. */
+static enum kvc_status write_document(const struct run *run, uint32_t point, const struct kvc_loaded *loaded,
+                                      const struct kvc_outcome *outcome, char **text, size_t *bytes,
+                                      struct kvc_diag *diag)
+{
+    char command_line[PATH_MAX + 64];
+    FILE *memory = open_memstream(text, bytes);
+    if (memory == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for the result of point %u", point + 1);
+    }
+    snprintf(command_line, sizeof(command_line), "kvcast sweep %s (point %u)", run->task->path, point + 1);
+    const struct kvc_report report = {
+        .command = "run", .command_line = command_line, .loaded = loaded, .outcome = outcome};
+    enum kvc_status status = kvc_json_write(&report, memory, diag);
+    if (fclose(memory) != 0 && status == KVC_OK) {
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for the result of point %u", point + 1);
+    }
+    return status;
+}
+
+static enum kvc_status answer_point(const struct run *run, uint32_t task, const struct kvc_loaded *loaded,
+                                    const struct kvc_progress *progress, struct answer *answer,
+                                    struct kvc_diag *diag)
+{
+    const struct kvc_run_options options = {
+        .jobs = 1, .available_bytes = run->due_memory_bytes[task], .progress = progress};
+    struct kvc_outcome *outcome = NULL;
+    char *document = NULL;
+    size_t bytes = 0;
+    enum kvc_status status = kvc_driver_run(&loaded->scenario, &options, &outcome, diag);
+    if (status == KVC_OK && loaded->scenario.run.bottleneck == KVC_BOTTLENECK_BY_GAIN) {
+        status = kvc_gain_find(&loaded->scenario, &options, outcome, diag);
+    }
+    if (status == KVC_OK) {
+        status = write_document(run, run->due[task], loaded, outcome, &document, &bytes, diag);
+    }
+    if (status == KVC_OK) {
+        kvc_row_of_outcome(loaded, outcome, &answer->row);
+        answer->details.data = kvc_row_pack(loaded, outcome, document, bytes, &answer->details.bytes);
+    }
+    free(document);
+    kvc_outcome_free(outcome);
+    return status;
+}
+
+/* Runs in the child. */
+static enum kvc_status point_body(void *data, uint32_t task, const struct kvc_progress *progress,
+                                  void *answer, struct kvc_diag *diag)
+{
+    struct run *run = data;
+    struct kvc_loaded *loaded = NULL;
+    enum kvc_status status = load_point(run, run->due[task], &loaded, diag);
+    if (status == KVC_OK) {
+        status = answer_point(run, task, loaded, progress, answer, diag);
+    }
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+static struct kvc_pool_block *details_of(void *answer)
+{
+    return &((struct answer *)answer)->details;
+}
+
+/* Only the first rank has the database. */
+static enum kvc_status store(void *data, uint32_t task, const void *taken, struct kvc_diag *diag)
+{
+    struct run *run = data;
+    const struct answer *answer = taken;
+    struct kvc_row_details details;
+    uint32_t value[KVC_SWEEP_AXES_MAX], point = run->due[task];
+    if (!kvc_ranks_is_first()) {
+        return KVC_OK;
+    }
+    kvc_space_point(run->space, point, value);
+    kvc_row_unpack(answer->details.data, &details);
+    enum kvc_status status = kvc_database_begin(run->database, diag);
+    if (status == KVC_OK) {
+        status = kvc_database_add(run->database, point, value, &answer->row, &details, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_database_commit(run->database, diag);
+    }
+    note_end(&run->progress, &answer->row, &run->base->slo);
+    return status;
+}
+
+/* Load and answer the points that are due. */
+static enum kvc_status simulate(struct run *run, struct kvc_diag *diag)
+{
+    const struct kvc_pool_options pool = {
+        .tasks = run->due_count,
+        .jobs = jobs_of(run),
+        .answer_bytes = sizeof(struct answer),
+        .noun = "point",
+        .data = run,
+        .body = point_body,
+        .block = details_of,
+        .take = store,
+        .memory_bytes = memory_bytes,
+        .available_bytes = run->available_bytes,
+        .any_order = true,
+    };
+    enum kvc_status status = kvc_ranks_agree(check_points(run, diag), diag);
+    if (status == KVC_OK && run->due_count > 0) {
+        double limit_s = kvc_time_limit_s(); /* Each point has its share. */
+        kvc_time_limit_set(limit_s / ceil((double)run->due_count / pool.jobs));
+        status = kvc_pool_run(&pool, run->task->progress != NULL ? &run->progress.progress : NULL, diag);
+        kvc_time_limit_set(limit_s);
+    }
     return status;
 }
 
 /* ---- exports ---- */
 
-/* Opens the files that the user asked for, so that a place that cannot be written is known before the work.
- */
-static enum kvc_status open_exports(struct kvc_sweep_run *run, struct kvc_diag *diag)
+/* Opens the files that the user asked for, so that an unwritable place is reported before the work. */
+static enum kvc_status open_exports(struct run *run, struct kvc_diag *diag)
 {
     const struct kvc_sweep_options *task = run->task;
     enum kvc_status status = KVC_OK;
@@ -195,7 +471,7 @@ static enum kvc_status open_exports(struct kvc_sweep_run *run, struct kvc_diag *
 }
 
 /* Writes FOLDER/sweep.csv with the points that are done. */
-static enum kvc_status export_table(const struct kvc_sweep_run *run, struct kvc_diag *diag)
+static enum kvc_status export_table(const struct run *run, struct kvc_diag *diag)
 {
     struct kvc_partial_file partial = {0};
     enum kvc_status status = kvc_partial_file_open_in(&partial, run->task->folder, "sweep.csv", diag);
@@ -209,7 +485,7 @@ static enum kvc_status export_table(const struct kvc_sweep_run *run, struct kvc_
     return status;
 }
 
-static enum kvc_status write_exports(struct kvc_sweep_run *run, struct kvc_diag *diag)
+static enum kvc_status write_exports(struct run *run, struct kvc_diag *diag)
 {
     enum kvc_status status = export_table(run, diag);
     if (status == KVC_OK && run->csv.file != NULL) {
@@ -225,7 +501,7 @@ static enum kvc_status write_exports(struct kvc_sweep_run *run, struct kvc_diag 
     return status;
 }
 
-static enum kvc_status export_all(struct kvc_sweep_run *run, struct kvc_diag *diag)
+static enum kvc_status export_all(struct run *run, struct kvc_diag *diag)
 {
     double start_s = kvc_clock_cpu_s();
     enum kvc_status status = write_exports(run, diag);
@@ -233,15 +509,15 @@ static enum kvc_status export_all(struct kvc_sweep_run *run, struct kvc_diag *di
         status = kvc_export_best(run->database, &run->done->best, diag);
     }
     if (status == KVC_OK && run->done->best.point > 0) {
-        kvc_sweep_show_point(run->space, run->done->best.point - 1, run->done->best_values,
-                             sizeof(run->done->best_values));
+        show_point(run->space, run->done->best.point - 1, run->done->best_values,
+                   sizeof(run->done->best_values));
     }
     run->done->export_s = kvc_clock_cpu_s() - start_s;
     return status;
 }
 
-/* Opens what the first rank alone writes. */
-static enum kvc_status open_files(struct kvc_sweep_run *run, struct kvc_diag *diag)
+/* Opens the files that only the first rank writes. */
+static enum kvc_status open_files(struct run *run, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
     if (kvc_ranks_is_first()) {
@@ -251,12 +527,12 @@ static enum kvc_status open_files(struct kvc_sweep_run *run, struct kvc_diag *di
     return kvc_ranks_agree(status, diag);
 }
 
-/* Answers what is due. What is done is exported in any case; the first failure is reported. */
-static enum kvc_status answer_and_export(struct kvc_sweep_run *run, struct kvc_diag *diag)
+/* Answers the points that are due. It exports the points that are done even after a failure, which it
+ * returns. */
+static enum kvc_status answer_and_export(struct run *run, struct kvc_diag *diag)
 {
     struct kvc_diag unused = {0};
-    enum kvc_status status =
-        run->task->predict ? kvc_sweep_predict(run, diag) : kvc_sweep_simulate(run, diag);
+    enum kvc_status status = run->task->predict ? predict(run, diag) : simulate(run, diag);
     if (!kvc_ranks_is_first()) {
         return status;
     }
@@ -270,7 +546,7 @@ static enum kvc_status answer_and_export(struct kvc_sweep_run *run, struct kvc_d
 enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_sweep_done *done,
                               struct kvc_diag *diag)
 {
-    struct kvc_sweep_run run = {.task = task, .available_bytes = kvc_memory_available_bytes(), .done = done};
+    struct run run = {.task = task, .available_bytes = kvc_memory_available_bytes(), .done = done};
     *done = (struct kvc_sweep_done){0};
     enum kvc_status status = kvc_ranks_agree(load_base(&run, diag), diag);
     if (status == KVC_OK) {

@@ -4,8 +4,8 @@
  * Simulated points are all loaded and checked before the first one runs. Each runs in its own child process,
  * with its replicas one after the other, since a process can have only one engine; it is stored as soon as it
  * ends. The closed form answers in this process, and points are stored in batches. A sweep that was
- * interrupted, at whatever moment, goes on with the points that are not stored. At its end, and after an
- * error, FOLDER/sweep.csv has a row for each point that is done.
+ * interrupted at any moment goes on with the points that are not stored. At its end, and after an error,
+ * FOLDER/sweep.csv has a row for each point that is done.
  *
  * Results do not depend on the number of jobs. Which points are due is decided once, from the database. */
 #ifndef KVC_SCENARIOS_EXPLORE_SWEEP_SWEEP_H
@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 #include "models/model.h"
-#include "scenarios/explore/sweep/export.h"
+#include "scenarios/explore/sweep/database.h"
 #include "scenarios/load/load.h"
 #include "sim/base/diag.h"
 
@@ -41,15 +41,16 @@ struct kvc_sweep_options {
 struct kvc_sweep_done {
     uint32_t points;                   /* Number of points. */
     uint32_t kept;                     /* Points that were stored before. */
-    struct kvc_database_damage damage; /* Points that were stored, but damaged: they were due again. */
+    struct kvc_database_damage damage; /* Stored points that were damaged and therefore due again. */
     struct kvc_best best;
-    char best_values[512];                /* The values of the best point: "system.cycle = 160us, ...". */
-    double evaluate_s, store_s, export_s; /* Processor time by the closed form; 0 for simulations [s]. */
+    char best_values[512]; /* The values of the best point: "system.cycle = 160us, ...". */
+    double evaluate_s, store_s,
+        export_s; /* Processor time of a sweep by closed form; 0 for simulations [s]. */
 };
 
 /* Answers the points that are not stored and writes the exports. Returns KVC_ERR_SCENARIO for what the user
  * can change, such as a point that is wrong or a folder with another sweep, and KVC_ERR_RUNTIME if a point
- * fails or the database cannot be written; what is stored stays. */
+ * fails or the database cannot be written. Stored points stay stored. */
 enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_sweep_done *done,
                               struct kvc_diag *diag);
 

@@ -1,4 +1,4 @@
-/* Fuzz target that takes any bytes as what stands behind `sweep =` in a scenario. What is refused has one
+/* Fuzz target that takes any bytes as the value of `sweep` in a scenario. A scenario that is refused has one
  * message. The points of a sweep that is accepted have values that its axes have, and the first and last of
  * them become overrides. */
 #include <stdint.h>

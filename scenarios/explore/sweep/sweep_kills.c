@@ -15,7 +15,8 @@
 
 enum { POINTS = 200, KILLS = 50, WHY_BYTES = 400 };
 
-static const double LIMIT_S = 240, GRACE_S = 5; /* Of a sweep; for children to notice their parent's end. */
+static const double LIMIT_S = 240,
+                    GRACE_S = 5; /* Limit of a sweep; time for children to notice their parent's end. */
 
 static char folder[PATH_MAX], kvcast[PATH_MAX];
 

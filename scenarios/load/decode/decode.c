@@ -1,19 +1,358 @@
+/* ---- messages: where a path was written, and what was found there ---- */
 #include "scenarios/load/decode/decode.h"
 
 #include <float.h>
+#include <lauxlib.h>
+#include <lua.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <lua.h>
-
-#include "scenarios/load/decode/decode_internal.h"
 #include "scenarios/load/lua/locate.h"
+#include "sim/base/text/printable.h"
+
+/* Returns whether `path` lies below `ancestor`, as "run.seed" lies below "run". */
+static bool is_below(const char *path, const char *ancestor)
+{
+    size_t bytes = strlen(ancestor);
+    return strncmp(path, ancestor, bytes) == 0 && path[bytes] == '.';
+}
+
+static bool was_set(const struct kvc_decoder *decoder, const char *path)
+{
+    for (uint32_t i = 0; decoder->set != NULL && i < decoder->set->count; i++) {
+        if (strcmp(path, decoder->set->entry[i].path) == 0 || is_below(path, decoder->set->entry[i].path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool was_made_by_set(const struct kvc_decoder *decoder, const char *path)
+{
+    for (uint32_t i = 0; decoder->set != NULL && i < decoder->set->count; i++) {
+        if (is_below(decoder->set->entry[i].path, path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *place_of(const struct kvc_decoder *decoder, const char *path, int *line)
+{
+    size_t bytes;
+    char in_member[KVC_PATH_MAX];
+    *line = 0;
+    if (decoder->is_trial) { /* A sweep makes thousands of trials, and the search reads the whole text. */
+        return kvc_sandbox_file(decoder->sandbox);
+    }
+    const char *source = kvc_sandbox_source(decoder->sandbox, &bytes);
+    struct kvc_location location = kvc_locate(source, bytes, path);
+    if (decoder->member != NULL) { /* A value that the member lacks comes from the scenario. */
+        kvc_decode_join(in_member, decoder->member, path);
+        struct kvc_location own = kvc_locate(source, bytes, in_member);
+        location = own.exact || !location.exact ? own : location;
+        path = own.exact || was_set(decoder, in_member) ? in_member : path;
+    }
+    if (was_set(decoder, path) || (!location.exact && was_made_by_set(decoder, path))) {
+        return "--set";
+    }
+    *line = location.line;
+    return kvc_sandbox_file(decoder->sandbox);
+}
+
+enum kvc_status kvc_decode_fail(const struct kvc_decoder *decoder, const char *path, const char *format, ...)
+{
+    char message[sizeof(decoder->diag->message)];
+    int line;
+    const char *file = place_of(decoder, path, &line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    return kvc_diag_fail_at(decoder->diag, KVC_ERR_SCENARIO, file, line, "%s", message);
+}
+
+void kvc_decode_warn(const struct kvc_decoder *decoder, const char *path, const char *format, ...)
+{
+    struct kvc_loaded *loaded = decoder->loaded;
+    char message[256];
+    int line;
+    if (decoder->is_trial) {
+        return;
+    }
+    const char *file = place_of(decoder, path, &line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    void *grown = realloc(loaded->warning, (loaded->warning_count + 1) * sizeof(*loaded->warning));
+    if (grown == NULL) {
+        return;
+    }
+    loaded->warning = grown;
+    char *out = loaded->warning[loaded->warning_count++];
+    if (line > 0) {
+        snprintf(out, sizeof(*loaded->warning), "%.240s:%d: %s", file, line, message);
+    } else {
+        snprintf(out, sizeof(*loaded->warning), "%.240s: %s", file, message);
+    }
+    kvc_make_printable(out);
+}
+
+void kvc_decode_join(char out[KVC_PATH_MAX], const char *path, const char *name)
+{
+    if (snprintf(out, KVC_PATH_MAX, "%s%s%s", path, path[0] != '\0' ? "." : "", name) >= KVC_PATH_MAX) {
+        out[KVC_PATH_MAX - 1] = '\0'; /* Only unknown keys are that long; they are cut. */
+    }
+}
+
+void kvc_decode_show(lua_State *lua, int index, char *out, size_t size)
+{
+    switch (lua_type(lua, index)) {
+    case LUA_TBOOLEAN:
+        snprintf(out, size, "%s", lua_toboolean(lua, index) ? "true" : "false");
+        break;
+    case LUA_TNUMBER:
+        if (isnan(lua_tonumber(lua, index))) {
+            snprintf(out, size, "NaN");
+        } else {
+            snprintf(out, size, "%.14g", lua_tonumber(lua, index));
+        }
+        break;
+    case LUA_TSTRING:
+        snprintf(out, size, "\"%.60s\"", lua_tostring(lua, index));
+        break;
+    case LUA_TNIL:
+        snprintf(out, size, "nothing");
+        break;
+    default:
+        snprintf(out, size, "a %s", luaL_typename(lua, index));
+    }
+}
+
+void kvc_decode_suggest(const char *found, const char *const *names, char *out, size_t size)
+{
+    const char *nearest = kvc_nearest_name(found, names);
+    if (nearest != NULL) {
+        snprintf(out, size, "; did you mean \"%s\"?", nearest);
+    } else {
+        out[0] = '\0';
+    }
+}
+
+const char *kvc_decode_origin(const struct kvc_decoder *decoder, const char *path)
+{
+    return was_set(decoder, path) ? "--set" : "scenario";
+}
+
+/* Writes "a, b, c" from the NULL-terminated names. */
+static void kvc_decode_list_names(const char *const *names, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; names[i] != NULL && used < size; i++) {
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+}
+
+/* ---- scalars: from the Lua stack into the field of an option, and from there to text ---- */
+
+void kvc_decode_push(lua_State *lua, int index, const char *name)
+{
+    index = lua_absindex(lua, index);
+    lua_pushstring(lua, name);
+    lua_rawget(lua, index);
+}
+
+bool kvc_decode_has(lua_State *lua, int index, const char *name)
+{
+    kvc_decode_push(lua, index, name);
+    bool has = !lua_isnil(lua, -1);
+    lua_pop(lua, 1);
+    return has;
+}
+
+enum kvc_status kvc_decode_text(const struct kvc_decoder *decoder, const char *path, const char *allowed,
+                                char *out, size_t size)
+{
+    char shown[80];
+    size_t bytes = 0;
+    const char *text =
+        lua_type(decoder->lua, -1) == LUA_TSTRING ? lua_tolstring(decoder->lua, -1, &bytes) : NULL;
+    if (text == NULL) {
+        kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
+        return kvc_decode_fail(decoder, path, "%s: found %s, allowed: %s", path, shown, allowed);
+    }
+    if (bytes >= size) {
+        return kvc_decode_fail(decoder, path, "%s: the text is longer than %zu bytes", path, size - 1);
+    }
+    if (!kvc_is_printable(text, bytes)) {
+        return kvc_decode_fail(decoder, path, "%s: the text has control characters, or is not UTF-8", path);
+    }
+    memcpy(out, text, bytes + 1);
+    return KVC_OK;
+}
+
+static const char *expected_quantity(enum kvc_unit unit)
+{
+    double ignored;
+    const char *expected = "";
+    kvc_quantity_parse("", unit, &ignored, &expected);
+    return expected;
+}
+
+/* Writes the allowed values, such as: a whole number, from 1 to 64, or "auto". */
+static void show_allowed(const struct kvc_option *row, char *out, size_t size)
+{
+    char low[48], high[48];
+    size_t used = 0;
+    if (row->type == KVC_OPTION_COUNT) {
+        snprintf(low, sizeof(low), "%.0f", row->min);
+        snprintf(high, sizeof(high), "%.0f", row->max);
+        used = (size_t)snprintf(out, size, "a whole number");
+    } else {
+        kvc_quantity_print(row->min, row->unit, low, sizeof(low));
+        kvc_quantity_print(row->max, row->unit, high, sizeof(high));
+        used = (size_t)snprintf(out, size, "%s", expected_quantity(row->unit));
+    }
+    used += (size_t)snprintf(out + used, size - used, ", from %s to %s", low, high);
+    if (row->auto_word != NULL) {
+        snprintf(out + used, size - used, ", or \"%s\"", row->auto_word);
+    }
+}
+
+static enum kvc_status fail_found(const struct kvc_decoder *decoder, const char *path,
+                                  const struct kvc_option *row)
+{
+    char shown[80], allowed[256];
+    kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
+    show_allowed(row, allowed, sizeof(allowed));
+    return kvc_decode_fail(decoder, path, "%s: found %s, allowed: %s", path, shown, allowed);
+}
+
+static bool takes_plain_number(enum kvc_unit unit)
+{
+    return unit == KVC_UNIT_NONE || unit == KVC_UNIT_BYTES || unit == KVC_UNIT_MOPS || unit == KVC_UNIT_WATTS;
+}
+
+static enum kvc_status decode_number(const struct kvc_decoder *decoder, const char *path,
+                                     const struct kvc_option *row, void *field)
+{
+    lua_State *lua = decoder->lua;
+    bool text = lua_type(lua, -1) == LUA_TSTRING, is_count = row->type == KVC_OPTION_COUNT;
+    double value;
+    const char *expected;
+    if (text && row->auto_word != NULL && strcmp(lua_tostring(lua, -1), row->auto_word) == 0) {
+        if (is_count) {
+            *(uint64_t *)field = (uint64_t)row->auto_value;
+        } else {
+            *(double *)field = row->auto_value;
+        }
+        return KVC_OK;
+    }
+    if (text && !is_count) {
+        size_t bytes;
+        const char *written = lua_tolstring(lua, -1, &bytes);
+        if (strlen(written) != bytes || !kvc_quantity_parse(written, row->unit, &value, &expected)) {
+            return fail_found(decoder, path, row);
+        }
+    } else if (lua_type(lua, -1) == LUA_TNUMBER && (is_count || takes_plain_number(row->unit))) {
+        value = lua_tonumber(lua, -1);
+    } else {
+        return fail_found(decoder, path, row);
+    }
+    if (!(value >= row->min && value <= row->max) ||
+        (is_count && (value != floor(value) || value >= 0x1p64))) {
+        return fail_found(decoder, path, row);
+    }
+    if (!is_count) {
+        *(double *)field = value;
+    } else if (lua_isinteger(lua, -1)) {
+        *(uint64_t *)field = (uint64_t)lua_tointeger(lua, -1);
+    } else {
+        *(uint64_t *)field = (uint64_t)value;
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status decode_choice(const struct kvc_decoder *decoder, const char *path,
+                                     const struct kvc_option *row, int *field)
+{
+    char shown[80], suggestion[96] = "", names[KVC_DECODE_LIST_MAX];
+    if (lua_type(decoder->lua, -1) == LUA_TSTRING) {
+        const char *found = lua_tostring(decoder->lua, -1);
+        for (int i = 0; row->choices[i] != NULL; i++) {
+            if (strcmp(found, row->choices[i]) == 0) {
+                *field = i;
+                return KVC_OK;
+            }
+        }
+        kvc_decode_suggest(found, row->choices, suggestion, sizeof(suggestion));
+    }
+    kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
+    kvc_decode_list_names(row->choices, names, sizeof(names));
+    return kvc_decode_fail(decoder, path, "%s: found %s%s%s allowed: %s", path, shown, suggestion,
+                           suggestion[0] != '\0' ? "" : ",", names);
+}
+
+enum kvc_status kvc_decode_scalar(const struct kvc_decoder *decoder, const char *path,
+                                  const struct kvc_option *row, void *field)
+{
+    char shown[80];
+    switch (row->type) {
+    case KVC_OPTION_BOOL:
+        if (!lua_isboolean(decoder->lua, -1)) {
+            kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
+            return kvc_decode_fail(decoder, path, "%s: found %s, allowed: true or false", path, shown);
+        }
+        *(bool *)field = lua_toboolean(decoder->lua, -1);
+        return KVC_OK;
+    case KVC_OPTION_CHOICE:
+        return decode_choice(decoder, path, row, field);
+    case KVC_OPTION_TEXT:
+        return kvc_decode_text(decoder, path, "a text", field, KVC_TEXT_MAX);
+    default:
+        return decode_number(decoder, path, row, field);
+    }
+}
+
+/* Writes the value of the field as it is recorded. Returns whether the value is bare, a number or a boolean
+ * in JSON; other values are texts. */
+static bool print_field(const struct kvc_option *row, const void *field, char *out, size_t size)
+{
+    switch (row->type) {
+    case KVC_OPTION_BOOL:
+        snprintf(out, size, "%s", *(const bool *)field ? "true" : "false");
+        return true;
+    case KVC_OPTION_CHOICE:
+        snprintf(out, size, "%s", row->choices[*(const int *)field]);
+        return false;
+    case KVC_OPTION_TEXT:
+        snprintf(out, size, "%s", (const char *)field);
+        return false;
+    case KVC_OPTION_COUNT:
+        if (row->auto_word != NULL && *(const uint64_t *)field == (uint64_t)row->auto_value) {
+            snprintf(out, size, "%s", row->auto_word);
+            return false;
+        }
+        snprintf(out, size, "%llu", (unsigned long long)*(const uint64_t *)field);
+        return true;
+    default:
+        if (row->auto_word != NULL && *(const double *)field == row->auto_value) {
+            snprintf(out, size, "%s", row->auto_word);
+            return false;
+        }
+        kvc_quantity_print(*(const double *)field, row->unit, out, size);
+        return row->unit == KVC_UNIT_NONE;
+    }
+}
 
 enum {
     NAMES_MAX = 96,
-    LOCATED_MAX = 16, /* Unknown keys of a table that are looked for in the text. */
+    LOCATED_MAX = 16, /* Largest number of unknown keys of a table that are located in the text. */
 };
 
 static enum kvc_status out_of_memory(const struct kvc_decoder *decoder)
@@ -100,6 +439,34 @@ static bool is_sourced_key(lua_State *lua, int index)
     return false;
 }
 
+/* Reads `source` of the table at the top of the stack. Without one, the table has the source of what is
+ * around it, and a source that begins with a comma continues that one: points of a measured curve share their
+ * date. */
+static enum kvc_status decode_source(const struct kvc_decoder *decoder, const char *path, const char *allowed,
+                                     const char *around, char source[KVC_TEXT_MAX])
+{
+    char own[KVC_TEXT_MAX] = "";
+    lua_State *lua = decoder->lua;
+    lua_pushliteral(lua, "source");
+    if (lua_rawget(lua, -2) != LUA_TNIL) {
+        enum kvc_status status = kvc_decode_text(decoder, path, allowed, own, sizeof(own));
+        if (status != KVC_OK) {
+            return status;
+        }
+    }
+    lua_pop(lua, 1);
+    size_t used = own[0] == ',' || own[0] == '\0' ? strlen(around) : 0;
+    if ((own[0] == ',' && used == 0) || used + strlen(own) >= KVC_TEXT_MAX) {
+        return kvc_decode_fail(
+            decoder, path,
+            "%s: found source = \"%.60s\", allowed: a text that begins with a comma only if "
+            "the list has a source, and %d bytes with it",
+            path, own, KVC_TEXT_MAX - 1);
+    }
+    snprintf(source, KVC_TEXT_MAX, "%s%s", used > 0 ? around : "", own);
+    return KVC_OK;
+}
+
 /* Replaces { value, source = "...", low = ..., high = ... } at the top of the stack by the value. */
 static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *path, const char *table_source,
                               const struct kvc_option *row, char source[KVC_TEXT_MAX],
@@ -110,18 +477,13 @@ static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *pat
     if (lua_istable(lua, -1)) {
         int index = lua_gettop(lua);
         enum kvc_status status = decode_interval(decoder, path, index, row, interval);
+        if (status == KVC_OK) {
+            status = decode_source(decoder, path, "{ value, source = \"where the value comes from\" }",
+                                   table_source, source);
+        }
         if (status != KVC_OK) {
             return status;
         }
-        lua_pushliteral(lua, "source");
-        if (lua_rawget(lua, index) != LUA_TNIL) {
-            status = kvc_decode_text(decoder, path, "{ value, source = \"where the value comes from\" }",
-                                     source, KVC_TEXT_MAX);
-            if (status != KVC_OK) {
-                return status;
-            }
-        }
-        lua_pop(lua, 1);
         for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
             if (!is_sourced_key(lua, -2)) {
                 return kvc_decode_fail(decoder, path, "%s: found a table, allowed: %s", path, sourced_form);
@@ -154,6 +516,10 @@ static enum kvc_status check_list(const struct kvc_decoder *decoder, const char 
     int list = lua_gettop(lua);
     *length = lua_rawlen(lua, list);
     for (lua_pushnil(lua); lua_next(lua, list) != 0; lua_pop(lua, 1)) {
+        if (decoder->sourcing != KVC_SOURCING_NONE && lua_type(lua, -2) == LUA_TSTRING &&
+            strcmp(lua_tostring(lua, -2), "source") == 0) {
+            continue;
+        }
         if (!lua_isinteger(lua, -2) || lua_tointeger(lua, -2) < 1 ||
             (size_t)lua_tointeger(lua, -2) > *length) {
             return kvc_decode_fail(decoder, path, "%s: found a key, allowed: a list of tables without keys",
@@ -169,7 +535,8 @@ static enum kvc_status check_list(const struct kvc_decoder *decoder, const char 
 
 /* Decodes the element at the top of the stack into `element`. */
 static enum kvc_status decode_element(const struct kvc_decoder *decoder, const char *path,
-                                      const struct kvc_option_table *options, void *element)
+                                      const struct kvc_option_table *options, const char *list_source,
+                                      void *element)
 {
     static const char *const extra[] = {"source", NULL};
     lua_State *lua = decoder->lua;
@@ -178,14 +545,12 @@ static enum kvc_status decode_element(const struct kvc_decoder *decoder, const c
         kvc_decode_show(lua, -1, shown, sizeof(shown));
         return kvc_decode_fail(decoder, path, "%s: found %s, allowed: a table", path, shown);
     }
-    lua_pushliteral(lua, "source");
-    if (decoder->sourcing != KVC_SOURCING_NONE && lua_rawget(lua, -2) != LUA_TNIL) {
-        enum kvc_status status = kvc_decode_text(decoder, path, "a text as source", source, sizeof(source));
+    if (decoder->sourcing != KVC_SOURCING_NONE) {
+        enum kvc_status status = decode_source(decoder, path, "a text as source", list_source, source);
         if (status != KVC_OK) {
             return status;
         }
     }
-    lua_pop(lua, 1);
     kvc_option_table_set_defaults(options, element);
     const struct kvc_table inner = {.path = path,
                                     .options = options,
@@ -199,9 +564,12 @@ static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char
                                    const struct kvc_option *row, char *object)
 {
     lua_State *lua = decoder->lua;
-    char element_path[KVC_PATH_MAX], record_path[KVC_PATH_MAX], number[24];
+    char element_path[KVC_PATH_MAX], record_path[KVC_PATH_MAX], number[24], source[KVC_TEXT_MAX] = "";
     size_t length = 0;
     enum kvc_status status = check_list(decoder, path, row, &length);
+    if (status == KVC_OK && decoder->sourcing != KVC_SOURCING_NONE) {
+        status = decode_source(decoder, path, "a text as source", "", source);
+    }
     if (status != KVC_OK) {
         return status;
     }
@@ -213,7 +581,7 @@ static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char
         snprintf(number, sizeof(number), "%zu", i + 1);
         kvc_decode_join(element_path, path, number);
         lua_rawgeti(lua, list, (lua_Integer)i + 1);
-        status = decode_element(decoder, element_path, row->element,
+        status = decode_element(decoder, element_path, row->element, source,
                                 object + row->offset + i * row->element->size);
         if (status == KVC_OK) {
             lua_pop(lua, 1);
@@ -238,7 +606,7 @@ static enum kvc_status check_interval(const struct kvc_decoder *decoder, const c
     if (number >= interval->low && number <= interval->high) {
         return KVC_OK;
     }
-    kvc_decode_print(row, field, value, sizeof(value));
+    print_field(row, field, value, sizeof(value));
     kvc_quantity_print(interval->low, row->unit, low, sizeof(low));
     kvc_quantity_print(interval->high, row->unit, high, sizeof(high));
     return kvc_decode_fail(decoder, path,
@@ -297,7 +665,7 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
         return status;
     }
     lua_pop(lua, 1);
-    bool bare = kvc_decode_print(row, field, value, sizeof(value));
+    bool bare = print_field(row, field, value, sizeof(value));
     bool hardware = decoder->sourcing != KVC_SOURCING_NONE && row->type != KVC_OPTION_TEXT;
     return record(decoder, path, value, bare, source, hardware, &interval);
 }
@@ -325,8 +693,8 @@ static bool is_known(const char *const *names, const char *name)
     return false;
 }
 
-/* Reports the first unknown key in the text, or the smallest one if the text has none or too many to look for
- * them all. Lua's order of keys is arbitrary. */
+/* Reports the unknown key that comes first in the text, or the smallest one if the text has none of them or
+ * there are too many to locate. Lua's order of keys is arbitrary. */
 static enum kvc_status refuse_unknown(const struct kvc_decoder *decoder, int index,
                                       const struct kvc_table *table)
 {

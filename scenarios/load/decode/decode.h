@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "scenarios/load/load.h"
+#include "scenarios/load/loaded.h"
 #include "scenarios/load/lua/sandbox.h"
 #include "sim/base/text/option.h"
 
-/* Whether a value may be written as { value, source = "..." }. */
+/* Says whether a value may be written as { value, source = "..." }. */
 enum kvc_sourcing {
     KVC_SOURCING_NONE,
     KVC_SOURCING_OPTIONAL, /* Hardware fields that a scenario overrides. */
@@ -22,13 +22,13 @@ enum kvc_sourcing {
 struct kvc_decoder {
     struct lua_State *lua;
     const struct kvc_sandbox *sandbox; /* File and text for the places of errors. */
-    const struct kvc_overrides *set;   /* Overrides that were applied to the table, or NULL. */
+    const struct kvc_overrides *set;   /* Overrides that are applied to the table, or NULL. */
     struct kvc_loaded *loaded;         /* Receives parameters, provenance and warnings. */
     enum kvc_sourcing sourcing;
     const char *member; /* Path of the member of a cluster whose system and node are decoded, or NULL. */
     const char *prefix; /* Prefix of recorded paths; "" except in hardware profiles. */
-    bool is_trial; /* Only whether it decodes matters: messages have no line, and warnings are dropped. */
-    char *shown_policy; /* KVC_TEXT_MAX bytes that keep how a power policy in Lua is shown, or NULL. */
+    bool is_trial; /* The caller only asks whether it decodes: messages have no line, warnings are dropped. */
+    char *shown_policy; /* KVC_TEXT_MAX bytes that keep the text for a power policy in Lua, or NULL. */
     struct kvc_diag *diag;
 };
 
@@ -80,5 +80,11 @@ enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char 
 
 /* Returns "--set" if an override wrote `path`, else "scenario". */
 const char *kvc_decode_origin(const struct kvc_decoder *decoder, const char *path);
+
+enum { KVC_DECODE_LIST_MAX = 640 }; /* Length of a list of names in a message [bytes]. */
+
+/* Decodes the scalar at the top of the stack into the field that `row` describes. */
+enum kvc_status kvc_decode_scalar(const struct kvc_decoder *decoder, const char *path,
+                                  const struct kvc_option *row, void *field);
 
 #endif

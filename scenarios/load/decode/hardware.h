@@ -3,14 +3,16 @@
  * Profiles lie in scenarios/hardware of the data folder (sim/base/files/data_dir.h). A node names a profile
  * by its file name without ".lua", names a path that ends in ".lua" (relative to the scenario), or overrides
  * fields of a profile: { base = "tesla-k40c", memory = "24GB" }. Every number of a profile must state its
- * source. The registry (models/registry.h) says which kinds there are.
+ * source, in its own braces or those of its list; ", quartiles 1 .. 2 ns" continues the source of the list,
+ * as any source that begins with a comma. The registry (models/registry.h) says which kinds there are.
  *
  * A machine file holds several devices, { kind = "machine", name = ..., date = ..., cpu = { ... },
  * gpu = { ... }, ... }, as `kvcast calibrate` writes it. It may stand wherever one of its devices is asked
- * for, and node.machine names one for all devices that the node does not name itself. */
+ * for, and node.machine names one for all devices that the node does not name. */
 #ifndef KVC_SCENARIOS_LOAD_DECODE_HARDWARE_H
 #define KVC_SCENARIOS_LOAD_DECODE_HARDWARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "scenarios/load/decode/decode.h"
@@ -31,15 +33,15 @@ void kvc_hardware_list(struct kvc_profiles *profiles);
 
 /* Reads one profile on its own, for `describe` and `list`.
  *
- * *kind is the profile's kind; for a machine file it is a kind of that name outside the registry. *node
- * gets the devices, and the caller frees it with kvc_node_free whatever the status. What the file states goes
- * to loaded->parameters and loaded->provenance. */
+ * *kind becomes the profile's kind; for a machine file it is a kind of that name outside the registry. *node
+ * receives the devices, and the caller frees it with kvc_node_free whatever the status. The values of the
+ * file go to loaded->parameters and loaded->provenance. */
 enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind **kind,
                                   struct kvc_node *node, struct kvc_loaded *loaded, struct kvc_diag *diag);
 
 /* Adds one device to the node, from the Lua value at the top of the stack: a profile's name, or a table. Nil
- * stands for the machine file `machine`, or, where that is empty or has no such device, for the profile
- * `by_default`. Without `by_default`, a table must name its base. */
+ * stands for the machine file `machine`, or for the profile `by_default` if `machine` is empty or has no such
+ * device. Without `by_default`, a table must name its base. */
 enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
                                     const char *by_default, const char *machine, struct kvc_node *node);
 

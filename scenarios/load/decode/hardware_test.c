@@ -142,6 +142,37 @@ Test(hardware, keeps_the_intervals_of_measured_values)
     kvc_loaded_free(loaded);
 }
 
+static const char *source_of(const struct kvc_loaded *loaded, const char *path)
+{
+    for (uint32_t i = 0; i < loaded->provenance.count; i++) {
+        if (strcmp(loaded->provenance.entry[i].path, path) == 0) {
+            return loaded->provenance.entry[i].source;
+        }
+    }
+    return "none";
+}
+
+Test(hardware, elements_continue_or_replace_the_source_of_their_list)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts(
+        "return { system = { kind = 'megakv' }, node = { gpu = { sectors = 1e9,\n clocks = { source = 'measured',\n"
+        "  { core = '1GHz', memory = '2GHz' }, { core = '2GHz', memory = '2GHz', source = ', twice' },\n"
+        "  { core = { '3GHz', source = ', thrice' }, memory = '2GHz', source = 'guessed' } } } } }",
+        NULL);
+    cr_expect_str_eq(source_of(loaded, "node.gpu.clocks.1.core"), "measured");
+    cr_expect_str_eq(source_of(loaded, "node.gpu.clocks.2.core"), "measured, twice");
+    cr_expect_str_eq(source_of(loaded, "node.gpu.clocks.3.core"), "guessed, thrice");
+    cr_expect_str_eq(source_of(loaded, "node.gpu.clocks.3.memory"), "guessed");
+    kvc_loaded_free(loaded);
+    kvc_test_refuses(
+        "return { system = { kind = 'megakv' }, node = { gpu = { clocks = {\n"
+        "  { core = '1GHz', memory = '2GHz', source = ', alone' } } } } }",
+        2, "node.gpu.clocks.1: found source = \", alone\", allowed: a text that begins with a comma");
+    kvc_test_refuses("return { system = { kind = 'megakv' }, node = { gpu = { clocks = {\n"
+                     "  sauce = 'x', { core = '1GHz', memory = '2GHz' } } } } }",
+                     1, "node.gpu.clocks: found a key, allowed: a list of tables without keys");
+}
+
 Test(hardware, refuses_bad_intervals)
 {
     static const struct {

@@ -1,17 +1,17 @@
-#include "scenarios/load/load.h"
-
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "models/model.h"
+#include "scenarios/load/decode/load_fixture.h"
+#include "scenarios/load/load.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/gpu.h"
 #include "sim/devices/nic.h"
 #include "sim/devices/pcie.h"
-
-#include "scenarios/load/decode/load_fixture.h"
 
 TestSuite(load, .init = kvc_test_make_folder, .fini = kvc_test_remove_folder);
 
@@ -249,4 +249,445 @@ Test(load, shows_no_control_characters)
     kvc_test_refuses_line("name = 'a\\u{9b}2J'", "control characters");
     kvc_test_refuses_line("name = 'a\\xff'", "not UTF-8");
     kvc_loaded_free(kvc_test_accepts("return { name = 'm\\u{fc}ller', system = { kind = 'megakv' } }", NULL));
+}
+
+TestSuite(load_cluster, .init = kvc_test_make_folder, .fini = kvc_test_remove_folder);
+
+Test(load_cluster, members_override_the_scenarios_node_and_system)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts(
+        "return { system = { kind = 'memcached' }, node = { sockets = 2 },\n"
+        "  workload = { arrival = { poisson_mops = 1 } },\n"
+        "  cluster = { virtual_nodes = 100, members = {\n"
+        "    { name = 'old', nodes = 3 },\n"
+        "    { name = 'new', nodes = 2, weight = 2.5, node = { sockets = 1, cpu = 'xeon-x5670' } } } } }",
+        NULL);
+    const struct kvc_cluster *cluster = &loaded->scenario.cluster;
+    cr_assert_eq(cluster->member_count, 2);
+    cr_expect_eq(cluster->nodes, 5);
+    cr_expect_eq(cluster->virtual_nodes, 100);
+    cr_expect_str_eq(cluster->member[1].name, "new");
+    cr_expect_eq(cluster->member[0].weight, 1);
+    cr_expect_eq(cluster->member[1].weight, 2.5);
+    cr_expect_eq(cluster->member[0].node.sockets, 2);
+    cr_expect_eq(cluster->member[1].node.sockets, 1);
+    cr_expect_neq(kvc_cpu_of(&cluster->member[0].node)->cores, kvc_cpu_of(&cluster->member[1].node)->cores);
+    cr_expect_eq(loaded->scenario.node.sockets, 2);
+    bool echoed = false;
+    for (uint32_t i = 0; i < loaded->parameters.count; i++) {
+        const struct kvc_parameter *parameter = &loaded->parameters.entry[i];
+        echoed |=
+            strcmp(parameter->path, "cluster.members.2.node.sockets") == 0 && parameter->value[0] == '1';
+        cr_expect_neq(strcmp(parameter->path, "cluster.members.1.node.sockets"), 0, "it is the scenario's");
+    }
+    cr_expect(echoed);
+    kvc_loaded_free(loaded);
+}
+
+#define IN_MEMBER(text)                                                                                      \
+    "return { system = { kind = 'memcached' },\n  workload = { arrival = { poisson_mops = 1 } },\n"          \
+    "  cluster = { members = {\n    { name = 'a', nodes = 1 },\n    { name = 'b', nodes = 1,\n      " text   \
+    " } } } }"
+
+Test(load_cluster, mistakes_in_a_member_are_found_at_their_line)
+{
+    kvc_test_refuses(IN_MEMBER("node = { cpu = 'xeon-x5760' }"), 6, "no hardware profile \"xeon-x5760\"");
+    kvc_test_refuses(IN_MEMBER("node = { socket = 1 }"), 6, "did you mean \"sockets\"?");
+    kvc_test_refuses(IN_MEMBER("system = { kind = 'mica' }"), 6,
+                     "all members have the scenario's system.kind");
+    kvc_test_refuses(IN_MEMBER("system = { index_of = 1 }"), 6, "unknown key \"index_of\"");
+    kvc_test_refuses(IN_MEMBER("wight = 2"), 6, "did you mean \"weight\"?");
+    kvc_test_refuses(IN_MEMBER("weight = 0"), 6, "weight");
+    kvc_test_refuses(
+        "return { system = { kind = 'memcached' }, cluster = { nodes = 2,\n members = { { name = 'a', "
+        "nodes = 1 } } } }",
+        1, "beside cluster.members");
+    kvc_test_refuses(
+        "return { system = { kind = 'memcached' },\n cluster = { members = { { name = 'a', nodes = 2 } "
+        "} } }",
+        2, "cluster.members: needs nodes that are simulated apart");
+}
+
+/* The power policy of a scenario: as a word, and as a function of the file. */
+
+TestSuite(load_power, .init = kvc_test_make_folder, .fini = kvc_test_remove_folder);
+
+/* A scenario whose line 4 is the policy. */
+#define WITH(policy)                                                                                                     \
+    "return {\n  system = { kind = \"megakv\" }, run = { duration = \"20ms\" },\n  power = { period = \"1ms\",\n" policy \
+    "\n} }"
+
+static const struct kvc_platform_host cpu = {
+    .pstates = 2, .pstate = {{.speed = 1, .clock_hz = 2.6e9}, {.speed = 0.5, .clock_hz = 1.3e9}}};
+
+/* Asks the function of a loaded scenario. */
+static enum kvc_status ask(const struct kvc_loaded *loaded, double offered_mops, uint32_t *pstate,
+                           struct kvc_diag *diag)
+{
+    const struct kvc_power_function *function = &loaded->scenario.power.function;
+    const struct kvc_power_view view = {.name = "node0.socket0",
+                                        .at_s = 1e-3,
+                                        .offered_mops = offered_mops,
+                                        .capacity_mops = NAN,
+                                        .cpu = &cpu,
+                                        .cpu_pstate = *pstate};
+    struct kvc_power_choice choice = {*pstate, 0};
+    enum kvc_status status = function->choose(function->data, &view, &choice, diag);
+    *pstate = choice.cpu_pstate;
+    return status;
+}
+
+Test(load_power, is_fixed_unless_stated)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts(KVC_TEST_MINIMAL, NULL);
+    cr_expect_eq(loaded->scenario.power.policy, KVC_POWER_FIXED);
+    cr_expect_null(kvc_parameters_find(&loaded->parameters, "power.policy"));
+    kvc_loaded_free(loaded);
+}
+
+Test(load_power, has_the_times_of_the_paper)
+{
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("return { system = { kind = \"megakv\" }, run = { duration = \"20s\" }, power = { "
+                         "policy = \"manager\" } }",
+                         NULL);
+    const struct kvc_power_policy *power = &loaded->scenario.power;
+    cr_expect_eq(power->policy, KVC_POWER_MANAGER);
+    cr_expect_eq(power->period_ns, 10e9);
+    cr_expect_eq(power->change_frac, 0.05);
+    cr_expect_eq(power->mu, 0.1);
+    cr_expect_eq(power->cpu_step_hz, 100e6);
+    kvc_loaded_free(loaded);
+}
+
+Test(load_power, a_function_chooses_clocks)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts(
+        WITH("policy = function(o) if o.offered_mops > 5 then return { cpu = o.cpu_clocks[1] } end "
+             "return { cpu = \"1.3GHz\" } end"),
+        NULL);
+    uint32_t pstate = 0;
+    struct kvc_diag diag = {0};
+    cr_expect_eq(ask(loaded, 1, &pstate, &diag), KVC_OK, "%s", diag.message);
+    cr_expect_eq(pstate, 1);
+    cr_expect_eq(ask(loaded, 9, &pstate, &diag), KVC_OK, "%s", diag.message);
+    cr_expect_eq(pstate, 0);
+    const struct kvc_parameter *shown = kvc_parameters_find(&loaded->parameters, "power.policy");
+    cr_expect_eq(strncmp(shown->value, "function of lines 4 to 4, ", 26), 0, "%s", shown->value);
+    kvc_loaded_free(loaded);
+}
+
+/* Every field of the argument has a value of its own, so that a mix-up shows. */
+Test(load_power, a_function_sees_every_observed_value)
+{
+    static const struct kvc_platform_host gpu = {
+        .pstates = 2, .pstate = {{.speed = 1, .clock_hz = 745e6}, {.speed = 0.9, .clock_hz = 666e6}}};
+    struct kvc_loaded *loaded =
+        kvc_test_accepts(WITH("policy = function(o) "
+                              "local seen = {} for name, value in pairs(o) do "
+                              "  if type(value) == 'table' then value = table.concat(value, '+') end "
+                              "  seen[#seen + 1] = name .. '=' .. value end "
+                              "error(table.concat(seen, ' '), 0) end"),
+                         NULL);
+    const struct kvc_power_function *function = &loaded->scenario.power.function;
+    struct kvc_power_view view = {.name = "node0.socket1",
+                                  .at_s = 1.5,
+                                  .span_s = 2.5,
+                                  .offered_mops = 3.5,
+                                  .served_mops = 4.5,
+                                  .capacity_mops = 5.5,
+                                  .cpu_busy_frac = 0.25,
+                                  .gpu_busy_frac = 0.5,
+                                  .latency_mean_us = 6.5,
+                                  .latency_p99_us = 7.5,
+                                  .watts = 8.5,
+                                  .cpu = &cpu,
+                                  .gpu = &gpu,
+                                  .cpu_pstate = 1,
+                                  .gpu_pstate = 0};
+    struct kvc_power_choice choice = {0, 0};
+    struct kvc_diag diag = {0};
+    cr_expect_eq(function->choose(function->data, &view, &choice, &diag), KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.message,
+                     "capacity_mops=5.5 cpu=1.3GHz cpu_busy_frac=0.25 cpu_clocks=2.6GHz+1.3GHz gpu=745MHz "
+                     "gpu_busy_frac=0.5 gpu_clocks=745MHz+666MHz latency_mean_us=6.5 latency_p99_us=7.5 "
+                     "offered_mops=3.5 served_mops=4.5 span_s=2.5 time_s=1.5 unit=node0.socket1 watts=8.5");
+    view.capacity_mops = view.gpu_busy_frac = view.watts = NAN; /* Unknown values are absent. */
+    view.gpu = NULL;
+    cr_expect_eq(function->choose(function->data, &view, &choice, &diag), KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.message,
+                     "cpu=1.3GHz cpu_busy_frac=0.25 cpu_clocks=2.6GHz+1.3GHz latency_mean_us=6.5 "
+                     "latency_p99_us=7.5 offered_mops=3.5 served_mops=4.5 span_s=2.5 time_s=1.5 "
+                     "unit=node0.socket1");
+    kvc_loaded_free(loaded);
+}
+
+Test(load_power, another_function_is_another_value)
+{
+    struct kvc_loaded *a =
+        kvc_test_accepts(WITH("policy = function(o) return { cpu = \"1.3GHz\" } end"), NULL);
+    struct kvc_loaded *b =
+        kvc_test_accepts(WITH("policy = function(o) return { cpu = \"1.2GHz\" } end"), NULL);
+    cr_expect_str_neq(kvc_parameters_find(&a->parameters, "power.policy")->value,
+                      kvc_parameters_find(&b->parameters, "power.policy")->value);
+    kvc_loaded_free(a);
+    kvc_loaded_free(b);
+}
+
+Test(load_power, nil_leaves_the_clocks_alone)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts(WITH("policy = function(o) end"), NULL);
+    uint32_t pstate = 1;
+    struct kvc_diag diag = {0};
+    cr_expect_eq(ask(loaded, 1, &pstate, &diag), KVC_OK);
+    cr_expect_eq(pstate, 1);
+    kvc_loaded_free(loaded);
+}
+
+/* Loads a policy whose answer must be refused with a message that has `part`, in line 4. */
+static void expect_refused(const char *text, const char *part)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts(text, NULL);
+    uint32_t pstate = 0;
+    struct kvc_diag diag = {0};
+    cr_expect_eq(ask(loaded, 1, &pstate, &diag), KVC_ERR_SCENARIO);
+    cr_expect_not_null(strstr(diag.message, part), "%s", diag.message);
+    cr_expect_eq(diag.line, 4, "line %d: %s", diag.line, diag.message);
+    kvc_loaded_free(loaded);
+}
+
+Test(load_power, refuses_what_a_function_may_not_return)
+{
+    expect_refused(WITH("policy = function(o) return { cpu = \"1.7GHz\" } end"), "allowed: 2.6GHz, 1.3GHz");
+    expect_refused(WITH("policy = function(o) return { cpu = 2 } end"), "allowed: 2.6GHz, 1.3GHz");
+    expect_refused(WITH("policy = function(o) return { gpu = \"666MHz\" } end"), "no such processor");
+    expect_refused(WITH("policy = function(o) return { core = \"1.3GHz\" } end"), "allowed: cpu and gpu");
+    expect_refused(WITH("policy = function(o) return true end"), "allowed: nil, or a table");
+    expect_refused(WITH("policy = function(o) return o.nothing.here end"), "nothing");
+    expect_refused(WITH("policy = function(o) while true do end end"), "does a loop never end?");
+}
+
+Test(load_power, refuses_bad_sections)
+{
+    kvc_test_refuses(WITH("policy = \"managr\""), 4, "did you mean \"manager\"?");
+    kvc_test_refuses(WITH("policy = \"function\""), 4, "the function itself");
+    kvc_test_refuses(WITH("policy = tostring"), 4, "power.policy: found a function");
+    kvc_test_refuses("return {\n  system = { kind = \"megakv\" },\n  power = { policy = \"manager\" } }", 3,
+                     "allowed: less than run.duration");
+    kvc_test_refuses("return {\n  system = { kind = \"mica\" },\n  power = { policy = \"race_to_idle\" } }",
+                     3, "allowed only with megakv");
+}
+
+Test(load_power, warns_of_options_without_effect)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts(WITH("mu = 0.2"), NULL);
+    cr_expect_eq(loaded->warning_count, 2);
+    cr_expect_not_null(strstr(loaded->warning[0], "power.period has no effect"));
+    cr_expect_not_null(strstr(loaded->warning[1], "power.mu has no effect"));
+    kvc_loaded_free(loaded);
+}
+
+Test(load_power, an_override_replaces_a_function)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts(WITH("policy = function(o) end"), "power.policy=manager");
+    cr_expect_eq(loaded->scenario.power.policy, KVC_POWER_MANAGER);
+    cr_expect_null(loaded->function);
+    kvc_loaded_free(loaded);
+}
+
+TestSuite(load_workload, .init = kvc_test_make_folder, .fini = kvc_test_remove_folder);
+
+Test(load_workload, applies_presets_in_order_and_keys_over_them)
+{
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("return { system = { kind = 'megakv' },\n"
+                         "  workload = { preset = { 'megakv-b', 'ycsb-a' }, value = 100 } }",
+                         NULL);
+    cr_expect_eq(loaded->scenario.workload.key_bytes, 16);
+    cr_expect_eq(loaded->scenario.workload.value_bytes, 100);
+    cr_expect_float_eq(loaded->scenario.workload.get_frac, 0.5, 1e-15);
+    kvc_test_expect_parameter(loaded, "workload.key", "16", true, "preset megakv-b");
+    kvc_test_expect_parameter(loaded, "workload.value", "100", true, "scenario");
+    kvc_test_expect_parameter(loaded, "workload.get", "0.5", true, "preset ycsb-a");
+    kvc_test_expect_parameter(loaded, "workload.keys", "1000000", true, "default");
+    kvc_loaded_free(loaded);
+}
+
+Test(load_workload, takes_keys_and_popularity_from_a_preset_unless_it_states_them)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts(
+        "return { system = { kind = 'megakv' }, workload = { preset = 'K128-G95-S' } }", NULL);
+    cr_expect_eq(loaded->scenario.workload.popularity, KVC_POPULARITY_ZIPF);
+    cr_expect_eq(loaded->scenario.workload.zipf_s, 0.99);
+    cr_expect_gt(loaded->scenario.workload.keys, 1000000);
+    kvc_test_expect_parameter(loaded, "workload.dist.zipf", "0.99", true, "preset K128-G95-S");
+    kvc_loaded_free(loaded);
+    loaded = kvc_test_accepts("return { system = { kind = 'megakv' },\n"
+                              "  workload = { preset = 'K128-G95-S', keys = 5000, dist = 'uniform' } }",
+                              NULL);
+    cr_expect_eq(loaded->scenario.workload.popularity, KVC_POPULARITY_UNIFORM);
+    cr_expect_eq(loaded->scenario.workload.keys, 5000);
+    kvc_test_expect_parameter(loaded, "workload.dist", "uniform", false, "scenario");
+    kvc_loaded_free(loaded);
+}
+
+Test(load_workload, reads_each_kind_of_arrival)
+{
+    static const struct {
+        char text[96];
+        enum kvc_arrival arrival;
+    } cases[] = {
+        {"'saturate'", KVC_ARRIVAL_SATURATE},
+        {"{ poisson_mops = 50 }", KVC_ARRIVAL_POISSON},
+        {"{ fixed_mops = '500Kops' }", KVC_ARRIVAL_FIXED},
+        {"{ clients = 3 }", KVC_ARRIVAL_CLOSED},
+        {"{ curve = { { time = '0us', rate = 1 }, { time = '1ms', rate = 2 } } }", KVC_ARRIVAL_CURVE},
+        {"{ trace = 't.csv' }", KVC_ARRIVAL_TRACE},
+    };
+    char source[1024];
+    kvc_test_write_file("t.csv", "time_us,op,key,key_bytes,value_bytes\n");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        snprintf(source, sizeof(source),
+                 "return { system = { kind = 'megakv' }, workload = { arrival = %s } }", cases[i].text);
+        struct kvc_loaded *loaded = kvc_test_accepts(source, NULL);
+        cr_expect_eq(loaded->scenario.workload.arrival, (int)cases[i].arrival);
+        if (cases[i].arrival == KVC_ARRIVAL_FIXED) {
+            cr_expect_float_eq(loaded->scenario.workload.rate_mops, 0.5, 1e-12);
+        }
+        if (cases[i].arrival == KVC_ARRIVAL_CURVE) {
+            cr_expect_eq(loaded->scenario.workload.curve_points, 2);
+            cr_expect_float_eq(loaded->scenario.workload.curve[1].time_ns, 1e6, 1e-6);
+        }
+        if (cases[i].arrival == KVC_ARRIVAL_TRACE) {
+            cr_expect_eq(access(loaded->scenario.workload.trace, R_OK), 0);
+        }
+        kvc_loaded_free(loaded);
+    }
+}
+
+#define ACTIONS                                                                                              \
+    "workload = { get = 0.9, actions = {\n"                                                                  \
+    "  { name = 'profile', frac = 1, value = 700 },\n"                                                       \
+    "  { name = 'accept', frac = 1, invalidates = '2 profile' } } }"
+
+Test(load_workload, reads_actions)
+{
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("return { system = { kind = 'memcached', network = 'tcp', loopback = true },\n"
+                         "  node = { sockets = 1, database = 'mysql-bg' }, " ACTIONS " }",
+                         NULL);
+    const struct kvc_workload *workload = &loaded->scenario.workload;
+    cr_assert_eq(workload->action_count, 2);
+    cr_expect_str_eq(workload->actions[1].name, "accept");
+    cr_expect_eq(workload->actions[0].value_bytes, 700);
+    kvc_test_expect_parameter(loaded, "workload.actions.2.invalidates", "2 profile", false, "scenario");
+    kvc_loaded_free(loaded);
+}
+
+Test(load_workload, refuses_actions_without_a_database_or_of_a_sample)
+{
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n " ACTIONS " }", 2,
+                     "found 2 actions, allowed only with a database behind the cache (node.database)");
+    kvc_test_refuses("return { system = { kind = 'bluecache' }, node = { database = 'mysql-bg' },\n" ACTIONS
+                     ",\n  run = { functional = 'sampled' } }",
+                     5, "run.functional: allowed with workload.actions is \"full\"");
+    kvc_test_refuses("return { system = { kind = 'bluecache' }, node = { database = 'mysql-bg' },\n"
+                     "  workload = { get = 0.9, actions = { { name = 'profile', frac = 1, value = 2e6 },\n"
+                     "  { name = 'accept', frac = 1, invalidates = 'profile' } } } }",
+                     2, "workload.actions.1.value: found 2000000");
+}
+
+#define PHASES                                                                                               \
+    "workload = { phases = { { length = '3ms', key = 8, value = 8, get = 0.5, set = 0.5 },\n"                \
+    "  { key = 16, value = 64, get = 0.95, set = 0.05, zipf = 0.99 } } }"
+
+Test(load_workload, reads_phases)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts("return { system = { kind = 'dido' },\n " PHASES " }", NULL);
+    const struct kvc_workload *workload = &loaded->scenario.workload;
+    cr_assert_eq(workload->phase_count, 2);
+    cr_expect_eq(workload->phases[0].length_ns, 3e6);
+    cr_expect_eq(workload->phases[1].length_ns, 0);
+    cr_expect_eq(workload->phases[1].value_bytes, 64);
+    kvc_test_expect_parameter(loaded, "workload.phases.2.length", "previous", false, "default");
+    kvc_loaded_free(loaded);
+}
+
+Test(load_workload, refuses_phases_with_stores_that_do_not_take_them_or_of_a_sample)
+{
+    kvc_test_refuses("return { system = { kind = 'megakv' },\n " PHASES " }", 2,
+                     "workload.phases: found with system.kind \"megakv\", allowed only with dido");
+    kvc_test_refuses("return { system = { kind = 'dido' },\n " PHASES
+                     ",\n  run = { functional = 'sampled' } }",
+                     4, "run.functional: allowed with workload.phases is \"full\"");
+}
+
+Test(load_workload, applies_the_actions_of_a_preset_unless_there_are_others)
+{
+    static const char head[] = "return { system = { kind = 'memcached', network = 'tcp', loopback = true },\n"
+                               "  node = { sockets = 1, database = 'mysql-bg' },\n";
+    char source[1024];
+    snprintf(source, sizeof(source), "%s workload = { preset = 'bg-high' } }", head);
+    struct kvc_loaded *preset = kvc_test_accepts(source, NULL);
+    cr_expect_eq(preset->scenario.workload.action_count, 9);
+    kvc_test_expect_parameter(preset, "workload.actions.9.name", "thaw_friendship", false, "preset bg-high");
+    kvc_test_expect_parameter(preset, "workload.actions.9.frac", "0.2", true, "preset bg-high");
+    snprintf(source, sizeof(source),
+             "%s workload = { preset = 'bg-high', set = 0, actions = { { name = 'view', frac = 1 } } } }",
+             head);
+    struct kvc_loaded *own = kvc_test_accepts(source, NULL);
+    cr_expect_eq(own->scenario.workload.action_count, 1);
+    cr_expect_null(kvc_parameters_find(&own->parameters, "workload.actions.9.name"));
+    kvc_loaded_free(preset);
+    kvc_loaded_free(own);
+}
+
+TestSuite(overrides, .init = kvc_test_make_folder, .fini = kvc_test_remove_folder);
+
+Test(overrides, overrides_any_value)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts(
+        "local shared = { 1 }\nreturn { system = { kind = 'megakv', cycle = '1us' } }", "system.cycle=120us");
+    kvc_test_expect_parameter(loaded, "system.cycle", "120us", false, "--set");
+    kvc_loaded_free(loaded);
+    loaded = kvc_test_accepts(KVC_TEST_MINIMAL, "run.replicas=9");
+    cr_expect_eq(loaded->scenario.run.replicas, 9);
+    kvc_loaded_free(loaded);
+    loaded = kvc_test_accepts("return { system = { kind = 'megakv' }, node = { gpu = 'h200' } }",
+                              "node.gpu.memory=9GB");
+    cr_expect_float_eq(kvc_gpu_of(&loaded->scenario.node)->memory_bytes, 9e9, 1);
+    cr_expect_eq(kvc_gpu_of(&loaded->scenario.node)->sms, 132);
+    kvc_loaded_free(loaded);
+    loaded = kvc_test_accepts("return { system = { kind = 'megakv' }, workload = { dist = 'uniform' } }",
+                              "workload.dist.zipf=0.5");
+    cr_expect_eq(loaded->scenario.workload.popularity, KVC_POPULARITY_ZIPF);
+    kvc_loaded_free(loaded);
+}
+
+Test(overrides, overrides_do_not_leak_through_shared_tables)
+{
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("local cpu = { base = 'xeon-e5-2650v2' }\n"
+                         "local node = { cpu = cpu, dram = { base = 'ddr3-1600-e5v2' } }\n"
+                         "return { system = { kind = 'megakv' }, node = node,\n"
+                         "  sweep = { ['node.cpu.cores'] = { 4, 6 } } }",
+                         NULL);
+    cr_expect_eq(kvc_cpu_of(&loaded->scenario.node)->cores, 8);
+    kvc_loaded_free(loaded);
+}
+
+Test(overrides, names_overrides_as_the_place)
+{
+    kvc_test_refuses_set(KVC_TEST_MINIMAL, "system.cylce=1us", -1,
+                         "unknown key \"cylce\" in system; did you mean \"cycle\"?");
+    kvc_test_refuses_set(KVC_TEST_MINIMAL, "sytem.cycle=1us", -1,
+                         "unknown key \"sytem\" in the returned table; did you mean \"system\"?");
+    kvc_test_refuses_set(KVC_TEST_MINIMAL, "system.cycle=5", -1, "system.cycle: found 5, allowed: a time");
+    kvc_test_refuses_set(KVC_TEST_MINIMAL, "node.gpu=tesla", -1, "no hardware profile \"tesla\"");
+    kvc_test_refuses_set(KVC_TEST_MINIMAL, "node.gpu.sms=-2", -1, "node.gpu.sms: found -2");
+    kvc_test_refuses_set(KVC_TEST_MINIMAL, "system.kind.x=1", -1,
+                         "system.kind is a value in the scenario, not a table");
+    kvc_test_refuses_set(KVC_TEST_MINIMAL, "run.seed", -1, "allowed: PATH=VALUE");
+    kvc_test_refuses_set(KVC_TEST_MINIMAL, "=3", -1, "allowed: PATH=VALUE");
+    kvc_test_refuses_set(KVC_TEST_MINIMAL, "run..seed=3", -1, "allowed: a path");
 }

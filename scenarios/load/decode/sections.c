@@ -1,6 +1,15 @@
 #include "scenarios/load/decode/sections.h"
 
-#include "scenarios/load/load.h"
+#include <lauxlib.h>
+#include <lua.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/registry.h"
+#include "scenarios/load/loaded.h"
+#include "sim/base/rng.h"
 #include "sim/workload/workload.h"
 
 static const struct kvc_option dist_rows[] = {
@@ -25,14 +34,16 @@ static const struct kvc_option arrival_rows[] = {
      .unit = KVC_UNIT_MOPS,
      .min = 1e-6,
      .max = 1e6,
-     .help = "open loop: frames arrive as a Poisson process of this request rate, all nodes together"},
+     .help =
+         "open loop: frames arrive as a Poisson process; this is the rate of requests to all nodes together"},
     {.name = "fixed_mops",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_workload, rate_mops),
      .unit = KVC_UNIT_MOPS,
      .min = 1e-6,
      .max = 1e6,
-     .help = "open loop: frames arrive at equal distances, at this request rate of all nodes together"},
+     .help =
+         "open loop: frames arrive at equal intervals; this is the rate of requests to all nodes together"},
     {.name = "clients",
      .type = KVC_OPTION_COUNT,
      .offset = offsetof(struct kvc_workload, clients),
@@ -104,7 +115,7 @@ static const struct kvc_option slo_rows[] = {
      .min = 1e-6,
      .max = 1e6,
      .optional = true,
-     .help = "least required throughput of all nodes together"},
+     .help = "smallest allowed throughput of all nodes together"},
     {.name = "hit",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_slo, hit_frac),
@@ -112,7 +123,7 @@ static const struct kvc_option slo_rows[] = {
      .min = 1e-6,
      .max = 1,
      .optional = true,
-     .help = "least required share of GETs that hit, 0 to 1"},
+     .help = "smallest allowed share of GETs that hit, 0 to 1"},
     {.name = "watts",
      .type = KVC_OPTION_REAL,
      .offset = offsetof(struct kvc_slo, watts),
@@ -136,3 +147,457 @@ const struct kvc_option_table kvc_slo_option_table = {.name = "slo",
                                                       .rows = slo_rows,
                                                       .count = sizeof(slo_rows) / sizeof(*slo_rows),
                                                       .size = sizeof(struct kvc_slo)};
+
+enum { COPIED_KEYS_MAX = 10000 }; /* Most keys of a table that an override changes. */
+
+static void push_key(lua_State *lua, const char *name, size_t bytes)
+{
+    if (strspn(name, "0123456789") >= bytes && bytes < 10) {
+        lua_pushinteger(lua, strtol(name, NULL, 10));
+    } else {
+        lua_pushlstring(lua, name, bytes);
+    }
+}
+
+void kvc_load_push_value(lua_State *lua, const char *text)
+{
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
+        lua_pushboolean(lua, text[0] == 't');
+    } else if (lua_stringtonumber(lua, text) == 0) {
+        lua_pushstring(lua, text);
+    }
+}
+
+/* Replaces the table on top, which is at the first `bytes` of `path`, by a shallow copy. */
+static enum kvc_status copy_table(const struct kvc_decoder *decoder, const char *path, size_t bytes)
+{
+    lua_State *lua = decoder->lua;
+    int from = lua_gettop(lua), keys = 0;
+    lua_newtable(lua);
+    for (lua_pushnil(lua); lua_next(lua, from) != 0;) {
+        if (++keys > COPIED_KEYS_MAX) {
+            char table[KVC_PATH_MAX];
+            snprintf(table, sizeof(table), "%.*s", (int)bytes, path);
+            return kvc_decode_fail(decoder, table, "%s has more than %d keys",
+                                   bytes > 0 ? table : "the returned table", COPIED_KEYS_MAX);
+        }
+        lua_pushvalue(lua, -2);
+        lua_insert(lua, -2);
+        lua_rawset(lua, from + 1);
+    }
+    lua_replace(lua, from);
+    return KVC_OK;
+}
+
+static bool is_device_path(const char *path, size_t bytes)
+{
+    for (size_t i = 0; kvc_device_kinds[i] != NULL; i++) {
+        const char *name = kvc_device_kinds[i]->name;
+        if (bytes == 5 + strlen(name) && strncmp(path, "node.", 5) == 0 &&
+            strncmp(path + 5, name, bytes - 5) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_path(const char *path, size_t bytes, const char *wanted)
+{
+    return bytes == strlen(wanted) && strncmp(path, wanted, bytes) == 0;
+}
+
+/* Replaces the value on top of the stack, which is inside an override's path, by a fresh table. `bytes` is
+ * the length of the path up to it. A device that is named by its profile becomes that profile with overridden
+ * fields; a text in dist or arrival is dropped. Fails if the path leads through any other value. */
+static enum kvc_status make_table(const struct kvc_decoder *decoder, const char *path, size_t bytes)
+{
+    lua_State *lua = decoder->lua;
+    if (lua_istable(lua, -1)) {
+        return copy_table(decoder, path, bytes);
+    }
+    bool device = is_device_path(path, bytes) && lua_type(lua, -1) == LUA_TSTRING;
+    bool word = is_path(path, bytes, "workload.dist") || is_path(path, bytes, "workload.arrival");
+    if (!lua_isnil(lua, -1) && !device && !word) {
+        return kvc_diag_fail_at(decoder->diag, KVC_ERR_SCENARIO, "--set", 0,
+                                "%s: %.*s is a value in the scenario, not a table", path, (int)bytes, path);
+    }
+    lua_newtable(lua);
+    if (device) {
+        lua_pushvalue(lua, -2);
+        lua_setfield(lua, -2, "base");
+    }
+    lua_remove(lua, -2);
+    return KVC_OK;
+}
+
+/* Sets override->path of the table on top. It copies every table that it changes, because the script may use
+ * one table in several places. */
+static enum kvc_status apply_override(const struct kvc_decoder *decoder, const struct kvc_override *override)
+{
+    lua_State *lua = decoder->lua;
+    const char *path = override->path, *at = path;
+    int root = lua_gettop(lua);
+    for (;;) {
+        size_t bytes = strcspn(at, ".");
+        push_key(lua, at, bytes);
+        if (at[bytes] == '\0') {
+            break;
+        }
+        lua_pushvalue(lua, -1);
+        lua_rawget(lua, -3);
+        enum kvc_status status = make_table(decoder, path, (size_t)(at - path) + bytes);
+        if (status != KVC_OK) {
+            return status;
+        }
+        lua_pushvalue(lua, -2);
+        lua_pushvalue(lua, -2);
+        lua_rawset(lua, -5); /* The parent is a copy already. */
+        lua_remove(lua, -2);
+        at += bytes + 1;
+        if (!lua_checkstack(lua, 8)) {
+            return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
+        }
+    }
+    kvc_load_push_value(lua, override->value);
+    lua_rawset(lua, -3);
+    lua_settop(lua, root);
+    return KVC_OK;
+}
+
+enum kvc_status kvc_load_push_root(const struct kvc_decoder *decoder)
+{
+    lua_pushvalue(decoder->lua, 1);
+    enum kvc_status status = copy_table(decoder, "", 0);
+    for (uint32_t i = 0; status == KVC_OK && decoder->set != NULL && i < decoder->set->count; i++) {
+        status = apply_override(decoder, &decoder->set->entry[i]);
+    }
+    return status;
+}
+
+enum kvc_status kvc_load_push_section(const struct kvc_decoder *decoder, int root, const char *name)
+{
+    char shown[80];
+    lua_pushstring(decoder->lua, name);
+    if (lua_rawget(decoder->lua, root) == LUA_TTABLE) {
+        return KVC_OK;
+    }
+    if (!lua_isnil(decoder->lua, -1)) {
+        kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
+        return kvc_decode_fail(decoder, name, "%s: found %s, allowed: a table", name, shown);
+    }
+    lua_pop(decoder->lua, 1);
+    lua_newtable(decoder->lua);
+    return KVC_OK;
+}
+
+enum kvc_status kvc_load_plain(const struct kvc_decoder *decoder, int root,
+                               const struct kvc_option_table *options, const char *path, void *object)
+{
+    enum kvc_status status = kvc_load_push_section(decoder, root, path);
+    if (status != KVC_OK) {
+        return status;
+    }
+    kvc_option_table_set_defaults(options, object);
+    status = kvc_decode_table(decoder, -1,
+                              &(struct kvc_table){.path = path, .options = options, .object = object});
+    if (status == KVC_OK) {
+        lua_pop(decoder->lua, 1);
+    }
+    return status;
+}
+
+/* Returns the condition under which an option of the run would have an effect, or NULL if it has one now. */
+static const char *needs(const struct kvc_run *run, const struct kvc_option *option)
+{
+    bool of_samples = option->offset == offsetof(struct kvc_run, sample_rate) ||
+                      option->offset == offsetof(struct kvc_run, sample_bytes);
+    if (of_samples && run->functional != KVC_FUNCTIONAL_SAMPLED) {
+        return "run.functional is \"sampled\"";
+    }
+    if (option->offset == offsetof(struct kvc_run, warmup_most_ns) && run->warmup_ns >= 0) {
+        return "run.warmup is \"auto\"";
+    }
+    return NULL;
+}
+
+enum kvc_status kvc_load_run(const struct kvc_decoder *decoder, int root, struct kvc_run *run)
+{
+    enum kvc_status status = kvc_load_plain(decoder, root, &kvc_run_option_table, "run", run);
+    if (status == KVC_OK) {
+        status = kvc_load_push_section(decoder, root, "run");
+    }
+    if (status != KVC_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < kvc_run_option_table.count; i++) {
+        const struct kvc_option *option = &kvc_run_option_table.rows[i];
+        const char *needed = needs(run, option);
+        char path[KVC_PATH_MAX];
+        if (needed != NULL && kvc_decode_has(decoder->lua, -1, option->name)) {
+            kvc_decode_join(path, "run", option->name);
+            kvc_decode_warn(decoder, path, "%s has no effect unless %s", path, needed);
+        }
+    }
+    lua_pop(decoder->lua, 1);
+    return KVC_OK;
+}
+
+enum kvc_status kvc_load_slo(const struct kvc_decoder *decoder, int root, struct kvc_slo *slo)
+{
+    *slo = kvc_slo_none;
+    enum kvc_status status = kvc_load_push_section(decoder, root, "slo");
+    if (status == KVC_OK) {
+        status = kvc_decode_table(
+            decoder, -1,
+            &(struct kvc_table){
+                .path = "slo", .options = &kvc_slo_option_table, .object = slo, .present_only = true});
+    }
+    if (status == KVC_OK) {
+        lua_pop(decoder->lua, 1);
+    }
+    return status;
+}
+
+enum { MODELS_MAX = 64 };
+
+enum kvc_status kvc_load_name(const struct kvc_decoder *decoder, int root, struct kvc_scenario *scenario)
+{
+    lua_pushliteral(decoder->lua, "name");
+    if (lua_rawget(decoder->lua, root) != LUA_TNIL) {
+        enum kvc_status status =
+            kvc_decode_text(decoder, "name", "a text", scenario->name, sizeof(scenario->name));
+        if (status != KVC_OK) {
+            return status;
+        }
+        if (scenario->name[0] == '\0' || strchr(scenario->name, '/') != NULL) {
+            return kvc_decode_fail(decoder, "name", "name: found \"%s\", allowed: a text without \"/\"",
+                                   scenario->name);
+        }
+    } else {
+        const char *file = kvc_sandbox_file(decoder->sandbox), *slash = strrchr(file, '/');
+        const char *base = slash != NULL ? slash + 1 : file, *dot = strrchr(base, '.');
+        int bytes = dot != NULL && dot > base ? (int)(dot - base) : (int)strlen(base);
+        snprintf(scenario->name, sizeof(scenario->name), "%.*s", bytes, base);
+    }
+    lua_pop(decoder->lua, 1);
+    return KVC_OK;
+}
+
+static enum kvc_status find_model(const struct kvc_decoder *decoder, struct kvc_scenario *scenario)
+{
+    const char *names[MODELS_MAX + 1] = {NULL};
+    char kind[KVC_TEXT_MAX], allowed[256] = "", suggestion[96];
+    size_t used = 0;
+    for (size_t i = 0; i < MODELS_MAX && kvc_models[i] != NULL; i++) {
+        names[i] = kvc_models[i]->name;
+        if (used < sizeof(allowed)) {
+            used +=
+                (size_t)snprintf(allowed + used, sizeof(allowed) - used, "%s%s", i > 0 ? ", " : "", names[i]);
+        }
+    }
+    lua_pushliteral(decoder->lua, "kind");
+    if (lua_rawget(decoder->lua, -2) == LUA_TNIL) {
+        return kvc_decode_fail(decoder, "system", "system.kind is missing; allowed: %s", allowed);
+    }
+    enum kvc_status status = kvc_decode_text(decoder, "system.kind", allowed, kind, sizeof(kind));
+    if (status != KVC_OK) {
+        return status;
+    }
+    lua_pop(decoder->lua, 1);
+    scenario->model = kvc_model_find(kind);
+    if (scenario->model == NULL) {
+        kvc_decode_suggest(kind, names, suggestion, sizeof(suggestion));
+        return kvc_decode_fail(decoder, "system.kind", "no system \"%.60s\"%s%s allowed: %s", kind,
+                               suggestion, suggestion[0] != '\0' ? "" : ";", allowed);
+    }
+    return kvc_decode_record(decoder, "system.kind", kind, false, kvc_decode_origin(decoder, "system.kind"),
+                             false);
+}
+
+enum kvc_status kvc_load_system(const struct kvc_decoder *decoder, int root, struct kvc_scenario *scenario)
+{
+    static const char *const extra[] = {"kind", NULL};
+    enum kvc_status status = kvc_load_push_section(decoder, root, "system");
+    if (status == KVC_OK) {
+        status = find_model(decoder, scenario);
+    }
+    if (status != KVC_OK) {
+        return status;
+    }
+    const struct kvc_option_table *options = scenario->model->options;
+    scenario->options = calloc(1, options->size);
+    if (scenario->options == NULL) {
+        return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
+    }
+    kvc_option_table_set_defaults(options, scenario->options);
+    status = kvc_decode_table(
+        decoder, -1,
+        &(struct kvc_table){
+            .path = "system", .options = options, .object = scenario->options, .extra = extra});
+    if (status == KVC_OK) {
+        lua_pop(decoder->lua, 1);
+    }
+    return status;
+}
+
+static const struct kvc_option rows[] = {
+    {.name = "minimise",
+     .type = KVC_OPTION_CHOICE,
+     .offset = offsetof(struct kvc_plan_request, minimise),
+     .choices = kvc_plan_objective_names,
+     .help =
+         "quantity that the chosen point of the sweep minimises: price (then watts), watts (then price), or "
+         "nodes (then price)"},
+    {.name = "replicas",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_plan_request, replicas),
+     .min = 3,
+     .max = 64,
+     .by_default = "12",
+     .help =
+         "largest number of replicas of a candidate; more replicas decide candidates that are closer to a bound"},
+    {.name = "confidence",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_plan_request, confidence),
+     .min = 0.5,
+     .max = 0.9999,
+     .by_default = "0.95",
+     .help = "probability that a candidate is decided rightly; a higher one takes more replicas"},
+    {.name = "ahead",
+     .type = KVC_OPTION_COUNT,
+     .offset = offsetof(struct kvc_plan_request, ahead),
+     .min = 1,
+     .max = 4096,
+     .by_default = "1",
+     .help =
+         "candidates that are simulated at the same time; more of them keep more processors busy, but some "
+         "replicas may turn out unneeded; the chosen point stays the same"},
+};
+
+const struct kvc_option_table kvc_plan_option_table = {.name = "plan",
+                                                       .rows = rows,
+                                                       .count = sizeof(rows) / sizeof(*rows),
+                                                       .size = sizeof(struct kvc_plan_request)};
+
+enum kvc_status kvc_load_plan(const struct kvc_decoder *decoder, int root, struct kvc_plan_request *plan)
+{
+    if (!kvc_decode_has(decoder->lua, root, "plan")) {
+        return KVC_OK;
+    }
+    plan->is_stated = true;
+    return kvc_load_plain(decoder, root, &kvc_plan_option_table, "plan", plan);
+}
+
+/* Writes the text that results show for the function on top of the stack: its lines, and a hash of their
+ * text, so that another function is another value. */
+static void show_function(const struct kvc_decoder *decoder, char out[KVC_TEXT_MAX])
+{
+    lua_Debug info;
+    char text[4096];
+    size_t bytes, used = 0;
+    const char *source = kvc_sandbox_source(decoder->sandbox, &bytes), *end = source + bytes;
+    lua_pushvalue(decoder->lua, -1);
+    lua_getinfo(decoder->lua, ">S", &info);
+    uint64_t hash = 0;
+    for (int line = 1; source < end; line++) {
+        const char *next = memchr(source, '\n', (size_t)(end - source));
+        next = next != NULL ? next + 1 : end;
+        if (line >= info.linedefined && line <= info.lastlinedefined) {
+            used = (size_t)(next - source) < sizeof(text) - 24 ? (size_t)(next - source) : sizeof(text) - 24;
+            memcpy(text, source, used);
+            snprintf(text + used, sizeof(text) - used, "%llx", (unsigned long long)hash);
+            hash = kvc_name_hash(text);
+        }
+        source = next;
+    }
+    snprintf(out, KVC_TEXT_MAX, "function of lines %d to %d, %016llx", info.linedefined, info.lastlinedefined,
+             (unsigned long long)hash);
+}
+
+/* Replaces the function in power.policy, on top of the stack below its section, by the word that stands for
+ * it. The section is a copy, because the script may use the table elsewhere. */
+static void replace_function(lua_State *lua, int section)
+{
+    lua_newtable(lua);
+    for (lua_pushnil(lua); lua_next(lua, section) != 0;) {
+        lua_pushvalue(lua, -2);
+        lua_insert(lua, -2);
+        lua_rawset(lua, section + 1);
+    }
+    lua_pushliteral(lua, "function");
+    lua_setfield(lua, -2, "policy");
+    lua_replace(lua, section);
+}
+
+/* Returns an option of the policy that has no effect, or NULL. */
+static const char *unused(const struct kvc_power_policy *power, const char *name)
+{
+    bool for_looks = strcmp(name, "period") == 0, for_policy = strcmp(name, "policy") == 0;
+    if (for_policy || power->policy == KVC_POWER_MANAGER ||
+        (for_looks && power->policy == KVC_POWER_FUNCTION)) {
+        return NULL;
+    }
+    return for_looks ? "power.policy is \"manager\" or a function" : "power.policy is \"manager\"";
+}
+
+static void warn_unused(const struct kvc_decoder *decoder, const struct kvc_power_policy *power)
+{
+    for (size_t i = 0; i < kvc_power_policy_option_table.count; i++) {
+        const char *name = kvc_power_policy_option_table.rows[i].name, *needed = unused(power, name);
+        char path[KVC_PATH_MAX];
+        if (needed != NULL && kvc_decode_has(decoder->lua, -1, name)) {
+            kvc_decode_join(path, "power", name);
+            kvc_decode_warn(decoder, path, "%s has no effect unless %s", path, needed);
+        }
+    }
+}
+
+enum kvc_status kvc_load_power(const struct kvc_decoder *decoder, int root, struct kvc_power_policy *power,
+                               int *function)
+{
+    lua_State *lua = decoder->lua;
+    char shown[KVC_TEXT_MAX] = "";
+    *function = LUA_NOREF;
+    kvc_option_table_set_defaults(&kvc_power_policy_option_table, power);
+    if (!kvc_decode_has(lua, root, "power")) {
+        return KVC_OK; /* Results do not mention a policy that the scenario does not state. */
+    }
+    enum kvc_status status = kvc_load_push_section(decoder, root, "power");
+    if (status != KVC_OK) {
+        return status;
+    }
+    int section = lua_gettop(lua);
+    lua_pushliteral(lua, "policy");
+    if (lua_rawget(lua, section) == LUA_TFUNCTION && !lua_iscfunction(lua, -1)) {
+        if (decoder->shown_policy == NULL || decoder->shown_policy[0] == '\0') {
+            show_function(decoder, shown);
+        } else { /* A sweep decodes the scenario thousands of times. */
+            snprintf(shown, sizeof(shown), "%s", decoder->shown_policy);
+        }
+        if (decoder->shown_policy != NULL) {
+            snprintf(decoder->shown_policy, KVC_TEXT_MAX, "%s", shown);
+        }
+        *function = luaL_ref(lua, LUA_REGISTRYINDEX);
+        replace_function(lua, section);
+    } else {
+        lua_pop(lua, 1);
+    }
+    status = kvc_decode_table(
+        decoder, section,
+        &(struct kvc_table){.path = "power", .options = &kvc_power_policy_option_table, .object = power});
+    if (status == KVC_OK && power->policy == KVC_POWER_FUNCTION && *function == LUA_NOREF) {
+        return kvc_decode_fail(
+            decoder, "power.policy",
+            "power.policy: found \"function\", allowed: the function itself, as in policy = "
+            "function(observed) ... end");
+    }
+    if (status == KVC_OK && *function != LUA_NOREF) {
+        status = kvc_decode_record(decoder, "power.policy", shown, false,
+                                   kvc_decode_origin(decoder, "power.policy"), false);
+    }
+    if (status == KVC_OK) {
+        warn_unused(decoder, power);
+        lua_pop(lua, 1);
+    }
+    return status;
+}

@@ -4,8 +4,8 @@
  * "workload.dist.zipf" is `zipf =` or `["zipf"] =` inside `dist = {` inside `workload = {` inside the
  * returned table. Elements without a key count from 1, as in "node.gpu.clocks.2.core". Tables in variables
  * are found by the name of the variable (`local workload = {`) or by an assignment (`s.workload.keys = 3`).
- * Computed keys may be missed. The result is good enough to point at a line, but it must not decide what is
- * valid. */
+ * Computed keys may be missed. The result is good enough to point at a line, but not to decide what is valid.
+ */
 #ifndef KVC_SCENARIOS_LOAD_LUA_LOCATE_H
 #define KVC_SCENARIOS_LOAD_LUA_LOCATE_H
 

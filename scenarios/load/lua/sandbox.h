@@ -11,9 +11,9 @@
  * and pcall does not catch an exceeded limit.
  *
  * Limits: 64 MiB of memory, 20 million instructions, 1 s of processor time, compilation included, and a text
- * file of at most 1 MiB. Library functions that loop in C check beforehand how long a loop the script asks
- * for. A script that stays inside one operation of Lua itself beyond all that ends the process with status
- * KVC_ERR_SCENARIO (sandbox_watch.h says why): no function returns then. */
+ * file of at most 1 MiB. Library functions that loop in C first check the length of the loop. If a script
+ * stays inside one operation of Lua itself despite these limits, the process ends with status
+ * KVC_ERR_SCENARIO (sandbox_limits.h says why), and no function returns. */
 #ifndef KVC_SCENARIOS_LOAD_LUA_SANDBOX_H
 #define KVC_SCENARIOS_LOAD_LUA_SANDBOX_H
 
@@ -31,7 +31,7 @@ enum kvc_status kvc_sandbox_run(const char *file, struct kvc_sandbox **out, stru
 
 /* Calls `function` with the Lua state and returns its status. The table is at stack index 1. A Lua error
  * inside the function, which lack of memory can cause, ends the call. The function must not run Lua code,
- * because the limits on time do not apply any more. */
+ * because no limit on time applies. */
 enum kvc_status kvc_sandbox_protect(struct kvc_sandbox *sandbox,
                                     enum kvc_status (*function)(struct lua_State *lua, void *data),
                                     void *data, struct kvc_diag *diag);

@@ -1,4 +1,4 @@
--- Figure 16: GETs of 8 KB from flash on up to four nodes in a line. (c), as it stands: as many hosts as nodes. (a) is
+-- Figure 16: GETs of 8 KB from flash on up to four nodes in a line. The scenario is (c), with as many hosts as nodes. (a) is
 -- system.app_servers = 1 on four nodes with system.stores = 1 to 4; (b) is system.stores = 1 with system.app_servers = 1 to 4.
 return {
   name = "bluecache-fig16",

@@ -14,7 +14,7 @@ return {
     threads = 4, -- memcached's default
     cycles_ratio = 1.282, -- a Westmere
     entries = 8660, -- 15 GiB of items that take 1856 bytes of a slab each, and a thousandth of them
-    bump = "60ms", -- likewise of memcached's 60 s
+    bump = "60ms", -- a thousandth of memcached's 60 s
   },
   node = {
     sockets = 1,

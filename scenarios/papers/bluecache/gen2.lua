@@ -1,5 +1,5 @@
--- One application server and four nodes of figure 16 (a), with PCIe of the second generation as sec. 6.2 plans it: what limits
--- the server then.
+-- One application server and four nodes of figure 16 (a), with the PCIe of the second generation that sec. 6.2 plans. It
+-- shows what limits the server then.
 return {
   name = "bluecache-gen2",
   system = { kind = "bluecache", dram = "0B", flash = "512MiB", app_servers = 1 },

@@ -95,14 +95,18 @@ Test(dido_discrete, tags_bound_the_throughput)
     cr_expect_gt(usual_mops, 5 * mops, "%.2f and %.2f Mops", usual_mops, mops);
 }
 
-/* A quarter of the lanes slows all of them down. */
+/* With a quarter of the lanes, pipelines that fill the link serve about a quarter; Mega-KV's does not fill
+ * it. */
 Test(dido_discrete, a_narrow_link_is_slower)
 {
     static const char narrow[] = "{ base = \"pcie3-x16-gtx780\", lanes = 4 }";
     for (int i = 0; i < 3; i++) {
         double narrow_mops = mops_of(pipelines[i], false, narrow, false);
         double usual_mops = mops_of(pipelines[i], false, usual, false);
-        cr_expect_lt(narrow_mops, usual_mops, "%s: %.2f and %.2f Mops", pipelines[i], narrow_mops,
+        double most_frac = strcmp(pipelines[i], MEGAKV) == 0 ? 0.7 : 0.3;
+        cr_expect_lt(narrow_mops, most_frac * usual_mops, "%s: %.2f and %.2f Mops", pipelines[i], narrow_mops,
+                     usual_mops);
+        cr_expect_gt(narrow_mops, 0.24 * usual_mops, "%s: %.2f and %.2f Mops", pipelines[i], narrow_mops,
                      usual_mops);
     }
 }

@@ -1,6 +1,6 @@
 -- Figure 10: every pipeline of a workload; system.pipeline = auto is DIDO's choice. Cores are divided as the closed form finds
--- best. Pipelines are those of kvc_dido_pipeline_visit_all(): tasks of the chain from one on to one before the last are
--- on the GPU, or none, and Insert and Delete are in any stage from that of MM on.
+-- best. Pipelines are those of kvc_dido_pipeline_visit_all(): the GPU does consecutive tasks of the chain, the last one
+-- excepted, or none; Insert and Delete are in the stage of MM or a later one.
 local chain = { "RV", "PP", "MM", "search", "KC", "RD", "WR", "SD" }
 local memory = 3 -- MM
 

@@ -1,4 +1,4 @@
--- Figure 20: throughput each 0.3 ms (windows.csv) while the load alternates between K8-G50-U and K16-G95-S, 3 ms each.
+-- Figure 20: throughput in windows of 0.3 ms (windows.csv) while the load alternates between K8-G50-U and K16-G95-S, 3 ms each.
 -- recovery_us is the mean time from a change of the load to the last window below 95 % of the throughput that follows.
 return {
   name = "dido-fig20",

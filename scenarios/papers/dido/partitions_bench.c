@@ -4,12 +4,12 @@
  * what the tasks of a stage on the GPU cost alone (models/dido/real/forecast.h); the pipelines themselves are
  * no input. The machine may do other work
  * meanwhile, so only batches during which no thread was kept from running count (undisturbed_mops in
- * models/dido/real/report.h), every partition is measured several times, in turn with the others, and medians
- * count. Prints for each partition the forecast, the measured throughput with its least and greatest value,
- * the runs that had enough undisturbed time and this time, the share of the GETs that were hits, and the
- * error; then the rank correlation of both (Spearman), and the regret: how much less the partition that is
- * forecast to be the best does than the one that is. The closed form of the scenario's own hardware is shown
- * beside it; only its order can be compared, unless the hardware is this machine's.
+ * models/dido/real/measure.c), every partition is measured several times, in turn with the others, and
+ * medians count. Prints for each partition the forecast, the measured throughput with its least and greatest
+ * value, the runs that had enough undisturbed time and this time, the share of the GETs that were hits, and
+ * the error; then the rank correlation of both (Spearman), and the regret: how much less the partition that
+ * is forecast to be the best does than the one that is. The closed form of the scenario's own hardware is
+ * shown beside it; only its order can be compared, unless the hardware is this machine's.
  *
  *   dido_partitions_bench [--gpu] [SCENARIO.lua [key=value ...]]
  *

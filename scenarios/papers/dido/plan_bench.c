@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "models/dido/adapt.h"
-#include "models/dido/presets.h"
+#include "models/dido/config.h"
 #include "scenarios/load/load.h"
 #include "scenarios/run/driver.h"
 

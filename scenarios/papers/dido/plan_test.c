@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "models/dido/presets.h"
+#include "models/dido/config.h"
 #include "scenarios/run/laws_fixture.h"
 
 struct looked {

@@ -1,5 +1,5 @@
 -- Figure 13a: fetch-and-add on few keys, with and without the out-of-order engine. The values of the
--- first case come over PCIe. With many keys, the dispatch ratio that loads PCIe and the card's DRAM alike serves them.
+-- first case come over PCIe. With many keys, the ratio "auto" loads PCIe and the card's DRAM equally.
 return {
   name = "kvdirect-fig13-atomics",
   system = { kind = "kvdirect", memory = "1MiB", index = 0.5, inline = 20, dispatch = 0, update = "add" },

@@ -1,5 +1,5 @@
--- Figure 16: throughput by share of PUTs for pairs of 62, 126 and 254 bytes in slabs. Of these, 536, 268 and 134
--- million pairs fill half of the memory. The clients have more requests on the way than the card works on, and wait for
+-- Figure 16: throughput by share of PUTs for pairs of 62, 126 and 254 bytes in slabs. Half of the memory
+-- holds 536, 268 and 134 million such pairs. The clients have more requests on the way than the card works on, and wait for
 -- answers, so that no backlog grows where answers fill the network.
 return {
   name = "kvdirect-fig16-slab",

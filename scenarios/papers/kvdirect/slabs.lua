@@ -1,7 +1,7 @@
 -- Section 3.3.2: DMA operations of the slab allocator for each slab that it releases. The bound of the paper is for the
 -- worst case, in which the free slabs only grow: pairs are deleted from a full store, and each 16 slabs take one write.
 -- Inserts and deletes in turn at random take far fewer (0.0024), because the card's own stack serves nearly all.
--- The load is a curve, so it is measured from its begin and not when all pairs are gone.
+-- The load is a curve, so it is measured from its beginning, not after all pairs are gone.
 return {
   name = "kvdirect-slabs",
   system = { kind = "kvdirect", memory = "64MiB", index = 0.2, inline = 15 },

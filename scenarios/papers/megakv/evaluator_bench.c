@@ -18,7 +18,7 @@
 
 #include "scenarios/explore/evaluator.h"
 #include "scenarios/explore/patches.h"
-#include "scenarios/load/lua/session.h"
+#include "scenarios/load/load.h"
 
 enum { AXES = 4, RUNS = 5, SAMPLE = 20, POINTS_MAX = 100000 };
 

@@ -11,7 +11,7 @@ return {
   node = { cpu = "core-i7-4770k", dram = "ddr3-1600-i7-4770k", gpu = "tesla-k20c", pcie = "pcie2-x16-k20c", nic = "x520-t2",
            network = "direct-cable-10g" },
   workload = { keys = 1e6, key = 16, value = 2, get = 0.95, set = 0.05, dist = { zipf = 0.99 },
-               -- A curve is measured from its begin, as a trace is.
+               -- A curve is measured from its beginning, as a trace is.
                arrival = { curve = { { time = "0s", rate = 0.1 }, { time = "10s", rate = 0.1 } } } },
   run = { duration = "10s" },
   sweep = { ["system.ways"] = { 1, 2, 4, 8, 16 }, ["system.index"] = { "sets", "chained" } },

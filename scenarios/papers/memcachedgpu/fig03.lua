@@ -1,7 +1,7 @@
 -- Figure 3: mean and 95th percentile of the round trip over the rate of GETs, on the Tesla K20c with GNoM in batches of 512
 -- and 256, and without GPUDirect on the K20c and the GTX 750 Ti (system.receive = "host").
 -- GNoM-post has one thread below 10.1 Mops, two below 12.9 and four from there on (sec. 5.3); the scenario has two.
--- Table and keys are a 64th of the paper's 8.3 and 1.3 million, so as full; the model has no cache that they would fit.
+-- Table and keys are a 64th of the paper's 8.3 and 1.3 million, and the table is as full; no cache of the model would hold them.
 return {
   name = "memcachedgpu-fig03",
   system = { kind = "memcachedgpu", receive = "gpu", post_threads = 2, entries = 130e3 },

@@ -1,6 +1,6 @@
 -- Figure 4: power of the server and of the Tesla K20c over the rate of GETs, by threads of GNoM-post. The paper has one
 -- thread below 10.1 Mops, two below 12.9 and four from there on.
--- Table and keys are a 64th of the paper's 8.3 and 1.3 million, so as full; the model has no cache that they would fit.
+-- Table and keys are a 64th of the paper's 8.3 and 1.3 million, and the table is as full; no cache of the model would hold them.
 return {
   name = "memcachedgpu-fig04",
   system = { kind = "memcachedgpu", receive = "gpu", post_threads = 1, entries = 130e3 },

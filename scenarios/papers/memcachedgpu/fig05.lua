@@ -1,6 +1,6 @@
 -- Figure 5: throughput and round trip with keys of mixed lengths, and with 85 % of hits, on the Tesla K20c. The text does not
 -- name the figure's distributions; Facebook's pool USR has keys of 16 and of 21 bytes and values of 2.
--- Table and keys are a 64th of the paper's 8.3 and 1.3 million, so as full; the model has no cache that they would fit.
+-- Table and keys are a 64th of the paper's 8.3 and 1.3 million, and the table is as full; no cache of the model would hold them.
 return {
   name = "memcachedgpu-fig05",
   system = { kind = "memcachedgpu", receive = "gpu", post_threads = 2, entries = 130e3 },

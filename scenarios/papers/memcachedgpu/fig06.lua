@@ -1,6 +1,6 @@
 -- Figures 6 and 7: the round trip at 4 Mops while another task of 256 blocks of 1024 threads runs on the same Tesla K20c, by
 -- the number of kernels that its blocks are divided over.
--- Table and keys are a 64th of the paper's 8.3 and 1.3 million, so as full; the model has no cache that they would fit.
+-- Table and keys are a 64th of the paper's 8.3 and 1.3 million, and the table is as full; no cache of the model would hold them.
 return {
   name = "memcachedgpu-fig06",
   system = { kind = "memcachedgpu", receive = "gpu", post_threads = 1, entries = 130e3, background_blocks = 256,

@@ -1,6 +1,6 @@
 -- Table 3: GETs over a port of 10 Gbit/s by size of the key, on the Tesla K20c with GNoM. The client sends at equal
 -- distances; the peak is the highest rate at which the server drops no more packets than published.
--- Table and keys are a 64th of the paper's 8.3 and 1.3 million, so as full; the model has no cache that they would fit.
+-- Table and keys are a 64th of the paper's 8.3 and 1.3 million, and the table is as full; no cache of the model would hold them.
 return {
   name = "memcachedgpu-table3",
   system = { kind = "memcachedgpu", receive = "gpu", post_threads = 4, entries = 130e3 },

@@ -1,6 +1,6 @@
 -- Table 3: GETs over a port of 10 Gbit/s by size of the key, on the GTX 750 Ti without GPUDirect (NGD).
 -- The paper's table of 8.3 million entries with room for keys of 250 bytes does not fit the card's 2 GB; how it was made to
--- is not published. Here table and keys are a 64th of it, so as full.
+-- is not published. Here table and keys are a 64th of it, and the table is as full.
 return {
   name = "memcachedgpu-table3-ngd",
   system = { kind = "memcachedgpu", receive = "host", post_threads = 4, entries = 130e3 },

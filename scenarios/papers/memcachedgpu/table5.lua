@@ -1,5 +1,5 @@
 -- Table 5: the offline limit study. Packets of 96 bytes come from host memory, and responses are not sent.
--- Table and keys are a 64th of the paper's, so as full, which fits the smallest of the three cards.
+-- Table and keys are a 64th of the paper's, so that the table is as full and fits the smallest of the three cards.
 return {
   name = "memcachedgpu-table5",
   system = { kind = "memcachedgpu", receive = "host", feed = "memory", post_threads = 4, entries = 130e3 },

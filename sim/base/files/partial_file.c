@@ -17,7 +17,7 @@
 static const char mark[] = ".kvcast-", suffix[] = ".partial";
 
 enum {
-    DIGITS = 12,      /* Of the random number in a temporary name. */
+    DIGITS = 12,      /* Digits of the random number in a temporary name. */
     NAME_SHOWN = 200, /* Bytes of the final name in a temporary one, which has to be a valid name itself. */
     ATTEMPTS = 100,   /* Temporary names to try. */
     UNKNOWN_ERROR = -1,

@@ -2,8 +2,8 @@
  * Reads a small table of comma-separated values (CSV) with a header line into memory.
  *
  * A cell may be quoted as in RFC 4180: "a, ""b""" is the cell a, "b". Quoted cells may contain line breaks.
- * Lines end in LF or CR LF; empty lines are skipped. All rows have as many cells as the header. Every error
- * names the file, the line, what was found and what is allowed.
+ * Lines end in LF or CR LF; empty lines are skipped. Every row has the number of cells of the header. Every
+ * error names the file, the line, what was found and what is allowed.
  *
  * The whole file is held in memory, up to 64 MiB. Request traces have a streaming reader of their own,
  * sim/workload/trace.h. */

@@ -65,7 +65,7 @@ struct kvc_option_table {
     const struct kvc_option *rows; /**< The options. */
     size_t count;                  /**< Number of rows. */
     size_t size;                   /**< Size of the struct [bytes]. */
-    size_t max_list;               /**< As the `element` of a list: capacity of the array. */
+    size_t max_list;               /**< Capacity of the array, for a table that is the `element` of a list. */
 };
 
 /** Parses a quantity such as "160us" and converts it to the base unit of `unit`. Returns false if the text

@@ -16,8 +16,9 @@ static bool is_shown(uint32_t character)
 /* Returns the length of the first character of the text, or 0 if it is none that can be shown. */
 static size_t first_character(const char *text, size_t bytes)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800,
-                                     0x10000}; /* By length; shorter forms are not valid. */
+    static const uint32_t least[] = {
+        0, 0, 0x80, 0x800,
+        0x10000}; /* Least character of each length; a smaller one must have a shorter form. */
     unsigned char first = (unsigned char)text[0];
     size_t length = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
     uint32_t character = length == 1 ? first : first & (0x7fu >> length);

@@ -2,8 +2,8 @@
  * Text that is safe to show on a terminal: one line of UTF-8 without control characters.
  *
  * Names in scenarios and files are written by strangers. A control character in a message could move the
- * cursor, retitle the window or forge a second line; a mark that changes the direction of text could show
- * another name than the one that is meant. */
+ * cursor, retitle the window or forge a second line; a mark that changes the direction of text could make one
+ * name look like another. */
 #ifndef KVC_SIM_BASE_TEXT_PRINTABLE_H
 #define KVC_SIM_BASE_TEXT_PRINTABLE_H
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Blocks of a chip with a translation layer, at least. */
+/* Least number of blocks of a chip with a translation layer. */
 enum { BLOCKS_MIN = 3 };
 
 #define COUNT_ROW(name_, field, high, text)                                                                  \
@@ -292,12 +292,12 @@ bool kvc_flash_is_drive(const struct kvc_flash *flash)
 
 bool kvc_flash_limits_programs(const struct kvc_flash *flash)
 {
-    return flash->program_bytes_per_s > 0; /* Not if it is NaN. */
+    return flash->program_bytes_per_s > 0; /* False if it is NaN. */
 }
 
 bool kvc_flash_translates(const struct kvc_flash *flash)
 {
-    return flash->over_provisioning > 0; /* Not if it is NaN. */
+    return flash->over_provisioning > 0; /* False if it is NaN. */
 }
 
 double kvc_flash_fetched_bytes(const struct kvc_flash *flash, double bytes)
@@ -365,29 +365,6 @@ struct kvc_watts kvc_flash_watts(const struct kvc_flash *flash)
     return (struct kvc_watts){cards * idle_w, cards * flash->busy_watts, cards * flash->busy_watts};
 }
 
-/* Returns the rate of operations that occupy a chip for `cell_ns` and the transfer, a channel for the
- * transfer, and the drive for its part. */
-static double operations_per_s(const struct kvc_flash *flash, double cell_ns, double bytes)
-{
-    double transfer_ns = kvc_flash_transfer_ns(flash, bytes);
-    double drive_ns = fmax(flash->operation_ns, kvc_flash_interface_ns(flash, bytes));
-    double chips = (double)kvc_flash_channels(flash) *
-                   fmin((double)flash->chips / (cell_ns + transfer_ns), 1 / transfer_ns) * 1e9;
-    return drive_ns > 0 ? fmin(chips, (double)flash->cards / drive_ns * 1e9) : chips;
-}
-
-double kvc_flash_reads_per_s(const struct kvc_flash *flash, double bytes)
-{
-    return operations_per_s(flash, flash->read_ns, bytes);
-}
-
-double kvc_flash_programs_per_s(const struct kvc_flash *flash)
-{
-    double chips = operations_per_s(flash, flash->program_ns, flash->page_bytes);
-    double limit_ns = program_ns(flash, flash->page_bytes);
-    return limit_ns > 0 ? fmin(chips, (double)flash->cards / limit_ns * 1e9) : chips;
-}
-
 void kvc_flash_speed_up(struct kvc_flash *flash, double factor)
 {
     flash->channel_bytes_per_s *= factor;
@@ -402,4 +379,25 @@ void kvc_flash_speed_up(struct kvc_flash *flash, double factor)
     flash->erase_ns /= factor;
     flash->operation_ns /= factor;
     flash->access_ns /= factor;
+}
+
+/* Returns the share of the chips that are busy if `reads` reads wait or run at random chips. */
+static double busy_share(double chips, double reads)
+{
+    if (reads <= 1) {
+        return reads / chips;
+    }
+    double mean = reads / chips, others = (reads - 1) / reads;
+    return (1 + mean - sqrt((1 + mean) * (1 + mean) - 2 * mean * (2 - others))) / (2 - others);
+}
+
+double kvc_flash_turns_reads_per_s(const struct kvc_flash *flash, double bytes, double reads)
+{
+    double chips = kvc_flash_chips(flash), of_channel = (double)flash->chips;
+    double others = busy_share(chips, fmax(reads - 1, 0));
+    double round = others > 0 ? of_channel * others / (1 - pow(1 - others, of_channel)) : 1;
+    double answer_ns = flash->status_ns + kvc_flash_data_ns(flash, bytes);
+    double round_ns = flash->command_ns + fmax(flash->read_ns, flash->first_poll_ns) +
+                      (flash->poll_ns + flash->status_ns) / 2 + round * answer_ns;
+    return chips * busy_share(chips, reads) / round_ns * 1e9;
 }

@@ -1,6 +1,6 @@
 /** @file
  * A flash engine is the flash of a node at work: it simulates the queues of its chips and channels, and of
- * its drives (flash_drive.h).
+ * its drives (flash_engine.c).
  *
  * Operations of a chip wait in order of arrival and run one at a time. A page that was sensed waits for its
  * channel in the order in which pages become ready. The engine adds its steps as events; their owner hands
@@ -15,7 +15,7 @@
 #include "sim/devices/flash/flash.h"
 
 /** Kinds of events that engines add; `unit` of such an event is the engine's number. They start at 64, above
- * those of other engines with the same queue (pcie_engine.h). An owner numbers its own kinds from
+ * those of other engines with the same queue (pcie.h). An owner numbers its own kinds from
  * KVC_FLASH_KINDS on, or below 64. */
 enum {
     KVC_FLASH_CELLS = 64, /**< The cells of a chip are done: sensed, programmed or erased. */
@@ -32,7 +32,7 @@ struct kvc_flash_engine {
     const struct kvc_flash *flash;         /**< Parameters of the cards. */
     struct kvc_events *events;             /**< Where the engine posts its events. */
     uint16_t number;                       /**< Number of the engine, and `unit` of its events. */
-    struct kvc_flash_chip *chip;           /**< Chips, those of a channel consecutive. */
+    struct kvc_flash_chip *chip;           /**< Chips; those of a channel are consecutive. */
     double *channel_free_ns;               /**< Times when the channels are free. */
     struct kvc_flash_operation *operation; /**< Operations that wait or run, and free places. */
     uint32_t operation_capacity;           /**< Places. */
@@ -51,8 +51,8 @@ struct kvc_flash_engine {
 
 /** Sectors that drives with a translation layer have written. */
 struct kvc_flash_written {
-    double host;       /**< For the host. */
-    double programmed; /**< With what garbage collection has moved. */
+    double host;       /**< Sectors written for the host. */
+    double programmed; /**< Sectors written in all, including those that garbage collection has moved. */
 };
 
 /** Opens engine `number`. The engine adds its events to `events`, whose owner hands them to
@@ -62,8 +62,8 @@ void kvc_flash_engine_open(struct kvc_flash_engine *engine, const struct kvc_fla
                            struct kvc_events *events, uint16_t number);
 
 /** Gives the drives of an engine that was just opened their translation layers, if kvc_flash_translates().
- * `pages` is what the host uses, and has filled once in order: the drives are as large as the profile's, or
- * smaller ones with the same share of spare capacity. kvc_flash_translation_check() must have accepted the
+ * The host uses `pages` pages, which it has filled once in order. The drives are as large as the profile's,
+ * or smaller ones with the same share of spare capacity. kvc_flash_translation_check() must have accepted the
  * pages. */
 void kvc_flash_engine_translate(struct kvc_flash_engine *engine, uint64_t pages);
 
@@ -90,7 +90,8 @@ void kvc_flash_program(struct kvc_flash_engine *engine, double now_ns, uint64_t 
  * `tag` comes back when the sector has left the drive. */
 void kvc_flash_read_sector(struct kvc_flash_engine *engine, double now_ns, uint64_t sector, uint32_t tag);
 
-/** Asks at `now_ns` to write such a sector. `tag` comes back when the drive has taken it. */
+/** Asks at `now_ns` to write a sector of a drive with a translation layer. `tag` comes back when the drive
+ * has taken it. */
 void kvc_flash_write_sector(struct kvc_flash_engine *engine, double now_ns, uint64_t sector, uint32_t tag);
 
 /** Asks at `now_ns` to erase the block in which `page` lies. `tag` comes back when it is erased. A

@@ -1,13 +1,28 @@
-#include "sim/devices/flash/flash_translated.h"
+/* Drives with a translation layer, between controller and chips.
+ *
+ * A write is done when its sectors are in the write buffer, which keeps them if power fails. If they do not
+ * fit, it waits. As soon as the buffer has a page of sectors, the next chip that is not writing takes it;
+ * they leave the buffer when the page is programmed. A chip that is full collects garbage first: it reads the
+ * valid sectors of a block page by page, programs a page whenever it has enough of them, and erases the
+ * block, one operation after another. Reads of the host wait for a chip like all its operations, so that a
+ * read waits for one of these operations, not for the whole collection. Sectors that are in the drive's
+ * memory are read there, and those that were never written are known to be zero.
+ *
+ * If the layer is smaller than the drive and its blocks are, too, a chip erases a block each time it has
+ * emptied the number of pages of a real block, so that erases have the real length and frequency.
+ *
+ * Not modelled: collection while the drive is idle, a buffer that joins writes of the same sector, sectors
+ * that are moved without crossing the channel, and the time of map look-ups beyond the controller's time. */
+#include "sim/devices/flash/flash_engine_internal.h"
 
 #include <stdlib.h>
 
 #include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/ring.h"
-#include "sim/devices/flash/flash_gate.h"
 
-/* Bit of the tags of what chips do for the buffer and for garbage collection; the rest is the chip. */
+/* Bit that marks tags of operations for the buffer and for garbage collection; the other bits are the chip.
+ */
 #define OWN_TAG (UINT32_C(1) << 31)
 
 /* What a chip does for the buffer or for garbage collection. */
@@ -34,8 +49,9 @@ struct kvc_flash_translated {
     const struct kvc_flash *flash;
     struct drive *drive;
     uint64_t pages;
-    uint32_t slots, chips;  /* Sectors of a page; chips of a drive. */
-    uint32_t *waits, *left; /* For each tag: sectors of a write, or pages of a read that are not there. */
+    uint32_t slots, chips; /* Sectors of a page; chips of a drive. */
+    uint32_t *waits,
+        *left; /* For each tag, the sectors of a write, or the pages that a read still waits for. */
     uint32_t tags;
     struct kvc_ring done;
 };
@@ -47,7 +63,7 @@ static void open_drive(struct kvc_flash_translated *translated, struct drive *dr
     kvc_flash_translation_open(&drive->map, size);
     kvc_flash_translation_fill(&drive->map);
     drive->map.written = drive->map.moved = drive->map.erases =
-        0; /* What the host does from now on counts. */
+        0; /* Only what the host does from now on counts. */
     drive->buffered = kvc_array_of(size->sectors, sizeof(*drive->buffered));
     drive->room = flash->buffer_bytes > 0 ? (uint32_t)(flash->buffer_bytes / flash->sector_bytes)
                                           : 2 * size->chips * size->slots;

@@ -4,6 +4,7 @@
 #include "sim/base/rng.h"
 #include "sim/devices/flash/flash_engine.h"
 #include "sim/devices/flash/flash_translation.h"
+#include "sim/devices/flash/flash_fixture.h"
 
 /* A drive of 8 chips. A sector crosses a channel in 4.096 us and the interface in 1.024 us, a page of four in
  * four times as much. Its controller takes 1 us, and the driver 10 us. */
@@ -166,7 +167,7 @@ Test(flash_translated, random_writes_keep_the_chips_busy)
     double per_s = rate(64, 0, 200000);
     double seconds = 200000 / per_s, programs = (double)(map->written - written + map->moved - moved) / 4;
     double amplified = 1 + (double)(map->moved - moved) / (double)(map->written - written);
-    double expected = kvc_flash_write_amplification(0.3);
+    double expected = kvc_test_write_amplification(0.3);
     cr_expect_float_eq(amplified, expected, 0.04 * expected, "%g, expected %g", amplified, expected);
     double erase_s = (double)(map->erases - erased) * map->size.pages / flash.pages_per_block * 2e-3;
     double least_s = (programs * (300e-6 + 16.384e-6) + erase_s) / 8;

@@ -5,8 +5,9 @@
 
 #include "sim/base/array.h"
 
-/* Blocks of a chip with the host's data, at least: with fewer, a block is too large a share of the chip. */
-enum { BLOCKS_MIN = 8, BLOCKS_WANTED = 48, ROUNDS = 10000 };
+/* Least number of blocks of a chip with the host's data: with fewer, a block is too large a share of the
+ * chip. */
+enum { BLOCKS_MIN = 8, BLOCKS_WANTED = 48 };
 
 enum state { FREE, OPEN, FULL, COLLECTED };
 
@@ -22,17 +23,9 @@ struct kvc_flash_translation_chip {
     uint32_t held;              /* Sectors that wait for a place. */
 };
 
-double kvc_flash_write_amplification(double over_provisioning)
-{
-    double raw = 1 + over_provisioning, valid = 0;
-    for (int i = 0; i < ROUNDS; i++) {
-        valid = raw * exp(valid - raw); /* -valid is Lambert's W of -raw exp(-raw). */
-    }
-    return raw / (raw - valid);
-}
-
-/* Returns the pages of a block: the profile's, or as many as make enough blocks; of these and down to half as
- * many, those whose blocks hold the least more than `in_chip` pages. */
+/* Returns the pages of a block. Blocks are at most as large as the profile's, and small enough that a chip
+ * has BLOCKS_WANTED of them. Of the sizes down to half of that, this is the one whose blocks exceed `in_chip`
+ * pages by the least. */
 static double block_pages(const struct kvc_flash *flash, double in_chip)
 {
     double most = fmax(fmin((double)flash->pages_per_block, floor(in_chip / BLOCKS_WANTED)), 1);
@@ -267,7 +260,7 @@ bool kvc_flash_translation_settle(struct kvc_flash_translation *map, uint32_t nu
     struct kvc_flash_translation_chip *chip = &map->chip[number];
     uint32_t *held = map->held + (size_t)number * 2 * map->size.slots, slots = map->size.slots, kept = 0;
     for (uint32_t i = 0; i < chip->held; i++) {
-        if (map->place[held[i]] == KVC_FLASH_HELD) { /* The host has not written it again. */
+        if (map->place[held[i]] == KVC_FLASH_HELD) { /* The host has not written the sector again. */
             held[kept++] = held[i];
         }
     }

@@ -1,6 +1,6 @@
 /** @file
  * A translation layer is the map of a drive from the sectors that the host sees to places on its chips, and
- * what keeps room for more writes: garbage collection. It knows no time; flash_translated.h gives it some.
+ * what keeps room for more writes: garbage collection. It knows no time; flash_translated.c gives it some.
  *
  * Each chip writes page after page of one open block. What is overwritten becomes invalid where it was. A
  * chip keeps one block free. When its open block is full and no other one is free, it takes the block with
@@ -8,7 +8,7 @@
  * up to the caller.
  *
  * The share of the raw capacity that the host does not see decides how much is moved. Under uniform random
- * writes this is kvc_flash_write_amplification(), for blocks of many sectors; it depends on neither their
+ * writes this follows a closed form (flash_fixture.h) for blocks of many sectors; it depends on neither their
  * number nor their size, so that a small drive of the same share behaves like the whole one.
  *
  * Source: Desnoyers, Analytic Models of SSD Write Performance, ACM Trans. Storage 10(2), 2014; Bux and
@@ -54,21 +54,15 @@ struct kvc_flash_translation {
     uint64_t erases;  /**< Blocks that were erased. */
 };
 
-/** Returns how many sectors are programmed for each one that the host writes at random in the long run, all
- * equally often, with greedy garbage collection. `over_provisioning` is the raw capacity over the host's,
- * less 1. Source: Desnoyers, sec. 4, in the limit of large blocks; Xiang and Kurkoski, An Improved Analytic
- * Expression for Write Amplification in NAND Flash, ICNC 2012, eq. 11. */
-double kvc_flash_write_amplification(double over_provisioning);
-
-/** Returns the pages of each drive of a node whose host uses so many pages of all of them. */
+/** Returns the pages of each drive of a node whose host uses `pages` pages of all drives together. */
 static inline uint64_t kvc_flash_translation_in_drive(const struct kvc_flash *flash, uint64_t pages)
 {
     return (pages + flash->cards - 1) / flash->cards;
 }
 
-/** Says which sizes a drive has whose host sees `pages` of its pages. If these are fewer than the profile's,
- * it is a drive of the same share with fewer blocks of each chip, and with smaller ones if need be. Returns
- * KVC_ERR_SCENARIO with a message if the pages are too few or too many. */
+/** Determines the sizes of a drive whose host sees `pages` of its pages. If these are fewer than the
+ * profile's, the drive keeps the share of spare capacity and has fewer blocks in each chip, and smaller ones
+ * if need be. Returns KVC_ERR_SCENARIO with a message if the pages are too few or too many. */
 enum kvc_status kvc_flash_translation_size_of(const struct kvc_flash *flash, uint64_t pages,
                                               struct kvc_flash_translation_size *size, struct kvc_diag *diag);
 
@@ -76,8 +70,8 @@ enum kvc_status kvc_flash_translation_size_of(const struct kvc_flash *flash, uin
 enum kvc_status kvc_flash_translation_check(const struct kvc_flash *flash, uint64_t pages,
                                             struct kvc_diag *diag);
 
-/** Returns the memory that the layers take of drives of which a host uses so many pages [bytes]; 0: none have
- * one. */
+/** Returns the memory that the layers of all drives take if a host uses `pages` of their pages [bytes]; 0:
+ * the drives have no layer. */
 double kvc_flash_translation_bytes(const struct kvc_flash *flash, uint64_t pages);
 
 /** Opens a layer in which nothing is written. Exits with status 3 if memory is short. */
@@ -123,7 +117,7 @@ void kvc_flash_translation_erase(struct kvc_flash_translation *map, uint32_t chi
 /** Writes all sectors in order, in no time. Chips write in turn. */
 void kvc_flash_translation_fill(struct kvc_flash_translation *map);
 
-/** Writes `count` sectors at random, all equally likely, likewise. */
+/** Writes `count` sectors at random, all equally likely, in no time. */
 void kvc_flash_translation_scatter(struct kvc_flash_translation *map, uint64_t count, struct kvc_rng *rng);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/devices/flash/flash_translation.h"
+#include "sim/devices/flash/flash_fixture.h"
 
 /* A drive of four chips of 64 blocks of 256 pages of four sectors, of which a share is hidden from the host.
  */
@@ -33,7 +34,7 @@ static void set_up(void)
 
 TestSuite(flash_translation, .init = set_up);
 
-/* Opens a layer whose host uses so many pages. */
+/* Opens a layer whose host uses `pages` pages. */
 static void open(uint64_t pages)
 {
     struct kvc_flash_translation_size size;
@@ -85,12 +86,11 @@ static void expect_consistent(void)
 /* The closed form itself: the value that its authors print, and its limits. */
 Test(flash_translation, closed_form_is_that_of_the_literature)
 {
-    cr_expect_float_eq(kvc_flash_write_amplification(0.3), 2.36, 0.005, "Xiang and Kurkoski's example");
-    cr_expect_float_eq(kvc_flash_write_amplification(20), 1, 1e-6);
+    cr_expect_float_eq(kvc_test_write_amplification(0.3), 2.36, 0.005, "Xiang and Kurkoski's example");
+    cr_expect_float_eq(kvc_test_write_amplification(20), 1, 1e-6);
     for (double more = 0.01; more < 1; more *= 1.2) {
-        double writes = kvc_flash_write_amplification(more), valid = 1 - 1 / writes;
-        /* Of a block that is collected, the share that is valid is left of random writes that its pages saw.
-         */
+        double writes = kvc_test_write_amplification(more), valid = 1 - 1 / writes;
+        /* The share of a collected block that is valid is what random writes have left of its pages. */
         cr_expect_float_eq(valid, exp(-(1 + more) * (1 - valid)), 1e-6, "%g", more);
     }
 }
@@ -100,7 +100,7 @@ Test(flash_translation, random_writes_are_amplified_as_the_closed_form_says)
     const double shares[] = {0.0737, 0.145, 0.3, 0.374};
     for (int i = 0; i < 4; i++) {
         flash.over_provisioning = shares[i];
-        double ratio = amplification(40000), expected = kvc_flash_write_amplification(shares[i]);
+        double ratio = amplification(40000), expected = kvc_test_write_amplification(shares[i]);
         cr_log_info("%.1f %% more: %.3f, closed form %.3f, %+.1f %%", shares[i] * 100, ratio, expected,
                     (ratio / expected - 1) * 100);
         cr_expect_float_eq(ratio, expected, 0.03 * expected, "%g: %.3f, expected %.3f", shares[i], ratio,

@@ -1,10 +1,22 @@
-#include "sim/devices/flash/flash_turns.h"
+/* A controller for each channel that visits its chips in turn.
+ *
+ * The controller gives the first operation of a chip its command, leaves the chip alone for some time, asks
+ * for its status, asks again later if it is busy, and otherwise lets the page cross at once. At most two
+ * commands and questions wait for the channel; if there is no room, or if a question has not been answered
+ * when the chip's turn comes again, the controller waits at this chip. Chips therefore fall into step: all
+ * get their commands, and then all their pages cross. How long programs and erases are left alone is not
+ * known; here it is the time that they take.
+ *
+ * A page takes about ten such steps. They follow from one another until an operation ends or an idle chip is
+ * asked for something, so that only ends of operations are events.
+ *
+ * Source: the controller of BlueDBM's flash card (github.com/sangwoojun/bluedbm, Scoreboard). */
+#include "sim/devices/flash/flash_engine_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "sim/base/array.h"
-#include "sim/devices/flash/flash_engine_internal.h"
 
 enum { QUEUE = 2 };
 
@@ -14,7 +26,7 @@ struct request {
     bool asks;
 };
 
-/* A channel with its controller. Its own steps are no events: they are done when something happens that they
+/* A channel with its controller. Its steps are no events: they are done when an event happens that they
  * depend on, or that depends on them. */
 struct channel {
     struct request queue[QUEUE], running;
@@ -22,13 +34,13 @@ struct channel {
     bool ends;             /* The running step ends an operation. */
     double free_ns;        /* When the running step is done; infinity: there is none. */
     double wakes_ns;   /* When the next chip need no longer be left alone; infinity: a step comes before. */
-    double planned_ns; /* Of the channel's next event; infinity: there is none. */
-    double *due_ns;    /* Of each chip: when it may be visited; infinity: it has no operation. */
+    double planned_ns; /* Time of the channel's next event; infinity: there is none. */
+    double *due_ns;    /* For each chip, when it may be visited; infinity: it has no operation. */
 };
 
 struct kvc_flash_turns {
     struct channel *channel;
-    double *due_ns; /* Of all chips. */
+    double *due_ns; /* For every chip, when it may be visited. */
 };
 
 struct kvc_flash_turns *kvc_flash_turns_open(const struct kvc_flash *flash)
@@ -72,7 +84,7 @@ static enum kvc_flash_what what_of(const struct kvc_flash_engine *engine, const 
     return engine->operation[chip->first].what;
 }
 
-/* Returns how long the answer takes that a chip is ready, with the page of a read. */
+/* Returns how long a chip takes to answer that it is ready, including the page of a read. */
 static double answer_ns(const struct kvc_flash_engine *engine, const struct kvc_flash_chip *chip)
 {
     const struct kvc_flash *flash = engine->flash;
@@ -158,7 +170,7 @@ static uint32_t first_chip(const struct kvc_flash_engine *engine, const struct c
 static void visit(struct kvc_flash_engine *engine, double now_ns, struct channel *channel)
 {
     uint32_t chips = (uint32_t)engine->flash->chips, first = first_chip(engine, channel);
-    double soonest_ns = INFINITY; /* Of the chips that were passed. */
+    double soonest_ns = INFINITY; /* When the first of the chips that were passed is due. */
     channel->wakes_ns = INFINITY;
     for (uint32_t passed = 0; passed < chips;) {
         double *due_ns = &channel->due_ns[channel->turn];
@@ -206,9 +218,9 @@ static void catch_up(struct kvc_flash_engine *engine, double now_ns, struct chan
     }
 }
 
-/* Returns a time before which no operation of the channel ends unless more is asked of it: if the running
- * step ends one, when it does so. Otherwise a question that ends one begins with a later step, and not before
- * its chip can answer. */
+/* Returns a time before which no operation of the channel ends unless more is asked of it. If the running
+ * step ends an operation, this is the end of the step. Otherwise, an operation ends with a question in a
+ * later step, which its chip cannot answer earlier. */
 static double soonest_end_ns(const struct kvc_flash_engine *engine, const struct channel *channel)
 {
     if (channel->ends) {

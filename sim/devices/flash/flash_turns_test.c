@@ -3,7 +3,8 @@
 
 #include "sim/base/rng.h"
 #include "sim/devices/flash/flash_engine.h"
-#include "sim/devices/flash/flash_turns_rate.h"
+#include "sim/devices/flash/flash.h"
+#include "sim/devices/flash/flash_fixture.h"
 
 /* BlueDBM's card: 8 channels of 8 chips. */
 static const struct kvc_flash card = {.cards = 1,
@@ -101,7 +102,7 @@ Test(flash_turns, random_reads_lose_time_to_turns)
         }
     }
     double per_s = READS / now_ns * 1e9;
-    cr_expect_lt(per_s, 0.93 * kvc_flash_reads_per_s(&card, card.page_bytes));
+    cr_expect_lt(per_s, 0.93 * kvc_test_flash_reads_per_s(&card, card.page_bytes));
     cr_expect_float_eq(per_s, 150e3, 0.1 * 150e3, "%.0f reads a second", per_s);
     cr_expect_leq(engine.channel_busy_ns, now_ns * (double)card.channels * 1.001);
 }
@@ -144,7 +145,7 @@ Test(flash_turns, steps_may_be_put_off)
     }
 }
 
-/* Returns the rate of reads of random pages with so many of them outstanding [per second]. */
+/* Returns the rate of reads of random pages while a fixed number of them is outstanding [per second]. */
 static double reads_per_s(const struct kvc_flash *flash, uint32_t clients)
 {
     enum { READS = 40000, FIRST = 4000 };

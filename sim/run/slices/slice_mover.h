@@ -1,5 +1,5 @@
 /** @file
- * A mover posts what a sliced server has taken from shared devices, and finds out how fast they gave it.
+ * A mover posts what a sliced server has taken from shared devices, and measures how fast they gave it.
  *
  * A sliced server (sim/run/slices/slices.h) serves single operations in its own event queue. What it takes
  * from devices that it shares with others, such as memory or a root complex, is posted after each slice as
@@ -37,15 +37,15 @@ struct kvc_slice_mover {
 
     struct kvc_gate *gate;  /**< Opens when something is posted and the mover is idle. */
     bool moves;             /**< Whether an activity is under way. */
-    double amount;          /**< Posted and not yet begun [ns or bytes]. */
+    double amount;          /**< Amount posted and not yet begun [ns or bytes]. */
     double alone_ns;        /**< Time that this would take alone [ns]. */
     double stretch;         /**< Time of recent activities over their time alone, at least 1; 0: none yet. */
     double recent_ns;       /**< Time of recent activities [ns]. */
     double recent_alone_ns; /**< Time that they would have taken alone [ns]. */
     double ended_ns;        /**< End of the latest activity [ns]. */
     double moved;           /**< Amount of all activities that have ended. */
-    double moved_ns;        /**< Time that they took. */
-    double moved_alone_ns;  /**< Time that they would have taken alone. */
+    double moved_ns;        /**< Time that all ended activities took [ns]. */
+    double moved_alone_ns;  /**< Time that all ended activities would have taken alone [ns]. */
 };
 
 /** Creates the mover's gate and starts its actor. The mover must stay where it is. */
@@ -64,8 +64,9 @@ void kvc_slice_mover_close(struct kvc_slice_mover *mover);
  * ignored. */
 void kvc_slice_mover_post(struct kvc_slice_mover *mover, double amount, double alone_ns);
 
-/** Posts what a stage was busy since the last call, at `per_ns` of the amount per nanosecond: 1 for work, the
- * rate of a link for bytes. `*before_ns` is how long it had been busy by then, and is updated. */
+/** Posts the amount for the time that a stage was busy since the last call, `per_ns` for each nanosecond: 1
+ * for work, the rate of a link for bytes. `*before_ns` is how long it had been busy by then, and is updated.
+ */
 void kvc_slice_mover_post_busy(struct kvc_slice_mover *mover, double *before_ns, double busy_ns,
                                double per_ns);
 

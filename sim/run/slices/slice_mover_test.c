@@ -10,7 +10,7 @@ enum { SLICE_NS = 1000, SLICES = 200, USERS_MAX = 4 };
  */
 struct user {
     struct kvc_slice_mover mover;
-    double amount, alone_ns; /* Of a slice. */
+    double amount, alone_ns; /* Amount and time alone of a slice. */
     double posted;
 };
 

@@ -1,9 +1,9 @@
 /** @file
  * Outages of the devices that a sliced server (sim/run/slices/slices.h) cannot work without.
  *
- * Such a server learns at the end of a slice how long it was stopped in it. The times come from the meters of
- * the engine, so they are exact. Not modelled: the order of several outages within one slice; outages of
- * different devices that meet within a slice count as the longest of them. */
+ * Such a server learns at the end of a slice for how long it was stopped within the slice. The times come
+ * from the meters of the engine, so they are exact. Not modelled: the order of several outages within one
+ * slice; outages of different devices that meet within a slice count as the longest of them. */
 #ifndef KVC_SIM_RUN_SLICES_SLICE_OUTAGES_H
 #define KVC_SIM_RUN_SLICES_SLICE_OUTAGES_H
 
@@ -19,13 +19,13 @@ enum {
 
 /** The devices of a server. A zeroed struct has none. */
 struct kvc_slice_outages {
-    const struct kvc_platform *platform; /**< That they belong to. */
+    const struct kvc_platform *platform; /**< Platform of the devices. */
     uint32_t hosts;                      /**< Used entries of `host`. */
     uint32_t links;                      /**< Used entries of `link`. */
     uint32_t host[KVC_SLICE_HOSTS_MAX];  /**< Hosts, each with one core and one state. */
     uint32_t link[KVC_SLICE_LINKS_MAX];  /**< Links. */
-    double host_ns[KVC_SLICE_HOSTS_MAX]; /**< Time for which each was off when last asked [ns]. */
-    double link_ns[KVC_SLICE_LINKS_MAX]; /**< The same of links [ns]. */
+    double host_ns[KVC_SLICE_HOSTS_MAX]; /**< Time for which each host was off when last asked [ns]. */
+    double link_ns[KVC_SLICE_LINKS_MAX]; /**< Time for which each link was off when last asked [ns]. */
 };
 
 /** Adds a host. More than KVC_SLICE_HOSTS_MAX are a bug (KVC_BUG). */
@@ -41,8 +41,8 @@ double kvc_slice_outages_ns(struct kvc_slice_outages *outages);
 
 /** What happens to a server within a slice that ends now. */
 struct kvc_slice_stop {
-    double before_ns; /**< It stops for so long at the begin of the slice [ns]. */
-    double after_ns;  /**< It stops for so long at the end of the slice [ns]. */
+    double before_ns; /**< Time for which it stops at the start of the slice [ns]. */
+    double after_ns;  /**< Time for which it stops at the end of the slice [ns]. */
 };
 
 /** Splits the outage within a slice of slice_ns. *off tells whether the server was off when the slice began,

@@ -47,8 +47,7 @@ bool kvc_alias_init(struct kvc_alias *alias, const double *weight, uint32_t coun
     bool ok = share != NULL && order != NULL && alias->cells != NULL;
     if (ok) {
         double sum = 0;
-        for (uint32_t i = count; i > 0;
-             i--) { /* From the end, where the small weights of a Zipf distribution are. */
+        for (uint32_t i = count; i > 0; i--) { /* The small weights of a Zipf distribution are at the end. */
             sum += weight[i - 1];
         }
         for (uint32_t i = 0; i < count; i++) {

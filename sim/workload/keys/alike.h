@@ -1,9 +1,9 @@
 /** @file
- * Keys alike: which keys of a sample (sampling.h) stand for the keys that it lacks.
+ * Chooses stand-ins for the keys that a sample lacks (sampling.h).
  *
- * Stores that simulate every request let one for another key go the way of one for the key alike. For a hot
- * key, this is its representative. For any other, it is the sampled key of the same shard whose popularity is
- * nearest. */
+ * In a store that simulates every request, a request for a key outside the sample takes the path of its
+ * stand-in key. For a hot key, this is its representative. For any other key, it is the sampled key of the
+ * same shard whose popularity is nearest. */
 #ifndef KVC_SIM_WORKLOAD_KEYS_ALIKE_H
 #define KVC_SIM_WORKLOAD_KEYS_ALIKE_H
 
@@ -14,17 +14,17 @@
 #include "sim/workload/keys/sampling.h"
 #include "sim/workload/source/source.h"
 
-/** The keys alike of a workload. */
+/** The stand-ins of a workload's keys. */
 struct kvc_alike {
     struct kvc_sampling sampling; /**< The sample. */
     uint64_t strata;              /**< Whole strata of the keys. */
-    uint16_t *stratum_shard;      /**< Of the key of each stratum; NULL: there is one shard. */
-    uint64_t *representative;     /**< Of each hot key; NULL: there are none. */
-    bool *present;              /**< Of each hot key: whether it is there. The owner keeps this up to date. */
-    struct kvc_batch *stand_in; /**< One row: the key alike that was looked up last. */
+    uint16_t *stratum_shard;      /**< Shard of the key of each stratum; NULL: there is one shard. */
+    uint64_t *representative;     /**< Representative of each hot key; NULL: there are none. */
+    bool *present;                /**< Whether each hot key is stored. The owner keeps this up to date. */
+    struct kvc_batch *stand_in;   /**< One row: the stand-in that was looked up last. */
 };
 
-/** Opens the keys alike of a source with so many shards. `choice` and `kind` are those of struct
+/** Finds the stand-ins for the keys of a source. `choice` and `kind` are those of struct
  * kvc_sampling_kinds; representatives are preloaded keys, if there are any. Returns KVC_ERR_RUNTIME if memory
  * is short; kvc_alike_close() is allowed then. */
 enum kvc_status kvc_alike_open(struct kvc_alike *alike, const struct kvc_sampling *sampling,
@@ -32,11 +32,10 @@ enum kvc_status kvc_alike_open(struct kvc_alike *alike, const struct kvc_samplin
                                uint32_t (*kind)(uint32_t key_bytes, uint32_t value_bytes),
                                struct kvc_diag *diag);
 
-/** Frees what the keys alike take. */
+/** Frees the memory of the stand-ins, not the struct. */
 void kvc_alike_close(struct kvc_alike *alike);
 
-/** Looks up the key alike of a key that the sample lacks, in the same shard, and puts it into
- * alike->stand_in. */
+/** Puts the stand-in of a key that the sample lacks, which is in the same shard, into alike->stand_in. */
 void kvc_alike_find(struct kvc_alike *alike, const struct kvc_source *source, uint32_t shard,
                     uint64_t key_id);
 

@@ -108,7 +108,7 @@ static inline uint32_t shard_of(const struct kvc_hash_ring *ring, uint64_t hash)
     if (ring->nodes > 1) {
         uint32_t next = ring->next_point[place >> ring->shift];
         next += ring->point[next].place <
-                place; /* Added, because a branch would be mispredicted half of the time. */
+                place; /* A sum, because a branch would be mispredicted half of the time. */
         while (ring->point[next].place < place) {
             next++;
         }

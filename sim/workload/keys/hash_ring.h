@@ -2,12 +2,11 @@
  * Consistent hashing: maps a key to the node and socket that own it (Karger et al., STOC 1997).
  *
  * Every node has a number of points, its virtual nodes, on a ring of 2^64 places. A key belongs to the node
- * of the first point at or after the key's own place. The share of a node deviates from the one that its
- * points give it by 1/sqrt(points) (standard deviation, 1.6 % with 4096 points). A node with twice as many
- * points owns twice as many keys. Of n equal nodes, an added one takes over about 1/n of the keys, and no key
- * moves between the old nodes; the keys of a node that leaves go to all others. The points follow from a seed
- * and the number of the node, as if they were hashes of its name. Within a node, other bits of the key's
- * place select the socket.
+ * of the first point at or after the key's own place. The share of a node is proportional to its points, with
+ * a relative standard deviation of 1/sqrt(points) (1.6 % with 4096 points). A node that makes n equal nodes
+ * out of n - 1 takes over about 1/n of the keys, and no key moves between the old nodes; the keys of a node
+ * that leaves go to all others. The points follow from a seed and the number of the node, as if they were
+ * hashes of its name. Within a node, other bits of the key's place select the socket.
  *
  * The place of a key is a mix of its hash, so that the bucket and signature bits of the hash stay uniform
  * within a shard. */
@@ -24,13 +23,12 @@ enum {
 
 /** What a ring is created from. */
 struct kvc_hash_ring_params {
-    uint32_t nodes;   /**< Nodes, at least 1. */
-    uint32_t sockets; /**< Sockets per node, at least 1. */
-    uint64_t seed;    /**< Seed of the places of the points. */
-    uint32_t points;  /**< Points of every node; 0: KVC_HASH_RING_POINTS. */
-    const uint32_t
-        *each; /**< Points by node instead, 0 for a node that owns nothing; NULL: all have `points`.
-                    One of them is not 0, and together they are at most KVC_HASH_RING_POINTS_MAX. */
+    uint32_t nodes;       /**< Nodes, at least 1. */
+    uint32_t sockets;     /**< Sockets per node, at least 1. */
+    uint64_t seed;        /**< Seed of the places of the points. */
+    uint32_t points;      /**< Points of every node; 0: KVC_HASH_RING_POINTS. */
+    const uint32_t *each; /**< Points of each node, 0 for a node that owns nothing; NULL: all have `points`.
+                             At least one is not 0, and together they are at most KVC_HASH_RING_POINTS_MAX. */
 };
 
 /** The ring of a cluster. */

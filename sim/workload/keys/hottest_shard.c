@@ -13,16 +13,16 @@
 enum {
     /* The standard error of the mean is a sixteenth of the deviation between placements. */
     PLACEMENTS = 256,
-    FEW_POINTS = 256,   /* Up to so many points of a node are drawn one by one. */
-    POPULAR_KEYS = 256, /* They are placed one by one; so many others are close to normal in sum. */
+    FEW_POINTS = 256,   /* Up to this number of points, those of a node are drawn one by one. */
+    POPULAR_KEYS = 256, /* These are placed one by one; the sum of the others is close to normal. */
 };
 
 /* The popularity of the keys. */
 struct popularity {
     uint32_t keys;             /* Popular keys. */
     double mass[POPULAR_KEYS]; /* Share of the requests of each of them. */
-    double rest;               /* That of all others, ... */
-    double rest_squares;       /* ... and the sum of the squares of each of theirs. */
+    double rest;               /* Share of the requests of all other keys, ... */
+    double rest_squares;       /* ... and the sum of the squares of their shares. */
 };
 
 static void set_popularity(struct popularity *popularity, const struct kvc_workload *workload)
@@ -69,9 +69,9 @@ static double draw_normal(struct kvc_rng *rng)
  */
 struct draws {
     uint32_t nodes, sockets, keys, points;
-    double *node;  /* By placement and node: share of the keys. */
-    double *shard; /* By placement and shard: deviation of what it receives for keys that are not popular. */
-    uint32_t *place; /* By placement and popular key: its shard. */
+    double *node;    /* Share of the keys, by placement and node. */
+    double *shard;   /* Deviation of the requests for keys that are not popular, by placement and shard. */
+    uint32_t *place; /* Shard of each popular key, by placement and key. */
 };
 
 static uint32_t node_at(const struct draws *draws, const double *node_below, double place)
@@ -101,7 +101,7 @@ static double draw_share(uint32_t points, struct kvc_rng *rng)
     return sum;
 }
 
-/* Draws the shares of the nodes: `below` becomes that of the nodes up to each one. */
+/* Draws the shares of the nodes: `below` becomes the share of all nodes up to each one. */
 static void draw_nodes(const struct draws *draws, struct kvc_rng *rng, double *node, double *below)
 {
     double sum = 0;
@@ -115,7 +115,7 @@ static void draw_nodes(const struct draws *draws, struct kvc_rng *rng, double *n
     }
 }
 
-/* Draws all placements; the thread keeps those of the latest call. */
+/* Draws all placements; the thread keeps the placements of the latest call. */
 static const struct draws *draws_of(uint32_t nodes, uint32_t sockets, uint32_t keys, uint32_t points)
 {
     static _Thread_local struct draws draws;

@@ -12,16 +12,16 @@
 enum { REPLICAS = 200, PLACED = 5000, SHARDS_MAX = 16 };
 
 struct replicas {
-    double share[REPLICAS]; /* Of the fullest shard. */
+    double share[REPLICAS]; /* Share of the fullest shard. */
     double rate;            /* Mean of their inverses. */
-    double deviation;       /* Of the inverses. */
+    double deviation;       /* Standard deviation of the inverses. */
 };
 
 /* The share of the requests of each key that is placed on its own. */
 struct popularity {
     uint32_t placed;
     double mass[PLACED];
-    double rest; /* Of the keys behind them, which are spread evenly. */
+    double rest; /* Share of the less popular keys, which are spread evenly. */
 };
 
 static void set_popularity(struct popularity *popularity, const struct kvc_workload *workload)

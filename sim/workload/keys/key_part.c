@@ -2,243 +2,142 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "sim/workload/keys/hash_ring.h"
-#include "sim/workload/source/source.h"
-#include "sim/workload/keys/zipf.h"
+#include "sim/workload/keys/alias.h"
 
-enum { BLOCK_KEYS = 4096, EXACT_RANKS = 4096, STEPS = 1024 };
+enum { BLOCK_SHARE = 64 /* Within a block, the rank grows by at most 1/64. */ };
 
-/* Popularity in ascending order of rank: exact up to EXACT_RANKS, then linear between points that are a
- * STEPS-th of the rank apart. */
-struct popularity {
-    double s, total, slope, at_first;
-    uint64_t first, end;
+struct block {
+    uint64_t sure;  /* A 64-bit random number below this accepts any key in the block. */
+    uint32_t first; /* Place in the list of keys. */
+    uint32_t width;
 };
 
-/* One pass over the keys. */
-struct pass {
-    const struct kvc_key_parts_params *params;
-    struct kvc_source *source;
-    struct kvc_batch *batch;
-    struct kvc_hash_ring *ring[KVC_KEY_EPOCHS_MAX];
-    uint32_t *node[KVC_KEY_EPOCHS_MAX]; /* Nodes of the keys of the batch by epoch. */
-    struct popularity popularity;
-    uint16_t *kept; /* Nodes of all keys from the first pass, where there is one epoch. */
-    uint64_t *next; /* Where the next key of each node goes. */
-    struct kvc_key_parts *parts;
+struct kvc_part_sampler {
+    const uint32_t *key; /* Ids of the part's keys. */
+    uint32_t *number;    /* The keys of the epoch as numbers within the part; NULL: all of them. */
+    uint64_t count;      /* Keys of the epoch. */
+    double s;            /* Exponent of the popularity; 0: uniform. */
+    struct kvc_alias alias;
+    struct block *blocks;
 };
 
-static double popularity_of(struct popularity *popularity, uint64_t rank)
+void kvc_part_sampler_free(struct kvc_part_sampler *sampler)
 {
-    if (popularity->s <= 0) {
-        return 1;
-    }
-    if (rank < EXACT_RANKS) {
-        return pow((double)rank + 1, -popularity->s);
-    }
-    if (rank >= popularity->end || rank < popularity->first) {
-        popularity->first = rank;
-        popularity->end = rank + rank / STEPS;
-        popularity->at_first = pow((double)rank + 1, -popularity->s);
-        popularity->slope = (pow((double)popularity->end + 1, -popularity->s) - popularity->at_first) /
-                            (double)(popularity->end - rank);
-    }
-    return popularity->at_first + popularity->slope * (double)(rank - popularity->first);
-}
-
-double kvc_key_parts_bytes(uint64_t keys, uint32_t epochs)
-{
-    double per_key = sizeof(uint32_t);
-    return (double)keys * (epochs > 1 ? 2 * (per_key + sizeof(uint64_t)) : per_key + sizeof(uint16_t));
-}
-
-void kvc_key_parts_free(struct kvc_key_parts *parts)
-{
-    if (parts == NULL) {
+    if (sampler == NULL) {
         return;
     }
-    free(parts->part);
-    free(parts->key);
-    free(parts->owned);
-    free(parts);
+    kvc_alias_free(&sampler->alias);
+    free(sampler->blocks);
+    free(sampler->number);
+    free(sampler);
 }
 
-static void close_pass(struct pass *pass)
+static inline uint64_t number_at(const struct kvc_part_sampler *sampler, uint64_t place)
 {
-    for (uint32_t e = 0; e < pass->params->epochs; e++) {
-        kvc_hash_ring_free(pass->ring[e]);
-        free(pass->node[e]);
-    }
-    kvc_source_free(pass->source);
-    kvc_batch_free(pass->batch);
-    free(pass->next);
-    free(pass->kept);
+    return sampler->number != NULL ? sampler->number[place] : place;
 }
 
-static bool open_pass(struct pass *pass, struct kvc_diag *diag)
+/* Returns the rank of a key in the whole workload, counted from 1. */
+static inline double rank_at(const struct kvc_part_sampler *sampler, uint64_t place)
 {
-    const struct kvc_key_parts_params *params = pass->params;
-    const struct kvc_source_params one = {.workload = params->workload,
-                                          .nodes = 1,
-                                          .sockets = 1,
-                                          .hash_seed = params->hash_seed,
-                                          .frame_requests = 1};
-    pass->source = kvc_source_create(&one, diag);
-    pass->batch = kvc_batch_create(BLOCK_KEYS, kvc_workload_key_stride(params->workload));
-    pass->next = calloc(params->nodes, sizeof(*pass->next));
-    if (params->epochs == 1) {
-        pass->kept = malloc(params->workload->keys * sizeof(*pass->kept));
+    return (double)sampler->key[number_at(sampler, place)] + 1;
+}
+
+/* Returns the end of the block that begins at `first`. */
+static uint64_t block_end(const struct kvc_part_sampler *sampler, uint64_t first)
+{
+    double most = rank_at(sampler, first) * (1 + 1.0 / BLOCK_SHARE);
+    uint64_t low = first + 1, high = sampler->count;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (rank_at(sampler, middle) <= most) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
-    bool ok = pass->source != NULL && pass->batch != NULL && pass->next != NULL;
-    for (uint32_t e = 0; e < params->epochs && ok; e++) {
-        pass->ring[e] = kvc_hash_ring_create(
-            &(struct kvc_hash_ring_params){.nodes = params->nodes,
-                                           .sockets = 1,
-                                           .seed = params->hash_seed,
-                                           .each = params->points + (size_t)e * params->nodes});
-        pass->node[e] = malloc(BLOCK_KEYS * sizeof(*pass->node[e]));
-        ok = pass->ring[e] != NULL && pass->node[e] != NULL;
+    return low;
+}
+
+static bool make_blocks(struct kvc_part_sampler *sampler)
+{
+    uint32_t count = 0;
+    for (uint64_t first = 0; first < sampler->count; first = block_end(sampler, first)) {
+        count++;
     }
+    double *weight = malloc(count * sizeof(*weight));
+    sampler->blocks = malloc(count * sizeof(*sampler->blocks));
+    bool ok = weight != NULL && sampler->blocks != NULL;
+    uint64_t first = 0;
+    for (uint32_t i = 0; i < count && ok; i++) {
+        uint64_t end = block_end(sampler, first);
+        double from = rank_at(sampler, first), to = rank_at(sampler, end - 1);
+        /* pow rounds; an unnecessary pow later is better than a wrong draw. */
+        double sure = pow(from / to, sampler->s) * (1 - 1e-12) * 0x1.0p64;
+        sampler->blocks[i] = (struct block){.sure = end - first == 1 ? UINT64_MAX : (uint64_t)sure,
+                                            .first = (uint32_t)first,
+                                            .width = (uint32_t)(end - first)};
+        weight[i] = (double)(end - first) * pow(from, -sampler->s);
+        first = end;
+    }
+    ok = ok && kvc_alias_init(&sampler->alias, weight, count);
+    free(weight);
     return ok;
 }
 
-/* Makes the keys from `first` on and looks their nodes up. */
-static void look_up(struct pass *pass, uint64_t first)
+/* Lists the keys that the part owns in the epoch. */
+static bool list_owned(struct kvc_part_sampler *sampler, const struct kvc_key_part *part, uint32_t epoch)
 {
-    uint64_t left = pass->params->workload->keys - first;
-    pass->batch->count = 0;
-    kvc_source_keys(pass->source, first, left < BLOCK_KEYS ? (uint32_t)left : BLOCK_KEYS, pass->batch);
-    for (uint32_t e = 0; e < pass->params->epochs; e++) {
-        kvc_hash_ring_shards(pass->ring[e], pass->batch->hash, pass->batch->count, pass->node[e]);
-    }
-}
-
-/* Returns whether no epoch before e gives key i to the same node. */
-static bool is_new(const struct pass *pass, uint32_t e, uint32_t i)
-{
-    for (uint32_t before = 0; before < e; before++) {
-        if (pass->node[before][i] == pass->node[e][i]) {
-            return false;
+    uint64_t next = 0;
+    sampler->number = malloc(sampler->count * sizeof(*sampler->number));
+    for (uint64_t i = 0; i < part->count && sampler->number != NULL; i++) {
+        if (part->owned[i] >> epoch & 1) {
+            sampler->number[next++] = (uint32_t)i;
         }
     }
-    return true;
+    return sampler->number != NULL;
 }
 
-static void count_keys(struct pass *pass)
+struct kvc_part_sampler *kvc_part_sampler_create(const struct kvc_key_part *part, double s, uint32_t epoch)
 {
-    struct kvc_key_parts *parts = pass->parts;
-    const uint32_t epochs = pass->params->epochs;
-    for (uint64_t first = 0; first < pass->params->workload->keys; first += pass->batch->count) {
-        look_up(pass, first);
-        for (uint32_t i = 0; i < pass->batch->count; i++) {
-            double popularity = popularity_of(&pass->popularity, first + i);
-            if (pass->kept != NULL) {
-                pass->kept[first + i] = (uint16_t)pass->node[0][i];
-            }
-            pass->popularity.total += popularity;
-            for (uint32_t e = 0; e < epochs; e++) {
-                struct kvc_key_part *part = &parts->part[pass->node[e][i]];
-                part->epoch[e].share += popularity;
-                part->epoch[e].keys++;
-                part->count += is_new(pass, e, i);
-                parts->moved_frac[e] += e > 0 && pass->node[e - 1][i] != pass->node[e][i];
-            }
+    struct kvc_part_sampler *sampler = calloc(1, sizeof(*sampler));
+    if (sampler == NULL) {
+        return NULL;
+    }
+    sampler->key = part->key;
+    sampler->count = part->epoch[epoch].keys;
+    sampler->s = s;
+    if ((part->owned != NULL && !list_owned(sampler, part, epoch)) ||
+        (sampler->s > 0 && !make_blocks(sampler))) {
+        kvc_part_sampler_free(sampler);
+        return NULL;
+    }
+    return sampler;
+}
+
+static bool accept(const struct kvc_part_sampler *sampler, const struct block *block, uint64_t place,
+                   uint64_t random)
+{
+    double ratio = rank_at(sampler, block->first) / rank_at(sampler, place);
+    return (double)(random >> 11) * 0x1.0p-53 < pow(ratio, sampler->s);
+}
+
+void kvc_part_sampler_fill(const struct kvc_part_sampler *sampler, struct kvc_rng *rng, uint64_t *number,
+                           size_t count)
+{
+    struct kvc_rng local = *rng; /* In registers. */
+    for (size_t i = 0; i < count;) {
+        if (sampler->s <= 0) {
+            number[i++] = number_at(sampler, kvc_rng_below(&local, sampler->count));
+            continue;
+        }
+        const struct block *block = &sampler->blocks[kvc_alias_pick(&sampler->alias, kvc_rng_u64(&local))];
+        unsigned __int128 scaled = (unsigned __int128)kvc_rng_u64(&local) * block->width;
+        uint64_t place = block->first + (uint64_t)(scaled >> 64), rest = (uint64_t)scaled;
+        if (__builtin_expect(rest < block->sure, 1) || accept(sampler, block, place, rest)) {
+            number[i++] = number_at(sampler, place);
         }
     }
-}
-
-static void place_keys(struct pass *pass)
-{
-    struct kvc_key_parts *parts = pass->parts;
-    if (pass->kept != NULL) { /* Looking the nodes up again would cost as much as the first pass. */
-        for (uint64_t i = 0; i < pass->params->workload->keys; i++) {
-            parts->key[pass->next[pass->kept[i]]++] = (uint32_t)i;
-        }
-        return;
-    }
-    for (uint64_t first = 0; first < pass->params->workload->keys; first += pass->batch->count) {
-        look_up(pass, first);
-        for (uint32_t i = 0; i < pass->batch->count; i++) {
-            for (uint32_t e = 0; e < pass->params->epochs; e++) {
-                uint32_t node = pass->node[e][i];
-                if (is_new(pass, e, i)) {
-                    parts->key[pass->next[node]++] = (uint32_t)(first + i);
-                }
-                if (parts->owned != NULL) {
-                    parts->owned[pass->next[node] - 1] |= 1ull << e;
-                }
-            }
-        }
-    }
-}
-
-/* Reserves the lists, one behind the other. */
-static bool make_lists(struct pass *pass)
-{
-    struct kvc_key_parts *parts = pass->parts;
-    uint64_t all = 0;
-    for (uint32_t i = 0; i < parts->nodes; i++) {
-        pass->next[i] = all;
-        all += parts->part[i].count;
-    }
-    parts->key = malloc(all * sizeof(*parts->key));
-    parts->owned = pass->params->epochs > 1 ? calloc(all, sizeof(*parts->owned)) : NULL;
-    if (parts->key == NULL || (pass->params->epochs > 1 && parts->owned == NULL)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < parts->nodes; i++) {
-        parts->part[i].key = parts->key + pass->next[i];
-        parts->part[i].owned = parts->owned != NULL ? parts->owned + pass->next[i] : NULL;
-    }
-    return true;
-}
-
-static void set_epochs(const struct pass *pass)
-{
-    const struct kvc_key_parts_params *params = pass->params;
-    for (uint32_t i = 0; i < params->nodes; i++) {
-        struct kvc_key_part *part = &pass->parts->part[i];
-        part->epochs = params->epochs;
-        for (uint32_t e = 0; e < params->epochs; e++) {
-            struct kvc_key_epoch *epoch = &part->epoch[e];
-            epoch->from_ns = params->from_ns != NULL ? params->from_ns[e] : 0;
-            epoch->share /= pass->popularity.total;
-            if (params->dead != NULL && params->dead[(size_t)e * params->nodes + i]) {
-                epoch->lost = epoch->share;
-                epoch->share = 0;
-            }
-        }
-    }
-    for (uint32_t e = 0; e < params->epochs; e++) {
-        pass->parts->moved_frac[e] /= (double)params->workload->keys;
-    }
-}
-
-struct kvc_key_parts *kvc_key_parts_create(const struct kvc_key_parts_params *params, struct kvc_diag *diag)
-{
-    const struct kvc_workload *workload = params->workload;
-    double s = workload->popularity == KVC_POPULARITY_ZIPF ? workload->zipf_s : 0;
-    struct pass pass = {.params = params, .popularity = {.s = s}, .parts = calloc(1, sizeof(*pass.parts))};
-    bool ok = pass.parts != NULL && open_pass(&pass, diag);
-    if (ok) {
-        pass.parts->nodes = params->nodes;
-        pass.parts->part = calloc(params->nodes, sizeof(*pass.parts->part));
-        ok = pass.parts->part != NULL;
-    }
-    if (ok) {
-        count_keys(&pass);
-        ok = make_lists(&pass);
-    }
-    if (ok) {
-        place_keys(&pass);
-        set_epochs(&pass);
-    } else {
-        kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the keys of %u nodes", params->nodes);
-        kvc_key_parts_free(pass.parts);
-        pass.parts = NULL;
-    }
-    close_pass(&pass);
-    return pass.parts;
+    *rng = local;
 }

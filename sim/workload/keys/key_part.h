@@ -2,18 +2,18 @@
  * The keys of one node of a cluster, for a node that is simulated on its own.
  *
  * A part lists the keys that the hash ring gives to a node (sim/workload/keys/hash_ring.h), in ascending
- * order of their ids, which is their order of popularity. A workload with a part (struct kvc_workload) is
- * that of its node: key i of it is key[i] of the whole workload, with the bytes and sizes of that key, and
- * requests for it are as frequent, compared with the node's other keys, as in the whole. Its rates are those
- * of the node, in the epoch in which its share is largest: a Poisson process of which each request belongs to
- * the node with the same probability is a Poisson process with that share of the rate (thinning; Kingman,
- * Poisson Processes, 1993, sec. 5.1). Of requests at equal distances, each belongs to the node with that
+ * order of their ids, which is their order of popularity. A workload with a part (struct kvc_workload) is the
+ * load of its node: its key i is key[i] of the whole workload, with the bytes and sizes of that key, and its
+ * popularity relative to the node's other keys is that in the whole workload. Its rates are those of the
+ * node, in the epoch in which its share is largest: a Poisson process of which each request belongs to the
+ * node with the same probability is a Poisson process with that share of the rate (thinning; Kingman, Poisson
+ * Processes, 1993, sec. 5.1). If requests have equal distances, each belongs to the node with that
  * probability.
  *
  * Nodes that join and leave change what the others own. A part therefore has epochs, in each of which the
  * node owns some of its keys and receives a share of all requests. Its store begins with the keys of epoch 0.
- * Frames leave in the order in which they are full, so that around a change, as many requests as clients have
- * in open frames may be for keys of the other epoch. */
+ * Frames leave in the order in which they are full, so that around a change, the requests in the open frames
+ * of clients may be for keys of the other epoch. */
 #ifndef KVC_SIM_WORKLOAD_KEYS_KEY_PART_H
 #define KVC_SIM_WORKLOAD_KEYS_KEY_PART_H
 
@@ -21,13 +21,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/diag.h"
 #include "sim/base/rng.h"
-#include "sim/workload/workload.h"
 
 enum { KVC_KEY_EPOCHS_MAX = 64 /**< Epochs of a part. */ };
 
-/** What a node owns from one change to the next. */
+/** The keys and requests of a node from one change to the next. */
 struct kvc_key_epoch {
     double from_ns; /**< When the epoch begins [ns of simulated time]. */
     double share;   /**< Share of all requests that the node answers, 0 to 1. */
@@ -55,49 +53,17 @@ static inline double kvc_key_part_share_max(const struct kvc_key_part *part)
     return most;
 }
 
-/** What the parts of a cluster are made from. */
-struct kvc_key_parts_params {
-    const struct kvc_workload
-        *workload;          /**< The load of all nodes, without part, actions, phases or trace. */
-    uint64_t hash_seed;     /**< Seed of kvc_hash and of the ring. */
-    uint32_t nodes;         /**< All nodes, also those that join later; at most 65535. */
-    uint32_t epochs;        /**< 1 to KVC_KEY_EPOCHS_MAX. */
-    const double *from_ns;  /**< Begin of each epoch [ns]. */
-    const uint32_t *points; /**< Points of node i in epoch e: entry e * nodes + i. */
-    const bool *dead;       /**< Likewise, whether the node is dead. */
-};
-
-/** The parts of all nodes. */
-struct kvc_key_parts {
-    uint32_t nodes;                        /**< Number of parts. */
-    struct kvc_key_part *part;             /**< By node. */
-    uint32_t *key;                         /**< The keys of all parts. */
-    uint64_t *owned;                       /**< Their epochs; NULL: there is one. */
-    double moved_frac[KVC_KEY_EPOCHS_MAX]; /**< Share of the keys whose node changed when the epoch began. */
-};
-
-/** Returns the memory that the parts of a workload with `keys` keys take while they are made [bytes]. Where
- * there are several epochs, a key counts once for every node that owns it at some time; this is for two. */
-double kvc_key_parts_bytes(uint64_t keys, uint32_t epochs);
-
-/** Computes all parts in passes over the keys. Returns NULL and fills `diag` if memory is short. Shares
- * are exact to about 1e-7 of themselves. */
-struct kvc_key_parts *kvc_key_parts_create(const struct kvc_key_parts_params *params, struct kvc_diag *diag);
-
-/** Frees the parts. NULL is allowed. */
-void kvc_key_parts_free(struct kvc_key_parts *parts);
-
 /** Draws keys of a part by their popularity. */
 struct kvc_part_sampler;
 
-/** Sets up the draws of a workload's part in an epoch in which it owns a key. Returns NULL if memory is
- * short.
+/** Sets up the draws of a part in an epoch in which it owns a key. `s` is the exponent of the popularity; 0:
+ * all keys are equally popular. Returns NULL if memory is short.
  *
  * Draws are exact and take constant time. The keys are cut into blocks in which the rank in the whole
  * workload grows by at most 1/64; an alias table selects a block by the area under the popularity of its
  * first key, a uniform draw selects a key in the block, and the key is accepted with the ratio of its
  * popularity to that of the first, as in sim/workload/keys/zipf.h. */
-struct kvc_part_sampler *kvc_part_sampler_create(const struct kvc_workload *workload, uint32_t epoch);
+struct kvc_part_sampler *kvc_part_sampler_create(const struct kvc_key_part *part, double s, uint32_t epoch);
 
 /** Frees a sampler. NULL is allowed. */
 void kvc_part_sampler_free(struct kvc_part_sampler *sampler);

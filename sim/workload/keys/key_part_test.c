@@ -1,4 +1,4 @@
-#include "sim/workload/keys/key_part.h"
+#include "sim/workload/keys/key_parts.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_cdf.h>

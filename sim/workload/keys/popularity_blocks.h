@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/workload/actions.h"
 #include "sim/workload/workload.h"
 #include "sim/workload/keys/zipf.h"
 
@@ -26,7 +25,7 @@ struct kvc_popularity_blocks {
     uint64_t next;                 /**< First member of the next block. */
     uint32_t kind;                 /**< The next kind of the present block; 0: it begins a new one. */
     double mass;                   /**< Share of all requests that the present block receives. */
-    double mass_before;            /**< Likewise all blocks up to it. */
+    double mass_before;            /**< Share of all requests that the blocks up to it receive. */
 };
 
 /** One block. */

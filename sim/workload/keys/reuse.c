@@ -1,13 +1,79 @@
 #include "sim/workload/keys/reuse.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "sim/base/array.h"
 #include "sim/base/memo.h"
-#include "sim/base/root.h"
 #include "sim/workload/keys/popularity_blocks.h"
+
+enum { LOOK_BACK = 6 }; /* Steps in which the secant must do as well as bisection. */
+
+static const double narrow = 4 * DBL_EPSILON; /* Relative width of a bracket that needs no narrowing. */
+
+static void take(struct kvc_bracket *bracket, double x, double value)
+{
+    if (value < 0) {
+        bracket->low = x;
+        bracket->f_low = value;
+    } else {
+        bracket->high = x;
+        bracket->f_high = value;
+    }
+}
+
+/* Narrows the bracket around the root while this is faster than bisection. */
+static void narrow_down(kvc_rising_fn *f, void *data, struct kvc_bracket *bracket)
+{
+    double weight_low = bracket->f_low, weight_high = bracket->f_high, width_before = INFINITY;
+    int side = 0; /* The end that moved last: -1 low, 1 high. */
+    for (int step = 0; bracket->high - bracket->low > narrow * fabs(bracket->high); step++) {
+        double width = bracket->high - bracket->low, nudge = narrow / 4 * fabs(bracket->high);
+        if (step % LOOK_BACK == 0) {
+            if (width > width_before / (1 << LOOK_BACK)) {
+                return;
+            }
+            width_before = width;
+        }
+        double x = bracket->high - weight_high * width / (weight_high - weight_low);
+        /* A little away from the ends, so that the bracket closes around the root. */
+        x = fmin(fmax(x, bracket->low + nudge), bracket->high - nudge);
+        double value = f(data, x);
+        take(bracket, x, value);
+        if (value < 0) {
+            weight_low = value;
+            weight_high = side == -1 ? weight_high / 2 : weight_high;
+            side = -1;
+        } else {
+            weight_high = value;
+            weight_low = side == 1 ? weight_low / 2 : weight_low;
+            side = 1;
+        }
+    }
+}
+
+double kvc_bisect_rising(kvc_rising_fn *f, void *data, double from, double to, uint32_t steps,
+                         struct kvc_bracket bracket)
+{
+    double low = from, high = to, middle = from;
+    if (isfinite(bracket.high)) {
+        narrow_down(f, data, &bracket);
+    }
+    for (uint32_t i = 0; i < steps; i++) {
+        middle = (low + high) / 2;
+        if (middle > bracket.low && middle < bracket.high) {
+            take(&bracket, middle, f(data, middle));
+        }
+        if (middle <= bracket.low) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return middle;
+}
 
 enum { BISECTIONS = 60, POWERS = 64 };
 
@@ -18,8 +84,8 @@ struct touches {
     bool zipf;
     uint32_t blocks;
     struct kvc_popularity_block *block;
-    double size;  /* The size that is looked for. */
-    double share; /* That of the latest look. */
+    double size;  /* The wanted size. */
+    double share; /* Share at the latest evaluation. */
 };
 
 static void open_touches(struct touches *touches, const struct kvc_workload *workload,
@@ -40,7 +106,7 @@ static void open_touches(struct touches *touches, const struct kvc_workload *wor
     kvc_popularity_blocks_close(&blocks);
 }
 
-/* Returns by how many bytes `requests` requests touch more than the size that is looked for, and sets the
+/* Returns by how many bytes `requests` requests touch more than the wanted size, and sets the
  * share: the probability that the next request returns to one of them. If keys share lines, a line is touched
  * when any of its keys is; the touched keys are assumed to be spread evenly over all lines. */
 static double touched_beyond(void *data, double requests)

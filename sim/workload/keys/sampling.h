@@ -1,14 +1,14 @@
 /** @file
  * A sample of the keys, on which a run with functional = "sampled" keeps its real data structures small.
  *
- * Of every `rate` consecutive key ids (a stratum), the sample contains one, chosen by a hash. The method
+ * The sample contains one of every `rate` consecutive key ids (a stratum), chosen by a hash. The method
  * follows SHARDS (Waldspurger et al., FAST 2015), but is stratified: key ids are ranks of popularity, so the
- * sample contains keys of all popularities in proportion, and tables that are smaller by the rate are as
- * full, and evict as often, as the whole ones.
+ * sample contains keys of all popularities in proportion, and tables that are smaller by the rate have the
+ * load factor and the eviction rate of the whole ones.
  *
  * Each of the most popular keys receives a visible share of all requests, so a sample that happened to
  * contain one of them, or none, would see too many or too few requests. These hot keys have representatives
- * in the sample (kvc_sampling_representatives()), which stand for all of them alike. */
+ * in the sample (kvc_sampling_representatives()), which stand for all hot keys equally. */
 #ifndef KVC_SIM_WORKLOAD_KEYS_SAMPLING_H
 #define KVC_SIM_WORKLOAD_KEYS_SAMPLING_H
 
@@ -29,7 +29,7 @@ struct kvc_sampling {
  * most popular stratum. No key is hot if all are equally popular, or if the rate is 0 or 1. */
 struct kvc_sampling kvc_sampling_of(const struct kvc_workload *workload, uint64_t rate, uint64_t hot_strata);
 
-/** Returns the key that is kept of the ids from stratum * rate to (stratum + 1) * rate - 1. `rate` is a power
+/** Returns the sampled key of the ids from stratum * rate to (stratum + 1) * rate - 1. `rate` is a power
  * of two. */
 static inline uint64_t kvc_sampling_key(uint64_t stratum, uint64_t rate)
 {
@@ -44,8 +44,8 @@ static inline bool kvc_sampling_keeps_key(const struct kvc_sampling *sampling, u
 }
 
 /** Returns whether a request for a key belongs to a sample of the requests, in which every request stands for
- * `rate` of them. Of the requests for a hot key, one in `rate` does, drawn from `rng`, and goes to the key's
- * representative; of the other keys, all requests for a key in the sample. The rate is not 0. */
+ * `rate` of them. One in `rate` requests for a hot key, drawn from `rng`, belongs to it and goes to the key's
+ * representative. Requests for another key belong to it if the key is in the sample. The rate is not 0. */
 static inline bool kvc_sampling_keeps_request(const struct kvc_sampling *sampling, uint64_t key_id,
                                               struct kvc_rng *rng)
 {
@@ -55,7 +55,7 @@ static inline bool kvc_sampling_keeps_request(const struct kvc_sampling *samplin
     return kvc_sampling_keeps_key(sampling, key_id);
 }
 
-/** Appends to `batch` those of the keys `first` to end - 1 that the sample contains, in ascending order. The
+/** Appends the keys among `first` to end - 1 that the sample contains to `batch`, in ascending order. The
  * batch must have room. The rate is not 0. */
 void kvc_sampling_add_keys(const struct kvc_sampling *sampling, const struct kvc_source *source,
                            uint64_t first, uint64_t end, struct kvc_batch *batch);
@@ -70,7 +70,7 @@ enum kvc_sampling_choice {
 
 /** Which keys may represent one another. */
 struct kvc_sampling_kinds {
-    enum kvc_sampling_choice choice; /**< Which of the keys of the same kind. */
+    enum kvc_sampling_choice choice; /**< Choice among the keys of the same kind. */
     uint64_t keys;                   /**< Keys with a lower id may be representatives. */
     uint32_t key_stride;             /**< Room for the longest key [bytes], a multiple of 8. */
     /** Returns the kind of a pair by its sizes [bytes]. A representative is of the same kind and shard if the

@@ -7,8 +7,9 @@
 
 enum { BISECTIONS = 80, AGES = 256, ROUNDS_MAX = 100 };
 
-/* Ages from the youngest to the oldest that are looked at, in the time in which as many items are written as
- * there are. Hardly any item is older than the last: it has been among the oldest for most of this time. */
+/* The youngest and the oldest age that are examined. Their unit is the time in which the number of written
+ * items equals the number of stored ones. Hardly any item is older than the last: it has been among the
+ * oldest for most of this time. */
 static const double youngest = 1e-4, oldest = 30, close_enough = 1e-6;
 
 /* The shares of requests. */
@@ -68,12 +69,13 @@ static void solve_lru(struct kvc_set_cache *cache, const struct mix *mix, double
 /* What depends on the age of an item. */
 struct ages {
     double age[AGES];
-    double born[AGES];     /* Items of this age per unit of age, if none were evicted. */
-    double there[AGES];    /* Probability that an item of this age is there. */
-    double (*waits)[AGES]; /* By block: probability that a key waits so long for its next request. */
+    double born[AGES];  /* Items of this age per unit of age, if none were evicted. */
+    double there[AGES]; /* Probability that an item of this age is there. */
+    double (
+        *waits)[AGES]; /* Probability that a key of each block waits for its next request until this age. */
 };
 
-/* Follows items from age 0 on: those that are older than more of the others are evicted more often. */
+/* Follows items from age 0 on: an item that is older than more other items is evicted more often. */
 static void follow(struct ages *ages, double evictions, double capacity, double samples)
 {
     double younger = 0;
@@ -113,7 +115,8 @@ static double set_present(struct kvc_set_cache *cache, const struct mix *mix, co
         for (int a = 1; a < AGES; a++) {
             evicted += (1 - (ages->there[a] + ages->there[a - 1]) / 2) * (waits[a - 1] - waits[a]);
         }
-        double present = (cache->block[i].present + presence(mix, evicted)) / 2; /* Half way: no swinging. */
+        double present = (cache->block[i].present + presence(mix, evicted)) /
+                         2; /* Half of the way, so that the iteration does not oscillate. */
         most = fmax(most, fabs(present - cache->block[i].present));
         cache->block[i].present = present;
     }

@@ -2,9 +2,9 @@
  * Estimates which keys are in a cache that only SETs fill, in the long run: Che's approximation (Che, Tung,
  * Wang, IEEE JSAC 20(7), 2002), for LRU and for a victim that is the oldest of a few random items.
  *
- * A SET writes a new item. If the key had one, that one stays as a dead item until it is a victim. A GET
- * renews the age of its item and does not bring back a key that is gone, and a DELETE leaves a dead item.
- * When the cache is full, every SET evicts an item.
+ * A SET writes a new item. The key's old item stays as a dead item until it is a victim. A GET resets the age
+ * of its item and does not bring back an evicted key, and a DELETE leaves a dead item. When the cache is
+ * full, every SET evicts an item.
  *
  * An item of age a, counted in requests since its last one, is still there with a probability S(a) that is
  * the same for all items; that is the approximation. With LRU, S falls from 1 to 0 at the age T. With the

@@ -4,14 +4,429 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/hash.h"
 #include "sim/workload/phases.h"
-#include "sim/workload/source/source_batch.h"
-#include "sim/workload/source/source_closed.h"
-#include "sim/workload/source/source_open.h"
-#include "sim/workload/source/source_requests.h"
-#include "sim/workload/source/source_saturating.h"
-#include "sim/workload/source/source_state.h"
-#include "sim/workload/source/source_trace.h"
+#include "sim/workload/source/source_internal.h"
+
+/* ---- pending sends of a closed loop ---- */
+
+enum { ARITY = 4 };
+
+/* Frees the heap, not the struct, and leaves an empty queue. */
+static void free_sends(struct kvc_sends *sends)
+{
+    free(sends->heap);
+    *sends = (struct kvc_sends){0};
+}
+
+/* Times are not negative, so their bits have the same order as their values. One integer then compares
+ * without a branch that could be mispredicted. */
+static inline unsigned __int128 rank(const struct kvc_send *send)
+{
+    uint64_t bits;
+    memcpy(&bits, &send->sent_ns, sizeof(bits));
+    return (unsigned __int128)bits << 64 | send->client;
+}
+
+static inline bool before(const struct kvc_send *a, const struct kvc_send *b)
+{
+    return rank(a) < rank(b);
+}
+
+/* Adds a send. `sent_ns` must not be negative. Returns false if memory is short. */
+static bool push_send(struct kvc_sends *sends, double sent_ns, uint32_t client)
+{
+    if (sends->count == sends->capacity) {
+        uint32_t capacity = sends->capacity != 0 ? 2 * sends->capacity : 64;
+        struct kvc_send *heap = realloc(sends->heap, capacity * sizeof(*heap));
+        if (heap == NULL) {
+            return false;
+        }
+        sends->heap = heap;
+        sends->capacity = capacity;
+    }
+    struct kvc_send send = {.sent_ns = sent_ns, .client = client};
+    uint32_t hole = sends->count++;
+    while (hole > 0 && before(&send, &sends->heap[(hole - 1) / ARITY])) {
+        sends->heap[hole] = sends->heap[(hole - 1) / ARITY];
+        hole = (hole - 1) / ARITY;
+    }
+    sends->heap[hole] = send;
+    return true;
+}
+
+static inline uint32_t earlier(const struct kvc_send *heap, uint32_t a, uint32_t b)
+{
+    return before(&heap[b], &heap[a]) ? b : a;
+}
+
+/* The hole moves down to a leaf along the earliest children, and then up to where the last entry fits. That
+ * entry comes from a leaf, so it rarely moves up far, and the way down does not have to compare it. */
+static struct kvc_send pop_send(struct kvc_sends *sends)
+{
+    struct kvc_send *heap = sends->heap, top = heap[0], last = heap[--sends->count];
+    uint32_t hole = 0, child;
+    while ((child = hole * ARITY + 1) + ARITY <= sends->count) {
+        child = earlier(heap, earlier(heap, child, child + 1), earlier(heap, child + 2, child + 3));
+        heap[hole] = heap[child];
+        hole = child;
+    }
+    if (child < sends->count) { /* Fewer than ARITY children: the last ones of the heap. */
+        uint32_t best = child;
+        while (++child < sends->count) {
+            best = earlier(heap, best, child);
+        }
+        heap[hole] = heap[best];
+        hole = best;
+    }
+    for (; hole > 0 && before(&last, &heap[(hole - 1) / ARITY]); hole = (hole - 1) / ARITY) {
+        heap[hole] = heap[(hole - 1) / ARITY];
+    }
+    heap[hole] = last;
+    return top;
+}
+
+/* Returns the time of the earliest send [ns], or +infinity if the queue is empty. */
+static double next_send_ns(const struct kvc_sends *sends)
+{
+    return sends->count != 0 ? sends->heap[0].sent_ns : INFINITY;
+}
+
+/* ---- moving requests to batches ---- */
+
+/* Copies keys from a trace and clears the bytes behind them. */
+static void copy_keys(const struct kvc_columns *to, const struct kvc_columns *from, uint32_t count)
+{
+    size_t wide = to->key_stride, narrow = from->key_stride;
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(to->keys + i * wide, from->keys + i * narrow, narrow);
+        memset(to->keys + i * wide + narrow, 0, wide - narrow);
+    }
+}
+
+void kvc_source_move_rows(const struct kvc_source *source, struct kvc_rows *rows, uint32_t count,
+                          struct kvc_batch *batch)
+{
+    struct kvc_columns to = kvc_source_batch_columns(batch), from = kvc_columns_at(&rows->all, rows->head);
+    memcpy(to.op, from.op, count);
+    memcpy(to.key_id, from.key_id, count * sizeof(*to.key_id));
+    memcpy(to.hash, from.hash, count * sizeof(*to.hash));
+    if (rows->kept & KVC_ROWS_SIZES) {
+        memcpy(to.key_bytes, from.key_bytes, count);
+        memcpy(to.value_bytes, from.value_bytes, count * sizeof(*to.value_bytes));
+    } else {
+        for (uint32_t done = 0; done < count; done += KVC_SOURCE_BLOCK) {
+            uint32_t part = count - done < KVC_SOURCE_BLOCK ? count - done : KVC_SOURCE_BLOCK;
+            memcpy(to.key_bytes + done, source->same_key_bytes, part);
+            memcpy(to.value_bytes + done, source->same_value_bytes, part * sizeof(*to.value_bytes));
+        }
+    }
+    if (rows->kept & KVC_ROWS_KEYS) {
+        copy_keys(&to, &from, count);
+    } else {
+        kvc_source_make_keys(source, &to, to.key_bytes, count);
+    }
+    memset(batch->client + batch->count, 0, count * sizeof(*batch->client));
+    rows->head += count;
+    batch->count += count;
+}
+
+/* Returns the connection of the next frame, for clients that send their frames in turn. */
+static uint32_t turn_connection(const struct kvc_source *source, const struct kvc_source_shard *shard)
+{
+    uint32_t flows = kvc_workload_flows(&source->workload);
+    uint32_t connections = kvc_workload_connections(&source->workload) / flows;
+    return shard->turn % flows * connections + shard->turn / flows % connections;
+}
+
+/* Marks the batch with the frame drained last, for clients that send their frames in turn. */
+static void mark_frame(const struct kvc_source *source, struct kvc_source_shard *shard, double left_ns,
+                       struct kvc_batch *batch)
+{
+    batch->left_ns = left_ns;
+    batch->connection = turn_connection(source, shard);
+    shard->turn++;
+}
+
+uint32_t kvc_source_room(const struct kvc_source *source, const struct kvc_batch *batch)
+{
+    if (batch->key_stride < source->block.key_stride) {
+        KVC_BUG("batch with keys of %u bytes, the workload has %u", batch->key_stride,
+                source->block.key_stride);
+    }
+    uint32_t free_rows = batch->capacity - batch->count;
+    return free_rows < source->frame_requests ? free_rows : source->frame_requests;
+}
+
+/* ---- saturating arrivals ---- */
+
+static bool window_full(const struct kvc_source *source)
+{
+    for (uint32_t i = 0; i < source->shards; i++) {
+        if (kvc_rows_count(&source->shard[i].rows) >= source->window) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Drops requests beyond the window: the clients of a full socket wait and do not send them. */
+static void drop_beyond_window(struct kvc_source *source)
+{
+    for (uint32_t i = 0; i < source->shards; i++) {
+        struct kvc_rows *rows = &source->shard[i].rows;
+        if (kvc_rows_count(rows) > source->window) {
+            rows->tail = rows->head + source->window;
+        }
+    }
+}
+
+/* Returns whether a whole frame is waiting. Makes requests for it unless a full window forbids that. */
+static bool fill_window(struct kvc_source *source, const struct kvc_source_shard *shard)
+{
+    bool together = source->workload.clients_for == KVC_CLIENTS_FOR_CLUSTER;
+    while (kvc_rows_count(&shard->rows) < source->frame_requests) {
+        if (kvc_source_stopped(source) || (together && window_full(source)) ||
+            !kvc_source_make_block(source)) {
+            return false;
+        }
+        if (!together) {
+            drop_beyond_window(source);
+        }
+    }
+    return true;
+}
+
+static uint32_t drain_saturating(struct kvc_source *source, struct kvc_source_shard *shard,
+                                 struct kvc_batch *batch)
+{
+    if (!fill_window(source, shard)) {
+        return 0;
+    }
+    uint32_t count = kvc_source_room(source, batch);
+    for (uint32_t i = 0; i < count; i++) {
+        batch->sent_ns[batch->count + i] = NAN;
+    }
+    kvc_source_move_rows(source, &shard->rows, count, batch);
+    mark_frame(source, shard, NAN, batch);
+    return count;
+}
+
+double kvc_source_lead(const struct kvc_source *source)
+{
+    double all = 0, most = 0;
+    if (source->workload.arrival != KVC_ARRIVAL_SATURATE ||
+        source->workload.clients_for != KVC_CLIENTS_FOR_CLUSTER) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < source->shards; i++) {
+        double waiting = kvc_rows_count(&source->shard[i].rows);
+        double made = (double)source->shard[i].turn * source->frame_requests + waiting;
+        all += made;
+        most = made > 0 ? fmax(most, waiting / made) : most;
+    }
+    return most * all;
+}
+
+/* ---- closed loop ---- */
+
+/* Draws the next request of a client. It depends only on the client and on how often the client has sent, so
+ * that the order of completions has no effect. */
+static void draw_for_client(struct kvc_source *source, uint32_t client, uint8_t *op, uint64_t *key_id)
+{
+    struct kvc_rng rng;
+    uint64_t state =
+        kvc_mix64(source->client_key + (((uint64_t)client << 32) | source->client_draws[client]++));
+    for (int i = 0; i < 4; i++) {
+        rng.state[i] = kvc_mix64(state += KVC_SOURCE_GOLDEN);
+    }
+    kvc_source_draw_ops(source, &rng, op, 1);
+    kvc_source_draw_key_ids(source, &rng, key_id, 1);
+}
+
+/* Draws the next request of each client and queues it at the shard that owns the key. */
+static bool queue_sends(struct kvc_source *source, const uint32_t *client, const double *sent_ns,
+                        uint32_t count)
+{
+    struct kvc_columns *block = &source->block;
+    for (uint32_t i = 0; i < count; i++) {
+        draw_for_client(source, client[i], &block->op[i], &block->key_id[i]);
+        source->client_op[client[i]] = block->op[i];
+        source->client_key_id[client[i]] = block->key_id[i];
+    }
+    if (source->shards > 1) {
+        kvc_source_complete_columns(source, *block, count);
+        kvc_hash_ring_shards(source->ring, block->hash, count, source->block_shard);
+    } else {
+        memset(source->block_shard, 0, count * sizeof(*source->block_shard));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!push_send(&source->shard[source->block_shard[i]].sends, sent_ns[i], client[i])) {
+            kvc_source_out_of_memory(source);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Clients of a closed loop have one connection each, until there are more clients than connections. */
+static uint32_t connection_of(const struct kvc_source *source, uint32_t client)
+{
+    return client % kvc_workload_connections(&source->workload);
+}
+
+static bool peek_closed(const struct kvc_source *source, const struct kvc_source_shard *shard,
+                        double until_ns, uint32_t *connection)
+{
+    if (next_send_ns(&shard->sends) > until_ns) {
+        return false;
+    }
+    *connection = connection_of(source, shard->sends.heap[0].client);
+    return true;
+}
+
+static uint32_t drain_closed(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
+                             struct kvc_batch *batch)
+{
+    uint32_t most = kvc_source_room(source, batch), taken = 0;
+    while (taken < most && next_send_ns(&shard->sends) <= until_ns) {
+        struct kvc_columns to = kvc_source_batch_columns(batch);
+        uint32_t *client = batch->client + batch->count, count = 0;
+        for (; count < KVC_SOURCE_BLOCK && taken < most && next_send_ns(&shard->sends) <= until_ns;
+             count++, taken++) {
+            struct kvc_send send = pop_send(&shard->sends);
+            client[count] = send.client;
+            to.sent_ns[count] = send.sent_ns;
+            to.op[count] = source->client_op[send.client];
+            to.key_id[count] = source->client_key_id[send.client];
+        }
+        kvc_source_complete_columns(source, to, count);
+        batch->count += count;
+    }
+    if (taken != 0) {
+        batch->left_ns = batch->sent_ns[batch->count - 1];
+        batch->connection = connection_of(source, batch->client[batch->count - taken]);
+    }
+    return taken;
+}
+
+/* Queues the next requests of clients whose responses arrive at done_ns[i]. */
+static void complete_closed(struct kvc_source *source, const uint32_t *client, const double *done_ns,
+                            uint32_t count)
+{
+    double sent_ns[KVC_SOURCE_BLOCK];
+    for (uint32_t first = 0, part; first < count; first += part) {
+        part = count - first < KVC_SOURCE_BLOCK ? count - first : KVC_SOURCE_BLOCK;
+        for (uint32_t i = 0; i < part; i++) {
+            sent_ns[i] = done_ns[first + i] + source->workload.think_ns;
+        }
+        if (!queue_sends(source, client + first, sent_ns, part)) {
+            return;
+        }
+    }
+}
+
+/* Queues the first request of every client. Client i of N first sends after i/N of the think time. Returns
+ * false if memory is short. */
+static bool start_clients(struct kvc_source *source, uint64_t seed)
+{
+    struct kvc_rng rng;
+    kvc_rng_init(&rng, seed, "workload.client", 0);
+    source->client_key = kvc_rng_u64(&rng);
+    uint64_t clients = source->workload.clients;
+    source->client_key_id = malloc(clients * sizeof(*source->client_key_id));
+    source->client_op = malloc(clients * sizeof(*source->client_op));
+    source->client_draws = calloc(clients, sizeof(*source->client_draws));
+    if (source->client_key_id == NULL || source->client_op == NULL || source->client_draws == NULL) {
+        return false;
+    }
+    uint32_t client[KVC_SOURCE_BLOCK];
+    double sent_ns[KVC_SOURCE_BLOCK];
+    for (uint64_t first = 0; first < clients; first += KVC_SOURCE_BLOCK) {
+        uint32_t part = clients - first < KVC_SOURCE_BLOCK ? (uint32_t)(clients - first) : KVC_SOURCE_BLOCK;
+        for (uint32_t i = 0; i < part; i++) {
+            client[i] = (uint32_t)first + i;
+            sent_ns[i] = source->workload.think_ns * (double)(first + i) / (double)clients;
+        }
+        if (!queue_sends(source, client, sent_ns, part)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- trace ---- */
+
+static bool read_trace(struct kvc_source *source)
+{
+    struct kvc_trace_row row;
+    if (source->trace == NULL) {
+        return false;
+    }
+    enum kvc_trace_next next = kvc_trace_read(source->trace, &row, &source->diag);
+    if (next == KVC_TRACE_END && source->trace_ns < 0) {
+        kvc_diag_fail_at(&source->diag, KVC_ERR_SCENARIO, source->workload.trace, 0,
+                         "found a trace without requests; at least one line must follow the header");
+    }
+    if (next != KVC_TRACE_ROW) {
+        kvc_trace_close(source->trace);
+        source->trace = NULL;
+        return false;
+    }
+    uint64_t hash = kvc_hash(row.key, row.key_bytes, source->hash_seed);
+    struct kvc_rows *rows = &source->shard[kvc_hash_ring_shard(source->ring, hash)].rows;
+    if (!kvc_rows_reserve(rows, 1)) {
+        kvc_source_out_of_memory(source);
+        return false;
+    }
+    struct kvc_columns to = kvc_columns_at(&rows->all, rows->tail++);
+    *to.op = row.op;
+    *to.key_bytes = row.key_bytes;
+    *to.value_bytes = row.value_bytes;
+    memcpy(to.keys, row.key, to.key_stride);
+    *to.key_id = hash;
+    *to.hash = hash;
+    *to.sent_ns = row.time_ns;
+    source->trace_ns = row.time_ns;
+    return true;
+}
+
+/* Returns whether a line is sent by until_ns. */
+static bool peek_trace(struct kvc_source *source, const struct kvc_source_shard *shard, double until_ns)
+{
+    while (kvc_rows_count(&shard->rows) == 0) {
+        if (source->trace_ns > until_ns || !read_trace(source)) {
+            return false;
+        }
+    }
+    return shard->rows.all.sent_ns[shard->rows.head] <= until_ns;
+}
+
+static uint32_t drain_trace(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
+                            struct kvc_batch *batch)
+{
+    struct kvc_rows *rows = &shard->rows;
+    if (!peek_trace(source, shard, until_ns) || kvc_source_room(source, batch) == 0) {
+        return 0;
+    }
+    double sent_ns = rows->all.sent_ns[rows->head];
+    batch->sent_ns[batch->count] = sent_ns;
+    kvc_source_move_rows(source, rows, 1, batch);
+    mark_frame(source, shard, sent_ns, batch);
+    return 1;
+}
+
+static double next_trace_ns(struct kvc_source *source, const struct kvc_source_shard *shard)
+{
+    for (int i = 0; kvc_rows_count(&shard->rows) == 0; i++) {
+        if (i == KVC_SOURCE_SEARCH_LIMIT || !read_trace(source)) {
+            return source->trace != NULL && !kvc_source_stopped(source) ? source->trace_ns : INFINITY;
+        }
+    }
+    return shard->rows.all.sent_ns[shard->rows.head];
+}
+
+/* ---- creation ---- */
 
 void kvc_source_free(struct kvc_source *source)
 {
@@ -23,7 +438,7 @@ void kvc_source_free(struct kvc_source *source)
     }
     for (uint32_t i = 0; source->shard != NULL && i < source->shards; i++) {
         kvc_rows_free(&source->shard[i].rows);
-        kvc_sends_free(&source->shard[i].sends);
+        free_sends(&source->shard[i].sends);
     }
     kvc_source_free_open(source);
     free(source->shard);
@@ -53,7 +468,7 @@ static bool set_up_keys(struct kvc_source *source)
     }
     kvc_action_mix_open(&source->actions, workload, NULL); /* kvc_workload_check() has checked it. */
     source->members = workload->keys / source->actions.kinds;
-    source->sizes = kvc_sizes_create(workload);
+    source->sizes = kvc_workload_sizes(workload);
     if (source->sizes == NULL) {
         return false;
     }
@@ -108,7 +523,7 @@ static enum kvc_status set_up_arrival(struct kvc_source *source, uint64_t seed, 
     case KVC_ARRIVAL_SATURATE:
         return KVC_OK;
     case KVC_ARRIVAL_CLOSED:
-        return kvc_source_start_clients(source, seed)
+        return start_clients(source, seed)
                    ? KVC_OK
                    : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the clients");
     case KVC_ARRIVAL_TRACE:
@@ -234,13 +649,13 @@ bool kvc_source_peek(struct kvc_source *source, uint32_t shard, double until_ns,
     struct kvc_source_shard *at = &source->shard[shard];
     switch (source->workload.arrival) {
     case KVC_ARRIVAL_SATURATE:
-        *connection = kvc_source_turn_connection(source, at);
-        return kvc_source_fill_window(source, at);
+        *connection = turn_connection(source, at);
+        return fill_window(source, at);
     case KVC_ARRIVAL_CLOSED:
-        return kvc_source_peek_closed(source, at, until_ns, connection);
+        return peek_closed(source, at, until_ns, connection);
     case KVC_ARRIVAL_TRACE:
-        *connection = kvc_source_turn_connection(source, at);
-        return kvc_source_peek_trace(source, at, until_ns);
+        *connection = turn_connection(source, at);
+        return peek_trace(source, at, until_ns);
     default:
         return kvc_source_peek_open(source, at, until_ns, connection);
     }
@@ -253,11 +668,11 @@ uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double unti
     }
     switch (source->workload.arrival) {
     case KVC_ARRIVAL_SATURATE:
-        return kvc_source_drain_saturating(source, &source->shard[shard], batch);
+        return drain_saturating(source, &source->shard[shard], batch);
     case KVC_ARRIVAL_CLOSED:
-        return kvc_source_drain_closed(source, &source->shard[shard], until_ns, batch);
+        return drain_closed(source, &source->shard[shard], until_ns, batch);
     case KVC_ARRIVAL_TRACE:
-        return kvc_source_drain_trace(source, &source->shard[shard], until_ns, batch);
+        return drain_trace(source, &source->shard[shard], until_ns, batch);
     default:
         return kvc_source_drain_open(source, &source->shard[shard], until_ns, batch);
     }
@@ -267,7 +682,7 @@ void kvc_source_complete(struct kvc_source *source, const uint32_t *client, cons
                          uint32_t count)
 {
     if (source->workload.arrival == KVC_ARRIVAL_CLOSED && !kvc_source_stopped(source)) {
-        kvc_source_complete_closed(source, client, done_ns, count);
+        complete_closed(source, client, done_ns, count);
     }
 }
 
@@ -282,11 +697,11 @@ double kvc_source_next_ns(struct kvc_source *source, uint32_t shard)
     }
     switch (source->workload.arrival) {
     case KVC_ARRIVAL_SATURATE:
-        return kvc_source_fill_window(source, &source->shard[shard]) ? 0 : INFINITY;
+        return fill_window(source, &source->shard[shard]) ? 0 : INFINITY;
     case KVC_ARRIVAL_CLOSED:
-        return kvc_sends_next_ns(&source->shard[shard].sends);
+        return next_send_ns(&source->shard[shard].sends);
     case KVC_ARRIVAL_TRACE:
-        return kvc_source_next_trace_ns(source, &source->shard[shard]);
+        return next_trace_ns(source, &source->shard[shard]);
     default:
         return kvc_source_next_open_ns(source, &source->shard[shard]);
     }
@@ -329,7 +744,7 @@ void kvc_source_draw_other_members(const struct kvc_source *source, struct kvc_r
     for (uint32_t i = 1; i < count; i++) {
         kvc_source_draw_members(source, rng, &member[i], 1);
         for (uint32_t other = 0; other < i; other++) {
-            if (member[i] == member[other]) { /* The next one, which may be another of them. */
+            if (member[i] == member[other]) { /* The next member may already be in the list, too. */
                 member[i] = (member[i] + 1) % source->members;
                 other = UINT32_MAX;
             }

@@ -43,9 +43,8 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
-#include "sim/workload/actions.h"
-#include "sim/workload/batch.h"
 #include "sim/workload/workload.h"
+#include "sim/workload/batch.h"
 
 enum { KVC_SOURCE_WINDOW = 65536 /**< Saturating load: requests that may wait for one shard. */ };
 
@@ -61,7 +60,7 @@ struct kvc_source_params {
     uint64_t seed;                        /**< Seed of this replica (sim/base/seeds.h). */
     uint64_t hash_seed;                   /**< Seed of kvc_hash and of the nodes' places on the ring. */
     uint32_t frame_requests;              /**< Requests per frame, at least 1. */
-    const uint32_t *phase_frame_requests; /**< Likewise of each phase; NULL: of all phases the same. */
+    const uint32_t *phase_frame_requests; /**< Requests per frame by phase; NULL: the same in all. */
 };
 
 /** Frees a source. NULL is allowed. */
@@ -72,13 +71,14 @@ struct kvc_source *kvc_source_create(const struct kvc_source_params *params, str
 
 /** Looks at the next frame of `shard` that leaves its client no later than until_ns, and leaves it in place.
  * Returns false if there is none, where kvc_source_drain() would return 0. Otherwise sets *connection to the
- * frame's, below kvc_workload_connections(), so that a caller can choose a receive queue (sim/devices/rss.h)
+ * frame's, below kvc_workload_connections(), so that a caller can choose a receive queue (sim/devices/nic.h)
  * and then drain the frame into that queue's batch. */
 bool kvc_source_peek(struct kvc_source *source, uint32_t shard, double until_ns, uint32_t *connection);
 
-/** Appends the next frame of `shard` to `batch`, as far as the batch has room and the frame leaves its client
- * no later than until_ns. Returns the number of requests. It is 0 if nothing leaves by then, if the window of
- * another shard blocks the stream, if the trace has ended, or after an error (kvc_source_error).
+/** Appends the next frame of `shard` to `batch` if the frame leaves its client no later than until_ns;
+ * requests for which the batch has no room stay. Returns the number of requests. It is 0 if nothing leaves by
+ * then, if the window of another shard blocks the stream, if the trace has ended, or after an error
+ * (kvc_source_error).
  *
  * Sets `left_ns` of the batch to the time when the frame leaves, and `connection` to its connection. In an
  * open loop, every request has its own send time, ascending within a frame and at most left_ns; frames leave
@@ -117,7 +117,7 @@ double kvc_source_lead(const struct kvc_source *source);
 const struct kvc_action_mix *kvc_source_actions(const struct kvc_source *source);
 
 /** Draws member[1] to member[count - 1], which are different from member[0] and from each other, by their
- * popularity. There must be as many members (kvc_workload_check() ensures it). */
+ * popularity. The workload must have at least `count` members (kvc_workload_check() ensures it). */
 void kvc_source_draw_other_members(const struct kvc_source *source, struct kvc_rng *rng, uint64_t *member,
                                    uint32_t count);
 

@@ -1,12 +1,310 @@
-#include "sim/workload/source/source_open.h"
+#include "sim/workload/source/source_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/workload/source/source_batch.h"
-#include "sim/workload/source/source_requests.h"
-#include "sim/workload/source/source_whole.h"
+#include "sim/workload/keys/key_part.h"
+
+/* ---- exponentially distributed numbers ---- */
+
+/* Right end of the base layer, and the area of every layer, for 256 layers (Marsaglia and Tsang, 2000). */
+static const double base_end = 7.69711747013104972, layer_area = 3.949659822581557e-3;
+
+void kvc_exponential_init(struct kvc_exponential *tables)
+{
+    enum { LAST = KVC_EXPONENTIAL_LAYERS - 1 };
+    double end = base_end, above = base_end, width = layer_area / exp(-base_end);
+    tables->inside[0] = (uint32_t)(end / width * 0x1.0p32);
+    tables->inside[1] = 0;
+    tables->scale[0] = width * 0x1.0p-32;
+    tables->scale[LAST] = end * 0x1.0p-32;
+    tables->height[0] = 1;
+    tables->height[LAST] = exp(-end);
+    for (int layer = LAST - 1; layer > 0; layer--) {
+        end = -log(layer_area / end + exp(-end));
+        tables->inside[layer + 1] = (uint32_t)(end / above * 0x1.0p32);
+        above = end;
+        tables->height[layer] = exp(-end);
+        tables->scale[layer] = end * 0x1.0p-32;
+    }
+}
+
+double kvc_exponential_redraw(const struct kvc_exponential *tables, struct kvc_rng *rng, uint64_t bits)
+{
+    for (;;) {
+        uint32_t layer = (uint32_t)bits & (KVC_EXPONENTIAL_LAYERS - 1), random = (uint32_t)(bits >> 32);
+        double x = random * tables->scale[layer];
+        if (random < tables->inside[layer]) {
+            return x;
+        }
+        if (layer == 0) { /* The tail has the distribution itself, shifted. */
+            return base_end + kvc_rng_exponential(rng, 1);
+        }
+        if (tables->height[layer] + kvc_rng_unit(rng) * (tables->height[layer - 1] - tables->height[layer]) <
+            exp(-x)) {
+            return x;
+        }
+        bits = kvc_rng_u64(rng);
+    }
+}
+
+/* ---- arrivals ---- */
+
+static const double mops_per_ns = 1e-3; /* Requests per ns at 1 Mops. */
+
+/* Starts a process of which each arrival stands for `step` requests that are sent together. `workload` must
+ * outlive `arrivals` and have an open-loop arrival: poisson, fixed or curve. */
+static void start_arrivals(struct kvc_arrivals *arrivals, const struct kvc_workload *workload, uint32_t step,
+                           uint64_t seed)
+{
+    *arrivals = (struct kvc_arrivals){.workload = workload, .step = step};
+    kvc_rng_init(&arrivals->rng, seed, "workload.arrival", 0);
+    kvc_exponential_init(&arrivals->exponential);
+}
+
+/* Returns the time until `requests` have arrived, at a rate that starts at `rate` and grows by `slope` per
+ * ns, or +infinity if they never do. */
+static double time_for(double requests, double rate, double slope)
+{
+    double root = rate * rate + 2 * slope * requests;
+    if (root < 0) {
+        return INFINITY;
+    }
+    double denominator = rate + sqrt(root);
+    return denominator > 0 ? 2 * requests / denominator : INFINITY;
+}
+
+/* Returns when `requests` more requests have arrived. */
+static double follow_curve(struct kvc_arrivals *arrivals, double requests)
+{
+    const struct kvc_workload *workload = arrivals->workload;
+    const struct kvc_rate_point *point = workload->curve;
+    double from_ns = arrivals->last_ns;
+    uint32_t last = workload->curve_points - 1, i = arrivals->point;
+    while (i <= last && point[i].time_ns <= from_ns) {
+        i++; /* Ends at the first point after from_ns. */
+    }
+    for (; i <= last; i++) {
+        double end = point[i].time_ns, rate = point[i].rate_mops * mops_per_ns, slope = 0;
+        if (i > 0) {
+            slope =
+                (point[i].rate_mops - point[i - 1].rate_mops) * mops_per_ns / (end - point[i - 1].time_ns);
+            rate -= slope * (end - from_ns);
+        }
+        double length = end - from_ns, wait = time_for(requests, fmax(rate, 0), slope);
+        if (wait <= length) {
+            arrivals->point = i;
+            return from_ns + wait;
+        }
+        requests -= (fmax(rate, 0) + slope * length / 2) * length;
+        from_ns = end;
+    }
+    arrivals->point = i;
+    return from_ns + time_for(fmax(requests, 0), point[last].rate_mops * mops_per_ns, 0);
+}
+
+/* Returns when `requests` more requests have arrived, at a rate that changes with the epochs of a part. */
+static double follow_epochs(struct kvc_arrivals *arrivals, double requests)
+{
+    const struct kvc_key_part *part = arrivals->workload->part;
+    double per_ns = arrivals->workload->rate_mops * mops_per_ns / kvc_key_part_share_max(part);
+    double now_ns = arrivals->last_ns;
+    while (isfinite(now_ns)) {
+        double rate = per_ns * part->epoch[arrivals->point].share;
+        bool last = arrivals->point + 1 == part->epochs;
+        double end_ns = last ? INFINITY : part->epoch[arrivals->point + 1].from_ns;
+        if (rate > 0 && now_ns + requests / rate < end_ns) {
+            return now_ns + requests / rate;
+        }
+        requests -= rate > 0 ? rate * (end_ns - now_ns) : 0;
+        now_ns = end_ns;
+        arrivals->point += !last;
+    }
+    return INFINITY;
+}
+
+/* 24 random bits as a number below `flows`. The bias is below flows / 2^24. */
+static uint16_t flow_of(uint32_t random, uint32_t flows)
+{
+    return (uint16_t)((uint64_t)random * flows >> 24);
+}
+
+static void fill_poisson(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
+{
+    struct kvc_rng rng = arrivals->rng; /* In registers: a time written through `sent_ns` might alias it. */
+    double gap_ns = arrivals->step / (arrivals->workload->rate_mops * mops_per_ns),
+           now_ns = arrivals->last_ns;
+    uint32_t flows = kvc_workload_flows(arrivals->workload), rest;
+    for (uint32_t i = 0; i < count; i++) {
+        now_ns += gap_ns * kvc_exponential_draw(&arrivals->exponential, &rng, &rest);
+        sent_ns[i] = now_ns;
+        flow[i] = flow_of(rest, flows);
+    }
+    arrivals->last_ns = now_ns;
+    arrivals->rng = rng;
+}
+
+static void fill_epochs(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
+{
+    uint32_t flows = kvc_workload_flows(arrivals->workload), rest;
+    for (uint32_t i = 0; i < count; i++) {
+        double draw = kvc_exponential_draw(&arrivals->exponential, &arrivals->rng, &rest);
+        sent_ns[i] = arrivals->last_ns = follow_epochs(arrivals, draw * arrivals->step);
+        flow[i] = flow_of(rest, flows);
+    }
+}
+
+static void fill_curve(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
+{
+    uint32_t flows = kvc_workload_flows(arrivals->workload), rest;
+    for (uint32_t i = 0; i < count; i++) {
+        double draw = kvc_exponential_draw(&arrivals->exponential, &arrivals->rng, &rest);
+        sent_ns[i] = arrivals->last_ns = follow_curve(arrivals, draw * arrivals->step);
+        flow[i] = flow_of(rest, flows);
+    }
+}
+
+static void fill_fixed(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
+{
+    double gap_ns = arrivals->step / (arrivals->workload->rate_mops * mops_per_ns);
+    uint32_t flows = kvc_workload_flows(arrivals->workload);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t number = arrivals->count + i;
+        sent_ns[i] = (double)number * gap_ns; /* A product, not a sum, so that errors do not add up. */
+        flow[i] = (uint16_t)(number % flows);
+    }
+    arrivals->last_ns = sent_ns[count - 1];
+}
+
+/* Skips the arrivals of other nodes: the number of an arrival grows by a geometrically
+ * distributed step. */
+static void fill_fixed_of_part(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
+{
+    double share = kvc_key_part_share_max(arrivals->workload->part);
+    double gap_ns = arrivals->step * share / (arrivals->workload->rate_mops * mops_per_ns);
+    uint32_t flows = kvc_workload_flows(arrivals->workload);
+    for (uint32_t i = 0; i < count; i++) {
+        double skipped = share < 1 ? floor(log1p(-kvc_rng_unit(&arrivals->rng)) / log1p(-share)) : 0;
+        arrivals->number += (uint64_t)skipped;
+        sent_ns[i] = (double)arrivals->number * gap_ns;
+        flow[i] = (uint16_t)(arrivals->number++ % flows);
+    }
+    arrivals->last_ns = sent_ns[count - 1];
+}
+
+/* Returns the next `count` arrivals in order: their send times [ns], +infinity after a curve has ended at
+ * rate 0, and their clients, below kvc_workload_flows(). */
+static void fill_arrivals(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
+{
+    const struct kvc_key_part *part = arrivals->workload->part;
+    switch (arrivals->workload->arrival) {
+    case KVC_ARRIVAL_FIXED:
+        (part != NULL ? fill_fixed_of_part : fill_fixed)(arrivals, sent_ns, flow, count);
+        break;
+    case KVC_ARRIVAL_CURVE:
+        fill_curve(arrivals, sent_ns, flow, count);
+        break;
+    default:
+        (part != NULL && part->epochs > 1 ? fill_epochs : fill_poisson)(arrivals, sent_ns, flow, count);
+    }
+    arrivals->count += count;
+}
+
+/* ---- frames that are filled at once ---- */
+
+enum {
+    LOOK_AHEAD = 1 << 20, /* Requests made for other shards while one frame is filled, plus ... */
+    FRAMES_AHEAD = 64,    /* ... this many frames per shard. */
+};
+
+/* Makes room for one more frame in the queue of a shard. Returns false if memory is short. */
+static bool reserve_frame(struct kvc_source_shard *shard)
+{
+    if (shard->first_frame == shard->last_frame) {
+        shard->first_frame = shard->last_frame = 0;
+    }
+    if (shard->last_frame < shard->frame_capacity) {
+        return true;
+    }
+    uint32_t waiting = shard->last_frame - shard->first_frame;
+    if (shard->first_frame > 0) {
+        memmove(shard->frames, shard->frames + shard->first_frame, waiting * sizeof(*shard->frames));
+    }
+    shard->first_frame = 0;
+    shard->last_frame = waiting;
+    if (2 * waiting >= shard->frame_capacity) {
+        uint32_t capacity = shard->frame_capacity != 0 ? 2 * shard->frame_capacity : 64;
+        struct kvc_source_queued *frames = realloc(shard->frames, capacity * sizeof(*frames));
+        if (frames == NULL) {
+            return false;
+        }
+        shard->frames = frames;
+        shard->frame_capacity = capacity;
+    }
+    return true;
+}
+
+/* Draws the times, clients and shards of a block of frames. The shard of a frame is that of a request drawn
+ * for this purpose, so that each shard receives its share of the frames as a Poisson process. */
+static void draw_frames(struct kvc_source *source)
+{
+    struct kvc_source_clients *clients = &source->clients;
+    fill_arrivals(&clients->arrivals, clients->sent_ns, clients->flow, KVC_SOURCE_BLOCK);
+    if (source->shards > 1) {
+        kvc_source_draw_key_ids(source, &clients->shard_rng, source->block.key_id, KVC_SOURCE_BLOCK);
+        kvc_source_complete_columns(source, source->block, KVC_SOURCE_BLOCK);
+        kvc_hash_ring_shards(source->ring, source->block.hash, KVC_SOURCE_BLOCK, clients->shard);
+    }
+    clients->next = 0;
+}
+
+/* Sends the next frame of the stream, to whichever shard. A frame is short if its shard is so cold that
+ * filling it would make a million requests ahead for the other shards. The contents of a frame depend on the
+ * stream alone, and not on the requests drained so far. Returns false at the end of the load. */
+static bool send_whole(struct kvc_source *source)
+{
+    struct kvc_source_clients *clients = &source->clients;
+    if (kvc_source_stopped(source) || isinf(clients->through_ns)) {
+        return false;
+    }
+    if (clients->next == KVC_SOURCE_BLOCK) {
+        draw_frames(source);
+    }
+    uint32_t number = clients->next++;
+    clients->through_ns = clients->sent_ns[number];
+    if (isinf(clients->through_ns)) {
+        return false;
+    }
+    uint32_t to = source->shards > 1 ? clients->shard[number] : 0, client = clients->flow[number], count;
+    struct kvc_source_shard *shard = &source->shard[to];
+    uint64_t ahead = LOOK_AHEAD + (uint64_t)FRAMES_AHEAD * source->shards * source->frame_requests;
+    while ((count = kvc_rows_count(&shard->rows) - shard->framed) < source->frame_requests &&
+           (count == 0 || clients->unframed < ahead)) {
+        if (!kvc_source_make_block(source)) {
+            return false;
+        }
+        clients->unframed += KVC_SOURCE_BLOCK;
+    }
+    if (count > source->frame_requests) {
+        count = source->frame_requests;
+    }
+    if (!reserve_frame(shard)) {
+        kvc_source_out_of_memory(source);
+        return false;
+    }
+    struct kvc_source_filler *filler = &clients->filler[to * clients->flows + client];
+    uint32_t connection = client * clients->connections + filler->frames++ % clients->connections;
+    shard->frames[shard->last_frame++] = (struct kvc_source_queued){.left_ns = clients->through_ns,
+                                                                    .first_ns = clients->through_ns,
+                                                                    .connection = connection,
+                                                                    .count = count};
+    shard->framed += count;
+    clients->unframed -= count;
+    return true;
+}
+
+/* ---- frames that are filled one request at a time ---- */
 
 static bool give_back_times(struct kvc_source_clients *clients, float *since_ns)
 {
@@ -52,7 +350,7 @@ static bool send_frame(struct kvc_source *source, uint32_t number, double now_ns
     struct kvc_source_clients *clients = &source->clients;
     struct kvc_source_filler *filler = &clients->filler[number];
     struct kvc_source_shard *shard = &source->shard[number / clients->flows];
-    if (!kvc_source_reserve_frame(shard)) {
+    if (!reserve_frame(shard)) {
         return false;
     }
     uint32_t client = number % clients->flows, turn = filler->frames++ % clients->connections;
@@ -93,7 +391,7 @@ static bool expire(struct kvc_source *source, double now_ns)
     return true;
 }
 
-/* Returns when a load ends that ends: with its curve, or when its node leaves. */
+/* Returns when a load that ends does so: with its curve, or when its node leaves. */
 static double end_of_load_ns(const struct kvc_workload *workload)
 {
     return workload->arrival == KVC_ARRIVAL_CURVE ? workload->curve[workload->curve_points - 1].time_ns
@@ -164,12 +462,12 @@ static bool go_on(struct kvc_source *source)
 {
     struct kvc_source_clients *clients = &source->clients;
     if (source->workload.fill == KVC_FILL_AT_ONCE) {
-        return kvc_source_send_whole(source);
+        return send_whole(source);
     }
     if (kvc_source_stopped(source) || isinf(clients->through_ns)) {
         return false;
     }
-    kvc_arrivals_fill(&clients->arrivals, clients->sent_ns, clients->flow, KVC_SOURCE_BLOCK);
+    fill_arrivals(&clients->arrivals, clients->sent_ns, clients->flow, KVC_SOURCE_BLOCK);
     if (!kvc_source_make_block(source)) {
         return false;
     }
@@ -257,7 +555,7 @@ bool kvc_source_start_open(struct kvc_source *source, uint64_t seed)
     clients->expires_ns = INFINITY;
     clients->through_ns = -1;
     clients->filler = calloc((size_t)source->shards * flows, sizeof(*clients->filler));
-    kvc_arrivals_init(&clients->arrivals, workload, workload->fill == KVC_FILL_AT_ONCE ? most : 1, seed);
+    start_arrivals(&clients->arrivals, workload, workload->fill == KVC_FILL_AT_ONCE ? most : 1, seed);
     kvc_rng_init(&clients->shard_rng, seed, "workload.frame", 0);
     clients->next = KVC_SOURCE_BLOCK;
     for (uint32_t i = 0; clients->filler != NULL && i < source->shards * flows; i++) {

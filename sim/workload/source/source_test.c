@@ -1,9 +1,14 @@
-#include "sim/workload/source/source.h"
-
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include "kernels/hash.h"
+#include "sim/workload/sizes.h"
+#include "sim/workload/source/source.h"
 #include "sim/workload/source/source_fixture.h"
 
 enum { SHARDS = 6, ROWS = 20000 };
@@ -231,5 +236,297 @@ Test(source, a_small_batch_gets_a_frame_in_parts)
         kvc_batch_free(batch);
         kvc_batch_free(rest);
         kvc_source_free(source);
+    }
+}
+
+static uint32_t closed_step(struct kvc_source *source, uint32_t shards, double now_ns, double think_ns,
+                            struct kvc_batch *batch, double *ready_ns, uint8_t *outstanding)
+{
+    uint32_t sent = 0;
+    for (uint32_t shard = 0; shard < shards; shard++) {
+        double last_ns = 0;
+        batch->count = 0;
+        while (kvc_source_drain(source, shard, now_ns, batch) != 0) {
+            ;
+        }
+        for (uint32_t i = 0; i < batch->count; i++) {
+            uint32_t client = batch->client[i];
+            cr_assert_eq(outstanding[client], 0, "client %u sent twice", client);
+            cr_assert_float_eq(batch->sent_ns[i], ready_ns[client], 1e-6);
+            cr_assert(batch->sent_ns[i] >= last_ns && batch->sent_ns[i] <= now_ns);
+            last_ns = batch->sent_ns[i];
+            outstanding[client] = 1;
+            sent++;
+        }
+        for (uint32_t i = 0; i < batch->count; i += 3) { /* A third is answered now, the others later. */
+            double done_ns = now_ns + 100;
+            kvc_source_complete(source, &batch->client[i], &done_ns, 1);
+            outstanding[batch->client[i]] = 0;
+            ready_ns[batch->client[i]] = done_ns + think_ns;
+        }
+    }
+    return sent;
+}
+
+Test(source_closed, clients_wait_for_their_responses)
+{
+    enum { CLIENTS = 300 };
+    struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_CLOSED);
+    workload.clients = CLIENTS;
+    struct kvc_source *source = kvc_test_source(&workload, 2, 2, KVC_TEST_SEED);
+    struct kvc_batch *batch = kvc_test_batch(&workload, 1000);
+    double ready_ns[CLIENTS];
+    uint8_t outstanding[CLIENTS] = {0};
+    uint32_t sent = 0;
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        ready_ns[i] = workload.think_ns * i / CLIENTS; /* The clients start staggered. */
+    }
+    for (double now_ns = 50; now_ns < 2e5; now_ns += 50) {
+        sent += closed_step(source, 4, now_ns, workload.think_ns, batch, ready_ns, outstanding);
+        for (uint32_t i = 0; i < CLIENTS; i++) { /* Late responses. */
+            double done_ns = now_ns + 25;
+            if (!outstanding[i] || (i + (uint32_t)now_ns / 50) % 7 != 0) {
+                continue;
+            }
+            kvc_source_complete(source, &i, &done_ns, 1);
+            outstanding[i] = 0;
+            ready_ns[i] = done_ns + workload.think_ns;
+        }
+    }
+    cr_assert_gt(sent, 10 * CLIENTS);
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+}
+
+Test(source_closed, clients_without_a_response_send_once)
+{
+    enum { CLIENTS = 100000 };
+    struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_CLOSED);
+    workload.clients = CLIENTS;
+    workload.think_ns = 0;
+    struct kvc_source *source = kvc_test_source(&workload, 1, 1, KVC_TEST_SEED);
+    struct kvc_batch *batch = kvc_test_batch(&workload, 2 * CLIENTS);
+    uint32_t got;
+    while ((got = kvc_source_drain(source, 0, 1e9, batch)) != 0) {
+        cr_assert_leq(got, KVC_TEST_FRAME);
+    }
+    cr_assert_eq(batch->count, CLIENTS);
+    for (uint32_t i = 0; i < CLIENTS; i++) { /* All send at 0, in the order of their numbers. */
+        cr_assert(batch->client[i] == i && batch->sent_ns[i] == 0);
+    }
+    cr_assert(isinf(kvc_source_next_ns(source, 0)));
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+}
+
+static void write_trace(struct kvc_workload *workload, const char *head, uint32_t lines)
+{
+    strcpy(workload->trace, "/tmp/kvc_source_XXXXXX");
+    FILE *file = fdopen(mkstemp(workload->trace), "w");
+    cr_assert_not_null(file);
+    fputs(head, file);
+    for (uint32_t i = 0; i < lines; i++) {
+        fprintf(file, "%u.%u,%s,key%u,12,%u\n", i / 4, i % 4 * 25, i % 3 == 0 ? "set" : "get", i % 1000,
+                i % 500);
+    }
+    fclose(file);
+}
+
+static const char trace_header[] = "time_us,op,key,key_bytes,value_bytes\n";
+
+Test(source_trace, replays_with_its_own_times_on_all_shards)
+{
+    enum { LINES = 5000, NODES = 3 };
+    struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_TRACE);
+    write_trace(&workload, trace_header, LINES);
+    struct kvc_source *source = kvc_test_source(&workload, NODES, 1, KVC_TEST_SEED);
+    struct kvc_batch *batch = kvc_test_batch(&workload, LINES);
+    uint32_t line = 0;
+    cr_assert_eq(kvc_source_ended(source), 0);
+    while (!kvc_source_ended(source)) {
+        double next_ns = INFINITY;
+        uint32_t from = 0;
+        for (uint32_t shard = 0; shard < NODES; shard++) {
+            if (kvc_source_next_ns(source, shard) < next_ns) {
+                next_ns = kvc_source_next_ns(source, shard);
+                from = shard;
+            }
+        }
+        cr_assert(isfinite(next_ns));
+        cr_assert_float_eq(next_ns, (line / 4 + line % 4 * 0.25) * 1e3, 1e-6);
+        cr_assert_eq(kvc_source_drain(source, from, next_ns - 1e-3, batch), 0);
+        line += kvc_source_drain(source, from, next_ns, batch);
+        cr_assert_eq(batch->count, line);
+        cr_assert_eq(batch->key_bytes[line - 1], 12);
+        cr_assert_eq(batch->hash[line - 1],
+                     kvc_hash(batch->keys + (size_t)(line - 1) * batch->key_stride, 12, KVC_TEST_HASH_SEED));
+        cr_assert_eq(batch->key_id[line - 1], batch->hash[line - 1]);
+        cr_assert_eq(kvc_source_shard(source, batch->hash[line - 1]), from);
+    }
+    cr_assert_eq(line, LINES);
+    cr_assert_eq(kvc_source_error(source, NULL), KVC_OK);
+    kvc_source_keys(source, 0, 10, batch);
+    cr_assert_eq(batch->count, LINES);
+    unlink(workload.trace);
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+}
+
+Test(source_trace, a_bad_line_stops_the_stream_and_is_named)
+{
+    struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_TRACE);
+    struct kvc_diag diag = {0};
+    write_trace(&workload, "0,get,a,1,1\n0,get,b,1,1\n0,get,c,1\n", 10);
+    struct kvc_source *source = kvc_test_source(&workload, 1, 1, KVC_TEST_SEED);
+    struct kvc_batch *batch = kvc_test_batch(&workload, 100);
+    cr_assert_eq(kvc_source_error(source, &diag), KVC_OK);
+    while (kvc_source_drain(source, 0, 1e9, batch) != 0) {
+        ;
+    }
+    cr_assert_eq(batch->count, 2);
+    cr_assert_eq(kvc_source_error(source, &diag), KVC_ERR_SCENARIO);
+    cr_assert_eq(diag.line, 3);
+    cr_assert_str_eq(diag.file, workload.trace);
+    cr_assert(isinf(kvc_source_next_ns(source, 0)));
+    cr_assert_neq(kvc_source_ended(source), 0);
+    unlink(workload.trace);
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+}
+
+Test(source_trace, without_requests_is_an_error)
+{
+    struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_TRACE);
+    struct kvc_diag diag;
+    write_trace(&workload, "", 0);
+    const struct kvc_source_params params = {
+        .workload = &workload, .nodes = 1, .sockets = 1, .frame_requests = 1};
+    struct kvc_source *source = kvc_source_create(&params, &diag);
+    cr_expect(isinf(kvc_source_next_ns(source, 0)));
+    cr_expect_eq(kvc_source_error(source, &diag), KVC_ERR_SCENARIO);
+    cr_expect_not_null(strstr(diag.message, "without requests"), "%s", diag.message);
+    kvc_source_free(source);
+    unlink(workload.trace);
+}
+
+Test(source_trace, a_missing_file_is_refused)
+{
+    struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_TRACE);
+    struct kvc_diag diag = {0};
+    struct kvc_source_params params = {.workload = &workload, .nodes = 1, .sockets = 1, .frame_requests = 1};
+    strcpy(workload.trace, "/nonexistent/trace.csv");
+    cr_assert_null(kvc_source_create(&params, &diag));
+    cr_assert_eq(diag.status, KVC_ERR_SCENARIO);
+    cr_assert_not_null(strstr(diag.message, "/nonexistent/trace.csv"));
+}
+
+static long peak_kib(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+Test(source_trace, a_long_file_is_streamed)
+{
+    enum { LINES = 1000000 };
+    struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_TRACE);
+    write_trace(&workload, trace_header, LINES); /* 20 MB. */
+    long before = peak_kib();
+    struct kvc_source *source = kvc_test_source(&workload, 1, 1, KVC_TEST_SEED);
+    struct kvc_batch *batch = kvc_test_batch(&workload, 100);
+    uint32_t lines = 0;
+    while (!kvc_source_ended(source)) {
+        batch->count = 0;
+        lines += kvc_source_drain(source, 0, 1e18, batch);
+    }
+    cr_assert_eq(lines, LINES);
+    cr_assert_lt(peak_kib() - before, 4096);
+    unlink(workload.trace);
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    return memcmp(left, right, 264);
+}
+
+/* Checks all keys of a workload. Sorted by size and bytes, no two neighbors may be equal. */
+static void check_unique(struct kvc_workload *workload)
+{
+    struct kvc_source *source = kvc_test_source(workload, 1, 1, KVC_TEST_SEED);
+    struct kvc_batch *batch = kvc_test_batch(workload, (uint32_t)workload->keys);
+    uint8_t *sorted = calloc(workload->keys, 264);
+    kvc_source_keys(source, 0, (uint32_t)workload->keys, batch);
+    cr_assert_eq(batch->count, workload->keys);
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const uint8_t *key = batch->keys + (size_t)i * batch->key_stride;
+        cr_assert_eq(batch->op[i], KVC_OP_SET);
+        cr_assert_eq(batch->key_id[i], i);
+        cr_assert_eq(batch->hash[i], kvc_hash(key, batch->key_bytes[i], KVC_TEST_HASH_SEED));
+        for (uint32_t j = 0; j < 8 && j < batch->key_bytes[i]; j++) {
+            cr_assert_eq(key[j], (uint8_t)(batch->key_id[i] >> 8 * j));
+        }
+        for (uint32_t j = batch->key_bytes[i]; j < batch->key_stride; j++) {
+            cr_assert_eq(key[j], 0);
+        }
+        sorted[i * 264] = batch->key_bytes[i];
+        memcpy(sorted + i * 264 + 1, key, batch->key_bytes[i]);
+    }
+    qsort(sorted, workload->keys, 264, by_bytes);
+    for (uint64_t i = 1; i < workload->keys; i++) {
+        cr_assert_neq(memcmp(sorted + (i - 1) * 264, sorted + i * 264, 264), 0);
+    }
+    free(sorted);
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+}
+
+Test(source_keys, begin_with_their_ids_and_are_unique_in_every_size)
+{
+    struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_SATURATE);
+    for (uint32_t bytes = 1; bytes <= 255; bytes += bytes < 20 ? 1 : 47) {
+        workload.key_bytes = bytes;
+        workload.keys = bytes == 1 ? 256 : 3000;
+        check_unique(&workload);
+    }
+    workload.keys = 20000;
+    for (int set = KVC_SIZES_ETC; set <= KVC_SIZES_SYS; set++) {
+        workload.sizes = set;
+        check_unique(&workload);
+    }
+}
+
+Test(source_keys, of_requests_equal_the_preloaded_ones)
+{
+    for (int set = KVC_SIZES_FIXED; set <= KVC_SIZES_ETC; set++) {
+        struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_CLOSED);
+        workload.sizes = set;
+        workload.keys = 5000;
+        for (int arrival = KVC_ARRIVAL_SATURATE; arrival <= KVC_ARRIVAL_CLOSED; arrival++) {
+            workload.arrival = arrival;
+            struct kvc_source *source = kvc_test_source(&workload, 1, 2, KVC_TEST_SEED);
+            struct kvc_batch *keys = kvc_test_batch(&workload, 5000), *batch = kvc_batch_create(3000, 256);
+            kvc_source_keys(source, 0, 2000, keys);
+            kvc_source_keys(source, 2000, 3000, keys);
+            kvc_test_drain(source, 1, 1e6, batch); /* The batch has a wider stride than the workload needs. */
+            cr_assert_gt(batch->count, 100);
+            for (uint32_t i = 0; i < batch->count; i++) {
+                uint64_t id = batch->key_id[i];
+                const uint8_t *key = batch->keys + (size_t)i * 256;
+                cr_assert_eq(batch->hash[i], keys->hash[id]);
+                cr_assert_eq(batch->key_bytes[i], keys->key_bytes[id]);
+                cr_assert_eq(batch->value_bytes[i], keys->value_bytes[id]);
+                cr_assert_eq(memcmp(key, keys->keys + id * keys->key_stride, keys->key_stride), 0);
+                for (uint32_t j = keys->key_stride; j < 256; j++) {
+                    cr_assert_eq(key[j], 0);
+                }
+                cr_assert_eq(kvc_source_shard(source, batch->hash[i]), 1);
+            }
+            kvc_batch_free(keys);
+            kvc_batch_free(batch);
+            kvc_source_free(source);
+        }
     }
 }

@@ -1,0 +1,88 @@
+#include "models/cuckoo_store/sizes.h"
+
+#include <math.h>
+
+#include "kernels/megakv/slab.h"
+#include "sim/base/diag.h"
+#include "sim/workload/sizes.h"
+
+enum { LINE_BYTES = 64 };
+
+double kvc_cuckoo_touched_bytes(uint32_t key_bytes, uint32_t value_bytes)
+{
+    uint32_t bytes = KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes;
+    uint32_t apart = kvc_megakv_slab_item_bytes(key_bytes, value_bytes), lines = 0, places = 0, begin = 0;
+    do { /* Until an item begins with a line again. */
+        lines += (begin + bytes + LINE_BYTES - 1) / LINE_BYTES;
+        places++;
+        begin = (begin + apart) % LINE_BYTES;
+    } while (begin != 0);
+    return lines == places ? bytes : (double)LINE_BYTES * lines / places;
+}
+
+double kvc_cuckoo_item_lines(const struct kvc_dram *dram, uint32_t key_bytes, uint32_t value_bytes)
+{
+    return ceil((KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes) / dram->line_bytes);
+}
+
+uint32_t kvc_cuckoo_hit_payload(bool with_key, uint32_t key_bytes, uint32_t value_bytes)
+{
+    return with_key ? key_bytes + value_bytes : value_bytes;
+}
+
+double kvc_cuckoo_request_bytes(const struct kvc_nic *nic, enum kvc_op op, uint32_t key_bytes,
+                                uint32_t value_bytes)
+{
+    return (double)nic->request_header_bytes + key_bytes + (op == KVC_OP_SET ? value_bytes : 0);
+}
+
+double kvc_cuckoo_op_frac(const struct kvc_workload *workload, enum kvc_op op)
+{
+    return op == KVC_OP_GET   ? workload->get_frac
+           : op == KVC_OP_SET ? workload->set_frac
+                              : workload->delete_frac;
+}
+
+uint32_t kvc_cuckoo_sample_sizes(const struct kvc_workload *workload, struct kvc_cuckoo_size_sample *sample)
+{
+    struct kvc_sizes *sizes = kvc_workload_sizes(workload);
+    if (sizes == NULL) {
+        kvc_out_of_memory("the size distribution");
+    }
+    uint32_t samples = kvc_sizes_fixed(sizes) ? 1 : KVC_CUCKOO_SIZE_SAMPLES_MAX;
+    for (uint32_t i = 0; i < samples; i++) {
+        uint64_t key_id = (uint64_t)((double)workload->keys * i / samples);
+        sample[i].weight = 1.0 / samples;
+        kvc_sizes_fill(sizes, &key_id, 1, &sample[i].key_bytes, &sample[i].value_bytes);
+    }
+    kvc_sizes_free(sizes);
+    return samples;
+}
+
+struct kvc_cuckoo_means kvc_cuckoo_means_of(const struct kvc_workload *workload, const struct kvc_dram *dram,
+                                            const struct kvc_nic *nic, bool with_key)
+{
+    struct kvc_cuckoo_means means = {0};
+    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
+    uint32_t samples = kvc_cuckoo_sample_sizes(workload, sample);
+    for (uint32_t i = 0; i < samples; i++) {
+        uint32_t key_bytes = sample[i].key_bytes, value_bytes = sample[i].value_bytes;
+        means.key_bytes += key_bytes * sample[i].weight;
+        means.item_bytes += kvc_megakv_slab_item_bytes(key_bytes, value_bytes) * sample[i].weight;
+        means.touched_bytes += kvc_cuckoo_touched_bytes(key_bytes, value_bytes) * sample[i].weight;
+        for (int op = 0; op < KVC_OP_COUNT; op++) {
+            double weight = kvc_cuckoo_op_frac(workload, op) * sample[i].weight;
+            if (nic != NULL) {
+                means.request_bytes += weight * kvc_cuckoo_request_bytes(nic, op, key_bytes, value_bytes);
+                uint32_t payload =
+                    op == KVC_OP_GET ? kvc_cuckoo_hit_payload(with_key, key_bytes, value_bytes) : 0;
+                means.response_bytes += weight * ((double)nic->response_header_bytes + payload);
+            }
+            if (dram != NULL && op != KVC_OP_DELETE) {
+                means.dram_bytes +=
+                    weight * kvc_cuckoo_item_lines(dram, key_bytes, value_bytes) * dram->line_bytes;
+            }
+        }
+    }
+    return means;
+}

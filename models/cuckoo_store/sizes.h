@@ -1,0 +1,58 @@
+/* Bytes of the items of a cuckoo store and of its requests and responses, and their means over a workload. */
+#ifndef KVC_MODELS_CUCKOO_STORE_SIZES_H
+#define KVC_MODELS_CUCKOO_STORE_SIZES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/devices/dram.h"
+#include "sim/devices/nic.h"
+#include "sim/workload/batch.h"
+#include "sim/workload/workload.h"
+
+/* Returns the bytes that the measured costs of an item refer to. An item within one line counts its own
+ * bytes. A larger one counts whole lines, averaged over the places that its size class has in a slab,
+ * because memory delivers lines. */
+double kvc_cuckoo_touched_bytes(uint32_t key_bytes, uint32_t value_bytes);
+
+/* Returns the number of cache lines of an item with its header. */
+double kvc_cuckoo_item_lines(const struct kvc_dram *dram, uint32_t key_bytes, uint32_t value_bytes);
+
+/* Returns the payload of a GET's response that hits: the value, and `with_key` also the key [bytes]. */
+uint32_t kvc_cuckoo_hit_payload(bool with_key, uint32_t key_bytes, uint32_t value_bytes);
+
+/* Returns the bytes of a request inside a frame. */
+double kvc_cuckoo_request_bytes(const struct kvc_nic *nic, enum kvc_op op, uint32_t key_bytes,
+                                uint32_t value_bytes);
+
+/* Returns the share of an operation in the workload's requests. */
+double kvc_cuckoo_op_frac(const struct kvc_workload *workload, enum kvc_op op);
+
+/* The sizes of one key, which represents a share of all keys. */
+struct kvc_cuckoo_size_sample {
+    double weight; /* Share of the keys that the sample stands for. */
+    uint8_t key_bytes;
+    uint32_t value_bytes;
+};
+
+enum { KVC_CUCKOO_SIZE_SAMPLES_MAX = 4096 };
+
+/* Fills up to KVC_CUCKOO_SIZE_SAMPLES_MAX samples of the workload's keys and returns their number: 1 if all
+ * keys have the same sizes. */
+uint32_t kvc_cuckoo_sample_sizes(const struct kvc_workload *workload, struct kvc_cuckoo_size_sample *sample);
+
+/* The means over the workload's operations and keys if all GETs hit. */
+struct kvc_cuckoo_means {
+    double request_bytes, response_bytes; /* Inside a frame. */
+    double key_bytes;                     /* Length of a key. */
+    double item_bytes;                    /* Size class of an item. */
+    double touched_bytes;                 /* kvc_cuckoo_touched_bytes(). */
+    double dram_bytes;                    /* Moved between memory and cores for a request. */
+};
+
+/* Returns the means. `dram` or `nic` may be NULL; the means that need the device are then 0. `with_key`: the
+ * response to a GET that hits contains the key. */
+struct kvc_cuckoo_means kvc_cuckoo_means_of(const struct kvc_workload *workload, const struct kvc_dram *dram,
+                                            const struct kvc_nic *nic, bool with_key);
+
+#endif

@@ -1,0 +1,306 @@
+#include "models/cuckoo_store/store.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/pages.h"
+#include "sim/base/array.h"
+#include "sim/base/clock.h"
+#include "sim/base/rng.h"
+#include "sim/base/seeds.h"
+#include "sim/run/preload.h"
+#include "sim/run/replica_memory.h"
+#include "sim/workload/sizes.h"
+#include "sim/workload/trace.h"
+
+enum {
+    HOT_STRATA = 64,
+    SIZES_MAX = 1 << 22, /* Keys whose sizes are looked up; each may stand for several. */
+    ITEM_STEP = 16,      /* Item sizes are multiples of this [bytes]. */
+    ITEM_SIZES = (1 << 20) / ITEM_STEP + 1,
+};
+
+double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
+                                     const struct kvc_cuckoo_store_params *params, double item_bytes,
+                                     double writes)
+{
+    uint64_t rate = params->sample_rate;
+    double shards = (double)scenario->cluster.nodes * params->sockets;
+    if (rate == 0) {
+        return 0;
+    }
+    bool trace = scenario->workload.arrival == KVC_ARRIVAL_TRACE;
+    if (trace) { /* Its rows say how large the items are. */
+        const struct kvc_trace_extent extent = kvc_trace_extent_of(scenario->workload.trace);
+        item_bytes = kvc_megakv_slab_item_bytes((uint32_t)extent.key_bytes, (uint32_t)extent.value_bytes);
+    }
+    double items = (kvc_replica_stored_keys(scenario, rate) + writes / (double)rate) / shards;
+    return shards *
+           (double)(kvc_pages_random_bytes((uint64_t)(params->index_bytes / (double)rate), (uint64_t)items) +
+                    kvc_megakv_slab_memory_bytes((uint64_t)params->slab_bytes, rate,
+                                                 (uint64_t)(items * item_bytes)));
+}
+
+void kvc_cuckoo_store_free(struct kvc_cuckoo_store *store)
+{
+    if (store == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
+        kvc_index_free(store->shards[i].index);
+        kvc_megakv_slab_free(store->shards[i].slab);
+    }
+    free(store->shards);
+    free(store->representative);
+    kvc_batch_free(store->stand_in);
+    free(store->value);
+    free(store);
+}
+
+static bool same_sizes(const struct kvc_batch *batch, const uint32_t *rows, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        if (batch->key_bytes[rows[i]] != batch->key_bytes[rows[0]] ||
+            batch->value_bytes[rows[i]] != batch->value_bytes[rows[0]]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint32_t kvc_cuckoo_store_write(const struct kvc_cuckoo_store *store, struct kvc_cuckoo_shard *shard,
+                                const struct kvc_batch *batch, const uint32_t *rows, uint32_t count,
+                                uint32_t *location, struct kvc_megakv_slab_evicted *evicted)
+{
+    uint32_t evicted_total = 0;
+    uint32_t step = same_sizes(batch, rows, count) ? count : 1;
+    for (uint32_t i = 0; i < count; i += step) {
+        uint32_t evicted_now = 0;
+        uint32_t got =
+            kvc_megakv_slab_alloc(shard->slab, batch->key_bytes[rows[i]], batch->value_bytes[rows[i]], step,
+                                  location + i, evicted + evicted_total, &evicted_now, &shard->slab_stats);
+        evicted_total += evicted_now;
+        shard->rejected += step - got;
+        for (uint32_t j = got; j < step; j++) {
+            location[i + j] = KVC_LOCATION_NONE;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t row = rows[i];
+        if (location[i] == KVC_LOCATION_NONE) {
+            continue;
+        }
+        memcpy(store->value, &batch->hash[row], sizeof(batch->hash[row]));
+        kvc_megakv_slab_write(shard->slab, location[i], batch->keys + (size_t)row * batch->key_stride,
+                              batch->key_bytes[row], store->value, batch->value_bytes[row],
+                              &shard->slab_stats);
+    }
+    return evicted_total;
+}
+
+/* Preloads the store; the arrays are scratch for one visit. */
+struct loader {
+    struct kvc_cuckoo_store *store;
+    uint32_t location[KVC_PRELOAD_KEYS_MAX], erase_location[KVC_PRELOAD_KEYS_MAX];
+    uint64_t hash[KVC_PRELOAD_KEYS_MAX];
+    struct kvc_megakv_slab_evicted evicted[KVC_PRELOAD_KEYS_MAX];
+};
+
+/* Stores the keys of a visit, as a receiver and the GPU would. */
+static void load_keys(void *data, const struct kvc_preload_visit *visit)
+{
+    struct loader *loader = data;
+    struct kvc_cuckoo_shard *shard = &loader->store->shards[visit->shard];
+    uint32_t inserts = 0;
+    uint32_t evicted = kvc_cuckoo_store_write(loader->store, shard, visit->batch, visit->row, visit->count,
+                                              loader->location, loader->evicted);
+    for (uint32_t i = 0; i < evicted; i++) {
+        loader->hash[i] = loader->evicted[i].hash;
+        loader->erase_location[i] = loader->evicted[i].location;
+    }
+    kvc_index_erase(shard->index, loader->hash, loader->erase_location, evicted, NULL, &shard->index_stats);
+    for (uint32_t i = 0; i < visit->count; i++) {
+        if (loader->location[i] == KVC_LOCATION_NONE) {
+            continue;
+        }
+        loader->hash[inserts] = visit->batch->hash[visit->row[i]];
+        loader->location[inserts++] = loader->location[i];
+    }
+    kvc_index_insert(shard->index, loader->hash, loader->location, inserts, NULL, &shard->index_stats);
+}
+
+static enum kvc_status preload(const struct kvc_scenario *scenario,
+                               const struct kvc_cuckoo_store_params *sizes, uint64_t seed,
+                               const struct kvc_progress *progress, struct kvc_cuckoo_store *store,
+                               struct kvc_diag *diag)
+{
+    const struct kvc_source_params params = kvc_scenario_source(scenario, sizes->sockets, seed);
+    struct loader *loader = kvc_array_of(1, sizeof(*loader));
+    loader->store = store;
+    struct kvc_preload *walker = kvc_preload_create(&params, &store->sampling, diag);
+    enum kvc_status status = walker != NULL ? KVC_OK : diag->status;
+    if (status == KVC_OK) {
+        kvc_preload_walk(walker, KVC_PRELOAD_POPULAR_LAST, progress, "preload", load_keys, loader);
+    }
+    kvc_preload_free(walker);
+    free(loader);
+    return status;
+}
+
+/* The representative of a hot key has a similar popularity, and its items lie in the same size class, so that
+ * every class sees its share of the SETs. */
+static enum kvc_status find_representatives(const struct kvc_scenario *scenario,
+                                            const struct kvc_cuckoo_store_params *sizes, uint64_t seed,
+                                            struct kvc_cuckoo_store *store, struct kvc_diag *diag)
+{
+    const struct kvc_source_params params = kvc_scenario_source(scenario, sizes->sockets, seed);
+    const struct kvc_sampling_kinds kinds = {.choice = KVC_SAMPLING_ALIKE,
+                                             .keys = scenario->workload.keys,
+                                             .key_stride = kvc_workload_key_stride(&scenario->workload),
+                                             .kind = kvc_megakv_slab_item_bytes};
+    struct kvc_source *source = kvc_source_create(&params, diag);
+    if (source == NULL) {
+        return diag->status;
+    }
+    store->representative = kvc_sampling_representatives(&store->sampling, source, &kinds);
+    store->stand_in = kvc_batch_create(1, kinds.key_stride);
+    kvc_source_free(source);
+    if (store->stand_in == NULL) {
+        kvc_out_of_memory("the representatives of hot keys");
+    }
+    return KVC_OK;
+}
+
+/* ---- creation ---- */
+
+/* A size class while the store is filled. */
+struct demand {
+    double items, room;
+};
+
+/* Notes that `weight` items with the sizes of a key are stored. Returns false if they find no slab, because
+ * then all slabs have been given to classes. */
+static bool store_items(struct kvc_megakv_slab *slab, struct demand *demand, uint32_t key_bytes,
+                        uint32_t value_bytes, double weight)
+{
+    struct demand *class = &demand[kvc_megakv_slab_item_bytes(key_bytes, value_bytes) / ITEM_STEP];
+    class->items += weight;
+    while (class->items > class->room) {
+        if (!kvc_megakv_slab_assign(slab, key_bytes, value_bytes)) {
+            return false;
+        }
+        class->room += kvc_megakv_slab_items(key_bytes, value_bytes);
+    }
+    return true;
+}
+
+/* Gives the classes of a sample the slabs that they take in one of `shards` whole stores while this is
+ * filled, the least popular keys first. A class takes whole slabs even if it fills only a part of them, and a
+ * sample contains too few items of large classes to tell their number. Workloads with one size need no such
+ * assignment. */
+static void assign_slabs(struct kvc_megakv_slab *slab, const struct kvc_workload *workload, uint32_t shards)
+{
+    struct kvc_sizes *sizes = kvc_workload_sizes(workload);
+    if (sizes == NULL) {
+        kvc_out_of_memory("the size distribution");
+    }
+    if (!kvc_sizes_fixed(sizes)) {
+        uint64_t keys = (uint64_t)(workload->preload_frac * (double)workload->keys);
+        uint64_t step = (keys + SIZES_MAX - 1) / SIZES_MAX;
+        struct demand *demand = kvc_array_of(ITEM_SIZES, sizeof(*demand));
+        bool room = true;
+        for (uint64_t left = step > 0 ? keys / step : 0; left > 0 && room; left--) {
+            uint64_t key_id = (left - 1) * step;
+            uint8_t key_bytes;
+            uint32_t value_bytes;
+            kvc_sizes_fill(sizes, &key_id, 1, &key_bytes, &value_bytes);
+            room = store_items(slab, demand, key_bytes, value_bytes, (double)step / shards);
+        }
+        free(demand);
+    }
+    kvc_sizes_free(sizes);
+}
+
+static enum kvc_status create_shards(const struct kvc_scenario *scenario,
+                                     const struct kvc_cuckoo_store_params *sizes, uint64_t seed,
+                                     struct kvc_cuckoo_store *store, struct kvc_diag *diag)
+{
+    uint64_t rate = store->sampling.rate;
+    size_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t);
+    store->shards = kvc_array_of(store->shard_count, sizeof(*store->shards));
+    store->value = kvc_array_of(value_bytes, 1);
+    memset(store->value, 0x5a, value_bytes);
+    for (uint32_t i = 0; i < store->shard_count; i++) {
+        struct kvc_megakv_cuckoo_params params = {
+            .bytes = (uint64_t)fmax(sizes->index_bytes / (double)rate, 64),
+            .max_displacements = sizes->max_displacements,
+            .seed = kvc_rng_seed(seed, "megakv.victims", i),
+        };
+        store->shards[i].index = kvc_megakv_cuckoo_create(&params);
+        store->shards[i].slab =
+            kvc_megakv_slab_create_sample((uint64_t)sizes->slab_bytes, rate, kvc_seed_of_hash(seed));
+        if (store->shards[i].index == NULL || store->shards[i].slab == NULL) {
+            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a shard of %.3g GiB: %s",
+                                 (sizes->index_bytes + sizes->slab_bytes) / (double)rate / 0x1p30,
+                                 strerror(errno));
+        }
+        if (rate > 1 && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
+            assign_slabs(store->shards[i].slab, &scenario->workload, store->shard_count);
+        }
+    }
+    return KVC_OK;
+}
+
+static void reset_stats(struct kvc_cuckoo_store *store)
+{
+    for (uint32_t i = 0; i < store->shard_count; i++) {
+        store->shards[i].index_stats = (struct kvc_index_stats){0};
+        store->shards[i].slab_stats = (struct kvc_megakv_slab_stats){0};
+        store->shards[i].rejected = store->shards[i].read = 0;
+    }
+}
+
+enum kvc_status kvc_cuckoo_store_create(const struct kvc_scenario *scenario,
+                                        const struct kvc_cuckoo_store_params *params, uint64_t seed,
+                                        const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                        struct kvc_diag *diag)
+{
+    double started_s = kvc_clock_wall_s();
+    struct kvc_cuckoo_store *made = kvc_array_of(1, sizeof(*made));
+    enum kvc_status status = KVC_OK;
+    made->shard_count = (uint32_t)scenario->cluster.nodes * params->sockets;
+    made->sampling = kvc_sampling_of(&scenario->workload, params->sample_rate, HOT_STRATA);
+    if (made->sampling.rate > 0) {
+        status = create_shards(scenario, params, seed, made, diag);
+        if (status == KVC_OK && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
+            status = preload(scenario, params, seed, progress, made, diag);
+        }
+        if (status == KVC_OK && made->sampling.hot_keys > 0) {
+            status = find_representatives(scenario, params, seed, made, diag);
+        }
+        if (status == KVC_OK) {
+            reset_stats(made);
+        }
+    }
+    made->preload_wall_s = kvc_clock_wall_s() - started_s;
+    if (status != KVC_OK) {
+        kvc_cuckoo_store_free(made);
+        return status;
+    }
+    *store = made;
+    return KVC_OK;
+}
+
+void kvc_cuckoo_store_represent(const struct kvc_cuckoo_store *store, const struct kvc_source *source,
+                                struct kvc_batch *batch, uint32_t row)
+{
+    struct kvc_batch *stand_in = store->stand_in;
+    stand_in->count = 0;
+    kvc_source_keys(source, store->representative[batch->key_id[row]], 1, stand_in);
+    memcpy(batch->keys + (size_t)row * batch->key_stride, stand_in->keys, batch->key_stride);
+    batch->hash[row] = stand_in->hash[0];
+    batch->key_bytes[row] = stand_in->key_bytes[0];
+    batch->value_bytes[row] = stand_in->value_bytes[0];
+}

@@ -1,0 +1,77 @@
+/* A key-value store of a cuckoo index and slabs, one pair for each shard. They are the real data structures
+ * of Mega-KV (kernels/megakv), which other stores use, too.
+ *
+ * With functional = "sampled", the index and every size class of the slabs are smaller by the sampling rate
+ * and hold a sample of the keys (sim/workload/keys/sampling.h). They are therefore as full as those of the
+ * whole store, and evict as often. The store runs all requests for the sampled keys. It also runs a sample of
+ * the requests for hot keys, with the representative of the hot key in its place. Each request that runs
+ * stands for as many requests as the sampling rate says. */
+#ifndef KVC_MODELS_CUCKOO_STORE_STORE_H
+#define KVC_MODELS_CUCKOO_STORE_STORE_H
+
+#include <stdint.h>
+
+#include "kernels/megakv/cuckoo.h"
+#include "kernels/megakv/slab.h"
+#include "models/model.h"
+#include "sim/workload/batch.h"
+#include "sim/workload/keys/sampling.h"
+#include "sim/workload/source/source.h"
+
+struct kvc_cuckoo_shard {
+    struct kvc_index *index;
+    struct kvc_megakv_slab *slab;
+    struct kvc_index_stats index_stats;
+    struct kvc_megakv_slab_stats slab_stats;
+    uint64_t rejected; /* SETs that found no memory. */
+    uint64_t read;     /* GETs that read the slabs. */
+};
+
+struct kvc_cuckoo_store {
+    uint32_t shard_count;
+    struct kvc_cuckoo_shard *shards; /* NULL with functional = "off". */
+    struct kvc_sampling sampling;    /* The rate is 0 with functional = "off". */
+    uint64_t *representative;        /* The key that stands for each hot key; NULL: no key is hot. */
+    struct kvc_batch *stand_in;      /* One row: the representative that was looked up last. */
+    uint8_t *value;        /* The value that SETs write; its first 8 bytes become the hash of the key. */
+    double preload_wall_s; /* Wall-clock time of creating and preloading [s]. */
+};
+
+/* The parameters of a store. */
+struct kvc_cuckoo_store_params {
+    uint32_t sockets;           /* Shards of a node. */
+    double index_bytes;         /* Size of a shard's index. */
+    double slab_bytes;          /* Item memory of a shard. */
+    uint32_t max_displacements; /* Displacements of an insert before it drops an element. */
+    uint64_t sample_rate;       /* See sim/workload/keys/sampling.h; 0: no shards. */
+};
+
+/* Returns the memory of all shards after they have stored their keys and `writes` more items during the run
+ * [bytes]. Items take `item_bytes` on average. */
+double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
+                                     const struct kvc_cuckoo_store_params *params, double item_bytes,
+                                     double writes);
+
+/* Frees a store. NULL is allowed. */
+void kvc_cuckoo_store_free(struct kvc_cuckoo_store *store);
+
+/* Creates the shards and preloads them, the least popular keys first, so that the popular ones survive
+ * eviction. `seed` is the seed of the replica. `progress` may be NULL. Returns KVC_ERR_RUNTIME if memory is
+ * short for a shard. */
+enum kvc_status kvc_cuckoo_store_create(const struct kvc_scenario *scenario,
+                                        const struct kvc_cuckoo_store_params *params, uint64_t seed,
+                                        const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                        struct kvc_diag *diag);
+
+/* Replaces the hot key in a row by its representative. */
+void kvc_cuckoo_store_represent(const struct kvc_cuckoo_store *store, const struct kvc_source *source,
+                                struct kvc_batch *batch, uint32_t row);
+
+/* Writes the items of the rows rows[0] to rows[count - 1] of `batch` into the shard's slabs. Sets location[i]
+ * to the location of row rows[i], or to KVC_LOCATION_NONE if the slabs had no memory for it. Lists the items
+ * that were evicted in `evicted` and returns their number, at most `count`. */
+uint32_t kvc_cuckoo_store_write(const struct kvc_cuckoo_store *store, struct kvc_cuckoo_shard *shard,
+                                const struct kvc_batch *batch, const uint32_t *rows, uint32_t count,
+                                uint32_t *location, struct kvc_megakv_slab_evicted *evicted);
+
+#endif

@@ -1,0 +1,222 @@
+#include "models/measured/measured.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/base/array.h"
+#include "sim/base/diag.h"
+#include "sim/probes/noise.h"
+
+enum kvc_status kvc_measured_open(struct kvc_measured *measured, const struct kvc_run *run,
+                                  struct kvc_diag *diag)
+{
+    *measured = (struct kvc_measured){.from_ns = kvc_run_real_warmup_ns(run)};
+    kvc_watched_plan(&measured->watched, run->duration_ns);
+    return kvc_cores_measure(&measured->noise.cores, diag);
+}
+
+void kvc_measured_close(struct kvc_measured *measured)
+{
+    for (uint32_t i = 0; i < measured->tasks; i++) {
+        for (uint32_t w = 0; w < measured->watched.room; w++) {
+            free(measured->copy[i][w].latency.slot);
+        }
+        free(measured->copy[i]);
+    }
+    kvc_watched_close(&measured->watched);
+}
+
+void kvc_measured_add(struct kvc_measured *measured, const struct kvc_measured_task *task)
+{
+    uint32_t number = measured->tasks++;
+    if (number >= KVC_MEASURED_TASKS_MAX || task->stage >= KVC_STAGES_MAX) {
+        KVC_BUG("a run has more than %d tasks or %d stages", KVC_MEASURED_TASKS_MAX, KVC_STAGES_MAX);
+    }
+    measured->task[number] = *task;
+    measured->copy[number] = kvc_array_of(measured->watched.room, sizeof(*measured->copy[number]));
+    if (task->core >= measured->cores) {
+        measured->cores = task->core + 1;
+    }
+}
+
+double kvc_measured_until_ns(const struct kvc_measured *measured)
+{
+    return measured->from_ns + kvc_watched_room_ns(&measured->watched);
+}
+
+static void copy_counts(void *copies, void *data, uint32_t number, uint32_t first, uint32_t last,
+                        double at_ns)
+{
+    const struct kvc_measured *measured = copies;
+    const struct kvc_measured_task *task = &measured->task[number];
+    (void)data;
+    for (uint32_t w = first; w <= last; w++) {
+        struct kvc_measured_copy *copy = &measured->copy[number][w];
+        copy->at_ns = at_ns;
+        task->count(task->data, &copy->counts);
+        if (task->caught_up != NULL) {
+            copy->caught_up = *task->caught_up;
+            *task->caught_up = false;
+        }
+        if (task->oldest_sent_ns != NULL) {
+            copy->oldest_sent_ns = *task->oldest_sent_ns;
+            *task->oldest_sent_ns = INFINITY;
+        }
+        if (task->latency != NULL && !kvc_histogram_take(task->latency, &copy->latency)) {
+            kvc_out_of_memory("the latencies of a window");
+        }
+    }
+}
+
+enum kvc_status kvc_measured_run(struct kvc_measured *measured, double started_s, const atomic_bool *failed,
+                                 const struct kvc_progress *progress, struct kvc_diag *diag)
+{
+    struct kvc_watched_task task[KVC_MEASURED_TASKS_MAX];
+    for (uint32_t i = 0; i < measured->tasks; i++) {
+        task[i] = (struct kvc_watched_task){measured->task[i].core, measured->task[i].step, copy_counts,
+                                            measured->task[i].data, i};
+    }
+    const struct kvc_watched_tasks tasks = {.task = task,
+                                            .count = measured->tasks,
+                                            .cores = measured->cores,
+                                            .started_s = started_s,
+                                            .from_ns = measured->from_ns,
+                                            .failed = failed,
+                                            .copies = measured};
+    struct kvc_noise noise;
+    kvc_noise_begin(&noise);
+    enum kvc_status status = kvc_watched_threads_run(&measured->watched, &tasks, progress, diag);
+    measured->noise.others_frac = kvc_noise_frac(&noise);
+    return status;
+}
+
+/* ---- sums ---- */
+
+static double answered(const struct kvc_measured_counts *counts)
+{
+    return counts->hits + counts->misses + counts->sets + counts->deletes;
+}
+
+/* Adds what a task did between two copies. */
+static void add_difference(const struct kvc_measured_counts *now, const struct kvc_measured_counts *before,
+                           struct kvc_measured_counts *sum)
+{
+    sum->busy_ns += now->busy_ns - before->busy_ns;
+    sum->served += now->served - before->served;
+    sum->hits += now->hits - before->hits;
+    sum->misses += now->misses - before->misses;
+    sum->sets += now->sets - before->sets;
+    sum->deletes += now->deletes - before->deletes;
+    for (int i = 0; i < KVC_MEASURED_OWN_MAX; i++) {
+        sum->own[i] += now->own[i] - before->own[i];
+    }
+}
+
+/* Adds the wanted windows of a task. */
+static void add_task(const struct kvc_measured *measured, uint32_t number, const bool *wanted,
+                     struct kvc_histogram *latency, struct kvc_measured_sum *sum)
+{
+    const struct kvc_measured_copy none = {.at_ns = measured->from_ns};
+    const struct kvc_measured_copy *copy = measured->copy[number];
+    uint32_t stage = measured->task[number].stage;
+    struct kvc_measured_counts counts = {0};
+    double ns = 0;
+    for (uint32_t w = 0; w < measured->watched.count; w++) {
+        const struct kvc_measured_copy *before = w > 0 ? &copy[w - 1] : &none;
+        if (wanted[w]) {
+            add_difference(&copy[w].counts, &before->counts, &counts);
+            ns += copy[w].at_ns - before->at_ns;
+            if (measured->task[number].latency != NULL) {
+                kvc_histogram_add_pack(latency, &copy[w].latency);
+            }
+        }
+    }
+    const struct kvc_measured_counts nothing = {0};
+    add_difference(&counts, &nothing, &sum->all);
+    add_difference(&counts, &nothing, &sum->stage[stage]);
+    sum->stage_ns[stage] += ns;
+    sum->mops += ns > 0 ? answered(&counts) / ns * 1e3 : 0;
+}
+
+void kvc_measured_add_up(const struct kvc_measured *measured, const bool *wanted,
+                         struct kvc_histogram *latency, struct kvc_measured_sum *sum)
+{
+    uint32_t windows = kvc_quiet_count(wanted, measured->watched.count);
+    *sum = (struct kvc_measured_sum){.windows = windows, .window_ns = windows * kvc_quiet_window_ns};
+    kvc_histogram_reset(latency);
+    for (uint32_t i = 0; i < measured->tasks; i++) {
+        add_task(measured, i, wanted, latency, sum);
+    }
+}
+
+/* ---- the result ---- */
+
+/* A run and how its store reports it. */
+struct reported {
+    const struct kvc_measured *measured;
+    const struct kvc_measured_store *store;
+};
+
+static struct kvc_quiet_flow flow_of(const void *data, uint32_t window)
+{
+    const struct reported *reported = data;
+    const struct kvc_measured *measured = reported->measured;
+    bool one_feed = reported->store->one_feed;
+    struct kvc_quiet_flow flow = {.caught_up = !one_feed, .oldest_sent_ns = INFINITY};
+    for (uint32_t i = 0; i < measured->tasks; i++) {
+        const struct kvc_measured_copy *copy = &measured->copy[i][window];
+        if (measured->task[i].caught_up != NULL && copy->caught_up == one_feed) {
+            flow.caught_up = one_feed;
+        }
+        if (measured->task[i].oldest_sent_ns != NULL) {
+            flow.oldest_sent_ns = fmin(flow.oldest_sent_ns, copy->oldest_sent_ns);
+        }
+    }
+    return flow;
+}
+
+static void add_up(const void *data, const bool *wanted, struct kvc_histogram *latency,
+                   struct kvc_watched_part *part)
+{
+    const struct reported *reported = data;
+    struct kvc_measured_sum sum;
+    kvc_measured_add_up(reported->measured, wanted, latency, &sum);
+    part->mops = sum.mops;
+    reported->store->part(reported->store->data, &sum, part);
+}
+
+static void report(const void *data, const bool *wanted, struct kvc_result *result)
+{
+    const struct reported *reported = data;
+    struct kvc_measured_sum sum;
+    kvc_measured_add_up(reported->measured, wanted, &result->latency, &sum);
+    result->hits = (uint64_t)sum.all.hits;
+    result->misses = (uint64_t)sum.all.misses;
+    result->gets = result->hits + result->misses;
+    result->sets = (uint64_t)sum.all.sets;
+    result->deletes = (uint64_t)sum.all.deletes;
+    result->completed = result->gets + result->sets + result->deletes;
+    result->offered = (uint64_t)sum.stage[0].served;
+    result->has_histogram = true;
+    result->throughput_mops = sum.mops;
+    result->simulated_s = sum.window_ns / 1e9;
+    result->warmup_s = reported->measured->from_ns / 1e9;
+    reported->store->report(reported->store->data, &sum, result);
+}
+
+void kvc_measured_report(struct kvc_measured *measured, const struct kvc_measured_store *store,
+                         struct kvc_result *result)
+{
+    const struct reported reported = {measured, store};
+    const struct kvc_watched_store watched_store = {.data = &reported,
+                                                    .flow_of = flow_of,
+                                                    .from_ns = measured->from_ns,
+                                                    .open_loop = store->open_loop,
+                                                    .first = store->first,
+                                                    .add_up = add_up,
+                                                    .report = report,
+                                                    .values = store->values,
+                                                    .half_widths = store->value_name};
+    kvc_watched_report(&measured->watched, &watched_store, result);
+    kvc_watched_report_noise(&measured->watched, &measured->noise, result);
+}

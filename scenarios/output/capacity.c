@@ -1,0 +1,336 @@
+#include "scenarios/output/capacity.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/model.h"
+#include "models/price.h"
+#include "scenarios/output/json.h"
+#include "scenarios/output/json_value.h"
+#include "sim/base/version.h"
+
+const char *const kvc_capacity_latency_names[] = {"mean", "p50", "p95", "p99", "p999", NULL};
+
+struct table {
+    FILE *out;
+    const char *bold, *warn, *plain; /* Terminal escapes, or "". */
+};
+
+void kvc_capacity_free(struct kvc_capacity *capacity)
+{
+    free(capacity->point);
+    capacity->point = NULL;
+    capacity->count = 0;
+}
+
+/* Judges the scenario's objectives at the highest load that is served. A capacity knows neither hit ratio nor
+ * watts. */
+static struct kvc_slo_verdict verdict_of(const struct kvc_capacity_report *report)
+{
+    const struct kvc_capacity_point *point = &report->capacity->point[report->capacity->best];
+    const struct kvc_slo_values values = {
+        .value = {[KVC_OBJECTIVE_P50] = point->latency[KVC_CAPACITY_P50].mean,
+                  [KVC_OBJECTIVE_P95] = point->latency[KVC_CAPACITY_P95].mean,
+                  [KVC_OBJECTIVE_P99] = point->latency[KVC_CAPACITY_P99].mean,
+                  [KVC_OBJECTIVE_P999] = point->latency[KVC_CAPACITY_P999].mean,
+                  [KVC_OBJECTIVE_MOPS] = report->capacity->mean_mops,
+                  [KVC_OBJECTIVE_HIT] = NAN,
+                  [KVC_OBJECTIVE_WATTS] = NAN,
+                  [KVC_OBJECTIVE_PRICE] = isnan(report->loaded->slo.price_usd)
+                                              ? NAN
+                                              : kvc_scenario_price_usd(&report->loaded->scenario, NULL)}};
+    return kvc_slo_verdict_of(&report->loaded->slo, &values);
+}
+
+/* Returns why the closed form has no capacity, as a sentence, or NULL if it has one. */
+static const char *closed_form_note(const struct kvc_capacity *capacity)
+{
+    if (isfinite(capacity->closed_form_mops)) {
+        return NULL;
+    }
+    if (!isfinite(capacity->closed_form_limit_mops)) {
+        return "the closed form has no limit";
+    }
+    return isnan(capacity->point[0].closed_form.mean_us) || (capacity->bounds.latency != KVC_CAPACITY_MEAN &&
+                                                             (capacity->bounds.latency != KVC_CAPACITY_P95 ||
+                                                              isnan(capacity->point[0].closed_form.p95_us)))
+               ? "the closed form does not know the bounded latency"
+               : "the closed form meets the latency bound at no load";
+}
+
+static void write_number(double value, FILE *out)
+{
+    fputc(',', out);
+    if (isfinite(value)) {
+        fprintf(out, "%.12g", value);
+    }
+}
+
+void kvc_capacity_write_csv(const struct kvc_capacity *capacity, FILE *out)
+{
+    fputs("offered_mops,share_frac,served,served_by,replicas,throughput_mops,throughput_ci95_mops,loss_frac,"
+          "backlog_growth_frac",
+          out);
+    for (int i = 0; i < KVC_CAPACITY_LATENCIES; i++) {
+        const char *name = kvc_capacity_latency_names[i];
+        fprintf(out, ",latency_%s_us,latency_%s_ci95_us", name, name);
+    }
+    fputs(",closed_form_throughput_mops,closed_form_latency_mean_us,closed_form_latency_p95_us,warmup_s,"
+          "duration_s\n",
+          out);
+    for (uint32_t i = 0; i < capacity->count; i++) {
+        const struct kvc_capacity_point *point = &capacity->point[i];
+        fprintf(out, "%.12g", point->offered_mops);
+        write_number(point->share_frac, out);
+        fprintf(out, ",%d,%u,%u", point->served, point->served_by, point->replicas);
+        write_number(point->throughput.mean, out);
+        write_number(point->throughput.half_width, out);
+        write_number(point->loss_frac, out);
+        write_number(point->growth_frac, out);
+        for (int j = 0; j < KVC_CAPACITY_LATENCIES; j++) {
+            write_number(point->latency[j].mean, out);
+            write_number(point->latency[j].half_width, out);
+        }
+        write_number(point->closed_form.throughput_mops, out);
+        write_number(point->closed_form.mean_us, out);
+        write_number(point->closed_form.p95_us, out);
+        write_number(point->warmup_s, out);
+        write_number(point->duration_s, out);
+        fputc('\n', out);
+    }
+}
+
+static void heading(const struct table *table, const char *name)
+{
+    fprintf(table->out, "%s%-14s%s", table->bold, name, table->plain);
+}
+
+/* Formats four significant digits, or "-". */
+static const char *digits(double value, char text[32])
+{
+    if (isnan(value)) {
+        return "-";
+    }
+    snprintf(text, 32, "%.*f",
+             fabs(value) >= 1000  ? 0
+             : fabs(value) >= 100 ? 1
+             : fabs(value) >= 10  ? 2
+                                  : 3,
+             value);
+    return text;
+}
+
+static void write_capacity(const struct table *table, const struct kvc_capacity *capacity)
+{
+    const struct kvc_capacity_bounds *bounds = &capacity->bounds;
+    char a[32], b[32], c[32];
+    heading(table, "capacity");
+    fprintf(table->out, "%s Mops  (%s .. %s)\n", digits(capacity->mean_mops, a),
+            digits(capacity->low_mops, b), digits(capacity->high_mops, c));
+    heading(table, "closed form");
+    fprintf(table->out, "%s Mops", digits(capacity->closed_form_mops, a));
+    if (bounds->bounds_latency) {
+        fprintf(table->out, "   without the latency bound %s Mops",
+                digits(capacity->closed_form_limit_mops, a));
+    }
+    const char *note = closed_form_note(capacity);
+    fprintf(table->out, "%s%s%s\n", note != NULL ? "  (" : "", note != NULL ? note : "",
+            note != NULL ? ")" : "");
+    heading(table, "bounds");
+    fprintf(table->out, "loss at most %g", bounds->loss_frac);
+    if (bounds->bounds_latency) {
+        fprintf(table->out, ", latency %s at most %g us", kvc_capacity_latency_names[bounds->latency],
+                bounds->latency_us);
+    }
+    fprintf(table->out, "; precision %g\n", bounds->precision_frac);
+}
+
+static void write_points(const struct table *table, const struct kvc_capacity *capacity)
+{
+    fprintf(table->out, "\n%s%-10s%10s%10s%10s%10s%10s%10s%10s%10s%16s%s\n", table->bold, "offered",
+            "served by", "Mops", "loss", "growth", "mean us", "p50", "p95", "p99", "closed form us",
+            table->plain);
+    for (uint32_t i = 0; i < capacity->count; i++) {
+        const struct kvc_capacity_point *point = &capacity->point[i];
+        char text[32], served[32];
+        snprintf(served, sizeof(served), "%u of %u", point->served_by, point->replicas);
+        fprintf(table->out, "%s%-10s", point->served ? "" : table->warn, digits(point->offered_mops, text));
+        fprintf(table->out, "%10s", served);
+        fprintf(table->out, "%10s", digits(point->throughput.mean, text));
+        fprintf(table->out, "%10.2g%10.4f", point->loss_frac, point->growth_frac);
+        for (int j = KVC_CAPACITY_MEAN; j <= KVC_CAPACITY_P99; j++) {
+            fprintf(table->out, "%10s", digits(point->latency[j].mean, text));
+        }
+        fprintf(table->out, "%16s%s\n", digits(point->closed_form.mean_us, text),
+                point->served ? "" : table->plain);
+    }
+}
+
+void kvc_capacity_write_table(const struct kvc_capacity_report *report, bool color, FILE *out)
+{
+    const struct kvc_scenario *scenario = &report->loaded->scenario;
+    const struct kvc_capacity *capacity = report->capacity;
+    const struct kvc_capacity_point *best = &capacity->point[capacity->best];
+    struct table table = {.out = out, .bold = "", .warn = "", .plain = ""};
+    if (color) {
+        table.bold = "\033[1m";
+        table.warn = "\033[33m";
+        table.plain = "\033[0m";
+    }
+    fprintf(out, "%s%s%s  %s on %" PRIu64 " node%s, capacity\n\n", table.bold, scenario->name, table.plain,
+            scenario->model->name, scenario->cluster.nodes, scenario->cluster.nodes == 1 ? "" : "s");
+    write_capacity(&table, capacity);
+    if (best->bottleneck_why[0] != '\0') {
+        heading(&table, "bottleneck");
+        fprintf(out, "at %g Mops: %s\n", best->offered_mops, best->bottleneck_why);
+    }
+    const struct kvc_slo_verdict verdict = verdict_of(report);
+    kvc_slo_verdict_write(&verdict, "slo", table.warn, table.plain, out);
+    write_points(&table, capacity);
+}
+
+/* ---- capacity.json ---- */
+
+#define SCHEMA "kvcast.capacity/1"
+
+static json_t *interval(const struct kvc_interval *value)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "mean", kvc_json_number(value->mean));
+    json_object_set_new(object, "ci95", kvc_json_number(value->half_width));
+    return object;
+}
+
+static json_t *latencies(const struct kvc_capacity_point *point)
+{
+    json_t *object = json_object();
+    for (int i = 0; i < KVC_CAPACITY_LATENCIES; i++) {
+        json_object_set_new(object, kvc_capacity_latency_names[i], interval(&point->latency[i]));
+    }
+    return object;
+}
+
+static json_t *closed_form(const struct kvc_capacity_point *point)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "throughput_mops", kvc_json_number(point->closed_form.throughput_mops));
+    json_object_set_new(object, "latency_mean_us", kvc_json_number(point->closed_form.mean_us));
+    json_object_set_new(object, "latency_p95_us", kvc_json_number(point->closed_form.p95_us));
+    return object;
+}
+
+static json_t *points(const struct kvc_capacity *capacity)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < capacity->count; i++) {
+        const struct kvc_capacity_point *point = &capacity->point[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "offered_mops", kvc_json_number(point->offered_mops));
+        json_object_set_new(object, "share_frac", kvc_json_number(point->share_frac));
+        json_object_set_new(object, "served", json_boolean(point->served));
+        json_object_set_new(object, "served_by", kvc_json_count(point->served_by));
+        json_object_set_new(object, "replicas", kvc_json_count(point->replicas));
+        json_object_set_new(object, "throughput_mops", interval(&point->throughput));
+        json_object_set_new(object, "loss_frac", kvc_json_number(point->loss_frac));
+        json_object_set_new(object, "backlog_growth_frac", kvc_json_number(point->growth_frac));
+        json_object_set_new(object, "latency_us", latencies(point));
+        json_object_set_new(object, "warmup_s", kvc_json_number(point->warmup_s));
+        json_object_set_new(object, "duration_s", kvc_json_number(point->duration_s));
+        json_object_set_new(object, "closed_form", closed_form(point));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static json_t *capacity_mops(const struct kvc_capacity *capacity)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "low", kvc_json_number(capacity->low_mops));
+    json_object_set_new(object, "high", kvc_json_number(capacity->high_mops));
+    json_object_set_new(object, "mean", kvc_json_number(capacity->mean_mops));
+    return object;
+}
+
+static json_t *latency_bound(const struct kvc_capacity_bounds *bounds)
+{
+    json_t *object = json_object();
+    if (!bounds->bounds_latency) {
+        json_decref(object);
+        return json_null();
+    }
+    json_object_set_new(object, "metric", kvc_json_text_or_null(kvc_capacity_latency_names[bounds->latency]));
+    json_object_set_new(object, "us", kvc_json_number(bounds->latency_us));
+    return object;
+}
+
+static json_t *bottleneck(const struct kvc_capacity *capacity)
+{
+    const struct kvc_capacity_point *point = &capacity->point[capacity->best];
+    json_t *object = json_object();
+    json_object_set_new(object, "stage", kvc_json_text_or_null(point->bottleneck_stage));
+    json_object_set_new(object, "device", kvc_json_text_or_null(point->bottleneck_device));
+    json_object_set_new(object, "why", kvc_json_text_or_null(point->bottleneck_why));
+    return object;
+}
+
+static json_t *notes(const struct kvc_capacity_report *report)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < report->loaded->warning_count; i++) {
+        json_array_append_new(array, kvc_json_text_or_null(report->loaded->warning[i]));
+    }
+    if (closed_form_note(report->capacity) != NULL) {
+        json_array_append_new(array, kvc_json_text_or_null(closed_form_note(report->capacity)));
+    }
+    return array;
+}
+
+static json_t *document(const struct kvc_capacity_report *report)
+{
+    const struct kvc_scenario *scenario = &report->loaded->scenario;
+    const struct kvc_capacity *capacity = report->capacity;
+    json_t *object = json_object();
+    json_object_set_new(object, "schema", kvc_json_text_or_null(SCHEMA));
+    json_object_set_new(object, "scenario", kvc_json_text_or_null(scenario->name));
+    json_object_set_new(object, "system", kvc_json_text_or_null(scenario->model->name));
+    json_object_set_new(object, "seed", kvc_json_count(scenario->run.seed));
+    json_object_set_new(object, "version", kvc_json_text_or_null(kvc_version));
+    json_object_set_new(object, "command", kvc_json_text_or_null("capacity"));
+    json_object_set_new(object, "command_line", kvc_json_text_or_null(report->command_line));
+    json_object_set_new(object, "machine", kvc_json_machine(&scenario->node.machine));
+    json_object_set_new(object, "capacity_mops", capacity_mops(capacity));
+    json_object_set_new(object, "closed_form_mops", kvc_json_number(capacity->closed_form_mops));
+    json_object_set_new(object, "closed_form_limit_mops", kvc_json_number(capacity->closed_form_limit_mops));
+    json_object_set_new(object, "loss_bound_frac", kvc_json_number(capacity->bounds.loss_frac));
+    json_object_set_new(object, "latency_bound", latency_bound(&capacity->bounds));
+    json_object_set_new(object, "precision_frac", kvc_json_number(capacity->bounds.precision_frac));
+    json_object_set_new(object, "bottleneck", bottleneck(capacity));
+    const struct kvc_slo_verdict verdict = verdict_of(report);
+    json_t *slo = kvc_slo_verdict_json(&verdict);
+    if (slo != NULL) {
+        json_object_set_new(object, "slo", slo);
+    }
+    json_object_set_new(object, "points", points(capacity));
+    json_object_set_new(object, "notes", notes(report));
+    json_object_set_new(object, "parameters", kvc_json_values(&report->loaded->parameters));
+    json_object_set_new(object, "provenance", kvc_json_sources(&report->loaded->provenance));
+    return object;
+}
+
+enum kvc_status kvc_capacity_write_json(const struct kvc_capacity_report *report, FILE *out,
+                                        struct kvc_diag *diag)
+{
+    json_t *object = document(report);
+    errno = 0;
+    bool written = json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(KVC_JSON_DIGITS)) == 0 &&
+                   fputc('\n', out) != EOF && fflush(out) == 0;
+    json_decref(object);
+    if (!written) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot write the capacity: %s", strerror(errno));
+    }
+    return KVC_OK;
+}

@@ -1,0 +1,751 @@
+/* kvcast validate: forecasts the runs of a measured machine, scores them and reports the scores. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "scenarios/cli/print.h"
+#include "scenarios/run/limits.h"
+#include "scenarios/run/pool.h"
+#include "sim/base/files/folder_lock.h"
+#include "sim/base/files/partial_file.h"
+#include "sim/devices/cpu.h"
+#include "sim/metrics/bottleneck.h"
+#include "validate/command/validate.h"
+
+/* Predicts one run by its closed form. */
+static enum kvc_status predict_line(struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                    struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
+{
+    struct kvc_outcome *outcome = NULL;
+    enum kvc_status status = kvc_driver_predict(scenario, &outcome, diag);
+    (void)options;
+    if (status == KVC_OK) {
+        kvc_readings_of(&outcome->result, &forecast->closed_form);
+    }
+    kvc_outcome_free(outcome);
+    return status;
+}
+
+/* A measurement takes long because its machine is noisy. The simulation of the undisturbed machine begins
+ * with this much measured time [ns], and takes four times as much while its throughput is not known well
+ * enough, up to that of the measurement. */
+static const double simulated_first_ns = 50e6, simulated_more = 4;
+
+/* A forecast throughput is known well enough if half the width of its interval, relative to it, is a quarter
+ * of the bound of the mean error. */
+static const double narrow_frac = 0.015;
+
+/* A forecast keeps a sample of the keys, so that the store of any machine fits into this one. */
+static const char forecast_overrides[] = "run.functional=sampled;run.sample_memory=64MiB";
+
+/* Simulates a line for the duration that it has by now. */
+static enum kvc_status simulate_once(const struct kvc_scenario *scenario,
+                                     const struct kvc_run_options *options,
+                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
+{
+    struct kvc_outcome *outcome = NULL;
+    enum kvc_status status = kvc_driver_run(scenario, options, &outcome, diag);
+    if (status == KVC_OK) {
+        kvc_readings_of(&outcome->result, &forecast->simulated);
+        for (int i = 0; i < KVC_READINGS; i++) {
+            forecast->half_width[i] = kvc_outcome_interval(outcome, kvc_reading_names[i]).half_width;
+        }
+    }
+    kvc_outcome_free(outcome);
+    return status;
+}
+
+static enum kvc_status simulate_line(struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
+{
+    struct kvc_run *run = &scenario->run;
+    double most_ns = run->duration_ns;
+    enum kvc_status status = KVC_OK;
+    bool narrow = false;
+    kvc_validate_replicate(scenario);
+    run->warmup_most_ns = kvc_run_real_warmup_ns(run); /* The measurement did not wait longer, either. */
+    for (double next_ns = simulated_first_ns; !narrow && status == KVC_OK; next_ns *= simulated_more) {
+        run->duration_ns = fmin(next_ns, most_ns);
+        status = simulate_once(scenario, options, forecast, diag);
+        narrow = run->duration_ns >= most_ns ||
+                 forecast->half_width[KVC_READING_THROUGHPUT] <=
+                     narrow_frac * forecast->simulated.value[KVC_READING_THROUGHPUT];
+    }
+    return status;
+}
+
+/* The capacity of the run that a line refers to, as this forecast has it. */
+static double capacity_of(const struct kvc_measuring_plan_line *line, const struct kvc_readings *forecast_of)
+{
+    return kvc_measuring_plan_line_is_relative(line) ? forecast_of->value[KVC_READING_THROUGHPUT]
+                                                     : kvc_validate_any_capacity_mops;
+}
+
+/* Forecasts a scenario in one way. */
+typedef enum kvc_status forecast_fn(struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                    struct kvc_comparison_forecast *forecast, struct kvc_diag *diag);
+
+/* Forecasts a scenario with its cores at the speed that the run saw. */
+static enum kvc_status forecast_at_speed(struct kvc_scenario *scenario, forecast_fn *method,
+                                         const struct kvc_run_options *options,
+                                         struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
+{
+    if (isnan(forecast->core_speed_frac)) {
+        return method(scenario, options, forecast, diag);
+    }
+    struct kvc_scenario *seen = kvc_scenario_faster(
+        scenario, kvc_scenario_resource(scenario, kvc_cpu_kind.name), forecast->core_speed_frac, diag);
+    enum kvc_status status = seen != NULL ? method(seen, options, forecast, diag) : diag->status;
+    kvc_scenario_free_copy(seen);
+    return status;
+}
+
+/* Loads a line with a sample of the keys, or, if its store keeps none, whole. */
+static enum kvc_status load_forecast(const struct kvc_measured_machine *machine,
+                                     const struct kvc_measuring_plan_line *line, double capacity_mops,
+                                     struct kvc_loaded **loaded, struct kvc_diag *diag)
+{
+    struct kvc_diag of_sample = {0};
+    enum kvc_status status =
+        kvc_validate_load_line(machine->subject, line, capacity_mops, forecast_overrides, loaded, &of_sample);
+    return status == KVC_OK ? status
+                            : kvc_validate_load_line(machine->subject, line, capacity_mops, "", loaded, diag);
+}
+
+/* Forecasts one run. A relative load is a fraction of the capacity that the same method forecasts: closed
+ * form and simulation both work at the utilization of the measurement. */
+static enum kvc_status forecast_line(const struct kvc_measured_machine *machine, uint32_t task,
+                                     const struct kvc_run_options *options,
+                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
+{
+    const struct kvc_measuring_plan_line *line = &machine->plan.entry[task];
+    const struct kvc_comparison_forecast *of = &machine->forecasts[line->of];
+    struct kvc_loaded *loaded = NULL;
+    enum kvc_status status = load_forecast(machine, line, capacity_of(line, &of->closed_form), &loaded, diag);
+    if (status == KVC_OK) {
+        status = forecast_at_speed(&loaded->scenario, predict_line, options, forecast, diag);
+    }
+    kvc_loaded_free(loaded);
+    loaded = NULL;
+    if (status == KVC_OK) {
+        status = load_forecast(machine, line, capacity_of(line, &of->simulated), &loaded, diag);
+    }
+    if (status == KVC_OK) {
+        status = forecast_at_speed(&loaded->scenario, simulate_line, options, forecast, diag);
+    }
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+/* Returns the speed of the cores in a run, relative to the one that its profile was calibrated at; NaN if one
+ * of them is unknown or nothing depends on it. */
+static double core_speed_frac(const struct kvc_scenario *scenario, const struct kvc_measured_run *run)
+{
+    const struct kvc_cpu *cpu = kvc_cpu_of(&scenario->node);
+    bool known = cpu != NULL && cpu->core_speed_steps_per_ns > 0 && run->core_speed_steps_per_ns > 0 &&
+                 kvc_scenario_resource(scenario, kvc_cpu_kind.name) != NULL;
+    return known ? run->core_speed_steps_per_ns / cpu->core_speed_steps_per_ns : NAN;
+}
+
+/* Loads every line, so that a mistake in the last one is found before the first one runs: first as it is
+ * written, then as it is forecast. */
+static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    for (size_t i = 0; i < machine->plan.count && status == KVC_OK; i++) {
+        struct kvc_loaded *loaded = NULL;
+        status = kvc_validate_load_line(machine->subject, &machine->plan.entry[i],
+                                        kvc_validate_any_capacity_mops, "", &loaded, diag);
+        if (status == KVC_OK && kvc_measured_machine_shows(machine, i)) {
+            status = kvc_validate_check(loaded, machine->plan.entry[i].overrides, machine->plan.path,
+                                        machine->plan.entry[i].line, diag);
+        }
+        if (status == KVC_OK) {
+            status = kvc_validate_check_capacity(&machine->plan, i, loaded, diag);
+            machine->forecasts[i].open_loop = loaded->scenario.workload.arrival != KVC_ARRIVAL_SATURATE;
+            kvc_loaded_free(loaded);
+            loaded = NULL;
+            status = load_forecast(machine, &machine->plan.entry[i], kvc_validate_any_capacity_mops, &loaded,
+                                   diag);
+        }
+        if (status == KVC_OK) {
+            machine->forecasts[i].memory_bytes = kvc_memory_needed_bytes(&loaded->scenario);
+            machine->forecasts[i].core_speed_frac = core_speed_frac(&loaded->scenario, &machine->runs[i]);
+        }
+        kvc_loaded_free(loaded);
+    }
+    return status;
+}
+
+/* Returns whether the forecast of this line is reported, or is the capacity of one that is. */
+static bool is_needed(const struct kvc_measured_machine *machine, size_t line)
+{
+    bool needed = kvc_measured_machine_shows(machine, line);
+    for (size_t i = line + 1; i < machine->plan.count && !needed; i++) {
+        const struct kvc_measuring_plan_line *other = &machine->plan.entry[i];
+        needed = kvc_measuring_plan_line_is_relative(other) && other->of == line &&
+                 kvc_measured_machine_shows(machine, i);
+    }
+    return needed;
+}
+
+/* The lines of one pass: first those that state their load, then those that refer to the forecasts of the
+ * first ones. */
+struct pass {
+    struct kvc_measured_machine *machine;
+    bool relative;
+};
+
+static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc_progress *progress,
+                                     void *answer, struct kvc_diag *diag)
+{
+    const struct pass *pass = data;
+    const struct kvc_measured_machine *machine = pass->machine;
+    struct kvc_comparison_forecast *forecast = answer;
+    const struct kvc_run_options options = {.jobs = 1, .progress = progress};
+    *forecast = machine->forecasts[task];
+    if (kvc_measuring_plan_line_is_relative(&machine->plan.entry[task]) != pass->relative ||
+        !is_needed(machine, task)) {
+        return KVC_OK;
+    }
+    return forecast_line(machine, task, &options, forecast, diag);
+}
+
+static double memory_bytes(const void *data, uint32_t task)
+{
+    const struct pass *pass = data;
+    return pass->machine->forecasts[task].memory_bytes;
+}
+
+static enum kvc_status take(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
+{
+    struct pass *pass = data;
+    (void)diag;
+    pass->machine->forecasts[task] = *(const struct kvc_comparison_forecast *)answer;
+    return KVC_OK;
+}
+
+static enum kvc_status forecast_all(struct kvc_measured_machine *machine,
+                                    const struct kvc_run_options *options, struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    for (int relative = 0; relative <= 1 && status == KVC_OK; relative++) {
+        struct pass pass = {machine, relative != 0};
+        const struct kvc_pool_options pool = {
+            .tasks = (uint32_t)machine->plan.count,
+            .jobs = options->jobs > 0 ? options->jobs : kvc_pool_processors(),
+            .answer_bytes = sizeof(struct kvc_comparison_forecast),
+            .noun = "run",
+            .data = &pass,
+            .body = forecast_task,
+            .memory_bytes = memory_bytes,
+            .available_bytes = kvc_memory_available_bytes(),
+            .take = take,
+        };
+        status = kvc_pool_run(&pool, options->progress, diag);
+    }
+    return status;
+}
+
+void kvc_measured_machine_free(struct kvc_measured_machine *machine)
+{
+    kvc_measuring_plan_free(&machine->plan);
+    free(machine->runs);
+    free(machine->forecasts);
+    kvc_comparison_free(&machine->comparison);
+    machine->runs = NULL;
+    machine->forecasts = NULL;
+}
+
+/* Reads plan, runs and baseline, so that all mistakes in files are found before the simulations start. */
+static enum kvc_status read_all(struct kvc_measured_machine *machine, struct kvc_diag *diag)
+{
+    char path[PATH_MAX];
+    kvc_subject_path(machine->subject, "plan.csv", path);
+    enum kvc_status status = kvc_measuring_plan_read(path, &machine->plan, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    machine->runs = calloc(machine->plan.count, sizeof(*machine->runs));
+    machine->forecasts = calloc(machine->plan.count, sizeof(*machine->forecasts));
+    if (machine->runs == NULL || machine->forecasts == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu runs", machine->plan.count);
+    }
+    kvc_subject_path(machine->subject, "runs.csv", path);
+    status = kvc_runs_read(path, &machine->plan, machine->runs, diag);
+    if (status == KVC_OK) {
+        status = find_arrivals(machine, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_comparison_list(&machine->plan, machine->runs, machine->forecasts, machine->unseen,
+                                     &machine->comparison, diag);
+    }
+    kvc_subject_path(machine->subject, "baseline.csv", path);
+    return status != KVC_OK
+               ? status
+               : kvc_baseline_read(path, &machine->comparison.cases, machine->comparison.score, diag);
+}
+
+enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool unseen,
+                                           const struct kvc_run_options *options,
+                                           struct kvc_measured_machine *machine, struct kvc_diag *diag)
+{
+    *machine = (struct kvc_measured_machine){.subject = subject, .unseen = unseen};
+    enum kvc_status status = read_all(machine, diag);
+    if (status == KVC_OK) {
+        status = forecast_all(machine, options, diag);
+    }
+    if (status == KVC_OK) {
+        kvc_comparison_score(&machine->comparison, machine->forecasts);
+    }
+    return status;
+}
+
+/* ---- report ---- */
+
+static const double NOISY_SPREAD_FRAC = 0.1;
+
+/* The readings that are scored, and the titles of their summaries. */
+static const struct {
+    enum kvc_reading reading;
+    const char *title;
+} classes[] = {
+    {KVC_READING_THROUGHPUT, "saturation throughput"},
+    {KVC_READING_LATENCY_MEAN, "latency mean"},
+    {KVC_READING_LATENCY_P99, "latency p99"},
+    {KVC_READING_SEARCH_JOB, "T_S by job"},
+    {KVC_READING_INSERT_JOB, "T_I by job"},
+};
+
+enum { CLASSES = sizeof(classes) / sizeof(*classes) };
+
+static const char *part_name(const struct kvc_measured_machine *machine)
+{
+    return machine->unseen ? "unseen" : "seen";
+}
+
+/* Adds the formatted value, or "-" for NaN. */
+static void add_number(struct kvc_grid *grid, const char *format, double value)
+{
+    char text[64];
+    snprintf(text, sizeof(text), format, value);
+    kvc_grid_add(grid, isnan(value) ? "-" : text);
+}
+
+static void add_row(const struct kvc_measured_machine *machine, size_t i, struct kvc_grid *grid)
+{
+    const struct kvc_compared *compared = &machine->comparison.entry[i];
+    const struct kvc_case *scored = &machine->comparison.cases.entry[i];
+    const struct kvc_score *score = &machine->comparison.score[i];
+    kvc_grid_add(grid, machine->plan.entry[compared->run].id);
+    kvc_grid_add(grid, scored->metric);
+    add_number(grid, "%.5g", compared->closed_form);
+    add_number(grid, "%+.1f %%", 100 * compared->closed_form_error_frac);
+    add_number(grid, "%.5g", score->predicted.mean);
+    add_number(grid, "%+.1f %%", 100 * score->error_frac.mean);
+    add_number(grid, "%.5g", scored->published);
+    add_number(grid, "%g %%", 100 * scored->tolerance_frac);
+    kvc_grid_add(grid, compared->undecidable            ? "undecidable"
+                       : scored->role == KVC_CASE_INPUT ? "-"
+                                                        : kvc_verdict_names[score->verdict]);
+    add_number(grid, "%.1f %%", 100 * machine->runs[compared->run].readings.half_frac[compared->reading]);
+    add_number(grid, "%.0f %%", 100 * machine->runs[compared->run].quiet_frac);
+    add_number(grid, "%.1f %%", 100 * machine->forecasts[compared->run].core_speed_frac);
+    add_number(grid, "%.1f %%", 100 * machine->runs[compared->run].spread_frac);
+}
+
+static void print_cases(const struct kvc_measured_machine *machine)
+{
+    static const char *const head[] = {"case",  "metric",     "closed form", "error",   "simulation",
+                                       "error", "measured",   "tolerance",   "verdict", "+-",
+                                       "quiet", "core speed", "spread"};
+    struct kvc_grid grid = {.columns = sizeof(head) / sizeof(*head)};
+    for (size_t i = 0; i < grid.columns; i++) {
+        kvc_grid_add(&grid, head[i]);
+    }
+    for (size_t i = 0; i < machine->comparison.cases.count; i++) {
+        add_row(machine, i, &grid);
+    }
+    kvc_grid_print(&grid, 0, stdout);
+}
+
+static void print_noisy(const struct kvc_measured_machine *machine)
+{
+    for (size_t i = 0; i < machine->plan.count; i++) {
+        if (kvc_measured_machine_shows(machine, i) && machine->runs[i].spread_frac > NOISY_SPREAD_FRAC) {
+            printf("noisy machine: %s, %u repetitions differ by %.0f %%\n", machine->plan.entry[i].id,
+                   machine->runs[i].repetitions, 100 * machine->runs[i].spread_frac);
+        }
+    }
+}
+
+static void print_wrong_bottlenecks(const struct kvc_measured_machine *machine)
+{
+    for (size_t i = 0; i < machine->plan.count; i++) {
+        const char *measured = machine->runs[i].readings.bottleneck;
+        const struct kvc_comparison_forecast *forecast = &machine->forecasts[i];
+        if (kvc_measured_machine_shows(machine, i) && strcmp(measured, kvc_bottleneck_undecided) != 0 &&
+            !kvc_bottleneck_names(measured, forecast->simulated.bottleneck)) {
+            printf("bottleneck of %s: measured %s, simulation %s, closed form %s\n",
+                   machine->plan.entry[i].id, measured, forecast->simulated.bottleneck,
+                   forecast->closed_form.bottleneck);
+        }
+    }
+}
+
+static struct kvc_error_summary summary_of(const struct kvc_measured_machine *machine, int class,
+                                           bool closed_form)
+{
+    const struct kvc_comparison_part part = {classes[class].reading, closed_form};
+    return kvc_comparison_summarise(&machine->comparison, &part);
+}
+
+static void add_errors(struct kvc_grid *grid, const struct kvc_error_summary *summary)
+{
+    bool none = summary->count == 0;
+    add_number(grid, "%.1f %%", none ? NAN : 100 * summary->mean_abs_frac);
+    add_number(grid, "%.1f %%", none ? NAN : 100 * summary->p95_abs_frac);
+    add_number(grid, "%.1f %%", none ? NAN : 100 * summary->max_abs_frac);
+}
+
+/* Prints the bounds of the errors and whether they are met, and how many readings are undecidable. */
+static void print_bounds(const struct kvc_measured_machine *machine)
+{
+    size_t undecidable = 0;
+    for (size_t i = 0; i < machine->comparison.cases.count; i++) {
+        undecidable += machine->comparison.entry[i].undecidable;
+    }
+    for (int i = 0; i < CLASSES; i++) {
+        const struct kvc_error_bounds *bounds = &kvc_error_bounds[classes[i].reading];
+        struct kvc_error_summary found = summary_of(machine, i, false);
+        if (found.count > 0) {
+            printf("  %s: mean error at most %g %%: %s; largest at most %g %%: %s\n", classes[i].title,
+                   100 * bounds->mean_frac, found.mean_abs_frac <= bounds->mean_frac ? "met" : "MISSED",
+                   100 * bounds->largest_frac, found.max_abs_frac <= bounds->largest_frac ? "met" : "MISSED");
+        }
+    }
+    if (undecidable > 0) {
+        printf("  undecidable: %zu readings whose 95 %% interval is wider than half the bound of the mean "
+               "error, or not known; they do not count\n",
+               undecidable);
+    }
+}
+
+static void print_repeatability(const struct kvc_measured_machine *machine)
+{
+    struct kvc_repeatability found =
+        kvc_comparison_repeatability(&machine->plan, machine->runs, machine->forecasts, machine->unseen);
+    if (found.runs > 0) {
+        printf(
+            "  repetitions of a saturated run differ by %.1f %% on average over %zu runs, at most by %.1f %%\n",
+            100 * found.mean_frac, found.runs, 100 * found.max_frac);
+    }
+}
+
+static void print_errors(const struct kvc_measured_machine *machine)
+{
+    static const char *const head[] = {
+        "metric", "predictions", "simulation: mean", "p95", "max", "closed form: mean", "p95", "max"};
+    struct kvc_grid grid = {.columns = sizeof(head) / sizeof(*head)};
+    printf("\n%s runs: absolute errors\n", part_name(machine));
+    for (size_t i = 0; i < grid.columns; i++) {
+        kvc_grid_add(&grid, head[i]);
+    }
+    for (int i = 0; i < CLASSES; i++) {
+        struct kvc_error_summary simulated = summary_of(machine, i, false);
+        struct kvc_error_summary closed_form = summary_of(machine, i, true);
+        if (simulated.count + closed_form.count == 0) {
+            continue;
+        }
+        kvc_grid_add(&grid, classes[i].title);
+        add_number(&grid, "%.0f", (double)simulated.count);
+        add_errors(&grid, &simulated);
+        add_errors(&grid, &closed_form);
+    }
+    kvc_grid_print(&grid, 2, stdout);
+    print_bounds(machine);
+    print_repeatability(machine);
+    struct kvc_bottlenecks found =
+        kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, machine->unseen);
+    if (found.runs > 0) {
+        printf("  correct bottlenecks: simulation %zu of %zu (%.0f %%), closed form %zu of %zu (%.0f %%); "
+               "%zu undecided\n",
+               found.right_simulated, found.runs, 100.0 * (double)found.right_simulated / (double)found.runs,
+               found.right_closed_form, found.runs,
+               100.0 * (double)found.right_closed_form / (double)found.runs, found.undecided);
+    }
+}
+
+void kvc_measured_machine_print(const struct kvc_measured_machine *machine)
+{
+    print_cases(machine);
+    print_noisy(machine);
+    print_wrong_bottlenecks(machine);
+    print_errors(machine);
+    struct kvc_score_summary all = kvc_score_summarise(&machine->comparison.cases, machine->comparison.score);
+    printf("\n%s, %s runs: %zu predictions, %zu outside their tolerance", machine->subject->name,
+           part_name(machine), all.points.count, all.points_missed);
+    if (!machine->unseen) {
+        printf(", %zu regressed", all.regressed);
+    }
+    /* No input can be fitted: only `kvcast calibrate` writes a profile, and it does not run a store. */
+    printf(
+        "\nfitted inputs: 0; machine.lua lists the calibrated ones, and no end-to-end measurement enters it\n");
+}
+
+void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_t *cases)
+{
+    const struct kvc_comparison *comparison = &machine->comparison;
+    for (size_t i = 0; i < comparison->cases.count; i++) {
+        const struct kvc_case *scored = &comparison->cases.entry[i];
+        const struct kvc_compared *compared = &comparison->entry[i];
+        const struct kvc_measuring_plan_line *line = &machine->plan.entry[compared->run];
+        const struct kvc_score *score = &comparison->score[i];
+        bool counted = scored->role == KVC_CASE_PREDICTION;
+        json_t *entry = json_pack("{s:s, s:s, s:b, s:s, s:s, s:s, s:s}", "case", line->id, "machine",
+                                  machine->subject->name, "unseen", (int)machine->unseen, "role",
+                                  counted ? "prediction" : "input", "scenario", line->scenario, "overrides",
+                                  line->overrides, "metric", scored->metric);
+        const struct {
+            const char *name;
+            double value;
+        } numbers[] = {
+            {"closed_form", compared->closed_form},
+            {"simulated", score->predicted.mean},
+            {"simulated_half_width", score->predicted.half_width},
+            {"measured", scored->published},
+            {"error_frac", score->error_frac.mean},
+            {"error_half_width_frac", score->error_frac.half_width},
+            {"closed_form_error_frac", compared->closed_form_error_frac},
+            {"tolerance_frac", scored->tolerance_frac},
+            {"baseline_frac", score->baseline_frac.mean},
+            {"baseline_half_width_frac", score->baseline_frac.half_width},
+            {"spread_frac", machine->runs[compared->run].spread_frac},
+            {"stalled_frac", machine->runs[compared->run].stalled_frac},
+            {"quiet_frac", machine->runs[compared->run].quiet_frac},
+            {"core_speed_steps_per_ns", machine->runs[compared->run].core_speed_steps_per_ns},
+            {"core_speed_frac", machine->forecasts[compared->run].core_speed_frac},
+            {"measured_half_frac", machine->runs[compared->run].readings.half_frac[compared->reading]},
+        };
+        for (size_t j = 0; j < sizeof(numbers) / sizeof(*numbers); j++) {
+            json_object_set_new(entry, numbers[j].name, kvc_validate_number(numbers[j].value));
+        }
+        json_object_set_new(entry, "undecidable", json_boolean(compared->undecidable));
+        json_object_set_new(entry, "verdict",
+                            counted ? json_string(kvc_verdict_names[score->verdict]) : json_null());
+        json_array_append_new(cases, entry);
+    }
+}
+
+static json_t *errors_document(const struct kvc_error_summary *summary)
+{
+    bool none = summary->count == 0;
+    return json_pack("{s:I, s:o, s:o, s:o}", "count", (json_int_t)summary->count, "mean_abs_frac",
+                     kvc_validate_number(none ? NAN : summary->mean_abs_frac), "p95_abs_frac",
+                     kvc_validate_number(none ? NAN : summary->p95_abs_frac), "max_abs_frac",
+                     kvc_validate_number(none ? NAN : summary->max_abs_frac));
+}
+
+static json_t *part_document(const struct kvc_measured_machine *machine)
+{
+    struct kvc_bottlenecks found =
+        kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, machine->unseen);
+    json_t *part = json_pack("{s:I, s:I, s:I, s:I}", "runs", (json_int_t)(found.runs + found.undecided),
+                             "bottlenecks_right_simulated", (json_int_t)found.right_simulated,
+                             "bottlenecks_right_closed_form", (json_int_t)found.right_closed_form,
+                             "bottlenecks_undecided", (json_int_t)found.undecided);
+    for (int i = 0; i < CLASSES; i++) {
+        struct kvc_error_summary simulated = summary_of(machine, i, false);
+        struct kvc_error_summary closed_form = summary_of(machine, i, true);
+        json_object_set_new(part, kvc_reading_names[classes[i].reading],
+                            json_pack("{s:o, s:o}", "simulated", errors_document(&simulated), "closed_form",
+                                      errors_document(&closed_form)));
+    }
+    return part;
+}
+
+json_t *kvc_measured_machine_summary(const struct kvc_measured_machine *machine)
+{
+    json_t *bottlenecks = json_array();
+    for (size_t i = 0; i < machine->plan.count; i++) {
+        if (kvc_measured_machine_shows(machine, i)) {
+            json_array_append_new(bottlenecks,
+                                  json_pack("{s:s, s:b, s:s, s:s, s:s}", "case", machine->plan.entry[i].id,
+                                            "unseen", (int)machine->unseen, "measured",
+                                            machine->runs[i].readings.bottleneck, "simulated",
+                                            machine->forecasts[i].simulated.bottleneck, "closed_form",
+                                            machine->forecasts[i].closed_form.bottleneck));
+        }
+    }
+    return json_pack("{s:s, s:i, s:s, s:o, s:o}", "machine", machine->subject->name, "fitted_inputs", 0,
+                     "runs", part_name(machine), "errors", part_document(machine), "bottlenecks",
+                     bottlenecks);
+}
+
+void kvc_measured_machine_write_errors(const struct kvc_measured_machine *machine, FILE *out)
+{
+    for (size_t i = 0; i < machine->comparison.cases.count; i++) {
+        const struct kvc_case *scored = &machine->comparison.cases.entry[i];
+        size_t run = machine->comparison.entry[i].run;
+        if (scored->role == KVC_CASE_PREDICTION) {
+            fprintf(out, "%s,%s,,%.6g,%.6g\n", machine->plan.entry[run].id, scored->metric, scored->published,
+                    machine->comparison.score[i].predicted.mean);
+        }
+    }
+}
+
+/* ---- log of the unseen runs ---- */
+
+extern char **environ;
+
+static const char log_header[] = "date,commit,metric,count,mean_abs_frac,p95_abs_frac,max_abs_frac";
+
+/* Starts a program whose output goes to the stream. */
+static int spawn(char *const *arguments, FILE *said, pid_t *child)
+{
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) {
+        return error;
+    }
+    error = posix_spawn_file_actions_adddup2(&actions, fileno(said), STDOUT_FILENO);
+    if (error == 0) {
+        error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    }
+    if (error == 0) {
+        error = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environ);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* Asks git for the commit of the folder, with "-dirty" if files differ from it. */
+static bool ask_git(const char *folder, char *commit, size_t size)
+{
+    char *arguments[] = {"git", "-C", (char *)folder, "describe", "--always", "--dirty", "--exclude",
+                         "*",   NULL};
+    pid_t child;
+    int status = -1;
+    int descriptor = memfd_create("git", MFD_CLOEXEC);
+    FILE *said = descriptor >= 0 ? fdopen(descriptor, "w+") : NULL;
+    if (said == NULL) {
+        return false;
+    }
+    if (spawn(arguments, said, &child) == 0) {
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+            ;
+        }
+    }
+    rewind(said);
+    bool found = status == 0 && fgets(commit, (int)size, said) != NULL;
+    fclose(said);
+    if (found) {
+        commit[strcspn(commit, "\n,")] = '\0';
+    }
+    return found && commit[0] != '\0';
+}
+
+static enum kvc_status find_commit(const char *folder, char *commit, size_t size, struct kvc_diag *diag)
+{
+    const char *given = getenv("KVCAST_COMMIT");
+    if (ask_git(folder, commit, size)) {
+        return KVC_OK;
+    }
+    if (given == NULL || given[0] == '\0' || strpbrk(given, ",\n\"") != NULL || strlen(given) >= size) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "validate: --unseen logs the commit, but %s is in no git tree; set KVCAST_COMMIT to "
+            "a name without commas",
+            folder);
+    }
+    strcpy(commit, given);
+    return KVC_OK;
+}
+
+static void write_rows(const struct kvc_measured_machine *machine, const char *date, const char *commit,
+                       FILE *out)
+{
+    struct kvc_bottlenecks found =
+        kvc_comparison_bottlenecks(&machine->plan, machine->runs, machine->forecasts, true);
+    for (int i = 0; i < KVC_READINGS; i++) {
+        const struct kvc_comparison_part part = {.reading = i};
+        struct kvc_error_summary errors = kvc_comparison_summarise(&machine->comparison, &part);
+        if (errors.count > 0) {
+            fprintf(out, "%s,%s,%s,%zu,%.4f,%.4f,%.4f\n", date, commit, kvc_reading_names[i], errors.count,
+                    errors.mean_abs_frac, errors.p95_abs_frac, errors.max_abs_frac);
+        }
+    }
+    if (found.runs > 0) {
+        fprintf(out, "%s,%s,bottleneck_wrong,%zu,%.4f,,\n", date, commit, found.runs,
+                1 - (double)found.right_simulated / (double)found.runs);
+    }
+}
+
+/* Copies the log as it is, or begins a new one. */
+static enum kvc_status copy_log(const char *path, FILE *out, struct kvc_diag *diag)
+{
+    FILE *in = fopen(path, "re");
+    int c;
+    if (in == NULL && errno == ENOENT) {
+        fprintf(out, "%s\n", log_header);
+        return KVC_OK;
+    }
+    while (in != NULL && (c = getc(in)) != EOF) {
+        putc(c, out);
+    }
+    bool failed = in == NULL || ferror(in);
+    if (failed) {
+        kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot be read: %s", strerror(errno));
+    }
+    if (in != NULL) {
+        fclose(in);
+    }
+    return failed ? KVC_ERR_RUNTIME : KVC_OK;
+}
+
+/* Writes the log with the new rows at its end, so that a full disk leaves the old log. */
+static enum kvc_status append_rows(const struct kvc_measured_machine *machine, const char *date,
+                                   const char *commit, struct kvc_diag *diag)
+{
+    char path[PATH_MAX];
+    struct kvc_partial_file log = {0};
+    kvc_subject_path(machine->subject, "unseen.log", path);
+    enum kvc_status status = kvc_partial_file_replace(&log, path, diag);
+    if (status == KVC_OK) {
+        status = copy_log(path, log.file, diag);
+    }
+    if (status == KVC_OK) {
+        write_rows(machine, date, commit, log.file);
+        status = kvc_partial_file_commit(&log, diag);
+    }
+    kvc_partial_file_discard(&log);
+    return status;
+}
+
+enum kvc_status kvc_measured_machine_log_unseen(const struct kvc_measured_machine *machine,
+                                                struct kvc_diag *diag)
+{
+    char commit[80], date[32];
+    struct kvc_folder_lock lock = {0};
+    time_t now = time(NULL);
+    struct tm today;
+    enum kvc_status status = find_commit(machine->subject->folder, commit, sizeof(commit), diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    strftime(date, sizeof(date), "%Y-%m-%d", gmtime_r(&now, &today));
+    status = kvc_folder_lock_take(&lock, machine->subject->folder, diag);
+    if (status == KVC_OK) {
+        status = append_rows(machine, date, commit, diag);
+    }
+    kvc_folder_lock_release(&lock);
+    return status;
+}

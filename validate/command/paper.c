@@ -1,0 +1,645 @@
+/* kvcast validate: runs the cases of a paper, scores them and reports the scores as tables, JSON and CSV. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/cli/print.h"
+#include "scenarios/run/capacity.h"
+#include "scenarios/run/limits.h"
+#include "scenarios/run/pool.h"
+#include "sim/base/files/data_dir.h"
+#include "validate/command/validate.h"
+
+/* A simulated value without an interval cannot be told from chance. */
+enum { REPLICAS_MIN = 5 };
+
+void kvc_validate_replicate(struct kvc_scenario *scenario)
+{
+    uint64_t *replicas = &scenario->run.replicas;
+    *replicas = *replicas > REPLICAS_MIN ? *replicas : REPLICAS_MIN;
+}
+
+/* ---- cases whose value is a capacity ---- */
+
+static const double precision_default_frac = 0.02;
+
+/* Half of the default, so that a paper with many cases stays affordable. */
+enum { LONGEST = 4 };
+
+/* Parses one override of the case if it is one of the search. Sets *taken if so. */
+static enum kvc_status take_bound(const char *text, struct kvc_capacity_bounds *bounds, bool *taken,
+                                  struct kvc_diag *diag)
+{
+    static const struct {
+        const char *key;
+        enum kvc_status (*parse)(const char *, struct kvc_capacity_bounds *, struct kvc_diag *);
+    } keys[] = {{"capacity.loss=", kvc_capacity_parse_loss},
+                {"capacity.latency=", kvc_capacity_parse_latency},
+                {"capacity.precision=", kvc_capacity_parse_precision}};
+    *taken = strncmp(text, "capacity.", strlen("capacity.")) == 0;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        if (strncmp(text, keys[i].key, strlen(keys[i].key)) == 0) {
+            return keys[i].parse(text + strlen(keys[i].key), bounds, diag);
+        }
+    }
+    return !*taken ? KVC_OK
+                   : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                   "found \"%.40s\", allowed: capacity.loss, capacity.latency and "
+                                   "capacity.precision",
+                                   text);
+}
+
+enum kvc_status kvc_validate_capacity_bounds(const char *overrides, char *scenario, size_t size,
+                                             struct kvc_capacity_bounds *bounds, struct kvc_diag *diag)
+{
+    char one[256];
+    size_t used = 0;
+    bool taken;
+    enum kvc_status status = KVC_OK;
+    *bounds = kvc_capacity_bounds_default;
+    bounds->precision_frac = precision_default_frac;
+    scenario[0] = '\0';
+    while (*overrides != '\0' && status == KVC_OK) {
+        size_t length = strcspn(overrides, ";");
+        snprintf(one, sizeof(one), "%.*s", (int)length, overrides);
+        status = take_bound(one, bounds, &taken, diag);
+        if (!taken) {
+            used += (size_t)snprintf(scenario + used, size - used, "%s%s", used > 0 ? ";" : "", one);
+        }
+        overrides += length + (overrides[length] == ';');
+    }
+    return status;
+}
+
+/* Returns the value of a metric of a capacity: throughput_mops, latency_mean_us, latency_p95_us or
+ * latency_p99_us with its 95 % interval, at the highest load that all replicas serve, or capacity_low_mops,
+ * capacity_high_mops, closed_form_mops or closed_form_limit_mops. Other metrics are NaN. */
+static struct kvc_interval capacity_value(const struct kvc_capacity *capacity, const char *metric)
+{
+    /* A search without a latency curve ends at such a load, or fails. */
+    const struct kvc_capacity_point *sure = &capacity->point[capacity->sure];
+    const struct {
+        const char *name;
+        struct kvc_interval value;
+    } values[] = {
+        {"throughput_mops", {capacity->mean_mops, (capacity->high_mops - capacity->low_mops) / 2}},
+        {"latency_mean_us", sure->latency[KVC_CAPACITY_MEAN]},
+        {"latency_p95_us", sure->latency[KVC_CAPACITY_P95]},
+        {"latency_p99_us", sure->latency[KVC_CAPACITY_P99]},
+        {"capacity_low_mops", {capacity->low_mops, NAN}},
+        {"capacity_high_mops", {capacity->high_mops, NAN}},
+        {"closed_form_mops", {capacity->closed_form_mops, NAN}},
+        {"closed_form_limit_mops", {capacity->closed_form_limit_mops, NAN}},
+    };
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+        if (strcmp(values[i].name, metric) == 0) {
+            return values[i].value;
+        }
+    }
+    return (struct kvc_interval){NAN, NAN};
+}
+
+/* Finds the simulated capacity of a case of mode "capacity". Without overrides, nothing may be lost and the
+ * precision is 2 %. The caller frees *capacity, which must be zeroed before, whatever this returns. */
+static enum kvc_status find_capacity(const struct kvc_case *asked, const struct kvc_run_options *options,
+                                     struct kvc_capacity *capacity, struct kvc_diag *diag)
+{
+    char path[PATH_MAX], overrides[sizeof(asked->overrides)];
+    struct kvc_capacity_options search = {
+        .no_curve = true, .longest = LONGEST, .jobs = options->jobs, .progress = options->progress};
+    struct kvc_loaded *loaded = NULL;
+    kvc_data_path(asked->scenario, path);
+    enum kvc_status status =
+        kvc_validate_capacity_bounds(asked->overrides, overrides, sizeof(overrides), &search.bounds, diag);
+    if (status == KVC_OK) {
+        status = kvc_validate_load(path, overrides, &loaded, diag);
+    }
+    if (status == KVC_OK) {
+        kvc_validate_replicate(&loaded->scenario);
+        status = kvc_capacity_find(loaded, &search, capacity, diag);
+    }
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+/* ---- scoring ---- */
+
+/* The cases of one paper while they are scored. */
+struct scoring {
+    struct kvc_paper *paper;
+    char list[PATH_MAX];  /* Path of cases.csv. */
+    uint32_t *due;        /* Cases to answer: one of each group that asks the same. */
+    uint32_t due_count;   /* Used entries of `due`. */
+    double *memory_bytes; /* Memory that a case needs, by case. */
+};
+
+static bool asks_the_same(const struct kvc_case *a, const struct kvc_case *b)
+{
+    return a->mode == b->mode && strcmp(a->scenario, b->scenario) == 0 &&
+           strcmp(a->overrides, b->overrides) == 0;
+}
+
+static void score_one(struct kvc_score *score, const struct kvc_case *scored, struct kvc_interval value)
+{
+    bool not_counted = score->not_counted;
+    *score = kvc_score_case(scored, value, score->baseline_frac);
+    score->not_counted = not_counted;
+}
+
+/* Adds the case in which an error occurred, and the places of the case and of the mistake. */
+static enum kvc_status name_case(const struct kvc_case *asked, const char *list, enum kvc_status status,
+                                 struct kvc_diag *diag)
+{
+    char place[sizeof(diag->file) + 16] = "", message[sizeof(diag->message)];
+    if (status == KVC_OK) {
+        return KVC_OK;
+    }
+    strcpy(message, diag->message);
+    if (diag->file[0] != '\0' && strcmp(diag->file, "--set") != 0) {
+        int length = snprintf(place, sizeof(place), "%s:", diag->file);
+        snprintf(place + length, sizeof(place) - (size_t)length, diag->line > 0 ? "%d: " : " ", diag->line);
+    }
+    return kvc_diag_fail_at(diag, status, list, asked->line, "case %s: %s%.600s", asked->id, place, message);
+}
+
+/* ---- answers ---- */
+
+/* Fills the values of all cases that read a metric of the same capacity, run or prediction. */
+static void fill(const struct kvc_cases *cases, const struct kvc_case *asked,
+                 const struct kvc_outcome *outcome, const struct kvc_capacity *capacity,
+                 struct kvc_interval *values)
+{
+    for (size_t i = 0; i < cases->count; i++) {
+        const struct kvc_case *other = &cases->entry[i];
+        if (asks_the_same(other, asked)) {
+            values[i] = outcome != NULL ? kvc_outcome_interval(outcome, other->metric)
+                                        : capacity_value(capacity, other->metric);
+        }
+    }
+}
+
+static enum kvc_status answer_capacity(const struct kvc_cases *cases, const struct kvc_case *asked,
+                                       const struct kvc_run_options *options, struct kvc_interval *values,
+                                       struct kvc_diag *diag)
+{
+    struct kvc_capacity capacity = {.count = 0};
+    enum kvc_status status = find_capacity(asked, options, &capacity, diag);
+    if (status == KVC_OK) {
+        fill(cases, asked, NULL, &capacity, values);
+    }
+    kvc_capacity_free(&capacity);
+    return status;
+}
+
+static enum kvc_status answer_outcome(const struct kvc_cases *cases, const struct kvc_case *asked,
+                                      const struct kvc_run_options *options, struct kvc_interval *values,
+                                      struct kvc_diag *diag)
+{
+    char path[PATH_MAX];
+    struct kvc_loaded *loaded = NULL;
+    struct kvc_outcome *outcome = NULL;
+    kvc_data_path(asked->scenario, path);
+    enum kvc_status status = kvc_validate_load(path, asked->overrides, &loaded, diag);
+    if (status == KVC_OK && asked->mode == KVC_CASE_PREDICT) {
+        status = kvc_driver_predict(&loaded->scenario, &outcome, diag);
+    } else if (status == KVC_OK) {
+        kvc_validate_replicate(&loaded->scenario);
+        status = kvc_driver_run(&loaded->scenario, options, &outcome, diag);
+    }
+    if (status == KVC_OK) {
+        fill(cases, asked, outcome, NULL, values);
+    }
+    kvc_outcome_free(outcome);
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+/* Runs in the child. The answer has a place for every case, of which it fills those that ask the same. */
+static enum kvc_status answer_task(void *data, uint32_t task, const struct kvc_progress *progress,
+                                   void *answer, struct kvc_diag *diag)
+{
+    const struct scoring *scoring = data;
+    const struct kvc_cases *cases = &scoring->paper->cases;
+    const struct kvc_case *asked = &cases->entry[scoring->due[task]];
+    const struct kvc_run_options options = {.jobs = 1, .progress = progress};
+    enum kvc_status status = asked->mode == KVC_CASE_CAPACITY
+                                 ? answer_capacity(cases, asked, &options, answer, diag)
+                                 : answer_outcome(cases, asked, &options, answer, diag);
+    return name_case(asked, scoring->list, status, diag);
+}
+
+static double memory_bytes(const void *data, uint32_t task)
+{
+    const struct scoring *scoring = data;
+    return scoring->memory_bytes[scoring->due[task]];
+}
+
+static enum kvc_status take(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
+{
+    struct scoring *scoring = data;
+    struct kvc_paper *paper = scoring->paper;
+    const struct kvc_interval *values = answer;
+    (void)diag;
+    for (size_t i = 0; i < paper->cases.count; i++) {
+        if (asks_the_same(&paper->cases.entry[i], &paper->cases.entry[scoring->due[task]])) {
+            score_one(&paper->scores[i], &paper->cases.entry[i], values[i]);
+        }
+    }
+    return KVC_OK;
+}
+
+/* Several cases run at the same time, each with one replica after the other. */
+static enum kvc_status answer_all(struct scoring *scoring, const struct kvc_run_options *options,
+                                  struct kvc_diag *diag)
+{
+    const struct kvc_pool_options pool = {
+        .tasks = scoring->due_count,
+        .jobs = options->jobs > 0 ? options->jobs : kvc_pool_processors(),
+        .answer_bytes = scoring->paper->cases.count * sizeof(struct kvc_interval),
+        .noun = "case",
+        .data = scoring,
+        .body = answer_task,
+        .memory_bytes = memory_bytes,
+        .available_bytes = kvc_memory_available_bytes(),
+        .take = take,
+    };
+    return kvc_pool_run(&pool, options->progress, diag);
+}
+
+/* Scores the cases that follow from others, which are listed after their parts. */
+static enum kvc_status score_derived(struct kvc_paper *paper, struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    for (size_t i = 0; i < paper->cases.count && status == KVC_OK; i++) {
+        struct kvc_interval value;
+        if (kvc_case_is_derived(&paper->cases.entry[i])) {
+            status = paper->cases.entry[i].mode == KVC_CASE_RATIO
+                         ? kvc_score_ratio(&paper->cases, i, paper->scores, &value, diag)
+                         : kvc_aggregate_value(&paper->cases, i, paper->scores, &value, diag);
+            if (status == KVC_OK) {
+                score_one(&paper->scores[i], &paper->cases.entry[i], value);
+            }
+        }
+    }
+    return status;
+}
+
+/* ---- files ---- */
+
+void kvc_paper_free(struct kvc_paper *paper)
+{
+    kvc_cases_free(&paper->cases);
+    free(paper->scores);
+    free(paper->moved_by);
+    paper->scores = NULL;
+    paper->moved_by = NULL;
+}
+
+/* Reads what moves the cases. Without the file nobody knows which of them say something about the model. */
+static enum kvc_status read_elasticities(struct kvc_paper *paper, struct kvc_diag *diag)
+{
+    char path[PATH_MAX], message[sizeof(diag->message)];
+    kvc_subject_path(paper->subject, "elasticities.csv", path);
+    enum kvc_status status = kvc_elasticities_read(path, &paper->cases, paper->moved_by, diag);
+    if (status != KVC_OK) {
+        strcpy(message, diag->message);
+        return kvc_diag_fail(diag, status, "%.900s; kvcast validate %s --elasticities writes the file",
+                             message, paper->subject->name);
+    }
+    for (size_t i = 0; i < paper->cases.count; i++) {
+        paper->scores[i].not_counted = kvc_case_kind_of(&paper->cases.entry[i]) <= KVC_KIND_CLAIM &&
+                                       kvc_moved_by_nothing_or_input(&paper->moved_by[i]);
+    }
+    return KVC_OK;
+}
+
+/* Loads the scenario of a case, checks it if it is simulated, and finds the memory that it needs. Inputs are
+ * checked as well, because ratios are scored. */
+static enum kvc_status check_scenario(const struct scoring *scoring, size_t at, struct kvc_diag *diag)
+{
+    const struct kvc_case *asked = &scoring->paper->cases.entry[at];
+    char path[PATH_MAX], overrides[sizeof(asked->overrides)];
+    struct kvc_capacity_bounds bounds;
+    struct kvc_loaded *loaded = NULL;
+    kvc_data_path(asked->scenario, path);
+    enum kvc_status status =
+        kvc_validate_capacity_bounds(asked->overrides, overrides, sizeof(overrides), &bounds, diag);
+    status = status != KVC_OK ? status : kvc_validate_load(path, overrides, &loaded, diag);
+    status = name_case(asked, scoring->list, status, diag);
+    if (status == KVC_OK && asked->mode != KVC_CASE_PREDICT) {
+        status = kvc_validate_check(loaded, overrides, scoring->list, asked->line, diag);
+        scoring->memory_bytes[at] = kvc_memory_needed_bytes(&loaded->scenario);
+    }
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+/* Lists one of the cases that ask the same, and checks it. */
+static enum kvc_status list_due(struct scoring *scoring, struct kvc_diag *diag)
+{
+    const struct kvc_cases *cases = &scoring->paper->cases;
+    enum kvc_status status = KVC_OK;
+    for (size_t i = 0; i < cases->count && status == KVC_OK; i++) {
+        bool listed = kvc_case_is_derived(&cases->entry[i]);
+        for (uint32_t j = 0; j < scoring->due_count && !listed; j++) {
+            listed = asks_the_same(&cases->entry[i], &cases->entry[scoring->due[j]]);
+        }
+        if (!listed) {
+            scoring->due[scoring->due_count++] = (uint32_t)i;
+            status = check_scenario(scoring, i, diag);
+        }
+    }
+    return status;
+}
+
+/* Reads cases, elasticities and baseline, so that all mistakes in files are found before anything runs. */
+static enum kvc_status read_all(struct scoring *scoring, struct kvc_diag *diag)
+{
+    struct kvc_paper *paper = scoring->paper;
+    char path[PATH_MAX];
+    kvc_subject_path(paper->subject, "cases.csv", scoring->list);
+    enum kvc_status status = kvc_cases_read(scoring->list, &paper->cases, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    size_t count = paper->cases.count + 1;
+    paper->scores = calloc(count, sizeof(*paper->scores));
+    paper->moved_by = calloc(count, sizeof(*paper->moved_by));
+    scoring->due = calloc(count, sizeof(*scoring->due));
+    scoring->memory_bytes = calloc(count, sizeof(*scoring->memory_bytes));
+    if (paper->scores == NULL || paper->moved_by == NULL || scoring->due == NULL ||
+        scoring->memory_bytes == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu cases", paper->cases.count);
+    }
+    status = read_elasticities(paper, diag);
+    status = status != KVC_OK ? status : list_due(scoring, diag);
+    kvc_subject_path(paper->subject, "baseline.csv", path);
+    return status != KVC_OK ? status : kvc_baseline_read(path, &paper->cases, paper->scores, diag);
+}
+
+enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct kvc_run_options *options,
+                                struct kvc_paper *paper, struct kvc_diag *diag)
+{
+    struct scoring scoring = {.paper = paper};
+    *paper = (struct kvc_paper){.subject = subject};
+    enum kvc_status status = read_all(&scoring, diag);
+    if (status == KVC_OK) {
+        status = answer_all(&scoring, options, diag);
+    }
+    if (status == KVC_OK) {
+        status = score_derived(paper, diag);
+    }
+    free(scoring.due);
+    free(scoring.memory_bytes);
+    return status;
+}
+
+/* ---- report ---- */
+
+static const char *const roles[] = {"prediction", "equation", "input"};
+static const char *const kinds[] = {"point", "range", "claim", "equation", "input"};
+static const char *const titles[] = {"points", "ranges", "claims", "equations", "inputs"};
+const char *const kvc_verdict_names[] = {"ok", "missed", "REGRESSED"};
+
+enum { MOVED_BY_SHOWN = 3 };
+
+static void published_text(const struct kvc_case *scored, char *out, size_t size)
+{
+    if (!isnan(scored->published)) {
+        snprintf(out, size, "%.5g", scored->published);
+    } else if (!isnan(scored->low) && !isnan(scored->high)) {
+        snprintf(out, size, "%g .. %g", scored->low, scored->high);
+    } else {
+        snprintf(out, size, "%s%g",
+                 isnan(scored->low) ? "<= " : ">= ", isnan(scored->low) ? scored->high : scored->low);
+    }
+}
+
+/* Lists what the model lacks where it misses a published value. */
+static void print_lacks(const struct kvc_cases *cases, const struct kvc_score *scores)
+{
+    struct kvc_grid grid = {.columns = 2};
+    for (size_t i = 0; i < cases->count; i++) {
+        if (scores[i].verdict == KVC_VERDICT_OK || cases->entry[i].lacks[0] == '\0') {
+            continue;
+        }
+        kvc_grid_add(&grid, cases->entry[i].id);
+        kvc_grid_add(&grid, cases->entry[i].lacks);
+    }
+    if (grid.count > 0) {
+        printf("\nwhat the model lacks where it misses a value\n");
+    }
+    kvc_grid_print(&grid, 2, stdout);
+}
+
+/* Adds the formatted value, or "-" for NaN. */
+static void add_number(struct kvc_grid *grid, const char *format, double value)
+{
+    char text[64];
+    snprintf(text, sizeof(text), format, value);
+    kvc_grid_add(grid, isnan(value) ? "-" : text);
+}
+
+static const char *verdict_text(const struct kvc_score *score)
+{
+    return score->verdict != KVC_VERDICT_REGRESSED && score->not_counted ? "not counted"
+                                                                         : kvc_verdict_names[score->verdict];
+}
+
+/* Adds the cells of one case that follow its predicted value. */
+static void add_comparison(struct kvc_grid *grid, const struct kvc_case *scored,
+                           const struct kvc_score *score)
+{
+    enum kvc_case_kind kind = kvc_case_kind_of(scored);
+    char text[64];
+    if (kind == KVC_KIND_INPUT) {
+        return;
+    }
+    published_text(scored, text, sizeof(text));
+    kvc_grid_add(grid, text);
+    if (kind == KVC_KIND_RANGE || kind == KVC_KIND_CLAIM) {
+        snprintf(text, sizeof(text), "by %.1f %%", 100 * fabs(score->error_frac.mean));
+        kvc_grid_add(grid, score->error_frac.mean == 0 ? "held" : text);
+    } else {
+        add_number(grid, "%+.1f %%", 100 * score->error_frac.mean);
+    }
+    if (kind != KVC_KIND_EQUATION) {
+        add_number(grid, "%.1f %%", 100 * score->error_frac.half_width);
+    }
+    if (kind == KVC_KIND_POINT || kind == KVC_KIND_EQUATION) {
+        add_number(grid, "%g %%", 100 * scored->tolerance_frac);
+    }
+    kvc_grid_add(grid, verdict_text(score));
+}
+
+/* Prints the cases of one kind, and nothing if there are none. */
+static void print_kind(const struct kvc_paper *paper, enum kvc_case_kind kind)
+{
+    static const char *const heads[KVC_KIND_KINDS][10] = {
+        {"case", "metric", "predicted", "+/-", "published", "error", "+/-", "tolerance", "verdict", "source"},
+        {"case", "metric", "predicted", "+/-", "published", "bounds", "+/-", "verdict", "source"},
+        {"case", "metric", "predicted", "+/-", "published", "bounds", "+/-", "verdict", "source"},
+        {"case", "metric", "computed", "+/-", "published", "error", "tolerance", "verdict", "source"},
+        {"case", "metric", "value", "+/-", "source"},
+    };
+    struct kvc_grid grid = {.columns = 0};
+    for (size_t i = 0; i < paper->cases.count; i++) {
+        const struct kvc_case *scored = &paper->cases.entry[i];
+        const struct kvc_score *score = &paper->scores[i];
+        if (kvc_case_kind_of(scored) != kind) {
+            continue;
+        }
+        while (grid.count == grid.columns && grid.columns < 10 && heads[kind][grid.columns] != NULL) {
+            kvc_grid_add(&grid, heads[kind][grid.columns++]);
+        }
+        kvc_grid_add(&grid, scored->id);
+        kvc_grid_add(&grid, scored->metric);
+        add_number(&grid, "%.5g", score->predicted.mean);
+        add_number(&grid, "%.2g", score->predicted.half_width);
+        add_comparison(&grid, scored, score);
+        kvc_grid_add(&grid, scored->fact);
+    }
+    if (grid.count > 0) {
+        printf("%s\n", titles[kind]);
+        kvc_grid_print(&grid, 2, stdout);
+        printf("\n");
+    }
+}
+
+/* Lists the parameters that move each scored case, the strongest first. */
+static void print_moved_by(const struct kvc_paper *paper)
+{
+    struct kvc_grid grid = {.columns = 2};
+    for (size_t i = 0; i < paper->cases.count; i++) {
+        const struct kvc_moved_by *moved_by = &paper->moved_by[i];
+        char text[400] = "";
+        size_t length = 0;
+        if (kvc_case_kind_of(&paper->cases.entry[i]) > KVC_KIND_CLAIM) {
+            continue;
+        }
+        for (uint32_t j = 0; j < moved_by->count && j < MOVED_BY_SHOWN; j++) {
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s %+.2f", j > 0 ? ", " : "",
+                                       moved_by->entry[j].parameter, moved_by->entry[j].value);
+        }
+        if (moved_by->costly) {
+            snprintf(text, sizeof(text), "not searched, because its simulation takes too long; it counts");
+        }
+        if (paper->scores[i].not_counted) {
+            snprintf(text + length, sizeof(text) - length, "%s",
+                     moved_by->count == 0 ? "unmoved: not counted" : ", which it returns: not counted");
+        }
+        kvc_grid_add(&grid, paper->cases.entry[i].id);
+        kvc_grid_add(&grid, text);
+    }
+    if (grid.count > 0) {
+        printf("what moves each case: relative change of the value over that of the parameter\n");
+    }
+    kvc_grid_print(&grid, 2, stdout);
+}
+
+static void print_summary(const struct kvc_paper *paper)
+{
+    struct kvc_score_summary summary = kvc_score_summarise(&paper->cases, paper->scores);
+    printf("\n%s: %zu points, absolute error mean %.1f %%, p95 %.1f %%, max %.1f %%; %zu outside their "
+           "tolerance\n",
+           paper->subject->name, summary.points.count, 100 * summary.points.mean_abs_frac,
+           100 * summary.points.p95_abs_frac, 100 * summary.points.max_abs_frac, summary.points_missed);
+    printf("ranges held: %zu of %zu; claims held: %zu of %zu; not counted: %zu that nothing moves or that "
+           "return an input, %zu equations, %zu inputs; %zu regressed\n",
+           summary.ranges_held, summary.ranges, summary.claims_held, summary.claims, summary.not_counted,
+           summary.equations, summary.inputs, summary.regressed);
+}
+
+void kvc_paper_print(const struct kvc_paper *paper)
+{
+    for (int kind = KVC_KIND_POINT; kind < KVC_KIND_KINDS; kind++) {
+        print_kind(paper, (enum kvc_case_kind)kind);
+    }
+    print_moved_by(paper);
+    print_lacks(&paper->cases, paper->scores);
+    print_summary(paper);
+}
+
+json_t *kvc_paper_summary(const struct kvc_paper *paper)
+{
+    struct kvc_score_summary summary = kvc_score_summarise(&paper->cases, paper->scores);
+    bool none = summary.points.count == 0;
+    json_t *points =
+        json_pack("{s:I, s:o, s:o, s:o, s:I}", "count", (json_int_t)summary.points.count, "mean_abs_frac",
+                  kvc_validate_number(none ? NAN : summary.points.mean_abs_frac), "p95_abs_frac",
+                  kvc_validate_number(none ? NAN : summary.points.p95_abs_frac), "max_abs_frac",
+                  kvc_validate_number(none ? NAN : summary.points.max_abs_frac), "outside_tolerance",
+                  (json_int_t)summary.points_missed);
+    return json_pack("{s:s, s:o, s:{s:I, s:I}, s:{s:I, s:I}, s:I, s:I, s:I, s:I}", "paper",
+                     paper->subject->name, "points", points, "ranges", "count", (json_int_t)summary.ranges,
+                     "held", (json_int_t)summary.ranges_held, "claims", "count", (json_int_t)summary.claims,
+                     "held", (json_int_t)summary.claims_held, "equations", (json_int_t)summary.equations,
+                     "inputs", (json_int_t)summary.inputs, "not_counted", (json_int_t)summary.not_counted,
+                     "regressed", (json_int_t)summary.regressed);
+}
+
+/* Returns the parameters that move the case as a list of objects. */
+static json_t *moved_by_document(const struct kvc_moved_by *moved_by)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < moved_by->count; i++) {
+        json_array_append_new(list, json_pack("{s:s, s:f}", "parameter", moved_by->entry[i].parameter,
+                                              "elasticity", moved_by->entry[i].value));
+    }
+    return list;
+}
+
+json_t *kvc_validate_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+void kvc_paper_list(const struct kvc_paper *paper, json_t *list)
+{
+    const struct kvc_cases *cases = &paper->cases;
+    const struct kvc_score *scores = paper->scores;
+    for (size_t i = 0; i < cases->count; i++) {
+        const struct kvc_case *scored = &cases->entry[i];
+        json_t *entry = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "case",
+                                  scored->id, "system", paper->subject->name, "role", roles[scored->role],
+                                  "kind", kinds[kvc_case_kind_of(scored)], "scenario", scored->scenario,
+                                  "overrides", scored->overrides, "metric", scored->metric, "lacks",
+                                  scored->lacks, "fact", scored->fact, "counted",
+                                  kvc_case_kind_of(scored) <= KVC_KIND_CLAIM && !scores[i].not_counted,
+                                  "moved_by", moved_by_document(&paper->moved_by[i]));
+        const struct {
+            const char *name;
+            double value;
+        } numbers[] = {
+            {"predicted", scores[i].predicted.mean},
+            {"predicted_half_width", scores[i].predicted.half_width},
+            {"published", scored->published},
+            {"published_low", scored->low},
+            {"published_high", scored->high},
+            {"error_frac", scores[i].error_frac.mean},
+            {"error_half_width_frac", scores[i].error_frac.half_width},
+            {"tolerance_frac", scored->tolerance_frac},
+            {"baseline_frac", scores[i].baseline_frac.mean},
+            {"baseline_half_width_frac", scores[i].baseline_frac.half_width},
+        };
+        for (size_t j = 0; j < sizeof(numbers) / sizeof(*numbers); j++) {
+            json_object_set_new(entry, numbers[j].name, kvc_validate_number(numbers[j].value));
+        }
+        json_object_set_new(entry, "verdict", json_string(kvc_verdict_names[scores[i].verdict]));
+        json_array_append_new(list, entry);
+    }
+}
+
+void kvc_paper_write_errors(const struct kvc_paper *paper, FILE *out)
+{
+    for (size_t i = 0; i < paper->cases.count; i++) {
+        const struct kvc_case *scored = &paper->cases.entry[i];
+        if (kvc_case_kind_of(scored) == KVC_KIND_POINT && !kvc_case_is_derived(scored) &&
+            !paper->scores[i].not_counted) {
+            fprintf(out, "%s,%s,%.6g,,%.6g\n", scored->id, scored->metric, scored->published,
+                    paper->scores[i].predicted.mean);
+        }
+    }
+}
