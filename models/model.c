@@ -1,6 +1,7 @@
 #include "models/model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/base/array.h"
 #include "sim/run/changes.h"
@@ -47,4 +48,96 @@ enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, 
     }
     kvc_platform_free(platform);
     return status;
+}
+
+const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,
+                                                       const char *device)
+{
+    const struct kvc_model_resource *resource = scenario->model->resources;
+    for (; resource != NULL && resource->name != NULL; resource++) {
+        if (strcmp(resource->device, device) == 0 && kvc_resource_is_used(resource, scenario)) {
+            return resource;
+        }
+    }
+    return NULL;
+}
+
+bool kvc_scenario_has_stage(const struct kvc_scenario *scenario, const struct kvc_model_resource *resource,
+                            const char *name)
+{
+    struct kvc_model_stage stage[KVC_MODEL_STAGES_MAX];
+    for (uint32_t i = 0, count = scenario->model->stages(scenario, stage); i < count; i++) {
+        if ((resource->stages >> i & 1) != 0 && strcmp(stage[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void *copy_of(const void *from, size_t bytes)
+{
+    void *copy = malloc(bytes);
+    if (copy == NULL) {
+        kvc_out_of_memory("the copy of a scenario");
+    }
+    return memcpy(copy, from, bytes);
+}
+
+/* Makes options and devices, which are those of the original, a copy's own. */
+static void own_machine(const struct kvc_model *model, void **options, struct kvc_node *node)
+{
+    if (*options != NULL) {
+        *options = copy_of(*options, model->options->size);
+    }
+    for (struct kvc_device *device = node->device; device->kind != NULL; device++) {
+        device->values = copy_of(device->values, device->kind->options->size);
+    }
+}
+
+struct kvc_scenario *kvc_scenario_copy(const struct kvc_scenario *scenario)
+{
+    struct kvc_scenario *copy = copy_of(scenario, sizeof(*scenario));
+    struct kvc_cluster *cluster = &copy->cluster;
+    own_machine(copy->model, &copy->options, &copy->node);
+    if (cluster->member_count > 0) {
+        cluster->member = copy_of(cluster->member, cluster->member_count * sizeof(*cluster->member));
+    }
+    for (uint32_t i = 0; i < cluster->member_count; i++) {
+        own_machine(copy->model, &cluster->member[i].options, &cluster->member[i].node);
+    }
+    copy->config = NULL; /* The original's. */
+    return copy;
+}
+
+void kvc_scenario_free_copy(struct kvc_scenario *scenario)
+{
+    if (scenario == NULL) {
+        return;
+    }
+    kvc_scenario_unresolve(scenario);
+    kvc_node_free(&scenario->node);
+    free(scenario->options);
+    for (uint32_t i = 0; i < scenario->cluster.member_count; i++) {
+        kvc_node_free(&scenario->cluster.member[i].node);
+        free(scenario->cluster.member[i].options);
+    }
+    if (scenario->cluster.member_count > 0) {
+        free(scenario->cluster.member);
+    }
+    free(scenario);
+}
+
+struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
+                                         const struct kvc_model_resource *resource, double factor,
+                                         struct kvc_diag *diag)
+{
+    struct kvc_scenario *faster = kvc_scenario_copy(scenario);
+    faster->config = scenario->config; /* speed_up reads it. */
+    resource->speed_up(faster, factor);
+    faster->config = NULL;
+    if (kvc_scenario_resolve(faster, diag) != KVC_OK) {
+        kvc_scenario_free_copy(faster);
+        return NULL;
+    }
+    return faster;
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "models/resource.h"
 #include "sim/base/diag.h"
 #include "sim/base/text/option.h"
 #include "sim/base/progress.h"
@@ -32,7 +33,6 @@ struct kvc_model_device {
 };
 
 struct kvc_forecast;
-struct kvc_model_resource;
 struct kvc_probed_machine;
 struct kvc_profile;
 struct kvc_steadiness;
@@ -86,6 +86,9 @@ struct kvc_model {
      * during a run. */
     void (*platform)(const struct kvc_scenario *scenario, struct kvc_platform *platform);
 
+    /* The stages that requests pass through. NULL: there are no resources. */
+    kvc_stages_fn *stages;
+
     /* The physical resources that requests take time of; a NULL name ends the list. NULL: unknown, so that a
      * bottleneck can only be found by utilization. */
     const struct kvc_model_resource *resources;
@@ -105,8 +108,8 @@ struct kvc_model {
      */
     enum kvc_status (*prepare)(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag);
-    /* Simulates one replica. A process calls this at most once, because SimGrid allows one engine in a
-     * process. */
+    /* Simulates one replica, usually with kvc_simulate_replica() (models/simulate.h). A process calls this at
+     * most once, because SimGrid allows one engine in a process. */
     enum kvc_status (*run)(const struct kvc_run_context *context, struct kvc_diag *diag);
 
     /* Checks whether this machine can run the scenario for real. NULL exactly if `measure` is. */
@@ -130,5 +133,27 @@ void kvc_scenario_unresolve(struct kvc_scenario *scenario);
 /* Checks the devices of the scenario's simulation, and the changes of them that the run states. Messages
  * about changes begin with their path, "run.changes.1.at". */
 enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+/* Returns whether a stage with this name is one that spends time on the resource. */
+bool kvc_scenario_has_stage(const struct kvc_scenario *scenario, const struct kvc_model_resource *resource,
+                            const char *name);
+
+/* Returns the first resource of a kind of device that the requests of a resolved scenario take time of; NULL:
+ * there is none. */
+const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,
+                                                       const char *device);
+
+/* Returns a copy of a scenario with its own options, devices and members of the cluster, which is not
+ * resolved yet. */
+struct kvc_scenario *kvc_scenario_copy(const struct kvc_scenario *scenario);
+
+/* Frees such a copy, with its configuration. NULL is allowed. */
+void kvc_scenario_free_copy(struct kvc_scenario *scenario);
+
+/* Returns a copy of a resolved scenario in which the resource is faster, with its own options, devices and
+ * configuration; NULL after an error. kvc_scenario_free_copy() frees it. */
+struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
+                                         const struct kvc_model_resource *resource, double factor,
+                                         struct kvc_diag *diag);
 
 #endif

@@ -1,91 +1,64 @@
 #include "models/resource.h"
 
-#include <stdlib.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "models/model.h"
-
-static void *copy_of(const void *from, size_t bytes)
+void kvc_stages_report(kvc_stages_fn *stages, const struct kvc_scenario *scenario,
+                       const struct kvc_recorder *recorder, bool at_most_one, struct kvc_result *result)
 {
-    void *copy = malloc(bytes);
-    if (copy == NULL) {
-        kvc_out_of_memory("the copy of a scenario");
+    struct kvc_model_stage stage[KVC_MODEL_STAGES_MAX];
+    for (uint32_t i = 0, count = stages(scenario, stage); i < count; i++) {
+        unsigned busy = stage[i].busy != 0 ? stage[i].busy : 1u << i;
+        if (stage[i].servers == 0 || (stage[i].if_busy && kvc_sum_of_stages(recorder->busy_ns, busy) == 0)) {
+            continue;
+        }
+        struct kvc_stage_result *added = kvc_recorder_report_stage(recorder, stage[i].name, stage[i].device,
+                                                                   busy, stage[i].servers, result);
+        if (at_most_one) {
+            added->utilization_frac = fmin(added->utilization_frac, 1);
+        }
     }
-    return memcpy(copy, from, bytes);
 }
 
-bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struct kvc_scenario *scenario)
+struct kvc_stage_result *kvc_stages_find(struct kvc_result *result, const char *name)
 {
-    return resource->used == NULL || resource->used(scenario);
-}
-
-const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,
-                                                       const char *device)
-{
-    const struct kvc_model_resource *resource = scenario->model->resources;
-    for (; resource != NULL && resource->name != NULL; resource++) {
-        if (strcmp(resource->device, device) == 0 && kvc_resource_is_used(resource, scenario)) {
-            return resource;
+    for (uint32_t i = 0; i < result->stage_count; i++) {
+        if (strcmp(result->stage[i].name, name) == 0) {
+            return &result->stage[i];
         }
     }
     return NULL;
 }
 
-/* Makes options and devices, which are those of the original, a copy's own. */
-static void own_machine(const struct kvc_model *model, void **options, struct kvc_node *node)
+void kvc_stages_predict(kvc_stages_fn *stages, const struct kvc_scenario *scenario,
+                        const double *utilization_frac, struct kvc_result *result)
 {
-    if (*options != NULL) {
-        *options = copy_of(*options, model->options->size);
-    }
-    for (struct kvc_device *device = node->device; device->kind != NULL; device++) {
-        device->values = copy_of(device->values, device->kind->options->size);
+    struct kvc_model_stage stage[KVC_MODEL_STAGES_MAX];
+    for (uint32_t i = 0, count = stages(scenario, stage); i < count; i++) {
+        if (stage[i].servers > 0 && !isnan(utilization_frac[i])) {
+            kvc_result_add_stage(result, stage[i].name, stage[i].device, fmin(utilization_frac[i], 1));
+        }
     }
 }
 
-struct kvc_scenario *kvc_scenario_copy(const struct kvc_scenario *scenario)
+void kvc_stages_limit(kvc_stages_fn *stages, const struct kvc_scenario *scenario, const double *limit_per_ns,
+                      double per_ns, struct kvc_result *result)
 {
-    struct kvc_scenario *copy = copy_of(scenario, sizeof(*scenario));
-    struct kvc_cluster *cluster = &copy->cluster;
-    own_machine(copy->model, &copy->options, &copy->node);
-    if (cluster->member_count > 0) {
-        cluster->member = copy_of(cluster->member, cluster->member_count * sizeof(*cluster->member));
+    struct kvc_model_stage stage[KVC_MODEL_STAGES_MAX];
+    double utilization_frac[KVC_MODEL_STAGES_MAX];
+    for (uint32_t i = 0, count = stages(scenario, stage); i < count; i++) {
+        utilization_frac[i] = isinf(limit_per_ns[i]) ? NAN : per_ns / limit_per_ns[i];
+        if (!isinf(limit_per_ns[i])) {
+            char name[KVC_NAME_MAX];
+            snprintf(name, sizeof(name), "%s_limit_mops", stage[i].name);
+            kvc_metrics_set(&result->model, name, limit_per_ns[i] * 1e3);
+        }
     }
-    for (uint32_t i = 0; i < cluster->member_count; i++) {
-        own_machine(copy->model, &cluster->member[i].options, &cluster->member[i].node);
-    }
-    copy->config = NULL; /* The original's. */
-    return copy;
+    kvc_stages_predict(stages, scenario, utilization_frac, result);
 }
 
-void kvc_scenario_free_copy(struct kvc_scenario *scenario)
+bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struct kvc_scenario *scenario)
 {
-    if (scenario == NULL) {
-        return;
-    }
-    kvc_scenario_unresolve(scenario);
-    kvc_node_free(&scenario->node);
-    free(scenario->options);
-    for (uint32_t i = 0; i < scenario->cluster.member_count; i++) {
-        kvc_node_free(&scenario->cluster.member[i].node);
-        free(scenario->cluster.member[i].options);
-    }
-    if (scenario->cluster.member_count > 0) {
-        free(scenario->cluster.member);
-    }
-    free(scenario);
-}
-
-struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
-                                         const struct kvc_model_resource *resource, double factor,
-                                         struct kvc_diag *diag)
-{
-    struct kvc_scenario *faster = kvc_scenario_copy(scenario);
-    faster->config = scenario->config; /* speed_up reads it. */
-    resource->speed_up(faster, factor);
-    faster->config = NULL;
-    if (kvc_scenario_resolve(faster, diag) != KVC_OK) {
-        kvc_scenario_free_copy(faster);
-        return NULL;
-    }
-    return faster;
+    return resource->used == NULL || resource->used(scenario);
 }

@@ -1,23 +1,61 @@
-/* A resource of a store: a part of its machine that could be bought faster, such as the cores or the NIC.
+/* Stages and resources of a store.
  *
- * The bottleneck of a scenario is the resource whose being a little faster gains most throughput. A resource
+ * A stage is a step that requests pass through, such as receiving or the search of the index. A store lists
+ * its stages once. The results of its simulation and of its closed form name them in this order, and
+ * resources refer to them by their places in the list.
+ *
+ * A resource is a part of the store's machine that could be bought faster, such as the cores or the NIC. The
+ * bottleneck of a scenario is the resource whose being a little faster gains most throughput. A resource
  * therefore is what can be made faster by itself: all times and rates that it consists of, and nothing else.
- * What a stage of the pipeline takes may come from several resources, such as cores and their memory. */
+ * The time of a stage may come from several resources, such as cores and their memory. */
 #ifndef KVC_MODELS_RESOURCE_H
 #define KVC_MODELS_RESOURCE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "sim/base/diag.h"
+#include "sim/metrics/recorder.h"
+#include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
-enum { KVC_RESOURCES_MAX = 12, KVC_RESOURCE_STAGES_MAX = 6 };
+enum { KVC_MODEL_STAGES_MAX = KVC_BATCH_STAGES, KVC_RESOURCES_MAX = 12 };
+
+/* A stage of a resolved scenario. */
+struct kvc_model_stage {
+    const char *name;   /* "receive". */
+    const char *device; /* Kind of device that it occupies, as platforms name it: "cpu". */
+    double servers; /* Servers that share its work, all nodes together; 0: the scenario does without it. */
+    unsigned
+        busy; /* Bits of the recorder's stages that it consists of; 0: the one of its place in the list. */
+    bool if_busy; /* A simulation lists it only if it was busy. */
+};
+
+/* Fills the list of a resolved scenario's stages and returns its length, at most KVC_MODEL_STAGES_MAX. */
+typedef uint32_t kvc_stages_fn(const struct kvc_scenario *scenario, struct kvc_model_stage *stage);
+
+/* Adds the stages of a simulation to a result whose `completed` is set, after kvc_recorder_report(). If
+ * `at_most_one`, utilizations above 1 count as 1, which jobs that reach beyond the measured time cause. */
+void kvc_stages_report(kvc_stages_fn *stages, const struct kvc_scenario *scenario,
+                       const struct kvc_recorder *recorder, bool at_most_one, struct kvc_result *result);
+
+/* Returns a stage of a result, or NULL if it has none of this name. */
+struct kvc_stage_result *kvc_stages_find(struct kvc_result *result, const char *name);
+
+/* Adds the stages of a closed form to its result. utilization_frac[i] is that of stage i; NaN: the closed
+ * form does not know the stage. Utilizations above 1 count as 1. */
+void kvc_stages_predict(kvc_stages_fn *stages, const struct kvc_scenario *scenario,
+                        const double *utilization_frac, struct kvc_result *result);
+
+/* The same from the rates at which each stage would be busy all the time [requests/ns], of which per_ns are
+ * served, and adds each to the model's metrics as "NAME_limit_mops". An infinite limit: the closed form does
+ * not know the stage. */
+void kvc_stages_limit(kvc_stages_fn *stages, const struct kvc_scenario *scenario, const double *limit_per_ns,
+                      double per_ns, struct kvc_result *result);
 
 struct kvc_model_resource {
     const char *name;   /* "gpu", "host-memory". */
     const char *device; /* Kind of device, as stages and devices of results name it. */
-    /* Names of the stages that spend time on it; NULL ends the list. */
-    const char *stages[KVC_RESOURCE_STAGES_MAX + 1];
+    unsigned stages;    /* Stages that spend time on it: a bit for each place in the list. */
     /* Returns whether the requests of a resolved scenario take any of it. NULL: always. */
     bool (*used)(const struct kvc_scenario *scenario);
     /* Makes it faster in a scenario that owns its options and devices: rates times the factor, times over it.
@@ -29,23 +67,5 @@ struct kvc_model_resource {
 
 /* Returns whether the requests of a resolved scenario take any of a resource. */
 bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struct kvc_scenario *scenario);
-
-/* Returns the first resource of a kind of device that the requests of a resolved scenario take time of; NULL:
- * there is none. */
-const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,
-                                                       const char *device);
-
-/* Returns a copy of a scenario with its own options, devices and members of the cluster, which is not
- * resolved yet. */
-struct kvc_scenario *kvc_scenario_copy(const struct kvc_scenario *scenario);
-
-/* Frees such a copy, with its configuration. NULL is allowed. */
-void kvc_scenario_free_copy(struct kvc_scenario *scenario);
-
-/* Returns a copy of a resolved scenario in which the resource is faster, with its own options, devices and
- * configuration; NULL after an error. kvc_scenario_free_copy() frees it. */
-struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
-                                         const struct kvc_model_resource *resource, double factor,
-                                         struct kvc_diag *diag);
 
 #endif

@@ -8,6 +8,7 @@
 #include "kernels/bluecache/store.h"
 #include "models/bluecache/config.h"
 #include "models/bluecache/costs.h"
+#include "models/bluecache/resources.h"
 #include "sim/base/array.h"
 #include "sim/devices/flash/flash.h"
 #include "sim/metrics/bottleneck.h"
@@ -537,29 +538,23 @@ static double watts_of(const struct kvc_bluecache_config *config, const struct l
     return config->nodes * (config->fpga->power_w + flash_w);
 }
 
-static void add_result(const struct limits *limits, const struct places *places, double per_ns,
-                       struct kvc_result *result)
+static void add_result(const struct kvc_scenario *scenario, const struct limits *limits,
+                       const struct places *places, double per_ns, struct kvc_result *result)
 {
-    const struct {
-        const char *stage, *device, *metric;
-        double limit;
-    } parts[] = {{"call", "cpu", "call_limit_mops", limits->call},
-                 {"in", "pcie", "in_limit_mops", limits->in},
-                 {"fabric", "fabric", "fabric_limit_mops", limits->fabric},
-                 {"search", "dram", "search_limit_mops", limits->dram},
-                 {"controller", "flash", "controller_limit_mops", limits->controller},
-                 {"channels", "flash", "channels_limit_mops", limits->channels},
-                 {"chips", "flash", "chips_limit_mops", limits->chips},
-                 {"interface", "flash", "interface_limit_mops", limits->interface},
-                 {"out", "pcie", "out_limit_mops", limits->out},
-                 {"wake", "cpu", "wake_limit_mops", limits->wake},
-                 {"database", "database", "database_limit_mops", limits->database}};
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-        if (!isinf(parts[i].limit)) {
-            kvc_result_add_stage(result, parts[i].stage, parts[i].device, fmin(per_ns / parts[i].limit, 1));
-            kvc_metrics_set(&result->model, parts[i].metric, parts[i].limit * 1e3);
-        }
-    }
+    const double limit[KVC_BLUECACHE_STAGES] = {
+        [KVC_BLUECACHE_AT_CALL] = limits->call,
+        [KVC_BLUECACHE_AT_IN] = limits->in,
+        [KVC_BLUECACHE_AT_FABRIC] = limits->fabric,
+        [KVC_BLUECACHE_AT_SEARCH] = limits->dram,
+        [KVC_BLUECACHE_AT_CONTROLLER] = limits->controller,
+        [KVC_BLUECACHE_AT_CHANNELS] = limits->channels,
+        [KVC_BLUECACHE_AT_CHIPS] = limits->chips,
+        [KVC_BLUECACHE_AT_INTERFACE] = limits->interface,
+        [KVC_BLUECACHE_AT_OUT] = limits->out,
+        [KVC_BLUECACHE_AT_WAKE] = limits->wake,
+        [KVC_BLUECACHE_AT_DATABASE] = limits->database,
+    };
+    kvc_stages_limit(kvc_bluecache_stages, scenario, limit, per_ns, result);
     if (!isinf(limits->tags)) {
         kvc_metrics_set(&result->model, "tags_limit_mops", limits->tags * 1e3);
     }
@@ -617,7 +612,7 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     result->throughput_mops = flow.per_ns * 1e3;
     result->latency_mean_us = flow.latency_ns / 1e3;
     result->latency_p95_us = NAN;
-    add_result(&limits, &places, flow.per_ns, result);
+    add_result(scenario, &limits, &places, flow.per_ns, result);
     const struct kvc_bluecache_writes writes = {
         .set_bytes =
             mix.set * (kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload)),

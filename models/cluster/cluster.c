@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "models/model.h"
-#include "models/resource.h"
 #include "sim/base/array.h"
 #include "sim/devices/database.h"
 #include "sim/metrics/bottleneck.h"

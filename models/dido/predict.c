@@ -1,20 +1,21 @@
 #include "models/dido/predict.h"
 
 #include <math.h>
-#include <stdio.h>
 
+#include "models/dido/resources.h"
 #include "sim/metrics/bottleneck.h"
 
 /* Adds the stages of a plan that does a batch every `every_ns`. */
-static void add_stages(const struct kvc_dido_plan *plan, double every_ns, struct kvc_result *result)
+static void add_stages(const struct kvc_scenario *scenario, const struct kvc_dido_plan *plan, double every_ns,
+                       struct kvc_result *result)
 {
-    for (uint32_t s = 0; s < plan->pipeline.stages; s++) {
-        char name[KVC_NAME_MAX];
-        snprintf(name, sizeof(name), "stage%u", s + 1);
-        struct kvc_stage_result *added =
-            kvc_result_add_stage(result, name, plan->pipeline.stage[s].on_gpu ? "gpu" : "cpu",
-                                 fmin(plan->period.busy_ns[s] / every_ns, 1));
-        added->mean_us = plan->period.served_ns[s] * 1e-3;
+    double utilization_frac[KVC_MODEL_STAGES_MAX];
+    for (uint32_t s = 0; s < kvc_dido_stages_most(scenario); s++) {
+        utilization_frac[s] = s < plan->pipeline.stages ? plan->period.busy_ns[s] / every_ns : NAN;
+    }
+    kvc_stages_predict(kvc_dido_stages, scenario, utilization_frac, result);
+    for (uint32_t s = 0; s < result->stage_count; s++) {
+        result->stage[s].mean_us = plan->period.served_ns[s] * 1e-3;
     }
     kvc_metrics_set(&result->model, "memory_frac", fmin(plan->period.memory_ns / every_ns, 1));
 }
@@ -92,7 +93,7 @@ enum kvc_status kvc_dido_predict(const struct kvc_scenario *scenario, struct kvc
     result->throughput_mops = plan.per_ns * 1e3;
     result->latency_mean_us = latency_ns * 1e-3;
     result->latency_p95_us = NAN;
-    add_stages(&plan, every_ns, result);
+    add_stages(scenario, &plan, every_ns, result);
     kvc_metrics_set(&result->model, "batch_queries", plan.queries);
     kvc_metrics_set(&result->model, "period_us", plan.period.ns * 1e-3);
     kvc_metrics_set(&result->model, "stolen_frac", plan.period.stolen_frac);

@@ -4,6 +4,27 @@
 
 #include "models/dido/config.h"
 
+uint32_t kvc_dido_stages_most(const struct kvc_scenario *scenario)
+{
+    const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
+    bool more = config->adapts && config->pipeline.stages < KVC_DIDO_PLAN_STAGES_MAX;
+    return more ? KVC_DIDO_PLAN_STAGES_MAX : config->pipeline.stages;
+}
+
+/* The first and the last stage of every plan are on the CPU. */
+uint32_t kvc_dido_stages(const struct kvc_scenario *scenario, struct kvc_model_stage *stage)
+{
+    static const char *const names[KVC_DIDO_STAGES_MAX] = {"stage1", "stage2", "stage3", "stage4",
+                                                           "stage5", "stage6", "stage7", "stage8"};
+    const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
+    uint32_t count = kvc_dido_stages_most(scenario);
+    for (uint32_t i = 0; i < count; i++) {
+        bool on_gpu = config->adapts ? i > 0 && i < count - 1 : config->pipeline.stage[i].on_gpu;
+        stage[i] = (struct kvc_model_stage){names[i], on_gpu ? "gpu" : "cpu", .servers = 1};
+    }
+    return count;
+}
+
 /* A pipeline that the closed form chose stays as it is. */
 static void keep_pipeline(struct kvc_scenario *scenario)
 {
@@ -49,9 +70,9 @@ static void speed_pcie(struct kvc_scenario *scenario, double factor)
 }
 
 const struct kvc_model_resource kvc_dido_resources[] = {
-    {.name = "cpu", .device = "cpu", .stages = {"stage1", "stage3"}, .speed_up = speed_cpu},
-    {.name = "gpu", .device = "gpu", .stages = {"stage2"}, .speed_up = speed_gpu},
-    {.name = "dram", .device = "dram", .stages = {"stage1", "stage2", "stage3"}, .speed_up = speed_dram},
-    {.name = "pcie", .device = "pcie", .stages = {"stage2"}, .used = has_link, .speed_up = speed_pcie},
+    {.name = "cpu", .device = "cpu", .stages = 1u << 0 | 1u << 2, .speed_up = speed_cpu},
+    {.name = "gpu", .device = "gpu", .stages = 1u << 1, .speed_up = speed_gpu},
+    {.name = "dram", .device = "dram", .stages = 1u << 0 | 1u << 1 | 1u << 2, .speed_up = speed_dram},
+    {.name = "pcie", .device = "pcie", .stages = 1u << 1, .used = has_link, .speed_up = speed_pcie},
     {.name = NULL},
 };

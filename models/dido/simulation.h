@@ -4,7 +4,6 @@
 
 #include "models/dido/adapt.h"
 #include "models/dido/costs.h"
-#include "models/dido/machine.h"
 #include "sim/run/replica.h"
 #include "sim/run/stage_graph.h"
 #include "sim/workload/phases.h"
@@ -43,6 +42,17 @@ void kvc_dido_planner_close(struct kvc_dido_planner *planner);
 /* Begins a plan if the load of a batch whose packets are processed is not the one that the present pipeline
  * was planned for, unless one is being made. */
 void kvc_dido_planner_look(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch);
+
+/* The machine: a CPU and a GPU that share a memory, on one chip or with a PCIe link between. The fields are
+ * numbers of hosts in the platform. */
+struct kvc_dido_machine {
+    uint32_t cpu; /* Its speed is the number of its cores, so that a stage takes as many as it has. */
+    uint32_t gpu;
+    uint32_t dram; /* Its speed is the number of its channels. */
+    /* Directions of the link, to the GPU and to the CPU; without a link 0, and nothing draws on them. They
+     * are hosts, because what crosses them is part of work that draws on several devices at once. */
+    uint32_t down, up;
+};
 
 enum { KVC_DIDO_RESPONSE_BYTES = 1 << 21 /* Where values are copied to. */ };
 
@@ -95,12 +105,11 @@ struct kvc_dido_load {
 };
 
 struct kvc_dido_simulation {
+    struct kvc_replica replica;
     const struct kvc_scenario *scenario;
     const struct kvc_dido_config *config;
     struct kvc_cuckoo_store *store;
-    struct kvc_platform *platform;
     struct kvc_dido_machine machine;
-    struct kvc_replica replica;
     struct kvc_stage_graph graph;
     struct kvc_stage_batch batch[KVC_DIDO_STAGES_MAX];
     struct kvc_rng thinning, drawn; /* Which requests for hot keys are kept, and outcomes of the others. */
@@ -129,17 +138,7 @@ struct kvc_dido_simulation {
  * functional = "sampled" those for keys of the sample, with "off" none, otherwise all. */
 void kvc_dido_sample(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch);
 
-/* Returns "cpu" or "gpu", whichever does a stage. The first and the last stage of every plan are on the CPU.
- */
-const char *kvc_dido_device_of(const struct kvc_dido_simulation *simulation, uint32_t stage);
-
 /* Does the tasks of a stage on the real structures, and counts what they did in the batch's mix. */
 void kvc_dido_execute(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch, uint32_t stage);
-
-/* Fills the result. */
-void kvc_dido_report(struct kvc_dido_simulation *simulation, struct kvc_result *result);
-
-/* Takes the counters of the simulation `data` (sim/run/replica.h). */
-void kvc_dido_count(void *data, bool begins);
 
 #endif

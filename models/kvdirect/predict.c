@@ -4,6 +4,7 @@
 
 #include "models/kvdirect/config.h"
 #include "models/kvdirect/dispatch.h"
+#include "models/kvdirect/resources.h"
 #include "models/kvdirect/store.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/source/fill.h"
@@ -119,6 +120,26 @@ static void add_metrics(const struct kvc_kvdirect_config *config, const struct k
     kvc_metrics_set(&result->kernel, "served_by_dram_frac", loads->hit_frac * config->dispatch_frac);
 }
 
+/* `speed` is the rate of the hottest NIC [operations/ns], `memory_frac` the utilization of a node's memory.
+ */
+static void add_stages(const struct kvc_scenario *scenario, const struct kvc_kvdirect_loads *loads,
+                       double speed, double memory_frac, struct kvc_result *result)
+{
+    const double utilization_frac[KVC_KVDIRECT_STAGES] = {
+        [KVC_KVDIRECT_AT_RECEIVE] = speed * loads->receive_ns,
+        [KVC_KVDIRECT_AT_DECODE] = speed * loads->clock_ns,
+        [KVC_KVDIRECT_AT_ACCESS] = speed * loads->access_ns,
+        [KVC_KVDIRECT_AT_PCIE] = speed * loads->pcie_ns,
+        [KVC_KVDIRECT_AT_MEMORY] = memory_frac,
+        [KVC_KVDIRECT_AT_GATHER] = NAN,
+        [KVC_KVDIRECT_AT_DRAM] = speed * loads->dram_ns,
+        [KVC_KVDIRECT_AT_LAMBDA] = loads->lambda_ns > 0 ? speed * loads->lambda_ns : NAN,
+        [KVC_KVDIRECT_AT_DAEMON] = NAN,
+        [KVC_KVDIRECT_AT_SEND] = speed * loads->send_ns,
+    };
+    kvc_stages_predict(kvc_kvdirect_stages, scenario, utilization_frac, result);
+}
+
 enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                      struct kvc_diag *diag)
 {
@@ -150,16 +171,7 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     result->latency_mean_us = latency_ns_of(scenario, &loads, per_ns) / 1e3;
     result->latency_p95_us = NAN;
     result->watts_mean = config->watts;
-    kvc_result_add_stage(result, "receive", "nic", fmin(speed * loads.receive_ns, 1));
-    kvc_result_add_stage(result, "decode", "fpga", fmin(speed * loads.clock_ns, 1));
-    kvc_result_add_stage(result, "access", "fpga", fmin(speed * loads.access_ns, 1));
-    kvc_result_add_stage(result, "pcie", "pcie", fmin(speed * loads.pcie_ns, 1));
-    kvc_result_add_stage(result, "memory", "dram", fmin(per_ns / nodes * host_ns, 1));
-    kvc_result_add_stage(result, "dram", "fpga", fmin(speed * loads.dram_ns, 1));
-    if (loads.lambda_ns > 0) {
-        kvc_result_add_stage(result, "lambda", "fpga", fmin(speed * loads.lambda_ns, 1));
-    }
-    kvc_result_add_stage(result, "send", "nic", fmin(speed * loads.send_ns, 1));
+    add_stages(scenario, &loads, speed, per_ns / nodes * host_ns, result);
     kvc_bottleneck_find(result);
     add_metrics(config, &loads, share, host_per_ns, result);
     if (config->update == KVC_KVDIRECT_FILTER && scenario->workload.set_frac > 0) {

@@ -1,8 +1,31 @@
 #include "models/kvdirect/resources.h"
 
+#include <string.h>
+
 #include "models/kvdirect/config.h"
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
+
+uint32_t kvc_kvdirect_stages(const struct kvc_scenario *scenario, struct kvc_model_stage *stage)
+{
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    double nics = config->shards;
+    const struct kvc_model_stage list[] = {
+        [KVC_KVDIRECT_AT_RECEIVE] = {"receive", "nic", nics},
+        [KVC_KVDIRECT_AT_DECODE] = {"decode", "fpga", nics},
+        [KVC_KVDIRECT_AT_ACCESS] = {"access", "fpga", nics},
+        [KVC_KVDIRECT_AT_PCIE] = {"pcie", "pcie", nics},
+        [KVC_KVDIRECT_AT_MEMORY] = {"memory", "dram", nics},
+        [KVC_KVDIRECT_AT_GATHER] = {"gather", "cpu", config->gather_cores > 0 ? nics : 0},
+        [KVC_KVDIRECT_AT_DRAM] = {"dram", "fpga", nics},
+        [KVC_KVDIRECT_AT_LAMBDA] = {"lambda", "fpga",
+                                    kvc_kvdirect_update_has_vectors(config->update) ? nics : 0},
+        [KVC_KVDIRECT_AT_DAEMON] = {"daemon", "cpu", nics, .if_busy = true},
+        [KVC_KVDIRECT_AT_SEND] = {"send", "nic", nics},
+    };
+    memcpy(stage, list, sizeof(list));
+    return KVC_KVDIRECT_STAGES;
+}
 
 /* Keeps what "auto" derived from the speed of the original's devices. The dispatch ratio that balances PCIe
  * and the NIC's memory would otherwise move, and the gain would be that of another cache. */
@@ -78,16 +101,32 @@ static void speed_nic(struct kvc_scenario *scenario, double factor)
 }
 
 const struct kvc_model_resource kvc_kvdirect_resources[] = {
-    {.name = "clock", .device = "fpga", .stages = {"decode", "access", "lambda"}, .speed_up = speed_clock},
-    {.name = "pcie", .device = "pcie", .stages = {"pcie"}, .speed_up = speed_pcie},
-    {.name = "nic-dram", .device = "fpga", .stages = {"dram"}, .used = caches, .speed_up = speed_nic_dram},
-    {.name = "host-dram", .device = "dram", .stages = {"memory", "pcie"}, .speed_up = speed_host_dram},
+    {.name = "clock",
+     .device = "fpga",
+     .stages = 1u << KVC_KVDIRECT_AT_DECODE | 1u << KVC_KVDIRECT_AT_ACCESS | 1u << KVC_KVDIRECT_AT_LAMBDA,
+     .speed_up = speed_clock},
+    {.name = "pcie", .device = "pcie", .stages = 1u << KVC_KVDIRECT_AT_PCIE, .speed_up = speed_pcie},
+    {.name = "nic-dram",
+     .device = "fpga",
+     .stages = 1u << KVC_KVDIRECT_AT_DRAM,
+     .used = caches,
+     .speed_up = speed_nic_dram},
+    {.name = "host-dram",
+     .device = "dram",
+     .stages = 1u << KVC_KVDIRECT_AT_MEMORY | 1u << KVC_KVDIRECT_AT_PCIE,
+     .speed_up = speed_host_dram},
     {.name = "sockets",
      .device = "socket",
-     .stages = {"memory", "pcie"},
+     .stages = 1u << KVC_KVDIRECT_AT_MEMORY | 1u << KVC_KVDIRECT_AT_PCIE,
      .used = crosses_sockets,
      .speed_up = speed_sockets},
-    {.name = "cpu", .device = "cpu", .stages = {"gather", "daemon"}, .speed_up = speed_cpu},
-    {.name = "nic", .device = "nic", .stages = {"receive", "send"}, .speed_up = speed_nic},
+    {.name = "cpu",
+     .device = "cpu",
+     .stages = 1u << KVC_KVDIRECT_AT_GATHER | 1u << KVC_KVDIRECT_AT_DAEMON,
+     .speed_up = speed_cpu},
+    {.name = "nic",
+     .device = "nic",
+     .stages = 1u << KVC_KVDIRECT_AT_RECEIVE | 1u << KVC_KVDIRECT_AT_SEND,
+     .speed_up = speed_nic},
     {.name = NULL},
 };

@@ -60,6 +60,7 @@ const struct kvc_model kvc_megakv_model = {
     .check = kvc_megakv_check,
     .memory_bytes = kvc_megakv_memory_bytes,
     .platform = platform,
+    .stages = kvc_megakv_stages,
     .resources = kvc_megakv_resources,
     .predict = kvc_megakv_predict,
     .forecast = kvc_megakv_forecast,

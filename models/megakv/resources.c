@@ -1,8 +1,50 @@
 #include "models/megakv/resources.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "models/megakv/config.h"
 #include "models/megakv/costs.h"
 #include "sim/devices/network.h"
+
+/* ---- stages ---- */
+
+static bool on_gpu(const struct kvc_scenario *scenario)
+{
+    return kvc_megakv_config_of(scenario)->index_on == KVC_MEGAKV_INDEX_ON_GPU;
+}
+
+static bool on_network(const struct kvc_scenario *scenario)
+{
+    return kvc_megakv_config_of(scenario)->feed == KVC_MEGAKV_NETWORK;
+}
+
+static bool has_database(const struct kvc_scenario *scenario)
+{
+    return kvc_megakv_config_of(scenario)->database != NULL;
+}
+
+uint32_t kvc_megakv_stages(const struct kvc_scenario *scenario, struct kvc_model_stage *stage)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    bool shared = config->threads == KVC_MEGAKV_SHARED_THREADS;
+    double sockets = config->shards, threads = sockets * config->streams;
+    double ports = on_network(scenario) ? sockets * (double)config->nic->ports : 0;
+    double inserters = config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM ? sockets : 0;
+    double senders = shared ? fmin((double)config->cpu->cores - 1, threads) : threads;
+    const struct kvc_model_stage list[] = {
+        [KVC_MEGAKV_RX] = {"rx", "nic", ports},
+        [KVC_MEGAKV_RECEIVE] = {"receive", "cpu", shared ? sockets : threads},
+        [KVC_MEGAKV_SEARCH] = {"index", on_gpu(scenario) ? "gpu" : "cpu",
+                               (on_gpu(scenario) ? threads : sockets) + inserters,
+                               .busy = 1u << KVC_MEGAKV_SEARCH | 1u << KVC_MEGAKV_INSERT},
+        [KVC_MEGAKV_SEND] = {"send", "cpu", senders},
+        [KVC_MEGAKV_TX] = {"tx", "nic", on_network(scenario) ? sockets : 0},
+        [KVC_MEGAKV_DATABASE] = {"database", "database", has_database(scenario) ? sockets : 0},
+    };
+    memcpy(stage, list, sizeof(list));
+    return KVC_MEGAKV_STAGES;
+}
 
 /* ---- launches ---- */
 
@@ -69,16 +111,6 @@ static void speed_index(struct kvc_scenario *scenario, double kernel_factor, dou
 }
 
 /* ---- resources ---- */
-
-static bool on_gpu(const struct kvc_scenario *scenario)
-{
-    return kvc_megakv_config_of(scenario)->index_on == KVC_MEGAKV_INDEX_ON_GPU;
-}
-
-static bool on_network(const struct kvc_scenario *scenario)
-{
-    return kvc_megakv_config_of(scenario)->feed == KVC_MEGAKV_NETWORK;
-}
 
 static void speed_curve(struct kvc_megakv_cost_curve *curve, double factor)
 {
@@ -163,25 +195,38 @@ static void speed_network(struct kvc_scenario *scenario, double factor)
     kvc_network_speed_up(kvc_node_device(&scenario->node, &kvc_network_kind), factor);
 }
 
-static bool has_database(const struct kvc_scenario *scenario)
-{
-    return kvc_megakv_config_of(scenario)->database != NULL;
-}
-
 static void speed_database(struct kvc_scenario *scenario, double factor)
 {
     kvc_database_speed_up(kvc_node_device(&scenario->node, &kvc_database_kind), factor);
 }
 
 const struct kvc_model_resource kvc_megakv_resources[] = {
-    {.name = "cpu", .device = "cpu", .stages = {"receive", "send", "index"}, .speed_up = speed_cpu},
-    {.name = "dram", .device = "dram", .stages = {"receive", "send"}, .speed_up = speed_dram},
-    {.name = "gpu", .device = "gpu", .stages = {"index"}, .used = on_gpu, .speed_up = speed_gpu},
-    {.name = "pcie", .device = "pcie", .stages = {"index"}, .used = on_gpu, .speed_up = speed_pcie},
-    {.name = "nic", .device = "nic", .stages = {"rx", "tx"}, .used = on_network, .speed_up = speed_nic},
+    {.name = "cpu",
+     .device = "cpu",
+     .stages = 1u << KVC_MEGAKV_RECEIVE | 1u << KVC_MEGAKV_SEND | 1u << KVC_MEGAKV_SEARCH,
+     .speed_up = speed_cpu},
+    {.name = "dram",
+     .device = "dram",
+     .stages = 1u << KVC_MEGAKV_RECEIVE | 1u << KVC_MEGAKV_SEND,
+     .speed_up = speed_dram},
+    {.name = "gpu",
+     .device = "gpu",
+     .stages = 1u << KVC_MEGAKV_SEARCH,
+     .used = on_gpu,
+     .speed_up = speed_gpu},
+    {.name = "pcie",
+     .device = "pcie",
+     .stages = 1u << KVC_MEGAKV_SEARCH,
+     .used = on_gpu,
+     .speed_up = speed_pcie},
+    {.name = "nic",
+     .device = "nic",
+     .stages = 1u << KVC_MEGAKV_RX | 1u << KVC_MEGAKV_TX,
+     .used = on_network,
+     .speed_up = speed_nic},
     {.name = "database",
      .device = "database",
-     .stages = {"database"},
+     .stages = 1u << KVC_MEGAKV_DATABASE,
      .used = has_database,
      .speed_up = speed_database},
     {.name = "network", .device = "network", .used = has_network, .speed_up = speed_network},

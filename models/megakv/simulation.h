@@ -20,6 +20,7 @@
 #include "models/megakv/closed_form.h"
 #include "models/megakv/config.h"
 #include "models/megakv/costs.h"
+#include "models/megakv/resources.h"
 #include "sim/base/events.h"
 #include "sim/devices/database.h"
 #include "sim/devices/nic.h"
@@ -142,18 +143,6 @@ double kvc_megakv_manage(struct kvc_megakv_manager *manager, const struct kvc_po
 enum {
     KVC_MEGAKV_BUFFERS_MAX = 16,
     KVC_MEGAKV_RESPONSE_BYTES = 4 << 20,
-};
-
-/* Stages whose busy time the recorder adds up. */
-enum kvc_megakv_stage {
-    KVC_MEGAKV_RX,
-    KVC_MEGAKV_RECEIVE,
-    KVC_MEGAKV_SEARCH,
-    KVC_MEGAKV_INSERT,
-    KVC_MEGAKV_SEND,
-    KVC_MEGAKV_TX,
-    KVC_MEGAKV_DATABASE,
-    KVC_MEGAKV_STAGES,
 };
 
 /* A batch buffer of a pipeline. */

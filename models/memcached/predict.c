@@ -5,6 +5,7 @@
 #include "kernels/memcachedgpu/chained.h"
 #include "kernels/mica/mica.h"
 #include "models/memcached/costs.h"
+#include "models/memcached/resources.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/cache_aside.h"
 #include "sim/workload/keys/hottest_shard.h"
@@ -246,32 +247,26 @@ static void add_metrics(const struct kvc_scenario *scenario, const struct loads 
 }
 
 /* `speed` is the rate of requests of the hottest server [per ns], which has a database of its own if any. */
-static void add_stages(const struct kvc_memcached_config *config, const struct loads *loads, double busy_ns,
+static void add_stages(const struct kvc_scenario *scenario, const struct loads *loads, double busy_ns,
                        double speed, struct kvc_result *result)
 {
-    const struct kvc_flash *flash = config->flash;
-    const struct {
-        const char *name, *device;
-        double busy_ns;
-        bool used;
-    } stages[] = {
-        {"receive", "nic", loads->receive_ns, true},
-        {"threads", config->kind == KVC_MEMCACHED_FPGA ? "fpga" : "cpu", busy_ns, true},
-        {"lock", "cpu", loads->lock_ns, loads->lock_ns > 0},
-        {"memory", "dram", loads->memory_ns, true},
-        {"controller", "flash", loads->flash.controller_ns, flash != NULL && flash->operation_ns > 0},
-        {"channels", "flash", loads->flash.channels_ns, flash != NULL},
-        {"chips", "flash", loads->flash.chips_ns, flash != NULL},
-        {"interface", "flash", loads->flash.interface_ns, flash != NULL && flash->interface_bytes_per_s > 0},
-        {"send", "nic", loads->send_ns, true},
-        {"database", "database", loads->database_ns, config->database != NULL},
+    const double busy[KVC_MEMCACHED_STAGES] = {
+        [KVC_MEMCACHED_AT_RECEIVE] = loads->receive_ns,
+        [KVC_MEMCACHED_AT_THREADS] = busy_ns,
+        [KVC_MEMCACHED_AT_LOCK] = loads->lock_ns > 0 ? loads->lock_ns : NAN,
+        [KVC_MEMCACHED_AT_MEMORY] = loads->memory_ns,
+        [KVC_MEMCACHED_AT_CONTROLLER] = loads->flash.controller_ns,
+        [KVC_MEMCACHED_AT_CHANNELS] = loads->flash.channels_ns,
+        [KVC_MEMCACHED_AT_CHIPS] = loads->flash.chips_ns,
+        [KVC_MEMCACHED_AT_INTERFACE] = loads->flash.interface_ns,
+        [KVC_MEMCACHED_AT_SEND] = loads->send_ns,
+        [KVC_MEMCACHED_AT_DATABASE] = loads->database_ns,
     };
-    for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
-        if (stages[i].used) {
-            kvc_result_add_stage(result, stages[i].name, stages[i].device,
-                                 fmin(speed * stages[i].busy_ns, 1));
-        }
+    double utilization_frac[KVC_MEMCACHED_STAGES];
+    for (uint32_t i = 0; i < KVC_MEMCACHED_STAGES; i++) {
+        utilization_frac[i] = speed * busy[i];
     }
+    kvc_stages_predict(kvc_memcached_stages, scenario, utilization_frac, result);
 }
 
 enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
@@ -312,7 +307,7 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     result->throughput_mops = per_ns * 1e3;
     result->latency_mean_us = latency_ns / 1e3;
     result->latency_p95_us = NAN;
-    add_stages(config, &loads, busy_ns, per_ns * server, result);
+    add_stages(scenario, &loads, busy_ns, per_ns * server, result);
     kvc_bottleneck_find(result);
     add_metrics(scenario, &loads, &shares, busy_ns, server, result);
     return KVC_OK;

@@ -1,6 +1,34 @@
 #include "models/memcached/resources.h"
 
+#include <string.h>
+
 #include "models/memcached/config.h"
+
+uint32_t kvc_memcached_stages(const struct kvc_scenario *scenario, struct kvc_model_stage *stage)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    const struct kvc_flash *flash = config->flash;
+    /* With a database, GETs that miss become SETs. */
+    bool writes = scenario->workload.get_frac < 1 || config->database != NULL;
+    bool locks = config->locks_sets && (config->locks_gets || writes);
+    bool controls = flash != NULL && flash->operation_ns > 0;
+    bool interface = flash != NULL && flash->interface_bytes_per_s > 0;
+    double all = kvc_scenario_shards(scenario), drives = flash != NULL ? all : 0;
+    const struct kvc_model_stage list[] = {
+        [KVC_MEMCACHED_AT_RECEIVE] = {"receive", "nic", all},
+        [KVC_MEMCACHED_AT_THREADS] = {"threads", config->kind == KVC_MEMCACHED_FPGA ? "fpga" : "cpu", all},
+        [KVC_MEMCACHED_AT_LOCK] = {"lock", "cpu", locks ? all : 0},
+        [KVC_MEMCACHED_AT_MEMORY] = {"memory", "dram", all},
+        [KVC_MEMCACHED_AT_CONTROLLER] = {"controller", "flash", controls ? all : 0},
+        [KVC_MEMCACHED_AT_CHANNELS] = {"channels", "flash", drives},
+        [KVC_MEMCACHED_AT_CHIPS] = {"chips", "flash", drives},
+        [KVC_MEMCACHED_AT_INTERFACE] = {"interface", "flash", interface ? all : 0},
+        [KVC_MEMCACHED_AT_SEND] = {"send", "nic", all},
+        [KVC_MEMCACHED_AT_DATABASE] = {"database", "database", config->database != NULL ? all : 0},
+    };
+    memcpy(stage, list, sizeof(list));
+    return KVC_MEMCACHED_STAGES;
+}
 
 static void speed_nic(struct kvc_scenario *scenario, double factor)
 {
@@ -40,8 +68,8 @@ static bool has_database(const struct kvc_scenario *scenario)
 
 #define DATABASE                                                                                             \
     {                                                                                                        \
-        .name = "database", .device = "database", .stages = {"database"}, .used = has_database,              \
-        .speed_up = speed_database                                                                           \
+        .name = "database", .device = "database", .stages = 1u << KVC_MEMCACHED_AT_DATABASE,                 \
+        .used = has_database, .speed_up = speed_database                                                     \
     }
 
 static void speed_fpga(struct kvc_scenario *scenario, double factor)
@@ -63,29 +91,49 @@ static void speed_flash(struct kvc_scenario *scenario, double factor)
 }
 
 const struct kvc_model_resource kvc_memcached_fatcache_resources[] = {
-    {.name = "nic", .device = "nic", .stages = {"receive", "send"}, .speed_up = speed_nic},
-    {.name = "cpu", .device = "cpu", .stages = {"threads"}, .speed_up = speed_cpu},
-    {.name = "dram", .device = "dram", .stages = {"memory", "threads"}, .speed_up = speed_dram},
+    {.name = "nic",
+     .device = "nic",
+     .stages = 1u << KVC_MEMCACHED_AT_RECEIVE | 1u << KVC_MEMCACHED_AT_SEND,
+     .speed_up = speed_nic},
+    {.name = "cpu", .device = "cpu", .stages = 1u << KVC_MEMCACHED_AT_THREADS, .speed_up = speed_cpu},
+    {.name = "dram",
+     .device = "dram",
+     .stages = 1u << KVC_MEMCACHED_AT_MEMORY | 1u << KVC_MEMCACHED_AT_THREADS,
+     .speed_up = speed_dram},
     {.name = "flash",
      .device = "flash",
-     .stages = {"controller", "channels", "chips", "interface", "threads"},
+     .stages = 1u << KVC_MEMCACHED_AT_CONTROLLER | 1u << KVC_MEMCACHED_AT_CHANNELS |
+               1u << KVC_MEMCACHED_AT_CHIPS | 1u << KVC_MEMCACHED_AT_INTERFACE |
+               1u << KVC_MEMCACHED_AT_THREADS,
      .speed_up = speed_flash},
     DATABASE,
     {.name = NULL},
 };
 
 const struct kvc_model_resource kvc_memcached_cpu_resources[] = {
-    {.name = "nic", .device = "nic", .stages = {"receive", "send"}, .speed_up = speed_nic},
-    {.name = "cpu", .device = "cpu", .stages = {"threads", "lock"}, .speed_up = speed_cpu},
-    {.name = "dram", .device = "dram", .stages = {"memory", "threads"}, .speed_up = speed_dram},
+    {.name = "nic",
+     .device = "nic",
+     .stages = 1u << KVC_MEMCACHED_AT_RECEIVE | 1u << KVC_MEMCACHED_AT_SEND,
+     .speed_up = speed_nic},
+    {.name = "cpu",
+     .device = "cpu",
+     .stages = 1u << KVC_MEMCACHED_AT_THREADS | 1u << KVC_MEMCACHED_AT_LOCK,
+     .speed_up = speed_cpu},
+    {.name = "dram",
+     .device = "dram",
+     .stages = 1u << KVC_MEMCACHED_AT_MEMORY | 1u << KVC_MEMCACHED_AT_THREADS,
+     .speed_up = speed_dram},
     DATABASE,
     {.name = NULL},
 };
 
 const struct kvc_model_resource kvc_memcached_fpga_resources[] = {
-    {.name = "nic", .device = "nic", .stages = {"receive", "send"}, .speed_up = speed_nic},
-    {.name = "clock", .device = "fpga", .stages = {"threads"}, .speed_up = speed_fpga},
-    {.name = "dram", .device = "dram", .stages = {"memory"}, .speed_up = speed_fpga_dram},
+    {.name = "nic",
+     .device = "nic",
+     .stages = 1u << KVC_MEMCACHED_AT_RECEIVE | 1u << KVC_MEMCACHED_AT_SEND,
+     .speed_up = speed_nic},
+    {.name = "clock", .device = "fpga", .stages = 1u << KVC_MEMCACHED_AT_THREADS, .speed_up = speed_fpga},
+    {.name = "dram", .device = "dram", .stages = 1u << KVC_MEMCACHED_AT_MEMORY, .speed_up = speed_fpga_dram},
     DATABASE,
     {.name = NULL},
 };

@@ -3,11 +3,9 @@
 #include <string.h>
 
 #include "models/memcachedgpu/predict.h"
-#include "models/memcachedgpu/run.h"
 #include "models/memcachedgpu/simulation.h"
 #include "models/memcachedgpu/tables.h"
 #include "sim/base/clock.h"
-#include "sim/run/replica_memory.h"
 
 enum { PORT = 11211, VALUES_BYTES = 1 << 21 };
 
@@ -151,11 +149,4 @@ void kvc_memcachedgpu_execute(struct kvc_memcachedgpu_server *server, struct kvc
         job->returned_bytes += kvc_memcachedgpu_returned_bytes(job->head_bytes[i]);
     }
     job->sectors = batch->count * kvc_memcachedgpu_packet_sectors(config, key_bytes / batch->count, lines);
-}
-
-double kvc_memcachedgpu_memory_bytes(const struct kvc_scenario *scenario)
-{
-    return kvc_memcachedgpu_store_memory_bytes(scenario) + kvc_memcachedgpu_run_memory_bytes(scenario) +
-           kvc_replica_memory_bytes(scenario, kvc_memcachedgpu_window_ns(scenario),
-                                    kvc_memcachedgpu_config_of(scenario)->shards);
 }

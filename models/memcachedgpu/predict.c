@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/memcachedgpu/costs.h"
+#include "models/memcachedgpu/resources.h"
 #include "sim/devices/network.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/source/fill.h"
@@ -243,20 +244,21 @@ static void add_metrics(const struct kvc_memcachedgpu_config *config, const stru
     kvc_metrics_set(model, "set_limit_kops", 1e6 / fmax(serial_ns, threads_ns));
 }
 
-static void add_stages(const struct limits *limits, double per_ns, struct kvc_result *result)
+static void add_stages(const struct kvc_scenario *scenario, const struct limits *limits, double per_ns,
+                       struct kvc_result *result)
 {
-    const struct {
-        const char *name, *device;
-        double limit;
-    } stages[] = {{"rx", "nic", limits->rx},         {"receive", "cpu", limits->receive},
-                  {"launch", "cpu", limits->launch}, {"copy_in", "pcie", limits->copy_in},
-                  {"kernel", "gpu", limits->kernel}, {"copy_out", "pcie", limits->copy_out},
-                  {"answer", "cpu", limits->answer}, {"tx", "nic", limits->tx}};
-    for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
-        if (!isinf(stages[i].limit)) {
-            kvc_result_add_stage(result, stages[i].name, stages[i].device, fmin(per_ns / stages[i].limit, 1));
-        }
+    const double limit[KVC_MEMCACHEDGPU_STAGES] = {
+        [KVC_MEMCACHEDGPU_RX] = limits->rx,         [KVC_MEMCACHEDGPU_RECEIVE] = limits->receive,
+        [KVC_MEMCACHEDGPU_LAUNCH] = limits->launch, [KVC_MEMCACHEDGPU_COPY_IN] = limits->copy_in,
+        [KVC_MEMCACHEDGPU_GPU] = limits->kernel,    [KVC_MEMCACHEDGPU_COPY_OUT] = limits->copy_out,
+        [KVC_MEMCACHEDGPU_ANSWER] = limits->answer, [KVC_MEMCACHEDGPU_TX] = limits->tx,
+        [KVC_MEMCACHEDGPU_SET] = INFINITY,
+    };
+    double utilization_frac[KVC_MEMCACHEDGPU_STAGES];
+    for (uint32_t i = 0; i < KVC_MEMCACHEDGPU_STAGES; i++) {
+        utilization_frac[i] = isinf(limit[i]) ? NAN : per_ns / limit[i];
     }
+    kvc_stages_predict(kvc_memcachedgpu_stages, scenario, utilization_frac, result);
     kvc_bottleneck_find(result);
 }
 
@@ -282,7 +284,7 @@ enum kvc_status kvc_memcachedgpu_predict(const struct kvc_scenario *scenario, st
     struct times times = times_of(scenario, &mean, per_ns);
     result->throughput_mops = per_ns * 1e3 * config->shards / get_frac;
     add_latency(scenario, &mean, &times, &limits, offered, result);
-    add_stages(&limits, per_ns, result);
+    add_stages(scenario, &limits, per_ns, result);
     add_metrics(config, &mean, &limits, &times, offered, result);
     kvc_memcachedgpu_add_price(scenario, result);
     if (scenario->workload.arrival == KVC_ARRIVAL_TRACE) {

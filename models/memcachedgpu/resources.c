@@ -1,7 +1,35 @@
 #include "models/memcachedgpu/resources.h"
 
+#include <string.h>
+
 #include "models/memcachedgpu/config.h"
 #include "sim/devices/network.h"
+
+static bool on_network(const struct kvc_scenario *scenario)
+{
+    return kvc_memcachedgpu_config_of(scenario)->feed == KVC_MEMCACHEDGPU_NETWORK;
+}
+
+uint32_t kvc_memcachedgpu_stages(const struct kvc_scenario *scenario, struct kvc_model_stage *stage)
+{
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    double nodes = config->shards, networked = on_network(scenario) ? nodes : 0;
+    double copies = config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST ? nodes : 0;
+    double writers = config->writes ? nodes * (double)config->options->set_threads : 0;
+    const struct kvc_model_stage list[] = {
+        [KVC_MEMCACHEDGPU_RX] = {"rx", "nic", networked * (double)config->options->receive_ports},
+        [KVC_MEMCACHEDGPU_RECEIVE] = {"receive", "cpu", networked},
+        [KVC_MEMCACHEDGPU_LAUNCH] = {"launch", "cpu", nodes},
+        [KVC_MEMCACHEDGPU_COPY_IN] = {"copy_in", "pcie", copies},
+        [KVC_MEMCACHEDGPU_GPU] = {"kernel", "gpu", nodes * config->streams},
+        [KVC_MEMCACHEDGPU_COPY_OUT] = {"copy_out", "pcie", nodes},
+        [KVC_MEMCACHEDGPU_ANSWER] = {"answer", "cpu", nodes * config->post_threads},
+        [KVC_MEMCACHEDGPU_TX] = {"tx", "nic", networked * (double)config->nic->ports},
+        [KVC_MEMCACHEDGPU_SET] = {"write", "cpu", writers},
+    };
+    memcpy(stage, list, sizeof(list));
+    return KVC_MEMCACHEDGPU_STAGES;
+}
 
 static struct kvc_memcachedgpu_cost_profile *profile_of(struct kvc_scenario *scenario)
 {
@@ -52,11 +80,6 @@ static void speed_network(struct kvc_scenario *scenario, double factor)
     kvc_network_speed_up(kvc_node_device(&scenario->node, &kvc_network_kind), factor);
 }
 
-static bool on_network(const struct kvc_scenario *scenario)
-{
-    return kvc_memcachedgpu_config_of(scenario)->feed == KVC_MEMCACHEDGPU_NETWORK;
-}
-
 static bool has_network(const struct kvc_scenario *scenario)
 {
     return on_network(scenario) && kvc_network_of(&scenario->node) != NULL;
@@ -65,12 +88,20 @@ static bool has_network(const struct kvc_scenario *scenario)
 const struct kvc_model_resource kvc_memcachedgpu_resources[] = {
     {.name = "cpu",
      .device = "cpu",
-     .stages = {"receive", "launch", "answer", "write"},
+     .stages = 1u << KVC_MEMCACHEDGPU_RECEIVE | 1u << KVC_MEMCACHEDGPU_LAUNCH |
+               1u << KVC_MEMCACHEDGPU_ANSWER | 1u << KVC_MEMCACHEDGPU_SET,
      .speed_up = speed_cpu},
-    {.name = "dram", .device = "dram", .stages = {"answer"}, .speed_up = speed_dram},
-    {.name = "gpu", .device = "gpu", .stages = {"kernel"}, .speed_up = speed_gpu},
-    {.name = "pcie", .device = "pcie", .stages = {"copy_in", "copy_out"}, .speed_up = speed_pcie},
-    {.name = "nic", .device = "nic", .stages = {"rx", "tx"}, .used = on_network, .speed_up = speed_nic},
+    {.name = "dram", .device = "dram", .stages = 1u << KVC_MEMCACHEDGPU_ANSWER, .speed_up = speed_dram},
+    {.name = "gpu", .device = "gpu", .stages = 1u << KVC_MEMCACHEDGPU_GPU, .speed_up = speed_gpu},
+    {.name = "pcie",
+     .device = "pcie",
+     .stages = 1u << KVC_MEMCACHEDGPU_COPY_IN | 1u << KVC_MEMCACHEDGPU_COPY_OUT,
+     .speed_up = speed_pcie},
+    {.name = "nic",
+     .device = "nic",
+     .stages = 1u << KVC_MEMCACHEDGPU_RX | 1u << KVC_MEMCACHEDGPU_TX,
+     .used = on_network,
+     .speed_up = speed_nic},
     {.name = "network", .device = "network", .used = has_network, .speed_up = speed_network},
     {.name = NULL},
 };

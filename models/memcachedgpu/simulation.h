@@ -17,6 +17,7 @@
 #include "kernels/memcachedgpu/get.h"
 #include "models/memcachedgpu/config.h"
 #include "models/memcachedgpu/costs.h"
+#include "models/memcachedgpu/resources.h"
 #include "models/memcachedgpu/store.h"
 #include "sim/base/rng.h"
 #include "sim/devices/gpu_blocks.h"
@@ -29,20 +30,6 @@ enum {
     /* Packets of any size, which carry a payload of at most KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX bytes. */
     KVC_MEMCACHEDGPU_WIRE_BYTES =
         KVC_MEMCACHEDGPU_PACKET_HEADER_BYTES + KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX + 1,
-};
-
-/* Stages whose busy time the recorder adds up. */
-enum kvc_memcachedgpu_stage {
-    KVC_MEMCACHEDGPU_RX,
-    KVC_MEMCACHEDGPU_RECEIVE,
-    KVC_MEMCACHEDGPU_LAUNCH,
-    KVC_MEMCACHEDGPU_COPY_IN,
-    KVC_MEMCACHEDGPU_GPU,
-    KVC_MEMCACHEDGPU_COPY_OUT,
-    KVC_MEMCACHEDGPU_ANSWER,
-    KVC_MEMCACHEDGPU_TX,
-    KVC_MEMCACHEDGPU_SET,
-    KVC_MEMCACHEDGPU_STAGES,
 };
 
 /* What became of a GET. */
@@ -178,12 +165,12 @@ struct kvc_memcachedgpu_watch {
 };
 
 struct kvc_memcachedgpu_simulation {
+    struct kvc_replica replica;
     const struct kvc_scenario *scenario;
     const struct kvc_memcachedgpu_config *config;
     struct kvc_memcachedgpu_store *store;
-    struct kvc_platform *platform;
-    struct kvc_socket *devices; /* By server. */
-    struct kvc_replica replica;
+    struct kvc_workload ungrouped; /* That of the source, whose requests come one by one. */
+    struct kvc_socket *devices;    /* By server. */
     struct kvc_memcachedgpu_server *servers;
     double wire_ns[KVC_MEMCACHEDGPU_WIRE_BYTES]; /* By bytes of a packet: its time on a port [ns]. */
     double path_ns;  /* One way between client and memory, without the time on the wire [ns]. */
@@ -218,7 +205,7 @@ struct kvc_memcachedgpu_simulation {
 
 enum { KVC_MEMCACHEDGPU_WATCH_GETS = 256 /* memcachedgpu.bgt.window. */ };
 
-/* run.c: takes an amount from a device, in which the server alone would take alone_ns. */
+/* memcachedgpu.c: takes an amount from a device, in which the server alone would take alone_ns. */
 void kvc_memcachedgpu_take(struct kvc_memcachedgpu_share *share, double amount, double alone_ns);
 
 /* receiver.c */
@@ -249,15 +236,8 @@ void kvc_memcachedgpu_wait_for_lock(struct kvc_memcachedgpu_server *server, cons
 /* execute.c: runs the packets of a batch through the real code. */
 void kvc_memcachedgpu_execute(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job);
 
-/* Returns the memory that the data of all servers, a replica's batches and its recorder take [bytes]. */
-double kvc_memcachedgpu_memory_bytes(const struct kvc_scenario *scenario);
-
 /* answer.c */
 void kvc_memcachedgpu_post_main(void *thread);
-
-/* report.c */
-void kvc_memcachedgpu_count(void *data, bool begins);
-void kvc_memcachedgpu_report(struct kvc_memcachedgpu_simulation *simulation, struct kvc_result *result);
 
 /* ---- queues ---- */
 

@@ -35,9 +35,8 @@ static double shard_memory_bytes(const struct kvc_scenario *scenario)
 
 double kvc_memcachedgpu_store_memory_bytes(const struct kvc_scenario *scenario)
 {
-    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
     bool real = scenario->run.functional != KVC_FUNCTIONAL_OFF;
-    return real ? config->shards * shard_memory_bytes(scenario) : 0;
+    return real ? kvc_memcachedgpu_config_of(scenario)->shards * shard_memory_bytes(scenario) : 0;
 }
 
 void kvc_memcachedgpu_store_free(struct kvc_memcachedgpu_store *store)

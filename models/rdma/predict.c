@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "models/rdma/resources.h"
 #include "sim/metrics/bottleneck.h"
 
 /* The mean times for which an operation occupies each resource, where `core` and `key` are the busiest
@@ -58,11 +59,12 @@ enum kvc_status kvc_rdma_predict(const struct kvc_scenario *scenario, struct kvc
     result->throughput_mops = per_ns * 1e3;
     result->latency_mean_us = loads.latency_ns / 1e3;
     result->latency_p95_us = NAN;
-    kvc_result_add_stage(result, "receive", "nic", fmin(per_ns * loads.receive_ns, 1));
-    kvc_result_add_stage(result, "message", "nic", fmin(per_ns * loads.message_ns, 1));
-    kvc_result_add_stage(result, "core", "cpu", fmin(per_ns * loads.core_ns, 1));
-    kvc_result_add_stage(result, "key", "nic", fmin(per_ns * loads.key_ns, 1));
-    kvc_result_add_stage(result, "send", "nic", fmin(per_ns * loads.send_ns, 1));
+    const double utilization_frac[KVC_RDMA_STAGES] = {
+        [KVC_RDMA_AT_RECEIVE] = per_ns * loads.receive_ns, [KVC_RDMA_AT_MESSAGE] = per_ns * loads.message_ns,
+        [KVC_RDMA_AT_CORE] = per_ns * loads.core_ns,       [KVC_RDMA_AT_KEY] = per_ns * loads.key_ns,
+        [KVC_RDMA_AT_SEND] = per_ns * loads.send_ns,
+    };
+    kvc_stages_predict(kvc_rdma_stages, scenario, utilization_frac, result);
     kvc_bottleneck_find(result);
     return KVC_OK;
 }

@@ -1,48 +1,79 @@
 #include "models/rdma/rdma.h"
 
-#include <stdlib.h>
-
 #include "models/rdma/config.h"
-#include "models/rdma/machine.h"
 #include "models/rdma/predict.h"
 #include "models/rdma/resources.h"
 #include "models/rdma/server.h"
-#include "sim/metrics/bottleneck.h"
-#include "sim/run/replica.h"
+#include "models/simulate.h"
 #include "sim/run/replica_memory.h"
 #include "sim/run/slices/slice_mover.h"
 #include "sim/run/slices/slice_outages.h"
-#include "sim/run/slices/slices.h"
-#include "sim/workload/batch.h"
-
-enum stage { RECEIVE, MESSAGE, CORE, KEY, SEND, STAGES };
 
 static const double slice_ns = 4000, window_ns = 50000;
-static const char host[] = "server";
+
+/* Hosts of the machine. */
+struct machine {
+    uint32_t cpu, nic, clients;
+};
 
 struct simulation {
+    struct kvc_replica replica;
     struct kvc_rdma_server server;
     struct kvc_slice_server actor; /* The server, as the engine sees it. */
     struct kvc_slices slices;
-    struct kvc_platform *platform;
-    struct kvc_rdma_machine machine;
+    const struct kvc_platform *platform;
+    struct machine machine;
     struct kvc_slice_mover rx, tx, cores;
     double rx_ns, tx_ns, cores_ns, core_ns; /* Busy times that are already posted. */
     struct kvc_slice_outages outages;
     double ended_ns; /* End of the latest slice. */
     bool off;        /* Stopped at its end, as far as known. */
-    struct kvc_replica replica;
 };
+
+/* Adds the machine of a resolved scenario to an empty platform: the cores of the server, which serve the
+ * requests that the NIC does not, and the ports of its NIC. Their outages stop the server.
+ *
+ * The cores are one host that works at the speed of all of them, so that one activity stands for what they do
+ * in a slice. Not modelled: PCIe and memory, which bound the published baselines less than the NIC does, and
+ * power, which is not published for them. */
+static struct machine add_machine(const struct kvc_scenario *scenario, struct kvc_platform *platform)
+{
+    const struct kvc_rdma_config *config = kvc_rdma_config_of(scenario);
+    const struct kvc_nic *nic = config->nic;
+    uint32_t zone = kvc_platform_add_zone(platform, "node0");
+    const struct kvc_platform_host hosts[] = {
+        {.name = "node0.cpu",
+         .device = "cpu",
+         .cores = 1,
+         .pstates = 1,
+         .pstate = {{.speed = config->cores}}},
+        {.name = "node0.nic", .device = "nic", .cores = 1, .pstates = 1, .pstate = {{.speed = 1}}},
+        {.name = "node0.clients", .device = "clients", .cores = 1, .pstates = 1, .pstate = {{.speed = 1}}}};
+    struct kvc_platform_link link = {.name = "node0.nic.rx",
+                                     .device = "nic",
+                                     .bytes_per_s = (double)nic->ports * nic->bytes_per_s,
+                                     .idle_w = nic->idle_watts / 2,
+                                     .busy_w = nic->busy_watts / 2};
+    struct machine machine = {.cpu = kvc_platform_add_host(platform, zone, &hosts[0]),
+                              .nic = kvc_platform_add_host(platform, zone, &hosts[1]),
+                              .clients = kvc_platform_add_host(platform, zone, &hosts[2])};
+    uint32_t rx = kvc_platform_add_link(platform, zone, &link);
+    link.name[sizeof("node0.nic.") - 1] = 't';
+    uint32_t tx = kvc_platform_add_link(platform, zone, &link);
+    kvc_platform_add_route(platform, machine.clients, machine.nic, &rx, 1);
+    kvc_platform_add_route(platform, machine.nic, machine.clients, &tx, 1);
+    return machine;
+}
 
 static void set_busy(const void *data, double *busy_ns)
 {
     const struct simulation *simulation = data;
     const struct kvc_rdma_server *server = &simulation->server;
-    busy_ns[RECEIVE] = server->receive_busy_ns;
-    busy_ns[MESSAGE] = server->message_busy_ns;
-    busy_ns[CORE] = kvc_rdma_server_core_busy_ns(server);
-    busy_ns[KEY] = server->key_busy_ns;
-    busy_ns[SEND] = server->send_busy_ns;
+    busy_ns[KVC_RDMA_AT_RECEIVE] = server->receive_busy_ns;
+    busy_ns[KVC_RDMA_AT_MESSAGE] = server->message_busy_ns;
+    busy_ns[KVC_RDMA_AT_CORE] = kvc_rdma_server_core_busy_ns(server);
+    busy_ns[KVC_RDMA_AT_KEY] = server->key_busy_ns;
+    busy_ns[KVC_RDMA_AT_SEND] = server->send_busy_ns;
 }
 
 /* Simulates a slice. An outage of a link stops the server. */
@@ -78,35 +109,17 @@ static void share(void *data)
     simulation->core_ns = core_ns;
 }
 
-static void report(struct simulation *simulation, struct kvc_result *result)
+static void open_machine(void *state, const struct kvc_run_context *context, struct kvc_platform *platform)
 {
-    static const char *const names[STAGES][2] = {[RECEIVE] = {"receive", "nic"},
-                                                 [MESSAGE] = {"message", "nic"},
-                                                 [CORE] = {"core", "cpu"},
-                                                 [KEY] = {"key", "nic"},
-                                                 [SEND] = {"send", "nic"}};
-    const uint64_t *outcome = simulation->slices.outcome;
-    result->completed = simulation->slices.completed;
-    result->gets = result->hits = outcome[KVC_OP_GET];
-    result->sets = outcome[KVC_OP_SET];
-    result->deletes = outcome[KVC_OP_DELETE];
-    kvc_recorder_report(&simulation->replica.recorder, result);
-    for (uint32_t i = 0; i < STAGES; i++) {
-        kvc_slices_report_stage(&simulation->slices, i, names[i][0], names[i][1], 1, result);
-    }
-    kvc_bottleneck_find(result);
-    result->requests_simulated = simulation->replica.recorder.offered_in_all;
+    struct simulation *simulation = state;
+    simulation->platform = platform;
+    simulation->machine = add_machine(context->scenario, platform);
 }
 
-static enum kvc_status open_replica(struct simulation *simulation, const struct kvc_run_context *context,
-                                    struct kvc_diag *diag)
+static void set_source(void *state, struct kvc_replica_options *options)
 {
-    const struct kvc_replica_options options = {
-        .platform = simulation->platform,
-        .source = kvc_scenario_source(context->scenario, 1, context->seed),
-        .window_ns = window_ns,
-    };
-    return kvc_replica_open(&simulation->replica, context, &options, diag);
+    (void)state;
+    options->window_ns = window_ns;
 }
 
 static void open_transfer(struct simulation *simulation, struct kvc_slice_mover *mover, uint32_t from,
@@ -118,62 +131,66 @@ static void open_transfer(struct simulation *simulation, struct kvc_slice_mover 
     kvc_slice_mover_open_transfer(mover, from, to);
 }
 
-static void open_movers(struct simulation *simulation)
+static void open_server(void *state)
 {
-    const struct kvc_rdma_machine *machine = &simulation->machine;
-    open_transfer(simulation, &simulation->rx, machine->clients, machine->nic);
-    open_transfer(simulation, &simulation->tx, machine->nic, machine->clients);
-    kvc_slice_mover_open_work(&simulation->cores, machine->cpu);
-}
-
-static void open_server(struct simulation *simulation)
-{
+    struct simulation *simulation = state;
+    const struct machine *machine = &simulation->machine;
     struct kvc_replica *replica = &simulation->replica;
     struct kvc_rdma_server *server = &simulation->server;
     kvc_rdma_server_open(server, replica->context->scenario, replica->source);
-    simulation->slices =
-        (struct kvc_slices){.replica = replica, .slice_ns = slice_ns, .stages = STAGES, .looks = true};
+    simulation->slices = (struct kvc_slices){
+        .replica = replica, .slice_ns = slice_ns, .stages = KVC_RDMA_STAGES, .looks = true};
     simulation->actor = (struct kvc_slice_server){.slices = &simulation->slices,
                                                   .answers = &server->answers,
                                                   .advance = advance,
                                                   .share = share,
                                                   .busy = set_busy,
                                                   .data = simulation};
-    open_movers(simulation);
-    kvc_timeline_row(replica->context->timeline, 0, 0, host, "operations");
-    kvc_engine_spawn("server", kvc_slice_server_main, &simulation->actor);
+    open_transfer(simulation, &simulation->rx, machine->clients, machine->nic);
+    open_transfer(simulation, &simulation->tx, machine->nic, machine->clients);
+    kvc_slice_mover_open_work(&simulation->cores, machine->cpu);
+    kvc_simulate_slices(&simulation->actor, "server", "operations");
 }
 
-static enum kvc_status run(const struct kvc_run_context *context, struct kvc_diag *diag)
+static void set_totals(const void *state, struct kvc_result *result)
 {
-    struct simulation *simulation = calloc(1, sizeof(*simulation));
-    if (simulation == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a simulation");
-    }
-    simulation->platform = kvc_platform_create();
-    simulation->machine = kvc_rdma_machine_add(context->scenario, simulation->platform);
-    enum kvc_status status = open_replica(simulation, context, diag);
-    if (status == KVC_OK) {
-        open_server(simulation);
-        status = kvc_replica_run(&simulation->replica, false, diag);
-    }
-    if (status == KVC_OK) {
-        report(simulation, context->result);
-        kvc_replica_report(&simulation->replica);
-    }
+    const struct simulation *simulation = state;
+    const uint64_t *outcome = simulation->slices.outcome;
+    result->completed = simulation->slices.completed;
+    result->gets = result->hits = outcome[KVC_OP_GET];
+    result->sets = outcome[KVC_OP_SET];
+    result->deletes = outcome[KVC_OP_DELETE];
+}
+
+static void close_simulation(void *state)
+{
+    struct simulation *simulation = state;
     kvc_slice_mover_close(&simulation->rx);
     kvc_slice_mover_close(&simulation->tx);
     kvc_slice_mover_close(&simulation->cores);
     kvc_rdma_server_close(&simulation->server);
-    kvc_replica_close(&simulation->replica);
-    kvc_platform_free(simulation->platform);
-    free(simulation);
-    return status;
+}
+
+static const struct kvc_simulator simulator = {
+    .state_bytes = sizeof(struct simulation),
+    .machine = open_machine,
+    .source = set_source,
+    .open = open_server,
+    .looks = true,
+    .totals = set_totals,
+    .stages = kvc_rdma_stages,
+    .sliced = true,
+    .close = close_simulation,
+};
+
+static enum kvc_status run(const struct kvc_run_context *context, struct kvc_diag *diag)
+{
+    return kvc_simulate_replica(&simulator, context, diag);
 }
 
 static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
 {
-    kvc_rdma_machine_add(scenario, platform);
+    add_machine(scenario, platform);
 }
 
 static double memory_bytes(const struct kvc_scenario *scenario)
@@ -194,6 +211,7 @@ const struct kvc_model kvc_rdma_model = {
     .check = kvc_rdma_check,
     .memory_bytes = memory_bytes,
     .platform = platform,
+    .stages = kvc_rdma_stages,
     .resources = kvc_rdma_resources,
     .predict = kvc_rdma_predict,
     .run = run,

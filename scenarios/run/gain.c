@@ -65,24 +65,15 @@ static bool serves_all(const struct kvc_scenario *scenario, const struct kvc_out
            completed >= offered * (1 - NEGLIGIBLE_FRAC - in_flight_frac) - 3 * sqrt(offered);
 }
 
-static bool has_stage(const struct kvc_model_resource *resource, const char *name)
-{
-    for (uint32_t i = 0; resource->stages[i] != NULL; i++) {
-        if (strcmp(resource->stages[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Returns the busiest stage that spends time on the resource, or NULL. */
-static const struct kvc_stage_result *busiest_stage(const struct kvc_model_resource *resource,
+static const struct kvc_stage_result *busiest_stage(const struct kvc_scenario *scenario,
+                                                    const struct kvc_model_resource *resource,
                                                     const struct kvc_result *result)
 {
     const struct kvc_stage_result *found = NULL;
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct kvc_stage_result *stage = &result->stage[i];
-        if (has_stage(resource, stage->name) && !isnan(stage->utilization_frac) &&
+        if (kvc_scenario_has_stage(scenario, resource, stage->name) && !isnan(stage->utilization_frac) &&
             (found == NULL || stage->utilization_frac > found->utilization_frac ||
              (stage->utilization_frac == found->utilization_frac && stage->busy_s > found->busy_s))) {
             found = stage;
@@ -93,12 +84,14 @@ static const struct kvc_stage_result *busiest_stage(const struct kvc_model_resou
 
 /* Returns the utilization of the resource itself: of the busiest stage or device of its kind. NaN: nothing is
  * known about either. */
-static double utilization_of(const struct kvc_model_resource *resource, const struct kvc_result *result)
+static double utilization_of(const struct kvc_scenario *scenario, const struct kvc_model_resource *resource,
+                             const struct kvc_result *result)
 {
     double utilization_frac = NAN;
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct kvc_stage_result *stage = &result->stage[i];
-        if (has_stage(resource, stage->name) && strcmp(stage->device, resource->device) == 0) {
+        if (kvc_scenario_has_stage(scenario, resource, stage->name) &&
+            strcmp(stage->device, resource->device) == 0) {
             utilization_frac = fmax(utilization_frac, stage->utilization_frac);
         }
     }
@@ -112,11 +105,12 @@ static double utilization_of(const struct kvc_model_resource *resource, const st
 
 /* Returns the utilization of the busiest node's busiest stage, if that takes time of the resource, or NaN.
  * The mean over the nodes hides a node that is asked more than others. */
-static double busiest_node_frac(const struct kvc_model_resource *resource, const struct kvc_outcome *outcome)
+static double busiest_node_frac(const struct kvc_scenario *scenario,
+                                const struct kvc_model_resource *resource, const struct kvc_outcome *outcome)
 {
     double busy_frac = NAN;
     for (uint32_t i = 0; i < outcome->node_count; i++) {
-        if (has_stage(resource, outcome->node[i].stage)) {
+        if (kvc_scenario_has_stage(scenario, resource, outcome->node[i].stage)) {
             busy_frac = fmax(busy_frac, outcome->node[i].utilization_frac);
         }
     }
@@ -132,12 +126,13 @@ static bool is_used(const struct search *search, const struct kvc_model_resource
 static bool is_plausible(const struct search *search, const struct kvc_model_resource *resource)
 {
     const struct kvc_result *result = &search->outcome->result;
-    const struct kvc_stage_result *stage = busiest_stage(resource, result);
+    const struct kvc_stage_result *stage = busiest_stage(search->scenario, resource, result);
     if (!is_used(search, resource)) {
         return false;
     }
-    double busy_frac = fmax(utilization_of(resource, result), stage != NULL ? stage->utilization_frac : NAN);
-    busy_frac = fmax(busy_frac, busiest_node_frac(resource, search->outcome));
+    double busy_frac = fmax(utilization_of(search->scenario, resource, result),
+                            stage != NULL ? stage->utilization_frac : NAN);
+    busy_frac = fmax(busy_frac, busiest_node_frac(search->scenario, resource, search->outcome));
     bool closed = search->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
     return closed || search->outcome->replicas == 0 || isnan(busy_frac) || busy_frac >= PLAUSIBLE_FRAC;
 }
@@ -279,7 +274,7 @@ static int32_t rank(struct search *search)
         }
         struct kvc_gain *gain = &outcome->gain[outcome->gain_count++];
         gain->gain_frac = search->interval[next];
-        gain->utilization_frac = utilization_of(search->resource[next], &outcome->result);
+        gain->utilization_frac = utilization_of(search->scenario, search->resource[next], &outcome->result);
         snprintf(gain->resource, sizeof(gain->resource), "%s", search->resource[next]->name);
         snprintf(gain->device, sizeof(gain->device), "%s", search->resource[next]->device);
     }
@@ -304,7 +299,7 @@ static void blame(const struct search *search, uint32_t best)
     const struct kvc_model_resource *resource = search->resource[best];
     const struct kvc_interval *gain_frac = &search->interval[best];
     struct kvc_result *result = &search->outcome->result;
-    const struct kvc_stage_result *stage = busiest_stage(resource, result);
+    const struct kvc_stage_result *stage = busiest_stage(search->scenario, resource, result);
     char interval[32] = "";
     if (!isnan(gain_frac->half_width)) {
         snprintf(interval, sizeof(interval), " +- %.2f", 100 * gain_frac->half_width);

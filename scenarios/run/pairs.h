@@ -28,7 +28,7 @@ struct kvc_pairs {
     const struct kvc_scenario *usual;  /* The scenario as it is. */
     const struct kvc_outcome *outcome; /* Its answer. */
     uint32_t count;                    /* Variants. */
-    struct kvc_scenario **variant;     /* Resolved copies of the scenario (models/resource.h). */
+    struct kvc_scenario **variant;     /* Resolved copies of the scenario (models/model.h). */
     uint32_t replicas;                 /* Runs of each variant, at most those of the outcome. */
     const char *noun;                  /* The word for a run in messages and progress. */
     void *data;                        /* First argument of `take`. */

@@ -11,32 +11,8 @@
 #define KVC_SCENARIOS_CLI_TOY_TOY_H
 
 #include "models/model.h"
-#include "sim/devices/node.h"
-
-/* The device. */
-struct kvc_toydev {
-    char name[KVC_TEXT_MAX];
-    double speed_mops; /* Units of work per time [million/s]. */
-};
-
-/* The options of the store, as the user writes them. */
-struct kvc_toy_options {
-    double work; /* Units of work that a request costs the device. */
-};
-
-/* What follows from the options, the node and the workload. */
-struct kvc_toy_config {
-    double request_ns;       /* Time that the device takes for a request [ns]. */
-    uint32_t frame_requests; /* Requests per frame; 1 unless the user says more. */
-};
 
 extern const struct kvc_device_kind kvc_toydev_kind;
 extern const struct kvc_model kvc_toy_model;
-
-/* The node's toydev. */
-static inline const struct kvc_toydev *kvc_toydev_of(const struct kvc_node *node)
-{
-    return kvc_node_device(node, &kvc_toydev_kind);
-}
 
 #endif

@@ -1,13 +1,65 @@
-/* A store: its options, its closed form and its simulation, and a descriptor for the registry. */
+#include "scenarios/cli/toy/toy.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "scenarios/cli/toy/toy.h"
+#include "models/simulate.h"
+#include "sim/base/array.h"
+#include "sim/devices/node.h"
 #include "sim/engine.h"
 #include "sim/metrics/bottleneck.h"
-#include "sim/run/replica.h"
 
-enum { DEVICE = 0 }; /* Number of the device in the platform. */
+/* ---- device: a struct, the table of its options, and a descriptor for the registry ---- */
+
+/* The device. */
+struct kvc_toydev {
+    char name[KVC_TEXT_MAX];
+    double speed_mops; /* Units of work per time [million/s]. */
+};
+
+static const struct kvc_option device_rows[] = {
+    {.name = "name",
+     .type = KVC_OPTION_TEXT,
+     .offset = offsetof(struct kvc_toydev, name),
+     .by_default = "",
+     .help = "Name of the device in lists."},
+    {.name = "speed",
+     .type = KVC_OPTION_REAL,
+     .offset = offsetof(struct kvc_toydev, speed_mops),
+     .unit = KVC_UNIT_MOPS,
+     .min = 1e-3,
+     .max = 1e3,
+     .help = "Units of work per second; a faster device serves a request sooner."},
+};
+
+static const struct kvc_option_table device_options = {.name = "toydev",
+                                                       .rows = device_rows,
+                                                       .count = sizeof(device_rows) / sizeof(*device_rows),
+                                                       .size = sizeof(struct kvc_toydev)};
+
+const struct kvc_device_kind kvc_toydev_kind = {
+    .name = "toydev", .help = "Device of the smallest store: speed", .options = &device_options};
+
+/* The node's toydev. */
+static const struct kvc_toydev *kvc_toydev_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_toydev_kind);
+}
+
+/* ---- store: its options, its closed form and its simulation, and a descriptor for the registry ---- */
+
+/* The options of the store, as the user writes them. */
+struct kvc_toy_options {
+    double work; /* Units of work that a request costs the device. */
+};
+
+/* What follows from the options, the node and the workload. */
+struct kvc_toy_config {
+    double request_ns;       /* Time that the device takes for a request [ns]. */
+    uint32_t frame_requests; /* Requests per frame; 1 unless the user says more. */
+};
+
+enum { DEVICE = 0, SERVE = 0 }; /* Number of the device in the platform, and of the stage. */
 
 static const struct kvc_option rows[] = {
     {.name = "work",
@@ -50,6 +102,13 @@ static enum kvc_status check(const struct kvc_scenario *scenario, struct kvc_dia
     return KVC_OK;
 }
 
+static uint32_t stages(const struct kvc_scenario *scenario, struct kvc_model_stage *stage)
+{
+    (void)scenario;
+    stage[SERVE] = (struct kvc_model_stage){"serve", "toydev", .servers = 1};
+    return 1;
+}
+
 /* The queue of frames is M/D/1: the mean wait follows from Pollaczek and Khinchine's formula. A frame of n
  * requests is a job of n service times, and its requests wait for (n - 1) / 2 of each other on average. */
 static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_result *result,
@@ -70,15 +129,14 @@ static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_r
     }
     result->latency_p95_us = NAN;
     kvc_metrics_set(&result->model, "capacity_mops", capacity_mops);
-    kvc_result_add_stage(result, "serve", "toydev", fmin(load, 1));
+    kvc_stages_predict(stages, scenario, &load, result);
     kvc_bottleneck_find(result);
     return KVC_OK;
 }
 
 struct simulation {
-    const struct kvc_toy_config *config;
-    struct kvc_platform *platform;
     struct kvc_replica replica;
+    const struct kvc_toy_config *config;
     struct kvc_batch *batch;          /* The frame that is served. */
     double *done_ns;                  /* When each of its requests completes [ns]. */
     uint64_t completed[KVC_OP_COUNT]; /* Within the measured time. */
@@ -104,7 +162,7 @@ static void serve_frame(struct simulation *simulation, double start_ns)
     }
     kvc_recorder_latencies(recorder, end_ns, batch->sent_ns, simulation->done_ns, batch->count);
     kvc_recorder_completions(recorder, end_ns, simulation->done_ns, batch->count, &first, &last);
-    kvc_recorder_busy(recorder, 0, start_ns, end_ns);
+    kvc_recorder_busy(recorder, SERVE, start_ns, end_ns);
     kvc_timeline_event(simulation->replica.context->timeline, 0, 0, "serve", start_ns, end_ns - start_ns,
                        batch->count);
     for (uint32_t i = first; i < last; i++) {
@@ -143,66 +201,63 @@ static void describe(const struct kvc_scenario *scenario, struct kvc_platform *p
                               .can_fail = true});
 }
 
-static enum kvc_status open_simulation(struct simulation *simulation, const struct kvc_run_context *context,
-                                       struct kvc_diag *diag)
+static void add_machine(void *state, const struct kvc_run_context *context, struct kvc_platform *platform)
 {
-    enum { WINDOW_FRAMES = 50 };
-    const struct kvc_workload *workload = &context->scenario->workload;
-    const struct kvc_toy_config *config = context->scenario->config;
-    uint32_t requests = config->frame_requests;
-    *simulation = (struct simulation){.config = config, .platform = kvc_platform_create()};
-    describe(context->scenario, simulation->platform);
-    struct kvc_replica_options options = {
-        .platform = simulation->platform,
-        .source = kvc_scenario_source(context->scenario, 1, context->seed),
-        .window_ns = WINDOW_FRAMES * requests * config->request_ns,
-    };
-    options.source.frame_requests = requests;
-    enum kvc_status status = kvc_replica_open(&simulation->replica, context, &options, diag);
-    simulation->batch = kvc_batch_create(requests, kvc_workload_key_stride(workload));
-    simulation->done_ns = malloc(requests * sizeof(*simulation->done_ns));
-    if (status == KVC_OK && (simulation->batch == NULL || simulation->done_ns == NULL)) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the simulation");
-    }
-    return status;
+    ((struct simulation *)state)->config = context->scenario->config;
+    describe(context->scenario, platform);
 }
 
-static void close_simulation(struct simulation *simulation)
+static void set_source(void *state, struct kvc_replica_options *options)
 {
-    kvc_replica_close(&simulation->replica);
-    kvc_platform_free(simulation->platform);
+    enum { WINDOW_FRAMES = 50 };
+    const struct kvc_toy_config *config = ((struct simulation *)state)->config;
+    options->source.frame_requests = config->frame_requests;
+    options->window_ns = WINDOW_FRAMES * config->frame_requests * config->request_ns;
+}
+
+static void open_device(void *state)
+{
+    struct simulation *simulation = state;
+    const struct kvc_run_context *context = simulation->replica.context;
+    uint32_t requests = simulation->config->frame_requests;
+    simulation->batch = kvc_batch_create(requests, kvc_workload_key_stride(&context->scenario->workload));
+    if (simulation->batch == NULL) {
+        kvc_out_of_memory("a frame of %u requests", requests);
+    }
+    simulation->done_ns = kvc_array_of(requests, sizeof(*simulation->done_ns));
+    kvc_timeline_row(context->timeline, 0, 0, "toydev", "frames");
+    kvc_engine_spawn("device", device_main, simulation);
+}
+
+static void set_totals(const void *state, struct kvc_result *result)
+{
+    const uint64_t *completed = ((const struct simulation *)state)->completed;
+    result->gets = result->hits = completed[KVC_OP_GET];
+    result->sets = completed[KVC_OP_SET];
+    result->deletes = completed[KVC_OP_DELETE];
+    result->completed = result->gets + result->sets + result->deletes;
+}
+
+static void close_device(void *state)
+{
+    struct simulation *simulation = state;
     kvc_batch_free(simulation->batch);
     free(simulation->done_ns);
 }
 
-static void report(struct simulation *simulation, struct kvc_result *result)
-{
-    struct kvc_recorder *recorder = &simulation->replica.recorder;
-    result->requests_simulated = recorder->offered_in_all;
-    result->gets = result->hits = simulation->completed[KVC_OP_GET];
-    result->sets = simulation->completed[KVC_OP_SET];
-    result->deletes = simulation->completed[KVC_OP_DELETE];
-    result->completed = result->gets + result->sets + result->deletes;
-    kvc_recorder_report(recorder, result);
-    kvc_recorder_report_stage(recorder, "serve", "toydev", 1u << 0, 1, result);
-    kvc_bottleneck_find(result);
-    kvc_replica_report(&simulation->replica);
-}
+static const struct kvc_simulator simulator = {
+    .state_bytes = sizeof(struct simulation),
+    .machine = add_machine,
+    .source = set_source,
+    .open = open_device,
+    .totals = set_totals,
+    .stages = stages,
+    .close = close_device,
+};
 
 static enum kvc_status run(const struct kvc_run_context *context, struct kvc_diag *diag)
 {
-    struct simulation simulation;
-    enum kvc_status status = open_simulation(&simulation, context, diag);
-    if (status == KVC_OK) {
-        kvc_timeline_row(context->timeline, 0, 0, "toydev", "frames");
-        kvc_engine_spawn("device", device_main, &simulation);
-        status = kvc_replica_run(&simulation.replica, true, diag);
-    }
-    if (status == KVC_OK) {
-        report(&simulation, context->result);
-    }
-    close_simulation(&simulation);
-    return status;
+    return kvc_simulate_replica(&simulator, context, diag);
 }
 
 static const struct kvc_model_device devices[] = {{&kvc_toydev_kind, "toydev-1mops"}, {NULL, NULL}};
@@ -217,6 +272,7 @@ const struct kvc_model kvc_toy_model = {
     .resolve = resolve,
     .check = check,
     .platform = describe,
+    .stages = stages,
     .predict = predict,
     .run = run,
 };
