@@ -347,8 +347,8 @@ static bool get(struct kvc_bluecache_store *store, const struct kvc_bluecache_ke
         struct kvc_bluecache_found found[BATCH];
         uint64_t pointer[BATCH];
         uint32_t which[BATCH], in_slabs = 0;
-        uint8_t *part_out = out + (uint64_t)first * capacity;
-        uint32_t *part_bytes = value_bytes + first;
+        uint8_t *part_out = out != NULL ? out + (uint64_t)first * capacity : NULL;
+        uint32_t *part_bytes = value_bytes != NULL ? value_bytes + first : NULL;
         if (!take_part(store, keys, first, &part)) {
             return false;
         }

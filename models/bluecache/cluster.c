@@ -165,7 +165,8 @@ static void run_requests(struct kvc_bluecache_cluster *cluster, uint32_t number,
         cluster->dram_hits += gets && done[i].hit && done[i].place == KVC_BLUECACHE_IN_DRAM;
         cluster->flash_hits += gets && done[i].hit && done[i].place == KVC_BLUECACHE_IN_FLASH;
         cluster->set_bytes += sets ? batch->key_bytes[first + i] + batch->value_bytes[first + i] : 0;
-        note_done(&cluster->request[request[first + i]], &done[i], &card->step[at]);
+        note_done(&cluster->request[request[first + i]], &done[i],
+                  card->step != NULL ? &card->step[at] : NULL);
         at += done[i].pages;
     }
     /* The other steps are operations of the log. */

@@ -294,11 +294,12 @@ static enum kvc_status check_inputs(const struct kvc_scenario *scenario, struct 
     return KVC_OK;
 }
 
-/* Returns the number of copies of the function that keep up with the bandwidth of PCIe (sec. 3.2). */
+/* Returns the number of copies of the function that keep up with the bandwidth of PCIe (sec. 3.2), or 0 if
+ * the store has no elements. */
 static uint32_t fed_units(const struct kvc_kvdirect_config *config)
 {
     double bytes_per_clock = config->card.pcie->root_bytes_per_s / config->card.fpga->clock_hz;
-    return (uint32_t)ceil(bytes_per_clock / config->element_bytes);
+    return config->element_bytes > 0 ? (uint32_t)ceil(bytes_per_clock / config->element_bytes) : 0;
 }
 
 static void set_options(struct kvc_kvdirect_config *config, const struct kvc_kvdirect_options *options)

@@ -334,7 +334,9 @@ void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, cons
         struct kvc_window *window = window_rows(recorder, done_ns, i, count, &end);
         window->completed += end - i;
     }
-    kvc_batches_completions(&recorder->batches, recorder->from_ns, done_ns + *first, *last - *first);
+    if (*last > *first) {
+        kvc_batches_completions(&recorder->batches, recorder->from_ns, done_ns + *first, *last - *first);
+    }
     if (count > 0) {
         note_reach(recorder, now_ns, done_ns, count);
     }
