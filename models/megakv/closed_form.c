@@ -440,30 +440,24 @@ struct kvc_megakv_closed_form kvc_megakv_closed_form_of(const struct kvc_scenari
     return form;
 }
 
-const struct kvc_megakv_closed_name kvc_megakv_closed_names[KVC_MEGAKV_CLOSED_STAGES] = {
-    [KVC_MEGAKV_CLOSED_RX] = {"rx", "nic"},       [KVC_MEGAKV_CLOSED_RECEIVE] = {"receive", "cpu"},
-    [KVC_MEGAKV_CLOSED_INDEX] = {"index", "gpu"}, [KVC_MEGAKV_CLOSED_SEND] = {"send", "cpu"},
-    [KVC_MEGAKV_CLOSED_TX] = {"tx", "nic"},
-};
-
 double kvc_megakv_closed_utilization(const struct kvc_megakv_closed_form *form, uint32_t delay,
-                                     enum kvc_megakv_closed_stage stage)
+                                     enum kvc_megakv_stage stage)
 {
     const struct kvc_megakv_limits *limits = &form->limits;
     const struct kvc_megakv_cycle_times *times = &form->times;
     double inserting_ns = times->insert_ns / (double)delay, index_ns, utilization = 0;
     switch (stage) {
-    case KVC_MEGAKV_CLOSED_RX:
+    case KVC_MEGAKV_RX:
         utilization = form->speed / limits->rx;
         break;
-    case KVC_MEGAKV_CLOSED_RECEIVE:
+    case KVC_MEGAKV_RECEIVE:
         utilization = form->speed / limits->receivers;
         break;
-    case KVC_MEGAKV_CLOSED_INDEX:
+    case KVC_MEGAKV_SEARCH:
         index_ns = times->overlap ? fmax(times->search_ns, inserting_ns) : times->search_ns + inserting_ns;
         utilization = index_ns / times->cycle_ns;
         break;
-    case KVC_MEGAKV_CLOSED_SEND:
+    case KVC_MEGAKV_SEND:
         utilization = form->speed / limits->senders;
         break;
     default:

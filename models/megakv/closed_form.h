@@ -8,6 +8,7 @@
 
 #include "models/megakv/config.h"
 #include "models/megakv/costs.h"
+#include "models/megakv/resources.h"
 #include "sim/run/cache_aside.h"
 #include "sim/scenario.h"
 
@@ -121,25 +122,10 @@ struct kvc_megakv_closed_form {
 struct kvc_megakv_closed_form kvc_megakv_closed_form_of(const struct kvc_scenario *scenario,
                                                         struct kvc_megakv_costs *costs);
 
-/* The stages of a socket, in the order of a request's way. */
-enum kvc_megakv_closed_stage {
-    KVC_MEGAKV_CLOSED_RX,
-    KVC_MEGAKV_CLOSED_RECEIVE,
-    KVC_MEGAKV_CLOSED_INDEX,
-    KVC_MEGAKV_CLOSED_SEND,
-    KVC_MEGAKV_CLOSED_TX,
-    KVC_MEGAKV_CLOSED_STAGES,
-};
-
-/* Returns how much of its time a stage of the hottest socket is busy, 0 to 1. */
+/* Returns how much of its time a stage of the hottest socket is busy, 0 to 1. The database is no such stage.
+ */
 double kvc_megakv_closed_utilization(const struct kvc_megakv_closed_form *form, uint32_t delay,
-                                     enum kvc_megakv_closed_stage stage);
-
-/* Names and kinds of device of the stages. */
-struct kvc_megakv_closed_name {
-    const char *name, *device;
-};
-extern const struct kvc_megakv_closed_name kvc_megakv_closed_names[KVC_MEGAKV_CLOSED_STAGES];
+                                     enum kvc_megakv_stage stage);
 
 /* A Mega-KV with a database behind it as the closed form sees it: what the store is asked for in place of
  * what the application wants (sim/run/cache_aside.h).

@@ -11,7 +11,7 @@
 #include "models/megakv/costs.h"
 #include "models/megakv/closed_form.h"
 #include "models/megakv/predict.h"
-#include "models/megakv/run.h"
+#include "models/megakv/megakv.h"
 #include "models/megakv/run_fixture.h"
 
 static const double receive_ns = 12, search_ns = 10, insert_ns = 20, erase_ns = 15, drain_ns = 4,

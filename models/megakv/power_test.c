@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/megakv/config.h"
-#include "models/megakv/run.h"
+#include "models/megakv/megakv.h"
 #include "models/megakv/run_fixture.h"
 #include "models/megakv/simulation.h"
 

@@ -9,6 +9,7 @@
 #include "models/megakv/config.h"
 #include "models/megakv/costs.h"
 #include "models/megakv/machine.h"
+#include "models/megakv/resources.h"
 #include "sim/metrics/bottleneck.h"
 
 static const double lost_hits_frac = 0.005; /* A loss that matters. */
@@ -45,14 +46,16 @@ static void add_clock_metrics(const struct kvc_scenario *scenario, const struct 
     }
 }
 
-static void add_stages(const struct kvc_megakv_config *config, const struct kvc_megakv_closed_form *form,
-                       struct kvc_result *result)
+/* Sets the utilization of each stage in the list; `limit_mops` is the rate that the database serves. */
+static void set_utilization(const struct kvc_megakv_config *config, const struct kvc_megakv_closed_form *form,
+                            double throughput_mops, double limit_mops,
+                            double utilization_frac[KVC_MEGAKV_STAGES])
 {
-    for (int stage = 0; stage < KVC_MEGAKV_CLOSED_STAGES; stage++) {
-        kvc_result_add_stage(
-            result, kvc_megakv_closed_names[stage].name, kvc_megakv_closed_names[stage].device,
-            kvc_megakv_closed_utilization(form, config->delay, (enum kvc_megakv_closed_stage)stage));
+    for (int stage = 0; stage < KVC_MEGAKV_DATABASE; stage++) {
+        utilization_frac[stage] =
+            kvc_megakv_closed_utilization(form, config->delay, (enum kvc_megakv_stage)stage);
     }
+    utilization_frac[KVC_MEGAKV_DATABASE] = throughput_mops / limit_mops;
 }
 
 /* Returns whether all requests take one way: with a database, those that ask it are not in the quantiles. */
@@ -67,7 +70,6 @@ static void add_database(const struct kvc_megakv_behind *behind, struct kvc_resu
     if (behind->config.database == NULL) {
         return;
     }
-    kvc_result_add_stage(result, "database", "database", result->throughput_mops / behind->limit_mops);
     if (isfinite(behind->limit_mops)) {
         kvc_metrics_set(&result->model, "database_limit_mops", behind->limit_mops);
     }
@@ -249,14 +251,15 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     struct kvc_megakv_closed_form form = kvc_megakv_closed_form_of(scenario, &costs);
     struct kvc_megakv_latencies latencies = kvc_megakv_latencies_of(&form.times, config->delay);
-    double p95_ns;
+    double p95_ns, utilization_frac[KVC_MEGAKV_STAGES];
     kvc_megakv_latency_quantiles_ns(&latencies, p95, 1, &p95_ns);
 
     result->throughput_mops = form.speed / form.share / behind.messages * 1e3;
     result->latency_mean_us =
         kvc_megakv_behind_latency_ns(&behind, kvc_megakv_latency_mean_ns(&latencies), form.fill_ns) / 1e3;
     result->latency_p95_us = knows_quantiles(&behind) ? p95_ns / 1e3 : NAN;
-    add_stages(config, &form, result);
+    set_utilization(config, &form, result->throughput_mops, behind.limit_mops, utilization_frac);
+    kvc_stages_predict(kvc_megakv_stages, scenario, utilization_frac, result);
     add_database(&behind, result);
     kvc_bottleneck_find(result);
     add_metrics(&costs, &form, &scenario->workload, result);
@@ -275,7 +278,8 @@ enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct 
     (void)diag; /* The scenario was checked when it was loaded. */
     static const double quantiles[] = {0.999, 0.99, 0.95, 0.5};
     struct kvc_megakv_costs costs;
-    double value_ns[4];
+    double value_ns[4], utilization_frac[KVC_MEGAKV_STAGES];
+    struct kvc_model_stage stage[KVC_MODEL_STAGES_MAX];
     struct kvc_megakv_behind behind;
     kvc_megakv_behind_open(&behind, scenario);
     kvc_megakv_behind_costs(&behind, &costs);
@@ -295,13 +299,11 @@ enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct 
     out->latency_p95_us = value_ns[2] / 1e3;
     out->latency_p50_us = value_ns[3] / 1e3;
     out->hit_frac = costs.hit_frac;
-    for (int stage = 0; stage < KVC_MEGAKV_CLOSED_STAGES; stage++) {
-        kvc_forecast_add_stage(
-            out, kvc_megakv_closed_names[stage].name, kvc_megakv_closed_names[stage].device,
-            kvc_megakv_closed_utilization(&form, config->delay, (enum kvc_megakv_closed_stage)stage));
-    }
-    if (config->database != NULL) {
-        kvc_forecast_add_stage(out, "database", "database", out->throughput_mops / behind.limit_mops);
+    set_utilization(config, &form, out->throughput_mops, behind.limit_mops, utilization_frac);
+    for (uint32_t i = 0, count = kvc_megakv_stages(scenario, stage); i < count; i++) {
+        if (stage[i].servers > 0) {
+            kvc_forecast_add_stage(out, stage[i].name, stage[i].device, utilization_frac[i]);
+        }
     }
     add_devices(scenario, &costs, &form, out);
     return KVC_OK;

@@ -4,21 +4,17 @@
 
 #include "models/megakv/closed_form.h"
 #include "models/megakv/predict.h"
+#include "models/megakv/resources.h"
 #include "models/megakv/simulation.h"
-#include "sim/metrics/bottleneck.h"
 
 enum { RATIOS_MAX = 8 /* Quotients of the store's counters. */ };
 
 static const double lost_keys_frac = 0.001;
 
-static struct kvc_stage_result *add_stage(const struct kvc_megakv_simulation *simulation, const char *name,
-                                          const char *device, unsigned stages, double servers, double mean_ns,
-                                          struct kvc_result *result)
+/* Returns the means by batch of a value that the result has. */
+static struct kvc_batch_means *batch_means_of(struct kvc_result *result, const char *name)
 {
-    struct kvc_stage_result *stage =
-        kvc_recorder_report_stage(&simulation->replica.recorder, name, device, stages, servers, result);
-    stage->mean_us = mean_ns * 1e-3;
-    return stage;
+    return &result->batch_means[kvc_result_batch_means(result, name) - result->batch_means];
 }
 
 /* Sets the means of two stages by batch to their sums. */
@@ -32,43 +28,27 @@ static void add_batches(struct kvc_batch_means *a, struct kvc_batch_means *b)
 /* Returns the CUDA streams of all GPUs, or the cores that take their place. */
 static double streams_of(const struct kvc_megakv_simulation *simulation)
 {
-    bool own = simulation->config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM;
-    double gpus = simulation->socket_count;
-    return (simulation->on_thread ? gpus : gpus * simulation->streams) + (own ? gpus : 0);
+    struct kvc_model_stage stage[KVC_MODEL_STAGES_MAX];
+    kvc_megakv_stages(simulation->scenario, stage);
+    return stage[KVC_MEGAKV_SEARCH].servers;
 }
 
+/* Reports how long requests stayed in the stages, and lets those that share a core have one utilization. */
 static void report_stages(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_recorder *recorder = &simulation->replica.recorder;
     const double *busy_ns = recorder->busy_ns;
     double measured_ns = recorder->until_ns - recorder->from_ns, batched = (double)simulation->batched;
-    double gpus = simulation->socket_count, threads = gpus * simulation->streams;
     double streams = streams_of(simulation);
-    bool network = simulation->config->feed == KVC_MEGAKV_NETWORK, shared = simulation->shared;
-    unsigned receives = 1u << KVC_MEGAKV_RECEIVE, indexes = 1u << KVC_MEGAKV_SEARCH | 1u << KVC_MEGAKV_INSERT;
-    double send_cores =
-        simulation->shared ? fmin((double)simulation->config->cpu->cores - 1, threads) : threads;
-    if (network) {
-        add_stage(simulation, "rx", "nic", 1u << KVC_MEGAKV_RX, gpus * (double)simulation->config->nic->ports,
-                  NAN, result);
-    }
-    struct kvc_stage_result *receive =
-        add_stage(simulation, "receive", "cpu", receives, shared ? gpus : threads,
-                  simulation->receive_sum_ns / (double)simulation->received, result);
-    struct kvc_stage_result *index = add_stage(simulation, "index", simulation->on_thread ? "cpu" : "gpu",
-                                               indexes, streams, simulation->gpu_sum_ns / batched, result);
-    if (shared) { /* They take turns on one core. */
+    struct kvc_stage_result *receive = kvc_stages_find(result, "receive"),
+                            *index = kvc_stages_find(result, "index");
+    receive->mean_us = simulation->receive_sum_ns / (double)simulation->received * 1e-3;
+    index->mean_us = simulation->gpu_sum_ns / batched * 1e-3;
+    kvc_stages_find(result, "send")->mean_us = simulation->send_sum_ns / batched * 1e-3;
+    if (simulation->shared) { /* They take turns on one core. */
         receive->utilization_frac = index->utilization_frac += receive->utilization_frac;
-        add_batches(&result->batch_means[result->batch_means_count - 2],
-                    &result->batch_means[result->batch_means_count - 1]);
-    }
-    add_stage(simulation, "send", "cpu", 1u << KVC_MEGAKV_SEND, send_cores, simulation->send_sum_ns / batched,
-              result);
-    if (network) {
-        add_stage(simulation, "tx", "nic", 1u << KVC_MEGAKV_TX, gpus, NAN, result);
-    }
-    if (simulation->config->database != NULL) {
-        add_stage(simulation, "database", "database", 1u << KVC_MEGAKV_DATABASE, gpus, NAN, result);
+        add_batches(batch_means_of(result, "stages.receive.utilization_frac"),
+                    batch_means_of(result, "stages.index.utilization_frac"));
     }
     kvc_metrics_set(&result->model, "batching_mean_us", simulation->batch_sum_ns / batched / 1e3);
     kvc_metrics_set(&result->model, "stream_search_utilization_frac",
@@ -332,16 +312,10 @@ static void note_lost_keys(const struct kvc_megakv_simulation *simulation, struc
     }
 }
 
-void kvc_megakv_report(struct kvc_megakv_simulation *simulation, struct kvc_result *result)
+void kvc_megakv_report(void *data, struct kvc_result *result)
 {
+    const struct kvc_megakv_simulation *simulation = data;
     const struct kvc_scenario *scenario = simulation->scenario;
-    result->completed = simulation->completed;
-    result->hits = simulation->hits;
-    result->misses = simulation->misses;
-    result->gets = simulation->hits + simulation->misses;
-    result->sets = simulation->sets;
-    result->deletes = simulation->writes - simulation->sets;
-    kvc_recorder_report(&simulation->replica.recorder, result);
     report_stages(simulation, result);
     report_launches(&simulation->searched, "t_search_us", "jobs_per_search", "search_ns_per_job", result);
     report_launches(&simulation->inserted, "t_insert_us", "jobs_per_insert", "insert_ns_per_job", result);
@@ -349,12 +323,10 @@ void kvc_megakv_report(struct kvc_megakv_simulation *simulation, struct kvc_resu
     report_cycle(simulation, result);
     report_imbalance(simulation, result);
     report_kernel(simulation, result);
-    kvc_bottleneck_find(result);
     if (simulation->written > 0) {
         kvc_metrics_set(&result->model, "write_latency_mean_us",
                         simulation->write_latency_sum_ns / (double)simulation->written / 1e3);
     }
-
     if (simulation->config->database != NULL) {
         kvc_metrics_set(&result->model, "database_queries",
                         (double)(simulation->last_queries - simulation->first_queries));

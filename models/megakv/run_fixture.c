@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "models/megakv/run.h"
+#include "models/megakv/megakv.h"
 #include "sim/base/seeds.h"
 
 static enum kvc_status run(const struct kvc_scenario *scenario, const char *path, struct kvc_result *result)
@@ -20,7 +20,7 @@ static enum kvc_status run(const struct kvc_scenario *scenario, const char *path
     if (status == KVC_OK) {
         const struct kvc_run_context context = {
             .scenario = scenario, .state = store, .seed = seed, .timeline = timeline, .result = result};
-        status = kvc_megakv_run(&context, NULL);
+        status = kvc_megakv_model.run(&context, NULL);
     }
     return kvc_timeline_close(timeline) == 0 ? status : KVC_ERR_RUNTIME;
 }

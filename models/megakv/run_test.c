@@ -10,7 +10,7 @@
 #include "models/megakv/config.h"
 #include "models/megakv/costs.h"
 #include "models/megakv/predict.h"
-#include "models/megakv/run.h"
+#include "models/megakv/megakv.h"
 #include "models/megakv/run_fixture.h"
 
 struct setup {

@@ -322,14 +322,14 @@ struct kvc_megakv_counters {
 };
 
 struct kvc_megakv_simulation {
+    struct kvc_replica replica;
     const struct kvc_scenario *scenario;
     const struct kvc_megakv_config *config;
     struct kvc_megakv_behind behind; /* What the store is asked for on average. */
     struct kvc_megakv_costs costs;
     struct kvc_cuckoo_store *store;
-    struct kvc_platform *platform;
+    const struct kvc_platform *platform;
     struct kvc_socket *devices; /* By socket. */
-    struct kvc_replica replica;
     struct kvc_megakv_socket *sockets;
     uint32_t socket_count;
     uint32_t streams; /* Pipelines of a socket. */
@@ -420,8 +420,8 @@ void kvc_megakv_note_changes_since(const struct kvc_megakv_socket *socket,
 /* Opens the power policy of the replica for the sockets of the simulation. */
 void kvc_megakv_open_policy(struct kvc_megakv_simulation *simulation);
 
-/* Fills the result after a run. */
-void kvc_megakv_report(struct kvc_megakv_simulation *simulation, struct kvc_result *result);
+/* Adds the values and notes of the simulation `data` to its result (models/simulate.h). */
+void kvc_megakv_report(void *data, struct kvc_result *result);
 
 /* Counts a swap and its launch at now_ns, late_ns after they were due. */
 void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double now_ns, double late_ns);

@@ -9,8 +9,7 @@
  *   megakv_bench [SCENARIO.lua [key=value ...]]       default: scenarios/examples/first.lua */
 #include <string.h>
 
-#include "models/megakv/memory.h"
-#include "models/megakv/run.h"
+#include "models/megakv/megakv.h"
 #include "models/megakv/config.h"
 #include "scenarios/load/load.h"
 #include "sim/base/files/data_dir.h"
@@ -157,7 +156,7 @@ int main(int argc, char **argv)
         bare_runs(&loaded->scenario, store, 0, bare_all_ns);
         const struct kvc_run_context context = {
             .scenario = &loaded->scenario, .state = store, .seed = STORE_SEED, .result = result};
-        status = kvc_megakv_run(&context, &diag);
+        status = kvc_megakv_model.run(&context, &diag);
     }
     if (status != KVC_OK) {
         kvc_diag_print(&diag, stderr);
@@ -170,7 +169,7 @@ int main(int argc, char **argv)
     double requests = (double)result->requests_simulated, run_ns = result->wall_s / requests * 1e9;
     printf("%s: %.1f M requests, gcc %s\n", path, requests / 1e6, __VERSION__);
     printf("  store            %8.2f s to preload, %.2f GiB\n", store->preload_wall_s,
-           kvc_megakv_memory_bytes(&loaded->scenario) / 0x1p30);
+           kvc_megakv_model.memory_bytes(&loaded->scenario) / 0x1p30);
     printf("  bare             %8.1f ns per request (median of %d, %.1f to %.1f)\n", bare_ns, BARE_RUNS,
            bare_all_ns[0], bare_all_ns[BARE_RUNS - 1]);
     printf("  simulation       %8.1f ns per request: %.2f M requests/s on one core (target 10)\n", run_ns,
