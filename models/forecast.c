@@ -251,7 +251,7 @@ static void add_class(const struct kvc_forecast *class, double nodes, double mop
     }
 }
 
-/* Forecasts a cluster of different machines from its classes (models/cluster/cluster_predict.h says how they
+/* Forecasts a cluster of different machines from its classes (models/cluster/cluster.h says how they
  * add up).
  */
 static enum kvc_status forecast_members(const struct kvc_scenario *scenario, struct kvc_forecast *out,

@@ -41,7 +41,7 @@ struct kvc_simulator {
      */
     bool looks;
 
-    /* See struct kvc_monitor (sim/run/monitor.h), which calls both while the engine runs. Each may be NULL.
+    /* See struct kvc_monitor (sim/run/replica.h), which calls both while the engine runs. Each may be NULL.
      */
     bool (*drained)(const void *state);
     void (*count)(void *state, bool begins);

@@ -13,7 +13,7 @@
  * tasks of all queries, one thread each. Insert and delete have a kernel each, as in Mega-KV, and so has PP,
  * whose threads parse a frame each: where a request begins follows from the one before it. A wave executes
  * what any of its threads has to do, so a batch with few SETs pays for both kinds of queries. Every kernel is
- * launched. See sim/devices/gpu_waves.h. If the GPU has memory of its own, each access takes a round trip
+ * launched. See sim/devices/gpu.h. If the GPU has memory of its own, each access takes a round trip
  * over the PCIe link on top, and a kernel takes at least the time of the link for its bytes, as the link of a
  * task says below.
  *
@@ -92,7 +92,7 @@ uint32_t kvc_dido_stealable(const struct kvc_dido_stage *stage);
  * Each direction of the link takes the longest of these times: its packets' bytes over the rate of the link;
  * their data over the rate of the root complex; to the card, the time that the tags and credits of reads, and
  * the card's room for their data, leave for so many round trips; to the host, the time that the credits of
- * writes leave. sim/devices/pcie_engine.h simulates the same rules packet by packet.
+ * writes leave. sim/devices/pcie.h simulates the same rules packet by packet.
  *
  * Not modelled: lines that the GPU's cache keeps from one query to the next, misses of its translations of
  * pinned memory, and the tags of stolen sets, of which 64 queries have one. PCIe 3.0 has atomic operations,

@@ -409,7 +409,7 @@ void kvc_megakv_hand_over(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
 double kvc_megakv_hit_frac_since(const struct kvc_megakv_socket *socket,
                                  const struct kvc_index_stats *before);
 
-/* Takes the counters of the simulation `data` (sim/run/monitor.h). */
+/* Takes the counters of the simulation `data` (sim/run/replica.h). */
 void kvc_megakv_count(void *data, bool begins);
 
 /* Sets the shares of the real inserts since `before` whose key the index had, and of the real deletes whose

@@ -32,7 +32,7 @@ struct search {
     const struct kvc_scenario *scenario;
     struct kvc_outcome *outcome;
     uint32_t count, replicas;
-    bool by_class; /* The nodes belong to classes (models/cluster/cluster_resource.h). */
+    bool by_class; /* The nodes belong to classes (models/cluster/cluster.h). */
     const struct kvc_model_resource *resource[KVC_GAINS_MAX];
     struct kvc_scenario *faster[KVC_GAINS_MAX];
     double *gain_frac; /* Gain of each resource in each replica. */

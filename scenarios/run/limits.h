@@ -9,7 +9,7 @@
  *
  * Two estimates refuse a run that takes too long. Before the start, no processor simulates more than 10^8
  * requests per second, whatever the store: each is drawn, hashed and looked up, which takes an access to
- * memory or more. After two seconds, the run's own speed gives the time of the rest (sim/run/monitor.h). */
+ * memory or more. After two seconds, the run's own speed gives the time of the rest (sim/run/replica.h). */
 #ifndef KVC_SCENARIOS_RUN_LIMITS_H
 #define KVC_SCENARIOS_RUN_LIMITS_H
 

@@ -40,7 +40,7 @@ static inline char *kvc_array_of_text(const char *text)
 
 enum {
     /** Size from which on an array has a mapping of its own, in which only touched pages take memory [bytes]
-       (scenarios/run/memory_base.h). */
+       (scenarios/run/limits.h). */
     KVC_ARRAY_MAPPED_BYTES = 128 << 10,
 };
 
