@@ -339,6 +339,12 @@ static void get_slabs(struct kvc_bluecache_store *store, const struct part *part
     }
 }
 
+/* Returns the room of value i, or NULL if the caller wants no values. */
+static uint8_t *room_of(uint8_t *out, uint32_t i, uint32_t capacity)
+{
+    return capacity != 0 ? out + (uint64_t)i * capacity : NULL;
+}
+
 static bool get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys, bool peeks,
                 uint8_t *out, uint32_t capacity, uint32_t *value_bytes, struct kvc_bluecache_read *read)
 {
@@ -347,8 +353,8 @@ static bool get(struct kvc_bluecache_store *store, const struct kvc_bluecache_ke
         struct kvc_bluecache_found found[BATCH];
         uint64_t pointer[BATCH];
         uint32_t which[BATCH], in_slabs = 0;
-        uint8_t *part_out = out != NULL ? out + (uint64_t)first * capacity : NULL;
-        uint32_t *part_bytes = value_bytes != NULL ? value_bytes + first : NULL;
+        uint8_t *part_out = room_of(out, first, capacity);
+        uint32_t *part_bytes = value_bytes + first;
         if (!take_part(store, keys, first, &part)) {
             return false;
         }
@@ -369,7 +375,7 @@ static bool get(struct kvc_bluecache_store *store, const struct kvc_bluecache_ke
                 which[in_slabs++] = i;
             } else {
                 get_logged(store, found[i].pointer, key_of(&part, i), part.bytes[i],
-                           part_out + (uint64_t)i * capacity, capacity, &part_bytes[i]);
+                           room_of(part_out, i, capacity), capacity, &part_bytes[i]);
             }
             if (read != NULL) {
                 pages = kvc_flash_log_stats(store->log)->pages_read - pages;

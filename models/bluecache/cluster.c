@@ -158,19 +158,21 @@ static void run_requests(struct kvc_bluecache_cluster *cluster, uint32_t number,
     card->steps = 0;
     kvc_bluecache_sample_run(&cluster->sample, number, batch, first, count, kept, done);
     cluster->kernel_ticks += kvc_clock_ticks() - started;
-    uint32_t at = 0;
+    const struct kvc_bluecache_step *step = card->step; /* NULL: there are none. */
     for (uint32_t i = 0; i < count; i++) {
         bool sets = batch->op[first + i] == KVC_OP_SET, gets = batch->op[first + i] == KVC_OP_GET;
         cluster->gets += gets;
         cluster->dram_hits += gets && done[i].hit && done[i].place == KVC_BLUECACHE_IN_DRAM;
         cluster->flash_hits += gets && done[i].hit && done[i].place == KVC_BLUECACHE_IN_FLASH;
         cluster->set_bytes += sets ? batch->key_bytes[first + i] + batch->value_bytes[first + i] : 0;
-        note_done(&cluster->request[request[first + i]], &done[i],
-                  card->step != NULL ? &card->step[at] : NULL);
-        at += done[i].pages;
+        note_done(&cluster->request[request[first + i]], &done[i], step);
+        if (done[i].pages > 0) {
+            step += done[i].pages;
+        }
     }
     /* The other steps are operations of the log. */
-    kvc_bluecache_writer_ask(&cluster->node[number].writer, now_ns, &card->step[at], card->steps - at);
+    uint32_t used = step != NULL ? (uint32_t)(step - card->step) : 0;
+    kvc_bluecache_writer_ask(&cluster->node[number].writer, now_ns, step, card->steps - used);
 }
 
 /* Runs the staged requests of a store in runs of one operation, except those that begin at the database. */
