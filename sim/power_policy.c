@@ -17,73 +17,37 @@ static const char *const throughputs[] = {
 };
 
 static const struct kvc_option rows[] = {
-    {.name = "policy",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_power_policy, policy),
-     .by_default = "fixed",
-     .choices = policies,
-     .help =
-         "who chooses the clocks while the store runs; fixed: nobody, and threads poll; race_to_idle: "
-         "nobody, and threads sleep when they have nothing to do; manager: the store's own energy manager; "
-         "or a Lua function of what was observed, which returns { cpu = CLOCK, gpu = CLOCK }"},
-    {.name = "period",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_power_policy, period_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 1e3,
-     .max = 1e13,
-     .by_default = "10s",
-     .help = "time between two looks at the store, in simulated time; a longer one averages over more "
-             "requests and follows the load later"},
-    {.name = "settle",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_power_policy, settle_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 1e3,
-     .max = 1e13,
-     .by_default = "1s",
-     .help =
-         "manager: the same after a step, while it tries clocks; a longer one measures more precisely and "
-         "needs longer to find clocks"},
-    {.name = "change",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_power_policy, change_frac),
-     .min = 0.001,
-     .max = 10,
-     .by_default = "0.05",
-     .help =
-         "manager: change of the CPU's throughput that lets it begin again at the highest clocks; a larger "
-         "one leaves clocks alone for longer"},
-    {.name = "mu",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_power_policy, mu),
-     .min = 0,
-     .max = 10,
-     .by_default = "0.1",
-     .help = "manager: the CPU is slowed while it leads the GPU by more than this share of the GPU's "
-             "throughput; a larger one keeps it faster"},
-    {.name = "cpu_step",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_power_policy, cpu_step_hz),
-     .unit = KVC_UNIT_HZ,
-     .min = 1e6,
-     .max = 1e10,
-     .by_default = "100MHz",
-     .help = "manager: how much slower the CPU gets at once; a larger step finds its clock sooner and less "
-             "precisely"},
-    {.name = "throughput",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_power_policy, throughput),
-     .by_default = "capacity",
-     .choices = throughputs,
-     .help = "manager: what counts as throughput of the CPU; capacity: what it could serve, by the time in "
-             "which it was busy; served: what it did serve, so that clocks follow the load"},
+    KVC_CHOICE_ROW(
+        kvc_power_policy, "policy", policy, policies, "fixed",
+        "who chooses the clocks while the store runs; fixed: nobody, and threads poll; race_to_idle: "
+        "nobody, and threads sleep when they have nothing to do; manager: the store's own energy manager; "
+        "or a Lua function of what was observed, which returns { cpu = CLOCK, gpu = CLOCK }"),
+    KVC_REAL_ROW(kvc_power_policy, "period", period_ns, KVC_UNIT_NS, 1e3, 1e13, "10s",
+                 "time between two looks at the store, in simulated time; a longer one averages over more "
+                 "requests and follows the load later"),
+    KVC_REAL_ROW(
+        kvc_power_policy, "settle", settle_ns, KVC_UNIT_NS, 1e3, 1e13, "1s",
+        "manager: the same after a step, while it tries clocks; a longer one measures more precisely and "
+        "needs longer to find clocks"),
+    KVC_REAL_ROW(
+        kvc_power_policy, "change", change_frac, KVC_UNIT_NONE, 0.001, 10, "0.05",
+        "manager: change of the CPU's throughput that lets it begin again at the highest clocks; a larger "
+        "one leaves clocks alone for longer"),
+    KVC_REAL_ROW(kvc_power_policy, "mu", mu, KVC_UNIT_NONE, 0, 10, "0.1",
+                 "manager: the CPU is slowed while it leads the GPU by more than this share of the GPU's "
+                 "throughput; a larger one keeps it faster"),
+    KVC_REAL_ROW(
+        kvc_power_policy, "cpu_step", cpu_step_hz, KVC_UNIT_HZ, 1e6, 1e10, "100MHz",
+        "manager: how much slower the CPU gets at once; a larger step finds its clock sooner and less "
+        "precisely"),
+    KVC_CHOICE_ROW(
+        kvc_power_policy, "throughput", throughput, throughputs, "capacity",
+        "manager: what counts as throughput of the CPU; capacity: what it could serve, by the time in "
+        "which it was busy; served: what it did serve, so that clocks follow the load"),
 };
 
-const struct kvc_option_table kvc_power_policy_option_table = {.name = "power",
-                                                               .rows = rows,
-                                                               .count = sizeof(rows) / sizeof(*rows),
-                                                               .size = sizeof(struct kvc_power_policy)};
+const struct kvc_option_table kvc_power_policy_option_table =
+    KVC_OPTION_TABLE(kvc_power_policy, rows, "power");
 
 enum kvc_status kvc_power_policy_check(const struct kvc_power_policy *power, double duration_ns,
                                        struct kvc_diag *diag)

@@ -9,37 +9,23 @@
 static const char *const simulate_names[] = {"auto", "together", "apart", NULL};
 static const char *const database_names[] = {"shared", "per_node", NULL};
 
-#define CHANGE_NODE(name_, field, text)                                                                      \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_cluster_change, field),        \
-        .min = 0, .max = KVC_CLUSTER_NODES_MAX, .optional = true, .help = text                               \
-    }
-
 static const struct kvc_option cluster_change_rows[] = {
-    {.name = "at",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cluster_change, at_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e13,
-     .help = "when the cluster changes, counted from the begin of the measured time; it is less than "
-             "run.duration"},
-    CHANGE_NODE("join", join,
-                "how many nodes join; their stores are empty, and the keys that move to them miss"),
-    CHANGE_NODE("leave", leave,
-                "number of the node that leaves and hands nothing over; its keys miss at their new nodes"),
-    CHANGE_NODE(
-        "fail", fail,
+    KVC_REAL_ROW(kvc_cluster_change, "at", at_ns, KVC_UNIT_NS, 0, 1e13, NULL,
+                 "when the cluster changes, counted from the begin of the measured time; it is less than "
+                 "run.duration"),
+    KVC_REAL_ROW(kvc_cluster_change, "join", join, KVC_UNIT_NONE, 0, KVC_CLUSTER_NODES_MAX, NULL,
+                 "how many nodes join; their stores are empty, and the keys that move to them miss",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_cluster_change, "leave", leave, KVC_UNIT_NONE, 0, KVC_CLUSTER_NODES_MAX, NULL,
+                 "number of the node that leaves and hands nothing over; its keys miss at their new nodes",
+                 .optional = true),
+    KVC_REAL_ROW(
+        kvc_cluster_change, "fail", fail, KVC_UNIT_NONE, 0, KVC_CLUSTER_NODES_MAX, NULL,
         "number of the node that fails; requests sent to it are lost until clients notice, then its keys "
-        "miss at their new nodes"),
-    {.name = "detect",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cluster_change, detect_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e13,
-     .by_default = "1ms",
-     .help = "how long clients send to a node that has failed; a longer time loses more requests"},
+        "miss at their new nodes",
+        .optional = true),
+    KVC_REAL_ROW(kvc_cluster_change, "detect", detect_ns, KVC_UNIT_NS, 0, 1e13, "1ms",
+                 "how long clients send to a node that has failed; a longer time loses more requests"),
 };
 
 const struct kvc_option_table kvc_cluster_change_option_table = {.name = "cluster.changes",
@@ -50,61 +36,34 @@ const struct kvc_option_table kvc_cluster_change_option_table = {.name = "cluste
                                                                  .max_list = KVC_CLUSTER_CHANGES_MAX};
 
 static const struct kvc_option cluster_rows[] = {
-    {.name = "nodes",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_cluster, nodes),
-     .min = 1,
-     .max = KVC_CLUSTER_NODES_MAX,
-     .by_default = "1",
-     .help = "nodes that share the keys by consistent hashing; more nodes divide the load"},
-    {.name = "virtual_nodes",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_cluster, virtual_nodes),
-     .min = 1,
-     .max = 1 << 20,
-     .by_default = "4096",
-     .optional = true,
-     .help =
-         "points of a node on the hash ring; with more of them, nodes have more equal shares of the keys, "
-         "which vary by 1/sqrt(virtual_nodes)"},
-    {.name = "simulate",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_cluster, simulate),
-     .by_default = "auto",
-     .choices = simulate_names,
-     .optional = true,
-     .help = "apart: every node in a process of its own, possible where no load or device couples the nodes; "
-             "together: all nodes in one engine; auto: apart where it is possible"},
-    {.name = "database",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_cluster, database),
-     .by_default = "shared",
-     .choices = database_names,
-     .optional = true,
-     .help = "shared: one node.database behind all nodes; per_node: behind every node a database of its own, "
-             "a read replica or the shard of its keys, whose latency and capacity no other node uses"},
-    {.name = "multiget",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_cluster, multiget),
-     .min = 1,
-     .max = 1000,
-     .optional = true,
-     .help =
-         "keys of a multiget whose latency is computed from those of the nodes that its keys lie on; more "
-         "keys wait for more nodes"},
-    {.name = "changes",
-     .type = KVC_OPTION_LIST,
-     .offset = offsetof(struct kvc_cluster, change),
-     .element = &kvc_cluster_change_option_table,
-     .count_offset = offsetof(struct kvc_cluster, change_count),
-     .help = "nodes that join, leave or fail during the measured time"},
+    KVC_COUNT_ROW(kvc_cluster, "nodes", nodes, 1, KVC_CLUSTER_NODES_MAX, "1",
+                  "nodes that share the keys by consistent hashing; more nodes divide the load"),
+    KVC_COUNT_ROW(
+        kvc_cluster, "virtual_nodes", virtual_nodes, 1, 1 << 20, "4096",
+        "points of a node on the hash ring; with more of them, nodes have more equal shares of the keys, "
+        "which vary by 1/sqrt(virtual_nodes)",
+        .optional = true),
+    KVC_CHOICE_ROW(
+        kvc_cluster, "simulate", simulate, simulate_names, "auto",
+        "apart: every node in a process of its own, possible where no load or device couples the nodes; "
+        "together: all nodes in one engine; auto: apart where it is possible",
+        .optional = true),
+    KVC_CHOICE_ROW(
+        kvc_cluster, "database", database, database_names, "shared",
+        "shared: one node.database behind all nodes; per_node: behind every node a database of its own, "
+        "a read replica or the shard of its keys, whose latency and capacity no other node uses",
+        .optional = true),
+    KVC_COUNT_ROW(
+        kvc_cluster, "multiget", multiget, 1, 1000, NULL,
+        "keys of a multiget whose latency is computed from those of the nodes that its keys lie on; more "
+        "keys wait for more nodes",
+        .optional = true),
+    KVC_LIST_ROW(kvc_cluster, "changes", change, change_count, &kvc_cluster_change_option_table,
+                 "nodes that join, leave or fail during the measured time"),
 };
 
-const struct kvc_option_table kvc_cluster_option_table = {.name = "cluster",
-                                                          .rows = cluster_rows,
-                                                          .count =
-                                                              sizeof(cluster_rows) / sizeof(*cluster_rows),
-                                                          .size = sizeof(struct kvc_cluster)};
+const struct kvc_option_table kvc_cluster_option_table =
+    KVC_OPTION_TABLE(kvc_cluster, cluster_rows, "cluster");
 
 uint32_t kvc_cluster_nodes(const struct kvc_cluster *cluster)
 {
@@ -163,25 +122,13 @@ enum kvc_status kvc_cluster_check(const struct kvc_cluster *cluster, struct kvc_
 }
 
 static const struct kvc_option member_rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_cluster_member, name),
-     .help = "name of the group, which results show"},
-    {.name = "nodes",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_cluster_member, nodes),
-     .min = 1,
-     .max = KVC_CLUSTER_NODES_MAX,
-     .help = "equal nodes of the group"},
-    {.name = "weight",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cluster_member, weight),
-     .min = 0.001,
-     .max = 1000,
-     .by_default = "1",
-     .help =
-         "points of each node on the hash ring as a multiple of cluster.virtual_nodes; a node with a larger "
-         "weight owns more keys"},
+    KVC_TEXT_ROW(kvc_cluster_member, "name", name, NULL, "name of the group, which results show"),
+    KVC_COUNT_ROW(kvc_cluster_member, "nodes", nodes, 1, KVC_CLUSTER_NODES_MAX, NULL,
+                  "equal nodes of the group"),
+    KVC_REAL_ROW(
+        kvc_cluster_member, "weight", weight, KVC_UNIT_NONE, 0.001, 1000, "1",
+        "points of each node on the hash ring as a multiple of cluster.virtual_nodes; a node with a larger "
+        "weight owns more keys"),
 };
 
 const struct kvc_option_table kvc_cluster_member_option_table = {.name = "cluster.members",
@@ -201,144 +148,70 @@ static const char *const bottlenecks[] = {
 };
 
 static const struct kvc_option change_rows[] = {
-    {.name = "at",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_change, at_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e13,
-     .help =
-         "when the device changes, counted from the begin of the measured time; it is less than duration"},
-    {.name = "device",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_change, device),
-     .help = "name of the device, as results list them: \"node0.socket1.gpu\""},
-    {.name = "clock",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_change, clock_hz),
-     .unit = KVC_UNIT_HZ,
-     .min = 1,
-     .max = 1e12,
-     .optional = true,
-     .help = "clock that the device runs at from then on, one of its profile's; a higher clock works faster "
-             "and takes more power"},
-    {.name = "off",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_change, off_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 1,
-     .max = 1e13,
-     .optional = true,
-     .help = "how long the device is turned off; work on it is repeated afterwards, transfers over a link "
-             "continue"},
+    KVC_REAL_ROW(
+        kvc_change, "at", at_ns, KVC_UNIT_NS, 0, 1e13, NULL,
+        "when the device changes, counted from the begin of the measured time; it is less than duration"),
+    KVC_TEXT_ROW(kvc_change, "device", device, NULL,
+                 "name of the device, as results list them: \"node0.socket1.gpu\""),
+    KVC_REAL_ROW(
+        kvc_change, "clock", clock_hz, KVC_UNIT_HZ, 1, 1e12, NULL,
+        "clock that the device runs at from then on, one of its profile's; a higher clock works faster "
+        "and takes more power",
+        .optional = true),
+    KVC_REAL_ROW(
+        kvc_change, "off", off_ns, KVC_UNIT_NS, 1, 1e13, NULL,
+        "how long the device is turned off; work on it is repeated afterwards, transfers over a link "
+        "continue",
+        .optional = true),
 };
 
-const struct kvc_option_table kvc_change_option_table = {.name = "changes",
-                                                         .rows = change_rows,
-                                                         .count = sizeof(change_rows) / sizeof(*change_rows),
-                                                         .size = sizeof(struct kvc_change),
-                                                         .max_list = KVC_RUN_CHANGES_MAX};
+const struct kvc_option_table kvc_change_option_table =
+    KVC_OPTION_TABLE(kvc_change, change_rows, "changes", .max_list = KVC_RUN_CHANGES_MAX);
 
 #define DURATION_MAX_NS 1e15 /* The last time that a trace can have (sim/workload/trace.c). */
 
 static const struct kvc_option run_rows[] = {
-    {.name = "functional",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_run, functional),
-     .by_default = "full",
-     .choices = functionals,
-     .help = "full: every request runs through the real index and slabs; sampled: only requests for a "
-             "sample of the keys do; off: none do"},
-    {.name = "sample_rate",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_run, sample_rate),
-     .min = 1,
-     .max = 1048576,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = 0,
-     .help = "sampled: one key in this many is kept, a power of two; a higher rate saves memory and is "
-             "less precise; auto: the lowest rate that fits sample_memory"},
-    {.name = "sample_memory",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_run, sample_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 1 << 20,
-     .max = 0x1p50,
-     .by_default = "2GiB",
-     .help = "sampled: memory that an automatic sample_rate aims at; more memory keeps more keys"},
-    {.name = "warmup",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_run, warmup_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e13,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = -1,
-     .help = "simulated time before measuring; a longer time lets the store settle; auto: until throughput, "
-             "hit ratio, backlog and latency are steady (MSER-5) and no client runs further ahead of a slow "
-             "shard, and none for a curve or a trace"},
-    {.name = "warmup_limit",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_run, warmup_most_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 1e3,
-     .max = 1e13,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = 0,
-     .help = "longest simulated time that an automatic warmup may take; a longer time lets slower changes "
-             "settle; the result says what was not steady at its end; auto: 2000 windows, which a store "
-             "makes as long as some of its batches"},
-    {.name = "duration",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_run, duration_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 1e3,
-     .max = DURATION_MAX_NS,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = -1,
-     .help =
-         "simulated time that is measured; a longer time narrows the confidence interval; auto: 20 ms, or "
-         "the whole of a trace"},
-    {.name = "seed",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_run, seed),
-     .min = 0,
-     .max = 0x1p53,
-     .by_default = "1",
-     .help = "seed of all random streams; the same seed gives identical results"},
-    {.name = "replicas",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_run, replicas),
-     .min = 1,
-     .max = 1000,
-     .by_default = "1",
-     .help = "independent runs; two or more give a 95 % confidence interval, which more runs narrow"},
-    {.name = "bottleneck",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_run, bottleneck),
-     .by_default = "auto",
-     .choices = bottlenecks,
-     .help =
-         "gain: the resource whose being 5 % faster gains most throughput, found by one more run for each "
-         "resource, with the same random numbers; utilization: the stage that is busy most, or the load; "
-         "auto: gain in kvcast run and predict, utilization in sweep, capacity and validate. A store that "
-         "serves all of an open load has no bottleneck but the load and needs no more runs"},
-    {.name = "changes",
-     .type = KVC_OPTION_LIST,
-     .offset = offsetof(struct kvc_run, changes),
-     .element = &kvc_change_option_table,
-     .count_offset = offsetof(struct kvc_run, change_count),
-     .help = "devices that change their clock or are turned off during the measured time"},
+    KVC_CHOICE_ROW(kvc_run, "functional", functional, functionals, "full",
+                   "full: every request runs through the real index and slabs; sampled: only requests for a "
+                   "sample of the keys do; off: none do"),
+    KVC_COUNT_ROW(kvc_run, "sample_rate", sample_rate, 1, 1048576, "auto",
+                  "sampled: one key in this many is kept, a power of two; a higher rate saves memory and is "
+                  "less precise; auto: the lowest rate that fits sample_memory",
+                  .auto_word = "auto", .auto_value = 0),
+    KVC_REAL_ROW(kvc_run, "sample_memory", sample_bytes, KVC_UNIT_BYTES, 1 << 20, 0x1p50, "2GiB",
+                 "sampled: memory that an automatic sample_rate aims at; more memory keeps more keys"),
+    KVC_REAL_ROW(
+        kvc_run, "warmup", warmup_ns, KVC_UNIT_NS, 0, 1e13, "auto",
+        "simulated time before measuring; a longer time lets the store settle; auto: until throughput, "
+        "hit ratio, backlog and latency are steady (MSER-5) and no client runs further ahead of a slow "
+        "shard, and none for a curve or a trace",
+        .auto_word = "auto", .auto_value = -1),
+    KVC_REAL_ROW(
+        kvc_run, "warmup_limit", warmup_most_ns, KVC_UNIT_NS, 1e3, 1e13, "auto",
+        "longest simulated time that an automatic warmup may take; a longer time lets slower changes "
+        "settle; the result says what was not steady at its end; auto: 2000 windows, which a store "
+        "makes as long as some of its batches",
+        .auto_word = "auto", .auto_value = 0),
+    KVC_REAL_ROW(
+        kvc_run, "duration", duration_ns, KVC_UNIT_NS, 1e3, DURATION_MAX_NS, "auto",
+        "simulated time that is measured; a longer time narrows the confidence interval; auto: 20 ms, or "
+        "the whole of a trace",
+        .auto_word = "auto", .auto_value = -1),
+    KVC_COUNT_ROW(kvc_run, "seed", seed, 0, 0x1p53, "1",
+                  "seed of all random streams; the same seed gives identical results"),
+    KVC_COUNT_ROW(kvc_run, "replicas", replicas, 1, 1000, "1",
+                  "independent runs; two or more give a 95 % confidence interval, which more runs narrow"),
+    KVC_CHOICE_ROW(
+        kvc_run, "bottleneck", bottleneck, bottlenecks, "auto",
+        "gain: the resource whose being 5 % faster gains most throughput, found by one more run for each "
+        "resource, with the same random numbers; utilization: the stage that is busy most, or the load; "
+        "auto: gain in kvcast run and predict, utilization in sweep, capacity and validate. A store that "
+        "serves all of an open load has no bottleneck but the load and needs no more runs"),
+    KVC_LIST_ROW(kvc_run, "changes", changes, change_count, &kvc_change_option_table,
+                 "devices that change their clock or are turned off during the measured time"),
 };
 
-const struct kvc_option_table kvc_run_option_table = {.name = "run",
-                                                      .rows = run_rows,
-                                                      .count = sizeof(run_rows) / sizeof(*run_rows),
-                                                      .size = sizeof(struct kvc_run)};
+const struct kvc_option_table kvc_run_option_table = KVC_OPTION_TABLE(kvc_run, run_rows, "run");
 
 double kvc_run_real_warmup_ns(const struct kvc_run *run)
 {

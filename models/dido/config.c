@@ -54,134 +54,76 @@ const struct kvc_workload_preset kvc_dido_presets[] = {
 static const char *const networks[] = {"kernel", "memory", NULL};
 static const char *const predictors[] = {"kvcast", "paper", NULL};
 
-#define REAL_ROW(name_, field, unit_, low, high, standard, text)                                             \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_dido_options, field),          \
-        .unit = unit_, .min = low, .max = high, .by_default = standard, .help = text                         \
-    }
-
 static const struct kvc_option rows[] = {
-    {.name = "pipeline",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_dido_options, pipeline),
-     .by_default = "auto",
-     .help =
-         "the stages in order with their tasks, \"cpu:2 RV PP MM insert delete > gpu search KC RD > cpu:2 WR "
-         "SD\"; cpu without a number: the cores are divided as the closed form finds best; megakv: the "
-         "index is on the GPU and all else on the CPU; auto: the best pipeline of all, as system.predict "
-         "finds it"},
-    {.name = "adapt",
-     .type = KVC_OPTION_BOOL,
-     .offset = offsetof(struct kvc_dido_options, adapt),
-     .by_default = "true",
-     .help = "with pipeline = \"auto\": whether a new pipeline is planned when the load changes"},
-    {.name = "adapt_threshold",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_dido_options, adapt_threshold_frac),
-     .min = 0,
-     .max = 100,
-     .by_default = "0.1",
-     .help = "relative change of a counter of the load that makes DIDO plan a new pipeline "
-             "(dido.design.counter_threshold); a smaller one follows the load more closely and plans in "
-             "vain more often"},
-    REAL_ROW("plan", planning_ns, KVC_UNIT_NS, 0, 1e12, "0.38ms",
-             "time of a core to plan a pipeline, while batches continue with the previous one; not "
-             "published: the median time of the search over the 24 presets on a core of an AMD EPYC server "
-             "(dido_plan_bench --searches), with stealing; a search takes 0.24 to 1.5 ms, 0.17 ms without "
-             "stealing, and 1.2 ms with predict = \"paper\"; not included are 8 ms that kvcast takes to "
-             "derive the caches' hits from a skewed popularity"),
-    {.name = "stealing",
-     .type = KVC_OPTION_BOOL,
-     .offset = offsetof(struct kvc_dido_options, stealing),
-     .by_default = "true",
-     .help = "whether a processor without work takes queries of a stage of the other one"},
-    {.name = "steal_set",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_dido_options, steal_set),
-     .min = 1,
-     .max = 65536,
-     .by_default = "64",
-     .help =
-         "queries that a processor takes at once (dido.design.steal_set); larger sets take fewer tags and "
-         "leave more to wait for at the end of a batch"},
-    REAL_ROW(
-        "steal", steal_ns, KVC_UNIT_NS, 0, 1e6, "100ns",
+    KVC_TEXT_ROW(
+        kvc_dido_options, "pipeline", pipeline, "auto",
+        "the stages in order with their tasks, \"cpu:2 RV PP MM insert delete > gpu search KC RD > cpu:2 WR "
+        "SD\"; cpu without a number: the cores are divided as the closed form finds best; megakv: the "
+        "index is on the GPU and all else on the CPU; auto: the best pipeline of all, as system.predict "
+        "finds it"),
+    KVC_BOOL_ROW(kvc_dido_options, "adapt", adapt, "true",
+                 "with pipeline = \"auto\": whether a new pipeline is planned when the load changes"),
+    KVC_REAL_ROW(kvc_dido_options, "adapt_threshold", adapt_threshold_frac, KVC_UNIT_NONE, 0, 100, "0.1",
+                 "relative change of a counter of the load that makes DIDO plan a new pipeline "
+                 "(dido.design.counter_threshold); a smaller one follows the load more closely and plans in "
+                 "vain more often"),
+    KVC_REAL_ROW(
+        kvc_dido_options, "plan", planning_ns, KVC_UNIT_NS, 0, 1e12, "0.38ms",
+        "time of a core to plan a pipeline, while batches continue with the previous one; not "
+        "published: the median time of the search over the 24 presets on a core of an AMD EPYC server "
+        "(dido_plan_bench --searches), with stealing; a search takes 0.24 to 1.5 ms, 0.17 ms without "
+        "stealing, and 1.2 ms with predict = \"paper\"; not included are 8 ms that kvcast takes to "
+        "derive the caches' hits from a skewed popularity"),
+    KVC_BOOL_ROW(kvc_dido_options, "stealing", stealing, "true",
+                 "whether a processor without work takes queries of a stage of the other one"),
+    KVC_COUNT_ROW(
+        kvc_dido_options, "steal_set", steal_set, 1, 65536, "64",
+        "queries that a processor takes at once (dido.design.steal_set); larger sets take fewer tags and "
+        "leave more to wait for at the end of a batch"),
+    KVC_REAL_ROW(
+        kvc_dido_options, "steal", steal_ns, KVC_UNIT_NS, 0, 1e6, "100ns",
         "time to fetch a line of tags that the other processor may hold; a core takes the sets of a line "
         "one by one from its cache, and all waves that the GPU holds wait for theirs at the same time; "
         "not published: an access to memory"),
-    REAL_ROW("latency_limit", latency_limit_ns, KVC_UNIT_NS, 1e3, 1e12, "1ms",
-             "mean latency that the size of batches keeps to (dido.wl.latency_limit); a higher one allows "
-             "larger batches"),
-    {.name = "interval",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_dido_options, interval_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e12,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = 0,
-     .help = "longest time of a stage, for which batches are sized; auto: 0.9 of the latency limit over the "
-             "stages, which is the 300 us of dido.mot.stage_limit with three stages and 1 ms"},
-    {.name = "network",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_dido_options, network),
-     .by_default = "kernel",
-     .choices = networks,
-     .help =
-         "kernel: frames pass through the sockets of the operating system; memory: requests are read from "
-         "memory, and responses are not sent"},
-    REAL_ROW(
-        "receive_cycles", receive_cycles, KVC_UNIT_NONE, 0, 1e9, "3520",
+    KVC_REAL_ROW(
+        kvc_dido_options, "latency_limit", latency_limit_ns, KVC_UNIT_NS, 1e3, 1e12, "1ms",
+        "mean latency that the size of batches keeps to (dido.wl.latency_limit); a higher one allows "
+        "larger batches"),
+    KVC_REAL_ROW(
+        kvc_dido_options, "interval", interval_ns, KVC_UNIT_NS, 0, 1e12, "auto",
+        "longest time of a stage, for which batches are sized; auto: 0.9 of the latency limit over the "
+        "stages, which is the 300 us of dido.mot.stage_limit with three stages and 1 ms",
+        .auto_word = "auto", .auto_value = 0),
+    KVC_CHOICE_ROW(
+        kvc_dido_options, "network", network, networks, "kernel",
+        "kernel: frames pass through the sockets of the operating system; memory: requests are read from "
+        "memory, and responses are not sent"),
+    KVC_REAL_ROW(
+        kvc_dido_options, "receive_cycles", receive_cycles, KVC_UNIT_NONE, 0, 1e9, "3520",
         "core cycles of the operating system for a frame that arrives, the copy to the process and the call "
         "included (Arrakis, OSDI 2014, table 1: 1.26 + 0.24 + 0.10 us with Linux 3.8 and an X520, at 2.2 "
         "GHz on a Sandy Bridge)"),
-    REAL_ROW("send_cycles", send_cycles, KVC_UNIT_NONE, 0, 1e9, "3498",
-             "core cycles of the operating system for a frame that leaves, from the same source (1.05 + "
-             "0.44 + 0.10 us)"),
-    {.name = "index",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_dido_options, index_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 0,
-     .max = 1e13,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = 0,
-     .help =
-         "size of the index, a power of two; auto: the smallest that is at most nine tenths full with all "
-         "keys"},
-    {.name = "slab",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_dido_options, slab_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 0,
-     .max = 1e13,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = 0,
-     .help =
-         "memory of the items; auto: what all keys need, so that every SET of a full store evicts an item"},
-    {.name = "max_displacements",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_dido_options, max_displacements),
-     .min = 0,
-     .max = 10000,
-     .by_default = "100",
-     .help = "most elements that an insert moves before it gives up; not published"},
-    {.name = "predict",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_dido_options, predict),
-     .by_default = "kvcast",
-     .choices = predictors,
-     .help = "the closed form that predicts and plans: kvcast charges what the simulation does; paper is the "
-             "authors' cost model (sec. IV)"},
+    KVC_REAL_ROW(kvc_dido_options, "send_cycles", send_cycles, KVC_UNIT_NONE, 0, 1e9, "3498",
+                 "core cycles of the operating system for a frame that leaves, from the same source (1.05 + "
+                 "0.44 + 0.10 us)"),
+    KVC_REAL_ROW(
+        kvc_dido_options, "index", index_bytes, KVC_UNIT_BYTES, 0, 1e13, "auto",
+        "size of the index, a power of two; auto: the smallest that is at most nine tenths full with all "
+        "keys",
+        .auto_word = "auto", .auto_value = 0),
+    KVC_REAL_ROW(
+        kvc_dido_options, "slab", slab_bytes, KVC_UNIT_BYTES, 0, 1e13, "auto",
+        "memory of the items; auto: what all keys need, so that every SET of a full store evicts an item",
+        .auto_word = "auto", .auto_value = 0),
+    KVC_COUNT_ROW(kvc_dido_options, "max_displacements", max_displacements, 0, 10000, "100",
+                  "most elements that an insert moves before it gives up; not published"),
+    KVC_CHOICE_ROW(
+        kvc_dido_options, "predict", predict, predictors, "kvcast",
+        "the closed form that predicts and plans: kvcast charges what the simulation does; paper is the "
+        "authors' cost model (sec. IV)"),
 };
 
-const struct kvc_option_table kvc_dido_option_table = {.name = "system",
-                                                       .rows = rows,
-                                                       .count = sizeof(rows) / sizeof(*rows),
-                                                       .size = sizeof(struct kvc_dido_options)};
+const struct kvc_option_table kvc_dido_option_table = KVC_OPTION_TABLE(kvc_dido_options, rows, "system");
 
 enum { SLOT_BYTES = 8, LINE_BYTES = 64, SLABS_LEAST = 16 };
 

@@ -16,196 +16,83 @@ static const char *const placements[] = {"local", "interleaved", NULL};
 static const char *const updates[] = {"put", "add", "update", "reduce", "filter", NULL};
 
 static const struct kvc_option option_rows[] = {
-    {.name = "nics",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_kvdirect_options, nics),
-     .min = 1,
-     .max = 64,
-     .by_default = "1",
-     .help = "programmable NICs per node, each with its own keys and memory; more NICs add throughput "
-             "and power"},
-    {.name = "lanes",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_kvdirect_options, lanes),
-     .min = 1,
-     .max = 1024,
-     .by_default = "80",
-     .help = "PCIe lanes of the node's processors; more lanes leave room for more NICs"},
-    {.name = "placement",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_kvdirect_options, placement),
-     .by_default = "local",
-     .choices = placements,
-     .help = "local: the memory of a NIC is at its own socket, NIC i at socket i mod node.sockets; "
-             "interleaved: it is spread over all sockets"},
-    {.name = "socket_rate",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_kvdirect_options, socket_bytes_per_s),
-     .unit = KVC_UNIT_BYTES_PER_S,
-     .min = 1e6,
-     .max = 1e13,
-     .by_default = "25.7GB/s",
-     .help = "data rate from a socket to another one, which interleaved memory needs; a higher rate helps "
-             "NICs on several sockets"},
-    {.name = "slice",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_kvdirect_options, slice_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 100,
-     .max = 1e6,
-     .by_default = "4us",
-     .help = "how often NICs meet at the devices that they share; shorter slices take longer to simulate "
-             "and hardly change results"},
-    {.name = "idle_power",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_kvdirect_options, idle_w),
-     .unit = KVC_UNIT_WATTS,
-     .min = 0,
-     .max = 1e6,
-     .by_default = "0W",
-     .help = "power of a node without its NICs, measured at the wall; 0: unknown, and only the power of the "
-             "cards is reported"},
-    {.name = "memory",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_kvdirect_options, memory_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 65536,
-     .max = 64 * 0x1p36,
-     .by_default = "64GiB",
-     .help = "host memory of a node for hash index and slabs, up to 64 GiB for each NIC; more memory "
-             "holds more keys"},
-    {.name = "index",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_kvdirect_options, index_frac),
-     .min = 0.001,
-     .max = 1,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = -1,
-     .help = "fraction of the memory that the hash index takes; a larger index has shorter chains but "
-             "leaves less memory for slabs; auto: the largest one that leaves room for all keys"},
-    {.name = "inline",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_kvdirect_options, inline_bytes),
-     .min = 0,
-     .max = KVC_KVDIRECT_TABLE_INLINE_MAX,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = KVC_KVDIRECT_INLINE_AUTO,
-     .help = "largest key-value pair that is stored in the hash index itself [bytes]; a larger "
-             "threshold saves slab accesses but lengthens chains; auto: the threshold with the fewest "
-             "accesses"},
-    {.name = "dispatch",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_kvdirect_options, dispatch_frac),
-     .min = 0,
-     .max = 1,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = -1,
-     .help = "fraction l of the memory that the NIC's DRAM may cache; a larger one moves load from "
-             "PCIe to the DRAM; auto: the one that loads both equally"},
-    {.name = "engine",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_kvdirect_options, engine),
-     .by_default = "out_of_order",
-     .choices = engines,
-     .help = "out_of_order: dependent operations wait in the reservation station for the value; stall: "
-             "they stop the pipeline"},
-    {.name = "gather_cores",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_kvdirect_options, gather_cores),
-     .min = 0,
-     .max = KVC_KVDIRECT_GATHER_CORES_MAX,
-     .by_default = "0",
-     .help = "host cores that access memory for each NIC in batches of 256; more cores access more, "
-             "but need a larger in_flight; 0: the NIC accesses memory itself"},
-    {.name = "update",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_kvdirect_options, update),
-     .by_default = "put",
-     .choices = updates,
-     .help = "put: SETs replace the value; add: they are atomic fetch-and-adds on 8 bytes; update, "
-             "reduce, filter: they run lambda on each element of a vector"},
-    {.name = "lambda",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_kvdirect_options, lambda),
-     .by_default = "v + d",
-     .help = "vectors: Lua expression of the element v, the client's d and, in a reduction, the sum s "
-             "so far: \"s + v\", \"v > d\""},
-    {.name = "element",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_kvdirect_options, element_bytes),
-     .min = 1,
-     .max = 8,
-     .by_default = "8",
-     .help = "vectors: size of an element, 1, 2, 4 or 8 bytes; with larger elements, a value has fewer "
-             "of them"},
-    {.name = "delta",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_kvdirect_options, delta),
-     .min = 0,
-     .max = 0x1p53,
-     .by_default = "1",
-     .help = "vectors: value of d, the client's parameter of lambda"},
-    {.name = "delta_vector",
-     .type = KVC_OPTION_BOOL,
-     .offset = offsetof(struct kvc_kvdirect_options, delta_vector),
-     .by_default = "false",
-     .help = "vectors: the client sends a d for each element instead of one for all"},
-    {.name = "lambda_units",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_kvdirect_options, lambda_units),
-     .min = 1,
-     .max = 512,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = 0,
-     .help = "vectors: copies of lambda on the card, each of which takes an element per clock; more copies "
-             "work faster; auto: as many as the data rate of PCIe feeds"},
-    {.name = "returns_vector",
-     .type = KVC_OPTION_BOOL,
-     .offset = offsetof(struct kvc_kvdirect_options, returns_vector),
-     .by_default = "false",
-     .help = "update: the response carries the old vector"},
-    {.name = "split_rate",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_kvdirect_options, splits_per_s),
-     .min = 1e3,
-     .max = 1e12,
-     .by_default = "900e6",
-     .help = "free slabs per second that a host core moves to the pool of a smaller size; a lower rate "
-             "lets PUTs wait longer for memory"},
-    {.name = "merge_rate",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_kvdirect_options, merges_per_s),
-     .min = 1e3,
-     .max = 1e12,
-     .by_default = "133e6",
-     .help = "free slabs per second that a host core merges into larger ones; a lower rate lets PUTs wait "
-             "longer for memory"},
-    {.name = "in_flight",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_kvdirect_options, in_flight),
-     .min = 1,
-     .max = 65536,
-     .by_default = "256",
-     .help = "operations of a NIC in flight at once, including waiting ones; more operations hide more "
-             "memory latency"},
-    {.name = "station",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_kvdirect_options, station),
-     .min = 1,
-     .max = 1048576,
-     .by_default = "1024",
-     .help = "hash slots of the reservation station; with more slots, fewer operations seem dependent"},
+    KVC_COUNT_ROW(kvc_kvdirect_options, "nics", nics, 1, 64, "1",
+                  "programmable NICs per node, each with its own keys and memory; more NICs add throughput "
+                  "and power"),
+    KVC_COUNT_ROW(kvc_kvdirect_options, "lanes", lanes, 1, 1024, "80",
+                  "PCIe lanes of the node's processors; more lanes leave room for more NICs"),
+    KVC_CHOICE_ROW(kvc_kvdirect_options, "placement", placement, placements, "local",
+                   "local: the memory of a NIC is at its own socket, NIC i at socket i mod node.sockets; "
+                   "interleaved: it is spread over all sockets"),
+    KVC_REAL_ROW(
+        kvc_kvdirect_options, "socket_rate", socket_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, "25.7GB/s",
+        "data rate from a socket to another one, which interleaved memory needs; a higher rate helps "
+        "NICs on several sockets"),
+    KVC_REAL_ROW(kvc_kvdirect_options, "slice", slice_ns, KVC_UNIT_NS, 100, 1e6, "4us",
+                 "how often NICs meet at the devices that they share; shorter slices take longer to simulate "
+                 "and hardly change results"),
+    KVC_REAL_ROW(
+        kvc_kvdirect_options, "idle_power", idle_w, KVC_UNIT_WATTS, 0, 1e6, "0W",
+        "power of a node without its NICs, measured at the wall; 0: unknown, and only the power of the "
+        "cards is reported"),
+    KVC_REAL_ROW(kvc_kvdirect_options, "memory", memory_bytes, KVC_UNIT_BYTES, 65536, 64 * 0x1p36, "64GiB",
+                 "host memory of a node for hash index and slabs, up to 64 GiB for each NIC; more memory "
+                 "holds more keys"),
+    KVC_REAL_ROW(kvc_kvdirect_options, "index", index_frac, KVC_UNIT_NONE, 0.001, 1, "auto",
+                 "fraction of the memory that the hash index takes; a larger index has shorter chains but "
+                 "leaves less memory for slabs; auto: the largest one that leaves room for all keys",
+                 .auto_word = "auto", .auto_value = -1),
+    KVC_COUNT_ROW(kvc_kvdirect_options, "inline", inline_bytes, 0, KVC_KVDIRECT_TABLE_INLINE_MAX, "auto",
+                  "largest key-value pair that is stored in the hash index itself [bytes]; a larger "
+                  "threshold saves slab accesses but lengthens chains; auto: the threshold with the fewest "
+                  "accesses",
+                  .auto_word = "auto", .auto_value = KVC_KVDIRECT_INLINE_AUTO),
+    KVC_REAL_ROW(kvc_kvdirect_options, "dispatch", dispatch_frac, KVC_UNIT_NONE, 0, 1, "auto",
+                 "fraction l of the memory that the NIC's DRAM may cache; a larger one moves load from "
+                 "PCIe to the DRAM; auto: the one that loads both equally",
+                 .auto_word = "auto", .auto_value = -1),
+    KVC_CHOICE_ROW(kvc_kvdirect_options, "engine", engine, engines, "out_of_order",
+                   "out_of_order: dependent operations wait in the reservation station for the value; stall: "
+                   "they stop the pipeline"),
+    KVC_COUNT_ROW(kvc_kvdirect_options, "gather_cores", gather_cores, 0, KVC_KVDIRECT_GATHER_CORES_MAX, "0",
+                  "host cores that access memory for each NIC in batches of 256; more cores access more, "
+                  "but need a larger in_flight; 0: the NIC accesses memory itself"),
+    KVC_CHOICE_ROW(kvc_kvdirect_options, "update", update, updates, "put",
+                   "put: SETs replace the value; add: they are atomic fetch-and-adds on 8 bytes; update, "
+                   "reduce, filter: they run lambda on each element of a vector"),
+    KVC_TEXT_ROW(kvc_kvdirect_options, "lambda", lambda, "v + d",
+                 "vectors: Lua expression of the element v, the client's d and, in a reduction, the sum s "
+                 "so far: \"s + v\", \"v > d\""),
+    KVC_COUNT_ROW(kvc_kvdirect_options, "element", element_bytes, 1, 8, "8",
+                  "vectors: size of an element, 1, 2, 4 or 8 bytes; with larger elements, a value has fewer "
+                  "of them"),
+    KVC_COUNT_ROW(kvc_kvdirect_options, "delta", delta, 0, 0x1p53, "1",
+                  "vectors: value of d, the client's parameter of lambda"),
+    KVC_BOOL_ROW(kvc_kvdirect_options, "delta_vector", delta_vector, "false",
+                 "vectors: the client sends a d for each element instead of one for all"),
+    KVC_COUNT_ROW(
+        kvc_kvdirect_options, "lambda_units", lambda_units, 1, 512, "auto",
+        "vectors: copies of lambda on the card, each of which takes an element per clock; more copies "
+        "work faster; auto: as many as the data rate of PCIe feeds",
+        .auto_word = "auto", .auto_value = 0),
+    KVC_BOOL_ROW(kvc_kvdirect_options, "returns_vector", returns_vector, "false",
+                 "update: the response carries the old vector"),
+    KVC_REAL_ROW(kvc_kvdirect_options, "split_rate", splits_per_s, KVC_UNIT_NONE, 1e3, 1e12, "900e6",
+                 "free slabs per second that a host core moves to the pool of a smaller size; a lower rate "
+                 "lets PUTs wait longer for memory"),
+    KVC_REAL_ROW(
+        kvc_kvdirect_options, "merge_rate", merges_per_s, KVC_UNIT_NONE, 1e3, 1e12, "133e6",
+        "free slabs per second that a host core merges into larger ones; a lower rate lets PUTs wait "
+        "longer for memory"),
+    KVC_COUNT_ROW(kvc_kvdirect_options, "in_flight", in_flight, 1, 65536, "256",
+                  "operations of a NIC in flight at once, including waiting ones; more operations hide more "
+                  "memory latency"),
+    KVC_COUNT_ROW(kvc_kvdirect_options, "station", station, 1, 1048576, "1024",
+                  "hash slots of the reservation station; with more slots, fewer operations seem dependent"),
 };
 
-const struct kvc_option_table kvc_kvdirect_option_table = {.name = "system",
-                                                           .rows = option_rows,
-                                                           .count =
-                                                               sizeof(option_rows) / sizeof(*option_rows),
-                                                           .size = sizeof(struct kvc_kvdirect_options)};
+const struct kvc_option_table kvc_kvdirect_option_table =
+    KVC_OPTION_TABLE(kvc_kvdirect_options, option_rows, "system");
 
 const char *kvc_kvdirect_update_name(enum kvc_kvdirect_update update)
 {

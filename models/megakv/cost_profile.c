@@ -5,75 +5,29 @@
 #include <string.h>
 
 static const struct kvc_option point_rows[] = {
-    {.name = "size",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_megakv_cost_point, size),
-     .min = 0,
-     .max = 1e12,
-     .is_condition = true,
-     .help = "requests of a frame, bytes of an item, or jobs of a launch"},
-    {.name = "key",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_megakv_cost_point, key_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 0,
-     .max = 255,
-     .by_default = "0B",
-     .is_condition = true,
-     .help = "length of the keys; 0: it does not matter"},
-    {.name = "load",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_megakv_cost_point, load_frac),
-     .min = 0,
-     .max = 1,
-     .by_default = "0",
-     .is_condition = true,
-     .help = "load factor of the index; 0: it does not matter"},
-    {.name = "footprint",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_megakv_cost_point, footprint_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 0,
-     .max = 1e15,
-     .by_default = "0B",
-     .is_condition = true,
-     .help = "memory that was used uniformly at random; 0: it does not matter"},
-    {.name = "threads",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_megakv_cost_point, threads),
-     .min = 1,
-     .max = 1024,
-     .by_default = "1",
-     .is_condition = true,
-     .help = "threads that did the same work at the same time, or streams of a launch"},
-    {.name = "time",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_megakv_cost_point, ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e12,
-     .help = "time of one frame, item or launch"},
+    KVC_REAL_ROW(kvc_megakv_cost_point, "size", size, KVC_UNIT_NONE, 0, 1e12, NULL,
+                 "requests of a frame, bytes of an item, or jobs of a launch", .is_condition = true),
+    KVC_REAL_ROW(kvc_megakv_cost_point, "key", key_bytes, KVC_UNIT_BYTES, 0, 255, "0B",
+                 "length of the keys; 0: it does not matter", .is_condition = true),
+    KVC_REAL_ROW(kvc_megakv_cost_point, "load", load_frac, KVC_UNIT_NONE, 0, 1, "0",
+                 "load factor of the index; 0: it does not matter", .is_condition = true),
+    KVC_REAL_ROW(kvc_megakv_cost_point, "footprint", footprint_bytes, KVC_UNIT_BYTES, 0, 1e15, "0B",
+                 "memory that was used uniformly at random; 0: it does not matter", .is_condition = true),
+    KVC_COUNT_ROW(kvc_megakv_cost_point, "threads", threads, 1, 1024, "1",
+                  "threads that did the same work at the same time, or streams of a launch",
+                  .is_condition = true),
+    KVC_REAL_ROW(kvc_megakv_cost_point, "time", ns, KVC_UNIT_NS, 0, 1e12, NULL,
+                 "time of one frame, item or launch"),
 };
 
-static const struct kvc_option_table point_options = {.name = "points",
-                                                      .rows = point_rows,
-                                                      .count = sizeof(point_rows) / sizeof(*point_rows),
-                                                      .size = sizeof(struct kvc_megakv_cost_point),
-                                                      .max_list = KVC_MEGAKV_COST_POINTS_MAX};
+static const struct kvc_option_table point_options =
+    KVC_OPTION_TABLE(kvc_megakv_cost_point, point_rows, "points", .max_list = KVC_MEGAKV_COST_POINTS_MAX);
 
 #define CURVE(field, text)                                                                                   \
-    {                                                                                                        \
-        .name = #field, .type = KVC_OPTION_LIST,                                                             \
-        .offset = offsetof(struct kvc_megakv_cost_profile, field.point), .element = &point_options,          \
-        .count_offset = offsetof(struct kvc_megakv_cost_profile, field.count), .help = text                  \
-    }
+    KVC_LIST_ROW(kvc_megakv_cost_profile, #field, field.point, field.count, &point_options, text)
 
 static const struct kvc_option rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_megakv_cost_profile, name),
-     .by_default = "",
-     .help = "origin of the costs"},
+    KVC_TEXT_ROW(kvc_megakv_cost_profile, "name", name, "", "origin of the costs"),
     CURVE(receive,
           "a frame of GETs at a receiver, by its requests and the length of the keys; the footprint is "
           "that of the batches which its core fills in turn"),
@@ -118,10 +72,8 @@ static const struct kvc_option rows[] = {
     CURVE(drain, "the scheduler's time to collect the jobs of a launch of inserts and deletes, by the jobs"),
 };
 
-static const struct kvc_option_table options = {.name = "megakv_costs",
-                                                .rows = rows,
-                                                .count = sizeof(rows) / sizeof(*rows),
-                                                .size = sizeof(struct kvc_megakv_cost_profile)};
+static const struct kvc_option_table options =
+    KVC_OPTION_TABLE(kvc_megakv_cost_profile, rows, "megakv_costs");
 
 static enum kvc_status check(const void *device, struct kvc_diag *diag)
 {

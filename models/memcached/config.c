@@ -16,17 +16,8 @@ static const char *const networks[] = {"kernel", "pf_ring", "tcp", NULL};
 static const char *const feeds[] = {"network", "memory", NULL};
 static const char *const locks[] = {"item", "global", NULL};
 
-#define COUNT_ROW(name_, field, low, high, standard, text)                                                   \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_memcached_options, field),    \
-        .min = low, .max = high, .by_default = standard, .help = text                                        \
-    }
-#define REAL_ROW(name_, field, unit_, low, high, standard, text)                                             \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_memcached_options, field),     \
-        .unit = unit_, .min = low, .max = high, .by_default = standard, .help = text                         \
-    }
-#define CYCLES_ROW(name_, field, standard, text) REAL_ROW(name_, field, KVC_UNIT_NONE, 0, 1e9, standard, text)
+#define CYCLES_ROW(name_, field, standard, text)                                                             \
+    KVC_REAL_ROW(kvc_memcached_options, name_, field, KVC_UNIT_NONE, 0, 1e9, standard, text)
 
 #define BYPASS_ROWS                                                                                           \
     CYCLES_ROW(                                                                                               \
@@ -36,14 +27,15 @@ static const char *const locks[] = {"item", "global", NULL};
         CYCLES_ROW("bypass_send", bypass_send_cycles, "60.5",                                                 \
                    "core cycles of sending a packet from such a ring (netmap: likewise)")
 #define OUTSTANDING_ROW(standard)                                                                            \
-    COUNT_ROW(                                                                                               \
-        "outstanding", outstanding, 1, 1e6, standard,                                                        \
+    KVC_COUNT_ROW(                                                                                           \
+        kvc_memcached_options, "outstanding", outstanding, 1, 1e6, standard,                                 \
         "requests that saturating clients keep in flight to a socket; more requests hide more latency")
 #define ENTRIES_ROW(standard, source)                                                                        \
-    COUNT_ROW("entries", entries, 16, 0x1p31, standard,                                                      \
-              "items that a socket's table has room for; more entries evict less (" source ")")
+    KVC_COUNT_ROW(kvc_memcached_options, "entries", entries, 16, 0x1p31, standard,                           \
+                  "items that a socket's table has room for; more entries evict less (" source ")")
 #define KEY_ROOM_ROW                                                                                         \
-    COUNT_ROW("key_room", key_room, 1, 250, "250", "longest key that the table holds [bytes]")
+    KVC_COUNT_ROW(kvc_memcached_options, "key_room", key_room, 1, 250, "250",                                \
+                  "longest key that the table holds [bytes]")
 
 /* Instructions per clock, from one core to the next: what the same code takes on an older one. Redwood Cove
  * counts as Golden Cove. */
@@ -55,29 +47,26 @@ static const char *const locks[] = {"item", "global", NULL};
     "1.048 times Sandy Bridge's (AnandTech, review of the i7-4770K and i7-6700K)"
 
 /* What holds for connections. */
-#define TCP_ROWS                                                                                                 \
-    {.name = "loopback",                                                                                         \
-     .type = KVC_OPTION_BOOL,                                                                                    \
-     .offset = offsetof(struct kvc_memcached_options, loopback),                                                 \
-     .by_default = "false",                                                                                      \
-     .help =                                                                                                     \
-         "clients run on the node itself: requests do not cross the NIC, and a client's system call takes them " \
-         "into the socket of the server, as the server's does with responses; needs connections over TCP"},      \
-        REAL_ROW(                                                                                                \
-            "tcp", tcp_ratio, KVC_UNIT_NONE, 0, 100, "1.11",                                                     \
-            "kernel's work for a request over TCP, relative to that over UDP (measured: system time of "         \
-            "memcached 1.6.18 for a GET of 1 KB from 48 clients on the same core, 4.73 and 4.26 us, medians "    \
-            "of three; Linux "                                                                                   \
-            "6.18 on a virtual machine with an AMD EPYC at 4.2 GHz, whose kernel is slower than those of "       \
-            "the costs here, so that only the ratio is used)"),                                                  \
-        CYCLES_ROW(                                                                                              \
-            "wake", wake_cycles, "4211",                                                                         \
-            "core cycles until a thread that sleeps runs, with TCP: one of the server without work, and "        \
-            "every client (Arrakis, table 1: 2.40 us of the scheduler with an idle core, less the 0.17 "         \
+#define TCP_ROWS                                                                                                \
+    KVC_BOOL_ROW(                                                                                               \
+        kvc_memcached_options, "loopback", loopback, "false",                                                   \
+        "clients run on the node itself: requests do not cross the NIC, and a client's system call takes them " \
+        "into the socket of the server, as the server's does with responses; needs connections over TCP"),      \
+        KVC_REAL_ROW(                                                                                           \
+            kvc_memcached_options, "tcp", tcp_ratio, KVC_UNIT_NONE, 0, 100, "1.11",                             \
+            "kernel's work for a request over TCP, relative to that over UDP (measured: system time of "        \
+            "memcached 1.6.18 for a GET of 1 KB from 48 clients on the same core, 4.73 and 4.26 us, medians "   \
+            "of three; Linux "                                                                                  \
+            "6.18 on a virtual machine with an AMD EPYC at 4.2 GHz, whose kernel is slower than those of "      \
+            "the costs here, so that only the ratio is used)"),                                                 \
+        CYCLES_ROW(                                                                                             \
+            "wake", wake_cycles, "4211",                                                                        \
+            "core cycles until a thread that sleeps runs, with TCP: one of the server without work, and "       \
+            "every client (Arrakis, table 1: 2.40 us of the scheduler with an idle core, less the 0.17 "        \
             "us of schedule" NEWER ")")
 #define CYCLES_RATIO_ROW                                                                                      \
-    REAL_ROW(                                                                                                 \
-        "cycles_ratio", cycles_ratio, KVC_UNIT_NONE, 0.01, 100, "1",                                          \
+    KVC_REAL_ROW(                                                                                             \
+        kvc_memcached_options, "cycles_ratio", cycles_ratio, KVC_UNIT_NONE, 0.01, 100, "1",                   \
         "core cycles of the node's CPU for the same code, relative to the Haswell for which all cycles here " \
         "hold: 1.165 on a Sandy Bridge (AnandTech, as for compute); 1.282 on a Nehalem or Westmere, than "    \
         "which a Sandy Bridge is 10 % faster at the same clock (AnandTech, The Sandy Bridge Preview, 2010)")
@@ -111,8 +100,8 @@ static const char *const locks[] = {"item", "global", NULL};
             "crossing", crossing_cycles, "378",                                                                      \
             "core cycles of entering and leaving the kernel once (Arrakis, table 1: 0.10 us each" NEWER              \
             ")"),                                                                                                    \
-        COUNT_ROW(                                                                                                   \
-            "system_calls", system_calls, 0, 100, "2",                                                               \
+        KVC_COUNT_ROW(                                                                                               \
+            kvc_memcached_options, "system_calls", system_calls, 0, 100, "2",                                        \
             "system calls of a request besides epoll_wait, each of which crosses to the kernel once: recvfrom and "  \
             "sendmsg (counted: memcached 1.6.18 under load)"),                                                       \
         CYCLES_ROW(                                                                                                  \
@@ -122,27 +111,20 @@ static const char *const locks[] = {"item", "global", NULL};
             ")")
 
 static const struct kvc_option memcached_rows[] = {
-    COUNT_ROW("threads", threads, 1, 1024, "4", "threads that serve requests, each on a core of its own"),
-    {.name = "network",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_memcached_options, network),
-     .by_default = "kernel",
-     .choices = networks,
-     .help =
-         "kernel: the sockets of Linux, one for all threads; pf_ring: threads poll the NIC for GETs, and only "
-         "SETs and DELETEs, which come over TCP, take the kernel; tcp: all requests come over TCP, and each "
-         "connection belongs to one thread: clients of a closed loop have one each, and threads get them in turn"},
-    {.name = "lock",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_memcached_options, lock),
-     .by_default = "item",
-     .choices = locks,
-     .help =
-         "what a GET holds while it searches: item is a lock of a few items, as in memcached since 1.4.10; global "
-         "is the lock of the whole cache, as before that; SETs and DELETEs hold the global one"},
+    KVC_COUNT_ROW(kvc_memcached_options, "threads", threads, 1, 1024, "4",
+                  "threads that serve requests, each on a core of its own"),
+    KVC_CHOICE_ROW(
+        kvc_memcached_options, "network", network, networks, "kernel",
+        "kernel: the sockets of Linux, one for all threads; pf_ring: threads poll the NIC for GETs, and only "
+        "SETs and DELETEs, which come over TCP, take the kernel; tcp: all requests come over TCP, and each "
+        "connection belongs to one thread: clients of a closed loop have one each, and threads get them in turn"),
+    KVC_CHOICE_ROW(
+        kvc_memcached_options, "lock", lock, locks, "item",
+        "what a GET holds while it searches: item is a lock of a few items, as in memcached since 1.4.10; global "
+        "is the lock of the whole cache, as before that; SETs and DELETEs hold the global one"),
     ENTRIES_ROW("8.3e6", "memcachedgpu.ht.server.entries: sec. 5.1"),
-    REAL_ROW(
-        "bump", bump_ns, KVC_UNIT_NS, 1e6, 1e15, "60s",
+    KVC_REAL_ROW(
+        kvc_memcached_options, "bump", bump_ns, KVC_UNIT_NS, 1e6, 1e15, "60s",
         "time within which a GET does not move its item to the young end of the queue again (memcached, items.c: "
         "ITEM_UPDATE_INTERVAL); a longer time makes evictions more like those by age, and a cache that stands for "
         "a larger one needs as much less of it"),
@@ -151,26 +133,26 @@ static const struct kvc_option memcached_rows[] = {
     TCP_ROWS,
     CYCLES_RATIO_ROW,
     BYPASS_ROWS,
-    COUNT_ROW(
-        "backlog", backlog, 1, 1e6, "277",
+    KVC_COUNT_ROW(
+        kvc_memcached_options, "backlog", backlog, 1, 1e6, "277",
         "packets that the socket holds for the threads (Linux: net.core.rmem_default of 212992 bytes, of which "
         "a small packet takes 768)"),
     OUTSTANDING_ROW("256"),
 };
 
 static const struct kvc_option fatcache_rows[] = {
-    COUNT_ROW(
-        "instances", threads, 1, 1024, "8",
+    KVC_COUNT_ROW(
+        kvc_memcached_options, "instances", threads, 1, 1024, "8",
         "processes of Fatcache, each of which owns a part of the keys and of the SSD, waits for one read at a "
         "time, and has a core of its own, even if the CPU has fewer (github.com/twitter/fatcache, notes/performance.md: 8 on an SSD)"),
     ENTRIES_ROW("12.2e6",
                 "fatcache -i, index memory of 64 MiB an instance, of 44 bytes an item, and 8 instances"),
     KEY_ROOM_ROW,
-    REAL_ROW(
-        "slab_memory", slab_memory_bytes, KVC_UNIT_BYTES, 0x1p20, 0x1p40, "64MiB",
+    KVC_REAL_ROW(
+        kvc_memcached_options, "slab_memory", slab_memory_bytes, KVC_UNIT_BYTES, 0x1p20, 0x1p40, "64MiB",
         "memory of an instance for slabs of 1 MiB, the newest of all; items in them need no read (fatcache -m)"),
-    REAL_ROW("disk", disk_bytes, KVC_UNIT_BYTES, 0x1p20, 0x1p50, "64GiB",
-             "part of the SSD for slabs, which all instances share alike; more keeps more items"),
+    KVC_REAL_ROW(kvc_memcached_options, "disk", disk_bytes, KVC_UNIT_BYTES, 0x1p20, 0x1p50, "64GiB",
+                 "part of the SSD for slabs, which all instances share alike; more keeps more items"),
     COST_ROWS,
     TCP_ROWS,
     CYCLES_RATIO_ROW,
@@ -178,25 +160,18 @@ static const struct kvc_option fatcache_rows[] = {
 };
 
 static const struct kvc_option mica_rows[] = {
-    {.name = "feed",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_memcached_options, feed),
-     .by_default = "network",
-     .choices = feeds,
-     .help =
-         "network: requests are packets; memory: each core finds its requests in its memory, without packets, as in "
-         "the limit study of the paper, and needs client_assisted"},
-    {.name = "client_assisted",
-     .type = KVC_OPTION_BOOL,
-     .offset = offsetof(struct kvc_memcached_options, client_assisted),
-     .by_default = "true",
-     .help =
-         "clients address the core that owns the key; otherwise the NIC spreads packets by their connections, and "
-         "the core that receives a packet hands it to the owner"},
-    REAL_ROW("log", log_bytes, KVC_UNIT_BYTES, 4096, 0x1p38, "64MiB",
-             "circular log of items of a core, a power of two; a longer log keeps more items"),
-    COUNT_ROW("buckets", buckets, 1, 0x1p30, "65536",
-              "buckets of 15 entries in the index of a core; more buckets evict less"),
+    KVC_CHOICE_ROW(
+        kvc_memcached_options, "feed", feed, feeds, "network",
+        "network: requests are packets; memory: each core finds its requests in its memory, without packets, as in "
+        "the limit study of the paper, and needs client_assisted"),
+    KVC_BOOL_ROW(
+        kvc_memcached_options, "client_assisted", client_assisted, "true",
+        "clients address the core that owns the key; otherwise the NIC spreads packets by their connections, and "
+        "the core that receives a packet hands it to the owner"),
+    KVC_REAL_ROW(kvc_memcached_options, "log", log_bytes, KVC_UNIT_BYTES, 4096, 0x1p38, "64MiB",
+                 "circular log of items of a core, a power of two; a longer log keeps more items"),
+    KVC_COUNT_ROW(kvc_memcached_options, "buckets", buckets, 1, 0x1p30, "65536",
+                  "buckets of 15 entries in the index of a core; more buckets evict less"),
     CYCLES_ROW(
         "compute", compute_cycles, "162",
         "core cycles of a GET, memory stalls excluded (measured: this project's MICA, 16-byte keys in bursts "
@@ -207,16 +182,16 @@ static const struct kvc_option mica_rows[] = {
         "core cycles of a SET or DELETE, memory stalls excluded (measured: likewise, 101 cycles; " SANDY_BRIDGE
         ")"),
     BYPASS_ROWS,
-    COUNT_ROW(
-        "burst", burst, 1, 64, "32",
+    KVC_COUNT_ROW(
+        kvc_memcached_options, "burst", burst, 1, 64, "32",
         "most packets that a core receives, serves and sends at a time; more packets overlap more memory stalls "
         "and delay each other"),
-    COUNT_ROW(
-        "fill_buffers", fill_buffers, 1, 1024, "10",
+    KVC_COUNT_ROW(
+        kvc_memcached_options, "fill_buffers", fill_buffers, 1, 1024, "10",
         "lines that a core can wait for at a time (Intel 64 and IA-32 Architectures Optimization Reference "
         "Manual: 10 line fill buffers); more lines overlap more stalls of a burst"),
-    REAL_ROW(
-        "remote_line", remote_line_ns, KVC_UNIT_NS, 0, 1e6, "126ns",
+    KVC_REAL_ROW(
+        kvc_memcached_options, "remote_line", remote_line_ns, KVC_UNIT_NS, 0, 1e6, "126ns",
         "time of a line from the other socket, for packets that one core hands to another (kvdirect.t4.lat.remote_a "
         "and remote_b: 129.3 and 122.3 ns on Xeon E5-2650 v2)"),
     OUTSTANDING_ROW("2048"),
@@ -224,19 +199,19 @@ static const struct kvc_option mica_rows[] = {
 
 static const struct kvc_option fpga_rows[] = {
     ENTRIES_ROW("2e6", "Istvan et al., TRETS 8(2), 2015: 2 million entries"),
-    COUNT_ROW("ways", ways, 1, 16, "8",
-              "items of a bucket, which are compared at once: 1, 2, 4, 8 or 16; more ways evict less"),
+    KVC_COUNT_ROW(kvc_memcached_options, "ways", ways, 1, 16, "8",
+                  "items of a bucket, which are compared at once: 1, 2, 4, 8 or 16; more ways evict less"),
     KEY_ROOM_ROW,
-    COUNT_ROW(
-        "datapath", datapath_bytes, 1, 4096, "8",
+    KVC_COUNT_ROW(
+        kvc_memcached_options, "datapath", datapath_bytes, 1, 4096, "8",
         "bytes that the pipeline takes in a clock, of one port of 10 Gbit/s (IEEE 802.3ae: 64 bits at 156.25 "
         "MHz); more bytes raise the highest throughput"),
-    REAL_ROW(
-        "depth", depth_cycles, KVC_UNIT_NONE, 0, 1e9, "625",
+    KVC_REAL_ROW(
+        kvc_memcached_options, "depth", depth_cycles, KVC_UNIT_NONE, 0, 1e9, "625",
         "clocks of a packet in the pipeline besides those of its bytes (memcachedgpu.t6.fpga.lat, 4 us at 156.25 "
         "MHz: an input, so that the latency is no prediction)"),
-    REAL_ROW("price", price_usd, KVC_UNIT_NONE, 0, 1e9, "7100",
-             "price of the FPGA [US dollars]; 0: unknown (MemcachedGPU, sec. 5.6: digikey.com)"),
+    KVC_REAL_ROW(kvc_memcached_options, "price", price_usd, KVC_UNIT_NONE, 0, 1e9, "7100",
+                 "price of the FPGA [US dollars]; 0: unknown (MemcachedGPU, sec. 5.6: digikey.com)"),
     OUTSTANDING_ROW("256"),
 };
 

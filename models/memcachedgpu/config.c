@@ -18,180 +18,138 @@ static const char *const misses[] = {"leave", "set", NULL};
 static const char *const udp[] = {"udp", NULL};
 static const char *const tcp[] = {"tcp", NULL};
 
-#define CHOICE_ROW(name_, words, standard, text)                                                             \
-    {                                                                                                        \
-        .name = #name_, .type = KVC_OPTION_CHOICE,                                                           \
-        .offset = offsetof(struct kvc_memcachedgpu_options, name_), .by_default = standard,                  \
-        .choices = words, .help = text                                                                       \
-    }
-#define COUNT_ROW(name_, field, low, high, standard, text)                                                   \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_memcachedgpu_options, field), \
-        .min = low, .max = high, .by_default = standard, .help = text                                        \
-    }
-#define TIME_ROW(name_, field, standard, text)                                                               \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_memcachedgpu_options, field),  \
-        .unit = KVC_UNIT_NS, .min = 0, .max = 1e15, .by_default = standard, .help = text                     \
-    }
-
 static const struct kvc_option option_rows[] = {
-    CHOICE_ROW(receive, receives, "gpu",
-               "gpu: the NIC writes packets into GPU memory (GNoM); host: it writes them into host memory, "
-               "and batches are copied to the GPU (NGD)"),
-    CHOICE_ROW(feed, feeds, "network",
-               "network: packets pass through the NIC; memory: they are read from host memory, and responses "
-               "are not sent"),
-    COUNT_ROW("batch", batch, 1, KVC_MEMCACHEDGPU_BATCH_MAX, "512",
-              "packets that one kernel serves; larger batches raise throughput and the time that packets "
-              "wait for others"),
-    TIME_ROW("batch_timeout", batch_timeout_ns, "0us",
-             "longest time that a batch waits to be full after its first packet; a shorter time lowers "
-             "latency at low load; 0us: no limit"),
-    COUNT_ROW("streams", streams, 1, KVC_MEMCACHEDGPU_STREAMS_MAX, "32",
-              "CUDA streams, each of which has one batch at a time; more streams let more batches overlap"),
-    COUNT_ROW("post_threads", post_threads, 1, KVC_MEMCACHEDGPU_POST_MAX, "2",
-              "threads that fill and send responses (GNoM-post); each polls and so keeps a hardware thread "
-              "busy"),
-    COUNT_ROW("receive_ports", receive_ports, 1, 64, "1",
-              "ports of the NIC at which requests arrive; responses leave by all ports in turn"),
-    {.name = "receive_memory",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_memcachedgpu_options, receive_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 65536,
-     .max = 1e12,
-     .by_default = "220MiB",
-     .help = "memory of all receive buffers, in whole pages of 64 KiB (memcachedgpu.grxb.pinned: the most "
-             "that a K20c can pin, 112,640 buffers in the authors' program); more memory absorbs longer "
-             "delays without drops"},
-    COUNT_ROW("receive_buffer", buffer_bytes, 64, 65536, "2048",
-              "size of a receive buffer in bytes, which one packet occupies (memcachedgpu.grxb.size); larger "
-              "ones leave fewer of them"),
-    CHOICE_ROW(index, indexes, "sets",
-               "sets: set-associative table with an LRU in each set; hopscotch: overlapping neighbourhoods; "
-               "chained: memcached's chains and one LRU queue"),
-    CHOICE_ROW(tables, tables, "one",
-               "one: every entry has room for the longest key; by_key_size: five tables with entries for "
-               "keys of 16, 32, 64, 128 and 250 bytes, as large as their share of the keys"),
-    COUNT_ROW("ways", ways, 1, 16, "16",
-              "index = \"sets\": entries of a set, a power of two; more ways evict fewer popular items"),
-    COUNT_ROW("entries", entries, 16, 4e9, "8300000",
-              "entries of all tables (memcachedgpu.ht.server.entries); more entries hold more items"),
-    COUNT_ROW("key_room", key_room, 1, KVC_MEMCACHEDGPU_PACKET_KEY_MAX, "250",
-              "longest key in bytes that an entry has room for; a shorter one leaves room for more entries"),
-    {.name = "slab",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_memcachedgpu_options, slab_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = KVC_MEGAKV_SLAB_BYTES,
-     .max = 137438953472.0,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = 0,
-     .help = "host memory of the items; less memory evicts items that the tables still have entries for; "
-             "auto: room for as many items as there are entries or keys, and 10 % more"},
-    TIME_ROW("expiry", expiry_ns, "0s",
-             "life of an item after its SET; a GET does not find it later, and removes it; 0s: for ever"),
-    CHOICE_ROW(misses, misses, "leave",
-               "leave: a miss has no consequence; set: the client sends a SET of the key that it missed"),
-    CHOICE_ROW(get_transport, udp, "udp", "transport of GETs: the GPU parses UDP packets only"),
-    CHOICE_ROW(set_transport, tcp, "tcp", "transport of SETs and DELETEs, which the CPU serves"),
-    COUNT_ROW("set_threads", set_threads, 1, 64, "4",
-              "threads of memcached that serve SETs and DELETEs, 4 by default in memcached; they update the "
-              "table one after the other"),
-    COUNT_ROW("set_connections", set_connections, 0, KVC_MEMCACHEDGPU_SET_CONNECTIONS_MAX, "0",
-              "TCP connections that send SETs one after the other, besides the SETs of the workload; more "
-              "connections keep more threads busy"),
-    {.name = "damaged",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_memcachedgpu_options, damaged_frac),
-     .min = 0,
-     .max = 1,
-     .by_default = "0",
-     .help = "share of the packets with a wrong byte, which the parser finds; they are counted and not "
-             "answered"},
-    COUNT_ROW("background_blocks", background_blocks, 0, 1e6, "0",
-              "thread blocks of another task on the same GPU; 0: there is none"),
-    COUNT_ROW("background_threads", background_threads, 32, 1024, "1024",
-              "threads of a block of the other task; more threads leave less room on a multiprocessor"),
-    COUNT_ROW("background_kernels", background_kernels, 1, 1e6, "1",
-              "launches that the blocks of the other task are divided over; smaller kernels delay packets "
-              "less"),
-    TIME_ROW("background_time", background_ns, "32ms",
-             "time of the other task as one kernel on the idle GPU (memcachedgpu.bgt.256.time)"),
-    TIME_ROW("background_start", background_start_ns, "0ms",
-             "when the other task starts, counted from the begin of the measured time"),
+    KVC_CHOICE_ROW(
+        kvc_memcachedgpu_options, "receive", receive, receives, "gpu",
+        "gpu: the NIC writes packets into GPU memory (GNoM); host: it writes them into host memory, "
+        "and batches are copied to the GPU (NGD)"),
+    KVC_CHOICE_ROW(
+        kvc_memcachedgpu_options, "feed", feed, feeds, "network",
+        "network: packets pass through the NIC; memory: they are read from host memory, and responses "
+        "are not sent"),
+    KVC_COUNT_ROW(kvc_memcachedgpu_options, "batch", batch, 1, KVC_MEMCACHEDGPU_BATCH_MAX, "512",
+                  "packets that one kernel serves; larger batches raise throughput and the time that packets "
+                  "wait for others"),
+    KVC_REAL_ROW(kvc_memcachedgpu_options, "batch_timeout", batch_timeout_ns, KVC_UNIT_NS, 0, 1e15, "0us",
+                 "longest time that a batch waits to be full after its first packet; a shorter time lowers "
+                 "latency at low load; 0us: no limit"),
+    KVC_COUNT_ROW(
+        kvc_memcachedgpu_options, "streams", streams, 1, KVC_MEMCACHEDGPU_STREAMS_MAX, "32",
+        "CUDA streams, each of which has one batch at a time; more streams let more batches overlap"),
+    KVC_COUNT_ROW(
+        kvc_memcachedgpu_options, "post_threads", post_threads, 1, KVC_MEMCACHEDGPU_POST_MAX, "2",
+        "threads that fill and send responses (GNoM-post); each polls and so keeps a hardware thread "
+        "busy"),
+    KVC_COUNT_ROW(kvc_memcachedgpu_options, "receive_ports", receive_ports, 1, 64, "1",
+                  "ports of the NIC at which requests arrive; responses leave by all ports in turn"),
+    KVC_REAL_ROW(
+        kvc_memcachedgpu_options, "receive_memory", receive_bytes, KVC_UNIT_BYTES, 65536, 1e12, "220MiB",
+        "memory of all receive buffers, in whole pages of 64 KiB (memcachedgpu.grxb.pinned: the most "
+        "that a K20c can pin, 112,640 buffers in the authors' program); more memory absorbs longer "
+        "delays without drops"),
+    KVC_COUNT_ROW(
+        kvc_memcachedgpu_options, "receive_buffer", buffer_bytes, 64, 65536, "2048",
+        "size of a receive buffer in bytes, which one packet occupies (memcachedgpu.grxb.size); larger "
+        "ones leave fewer of them"),
+    KVC_CHOICE_ROW(
+        kvc_memcachedgpu_options, "index", index, indexes, "sets",
+        "sets: set-associative table with an LRU in each set; hopscotch: overlapping neighbourhoods; "
+        "chained: memcached's chains and one LRU queue"),
+    KVC_CHOICE_ROW(kvc_memcachedgpu_options, "tables", tables, tables, "one",
+                   "one: every entry has room for the longest key; by_key_size: five tables with entries for "
+                   "keys of 16, 32, 64, 128 and 250 bytes, as large as their share of the keys"),
+    KVC_COUNT_ROW(kvc_memcachedgpu_options, "ways", ways, 1, 16, "16",
+                  "index = \"sets\": entries of a set, a power of two; more ways evict fewer popular items"),
+    KVC_COUNT_ROW(kvc_memcachedgpu_options, "entries", entries, 16, 4e9, "8300000",
+                  "entries of all tables (memcachedgpu.ht.server.entries); more entries hold more items"),
+    KVC_COUNT_ROW(
+        kvc_memcachedgpu_options, "key_room", key_room, 1, KVC_MEMCACHEDGPU_PACKET_KEY_MAX, "250",
+        "longest key in bytes that an entry has room for; a shorter one leaves room for more entries"),
+    KVC_REAL_ROW(kvc_memcachedgpu_options, "slab", slab_bytes, KVC_UNIT_BYTES, KVC_MEGAKV_SLAB_BYTES,
+                 137438953472.0, "auto",
+                 "host memory of the items; less memory evicts items that the tables still have entries for; "
+                 "auto: room for as many items as there are entries or keys, and 10 % more",
+                 .auto_word = "auto", .auto_value = 0),
+    KVC_REAL_ROW(kvc_memcachedgpu_options, "expiry", expiry_ns, KVC_UNIT_NS, 0, 1e15, "0s",
+                 "life of an item after its SET; a GET does not find it later, and removes it; 0s: for ever"),
+    KVC_CHOICE_ROW(kvc_memcachedgpu_options, "misses", misses, misses, "leave",
+                   "leave: a miss has no consequence; set: the client sends a SET of the key that it missed"),
+    KVC_CHOICE_ROW(kvc_memcachedgpu_options, "get_transport", get_transport, udp, "udp",
+                   "transport of GETs: the GPU parses UDP packets only"),
+    KVC_CHOICE_ROW(kvc_memcachedgpu_options, "set_transport", set_transport, tcp, "tcp",
+                   "transport of SETs and DELETEs, which the CPU serves"),
+    KVC_COUNT_ROW(
+        kvc_memcachedgpu_options, "set_threads", set_threads, 1, 64, "4",
+        "threads of memcached that serve SETs and DELETEs, 4 by default in memcached; they update the "
+        "table one after the other"),
+    KVC_COUNT_ROW(
+        kvc_memcachedgpu_options, "set_connections", set_connections, 0, KVC_MEMCACHEDGPU_SET_CONNECTIONS_MAX,
+        "0",
+        "TCP connections that send SETs one after the other, besides the SETs of the workload; more "
+        "connections keep more threads busy"),
+    KVC_REAL_ROW(kvc_memcachedgpu_options, "damaged", damaged_frac, KVC_UNIT_NONE, 0, 1, "0",
+                 "share of the packets with a wrong byte, which the parser finds; they are counted and not "
+                 "answered"),
+    KVC_COUNT_ROW(kvc_memcachedgpu_options, "background_blocks", background_blocks, 0, 1e6, "0",
+                  "thread blocks of another task on the same GPU; 0: there is none"),
+    KVC_COUNT_ROW(kvc_memcachedgpu_options, "background_threads", background_threads, 32, 1024, "1024",
+                  "threads of a block of the other task; more threads leave less room on a multiprocessor"),
+    KVC_COUNT_ROW(
+        kvc_memcachedgpu_options, "background_kernels", background_kernels, 1, 1e6, "1",
+        "launches that the blocks of the other task are divided over; smaller kernels delay packets "
+        "less"),
+    KVC_REAL_ROW(kvc_memcachedgpu_options, "background_time", background_ns, KVC_UNIT_NS, 0, 1e15, "32ms",
+                 "time of the other task as one kernel on the idle GPU (memcachedgpu.bgt.256.time)"),
+    KVC_REAL_ROW(kvc_memcachedgpu_options, "background_start", background_start_ns, KVC_UNIT_NS, 0, 1e15,
+                 "0ms", "when the other task starts, counted from the begin of the measured time"),
 };
 
-const struct kvc_option_table kvc_memcachedgpu_option_table = {
-    .name = "system",
-    .rows = option_rows,
-    .count = sizeof(option_rows) / sizeof(*option_rows),
-    .size = sizeof(struct kvc_memcachedgpu_options)};
+const struct kvc_option_table kvc_memcachedgpu_option_table =
+    KVC_OPTION_TABLE(kvc_memcachedgpu_options, option_rows, "system");
 
 /* ---- cost_profile ---- */
 
-#define COST_ROW(name_, field, dimension, high, text)                                                        \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL,                                                              \
-        .offset = offsetof(struct kvc_memcachedgpu_cost_profile, field), .unit = dimension, .min = 0,        \
-        .max = high, .help = text                                                                            \
-    }
-
 static const struct kvc_option cost_rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_memcachedgpu_cost_profile, name),
-     .by_default = "",
-     .help = "origin of the costs"},
-    COST_ROW("clock", clock_hz, KVC_UNIT_HZ, 1e11, "core clock of the card that was measured"),
-    COST_ROW("block_cycles", block_cycles, KVC_UNIT_NONE, 1e9,
-             "core cycles of a block of 32 packets with keys of 16 bytes, besides its dependent accesses; "
-             "more cycles lengthen every kernel"),
-    COST_ROW("key_cycles", key_cycles, KVC_UNIT_NONE, 1e6,
-             "core cycles for each further byte of the longest key in a block"),
-    COST_ROW("accesses", accesses, KVC_UNIT_NONE, 1e6,
-             "dependent accesses of a block to device memory, each of which takes the card's `access`"),
-    COST_ROW("block_shared", block_shared_bytes, KVC_UNIT_BYTES, 1e9,
-             "shared memory of a block, which limits the blocks that a multiprocessor holds"),
-    COST_ROW("packet_cycles", packet_cycles, KVC_UNIT_NONE, 1e9,
-             "cycles of one multiprocessor for a packet when blocks fill the card; more cycles lower the "
-             "card's throughput"),
-    COST_ROW("set_cycles", set_cycles, KVC_UNIT_NONE, 1e9,
-             "core cycles of the kernel of one SET, besides as many accesses as a GET has"),
-    COST_ROW("call", call_ns, KVC_UNIT_NS, 1e9,
-             "time of one CUDA call of a host thread, such as a launch; a longer time lowers the rate of "
-             "batches"),
-    {.name = "call_polled",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_memcachedgpu_cost_profile, call_polled_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .optional = true,
-     .help = "the same while other threads ask for events, with which it shares the driver's locks; left "
-             "out: as `call`"},
-    COST_ROW("host_clock", host_clock_hz, KVC_UNIT_HZ, 1e11,
-             "clock of the cores that the host's times were measured on"),
-    COST_ROW("answer", answer_ns, KVC_UNIT_NS, 1e9,
-             "compute of a post thread for a response, without waiting for memory; a longer time lowers the "
-             "rate of responses"),
-    {.name = "set",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_memcachedgpu_cost_profile, set_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .optional = true,
-     .help = "compute of a SET in the network stack and memcached, without the update of the GPU's table; "
-             "left out: not measured, so that only GETs can be simulated"},
+    KVC_TEXT_ROW(kvc_memcachedgpu_cost_profile, "name", name, "", "origin of the costs"),
+    KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "clock", clock_hz, KVC_UNIT_HZ, 0, 1e11, NULL,
+                 "core clock of the card that was measured"),
+    KVC_REAL_ROW(
+        kvc_memcachedgpu_cost_profile, "block_cycles", block_cycles, KVC_UNIT_NONE, 0, 1e9, NULL,
+        "core cycles of a block of 32 packets with keys of 16 bytes, besides its dependent accesses; "
+        "more cycles lengthen every kernel"),
+    KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "key_cycles", key_cycles, KVC_UNIT_NONE, 0, 1e6, NULL,
+                 "core cycles for each further byte of the longest key in a block"),
+    KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "accesses", accesses, KVC_UNIT_NONE, 0, 1e6, NULL,
+                 "dependent accesses of a block to device memory, each of which takes the card's `access`"),
+    KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "block_shared", block_shared_bytes, KVC_UNIT_BYTES, 0, 1e9,
+                 NULL, "shared memory of a block, which limits the blocks that a multiprocessor holds"),
+    KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "packet_cycles", packet_cycles, KVC_UNIT_NONE, 0, 1e9, NULL,
+                 "cycles of one multiprocessor for a packet when blocks fill the card; more cycles lower the "
+                 "card's throughput"),
+    KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "set_cycles", set_cycles, KVC_UNIT_NONE, 0, 1e9, NULL,
+                 "core cycles of the kernel of one SET, besides as many accesses as a GET has"),
+    KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "call", call_ns, KVC_UNIT_NS, 0, 1e9, NULL,
+                 "time of one CUDA call of a host thread, such as a launch; a longer time lowers the rate of "
+                 "batches"),
+    KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "call_polled", call_polled_ns, KVC_UNIT_NS, 0, 1e9, NULL,
+                 "the same while other threads ask for events, with which it shares the driver's locks; left "
+                 "out: as `call`",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "host_clock", host_clock_hz, KVC_UNIT_HZ, 0, 1e11, NULL,
+                 "clock of the cores that the host's times were measured on"),
+    KVC_REAL_ROW(
+        kvc_memcachedgpu_cost_profile, "answer", answer_ns, KVC_UNIT_NS, 0, 1e9, NULL,
+        "compute of a post thread for a response, without waiting for memory; a longer time lowers the "
+        "rate of responses"),
+    KVC_REAL_ROW(
+        kvc_memcachedgpu_cost_profile, "set", set_ns, KVC_UNIT_NS, 0, 1e9, NULL,
+        "compute of a SET in the network stack and memcached, without the update of the GPU's table; "
+        "left out: not measured, so that only GETs can be simulated",
+        .optional = true),
 };
 
-static const struct kvc_option_table cost_table = {.name = "memcachedgpu_costs",
-                                                   .rows = cost_rows,
-                                                   .count = sizeof(cost_rows) / sizeof(*cost_rows),
-                                                   .size = sizeof(struct kvc_memcachedgpu_cost_profile)};
+static const struct kvc_option_table cost_table =
+    KVC_OPTION_TABLE(kvc_memcachedgpu_cost_profile, cost_rows, "memcachedgpu_costs");
 
 const struct kvc_device_kind kvc_memcachedgpu_cost_profile_kind = {
     .name = "memcachedgpu_costs",

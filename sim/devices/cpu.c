@@ -4,159 +4,78 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WATTS_ROW(name_, field, text)                                                                        \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_cpu_pstate, field),            \
-        .unit = KVC_UNIT_WATTS, .min = 0, .max = 1e4, .optional = true, .help = text                         \
-    }
-
 static const struct kvc_option pstate_rows[] = {
-    {.name = "clock",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cpu_pstate, clock_hz),
-     .unit = KVC_UNIT_HZ,
-     .min = 1e8,
-     .max = 1e10,
-     .help = "clock of all cores; a slower clock makes work longer in proportion"},
-    WATTS_ROW("idle", idle_watts, "power of the socket while no core works; left out: no energy is reported"),
-    WATTS_ROW("one_core", one_core_watts,
-              "power of the socket while one core works; left out: no energy is reported"),
-    WATTS_ROW("all_cores", all_cores_watts,
-              "power of the socket while all cores work; left out: no energy is reported"),
+    KVC_REAL_ROW(kvc_cpu_pstate, "clock", clock_hz, KVC_UNIT_HZ, 1e8, 1e10, NULL,
+                 "clock of all cores; a slower clock makes work longer in proportion"),
+    KVC_REAL_ROW(kvc_cpu_pstate, "idle", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+                 "power of the socket while no core works; left out: no energy is reported",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_cpu_pstate, "one_core", one_core_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+                 "power of the socket while one core works; left out: no energy is reported",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_cpu_pstate, "all_cores", all_cores_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+                 "power of the socket while all cores work; left out: no energy is reported",
+                 .optional = true),
 };
 
-static const struct kvc_option_table pstate_options = {.name = "pstates",
-                                                       .rows = pstate_rows,
-                                                       .count = sizeof(pstate_rows) / sizeof(*pstate_rows),
-                                                       .size = sizeof(struct kvc_cpu_pstate),
-                                                       .max_list = KVC_CPU_PSTATES_MAX};
+static const struct kvc_option_table pstate_options =
+    KVC_OPTION_TABLE(kvc_cpu_pstate, pstate_rows, "pstates", .max_list = KVC_CPU_PSTATES_MAX);
 
 static const struct kvc_option rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_cpu, name),
-     .by_default = "",
-     .help = "name of the processor"},
-    {.name = "cores",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_cpu, cores),
-     .min = 1,
-     .max = 1024,
-     .help = "physical cores per socket; more cores serve more pipelines"},
-    {.name = "threads_per_core",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_cpu, threads_per_core),
-     .min = 1,
-     .max = 2,
-     .help =
-         "hardware threads per core; with 2, a thread computes while another one of its core waits for memory, and "
-         "all threads of the socket share the cores"},
-    {.name = "clock",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cpu, clock_hz),
-     .unit = KVC_UNIT_HZ,
-     .min = 1e8,
-     .max = 1e10,
-     .help = "core clock; a faster clock shortens hits in the last-level cache"},
-    {.name = "core_speed",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cpu, core_speed_steps_per_ns),
-     .min = 0,
-     .max = 1e3,
-     .optional = true,
-     .help =
-         "speed of the cores while the costs were measured, in steps of arithmetic per nanosecond; kvcast "
-         "validate compares it with the speed that a run saw; 0 or left out: unknown, as it is where "
-         "hardware threads share a core"},
-    {.name = "instructions_per_cycle",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cpu, instructions_per_cycle),
-     .min = 0,
-     .max = 64,
-     .by_default = "0",
-     .help = "instructions that a core completes in a cycle at most; more of them shorten what is stated in "
-             "instructions; 0: unknown"},
-    {.name = "sustained_ipc",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cpu, sustained_ipc),
-     .min = 0,
-     .max = 64,
-     .by_default = "0",
-     .help =
-         "instructions that a core completes in a cycle in code of key-value stores whose lines are in its "
-         "first-level cache, at most instructions_per_cycle; more of them shorten what is stated in "
-         "instructions; 0: instructions_per_cycle"},
-    {.name = "packet",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cpu, packet_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e6,
-     .help = "compute time per request for packet I/O and parsing, in each direction; a longer time "
-             "slows receivers and senders"},
-    {.name = "operation",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cpu, operation_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e6,
-     .by_default = "0ns",
-     .help = "compute time of one key-value operation, without its accesses to memory; a longer time slows "
-             "cores that do whole operations; 0: unknown"},
-    {.name = "llc",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cpu, llc_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 0,
-     .max = 1e10,
-     .by_default = "0B",
-     .help = "last-level cache of the socket; a larger one holds more of the popular items; 0: unknown"},
-    {.name = "root_rate",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cpu, root_bytes_per_s),
-     .unit = KVC_UNIT_BYTES_PER_S,
-     .min = 0,
-     .max = 1e14,
-     .by_default = "0Gbps",
-     .help =
-         "rate of the socket's PCIe root complex in each direction, which GPU and NIC share; a higher rate "
-         "shortens their transfers when both are busy; 0: no limit"},
-    {.name = "lookahead",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cpu, lookahead_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e6,
-     .by_default = "0ns",
-     .help = "compute of the instructions behind a load that a core executes while the load misses; more of "
-             "it hides more of a stall"},
-    {.name = "llc_hit_cycles",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cpu, llc_hit_cycles),
-     .min = 0,
-     .max = 1e6,
-     .help = "core cycles for which a thread stalls on a line in the last-level cache; more cycles slow "
-             "receivers and senders"},
-    {.name = "price",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_cpu, price_usd),
-     .min = 0,
-     .max = 1e6,
-     .by_default = "0",
-     .help =
-         "price of the processor in US dollars; a higher one lowers the throughput per dollar; 0: unknown"},
-    {.name = "pstates",
-     .type = KVC_OPTION_LIST,
-     .offset = offsetof(struct kvc_cpu, pstates),
-     .element = &pstate_options,
-     .count_offset = offsetof(struct kvc_cpu, pstate_count),
-     .help =
-         "clocks that can be set, fastest first, with the power of the socket at them; the fastest one is "
-         "clock"},
+    KVC_TEXT_ROW(kvc_cpu, "name", name, "", "name of the processor"),
+    KVC_COUNT_ROW(kvc_cpu, "cores", cores, 1, 1024, NULL,
+                  "physical cores per socket; more cores serve more pipelines"),
+    KVC_COUNT_ROW(
+        kvc_cpu, "threads_per_core", threads_per_core, 1, 2, NULL,
+        "hardware threads per core; with 2, a thread computes while another one of its core waits for memory, and "
+        "all threads of the socket share the cores"),
+    KVC_REAL_ROW(kvc_cpu, "clock", clock_hz, KVC_UNIT_HZ, 1e8, 1e10, NULL,
+                 "core clock; a faster clock shortens hits in the last-level cache"),
+    KVC_REAL_ROW(
+        kvc_cpu, "core_speed", core_speed_steps_per_ns, KVC_UNIT_NONE, 0, 1e3, NULL,
+        "speed of the cores while the costs were measured, in steps of arithmetic per nanosecond; kvcast "
+        "validate compares it with the speed that a run saw; 0 or left out: unknown, as it is where "
+        "hardware threads share a core",
+        .optional = true),
+    KVC_REAL_ROW(
+        kvc_cpu, "instructions_per_cycle", instructions_per_cycle, KVC_UNIT_NONE, 0, 64, "0",
+        "instructions that a core completes in a cycle at most; more of them shorten what is stated in "
+        "instructions; 0: unknown"),
+    KVC_REAL_ROW(
+        kvc_cpu, "sustained_ipc", sustained_ipc, KVC_UNIT_NONE, 0, 64, "0",
+        "instructions that a core completes in a cycle in code of key-value stores whose lines are in its "
+        "first-level cache, at most instructions_per_cycle; more of them shorten what is stated in "
+        "instructions; 0: instructions_per_cycle"),
+    KVC_REAL_ROW(kvc_cpu, "packet", packet_ns, KVC_UNIT_NS, 0, 1e6, NULL,
+                 "compute time per request for packet I/O and parsing, in each direction; a longer time "
+                 "slows receivers and senders"),
+    KVC_REAL_ROW(
+        kvc_cpu, "operation", operation_ns, KVC_UNIT_NS, 0, 1e6, "0ns",
+        "compute time of one key-value operation, without its accesses to memory; a longer time slows "
+        "cores that do whole operations; 0: unknown"),
+    KVC_REAL_ROW(kvc_cpu, "llc", llc_bytes, KVC_UNIT_BYTES, 0, 1e10, "0B",
+                 "last-level cache of the socket; a larger one holds more of the popular items; 0: unknown"),
+    KVC_REAL_ROW(
+        kvc_cpu, "root_rate", root_bytes_per_s, KVC_UNIT_BYTES_PER_S, 0, 1e14, "0Gbps",
+        "rate of the socket's PCIe root complex in each direction, which GPU and NIC share; a higher rate "
+        "shortens their transfers when both are busy; 0: no limit"),
+    KVC_REAL_ROW(
+        kvc_cpu, "lookahead", lookahead_ns, KVC_UNIT_NS, 0, 1e6, "0ns",
+        "compute of the instructions behind a load that a core executes while the load misses; more of "
+        "it hides more of a stall"),
+    KVC_REAL_ROW(kvc_cpu, "llc_hit_cycles", llc_hit_cycles, KVC_UNIT_NONE, 0, 1e6, NULL,
+                 "core cycles for which a thread stalls on a line in the last-level cache; more cycles slow "
+                 "receivers and senders"),
+    KVC_REAL_ROW(
+        kvc_cpu, "price", price_usd, KVC_UNIT_NONE, 0, 1e6, "0",
+        "price of the processor in US dollars; a higher one lowers the throughput per dollar; 0: unknown"),
+    KVC_LIST_ROW(
+        kvc_cpu, "pstates", pstates, pstate_count, &pstate_options,
+        "clocks that can be set, fastest first, with the power of the socket at them; the fastest one is "
+        "clock"),
 };
 
-static const struct kvc_option_table options = {
-    .name = "cpu", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_cpu)};
+static const struct kvc_option_table options = KVC_OPTION_TABLE(kvc_cpu, rows, "cpu");
 
 static bool same_clock(double a_hz, double b_hz)
 {

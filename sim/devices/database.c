@@ -84,90 +84,53 @@ bool kvc_page_pool_use(struct kvc_page_pool *pool, uint32_t page)
 
 static const char *const times[] = {"exponential", "fixed", NULL};
 
-#define TIME_ROW(name_, field, low, text)                                                                    \
-    .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_database, field),                  \
-    .unit = KVC_UNIT_NS, .min = low, .max = 1e12, .help = text
-
-#define SIZE_ROW(name_, field, low, high, text)                                                              \
-    .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_database, field),                  \
-    .unit = KVC_UNIT_BYTES, .min = low, .max = high, .optional = true, .help = text
-
 static const struct kvc_option rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_database, name),
-     .by_default = "",
-     .help = "name of the database and its machine"},
-    {.name = "queries",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_database, queries),
-     .min = 1,
-     .max = 1e6,
-     .help = "queries that it works on at a time; more of them raise the highest rate, and others wait"},
-    {TIME_ROW("read", read_ns, 1,
-              "mean time of a query, or machine if it follows from the options behind times; a longer time "
-              "makes misses of the cache more costly"),
-     .auto_word = "machine", .auto_value = -1},
-    {TIME_ROW("write", write_ns, 1, "mean time of an update; a longer time leaves less for queries"),
-     .by_default = "read", .auto_word = "read", .auto_value = -1},
-    {TIME_ROW("latency", latency_ns, 0,
-              "time of the way to the database and back; a longer time lengthens misses and updates"),
-     .by_default = "0ns"},
-    {.name = "times",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_database, times),
-     .by_default = "exponential",
-     .choices = times,
-     .help = "how long single queries take: spread as an exponential distribution, or all alike; on a "
-             "machine, how long their statements take"},
-    {.name = "cores",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_database, cores),
-     .min = 1,
-     .max = 4096,
-     .optional = true,
-     .help = "machine: statements that run at a time; more of them raise the rate that the processors allow"},
-    {.name = "statements",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_database, statements),
-     .min = 1e-3,
-     .max = 1e6,
-     .optional = true,
-     .help = "machine: mean number of statements of a query; more of them take longer"},
-    {TIME_ROW("statement", statement_ns, 0,
-              "machine: mean time of a statement on a core; longer ones take longer"),
-     .optional = true},
-    {.name = "pages",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_database, pages),
-     .min = 0,
-     .max = 1e6,
-     .optional = true,
-     .help = "machine: mean number of pages that a query uses, without upper levels of indexes; more of them "
-             "read the drives more often"},
-    {SIZE_ROW("page", page_bytes, 512, 1e9,
-              "machine: size of a page; larger pages fill the pool with less of use")},
-    {SIZE_ROW("data", data_bytes, 512, 1e18,
-              "machine: size of all data; more of it is less often in the pool")},
-    {SIZE_ROW("pool", pool_bytes, 512, 1e18, "machine: memory for pages; a larger pool spares the drives")},
-    {TIME_ROW("page_read", page_read_ns, 0,
-              "machine: time in which a drive reads a page; a longer time makes queries longer"),
-     .optional = true},
-    {.name = "page_rate",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_database, page_mops),
-     .unit = KVC_UNIT_MOPS,
-     .min = 1e-9,
-     .max = 1e6,
-     .optional = true,
-     .help = "machine: pages that all drives read together; more of them raise the rate of queries that miss "
-             "the pool"},
+    KVC_TEXT_ROW(kvc_database, "name", name, "", "name of the database and its machine"),
+    KVC_COUNT_ROW(kvc_database, "queries", queries, 1, 1e6, NULL,
+                  "queries that it works on at a time; more of them raise the highest rate, and others wait"),
+    KVC_REAL_ROW(
+        kvc_database, "read", read_ns, KVC_UNIT_NS, 1, 1e12, NULL,
+        "mean time of a query, or machine if it follows from the options behind times; a longer time "
+        "makes misses of the cache more costly",
+        .auto_word = "machine", .auto_value = -1),
+    KVC_REAL_ROW(kvc_database, "write", write_ns, KVC_UNIT_NS, 1, 1e12, "read",
+                 "mean time of an update; a longer time leaves less for queries", .auto_word = "read",
+                 .auto_value = -1),
+    KVC_REAL_ROW(kvc_database, "latency", latency_ns, KVC_UNIT_NS, 0, 1e12, "0ns",
+                 "time of the way to the database and back; a longer time lengthens misses and updates"),
+    KVC_CHOICE_ROW(kvc_database, "times", times, times, "exponential",
+                   "how long single queries take: spread as an exponential distribution, or all alike; on a "
+                   "machine, how long their statements take"),
+    KVC_COUNT_ROW(
+        kvc_database, "cores", cores, 1, 4096, NULL,
+        "machine: statements that run at a time; more of them raise the rate that the processors allow",
+        .optional = true),
+    KVC_REAL_ROW(kvc_database, "statements", statements, KVC_UNIT_NONE, 1e-3, 1e6, NULL,
+                 "machine: mean number of statements of a query; more of them take longer", .optional = true),
+    KVC_REAL_ROW(kvc_database, "statement", statement_ns, KVC_UNIT_NS, 0, 1e12, NULL,
+                 "machine: mean time of a statement on a core; longer ones take longer", .optional = true),
+    KVC_REAL_ROW(
+        kvc_database, "pages", pages, KVC_UNIT_NONE, 0, 1e6, NULL,
+        "machine: mean number of pages that a query uses, without upper levels of indexes; more of them "
+        "read the drives more often",
+        .optional = true),
+    KVC_REAL_ROW(kvc_database, "page", page_bytes, KVC_UNIT_BYTES, 512, 1e9, NULL,
+                 "machine: size of a page; larger pages fill the pool with less of use", .optional = true),
+    KVC_REAL_ROW(kvc_database, "data", data_bytes, KVC_UNIT_BYTES, 512, 1e18, NULL,
+                 "machine: size of all data; more of it is less often in the pool", .optional = true),
+    KVC_REAL_ROW(kvc_database, "pool", pool_bytes, KVC_UNIT_BYTES, 512, 1e18, NULL,
+                 "machine: memory for pages; a larger pool spares the drives", .optional = true),
+    KVC_REAL_ROW(kvc_database, "page_read", page_read_ns, KVC_UNIT_NS, 0, 1e12, NULL,
+                 "machine: time in which a drive reads a page; a longer time makes queries longer",
+                 .optional = true),
+    KVC_REAL_ROW(
+        kvc_database, "page_rate", page_mops, KVC_UNIT_MOPS, 1e-9, 1e6, NULL,
+        "machine: pages that all drives read together; more of them raise the rate of queries that miss "
+        "the pool",
+        .optional = true),
 };
 
-static const struct kvc_option_table options = {.name = "database",
-                                                .rows = rows,
-                                                .count = sizeof(rows) / sizeof(*rows),
-                                                .size = sizeof(struct kvc_database)};
+static const struct kvc_option_table options = KVC_OPTION_TABLE(kvc_database, rows, "database");
 
 /* Returns the first option of the machine that is missing, or NULL. */
 static const char *missing(const struct kvc_database *database)

@@ -4,122 +4,92 @@
 
 #include "sim/devices/node.h"
 
-#define TIMING_COUNT(name_, field, low, high, text)                                                          \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_dram, field), .min = low,     \
-        .max = high, .optional = true, .help = text                                                          \
-    }
-#define TIMING_REAL(name_, field, unit_, low, high, text)                                                    \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_dram, field), .unit = unit_,   \
-        .min = low, .max = high, .optional = true, .help = text                                              \
-    }
-
-#define WATTS_ROW(name_, field, text)                                                                        \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_dram, field),                  \
-        .unit = KVC_UNIT_WATTS, .min = 0, .max = 1e4, .optional = true, .help = text                         \
-    }
-
 static const struct kvc_option rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_dram, name),
-     .by_default = "",
-     .help = "name of the memory"},
-    {.name = "random_line",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_dram, random_line_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e6,
-     .help =
-         "time to read an object's first line, at a random place; a longer time slows receivers and senders"},
-    {.name = "next_line",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_dram, next_line_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e6,
-     .help = "time to read each following line of the object; a longer time slows large objects"},
-    {.name = "line",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_dram, line_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 16,
-     .max = 4096,
-     .help = "size of a cache line; with larger lines, an object has fewer of them"},
-    {.name = "price",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_dram, gb_price_usd),
-     .min = 0,
-     .max = 1e6,
-     .optional = true,
-     .help =
-         "price of a gigabyte (10^9 bytes) in US dollars, whose source states the year; a higher one raises "
-         "the price of what the memory holds; 0: another price includes it; left out: unknown"},
-    {.name = "capacity",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_dram, capacity_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 1e6,
-     .max = 0x1p50,
-     .optional = true,
-     .help = "memory of one socket, which only its price depends on: that of a gigabyte times the capacity; "
-             "left out: unknown"},
-    {.name = "bandwidth",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_dram, bytes_per_s),
-     .unit = KVC_UNIT_BYTES_PER_S,
-     .min = 1e6,
-     .max = 1e14,
-     .optional = true,
-     .help = "measured bandwidth of one socket; a higher one serves more requests; left out: that of the "
-             "channels"},
-    WATTS_ROW(
-        "idle_power", idle_watts,
+    KVC_TEXT_ROW(kvc_dram, "name", name, "", "name of the memory"),
+    KVC_REAL_ROW(
+        kvc_dram, "random_line", random_line_ns, KVC_UNIT_NS, 0, 1e6, NULL,
+        "time to read an object's first line, at a random place; a longer time slows receivers and senders"),
+    KVC_REAL_ROW(kvc_dram, "next_line", next_line_ns, KVC_UNIT_NS, 0, 1e6, NULL,
+                 "time to read each following line of the object; a longer time slows large objects"),
+    KVC_REAL_ROW(kvc_dram, "line", line_bytes, KVC_UNIT_BYTES, 16, 4096, NULL,
+                 "size of a cache line; with larger lines, an object has fewer of them"),
+    KVC_REAL_ROW(
+        kvc_dram, "price", gb_price_usd, KVC_UNIT_NONE, 0, 1e6, NULL,
+        "price of a gigabyte (10^9 bytes) in US dollars, whose source states the year; a higher one raises "
+        "the price of what the memory holds; 0: another price includes it; left out: unknown",
+        .optional = true),
+    KVC_REAL_ROW(
+        kvc_dram, "capacity", capacity_bytes, KVC_UNIT_BYTES, 1e6, 0x1p50, NULL,
+        "memory of one socket, which only its price depends on: that of a gigabyte times the capacity; "
+        "left out: unknown",
+        .optional = true),
+    KVC_REAL_ROW(kvc_dram, "bandwidth", bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e14, NULL,
+                 "measured bandwidth of one socket; a higher one serves more requests; left out: that of the "
+                 "channels",
+                 .optional = true),
+    KVC_REAL_ROW(
+        kvc_dram, "idle_power", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
         "static power of the memory of one socket, which it draws without accesses; left out: no energy "
-        "is reported"),
-    WATTS_ROW("busy_power", busy_watts,
-              "power of the memory of one socket while all its channels are occupied; left out: no energy is "
-              "reported"),
-    TIMING_COUNT("channels", channels, 1, 64, "timing: channels of a socket; more of them serve more lines"),
-    TIMING_COUNT("ranks", ranks, 1, 16, "timing: ranks of a channel; more of them open more rows at once"),
-    TIMING_COUNT("banks", banks, 1, 64, "timing: banks of a rank; more of them open more rows at once"),
-    TIMING_REAL("transfers", transfers_per_s, KVC_UNIT_NONE, 1e6, 1e11,
-                "timing: transfers per second on the data bus; more of them carry more bytes"),
-    TIMING_REAL("bus", bus_bytes, KVC_UNIT_BYTES, 1, 128,
-                "timing: bytes of one transfer without ECC; a wider bus carries more bytes"),
-    TIMING_COUNT("write_queue", write_lines, 2, 4096,
-                 "timing: writes that the controller of a channel collects; half of them are drained at "
-                 "once, so a longer queue turns the bus around less often"),
-    TIMING_REAL("tRC", row_cycle_ns, KVC_UNIT_NS, 0, 1e4,
-                "timing: time from activation to activation of a bank; a longer time serves fewer random "
-                "lines"),
-    TIMING_REAL("tRC_write", write_cycle_ns, KVC_UNIT_NS, 0, 1e4,
-                "timing: the same for a written line, tRCD + CWL + burst + tWR + tRP; a longer time serves "
-                "fewer random writes"),
-    TIMING_REAL("tRRD", activate_gap_ns, KVC_UNIT_NS, 0, 1e4,
-                "timing: time between activations of a rank; a longer time serves fewer random lines"),
-    TIMING_REAL("tFAW", four_activate_ns, KVC_UNIT_NS, 0, 1e4,
-                "timing: time in which a rank activates four rows at most; a longer time serves fewer random "
-                "lines"),
-    TIMING_REAL("tCL", read_ns, KVC_UNIT_NS, 0, 1e4,
-                "timing: time from a read command to its data; a longer time makes changes from writing to "
-                "reading dearer"),
-    TIMING_REAL("tWTR", write_to_read_ns, KVC_UNIT_NS, 0, 1e4,
-                "timing: time from written data to a read command of the rank; a longer time makes changes "
-                "from writing to reading dearer"),
-    TIMING_REAL("tRTW", read_to_write_ns, KVC_UNIT_NS, 0, 1e4,
-                "timing: idle time of the bus between read and written data; a longer time makes changes "
-                "from reading to writing dearer"),
-    TIMING_REAL("tRTRS", rank_switch_ns, KVC_UNIT_NS, 0, 1e4,
-                "timing: idle time of the bus between data of two ranks; a longer time serves fewer random "
-                "lines"),
-    TIMING_REAL("tRFC", refresh_ns, KVC_UNIT_NS, 0, 1e5,
-                "timing: length of a refresh; a longer time serves fewer accesses"),
-    TIMING_REAL("tREFI", refresh_every_ns, KVC_UNIT_NS, 1, 1e6,
-                "timing: time from refresh to refresh; a longer time serves more accesses"),
+        "is reported",
+        .optional = true),
+    KVC_REAL_ROW(
+        kvc_dram, "busy_power", busy_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+        "power of the memory of one socket while all its channels are occupied; left out: no energy is "
+        "reported",
+        .optional = true),
+    KVC_COUNT_ROW(kvc_dram, "channels", channels, 1, 64, NULL,
+                  "timing: channels of a socket; more of them serve more lines", .optional = true),
+    KVC_COUNT_ROW(kvc_dram, "ranks", ranks, 1, 16, NULL,
+                  "timing: ranks of a channel; more of them open more rows at once", .optional = true),
+    KVC_COUNT_ROW(kvc_dram, "banks", banks, 1, 64, NULL,
+                  "timing: banks of a rank; more of them open more rows at once", .optional = true),
+    KVC_REAL_ROW(kvc_dram, "transfers", transfers_per_s, KVC_UNIT_NONE, 1e6, 1e11, NULL,
+                 "timing: transfers per second on the data bus; more of them carry more bytes",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_dram, "bus", bus_bytes, KVC_UNIT_BYTES, 1, 128, NULL,
+                 "timing: bytes of one transfer without ECC; a wider bus carries more bytes",
+                 .optional = true),
+    KVC_COUNT_ROW(kvc_dram, "write_queue", write_lines, 2, 4096, NULL,
+                  "timing: writes that the controller of a channel collects; half of them are drained at "
+                  "once, so a longer queue turns the bus around less often",
+                  .optional = true),
+    KVC_REAL_ROW(kvc_dram, "tRC", row_cycle_ns, KVC_UNIT_NS, 0, 1e4, NULL,
+                 "timing: time from activation to activation of a bank; a longer time serves fewer random "
+                 "lines",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_dram, "tRC_write", write_cycle_ns, KVC_UNIT_NS, 0, 1e4, NULL,
+                 "timing: the same for a written line, tRCD + CWL + burst + tWR + tRP; a longer time serves "
+                 "fewer random writes",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_dram, "tRRD", activate_gap_ns, KVC_UNIT_NS, 0, 1e4, NULL,
+                 "timing: time between activations of a rank; a longer time serves fewer random lines",
+                 .optional = true),
+    KVC_REAL_ROW(
+        kvc_dram, "tFAW", four_activate_ns, KVC_UNIT_NS, 0, 1e4, NULL,
+        "timing: time in which a rank activates four rows at most; a longer time serves fewer random "
+        "lines",
+        .optional = true),
+    KVC_REAL_ROW(kvc_dram, "tCL", read_ns, KVC_UNIT_NS, 0, 1e4, NULL,
+                 "timing: time from a read command to its data; a longer time makes changes from writing to "
+                 "reading dearer",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_dram, "tWTR", write_to_read_ns, KVC_UNIT_NS, 0, 1e4, NULL,
+                 "timing: time from written data to a read command of the rank; a longer time makes changes "
+                 "from writing to reading dearer",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_dram, "tRTW", read_to_write_ns, KVC_UNIT_NS, 0, 1e4, NULL,
+                 "timing: idle time of the bus between read and written data; a longer time makes changes "
+                 "from reading to writing dearer",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_dram, "tRTRS", rank_switch_ns, KVC_UNIT_NS, 0, 1e4, NULL,
+                 "timing: idle time of the bus between data of two ranks; a longer time serves fewer random "
+                 "lines",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_dram, "tRFC", refresh_ns, KVC_UNIT_NS, 0, 1e5, NULL,
+                 "timing: length of a refresh; a longer time serves fewer accesses", .optional = true),
+    KVC_REAL_ROW(kvc_dram, "tREFI", refresh_every_ns, KVC_UNIT_NS, 1, 1e6, NULL,
+                 "timing: time from refresh to refresh; a longer time serves more accesses",
+                 .optional = true),
 };
 
 enum { BANDWIDTH = 6, TIMING_FIRST = 9, ROWS = sizeof(rows) / sizeof(*rows) };

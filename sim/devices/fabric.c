@@ -9,51 +9,23 @@ enum { UNKNOWN = UINT32_MAX };
 static const char *const topologies[] = {"line", "ring", "mesh", "torus", "tree", NULL};
 
 static const struct kvc_option rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_fabric, name),
-     .by_default = "",
-     .help = "name of the links"},
-    {.name = "links",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_fabric, links),
-     .min = 1,
-     .max = 1024,
-     .help = "links of a card, spread evenly over its neighbours; more of them carry more"},
-    {.name = "link_rate",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_fabric, bytes_per_s),
-     .unit = KVC_UNIT_BYTES_PER_S,
-     .min = 1e6,
-     .max = 1e13,
-     .help = "rate of one link in each direction, for payload; a higher rate carries more"},
-    {.name = "hop",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_fabric, hop_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .help =
-         "time of a message from card to card, without its bytes; a longer time lengthens every remote request"},
-    {.name = "messages",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_fabric, messages),
-     .min = 1,
-     .max = 16,
-     .by_default = "3",
-     .help =
-         "messages that take a hop one after another for one payload: request, acknowledgement and payload are 3"},
-    {.name = "topology",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_fabric, topology),
-     .by_default = "line",
-     .choices = topologies,
-     .help =
-         "which cards are neighbours; a ring or a torus has shorter ways than a line or a mesh, and needs more links"},
+    KVC_TEXT_ROW(kvc_fabric, "name", name, "", "name of the links"),
+    KVC_COUNT_ROW(kvc_fabric, "links", links, 1, 1024, NULL,
+                  "links of a card, spread evenly over its neighbours; more of them carry more"),
+    KVC_REAL_ROW(kvc_fabric, "link_rate", bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, NULL,
+                 "rate of one link in each direction, for payload; a higher rate carries more"),
+    KVC_REAL_ROW(
+        kvc_fabric, "hop", hop_ns, KVC_UNIT_NS, 0, 1e9, NULL,
+        "time of a message from card to card, without its bytes; a longer time lengthens every remote request"),
+    KVC_COUNT_ROW(
+        kvc_fabric, "messages", messages, 1, 16, "3",
+        "messages that take a hop one after another for one payload: request, acknowledgement and payload are 3"),
+    KVC_CHOICE_ROW(
+        kvc_fabric, "topology", topology, topologies, "line",
+        "which cards are neighbours; a ring or a torus has shorter ways than a line or a mesh, and needs more links"),
 };
 
-static const struct kvc_option_table options = {
-    .name = "fabric", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_fabric)};
+static const struct kvc_option_table options = KVC_OPTION_TABLE(kvc_fabric, rows, "fabric");
 
 const struct kvc_device_kind kvc_fabric_kind = {
     .name = "fabric",

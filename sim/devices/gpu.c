@@ -2,232 +2,96 @@
 
 #include <math.h>
 
-#define WATTS_ROW(name_, field, text)                                                                        \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_gpu_clock, field),             \
-        .unit = KVC_UNIT_WATTS, .min = 0, .max = 1e4, .optional = true, .help = text                         \
-    }
-
 static const struct kvc_option clock_rows[] = {
-    {.name = "core",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu_clock, core_hz),
-     .unit = KVC_UNIT_HZ,
-     .min = 1e7,
-     .max = 1e10,
-     .help = "core clock of the pair"},
-    {.name = "memory",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu_clock, memory_hz),
-     .unit = KVC_UNIT_HZ,
-     .min = 1e7,
-     .max = 1e11,
-     .help = "memory clock of the pair"},
-    {.name = "search_per_op",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu_clock, search.ns_per_op),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e6,
-     .by_default = "0ns",
-     .help = "time per job in a search launch, k of T_S = k*x + b; a longer time lowers the throughput; 0: "
-             "no fit"},
-    {.name = "search_base",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu_clock, search.base_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .by_default = "0ns",
-     .help = "fixed time of a search launch, b of T_S; a longer time needs longer cycles"},
-    {.name = "insert_per_op",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu_clock, insert.ns_per_op),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e6,
-     .by_default = "0ns",
-     .help = "time per job in a launch of inserts and deletes, k of T_I; a longer time lowers the "
-             "throughput"},
-    {.name = "insert_base",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu_clock, insert.base_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .by_default = "0ns",
-     .help = "fixed time of a launch of inserts and deletes, b of T_I; a longer time needs longer cycles"},
-    WATTS_ROW("idle", idle_watts,
-              "power of the board at these clocks without work; left out: no energy is reported"),
-    WATTS_ROW("busy", busy_watts, "power of the board while kernels run; left out: no energy is reported"),
+    KVC_REAL_ROW(kvc_gpu_clock, "core", core_hz, KVC_UNIT_HZ, 1e7, 1e10, NULL, "core clock of the pair"),
+    KVC_REAL_ROW(kvc_gpu_clock, "memory", memory_hz, KVC_UNIT_HZ, 1e7, 1e11, NULL,
+                 "memory clock of the pair"),
+    KVC_REAL_ROW(
+        kvc_gpu_clock, "search_per_op", search.ns_per_op, KVC_UNIT_NS, 0, 1e6, "0ns",
+        "time per job in a search launch, k of T_S = k*x + b; a longer time lowers the throughput; 0: "
+        "no fit"),
+    KVC_REAL_ROW(kvc_gpu_clock, "search_base", search.base_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
+                 "fixed time of a search launch, b of T_S; a longer time needs longer cycles"),
+    KVC_REAL_ROW(kvc_gpu_clock, "insert_per_op", insert.ns_per_op, KVC_UNIT_NS, 0, 1e6, "0ns",
+                 "time per job in a launch of inserts and deletes, k of T_I; a longer time lowers the "
+                 "throughput"),
+    KVC_REAL_ROW(
+        kvc_gpu_clock, "insert_base", insert.base_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
+        "fixed time of a launch of inserts and deletes, b of T_I; a longer time needs longer cycles"),
+    KVC_REAL_ROW(kvc_gpu_clock, "idle", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+                 "power of the board at these clocks without work; left out: no energy is reported",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_gpu_clock, "busy", busy_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+                 "power of the board while kernels run; left out: no energy is reported", .optional = true),
 };
 
-static const struct kvc_option_table clock_options = {.name = "clocks",
-                                                      .rows = clock_rows,
-                                                      .count = sizeof(clock_rows) / sizeof(*clock_rows),
-                                                      .size = sizeof(struct kvc_gpu_clock),
-                                                      .max_list = KVC_GPU_CLOCKS_MAX};
+static const struct kvc_option_table clock_options =
+    KVC_OPTION_TABLE(kvc_gpu_clock, clock_rows, "clocks", .max_list = KVC_GPU_CLOCKS_MAX);
 
 static const struct kvc_option rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_gpu, name),
-     .by_default = "",
-     .help = "name of the card"},
-    {.name = "sms",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_gpu, sms),
-     .min = 1,
-     .max = 4096,
-     .help = "streaming multiprocessors; more of them hold more jobs at once"},
-    {.name = "threads_per_sm",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_gpu, threads_per_sm),
-     .min = 32,
-     .max = 65536,
-     .by_default = "2048",
-     .help = "threads that a multiprocessor holds at once, by its compute capability; more of them hold more "
-             "jobs"},
-    {.name = "blocks_per_sm",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_gpu, blocks_per_sm),
-     .min = 1,
-     .max = 1024,
-     .by_default = "32",
-     .help = "thread blocks that a multiprocessor holds at once, by its compute capability; more of them let "
-             "more small blocks run at once"},
-    {.name = "shared",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu, shared_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 0,
-     .max = 1e9,
-     .by_default = "0B",
-     .help = "shared memory of a multiprocessor, by the compute capability; less of it holds fewer blocks; "
-             "0: no limit"},
-    {.name = "wave",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_gpu, wave_threads),
-     .min = 1,
-     .max = 1024,
-     .by_default = "32",
-     .help = "threads of a warp or wavefront, which take each instruction together; more of them share an "
-             "instruction"},
-    {.name = "wave_issue",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu, wave_issue),
-     .min = 0,
-     .max = 64,
-     .by_default = "0",
-     .help =
-         "wave instructions that a multiprocessor begins in a cycle at most; more of them shorten kernels "
-         "that compute; 0: unknown"},
-    {.name = "wave_gap",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu, wave_gap_cycles),
-     .min = 1,
-     .max = 64,
-     .by_default = "1",
-     .help = "cycles between two instructions of one wave at least; more of them lengthen kernels with few "
-             "waves"},
-    {.name = "walkers",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_gpu, walkers),
-     .min = 0,
-     .max = 65536,
-     .by_default = "0",
-     .help =
-         "addresses that are translated at the same time if the GPU does not hold their translations; more of "
-         "them allow more random accesses; 0: translations never miss"},
-    {.name = "walk",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu, walk_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e6,
-     .by_default = "0ns",
-     .help = "time of such a translation, which the access waits for; a longer time slows random accesses"},
-    {.name = "walk_free",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu, walk_free_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 0,
-     .max = 1e13,
-     .by_default = "0B",
-     .help = "memory in which random accesses miss no translation; of a larger one, the rest misses"},
-    {.name = "shares_memory",
-     .type = KVC_OPTION_BOOL,
-     .offset = offsetof(struct kvc_gpu, shares_memory),
-     .by_default = "false",
-     .help =
-         "whether the GPU uses the memory of the host, as on a chip with both: nothing is copied, and both "
-         "draw on the same channels"},
-    {.name = "memory",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu, memory_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 1e6,
-     .max = 1e13,
-     .help = "device memory; it must hold the index, so more memory allows a larger one"},
-    {.name = "pinned",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu, pinned_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 0,
-     .max = 1e13,
-     .by_default = "0B",
-     .help = "device memory that other devices, such as a NIC, can write to directly; 0: all of it"},
-    {.name = "sectors",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu, sectors_per_s),
-     .min = 0,
-     .max = 1e13,
-     .by_default = "0",
-     .help = "random 32-byte sectors per second; a higher rate shortens large launches; 0: unknown, so "
-             "that all clocks need fits"},
-    {.name = "access",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu, access_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e6,
-     .by_default = "0ns",
-     .help = "time of one dependent access to device memory; a longer time slows small launches"},
-    {.name = "launch",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu, launch_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .by_default = "0ns",
-     .help =
-         "time to launch a kernel and see its completion, on the host; a longer time slows small launches"},
-    {.name = "launch_queued",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu, launch_queued_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .by_default = "0ns",
-     .help = "time that a launch adds which is enqueued together with one before it; a longer time slows "
-             "stages of several kernels; 0: as launch"},
-    {.name = "price",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_gpu, price_usd),
-     .min = 0,
-     .max = 1e6,
-     .by_default = "0",
-     .help = "price of the card in US dollars; a higher one lowers the throughput per dollar; 0: unknown"},
-    {.name = "clocks",
-     .type = KVC_OPTION_LIST,
-     .offset = offsetof(struct kvc_gpu, clocks),
-     .element = &clock_options,
-     .count_offset = offsetof(struct kvc_gpu, clock_count),
-     .help = "clock pairs that can be set, fastest first, with the lines that were fitted at them"},
+    KVC_TEXT_ROW(kvc_gpu, "name", name, "", "name of the card"),
+    KVC_COUNT_ROW(kvc_gpu, "sms", sms, 1, 4096, NULL,
+                  "streaming multiprocessors; more of them hold more jobs at once"),
+    KVC_COUNT_ROW(
+        kvc_gpu, "threads_per_sm", threads_per_sm, 32, 65536, "2048",
+        "threads that a multiprocessor holds at once, by its compute capability; more of them hold more "
+        "jobs"),
+    KVC_COUNT_ROW(
+        kvc_gpu, "blocks_per_sm", blocks_per_sm, 1, 1024, "32",
+        "thread blocks that a multiprocessor holds at once, by its compute capability; more of them let "
+        "more small blocks run at once"),
+    KVC_REAL_ROW(
+        kvc_gpu, "shared", shared_bytes, KVC_UNIT_BYTES, 0, 1e9, "0B",
+        "shared memory of a multiprocessor, by the compute capability; less of it holds fewer blocks; "
+        "0: no limit"),
+    KVC_COUNT_ROW(
+        kvc_gpu, "wave", wave_threads, 1, 1024, "32",
+        "threads of a warp or wavefront, which take each instruction together; more of them share an "
+        "instruction"),
+    KVC_REAL_ROW(
+        kvc_gpu, "wave_issue", wave_issue, KVC_UNIT_NONE, 0, 64, "0",
+        "wave instructions that a multiprocessor begins in a cycle at most; more of them shorten kernels "
+        "that compute; 0: unknown"),
+    KVC_REAL_ROW(
+        kvc_gpu, "wave_gap", wave_gap_cycles, KVC_UNIT_NONE, 1, 64, "1",
+        "cycles between two instructions of one wave at least; more of them lengthen kernels with few "
+        "waves"),
+    KVC_COUNT_ROW(
+        kvc_gpu, "walkers", walkers, 0, 65536, "0",
+        "addresses that are translated at the same time if the GPU does not hold their translations; more of "
+        "them allow more random accesses; 0: translations never miss"),
+    KVC_REAL_ROW(
+        kvc_gpu, "walk", walk_ns, KVC_UNIT_NS, 0, 1e6, "0ns",
+        "time of such a translation, which the access waits for; a longer time slows random accesses"),
+    KVC_REAL_ROW(kvc_gpu, "walk_free", walk_free_bytes, KVC_UNIT_BYTES, 0, 1e13, "0B",
+                 "memory in which random accesses miss no translation; of a larger one, the rest misses"),
+    KVC_BOOL_ROW(
+        kvc_gpu, "shares_memory", shares_memory, "false",
+        "whether the GPU uses the memory of the host, as on a chip with both: nothing is copied, and both "
+        "draw on the same channels"),
+    KVC_REAL_ROW(kvc_gpu, "memory", memory_bytes, KVC_UNIT_BYTES, 1e6, 1e13, NULL,
+                 "device memory; it must hold the index, so more memory allows a larger one"),
+    KVC_REAL_ROW(kvc_gpu, "pinned", pinned_bytes, KVC_UNIT_BYTES, 0, 1e13, "0B",
+                 "device memory that other devices, such as a NIC, can write to directly; 0: all of it"),
+    KVC_REAL_ROW(kvc_gpu, "sectors", sectors_per_s, KVC_UNIT_NONE, 0, 1e13, "0",
+                 "random 32-byte sectors per second; a higher rate shortens large launches; 0: unknown, so "
+                 "that all clocks need fits"),
+    KVC_REAL_ROW(kvc_gpu, "access", access_ns, KVC_UNIT_NS, 0, 1e6, "0ns",
+                 "time of one dependent access to device memory; a longer time slows small launches"),
+    KVC_REAL_ROW(
+        kvc_gpu, "launch", launch_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
+        "time to launch a kernel and see its completion, on the host; a longer time slows small launches"),
+    KVC_REAL_ROW(kvc_gpu, "launch_queued", launch_queued_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
+                 "time that a launch adds which is enqueued together with one before it; a longer time slows "
+                 "stages of several kernels; 0: as launch"),
+    KVC_REAL_ROW(
+        kvc_gpu, "price", price_usd, KVC_UNIT_NONE, 0, 1e6, "0",
+        "price of the card in US dollars; a higher one lowers the throughput per dollar; 0: unknown"),
+    KVC_LIST_ROW(kvc_gpu, "clocks", clocks, clock_count, &clock_options,
+                 "clock pairs that can be set, fastest first, with the lines that were fitted at them"),
 };
 
-static const struct kvc_option_table options = {
-    .name = "gpu", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_gpu)};
+static const struct kvc_option_table options = KVC_OPTION_TABLE(kvc_gpu, rows, "gpu");
 
 static enum kvc_status check(const void *device, struct kvc_diag *diag)
 {

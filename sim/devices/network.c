@@ -5,55 +5,27 @@
 static const char *const forwardings[] = {"cut_through", "store_and_forward", NULL};
 
 static const struct kvc_option rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_network, name),
-     .by_default = "",
-     .help = "name of the switch or cable"},
-    {.name = "hops",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_network, hops),
-     .min = 0,
-     .max = 64,
-     .help = "switches between client and server, 0 for a direct cable; more hops lengthen every round trip"},
-    {.name = "cable_latency",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_network, cable_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .help = "time of a signal on one of the hops + 1 cables, about 5 ns a metre; a longer time lengthens "
-             "every round trip"},
-    {.name = "switch_latency",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_network, switch_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .by_default = "unknown",
-     .auto_word = "unknown",
-     .auto_value = -1,
-     .help = "latency of one switch, required if there are hops; a longer time lengthens every round trip"},
-    {.name = "link_rate",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_network, bytes_per_s),
-     .unit = KVC_UNIT_BYTES_PER_S,
-     .min = 1e6,
-     .max = 1e13,
-     .help = "rate of the links in each direction; a higher rate shortens the way through switches that "
-             "store frames"},
-    {.name = "forwarding",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_network, forwarding),
-     .by_default = "cut_through",
-     .choices = forwardings,
-     .help = "whether a switch sends a frame on while it arrives or when it has arrived, which takes longer"},
+    KVC_TEXT_ROW(kvc_network, "name", name, "", "name of the switch or cable"),
+    KVC_COUNT_ROW(
+        kvc_network, "hops", hops, 0, 64, NULL,
+        "switches between client and server, 0 for a direct cable; more hops lengthen every round trip"),
+    KVC_REAL_ROW(
+        kvc_network, "cable_latency", cable_ns, KVC_UNIT_NS, 0, 1e9, NULL,
+        "time of a signal on one of the hops + 1 cables, about 5 ns a metre; a longer time lengthens "
+        "every round trip"),
+    KVC_REAL_ROW(
+        kvc_network, "switch_latency", switch_ns, KVC_UNIT_NS, 0, 1e9, "unknown",
+        "latency of one switch, required if there are hops; a longer time lengthens every round trip",
+        .auto_word = "unknown", .auto_value = -1),
+    KVC_REAL_ROW(kvc_network, "link_rate", bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, NULL,
+                 "rate of the links in each direction; a higher rate shortens the way through switches that "
+                 "store frames"),
+    KVC_CHOICE_ROW(
+        kvc_network, "forwarding", forwarding, forwardings, "cut_through",
+        "whether a switch sends a frame on while it arrives or when it has arrived, which takes longer"),
 };
 
-static const struct kvc_option_table options = {.name = "network",
-                                                .rows = rows,
-                                                .count = sizeof(rows) / sizeof(*rows),
-                                                .size = sizeof(struct kvc_network)};
+static const struct kvc_option_table options = KVC_OPTION_TABLE(kvc_network, rows, "network");
 
 static enum kvc_status check(const void *device, struct kvc_diag *diag)
 {

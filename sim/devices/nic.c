@@ -143,100 +143,58 @@ double kvc_rss_hottest_frac(const struct kvc_rss *rss)
     return (double)hottest / rss->connections;
 }
 
-#define COUNT_ROW(name_, field, low, high, text)                                                             \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_nic, field), .min = low,      \
-        .max = high, .help = text                                                                            \
-    }
-
 static const char *const rss_fields[] = {"ports", "addresses", NULL};
 
-#define WATTS_ROW(name_, field, text)                                                                        \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_nic, field),                   \
-        .unit = KVC_UNIT_WATTS, .min = 0, .max = 1e4, .by_default = "0W", .help = text                       \
-    }
-
 static const struct kvc_option rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_nic, name),
-     .by_default = "",
-     .help = "name of the card"},
-    COUNT_ROW("ports", ports, 1, 64, "ports per socket; more ports carry more requests"),
-    {.name = "port_rate",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_nic, bytes_per_s),
-     .unit = KVC_UNIT_BYTES_PER_S,
-     .min = 1e6,
-     .max = 1e13,
-     .help = "line rate of one port in each direction; a higher rate carries more requests"},
-    COUNT_ROW("mtu", mtu_bytes, 576, 65535,
-              "largest Ethernet payload in bytes; larger frames carry more requests"),
-    COUNT_ROW("frame_overhead", frame_overhead_bytes, 0, 1024,
-              "wire bytes around the payload of each frame; more bytes leave less bandwidth for requests"),
-    COUNT_ROW("packet_header", packet_header_bytes, 0, 512,
-              "payload bytes before the first request (IP, UDP); more bytes leave less room for requests"),
-    COUNT_ROW("request_header", request_header_bytes, 0, 512,
-              "bytes in front of the key of each request; more bytes leave room for fewer requests in a "
-              "frame"),
-    COUNT_ROW("response_header", response_header_bytes, 0, 512,
-              "bytes in front of each response; more bytes leave room for fewer responses in a frame"),
-    COUNT_ROW("ring", ring_frames, 1, 1048576,
-              "receive descriptors per queue; frames beyond them are dropped, so more descriptors absorb "
-              "longer bursts"),
-    {.name = "latency",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_nic, latency_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .help = "one-way time between client and memory, without the wire time; a longer time lengthens every "
-             "round trip"},
-    {.name = "packet_rate",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_nic, packets_per_s),
-     .min = 1e3,
-     .max = 1e12,
-     .by_default = "unknown",
-     .auto_word = "unknown",
-     .auto_value = 0,
-     .help = "frames per second that the controller handles in each direction, all ports together; a higher "
-             "rate carries more small frames"},
-    {.name = "queues",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_nic, queues),
-     .min = 1,
-     .max = 65536,
-     .by_default = "64",
-     .help = "most receive queues that receive-side scaling can select; at most rss_entries"},
-    {.name = "rss_entries",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_nic, rss_entries),
-     .min = 1,
-     .max = 65536,
-     .by_default = "128",
-     .help = "entries of the indirection table of receive-side scaling, a power of two, 128 in Microsoft's "
-             "specification; more entries share packets more evenly among queues"},
-    {.name = "rss_fields",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_nic, rss_fields),
-     .by_default = "ports",
-     .choices = rss_fields,
-     .help = "fields of a packet that receive-side scaling hashes: addresses and ports, or addresses only"},
-    WATTS_ROW("idle_power", idle_watts, "power of the card when idle, which adds to the power of the node"),
-    WATTS_ROW("busy_power", busy_watts,
-              "power of the card at its line rate in both directions, which adds to the power of the node; "
-              "0: unknown, and the card has none"),
-    {.name = "price",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_nic, price_usd),
-     .min = 0,
-     .max = 1e6,
-     .optional = true,
-     .help =
-         "price of the ports of a socket in US dollars, whose source states the year; a higher one raises the price of the "
-         "node; 0: another price includes it; left out: unknown"},
+    KVC_TEXT_ROW(kvc_nic, "name", name, "", "name of the card"),
+    KVC_COUNT_ROW(kvc_nic, "ports", ports, 1, 64, NULL, "ports per socket; more ports carry more requests"),
+    KVC_REAL_ROW(kvc_nic, "port_rate", bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, NULL,
+                 "line rate of one port in each direction; a higher rate carries more requests"),
+    KVC_COUNT_ROW(kvc_nic, "mtu", mtu_bytes, 576, 65535, NULL,
+                  "largest Ethernet payload in bytes; larger frames carry more requests"),
+    KVC_COUNT_ROW(
+        kvc_nic, "frame_overhead", frame_overhead_bytes, 0, 1024, NULL,
+        "wire bytes around the payload of each frame; more bytes leave less bandwidth for requests"),
+    KVC_COUNT_ROW(
+        kvc_nic, "packet_header", packet_header_bytes, 0, 512, NULL,
+        "payload bytes before the first request (IP, UDP); more bytes leave less room for requests"),
+    KVC_COUNT_ROW(kvc_nic, "request_header", request_header_bytes, 0, 512, NULL,
+                  "bytes in front of the key of each request; more bytes leave room for fewer requests in a "
+                  "frame"),
+    KVC_COUNT_ROW(kvc_nic, "response_header", response_header_bytes, 0, 512, NULL,
+                  "bytes in front of each response; more bytes leave room for fewer responses in a frame"),
+    KVC_COUNT_ROW(kvc_nic, "ring", ring_frames, 1, 1048576, NULL,
+                  "receive descriptors per queue; frames beyond them are dropped, so more descriptors absorb "
+                  "longer bursts"),
+    KVC_REAL_ROW(
+        kvc_nic, "latency", latency_ns, KVC_UNIT_NS, 0, 1e9, NULL,
+        "one-way time between client and memory, without the wire time; a longer time lengthens every "
+        "round trip"),
+    KVC_REAL_ROW(
+        kvc_nic, "packet_rate", packets_per_s, KVC_UNIT_NONE, 1e3, 1e12, "unknown",
+        "frames per second that the controller handles in each direction, all ports together; a higher "
+        "rate carries more small frames",
+        .auto_word = "unknown", .auto_value = 0),
+    KVC_COUNT_ROW(kvc_nic, "queues", queues, 1, 65536, "64",
+                  "most receive queues that receive-side scaling can select; at most rss_entries"),
+    KVC_COUNT_ROW(
+        kvc_nic, "rss_entries", rss_entries, 1, 65536, "128",
+        "entries of the indirection table of receive-side scaling, a power of two, 128 in Microsoft's "
+        "specification; more entries share packets more evenly among queues"),
+    KVC_CHOICE_ROW(
+        kvc_nic, "rss_fields", rss_fields, rss_fields, "ports",
+        "fields of a packet that receive-side scaling hashes: addresses and ports, or addresses only"),
+    KVC_REAL_ROW(kvc_nic, "idle_power", idle_watts, KVC_UNIT_WATTS, 0, 1e4, "0W",
+                 "power of the card when idle, which adds to the power of the node"),
+    KVC_REAL_ROW(
+        kvc_nic, "busy_power", busy_watts, KVC_UNIT_WATTS, 0, 1e4, "0W",
+        "power of the card at its line rate in both directions, which adds to the power of the node; "
+        "0: unknown, and the card has none"),
+    KVC_REAL_ROW(
+        kvc_nic, "price", price_usd, KVC_UNIT_NONE, 0, 1e6, NULL,
+        "price of the ports of a socket in US dollars, whose source states the year; a higher one raises the price of the "
+        "node; 0: another price includes it; left out: unknown",
+        .optional = true),
 };
 
 static enum kvc_status check(const void *device, struct kvc_diag *diag)
@@ -255,8 +213,7 @@ static double price_usd(const void *device)
     return nic->price_usd;
 }
 
-static const struct kvc_option_table options = {
-    .name = "nic", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_nic)};
+static const struct kvc_option_table options = KVC_OPTION_TABLE(kvc_nic, rows, "nic");
 
 const struct kvc_device_kind kvc_nic_kind = {
     .name = "nic",

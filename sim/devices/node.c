@@ -5,74 +5,36 @@
 #include <string.h>
 
 static const struct kvc_option node_rows[] = {
-    {.name = "sockets",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_node, sockets),
-     .min = 1,
-     .max = 8,
-     .by_default = "2",
-     .help = "CPU sockets per node, each with its own GPU, NIC ports, memory and shard of the keys"},
-    {.name = "cpu_clock",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_node, cpu_clock_hz),
-     .unit = KVC_UNIT_HZ,
-     .min = 1e8,
-     .max = 1e10,
-     .by_default = "auto",
-     .auto_word = "auto",
-     .auto_value = 0,
-     .help = "clock of the CPUs, one of their P-states; auto: the fastest; a slower one needs less power and "
-             "serves fewer requests"},
-    {.name = "price",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_node, price_usd),
-     .min = 0,
-     .max = 1e9,
-     .optional = true,
-     .help =
-         "price in US dollars of what a node has beside the devices that state a price: chassis, boards, "
-         "power supplies, and devices whose price is set to 0 because this one includes them; left out: 0"},
-    {.name = "power",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_node, rest_watts),
-     .unit = KVC_UNIT_WATTS,
-     .min = 0,
-     .max = 1e6,
-     .optional = true,
-     .help =
-         "power that a node draws besides its devices, all the time: board, fans, drives, losses; more of "
-         "it lowers the requests per joule; left out: unknown, and only devices are metered"},
+    KVC_COUNT_ROW(kvc_node, "sockets", sockets, 1, 8, "2",
+                  "CPU sockets per node, each with its own GPU, NIC ports, memory and shard of the keys"),
+    KVC_REAL_ROW(
+        kvc_node, "cpu_clock", cpu_clock_hz, KVC_UNIT_HZ, 1e8, 1e10, "auto",
+        "clock of the CPUs, one of their P-states; auto: the fastest; a slower one needs less power and "
+        "serves fewer requests",
+        .auto_word = "auto", .auto_value = 0),
+    KVC_REAL_ROW(
+        kvc_node, "price", price_usd, KVC_UNIT_NONE, 0, 1e9, NULL,
+        "price in US dollars of what a node has beside the devices that state a price: chassis, boards, "
+        "power supplies, and devices whose price is set to 0 because this one includes them; left out: 0",
+        .optional = true),
+    KVC_REAL_ROW(
+        kvc_node, "power", rest_watts, KVC_UNIT_WATTS, 0, 1e6, NULL,
+        "power that a node draws besides its devices, all the time: board, fans, drives, losses; more of "
+        "it lowers the requests per joule; left out: unknown, and only devices are metered",
+        .optional = true),
 };
 
-const struct kvc_option_table kvc_node_option_table = {.name = "node",
-                                                       .rows = node_rows,
-                                                       .count = sizeof(node_rows) / sizeof(*node_rows),
-                                                       .size = sizeof(struct kvc_node)};
+const struct kvc_option_table kvc_node_option_table = KVC_OPTION_TABLE(kvc_node, node_rows, "node");
 
 static const struct kvc_option machine_rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_machine, name),
-     .help = "machine that was measured"},
-    {.name = "date",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_machine, date),
-     .help = "day of the measurement, as in 2026-11-21"},
-    {.name = "compiler",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_machine, compiler),
-     .help = "compiler of the kernels that were timed"},
-    {.name = "commit",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_machine, commit),
-     .help = "version of kvcast that measured"},
+    KVC_TEXT_ROW(kvc_machine, "name", name, NULL, "machine that was measured"),
+    KVC_TEXT_ROW(kvc_machine, "date", date, NULL, "day of the measurement, as in 2026-11-21"),
+    KVC_TEXT_ROW(kvc_machine, "compiler", compiler, NULL, "compiler of the kernels that were timed"),
+    KVC_TEXT_ROW(kvc_machine, "commit", commit, NULL, "version of kvcast that measured"),
 };
 
-const struct kvc_option_table kvc_machine_option_table = {.name = "machine",
-                                                          .rows = machine_rows,
-                                                          .count =
-                                                              sizeof(machine_rows) / sizeof(*machine_rows),
-                                                          .size = sizeof(struct kvc_machine)};
+const struct kvc_option_table kvc_machine_option_table =
+    KVC_OPTION_TABLE(kvc_machine, machine_rows, "machine");
 
 /* Returns the values of the node's device of a kind, which it adds without setting them. */
 static void *device_of(struct kvc_node *node, const struct kvc_device_kind *kind)

@@ -8,66 +8,68 @@
 #include "sim/base/serve.h"
 #include "sim/devices/node.h"
 
-#define COUNT_ROW(name_, field, low, high, text)                                                             \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_pcie, field), .min = low,     \
-        .max = high, .optional = true, .help = text                                                          \
-    }
-#define REAL_ROW(name_, field, unit_, low, high, text)                                                       \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_pcie, field), .unit = unit_,   \
-        .min = low, .max = high, .optional = true, .help = text                                              \
-    }
-
 static const struct kvc_option rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_pcie, name),
-     .by_default = "",
-     .help = "name of the link"},
-    REAL_ROW("h2d", h2d_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13,
-             "copies: rate from host to device; a higher rate shortens launches"),
-    REAL_ROW("d2h", d2h_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13,
-             "copies: rate from device to host; a higher rate shortens launches"),
-    REAL_ROW("latency", latency_ns, KVC_UNIT_NS, 0, 1e9,
-             "copies: fixed time of one copy in either direction; a longer time lengthens launches"),
-    COUNT_ROW("endpoints", endpoints, 1, 8,
-              "packets: links of one card, each with its own tags and credits; more links carry more data"),
-    COUNT_ROW("generation", generation, 1, 5,
-              "packets: generation of PCIe; each one about doubles the rate of a lane"),
-    COUNT_ROW("lanes", lanes, 1, 16, "packets: lanes of one link; more lanes carry more data"),
-    COUNT_ROW("header", header_bytes, 12, 64,
-              "packets: bytes around the data of a packet, framing and padding included; more bytes leave "
-              "less bandwidth for data"),
-    COUNT_ROW("payload", payload_max_bytes, 32, 4096,
-              "packets: most bytes of data in a packet; larger requests are cut"),
-    COUNT_ROW("tags", tags, 1, 1024,
-              "packets: reads that a link may have in flight; more tags hide more latency"),
-    COUNT_ROW("read_credits", read_credits, 1, 4096,
-              "packets: reads that the host accepts at once on a link; more credits hide more latency"),
-    COUNT_ROW(
-        "write_credits", write_credits, 1, 4096,
-        "packets: writes that the host accepts at once on a link; more credits hide a longer credit_return"),
-    COUNT_ROW("write_data_credits", write_data_credits, 1, 1048576,
-              "packets: data of writes that the host accepts at once on a link, in credits of 16 bytes; more "
-              "credits let larger writes hide a longer credit_return"),
-    COUNT_ROW("completion_credits", completion_credits, 1, 1048576,
-              "packets: data of reads that the card has room for on a link, in credits of 16 bytes; more "
-              "credits let larger reads hide more latency"),
-    REAL_ROW("read_latency", read_ns, KVC_UNIT_NS, 1, 1e6,
-             "packets: time of a read that a cache of the host answers; a longer time needs more tags"),
-    REAL_ROW(
-        "memory_latency", memory_ns, KVC_UNIT_NS, 0, 1e6,
+    KVC_TEXT_ROW(kvc_pcie, "name", name, "", "name of the link"),
+    KVC_REAL_ROW(kvc_pcie, "h2d", h2d_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, NULL,
+                 "copies: rate from host to device; a higher rate shortens launches", .optional = true),
+    KVC_REAL_ROW(kvc_pcie, "d2h", d2h_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, NULL,
+                 "copies: rate from device to host; a higher rate shortens launches", .optional = true),
+    KVC_REAL_ROW(kvc_pcie, "latency", latency_ns, KVC_UNIT_NS, 0, 1e9, NULL,
+                 "copies: fixed time of one copy in either direction; a longer time lengthens launches",
+                 .optional = true),
+    KVC_COUNT_ROW(
+        kvc_pcie, "endpoints", endpoints, 1, 8, NULL,
+        "packets: links of one card, each with its own tags and credits; more links carry more data",
+        .optional = true),
+    KVC_COUNT_ROW(kvc_pcie, "generation", generation, 1, 5, NULL,
+                  "packets: generation of PCIe; each one about doubles the rate of a lane", .optional = true),
+    KVC_COUNT_ROW(kvc_pcie, "lanes", lanes, 1, 16, NULL,
+                  "packets: lanes of one link; more lanes carry more data", .optional = true),
+    KVC_COUNT_ROW(
+        kvc_pcie, "header", header_bytes, 12, 64, NULL,
+        "packets: bytes around the data of a packet, framing and padding included; more bytes leave "
+        "less bandwidth for data",
+        .optional = true),
+    KVC_COUNT_ROW(kvc_pcie, "payload", payload_max_bytes, 32, 4096, NULL,
+                  "packets: most bytes of data in a packet; larger requests are cut", .optional = true),
+    KVC_COUNT_ROW(kvc_pcie, "tags", tags, 1, 1024, NULL,
+                  "packets: reads that a link may have in flight; more tags hide more latency",
+                  .optional = true),
+    KVC_COUNT_ROW(kvc_pcie, "read_credits", read_credits, 1, 4096, NULL,
+                  "packets: reads that the host accepts at once on a link; more credits hide more latency",
+                  .optional = true),
+    KVC_COUNT_ROW(
+        kvc_pcie, "write_credits", write_credits, 1, 4096, NULL,
+        "packets: writes that the host accepts at once on a link; more credits hide a longer credit_return",
+        .optional = true),
+    KVC_COUNT_ROW(
+        kvc_pcie, "write_data_credits", write_data_credits, 1, 1048576, NULL,
+        "packets: data of writes that the host accepts at once on a link, in credits of 16 bytes; more "
+        "credits let larger writes hide a longer credit_return",
+        .optional = true),
+    KVC_COUNT_ROW(kvc_pcie, "completion_credits", completion_credits, 1, 1048576, NULL,
+                  "packets: data of reads that the card has room for on a link, in credits of 16 bytes; more "
+                  "credits let larger reads hide more latency",
+                  .optional = true),
+    KVC_REAL_ROW(kvc_pcie, "read_latency", read_ns, KVC_UNIT_NS, 1, 1e6, NULL,
+                 "packets: time of a read that a cache of the host answers; a longer time needs more tags",
+                 .optional = true),
+    KVC_REAL_ROW(
+        kvc_pcie, "memory_latency", memory_ns, KVC_UNIT_NS, 0, 1e6, NULL,
         "packets: mean extra time of a random read from host memory, uniform from 0 to twice that; a longer "
-        "time needs more tags"),
-    REAL_ROW("credit_return", credit_ns, KVC_UNIT_NS, 0, 1e6,
-             "packets: time until the credit of a write is back; a longer time needs more write_credits"),
-    REAL_ROW("root_rate", root_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13,
-             "packets: data rate of all links of a card together, in each direction; a higher rate lets "
-             "the links carry more"),
-    REAL_ROW("core_reads", core_reads_per_s, KVC_UNIT_NONE, 1e3, 1e12,
-             "packets: random lines per second that a host core reads for the card; a higher rate needs "
-             "fewer cores"),
+        "time needs more tags",
+        .optional = true),
+    KVC_REAL_ROW(kvc_pcie, "credit_return", credit_ns, KVC_UNIT_NS, 0, 1e6, NULL,
+                 "packets: time until the credit of a write is back; a longer time needs more write_credits",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_pcie, "root_rate", root_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, NULL,
+                 "packets: data rate of all links of a card together, in each direction; a higher rate lets "
+                 "the links carry more",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_pcie, "core_reads", core_reads_per_s, KVC_UNIT_NONE, 1e3, 1e12, NULL,
+                 "packets: random lines per second that a host core reads for the card; a higher rate needs "
+                 "fewer cores",
+                 .optional = true),
 };
 
 enum { COPIES_FIRST = 1, PACKETS_FIRST = 4, ROWS = sizeof(rows) / sizeof(*rows) };

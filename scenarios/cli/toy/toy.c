@@ -18,24 +18,12 @@ struct kvc_toydev {
 };
 
 static const struct kvc_option device_rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_toydev, name),
-     .by_default = "",
-     .help = "Name of the device in lists."},
-    {.name = "speed",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_toydev, speed_mops),
-     .unit = KVC_UNIT_MOPS,
-     .min = 1e-3,
-     .max = 1e3,
-     .help = "Units of work per second; a faster device serves a request sooner."},
+    KVC_TEXT_ROW(kvc_toydev, "name", name, "", "Name of the device in lists."),
+    KVC_REAL_ROW(kvc_toydev, "speed", speed_mops, KVC_UNIT_MOPS, 1e-3, 1e3, NULL,
+                 "Units of work per second; a faster device serves a request sooner."),
 };
 
-static const struct kvc_option_table device_options = {.name = "toydev",
-                                                       .rows = device_rows,
-                                                       .count = sizeof(device_rows) / sizeof(*device_rows),
-                                                       .size = sizeof(struct kvc_toydev)};
+static const struct kvc_option_table device_options = KVC_OPTION_TABLE(kvc_toydev, device_rows, "toydev");
 
 const struct kvc_device_kind kvc_toydev_kind = {
     .name = "toydev", .help = "Device of the smallest store: speed", .options = &device_options};
@@ -62,19 +50,11 @@ struct kvc_toy_config {
 enum { DEVICE = 0, SERVE = 0 }; /* Number of the device in the platform, and of the stage. */
 
 static const struct kvc_option rows[] = {
-    {.name = "work",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_toy_options, work),
-     .min = 1e-3,
-     .max = 1e3,
-     .by_default = "1",
-     .help = "Units of work that a request costs the device; more work takes longer."},
+    KVC_REAL_ROW(kvc_toy_options, "work", work, KVC_UNIT_NONE, 1e-3, 1e3, "1",
+                 "Units of work that a request costs the device; more work takes longer."),
 };
 
-static const struct kvc_option_table option_table = {.name = "system",
-                                                     .rows = rows,
-                                                     .count = sizeof(rows) / sizeof(*rows),
-                                                     .size = sizeof(struct kvc_toy_options)};
+static const struct kvc_option_table option_table = KVC_OPTION_TABLE(kvc_toy_options, rows, "system");
 
 static enum kvc_status resolve(const struct kvc_scenario *scenario, void *config, struct kvc_diag *diag)
 {

@@ -13,140 +13,57 @@
 #include "sim/workload/workload.h"
 
 static const struct kvc_option dist_rows[] = {
-    {.name = "zipf",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_workload, zipf_s),
-     .min = 1e-3,
-     .max = 10,
-     .by_default = "0.99",
-     .help = "exponent of the Zipf distribution of keys; larger is more skewed"},
+    KVC_REAL_ROW(kvc_workload, "zipf", zipf_s, KVC_UNIT_NONE, 1e-3, 10, "0.99",
+                 "exponent of the Zipf distribution of keys; larger is more skewed"),
 };
 
-const struct kvc_option_table kvc_dist_option_table = {.name = "workload.dist",
-                                                       .rows = dist_rows,
-                                                       .count = sizeof(dist_rows) / sizeof(*dist_rows),
-                                                       .size = sizeof(struct kvc_workload)};
+const struct kvc_option_table kvc_dist_option_table =
+    KVC_OPTION_TABLE(kvc_workload, dist_rows, "workload.dist");
 
 static const struct kvc_option arrival_rows[] = {
-    {.name = "poisson_mops",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_workload, rate_mops),
-     .unit = KVC_UNIT_MOPS,
-     .min = 1e-6,
-     .max = 1e6,
-     .help =
-         "open loop: frames arrive as a Poisson process; this is the rate of requests to all nodes together"},
-    {.name = "fixed_mops",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_workload, rate_mops),
-     .unit = KVC_UNIT_MOPS,
-     .min = 1e-6,
-     .max = 1e6,
-     .help =
-         "open loop: frames arrive at equal intervals; this is the rate of requests to all nodes together"},
-    {.name = "clients",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_workload, clients),
-     .min = 1,
-     .max = 16777216,
-     .help = "closed loop: number of clients, each of which sends its next request after its last response"},
-    {.name = "think",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_workload, think_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e12,
-     .help = "closed loop: pause of a client between response and next request"},
-    {.name = "curve",
-     .type = KVC_OPTION_LIST,
-     .offset = offsetof(struct kvc_workload, curve),
-     .element = &kvc_rate_curve_option_table,
-     .count_offset = offsetof(struct kvc_workload, curve_points),
-     .help = "open loop, Poisson: the rate follows these points and is linear between them"},
-    {.name = "trace",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_workload, trace),
-     .help = "CSV file to replay (time_us,op,key,key_bytes,value_bytes), relative to the scenario"},
+    KVC_REAL_ROW(
+        kvc_workload, "poisson_mops", rate_mops, KVC_UNIT_MOPS, 1e-6, 1e6, NULL,
+        "open loop: frames arrive as a Poisson process; this is the rate of requests to all nodes together"),
+    KVC_REAL_ROW(
+        kvc_workload, "fixed_mops", rate_mops, KVC_UNIT_MOPS, 1e-6, 1e6, NULL,
+        "open loop: frames arrive at equal intervals; this is the rate of requests to all nodes together"),
+    KVC_COUNT_ROW(
+        kvc_workload, "clients", clients, 1, 16777216, NULL,
+        "closed loop: number of clients, each of which sends its next request after its last response"),
+    KVC_REAL_ROW(kvc_workload, "think", think_ns, KVC_UNIT_NS, 0, 1e12, NULL,
+                 "closed loop: pause of a client between response and next request"),
+    KVC_LIST_ROW(kvc_workload, "curve", curve, curve_points, &kvc_rate_curve_option_table,
+                 "open loop, Poisson: the rate follows these points and is linear between them"),
+    KVC_TEXT_ROW(kvc_workload, "trace", trace, NULL,
+                 "CSV file to replay (time_us,op,key,key_bytes,value_bytes), relative to the scenario"),
 };
 
-const struct kvc_option_table kvc_arrival_option_table = {.name = "workload.arrival",
-                                                          .rows = arrival_rows,
-                                                          .count =
-                                                              sizeof(arrival_rows) / sizeof(*arrival_rows),
-                                                          .size = sizeof(struct kvc_workload)};
+const struct kvc_option_table kvc_arrival_option_table =
+    KVC_OPTION_TABLE(kvc_workload, arrival_rows, "workload.arrival");
 
 static const struct kvc_option slo_rows[] = {
-    {.name = "p50",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_slo, p50_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 1,
-     .max = 1e12,
-     .optional = true,
-     .help = "largest allowed median latency; a smaller one needs faster or less busy devices"},
-    {.name = "p95",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_slo, p95_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 1,
-     .max = 1e12,
-     .optional = true,
-     .help = "largest allowed 95th percentile of the latency"},
-    {.name = "p99",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_slo, p99_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 1,
-     .max = 1e12,
-     .optional = true,
-     .help = "largest allowed 99th percentile of the latency"},
-    {.name = "p999",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_slo, p999_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 1,
-     .max = 1e12,
-     .optional = true,
-     .help = "largest allowed 99.9th percentile of the latency"},
-    {.name = "mops",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_slo, mops),
-     .unit = KVC_UNIT_MOPS,
-     .min = 1e-6,
-     .max = 1e6,
-     .optional = true,
-     .help = "smallest allowed throughput of all nodes together"},
-    {.name = "hit",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_slo, hit_frac),
-     .unit = KVC_UNIT_NONE,
-     .min = 1e-6,
-     .max = 1,
-     .optional = true,
-     .help = "smallest allowed share of GETs that hit, 0 to 1"},
-    {.name = "watts",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_slo, watts),
-     .unit = KVC_UNIT_WATTS,
-     .min = 1e-3,
-     .max = 1e9,
-     .optional = true,
-     .help =
-         "largest allowed mean power of all nodes together; unknown unless every device that works states its watts"},
-    {.name = "price",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_slo, price_usd),
-     .unit = KVC_UNIT_NONE,
-     .min = 1e-2,
-     .max = 1e12,
-     .optional = true,
-     .help = "largest allowed price of all nodes together, in US dollars"},
+    KVC_REAL_ROW(kvc_slo, "p50", p50_ns, KVC_UNIT_NS, 1, 1e12, NULL,
+                 "largest allowed median latency; a smaller one needs faster or less busy devices",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_slo, "p95", p95_ns, KVC_UNIT_NS, 1, 1e12, NULL,
+                 "largest allowed 95th percentile of the latency", .optional = true),
+    KVC_REAL_ROW(kvc_slo, "p99", p99_ns, KVC_UNIT_NS, 1, 1e12, NULL,
+                 "largest allowed 99th percentile of the latency", .optional = true),
+    KVC_REAL_ROW(kvc_slo, "p999", p999_ns, KVC_UNIT_NS, 1, 1e12, NULL,
+                 "largest allowed 99.9th percentile of the latency", .optional = true),
+    KVC_REAL_ROW(kvc_slo, "mops", mops, KVC_UNIT_MOPS, 1e-6, 1e6, NULL,
+                 "smallest allowed throughput of all nodes together", .optional = true),
+    KVC_REAL_ROW(kvc_slo, "hit", hit_frac, KVC_UNIT_NONE, 1e-6, 1, NULL,
+                 "smallest allowed share of GETs that hit, 0 to 1", .optional = true),
+    KVC_REAL_ROW(
+        kvc_slo, "watts", watts, KVC_UNIT_WATTS, 1e-3, 1e9, NULL,
+        "largest allowed mean power of all nodes together; unknown unless every device that works states its watts",
+        .optional = true),
+    KVC_REAL_ROW(kvc_slo, "price", price_usd, KVC_UNIT_NONE, 1e-2, 1e12, NULL,
+                 "largest allowed price of all nodes together, in US dollars", .optional = true),
 };
 
-const struct kvc_option_table kvc_slo_option_table = {.name = "slo",
-                                                      .rows = slo_rows,
-                                                      .count = sizeof(slo_rows) / sizeof(*slo_rows),
-                                                      .size = sizeof(struct kvc_slo)};
+const struct kvc_option_table kvc_slo_option_table = KVC_OPTION_TABLE(kvc_slo, slo_rows, "slo");
 
 enum { COPIED_KEYS_MAX = 10000 }; /* Most keys of a table that an override changes. */
 
@@ -441,43 +358,22 @@ enum kvc_status kvc_load_system(const struct kvc_decoder *decoder, int root, str
 }
 
 static const struct kvc_option rows[] = {
-    {.name = "minimise",
-     .type = KVC_OPTION_CHOICE,
-     .offset = offsetof(struct kvc_plan_request, minimise),
-     .choices = kvc_plan_objective_names,
-     .help =
-         "quantity that the chosen point of the sweep minimises: price (then watts), watts (then price), or "
-         "nodes (then price)"},
-    {.name = "replicas",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_plan_request, replicas),
-     .min = 3,
-     .max = 64,
-     .by_default = "12",
-     .help =
-         "largest number of replicas of a candidate; more replicas decide candidates that are closer to a bound"},
-    {.name = "confidence",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_plan_request, confidence),
-     .min = 0.5,
-     .max = 0.9999,
-     .by_default = "0.95",
-     .help = "probability that a candidate is decided rightly; a higher one takes more replicas"},
-    {.name = "ahead",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_plan_request, ahead),
-     .min = 1,
-     .max = 4096,
-     .by_default = "1",
-     .help =
-         "candidates that are simulated at the same time; more of them keep more processors busy, but some "
-         "replicas may turn out unneeded; the chosen point stays the same"},
+    KVC_CHOICE_ROW(
+        kvc_plan_request, "minimise", minimise, kvc_plan_objective_names, NULL,
+        "quantity that the chosen point of the sweep minimises: price (then watts), watts (then price), or "
+        "nodes (then price)"),
+    KVC_COUNT_ROW(
+        kvc_plan_request, "replicas", replicas, 3, 64, "12",
+        "largest number of replicas of a candidate; more replicas decide candidates that are closer to a bound"),
+    KVC_REAL_ROW(kvc_plan_request, "confidence", confidence, KVC_UNIT_NONE, 0.5, 0.9999, "0.95",
+                 "probability that a candidate is decided rightly; a higher one takes more replicas"),
+    KVC_COUNT_ROW(
+        kvc_plan_request, "ahead", ahead, 1, 4096, "1",
+        "candidates that are simulated at the same time; more of them keep more processors busy, but some "
+        "replicas may turn out unneeded; the chosen point stays the same"),
 };
 
-const struct kvc_option_table kvc_plan_option_table = {.name = "plan",
-                                                       .rows = rows,
-                                                       .count = sizeof(rows) / sizeof(*rows),
-                                                       .size = sizeof(struct kvc_plan_request)};
+const struct kvc_option_table kvc_plan_option_table = KVC_OPTION_TABLE(kvc_plan_request, rows, "plan");
 
 enum kvc_status kvc_load_plan(const struct kvc_decoder *decoder, int root, struct kvc_plan_request *plan)
 {

@@ -68,6 +68,38 @@ struct kvc_option_table {
     size_t max_list;               /**< Capacity of the array, for a table that is the `element` of a list. */
 };
 
+/* clang-format off */
+/** Rows of a table that describes `struct kvc_of`, such as
+ * `KVC_COUNT_ROW(kvc_run, "replicas", replicas, 1, 1024, "1", "replicas of the run; more ...")`. `standard` is the
+ * default; NULL: the option must be given, or is optional. After the help text, further fields of struct kvc_option
+ * may follow, such as `.optional = true`. */
+#define KVC_BOOL_ROW(kvc_of, key, field, standard, ...) \
+    {.name = key, .type = KVC_OPTION_BOOL, .offset = offsetof(struct kvc_of, field), .by_default = standard, .help = __VA_ARGS__}
+/** A whole number in [low, high]. */
+#define KVC_COUNT_ROW(kvc_of, key, field, low, high, standard, ...) \
+    {.name = key, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_of, field), .min = low, .max = high, \
+     .by_default = standard, .help = __VA_ARGS__}
+/** A number of the dimension `dimension`, an enum kvc_unit, in [low, high]. */
+#define KVC_REAL_ROW(kvc_of, key, field, dimension, low, high, standard, ...) \
+    {.name = key, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_of, field), .unit = dimension, .min = low, \
+     .max = high, .by_default = standard, .help = __VA_ARGS__}
+/** One of `words`, which end in NULL. */
+#define KVC_CHOICE_ROW(kvc_of, key, field, words, standard, ...) \
+    {.name = key, .type = KVC_OPTION_CHOICE, .offset = offsetof(struct kvc_of, field), .choices = words, \
+     .by_default = standard, .help = __VA_ARGS__}
+/** A text. */
+#define KVC_TEXT_ROW(kvc_of, key, field, standard, ...) \
+    {.name = key, .type = KVC_OPTION_TEXT, .offset = offsetof(struct kvc_of, field), .by_default = standard, .help = __VA_ARGS__}
+/** `array` holds the elements that the table `of_element` describes, and `number` counts them. */
+#define KVC_LIST_ROW(kvc_of, key, array, number, of_element, ...) \
+    {.name = key, .type = KVC_OPTION_LIST, .offset = offsetof(struct kvc_of, array), \
+     .count_offset = offsetof(struct kvc_of, number), .element = of_element, .help = __VA_ARGS__}
+
+/** The table of an array of rows. After its name, `.max_list` may follow. */
+#define KVC_OPTION_TABLE(kvc_of, array, ...) \
+    {.rows = array, .count = sizeof(array) / sizeof(*(array)), .size = sizeof(struct kvc_of), .name = __VA_ARGS__}
+/* clang-format on */
+
 /** Parses a quantity such as "160us" and converts it to the base unit of `unit`. Returns false if the text
  * is not a finite quantity of this dimension. `*expected` always becomes a description of what is allowed,
  * such as "a time such as "160us" (ns, us, ms, s)". */

@@ -5,191 +5,91 @@
 /* Least number of blocks of a chip with a translation layer. */
 enum { BLOCKS_MIN = 3 };
 
-#define COUNT_ROW(name_, field, high, text)                                                                  \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_COUNT, .offset = offsetof(struct kvc_flash, field), .min = 1,      \
-        .max = high, .help = text                                                                            \
-    }
-#define REAL_ROW(name_, field, unit_, low, high, text)                                                       \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_flash, field), .unit = unit_,  \
-        .min = low, .max = high, .help = text                                                                \
-    }
-#define WATTS_ROW(name_, field, text)                                                                        \
-    {                                                                                                        \
-        .name = name_, .type = KVC_OPTION_REAL, .offset = offsetof(struct kvc_flash, field),                 \
-        .unit = KVC_UNIT_WATTS, .min = 0, .max = 1e4, .optional = true, .help = text                         \
-    }
-
 static const struct kvc_option rows[] = {
-    {.name = "name",
-     .type = KVC_OPTION_TEXT,
-     .offset = offsetof(struct kvc_flash, name),
-     .by_default = "",
-     .help = "name of the card"},
-    {.name = "cards",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_flash, cards),
-     .min = 1,
-     .max = 256,
-     .by_default = "1",
-     .help =
-         "equal cards or drives of a node, over which pages are spread; more of them hold and carry more, "
-         "and draw and cost more"},
-    COUNT_ROW("channels", channels, 1024,
-              "channels of the card; more of them carry more pages at the same time"),
-    COUNT_ROW("chips", chips, 1024, "chips of a channel; more of them read and program more pages at once"),
-    COUNT_ROW("blocks", blocks, 1e9, "blocks of a chip; more of them hold more data"),
-    COUNT_ROW("pages_per_block", pages_per_block, 1e6,
-              "pages of a block; more of them need fewer erases for the same data"),
-    REAL_ROW("page", page_bytes, KVC_UNIT_BYTES, 512, 1e6,
-             "data of a page; a larger page takes longer to cross its channel"),
-    REAL_ROW("spare", spare_bytes, KVC_UNIT_BYTES, 0, 1e6,
-             "bytes for error correction that cross the channel with each page; more of them leave less of "
-             "the channel for data"),
-    {.name = "sector",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_flash, sector_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 0,
-     .max = 1e6,
-     .by_default = "0B",
-     .help =
-         "smallest part of a page that a read fetches; a smaller one leaves more of the channel for other "
-         "reads of less than a page; 0: whole pages"},
-    REAL_ROW("read", read_ns, KVC_UNIT_NS, 1, 1e9,
-             "time to sense a page (tR); a longer time lengthens every read"),
-    REAL_ROW("program", program_ns, KVC_UNIT_NS, 1, 1e9,
-             "time to program a page (tPROG); a longer time blocks the chip for longer"),
-    REAL_ROW("erase", erase_ns, KVC_UNIT_NS, 1, 1e10,
-             "time to erase a block (tBERS); a longer time blocks the chip for longer"),
-    REAL_ROW("channel_rate", channel_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e11,
-             "rate of one channel; a higher rate carries more pages"),
-    {.name = "command",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_flash, command_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .by_default = "0ns",
-     .help =
-         "time for which the command of an operation occupies its channel; a longer time carries fewer pages"},
-    {.name = "status",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_flash, status_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .by_default = "0ns",
-     .help =
-         "time for which a question for the status of a chip occupies its channel; a longer time carries fewer "
-         "pages"},
-    {.name = "first_poll",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_flash, first_poll_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .by_default = "0ns",
-     .help = "time from the command of a read to the first question for its status, with poll"},
-    {.name = "poll",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_flash, poll_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .by_default = "0ns",
-     .help =
-         "time between questions for the status of a chip; the controller then visits its chips in turn and waits "
-         "for each answer, which carries fewer pages; 0: chips say when they are ready"},
-    {.name = "tags",
-     .type = KVC_OPTION_COUNT,
-     .offset = offsetof(struct kvc_flash, tags),
-     .min = 1,
-     .max = 1e6,
-     .by_default = "128",
-     .help = "operations that the controller accepts at a time; more of them keep more chips at work"},
-    {.name = "operation",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_flash, operation_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .by_default = "0ns",
-     .help = "time for which an operation occupies the controller of a drive; a longer time limits the "
-             "operations of all chips together; 0: no limit"},
-    {.name = "interface",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_flash, interface_bytes_per_s),
-     .unit = KVC_UNIT_BYTES_PER_S,
-     .min = 0,
-     .max = 1e13,
-     .by_default = "0Gbps",
-     .help = "rate of the interface of a drive, each way; a higher rate carries more data; 0: no limit"},
-    {.name = "access",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_flash, access_ns),
-     .unit = KVC_UNIT_NS,
-     .min = 0,
-     .max = 1e9,
-     .by_default = "0ns",
-     .help = "time that controller, interface and driver of a drive add to every operation while others go "
-             "on; a longer time lengthens every read"},
-    {.name = "program_rate",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_flash, program_bytes_per_s),
-     .unit = KVC_UNIT_BYTES_PER_S,
-     .min = 1e6,
-     .max = 1e13,
-     .optional = true,
-     .help =
-         "rate at which all chips of a drive program together, if power or parity limits it, with what garbage "
-         "collection moves; a higher rate writes more; left out: no limit"},
-    {.name = "over_provisioning",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_flash, over_provisioning),
-     .min = 0.01,
-     .max = 1,
-     .optional = true,
-     .auto_word = "none",
-     .auto_value = 0,
-     .help =
-         "raw capacity of a drive over that of the host, less 1, with which a translation layer decides where "
-         "pages are written; more of it moves fewer sectors; none or left out: the store decides, as on a "
-         "card or a drive with zones"},
-    {.name = "buffer",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_flash, buffer_bytes),
-     .unit = KVC_UNIT_BYTES,
-     .min = 512,
-     .max = 1e12,
-     .optional = true,
-     .help =
-         "write buffer of a drive with over_provisioning, which acknowledges writes until it is full; a larger "
-         "one hides longer bursts; left out: two pages of each chip"},
-    {.name = "price",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_flash, price_usd),
-     .min = 0,
-     .max = 1e6,
-     .by_default = "0",
-     .help =
-         "price of one card in US dollars, whose source states the year; a higher one raises the price of "
-         "a gigabyte; 0: unknown"},
-    {.name = "endurance",
-     .type = KVC_OPTION_REAL,
-     .offset = offsetof(struct kvc_flash, endurance),
-     .min = 1,
-     .max = 1e9,
-     .optional = true,
-     .help = "erases that a block is rated for; left out: no rated life is reported"},
-    WATTS_ROW("idle", idle_watts,
-              "power of the card without work; left out: it draws its power at work all the time"),
-    WATTS_ROW("busy", busy_watts, "power of the card at work; left out: no energy is reported"),
+    KVC_TEXT_ROW(kvc_flash, "name", name, "", "name of the card"),
+    KVC_COUNT_ROW(
+        kvc_flash, "cards", cards, 1, 256, "1",
+        "equal cards or drives of a node, over which pages are spread; more of them hold and carry more, "
+        "and draw and cost more"),
+    KVC_COUNT_ROW(kvc_flash, "channels", channels, 1, 1024, NULL,
+                  "channels of the card; more of them carry more pages at the same time"),
+    KVC_COUNT_ROW(kvc_flash, "chips", chips, 1, 1024, NULL,
+                  "chips of a channel; more of them read and program more pages at once"),
+    KVC_COUNT_ROW(kvc_flash, "blocks", blocks, 1, 1e9, NULL, "blocks of a chip; more of them hold more data"),
+    KVC_COUNT_ROW(kvc_flash, "pages_per_block", pages_per_block, 1, 1e6, NULL,
+                  "pages of a block; more of them need fewer erases for the same data"),
+    KVC_REAL_ROW(kvc_flash, "page", page_bytes, KVC_UNIT_BYTES, 512, 1e6, NULL,
+                 "data of a page; a larger page takes longer to cross its channel"),
+    KVC_REAL_ROW(
+        kvc_flash, "spare", spare_bytes, KVC_UNIT_BYTES, 0, 1e6, NULL,
+        "bytes for error correction that cross the channel with each page; more of them leave less of "
+        "the channel for data"),
+    KVC_REAL_ROW(
+        kvc_flash, "sector", sector_bytes, KVC_UNIT_BYTES, 0, 1e6, "0B",
+        "smallest part of a page that a read fetches; a smaller one leaves more of the channel for other "
+        "reads of less than a page; 0: whole pages"),
+    KVC_REAL_ROW(kvc_flash, "read", read_ns, KVC_UNIT_NS, 1, 1e9, NULL,
+                 "time to sense a page (tR); a longer time lengthens every read"),
+    KVC_REAL_ROW(kvc_flash, "program", program_ns, KVC_UNIT_NS, 1, 1e9, NULL,
+                 "time to program a page (tPROG); a longer time blocks the chip for longer"),
+    KVC_REAL_ROW(kvc_flash, "erase", erase_ns, KVC_UNIT_NS, 1, 1e10, NULL,
+                 "time to erase a block (tBERS); a longer time blocks the chip for longer"),
+    KVC_REAL_ROW(kvc_flash, "channel_rate", channel_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e11, NULL,
+                 "rate of one channel; a higher rate carries more pages"),
+    KVC_REAL_ROW(
+        kvc_flash, "command", command_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
+        "time for which the command of an operation occupies its channel; a longer time carries fewer pages"),
+    KVC_REAL_ROW(
+        kvc_flash, "status", status_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
+        "time for which a question for the status of a chip occupies its channel; a longer time carries fewer "
+        "pages"),
+    KVC_REAL_ROW(kvc_flash, "first_poll", first_poll_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
+                 "time from the command of a read to the first question for its status, with poll"),
+    KVC_REAL_ROW(
+        kvc_flash, "poll", poll_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
+        "time between questions for the status of a chip; the controller then visits its chips in turn and waits "
+        "for each answer, which carries fewer pages; 0: chips say when they are ready"),
+    KVC_COUNT_ROW(kvc_flash, "tags", tags, 1, 1e6, "128",
+                  "operations that the controller accepts at a time; more of them keep more chips at work"),
+    KVC_REAL_ROW(kvc_flash, "operation", operation_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
+                 "time for which an operation occupies the controller of a drive; a longer time limits the "
+                 "operations of all chips together; 0: no limit"),
+    KVC_REAL_ROW(kvc_flash, "interface", interface_bytes_per_s, KVC_UNIT_BYTES_PER_S, 0, 1e13, "0Gbps",
+                 "rate of the interface of a drive, each way; a higher rate carries more data; 0: no limit"),
+    KVC_REAL_ROW(
+        kvc_flash, "access", access_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
+        "time that controller, interface and driver of a drive add to every operation while others go "
+        "on; a longer time lengthens every read"),
+    KVC_REAL_ROW(
+        kvc_flash, "program_rate", program_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, NULL,
+        "rate at which all chips of a drive program together, if power or parity limits it, with what garbage "
+        "collection moves; a higher rate writes more; left out: no limit",
+        .optional = true),
+    KVC_REAL_ROW(
+        kvc_flash, "over_provisioning", over_provisioning, KVC_UNIT_NONE, 0.01, 1, NULL,
+        "raw capacity of a drive over that of the host, less 1, with which a translation layer decides where "
+        "pages are written; more of it moves fewer sectors; none or left out: the store decides, as on a "
+        "card or a drive with zones",
+        .optional = true, .auto_word = "none", .auto_value = 0),
+    KVC_REAL_ROW(
+        kvc_flash, "buffer", buffer_bytes, KVC_UNIT_BYTES, 512, 1e12, NULL,
+        "write buffer of a drive with over_provisioning, which acknowledges writes until it is full; a larger "
+        "one hides longer bursts; left out: two pages of each chip",
+        .optional = true),
+    KVC_REAL_ROW(
+        kvc_flash, "price", price_usd, KVC_UNIT_NONE, 0, 1e6, "0",
+        "price of one card in US dollars, whose source states the year; a higher one raises the price of "
+        "a gigabyte; 0: unknown"),
+    KVC_REAL_ROW(kvc_flash, "endurance", endurance, KVC_UNIT_NONE, 1, 1e9, NULL,
+                 "erases that a block is rated for; left out: no rated life is reported", .optional = true),
+    KVC_REAL_ROW(kvc_flash, "idle", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+                 "power of the card without work; left out: it draws its power at work all the time",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_flash, "busy", busy_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+                 "power of the card at work; left out: no energy is reported", .optional = true),
 };
 
-static const struct kvc_option_table options = {
-    .name = "flash", .rows = rows, .count = sizeof(rows) / sizeof(*rows), .size = sizeof(struct kvc_flash)};
+static const struct kvc_option_table options = KVC_OPTION_TABLE(kvc_flash, rows, "flash");
 
 static enum kvc_status check_translation(const struct kvc_flash *flash, struct kvc_diag *diag)
 {
