@@ -6,7 +6,10 @@ source "$(dirname "$0")/cli_testing.sh"
 scenario good ""
 expect 2 'FILE.lua is missing' "$kvcast" calibrate --quick
 expect 2 'none/machine.lua: cannot be written' "$kvcast" calibrate --quick -o none/machine.lua
-"$kvcast" calibrate --quick --quiet -o machine.lua 2>warnings || { fail "calibrate"; cat warnings; }
+for try in 1 2 3; do # A quick calibration may find too few times that other work did not disturb, and says so.
+    "$kvcast" calibrate --quick --quiet -o machine.lua 2>warnings && break
+    grep -q 'found [0-3] points for a line' warnings && [ $try -lt 3 ] || { fail "calibrate"; cat warnings; break; }
+done
 "$kvcast" predict good.lua --set node.machine=machine.lua --set system.streams=auto --set node.cpu.cores=4 \
     --json calibrated.json >/dev/null
 grep -q '"node.megakv_costs.base": "machine.lua"' calibrated.json && grep -qE '"name": "[0-9]+ cores of ' calibrated.json ||
