@@ -110,6 +110,8 @@ uint64_t kvc_megakv_slab_memory_bytes(uint64_t bytes, uint64_t rate, uint64_t us
 {
     uint64_t shares = (bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES;
     uint64_t slabs = shares / rate + (rate > 1 ? KVC_MEGAKV_SLAB_CLASSES : 0);
+    uint64_t share_bytes = shares * KVC_MEGAKV_SLAB_BYTES / rate;
+    used_bytes = used_bytes < share_bytes ? used_bytes : share_bytes; /* A full store evicts items. */
     uint64_t used = (used_bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES;
     uint64_t bitmap_bytes = KVC_MEGAKV_SLAB_BITMAP_WORDS * sizeof(uint64_t);
     uint64_t sum_bytes = kvc_pages_front_bytes(slabs * KVC_MEGAKV_SLAB_BYTES, used_bytes) +

@@ -485,7 +485,8 @@ double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario)
     bool own = scenario->cluster.database == KVC_CLUSTER_PER_NODE;
     if (kvc_cluster_is_apart(scenario)) {
         uint32_t epochs = scenario->cluster.change_count > 0 ? 2 : 1;
-        return node_bytes(scenario) + kvc_key_parts_bytes(scenario->workload.keys, epochs);
+        return fmax(node_bytes(scenario) + kvc_key_parts_bytes(scenario->workload.keys, epochs),
+                    kvc_key_parts_create_bytes(scenario->workload.keys, epochs));
     }
     return engine_bytes(scenario, own ? (double)scenario->cluster.nodes : 1);
 }

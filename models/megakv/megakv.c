@@ -115,8 +115,8 @@ static double utilization_of(const struct kvc_result *predicted, const char *nam
 }
 
 /* Returns the rows that each buffer holds at most: the requests of a cycle. The buffers of a store that lags
- * behind its clients are full. Saturating clients send what the receivers take, and until the index can take
- * a buffer. */
+ * behind its clients are full. Saturating clients fill the buffers of receivers that wait for the index or
+ * for the senders; otherwise they send what the receivers take until the index can take a buffer. */
 static double buffer_rows_used(const struct kvc_scenario *scenario, const struct kvc_result *predicted)
 {
     static const double requests_per_ns = 1e-3, served_frac = 0.999; /* At 1 Mops; without rounding. */
@@ -128,7 +128,10 @@ static double buffer_rows_used(const struct kvc_scenario *scenario, const struct
         mops = extent.end_ns > 0 ? extent.rows / extent.end_ns / requests_per_ns : 0;
     }
     double rows = mops * requests_per_ns * config->cycle_ns / config->shards / config->streams;
-    if (workload->arrival == KVC_ARRIVAL_SATURATE && utilization_of(predicted, "index") >= served_frac) {
+    bool lags =
+        utilization_of(predicted, "index") >= served_frac ||
+        (config->threads == KVC_MEGAKV_OWN_THREADS && utilization_of(predicted, "send") >= served_frac);
+    if (workload->arrival == KVC_ARRIVAL_SATURATE && lags) {
         return KVC_MEGAKV_ROWS_MAX;
     }
     if (workload->arrival == KVC_ARRIVAL_SATURATE && utilization_of(predicted, "receive") > 0) {

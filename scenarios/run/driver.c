@@ -262,6 +262,7 @@ static enum kvc_status run_replica(struct cluster_run *run, const struct kvc_pro
     enum kvc_status status = simulate_nodes(run, progress, diag);
     if (status == KVC_OK) {
         kvc_merge_nodes_end(&run->merge);
+        run->sum->memory_taken_bytes = fmax(run->sum->memory_taken_bytes, kvc_memory_taken_bytes());
         add_extremes(run);
         status = run->scenario->cluster.multiget > 0 ? add_multiget(run, diag) : KVC_OK;
     }

@@ -50,8 +50,15 @@ static double popularity_of(struct popularity *popularity, uint64_t rank)
 
 double kvc_key_parts_bytes(uint64_t keys, uint32_t epochs)
 {
-    double per_key = sizeof(uint32_t);
-    return (double)keys * (epochs > 1 ? 2 * (per_key + sizeof(uint64_t)) : per_key + sizeof(uint16_t));
+    const struct kvc_key_parts *parts = NULL;
+    return (double)keys *
+           (epochs > 1 ? 2 * (sizeof(*parts->key) + sizeof(*parts->owned)) : sizeof(*parts->key));
+}
+
+double kvc_key_parts_create_bytes(uint64_t keys, uint32_t epochs)
+{
+    const struct pass *pass = NULL;
+    return kvc_key_parts_bytes(keys, epochs) + (epochs > 1 ? 0 : (double)keys * sizeof(*pass->kept));
 }
 
 void kvc_key_parts_free(struct kvc_key_parts *parts)

@@ -31,9 +31,12 @@ struct kvc_key_parts {
     double moved_frac[KVC_KEY_EPOCHS_MAX]; /**< Share of the keys whose node changed when the epoch began. */
 };
 
-/** Returns the memory that the parts of a workload with `keys` keys take while they are made [bytes]. With
- * several epochs, a key needs memory for every node that owns it at some time; this assumes two nodes. */
+/** Returns the memory of the parts of a workload with `keys` keys [bytes]. With several epochs, a key needs
+ * memory for every node that owns it at some time; this assumes two nodes. */
 double kvc_key_parts_bytes(uint64_t keys, uint32_t epochs);
+
+/** Returns the memory that kvc_key_parts_create takes before it frees its notes [bytes]. */
+double kvc_key_parts_create_bytes(uint64_t keys, uint32_t epochs);
 
 /** Computes all parts in passes over the keys. Returns NULL and fills `diag` if memory is short. Shares
  * are exact to about 1e-7 of themselves. */
