@@ -22,7 +22,9 @@ void kvc_pages_free(void *memory, uint64_t bytes)
     }
 }
 
-void *kvc_pages_alloc(uint64_t bytes)
+/* Maps whole pages with this advice about huge ones. It is only advice: a system without huge pages refuses
+ * it, and the memory works all the same. */
+static void *map(uint64_t bytes, int flags, int advice)
 {
     if (bytes == 0) {
         errno = EINVAL;
@@ -34,7 +36,8 @@ void *kvc_pages_alloc(uint64_t bytes)
     }
     uint64_t length = mapped_bytes(bytes);
     uint64_t slack = bytes < huge_page_bytes ? 0 : huge_page_bytes;
-    uint8_t *start = mmap(NULL, length + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *start =
+        mmap(NULL, length + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     if (start == MAP_FAILED) {
         errno = ENOMEM;
         return NULL;
@@ -49,9 +52,18 @@ void *kvc_pages_alloc(uint64_t bytes)
     if (slack != head) {
         munmap(start + head + length, slack - head);
     }
-    /* This is only advice. A system without huge pages refuses it, and the memory works all the same. */
-    (void)madvise(start + head, length, MADV_HUGEPAGE);
+    (void)madvise(start + head, length, advice);
     return start + head;
+}
+
+void *kvc_pages_alloc(uint64_t bytes)
+{
+    return map(bytes, 0, MADV_HUGEPAGE);
+}
+
+void *kvc_pages_alloc_sparse(uint64_t bytes)
+{
+    return map(bytes, MAP_NORESERVE, MADV_NOHUGEPAGE);
 }
 
 void kvc_pages_touch(void *memory, uint64_t bytes)

@@ -20,6 +20,10 @@ void kvc_pages_free(void *memory, uint64_t bytes);
  * NULL with errno EINVAL (0 bytes) or ENOMEM. The system provides each page when it is first touched. */
 void *kvc_pages_alloc(uint64_t bytes);
 
+/** Like kvc_pages_alloc, on small pages and also for more bytes than the machine has, for memory of which
+ * little is touched. The system ends the program if more is touched than it has. */
+void *kvc_pages_alloc_sparse(uint64_t bytes);
+
 /** Lets the system provide all pages now, instead of when each is first touched. The contents stay. Other
  * threads may use the memory meanwhile. */
 void kvc_pages_touch(void *memory, uint64_t bytes);

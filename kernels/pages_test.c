@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 Test(pages, are_zeroed_and_aligned)
 {
@@ -32,6 +33,26 @@ Test(pages, refuse_impossible_sizes)
         cr_assert_null(kvc_pages_alloc(sizes[i]));
         cr_assert_eq(errno, ENOMEM);
     }
+}
+
+/* Twice the memory of the machine, of which one page in a thousand is touched. */
+Test(pages, sparse_ones_take_memory_where_they_are_touched)
+{
+    uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), count = 2 * (uint64_t)sysconf(_SC_PHYS_PAGES);
+    uint8_t *memory = kvc_pages_alloc_sparse(count * page_bytes);
+    if (memory == NULL) {
+        cr_skip_test("this system reserves what it maps");
+    }
+    for (uint64_t page = 0; page < count; page += 1000) {
+        cr_assert_eq(memory[page * page_bytes]++, 0);
+    }
+    unsigned char there[1000];
+    cr_assert_eq(mincore(memory, sizeof(there) * page_bytes, there), 0);
+    cr_expect_eq(there[0] & 1, 1);
+    for (size_t page = 1; page < sizeof(there); page++) {
+        cr_expect_eq(there[page] & 1, 0, "page %zu", page);
+    }
+    kvc_pages_free(memory, count * page_bytes);
 }
 
 Test(pages, touched_memory_keeps_its_contents)

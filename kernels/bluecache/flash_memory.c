@@ -10,6 +10,7 @@ static const uint8_t erased_byte = 0xff;
 
 struct block {
     uint32_t next_page; /* first page that may be programmed */
+    uint32_t stored;    /* pages whose bytes are stored; later ones are erased */
     bool worn;
     uint64_t erases;
 };
@@ -17,6 +18,7 @@ struct block {
 struct kvc_flash_memory {
     struct kvc_flash_medium medium; /* first member, because its functions receive its address */
     uint8_t *bytes;
+    uint8_t *erased; /* bytes of an erased page */
     uint64_t total_bytes;
     struct block *blocks;
     uint32_t block_count;
@@ -38,6 +40,17 @@ static bool exists(struct kvc_flash_memory *memory, uint32_t block, uint32_t pag
     bool there = block < memory->block_count && page < memory->medium.geometry.pages_per_block;
     memory->stats.violations += !there;
     return there;
+}
+
+/* Stores the bytes of the erased pages before this one. */
+static void store_erased(struct kvc_flash_memory *memory, uint32_t block, uint32_t before)
+{
+    uint32_t *stored = &memory->blocks[block].stored;
+    if (*stored < before) {
+        uint64_t bytes = (uint64_t)(before - *stored) * memory->medium.geometry.page_bytes;
+        memset(page_at(memory, block, *stored), erased_byte, bytes);
+        *stored = before;
+    }
 }
 
 /* True if the planned power cut happens during this write. */
@@ -68,7 +81,7 @@ static const void *borrow_page(struct kvc_flash_medium *medium, uint32_t block, 
         return NULL;
     }
     memory->stats.reads++;
-    return page_at(memory, block, page);
+    return page < memory->blocks[block].stored ? page_at(memory, block, page) : memory->erased;
 }
 
 static bool read_page(struct kvc_flash_medium *medium, uint32_t block, uint32_t page, void *data)
@@ -96,13 +109,16 @@ static bool program_page(struct kvc_flash_medium *medium, uint32_t block, uint32
     memory->blocks[block].next_page = page + 1;
     uint32_t bytes = medium->geometry.page_bytes;
     bool cut = cut_now(memory);
+    store_erased(memory, block, page);
     if (cut || memory->blocks[block].worn) {
+        store_erased(memory, block, page + 1);
         uint32_t failing = block % 2 == 0 ? bytes / 2 : bytes;
         uint32_t torn = !cut ? failing : memory->torn_bytes < bytes ? memory->torn_bytes : bytes;
         memcpy(page_at(memory, block, page), data, torn);
         return fail(memory);
     }
     memcpy(page_at(memory, block, page), data, bytes);
+    memory->blocks[block].stored = page + 1;
     memory->stats.programs++;
     return true;
 }
@@ -116,19 +132,20 @@ static bool erase_block(struct kvc_flash_medium *medium, uint32_t block)
     if (memory->off || memory->blocks[block].worn) {
         return fail(memory);
     }
+    struct block *erased = &memory->blocks[block];
     uint32_t pages = medium->geometry.pages_per_block;
     bool cut = cut_now(memory);
     if (cut && memory->torn_bytes < pages) {
-        pages = memory->torn_bytes;
-        memory->blocks[block].next_page = medium->geometry.pages_per_block;
+        uint32_t torn = memory->torn_bytes < erased->stored ? memory->torn_bytes : erased->stored;
+        memset(page_at(memory, block, 0), erased_byte, (uint64_t)torn * medium->geometry.page_bytes);
+        erased->next_page = pages;
     } else {
-        memory->blocks[block].next_page = 0;
+        erased->next_page = erased->stored = 0;
     }
-    memset(page_at(memory, block, 0), erased_byte, (uint64_t)pages * medium->geometry.page_bytes);
     if (cut) {
         return fail(memory);
     }
-    memory->blocks[block].erases++;
+    erased->erases++;
     memory->stats.erases++;
     return true;
 }
@@ -137,6 +154,7 @@ void kvc_flash_memory_free(struct kvc_flash_memory *memory)
 {
     if (memory != NULL) {
         kvc_pages_free(memory->bytes, memory->total_bytes);
+        free(memory->erased);
         free(memory->blocks);
         free(memory);
     }
@@ -158,16 +176,17 @@ struct kvc_flash_memory *kvc_flash_memory_create(const struct kvc_flash_geometry
     memory->medium = (struct kvc_flash_medium){*geometry, read_page, borrow_page, program_page, erase_block};
     memory->block_count = (uint32_t)(chips * geometry->blocks_per_chip);
     memory->blocks = calloc(memory->block_count, sizeof(*memory->blocks));
+    memory->erased = malloc(geometry->page_bytes);
     if (page_count <= UINT64_MAX / geometry->page_bytes) {
         memory->total_bytes = page_count * geometry->page_bytes;
-        memory->bytes = kvc_pages_alloc(memory->total_bytes);
+        memory->bytes = kvc_pages_alloc_sparse(memory->total_bytes);
     }
-    if (memory->blocks == NULL || memory->bytes == NULL) {
+    if (memory->blocks == NULL || memory->erased == NULL || memory->bytes == NULL) {
         kvc_flash_memory_free(memory);
         errno = ENOMEM;
         return NULL;
     }
-    memset(memory->bytes, erased_byte, memory->total_bytes);
+    memset(memory->erased, erased_byte, geometry->page_bytes);
     return memory;
 }
 
@@ -178,6 +197,9 @@ struct kvc_flash_medium *kvc_flash_memory_medium(struct kvc_flash_memory *memory
 
 uint8_t *kvc_flash_memory_bytes(struct kvc_flash_memory *memory, uint64_t *bytes)
 {
+    for (uint32_t b = 0; b < memory->block_count; b++) {
+        store_erased(memory, b, memory->medium.geometry.pages_per_block);
+    }
     *bytes = memory->total_bytes;
     return memory->bytes;
 }

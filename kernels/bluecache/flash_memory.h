@@ -27,8 +27,8 @@ struct kvc_flash_memory_stats {
 /** Frees an array. NULL is allowed. */
 void kvc_flash_memory_free(struct kvc_flash_memory *memory);
 
-/** Creates an erased array. Returns NULL with errno EINVAL (a dimension is 0, or there are more than
- * 2^31 - 1 blocks) or ENOMEM. */
+/** Creates an erased array, which takes memory for the pages that are programmed. Returns NULL with errno
+ * EINVAL (a dimension is 0, or there are more than 2^31 - 1 blocks) or ENOMEM. */
 struct kvc_flash_memory *kvc_flash_memory_create(const struct kvc_flash_geometry *geometry);
 
 /** Returns the interface to the array, which is valid until the array is freed. */
@@ -36,8 +36,7 @@ struct kvc_flash_medium *kvc_flash_memory_medium(struct kvc_flash_memory *memory
 
 /** Returns the raw bytes of the array, page after page and block after block; *bytes is their number. Tests
  * write to them to corrupt pages, and call kvc_flash_memory_scar afterwards if they change pages that may be
- * erased.
- */
+ * erased. Only the next call stores the bytes of blocks that are erased after this one. */
 uint8_t *kvc_flash_memory_bytes(struct kvc_flash_memory *memory, uint64_t *bytes);
 
 /** Marks all blocks as fully programmed, so that each must be erased before it is programmed again. */

@@ -265,16 +265,27 @@ static void count(void *data, bool begins)
     }
 }
 
-/* Returns the length of a slice and of a window, for which the closed form tells how many requests there will
- * be. Runs that are compared have the same windows. */
-static double slice_ns_of(const struct kvc_scenario *scenario)
+/* What the closed form says about a run. */
+struct outlook {
+    double mops;
+    double set_frac; /* Share of the requests that store a pair, with those that fill a miss. */
+    double slice_ns; /* Length of a slice and of a window. */
+};
+
+static struct outlook outlook_of(const struct kvc_scenario *scenario)
 {
+    const struct kvc_workload *workload = &scenario->workload;
+    bool fills = kvc_bluecache_config_of(scenario)->database != NULL;
     struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
     kvc_bluecache_predict(scenario, predicted, NULL); /* It cannot fail. */
-    double ns = slice_requests / (predicted->throughput_mops * 1e-3);
+    double missed_frac = 1 - kvc_metrics_get(&predicted->model, "hit_frac");
+    struct outlook outlook = {.mops = predicted->throughput_mops,
+                              .set_frac =
+                                  workload->set_frac + (fills ? workload->get_frac * missed_frac : 0)};
     free(predicted);
     double most_ns = fmin(slice_most_ns, scenario->run.duration_ns / slices_least);
-    return fmax(fmin(ns, most_ns), slice_least_ns);
+    outlook.slice_ns = fmax(fmin(slice_requests / (outlook.mops * 1e-3), most_ns), slice_least_ns);
+    return outlook;
 }
 
 static void open_machines(void *state, const struct kvc_run_context *context, struct kvc_platform *platform)
@@ -292,7 +303,8 @@ static void set_source(void *state, struct kvc_replica_options *options)
 {
     const struct simulation *simulation = state;
     options->source.nodes = kvc_bluecache_config_of(simulation->scenario)->stores;
-    options->window_ns = slice_ns_of(simulation->usual);
+    options->window_ns =
+        outlook_of(simulation->usual).slice_ns; /* Runs that are compared have the same windows. */
 }
 
 static void open_cluster(void *state)
@@ -426,9 +438,10 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
 
 static double memory_bytes(const struct kvc_scenario *scenario)
 {
-    return kvc_bluecache_store_memory_bytes(scenario) +
-           kvc_replica_memory_bytes(scenario, slice_ns_of(scenario),
-                                    kvc_bluecache_config_of(scenario)->stores);
+    const struct outlook outlook = outlook_of(scenario);
+    double requests = kvc_replica_requests(scenario, outlook.slice_ns, outlook.mops);
+    return kvc_bluecache_store_memory_bytes(scenario, outlook.set_frac * requests) +
+           kvc_replica_memory_bytes(scenario, outlook.slice_ns, kvc_bluecache_config_of(scenario)->stores);
 }
 
 static const struct kvc_model_device devices[] = {

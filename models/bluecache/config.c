@@ -92,9 +92,11 @@ static double bytes_of_sizes(const struct kvc_bluecache_sizes *sizes)
 }
 
 double kvc_bluecache_sizes_memory_bytes(const struct kvc_bluecache_sizes *sizes, double keys,
-                                        double item_bytes)
+                                        double item_bytes, double log_bytes)
 {
-    double unused_bytes = sizes->index_bytes + sizes->dram_bytes;
+    double page_bytes = sizes->geometry.page_bytes, pages = kvc_bluecache_log_pages(&sizes->geometry);
+    double written = fmin(ceil(log_bytes / (page_bytes - KVC_FLASH_PAGE_HEADER_BYTES)), pages);
+    double unused_bytes = sizes->index_bytes + sizes->dram_bytes + (pages - written) * page_bytes;
     return bytes_of_sizes(sizes) - unused_bytes +
            (double)kvc_pages_random_bytes((uint64_t)sizes->index_bytes, (uint64_t)keys) +
            (double)kvc_pages_front_bytes((uint64_t)sizes->dram_bytes, (uint64_t)(keys * item_bytes));

@@ -55,9 +55,9 @@ static inline double kvc_bluecache_log_pages(const struct kvc_flash_geometry *ge
 }
 
 /* Returns the memory that the structures take with `keys` keys whose items in DRAM take item_bytes on
- * average [bytes]. */
+ * average, after log_bytes were written to the log [bytes]. */
 double kvc_bluecache_sizes_memory_bytes(const struct kvc_bluecache_sizes *sizes, double keys,
-                                        double item_bytes);
+                                        double item_bytes, double log_bytes);
 
 enum { KVC_BLUECACHE_NODES_MAX = 256 };
 

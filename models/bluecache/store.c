@@ -1,10 +1,12 @@
 #include "models/bluecache/store.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/bluecache/dram_slab.h"
+#include "kernels/bluecache/flash_page.h"
 #include "models/bluecache/card.h"
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
@@ -20,15 +22,19 @@ struct kvc_sampling kvc_bluecache_sampling_of(const struct kvc_scenario *scenari
     return kvc_sampling_of(&scenario->workload, kvc_bluecache_config_of(scenario)->sample_rate, HOT_STRATA);
 }
 
-double kvc_bluecache_store_memory_bytes(const struct kvc_scenario *scenario)
+double kvc_bluecache_store_memory_bytes(const struct kvc_scenario *scenario, double sets)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     uint64_t pages = (uint64_t)kvc_bluecache_log_pages(&config->geometry);
     double keys = kvc_replica_stored_keys(scenario, config->sample_rate) / config->stores;
-    double item_bytes = kvc_dram_slab_item_bytes((uint32_t)kvc_workload_key_bytes_mean(workload),
-                                                 (uint32_t)kvc_workload_value_bytes_mean(workload));
-    return config->stores * kvc_bluecache_sizes_memory_bytes(&config->sizes, keys, item_bytes) +
+    double key_bytes = kvc_workload_key_bytes_mean(workload);
+    double value_bytes = kvc_workload_value_bytes_mean(workload);
+    double item_bytes = kvc_dram_slab_item_bytes((uint32_t)key_bytes, (uint32_t)value_bytes);
+    double puts = keys + (config->sample_rate > 0 ? sets / (double)config->sample_rate / config->stores : 0);
+    double kept = config->sizes.dram_bytes / item_bytes; /* Pairs go to flash when DRAM is full. */
+    double log_bytes = fmax(puts - kept, 0) * (KVC_FLASH_RECORD_HEADER_BYTES + key_bytes + value_bytes);
+    return config->stores * kvc_bluecache_sizes_memory_bytes(&config->sizes, keys, item_bytes, log_bytes) +
            config->nodes * kvc_flash_translation_bytes(config->flash, pages) +
            (double)KVC_BLUECACHE_RUN_MAX * config->value_max_bytes;
 }

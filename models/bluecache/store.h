@@ -38,8 +38,9 @@ struct kvc_bluecache_done {
 /* Returns the sample of a scenario's keys that the structures hold: all keys in a full run. */
 struct kvc_sampling kvc_bluecache_sampling_of(const struct kvc_scenario *scenario);
 
-/* Returns the memory that the structures take when they hold their keys [bytes]. */
-double kvc_bluecache_store_memory_bytes(const struct kvc_scenario *scenario);
+/* Returns the memory that the structures take when they hold their keys and have run this many SETs [bytes].
+ */
+double kvc_bluecache_store_memory_bytes(const struct kvc_scenario *scenario, double sets);
 
 /* Returns the parameters of a node's store on a flash medium. */
 struct kvc_bluecache_store_params kvc_bluecache_store_params_of(const struct kvc_bluecache_config *config,
