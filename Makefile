@@ -48,9 +48,9 @@ faults: setup-sanitize build/asan-ubsan/build.ninja
 	ctest --test-dir build/asan-ubsan --label-regex faults --verbose
 
 # Five answers of each store: the same bytes, whatever computes them.
-determinism: setup-ci build/ci/build.ninja build/clang/build.ninja
-	for preset in ci clang; do cmake --build --preset $$preset --target kvcast || exit 1; done
-	scenarios/determinism/determinism_test.sh build/ci/scenarios/kvcast build/clang/scenarios/kvcast
+determinism: setup-ci build/ci/build.ninja build/asan-ubsan/build.ninja
+	for preset in ci asan-ubsan; do cmake --build --preset $$preset --target kvcast || exit 1; done
+	scenarios/determinism/determinism_test.sh build/ci/scenarios/kvcast build/asan-ubsan/scenarios/kvcast
 
 # Attacks, wrong inputs, kills and full disks: a table of what was tried and what survived.
 torture: setup-test build/ci/build.ninja

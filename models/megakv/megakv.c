@@ -128,14 +128,14 @@ static double buffer_rows_used(const struct kvc_scenario *scenario, const struct
         mops = extent.end_ns > 0 ? extent.rows / extent.end_ns / requests_per_ns : 0;
     }
     double rows = mops * requests_per_ns * config->cycle_ns / config->shards / config->streams;
-    bool lags =
-        utilization_of(predicted, "index") >= served_frac ||
-        (config->threads == KVC_MEGAKV_OWN_THREADS && utilization_of(predicted, "send") >= served_frac);
-    if (workload->arrival == KVC_ARRIVAL_SATURATE && lags) {
+    double index = utilization_of(predicted, "index"), receive = utilization_of(predicted, "receive");
+    bool waits_for_senders = config->threads == KVC_MEGAKV_OWN_THREADS && receive < served_frac &&
+                             utilization_of(predicted, "send") >= served_frac;
+    if (workload->arrival == KVC_ARRIVAL_SATURATE && (index >= served_frac || waits_for_senders)) {
         return KVC_MEGAKV_ROWS_MAX;
     }
-    if (workload->arrival == KVC_ARRIVAL_SATURATE && utilization_of(predicted, "receive") > 0) {
-        return rows / utilization_of(predicted, "receive");
+    if (workload->arrival == KVC_ARRIVAL_SATURATE && receive > 0) {
+        return rows / receive;
     }
     return isfinite(rate_mops) && mops < served_frac * rate_mops ? buffer_rows(config) : rows;
 }

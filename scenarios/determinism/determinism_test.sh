@@ -49,7 +49,8 @@ compare() { # NUMBER STORE COMMAND SCENARIO [PATH=VALUE...]
     local folder=$work/$1 store=$2 answer=("${@:3}") found=0
     local turkish=(LOCPATH="$work/locales" LC_ALL=tr_TR.UTF-8 TZ=Pacific/Kiritimati)
     # Fresh memory holds rubbish, and the stack begins elsewhere.
-    local dirty=(MALLOC_PERTURB_=165 PADDING="$(printf '%05000d' 0)")
+    local dirty=(MALLOC_PERTURB_=165 ASAN_OPTIONS=malloc_fill_byte=165:max_malloc_fill_size=1000000000
+        PADDING="$(printf '%05000d' 0)")
     mkdir -p "$folder/empty"
     differs() { # WAY JOBS KVCAST [LAUNCHER...]
         compute "$folder/$1" "$2" "$3" "${*:4}" "${answer[@]}"
