@@ -1,9 +1,9 @@
 -- A host asks its own node and a neighbour behind slow links for large values in DRAM.
 return {
   name = "fabric fabric fabric",
-  system = { kind = "bluecache", index = "1MiB", dram = "64MiB", flash = "256MiB", app_servers = 1 },
+  system = { kind = "bluecache", index = "1MiB", dram = "16MiB", flash = "256MiB", app_servers = 1 },
   cluster = { nodes = 2 },
   node = { fabric = { base = "aurora-4x10g", link_rate = "0.1GB/s" } },
-  workload = { keys = 1e4, key = 32, value = 4000, get = 1, set = 0, arrival = "saturate" },
+  workload = { keys = 2e3, key = 32, value = 4000, get = 1, set = 0, arrival = "saturate" },
   run = { duration = "50ms" },
 }

@@ -4,5 +4,5 @@ return {
   system = { kind = "memcachedgpu", entries = 4e5, batch = 64 },
   node = { memcachedgpu_costs = { base = "memcachedgpu-costs-h200", packet_cycles = 5000 } },
   workload = { keys = 1e5, key = 16, value = 2, get = 1, set = 0, arrival = "saturate" },
-  run = { duration = "100ms" },
+  run = { warmup = "20ms", duration = "50ms" },
 }

@@ -2,5 +2,5 @@
 return {
   system = { kind = "toy" },
   workload = { keys = 1000, preset = "ycsb-b", arrival = { poisson_mops = 0.5 } },
-  run = { duration = "100ms" },
+  run = { duration = "40ms" },
 }
