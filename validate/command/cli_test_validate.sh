@@ -8,7 +8,7 @@ scenario good ""
 expect 2 'found "nosuch".*papers \(bluecache, dido, kvdirect, megakv, memcachedgpu\).*measured machines' "$kvcast" validate nosuch
 export KVCAST_MEASURED=machines
 mkdir -p machines/tiny machines/bench_only && cp good.lua machines/tiny/
-memory_fed="node.sockets=1;system.feed=memory;system.streams=1;run.warmup=auto;run.duration=60ms"
+memory_fed="node.sockets=1;system.feed=memory;system.streams=1;run.warmup=auto;run.duration=20ms"
 # Two cores are enough, and large values keep the number of prepared requests small.
 memory_fed+=";workload.value=1000;workload.get=0.5;workload.set=0.5;system.threads=shared;system.index_on=thread;node.cpu.cores=2"
 printf 'id,scenario,load_frac,of,overrides\nfull,good.lua,,,%s\nopen,good.lua,0.5,full,%s\nhidden,good.lua,,,%s\n' "$memory_fed" "$memory_fed" "$memory_fed" \
