@@ -407,7 +407,7 @@ Test(cluster_database, what_has_no_database_of_its_own_is_refused)
 #define MEMBERS                                                                                              \
     SATURATED "cluster = { members = { { name = 'a', nodes = 2 }, { name = 'b', nodes = 1, node = { " NIC(   \
         "500Mbps") " } } } }, "
-#define RUN(replicas) "run = { warmup = '4ms', duration = '12ms', replicas = " #replicas " }"
+#define RUN(replicas) "run = { warmup = '2ms', duration = '6ms', replicas = " #replicas " }"
 
 static struct kvc_loaded *load_large(const char *fields)
 {
