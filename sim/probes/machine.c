@@ -121,7 +121,12 @@ enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *di
 
 #endif
 
-enum { LINE_BYTES = 64, LINE_WORDS = LINE_BYTES / 8, STEPS = 1 << 18, CHAINS_MAX = 32 };
+enum { LINE_BYTES = 64, LINE_WORDS = LINE_BYTES / 8, CHAINS_MAX = 32 };
+
+/* Lines that a repetition follows. Of the small sets of a quick calibration, fewer tell as much. */
+enum { STEPS = 1 << 18, QUICK_STEPS = STEPS / 4 };
+
+static const uint64_t careful_bytes = UINT64_C(1) << 28;
 
 static const uint64_t smallest_bytes = 16 << 10;
 
@@ -129,7 +134,7 @@ static const uint64_t smallest_bytes = 16 << 10;
 struct ring {
     uint64_t *line;
     uint64_t lines;
-    uint32_t chains;
+    uint32_t chains, steps;
     uint64_t keep; /* Depends on what was read, so that the compiler keeps the reads. */
 };
 
@@ -154,7 +159,7 @@ static void follow(void *data, uint32_t repetition)
     for (uint32_t c = 0; c < ring->chains; c++) {
         at[c] = (kvc_mix64(repetition) + c * (ring->lines / ring->chains)) % ring->lines;
     }
-    for (uint32_t step = 0; step < STEPS / ring->chains; step++) {
+    for (uint32_t step = 0; step < ring->steps / ring->chains; step++) {
         for (uint32_t c = 0; c < ring->chains; c++) {
             at[c] = ring->line[at[c] * LINE_WORDS];
         }
@@ -176,7 +181,8 @@ static void read_all(void *data, uint32_t repetition)
 enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, struct kvc_memory_latency_curve *curve,
                                            struct kvc_diag *diag)
 {
-    struct ring ring = {.line = kvc_pages_alloc(bytes_max)};
+    struct ring ring = {.line = kvc_pages_alloc(bytes_max),
+                        .steps = bytes_max < careful_bytes ? QUICK_STEPS : STEPS};
     if (ring.line == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a working set of %llu MiB",
                              (unsigned long long)(bytes_max >> 20));
@@ -190,7 +196,7 @@ enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, struct kvc_memory
         link_ring(&ring);
         for (uint32_t i = 0; i < KVC_MEMORY_LATENCY_CHAINS; i++) {
             ring.chains = 1u << i;
-            uint32_t steps = STEPS / ring.chains * ring.chains;
+            uint32_t steps = ring.steps / ring.chains * ring.chains;
             point->line_ns[i] = kvc_timing_measure(NULL, follow, &ring).median_s / steps * 1e9;
         }
     }
