@@ -96,9 +96,10 @@ KVC_TABLE_INLINE struct kvc_set_assoc_item do_one(const struct kvc_chained_table
     return kvc_chained_insert_one(table, head, key, &item, now + i, stats);
 }
 
-KVC_TABLE_INLINE void run(struct kvc_chained *owner, const struct kvc_table_batch *batch, uint32_t count,
+KVC_TABLE_INLINE void run(struct kvc_table *base, const struct kvc_table_batch *batch, uint32_t count,
                           uint32_t now, struct kvc_index_stats *stats, enum kvc_table_operation operation)
 {
+    struct kvc_chained *owner = (struct kvc_chained *)base; /* the first member */
     const struct kvc_chained_table table = owner->table;
     uint32_t *ring[4][KVC_TABLE_GROUP];
     struct kvc_index_stats local = {0};
@@ -123,54 +124,7 @@ KVC_TABLE_INLINE void run(struct kvc_chained *owner, const struct kvc_table_batc
     kvc_index_stats_add(stats, &local);
 }
 
-/* The two kinds of batches are told apart here, so that each gets code of its own. */
-KVC_TABLE_INLINE void run_kind(struct kvc_chained *owner, const struct kvc_table_batch *batch, uint32_t count,
-                               uint32_t now, struct kvc_index_stats *stats,
-                               enum kvc_table_operation operation)
-{
-    if (batch->hash != NULL) {
-        const struct kvc_table_batch only = kvc_table_batch_of_hashes(batch);
-        run(owner, &only, count, now, stats, operation);
-    } else {
-        const struct kvc_table_batch only = kvc_table_batch_of_keys(batch);
-        run(owner, &only, count, now, stats, operation);
-    }
-}
-
-static __attribute__((noinline)) void run_search(struct kvc_chained *owner,
-                                                 const struct kvc_table_batch *batch, uint32_t count,
-                                                 uint32_t now, struct kvc_index_stats *stats)
-{
-    run_kind(owner, batch, count, now, stats, KVC_TABLE_SEARCH);
-}
-
-static __attribute__((noinline)) void run_insert(struct kvc_chained *owner,
-                                                 const struct kvc_table_batch *batch, uint32_t count,
-                                                 uint32_t now, struct kvc_index_stats *stats)
-{
-    run_kind(owner, batch, count, now, stats, KVC_TABLE_INSERT);
-}
-
-static __attribute__((noinline)) void run_erase(struct kvc_chained *owner,
-                                                const struct kvc_table_batch *batch, uint32_t count,
-                                                uint32_t now, struct kvc_index_stats *stats)
-{
-    run_kind(owner, batch, count, now, stats, KVC_TABLE_ERASE);
-}
-
-static void run_batch(struct kvc_table *table, enum kvc_table_operation operation,
-                      const struct kvc_table_batch *batch, uint32_t count, uint32_t now,
-                      struct kvc_index_stats *stats)
-{
-    struct kvc_chained *owner = (struct kvc_chained *)table; /* the first member */
-    if (operation == KVC_TABLE_SEARCH) {
-        run_search(owner, batch, count, now, stats);
-    } else if (operation == KVC_TABLE_INSERT) {
-        run_insert(owner, batch, count, now, stats);
-    } else {
-        run_erase(owner, batch, count, now, stats);
-    }
-}
+KVC_TABLE_RUN(run)
 
 static uint64_t index_capacity(const struct kvc_index *index)
 {
@@ -234,7 +188,8 @@ struct kvc_chained *kvc_chained_create(const struct kvc_chained_params *params)
     if (table == NULL) {
         return NULL;
     }
-    *table = (struct kvc_chained){.base = {.index = {&chained_ops}, .run = run_batch}, .table = geometry};
+    *table =
+        (struct kvc_chained){.base = {.index = {&chained_ops}, .run = run_by_operation}, .table = geometry};
     table->table.state = &table->state;
     table->table.heads = kvc_pages_alloc(kvc_chained_heads_bytes(&geometry));
     table->table.entries = kvc_pages_alloc(kvc_chained_entries_bytes(&geometry));

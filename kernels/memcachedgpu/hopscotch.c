@@ -133,10 +133,10 @@ KVC_TABLE_INLINE void run(struct kvc_hopscotch *owner, const struct kvc_table_ba
     kvc_index_stats_add(stats, &local);
 }
 
-KVC_TABLE_INLINE void run_any(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch,
-                              uint32_t count, uint32_t now, struct kvc_index_stats *stats,
-                              enum kvc_table_operation operation)
+KVC_TABLE_INLINE void run_any(struct kvc_table *base, const struct kvc_table_batch *batch, uint32_t count,
+                              uint32_t now, struct kvc_index_stats *stats, enum kvc_table_operation operation)
 {
+    struct kvc_hopscotch *owner = (struct kvc_hopscotch *)base; /* the first member */
     if (owner->table.neighbours == KVC_HOPSCOTCH_NEIGHBOURS) {
         run(owner, batch, count, now, stats, operation, KVC_HOPSCOTCH_NEIGHBOURS);
     } else {
@@ -144,54 +144,7 @@ KVC_TABLE_INLINE void run_any(struct kvc_hopscotch *owner, const struct kvc_tabl
     }
 }
 
-/* The two kinds of batches are told apart here, so that each gets code of its own. */
-KVC_TABLE_INLINE void run_kind(struct kvc_hopscotch *owner, const struct kvc_table_batch *batch,
-                               uint32_t count, uint32_t now, struct kvc_index_stats *stats,
-                               enum kvc_table_operation operation)
-{
-    if (batch->hash != NULL) {
-        const struct kvc_table_batch only = kvc_table_batch_of_hashes(batch);
-        run_any(owner, &only, count, now, stats, operation);
-    } else {
-        const struct kvc_table_batch only = kvc_table_batch_of_keys(batch);
-        run_any(owner, &only, count, now, stats, operation);
-    }
-}
-
-static __attribute__((noinline)) void run_search(struct kvc_hopscotch *owner,
-                                                 const struct kvc_table_batch *batch, uint32_t count,
-                                                 uint32_t now, struct kvc_index_stats *stats)
-{
-    run_kind(owner, batch, count, now, stats, KVC_TABLE_SEARCH);
-}
-
-static __attribute__((noinline)) void run_insert(struct kvc_hopscotch *owner,
-                                                 const struct kvc_table_batch *batch, uint32_t count,
-                                                 uint32_t now, struct kvc_index_stats *stats)
-{
-    run_kind(owner, batch, count, now, stats, KVC_TABLE_INSERT);
-}
-
-static __attribute__((noinline)) void run_erase(struct kvc_hopscotch *owner,
-                                                const struct kvc_table_batch *batch, uint32_t count,
-                                                uint32_t now, struct kvc_index_stats *stats)
-{
-    run_kind(owner, batch, count, now, stats, KVC_TABLE_ERASE);
-}
-
-static void run_batch(struct kvc_table *table, enum kvc_table_operation operation,
-                      const struct kvc_table_batch *batch, uint32_t count, uint32_t now,
-                      struct kvc_index_stats *stats)
-{
-    struct kvc_hopscotch *owner = (struct kvc_hopscotch *)table; /* the first member */
-    if (operation == KVC_TABLE_SEARCH) {
-        run_search(owner, batch, count, now, stats);
-    } else if (operation == KVC_TABLE_INSERT) {
-        run_insert(owner, batch, count, now, stats);
-    } else {
-        run_erase(owner, batch, count, now, stats);
-    }
-}
+KVC_TABLE_RUN(run_any)
 
 static uint64_t index_capacity(const struct kvc_index *index)
 {
@@ -254,7 +207,8 @@ struct kvc_hopscotch *kvc_hopscotch_create(const struct kvc_hopscotch_params *pa
     if (table == NULL) {
         return NULL;
     }
-    *table = (struct kvc_hopscotch){.base = {.index = {&hopscotch_ops}, .run = run_batch}, .table = geometry};
+    *table = (struct kvc_hopscotch){.base = {.index = {&hopscotch_ops}, .run = run_by_operation},
+                                    .table = geometry};
     table->table.tags = kvc_pages_alloc(kvc_hopscotch_tags_bytes(&geometry));
     table->table.entries = kvc_pages_alloc(kvc_hopscotch_entries_bytes(&geometry));
     if (table->table.tags == NULL || table->table.entries == NULL) {

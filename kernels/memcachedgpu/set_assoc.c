@@ -426,10 +426,11 @@ KVC_TABLE_INLINE void change(struct kvc_set_assoc *owner, const struct kvc_table
 }
 
 /* `operation` is a constant wherever this function is inlined. */
-KVC_TABLE_INLINE void run_operation(struct kvc_set_assoc *owner, const struct kvc_table_batch *batch,
+KVC_TABLE_INLINE void run_operation(struct kvc_table *base, const struct kvc_table_batch *batch,
                                     uint32_t count, uint32_t now, struct kvc_index_stats *stats,
                                     enum kvc_table_operation operation)
 {
+    struct kvc_set_assoc *owner = (struct kvc_set_assoc *)base; /* the first member */
     if (operation != KVC_TABLE_SEARCH) {
         change(owner, batch, count, now, stats, operation == KVC_TABLE_INSERT);
     } else if (owner->shared_lock) {
@@ -439,54 +440,7 @@ KVC_TABLE_INLINE void run_operation(struct kvc_set_assoc *owner, const struct kv
     }
 }
 
-/* The two kinds of batches are told apart here, so that each gets code of its own. */
-KVC_TABLE_INLINE void run_kind(struct kvc_set_assoc *owner, const struct kvc_table_batch *batch,
-                               uint32_t count, uint32_t now, struct kvc_index_stats *stats,
-                               enum kvc_table_operation operation)
-{
-    if (batch->hash != NULL) {
-        const struct kvc_table_batch only = kvc_table_batch_of_hashes(batch);
-        run_operation(owner, &only, count, now, stats, operation);
-    } else {
-        const struct kvc_table_batch only = kvc_table_batch_of_keys(batch);
-        run_operation(owner, &only, count, now, stats, operation);
-    }
-}
-
-static __attribute__((noinline)) void run_search(struct kvc_set_assoc *owner,
-                                                 const struct kvc_table_batch *batch, uint32_t count,
-                                                 uint32_t now, struct kvc_index_stats *stats)
-{
-    run_kind(owner, batch, count, now, stats, KVC_TABLE_SEARCH);
-}
-
-static __attribute__((noinline)) void run_insert(struct kvc_set_assoc *owner,
-                                                 const struct kvc_table_batch *batch, uint32_t count,
-                                                 uint32_t now, struct kvc_index_stats *stats)
-{
-    run_kind(owner, batch, count, now, stats, KVC_TABLE_INSERT);
-}
-
-static __attribute__((noinline)) void run_erase(struct kvc_set_assoc *owner,
-                                                const struct kvc_table_batch *batch, uint32_t count,
-                                                uint32_t now, struct kvc_index_stats *stats)
-{
-    run_kind(owner, batch, count, now, stats, KVC_TABLE_ERASE);
-}
-
-static void run_batch(struct kvc_table *table, enum kvc_table_operation operation,
-                      const struct kvc_table_batch *batch, uint32_t count, uint32_t now,
-                      struct kvc_index_stats *stats)
-{
-    struct kvc_set_assoc *owner = (struct kvc_set_assoc *)table; /* the first member */
-    if (operation == KVC_TABLE_SEARCH) {
-        run_search(owner, batch, count, now, stats);
-    } else if (operation == KVC_TABLE_INSERT) {
-        run_insert(owner, batch, count, now, stats);
-    } else {
-        run_erase(owner, batch, count, now, stats);
-    }
-}
+KVC_TABLE_RUN(run_operation)
 
 static uint64_t index_capacity(const struct kvc_index *index)
 {
@@ -549,7 +503,7 @@ struct kvc_set_assoc *kvc_set_assoc_create(const struct kvc_set_assoc_params *pa
     if (table == NULL) {
         return NULL;
     }
-    *table = (struct kvc_set_assoc){.base = {.index = {&set_assoc_ops}, .run = run_batch},
+    *table = (struct kvc_set_assoc){.base = {.index = {&set_assoc_ops}, .run = run_by_operation},
                                     .table = geometry,
                                     .shared_lock = params->shared_lock};
     table->table.sets = kvc_pages_alloc((uint64_t)geometry.set_count * geometry.set_bytes);

@@ -4,7 +4,7 @@ static void run(struct kvc_table *table, enum kvc_table_operation operation,
                 const struct kvc_table_batch *batch, uint32_t count, uint32_t now,
                 struct kvc_index_stats *stats)
 {
-    table->run(table, operation, batch, count, now, stats);
+    table->run[operation](table, batch, count, now, stats);
     stats->searches += operation == KVC_TABLE_SEARCH ? count : 0;
     stats->inserts += operation == KVC_TABLE_INSERT ? count : 0;
     stats->erases += operation == KVC_TABLE_ERASE ? count : 0;

@@ -122,17 +122,16 @@ enum kvc_table_operation {
 
 struct kvc_table;
 
-/** Performs a batch on a table of one kind and adds what it counts to `stats`, except the numbers of
- * searches, inserts and erases. */
-typedef void kvc_table_run_fn(struct kvc_table *table, enum kvc_table_operation operation,
-                              const struct kvc_table_batch *batch, uint32_t count, uint32_t now,
-                              struct kvc_index_stats *stats);
+/** Performs a batch of one operation on a table of one kind and adds what it counts to `stats`, except the
+ * numbers of searches, inserts and erases. */
+typedef void kvc_table_run_fn(struct kvc_table *table, const struct kvc_table_batch *batch, uint32_t count,
+                              uint32_t now, struct kvc_index_stats *stats);
 
 /** The part of a table in host memory that is common to all kinds, and its first member. */
 struct kvc_table {
-    struct kvc_index index; /**< The table as an index of 8-byte keys. */
-    kvc_table_run_fn *run;  /**< Performs a batch. */
-    uint32_t clock;         /**< Next timestamp that the functions of `index` give out. */
+    struct kvc_index index;       /**< The table as an index of 8-byte keys. */
+    kvc_table_run_fn *const *run; /**< Performs a batch, by enum kvc_table_operation. */
+    uint32_t clock;               /**< Next timestamp that the functions of `index` give out. */
 };
 
 /** Looks up `count` keys and stores their items in `items`; a missing key gives the location
@@ -318,5 +317,28 @@ KVC_TABLE_INLINE struct kvc_table_batch kvc_table_batch_of_keys(const struct kvc
     only.item_out = batch->item_out;
     return only;
 }
+
+/** Defines the function NAME, which performs OPERATION with RUN, a KVC_TABLE_INLINE function whose last
+ * parameter is the operation. The two kinds of batches are told apart here, so that each gets code of its
+ * own; three separate functions keep the code of each operation small. */
+#define KVC_TABLE_RUN_ONE(NAME, RUN, OPERATION)                                                              \
+    static __attribute__((noinline)) void NAME(struct kvc_table *table, const struct kvc_table_batch *batch, \
+                                               uint32_t count, uint32_t now, struct kvc_index_stats *stats)  \
+    {                                                                                                        \
+        if (batch->hash != NULL) {                                                                           \
+            const struct kvc_table_batch only = kvc_table_batch_of_hashes(batch);                            \
+            RUN(table, &only, count, now, stats, OPERATION);                                                 \
+        } else {                                                                                             \
+            const struct kvc_table_batch only = kvc_table_batch_of_keys(batch);                              \
+            RUN(table, &only, count, now, stats, OPERATION);                                                 \
+        }                                                                                                    \
+    }
+
+/** Defines `run_by_operation`, the member `run` of a kind of table. */
+#define KVC_TABLE_RUN(RUN)                                                                                   \
+    KVC_TABLE_RUN_ONE(run_search, RUN, KVC_TABLE_SEARCH)                                                     \
+    KVC_TABLE_RUN_ONE(run_insert, RUN, KVC_TABLE_INSERT)                                                     \
+    KVC_TABLE_RUN_ONE(run_erase, RUN, KVC_TABLE_ERASE)                                                       \
+    static kvc_table_run_fn *const run_by_operation[] = {run_search, run_insert, run_erase};
 
 #endif
