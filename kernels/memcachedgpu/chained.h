@@ -108,33 +108,6 @@ void kvc_chained_free(struct kvc_chained *table);
  */
 struct kvc_chained *kvc_chained_create(const struct kvc_chained_params *params);
 
-/** Looks up a batch of keys, as kvc_table_search() does, and moves the elements found in order.
- *
- * Elements that do not move keep their timestamp.
- */
-static inline void kvc_chained_search(struct kvc_chained *table, const struct kvc_set_assoc_keys *keys,
-                                      uint32_t count, uint32_t now, struct kvc_set_assoc_item *items,
-                                      struct kvc_index_stats *stats)
-{
-    kvc_table_search(&table->base, keys, count, now, items, stats);
-}
-
-/** Stores a batch of items, as kvc_table_insert() does. */
-static inline void kvc_chained_insert(struct kvc_chained *table, const struct kvc_set_assoc_keys *keys,
-                                      const struct kvc_set_assoc_item *items, uint32_t count, uint32_t now,
-                                      struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
-{
-    kvc_table_insert(&table->base, keys, items, count, now, out, stats);
-}
-
-/** Erases a batch of keys, as kvc_table_erase() does. */
-static inline void kvc_chained_erase(struct kvc_chained *table, const struct kvc_set_assoc_keys *keys,
-                                     const uint32_t *location, uint32_t count, struct kvc_set_assoc_item *out,
-                                     struct kvc_index_stats *stats)
-{
-    kvc_table_erase(&table->base, keys, location, count, out, stats);
-}
-
 /** The table as an index of 8-byte keys that evicts exactly the least recently used one. */
 extern const struct kvc_index_kind kvc_chained_kind;
 

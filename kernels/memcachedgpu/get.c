@@ -73,7 +73,7 @@ void kvc_memcachedgpu_get_from(void *table, kvc_memcachedgpu_search search,
 static void search_sets(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
                         struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
 {
-    kvc_set_assoc_search(table, keys, count, now, items, stats);
+    kvc_table_search(&((struct kvc_set_assoc *)table)->base, keys, count, now, items, stats);
 }
 
 void kvc_memcachedgpu_get(struct kvc_set_assoc *table, const struct kvc_memcachedgpu_get_batch *batch,

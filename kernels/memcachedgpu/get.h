@@ -46,17 +46,17 @@ struct kvc_memcachedgpu_get_batch {
     const uint8_t *packets;                           /**< Buffer that contains the packets. */
     const struct kvc_memcachedgpu_get_packet *packet; /**< Where the packets are in the buffer. */
     uint32_t count;                                   /**< Number of packets. */
-    uint32_t now;                                /**< Timestamp of the batch; see kvc_set_assoc_search(). */
-    uint16_t port;                               /**< UDP port that requests must be addressed to. */
-    uint8_t *responses;                          /**< Receives the responses. */
-    struct kvc_memcachedgpu_get_result *results; /**< Receives a result per packet. */
+    uint32_t now;                                     /**< Timestamp of the batch; see kvc_table_search(). */
+    uint16_t port;                                    /**< UDP port that requests must be addressed to. */
+    uint8_t *responses;                               /**< Receives the responses. */
+    struct kvc_memcachedgpu_get_result *results;      /**< Receives a result per packet. */
 };
 
 /** Answers a batch of any size; batches of 32 packets or more run best. */
 void kvc_memcachedgpu_get(struct kvc_set_assoc *table, const struct kvc_memcachedgpu_get_batch *batch,
                           struct kvc_index_stats *stats);
 
-/** A search of a table of any kind, with the meaning of kvc_set_assoc_search(). */
+/** A search of a table of any kind, with the meaning of kvc_table_search(). */
 typedef void (*kvc_memcachedgpu_search)(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count,
                                         uint32_t now, struct kvc_set_assoc_item *items,
                                         struct kvc_index_stats *stats);

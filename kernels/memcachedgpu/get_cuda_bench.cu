@@ -53,7 +53,7 @@ struct kvc_set_assoc *filled_table(bool shared_lock)
         }
         struct kvc_set_assoc_keys keys = {reinterpret_cast<const uint8_t *>(text.data()), offset.data(),
                                           bytes.data()};
-        kvc_set_assoc_insert(table, &keys, items.data(), batch, first, nullptr, &stats);
+        kvc_table_insert(&table->base, &keys, items.data(), batch, first, nullptr, &stats);
     }
     return table;
 }

@@ -117,7 +117,7 @@ void test_gets(uint32_t sets, uint32_t ways, uint32_t longest, bool shared_lock)
         items.push_back(item_of(id));
     }
     struct kvc_set_assoc_keys host_keys = keys.host();
-    kvc_set_assoc_insert(table, &host_keys, items.data(), ids, 1, nullptr, &stats);
+    kvc_table_insert(&table->base, &host_keys, items.data(), ids, 1, nullptr, &stats);
     expect(stats.evicted > 0, "full sets");
     struct kvc_index *device = kvc_set_assoc_cuda_copy(table);
     expect(device != nullptr, "copy of a table");

@@ -37,8 +37,8 @@ static struct kvc_set_assoc *filled(void)
         uint8_t bytes = (uint8_t)key_of(id, key);
         uint32_t offset = 0;
         struct kvc_set_assoc_item item = item_of(id);
-        kvc_set_assoc_insert(table, &(struct kvc_set_assoc_keys){(const uint8_t *)key, &offset, &bytes},
-                             &item, 1, 1, NULL, &stats);
+        kvc_table_insert(&table->base, &(struct kvc_set_assoc_keys){(const uint8_t *)key, &offset, &bytes},
+                         &item, 1, 1, NULL, &stats);
     }
     cr_assert_eq(stats.evicted + stats.dropped + stats.replaced, 0);
     return table;

@@ -83,30 +83,6 @@ void kvc_hopscotch_free(struct kvc_hopscotch *table);
  */
 struct kvc_hopscotch *kvc_hopscotch_create(const struct kvc_hopscotch_params *params);
 
-/** Looks up a batch of keys, as kvc_table_search() does. */
-static inline void kvc_hopscotch_search(struct kvc_hopscotch *table, const struct kvc_set_assoc_keys *keys,
-                                        uint32_t count, uint32_t now, struct kvc_set_assoc_item *items,
-                                        struct kvc_index_stats *stats)
-{
-    kvc_table_search(&table->base, keys, count, now, items, stats);
-}
-
-/** Stores a batch of items, as kvc_table_insert() does. */
-static inline void kvc_hopscotch_insert(struct kvc_hopscotch *table, const struct kvc_set_assoc_keys *keys,
-                                        const struct kvc_set_assoc_item *items, uint32_t count, uint32_t now,
-                                        struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
-{
-    kvc_table_insert(&table->base, keys, items, count, now, out, stats);
-}
-
-/** Erases a batch of keys, as kvc_table_erase() does. */
-static inline void kvc_hopscotch_erase(struct kvc_hopscotch *table, const struct kvc_set_assoc_keys *keys,
-                                       const uint32_t *location, uint32_t count,
-                                       struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
-{
-    kvc_table_erase(&table->base, keys, location, count, out, stats);
-}
-
 /** The table as an index of 8-byte keys with 16 neighbours. */
 extern const struct kvc_index_kind kvc_hopscotch_kind;
 

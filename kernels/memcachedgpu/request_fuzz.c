@@ -118,8 +118,8 @@ static void check_batch(const uint8_t *packet, uint32_t bytes, enum kvc_memcache
     uint32_t offset = KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET;
     uint8_t length = (uint8_t)key_bytes;
     struct kvc_set_assoc_item item = {.location = now, .value_bytes = 2};
-    kvc_set_assoc_insert(table, &(struct kvc_set_assoc_keys){packet, &offset, &length}, &item, 1, now++, NULL,
-                         &stats);
+    kvc_table_insert(&table->base, &(struct kvc_set_assoc_keys){packet, &offset, &length}, &item, 1, now++,
+                     NULL, &stats);
     kvc_memcachedgpu_get(table, &batch, &stats);
     check(result.status == KVC_MEMCACHEDGPU_PACKET_OK && result.location == item.location &&
           result.value_bytes == 2);

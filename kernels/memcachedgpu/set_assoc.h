@@ -119,30 +119,6 @@ void kvc_set_assoc_free(struct kvc_set_assoc *table);
  */
 struct kvc_set_assoc *kvc_set_assoc_create(const struct kvc_set_assoc_params *params);
 
-/** Looks up keys: kvc_table_search(). */
-static inline void kvc_set_assoc_search(struct kvc_set_assoc *table, const struct kvc_set_assoc_keys *keys,
-                                        uint32_t count, uint32_t now, struct kvc_set_assoc_item *items,
-                                        struct kvc_index_stats *stats)
-{
-    kvc_table_search(&table->base, keys, count, now, items, stats);
-}
-
-/** Stores items: kvc_table_insert(). */
-static inline void kvc_set_assoc_insert(struct kvc_set_assoc *table, const struct kvc_set_assoc_keys *keys,
-                                        const struct kvc_set_assoc_item *items, uint32_t count, uint32_t now,
-                                        struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
-{
-    kvc_table_insert(&table->base, keys, items, count, now, out, stats);
-}
-
-/** Erases keys: kvc_table_erase(). */
-static inline void kvc_set_assoc_erase(struct kvc_set_assoc *table, const struct kvc_set_assoc_keys *keys,
-                                       const uint32_t *location, uint32_t count,
-                                       struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
-{
-    kvc_table_erase(&table->base, keys, location, count, out, stats);
-}
-
 /** The table as an index of 8-byte keys with 16 ways. */
 extern const struct kvc_index_kind kvc_set_assoc_kind;
 

@@ -36,7 +36,7 @@ struct kvc_index *kvc_set_assoc_cuda_copy(const struct kvc_set_assoc *from);
  */
 bool kvc_set_assoc_cuda_download(const struct kvc_index *index, struct kvc_set_assoc *to);
 
-/** Starts kvc_set_assoc_search() in a stream and returns at once.
+/** Starts kvc_table_search() in a stream and returns at once.
  *
  * All arrays lie in device or pinned host memory and must stay unchanged until the stream has been waited
  * for.
@@ -45,7 +45,7 @@ void kvc_set_assoc_cuda_search(struct kvc_index *index, struct kvc_cuda_stream *
                                const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
                                struct kvc_set_assoc_item *items);
 
-/** Starts kvc_set_assoc_insert() in a stream; the rules of kvc_set_assoc_cuda_search() apply to the arrays.
+/** Starts kvc_table_insert() in a stream; the rules of kvc_set_assoc_cuda_search() apply to the arrays.
  */
 void kvc_set_assoc_cuda_insert(struct kvc_index *index, struct kvc_cuda_stream *stream,
                                const struct kvc_set_assoc_keys *keys, const struct kvc_set_assoc_item *items,
@@ -59,7 +59,7 @@ void kvc_set_assoc_cuda_insert_timed(struct kvc_index *index, struct kvc_cuda_st
                                      const struct kvc_set_assoc_item *items, uint32_t count, uint32_t now,
                                      struct kvc_set_assoc_item *out, uint64_t *cycles);
 
-/** Starts kvc_set_assoc_erase() in a stream; the rules of kvc_set_assoc_cuda_search() apply to the arrays. */
+/** Starts kvc_table_erase() in a stream; the rules of kvc_set_assoc_cuda_search() apply to the arrays. */
 void kvc_set_assoc_cuda_erase(struct kvc_index *index, struct kvc_cuda_stream *stream,
                               const struct kvc_set_assoc_keys *keys, const uint32_t *location, uint32_t count,
                               struct kvc_set_assoc_item *out);

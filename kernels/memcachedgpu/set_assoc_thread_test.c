@@ -66,8 +66,8 @@ static void *read_items(void *argument)
         uint8_t bytes[BATCH];
         struct kvc_set_assoc_item items[BATCH];
         choose(worker, id, offset, bytes);
-        kvc_set_assoc_search(shared->table, &(struct kvc_set_assoc_keys){shared->text[0], offset, bytes},
-                             BATCH, round, items, &worker->stats);
+        kvc_table_search(&shared->table->base, &(struct kvc_set_assoc_keys){shared->text[0], offset, bytes},
+                         BATCH, round, items, &worker->stats);
         for (uint32_t i = 0; i < BATCH; i++) {
             if (items[i].location != KVC_LOCATION_NONE) {
                 struct kvc_set_assoc_item whole =
@@ -94,13 +94,13 @@ static void *write_items(void *argument)
         choose(worker, id, offset, bytes);
         struct kvc_set_assoc_keys keys = {shared->text[0], offset, bytes};
         if (round % 4 == 3) {
-            kvc_set_assoc_erase(shared->table, &keys, NULL, BATCH / 2, NULL, &worker->stats);
+            kvc_table_erase(&shared->table->base, &keys, NULL, BATCH / 2, NULL, &worker->stats);
             continue;
         }
         for (uint32_t i = 0; i < BATCH; i++) {
             items[i] = item_of(id[i], (uint32_t)(next_random(worker) & 0xfffff));
         }
-        kvc_set_assoc_insert(shared->table, &keys, items, BATCH, round, NULL, &worker->stats);
+        kvc_table_insert(&shared->table->base, &keys, items, BATCH, round, NULL, &worker->stats);
     }
     return NULL;
 }
@@ -121,8 +121,8 @@ static bool run(uint32_t sets, bool shared_lock)
         uint32_t offset = id * KEY_BYTES;
         uint8_t bytes = key_bytes_of(id);
         struct kvc_set_assoc_item item = item_of(id, 0);
-        kvc_set_assoc_insert(shared.table, &(struct kvc_set_assoc_keys){shared.text[0], &offset, &bytes},
-                             &item, 1, 0, NULL, &sum);
+        kvc_table_insert(&shared.table->base, &(struct kvc_set_assoc_keys){shared.text[0], &offset, &bytes},
+                         &item, 1, 0, NULL, &sum);
     }
     pthread_t thread[READERS + WRITERS];
     struct worker worker[READERS + WRITERS] = {0};

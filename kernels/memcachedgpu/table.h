@@ -138,7 +138,8 @@ struct kvc_table {
  * KVC_LOCATION_NONE.
  *
  * Items that are found get the timestamp `now`. Timestamps may wrap around, but those in the table must be
- * within 2^31 of each other.
+ * within 2^31 of each other. A chained table moves the items in its queue, in order, unless its bump_after
+ * spares them; these keep their timestamps.
  */
 void kvc_table_search(struct kvc_table *table, const struct kvc_set_assoc_keys *keys, uint32_t count,
                       uint32_t now, struct kvc_set_assoc_item *items, struct kvc_index_stats *stats);

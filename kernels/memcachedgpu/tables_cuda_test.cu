@@ -349,15 +349,15 @@ void test_changes(uint32_t sets, uint32_t ways, uint32_t longest)
         uint32_t *device_location = to_device(location);
         switch (round % 5) {
         case 3:
-            kvc_set_assoc_search(host, &host_keys, count, now, host_out.data(), &stats);
+            kvc_table_search(&host->base, &host_keys, count, now, host_out.data(), &stats);
             kvc_set_assoc_cuda_search(device, nullptr, &device_keys, count, now, device_out);
             break;
         case 4:
-            kvc_set_assoc_erase(host, &host_keys, location.data(), count, host_out.data(), &stats);
+            kvc_table_erase(&host->base, &host_keys, location.data(), count, host_out.data(), &stats);
             kvc_set_assoc_cuda_erase(device, nullptr, &device_keys, device_location, count, device_out);
             break;
         default:
-            kvc_set_assoc_insert(host, &host_keys, items.data(), count, now, host_out.data(), &stats);
+            kvc_table_insert(&host->base, &host_keys, items.data(), count, now, host_out.data(), &stats);
             kvc_set_assoc_cuda_insert(device, nullptr, &device_keys, device_items, count, now, device_out);
         }
         expect(kvc_cuda_stream_wait(nullptr), "SET kernel");

@@ -54,7 +54,7 @@ class memcached_table : public table
             items[i].stamp = 0;
             items[i].flags = static_cast<uint16_t>(value >> 31 & 1);
         }
-        kvc_chained_insert(table_, &keys, items, count, 0, nullptr, &stats_);
+        kvc_table_insert(&table_->base, &keys, items, count, 0, nullptr, &stats_);
     }
 
     void set(const uint64_t *key, uint32_t count) override
@@ -66,7 +66,7 @@ class memcached_table : public table
     {
         struct kvc_set_assoc_item items[batch_max];
         struct kvc_set_assoc_keys keys = {reinterpret_cast<const uint8_t *>(key), offset_, key_bytes_};
-        kvc_chained_search(table_, &keys, count, batch_max, items, &stats_);
+        kvc_table_search(&table_->base, &keys, count, batch_max, items, &stats_);
         for (uint32_t i = 0; i < count; i++) {
             value[i] = static_cast<uint64_t>(items[i].value_bytes) << 32 |
                        static_cast<uint64_t>(items[i].flags) << 31 | items[i].location;

@@ -121,7 +121,6 @@ double kvc_memcached_shard_memory_bytes(const struct kvc_memcached_config *confi
 bool kvc_memcached_shard_open(struct kvc_memcached_shard *shard, const struct kvc_memcached_config *config,
                               uint32_t value_bytes_max, uint64_t seed)
 {
-    const struct kvc_chained_params chained = chained_params(config);
     *shard = (struct kvc_memcached_shard){.config = config, .value_room = value_bytes_max + 1};
     shard->value = calloc(shard->value_room, 1);
     if (config->kind == KVC_MEMCACHED_MICA) {
@@ -132,20 +131,21 @@ bool kvc_memcached_shard_open(struct kvc_memcached_shard *shard, const struct kv
         shard->mica = kvc_mica_create(&mica);
     } else if (config->kind == KVC_MEMCACHED_FPGA) {
         const struct kvc_set_assoc_params set_assoc = set_assoc_params(config);
-        shard->set_assoc = kvc_set_assoc_create(&set_assoc);
+        shard->table = (struct kvc_table *)kvc_set_assoc_create(&set_assoc); /* its first member */
     } else {
-        shard->chained = kvc_chained_create(&chained);
+        const struct kvc_chained_params chained = chained_params(config);
+        shard->table = (struct kvc_table *)kvc_chained_create(&chained); /* its first member */
     }
     shard->slabs = calloc(config->threads, sizeof(*shard->slabs));
-    return shard->value != NULL && shard->slabs != NULL &&
-           (shard->mica != NULL || shard->set_assoc != NULL || shard->chained != NULL);
+    return shard->value != NULL && shard->slabs != NULL && (shard->mica != NULL || shard->table != NULL);
 }
 
 void kvc_memcached_shard_close(struct kvc_memcached_shard *shard)
 {
-    kvc_chained_free(shard->chained);
     kvc_mica_free(shard->mica);
-    kvc_set_assoc_free(shard->set_assoc);
+    if (shard->table != NULL) {
+        kvc_index_free(&shard->table->index);
+    }
     free(shard->value);
     free(shard->slabs);
 }
@@ -223,33 +223,23 @@ static bool find(struct kvc_memcached_shard *shard, const struct kvc_memcached_a
 static bool run_table(struct kvc_memcached_shard *shard, const struct kvc_memcached_access *access,
                       struct kvc_memcached_blocks *blocks)
 {
-    const uint32_t offset = 0, any = KVC_LOCATION_ANY;
+    const uint32_t offset = 0;
     const uint8_t bytes = (uint8_t)access->key_bytes;
     const struct kvc_set_assoc_keys keys = {access->key, &offset, &bytes};
     struct kvc_set_assoc_item out = {.location = KVC_LOCATION_NONE};
     struct kvc_index_stats *stats = &shard->stats;
-    bool chained = shard->chained != NULL;
-    uint32_t now = chained ? (uint32_t)(access->now_ns / tick_ns) : shard->clock++;
+    uint32_t now =
+        shard->config->kind == KVC_MEMCACHED_FPGA ? shard->clock++ : (uint32_t)(access->now_ns / tick_ns);
     uint64_t replaced = stats->replaced;
     if (access->op == KVC_OP_SET) {
         const struct kvc_set_assoc_item item = place(shard, access, blocks);
-        if (chained) {
-            kvc_chained_insert(shard->chained, &keys, &item, 1, now, &out, stats);
-        } else {
-            kvc_set_assoc_insert(shard->set_assoc, &keys, &item, 1, now, &out, stats);
-        }
+        kvc_table_insert(shard->table, &keys, &item, 1, now, &out, stats);
         return stats->replaced > replaced;
     }
     if (access->op == KVC_OP_DELETE) {
-        if (chained) {
-            kvc_chained_erase(shard->chained, &keys, &any, 1, &out, stats);
-        } else {
-            kvc_set_assoc_erase(shard->set_assoc, &keys, &any, 1, &out, stats);
-        }
-    } else if (chained) {
-        kvc_chained_search(shard->chained, &keys, 1, now, &out, stats);
+        kvc_table_erase(shard->table, &keys, NULL, 1, &out, stats);
     } else {
-        kvc_set_assoc_search(shard->set_assoc, &keys, 1, now, &out, stats);
+        kvc_table_search(shard->table, &keys, 1, now, &out, stats);
     }
     return out.location != KVC_LOCATION_NONE &&
            (access->op != KVC_OP_GET || find(shard, access, &out, blocks));
@@ -287,10 +277,8 @@ double kvc_memcached_shard_load_frac(const struct kvc_memcached_shard *shard)
         return (double)usage.live /
                ((double)shard->config->threads * (double)shard->config->options->buckets * KVC_MICA_ENTRIES);
     }
-    if (shard->chained != NULL) {
-        return (double)shard->chained->table.state->used / shard->chained->table.capacity;
-    }
-    return (double)shard->set_assoc->used / (double)kvc_index_capacity(&shard->set_assoc->base.index);
+    const struct kvc_index *index = &shard->table->index;
+    return (double)kvc_index_used(index) / (double)kvc_index_capacity(index);
 }
 
 /* ---- store ---- */

@@ -59,15 +59,13 @@ bool kvc_memcached_slabs_find(const struct kvc_memcached_slabs *slabs,
  *
  * Fatcache's instances share one table here, whose items say where the slabs hold them. */
 
-struct kvc_chained;
 struct kvc_mica;
-struct kvc_set_assoc;
+struct kvc_table;
 
 struct kvc_memcached_shard {
     const struct kvc_memcached_config *config;
-    struct kvc_chained *chained; /* Exactly one of the three is not NULL. */
-    struct kvc_mica *mica;
-    struct kvc_set_assoc *set_assoc;
+    struct kvc_mica *mica;             /* Exactly one of the two is not NULL. */
+    struct kvc_table *table;           /* The FPGA's has sets, the others are chained. */
     uint8_t *value;                    /* Room for the largest value. */
     uint32_t value_room;               /* [bytes] */
     struct kvc_memcached_slabs *slabs; /* Fatcache: of each instance. */

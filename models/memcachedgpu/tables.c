@@ -31,15 +31,10 @@ void kvc_memcachedgpu_text_key(uint8_t *to, uint64_t key_id, uint32_t key_bytes)
     }
 }
 
-struct kvc_memcachedgpu_table_kind {
-    void *(*create)(const struct kvc_memcachedgpu_shape *shape, uint32_t class);
+/* What tables of one kind do in their own way. Each begins with its struct kvc_table. */
+struct table_kind {
+    struct kvc_table *(*create)(const struct kvc_memcachedgpu_shape *shape, uint32_t class);
     double (*bytes)(const struct kvc_memcachedgpu_shape *shape, uint32_t class);
-    struct kvc_index *(*index)(void *table);
-    kvc_memcachedgpu_search search;
-    void (*insert)(void *table, const struct kvc_set_assoc_keys *keys, const struct kvc_set_assoc_item *item,
-                   uint32_t now, struct kvc_set_assoc_item *out, struct kvc_index_stats *stats);
-    void (*erase)(void *table, const struct kvc_set_assoc_keys *keys, struct kvc_set_assoc_item *out,
-                  struct kvc_index_stats *stats);
 };
 
 /* Entries that fill whole sets. */
@@ -59,10 +54,10 @@ static struct kvc_set_assoc_params sets_params(const struct kvc_memcachedgpu_sha
                                          .key_bytes_max = shape->classes[class].key_bytes_max};
 }
 
-static void *sets_create(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
+static struct kvc_table *sets_create(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
     struct kvc_set_assoc_params params = sets_params(shape, class);
-    return kvc_set_assoc_create(&params);
+    return (struct kvc_table *)kvc_set_assoc_create(&params);
 }
 
 static double sets_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
@@ -70,30 +65,6 @@ static double sets_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t cl
     struct kvc_set_assoc_params params = sets_params(shape, class);
     struct kvc_set_assoc_table table;
     return kvc_set_assoc_geometry(&params, &table) ? (double)table.set_count * table.set_bytes : 0;
-}
-
-static struct kvc_index *sets_index(void *table)
-{
-    return &((struct kvc_set_assoc *)table)->base.index;
-}
-
-static void sets_search(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
-                        struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
-{
-    kvc_set_assoc_search(table, keys, count, now, items, stats);
-}
-
-static void sets_insert(void *table, const struct kvc_set_assoc_keys *keys,
-                        const struct kvc_set_assoc_item *item, uint32_t now, struct kvc_set_assoc_item *out,
-                        struct kvc_index_stats *stats)
-{
-    kvc_set_assoc_insert(table, keys, item, 1, now, out, stats);
-}
-
-static void sets_erase(void *table, const struct kvc_set_assoc_keys *keys, struct kvc_set_assoc_item *out,
-                       struct kvc_index_stats *stats)
-{
-    kvc_set_assoc_erase(table, keys, NULL, 1, out, stats);
 }
 
 /* ---- hopscotch ---- */
@@ -109,10 +80,10 @@ static struct kvc_hopscotch_params hopscotch_params(const struct kvc_memcachedgp
                                          .key_bytes_max = shape->classes[class].key_bytes_max};
 }
 
-static void *hopscotch_create(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
+static struct kvc_table *hopscotch_create(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
     struct kvc_hopscotch_params params = hopscotch_params(shape, class);
-    return kvc_hopscotch_create(&params);
+    return (struct kvc_table *)kvc_hopscotch_create(&params);
 }
 
 static double hopscotch_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
@@ -122,30 +93,6 @@ static double hopscotch_bytes(const struct kvc_memcachedgpu_shape *shape, uint32
     return kvc_hopscotch_geometry(&params, &table)
                ? (double)(kvc_hopscotch_tags_bytes(&table) + kvc_hopscotch_entries_bytes(&table))
                : 0;
-}
-
-static struct kvc_index *hopscotch_index(void *table)
-{
-    return &((struct kvc_hopscotch *)table)->base.index;
-}
-
-static void hopscotch_search(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
-                             struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
-{
-    kvc_hopscotch_search(table, keys, count, now, items, stats);
-}
-
-static void hopscotch_insert(void *table, const struct kvc_set_assoc_keys *keys,
-                             const struct kvc_set_assoc_item *item, uint32_t now,
-                             struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
-{
-    kvc_hopscotch_insert(table, keys, item, 1, now, out, stats);
-}
-
-static void hopscotch_erase(void *table, const struct kvc_set_assoc_keys *keys,
-                            struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
-{
-    kvc_hopscotch_erase(table, keys, NULL, 1, out, stats);
 }
 
 /* ---- chains ---- */
@@ -162,10 +109,10 @@ static struct kvc_chained_params chained_params(const struct kvc_memcachedgpu_sh
                                        .key_bytes_max = shape->classes[class].key_bytes_max};
 }
 
-static void *chained_create(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
+static struct kvc_table *chained_create(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
     struct kvc_chained_params params = chained_params(shape, class);
-    return kvc_chained_create(&params);
+    return (struct kvc_table *)kvc_chained_create(&params);
 }
 
 static double chained_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
@@ -177,38 +124,12 @@ static double chained_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t
                : 0;
 }
 
-static struct kvc_index *chained_index(void *table)
-{
-    return &((struct kvc_chained *)table)->base.index;
-}
-
-static void chained_search(void *table, const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
-                           struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
-{
-    kvc_chained_search(table, keys, count, now, items, stats);
-}
-
-static void chained_insert(void *table, const struct kvc_set_assoc_keys *keys,
-                           const struct kvc_set_assoc_item *item, uint32_t now,
-                           struct kvc_set_assoc_item *out, struct kvc_index_stats *stats)
-{
-    kvc_chained_insert(table, keys, item, 1, now, out, stats);
-}
-
-static void chained_erase(void *table, const struct kvc_set_assoc_keys *keys, struct kvc_set_assoc_item *out,
-                          struct kvc_index_stats *stats)
-{
-    kvc_chained_erase(table, keys, NULL, 1, out, stats);
-}
-
 /* ---- all kinds ---- */
 
-static const struct kvc_memcachedgpu_table_kind kinds[] = {
-    [KVC_MEMCACHEDGPU_SETS] = {sets_create, sets_bytes, sets_index, sets_search, sets_insert, sets_erase},
-    [KVC_MEMCACHEDGPU_HOPSCOTCH] = {hopscotch_create, hopscotch_bytes, hopscotch_index, hopscotch_search,
-                                    hopscotch_insert, hopscotch_erase},
-    [KVC_MEMCACHEDGPU_CHAINED] = {chained_create, chained_bytes, chained_index, chained_search,
-                                  chained_insert, chained_erase},
+static const struct table_kind kinds[] = {
+    [KVC_MEMCACHEDGPU_SETS] = {sets_create, sets_bytes},
+    [KVC_MEMCACHEDGPU_HOPSCOTCH] = {hopscotch_create, hopscotch_bytes},
+    [KVC_MEMCACHEDGPU_CHAINED] = {chained_create, chained_bytes},
 };
 
 double kvc_memcachedgpu_table_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
@@ -234,9 +155,9 @@ enum kvc_status kvc_memcachedgpu_tables_open(struct kvc_memcachedgpu_tables *tab
                                              const struct kvc_memcachedgpu_shape *shape,
                                              struct kvc_diag *diag)
 {
-    *tables = (struct kvc_memcachedgpu_tables){.shape = *shape, .kind = &kinds[shape->index]};
+    *tables = (struct kvc_memcachedgpu_tables){.shape = *shape};
     for (uint32_t i = 0; i < shape->class_count; i++) {
-        tables->table[i] = tables->kind->create(shape, i);
+        tables->table[i] = kinds[shape->index].create(shape, i);
         if (tables->table[i] == NULL) {
             return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a table of %.3g GiB: %s",
                                  kvc_memcachedgpu_table_bytes(shape, i) / 0x1p30, strerror(errno));
@@ -249,7 +170,7 @@ void kvc_memcachedgpu_tables_close(struct kvc_memcachedgpu_tables *tables)
 {
     for (uint32_t i = 0; i < KVC_MEMCACHEDGPU_CLASSES_MAX; i++) {
         if (tables->table[i] != NULL) {
-            kvc_index_free(tables->kind->index(tables->table[i]));
+            kvc_index_free(&tables->table[i]->index);
         }
     }
 }
@@ -272,7 +193,7 @@ static void search_class(const struct kvc_memcachedgpu_tables *tables, uint32_t 
         }
     }
     const struct kvc_set_assoc_keys mine = {keys->keys, offset, bytes};
-    tables->kind->search(tables->table[class], &mine, chosen, now, found, stats);
+    kvc_table_search(tables->table[class], &mine, chosen, now, found, stats);
     for (uint32_t i = 0; i < chosen; i++) {
         items[row[i]] = found[i];
     }
@@ -284,7 +205,7 @@ void kvc_memcachedgpu_tables_search(void *data, const struct kvc_set_assoc_keys 
 {
     const struct kvc_memcachedgpu_tables *tables = data;
     if (tables->shape.class_count == 1) {
-        tables->kind->search(tables->table[0], keys, count, now, items, stats);
+        kvc_table_search(tables->table[0], keys, count, now, items, stats);
         return;
     }
     for (uint32_t first = 0; first < count; first += GROUP) {
@@ -307,8 +228,8 @@ struct kvc_set_assoc_item kvc_memcachedgpu_tables_insert(struct kvc_memcachedgpu
     uint32_t offset = 0, class = kvc_memcachedgpu_class_of(&tables->shape, key_bytes);
     uint8_t bytes = (uint8_t)key_bytes;
     struct kvc_set_assoc_item out;
-    tables->kind->insert(tables->table[class], &(struct kvc_set_assoc_keys){key, &offset, &bytes}, item, now,
-                         &out, stats);
+    kvc_table_insert(tables->table[class], &(struct kvc_set_assoc_keys){key, &offset, &bytes}, item, 1, now,
+                     &out, stats);
     return out;
 }
 
@@ -319,8 +240,8 @@ struct kvc_set_assoc_item kvc_memcachedgpu_tables_erase(struct kvc_memcachedgpu_
     uint32_t offset = 0, class = kvc_memcachedgpu_class_of(&tables->shape, key_bytes);
     uint8_t bytes = (uint8_t)key_bytes;
     struct kvc_set_assoc_item out;
-    tables->kind->erase(tables->table[class], &(struct kvc_set_assoc_keys){key, &offset, &bytes}, &out,
-                        stats);
+    kvc_table_erase(tables->table[class], &(struct kvc_set_assoc_keys){key, &offset, &bytes}, NULL, 1, &out,
+                    stats);
     return out;
 }
 
@@ -328,7 +249,7 @@ uint64_t kvc_memcachedgpu_tables_set(const struct kvc_memcachedgpu_tables *table
                                      uint32_t key_bytes)
 {
     uint32_t class = kvc_memcachedgpu_class_of(&tables->shape, key_bytes);
-    const struct kvc_set_assoc *table = tables->table[class];
+    const struct kvc_set_assoc *table = (const struct kvc_set_assoc *)tables->table[class];
     return (uint64_t) class << 32 | kvc_set_assoc_place(&table->table, key, key_bytes).set;
 }
 
@@ -337,7 +258,7 @@ static uint64_t sum(const struct kvc_memcachedgpu_tables *tables,
 {
     uint64_t all = 0;
     for (uint32_t i = 0; i < tables->shape.class_count; i++) {
-        all += count(tables->kind->index(tables->table[i]));
+        all += count(&tables->table[i]->index);
     }
     return all;
 }

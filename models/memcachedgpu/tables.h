@@ -47,13 +47,9 @@ static inline uint32_t kvc_memcachedgpu_class_of(const struct kvc_memcachedgpu_s
     return class;
 }
 
-/* What a table of one kind offers; `table` is the kind's own struct. */
-struct kvc_memcachedgpu_table_kind;
-
 struct kvc_memcachedgpu_tables {
     struct kvc_memcachedgpu_shape shape;
-    const struct kvc_memcachedgpu_table_kind *kind;
-    void *table[KVC_MEMCACHEDGPU_CLASSES_MAX];
+    struct kvc_table *table[KVC_MEMCACHEDGPU_CLASSES_MAX];
 };
 
 /* Returns the memory of a class's table [bytes], or 0 if it cannot have so many entries. */
@@ -69,7 +65,7 @@ enum kvc_status kvc_memcachedgpu_tables_open(struct kvc_memcachedgpu_tables *tab
                                              struct kvc_diag *diag);
 void kvc_memcachedgpu_tables_close(struct kvc_memcachedgpu_tables *tables); /* Zeroed ones are allowed. */
 
-/* Searches for keys, as kvc_set_assoc_search() does; `tables` is a struct kvc_memcachedgpu_tables. */
+/* Searches for keys, as kvc_table_search() does; `tables` is a struct kvc_memcachedgpu_tables. */
 void kvc_memcachedgpu_tables_search(void *tables, const struct kvc_set_assoc_keys *keys, uint32_t count,
                                     uint32_t now, struct kvc_set_assoc_item *items,
                                     struct kvc_index_stats *stats);

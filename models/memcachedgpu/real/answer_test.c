@@ -31,8 +31,8 @@ static void open_bench(struct bench *bench, uint32_t key_bytes)
     for (uint32_t k = 0; k < KEYS; k++) {
         struct kvc_set_assoc_item item = {.location = k, .value_bytes = VALUE_BYTES};
         kvc_memcachedgpu_text_key(key, k, key_bytes);
-        kvc_set_assoc_insert(bench->table, &(struct kvc_set_assoc_keys){key, &offset, &bytes}, &item, 1, k,
-                             NULL, &stats);
+        kvc_table_insert(&bench->table->base, &(struct kvc_set_assoc_keys){key, &offset, &bytes}, &item, 1, k,
+                         NULL, &stats);
     }
     bench->layout = kvc_memcachedgpu_real_layout_of(BATCH, key_bytes);
     bench->image = aligned_alloc(128, bench->layout.image_bytes);

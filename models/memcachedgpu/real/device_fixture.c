@@ -120,7 +120,7 @@ void kvc_set_assoc_cuda_insert_timed(struct kvc_index *index, struct kvc_cuda_st
 {
     struct kvc_index_stats stats = {0};
     (void)stream;
-    kvc_set_assoc_insert((struct kvc_set_assoc *)index, keys, items, count, now, out, &stats);
+    kvc_table_insert((struct kvc_table *)index, keys, items, count, now, out, &stats);
     for (uint32_t i = 0; cycles != NULL && i < count; i++) {
         cycles[i] = 1000;
     }
