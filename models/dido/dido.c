@@ -82,9 +82,9 @@ static bool receive(struct kvc_dido_simulation *simulation, struct kvc_batch *ro
 }
 
 /* A pipeline has as many batches as stages. Those of an earlier plan count, too. */
-static struct kvc_stage_batch *free_batch(struct kvc_dido_simulation *simulation)
+static struct kvc_dido_batch *free_batch(struct kvc_dido_simulation *simulation)
 {
-    struct kvc_stage_batch *batch = NULL;
+    struct kvc_dido_batch *batch = NULL;
     uint32_t under_way = 0;
     for (uint32_t i = 0; i < simulation->workers; i++) {
         under_way += simulation->batch[i].under_way;
@@ -107,7 +107,7 @@ static void set_sizes(struct kvc_dido_mix *mix, const struct kvc_batch *rows)
 
 /* Prepares a batch that has its requests. A batch of several phases counts as one of its first request's,
  * whose caches and frames it has. */
-static void prepare(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+static void prepare(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch)
 {
     const struct kvc_workload *workload = &simulation->scenario->workload;
     const struct kvc_batch *rows = batch->rows;
@@ -129,7 +129,7 @@ static void prepare(struct kvc_dido_simulation *simulation, struct kvc_stage_bat
 static void *next(void *data, double *until_ns)
 {
     struct kvc_dido_simulation *simulation = data;
-    struct kvc_stage_batch *batch = free_batch(simulation);
+    struct kvc_dido_batch *batch = free_batch(simulation);
     double now_ns = kvc_engine_now_ns();
     double interval_ns = kvc_dido_interval_ns(simulation->config, &simulation->pipeline);
     double due_ns = saturates(simulation) ? 0 : simulation->began_ns + interval_ns;
@@ -153,7 +153,7 @@ static void *next(void *data, double *until_ns)
 
 static uint32_t begin(void *data, void *at, uint32_t stage)
 {
-    struct kvc_stage_batch *batch = at;
+    struct kvc_dido_batch *batch = at;
     struct kvc_dido_simulation *simulation = data;
     const struct kvc_dido_config *config = batch->config;
     const struct kvc_dido_stage *mine = &batch->pipeline.stage[stage];
@@ -175,13 +175,13 @@ static uint32_t begin(void *data, void *at, uint32_t stage)
 
 static uint32_t stages(const void *at)
 {
-    const struct kvc_stage_batch *batch = at;
+    const struct kvc_dido_batch *batch = at;
     return batch->pipeline.stages;
 }
 
 static uint32_t processor(const void *at, uint32_t stage)
 {
-    const struct kvc_stage_batch *batch = at;
+    const struct kvc_dido_batch *batch = at;
     return batch->pipeline.stage[stage].on_gpu;
 }
 
@@ -189,7 +189,7 @@ static uint32_t processor(const void *at, uint32_t stage)
  * earlier plan. */
 static bool may_steal(const void *data, const void *at, uint32_t stage, uint32_t by)
 {
-    const struct kvc_stage_batch *batch = at;
+    const struct kvc_dido_batch *batch = at;
     const struct kvc_dido_simulation *simulation = data;
     bool has_stage = false;
     for (uint32_t s = 0; s < batch->pipeline.stages; s++) {
@@ -201,14 +201,14 @@ static bool may_steal(const void *data, const void *at, uint32_t stage, uint32_t
 
 static double approach_ns(void *data, const void *at, uint32_t stage, uint32_t by)
 {
-    const struct kvc_stage_batch *batch = at;
+    const struct kvc_dido_batch *batch = at;
     (void)data;
     const struct kvc_dido_stage_costs *costs = &batch->costs[stage];
     return by == processor(batch, stage) ? costs->whole.launch_ns : costs->stolen.launch_ns;
 }
 
 /* Returns the share of a batch that some units are. */
-static double share_of(const struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch,
+static double share_of(const struct kvc_dido_simulation *simulation, const struct kvc_dido_batch *batch,
                        uint32_t units)
 {
     double set = (double)simulation->config->options->steal_set, queries = batch->rows->count;
@@ -218,7 +218,7 @@ static double share_of(const struct kvc_dido_simulation *simulation, const struc
 static void take(void *data, const void *at, uint32_t stage, enum kvc_stage_piece piece, uint32_t by,
                  uint32_t units, struct kvc_draw *draw)
 {
-    const struct kvc_stage_batch *batch = at;
+    const struct kvc_dido_batch *batch = at;
     const struct kvc_dido_simulation *simulation = data;
     const struct kvc_dido_config *config = simulation->config;
     const struct kvc_dido_stage_costs *costs = &batch->costs[stage];
@@ -247,7 +247,7 @@ static void take(void *data, const void *at, uint32_t stage, enum kvc_stage_piec
 static void worked(void *data, const void *at, uint32_t stage, enum kvc_stage_piece piece, uint32_t by,
                    uint32_t units, double start_ns)
 {
-    const struct kvc_stage_batch *batch = at;
+    const struct kvc_dido_batch *batch = at;
     struct kvc_dido_simulation *simulation = data;
     struct kvc_recorder *recorder = &simulation->replica.recorder;
     double now_ns = kvc_engine_now_ns(), queries = share_of(simulation, batch, units) * batch->rows->count;
@@ -265,7 +265,7 @@ static void worked(void *data, const void *at, uint32_t stage, enum kvc_stage_pi
 
 static void ended(void *data, void *at, uint32_t stage, double start_ns)
 {
-    struct kvc_stage_batch *batch = at;
+    struct kvc_dido_batch *batch = at;
     struct kvc_dido_simulation *simulation = data;
     const struct kvc_recorder *recorder = &simulation->replica.recorder;
     const struct kvc_dido_cost *cost = &batch->costs[stage].whole;
@@ -289,7 +289,7 @@ static void ended(void *data, void *at, uint32_t stage, double start_ns)
 /* The next batches are so large that the slowest stage would have taken the interval for this one. They do
  * not get smaller in vain: where most of the time is that of a launch, or of a frame that a thread parses,
  * smaller batches take hardly less, and would go on shrinking until few queries were left. */
-static void size_batches(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch)
+static void size_batches(struct kvc_dido_simulation *simulation, const struct kvc_dido_batch *batch)
 {
     double interval_ns = kvc_dido_interval_ns(simulation->config, &batch->pipeline);
     double queries = batch->rows->count, ns = batch->slowest_ns;
@@ -303,7 +303,7 @@ static void size_batches(struct kvc_dido_simulation *simulation, const struct kv
 }
 
 /* Counts the outcomes of rows first to last - 1. */
-static void count_outcomes(struct kvc_dido_sums *sums, const struct kvc_stage_batch *batch, uint32_t first,
+static void count_outcomes(struct kvc_dido_sums *sums, const struct kvc_dido_batch *batch, uint32_t first,
                            uint32_t last)
 {
     sums->completed += last - first;
@@ -317,7 +317,7 @@ static void count_outcomes(struct kvc_dido_sums *sums, const struct kvc_stage_ba
 
 static void done(void *data, void *at)
 {
-    struct kvc_stage_batch *batch = at;
+    struct kvc_dido_batch *batch = at;
     struct kvc_dido_simulation *simulation = data;
     struct kvc_recorder *recorder = &simulation->replica.recorder;
     struct kvc_dido_sums *sums = &simulation->sums;
@@ -351,7 +351,7 @@ static const struct kvc_stage_graph_ops ops = {next,        begin, stages, proce
 
 /* ---- the run ---- */
 
-static void open_batch(struct kvc_stage_batch *batch, uint32_t rows, uint32_t key_stride)
+static void open_batch(struct kvc_dido_batch *batch, uint32_t rows, uint32_t key_stride)
 {
     batch->rows = kvc_batch_create(rows, key_stride);
     if (batch->rows == NULL) {
@@ -366,7 +366,7 @@ static void open_batch(struct kvc_stage_batch *batch, uint32_t rows, uint32_t ke
 /* Returns the memory of the batches of a replica [bytes]. */
 static double run_memory_bytes(const struct kvc_scenario *scenario)
 {
-    const struct kvc_stage_batch *batch = NULL;
+    const struct kvc_dido_batch *batch = NULL;
     double sum = 0;
     for (uint32_t i = 0; i < kvc_phases_count(&scenario->workload); i++) {
         const struct kvc_dido_config config = kvc_dido_config_of_phase(scenario, i);

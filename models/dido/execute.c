@@ -21,7 +21,7 @@ static bool keeps(struct kvc_dido_simulation *simulation, struct kvc_batch *rows
     return true;
 }
 
-void kvc_dido_sample(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+void kvc_dido_sample(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch)
 {
     struct kvc_batch *rows = batch->rows;
     batch->gets = batch->sets = batch->hits = batch->evictions = 0;
@@ -39,7 +39,7 @@ void kvc_dido_sample(struct kvc_dido_simulation *simulation, struct kvc_stage_ba
 }
 
 /* Lists the kept rows of an operation. Returns how many there are. */
-static uint32_t list_rows(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch,
+static uint32_t list_rows(struct kvc_dido_simulation *simulation, const struct kvc_dido_batch *batch,
                           enum kvc_op op)
 {
     const struct kvc_batch *rows = batch->rows;
@@ -54,7 +54,7 @@ static uint32_t list_rows(struct kvc_dido_simulation *simulation, const struct k
 }
 
 /* Returns how many queries of the batch `count` of the kept SETs stand for, as a share of the batch. */
-static double share_of_sets(const struct kvc_stage_batch *batch, uint32_t count)
+static double share_of_sets(const struct kvc_dido_batch *batch, uint32_t count)
 {
     return count * ((double)batch->sets / batch->kept_sets) / batch->rows->count;
 }
@@ -68,7 +68,7 @@ static void note_lines(double *mean, uint64_t lines, uint64_t lines_before, uint
     }
 }
 
-static void manage_memory(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+static void manage_memory(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch)
 {
     struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     uint32_t sets = list_rows(simulation, batch, KVC_OP_SET);
@@ -86,7 +86,7 @@ static void manage_memory(struct kvc_dido_simulation *simulation, struct kvc_sta
     }
 }
 
-static void search(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+static void search(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch)
 {
     struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
@@ -99,7 +99,7 @@ static void search(struct kvc_dido_simulation *simulation, struct kvc_stage_batc
                shard->index_stats.searches, before.searches);
 }
 
-static void insert(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+static void insert(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch)
 {
     struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
@@ -121,7 +121,7 @@ static void insert(struct kvc_dido_simulation *simulation, struct kvc_stage_batc
                shard->index_stats.inserts, before.inserts);
 }
 
-static void erase(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+static void erase(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch)
 {
     struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
@@ -147,7 +147,7 @@ static void erase(struct kvc_dido_simulation *simulation, struct kvc_stage_batch
 }
 
 /* KC and RD of the real code are one call. A stage with one of them alone reads at KC. */
-static void read_items(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+static void read_items(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch)
 {
     struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
     const struct kvc_batch *rows = batch->rows;
@@ -183,7 +183,7 @@ static void read_items(struct kvc_dido_simulation *simulation, struct kvc_stage_
 }
 
 /* Draws the outcomes of the GETs that are not kept, with the hit ratio of those that are. */
-static void draw_outcomes(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch)
+static void draw_outcomes(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch)
 {
     uint32_t k = 0;
     for (uint32_t i = 0; i < batch->rows->count; i++) {
@@ -198,9 +198,9 @@ static void draw_outcomes(struct kvc_dido_simulation *simulation, struct kvc_sta
     }
 }
 
-void kvc_dido_execute(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch, uint32_t stage)
+void kvc_dido_execute(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch, uint32_t stage)
 {
-    static void (*const executes[KVC_DIDO_TASKS])(struct kvc_dido_simulation *, struct kvc_stage_batch *) = {
+    static void (*const executes[KVC_DIDO_TASKS])(struct kvc_dido_simulation *, struct kvc_dido_batch *) = {
         [KVC_DIDO_MM] = manage_memory, [KVC_DIDO_SEARCH] = search, [KVC_DIDO_INSERT] = insert,
         [KVC_DIDO_ERASE] = erase,      [KVC_DIDO_KC] = read_items,
     };

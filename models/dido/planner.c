@@ -53,7 +53,7 @@ static uint64_t stored_items(const struct kvc_dido_simulation *simulation)
                                  : (uint64_t)llround((double)workload->keys * workload->preload_frac);
 }
 
-void kvc_dido_planner_look(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch)
+void kvc_dido_planner_look(struct kvc_dido_simulation *simulation, const struct kvc_dido_batch *batch)
 {
     struct kvc_dido_planner *planner = &simulation->planner;
     if (planner->plans) {

@@ -30,7 +30,7 @@ struct kvc_dido_planner {
 };
 
 struct kvc_dido_simulation;
-struct kvc_stage_batch;
+struct kvc_dido_batch;
 
 /* Creates the planner and its actor. The present pipeline is planned for the load that the run begins with,
  * which has been there for long. */
@@ -41,7 +41,7 @@ void kvc_dido_planner_close(struct kvc_dido_planner *planner);
 
 /* Begins a plan if the load of a batch whose packets are processed is not the one that the present pipeline
  * was planned for, unless one is being made. */
-void kvc_dido_planner_look(struct kvc_dido_simulation *simulation, const struct kvc_stage_batch *batch);
+void kvc_dido_planner_look(struct kvc_dido_simulation *simulation, const struct kvc_dido_batch *batch);
 
 /* The machine: a CPU and a GPU that share a memory, on one chip or with a PCIe link between. The fields are
  * numbers of hosts in the platform. */
@@ -67,7 +67,7 @@ struct kvc_dido_stage_costs {
     struct kvc_dido_cost rest; /* The other tasks, on the processor that has the stage; with stealing only. */
 };
 
-struct kvc_stage_batch {
+struct kvc_dido_batch {
     struct kvc_batch *rows;
     struct kvc_dido_pipeline pipeline;
     uint64_t plan;                        /* Number of the plan that the pipeline is from. */
@@ -111,7 +111,7 @@ struct kvc_dido_simulation {
     struct kvc_cuckoo_store *store;
     struct kvc_dido_machine machine;
     struct kvc_stage_graph graph;
-    struct kvc_stage_batch batch[KVC_DIDO_STAGES_MAX];
+    struct kvc_dido_batch batch[KVC_DIDO_STAGES_MAX];
     struct kvc_rng thinning, drawn; /* Which requests for hot keys are kept, and outcomes of the others. */
     uint32_t workers;               /* Stages of the longest pipeline. */
     struct kvc_dido_stage worker[KVC_DIDO_STAGES_MAX]; /* Stage of each worker's latest batch: its processor
@@ -136,9 +136,9 @@ struct kvc_dido_simulation {
 
 /* Counts the operations of a batch and lists the rows that run through the real index and slabs: with
  * functional = "sampled" those for keys of the sample, with "off" none, otherwise all. */
-void kvc_dido_sample(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch);
+void kvc_dido_sample(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch);
 
 /* Does the tasks of a stage on the real structures, and counts what they did in the batch's mix. */
-void kvc_dido_execute(struct kvc_dido_simulation *simulation, struct kvc_stage_batch *batch, uint32_t stage);
+void kvc_dido_execute(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch, uint32_t stage);
 
 #endif
