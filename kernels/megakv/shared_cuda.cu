@@ -24,36 +24,33 @@ __device__ __forceinline__ uint4 load_now(const uint32_t *from)
     return four;
 }
 
-__device__ __forceinline__ uint64_t load_now_long(const void *from)
-{
-    uint64_t word;
-    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];"
-                 : "=l"(word)
-                 : "l"(__cvta_generic_to_global(from))
-                 : "memory");
-    return word;
-}
+/* Defines a load of one word by an instruction, of the kind of register that the word goes to. */
+#define LOAD(NAME, TYPE, INSTRUCTION, REGISTER)                                                              \
+    __device__ __forceinline__ TYPE NAME(const void *from)                                                   \
+    {                                                                                                        \
+        TYPE word;                                                                                           \
+        asm volatile(INSTRUCTION " %0, [%1];"                                                                \
+                     : "=" REGISTER(word)                                                                    \
+                     : "l"(__cvta_generic_to_global(from))                                                   \
+                     : "memory");                                                                            \
+        return word;                                                                                         \
+    }
+
+LOAD(load_now_long, uint64_t, "ld.relaxed.sys.global.u64", "l")
 
 /* Loads that come before all later ones. */
-__device__ __forceinline__ uint32_t load_first_word(const uint32_t *from)
-{
-    uint32_t word;
-    asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
-                 : "=r"(word)
-                 : "l"(__cvta_generic_to_global(from))
-                 : "memory");
-    return word;
-}
+LOAD(load_first_word, uint32_t, "ld.acquire.sys.global.u32", "r")
+LOAD(load_first_long, uint64_t, "ld.acquire.sys.global.u64", "l")
 
-__device__ __forceinline__ uint64_t load_first_long(const void *from)
-{
-    uint64_t word;
-    asm volatile("ld.acquire.sys.global.u64 %0, [%1];"
-                 : "=l"(word)
-                 : "l"(__cvta_generic_to_global(from))
-                 : "memory");
-    return word;
-}
+/* Loads a word of an item behind a load of its header; lines may stay in the nearest cache. */
+LOAD(load_item_long, uint64_t, "ld.global.u64", "l")
+
+/* Usual loads of the same sector by several threads may share one answer of the host, which may then be older
+ * than what one of them has read before. These loads get answers of their own. */
+LOAD(load_alone_word, uint32_t, "ld.mmio.relaxed.sys.global.u32", "r")
+LOAD(load_alone_long, uint64_t, "ld.mmio.relaxed.sys.global.u64", "l")
+
+#undef LOAD
 
 /* Orders earlier loads before later ones. */
 __device__ __forceinline__ void fence_loads()
@@ -61,37 +58,7 @@ __device__ __forceinline__ void fence_loads()
     asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
 
-/* Loads a word of an item behind a load of its header; lines may stay in the nearest cache. */
-__device__ __forceinline__ uint64_t load_item_long(const uint64_t *from)
-{
-    uint64_t word;
-    asm volatile("ld.global.u64 %0, [%1];" : "=l"(word) : "l"(__cvta_generic_to_global(from)) : "memory");
-    return word;
-}
-
 /* --- search --- */
-
-/* Usual loads of the same sector by several threads may share one answer of the host, which may then be older
- * than what one of them has read before. This load gets an answer of its own. */
-__device__ __forceinline__ uint64_t load_alone_long(const void *from)
-{
-    uint64_t word;
-    asm volatile("ld.mmio.relaxed.sys.global.u64 %0, [%1];"
-                 : "=l"(word)
-                 : "l"(__cvta_generic_to_global(from))
-                 : "memory");
-    return word;
-}
-
-__device__ __forceinline__ uint32_t load_alone_word(const uint32_t *from)
-{
-    uint32_t word;
-    asm volatile("ld.mmio.relaxed.sys.global.u32 %0, [%1];"
-                 : "=r"(word)
-                 : "l"(__cvta_generic_to_global(from))
-                 : "memory");
-    return word;
-}
 
 constexpr uint32_t shared_slots = KVC_MEGAKV_CUCKOO_SLOTS;
 
