@@ -219,16 +219,22 @@ struct kvc_hopscotch *kvc_hopscotch_create(const struct kvc_hopscotch_params *pa
     return table;
 }
 
+bool kvc_hopscotch_published(uint64_t bytes, struct kvc_hopscotch_params *params)
+{
+    uint64_t homes = bytes / (1 + kvc_set_assoc_entry_bytes(sizeof(uint64_t)));
+    *params = (struct kvc_hopscotch_params){.homes = (uint32_t)homes, .key_bytes_max = sizeof(uint64_t)};
+    return homes <= homes_max;
+}
+
 static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
 {
+    struct kvc_hopscotch_params params;
     (void)seed; /* nothing is random */
-    uint64_t homes = bytes / (1 + kvc_set_assoc_entry_bytes(sizeof(uint64_t)));
-    if (homes > homes_max) {
+    if (!kvc_hopscotch_published(bytes, &params)) {
         errno = EINVAL;
         return NULL;
     }
-    struct kvc_hopscotch *table = kvc_hopscotch_create(
-        &(struct kvc_hopscotch_params){.homes = (uint32_t)homes, .key_bytes_max = sizeof(uint64_t)});
+    struct kvc_hopscotch *table = kvc_hopscotch_create(&params);
     return table != NULL ? &table->base.index : NULL;
 }
 

@@ -74,6 +74,10 @@ struct kvc_hopscotch {
 /** Computes the geometry for these parameters, without memory; returns false if they are out of range. */
 bool kvc_hopscotch_geometry(const struct kvc_hopscotch_params *params, struct kvc_hopscotch_table *table);
 
+/** Fills in the parameters of a table of about `bytes` bytes, for 8-byte keys; returns false if it would be
+ * too large. */
+bool kvc_hopscotch_published(uint64_t bytes, struct kvc_hopscotch_params *params);
+
 /** Frees a table; NULL is allowed. */
 void kvc_hopscotch_free(struct kvc_hopscotch *table);
 

@@ -515,16 +515,23 @@ struct kvc_set_assoc *kvc_set_assoc_create(const struct kvc_set_assoc_params *pa
     return table;
 }
 
+bool kvc_set_assoc_published(uint64_t bytes, struct kvc_set_assoc_params *params)
+{
+    uint64_t sets = bytes / kvc_set_assoc_set_bytes(KVC_SET_ASSOC_WAYS, sizeof(uint64_t));
+    *params = (struct kvc_set_assoc_params){
+        .sets = (uint32_t)sets, .ways = KVC_SET_ASSOC_WAYS, .key_bytes_max = sizeof(uint64_t)};
+    return sets <= UINT32_MAX;
+}
+
 static struct kvc_index *create_published(uint64_t bytes, uint64_t seed)
 {
+    struct kvc_set_assoc_params params;
     (void)seed; /* nothing is random */
-    uint64_t sets = bytes / kvc_set_assoc_set_bytes(KVC_SET_ASSOC_WAYS, sizeof(uint64_t));
-    if (sets > UINT32_MAX) {
+    if (!kvc_set_assoc_published(bytes, &params)) {
         errno = EINVAL;
         return NULL;
     }
-    struct kvc_set_assoc *table = kvc_set_assoc_create(&(struct kvc_set_assoc_params){
-        .sets = (uint32_t)sets, .ways = KVC_SET_ASSOC_WAYS, .key_bytes_max = sizeof(uint64_t)});
+    struct kvc_set_assoc *table = kvc_set_assoc_create(&params);
     return table != NULL ? &table->base.index : NULL;
 }
 

@@ -110,6 +110,10 @@ struct kvc_set_assoc {
 /** Computes the geometry for these parameters, without memory; returns false if they are out of range. */
 bool kvc_set_assoc_geometry(const struct kvc_set_assoc_params *params, struct kvc_set_assoc_table *table);
 
+/** Fills in the parameters of a table of about `bytes` bytes, for 8-byte keys; returns false if it would be
+ * too large. */
+bool kvc_set_assoc_published(uint64_t bytes, struct kvc_set_assoc_params *params);
+
 /** Frees a table; NULL is allowed. */
 void kvc_set_assoc_free(struct kvc_set_assoc *table);
 

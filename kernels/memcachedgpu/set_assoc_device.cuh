@@ -76,12 +76,6 @@ __device__ __forceinline__ struct kvc_set_assoc_item item_of(uint4 header)
     return item;
 }
 
-__device__ __forceinline__ struct kvc_set_assoc_item no_item()
-{
-    struct kvc_set_assoc_item item = {KVC_LOCATION_NONE, 0, 0, 0};
-    return item;
-}
-
 /* Result of a search, for the code that sets the timestamp. */
 struct set_found {
     set_entry *entry; /* nullptr if the key was not found */
