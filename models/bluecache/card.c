@@ -1,6 +1,8 @@
 #include "models/bluecache/card.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/bluecache/flash_memory.h"
 #include "sim/base/array.h"
@@ -57,7 +59,7 @@ static bool erase_block(struct kvc_flash_medium *medium, uint32_t block)
     return inner(card)->erase_block(inner(card), block);
 }
 
-bool kvc_bluecache_card_open(struct kvc_bluecache_card *card, const struct kvc_flash_geometry *geometry)
+void kvc_bluecache_card_open(struct kvc_bluecache_card *card, const struct kvc_flash_geometry *geometry)
 {
     *card = (struct kvc_bluecache_card){.medium = {.geometry = *geometry,
                                                    .read_page = read_page,
@@ -65,7 +67,9 @@ bool kvc_bluecache_card_open(struct kvc_bluecache_card *card, const struct kvc_f
                                                    .program_page = program_page,
                                                    .erase_block = erase_block}};
     card->memory = kvc_flash_memory_create(geometry);
-    return card->memory != NULL;
+    if (card->memory == NULL) {
+        kvc_out_of_memory("the flash of a card: %s", strerror(errno));
+    }
 }
 
 void kvc_bluecache_card_close(struct kvc_bluecache_card *card)

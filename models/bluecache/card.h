@@ -30,8 +30,8 @@ struct kvc_bluecache_card {
     bool notes; /* Records steps; off while keys are preloaded. */
 };
 
-/* Creates an erased card, which must not move in memory. Returns false with errno if memory is short. */
-bool kvc_bluecache_card_open(struct kvc_bluecache_card *card, const struct kvc_flash_geometry *geometry);
+/* Creates an erased card, which must not move in memory. Exits with status 3 if memory is short. */
+void kvc_bluecache_card_open(struct kvc_bluecache_card *card, const struct kvc_flash_geometry *geometry);
 void kvc_bluecache_card_close(struct kvc_bluecache_card *card);
 
 /* Adds a step. Exits with status 3 if memory is short. */

@@ -8,6 +8,7 @@
 #include "kernels/bluecache/dram_slab.h"
 #include "kernels/bluecache/flash_page.h"
 #include "models/bluecache/card.h"
+#include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
 #include "sim/base/seeds.h"
@@ -67,20 +68,17 @@ struct kvc_bluecache_store_params kvc_bluecache_store_params_of(const struct kvc
     };
 }
 
-static bool open_shard(struct kvc_bluecache_shard *shard, const struct kvc_bluecache_config *config,
+static void open_shard(struct kvc_bluecache_shard *shard, const struct kvc_bluecache_config *config,
                        uint64_t seed)
 {
-    if (!kvc_bluecache_card_open(&shard->card, &config->sizes.geometry)) {
-        return false;
-    }
+    kvc_bluecache_card_open(&shard->card, &config->sizes.geometry);
     const struct kvc_bluecache_store_params params =
         kvc_bluecache_store_params_of(config, &shard->card.medium, seed);
     shard->store = kvc_bluecache_store_create(&params);
     if (shard->store == NULL) {
-        return false;
+        kvc_out_of_memory("index, DRAM store and log of a node: %s", strerror(errno));
     }
     kvc_bluecache_store_format(shard->store);
-    return true;
 }
 
 static struct kvc_bluecache_keys keys_of(const struct kvc_batch *batch, uint32_t first, uint32_t count)
@@ -154,25 +152,15 @@ enum kvc_status kvc_bluecache_shards_create(const struct kvc_scenario *scenario,
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     double started_s = kvc_clock_wall_s();
-    struct kvc_bluecache_shards *shards = calloc(1, sizeof(*shards));
-    if (shards == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
-    }
+    struct kvc_bluecache_shards *shards = kvc_array_of(1, sizeof(*shards));
     shards->shards = config->stores;
     shards->value_room = config->value_max_bytes;
-    shards->value = calloc(KVC_BLUECACHE_RUN_MAX, shards->value_room);
-    shards->shard = calloc(shards->shards, sizeof(*shards->shard));
-    enum kvc_status status = KVC_OK;
-    for (uint32_t i = 0; i < shards->shards && status == KVC_OK; i++) {
-        if (shards->shard == NULL || shards->value == NULL ||
-            !open_shard(&shards->shard[i], config, kvc_seed_of_hash(seed) + i)) {
-            status = kvc_diag_fail(diag, KVC_ERR_RUNTIME,
-                                   "no memory for index, DRAM store and log of a node: %s", strerror(errno));
-        }
+    shards->value = kvc_array_of(KVC_BLUECACHE_RUN_MAX, shards->value_room);
+    shards->shard = kvc_array_of(shards->shards, sizeof(*shards->shard));
+    for (uint32_t i = 0; i < shards->shards; i++) {
+        open_shard(&shards->shard[i], config, kvc_seed_of_hash(seed) + i);
     }
-    if (status == KVC_OK) {
-        status = preload(scenario, seed, progress, shards, diag);
-    }
+    enum kvc_status status = preload(scenario, seed, progress, shards, diag);
     if (status != KVC_OK) {
         free_shards(shards);
         return status;

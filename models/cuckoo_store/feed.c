@@ -88,8 +88,7 @@ static enum kvc_status fill(const struct kvc_scenario *scenario, struct kvc_sour
     return KVC_OK;
 }
 
-static enum kvc_status open_feeds(uint64_t bytes, uint32_t count, struct kvc_cuckoo_feed *feeds,
-                                  struct kvc_diag *diag)
+static void open_feeds(uint64_t bytes, uint32_t count, struct kvc_cuckoo_feed *feeds)
 {
     for (uint32_t i = 0; i < count; i++) {
         feeds[i] = (struct kvc_cuckoo_feed){.bytes = kvc_pages_alloc(bytes),
@@ -97,11 +96,9 @@ static enum kvc_status open_feeds(uint64_t bytes, uint32_t count, struct kvc_cuc
                                             .frame_room = (uint32_t)(bytes / FRAME_BYTES_MIN)};
         feeds[i].frame = kvc_array_of(feeds[i].frame_room, sizeof(*feeds[i].frame));
         if (feeds[i].bytes == NULL) {
-            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u times %llu MiB of packets", count,
-                                 (unsigned long long)(bytes >> 20));
+            kvc_out_of_memory("%u times %llu MiB of packets", count, (unsigned long long)(bytes >> 20));
         }
     }
-    return KVC_OK;
 }
 
 enum kvc_status kvc_cuckoo_feeds_create(const struct kvc_scenario *scenario, uint32_t frame_requests,
@@ -128,9 +125,7 @@ enum kvc_status kvc_cuckoo_feeds_create(const struct kvc_scenario *scenario, uin
         kvc_out_of_memory("a frame");
     }
     if (status == KVC_OK) {
-        status = open_feeds(bytes, count, feeds, diag);
-    }
-    if (status == KVC_OK) {
+        open_feeds(bytes, count, feeds);
         status = fill(scenario, source, batch, &writer, count, feeds, diag);
     }
     for (uint32_t i = 0; status != KVC_OK && i < count; i++) {

@@ -223,9 +223,8 @@ static void assign_slabs(struct kvc_megakv_slab *slab, const struct kvc_workload
     kvc_sizes_free(sizes);
 }
 
-static enum kvc_status create_shards(const struct kvc_scenario *scenario,
-                                     const struct kvc_cuckoo_store_params *sizes, uint64_t seed,
-                                     struct kvc_cuckoo_store *store, struct kvc_diag *diag)
+static void create_shards(const struct kvc_scenario *scenario, const struct kvc_cuckoo_store_params *sizes,
+                          uint64_t seed, struct kvc_cuckoo_store *store)
 {
     uint64_t rate = store->sampling.rate;
     size_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t);
@@ -242,15 +241,14 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario,
         store->shards[i].slab =
             kvc_megakv_slab_create_sample((uint64_t)sizes->slab_bytes, rate, kvc_seed_of_hash(seed));
         if (store->shards[i].index == NULL || store->shards[i].slab == NULL) {
-            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a shard of %.3g GiB: %s",
-                                 (sizes->index_bytes + sizes->slab_bytes) / (double)rate / 0x1p30,
-                                 strerror(errno));
+            kvc_out_of_memory("a shard of %.3g GiB: %s",
+                              (sizes->index_bytes + sizes->slab_bytes) / (double)rate / 0x1p30,
+                              strerror(errno));
         }
         if (rate > 1 && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
             assign_slabs(store->shards[i].slab, &scenario->workload, store->shard_count);
         }
     }
-    return KVC_OK;
 }
 
 static void reset_stats(struct kvc_cuckoo_store *store)
@@ -273,8 +271,8 @@ enum kvc_status kvc_cuckoo_store_create(const struct kvc_scenario *scenario,
     made->shard_count = (uint32_t)scenario->cluster.nodes * params->sockets;
     made->sampling = kvc_sampling_of(&scenario->workload, params->sample_rate, HOT_STRATA);
     if (made->sampling.rate > 0) {
-        status = create_shards(scenario, params, seed, made, diag);
-        if (status == KVC_OK && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
+        create_shards(scenario, params, seed, made);
+        if (scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
             status = preload(scenario, params, seed, progress, made, diag);
         }
         if (status == KVC_OK && made->sampling.hot_keys > 0) {

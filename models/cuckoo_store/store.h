@@ -56,8 +56,8 @@ double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
 void kvc_cuckoo_store_free(struct kvc_cuckoo_store *store);
 
 /* Creates the shards and preloads them, the least popular keys first, so that the popular ones survive
- * eviction. `seed` is the seed of the replica. `progress` may be NULL. Returns KVC_ERR_RUNTIME if memory is
- * short for a shard. */
+ * eviction. `seed` is the seed of the replica. `progress` may be NULL. Returns an error if the workload's
+ * keys cannot be read, and exits with status 3 if memory is short. */
 enum kvc_status kvc_cuckoo_store_create(const struct kvc_scenario *scenario,
                                         const struct kvc_cuckoo_store_params *params, uint64_t seed,
                                         const struct kvc_progress *progress, struct kvc_cuckoo_store **store,

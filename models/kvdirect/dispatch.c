@@ -24,20 +24,16 @@ struct kvc_kvdirect_hot_place {
     float since;     /* Before the run: time since that use. */
 };
 
-bool kvc_kvdirect_hot_open(struct kvc_kvdirect_hot *hot, const struct kvc_kvdirect_extent *whole,
+void kvc_kvdirect_hot_open(struct kvc_kvdirect_hot *hot, const struct kvc_kvdirect_extent *whole,
                            const struct kvc_kvdirect_extent *sample)
 {
     *hot = (struct kvc_kvdirect_hot){.whole = *whole, .sample = *sample, .clock = CLOCK_BEGINS};
-    hot->place_used = malloc(sample->places * sizeof(*hot->place_used));
-    hot->place_written = calloc(sample->places, sizeof(*hot->place_written));
-    hot->index_used = calloc(sample->index_lines, sizeof(*hot->index_used));
-    if (hot->place_used == NULL || hot->place_written == NULL || hot->index_used == NULL) {
-        return false;
-    }
+    hot->place_used = kvc_array_of(sample->places, sizeof(*hot->place_used));
+    hot->place_written = kvc_array_of(sample->places, sizeof(*hot->place_written));
+    hot->index_used = kvc_array_of(sample->index_lines, sizeof(*hot->index_used));
     for (uint64_t i = 0; i < sample->places; i++) {
         hot->place_used[i] = CLOCK_BEGINS;
     }
-    return true;
 }
 
 void kvc_kvdirect_hot_close(struct kvc_kvdirect_hot *hot)
@@ -171,7 +167,7 @@ void kvc_kvdirect_hot_put(struct kvc_kvdirect_hot *hot, uint64_t line, bool chan
     place->used = hot->clock;
 }
 
-bool kvc_kvdirect_dispatch_open(struct kvc_kvdirect_dispatch *dispatch, double cacheable_frac,
+void kvc_kvdirect_dispatch_open(struct kvc_kvdirect_dispatch *dispatch, double cacheable_frac,
                                 double dram_bytes, uint32_t endpoints)
 {
     *dispatch = (struct kvc_kvdirect_dispatch){.cacheable_frac = dram_bytes > 0 ? cacheable_frac : 0,
@@ -180,9 +176,8 @@ bool kvc_kvdirect_dispatch_open(struct kvc_kvdirect_dispatch *dispatch, double c
     dispatch->all_cacheable = dispatch->cacheable_frac >= 1;
     dispatch->cacheable_below = (uint64_t)(dispatch->cacheable_frac * 0x1p63) * 2;
     if (dispatch->cacheable_frac > 0) {
-        dispatch->place = calloc(dispatch->places, sizeof(*dispatch->place));
+        dispatch->place = kvc_array_of(dispatch->places, sizeof(*dispatch->place));
     }
-    return dispatch->cacheable_frac == 0 || dispatch->place != NULL;
 }
 
 void kvc_kvdirect_dispatch_close(struct kvc_kvdirect_dispatch *dispatch)

@@ -53,8 +53,8 @@ struct kvc_kvdirect_hot {
     uint64_t place_count, place_room;
 };
 
-/* Opens the places, of which none holds a line of a hot key. Returns false if memory is short. */
-bool kvc_kvdirect_hot_open(struct kvc_kvdirect_hot *hot, const struct kvc_kvdirect_extent *whole,
+/* Opens the places, of which none holds a line of a hot key. Exits with status 3 if memory is short. */
+void kvc_kvdirect_hot_open(struct kvc_kvdirect_hot *hot, const struct kvc_kvdirect_extent *whole,
                            const struct kvc_kvdirect_extent *sample);
 /* Makes room for `lines` lines of hot keys if memory suffices; more may follow. */
 void kvc_kvdirect_hot_expect(struct kvc_kvdirect_hot *hot, double lines);
@@ -140,8 +140,8 @@ struct kvc_kvdirect_dispatch {
     struct kvc_kvdirect_cache_stats stats;
 };
 
-/* Opens a cache of `dram_bytes`; with 0, no line is cacheable. Returns false if memory is short. */
-bool kvc_kvdirect_dispatch_open(struct kvc_kvdirect_dispatch *dispatch, double cacheable_frac,
+/* Opens a cache of `dram_bytes`; with 0, no line is cacheable. Exits with status 3 if memory is short. */
+void kvc_kvdirect_dispatch_open(struct kvc_kvdirect_dispatch *dispatch, double cacheable_frac,
                                 double dram_bytes, uint32_t endpoints);
 void kvc_kvdirect_dispatch_close(struct kvc_kvdirect_dispatch *dispatch);
 

@@ -9,6 +9,7 @@
 #include "models/kvdirect/config.h"
 #include "models/kvdirect/dispatch.h"
 #include "models/kvdirect/equations.h"
+#include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
@@ -121,7 +122,7 @@ static uint64_t whole_buckets(const struct kvc_kvdirect_config *config,
 }
 
 /* Opens the places of hot keys in the whole cache of a NIC. */
-static bool open_hot(const struct kvc_scenario *scenario, const struct kvc_kvdirect_table_params *params,
+static void open_hot(const struct kvc_scenario *scenario, const struct kvc_kvdirect_table_params *params,
                      struct kvc_kvdirect_shard *shard)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
@@ -130,19 +131,15 @@ static bool open_hot(const struct kvc_scenario *scenario, const struct kvc_kvdir
          (uint64_t)(config->card.fpga->dram_bytes / KVC_KVDIRECT_LINE_BYTES)},
         {kvc_kvdirect_table_index_buckets(shard->table), params->bytes / KVC_KVDIRECT_LINE_BYTES,
          shard->dispatch.places}};
-    if (shard->dispatch.cacheable_frac == 0) {
-        return true;
-    }
-    bool opened = kvc_kvdirect_hot_open(&shard->dispatch.hot, &extents[0], &extents[1]);
-    if (opened) {
+    if (shard->dispatch.cacheable_frac > 0) {
         double hot_keys = (double)sampling_of(scenario).hot_keys;
+        kvc_kvdirect_hot_open(&shard->dispatch.hot, &extents[0], &extents[1]);
         kvc_kvdirect_hot_expect(&shard->dispatch.hot, hot_lines_of(config, hot_keys));
     }
-    return opened;
 }
 
-static enum kvc_status create_shards(const struct kvc_scenario *scenario, uint64_t seed,
-                                     struct kvc_kvdirect_store *store, struct kvc_diag *diag)
+static void create_shards(const struct kvc_scenario *scenario, uint64_t seed,
+                          struct kvc_kvdirect_store *store)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     struct kvc_kvdirect_table_params params = {
@@ -155,26 +152,20 @@ static enum kvc_status create_shards(const struct kvc_scenario *scenario, uint64
     if (dram_bytes > 0) {
         dram_bytes = scaled_bytes(dram_bytes, store->sampling.rate);
     }
-    store->shards = calloc(store->shard_count, sizeof(*store->shards));
-    if (store->shards == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u shards", store->shard_count);
-    }
+    store->shards = kvc_array_of(store->shard_count, sizeof(*store->shards));
     for (uint32_t i = 0; i < store->shard_count; i++) {
         struct kvc_kvdirect_shard *shard = &store->shards[i];
         shard->table = kvc_kvdirect_table_create(&params);
-        if (shard->table == NULL ||
-            !kvc_kvdirect_dispatch_open(&shard->dispatch, config->dispatch_frac, dram_bytes,
-                                        (uint32_t)config->card.pcie->endpoints)) {
-            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a NIC's %.3g GiB: %s",
-                                 ((double)params.bytes + dram_bytes / KVC_KVDIRECT_LINE_BYTES * 4) / 0x1p30,
-                                 strerror(errno));
+        if (shard->table == NULL) {
+            kvc_out_of_memory("a NIC's %.3g GiB: %s", (double)params.bytes / 0x1p30, strerror(errno));
         }
+        kvc_kvdirect_dispatch_open(&shard->dispatch, config->dispatch_frac, dram_bytes,
+                                   (uint32_t)config->card.pcie->endpoints);
         shard->whole_buckets = whole_buckets(config, &params);
-        if (store->sampling.hot_keys > 0 && dram_bytes > 0 && !open_hot(scenario, &params, shard)) {
-            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the cached lines of hot keys");
+        if (store->sampling.hot_keys > 0 && dram_bytes > 0) {
+            open_hot(scenario, &params, shard);
         }
     }
-    return KVC_OK;
 }
 
 /* Time since lines were last used; 0: never. */
@@ -315,23 +306,19 @@ static void fill_caches(void *data, const struct kvc_preload_visit *visit)
     }
 }
 
-static bool open_times(struct filler *filler)
+static void open_times(struct filler *filler)
 {
     struct kvc_kvdirect_store *store = filler->store;
-    filler->since = calloc(store->shard_count, sizeof(*filler->since));
-    bool ok = filler->since != NULL;
-    for (uint32_t i = 0; i < store->shard_count && ok; i++) {
+    filler->since = kvc_array_of(store->shard_count, sizeof(*filler->since));
+    for (uint32_t i = 0; i < store->shard_count; i++) {
         const struct kvc_kvdirect_dispatch *dispatch = &store->shards[i].dispatch;
         struct since *since = &filler->since[i];
-        since->place = calloc(dispatch->places + 1, sizeof(*since->place));
-        ok = since->place != NULL;
-        if (ok && dispatch->hot.clock > 0) {
-            since->cold = calloc(dispatch->places, sizeof(*since->cold));
-            since->index = calloc(dispatch->hot.sample.index_lines, sizeof(*since->index));
-            ok = since->cold != NULL && since->index != NULL;
+        since->place = kvc_array_of(dispatch->places + 1, sizeof(*since->place));
+        if (dispatch->hot.clock > 0) {
+            since->cold = kvc_array_of(dispatch->places, sizeof(*since->cold));
+            since->index = kvc_array_of(dispatch->hot.sample.index_lines, sizeof(*since->index));
         }
     }
-    return ok;
 }
 
 static void free_filler(struct filler *filler)
@@ -409,21 +396,16 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
                                const struct kvc_progress *progress, struct kvc_kvdirect_store *store,
                                struct kvc_diag *diag)
 {
-    struct filler *filler = calloc(1, sizeof(*filler));
+    struct filler *filler = kvc_array_of(1, sizeof(*filler));
     const struct kvc_source_params params = kvc_kvdirect_source_of(scenario, seed);
-    if (filler == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload the store");
-    }
     filler->scenario = scenario;
     filler->store = store;
     filler->preload = kvc_preload_create(&params, &store->sampling, diag);
     kvc_rng_init(&filler->rng, seed, "kvdirect.fill", 0);
     filler->popular_id = UINT64_MAX;
     enum kvc_status status = filler->preload != NULL ? KVC_OK : diag->status;
-    if (status == KVC_OK && !open_times(filler)) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload the store");
-    }
     if (status == KVC_OK) {
+        open_times(filler);
         kvc_preload_walk(filler->preload, KVC_PRELOAD_SPREAD, progress, "preload", put_keys, filler);
         if (kvc_kvdirect_config_of(scenario)->card.fpga->dram_bytes > 0) {
             kvc_preload_walk(filler->preload, KVC_PRELOAD_SPREAD, progress, "fill the caches", fill_caches,
@@ -455,14 +437,12 @@ enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario, u
                                           struct kvc_kvdirect_store **store, struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
-    struct kvc_kvdirect_store *made = calloc(1, sizeof(*made));
-    if (made == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
-    }
+    struct kvc_kvdirect_store *made = kvc_array_of(1, sizeof(*made));
     made->shard_count = kvc_kvdirect_config_of(scenario)->shards;
     made->sampling = sampling_of(scenario);
-    enum kvc_status status = create_shards(scenario, seed, made, diag);
-    if (status == KVC_OK && made->sampling.rate > 1) {
+    enum kvc_status status = KVC_OK;
+    create_shards(scenario, seed, made);
+    if (made->sampling.rate > 1) {
         const struct kvc_source_params params = kvc_kvdirect_source_of(scenario, seed);
         status = kvc_alike_open(&made->alike, &made->sampling, &params, KVC_SAMPLING_SPREAD, kind_of, diag);
     }

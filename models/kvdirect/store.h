@@ -41,8 +41,7 @@ double kvc_kvdirect_store_memory_bytes(const struct kvc_scenario *scenario);
 void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store); /* NULL is allowed. */
 
 /* Creates and preloads the store of the replica with this seed, and fills the caches as a long run would.
- * Returns KVC_ERR_RUNTIME if
- * memory is short. */
+ * Returns an error if the workload's keys cannot be read, and exits with status 3 if memory is short. */
 enum kvc_status kvc_kvdirect_store_create(const struct kvc_scenario *scenario, uint64_t seed,
                                           const struct kvc_progress *progress,
                                           struct kvc_kvdirect_store **store, struct kvc_diag *diag);

@@ -10,6 +10,7 @@
 #include "kernels/memcachedgpu/set_assoc.h"
 #include "kernels/mica/mica.h"
 #include "kernels/pages.h"
+#include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
 #include "sim/devices/flash/flash_translation.h"
@@ -118,11 +119,12 @@ double kvc_memcached_shard_memory_bytes(const struct kvc_memcached_config *confi
                     kvc_pages_front_bytes(options->entries * entry_bytes, (uint64_t)items * entry_bytes));
 }
 
-bool kvc_memcached_shard_open(struct kvc_memcached_shard *shard, const struct kvc_memcached_config *config,
-                              uint32_t value_bytes_max, uint64_t seed)
+static void open_shard(struct kvc_memcached_shard *shard, const struct kvc_memcached_config *config,
+                       uint32_t value_bytes_max, uint64_t seed)
 {
     *shard = (struct kvc_memcached_shard){.config = config, .value_room = value_bytes_max + 1};
-    shard->value = calloc(shard->value_room, 1);
+    shard->value = kvc_array_of(shard->value_room, 1);
+    shard->slabs = kvc_array_of(config->threads, sizeof(*shard->slabs));
     if (config->kind == KVC_MEMCACHED_MICA) {
         const struct kvc_mica_params mica = {.partitions = config->threads,
                                              .buckets = (uint32_t)config->options->buckets,
@@ -136,11 +138,13 @@ bool kvc_memcached_shard_open(struct kvc_memcached_shard *shard, const struct kv
         const struct kvc_chained_params chained = chained_params(config);
         shard->table = (struct kvc_table *)kvc_chained_create(&chained); /* its first member */
     }
-    shard->slabs = calloc(config->threads, sizeof(*shard->slabs));
-    return shard->value != NULL && shard->slabs != NULL && (shard->mica != NULL || shard->table != NULL);
+    if (shard->mica == NULL && shard->table == NULL) {
+        kvc_out_of_memory("a table of %.3g GiB: %s", kvc_memcached_shard_bytes(config) / 0x1p30,
+                          strerror(errno));
+    }
 }
 
-void kvc_memcached_shard_close(struct kvc_memcached_shard *shard)
+static void close_shard(struct kvc_memcached_shard *shard)
 {
     kvc_mica_free(shard->mica);
     if (shard->table != NULL) {
@@ -303,7 +307,7 @@ void kvc_memcached_store_free(struct kvc_memcached_store *store)
         return;
     }
     for (uint32_t i = 0; i < store->shards && store->shard != NULL; i++) {
-        kvc_memcached_shard_close(&store->shard[i]);
+        close_shard(&store->shard[i]);
     }
     free(store->shard);
     free(store);
@@ -345,35 +349,24 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
     return KVC_OK;
 }
 
-static enum kvc_status open_shards(const struct kvc_scenario *scenario, uint64_t seed,
-                                   struct kvc_memcached_store *store, struct kvc_diag *diag)
+static void open_shards(const struct kvc_scenario *scenario, uint64_t seed, struct kvc_memcached_store *store)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     uint32_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload);
-    store->shard = calloc(store->shards, sizeof(*store->shard));
+    store->shard = kvc_array_of(store->shards, sizeof(*store->shard));
     for (uint32_t i = 0; i < store->shards; i++) {
-        if (store->shard == NULL ||
-            !kvc_memcached_shard_open(&store->shard[i], config, value_bytes, kvc_seed_of_hash(seed))) {
-            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a table of %.3g GiB: %s",
-                                 kvc_memcached_shard_bytes(config) / 0x1p30, strerror(errno));
-        }
+        open_shard(&store->shard[i], config, value_bytes, kvc_seed_of_hash(seed));
     }
-    return KVC_OK;
 }
 
 enum kvc_status kvc_memcached_store_create(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                            const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
-    struct kvc_memcached_store *store = calloc(1, sizeof(*store));
-    if (store == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
-    }
+    struct kvc_memcached_store *store = kvc_array_of(1, sizeof(*store));
     store->shards = kvc_scenario_shards(scenario);
-    enum kvc_status status = open_shards(scenario, seed, store, diag);
-    if (status == KVC_OK) {
-        status = preload(scenario, seed, progress, store, diag);
-    }
+    open_shards(scenario, seed, store);
+    enum kvc_status status = preload(scenario, seed, progress, store, diag);
     if (status != KVC_OK) {
         kvc_memcached_store_free(store);
         return status;

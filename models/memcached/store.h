@@ -100,12 +100,6 @@ double kvc_memcached_shard_bytes(const struct kvc_memcached_config *config);
 double kvc_memcached_shard_memory_bytes(const struct kvc_memcached_config *config, double items,
                                         double key_bytes, double value_bytes);
 
-/* Creates an empty table. Returns false with errno if memory is short or the options contradict each other.
- */
-bool kvc_memcached_shard_open(struct kvc_memcached_shard *shard, const struct kvc_memcached_config *config,
-                              uint32_t value_bytes_max, uint64_t seed);
-void kvc_memcached_shard_close(struct kvc_memcached_shard *shard);
-
 struct kvc_memcached_found kvc_memcached_shard_run(struct kvc_memcached_shard *shard,
                                                    const struct kvc_memcached_access *access);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/memcachedgpu/packet.h"
+#include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
@@ -132,26 +133,21 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
     return KVC_OK;
 }
 
-static enum kvc_status open_shard(const struct kvc_scenario *scenario, uint64_t seed,
-                                  struct kvc_memcachedgpu_shard *shard, struct kvc_diag *diag)
+static void open_shard(const struct kvc_scenario *scenario, uint64_t seed,
+                       struct kvc_memcachedgpu_shard *shard)
 {
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
     const struct kvc_memcachedgpu_shape shape = kvc_memcachedgpu_shape_of(config);
-    enum kvc_status status = kvc_memcachedgpu_tables_open(&shard->tables, &shape, diag);
-    if (status != KVC_OK) {
-        return status;
-    }
+    kvc_memcachedgpu_tables_open(&shard->tables, &shape);
     uint64_t slab_bytes = (uint64_t)config->slab_bytes;
     uint64_t slabs = (slab_bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES;
     shard->slab = kvc_megakv_slab_create(slab_bytes, kvc_seed_of_hash(seed));
+    if (shard->slab == NULL) {
+        kvc_out_of_memory("slabs of %.3g GiB: %s", config->slab_bytes / 0x1p30, strerror(errno));
+    }
     if (config->options->expiry_ns > 0) {
-        shard->written_ns = calloc(slabs * ITEMS_OF_SLAB, sizeof(*shard->written_ns));
+        shard->written_ns = kvc_array_of(slabs * ITEMS_OF_SLAB, sizeof(*shard->written_ns));
     }
-    if (shard->slab == NULL || (config->options->expiry_ns > 0 && shard->written_ns == NULL)) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for slabs of %.3g GiB: %s",
-                             config->slab_bytes / 0x1p30, strerror(errno));
-    }
-    return KVC_OK;
 }
 
 static enum kvc_status open_shards(const struct kvc_scenario *scenario, uint64_t seed,
@@ -159,20 +155,14 @@ static enum kvc_status open_shards(const struct kvc_scenario *scenario, uint64_t
                                    struct kvc_diag *diag)
 {
     uint32_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload);
-    enum kvc_status status = KVC_OK;
-    store->shards = calloc(store->shard_count, sizeof(*store->shards));
-    store->value = malloc(value_bytes + 1);
-    if (store->shards == NULL || store->value == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u servers", store->shard_count);
-    }
+    store->shards = kvc_array_of(store->shard_count, sizeof(*store->shards));
+    store->value = kvc_array_of(value_bytes + 1, 1);
     memset(store->value, VALUE_FILL, value_bytes + 1);
-    for (uint32_t i = 0; i < store->shard_count && status == KVC_OK; i++) {
-        status = open_shard(scenario, seed, &store->shards[i], diag);
+    for (uint32_t i = 0; i < store->shard_count; i++) {
+        open_shard(scenario, seed, &store->shards[i]);
     }
-    if (status == KVC_OK) {
-        status = preload(scenario, seed, progress, store, diag);
-    }
-    for (uint32_t i = 0; i < store->shard_count && status == KVC_OK; i++) {
+    enum kvc_status status = preload(scenario, seed, progress, store, diag);
+    for (uint32_t i = 0; i < store->shard_count; i++) {
         store->shards[i].index_stats = (struct kvc_index_stats){0};
         store->shards[i].slab_stats = (struct kvc_megakv_slab_stats){0};
         store->shards[i].rejected = 0;
@@ -185,11 +175,8 @@ enum kvc_status kvc_memcachedgpu_store_create(const struct kvc_scenario *scenari
                                               struct kvc_memcachedgpu_store **store, struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
-    struct kvc_memcachedgpu_store *made = calloc(1, sizeof(*made));
+    struct kvc_memcachedgpu_store *made = kvc_array_of(1, sizeof(*made));
     enum kvc_status status = KVC_OK;
-    if (made == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the store");
-    }
     made->shard_count = kvc_memcachedgpu_config_of(scenario)->shards;
     if (scenario->run.functional != KVC_FUNCTIONAL_OFF) {
         status = open_shards(scenario, seed, progress, made, diag);

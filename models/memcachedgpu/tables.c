@@ -7,6 +7,7 @@
 #include "kernels/memcachedgpu/chained.h"
 #include "kernels/memcachedgpu/hopscotch.h"
 #include "kernels/pages.h"
+#include "sim/base/diag.h"
 #include "sim/base/rng.h"
 
 /* ---- text_key ---- */
@@ -151,19 +152,17 @@ double kvc_memcachedgpu_table_memory_bytes(const struct kvc_memcachedgpu_shape *
            (double)kvc_pages_front_bytes((uint64_t)(bytes - heads_bytes), (uint64_t)(items * entry_bytes));
 }
 
-enum kvc_status kvc_memcachedgpu_tables_open(struct kvc_memcachedgpu_tables *tables,
-                                             const struct kvc_memcachedgpu_shape *shape,
-                                             struct kvc_diag *diag)
+void kvc_memcachedgpu_tables_open(struct kvc_memcachedgpu_tables *tables,
+                                  const struct kvc_memcachedgpu_shape *shape)
 {
     *tables = (struct kvc_memcachedgpu_tables){.shape = *shape};
     for (uint32_t i = 0; i < shape->class_count; i++) {
         tables->table[i] = kinds[shape->index].create(shape, i);
         if (tables->table[i] == NULL) {
-            return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a table of %.3g GiB: %s",
-                                 kvc_memcachedgpu_table_bytes(shape, i) / 0x1p30, strerror(errno));
+            kvc_out_of_memory("a table of %.3g GiB: %s", kvc_memcachedgpu_table_bytes(shape, i) / 0x1p30,
+                              strerror(errno));
         }
     }
-    return KVC_OK;
 }
 
 void kvc_memcachedgpu_tables_close(struct kvc_memcachedgpu_tables *tables)

@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include "kernels/memcachedgpu/get.h"
-#include "sim/base/diag.h"
 
 /* Keys as memcached's ASCII protocol allows them: without spaces and control characters. */
 
@@ -59,10 +58,9 @@ double kvc_memcachedgpu_table_bytes(const struct kvc_memcachedgpu_shape *shape, 
 double kvc_memcachedgpu_table_memory_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class,
                                            double items);
 
-/* Creates empty tables. Returns KVC_ERR_RUNTIME if memory is short; they must be closed even then. */
-enum kvc_status kvc_memcachedgpu_tables_open(struct kvc_memcachedgpu_tables *tables,
-                                             const struct kvc_memcachedgpu_shape *shape,
-                                             struct kvc_diag *diag);
+/* Creates empty tables. Exits with status 3 if memory is short. */
+void kvc_memcachedgpu_tables_open(struct kvc_memcachedgpu_tables *tables,
+                                  const struct kvc_memcachedgpu_shape *shape);
 void kvc_memcachedgpu_tables_close(struct kvc_memcachedgpu_tables *tables); /* Zeroed ones are allowed. */
 
 /* Searches for keys, as kvc_table_search() does; `tables` is a struct kvc_memcachedgpu_tables. */
