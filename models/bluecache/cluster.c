@@ -78,17 +78,11 @@ void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const str
         node->dram_free_ns = kvc_array_of(config->dram_channels, sizeof(*node->dram_free_ns));
         kvc_bluecache_writer_open(&node->writer, &node->flash, (uint32_t)config->options->chunk_pages);
         node->staged = kvc_batch_create(KVC_BLUECACHE_RUN_MAX, key_stride);
-        if (node->staged == NULL) {
-            kvc_out_of_memory("the requests of a node");
-        }
     }
     if (kvc_bluecache_has_database(cluster)) {
         kvc_database_engine_open(&cluster->database, config->database, &cluster->events, seed, 0);
         kvc_invalidations_open(&cluster->invalidations, source, seed);
         cluster->again = kvc_batch_create(1, key_stride);
-        if (cluster->again == NULL) {
-            kvc_out_of_memory("a request");
-        }
     }
 }
 

@@ -121,9 +121,6 @@ enum kvc_status kvc_cuckoo_feeds_create(const struct kvc_scenario *scenario, uin
     struct kvc_batch *batch = kvc_batch_create(frame_requests, kvc_workload_key_stride(workload));
     struct writer writer = {batch, kvc_array_of(value_bytes > 8 ? value_bytes : 8, 1)};
     enum kvc_status status = source != NULL ? KVC_OK : diag->status;
-    if (batch == NULL) {
-        kvc_out_of_memory("a frame");
-    }
     if (status == KVC_OK) {
         open_feeds(bytes, count, feeds);
         status = fill(scenario, source, batch, &writer, count, feeds, diag);

@@ -354,9 +354,6 @@ static const struct kvc_stage_graph_ops ops = {next,        begin, stages, proce
 static void open_batch(struct kvc_dido_batch *batch, uint32_t rows, uint32_t key_stride)
 {
     batch->rows = kvc_batch_create(rows, key_stride);
-    if (batch->rows == NULL) {
-        kvc_out_of_memory("a batch of %u queries", rows);
-    }
     batch->location = kvc_array_of(rows, sizeof(*batch->location));
     batch->outcome = kvc_array_of(rows, sizeof(*batch->outcome));
     batch->kept = kvc_array_of(rows, sizeof(*batch->kept));

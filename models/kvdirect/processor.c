@@ -156,9 +156,6 @@ static struct kvc_kvdirect_packet *new_packet(struct kvc_kvdirect_processor *pro
     uint32_t rows = processor->frame_requests;
     packet->batch = kvc_batch_create(rows, kvc_workload_key_stride(&processor->scenario->workload));
     packet->outcome = kvc_array_of(rows, sizeof(*packet->outcome));
-    if (packet->batch == NULL) {
-        kvc_out_of_memory("a packet of %u operations", rows);
-    }
     packet->made_earlier = processor->made_last;
     processor->made_last = packet;
     processor->packets++;

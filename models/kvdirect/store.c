@@ -361,7 +361,7 @@ static void fill_hot(struct filler *filler, const struct kvc_source_params *para
     const double put_frac = kvc_kvdirect_config_of(filler->scenario)->mean.put_frac;
     struct kvc_source *source = kvc_source_create(params, NULL);
     struct kvc_batch *batch = kvc_batch_create(1, kvc_workload_key_stride(params->workload));
-    if (source == NULL || batch == NULL) {
+    if (source == NULL) {
         kvc_out_of_memory("the cached lines of hot keys");
     }
     for (uint64_t key_id = 0; key_id < store->sampling.hot_keys; key_id++) {

@@ -21,9 +21,6 @@ void kvc_megakv_aside_open(struct kvc_megakv_aside *aside, const struct kvc_data
                            uint32_t number)
 {
     *aside = (struct kvc_megakv_aside){.source = source, .batch = kvc_batch_create(1, key_stride)};
-    if (aside->batch == NULL) {
-        kvc_out_of_memory("the requests to a database");
-    }
     kvc_database_engine_open(&aside->database, database, &aside->events, seed, number);
     kvc_invalidations_open(&aside->invalidations, source, seed);
 }

@@ -46,9 +46,6 @@ static void open_buffer(struct kvc_megakv_buffer *buffer, uint32_t rows, uint32_
                         uint32_t streams, bool database)
 {
     buffer->batch = kvc_batch_create(rows, key_stride);
-    if (buffer->batch == NULL) {
-        kvc_out_of_memory("a buffer of %u rows", rows);
-    }
     buffer->received_ns = kvc_array_of(rows, sizeof(*buffer->received_ns));
     buffer->location = kvc_array_of(rows, sizeof(*buffer->location));
     buffer->sampled = kvc_array_of(rows, sizeof(*buffer->sampled));

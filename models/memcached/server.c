@@ -98,7 +98,7 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
     server->rss = kvc_rss_open(&rss, NULL); /* kvc_memcached_check() has checked the queues. */
     server->batch = kvc_batch_create(1, kvc_workload_key_stride(&scenario->workload));
     server->thread = kvc_array_of(config->threads, sizeof(*server->thread));
-    if (server->rss == NULL || server->batch == NULL) {
+    if (server->rss == NULL) {
         kvc_out_of_memory("the connections of a server");
     }
     if (has_database(server)) {

@@ -161,9 +161,6 @@ static void open_server(struct kvc_memcachedgpu_simulation *simulation, uint32_t
     };
     server->blocks = kvc_gpu_blocks_create(config->gpu, (uint32_t)server->device.gpu);
     server->staged = kvc_batch_create(STAGED_ROWS, kvc_workload_key_stride(&simulation->scenario->workload));
-    if (server->staged == NULL) {
-        kvc_out_of_memory("%d requests", STAGED_ROWS);
-    }
     server->release = kvc_array_of(server->release_room, sizeof(*server->release));
     server->port_free_ns = kvc_array_of(config->nic->ports, sizeof(*server->port_free_ns));
     server->tx_free_ns = kvc_array_of(config->nic->ports, sizeof(*server->tx_free_ns));

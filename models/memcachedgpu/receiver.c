@@ -221,9 +221,6 @@ static struct kvc_memcachedgpu_job *new_job(struct kvc_memcachedgpu_server *serv
     }
     job = kvc_array_of(1, sizeof(*job));
     job->batch = kvc_batch_create(rows, kvc_workload_key_stride(&simulation->scenario->workload));
-    if (job->batch == NULL) {
-        kvc_out_of_memory("a batch of %u packets", rows);
-    }
     job->arrived_ns = kvc_array_of(rows, sizeof(*job->arrived_ns));
     job->done_ns = kvc_array_of(rows, sizeof(*job->done_ns));
     job->sent_ns = kvc_array_of(rows, sizeof(*job->sent_ns));

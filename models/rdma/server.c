@@ -29,9 +29,6 @@ void kvc_rdma_server_open(struct kvc_rdma_server *server, const struct kvc_scena
     server->core_free_ns = kvc_array_of(config->cores, sizeof(*server->core_free_ns));
     server->core_busy_ns = kvc_array_of(config->cores, sizeof(*server->core_busy_ns));
     server->key_free_ns = kvc_array_of(keys, sizeof(*server->key_free_ns));
-    if (server->batch == NULL) {
-        kvc_out_of_memory("a request of a workload with %llu keys", (unsigned long long)keys);
-    }
 }
 
 void kvc_rdma_server_close(struct kvc_rdma_server *server)

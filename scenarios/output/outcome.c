@@ -29,16 +29,9 @@ void kvc_outcome_free(struct kvc_outcome *outcome)
 
 struct kvc_outcome *kvc_outcome_create(uint32_t replicas)
 {
-    struct kvc_outcome *outcome = calloc(1, sizeof(*outcome));
-    if (outcome == NULL) {
-        return NULL;
-    }
+    struct kvc_outcome *outcome = kvc_array_of(1, sizeof(*outcome));
     outcome->replicas = replicas;
-    outcome->values = calloc(lists(outcome), sizeof(*outcome->values));
-    if (outcome->values == NULL) {
-        free(outcome);
-        return NULL;
-    }
+    outcome->values = kvc_array_of(lists(outcome), sizeof(*outcome->values));
     return outcome;
 }
 

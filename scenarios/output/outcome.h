@@ -42,7 +42,7 @@ struct kvc_outcome {
 /* What intervals are made of. */
 enum kvc_interval_source { KVC_INTERVALS_UNKNOWN, KVC_INTERVALS_OF_REPLICAS, KVC_INTERVALS_OF_BATCHES };
 
-/* Returns a zeroed outcome with room for the values of `replicas`, or NULL when memory runs out. */
+/* Returns a zeroed outcome with room for the values of `replicas`. Exits with status 3 if memory is short. */
 struct kvc_outcome *kvc_outcome_create(uint32_t replicas);
 
 void kvc_outcome_free(struct kvc_outcome *outcome); /* NULL is allowed. */

@@ -333,9 +333,6 @@ static enum kvc_status open_run(struct cluster_run *run, struct kvc_diag *diag)
     run->node = kvc_array_of(run->nodes, sizeof(*run->node));
     run->latency = kvc_array_of(run->nodes, sizeof(*run->latency));
     run->outcome = kvc_outcome_create((uint32_t)run->scenario->run.replicas);
-    if (run->outcome == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
-    }
     run->outcome->node = kvc_array_of(run->nodes, sizeof(*run->outcome->node));
     run->outcome->node_count = run->nodes;
     run->outcome->node_warmup_s =
@@ -442,9 +439,6 @@ enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct
         return status;
     }
     struct kvc_outcome *outcome = kvc_outcome_create(replicas);
-    if (outcome == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
-    }
     struct replicas run = {.scenario = scenario,
                            .options = options,
                            .outcome = outcome,
@@ -540,10 +534,8 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
         status = scenario->model->measure_check(scenario, diag);
     }
     place(scenario, status, diag);
-    if (status == KVC_OK && (outcome = kvc_outcome_create(0)) == NULL) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
-    }
     if (status == KVC_OK) {
+        outcome = kvc_outcome_create(0);
         status = scenario->model->measure(scenario, options->progress, &outcome->result, diag);
     }
     return hand_out(outcome, status, out);
@@ -554,9 +546,6 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
 {
     struct kvc_outcome *outcome = kvc_outcome_create(0);
     *out = NULL;
-    if (outcome == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the result");
-    }
     enum kvc_status status = kvc_scenario_predict(scenario, &outcome->result, diag);
     if (status == KVC_OK && scenario->run.change_count > 0) {
         kvc_result_note(&outcome->result,

@@ -114,14 +114,10 @@ void kvc_ratios_report(struct kvc_ratios *ratios, uint32_t count, double measure
     }
 }
 
-enum kvc_status kvc_batches_open(struct kvc_batches *batches, double length_ns, struct kvc_diag *diag)
+void kvc_batches_open(struct kvc_batches *batches, double length_ns)
 {
     *batches = (struct kvc_batches){.length_ns = length_ns};
-    batches->batch = calloc(KVC_BATCHES_MAX, sizeof(*batches->batch));
-    if (batches->batch == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %d batches", KVC_BATCHES_MAX);
-    }
-    return KVC_OK;
+    batches->batch = kvc_array_of(KVC_BATCHES_MAX, sizeof(*batches->batch));
 }
 
 /* Joining histograms, at the latest in the report, writes every batch that has latencies. */

@@ -110,8 +110,9 @@ struct kvc_batches {
     struct kvc_ratios ratios;       /**< Quotients of counters by batch. */
 };
 
-/** Prepares batches that begin with the length length_ns. Returns KVC_ERR_RUNTIME if memory is short. */
-enum kvc_status kvc_batches_open(struct kvc_batches *batches, double length_ns, struct kvc_diag *diag);
+/** Prepares batches that begin with the length length_ns. If memory is short, the program ends
+ * (kvc_out_of_memory). */
+void kvc_batches_open(struct kvc_batches *batches, double length_ns);
 
 /** Returns the memory that batches of this first length take in a measured time of duration_ns [bytes]. */
 double kvc_batches_memory_bytes(double length_ns, double duration_ns);

@@ -196,8 +196,7 @@ enum {
     WINDOW_ROOM = 1024, /* Windows for which there is memory at first. */
 };
 
-enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_ns, double warmup_ns,
-                                  double duration_ns, struct kvc_diag *diag)
+void kvc_recorder_open(struct kvc_recorder *recorder, double window_ns, double warmup_ns, double duration_ns)
 {
     memset(recorder, 0, sizeof(*recorder));
     recorder->window_ns = window_ns;
@@ -208,11 +207,8 @@ enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_n
     recorder->from_ns = recorder->detect ? INFINITY : warmup_ns;
     recorder->until_ns = recorder->from_ns + duration_ns;
     recorder->window_room = WINDOW_ROOM;
-    recorder->window = calloc(recorder->window_room, sizeof(*recorder->window));
-    if (recorder->window == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the recorder");
-    }
-    return kvc_batches_open(&recorder->batches, window_ns, diag);
+    recorder->window = kvc_array_of(recorder->window_room, sizeof(*recorder->window));
+    kvc_batches_open(&recorder->batches, window_ns);
 }
 
 /* The room for windows doubles, and all of it is cleared. The report makes a series of their values. */

@@ -114,10 +114,9 @@ struct kvc_recorder {
     uint64_t offered_in_all; /**< Requests sent in the whole run. */
 };
 
-/** Starts recording. A negative warmup_ns means that the end of the warm-up is detected. Returns
- * KVC_ERR_RUNTIME if memory is short. */
-enum kvc_status kvc_recorder_open(struct kvc_recorder *recorder, double window_ns, double warmup_ns,
-                                  double duration_ns, struct kvc_diag *diag);
+/** Starts recording. A negative warmup_ns means that the end of the warm-up is detected. If memory
+ * is short, the program ends (kvc_out_of_memory). */
+void kvc_recorder_open(struct kvc_recorder *recorder, double window_ns, double warmup_ns, double duration_ns);
 
 /** Returns the memory that a recorder takes with this warm-up, which may be negative, and measured time
  * [bytes]. */

@@ -50,21 +50,14 @@ struct kvc_preload *kvc_preload_create(const struct kvc_source_params *params,
 {
     const struct kvc_workload *workload = params->workload;
     bool trace = workload->arrival == KVC_ARRIVAL_TRACE;
-    struct kvc_preload *preload = calloc(1, sizeof(*preload));
-    if (preload == NULL) {
-        kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
-        return NULL;
-    }
+    struct kvc_preload *preload = kvc_array_of(1, sizeof(*preload));
     preload->sampling = *sampling;
     preload->keys = trace ? 0 : (uint64_t)(workload->preload_frac * (double)workload->keys);
     preload->seed = params->seed;
     preload->shards = params->nodes * params->sockets;
     preload->source = kvc_source_create(params, diag);
     preload->batch = kvc_batch_create(KVC_PRELOAD_KEYS_MAX, kvc_workload_key_stride(workload));
-    if (preload->source != NULL && preload->batch == NULL) {
-        kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory to preload");
-    }
-    if (preload->source == NULL || preload->batch == NULL) {
+    if (preload->source == NULL) {
         kvc_preload_free(preload);
         return NULL;
     }

@@ -100,13 +100,12 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
                                             .policy = &replica->policy,
                                             .wall_limit_s = context->wall_limit_s};
     kvc_changes_open(&replica->changes, run, options->platform);
-    enum kvc_status opened =
-        kvc_recorder_open(&replica->recorder, options->window_ns, run->warmup_ns, run->duration_ns, diag);
+    kvc_recorder_open(&replica->recorder, options->window_ns, run->warmup_ns, run->duration_ns);
     replica->recorder.warmup_most_ns = run->warmup_most_ns;
     replica->recorder.changing = kvc_workload_changes(options->source.workload) || run->change_count > 0 ||
                                  kvc_power_policy_looks(&context->scenario->power);
     replica->shards = options->source.nodes * options->source.sockets;
-    return opened;
+    return KVC_OK;
 }
 
 void kvc_replica_close(struct kvc_replica *replica)
@@ -126,9 +125,6 @@ static void count_unreceived(struct kvc_replica *replica)
         return;
     }
     struct kvc_batch *batch = kvc_batch_create(UNRECEIVED_ROWS, kvc_workload_key_stride(workload));
-    if (batch == NULL) {
-        kvc_out_of_memory("%d requests", UNRECEIVED_ROWS);
-    }
     for (uint32_t shard = 0; shard < replica->shards; shard++) {
         while (kvc_source_drain(replica->source, shard, replica->recorder.until_ns, batch) > 0) {
             kvc_recorder_offered(&replica->recorder, batch->sent_ns, batch->count);

@@ -22,26 +22,18 @@ void kvc_batch_free(struct kvc_batch *batch)
 
 struct kvc_batch *kvc_batch_create(uint32_t capacity, uint32_t key_stride)
 {
-    struct kvc_batch *batch = calloc(1, sizeof(*batch));
-    if (batch == NULL) {
-        return NULL;
-    }
+    struct kvc_batch *batch = kvc_array_of(1, sizeof(*batch));
     size_t rows = capacity != 0 ? capacity : 1;
     batch->capacity = capacity;
     batch->key_stride = key_stride;
-    batch->op = malloc(rows * sizeof(*batch->op));
-    batch->key_bytes = malloc(rows * sizeof(*batch->key_bytes));
-    batch->value_bytes = malloc(rows * sizeof(*batch->value_bytes));
-    batch->keys = calloc(rows, key_stride != 0 ? key_stride : 8);
-    batch->key_id = malloc(rows * sizeof(*batch->key_id));
-    batch->hash = malloc(rows * sizeof(*batch->hash));
-    batch->sent_ns = malloc(rows * sizeof(*batch->sent_ns));
-    batch->client = malloc(rows * sizeof(*batch->client));
-    if (batch->op == NULL || batch->key_bytes == NULL || batch->value_bytes == NULL || batch->keys == NULL ||
-        batch->key_id == NULL || batch->hash == NULL || batch->sent_ns == NULL || batch->client == NULL) {
-        kvc_batch_free(batch);
-        return NULL;
-    }
+    batch->op = kvc_array_grown(NULL, rows, sizeof(*batch->op));
+    batch->key_bytes = kvc_array_grown(NULL, rows, sizeof(*batch->key_bytes));
+    batch->value_bytes = kvc_array_grown(NULL, rows, sizeof(*batch->value_bytes));
+    batch->keys = kvc_array_of(rows, key_stride != 0 ? key_stride : 8);
+    batch->key_id = kvc_array_grown(NULL, rows, sizeof(*batch->key_id));
+    batch->hash = kvc_array_grown(NULL, rows, sizeof(*batch->hash));
+    batch->sent_ns = kvc_array_grown(NULL, rows, sizeof(*batch->sent_ns));
+    batch->client = kvc_array_grown(NULL, rows, sizeof(*batch->client));
     return batch;
 }
 

@@ -40,7 +40,7 @@ void kvc_batch_free(struct kvc_batch *batch);
  * [bytes]. */
 double kvc_batch_memory_bytes(double room, double rows, uint32_t key_stride);
 
-/** Creates an empty batch. Returns NULL if memory is short. */
+/** Creates an empty batch. If memory is short, the program ends (kvc_out_of_memory). */
 struct kvc_batch *kvc_batch_create(uint32_t capacity, uint32_t key_stride);
 
 #endif

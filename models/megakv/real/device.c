@@ -190,9 +190,6 @@ static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kv
     struct kvc_batch *batch = kvc_batch_create(BLOCK, kvc_workload_key_stride(workload));
     uint32_t *location = kvc_array_of(BLOCK, sizeof(*location));
     enum kvc_status status = source != NULL ? KVC_OK : diag->status;
-    if (batch == NULL) {
-        kvc_out_of_memory("a block of keys");
-    }
     if (status == KVC_OK) {
         copy_entries(workload, source, batch, location, shard->index, device);
         if (kvc_index_used(device) != kvc_index_used(shard->index)) {

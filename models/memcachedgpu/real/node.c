@@ -158,7 +158,7 @@ static enum kvc_status open_images(struct kvc_memcachedgpu_real_node *node,
     struct kvc_source *source = kvc_source_create(&params, diag);
     struct kvc_batch *batch = kvc_batch_create(1, kvc_workload_key_stride(workload));
     enum kvc_status status = source != NULL ? KVC_OK : diag->status;
-    if (status == KVC_OK && (batch == NULL || node->images == NULL)) {
+    if (status == KVC_OK && node->images == NULL) {
         status =
             kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %.4g MiB of packets", (double)bytes / 0x1p20);
     }

@@ -201,9 +201,6 @@ static void open_device(void *state)
     const struct kvc_run_context *context = simulation->replica.context;
     uint32_t requests = simulation->config->frame_requests;
     simulation->batch = kvc_batch_create(requests, kvc_workload_key_stride(&context->scenario->workload));
-    if (simulation->batch == NULL) {
-        kvc_out_of_memory("a frame of %u requests", requests);
-    }
     simulation->done_ns = kvc_array_of(requests, sizeof(*simulation->done_ns));
     kvc_timeline_row(context->timeline, 0, 0, "toydev", "frames");
     kvc_engine_spawn("device", device_main, simulation);

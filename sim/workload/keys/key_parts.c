@@ -98,7 +98,7 @@ static bool open_pass(struct pass *pass, struct kvc_diag *diag)
     if (params->epochs == 1) {
         pass->kept = malloc(params->workload->keys * sizeof(*pass->kept));
     }
-    bool ok = pass->source != NULL && pass->batch != NULL && pass->next != NULL;
+    bool ok = pass->source != NULL && pass->next != NULL;
     for (uint32_t e = 0; e < params->epochs && ok; e++) {
         pass->ring[e] = kvc_hash_ring_create(
             &(struct kvc_hash_ring_params){.nodes = params->nodes,

@@ -115,9 +115,6 @@ uint64_t *kvc_sampling_representatives(const struct kvc_sampling *sampling, cons
     }
     struct kvc_batch *batch = kvc_batch_create(BLOCK_KEYS, kinds->key_stride);
     uint64_t *key_id = kvc_array_of(sampling->hot_keys, sizeof(*key_id));
-    if (batch == NULL) {
-        kvc_out_of_memory("the representatives of hot keys");
-    }
     struct candidate *candidate = candidates_of(sampling, source, kinds, batch, count);
     for (uint64_t first = 0; first < sampling->hot_keys; first += batch->count) {
         uint64_t left = sampling->hot_keys - first;
