@@ -50,6 +50,20 @@ enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, 
     return status;
 }
 
+bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struct kvc_scenario *scenario)
+{
+    if (resource->used != NULL) {
+        return resource->used(scenario);
+    }
+    struct kvc_model_stage stage[KVC_MODEL_STAGES_MAX];
+    uint32_t count = scenario->model->stages(scenario, stage);
+    bool used = resource->stages >> count != 0;
+    for (uint32_t i = 0; i < count && !used; i++) {
+        used = (resource->stages >> i & 1) != 0 && stage[i].servers > 0;
+    }
+    return used;
+}
+
 const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,
                                                        const char *device)
 {

@@ -138,6 +138,9 @@ enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, 
 bool kvc_scenario_has_stage(const struct kvc_scenario *scenario, const struct kvc_model_resource *resource,
                             const char *name);
 
+/* Returns whether the requests of a resolved scenario take any of a resource of its store. */
+bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struct kvc_scenario *scenario);
+
 /* Returns the first resource of a kind of device that the requests of a resolved scenario take time of; NULL:
  * there is none. */
 const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,

@@ -57,8 +57,3 @@ void kvc_stages_limit(kvc_stages_fn *stages, const struct kvc_scenario *scenario
     }
     kvc_stages_predict(stages, scenario, utilization_frac, result);
 }
-
-bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struct kvc_scenario *scenario)
-{
-    return resource->used == NULL || resource->used(scenario);
-}

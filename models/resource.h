@@ -56,7 +56,8 @@ struct kvc_model_resource {
     const char *name;   /* "gpu", "host-memory". */
     const char *device; /* Kind of device, as stages and devices of results name it. */
     unsigned stages;    /* Stages that spend time on it: a bit for each place in the list. */
-    /* Returns whether the requests of a resolved scenario take any of it. NULL: always. */
+    /* Returns whether the requests of a resolved scenario take any of it. NULL: if one of its stages has
+     * servers, or is not in the list, as those are of which DIDO may still plan more. */
     bool (*used)(const struct kvc_scenario *scenario);
     /* Makes it faster in a scenario that owns its options and devices: rates times the factor, times over it.
      * The scenario still has the configuration of the original, and is resolved again afterwards. Options
@@ -64,8 +65,5 @@ struct kvc_model_resource {
      * store differs in nothing but the speed. */
     void (*speed_up)(struct kvc_scenario *scenario, double factor);
 };
-
-/* Returns whether the requests of a resolved scenario take any of a resource. */
-bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struct kvc_scenario *scenario);
 
 #endif

@@ -60,36 +60,16 @@ static void speed_database(struct kvc_scenario *scenario, double factor)
     kvc_database_speed_up(kvc_node_device(&scenario->node, &kvc_database_kind), factor);
 }
 
-static bool has_database(const struct kvc_scenario *scenario)
-{
-    return kvc_bluecache_config_of(scenario)->database != NULL;
-}
-
-static bool has_threads(const struct kvc_scenario *scenario)
-{
-    return kvc_bluecache_config_of(scenario)->threads;
-}
-
-static bool has_neighbours(const struct kvc_scenario *scenario)
-{
-    return kvc_bluecache_config_of(scenario)->nodes > 1;
-}
-
 const struct kvc_model_resource kvc_bluecache_resources[] = {
     {.name = "cpu",
      .device = "cpu",
      .stages = 1u << KVC_BLUECACHE_AT_CALL | 1u << KVC_BLUECACHE_AT_WAKE,
-     .used = has_threads,
      .speed_up = speed_cpu},
     {.name = "pcie",
      .device = "pcie",
      .stages = 1u << KVC_BLUECACHE_AT_IN | 1u << KVC_BLUECACHE_AT_OUT,
      .speed_up = speed_pcie},
-    {.name = "fabric",
-     .device = "fabric",
-     .stages = 1u << KVC_BLUECACHE_AT_FABRIC,
-     .used = has_neighbours,
-     .speed_up = speed_fabric},
+    {.name = "fabric", .device = "fabric", .stages = 1u << KVC_BLUECACHE_AT_FABRIC, .speed_up = speed_fabric},
     {.name = "dram", .device = "dram", .stages = 1u << KVC_BLUECACHE_AT_SEARCH, .speed_up = speed_dram},
     {.name = "flash",
      .device = "flash",
@@ -99,7 +79,6 @@ const struct kvc_model_resource kvc_bluecache_resources[] = {
     {.name = "database",
      .device = "database",
      .stages = 1u << KVC_BLUECACHE_AT_DATABASE,
-     .used = has_database,
      .speed_up = speed_database},
     {.name = NULL},
 };

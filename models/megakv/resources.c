@@ -19,11 +19,6 @@ static bool on_network(const struct kvc_scenario *scenario)
     return kvc_megakv_config_of(scenario)->feed == KVC_MEGAKV_NETWORK;
 }
 
-static bool has_database(const struct kvc_scenario *scenario)
-{
-    return kvc_megakv_config_of(scenario)->database != NULL;
-}
-
 uint32_t kvc_megakv_stages(const struct kvc_scenario *scenario, struct kvc_model_stage *stage)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -40,7 +35,7 @@ uint32_t kvc_megakv_stages(const struct kvc_scenario *scenario, struct kvc_model
                                .busy = 1u << KVC_MEGAKV_SEARCH | 1u << KVC_MEGAKV_INSERT},
         [KVC_MEGAKV_SEND] = {"send", "cpu", senders},
         [KVC_MEGAKV_TX] = {"tx", "nic", on_network(scenario) ? sockets : 0},
-        [KVC_MEGAKV_DATABASE] = {"database", "database", has_database(scenario) ? sockets : 0},
+        [KVC_MEGAKV_DATABASE] = {"database", "database", config->database != NULL ? sockets : 0},
     };
     memcpy(stage, list, sizeof(list));
     return KVC_MEGAKV_STAGES;
@@ -222,12 +217,10 @@ const struct kvc_model_resource kvc_megakv_resources[] = {
     {.name = "nic",
      .device = "nic",
      .stages = 1u << KVC_MEGAKV_RX | 1u << KVC_MEGAKV_TX,
-     .used = on_network,
      .speed_up = speed_nic},
     {.name = "database",
      .device = "database",
      .stages = 1u << KVC_MEGAKV_DATABASE,
-     .used = has_database,
      .speed_up = speed_database},
     {.name = "network", .device = "network", .used = has_network, .speed_up = speed_network},
     {.name = NULL},

@@ -61,15 +61,10 @@ static void speed_database(struct kvc_scenario *scenario, double factor)
     kvc_database_speed_up(kvc_node_device(&scenario->node, &kvc_database_kind), factor);
 }
 
-static bool has_database(const struct kvc_scenario *scenario)
-{
-    return kvc_memcached_config_of(scenario)->database != NULL;
-}
-
 #define DATABASE                                                                                             \
     {                                                                                                        \
         .name = "database", .device = "database", .stages = 1u << KVC_MEMCACHED_AT_DATABASE,                 \
-        .used = has_database, .speed_up = speed_database                                                     \
+        .speed_up = speed_database                                                                           \
     }
 
 static void speed_fpga(struct kvc_scenario *scenario, double factor)

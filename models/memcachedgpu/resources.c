@@ -100,7 +100,6 @@ const struct kvc_model_resource kvc_memcachedgpu_resources[] = {
     {.name = "nic",
      .device = "nic",
      .stages = 1u << KVC_MEMCACHEDGPU_RX | 1u << KVC_MEMCACHEDGPU_TX,
-     .used = on_network,
      .speed_up = speed_nic},
     {.name = "network", .device = "network", .used = has_network, .speed_up = speed_network},
     {.name = NULL},

@@ -154,7 +154,7 @@ Test(gain, all_resources_together_are_the_whole_machine)
         for (uint32_t r = 0; model->resources[r].name != NULL; r++) {
             const struct kvc_model_resource *resource = &model->resources[r];
             const struct kvc_scenario *from = faster != NULL ? faster : &loaded->scenario;
-            if (resource->used == NULL || resource->used(from)) {
+            if (kvc_resource_is_used(resource, from)) {
                 struct kvc_scenario *next = kvc_scenario_faster(from, resource, 1.25, &diag);
                 cr_assert_not_null(next, "%s", diag.message);
                 kvc_scenario_free_copy(faster);
