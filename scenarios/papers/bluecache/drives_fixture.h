@@ -16,6 +16,14 @@ struct kvc_drive_load {
     uint32_t count; /* Operations that are measured. */
 };
 
+/* What a drive does meanwhile. */
+struct kvc_drive_work {
+    double per_s;                /* Operations a second. */
+    double amplification;        /* Sectors that are programmed for each one that the host writes; 1: none. */
+    double programs_bytes_per_s; /* What the chips program for the host and for garbage collection. */
+    double chips_busy;           /* Share of the time for which a chip works, on average. */
+};
+
 /* Returns what a profile says of a drive. */
 struct kvc_flash kvc_drive_of(const char *profile);
 
@@ -25,12 +33,11 @@ struct kvc_flash kvc_drive_of(const char *profile);
 void kvc_drive_open(const struct kvc_flash *flash, bool aged);
 void kvc_drive_close(void);
 
-/* Returns the operations a second of a load on the open drive. */
-double kvc_drive_rate(const struct kvc_drive_load *load);
+/* Returns what the open drive does under a load. */
+struct kvc_drive_work kvc_drive_run(const struct kvc_drive_load *load);
 
-/* Returns how many sectors were programmed for each that the host wrote, since the drive was opened or aged.
- */
-double kvc_drive_amplification(void);
+/* Logs a prediction with its error, which it returns. */
+double kvc_drive_error(const char *what, double predicted, double published);
 
 /* Logs a prediction with its error and expects the error within bounds. */
 void kvc_drive_expect(const char *what, double predicted, double published, double low, double high);
