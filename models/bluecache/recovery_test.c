@@ -12,7 +12,8 @@
 #include "sim/base/rng.h"
 
 enum {
-    CUTS = 1000,
+    CUTS = 500,
+    CHECKED = 600, /* Keys, at most, that are read after a cut; other ones each time. */
     CHANNELS = 4,
     CHIPS = 8,
     PAGE_BYTES = 1024,
@@ -268,7 +269,8 @@ static void check_key(struct kvc_bluecache_store *store, uint64_t key, const uin
 
 static void check_keys(struct kvc_bluecache_store *store, const struct kvc_batch *keys, int64_t erased)
 {
-    for (uint32_t i = 0; i < keys->count; i++) {
+    uint32_t step = (keys->count + CHECKED - 1) / CHECKED;
+    for (uint32_t i = (uint32_t)kvc_rng_below(&world.rng, step); i < keys->count; i += step) {
         check_key(store, keys->key_id[i], keys->keys + (size_t)i * keys->key_stride, erased);
     }
 }
@@ -346,7 +348,7 @@ static void describe(const struct load *load)
     flash.pages_per_block = load->pages_per_block;
     world.load = load;
     kvc_option_table_set_defaults(&kvc_bluecache_option_table, &world.options);
-    world.options.index_bytes = 1 << 20;
+    world.options.index_bytes = 1 << 18;
     world.options.dram_bytes = load->dram_bytes;
     world.options.flash_bytes = (double)(CHIPS * load->pages_per_block * load->rows * PAGE_BYTES);
     world.options.chunk_pages = load->chunk_pages;
