@@ -5,18 +5,21 @@
 
 #include "scenarios/run/laws_fixture.h"
 
+enum { MEASURED_US = 100000 };
+
 /* Answers for one small node whose flushing thread does not sleep, so that only the database takes long;
  * `database` and `workload` add to the tables. The caller frees the outcome. */
 static struct kvc_outcome *answer(const char *database, const char *workload, bool predict)
 {
     struct kvc_loaded *loaded = kvc_laws_load(
         "return { name = \"laws\","
-        " system = { kind = \"bluecache\", index = \"1MiB\", dram = \"64MiB\", flash = \"256MiB\","
-        " flush_pause = \"0us\" },"
-        " node = { database = { base = \"mysql-bg\", %s } },"
+        " system = { kind = \"bluecache\", index = \"1MiB\", dram = \"16MiB\", flash = \"64MiB\","
+        " chunk = 32, flush_pause = \"0us\" },"
+        " node = { flash = { base = \"bluecache-flash\", pages_per_block = 32 },"
+        " database = { base = \"mysql-bg\", %s } },"
         " workload = { key = 32, value = 900, dist = \"uniform\", %s },"
-        " run = { warmup = \"100ms\", duration = \"200ms\", bottleneck = \"utilization\" } }",
-        database, workload);
+        " run = { warmup = \"100ms\", duration = \"%dms\", bottleneck = \"utilization\" } }",
+        database, workload, MEASURED_US / 1000);
     return kvc_laws_answer(loaded, predict);
 }
 
@@ -27,7 +30,7 @@ Test(bluecache_database, as_many_gets_miss_as_requests_are_updates)
 {
     struct kvc_outcome *run = answer(FAST, "keys = 2000, get = 0.9, arrival = { poisson_mops = 0.5 }", false);
     double misses = 1 - kvc_laws_value(run, "hit_frac");
-    double gets = 0.9 * kvc_laws_value(run, "throughput_mops") * 200e3; /* Of 200 ms. */
+    double gets = 0.9 * kvc_laws_value(run, "throughput_mops") * MEASURED_US;
     double queries = kvc_laws_value(run, "database_queries"),
            updates = kvc_laws_value(run, "database_updates");
     /* A GET misses if the key's latest request was an update. While a key is queried, 0.03 more GETs miss. */
@@ -44,8 +47,8 @@ Test(bluecache_database, a_slow_database_bounds_the_throughput)
     const char *workload = "keys = 10e3, get = 0.9, arrival = { clients = 256 }";
     struct kvc_outcome *run = answer(SLOW, workload, false), *closed = answer(SLOW, workload, true);
     double mops = kvc_laws_value(run, "throughput_mops");
-    double each =
-        (kvc_laws_value(run, "database_queries") + kvc_laws_value(run, "database_updates")) / (mops * 200e3);
+    double each = (kvc_laws_value(run, "database_queries") + kvc_laws_value(run, "database_updates")) /
+                  (mops * MEASURED_US);
     /* Four at a time take 25 us each. */
     cr_expect_float_eq(mops, 0.04 / each, 0.01 * mops, "%.4f with %.3f of a request", mops, each);
     double predicted = kvc_laws_value(closed, "throughput_mops");
@@ -84,7 +87,7 @@ Test(bluecache_database, slower_queries_never_help)
         double mops = kvc_laws_value(run, "throughput_mops"),
                inside = mops * kvc_laws_value(run, "latency_mean_us");
         double asked = kvc_laws_value(run, "database_queries") + kvc_laws_value(run, "database_updates"),
-               most = 32 * 200e3 / times_us[i];
+               most = 32 * MEASURED_US / times_us[i];
         cr_expect_lt(mops, 0.99 * before, "%s: %.4f after %.4f", database, mops, before);
         cr_expect_float_eq(inside, 64, 0.01 * 64, "%s: %.2f inside", database, inside);
         cr_expect_lt(asked, most + 32, "%s: %.0f of %.0f", database, asked, most);
@@ -120,7 +123,7 @@ Test(bluecache_database, the_log_writes_what_was_queried)
                           " node = { database = { base = \"mysql-bg\", %s } },"
                           " workload = { keys = 2000, key = 32, value = 900, dist = \"uniform\", get = 0.9,"
                           " arrival = { clients = 64 } },"
-                          " run = { warmup = \"100ms\", duration = \"500ms\","
+                          " run = { warmup = \"100ms\", duration = \"200ms\","
                           " bottleneck = \"utilization\" } }",
                           FAST),
             predict);
@@ -142,7 +145,7 @@ Test(bluecache_database, other_caches_cost_the_same_queries)
                 " node = { sockets = 1, database = { base = \"mysql-bg\", %s } },"
                 " workload = { keys = 5000, key = 32, value = 900, dist = \"uniform\", get = 0.9,"
                 " arrival = { clients = 64 } },"
-                " run = { warmup = \"300ms\", duration = \"200ms\", bottleneck = \"utilization\" } }",
+                " run = { warmup = \"200ms\", duration = \"200ms\", bottleneck = \"utilization\" } }",
                 systems[i], SLOW),
             false);
         double mops = kvc_laws_value(run, "throughput_mops");
@@ -160,7 +163,7 @@ Test(bluecache_database, other_caches_cost_the_same_queries)
  * as it is deleted, friends twice as often. */
 Test(bluecache_database, updates_invalidate_the_keys_of_their_action_in_every_store)
 {
-    const char *systems[] = {("kind = \"bluecache\", index = \"1MiB\", dram = \"64MiB\", flash = \"256MiB\","
+    const char *systems[] = {("kind = \"bluecache\", index = \"1MiB\", dram = \"16MiB\", flash = \"256MiB\","
                               " flush_pause = \"0us\""),
                              "kind = \"memcached\", network = \"tcp\", loopback = true, entries = 1e4",
                              "kind = \"fatcache\", loopback = true, entries = 1e4, disk = \"64MiB\"",

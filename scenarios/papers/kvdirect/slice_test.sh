@@ -9,8 +9,8 @@ cd "$(dirname "$0")/../../.."
 # Ten NICs write to the memory of one socket, which is the limit.
 simulate() { # SLICE LOAD
     "$kvcast" run scenarios/papers/kvdirect/fig20.lua --quiet --json - --set node.sockets=1 --set workload.set=1 \
-        --set workload.keys=340e6 --set system.memory=6.4GiB --set node.fpga.dram=409.6MiB --set run.warmup=300us \
-        --set run.duration=1ms --set run.bottleneck=utilization --set workload.per_frame=7 \
+        --set workload.keys=340e6 --set system.memory=6.4GiB --set node.fpga.dram=409.6MiB --set run.warmup=100us \
+        --set run.duration=300us --set run.bottleneck=utilization --set workload.per_frame=7 \
         --set "system.slice=$1" --set "workload.arrival$2" |
         jq -r '[.throughput_mops.mean, (.latency_us.percentiles[] | select(.p == 0.95) | .us)] | @tsv'
 }
