@@ -235,25 +235,27 @@ Test(cluster, the_closed_form_adds_members_up)
 #define DATABASE "database = { base = 'mysql-bg', queries = 64, read = '100us', latency = '20us' }"
 #define PER_NODE "database = 'per_node', "
 
-/* Simulates nodes that each receive 0.2 Mops of GETs on average for 2000 keys. The caller frees the outcome.
+/* Simulates nodes that each receive 0.2 Mops of GETs on average for a third of `keys`. The caller frees the
+ * outcome.
  */
-static struct kvc_outcome *read_for(const char *system, const char *node, const char *cluster, int ms)
+static struct kvc_outcome *read_for(const char *system, const char *node, const char *cluster, int keys,
+                                    int ms)
 {
     return kvc_laws_answer(
         kvc_laws_load("return { system = { %s }, node = { sockets = 1, %s }, "
                       "cluster = { nodes = 3, %s }, "
-                      "workload = { keys = 6e3, key = 8, value = 32, get = 1, "
+                      "workload = { keys = %d, key = 8, value = 32, get = 1, "
                       "dist = 'uniform', arrival = { poisson_mops = 0.6 } }, "
                       "run = { warmup = '1ms', duration = '%dms', bottleneck = 'utilization' } }",
-                      system, node, cluster, ms),
+                      system, node, cluster, keys, ms),
         false);
 }
 
 /* Returns the share of GETs that miss in the second half of a run of 2 * ms. */
 static double missed_late(const char *system, const char *node, const char *cluster, int ms)
 {
-    struct kvc_outcome *half = read_for(system, node, cluster, ms),
-                       *whole = read_for(system, node, cluster, 2 * ms);
+    struct kvc_outcome *half = read_for(system, node, cluster, 3000, ms),
+                       *whole = read_for(system, node, cluster, 3000, 2 * ms);
     double misses = (double)(whole->result.misses - half->result.misses),
            gets = (double)(whole->result.gets - half->result.gets);
     kvc_outcome_free(half);
@@ -272,10 +274,10 @@ Test(cluster_database, moved_keys_come_back_only_through_the_database)
     for (int i = 0; i < 5; i++) {
         const char *system = systems[i];
         snprintf(cluster, sizeof(cluster), PER_NODE "%s", changes[i]);
-        double with = missed_late(system, DATABASE, cluster, 50),
-               without = missed_late(system, "", changes[i], 50);
+        double with = missed_late(system, DATABASE, cluster, 25),
+               without = missed_late(system, "", changes[i], 25);
         cr_expect_gt(without, 0.2, "%s, %s: %.4f", system, changes[i], without);
-        /* In 50 ms, a key is asked for five times on average: exp(-5) of the moved ones have not been yet. */
+        /* In 25 ms, a key is asked for five times on average: exp(-5) of the moved ones have not been yet. */
         cr_expect_lt(with, 0.02 * without, "%s, %s: %.4f", system, changes[i], with);
     }
 }
@@ -285,7 +287,7 @@ Test(cluster_database, every_miss_is_a_query_of_its_node)
     const char *systems[] = {OWNED, LOCKED, PIPELINED, ON_GPU};
     for (int i = 0; i < 4; i++) {
         struct kvc_outcome *run =
-            read_for(systems[i], DATABASE, PER_NODE "changes = { { at = '10ms', join = 1 } }", 50);
+            read_for(systems[i], DATABASE, PER_NODE "changes = { { at = '10ms', join = 1 } }", 6000, 50);
         double queries = kvc_laws_value(run, "database_queries"), misses = (double)run->result.misses;
         double moved = kvc_laws_value(run, "keys_moved_frac") * 6e3;
         cr_expect_gt(misses, 1000);
@@ -308,7 +310,7 @@ static struct kvc_outcome *saturate(const char *system, int nodes, bool predict)
                       "cluster = { nodes = %d, database = 'per_node' }, "
                       "workload = { keys = %d, key = 8, value = 32, get = 0.9, dist = 'uniform', "
                       "arrival = 'saturate', clients_for = 'socket' }, "
-                      "run = { warmup = '50ms', duration = '100ms', bottleneck = 'utilization' } }",
+                      "run = { warmup = '30ms', duration = '50ms', bottleneck = 'utilization' } }",
                       system, nodes, nodes * 3000),
         predict);
 }
@@ -325,7 +327,7 @@ Test(cluster_database, nodes_have_the_capacity_of_their_own_databases)
         cr_expect_str_eq(three->result.bottleneck_device, "database", "%s", systems[i]);
         cr_expect_str_eq(run->result.bottleneck_device, "database", "%s", systems[i]);
         /* Four at a time take 25 us each. */
-        cr_expect_float_eq(asked, 3 * 100e3 / 25, 0.01 * asked, "%s: %g queries and updates", systems[i],
+        cr_expect_float_eq(asked, 3 * 50e3 / 25, 0.01 * asked, "%s: %g queries and updates", systems[i],
                            asked);
         cr_expect_float_eq(ran, mops, 0.05 * mops, "%s: %.4f simulated, %.4f predicted", systems[i], ran,
                            mops);
@@ -342,9 +344,9 @@ static struct kvc_outcome *update(const char *system, const char *simulate)
         kvc_laws_load(
             "return { system = { %s }, node = { sockets = 1, " DATABASE " }, "
             "cluster = { nodes = 3, database = 'per_node', simulate = '%s' }, "
-            "workload = { keys = 15e3, key = 8, value = 32, get = 0.9, dist = 'uniform', "
-            "arrival = { poisson_mops = 0.9 } }, "
-            "run = { warmup = '50ms', duration = '30ms', replicas = 5, bottleneck = 'utilization' } }",
+            "workload = { keys = 5e3, key = 8, value = 32, get = 0.9, dist = 'uniform', "
+            "arrival = { poisson_mops = 0.6 } }, "
+            "run = { warmup = '20ms', duration = '20ms', replicas = 5, bottleneck = 'utilization' } }",
             system, simulate),
         false);
 }
