@@ -19,7 +19,7 @@ struct response {
     uint8_t outcome;
 };
 
-/* Makes *response that of a row, unless it is already that of one with the same sizes. */
+/* Computes the response of a row, unless *response already has the same sizes and outcome. */
 static void find_response(const struct kvc_memcachedgpu_config *config,
                           const struct kvc_memcachedgpu_job *job, uint32_t row, struct response *response)
 {
@@ -40,8 +40,9 @@ static void find_response(const struct kvc_memcachedgpu_config *config,
         .outcome = job->outcome[row]};
 }
 
-/* Sets done_ns of all rows to when their responses are filled and handed to the NIC, from 0 on, if nothing
- * shares the devices. Without a network, a response is done when it is filled. */
+/* Computes the work of a batch. Sets done_ns of each row to the time from the start of the work until its
+ * response is handed to the NIC, as if nothing shared the devices. Without a network, a response is done when
+ * it is filled. */
 static struct work write_responses(const struct kvc_memcachedgpu_server *server,
                                    struct kvc_memcachedgpu_job *job)
 {
@@ -85,8 +86,8 @@ static double take(const struct kvc_memcachedgpu_server *server, const struct wo
     return kvc_engine_now_ns() - started_ns;
 }
 
-/* Sends the responses of a batch that the thread began with at start_ns and needed `stretch` times as long
- * for as it would have alone. Fills job->sent_ns and done_ns with the times of the responses, and returns
+/* Sends the responses of a batch. The thread began the batch at start_ns and took `stretch` times as long as
+ * it would have taken alone. Fills job->sent_ns and done_ns with the times of the responses, and returns
  * their number. The port of the thread is busy until *tx_free_ns afterwards. */
 static uint32_t send(const struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job,
                      double start_ns, double stretch, double *tx_free_ns, double *tx_ns)
@@ -117,7 +118,7 @@ static uint32_t send(const struct kvc_memcachedgpu_server *server, struct kvc_me
     return answered;
 }
 
-/* Counts the outcomes of the answered requests that complete within the measured time. */
+/* Counts the outcomes of requests that complete within the measured time. */
 static void count(struct kvc_memcachedgpu_simulation *simulation, const struct kvc_memcachedgpu_job *job,
                   uint32_t first, uint32_t last, double now_ns)
 {
@@ -154,7 +155,7 @@ static void record_stays(struct kvc_memcachedgpu_simulation *simulation,
     simulation->answer_sum_ns += (done_sum_ns / answered - job->ended_ns) * rows;
 }
 
-/* Packets that are no correct requests count as dropped. */
+/* Counts malformed packets as dropped. */
 static void drop_bad(struct kvc_memcachedgpu_simulation *simulation, const struct kvc_memcachedgpu_job *job)
 {
     for (uint32_t i = 0; i < job->batch->count; i++) {
@@ -184,7 +185,7 @@ static void record(struct kvc_memcachedgpu_simulation *simulation, const struct 
     kvc_memcachedgpu_watch_add(&simulation->watch, job->sent_ns, job->done_ns, answered);
 }
 
-/* misses = "set": the clients send what they missed. */
+/* With misses = "set", the clients send a SET for each key that they missed. */
 static void set_misses(struct kvc_memcachedgpu_server *server, const struct kvc_memcachedgpu_job *job)
 {
     const struct kvc_batch *batch = job->batch;
@@ -205,7 +206,7 @@ static void set_misses(struct kvc_memcachedgpu_server *server, const struct kvc_
     }
 }
 
-/* Makes the batch's buffers, stream and job free again. */
+/* Frees the batch's buffers, stream and job. */
 static void recycle(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job, double sent_ns)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;

@@ -29,12 +29,12 @@ enum {
 
 enum kvc_memcachedgpu_receive {
     KVC_MEMCACHEDGPU_RECEIVE_GPU,  /* GNoM: the NIC writes packets into GPU memory. */
-    KVC_MEMCACHEDGPU_RECEIVE_HOST, /* NGD: it writes them into host memory, and batches are copied. */
+    KVC_MEMCACHEDGPU_RECEIVE_HOST, /* NGD: the NIC writes packets into host memory, and batches are copied. */
 };
 
 enum kvc_memcachedgpu_feed {
     KVC_MEMCACHEDGPU_NETWORK, /* Packets pass through the NIC. */
-    KVC_MEMCACHEDGPU_MEMORY,  /* They are read from host memory, as in the offline limit study. */
+    KVC_MEMCACHEDGPU_MEMORY,  /* Packets are read from host memory, as in the offline limit study. */
 };
 
 enum kvc_memcachedgpu_layout {
@@ -44,7 +44,7 @@ enum kvc_memcachedgpu_layout {
 };
 
 enum kvc_memcachedgpu_misses {
-    KVC_MEMCACHEDGPU_MISSES_LEAVE, /* Clients do nothing about a miss. */
+    KVC_MEMCACHEDGPU_MISSES_LEAVE, /* A miss has no consequence. */
     KVC_MEMCACHEDGPU_MISSES_SET,   /* The client then SETs the key. */
 };
 
@@ -52,7 +52,7 @@ struct kvc_memcachedgpu_options {
     int receive;                /* enum kvc_memcachedgpu_receive. */
     int feed;                   /* enum kvc_memcachedgpu_feed. */
     uint64_t batch;             /* Packets of a full batch. */
-    double batch_timeout_ns;    /* Longest that a batch waits to be full [ns]; 0: no limit. */
+    double batch_timeout_ns;    /* Longest wait for a full batch [ns]; 0: no limit. */
     uint64_t streams;           /* CUDA streams, which have one batch each. */
     uint64_t post_threads;      /* Threads that answer. */
     uint64_t receive_ports;     /* Ports that requests arrive at; responses leave by all. */
@@ -75,31 +75,31 @@ struct kvc_memcachedgpu_options {
     uint64_t background_threads;
     uint64_t background_kernels; /* Launches that its blocks are divided over. */
     double background_ns;        /* Time of the task as one kernel on the idle card [ns]. */
-    double background_start_ns;  /* From the begin of the measured time [ns]. */
+    double background_start_ns;  /* Start of the task after the measured time begins [ns]. */
 };
 
 extern const struct kvc_option_table kvc_memcachedgpu_option_table;
 
 /* What MemcachedGPU's code costs: the GET kernel in cycles of a multiprocessor, and the host's part in time.
  *
- * Cycles and dependent accesses are properties of the code. They are measured on one card and serve for
- * others: cycles over their clock, accesses at their latency. The same is assumed of the host's times and the
- * clock of its cores. What that assumes is that a cycle of another generation does as much work. */
+ * Cycles and dependent accesses are properties of the code. They are measured on one card and applied to
+ * others: cycles scale with the clock, accesses take the latency of the card. The host's times scale with the
+ * clock of its cores. This assumes that a cycle does as much work on every generation of hardware. */
 
 struct kvc_memcachedgpu_cost_profile {
-    char name[KVC_TEXT_MAX];   /* Origin of the costs, for people. */
-    double clock_hz;           /* Core clock of the card that was measured. */
-    double block_cycles;       /* A block of 32 packets with keys of 16 bytes, besides its accesses. */
-    double key_cycles;         /* For each further byte of the longest key in a block. */
-    double accesses;           /* Dependent accesses of a block to device memory. */
+    char name[KVC_TEXT_MAX]; /* Origin of the costs, for people. */
+    double clock_hz;         /* Core clock of the card that was measured. */
+    double block_cycles; /* Cycles of a block of 32 packets with keys of 16 bytes, without its accesses. */
+    double key_cycles;   /* Cycles for each further byte of the longest key in a block. */
+    double accesses;     /* Dependent accesses of a block to device memory. */
     double block_shared_bytes; /* Shared memory of a block. */
-    double packet_cycles;      /* Of one multiprocessor for a packet, when blocks fill the card. */
-    double set_cycles;         /* The kernel of a SET, one warp, besides its accesses. */
-    double call_ns;            /* One CUDA call of a host thread: a copy, a launch, an event. */
-    double call_polled_ns;     /* The same while other threads ask for events; NaN: not measured. */
-    double host_clock_hz;      /* Clock of the cores that the host's times were measured on. */
-    double answer_ns;          /* Compute of a post thread for a response, without waiting for memory. */
-    double set_ns;             /* Compute of a SET in the network stack and memcached; NaN: not measured. */
+    double packet_cycles;      /* Cycles of one multiprocessor for a packet when blocks fill the card. */
+    double set_cycles;         /* Cycles of the kernel of a SET, one warp, without its accesses. */
+    double call_ns;        /* Time of one CUDA call of a host thread: a copy, a launch or an event [ns]. */
+    double call_polled_ns; /* Time of a call while other threads poll events [ns]; NaN: not measured. */
+    double host_clock_hz;  /* Clock of the cores that the host's times were measured on. */
+    double answer_ns;      /* Compute of a post thread for a response, without waiting for memory [ns]. */
+    double set_ns;         /* Compute of a SET in the network stack and memcached [ns]; NaN: not measured. */
 };
 
 extern const struct kvc_device_kind kvc_memcachedgpu_cost_profile_kind;
@@ -125,17 +125,18 @@ struct kvc_memcachedgpu_config {
     uint32_t batch, streams, post_threads, shards;
     uint64_t buffers; /* Receive buffers of a server. */
     uint32_t class_count;
-    struct kvc_memcachedgpu_class classes[KVC_MEMCACHEDGPU_CLASSES_MAX]; /* In ascending order. */
-    double table_bytes;     /* Of all tables of a server, on the GPU. */
-    double slab_bytes;      /* Items of a server, on the host. */
+    struct kvc_memcachedgpu_class classes[KVC_MEMCACHEDGPU_CLASSES_MAX]; /* Sorted by key size, ascending. */
+    double table_bytes;     /* GPU memory of all tables of a server [bytes]. */
+    double slab_bytes;      /* Host memory of a server's items [bytes]. */
     bool writes;            /* Whether there are SETs or DELETEs of any origin. */
     uint32_t block_threads; /* Threads of a block of the GET kernel. */
 };
 
 enum {
     KVC_MEMCACHEDGPU_BLOCK_PACKETS = 32, /* Packets of a block of the GET kernel. */
-    KVC_MEMCACHEDGPU_PACKET_THREADS = 2, /* A main and a helper thread (memcachedgpu.threads_per_packet). */
-    KVC_MEMCACHEDGPU_PAGE_BYTES = 65536, /* memcachedgpu.gpu.page: memory is pinned in such pages. */
+    /* Each packet has a main and a helper thread (memcachedgpu.threads_per_packet). */
+    KVC_MEMCACHEDGPU_PACKET_THREADS = 2,
+    KVC_MEMCACHEDGPU_PAGE_BYTES = 65536, /* Page size of pinned GPU memory (memcachedgpu.gpu.page). */
 };
 
 /* Returns the configuration of a resolved scenario. */
@@ -152,9 +153,9 @@ enum kvc_status kvc_memcachedgpu_resolve(const struct kvc_scenario *scenario, vo
 /* Checks what the ranges of single options cannot express. */
 enum kvc_status kvc_memcachedgpu_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-/* Returns whether threads that are busy at the same time share cores as siblings: the driver's, the pre and
- * post threads, and those that serve writes. While each has a core, it holds the core when it waits for
- * memory, too. */
+/* Returns whether threads that are busy at the same time share cores as siblings: the driver's thread, the
+ * pre and post threads, and the threads that serve writes. A thread with a core of its own occupies it even
+ * while it waits for memory. */
 static inline bool kvc_memcachedgpu_shares_cores(const struct kvc_memcachedgpu_config *config)
 {
     uint64_t threads = 2 + config->post_threads + (config->writes ? config->options->set_threads : 0);

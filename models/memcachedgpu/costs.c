@@ -8,16 +8,18 @@
 enum {
     SECTOR_BYTES = 32,
     WARP = 32,
-    COPY_ALIGN = 16, /* Packets and heads lie at multiples of this. */
-    /* Bytes around the payload of an Ethernet frame that are part of the packet's bytes: the header. The NIC
-     * profile counts it with preamble, FCS and gap. */
+    COPY_ALIGN = 16, /* Alignment of packets and heads [bytes]. */
+    /* Ethernet header, which is part of the packet's bytes. The NIC profile counts it with preamble, FCS and
+     * gap. */
     ETHERNET_BYTES = 14,
     MIN_PAYLOAD_BYTES = 46, /* IEEE 802.3: shorter payloads are padded. */
-    /* CUDA calls of a batch: the copy of its description, the launch, the event that tells its end; and the
-     * copies of packets, heads and results if the NIC writes to host memory, as in the measured runtime. */
+    /* CUDA calls of a batch: the copy of its description, the launch, and the event that marks its end. If
+     * the NIC writes to host memory, as in the measured runtime, the packets, heads and results are copied,
+     * too. */
     BATCH_CALLS = 3,
     COPY_CALLS = 3,
-    /* Of a SET: the copy of the key, the launch, the copy of the evicted item, which waits for both. */
+    /* CUDA calls of a SET: the copy of the key, the launch, and the copy of the evicted item, which waits for
+     * both. */
     SET_CALLS = 3,
 };
 
@@ -119,7 +121,7 @@ struct kvc_cpu_cost kvc_memcachedgpu_answer_cost(const struct kvc_memcachedgpu_c
 {
     const struct kvc_dram *dram = config->dram;
     struct kvc_cpu_cost cost = {.compute_ns = config->profile->answer_ns * host_factor(config)};
-    /* The GPU wrote the heads one behind another; the core reads them in order. */
+    /* The GPU wrote the heads contiguously, and the core reads them in order. */
     cost.stall_ns = kvc_dram_stream_ns(dram, kvc_memcachedgpu_returned_bytes(head_bytes));
     if (found) {
         double item_bytes = KVC_MEGAKV_SLAB_HEADER_BYTES + (double)key_bytes + value_bytes;

@@ -18,25 +18,25 @@ struct kvc_gpu_grid kvc_memcachedgpu_get_grid(const struct kvc_memcachedgpu_conf
 /* Returns the kernel of a SET or DELETE: one warp. */
 struct kvc_gpu_grid kvc_memcachedgpu_set_grid(const struct kvc_memcachedgpu_config *config, uint32_t clock);
 
-/* Returns a grid of the other task's blocks: one kernel of the task. */
+/* Returns one kernel of the other task. */
 struct kvc_gpu_grid kvc_memcachedgpu_background_grid(const struct kvc_memcachedgpu_config *config,
                                                      uint32_t blocks);
 
-/* Returns the sectors that a packet takes on average: what the store touches, in 32-byte sectors. `lines` is
- * the 64-byte lines of the table; NaN: those of a search that finds its key. */
+/* Returns the 32-byte sectors that a packet touches on average. `lines` is the number of 64-byte lines that
+ * the search reads in the table; NaN stands for a search that finds its key. */
 double kvc_memcachedgpu_packet_sectors(const struct kvc_memcachedgpu_config *config, double key_bytes,
                                        double lines);
 
-/* Returns the time of the pre thread for a batch [ns], while nothing shares its core. `polled` says whether
- * post threads ask for events meanwhile. */
+/* Returns the time of the pre thread for a batch [ns] if nothing shares its core. `polled` says whether post
+ * threads poll events meanwhile. */
 double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *config, bool polled);
 
-/* Returns the compute of the CUDA calls of a SET [ns], and of its part before them. */
+/* Return the compute of the CUDA calls of a SET, and of its part before them [ns]. */
 double kvc_memcachedgpu_set_calls_ns(const struct kvc_memcachedgpu_config *config, bool polled);
 double kvc_memcachedgpu_set_cpu_ns(const struct kvc_memcachedgpu_config *config);
 
-/* Returns the time from the first of these calls to the kernel's end, without the kernel [ns]: a launch and
- * two copies, as a host sees them, its calls included. */
+/* Returns the time from the first of these calls to the kernel's end, without the kernel itself [ns]: a
+ * launch and two copies as the host sees them, including its calls. */
 double kvc_memcachedgpu_set_latency_ns(const struct kvc_memcachedgpu_config *config);
 
 /* Returns the time of a host thread for one response; `found` says whether it has a value, of `value_bytes`
@@ -45,7 +45,7 @@ struct kvc_cpu_cost kvc_memcachedgpu_answer_cost(const struct kvc_memcachedgpu_c
                                                  uint32_t head_bytes, uint32_t key_bytes,
                                                  uint32_t value_bytes);
 
-/* Returns what it does to the host's memory. */
+/* Returns the load of a response on the host's memory. */
 struct kvc_dram_load kvc_memcachedgpu_answer_load(const struct kvc_memcachedgpu_config *config, bool found,
                                                   uint32_t head_bytes, uint32_t key_bytes,
                                                   uint32_t value_bytes);

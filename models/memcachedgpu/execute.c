@@ -9,7 +9,7 @@
 
 enum { PORT = 11211, VALUES_BYTES = 1 << 21 };
 
-/* Writes the head of requests whose keys have this length: all that comes before the key. */
+/* Writes the head of requests with keys of this length: everything before the key. */
 static void write_head(struct kvc_memcachedgpu_simulation *simulation, uint32_t key_bytes)
 {
     static const uint8_t any_key[KVC_MEMCACHEDGPU_PACKET_KEY_MAX];
@@ -42,7 +42,8 @@ static void write_packets(struct kvc_memcachedgpu_server *server, const struct k
         kvc_memcachedgpu_text_key(packet + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET, batch->key_id[i], key_bytes);
         memcpy(packet + bytes - 2, "\r\n", 2);
         if (damaged_frac > 0 && kvc_rng_unit(&server->damage) < damaged_frac) {
-            /* A byte of the IP header or behind it; the NIC has checked the frame's own checksum before. */
+            /* Damage hits the IP header or what follows it, because the NIC has already checked the frame's
+             * checksum. */
             uint32_t at = 14 + (uint32_t)(kvc_rng_unit(&server->damage) * (bytes - 14));
             packet[at] ^= 0x80;
         }
@@ -50,7 +51,7 @@ static void write_packets(struct kvc_memcachedgpu_server *server, const struct k
     }
 }
 
-/* Removes an item that is too old, as memcached does when a GET finds it. */
+/* Removes an expired item, as memcached does when a GET finds one. */
 static void expire(struct kvc_memcachedgpu_server *server, const struct kvc_batch *batch, uint32_t row)
 {
     server->shard->expired++;
@@ -99,7 +100,7 @@ static void read_items(struct kvc_memcachedgpu_server *server, struct kvc_memcac
     }
 }
 
-/* functional = "off": outcomes with the hit ratio of the closed form. */
+/* With functional = "off", draws outcomes with the hit ratio of the closed form. */
 static void draw_outcomes(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job)
 {
     const struct kvc_batch *batch = job->batch;

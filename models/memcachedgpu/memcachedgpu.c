@@ -1,5 +1,5 @@
-/* MemcachedGPU's entry in the registry, and the frame of its simulation: it opens the servers, and reports
- * what they did. MemcachedGPU and GNoM are the design of Hetherington, O'Connor and Aamodt, "MemcachedGPU:
+/* MemcachedGPU's entry in the registry, and the frame of its simulation, which opens the servers and reports
+ * their results. MemcachedGPU and GNoM are the design of Hetherington, O'Connor and Aamodt, "MemcachedGPU:
  * Scaling-up Scale-out Key-value Stores", SoCC 2015. */
 #include "models/memcachedgpu/memcachedgpu.h"
 
@@ -22,8 +22,8 @@
 
 /* ---- machine ---- */
 
-/* Adds the servers of a resolved scenario to an empty platform: devices[i] are those of server i; NULL:
- * nobody asks for them. */
+/* Adds the servers of a resolved scenario to an empty platform. devices[i] receives the devices of server i;
+ * `devices` may be NULL. */
 static void add_machines(const struct kvc_scenario *scenario, struct kvc_platform *platform,
                          struct kvc_socket *devices)
 {
@@ -73,7 +73,7 @@ static uint32_t writers_of(const struct kvc_memcachedgpu_config *config)
     return (uint32_t)(config->options->set_threads + config->options->set_connections);
 }
 
-/* Returns a power of two of releases: a batch has at most one under way. */
+/* Returns the size of the ring of releases, a power of two: each batch has at most one pending release. */
 static uint32_t releases_of(const struct kvc_memcachedgpu_config *config)
 {
     uint32_t room = 16;
@@ -239,12 +239,12 @@ static void close_server(struct kvc_memcachedgpu_server *server)
     free(server->write);
 }
 
-/* Returns the batches that a server has under way. Threads and streams that clients keep busy have one each.
- * An open load keeps as many as it sends in the latency of the closed form. Beyond the throughput, and while
- * another task holds the GPU, requests wait, as far as there are receive buffers for them. */
+/* Returns the number of batches in flight on a server. A saturating load keeps one in each thread and stream.
+ * An open load keeps as many as arrive within the latency of the closed form. When the load exceeds the
+ * throughput, or another task holds the GPU, requests wait in the receive buffers. */
 static double jobs_of(const struct kvc_scenario *scenario)
 {
-    static const double requests_per_ns = 1e-3; /* At 1 Mops. */
+    static const double requests_per_ns = 1e-3; /* 1 Mops. */
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
     double threads = 1 + config->streams + config->post_threads, rows = config->batch;
     double rate_mops = kvc_workload_rate_max_mops(&scenario->workload) / config->shards;
@@ -496,7 +496,7 @@ static void set_totals(const void *state, struct kvc_result *result)
     result->preload_wall_s = simulation->store->preload_wall_s;
 }
 
-/* Sets how long requests stayed in the stages that know it. */
+/* Reports the mean time of requests in the stages that measure it. */
 static void report_stays(const struct kvc_memcachedgpu_simulation *simulation, struct kvc_result *result)
 {
     double batched = (double)simulation->batched;

@@ -11,7 +11,7 @@
 
 /* ---- hits ---- */
 
-/* Returns how many of `keys` keys find a place in sets of `ways` entries that a hash selects. */
+/* Returns how many of `keys` keys fit into hashed sets of `ways` entries. */
 static double stored_keys(double keys, double sets, double ways)
 {
     double mean = keys / sets, none = exp(-mean), probability = none, below = 0, held = 0;
@@ -48,9 +48,9 @@ struct limits {
 /* Times of a mean batch at some rate [ns]. */
 struct times {
     double packets;  /* Packets in it. */
-    double batching; /* Mean wait of a packet for the batch. */
+    double batching; /* Mean wait of a packet until its batch is full. */
     double launch, copy_in, kernel, copy_out, latencies;
-    double fill_each, send_each; /* Of a post thread, for a response. */
+    double fill_each, send_each; /* Time of a post thread for one response. */
 };
 
 static double answer_each(const struct times *times)
@@ -155,8 +155,8 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
     return limits;
 }
 
-/* Returns the time that packets wait because the store cannot keep up [ns]: clients that saturate it keep all
- * streams busy, and an open loop fills the receive buffers behind them. */
+/* Returns the time that packets wait because the store cannot keep up [ns]. Saturating clients keep all
+ * streams busy, and an open loop also fills the receive buffers. */
 static double overload_ns(const struct kvc_scenario *scenario, const struct limits *limits, double offered,
                           double fixed_ns)
 {
@@ -185,13 +185,13 @@ static void add_latency(const struct kvc_scenario *scenario, const struct mean *
         both_ways_ns + times->launch + times->copy_in + times->latencies + times->kernel + times->copy_out;
     double filled_ns = times->packets * times->fill_each, each_ns = times->send_each;
     if (network) {
-        /* No response leaves before all are filled; then the port is the limit. */
+        /* No response leaves before all are filled; from then on the port is the limit. */
         fixed_ns += filled_ns;
         each_ns = fmax(each_ns, kvc_memcachedgpu_wire_ns(config, mean->response_bytes));
     } else {
         each_ns = times->fill_each;
     }
-    /* The first packet waits for the batch, the last one for the answers before its own. */
+    /* The first packet waits for the batch to fill, the last one for the responses before its own. */
     double first_ns = fixed_ns + 2 * times->batching + each_ns;
     double last_ns = fixed_ns + times->packets * each_ns;
     double waits_ns = overload_ns(scenario, limits, offered, (first_ns + last_ns) / 2);
@@ -297,7 +297,8 @@ enum kvc_status kvc_memcachedgpu_predict(const struct kvc_scenario *scenario, st
     return KVC_OK;
 }
 
-/* Does not depend on the speed of any device, so that a run with a faster one has the same windows. */
+/* The length is independent of the speed of all devices, so that a run with a faster device has the same
+ * windows. */
 double kvc_memcachedgpu_window_ns(const struct kvc_scenario *scenario)
 {
     static const double shortest_ns = 200e3, batches = 8, saturated_mops = 5;

@@ -11,10 +11,10 @@ enum kvc_status kvc_memcachedgpu_predict(const struct kvc_scenario *scenario, st
                                          struct kvc_diag *diag);
 
 /* Returns the share of the GETs that find their key after preloading: a key survives with the probability
- * that its set still has room. What LRU keeps in the long run is not part of it. */
+ * that its set still has room. The long-run effect of LRU is not modelled. */
 double kvc_memcachedgpu_hit_frac(const struct kvc_scenario *scenario);
 
-/* Returns a length for the windows of a run: some batches, and no less than the longest wait for one [ns]. */
+/* Returns the length of a run's windows [ns]: several batches, and at least the longest wait for a batch. */
 double kvc_memcachedgpu_window_ns(const struct kvc_scenario *scenario);
 
 /* Adds the throughput per dollar of CPU and GPU, if their prices are known. */

@@ -35,8 +35,8 @@ void kvc_memcachedgpu_release(struct kvc_memcachedgpu_server *server, double tim
     }
 }
 
-/* Takes a buffer for a packet that arrives at *time_ns. Returns false if none is free then. A saturating
- * client sends the packet later instead. */
+/* Takes a buffer for a packet that arrives at *time_ns. Returns false if none is free then; a saturating
+ * client delays the packet instead. */
 static bool take_buffer(struct kvc_memcachedgpu_server *server, double *time_ns)
 {
     uint32_t mask = server->release_room - 1;
@@ -76,9 +76,9 @@ static bool stage(struct kvc_memcachedgpu_server *server)
     return drained > 0;
 }
 
-/* Where a packet is on its way in. */
+/* Times of a packet on its way in. */
 struct packet {
-    double *port_free_ns; /* Of the port that it arrives at. */
+    double *port_free_ns; /* When the port that it arrives at becomes idle [ns]. */
     double wire_ns;       /* Time on the wire. */
     double arrives_ns;    /* When it is in its buffer. */
 };
@@ -119,8 +119,8 @@ static void copy_row(struct kvc_batch *to, const struct kvc_batch *from, uint32_
     to->sent_ns[at] = from->sent_ns[row];
 }
 
-/* Lets the driver's thread handle the packet's descriptor. Returns when it has done so [ns], or NaN if its
- * ring is full. */
+/* Lets the driver's thread handle the packet's descriptor. Returns the time at which it is done [ns], or NaN
+ * if its ring is full. */
 static double receive(struct kvc_memcachedgpu_server *server, double arrives_ns, double cost_ns)
 {
     double ring_ns = (double)server->simulation->config->nic->ring_frames * cost_ns;
@@ -134,7 +134,6 @@ static double receive(struct kvc_memcachedgpu_server *server, double arrives_ns,
     return server->receive_free_ns;
 }
 
-/* Puts a packet into the batch. */
 static void add(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job, uint32_t row,
                 const struct packet *packet, double received_ns)
 {
@@ -156,7 +155,7 @@ static void add(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_
                                                      .key_bytes = staged->key_bytes[row]};
 }
 
-/* Lets a SET or DELETE go its own way. */
+/* Passes a SET or DELETE to the threads that serve writes. */
 static void divert(struct kvc_memcachedgpu_server *server, uint32_t row)
 {
     const struct kvc_batch *staged = server->staged;
@@ -169,7 +168,7 @@ static void divert(struct kvc_memcachedgpu_server *server, uint32_t row)
     kvc_memcachedgpu_add_write(server, &write);
 }
 
-/* Fills a batch. Returns false if no further packet will come. */
+/* Fills a batch. Returns false if no more packets will come. */
 static bool fill(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;

@@ -1,10 +1,10 @@
-/* Stages of MemcachedGPU, and its resources, of which one may be the bottleneck. */
+/* Stages of MemcachedGPU, and the resources that may be its bottleneck. */
 #ifndef KVC_MODELS_MEMCACHEDGPU_RESOURCES_H
 #define KVC_MODELS_MEMCACHEDGPU_RESOURCES_H
 
 #include "models/resource.h"
 
-/* Places in the list of stages, which are the numbers of the recorder's stages. */
+/* Indexes into the list of stages, by which the recorder numbers them. */
 enum kvc_memcachedgpu_stage {
     KVC_MEMCACHEDGPU_RX,
     KVC_MEMCACHEDGPU_RECEIVE,

@@ -1,13 +1,13 @@
 /* The state of a simulated MemcachedGPU, shared by the files of this folder that simulate it.
  *
  * A GET passes through these files: the receiver (receiver.c) puts its packet into a receive buffer and forms
- * batches. The pre thread launches a batch in a free stream (stream.c), which runs the kernel on
- * the real packets (execute.c) while the card shares its multiprocessors by blocks. A post thread (answer.c)
- * sends the responses and gives the buffers and the stream back. SETs and DELETEs go another way, over TCP
- * (writes.c). Another task may use the same card (stream.c).
+ * batches. The pre thread launches a batch in a free stream (stream.c), which runs the kernel on the real
+ * packets (execute.c) while the card shares its multiprocessors by blocks. A post thread (answer.c) sends the
+ * responses and gives the buffers and the stream back. SETs and DELETEs go another way, over TCP (writes.c).
+ * Another task may use the same card (stream.c).
  *
- * The receiver, the threads and the streams are actors of the engine. A packet is never an activity: inside a
- * batch, every packet has its own times of arrival and of its response. */
+ * The receiver, the threads and the streams are actors of the engine. A single packet is never an activity,
+ * but every packet of a batch has its own times of arrival and response. */
 #ifndef KVC_MODELS_MEMCACHEDGPU_SIMULATION_H
 #define KVC_MODELS_MEMCACHEDGPU_SIMULATION_H
 
@@ -27,22 +27,22 @@
 #include "sim/run/slices/slice_mover.h"
 
 enum {
-    /* Packets of any size, which carry a payload of at most KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX bytes. */
+    /* Size of the largest packet, plus one. */
     KVC_MEMCACHEDGPU_WIRE_BYTES =
         KVC_MEMCACHEDGPU_PACKET_HEADER_BYTES + KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX + 1,
 };
 
-/* What became of a GET. */
+/* Outcome of a GET. */
 enum kvc_memcachedgpu_outcome {
     KVC_MEMCACHEDGPU_HIT,
     KVC_MEMCACHEDGPU_MISS,
-    KVC_MEMCACHEDGPU_BAD, /* The packet is no correct request and gets no response. */
+    KVC_MEMCACHEDGPU_BAD, /* The packet is not a valid request and gets no response. */
 };
 
 /* A batch of packets, on its way through the server. */
 struct kvc_memcachedgpu_job {
     struct kvc_batch *batch;
-    double *arrived_ns;    /* By row: when the packet was in its buffer [ns]. */
+    double *arrived_ns;    /* By row: when the packet reached its buffer [ns]. */
     double *done_ns;       /* By response: when it reaches the client [ns]. */
     double *sent_ns;       /* By response: when its request was sent [ns]. */
     uint8_t *outcome;      /* By row: enum kvc_memcachedgpu_outcome. */
@@ -52,23 +52,23 @@ struct kvc_memcachedgpu_job {
     double called_ns;      /* When the pre thread began to launch it [ns]. */
     double launched_ns;    /* When the pre thread had launched it [ns]. */
     double ended_ns;       /* When its kernel had ended and the heads were on the host [ns]. */
-    double copied_bytes;   /* Packets, as they are copied to the GPU [bytes]. */
-    double returned_bytes; /* Heads and results [bytes]. */
-    double sectors;        /* What the kernel read and wrote at random places. */
+    double copied_bytes;   /* Size of the packets as copied to the GPU [bytes]. */
+    double returned_bytes; /* Size of the heads and results [bytes]. */
+    double sectors;        /* Random sectors that the kernel read and wrote. */
     uint32_t key_bytes_max;
     uint32_t stamp;                    /* Timestamp that its GETs leave in the table. */
     bool in_flight;                    /* Executed and not yet answered. */
-    struct kvc_memcachedgpu_job *next; /* In a queue, or among the free ones. */
+    struct kvc_memcachedgpu_job *next; /* Next job in a queue or in the list of free jobs. */
     struct kvc_memcachedgpu_job *next_of_all;
 };
 
-/* Jobs in order; an actor waits at the gate for the next one. */
+/* First-in, first-out queue of jobs; an actor waits at the gate for the next one. */
 struct kvc_memcachedgpu_queue {
     struct kvc_memcachedgpu_job *head, *tail;
     struct kvc_gate *gate;
 };
 
-/* Buffers that are free from some moment on. */
+/* Buffers that become free at time_ns. */
 struct kvc_memcachedgpu_release {
     double time_ns;
     uint32_t buffers;
@@ -82,30 +82,30 @@ struct kvc_memcachedgpu_write {
     uint8_t op, key_bytes;
 };
 
-/* What packets and copies take from a device that others use, too. It adds up over some batches before it
- * becomes an activity. */
+/* Use of a shared device by packets and copies. It accumulates over several batches before it becomes an
+ * activity. */
 struct kvc_memcachedgpu_share {
     struct kvc_slice_mover mover;
-    double amount;   /* Not yet posted. */
-    double alone_ns; /* Time in which it was taken [ns]. */
+    double amount;   /* Amount not yet posted to the engine. */
+    double alone_ns; /* Time over which the amount was used [ns]. */
 };
 
-/* The set that a writer's kernel holds exclusively while it runs. */
+/* The set that a writer's kernel locks exclusively while it runs. */
 struct kvc_memcachedgpu_lock {
     uint64_t set;     /* See kvc_memcachedgpu_tables_set(). */
-    double since_ns;  /* When the kernel's block was placed [ns]; NaN: nobody holds a set. */
-    uint32_t waiting; /* Batches with a GET of that set. */
+    double since_ns;  /* When the kernel's block was placed [ns]; NaN: no set is locked. */
+    uint32_t waiting; /* Batches with a GET of that set that wait for it. */
     struct kvc_gate *released;
 };
 
 struct kvc_memcachedgpu_server;
 
-/* An actor of which a server has several. */
+/* An actor that a server has several of: a post thread, a stream, or a writer. */
 struct kvc_memcachedgpu_thread {
     struct kvc_memcachedgpu_server *server;
     uint32_t number;
     struct kvc_memcachedgpu_queue queue; /* Post threads: the batches whose kernel has ended. */
-    struct kvc_poller *poller;           /* Post threads: what they do meanwhile. */
+    struct kvc_poller *poller;           /* Post threads: keeps the core busy while they poll. */
 };
 
 struct kvc_memcachedgpu_server {
@@ -124,7 +124,7 @@ struct kvc_memcachedgpu_server {
     uint64_t buffers_free;
     struct kvc_memcachedgpu_release *release; /* Ring in the order of time. */
     uint32_t release_head, release_tail, release_room;
-    struct kvc_gate *released; /* Opens when buffers are released and the receiver waits for them. */
+    struct kvc_gate *released; /* Opens when buffers are released while the receiver waits for them. */
     bool receiver_waits;
     struct kvc_memcachedgpu_share wire_in, wire_out, receiving, copying;
     struct kvc_rng damage, outcome_draw;
@@ -136,9 +136,10 @@ struct kvc_memcachedgpu_server {
     struct kvc_gate *wanted;                /* feed = "memory": the pre thread can take a batch. */
     struct kvc_gate *streams_free;
     struct kvc_gate *copy_in, *copy_out; /* The copy engines, one copy each at a time. */
-    struct kvc_gate *driver;             /* CUDA calls of several threads take turns. NULL: no others. */
+    /* CUDA calls of several threads take turns; NULL: only one thread makes calls. */
+    struct kvc_gate *driver;
     struct kvc_memcachedgpu_thread *streams, *posts, *writers;
-    uint32_t polling;   /* Post threads that ask for events now. */
+    uint32_t polling;   /* Post threads that poll events now. */
     uint64_t batches;   /* Batches that streams have ended. */
     double *tx_free_ns; /* By port. */
 
@@ -148,20 +149,20 @@ struct kvc_memcachedgpu_server {
     struct kvc_gate *written;      /* Opens for every write in the ring. */
     struct kvc_gate *set_threads;  /* Threads of memcached that are free. */
     struct kvc_gate *table_writer; /* One write updates the table at a time. */
-    struct kvc_gate *answered;     /* Opens when a batch was answered and a writer waits for it. */
+    struct kvc_gate *answered;     /* Opens when a batch is answered while a writer waits for it. */
     uint32_t writers_waiting;
     struct kvc_memcachedgpu_lock lock;
-    struct kvc_memcachedgpu_write latest; /* The key that was received last, for set_connections. */
+    struct kvc_memcachedgpu_write latest; /* The key that was received last, which set_connections store. */
 };
 
-/* Mean response time of consecutive GETs, around the other task. */
+/* Tracks the mean response time of windows of consecutive GETs before, during and after the other task. */
 struct kvc_memcachedgpu_watch {
-    double started_ns, ended_ns; /* Of the other task; NaN: not yet. */
+    double started_ns, ended_ns; /* Start and end of the other task [ns]; NaN: not yet. */
     double sum_ns;
     uint32_t count;
-    double before_sum_ns, before_count; /* Windows before it started. */
-    double most_ns;                     /* Largest window since. */
-    double disturbed_ns;                /* End of the last window above twice the mean before. */
+    double before_sum_ns, before_count; /* Windows before the task started. */
+    double most_ns;                     /* Largest mean of a window since then [ns]. */
+    double disturbed_ns; /* End of the last window whose mean exceeds twice the earlier mean [ns]. */
 };
 
 struct kvc_memcachedgpu_simulation {
@@ -169,16 +170,16 @@ struct kvc_memcachedgpu_simulation {
     const struct kvc_scenario *scenario;
     const struct kvc_memcachedgpu_config *config;
     struct kvc_memcachedgpu_store *store;
-    struct kvc_workload ungrouped; /* That of the source, whose requests come one by one. */
+    struct kvc_workload ungrouped; /* Workload of the source, with one request per packet. */
     struct kvc_socket *devices;    /* By server. */
     struct kvc_memcachedgpu_server *servers;
-    double wire_ns[KVC_MEMCACHEDGPU_WIRE_BYTES]; /* By bytes of a packet: its time on a port [ns]. */
+    double wire_ns[KVC_MEMCACHEDGPU_WIRE_BYTES]; /* Time of a packet on a port, by its size [ns]. */
     double path_ns;  /* One way between client and memory, without the time on the wire [ns]. */
-    double hit_frac; /* functional = "off": of the closed form. */
+    double hit_frac; /* Hit ratio of the closed form, for functional = "off". */
 
     /* Scratch of execute.c. */
-    uint8_t head[KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET]; /* Of a request; all in front of the key. */
-    uint32_t head_key_bytes;                          /* The length of the key that it announces. */
+    uint8_t head[KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET]; /* Head of a request: everything before the key. */
+    uint32_t head_key_bytes;                          /* Length of the key that the head announces. */
     uint32_t packet_stride;
     uint8_t *packets, *responses, *values, *read_result;
     struct kvc_memcachedgpu_get_packet *packet;
@@ -191,26 +192,26 @@ struct kvc_memcachedgpu_simulation {
 
     /* Counts within the measured time. */
     uint64_t completed, hits, misses, sets, deletes;
-    uint64_t bad[KVC_MEMCACHEDGPU_PACKET_STATUS_COUNT]; /* Of the whole run. */
+    uint64_t bad[KVC_MEMCACHEDGPU_PACKET_STATUS_COUNT]; /* Counts of the whole run. */
     uint64_t batches, lock_waits;
     double set_latency_sum_ns;
 
     /* Sums over the GETs of whole batches within the measured time, for the stages' means. */
     double batching_sum_ns, launch_sum_ns, gpu_sum_ns, answer_sum_ns;
     uint64_t batched;
-    double kernel_sum_ns, kernels, kernel_packets; /* Kernels from launch to end. */
+    double kernel_sum_ns, kernels, kernel_packets; /* Times of kernels from launch to end. */
 
     struct kvc_index_stats first_index, last_index;
 };
 
 enum { KVC_MEMCACHEDGPU_WATCH_GETS = 256 /* memcachedgpu.bgt.window. */ };
 
-/* memcachedgpu.c: takes an amount from a device, in which the server alone would take alone_ns. */
+/* memcachedgpu.c: uses `amount` of a device, for which the server alone would need alone_ns. */
 void kvc_memcachedgpu_take(struct kvc_memcachedgpu_share *share, double amount, double alone_ns);
 
 /* receiver.c */
 void kvc_memcachedgpu_receiver_main(void *server);
-/* Gives buffers back at a time that is not before now. */
+/* Frees buffers at time_ns, which is not in the past. */
 void kvc_memcachedgpu_release(struct kvc_memcachedgpu_server *server, double time_ns, uint32_t buffers);
 
 /* stream.c */
@@ -226,11 +227,11 @@ void kvc_memcachedgpu_connection_main(void *thread);
 void kvc_memcachedgpu_add_write(struct kvc_memcachedgpu_server *server,
                                 const struct kvc_memcachedgpu_write *write);
 
-/* Runs the kernel of a write, which holds the set of its key. */
+/* Runs the kernel of a write, which locks the set of its key. */
 void kvc_memcachedgpu_run_locked(struct kvc_memcachedgpu_server *server,
                                  const struct kvc_memcachedgpu_write *write, struct kvc_gpu_grid grid);
 
-/* Waits while a write holds the set of one of the batch's keys. */
+/* Waits while a write locks the set of one of the batch's keys. */
 void kvc_memcachedgpu_wait_for_lock(struct kvc_memcachedgpu_server *server, const struct kvc_batch *batch);
 
 /* execute.c: runs the packets of a batch through the real code. */

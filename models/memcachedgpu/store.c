@@ -55,14 +55,14 @@ void kvc_memcachedgpu_store_free(struct kvc_memcachedgpu_store *store)
     free(store);
 }
 
-/* A location is the number of the slab and of the item in it. Slabs of large items leave most places unused;
- * memory that is never written takes no room. */
+/* A location is the number of the slab and of the item in it. Slabs of large items leave most places unused,
+ * but memory that is never written costs nothing. */
 double *kvc_memcachedgpu_written_ns(const struct kvc_memcachedgpu_shard *shard, uint32_t location)
 {
     return &shard->written_ns[location];
 }
 
-/* Lets an item that has left the tables leave the slabs. */
+/* Frees the slab memory of an item that has left the tables. */
 static struct kvc_memcachedgpu_written leave(struct kvc_memcachedgpu_shard *shard,
                                              const struct kvc_set_assoc_item *item)
 {

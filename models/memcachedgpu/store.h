@@ -1,5 +1,5 @@
-/* The data of MemcachedGPU's servers: the real tables, which are on the GPU, and the real slabs of the items,
- * which are on the host. */
+/* The data of MemcachedGPU's servers: the real tables, which model GPU memory, and the real slabs of the
+ * items, which model host memory. */
 #ifndef KVC_MODELS_MEMCACHEDGPU_STORE_H
 #define KVC_MODELS_MEMCACHEDGPU_STORE_H
 
@@ -18,22 +18,22 @@ struct kvc_memcachedgpu_shard {
     struct kvc_megakv_slab *slab;
     struct kvc_index_stats index_stats;
     struct kvc_megakv_slab_stats slab_stats;
-    uint32_t stamp; /* Timestamp of the latest batch or write. */
-    double
-        *written_ns;   /* By place in the slabs: when the item was written [ns]; NULL: items do not expire. */
-    uint64_t rejected; /* SETs that found no memory. */
-    uint64_t expired;  /* Items that GETs found too old. */
-    uint64_t stale;    /* GETs whose item had left the slabs. */
+    uint32_t stamp;     /* Timestamp of the latest batch or write. */
+    double *written_ns; /* When each item was written, by its place in the slabs [ns]; NULL: items do not
+                           expire. */
+    uint64_t rejected;  /* SETs that found no memory. */
+    uint64_t expired;   /* Items that GETs found expired. */
+    uint64_t stale;     /* GETs whose item had left the slabs. */
 };
 
 struct kvc_memcachedgpu_store {
     uint32_t shard_count;
     struct kvc_memcachedgpu_shard *shards; /* NULL with functional = "off". */
-    uint8_t *value;                        /* What SETs write. */
+    uint8_t *value;                        /* Value that SETs write. */
     double preload_wall_s;                 /* Wall-clock time of creating and preloading [s]. */
 };
 
-/* Returns the memory that the data of all servers take [bytes]. */
+/* Returns the memory of all servers' data [bytes]. */
 double kvc_memcachedgpu_store_memory_bytes(const struct kvc_scenario *scenario);
 
 /* Frees a store. NULL is allowed. */
@@ -46,10 +46,10 @@ enum kvc_status kvc_memcachedgpu_store_create(const struct kvc_scenario *scenari
                                               const struct kvc_progress *progress,
                                               struct kvc_memcachedgpu_store **store, struct kvc_diag *diag);
 
-/* What a write did. */
+/* Effect of a write. */
 struct kvc_memcachedgpu_written {
-    bool left;      /* An item left the table: a replaced, evicted or deleted one. */
-    uint32_t stamp; /* Its latest access. */
+    bool left;      /* An item left the table because it was replaced, evicted or deleted. */
+    uint32_t stamp; /* Timestamp of the item's latest access. */
 };
 
 /* Stores the key that stands for key_id, at the time now_ns. */
@@ -58,7 +58,6 @@ struct kvc_memcachedgpu_written kvc_memcachedgpu_store_set(const struct kvc_memc
                                                            uint64_t key_id, uint32_t key_bytes,
                                                            uint32_t value_bytes, double now_ns);
 
-/* Deletes this key. */
 struct kvc_memcachedgpu_written kvc_memcachedgpu_store_delete(struct kvc_memcachedgpu_shard *shard,
                                                               uint64_t key_id, uint32_t key_bytes);
 

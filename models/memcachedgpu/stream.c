@@ -7,7 +7,7 @@
 
 /* The pre thread (GNoM-pre), which launches batches. */
 
-/* Takes the driver's turn, if other threads call it, too. */
+/* Makes CUDA calls; waits for its turn if other threads also call the driver. */
 static void call_driver(struct kvc_memcachedgpu_server *server, double cpu_ns)
 {
     if (server->driver != NULL) {
@@ -41,7 +41,7 @@ void kvc_memcachedgpu_launcher_main(void *data)
 
 /* ---- other task ---- */
 
-/* Another task on the same GPU, and what it does to the response times. */
+/* Another task on the same GPU, and its effect on response times. */
 
 void kvc_memcachedgpu_watch_add(struct kvc_memcachedgpu_watch *watch, const double *sent_ns,
                                 const double *done_ns, uint32_t count)
@@ -76,7 +76,7 @@ static double wait_for_start(const struct kvc_memcachedgpu_simulation *simulatio
     return recorder->from_ns + simulation->config->options->background_start_ns;
 }
 
-/* The task launches its kernels one after the other, each when the one before has ended. */
+/* The task launches each kernel when the one before has ended. */
 void kvc_memcachedgpu_background_main(void *data)
 {
     struct kvc_memcachedgpu_server *server = data;
@@ -102,8 +102,8 @@ void kvc_memcachedgpu_background_main(void *data)
 
 /* ---- stream ---- */
 
-/* Copies bytes over PCIe, and lets the host's memory know. A copy engine serves one stream at a time; its
- * latency is the caller's to add, because the engine already serves the next copy. */
+/* Copies bytes over PCIe, which also loads the host's memory. A copy engine serves one stream at a time. The
+ * caller adds the latency, because the engine already serves the next copy meanwhile. */
 static void copy(struct kvc_memcachedgpu_server *server, enum kvc_memcachedgpu_stage direction, double bytes)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
@@ -132,7 +132,7 @@ static void run(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_
             kvc_memcachedgpu_release(server, kvc_engine_now_ns(), job->batch->count);
         }
     }
-    /* The latencies, as a host sees them, include its calls. */
+    /* The latencies are measured on the host, so they include its calls. */
     kvc_engine_sleep_until_ns(fmax(job->called_ns + latency_ns, kvc_engine_now_ns()));
     double started_ns = kvc_engine_now_ns();
     kvc_memcachedgpu_wait_for_lock(server, job->batch);

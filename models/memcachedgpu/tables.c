@@ -12,7 +12,7 @@
 
 /* ---- text_key ---- */
 
-/* Spreads the lower 48 bits over 8 characters from '0' to 'o'. */
+/* Encodes the lower 48 bits as 8 characters from '0' to 'o'. */
 static uint64_t characters(uint64_t bits)
 {
     bits = (bits & 0xffffff) | (bits & UINT64_C(0xffffff000000)) << 8;
@@ -38,7 +38,7 @@ struct table_kind {
     double (*bytes)(const struct kvc_memcachedgpu_shape *shape, uint32_t class);
 };
 
-/* Entries that fill whole sets. */
+/* Number of sets that hold the class's entries. */
 static uint64_t sets_of(const struct kvc_memcachedgpu_shape *shape, uint32_t class)
 {
     uint64_t ways = shape->ways;
@@ -138,7 +138,7 @@ double kvc_memcachedgpu_table_bytes(const struct kvc_memcachedgpu_shape *shape, 
     return kinds[shape->index].bytes(shape, class);
 }
 
-/* The entries of a chained table are used in order, those of the others where the hash says. */
+/* A chained table uses its entries in order, the other tables at hashed places. */
 double kvc_memcachedgpu_table_memory_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class,
                                            double items)
 {
@@ -176,7 +176,7 @@ void kvc_memcachedgpu_tables_close(struct kvc_memcachedgpu_tables *tables)
 
 enum { GROUP = 256 };
 
-/* Searches for the keys that belong to one of several tables. */
+/* Searches one of several tables for the keys that belong to it. */
 static void search_class(const struct kvc_memcachedgpu_tables *tables, uint32_t class,
                          const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
                          struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
@@ -211,7 +211,7 @@ void kvc_memcachedgpu_tables_search(void *data, const struct kvc_set_assoc_keys 
         uint32_t rows = count - first < GROUP ? count - first : GROUP;
         const struct kvc_set_assoc_keys part = {keys->keys, keys->offset + first, keys->bytes + first};
         for (uint32_t i = 0; i < rows; i++) {
-            items[first + i].location = KVC_LOCATION_NONE; /* A key that is too long for all tables. */
+            items[first + i].location = KVC_LOCATION_NONE; /* The key is too long for all tables. */
         }
         for (uint32_t class = 0; class < tables->shape.class_count; class ++) {
             search_class(tables, class, &part, rows, now, items + first, stats);

@@ -1,4 +1,5 @@
-/* The tables of a server: one, or one for each class of key sizes, of the kind that the scenario selects. */
+/* The tables of a server, of the kind that the scenario selects: one table, or one for each class of key
+ * sizes. */
 #ifndef KVC_MODELS_MEMCACHEDGPU_TABLES_H
 #define KVC_MODELS_MEMCACHEDGPU_TABLES_H
 
@@ -10,7 +11,7 @@
 
 /* Writes the key of `key_bytes` bytes that stands for a key of the workload. `to` has room for a multiple of
  * 8 bytes. A character has 6 bits of the id, so ids below 64^key_bytes and 2^48 have different keys. Longer
- * keys go on with mixed bits of the id. */
+ * keys continue with mixed bits of the id. */
 void kvc_memcachedgpu_text_key(uint8_t *to, uint64_t key_id, uint32_t key_bytes);
 
 enum { KVC_MEMCACHEDGPU_CLASSES_MAX = 5 };
@@ -32,7 +33,8 @@ struct kvc_memcachedgpu_shape {
     enum kvc_memcachedgpu_index index;
     uint32_t ways; /* Entries of a set. */
     uint32_t class_count;
-    const struct kvc_memcachedgpu_class *classes; /* In ascending order; they must outlive the tables. */
+    /* Sorted by key size, ascending; must outlive the tables. */
+    const struct kvc_memcachedgpu_class *classes;
 };
 
 /* Returns the class of a key's table, or class_count if no table has room for the key. */
@@ -51,10 +53,10 @@ struct kvc_memcachedgpu_tables {
     struct kvc_table *table[KVC_MEMCACHEDGPU_CLASSES_MAX];
 };
 
-/* Returns the memory of a class's table [bytes], or 0 if it cannot have so many entries. */
+/* Returns the memory of a class's table [bytes], or 0 if it cannot have that number of entries. */
 double kvc_memcachedgpu_table_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class);
 
-/* Returns the memory that a class's table takes that holds `items` [bytes]. */
+/* Returns the memory that a class's table occupies when it holds `items` items [bytes]. */
 double kvc_memcachedgpu_table_memory_bytes(const struct kvc_memcachedgpu_shape *shape, uint32_t class,
                                            double items);
 
@@ -68,8 +70,8 @@ void kvc_memcachedgpu_tables_search(void *tables, const struct kvc_set_assoc_key
                                     uint32_t now, struct kvc_set_assoc_item *items,
                                     struct kvc_index_stats *stats);
 
-/* Stores an item under a key of up to the longest class, and returns the item that left the tables for it;
- * its location may be KVC_LOCATION_NONE. */
+/* Stores an item under a key, which is at most as long as the longest class allows. Returns the item that
+ * left the tables; its location is KVC_LOCATION_NONE if there was none. */
 struct kvc_set_assoc_item kvc_memcachedgpu_tables_insert(struct kvc_memcachedgpu_tables *tables,
                                                          const uint8_t *key, uint32_t key_bytes,
                                                          const struct kvc_set_assoc_item *item, uint32_t now,
@@ -80,12 +82,12 @@ struct kvc_set_assoc_item kvc_memcachedgpu_tables_erase(struct kvc_memcachedgpu_
                                                         const uint8_t *key, uint32_t key_bytes,
                                                         struct kvc_index_stats *stats);
 
-/* Returns what the lock protects that a key's search takes: a set of one of the tables, numbered over all of
- * them. Only tables of sets have locks; a key is at most as long as the longest class allows. */
+/* Returns the set that a search for the key locks, numbered over all tables. Only tables of sets have locks.
+ * The key is at most as long as the longest class allows. */
 uint64_t kvc_memcachedgpu_tables_set(const struct kvc_memcachedgpu_tables *tables, const uint8_t *key,
                                      uint32_t key_bytes);
 
-/* Returns the items in all tables, and the entries that there are. */
+/* Return the number of items and of entries in all tables. */
 uint64_t kvc_memcachedgpu_tables_used(const struct kvc_memcachedgpu_tables *tables);
 uint64_t kvc_memcachedgpu_tables_capacity(const struct kvc_memcachedgpu_tables *tables);
 

@@ -27,7 +27,7 @@ static uint32_t length_of(uint32_t id)
     return 8 + id * 7 % 243; /* 8 .. 250 bytes */
 }
 
-/* Stores keys of all lengths, finds all of them, and no others. */
+/* Stores keys of all lengths, and finds these keys and no others. */
 static void store_and_find(const struct kvc_memcachedgpu_shape *shape)
 {
     struct kvc_memcachedgpu_tables tables = {0};
@@ -79,7 +79,7 @@ Test(memcachedgpu_tables, tables_by_key_size_take_less_memory)
     cr_expect_lt(classes, five.class_count * kvc_memcachedgpu_table_bytes(&one, 0));
 }
 
-/* A longer key than any table has room for is not found, and finds no other's item. */
+/* A search for a key that is too long for every table finds no item. */
 Test(memcachedgpu_tables, keys_without_a_table_are_absent)
 {
     struct kvc_memcachedgpu_shape shape = five_tables();
@@ -123,7 +123,7 @@ Test(memcachedgpu_text_key, differs_for_all_ids_that_fit)
     }
 }
 
-/* Ids that only differ in their upper bits, as hashes of a trace do, have different keys too. */
+/* Ids that differ only in their upper bits, as trace hashes may, still have different keys. */
 Test(memcachedgpu_text_key, mixes_long_ids)
 {
     uint8_t a[16], b[16];

@@ -11,7 +11,8 @@
 
 /* The lock of a set: a SET or DELETE holds it exclusively, and GETs of the set wait for it (sec. 4.2.1).
  *
- * Not modelled: a writer that waits for the readers of a set, each of which holds it for two accesses. */
+ * A writer does not wait for readers of the set, each of which holds it for two accesses; this is not
+ * modelled. */
 
 static bool has_locks(const struct kvc_memcachedgpu_server *server)
 {
@@ -84,7 +85,7 @@ void kvc_memcachedgpu_add_write(struct kvc_memcachedgpu_server *server,
     kvc_gate_post(server->written);
 }
 
-/* Returns whether a batch is under way that saw an item with this timestamp. */
+/* Returns whether a batch in flight may have seen an item with this timestamp. */
 static bool is_seen(const struct kvc_memcachedgpu_server *server, uint32_t stamp)
 {
     for (const struct kvc_memcachedgpu_job *job = server->all_jobs; job != NULL; job = job->next_of_all) {
@@ -105,8 +106,8 @@ static void wait_for_readers(struct kvc_memcachedgpu_server *server,
     }
 }
 
-/* Updates the table on the GPU: copies the key, launches a kernel of one warp, and copies the item back that
- * has left. */
+/* Updates the table on the GPU: copies the key, launches a kernel of one warp, and copies the evicted item
+ * back. */
 static void update_table(struct kvc_memcachedgpu_server *server, const struct kvc_memcachedgpu_write *write)
 {
     struct kvc_memcachedgpu_simulation *simulation = server->simulation;
@@ -149,7 +150,8 @@ static void record(struct kvc_memcachedgpu_simulation *simulation, const struct 
     simulation->set_latency_sum_ns += (last - first) * (done_ns - write->sent_ns);
 }
 
-/* Serves a write that has reached the server. Returns when its response reaches the client [ns]. */
+/* Serves a write that has reached the server. Returns the time at which its response reaches the client [ns].
+ */
 static double serve(struct kvc_memcachedgpu_server *server, const struct kvc_memcachedgpu_write *write)
 {
     struct kvc_memcachedgpu_simulation *simulation = server->simulation;
@@ -163,7 +165,7 @@ static double serve(struct kvc_memcachedgpu_server *server, const struct kvc_mem
     return done_ns;
 }
 
-/* A thread of memcached, which serves the writes of the workload. TCP loses none. */
+/* A thread of memcached that serves the writes of the workload. TCP loses no writes. */
 void kvc_memcachedgpu_writer_main(void *data)
 {
     const struct kvc_memcachedgpu_thread *writer = data;
@@ -178,7 +180,8 @@ void kvc_memcachedgpu_writer_main(void *data)
     }
 }
 
-/* A connection that sends a SET as soon as the one before was answered. Its keys are those that GETs ask for.
+/* A connection that sends a SET as soon as the previous one was answered. It stores keys that GETs have
+ * requested.
  */
 void kvc_memcachedgpu_connection_main(void *data)
 {

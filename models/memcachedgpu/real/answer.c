@@ -81,7 +81,7 @@ void kvc_memcachedgpu_real_answer(struct kvc_memcachedgpu_real_answerer *answere
     }
 }
 
-/* Returns whether the value is that of the key; short values are anybody's. */
+/* Returns whether the value belongs to the key; short values do not tell, and pass. */
 static bool is_value_of(const uint8_t *value, uint32_t value_bytes, const uint8_t *key, uint32_t key_bytes)
 {
     uint8_t own_key[KVC_MEMCACHEDGPU_REAL_KEY_ROOM];
@@ -108,7 +108,7 @@ bool kvc_memcachedgpu_real_frame_is_right(const uint8_t *frame, uint32_t bytes)
     if (kvc_memcachedgpu_packet_read_response(frame, bytes, &response) && !response.found) {
         return true;
     }
-    /* The head ends with the first line, which begins behind the frame header. */
+    /* The head ends with the first line, which starts after the frame header. */
     const uint8_t *line = memchr(frame + KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET, '\n',
                                  bytes - KVC_MEMCACHEDGPU_PACKET_TEXT_OFFSET);
     uint32_t head_bytes = line != NULL ? (uint32_t)(line + 1 - frame) : 0;

@@ -18,7 +18,7 @@ struct bench {
     struct kvc_memcachedgpu_real_answerer answerer;
 };
 
-/* Keys 0 to KEYS - 1 are stored, each with its own number as its location. */
+/* Stores keys 0 to KEYS - 1, each with its number as its location. */
 static void open_bench(struct bench *bench, uint32_t key_bytes)
 {
     struct kvc_set_assoc_params params = {.sets = 64, .ways = 16, .key_bytes_max = key_bytes};
@@ -97,7 +97,7 @@ static void expect_frames(uint32_t key_bytes)
         uint8_t *whole = bench.answerer.frames + (size_t)i * KVC_MEMCACHEDGPU_REAL_FRAME_BYTES;
         uint32_t bytes = bench.answerer.frame_bytes[i];
         cr_assert(kvc_memcachedgpu_real_frame_is_right(whole, bytes));
-        whole[bytes - 9]++; /* The last byte of a value, or one of a miss's head. */
+        whole[bytes - 9]++; /* The last byte of a value, or a byte of a miss's head. */
         cr_assert_not(kvc_memcachedgpu_real_frame_is_right(whole, bytes) && i < KEYS);
         whole[bytes - 9]--;
         kvc_memcachedgpu_text_key(key, i, key_bytes);
@@ -120,7 +120,8 @@ Test(memcachedgpu_real_answer, frames_hold_head_value_and_end)
     expect_frames(250);
 }
 
-/* A frame that was cut off is wrong, wherever; its memory is exactly as long. */
+/* A truncated frame is rejected at every length; its memory is exactly as long, so that sanitizers see
+ * overreads. */
 Test(memcachedgpu_real_answer, cut_off_frames_are_wrong)
 {
     struct bench bench;
@@ -135,7 +136,7 @@ Test(memcachedgpu_real_answer, cut_off_frames_are_wrong)
     close_bench(&bench);
 }
 
-/* Packets that are no requests get no frame, and the ring goes round. */
+/* Packets that are not requests get no frame, and the ring wraps around. */
 Test(memcachedgpu_real_answer, bad_packets_get_no_frame)
 {
     struct bench bench;
@@ -149,7 +150,7 @@ Test(memcachedgpu_real_answer, bad_packets_get_no_frame)
     close_bench(&bench);
 }
 
-/* Heads of all responses fit into what a layout says, and packets do not overlap. */
+/* The heads of all responses fit the layout's head_bytes, and packets do not overlap. */
 Test(memcachedgpu_real_answer, layouts_hold_all_packets)
 {
     static const uint32_t key_bytes[] = {1, 16, 17, 64, 128, 250};

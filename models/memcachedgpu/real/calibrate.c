@@ -9,8 +9,9 @@
 
 enum {
     SHORT_KEY_BYTES = 16,
-    BATCH = 512, /* Its blocks have a multiprocessor each, and copies do not limit it. */
-    CALLS = 6,   /* Of a copied batch: copy in, launch, copy out, copy rows out, record, ask. */
+    BATCH = 512, /* Each block of such a batch has a multiprocessor to itself, and copies are not its
+                    bottleneck. */
+    CALLS = 6,   /* Calls of a copied batch: copy in, launch, copy out, copy rows out, record, query. */
 };
 
 static const struct kvc_memcachedgpu_survey_batch *find(const struct kvc_memcachedgpu_survey *survey,
@@ -26,14 +27,14 @@ static const struct kvc_memcachedgpu_survey_batch *find(const struct kvc_memcach
     return NULL;
 }
 
-/* Time of the kernel of a batch, which is that of its slowest block [cycles]. */
+/* Returns the time of a batch's kernel, which is the time of its slowest block [cycles]. */
 static double kernel_cycles(const struct kvc_memcachedgpu_survey_batch *row,
                             const struct kvc_memcachedgpu_derived *derived)
 {
     return row->kernel_ns.middle * derived->clock_hz / 1e9;
 }
 
-/* Fills in what a batch tells whose blocks run side by side. */
+/* Derives the costs of a block from a batch whose blocks all run at the same time. */
 static bool derive_block(const struct kvc_memcachedgpu_survey *survey,
                          struct kvc_memcachedgpu_derived *derived)
 {
@@ -53,7 +54,7 @@ static bool derive_block(const struct kvc_memcachedgpu_survey *survey,
     return true;
 }
 
-/* Fills in the slope of the least squares over the lengths of keys. */
+/* Derives the cycles per key byte: the least-squares slope over the lengths of keys. */
 static bool derive_keys(const struct kvc_memcachedgpu_survey *survey,
                         struct kvc_memcachedgpu_derived *derived)
 {
@@ -74,7 +75,7 @@ static bool derive_keys(const struct kvc_memcachedgpu_survey *survey,
     return spread > 0;
 }
 
-/* Fills in the slope between the two largest batches. */
+/* Derives the cycles per packet: the slope between the two largest batches. */
 static bool derive_packets(const struct kvc_memcachedgpu_survey *survey,
                            struct kvc_memcachedgpu_derived *derived)
 {
@@ -100,7 +101,8 @@ static bool derive_packets(const struct kvc_memcachedgpu_survey *survey,
     return true;
 }
 
-/* Returns the highest rate of copied batches, which the calls of one thread limit [Mops]; 0: there are none.
+/* Returns the highest rate of copied batches [Mops], which the calls of one thread limit, or 0 if there are
+ * none.
  */
 static double highest_mops(const struct kvc_memcachedgpu_survey *survey, bool polled)
 {
@@ -114,7 +116,7 @@ static double highest_mops(const struct kvc_memcachedgpu_survey *survey, bool po
     return mops;
 }
 
-/* Fills in the times of a call. */
+/* Derives the times of a call. */
 static bool derive_calls(const struct kvc_memcachedgpu_survey *survey,
                          struct kvc_memcachedgpu_derived *derived)
 {

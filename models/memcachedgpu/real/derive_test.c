@@ -2,8 +2,8 @@
 
 #include <criterion/criterion.h>
 
-/* A card of which everything is known: a block takes 3 accesses to memory, 2 to the cache, 900 cycles, and 7
- * cycles for each byte of the key beyond 16. */
+/* A card with known costs: a block takes 3 accesses to memory, 2 to the cache, 900 cycles, and 7 cycles for
+ * each byte of the key beyond 16. */
 static const double clock_ghz = 1.5, near_cycles = 250, far_cycles = 700, own_cycles = 900, key_cycles = 7,
                     packet_cycles = 60;
 enum { MULTIPROCESSORS = 100 };
@@ -13,8 +13,8 @@ static void add(struct kvc_memcachedgpu_survey *survey, uint32_t key_bytes, uint
 {
     double access = lines == KVC_MEMCACHEDGPU_LINES_NEAR ? near_cycles : far_cycles;
     double cycles = own_cycles + 2 * near_cycles + 3 * access + key_cycles * (key_bytes - 16.0);
-    double kernel_ns =
-        cycles / clock_ghz + packets * packet_cycles / MULTIPROCESSORS / clock_ghz; /* Any base will do. */
+    double kernel_ns = cycles / clock_ghz +
+                       packets * packet_cycles / MULTIPROCESSORS / clock_ghz; /* The base is arbitrary. */
     survey->batch[survey->batches++] = (struct kvc_memcachedgpu_survey_batch){
         .key_bytes = key_bytes,
         .packets = packets,

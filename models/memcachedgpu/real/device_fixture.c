@@ -1,5 +1,5 @@
-/* A GPU for tests: the functions of kernels/cuda.h and of MemcachedGPU's kernels on the CPU, by the kernels'
- * CPU twins. Work is done when it begins. An event is pending when it is asked for the first time. */
+/* A GPU for tests: the functions of kernels/cuda.h and of MemcachedGPU's kernels, run by their CPU twins.
+ * Work completes as soon as it begins. The first query of an event finds it pending. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "kernels/memcachedgpu/background_cuda.h"
 #include "kernels/memcachedgpu/get_cuda.h"
 
-enum { SCRATCH_BYTES_MAX = 1 << 20 /* Of an allocation that nobody reads. */ };
+enum { SCRATCH_BYTES_MAX = 1 << 20 /* Cap of an allocation that nobody reads. */ };
 
 struct kvc_cuda_event {
     bool asked;

@@ -1,6 +1,6 @@
 /* Fuzz target that takes any bytes as the frame of a response, which the measured runtime checks. The first
  * byte selects what is repaired. Bit 0: the lengths in the headers. Bit 1: the checksum. Bit 2: the end of
- * the response, "\r\nEND\r\n". A frame that is right ends as the protocol says. */
+ * the response, "\r\nEND\r\n". The target asserts that an accepted frame ends as the protocol says. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0 || size > KVC_MEMCACHEDGPU_REAL_FRAME_BYTES) {
         return 0;
     }
-    /* The buffer is exactly as long as the frame, so that sanitizers see reads behind it. */
+    /* The buffer is exactly as long as the frame, so that sanitizers see reads beyond its end. */
     uint32_t bytes = (uint32_t)size - 1;
     uint8_t *frame = malloc(bytes > 0 ? bytes : 1);
     check(frame != NULL);

@@ -1,5 +1,5 @@
-/* A lane is what one batch needs on its way through the GPU: a stream, room for its packets and for its
- * answers on both sides, and an event that tells its end. */
+/* A lane holds the resources of one batch in flight: a stream, buffers for its packets and responses on host
+ * and device, and an event that marks its end. */
 #ifndef KVC_MODELS_MEMCACHEDGPU_REAL_LANE_H
 #define KVC_MODELS_MEMCACHEDGPU_REAL_LANE_H
 
@@ -15,8 +15,8 @@ struct kvc_memcachedgpu_real_lane {
     uint8_t *heads;                              /* In pinned host memory. */
     struct kvc_memcachedgpu_get_result *answers; /* In pinned host memory. */
     uint32_t count;                              /* Packets of the batch in flight; 0: the lane is free. */
-    double begun_ns;                             /* For the caller. */
-    bool clocked;                                /* Likewise: the kernel writes clocks. */
+    double begun_ns;                             /* Set by the caller: when the batch began [ns]. */
+    bool clocked;                                /* Set by the caller: the kernel writes clocks. */
 };
 
 /* Opens a lane for batches of this layout. Returns false if there is no device or not enough memory; close it
@@ -25,7 +25,7 @@ bool kvc_memcachedgpu_real_lane_open(struct kvc_memcachedgpu_real_lane *lane,
                                      const struct kvc_memcachedgpu_real_layout *layout);
 void kvc_memcachedgpu_real_lane_close(struct kvc_memcachedgpu_real_lane *lane);
 
-/* A batch that a lane takes. */
+/* A batch to run in a lane. */
 struct kvc_memcachedgpu_real_job {
     const struct kvc_index *index;
     const uint8_t *image; /* In pinned host memory if it is copied, else in device memory. */

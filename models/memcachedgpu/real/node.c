@@ -14,9 +14,9 @@ enum {
     IMAGES_BYTES_MAX = 512 << 20,
     PACKETS_MAX = 1 << 21,
     FRAMES = 4096,          /* Transmit buffers of a GNoM-post thread. */
-    ITEM_HEADER_BYTES = 48, /* Of an item in a slab (memcached 1.4, struct item without extensions). */
+    ITEM_HEADER_BYTES = 48, /* Header of an item in a slab (memcached 1.4, struct item without extensions). */
     LINE_BYTES = 64,
-    CLOCKED_BATCHES = 8, /* One in so many batches writes its clocks. */
+    CLOCKED_BATCHES = 8, /* One batch in this many writes its clocks. */
     TRIAL_ROUNDS = 20,
 };
 
@@ -27,7 +27,7 @@ static const double for_ever_ns = 1e18;
 
 /* ---- the table ---- */
 
-/* SETs of the preloaded keys, one full array after the other. */
+/* Collects the SETs of the preloaded keys in arrays, which are stored when they are full. */
 struct loader {
     struct kvc_memcachedgpu_real_node *node;
     struct kvc_memcachedgpu_testbench_sets sets;
@@ -173,7 +173,7 @@ static enum kvc_status open_images(struct kvc_memcachedgpu_real_node *node,
 
 /* ---- the background task ---- */
 
-/* Finds the rounds with which the task takes params.background_ns alone, as one kernel. */
+/* Finds the number of rounds for which the task, as one kernel on an idle GPU, takes params.background_ns. */
 static enum kvc_status open_background(struct kvc_memcachedgpu_real_node *node, struct kvc_diag *diag)
 {
     const struct kvc_memcachedgpu_real_params *params = &node->params;
@@ -355,7 +355,7 @@ double kvc_memcachedgpu_real_pre_step(void *data)
 
 /* ---- GNoM-post ---- */
 
-/* Time from the first begin of a block to the last end [ns]. */
+/* Returns the time from the first start of a block to the last end [ns]. */
 static double kernel_ns(const struct kvc_memcachedgpu_get_clock *clocks, uint64_t blocks)
 {
     uint64_t begin_ns = UINT64_MAX, end_ns = 0;

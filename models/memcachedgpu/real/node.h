@@ -2,13 +2,13 @@
  * GNoM-pre thread that copies batches to the GPU and launches the GET kernel, and GNoM-post threads that wait
  * for batches and build the responses.
  *
- * A batch's way: GNoM-pre takes a free lane, copies the packets of the next prepared batch, launches the
- * kernel, begins to copy results and heads back, and records an event. The lanes of a GNoM-post thread come
- * in the order of their launches; it polls the event of the oldest one, copies head and value of each
- * response into a frame, and gives the lane back. Batches go to the GNoM-post threads in turn. No NIC takes
- * part: the frames stay where they are.
+ * GNoM-pre takes a free lane, copies the packets of the next prepared batch, launches the kernel, begins to
+ * copy results and heads back, and records an event. A GNoM-post thread receives lanes in the order of their
+ * launches; it polls the event of the oldest one, copies head and value of each response into a frame, and
+ * gives the lane back. Batches go to the GNoM-post threads in turn. No NIC takes part: the frames stay where
+ * they are.
  *
- * Every task counts from the beginning of the run; models/measured/measured.h copies the counts. */
+ * Every task keeps counts since the beginning of the run; models/measured/measured.h copies them. */
 #ifndef KVC_MODELS_MEMCACHEDGPU_REAL_NODE_H
 #define KVC_MODELS_MEMCACHEDGPU_REAL_NODE_H
 
@@ -35,17 +35,18 @@ struct kvc_memcachedgpu_real_node;
 struct kvc_memcachedgpu_real_post {
     struct kvc_memcachedgpu_real_node *node;
     struct kvc_spsc_ring launched; /* Lanes from GNoM-pre, in the order of their launches. */
-    struct kvc_spsc_ring free;     /* Lanes that go back. */
+    struct kvc_spsc_ring free;     /* Lanes to return to GNoM-pre. */
 
     /* Only the thread uses the fields from here on. */
     _Alignas(64) struct kvc_memcachedgpu_real_answerer answerer;
     struct kvc_memcachedgpu_real_lane *waited; /* The lane whose event is polled. */
     struct kvc_memcachedgpu_real_time time;
-    double in_flight_ns;           /* Sum over batches of the time from the copy to the response [ns]. */
-    double kernel_ns;              /* Sum over the batches whose kernels wrote clocks [ns]. */
-    uint64_t kernels;              /* Number of these batches. */
-    double oldest_begun_ns;        /* Earliest begin of a batch since the last copy of the counts [ns]. */
-    struct kvc_histogram *latency; /* Latencies since then, from the copy to the response [ns]. */
+    double in_flight_ns;    /* Sum over batches of the time from the copy to the response [ns]. */
+    double kernel_ns;       /* Sum over the batches whose kernels wrote clocks [ns]. */
+    uint64_t kernels;       /* Number of these batches. */
+    double oldest_begun_ns; /* Earliest start of a batch since the last copy of the counts [ns]. */
+    /* Latencies since the last copy of the counts, from the copy to the response [ns]. */
+    struct kvc_histogram *latency;
 };
 
 struct kvc_memcachedgpu_real_node {
@@ -56,7 +57,7 @@ struct kvc_memcachedgpu_real_node {
     uint8_t *images; /* Prepared batches, in pinned host memory. */
     uint64_t image_count;
     struct kvc_memcachedgpu_real_lane lane[KVC_MEMCACHEDGPU_REAL_STREAMS_MAX];
-    struct kvc_memcachedgpu_get_clock *clocks; /* One array a lane, in pinned host memory. */
+    struct kvc_memcachedgpu_get_clock *clocks; /* One array for each lane, in pinned host memory. */
     struct kvc_memcachedgpu_real_post post[KVC_MEMCACHEDGPU_REAL_POSTS_MAX];
     struct kvc_background *background;
     struct kvc_cuda_stream *background_stream;
@@ -65,7 +66,7 @@ struct kvc_memcachedgpu_real_node {
     double background_begun_ns, background_ended_ns; /* NaN: not yet [ns]. */
     double preload_wall_s;
     double started_s;   /* Wall clock at time 0 [s]. */
-    double from_ns;     /* Begin of the measured time [ns]. */
+    double from_ns;     /* Start of the measured time [ns]. */
     atomic_bool failed; /* The device has failed. */
 
     /* Only GNoM-pre uses the fields from here on. */
@@ -88,10 +89,11 @@ void kvc_memcachedgpu_real_node_close(struct kvc_memcachedgpu_real_node *node);
 /* Starts the clock of the node. */
 void kvc_memcachedgpu_real_node_start(struct kvc_memcachedgpu_real_node *node, double from_ns);
 
-/* Time since then [ns]. */
+/* Returns the time since the node was started [ns]. */
 double kvc_memcachedgpu_real_node_ns(const struct kvc_memcachedgpu_real_node *node);
 
-/* Each does one piece of a task's work. Returns the time at which it ended [ns], or 0 if there was none. */
+/* Each function does one piece of a task's work and returns the time at which it ended [ns], or 0 if there
+ * was nothing to do. */
 double kvc_memcachedgpu_real_pre_step(void *node);  /* one batch */
 double kvc_memcachedgpu_real_post_step(void *post); /* one batch */
 

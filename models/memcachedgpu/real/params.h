@@ -15,7 +15,7 @@ struct kvc_memcachedgpu_real_params {
     uint32_t key_room; /* Longest key that an entry has room for [bytes]. */
     /* The background task; 0 blocks: none. */
     uint32_t background_blocks, background_threads, background_kernels;
-    double background_ns;       /* Its time alone, as one kernel [ns]. */
+    double background_ns;       /* Time of the task as one kernel on the idle GPU [ns]. */
     double background_start_ns; /* When it starts, after the measured time begins [ns]. */
 };
 

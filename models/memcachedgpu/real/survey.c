@@ -13,7 +13,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 
-/* Returns KVC_ERR_RUNTIME with the message of a device that failed. */
+/* Reports that the device failed. */
 static enum kvc_status failed(struct kvc_diag *diag)
 {
     return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU failed while it was measured");
@@ -142,7 +142,7 @@ static void write_heads(struct batch *batch)
     free(image);
 }
 
-/* Times batches whose values are anywhere in the slabs. Returns the time of a response. */
+/* Times batches whose values lie at random places in the slabs. Sets *ns to the time of a response. */
 static bool time_answers(struct batch *batch, uint64_t slabs_bytes, struct kvc_memcachedgpu_median *ns)
 {
     struct kvc_memcachedgpu_real_slabs slabs;
@@ -191,7 +191,7 @@ enum kvc_status kvc_memcachedgpu_survey_answers(struct kvc_memcachedgpu_survey *
 
 /* ---- streams ---- */
 
-/* Batches that follow each other in several streams, alone and beside the background task. */
+/* Back-to-back batches in several streams, alone and next to the background task. */
 
 enum {
     STREAMS_MAX = 8,
@@ -241,8 +241,8 @@ static bool begin_batch(struct runner *runner, struct kvc_memcachedgpu_real_lane
     return kvc_memcachedgpu_real_lane_begin(lane, &job);
 }
 
-/* Serves all lanes once: notes the batches that have ended and begins the next ones, if `more`. Returns false
- * if the device failed. */
+/* Polls all lanes once: records the batches that have ended and, if `more`, begins the next ones. Returns
+ * false if the device failed. */
 static bool serve(struct runner *runner, bool more)
 {
     for (uint32_t s = 0; s < runner->streams; s++) {
@@ -277,8 +277,8 @@ static bool is_busy(const struct runner *runner)
     return false;
 }
 
-/* Keeps all lanes busy for `seconds`, or, if `task` is not NULL, until it is reached. Only batches that end
- * in this time count. Returns the time, or a negative one if the device failed. */
+/* Keeps all lanes busy for `seconds` or, if `task` is not NULL, until this event is reached. Only batches
+ * that end within this time count. Returns the time, or a negative one if the device failed. */
 static double keep_busy(struct runner *runner, double seconds, struct kvc_cuda_event *task)
 {
     double from_s = kvc_clock_wall_s();
@@ -305,7 +305,7 @@ static bool drain(struct runner *runner)
     return true;
 }
 
-/* Fills in what the batches of `seconds` took. */
+/* Fills a row with the rate and the times of the batches that ended within `seconds`. */
 static void note(struct runner *runner, double seconds, struct kvc_memcachedgpu_survey_streams *row)
 {
     double sum_ns = 0, max_ns = 0;
@@ -355,7 +355,7 @@ static enum kvc_status open_runner(struct runner *runner, struct kvc_memcachedgp
     return status;
 }
 
-/* Measures batches that follow each other in several streams, of the testbench's table. */
+/* Measures back-to-back batches in several streams. */
 static enum kvc_status survey_all_streams(struct kvc_memcachedgpu_survey *survey,
                                           struct kvc_memcachedgpu_testbench *bench, bool quick,
                                           struct kvc_diag *diag)
@@ -393,7 +393,8 @@ static double task_alone_s(struct kvc_background *task, uint32_t rounds, struct 
     return kvc_cuda_stream_wait(stream) ? kvc_clock_wall_s() - from_s : -1;
 }
 
-/* The number of rounds for which the task as one kernel takes background_s alone, or 0 if the device failed.
+/* Returns the number of rounds for which the task, as one kernel on the idle GPU, takes background_s, or 0 if
+ * the device failed.
  */
 static uint32_t find_rounds(struct kvc_background *task, struct kvc_cuda_stream *stream)
 {
@@ -405,7 +406,7 @@ static uint32_t find_rounds(struct kvc_background *task, struct kvc_cuda_stream 
 /* ---- beside a thread that polls ---- */
 
 struct poller {
-    struct kvc_cuda_event *event; /* Pending as long as the thread polls. */
+    struct kvc_cuda_event *event; /* Stays pending while the thread polls. */
     atomic_bool stop;
     pthread_t thread;
 };
@@ -451,7 +452,7 @@ static bool measure_polled(struct kvc_memcachedgpu_survey *survey, struct runner
     return done;
 }
 
-/* The same for batches of 512 in all streams, while another thread asks for an event that is pending. */
+/* Measures batches of 512 in all streams while another thread polls a pending event. */
 static enum kvc_status survey_polled(struct kvc_memcachedgpu_survey *survey,
                                      struct kvc_memcachedgpu_testbench *bench, struct kvc_diag *diag)
 {
@@ -468,7 +469,7 @@ static enum kvc_status survey_polled(struct kvc_memcachedgpu_survey *survey,
 
 /* ---- beside the background task ---- */
 
-/* Measures batches beside a task of these blocks and kernels. */
+/* Measures batches while a background task with this number of blocks and kernels runs. */
 static bool measure_beside(struct kvc_memcachedgpu_survey *survey, struct runner *runner, uint32_t blocks,
                            uint32_t kernels, uint32_t rounds)
 {
@@ -501,7 +502,7 @@ static bool measure_beside(struct kvc_memcachedgpu_survey *survey, struct runner
     return done;
 }
 
-/* Finds the rounds with the task as published: 256 blocks in one kernel. */
+/* Finds the number of rounds for the published task: 256 blocks in one kernel. */
 static uint32_t published_rounds(void)
 {
     struct kvc_background_params params = {
@@ -512,12 +513,13 @@ static uint32_t published_rounds(void)
     return rounds;
 }
 
-/* The same beside the background task. */
+/* Measures batches while the background task runs. */
 static enum kvc_status survey_background(struct kvc_memcachedgpu_survey *survey,
                                          struct kvc_memcachedgpu_testbench *bench, bool quick,
                                          struct kvc_diag *diag)
 {
-    /* As published, and two waves of blocks that leave no room on any multiprocessor of today's cards. */
+    /* The published task, and one with two waves of blocks that leave no room on any multiprocessor of
+     * today's cards. */
     const struct {
         uint32_t blocks, kernels;
     } tasks[] = {{256, 1}, {256, 16}, {4 * survey->multiprocessors, 1}};
@@ -560,12 +562,12 @@ static const uint32_t quick_packets_list[] = {32, 512, 8192, 0};
 
 /* ---- batches alone ---- */
 
-/* What one batch took. */
+/* Times of one batch. */
 struct timed {
     double block_cycles, kernel_ns, host_ns;
 };
 
-/* Takes the times of a batch from the clocks of its blocks. */
+/* Computes the times of a batch from the clocks of its blocks. */
 static void read_clocks(const struct kvc_memcachedgpu_get_clock *clocks, uint32_t blocks, struct timed *timed)
 {
     double *cycles = malloc(blocks * sizeof(*cycles));
@@ -601,9 +603,9 @@ static struct kvc_memcachedgpu_get_batch batch_of(struct batch_bench *own, const
     return batch;
 }
 
-/* Brings the lines of batch `number` to where `lines` says. The kernel's code is in the caches in any case,
- * as it is while batches follow each other: the batch itself or the next one runs before. Returns the image
- * that the batch shall be read from, or NULL if the device failed. */
+/* Moves the lines of batch `number` to where `lines` says. The kernel's code is always in the caches, as it
+ * is between back-to-back batches, because a batch runs first. Returns the image to read the batch from, or
+ * NULL if the device failed. */
 static const uint8_t *place_lines(struct batch_bench *own, uint64_t number, enum kvc_memcachedgpu_lines lines)
 {
     struct kvc_memcachedgpu_testbench *bench = own->bench;
@@ -691,7 +693,7 @@ static enum kvc_status measure_packets(struct kvc_memcachedgpu_survey *survey,
 
 /* ---- SETs ---- */
 
-/* Measures SETs that are launched one by one, of keys that the table has or of new ones. */
+/* Measures SETs that are launched one at a time, for stored keys or for new ones. */
 static bool measure_sets(struct kvc_memcachedgpu_testbench *bench, bool held,
                          struct kvc_memcachedgpu_median *cycles)
 {
@@ -720,7 +722,7 @@ static bool measure_sets(struct kvc_memcachedgpu_testbench *bench, bool held,
 const char *const kvc_memcachedgpu_call_names[KVC_MEMCACHEDGPU_CALLS] = {
     "copy in", "launch", "copy out", "copy rows out", "record", "ask, pending", "ask, reached"};
 
-/* Adds the time since *from_s to a call, and moves *from_s to now. */
+/* Stores the time since *from_s, and moves *from_s to now. */
 static void took(double *from_s, double *ns)
 {
     double now_s = kvc_clock_wall_s();
@@ -728,7 +730,7 @@ static void took(double *from_s, double *ns)
     *from_s = kvc_clock_wall_s();
 }
 
-/* Makes the calls of one batch, and takes the time of each. */
+/* Makes the calls of one batch and times each. */
 static bool call_once(struct kvc_memcachedgpu_testbench *bench, struct kvc_memcachedgpu_real_lane *lane,
                       uint64_t number, double ns[KVC_MEMCACHEDGPU_CALLS])
 {
@@ -751,7 +753,7 @@ static bool call_once(struct kvc_memcachedgpu_testbench *bench, struct kvc_memca
     took(&from_s, &ns[KVC_MEMCACHEDGPU_CALL_COPY_ROWS]);
     done &= kvc_cuda_event_record(lane->end, lane->stream);
     took(&from_s, &ns[KVC_MEMCACHEDGPU_CALL_RECORD]);
-    done &= kvc_cuda_event_query(lane->end) != KVC_CUDA_EVENT_FAILED; /* The first one also submits work. */
+    done &= kvc_cuda_event_query(lane->end) != KVC_CUDA_EVENT_FAILED; /* The first query also submits work. */
     took(&from_s, &ns[KVC_MEMCACHEDGPU_CALL_PENDING]);
     kvc_cuda_event_query(lane->end);
     took(&from_s, &ns[KVC_MEMCACHEDGPU_CALL_PENDING]);
@@ -803,7 +805,8 @@ static bool measure_chases(struct kvc_memcachedgpu_survey *survey,
            kvc_cuda_probe_chase(bench->scratch, far_bytes, 1, CHASE_STEPS, &survey->far_alone);
 }
 
-/* Measures what needs a table for keys of one length; all but the batches for the first length only. */
+/* Measures everything that needs a table for keys of one length. Only the batches are measured for every
+ * length, the rest for the first. */
 static enum kvc_status survey_table(struct kvc_memcachedgpu_survey *survey,
                                     struct kvc_memcachedgpu_testbench *bench, bool quick, bool first,
                                     struct kvc_diag *diag)

@@ -10,7 +10,7 @@
 #include "sim/base/diag.h"
 #include "sim/base/progress.h"
 
-/* Where the lines are that a batch reads. */
+/* Where the lines that a batch reads are cached. */
 enum kvc_memcachedgpu_lines {
     KVC_MEMCACHEDGPU_LINES_FAR,     /* All of them in device memory. */
     KVC_MEMCACHEDGPU_LINES_ARRIVED, /* The packets have just been copied in; the table is in device memory. */
@@ -29,33 +29,33 @@ struct kvc_memcachedgpu_survey_batch {
     bool hits;
     enum kvc_memcachedgpu_lines lines;
     struct kvc_memcachedgpu_median block_cycles; /* The median block of a batch. */
-    struct kvc_memcachedgpu_median kernel_ns;    /* First begin of a block to last end. */
-    struct kvc_memcachedgpu_median host_ns;      /* From before the launch to after the wait for it. */
+    struct kvc_memcachedgpu_median kernel_ns;    /* Time from the first start of a block to the last end. */
+    struct kvc_memcachedgpu_median host_ns;      /* Time from before the launch to after the wait. */
 };
 
-/* Batches that follow each other in several streams. */
+/* Back-to-back batches in several streams. */
 struct kvc_memcachedgpu_survey_streams {
     uint32_t key_bytes, packets, streams;
     bool copied;                 /* Packets are copied in, results and heads out. */
-    bool polled;                 /* Another thread asks for a pending event all the time. */
-    uint32_t background_blocks;  /* Blocks of the background task beside them; 0: none. */
+    bool polled;                 /* Another thread polls a pending event all the time. */
+    uint32_t background_blocks;  /* Blocks of the background task that runs meanwhile; 0: none. */
     uint32_t background_kernels; /* Kernels of that task. */
-    double background_ns;        /* What it took beside the batches. */
-    double background_alone_ns;  /* What it took alone. */
-    double mops;                 /* GETs. */
+    double background_ns;        /* Time of the background task with the batches [ns]. */
+    double background_alone_ns;  /* Time of the background task alone [ns]. */
+    double mops;                 /* Rate of GETs. */
     double batch_mean_ns, batch_95th_ns,
-        batch_max_ns; /* From before the copy to the end as a poll sees it. */
+        batch_max_ns; /* Time of a batch from before the copy until a poll sees its end. */
 };
 
-/* Calls of a host thread, each by itself, in a stream that is idle or behind a batch. */
+/* Calls of a host thread, each timed by itself, in an idle stream or after a batch. */
 enum kvc_memcachedgpu_call {
     KVC_MEMCACHEDGPU_CALL_COPY_IN,   /* Beginning to copy an image of 512 packets. */
     KVC_MEMCACHEDGPU_CALL_LAUNCH,    /* Launching the GET kernel. */
     KVC_MEMCACHEDGPU_CALL_COPY_OUT,  /* Beginning to copy results. */
     KVC_MEMCACHEDGPU_CALL_COPY_ROWS, /* Beginning to copy heads. */
     KVC_MEMCACHEDGPU_CALL_RECORD,    /* Recording an event. */
-    KVC_MEMCACHEDGPU_CALL_PENDING,   /* Asking for an event that is pending. */
-    KVC_MEMCACHEDGPU_CALL_REACHED,   /* Asking for an event that is reached. */
+    KVC_MEMCACHEDGPU_CALL_PENDING,   /* Querying a pending event. */
+    KVC_MEMCACHEDGPU_CALL_REACHED,   /* Querying a reached event. */
     KVC_MEMCACHEDGPU_CALLS,
 };
 extern const char *const kvc_memcachedgpu_call_names[KVC_MEMCACHEDGPU_CALLS];
@@ -63,22 +63,24 @@ extern const char *const kvc_memcachedgpu_call_names[KVC_MEMCACHEDGPU_CALLS];
 enum { KVC_MEMCACHEDGPU_SURVEY_BATCHES_MAX = 256, KVC_MEMCACHEDGPU_SURVEY_STREAMS_MAX = 128 };
 
 struct kvc_memcachedgpu_survey {
-    struct kvc_cuda_chase near, far; /* A warp's dependent access: second-level cache, device memory. */
-    struct kvc_cuda_chase far_alone; /* The latter, of one thread. */
+    /* Dependent access of a warp to the second-level cache and to device memory. */
+    struct kvc_cuda_chase near, far;
+    struct kvc_cuda_chase far_alone;          /* Dependent access of one thread to device memory. */
     struct kvc_memcachedgpu_median launch_ns; /* An empty kernel, launched and waited for. */
     struct kvc_memcachedgpu_survey_batch batch[KVC_MEMCACHEDGPU_SURVEY_BATCHES_MAX];
     uint32_t batches;
     struct kvc_memcachedgpu_survey_streams streams[KVC_MEMCACHEDGPU_SURVEY_STREAMS_MAX];
     uint32_t streams_count;
-    struct kvc_memcachedgpu_median set_cycles, set_fresh_cycles; /* One SET: of a held key, of a new one. */
+    /* One SET of a stored key, and of a new one. */
+    struct kvc_memcachedgpu_median set_cycles, set_fresh_cycles;
     struct kvc_memcachedgpu_median call_ns[KVC_MEMCACHEDGPU_CALLS];
-    /* A response of a GNoM-post thread: all of its lines in the caches next to the core, or the values spread
-     * over 1 GiB of slabs. */
+    /* Time of a GNoM-post thread for a response: with all lines in the caches of its core, and with values
+     * spread over 1 GiB of slabs. */
     struct kvc_memcachedgpu_median answer_near_ns, answer_far_ns;
     uint32_t multiprocessors;
 };
 
-/* Median and quartiles of `count` values, which it sorts. */
+/* Returns median and quartiles of `count` values; sorts the values. */
 struct kvc_memcachedgpu_median kvc_memcachedgpu_median_of(double *value, uint32_t count);
 
 /* Measures the responses alone, which needs no GPU. */
@@ -90,7 +92,7 @@ enum kvc_status kvc_memcachedgpu_survey_answers(struct kvc_memcachedgpu_survey *
 enum kvc_status kvc_memcachedgpu_survey_run(struct kvc_memcachedgpu_survey *survey, bool quick,
                                             const struct kvc_progress *progress, struct kvc_diag *diag);
 
-/* Writes all that was measured as lines of text. */
+/* Writes the survey as lines of text. */
 void kvc_memcachedgpu_survey_write(const struct kvc_memcachedgpu_survey *survey, FILE *out);
 
 #endif

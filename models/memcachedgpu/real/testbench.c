@@ -147,7 +147,7 @@ enum kvc_status kvc_memcachedgpu_testbench_prepare(struct kvc_memcachedgpu_testb
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u packets", packets);
     }
     memset(bench->images, 0, bytes);
-    /* A stride that has no common factor with their number reaches all keys, each once. */
+    /* A stride coprime to the number of keys reaches each key once. */
     uint64_t id = kvc_rng_below(&bench->rng, bench->stored), stride = 999983;
     for (uint32_t b = 0; b < bench->batches; b++) {
         uint8_t *image = bench->images + b * bench->layout.image_bytes;

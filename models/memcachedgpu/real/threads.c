@@ -11,7 +11,7 @@
 
 enum { PRE, POST, STAGES };
 
-/* The own counts of GNoM-post. */
+/* Counts that only GNoM-post has. */
 enum { KERNELS, IN_FLIGHT_NS, KERNEL_NS };
 
 static void count_begun(const void *data, struct kvc_measured_counts *counts)

@@ -10,12 +10,13 @@
 
 enum {
     KVC_MEMCACHEDGPU_REAL_PORT = 11211,
-    KVC_MEMCACHEDGPU_REAL_KEY_ROOM = 256, /* For a key as kvc_memcachedgpu_text_key() writes it. */
+    /* Buffer for a key that kvc_memcachedgpu_text_key() writes [bytes]. */
+    KVC_MEMCACHEDGPU_REAL_KEY_ROOM = 256,
     /* Smallest distance of packets, which is the size of a packet with a 16-byte key on the wire [bytes]. */
     KVC_MEMCACHEDGPU_REAL_SLOT_MIN = 96,
 };
 
-/* How batches lie in memory: an image has the places of its packets, padded to 128 bytes, and then the
+/* Memory layout of a batch: an image holds the places of its packets, padded to 128 bytes, and then the
  * packets, `slot_bytes` apart. */
 struct kvc_memcachedgpu_real_layout {
     uint32_t batch;         /* Packets of a batch. */
