@@ -1,5 +1,5 @@
-/* Configuration of a server of memcached: its options with typed choices, its devices, and what follows from
- * them. */
+/* Configuration of a server of memcached: its options with typed choices, its devices, and values derived
+ * from them. */
 #ifndef KVC_MODELS_MEMCACHED_CONFIG_H
 #define KVC_MODELS_MEMCACHED_CONFIG_H
 
@@ -19,12 +19,12 @@
 /* Options of the servers that MemcachedGPU and BlueCache are compared with: the scenario's `system` table.
  *
  * Source of the first three: Hetherington et al., MemcachedGPU, SoCC 2015, table 6. Four stores share one
- * struct, of which each has the rows that concern it:
+ * struct; the option table of each lists only its own fields:
  *   - memcached 1.4.15 on cores, with the sockets of Linux, UDP or TCP, or with PF_RING,
  *   - MICA (Lim et al., NSDI 2014), whose cores each own a partition and poll the NIC,
  *   - memcached on an FPGA (Blott et al., HotCloud 2013), a pipeline of a fixed depth,
  *   - Fatcache (github.com/twitter/fatcache), with which BlueCache is compared (Xu et al., PVLDB 10(4),
- * 2016).
+ *     2016).
  *
  * All costs of processors are in core cycles, so that they carry over to other clocks. */
 
@@ -38,12 +38,12 @@ enum kvc_memcached_network {
 /* Where MICA's requests come from. */
 enum kvc_memcached_feed {
     KVC_MEMCACHED_FROM_NETWORK,
-    KVC_MEMCACHED_FROM_MEMORY, /* Without packets: the limit of the table. */
+    KVC_MEMCACHED_FROM_MEMORY, /* Requests are read without packets, which shows the limit of the table. */
 };
 
-/* What a GET of memcached holds while it searches. */
+/* The lock that a GET of memcached holds while it searches. */
 enum kvc_memcached_lock {
-    KVC_MEMCACHED_LOCK_ITEM,   /* A lock of a few items; nobody waits for it. */
+    KVC_MEMCACHED_LOCK_ITEM,   /* A lock of a few items; contention is not modelled. */
     KVC_MEMCACHED_LOCK_GLOBAL, /* The lock of the whole cache. */
 };
 
@@ -55,14 +55,15 @@ struct kvc_memcached_options {
     bool client_assisted, loopback;
     uint64_t entries, key_room, ways; /* The table. */
     double bump_ns;
-    uint64_t buckets; /* MICA: of a core. */
-    double log_bytes; /* MICA: of a core. */
+    uint64_t buckets; /* MICA: buckets of a core. */
+    double log_bytes; /* MICA: log of a core. */
     double compute_cycles, set_compute_cycles;
     double stack_receive_cycles, stack_send_cycles, copy_cycles, schedule_cycles, crossing_cycles;
     double epoll_cycles;
     uint64_t system_calls;
     double tcp_ratio, wake_cycles, cycles_ratio;
-    double slab_memory_bytes, disk_bytes; /* Fatcache: of an instance; of all instances. */
+    /* Fatcache: memory slabs of an instance; SSD space of all instances. */
+    double slab_memory_bytes, disk_bytes;
     double bypass_receive_cycles, bypass_send_cycles;
     uint64_t backlog, burst, fill_buffers;
     double remote_line_ns;
@@ -87,38 +88,40 @@ enum kvc_memcached_kind {
 enum {
     KVC_MEMCACHED_BURST_MAX = 64,
     KVC_MEMCACHED_THREADS_MAX = 1024,
-    KVC_MEMCACHED_WINDOW_NS = 50000, /* Window of the recorder, of which a slice is a whole part. */
+    KVC_MEMCACHED_WINDOW_NS = 50000, /* Window of the recorder; a whole number of slices fills it. */
 };
 
 enum {
-    KVC_MEMCACHED_SLAB_BYTES = 1 << 20, /* fc_settings.h, SLAB_SIZE. */
-    KVC_MEMCACHED_SLAB_ITEM_BYTES = 49, /* fc_item.h: struct item before its key. */
+    KVC_MEMCACHED_SLAB_BYTES = 1 << 20, /* Size of a slab (fc_settings.h, SLAB_SIZE). */
+    KVC_MEMCACHED_SLAB_ITEM_BYTES = 49, /* Header of an item before its key (fc_item.h, struct item). */
 };
 
-/* Sizes that all instances share. */
+/* Slab sizes, equal for all instances. */
 struct kvc_memcached_slab_sizes {
-    uint32_t memory_slabs, disk_slabs; /* Of an instance, at least 1 of each. */
-    uint32_t page_bytes;               /* Of the SSD. */
+    uint32_t memory_slabs, disk_slabs; /* Slabs of an instance, at least one of each. */
+    uint32_t page_bytes;               /* Page size of the SSD. */
 };
 
 struct kvc_memcached_config {
     enum kvc_memcached_kind kind;
-    const struct kvc_memcached_options *options; /* Those of the scenario. */
+    const struct kvc_memcached_options *options; /* Owned by the scenario. */
     const struct kvc_nic *nic;                   /* Devices, owned by the scenario; NULL: it has none. */
     const struct kvc_cpu *cpu;
     const struct kvc_dram *dram;
     const struct kvc_fpga *fpga;
     const struct kvc_database *database;
     const struct kvc_flash *flash;
-    struct kvc_memcached_slab_sizes slabs; /* Fatcache: of an instance, which is a thread here. */
+    /* Fatcache: slabs of an instance, which is simulated as a thread. */
+    struct kvc_memcached_slab_sizes slabs;
     uint32_t threads, burst, outstanding;
-    uint32_t rings;         /* Receive rings of the NIC; the first threads have one each. */
-    uint32_t room;          /* Packets that wait for the thread, or for all of them, that serves them. */
-    uint32_t buckets;       /* Buckets of memcached's table. */
+    uint32_t rings;   /* Receive rings of the NIC; the first threads own one each. */
+    uint32_t room;    /* Capacity of the queue in front of a thread, or of the queue that all threads share
+                         [packets]. */
+    uint32_t buckets; /* Buckets of memcached's table. */
     uint32_t key_bytes_max; /* Longest key of the workload, for which the entries of a table have room. */
     bool staged;            /* The thread that receives a packet and the one that serves it may differ. */
-    bool shared;            /* Staged: any thread serves it; otherwise its owner does. */
-    bool owned;             /* A packet reaches the thread that serves it. */
+    bool shared;            /* Staged: any thread may serve the request; otherwise its owner does. */
+    bool owned;             /* The NIC delivers a packet to the thread that serves it. */
     bool tcp;               /* Requests come over connections. */
     bool loopback;          /* Clients are on the node itself. */
     bool offline;           /* Requests come from memory, without packets. */
@@ -126,16 +129,16 @@ struct kvc_memcached_config {
     bool locks_gets, locks_sets;
     double cycle_ns;
     double llc_frac;  /* Share of the table's lines that the last-level cache holds. */
-    double llc_ns;    /* Stall for such a line. */
+    double llc_ns;    /* Stall for a line in that cache. */
     double line_ns;   /* Mean stall for a line of the table. */
     double memory_ns; /* Mean time for which a line of the table occupies the memory. */
     double overlap;   /* Lines that a thread waits for at a time. */
-    double move_ns;   /* Mean time of a line that another core has written, of any socket of the node. */
-    double depth_ns;  /* Latency of a pipeline, besides the times of its bytes. */
-    double path_ns;   /* Latency of the network, one way; over TCP, half of the client's own work too. */
-    double io_ns;     /* Fatcache: time of a system call that blocks, besides that of the SSD. */
+    double move_ns;   /* Mean time to fetch a line that a core of any socket of the node has written. */
+    double depth_ns;  /* Latency of the pipeline, without the times of a packet's bytes. */
+    double path_ns;   /* Latency of the network, one way; over TCP, plus half of the client's own work. */
+    double io_ns;     /* Fatcache: time of a blocking system call, without the time of the SSD. */
     double wake_ns;   /* Time until a sleeping thread runs; 0: not modelled. */
-    double price_usd; /* Of the processor or the FPGA of all sockets and nodes; 0: unknown. */
+    double price_usd; /* Price of the processors or FPGAs of all sockets and nodes; 0: unknown. */
 };
 
 /* Returns the configuration of a resolved scenario. */
@@ -144,7 +147,7 @@ static inline const struct kvc_memcached_config *kvc_memcached_config_of(const s
     return scenario->config;
 }
 
-/* Returns the cycles of the kernel for a request, without those for receiving its packet. */
+/* Returns the cycles of the kernel for a request, except for receiving its packet. */
 double kvc_memcached_kernel_cycles(const struct kvc_memcached_options *options);
 
 /* Returns the cycles of the kernel for a request over TCP and its response. On the node itself, the sender's
@@ -172,18 +175,17 @@ enum kvc_status kvc_memcached_fpga_resolve(const struct kvc_scenario *scenario, 
 enum kvc_status kvc_memcached_fatcache_resolve(const struct kvc_scenario *scenario, void *config,
                                                struct kvc_diag *diag);
 
-/* Checks what the ranges of single options cannot express: no trace, one request in a packet, every request
- * on the real table. */
+/* Checks what the ranges of single options cannot express. For example, a scenario must have no trace, one
+ * request in a packet, and every request on the real table. */
 enum kvc_status kvc_memcached_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-/* Returns whether clients of a closed loop go on within a slice: they have a single server, which knows when
- * they do. */
+/* Returns whether clients of a closed loop may send their next request within the same slice, which needs a
+ * single server. */
 bool kvc_memcached_goes_on(const struct kvc_scenario *scenario);
 
-/* Returns the time that a server simulates at once, a whole part of KVC_MEMCACHED_WINDOW_NS [ns]. With
- * several servers, a client of a closed loop sends its next request no earlier than this time after the
- * thread is done with the previous one, so that no request leaves its client in a slice that is already
- * simulated. */
+/* Returns the length of a slice, which divides KVC_MEMCACHED_WINDOW_NS [ns]. With several servers, a client
+ * of a closed loop sends its next request no earlier than this time after the thread is done with the
+ * previous one, so that no request leaves its client in a slice that is already simulated. */
 double kvc_memcached_slice_ns(const struct kvc_scenario *scenario);
 
 #endif

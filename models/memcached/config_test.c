@@ -1,4 +1,4 @@
-/* Resolution and its refusals. */
+/* Tests of option resolution and its error messages. */
 #include "models/memcached/config.h"
 
 #include <criterion/criterion.h>
@@ -80,7 +80,7 @@ Test(memcached_config, refuses_what_it_cannot_serve)
     test.options.disk_bytes = 0x1p40;
     expect_refusal(&test, "system.disk: found 1024 GiB, allowed are 0.007812 to 1 GiB");
     describe(&test, &kvc_memcached_fatcache_model);
-    test.flash.page_bytes = 12288; /* A slab takes 86 of its pages. */
+    test.flash.page_bytes = 12288; /* A slab takes 86 of these pages. */
     test.options.disk_bytes = 0x1.8p30;
     expect_refusal(&test, "system.disk: found 1.5 GiB, allowed are 0.007812 to 1.484 GiB");
     describe(&test, &kvc_memcached_fatcache_model);
@@ -89,7 +89,7 @@ Test(memcached_config, refuses_what_it_cannot_serve)
     describe(&test, &kvc_memcached_fatcache_model);
     test.flash.over_provisioning = 0.1;
     test.flash.sector_bytes = 4096;
-    test.flash.channels = 256; /* 1024 chips. */
+    test.flash.channels = 256; /* The drive has 1024 chips. */
     test.options.disk_bytes = 0x1p25;
     expect_refusal(&test, "flash.over_provisioning: the store uses 4096 pages of a drive with 1024 chips");
     describe(&test, &kvc_memcached_fpga_model);

@@ -4,15 +4,15 @@
 
 enum {
     LINE_BYTES = 64,
-    /* Text of memcached's protocol behind the UDP header: a miss is the frame header of 8 bytes and END with
+    /* Bytes of memcached's replies after the UDP header. A miss is the frame header of 8 bytes and END with
      * its line end; STORED and DELETED come over TCP. */
     MISS_BYTES = 13,
     TCP_MISS_BYTES = 5,
     STORED_BYTES = 8,
-    /* Lines that the core waits for which hands a packet on: the indices of the ring, which it takes with an
-     * atomic operation, and the place in it, which the next atomic operation waits for. */
+    /* Lines that a core waits for when it hands a packet on: the indices of the ring, which it updates with
+     * an atomic operation, and the entry, which the next atomic operation waits for. */
     RING_LINES = 2,
-    BUFFER_LINES = 1, /* The description of a packet, which its new core reads besides the packet. */
+    BUFFER_LINES = 1, /* The descriptor of a packet, which the owner reads in addition to the packet. */
 };
 
 double kvc_memcached_request_bytes(const struct kvc_memcached_config *config,
@@ -50,14 +50,14 @@ static double packet_lines(const struct kvc_memcached_config *config, double mes
     return ceil((message_bytes + (double)config->nic->packet_header_bytes) / LINE_BYTES);
 }
 
-/* Returns the time to copy the value between an item and a message, behind the item's first line [ns]. */
+/* Returns the time to copy the value between an item and a message, without the item's first line [ns]. */
 static double value_ns(const struct kvc_memcached_config *config, const struct kvc_memcached_message *message)
 {
     bool copies = message->op == KVC_OP_SET || (message->op == KVC_OP_GET && message->hit);
     return copies ? kvc_dram_stream_ns(config->dram, message->value_bytes) : 0;
 }
 
-/* A SET over TCP is one more packet than a GET over UDP: the client's acknowledgement of the response. */
+/* A SET over TCP has one packet more than a GET over UDP: the client's acknowledgement of the response. */
 static struct kvc_memcached_cost kernel_cost(const struct kvc_memcached_config *config, bool tcp)
 {
     const struct kvc_memcached_options *options = config->options;
@@ -67,7 +67,7 @@ static struct kvc_memcached_cost kernel_cost(const struct kvc_memcached_config *
     };
 }
 
-/* All messages come and leave on connections. Their acknowledgements ride on messages of the other way. */
+/* All messages use connections. Acknowledgements are piggybacked on messages in the other direction. */
 static struct kvc_memcached_cost tcp_cost(const struct kvc_memcached_config *config,
                                           const struct kvc_memcached_message *message)
 {
@@ -109,8 +109,8 @@ static struct kvc_memcached_cost vanilla_cost(const struct kvc_memcached_config 
 
 /* The NIC of a server processor writes packets to the last-level cache (Intel DDIO). Without the clients'
  * help, any core of the node receives a packet, reads the hash of its key and puts it into a ring of the
- * owner, one by one (MICA, netbench_server.c, MEHCACHED_USE_SOFT_FDIR). The owner fetches the packets of a
- * burst beforehand. The simulation hands them on within a socket, at the mean cost of all owners. */
+ * owner, one by one (MICA, netbench_server.c, MEHCACHED_USE_SOFT_FDIR). The owner prefetches the packets of a
+ * burst. The simulation hands them on within a socket, at the mean cost of all owners. */
 static struct kvc_memcached_cost mica_cost(const struct kvc_memcached_config *config,
                                            const struct kvc_memcached_message *message)
 {
@@ -133,8 +133,8 @@ static struct kvc_memcached_cost mica_cost(const struct kvc_memcached_config *co
     return (struct kvc_memcached_cost){.serve_ns = cost.receive_ns + cost.serve_ns};
 }
 
-/* All bytes of a packet pass the datapath, those between frames too. Requests come by one port; responses
- * leave by all of them, each of which has a datapath of its own. */
+/* All bytes of a packet pass the datapath, including the gaps between frames. Requests arrive at one port;
+ * responses leave by all ports, each of which has a datapath of its own. */
 static struct kvc_memcached_cost fpga_cost(const struct kvc_memcached_config *config,
                                            const struct kvc_memcached_message *message)
 {
@@ -162,7 +162,7 @@ struct kvc_memcached_cost kvc_memcached_cost_of(const struct kvc_memcached_confi
     return vanilla_cost(config, message);
 }
 
-/* A burst waits at least for a bucket and then for an item. */
+/* Every burst waits for at least one bucket and then one item, which cannot overlap. */
 double kvc_memcached_stall_ns(const struct kvc_memcached_config *config, double lines)
 {
     if (config->overlap > 1) {
@@ -176,7 +176,7 @@ bool kvc_memcached_locks(const struct kvc_memcached_config *config, enum kvc_op 
     return op == KVC_OP_GET ? config->locks_gets : config->locks_sets;
 }
 
-/* The line of the lock comes from the cache of the core that held it last, by way of the last-level cache. */
+/* The lock's line comes from the cache of the core that held it last, through the last-level cache. */
 double kvc_memcached_handover_ns(const struct kvc_memcached_config *config)
 {
     return config->threads > 1 ? config->llc_ns : 0;

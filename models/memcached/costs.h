@@ -1,22 +1,22 @@
-/* What requests cost on the parts of a server: bytes on the wire, and times of the threads. The simulation
- * and the closed form both use them. */
+/* Costs of requests on the parts of a server: bytes on the wire, and times of the threads. The simulation and
+ * the closed form both use them. */
 #ifndef KVC_MODELS_MEMCACHED_COSTS_H
 #define KVC_MODELS_MEMCACHED_COSTS_H
 
 #include "models/memcached/config.h"
 #include "sim/workload/batch.h"
 
-/* A request as far as its costs go. */
+/* The properties of a request that determine its costs. */
 struct kvc_memcached_message {
     enum kvc_op op;
     bool hit; /* GET: it finds its key. */
     uint32_t key_bytes, value_bytes;
 };
 
-/* Times of the threads, besides what the table's lines cost [ns]. */
+/* Times of the threads, without stalls for the table's lines [ns]. */
 struct kvc_memcached_cost {
-    double receive_ns; /* The thread that receives the packet, if another one may serve it. */
-    double serve_ns;   /* The thread that serves it. */
+    double receive_ns; /* Time of the thread that receives the packet, if another one may serve it. */
+    double serve_ns;   /* Time of the thread that serves the request. */
 };
 
 /* Return the size of a request and of its response, without the headers of packet and frame [bytes]. */
@@ -31,11 +31,11 @@ double kvc_memcached_wire_ns(const struct kvc_memcached_config *config, double m
 struct kvc_memcached_cost kvc_memcached_cost_of(const struct kvc_memcached_config *config,
                                                 const struct kvc_memcached_message *message);
 
-/* Returns the stall of a thread for `lines` lines of the table, of all requests of a burst [ns]. */
+/* Returns the stall of a thread for the `lines` table lines of a burst's requests [ns]. */
 double kvc_memcached_stall_ns(const struct kvc_memcached_config *config, double lines);
 
-/* Returns whether an operation holds the lock of the whole cache, and the time to take it over from another
- * thread [ns]. */
+/* Return whether an operation holds the lock of the whole cache, and the time to take this lock over from
+ * another thread [ns]. */
 bool kvc_memcached_locks(const struct kvc_memcached_config *config, enum kvc_op op);
 double kvc_memcached_handover_ns(const struct kvc_memcached_config *config);
 

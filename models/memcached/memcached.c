@@ -29,10 +29,10 @@
 struct machine {
     uint32_t threads, memory, nic, clients;
     uint32_t flash;    /* Fatcache: its SSD. */
-    uint32_t database; /* If there is one. */
+    uint32_t database; /* Host of the database, if there is one. */
 };
 
-/* Returns the power of a processor of which `threads` cores work, idle and busy. */
+/* Returns the idle and busy power of a processor with one working core for each thread. */
 static struct kvc_watts watts_of(const struct kvc_memcached_config *config)
 {
     if (config->kind == KVC_MEMCACHED_FPGA) {
@@ -101,8 +101,8 @@ static struct machine add_socket(const struct kvc_memcached_config *config, stru
     return machine;
 }
 
-/* Adds the machines of a resolved scenario. `machine` has an entry for each socket of all nodes; NULL: the
- * caller needs none. */
+/* Adds the machines of a resolved scenario. `machine` has an entry for each socket of all nodes, or is NULL.
+ */
 static void add_machines(const struct kvc_scenario *scenario, struct kvc_platform *platform,
                          struct machine *machine)
 {
@@ -124,16 +124,16 @@ static void add_machines(const struct kvc_scenario *scenario, struct kvc_platfor
 
 /* ---- simulation ---- */
 
-/* A server as a user of its machine. */
+/* A server and its use of a machine. */
 struct user {
     struct kvc_memcached_server server;
     struct kvc_replica *replica;
     struct kvc_slice_mover rx, tx, threads, memory, flash, database;
     double rx_ns, tx_ns, threads_ns, thread_ns, memory_ns, flash_ns,
-        database_ns; /* Busy times that are already posted. */
+        database_ns; /* Busy times already posted to the engine [ns]. */
     struct kvc_slice_outages outages;
     double ended_ns; /* End of the latest slice. */
-    bool off;        /* Stopped at its end, as far as known. */
+    bool off;        /* Whether the server was stopped when the latest slice ended. */
 };
 
 /* Sums over all servers since they were opened. */
@@ -148,11 +148,11 @@ struct simulation {
     const struct kvc_scenario *scenario;
     struct kvc_memcached_store *store;
     struct user *users;
-    struct kvc_slice_server *servers; /* The same, as the engine sees them. */
+    struct kvc_slice_server *servers; /* The servers as actors of the engine. */
     struct kvc_slices slices;
     const struct kvc_platform *platform;
     struct machine *machines;
-    struct sums first, last; /* When the measured time began and when it ended. */
+    struct sums first, last; /* Sums at the start and at the end of the measured time. */
 };
 
 static struct kvc_flash_busy flash_of(const struct kvc_memcached_server *server)
@@ -196,8 +196,8 @@ static uint64_t advance(void *data, double until_ns)
     return server->served - served;
 }
 
-/* Posts what the server has taken from its machine since the last call, of which it is the only user, and
- * records what it has lost. */
+/* Posts the server's use of its machine since the last call, and records dropped requests. The machine has no
+ * other user. */
 static void share(void *data)
 {
     struct user *user = data;
@@ -245,7 +245,7 @@ static struct sums sum_up(const struct simulation *simulation)
     return sums;
 }
 
-/* Takes the counters at the begin and the end of the measured time. */
+/* Saves the counters at the start and the end of the measured time. */
 static void count(void *data, bool begins)
 {
     struct simulation *simulation = data;

@@ -13,13 +13,14 @@
 
 enum { LINE_BYTES = 64, LRU_LINES = 3, BUCKET_LINES = 2 };
 
-/* Mean times for which a request occupies the parts of its server [ns]. Those of threads are sums over them.
+/* Mean times for which a request occupies the parts of its server [ns]. The times of threads are sums over
+ * all threads.
  */
 struct loads {
     double receive_ns, send_ns, hand_ns, serve_ns, lock_ns, memory_ns;
     struct kvc_flash_busy flash;
     double database_ns;
-    double latency_ns; /* Of a lone request. */
+    double latency_ns; /* Latency of a lone request. */
 };
 
 /* Shares of a server's requests that the hottest thread receives and serves. */
@@ -27,7 +28,7 @@ struct shares {
     double receive, serve;
 };
 
-/* Returns the items that Fatcache's instances keep in so many slabs each, one of which is half full. */
+/* Returns the items that Fatcache's instances keep in `slabs` slabs each, one of which is half full. */
 static double slab_items(const struct kvc_scenario *scenario, double slabs)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
@@ -37,7 +38,7 @@ static double slab_items(const struct kvc_scenario *scenario, double slabs)
            floor(KVC_MEMCACHED_SLAB_BYTES / item);
 }
 
-/* Returns the share of the requests for keys that are preloaded and for which there is room. */
+/* Returns the share of the requests whose keys are preloaded and fit into the table. */
 static double hit_frac(const struct kvc_scenario *scenario)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
@@ -46,16 +47,17 @@ static double hit_frac(const struct kvc_scenario *scenario)
     if (config->kind != KVC_MEMCACHED_MICA) {
         stored = fmin(stored, kvc_scenario_shards(scenario) * (double)config->options->entries);
     }
-    if (config->kind == KVC_MEMCACHED_FATCACHE) { /* Age decides what it keeps, and all keys are alike. */
+    /* It evicts by age, so all keys are equally likely to stay. */
+    if (config->kind == KVC_MEMCACHED_FATCACHE) {
         double room = slab_items(scenario, (double)config->slabs.memory_slabs + config->slabs.disk_slabs);
         return kvc_popularity_mass(workload, stored) * fmin(room / fmax(stored, 1), 1);
     }
     return kvc_popularity_mass(workload, stored);
 }
 
-/* Adds what Fatcache's SSD does for a request of the mean item size. Its memory holds the youngest items,
- * which are as popular as all others. A translation layer is assumed to move nothing, which is so for one
- * instance. */
+/* Adds the SSD time of a request with the mean item size. Fatcache's memory holds the newest items, which are
+ * as popular as all others. The translation layer is assumed to move no pages, which holds for one instance.
+ */
 static void add_flash(struct loads *loads, const struct kvc_scenario *scenario,
                       const struct kvc_cache_aside_mix *mix)
 {
@@ -100,7 +102,8 @@ static double chained_lines(const struct kvc_scenario *scenario, enum kvc_op op,
     return hit ? found + queue : 1 + chain;
 }
 
-/* Returns the lines of MICA that an operation touches: a bucket and an item at any multiple of 8 bytes. */
+/* Returns the lines of MICA that an operation touches: a bucket, and an item that starts at any multiple of 8
+ * bytes. */
 static double mica_lines(const struct kvc_workload *workload, bool hit)
 {
     double item = KVC_MICA_HEADER_BYTES + ceil(kvc_workload_key_bytes_mean(workload) / 8) * 8 +
@@ -113,7 +116,7 @@ static double lines_of(const struct kvc_scenario *scenario, enum kvc_op op, bool
     switch (kvc_memcached_config_of(scenario)->kind) {
     case KVC_MEMCACHED_MICA:
         return mica_lines(&scenario->workload, hit);
-    case KVC_MEMCACHED_FPGA: /* The control line of a bucket, and a key. */
+    case KVC_MEMCACHED_FPGA: /* A search reads the control line of a bucket and one key. */
         return 1 + hit;
     case KVC_MEMCACHED_FATCACHE:
     case KVC_MEMCACHED_VANILLA:
@@ -149,7 +152,7 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, e
                 kvc_memcached_stall_ns(config, lines) + config->wake_ns + config->depth_ns + send_ns);
 }
 
-/* `held` is the share of the GETs whose keys the cache holds. */
+/* Computes the mean loads of a request; `held` is the share of the GETs that hit. */
 static struct loads loads_of(const struct kvc_scenario *scenario, double held)
 {
     const struct kvc_database *database = kvc_memcached_config_of(scenario)->database;
@@ -188,7 +191,8 @@ static double fullest_ring_frac(const struct kvc_scenario *scenario)
     return frac;
 }
 
-/* `server` is the share of all requests that the hottest server receives. */
+/* Returns the shares of the hottest thread; `server` is the share of all requests that the hottest server
+ * receives. */
 static struct shares shares_of(const struct kvc_scenario *scenario, double server)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
@@ -204,8 +208,8 @@ static struct shares shares_of(const struct kvc_scenario *scenario, double serve
     return (struct shares){ring, fmin(serve, 1)};
 }
 
-/* Returns the time of its hottest thread that a request of a server takes [ns]. Threads that share a socket
- * share all work, except that one ring has one thread. */
+/* Returns the mean time that a request of a server takes on its hottest thread [ns]. Threads that share a
+ * socket share all work, but a ring belongs to one thread. */
 static double thread_ns(const struct kvc_memcached_config *config, const struct loads *loads,
                         const struct shares *shares)
 {
@@ -246,7 +250,8 @@ static void add_metrics(const struct kvc_scenario *scenario, const struct loads 
     }
 }
 
-/* `speed` is the rate of requests of the hottest server [per ns], which has a database of its own if any. */
+/* Adds the stages to the result. `speed` is the rate of requests of the hottest server [per ns]; a database,
+ * if any, serves this server alone. */
 static void add_stages(const struct kvc_scenario *scenario, const struct loads *loads, double busy_ns,
                        double speed, struct kvc_result *result)
 {

@@ -2,9 +2,9 @@
  * throughput.
  *
  * An open load waits at the threads as at a single server that is as fast as all of them and takes an equal
- * time for every request (M/D/1). Not modelled: drops of bursts that overflow a ring, bursts that are not
- * full, the chance of threads meeting at the lock, and, of Fatcache, instances that wait for each other's
- * reads and the slabs that are read before they are overwritten. */
+ * time for every request (M/D/1). Not modelled: drops of bursts that overflow a ring, partial bursts, random
+ * contention for the lock, and, for Fatcache, instances that wait for each other's reads and slabs that are
+ * read before they are overwritten. */
 #ifndef KVC_MODELS_MEMCACHED_PREDICT_H
 #define KVC_MODELS_MEMCACHED_PREDICT_H
 

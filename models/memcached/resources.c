@@ -35,7 +35,7 @@ static void speed_nic(struct kvc_scenario *scenario, double factor)
     kvc_nic_speed_up(kvc_node_device(&scenario->node, &kvc_nic_kind), factor);
 }
 
-/* Clocks keep their names, so everything that a core does takes fewer cycles. */
+/* The clock stays the same; instead, everything takes fewer cycles. */
 static void speed_cpu(struct kvc_scenario *scenario, double factor)
 {
     struct kvc_memcached_options *options = scenario->options;

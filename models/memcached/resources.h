@@ -1,11 +1,11 @@
-/* Stages of the servers, and their resources, of which one may be the bottleneck: those of CPUs, of an FPGA,
- * and of Fatcache. */
+/* Stages of the servers, and the resources that may be their bottleneck: one list for servers on CPUs, one
+ * for the FPGA, and one for Fatcache. */
 #ifndef KVC_MODELS_MEMCACHED_RESOURCES_H
 #define KVC_MODELS_MEMCACHED_RESOURCES_H
 
 #include "models/resource.h"
 
-/* Places in the list of stages, which are the numbers of the recorder's stages. */
+/* Indexes into the list of stages, by which the recorder numbers them. */
 enum kvc_memcached_stage {
     KVC_MEMCACHED_AT_RECEIVE,
     KVC_MEMCACHED_AT_THREADS,

@@ -13,7 +13,7 @@
 
 /* ---- queues ---- */
 
-/* Makes room for the larger number of requests. Exits with status 3 if memory is short. */
+/* Allocates a queue for the larger of the two numbers of requests. Exits with status 3 if memory is short. */
 static void open_queue(struct kvc_memcached_queue *queue, uint32_t room, uint32_t least)
 {
     queue->room = room > least ? room : least;
@@ -30,7 +30,7 @@ static bool push(struct kvc_memcached_queue *queue, uint32_t number)
     return true;
 }
 
-/* Takes the oldest request; there must be one. */
+/* Removes the oldest request; the queue must not be empty. */
 static uint32_t pop(struct kvc_memcached_queue *queue)
 {
     uint32_t number = queue->request[queue->first];
@@ -48,11 +48,11 @@ struct kvc_memcached_request {
     uint32_t value_bytes, client, connection;
     uint16_t owner;     /* Thread whose ring the packet has reached, then the one that serves the request. */
     uint16_t ring;      /* Thread whose ring the client's packets reach. */
-    uint8_t wanted, op; /* What the application wants, and what the cache is asked for at present. */
+    uint8_t wanted, op; /* Operation of the application, and the current operation on the cache. */
     uint8_t key_bytes;
     bool hit, missed;
     uint64_t key_id;
-    struct kvc_invalidated invalidated; /* What an update has yet to delete. */
+    struct kvc_invalidated invalidated; /* Keys that an update has yet to delete. */
 };
 
 static bool has_database(const struct kvc_memcached_server *server)
@@ -70,7 +70,7 @@ static bool closed(const struct kvc_memcached_server *server)
     return server->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
 }
 
-/* Returns the requests that may wait in a queue although it is full, because their clients wait for it. */
+/* Returns how many requests may wait at a full queue, because their clients wait instead of losing them. */
 static uint32_t waiting_max(const struct kvc_memcached_server *server)
 {
     if (closed(server)) {
@@ -171,7 +171,8 @@ static struct kvc_memcached_message message_of(const struct kvc_memcached_server
                                           .value_bytes = request->value_bytes};
 }
 
-/* Returns the thread that serves a request: connections belong to threads in turn, or else keys do. */
+/* Returns the thread that serves a request. Over TCP, connections are assigned to threads in turn; otherwise
+ * a thread owns keys. */
 static uint16_t owner_of(const struct kvc_memcached_server *server, uint32_t number)
 {
     const struct kvc_memcached_request *request = &server->request[number];
@@ -199,8 +200,8 @@ static void transmit(struct kvc_memcached_server *server, double reaches_ns, uin
     kvc_events_add(&server->events, time_ns + server->config->path_ns, ARRIVES, 0, number);
 }
 
-/* Takes the next request of the clients; saturating ones send it at now_ns. Returns false if no request is
- * sent by until_ns. */
+/* Sends the clients' next request; saturating clients send it at now_ns. Returns false if no request is sent
+ * by until_ns. */
 static bool send_request(struct kvc_memcached_server *server, double now_ns, double until_ns)
 {
     struct kvc_batch *batch = server->batch;
@@ -225,7 +226,8 @@ static bool send_request(struct kvc_memcached_server *server, double now_ns, dou
     kvc_answers_offer(&server->answers, &request->sent_ns, 1);
     double left_ns = saturates(server) ? request->sent_ns : batch->left_ns;
     double reaches_ns = fmax(left_ns - server->stopped_ns, server->resumed_ns);
-    if (has_database(server)) { /* What follows an answer may be sent before. */
+    /* Follow-up requests to the cache may be sent before the clients' next request. */
+    if (has_database(server)) {
         kvc_events_add(&server->events, reaches_ns, BEGINS, 0, number);
     } else {
         transmit(server, reaches_ns, number);
@@ -233,7 +235,7 @@ static bool send_request(struct kvc_memcached_server *server, double now_ns, dou
     return true;
 }
 
-/* Begins a request of the application: at the cache, or at the database. */
+/* Begins a request of the application, at the cache or at the database. */
 static void begin(struct kvc_memcached_server *server, double now_ns, uint32_t number)
 {
     if (kvc_cache_aside_updates((enum kvc_op)server->request[number].wanted)) {
@@ -258,7 +260,7 @@ static void invalidate(struct kvc_memcached_server *server, double now_ns, uint3
     transmit(server, now_ns, number);
 }
 
-/* The database has answered: asks the cache for what follows. */
+/* Continues at the cache after the database has answered. */
 static void go_on(struct kvc_memcached_server *server, double now_ns, uint32_t number)
 {
     struct kvc_memcached_request *request = &server->request[number];
@@ -277,7 +279,7 @@ static void free_request(struct kvc_memcached_server *server, uint32_t number)
     server->free_request[server->free_count++] = number;
 }
 
-/* A request that finds no room is lost. */
+/* Drops a request that finds no room. */
 static void drop(struct kvc_memcached_server *server, uint32_t number)
 {
     if (server->dropped == server->dropped_room) {
@@ -289,7 +291,7 @@ static void drop(struct kvc_memcached_server *server, uint32_t number)
     free_request(server, number);
 }
 
-/* Runs the requests of a job on the table. Returns the lines that they touch. */
+/* Runs the requests of a job on the table. Returns the number of lines that they touch. */
 static double run_job(struct kvc_memcached_server *server, struct kvc_memcached_thread *thread, double now_ns)
 {
     double lines = 0;
@@ -309,7 +311,7 @@ static double run_job(struct kvc_memcached_server *server, struct kvc_memcached_
     return lines;
 }
 
-/* Returns when the memory has given the lines that a job began to ask for at now_ns. */
+/* Returns the time at which the memory has delivered the lines of a job that starts at now_ns. */
 static double memory_done_ns(struct kvc_memcached_server *server, double now_ns, double lines)
 {
     return kvc_serve(&server->memory_free_ns, &server->memory_busy_ns, now_ns,
@@ -339,8 +341,8 @@ static void serve(struct kvc_memcached_server *server, double now_ns, uint16_t n
                    blocks ? BLOCKS : DONE, number, 0);
 }
 
-/* Gives the SSD the next thing for which a thread blocks: what it reads, and then what it writes. The thread
- * is done if there is nothing. */
+/* Submits the next SSD operation for which a thread blocks: first its reads, then its writes. The thread is
+ * done if there is none. */
 static void block(struct kvc_memcached_server *server, double now_ns, uint16_t number)
 {
     struct kvc_memcached_thread *thread = &server->thread[number];
@@ -373,7 +375,7 @@ static void handle_flash(struct kvc_memcached_server *server, const struct kvc_e
     }
 }
 
-/* Takes the lock of the whole cache as soon as it is free. */
+/* Acquires the lock of the whole cache as soon as it is free. */
 static void lock(struct kvc_memcached_server *server, double now_ns, uint16_t number)
 {
     const struct kvc_memcached_config *config = server->config;
@@ -437,7 +439,7 @@ static uint32_t end_job(struct kvc_memcached_thread *thread, double now_ns)
     return jobs;
 }
 
-/* Wakes a thread for a request that was handed on: its owner, or the first idle one. */
+/* Wakes a thread for a request that was handed on: its owner, or the first idle thread. */
 static void wake(struct kvc_memcached_server *server, double now_ns, uint16_t owner)
 {
     if (!server->config->shared) {
@@ -463,7 +465,7 @@ static void arrive(struct kvc_memcached_server *server, double now_ns, uint32_t 
     start(server, now_ns, owner);
 }
 
-/* Hands on what a thread has received. The thread itself is busy until all is handed on. */
+/* Hands on the packets that a thread has received. The thread is busy until all are handed on. */
 static void hand_on(struct kvc_memcached_server *server, double now_ns, uint16_t number)
 {
     struct kvc_memcached_thread *thread = &server->thread[number];
@@ -498,8 +500,8 @@ static uint8_t outcome_of(const struct kvc_memcached_request *request)
     }
 }
 
-/* Sends the response to a request. A saturating client then sends its next one, and what misses may go on at
- * the database. */
+/* Sends the response to a request. A saturating client then sends its next request, and a miss may continue
+ * at the database. */
 static void answer(struct kvc_memcached_server *server, double now_ns, double until_ns, uint32_t number)
 {
     const struct kvc_memcached_config *config = server->config;
@@ -620,7 +622,7 @@ void kvc_memcached_server_advance(struct kvc_memcached_server *server, double ti
     for (;;) {
         double event_ns = kvc_events_next_ns(&server->events);
         if (server->goes_on && send_request(server, from_ns, fmin(event_ns, until_ns))) {
-            continue; /* Clients may send before the next event. */
+            continue; /* Clients may send a request before the next event. */
         }
         if (event_ns > until_ns) {
             break;

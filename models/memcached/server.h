@@ -1,28 +1,28 @@
 /* Simulates one server: its wire, receive rings that overflow, and threads.
  *
- * A thread does one job at a time. It receives packets from its ring of the NIC, up to a burst, and either
- * serves them at once or hands them on: to a queue that all threads serve (the socket of Linux), or to the
- * thread that owns the connection or the key. If it finds both kinds of work, a polling thread does them in
- * turn. A core of Linux receives first, because packets interrupt threads; with too much load, it therefore
+ * A thread does one job at a time. It receives up to a burst of packets from its ring of the NIC. It serves
+ * them at once or hands them on, to a queue that all threads serve (the socket of Linux) or to the thread
+ * that owns the connection or the key. A polling thread that finds both kinds of work alternates between
+ * them. A core of Linux receives first, because packets interrupt threads; with too much load, it therefore
  * serves less than it could.
  *
- * Whoever serves a request runs it on the real table. What the table touches is memory stalls, and, if the
- * operation holds the lock of the whole cache, time for which the other threads wait.
+ * The thread that serves a request runs it on the real table. The lines that the table touches cause memory
+ * stalls. If the operation holds the lock of the whole cache, other threads wait meanwhile.
  *
  * An instance of Fatcache, which is a thread here, does nothing else while it waits for its SSD. All
  * instances share the SSD.
  *
- * Behind the cache there may be a database (node.database): a GET that misses goes on with a query and a SET
- * of its result, and a SET is an update and then DELETEs (sim/run/cache_aside.h).
+ * A database may back the cache (node.database): a GET that misses continues with a query and a SET of its
+ * result, and a SET becomes an update followed by DELETEs (sim/run/cache_aside.h).
  *
  * Like a NIC of KV-Direct, the server handles its own events up to the engine's time. Its clock stands still
  * while it is stopped.
  *
- * Saturating clients and those of a closed loop wait for a place in a queue instead of losing requests.
+ * Saturating and closed-loop clients wait for a place in a queue instead of losing requests.
  *
  * Not modelled: requests of several packets, which take one place in a ring; interrupts within a request;
  * interrupts that wait (coalescing), ksoftirqd; over UDP, sleeping threads and their wake-up; over TCP,
- * acknowledgements of their own, and the cores that clients of the node itself take; lines of the kernel's
+ * separate acknowledgements, and the cores that clients on the node itself occupy; lines of the kernel's
  * sockets that move between cores; two threads on a core, and instances of Fatcache that share one. */
 #ifndef KVC_MODELS_MEMCACHED_SERVER_H
 #define KVC_MODELS_MEMCACHED_SERVER_H
@@ -55,13 +55,14 @@ enum kvc_memcached_outcome {
 struct kvc_memcached_thread {
     struct kvc_memcached_queue ring, handed; /* Packets of the NIC; requests that other threads received. */
     uint32_t job[KVC_MEMCACHED_BURST_MAX];
-    uint32_t jobs;                      /* Requests of the present job; 0: idle. */
-    bool receives;                      /* The present or latest job receives packets to hand them on. */
-    bool awake;                         /* It has served a request since it last had nothing to do. */
-    struct kvc_memcached_blocks blocks; /* What the present job still asks of the SSD. */
-    uint32_t pages;                     /* Of the SSD that it waits for. */
-    double asked_ns, waited_ns; /* When it began to wait, and how long the present job has waited so far. */
-    double started_ns, busy_ns, work_ns; /* `work_ns`: busy, without waits for the SSD. */
+    uint32_t jobs;                      /* Requests of the current job; 0: idle. */
+    bool receives;                      /* The current or latest job receives packets to hand them on. */
+    bool awake;                         /* The thread has served a request since it was last idle. */
+    struct kvc_memcached_blocks blocks; /* SSD operations that the current job has yet to submit. */
+    uint32_t pages;                     /* Pages of the SSD that the thread waits for. */
+    /* When the thread began to wait, and how long the current job has waited so far. */
+    double asked_ns, waited_ns;
+    double started_ns, busy_ns, work_ns; /* work_ns is busy_ns without waits for the SSD. */
 };
 
 struct kvc_memcached_request;
@@ -71,16 +72,16 @@ struct kvc_memcached_server {
     const struct kvc_memcached_config *config;
     struct kvc_memcached_shard *shard;
     struct kvc_source *source;
-    uint32_t number; /* Of its shard. */
-    bool goes_on;    /* It tells the source what it has answered; see kvc_memcached_goes_on(). */
+    uint32_t number; /* Number of its shard. */
+    bool goes_on;    /* The server tells the source what it has answered; see kvc_memcached_goes_on(). */
     struct kvc_rss *rss;
     struct kvc_batch *batch; /* Holds one request. */
     struct kvc_events events;
     struct kvc_database_engine database;
-    struct kvc_invalidations invalidations; /* Of its updates. */
-    struct kvc_flash_engine flash;          /* Fatcache: the SSD of its instances. */
+    struct kvc_invalidations invalidations; /* Invalidations of its updates. */
+    struct kvc_flash_engine flash;          /* Fatcache: the SSD that its instances share. */
     struct kvc_memcached_request *request;
-    uint8_t *keys; /* Of all requests. */
+    uint8_t *keys; /* Keys of all requests. */
     uint32_t *free_request;
     uint32_t requests, free_count;
     struct kvc_memcached_thread *thread;
@@ -89,9 +90,9 @@ struct kvc_memcached_server {
     /* Busy times since the server was opened. */
     double receive_busy_ns, send_busy_ns, lock_busy_ns, memory_busy_ns;
     struct kvc_answers answers;
-    double *dropped_ns; /* When the requests were sent that were lost since the owner emptied the list. */
+    double *dropped_ns; /* Send times of the requests dropped since the owner last emptied the list. */
     uint32_t dropped, dropped_room;
-    uint64_t served, ring_drops, handed_drops; /* Since the server was opened. */
+    uint64_t served, ring_drops, handed_drops; /* Counts since the server was opened. */
     double advanced_ns, stopped_ns, resumed_ns;
 };
 
@@ -102,16 +103,16 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
                                uint64_t seed);
 void kvc_memcached_server_close(struct kvc_memcached_server *server);
 
-/* Return the busy time of the busiest thread, waits for an SSD included, and the work of all threads
- * together, without such waits [ns]. */
+/* Return the busy time of the busiest thread, including waits for an SSD, and the work of all threads
+ * together, excluding such waits [ns]. */
 double kvc_memcached_server_thread_busy_ns(const struct kvc_memcached_server *server);
 double kvc_memcached_server_threads_work_ns(const struct kvc_memcached_server *server);
 
 /* Simulates up to time_ns. */
 void kvc_memcached_server_advance(struct kvc_memcached_server *server, double time_ns);
 
-/* Stops the server for stop_ns from the end of the latest advance on. All that is in it stands still, and
- * requests wait on the wire. */
+/* Stops the server for stop_ns from the end of the latest advance. Its work pauses, and requests wait on the
+ * wire. */
 void kvc_memcached_server_stop(struct kvc_memcached_server *server, double stop_ns);
 
 #endif

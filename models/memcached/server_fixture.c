@@ -77,7 +77,7 @@ void kvc_test_memcached_resolve(struct kvc_test_memcached *test)
     cr_assert_eq(kvc_memcached_check(&test->scenario, &diag), KVC_OK, "%s", diag.message);
 }
 
-/* Takes what a slice has answered. Answers count until until_ns. */
+/* Records the answers of a slice. Answers after until_ns do not count. */
 static void take(struct kvc_memcached_server *server, struct kvc_test_memcached_outcome *outcome,
                  double *last_ns, double *sum_ns, uint64_t *measured, double until_ns)
 {

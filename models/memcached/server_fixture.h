@@ -6,7 +6,7 @@
 #include "models/memcached/store.h"
 #include "models/model.h"
 
-/* A scenario with all that it refers to. */
+/* A scenario and everything that it refers to. */
 struct kvc_test_memcached {
     struct kvc_scenario scenario;
     struct kvc_memcached_options options;
@@ -18,13 +18,13 @@ struct kvc_test_memcached {
     struct kvc_flash flash;
 };
 
-/* What a run of the server by itself found. */
+/* Outcome of a run of the server by itself. */
 struct kvc_test_memcached_outcome {
     double mops, mean_ns;
     uint64_t offered, answered, dropped, hits, gets;
-    uint64_t in_flight;    /* Requests that were neither answered nor lost in the end. */
-    double thread_busy_ns; /* Of the busiest thread in the measured time. */
-    double done_ns_sum;    /* A fingerprint of all answers. */
+    uint64_t in_flight;    /* Requests that were neither answered nor dropped when the run ended. */
+    double thread_busy_ns; /* Busy time of the busiest thread within the measured time. */
+    double done_ns_sum;    /* Fingerprint of all answers. */
 };
 
 /* Fills in a saturating load of stored keys on one of the four stores, with its standard options. */

@@ -64,7 +64,7 @@ static void close_loop(struct kvc_test_memcached *test, uint64_t clients)
     test->scenario.workload.clients = clients;
 }
 
-/* Clients of a closed loop wait for their answers: what they send follows from how many they are. */
+/* Clients of a closed loop wait for their answers, so their number determines the load. */
 Test(memcached, clients_send_again_after_an_answer)
 {
     static struct kvc_test_memcached test;
@@ -125,7 +125,7 @@ Test(memcached, connections_belong_to_threads)
     cr_expect_float_eq(predicted_mops(&test), mops[4], 0.03 * mops[4]);
 }
 
-/* A lone client waits for its own kernel, its own wake-up, and that of the thread. */
+/* A lone client waits for its own kernel, its own wake-up, and the thread's wake-up. */
 Test(memcached, a_lone_client_over_tcp_waits_for_wake_ups)
 {
     static struct kvc_test_memcached test;
@@ -180,7 +180,7 @@ Test(memcached, what_is_offered_below_capacity_is_served)
     for (int i = 0; i < STORES; i++) {
         kvc_test_memcached_describe(&test, stores[i]);
         kvc_test_memcached_resolve(&test);
-        if (test.config.tcp) { /* Takes no open load. */
+        if (test.config.tcp) { /* Servers over TCP take no open load. */
             continue;
         }
         double mops = predicted_mops(&test) / 2;
@@ -257,7 +257,7 @@ Test(memcached, hits_are_those_of_the_real_table)
         test.scenario.workload.preload_frac = 0.5;
         struct kvc_test_memcached_outcome outcome = simulate(&test, 2);
         cr_expect_float_eq((double)outcome.hits / (double)outcome.gets, 0.5, 0.02, "%s", stores[i]->name);
-        if (test.options.entries > 0) { /* A table that is too small evicts. */
+        if (test.options.entries > 0) { /* The table is too small, so it evicts. */
             test.scenario.workload.preload_frac = 1;
             test.options.entries = 5000;
             outcome = simulate(&test, 2);
@@ -322,7 +322,7 @@ Test(memcached, requests_from_memory_take_no_packets)
     cr_expect_float_eq(outcome.mops, mops, 0.1 * mops, "%g, not %g", outcome.mops, mops);
 }
 
-/* The owner of the most popular keys bounds all clients, who wait instead of losing requests. */
+/* The owner of the most popular keys bounds all clients, which wait instead of losing requests. */
 Test(memcached, saturating_clients_wait_for_the_hottest_thread)
 {
     static struct kvc_test_memcached test;
@@ -359,7 +359,7 @@ static void describe_fatcache(struct kvc_test_memcached *test, uint64_t instance
     close_loop(test, clients);
 }
 
-/* An instance waits for one read at a time, whatever the SSD could do. */
+/* An instance waits for one read at a time, even if the SSD could serve more. */
 Test(memcached, an_instance_of_fatcache_blocks_for_each_read)
 {
     static struct kvc_test_memcached test;
@@ -381,7 +381,7 @@ Test(memcached, an_instance_of_fatcache_blocks_for_each_read)
     cr_expect_gt(outcome.mops, 5 * one_mops, "%g and %g", outcome.mops, one_mops);
 }
 
-/* All reads of all instances cross the interface of a drive, a page in 100 us. */
+/* All reads of all instances cross the interface of the drive, which takes 100 us for a page. */
 Test(memcached, a_drive_bounds_the_instances_of_fatcache)
 {
     static struct kvc_test_memcached test;
@@ -426,7 +426,7 @@ Test(memcached, instances_wait_for_slabs_that_leave_the_memory)
     cr_expect_float_eq(outcome.mops * 100e3, stored / (1 + slabs * more_ns / 1e8), 0.1 * stored);
 }
 
-/* Slabs are overwritten, the oldest first, and their items are gone. */
+/* The oldest slabs are overwritten first, and their items are gone. */
 Test(memcached, a_full_disk_forgets_the_oldest_slabs)
 {
     static struct kvc_test_memcached test;

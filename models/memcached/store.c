@@ -184,8 +184,8 @@ static struct kvc_memcached_pages pages_of(const struct kvc_memcached_config *co
     return pages;
 }
 
-/* Finds a place for an item that is stored. The table keeps the number of the slab where others keep the
- * length of the value. */
+/* Finds a place for a new item. The table stores the slab's number in the field for the length of the value.
+ */
 static struct kvc_set_assoc_item place(struct kvc_memcached_shard *shard,
                                        const struct kvc_memcached_access *access,
                                        struct kvc_memcached_blocks *blocks)
@@ -338,7 +338,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
     if (walker == NULL) {
         return diag->status;
     }
-    /* Age decides what Fatcache keeps, whatever its clients ask for; the others keep what is popular. */
+    /* Fatcache evicts by age, regardless of popularity; the others keep popular items. */
     bool by_age = kvc_memcached_config_of(scenario)->kind == KVC_MEMCACHED_FATCACHE;
     kvc_preload_walk(walker, by_age ? KVC_PRELOAD_SPREAD : KVC_PRELOAD_POPULAR_LAST, progress, "preload",
                      set_keys, store);

@@ -10,37 +10,36 @@
 #include "sim/base/progress.h"
 #include "sim/workload/batch.h"
 
-/* Where Fatcache keeps its items: slabs that fill up in memory and move to the SSD as a whole.
+/* Fatcache's slabs, which hold its items: they fill up in memory and move to the SSD as a whole.
  *
  * Source: github.com/twitter/fatcache, fc_slab.c. An instance has a limited number of slabs in memory and a
- * part of the SSD. If it needs a new slab and all those in memory are full, it writes the oldest of them to
- * the SSD. If the SSD is full, it reads the slab that has been there for longest, forgets its items, and
- * overwrites it.
+ * part of the SSD. If it needs a new slab and all slabs in memory are full, it writes the oldest of them to
+ * the SSD. If the SSD is full, it reads the oldest slab there, forgets its items, and overwrites it.
  *
- * Not modelled: classes of item sizes, each with slabs of its own; items of a slab that goes stay in the
+ * Not modelled: classes of item sizes, each with slabs of its own; items of an overwritten slab stay in the
  * index, where they count as missing, until the index needs their entries. */
 
 /* The slabs of one instance. The zeroed struct has no items. */
 struct kvc_memcached_slabs {
     uint32_t slab; /* Slab that is being filled; slabs are numbered in the order in which they are filled. */
-    uint32_t offset; /* Bytes of it that are taken. */
+    uint32_t offset; /* Used bytes of this slab. */
 };
 
-/* Where an item is. */
+/* Location of an item. */
 struct kvc_memcached_place {
     uint32_t slab, offset;
 };
 
-/* Pages of the SSD, counted from the begin of the instance's part. */
+/* Pages of the SSD, counted from the start of the instance's part. */
 struct kvc_memcached_pages {
     uint64_t first;
     uint32_t count;
 };
 
-/* What a new item does to the SSD before it is stored. */
+/* SSD operations that must happen before a new item is stored. */
 struct kvc_memcached_drain {
-    struct kvc_memcached_pages written; /* A slab from memory. */
-    bool evicts;                        /* The slab that was there is read first. */
+    struct kvc_memcached_pages written; /* The slab that moves from memory to the SSD. */
+    bool evicts;                        /* The slab that it overwrites is read first. */
 };
 
 /* Finds a place for an item of at most KVC_MEMCACHED_SLAB_BYTES. */
@@ -48,16 +47,16 @@ struct kvc_memcached_place kvc_memcached_slabs_add(struct kvc_memcached_slabs *s
                                                    const struct kvc_memcached_slab_sizes *sizes,
                                                    uint32_t item_bytes, struct kvc_memcached_drain *drain);
 
-/* Finds out how to read an item. Returns false if its slab is gone. `pages` is empty if it is in memory. */
+/* Finds the pages of an item, none if it is in memory. Returns false if its slab is gone. */
 bool kvc_memcached_slabs_find(const struct kvc_memcached_slabs *slabs,
                               const struct kvc_memcached_slab_sizes *sizes,
                               const struct kvc_memcached_place *place, uint32_t item_bytes,
                               struct kvc_memcached_pages *pages);
 
 /* The real table of one server: memcached's chained one, MICA with a partition for each core, or the buckets
- * of an FPGA. It says whether a request hits and how many lines it touches.
+ * of an FPGA. It determines whether a request hits and how many lines it touches.
  *
- * Fatcache's instances share one table here, whose items say where the slabs hold them. */
+ * Fatcache's instances share one table, whose items store their places in the slabs. */
 
 struct kvc_mica;
 struct kvc_table;
@@ -68,7 +67,7 @@ struct kvc_memcached_shard {
     struct kvc_table *table;           /* The FPGA's has sets, the others are chained. */
     uint8_t *value;                    /* Room for the largest value. */
     uint32_t value_room;               /* [bytes] */
-    struct kvc_memcached_slabs *slabs; /* Fatcache: of each instance. */
+    struct kvc_memcached_slabs *slabs; /* Fatcache: the slabs of each instance. */
     uint32_t clock; /* Next timestamp of the FPGA's table, which orders its items by use. */
     struct kvc_index_stats stats;
 };
@@ -83,20 +82,20 @@ struct kvc_memcached_access {
 
 /* Pages of the SSD that a request waits for. */
 struct kvc_memcached_blocks {
-    struct kvc_memcached_pages read, written; /* All are read before the first is written. */
+    struct kvc_memcached_pages read, written; /* All reads complete before the first write. */
 };
 
-/* What it did. */
+/* Outcome of a request. */
 struct kvc_memcached_found {
     bool hit;       /* The key was stored before. */
-    uint32_t lines; /* Lines of the table that it touched. */
+    uint32_t lines; /* Lines of the table that the request touched. */
     struct kvc_memcached_blocks blocks;
 };
 
-/* Returns the room of a table [bytes]. */
+/* Returns the size of a table [bytes]. */
 double kvc_memcached_shard_bytes(const struct kvc_memcached_config *config);
 
-/* Returns the memory that a table takes that holds `items` pairs of this mean size [bytes]. */
+/* Returns the memory of a table that holds `items` pairs of this mean size [bytes]. */
 double kvc_memcached_shard_memory_bytes(const struct kvc_memcached_config *config, double items,
                                         double key_bytes, double value_bytes);
 
@@ -116,7 +115,7 @@ struct kvc_memcached_store {
     double preload_wall_s;
 };
 
-/* Returns the memory that the tables and the recorder of a replica take [bytes]. */
+/* Returns the memory of a replica's tables and recorder [bytes]. */
 double kvc_memcached_memory_bytes(const struct kvc_scenario *scenario);
 
 /* Creates and fills the tables. `*state` becomes a struct kvc_memcached_store. */

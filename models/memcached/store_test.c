@@ -1,4 +1,4 @@
-/* Slabs in memory and on the SSD: what is stored is found until its slab is overwritten, and only there. */
+/* Tests of slabs in memory and on the SSD: an item is found at its place until its slab is overwritten. */
 #include "models/memcached/store.h"
 
 #include <criterion/criterion.h>
