@@ -42,7 +42,7 @@ static void add_device(struct kvc_power *power, const char *device, double cores
     snprintf(kind->device, sizeof(kind->device), "%s", device);
 }
 
-/* Memory works, too, but transfers end at it, so that it cannot fail. */
+/* Memory also works, but it is the end of transfers, so it cannot fail. */
 static bool works(const struct kvc_platform_host *host)
 {
     return host->can_fail || strcmp(host->device, "dram") == 0 || strcmp(host->device, "flash") == 0;
@@ -189,8 +189,8 @@ void kvc_forecast_add_device(struct kvc_forecast *forecast, const char *device, 
     added->utilization_frac = utilization_frac;
 }
 
-/* Adds the power, unless the store's closed form has stated that of its whole machine. A sum without some
- * devices is no power: a configuration whose GPU does not state watts must not look as if it drew none. */
+/* Adds the power, unless the store's closed form has stated the power of its whole machine. An incomplete sum
+ * is not reported: a configuration whose GPU does not state watts must not appear to draw none. */
 static void add_power(const struct kvc_scenario *scenario, const struct kvc_power *power,
                       struct kvc_forecast *out)
 {
@@ -230,7 +230,7 @@ static enum kvc_status forecast_classes(const struct kvc_scenario *scenario, str
     return status;
 }
 
-/* Adds the values of a class, weighted by the `mops` of all its nodes where they are means. */
+/* Adds the values of a class; means are weighted by the `mops` of all its nodes. */
 static void add_class(const struct kvc_forecast *class, double nodes, double mops, struct kvc_forecast *out)
 {
     out->throughput_mops += mops;
@@ -251,8 +251,8 @@ static void add_class(const struct kvc_forecast *class, double nodes, double mop
     }
 }
 
-/* Forecasts a cluster of different machines from its classes (models/cluster/cluster.h says how they
- * add up).
+/* Forecasts a cluster of different machines from its classes; models/cluster/cluster.h says how they are
+ * combined.
  */
 static enum kvc_status forecast_members(const struct kvc_scenario *scenario, struct kvc_forecast *out,
                                         struct kvc_diag *diag)
@@ -281,7 +281,7 @@ enum kvc_status kvc_scenario_forecast_with(const struct kvc_scenario *scenario, 
 {
     const struct kvc_model *model = scenario->model;
     double rate_mops = kvc_workload_rate_max_mops(&scenario->workload);
-    memset(out, 0, sizeof(*out)); /* The padding, too: equal forecasts have equal bytes. */
+    memset(out, 0, sizeof(*out)); /* Clears the padding, too, so that equal forecasts have equal bytes. */
     out->throughput_mops = out->latency_mean_us = out->hit_frac = out->utilization_frac = NAN;
     out->latency_p50_us = out->latency_p95_us = out->latency_p99_us = out->latency_p999_us = NAN;
     out->watts_mean = out->kops_per_watt = out->price_usd = NAN;

@@ -1,8 +1,8 @@
-/* The forecast of a scenario: what its closed form says about it in a few numbers.
+/* The forecast of a scenario: a few numbers from its closed form.
  *
  * A result (sim/metrics/result.h) has room for every value that a store may report and takes long to fill. A
- * search over many configurations needs the few values here, for each of them. Both come from the same closed
- * form: what a store forecasts equals what it predicts. */
+ * search over many configurations needs only these few values of each. Both come from the same closed form: a
+ * store's forecast equals its prediction. */
 #ifndef KVC_MODELS_FORECAST_H
 #define KVC_MODELS_FORECAST_H
 
@@ -14,12 +14,13 @@
 #include "sim/scenario.h"
 
 enum {
-    KVC_FORECAST_NAME_MAX = 32,   /* Bytes of a name, including the terminating zero. */
-    KVC_FORECAST_DEVICE_MAX = 12, /* Bytes of a kind of device, likewise. */
+    KVC_FORECAST_NAME_MAX = 32, /* Bytes of a name, including the terminating zero. */
+    /* Bytes of the name of a kind of device, including the terminating zero. */
+    KVC_FORECAST_DEVICE_MAX = 12,
     KVC_FORECAST_DEVICES_MAX = 6, /* Kinds of devices. */
 };
 
-/* How much the devices of a kind have to do. */
+/* Utilization of the devices of one kind. */
 struct kvc_forecast_device {
     char device[KVC_FORECAST_DEVICE_MAX]; /* Kind, as platforms name it (sim/platform.h): "gpu". */
     double utilization_frac;              /* Mean utilization over all devices of this kind, 0 to 1. */
@@ -34,13 +35,16 @@ struct kvc_forecast {
     double latency_p95_us;
     double latency_p99_us;
     double latency_p999_us;
-    double hit_frac;      /* Share of the GETs that hit, 0 to 1. */
-    double watts_mean;    /* Mean power, all nodes together; NaN: that of a device is not stated [W]. */
+    double hit_frac; /* Share of the GETs that hit, 0 to 1. */
+    /* Mean power, all nodes together; NaN: some device does not state its power [W]. */
+    double watts_mean;
     double kops_per_watt; /* Throughput for this power [thousand/s/W]. */
     double price_usd;     /* Price of all nodes [US dollars] (models/price.h). */
     double
-        utilization_frac; /* Utilization of the bottleneck's stage, 0 to 1; of the busiest if the load is. */
-    uint64_t nodes;       /* Nodes of the cluster. */
+        /* Utilization of the bottleneck's stage, or of the busiest stage if the load is the bottleneck, 0 to
+         * 1. */
+        utilization_frac;
+    uint64_t nodes; /* Nodes of the cluster. */
     /* The stage that limits the throughput, and its kind of device; "load" if the offered load does
      * (sim/metrics/bottleneck.h). Empty: unknown. */
     char bottleneck_stage[KVC_FORECAST_NAME_MAX];
@@ -49,28 +53,28 @@ struct kvc_forecast {
     char watts_unknown[KVC_FORECAST_NAME_MAX];
     char price_unknown[KVC_FORECAST_NAME_MAX];
     uint32_t device_count;                                       /* Used entries of `device`. */
-    struct kvc_forecast_device device[KVC_FORECAST_DEVICES_MAX]; /* Those that the power depends on. */
+    struct kvc_forecast_device device[KVC_FORECAST_DEVICES_MAX]; /* Devices that the power depends on. */
 };
 
-/* The power of a scenario's machines in closed form: that of every device at its mean utilization.
+/* The power of a scenario's machines in closed form: the sum of every device's power at its mean utilization.
  *
- * A host draws its idle power when nothing works on it, and with u of its capacity in use what lies on the
- * line from one busy core to all of them; below one core, on the line from idle. A link draws its idle power
- * and, in proportion to the bytes that cross it, the rest. Watts are those of the performance state in which
- * the scenario begins. This is what a simulation adds up over time (sim/platform.h), for a steady load. Not
- * modelled: changes of clocks during a run. */
+ * A host draws its idle power when nothing works on it. Its power rises linearly from idle to one busy core,
+ * and from there linearly to all cores. A link draws its idle power and, in proportion to the bytes that
+ * cross it, the rest. Watts are those of the performance state in which the scenario starts. For a steady
+ * load, a simulation arrives at the same power over time (sim/platform.h). Not modelled: changes of clocks
+ * during a run. */
 
 enum { KVC_POWER_KINDS_MAX = 16 };
 
-/* Devices of one kind that are alike. */
+/* Equal devices of one kind. */
 struct kvc_power_kind {
     char device[KVC_FORECAST_DEVICE_MAX]; /* "gpu" */
-    double count;                         /* How many there are. */
-    double cores;                         /* Cores of each. */
-    struct kvc_watts watts;               /* Power of each. */
+    double count;                         /* Number of devices. */
+    double cores;                         /* Cores of each device. */
+    struct kvc_watts watts;               /* Power of each device. */
 };
 
-/* What the devices of a platform draw. */
+/* Power of the devices of a platform. */
 struct kvc_power {
     uint32_t count; /* Used entries of `kind`. */
     struct kvc_power_kind kind[KVC_POWER_KINDS_MAX];
@@ -78,10 +82,10 @@ struct kvc_power {
     char unknown[KVC_FORECAST_NAME_MAX];
 };
 
-/* Collects what the devices of a platform draw. */
+/* Returns the power of the devices of a platform. */
 struct kvc_power kvc_power_of(const struct kvc_platform *platform);
 
-/* Likewise of a resolved scenario's platform. Without one, no power is known. */
+/* Returns the power of a resolved scenario's platform; without a platform, no power is known. */
 struct kvc_power kvc_scenario_power(const struct kvc_scenario *scenario);
 
 /* Returns the mean power of all devices whose watts and utilization are known [W]; NaN if there are none. A
@@ -89,12 +93,12 @@ struct kvc_power kvc_scenario_power(const struct kvc_scenario *scenario);
 double kvc_power_watts(const struct kvc_power *power, const struct kvc_forecast_device *device,
                        uint32_t devices);
 
-/* Forecasts a resolved and checked scenario. A store without a forecast of its own is asked for its
- * prediction. Returns what the store's closed form returns. */
+/* Forecasts a resolved and checked scenario. If the store has no forecast of its own, its prediction is used.
+ * Returns what the store's closed form returns. */
 enum kvc_status kvc_scenario_forecast(const struct kvc_scenario *scenario, struct kvc_forecast *out,
                                       struct kvc_diag *diag);
 
-/* Likewise, for a scenario whose platform's power is known already; NULL: it is not. */
+/* Forecasts a scenario whose platform's power is already known; `power` is NULL if it is not. */
 enum kvc_status kvc_scenario_forecast_with(const struct kvc_scenario *scenario, const struct kvc_power *power,
                                            struct kvc_forecast *out, struct kvc_diag *diag);
 
@@ -106,8 +110,8 @@ void kvc_forecast_add_stage(struct kvc_forecast *forecast, const char *name, con
 /* Adds a kind of device to a forecast. */
 void kvc_forecast_add_device(struct kvc_forecast *forecast, const char *device, double utilization_frac);
 
-/* Returns whether the power of every device that works is stated. A sum over the others is a lower bound,
- * which says nothing about an objective. False if the closed form refuses the scenario. */
+/* Returns whether the power of every device that works is stated. A sum over fewer devices is only a lower
+ * bound, which is useless as an objective. Returns false if the closed form refuses the scenario. */
 bool kvc_scenario_knows_power(const struct kvc_scenario *scenario);
 
 #endif

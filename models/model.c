@@ -97,7 +97,7 @@ static void *copy_of(const void *from, size_t bytes)
     return memcpy(copy, from, bytes);
 }
 
-/* Makes options and devices, which are those of the original, a copy's own. */
+/* Replaces the original's options and devices by copies. */
 static void own_machine(const struct kvc_model *model, void **options, struct kvc_node *node)
 {
     if (*options != NULL) {
@@ -119,7 +119,7 @@ struct kvc_scenario *kvc_scenario_copy(const struct kvc_scenario *scenario)
     for (uint32_t i = 0; i < cluster->member_count; i++) {
         own_machine(copy->model, &cluster->member[i].options, &cluster->member[i].node);
     }
-    copy->config = NULL; /* The original's. */
+    copy->config = NULL; /* The configuration belongs to the original. */
     return copy;
 }
 

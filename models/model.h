@@ -40,7 +40,7 @@ struct kvc_steadiness;
 /* The input of a store's part of a calibration. */
 struct kvc_calibration {
     const struct kvc_probed_machine *machine; /* Results of the probes (sim/probes/machine.h). */
-    bool quick;                               /* Measures less, in seconds instead of minutes. */
+    bool quick;                               /* Measures less, for seconds instead of minutes. */
     struct kvc_steadiness *steadiness;        /* The store checks it from time to time. */
     const struct kvc_progress *progress;      /* May be NULL. */
     struct kvc_profile *profile; /* The machine file under construction, which the store adds to. */
@@ -49,14 +49,14 @@ struct kvc_calibration {
 struct kvc_model {
     const char *name;                       /* `system.kind` in scenarios. */
     const char *help;                       /* One line about the design. */
-    const char *paper;                      /* Where the design is published. */
-    const struct kvc_option_table *options; /* Of the `system` table, without `kind`. */
-    /* Whether `node.sockets` applies: what a socket is to the store, a shard with its devices or a place for
-     * cards and their memory, is up to its machine. */
+    const char *paper;                      /* Publication of the design. */
+    const struct kvc_option_table *options; /* Options of the `system` table, without `kind`. */
+    /* Whether `node.sockets` applies. The store decides what a socket is: a shard with its devices, or a
+     * place for cards and their memory. */
     bool has_sockets;
-    /* Whether its nodes exchange messages, so that they have to be simulated in one engine. */
+    /* Whether the nodes exchange messages and must therefore be simulated in one engine. */
     bool has_links_between_nodes;
-    /* Whether the platform has a host for node.power, what a node draws besides its devices. */
+    /* Whether the platform has a host for node.power, the power of a node besides its devices. */
     bool has_rest_power;
     /* Whether its simulation follows the scenario's power policy (sim/power_policy.h). */
     bool takes_power;
@@ -89,22 +89,23 @@ struct kvc_model {
     /* The stages that requests pass through. NULL: there are no resources. */
     kvc_stages_fn *stages;
 
-    /* The physical resources that requests take time of; a NULL name ends the list. NULL: unknown, so that a
-     * bottleneck can only be found by utilization. */
+    /* The physical resources that requests use; a NULL name ends the list. NULL: unknown, so the bottleneck
+     * can be found only by utilization. */
     const struct kvc_model_resource *resources;
 
     /* Predicts the scenario's result with the store's closed form. */
     enum kvc_status (*predict)(const struct kvc_scenario *scenario, struct kvc_result *result,
                                struct kvc_diag *diag);
 
-    /* The same closed form, for searches over many configurations: fills in the values of *forecast, all of
-     * which are NaN or empty, as far as it knows them (models/forecast.h). NULL: they are those of `predict`.
+    /* The same closed form, for searches over many configurations: fills in the values of *forecast that it
+     * knows; all are NaN or empty before (models/forecast.h). NULL: `predict` is used instead.
      */
     enum kvc_status (*forecast)(const struct kvc_scenario *scenario, struct kvc_forecast *forecast,
                                 struct kvc_diag *diag);
 
     /* Builds and preloads the store of the replica with this seed (sim/base/seeds.h), in the process that
-     * simulates it. *state may stay NULL; its memory goes with the process. NULL: there is nothing to build.
+     * simulates it. *state may stay NULL; its memory is freed with the process. NULL: there is nothing to
+     * build.
      */
     enum kvc_status (*prepare)(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag);
@@ -134,7 +135,7 @@ void kvc_scenario_unresolve(struct kvc_scenario *scenario);
  * about changes begin with their path, "run.changes.1.at". */
 enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
-/* Returns whether a stage with this name is one that spends time on the resource. */
+/* Returns whether the stage with this name spends time on the resource. */
 bool kvc_scenario_has_stage(const struct kvc_scenario *scenario, const struct kvc_model_resource *resource,
                             const char *name);
 
@@ -150,7 +151,7 @@ const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario
  * resolved yet. */
 struct kvc_scenario *kvc_scenario_copy(const struct kvc_scenario *scenario);
 
-/* Frees such a copy, with its configuration. NULL is allowed. */
+/* Frees a copy and its configuration. NULL is allowed. */
 void kvc_scenario_free_copy(struct kvc_scenario *scenario);
 
 /* Returns a copy of a resolved scenario in which the resource is faster, with its own options, devices and

@@ -1,8 +1,8 @@
 /* The price of a scenario's machines.
  *
- * A node costs node.price and the sum of its devices, each as often as the node has it. Devices that come
- * with the boards (PCIe links) or stand outside the nodes (switches, databases) have no price of their own.
- * Not included: power, rooms, people. Prices are those of the year that their sources state. */
+ * A node costs node.price plus the prices of all its devices. Devices that come with the boards (PCIe links)
+ * or stand outside the nodes (switches, databases) have no price of their own. Not included: power, rooms,
+ * people. Prices refer to the year that their sources state. */
 #ifndef KVC_MODELS_PRICE_H
 #define KVC_MODELS_PRICE_H
 
@@ -13,7 +13,7 @@
 double kvc_scenario_node_price_usd(const struct kvc_scenario *scenario,
                                    const struct kvc_device_kind **unknown);
 
-/* Likewise for all nodes that the cluster has at the begin. */
+/* Returns the price of all nodes that the cluster has at the start [US dollars], under the same rules. */
 double kvc_scenario_price_usd(const struct kvc_scenario *scenario, const struct kvc_device_kind **unknown);
 
 #endif

@@ -20,8 +20,8 @@ static struct {
     struct kvc_scenario scenario;
 } setup;
 
-/* The server of Mega-KV's paper: 4837 USD without GPUs, of which two processors of 1162 USD, and two GPUs of
- * 2150 USD. */
+/* The server of Mega-KV's paper: 4837 USD without GPUs, including two processors of 1162 USD each, plus two
+ * GPUs of 2150 USD each. */
 static void set_up(void)
 {
     setup.cpu.price_usd = 1162;

@@ -1,8 +1,8 @@
 /* The registry lists the stores, the kinds of devices and the workload presets that this build knows.
  *
  * The loader, the command line and the machine files iterate over these lists; nothing else names a store or
- * a kind. A new store or device adds its line to models/registry.c. A program that defines the lists itself,
- * as one of the tests does, has those stores and devices only. */
+ * a kind. A new store or device adds its line to models/registry.c. A program that defines its own lists, as
+ * one of the tests does, has only these stores and devices. */
 #ifndef KVC_MODELS_REGISTRY_H
 #define KVC_MODELS_REGISTRY_H
 

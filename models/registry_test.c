@@ -11,7 +11,7 @@ static const struct kvc_workload valid = {.keys = 1000,
                                           .delete_frac = 0.05,
                                           .preload_frac = 1};
 
-/* A second store or kind of the same name could not be chosen. */
+/* Names must be unique: the lookup would never return a second store or kind of the same name. */
 Test(registry, finds_every_store_and_kind_by_its_name)
 {
     for (size_t i = 0; kvc_models[i] != NULL; i++) {

@@ -1,9 +1,9 @@
-/* The simulation of a replica, as far as it is the same for every store.
+/* The part of a replica's simulation that is the same for every store.
  *
  * kvc_simulate_replica() allocates the store's state, lets the store describe its machines, opens the engine
- * and the clients, runs them, and fills in the result. A store gives a struct kvc_simulator, whose functions
- * are called in the order in which they stand there. Each gets the store's state, and none is called for
- * every request: requests are up to the actors that `open` starts.
+ * and the clients, runs them, and fills in the result. A store provides a struct kvc_simulator, whose
+ * functions are called in the order of declaration. Each receives the store's state. None is called for every
+ * request; the actors that `open` starts handle requests.
  *
  * A function that lacks memory ends the program (kvc_out_of_memory), so only `source` and the engine can
  * fail. */
@@ -20,18 +20,18 @@
 #include "sim/run/replica.h"
 #include "sim/run/slices/slices.h"
 
-/* What a store does for its simulation. */
+/* Functions of a store's simulation. */
 struct kvc_simulator {
-    /* Size of the state, whose first member is the struct kvc_replica [bytes]. It comes zeroed, and stays
-     * where it is. */
+    /* Size of the state, whose first member is the struct kvc_replica [bytes]. It is zeroed, and its address
+     * does not change. */
     size_t state_bytes;
 
-    /* Takes the task, whose state is the store as it was prepared, and adds the machines to the empty
-     * platform. Both outlive the simulation. The replica is not open yet. */
+    /* Receives the task, whose state is the prepared store, and adds the machines to the empty platform. Both
+     * outlive the simulation. The replica is not open yet. */
     void (*machine)(void *state, const struct kvc_run_context *context, struct kvc_platform *platform);
 
-    /* Says what the replica is opened with. *options comes with the platform and the clients of one server
-     * a node (kvc_scenario_source()); window_ns is left to the store. */
+    /* Completes the options of the replica. *options already has the platform and the clients of one server a
+     * node (kvc_scenario_source()); the store sets window_ns. */
     void (*source)(void *state, struct kvc_replica_options *options);
 
     /* Opens the parts of the store and starts their actors. The replica is open. */
@@ -46,22 +46,22 @@ struct kvc_simulator {
     bool (*drained)(const void *state);
     void (*count)(void *state, bool begins);
 
-    /* After the run: sets how many requests were completed, in all and of each kind, and how long it took to
-     * preload the store. */
+    /* Sets the number of completed requests, in total and of each kind, and the time of preloading, after the
+     * run. */
     void (*totals)(const void *state, struct kvc_result *result);
 
     /* The stages, which are added to the result next. */
     kvc_stages_fn *stages;
-    /* Whether the store works in slices (sim/run/slices/slices.h): the busy time of a slice may reach beyond
-     * the measured time, and is cut so that no utilization is above 1. */
+    /* Whether the store works in slices (sim/run/slices/slices.h): the busy time of a slice may extend beyond
+     * the measured time, and is cut so that no utilization exceeds 1. */
     bool sliced;
 
     /* Adds the store's own values and notes to the result, which has the throughput, the latencies and the
      * stages. NULL: there are none. */
     void (*report)(void *state, struct kvc_result *result);
 
-    /* Frees what the state holds, after a run or an error. Functions after `machine` may not have been
-     * called. NULL: it holds nothing. */
+    /* Frees the contents of the state, after a run or an error. Functions after `machine` may not have been
+     * called. NULL: there is nothing to free. */
     void (*close)(void *state);
 };
 

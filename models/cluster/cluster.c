@@ -13,8 +13,8 @@
 
 /* ---- epochs ---- */
 
-/* What happens at one moment: to which nodes. A failure is one event when the node dies, and one when clients
- * notice. */
+/* A change of the cluster and the nodes that it concerns. A failure is two events: the node dies, and later
+ * clients notice. */
 enum event_kind { EVENT_JOIN, EVENT_LEAVE, EVENT_DIE, EVENT_NOTICE };
 
 struct event {
@@ -32,7 +32,7 @@ static int by_time(const void *left, const void *right)
     return (a->change > b->change) - (a->change < b->change);
 }
 
-/* Lists the events in the order of time. Nodes that join have numbers in the order of the changes. */
+/* Lists the events in the order of time. Nodes that join are numbered in the order of the changes. */
 static uint32_t list_events(const struct kvc_scenario *scenario, struct event *event)
 {
     const struct kvc_cluster *cluster = &scenario->cluster;
@@ -64,7 +64,7 @@ static uint32_t list_events(const struct kvc_scenario *scenario, struct event *e
     return count;
 }
 
-/* Applies an event to the nodes of an epoch. */
+/* Applies an event to an epoch. */
 static enum kvc_status apply(const struct event *event, const struct kvc_scenario *scenario, uint32_t *points,
                              bool *dead, struct kvc_diag *diag)
 {
@@ -148,7 +148,8 @@ static const struct kvc_database *database_of_class(const struct kvc_scenario *s
     return kvc_database_of(cluster->member_count > 0 ? &cluster->member[class].node : &scenario->node);
 }
 
-/* Returns the first class of nodes that has a database, or has none; the number of classes: all differ. */
+/* Returns the first class of nodes that has a database or, if `has_database` is false, has none. Returns the
+ * number of classes if there is no such class. */
 static uint32_t first_class(const struct kvc_scenario *scenario, bool has_database)
 {
     uint32_t class = 0;
@@ -184,7 +185,7 @@ const char *kvc_cluster_coupling(const struct kvc_scenario *scenario)
     return scenario->run.change_count > 0 ? "run.changes" : NULL;
 }
 
-/* Returns the option that needs nodes that are apart, or NULL. */
+/* Returns the option that needs nodes simulated apart, or NULL. */
 static const char *needs_apart(const struct kvc_cluster *cluster)
 {
     return cluster->simulate == KVC_CLUSTER_APART ? "cluster.simulate"
@@ -233,7 +234,7 @@ static enum kvc_status check_changes(const struct kvc_scenario *scenario, struct
     return status;
 }
 
-/* Checks that every node can have a database of its own where it shall have one. */
+/* Checks that every node can have its own database if cluster.database requires it. */
 static enum kvc_status check_databases(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     uint32_t without = first_class(scenario, false);
@@ -261,8 +262,8 @@ static enum kvc_status check_databases(const struct kvc_scenario *scenario, stru
     return KVC_OK;
 }
 
-/* Checks that every class can be resolved and has the memory that it asks for. The devices of nodes that are
- * all alike have been checked with the whole. */
+/* Checks that every class can be resolved and has enough memory. The devices of equal nodes have already been
+ * checked with the whole scenario. */
 static enum kvc_status check_classes(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
@@ -376,7 +377,7 @@ double kvc_cluster_held_back_frac(const struct kvc_scenario *scenario, uint32_t 
     return waits && mops > 0 ? all_mops * kvc_cluster_class_share(scenario, class) / mops : 1;
 }
 
-/* Makes the rates those of a node with this share of the requests. */
+/* Scales the rates of the load to a node with this share of the requests. */
 static void scale_rates(struct kvc_workload *workload, double share)
 {
     workload->rate_mops *= share;
@@ -415,7 +416,7 @@ void kvc_cluster_free_class(struct kvc_scenario *class)
     free(class);
 }
 
-/* Returns how many of a part's keys are among the first `end` ids. */
+/* Returns how many of a part's keys have ids below `end`. */
 static uint64_t keys_before(const struct kvc_key_part *part, uint64_t end)
 {
     uint64_t low = 0, high = part->count;
@@ -448,7 +449,7 @@ enum kvc_status kvc_cluster_take_part(struct kvc_scenario *node, const struct kv
     node->workload = *all;
     node->workload.part = part;
     node->workload.keys = part->count;
-    /* The half keeps rounding from losing one. */
+    /* The added half prevents rounding from losing a key. */
     node->workload.preload_frac =
         preloaded < part->count ? ((double)preloaded + 0.5) / (double)part->count : 1;
     scale_rates(&node->workload, kvc_key_part_share_max(part));
@@ -457,7 +458,7 @@ enum kvc_status kvc_cluster_take_part(struct kvc_scenario *node, const struct kv
 
 /* ---- memory ---- */
 
-/* Returns the memory of a scenario in one engine, where `databases` are behind its nodes. */
+/* Returns the memory of a scenario in one engine with `databases` databases. */
 static double engine_bytes(const struct kvc_scenario *scenario, double databases)
 {
     const struct kvc_database *database = kvc_database_of(&scenario->node);
@@ -493,7 +494,7 @@ double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario)
 
 /* ---- closed form ---- */
 
-/* The classes of a cluster and what each node of them serves. */
+/* The classes of a cluster, and the throughput of a node of each class. */
 struct classes {
     uint32_t count;
     struct kvc_scenario *scenario[KVC_CLUSTER_MEMBERS_MAX];
@@ -613,7 +614,7 @@ bool kvc_cluster_resource_is_used(const struct kvc_model_resource *resource,
     return used;
 }
 
-/* Makes the resource of a class faster in the copy, which owns the options and devices that are changed. */
+/* Makes the resource of a class faster in the copy, which owns the changed options and devices. */
 static enum kvc_status speed_class(const struct kvc_scenario *scenario, uint32_t class,
                                    const struct kvc_model_resource *resource, double factor,
                                    struct kvc_scenario *copy, struct kvc_diag *diag)
@@ -621,7 +622,7 @@ static enum kvc_status speed_class(const struct kvc_scenario *scenario, uint32_t
     bool is_member = copy->cluster.member_count > 0;
     void *options = is_member ? copy->cluster.member[class].options : copy->options;
     struct kvc_node *node = is_member ? &copy->cluster.member[class].node : &copy->node;
-    /* It keeps the configuration of the original, which speed_up reads. */
+    /* The copy keeps the original's configuration, which speed_up reads. */
     struct kvc_scenario *faster = kvc_cluster_class_scenario(scenario, class, diag);
     if (faster == NULL) {
         return diag->status;

@@ -44,9 +44,9 @@ struct clock_key {
     double marks;   /* Number of reads that set the reference bit. */
 };
 
-/* Follows one key under CLOCK. A SET gives the key a marked place behind the hand, which is safe for one
- * round. The key survives each further round if it was read in the round before; the first read of a round
- * sets the mark. */
+/* Follows one key under CLOCK. A SET gives the key a marked place just passed by the hand, where it is safe
+ * for one round. The key survives each further round if it was read in the round before; the first read of a
+ * round sets the mark. */
 static struct clock_key key_under_clock(double reads, double sets)
 {
     double no_set = exp(-sets), read = -expm1(-reads), neither = -expm1(-(reads + sets)) / (reads + sets);

@@ -22,8 +22,9 @@ struct kvc_cuckoo_lookup_mix {
  * is ever evicted.
  *
  * A round takes R requests, and the model follows each key through the rounds: a SET gives it a marked place
- * behind the hand; its old place stays unmarked until the hand finds it, one or two rounds later. The hand
- * clears marks and evicts items without a mark, and reads set marks. R follows from the capacity. */
+ * that the hand has just passed; its old place stays unmarked until the hand finds it, one or two rounds
+ * later. The hand clears marks and evicts items without a mark, and reads set marks. R follows from the
+ * capacity. */
 struct kvc_cuckoo_lookup_mix kvc_cuckoo_lookup_mix_of(const struct kvc_workload *workload, double capacity);
 
 #endif

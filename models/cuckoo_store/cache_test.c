@@ -67,7 +67,7 @@ static struct kvc_cuckoo_lookup_mix simulate(double set_frac)
     return (struct kvc_cuckoo_lookup_mix){1 - hits / gets, 1, marked / hits};
 }
 
-/* The closed form uses means where events alternate. */
+/* The closed form uses means where single events alternate, so it is not exact. */
 Test(cache, lookup_mix_is_that_of_a_clock)
 {
     const double set_fracs[] = {0.05, 0.2, 0.5};

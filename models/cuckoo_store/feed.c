@@ -24,7 +24,7 @@ void kvc_cuckoo_feed_free(struct kvc_cuckoo_feed *feed)
 
 struct writer {
     const struct kvc_batch *batch;
-    uint8_t *value; /* As long as the longest value; it begins with the hash of the current key. */
+    uint8_t *value; /* Value of the largest size; it begins with the hash of the current key. */
 };
 
 /* Appends the batch as a frame. Returns false if the feed is full. */

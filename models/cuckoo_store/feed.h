@@ -1,4 +1,4 @@
-/* Prepared packets of requests in memory, which stand in for clients and the network.
+/* Prepared packets of requests in memory, which replace clients and the network.
  *
  * They are made from the scenario's workload before a measurement. Mega-KV's authors feed their store in the
  * same way when the network would be the limit. */
@@ -25,7 +25,7 @@ struct kvc_cuckoo_feed {
     double span_ns; /* Length of a lap; 0 under saturating clients [ns]. */
 };
 
-void kvc_cuckoo_feed_free(struct kvc_cuckoo_feed *feed); /* A zeroed one is allowed. */
+void kvc_cuckoo_feed_free(struct kvc_cuckoo_feed *feed); /* A zeroed feed is allowed. */
 
 /* Fills `count` feeds, one for each pipeline, with up to `bytes` of packets each. Under saturating clients
  * the frames go to the pipelines in turn; in open loop they go to random pipelines, as RSS hashes flows. A

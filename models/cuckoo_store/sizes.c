@@ -12,7 +12,7 @@ double kvc_cuckoo_touched_bytes(uint32_t key_bytes, uint32_t value_bytes)
 {
     uint32_t bytes = KVC_MEGAKV_SLAB_HEADER_BYTES + key_bytes + value_bytes;
     uint32_t apart = kvc_megakv_slab_item_bytes(key_bytes, value_bytes), lines = 0, places = 0, begin = 0;
-    do { /* Until an item begins with a line again. */
+    do { /* Repeats until an item starts at a line boundary again. */
         lines += (begin + bytes + LINE_BYTES - 1) / LINE_BYTES;
         places++;
         begin = (begin + apart) % LINE_BYTES;

@@ -18,7 +18,7 @@ double kvc_cuckoo_touched_bytes(uint32_t key_bytes, uint32_t value_bytes);
 /* Returns the number of cache lines of an item with its header. */
 double kvc_cuckoo_item_lines(const struct kvc_dram *dram, uint32_t key_bytes, uint32_t value_bytes);
 
-/* Returns the payload of a GET's response that hits: the value, and `with_key` also the key [bytes]. */
+/* Returns the payload of a hit's response: the value and, if `with_key`, the key [bytes]. */
 uint32_t kvc_cuckoo_hit_payload(bool with_key, uint32_t key_bytes, uint32_t value_bytes);
 
 /* Returns the bytes of a request inside a frame. */
@@ -43,11 +43,11 @@ uint32_t kvc_cuckoo_sample_sizes(const struct kvc_workload *workload, struct kvc
 
 /* The means over the workload's operations and keys if all GETs hit. */
 struct kvc_cuckoo_means {
-    double request_bytes, response_bytes; /* Inside a frame. */
+    double request_bytes, response_bytes; /* Bytes inside a frame. */
     double key_bytes;                     /* Length of a key. */
     double item_bytes;                    /* Size class of an item. */
     double touched_bytes;                 /* kvc_cuckoo_touched_bytes(). */
-    double dram_bytes;                    /* Moved between memory and cores for a request. */
+    double dram_bytes;                    /* Bytes moved between memory and cores for a request. */
 };
 
 /* Returns the means. `dram` or `nic` may be NULL; the means that need the device are then 0. `with_key`: the

@@ -32,7 +32,7 @@ double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
         return 0;
     }
     bool trace = scenario->workload.arrival == KVC_ARRIVAL_TRACE;
-    if (trace) { /* Its rows say how large the items are. */
+    if (trace) { /* The rows of a trace state the sizes of the items. */
         const struct kvc_trace_extent extent = kvc_trace_extent_of(scenario->workload.trace);
         item_bytes = kvc_megakv_slab_item_bytes((uint32_t)extent.key_bytes, (uint32_t)extent.value_bytes);
     }
@@ -177,8 +177,8 @@ struct demand {
     double items, room;
 };
 
-/* Notes that `weight` items with the sizes of a key are stored. Returns false if they find no slab, because
- * then all slabs have been given to classes. */
+/* Records that `weight` items with the sizes of a key are stored. Returns false if no slab is left for them.
+ */
 static bool store_items(struct kvc_megakv_slab *slab, struct demand *demand, uint32_t key_bytes,
                         uint32_t value_bytes, double weight)
 {

@@ -97,7 +97,7 @@ static double answered(const struct kvc_measured_counts *counts)
     return counts->hits + counts->misses + counts->sets + counts->deletes;
 }
 
-/* Adds what a task did between two copies. */
+/* Adds the work of a task between two copies. */
 static void add_difference(const struct kvc_measured_counts *now, const struct kvc_measured_counts *before,
                            struct kvc_measured_counts *sum)
 {
@@ -151,7 +151,7 @@ void kvc_measured_add_up(const struct kvc_measured *measured, const bool *wanted
 
 /* ---- the result ---- */
 
-/* A run and how its store reports it. */
+/* A run and the store that reports it. */
 struct reported {
     const struct kvc_measured *measured;
     const struct kvc_measured_store *store;

@@ -1,10 +1,10 @@
 /* A measured run of a store on threads of this machine: its tasks, their counts by window, and the parts of
  * the result that every measured store has.
  *
- * Every task counts from its beginning. At the end of each window of 10 ms (sim/probes/quiet.h), the thread
- * of the task copies its counts, so that the difference of two copies is what the task did in between. A copy
- * is taken between two pieces of work: a piece lies wholly between two copies. A copy may be late by the
- * length of a piece of work, and therefore carries its time. */
+ * Every task keeps counts from its beginning. At the end of each window of 10 ms (sim/probes/quiet.h), the
+ * task's thread copies its counts, and the difference of two copies is the work done in between. Copies are
+ * taken between pieces of work, so each piece lies wholly between two copies. A copy may be late by the
+ * length of a piece, and therefore carries its time. */
 #ifndef KVC_MODELS_MEASURED_MEASURED_H
 #define KVC_MODELS_MEASURED_MEASURED_H
 
@@ -19,13 +19,13 @@ enum {
     KVC_MEASURED_OWN_MAX = 16, /* Counts that only one store has. */
 };
 
-/* What a task has done. */
+/* Work that a task has done. */
 struct kvc_measured_counts {
     double busy_ns;                   /* Time spent working, not waiting [ns]. */
     double served;                    /* Requests served. */
     double hits, misses;              /* GETs answered. */
     double sets, deletes;             /* SETs and DELETEs answered. */
-    double own[KVC_MEASURED_OWN_MAX]; /* The store says what these count. */
+    double own[KVC_MEASURED_OWN_MAX]; /* Counts that the store defines. */
 };
 
 /* A task of the store. */
@@ -34,10 +34,10 @@ struct kvc_measured_task {
     uint32_t stage; /* Counts are summed up by stage; a stage may have several tasks. */
     kvc_watched_step_fn *step;
     void (*count)(const void *data, struct kvc_measured_counts *counts); /* Sets the counts so far. */
-    void *data;                                                          /* For both functions. */
+    void *data;                                                          /* Argument of both functions. */
 
-    /* What the task notes during a window, and a copy resets. Each may be NULL. */
-    bool *caught_up;               /* It has found that no request was due. */
+    /* Values that the task records during a window and a copy resets. Each may be NULL. */
+    bool *caught_up;               /* The task has found that no request was due. */
     double *oldest_sent_ns;        /* Earliest send time among the answered requests [ns]. */
     struct kvc_histogram *latency; /* Latencies of the answered requests. */
 };
@@ -46,16 +46,16 @@ struct kvc_measured_task {
 struct kvc_measured_copy {
     double at_ns; /* When the counts were copied [ns]. */
     struct kvc_measured_counts counts;
-    /* In this window. */
+    /* Values of this window. */
     bool caught_up;
     double oldest_sent_ns;
     struct kvc_histogram_pack latency;
 };
 
-/* What some windows add up to. */
+/* Sums over some windows. */
 struct kvc_measured_sum {
     uint32_t windows;
-    double window_ns; /* Length of these windows together [ns]. */
+    double window_ns; /* Total length of these windows [ns]. */
     double mops;      /* Throughput [million/s]. */
     struct kvc_measured_counts all;
     struct kvc_measured_counts stage[KVC_STAGES_MAX];
@@ -64,10 +64,10 @@ struct kvc_measured_sum {
 
 /* How a store fills in its part of a result. */
 struct kvc_measured_store {
-    const void *data;              /* For the functions. */
+    const void *data;              /* Argument of the functions. */
     uint32_t first;                /* Windows before this one do not count. */
-    bool open_loop;                /* The load does not wait for answers. */
-    bool one_feed;                 /* One task that has caught up is enough; false: all must have. */
+    bool open_loop;                /* The clients do not wait for answers. */
+    bool one_feed;                 /* It is enough if one task has caught up; false: all must have. */
     uint32_t values;               /* Metrics of the store that get intervals. */
     const char *const *value_name; /* The names of these intervals. */
 
@@ -89,14 +89,14 @@ struct kvc_measured {
     struct kvc_measured_copy *copy[KVC_MEASURED_TASKS_MAX]; /* By task and window. */
 };
 
-/* Plans a run with windows for the duration of `run`, and for several times as long in case that too few of
- * them are quiet, and measures the speed of the cores. Returns the errors of kvc_cores_measure(). The run
- * must be closed even then. */
+/* Plans a run with windows for the duration of `run`, and for several times as long in case too few are
+ * quiet, and measures the speed of the cores. Returns the errors of kvc_cores_measure(). The run must be
+ * closed even then. */
 enum kvc_status kvc_measured_open(struct kvc_measured *measured, const struct kvc_run *run,
                                   struct kvc_diag *diag);
 void kvc_measured_close(struct kvc_measured *measured);
 
-/* Adds a task before the run. The first tasks of a core work first. */
+/* Adds a task before the run. The tasks of a core run in the order in which they were added. */
 void kvc_measured_add(struct kvc_measured *measured, const struct kvc_measured_task *task);
 
 /* Returns the time of the last window for which there is room [ns]. */
@@ -108,13 +108,13 @@ double kvc_measured_until_ns(const struct kvc_measured *measured);
 enum kvc_status kvc_measured_run(struct kvc_measured *measured, double started_s, const atomic_bool *failed,
                                  const struct kvc_progress *progress, struct kvc_diag *diag);
 
-/* Adds up the wanted windows; those of all tasks, with their latencies in place of those in `latency`. */
+/* Adds up the wanted windows of all tasks. `latency` is replaced by the latencies of these windows. */
 void kvc_measured_add_up(const struct kvc_measured *measured, const bool *wanted,
                          struct kvc_histogram *latency, struct kvc_measured_sum *sum);
 
-/* Fills in the result of a run whose threads have ended. The quiet windows count, with intervals; the raw
- * metrics cover all windows. Without a quiet window all windows count, and a note says so. The histogram in
- * `result` must be empty. */
+/* Fills in the result of a run whose threads have ended. Metrics cover the quiet windows, with intervals; the
+ * raw metrics cover all windows. Without a quiet window, all windows count, and a note says so. The histogram
+ * in `result` must be empty. */
 void kvc_measured_report(struct kvc_measured *measured, const struct kvc_measured_store *store,
                          struct kvc_result *result);
 

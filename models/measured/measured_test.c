@@ -11,7 +11,7 @@ enum { WINDOWS = 4 };
 
 static double started_s;
 
-/* A task that answers one GET a step. */
+/* A task that answers one GET in each step. */
 struct getter {
     double gets, busy_ns;
     struct kvc_histogram latency;

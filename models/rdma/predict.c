@@ -5,8 +5,8 @@
 #include "models/rdma/resources.h"
 #include "sim/metrics/bottleneck.h"
 
-/* The mean times for which an operation occupies each resource, where `core` and `key` are the busiest
- * ones, and its mean latency [ns]. */
+/* The mean times for which an operation occupies each resource, and its mean latency [ns]. `core` and `key`
+ * are the busiest core and key. */
 struct loads {
     double receive_ns, message_ns, core_ns, key_ns, send_ns, latency_ns;
 };

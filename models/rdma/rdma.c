@@ -19,15 +19,15 @@ struct machine {
 struct simulation {
     struct kvc_replica replica;
     struct kvc_rdma_server server;
-    struct kvc_slice_server actor; /* The server, as the engine sees it. */
+    struct kvc_slice_server actor; /* The server as an actor of the engine. */
     struct kvc_slices slices;
     const struct kvc_platform *platform;
     struct machine machine;
     struct kvc_slice_mover rx, tx, cores;
-    double rx_ns, tx_ns, cores_ns, core_ns; /* Busy times that are already posted. */
+    double rx_ns, tx_ns, cores_ns, core_ns; /* Busy times already posted to the engine [ns]. */
     struct kvc_slice_outages outages;
     double ended_ns; /* End of the latest slice. */
-    bool off;        /* Stopped at its end, as far as known. */
+    bool off;        /* Whether the server was stopped when the latest slice ended. */
 };
 
 /* Adds the machine of a resolved scenario to an empty platform: the cores of the server, which serve the
@@ -94,7 +94,7 @@ static uint64_t advance(void *data, double until_ns)
     return server->answers.count;
 }
 
-/* Posts what the server has taken from its machine since the last call. It is the only user. */
+/* Posts the server's use of its machine since the last call. The machine has no other user. */
 static void share(void *data)
 {
     struct simulation *simulation = data;

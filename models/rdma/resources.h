@@ -1,10 +1,10 @@
-/* Stages of a store over RDMA, and its resources, of which one may be its bottleneck. */
+/* Stages of a store over RDMA, and the resources that may be its bottleneck. */
 #ifndef KVC_MODELS_RDMA_RESOURCES_H
 #define KVC_MODELS_RDMA_RESOURCES_H
 
 #include "models/resource.h"
 
-/* Places in the list of stages, which are the recorder's stages. */
+/* Indexes into the list of stages, by which the recorder numbers them. */
 enum kvc_rdma_stage {
     KVC_RDMA_AT_RECEIVE,
     KVC_RDMA_AT_MESSAGE,

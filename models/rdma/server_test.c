@@ -49,7 +49,8 @@ struct outcome {
     double mops, mean_ns;
 };
 
-/* Simulates 1 ms after a warm-up of 1 ms. Every operation is answered once, and not before it was sent. */
+/* Simulates 1 ms after a warm-up of 1 ms. Asserts that every operation is answered once, and not before it
+ * was sent. */
 static struct outcome simulate(struct setup *setup)
 {
     enum { FROM_NS = 1000000, UNTIL_NS = 2000000 };
