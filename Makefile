@@ -67,7 +67,7 @@ bench: build/release/build.ninja
 ci-time:
 	@cat build/ci_times
 
-# Rewrites docs/reference.md from the tables behind --help and describe.
+# Rewrites docs/reference.md from the tables of --help and describe.
 reference: setup-test build/ci/build.ninja
 	cmake --build --preset ci --target reference
 

@@ -8,8 +8,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* Runs the target on a file. Its memory is exactly as long as the file, so that sanitizers see reads behind
- * it. Returns false if the file cannot be read. */
+/* Runs the target on a file. Its memory is exactly as long as the file, so that sanitizers see reads beyond
+ * its end. Returns false if the file cannot be read. */
 static bool replay(const char *path)
 {
     FILE *file = fopen(path, "rb");

@@ -25,7 +25,7 @@ if(place EQUAL 0)
 endif()
 file(WRITE ${PROJECT_BINARY_DIR}/kvcast-data "${source}\n")
 
-# What follows from the tables behind --help: man pages and completion. The program writes them itself.
+# Man pages and shell completion, which the program writes from the tables of --help.
 set(generated ${PROJECT_BINARY_DIR}/generated)
 if(NOT CMAKE_CROSSCOMPILING)
   add_custom_command(OUTPUT ${generated}/stamp

@@ -17,7 +17,7 @@ void expect(bool right, const char *what)
     }
 }
 
-/* An event behind long work is pending first and reached in the end. */
+/* An event after long work is pending at first and reached in the end. */
 void test_events()
 {
     uint8_t *table = kvc::device_array<uint8_t>(table_bytes);

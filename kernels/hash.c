@@ -154,7 +154,7 @@ AES_INLINE uint64_t finish(__m128i state, size_t bytes)
     return (uint64_t)_mm_cvtsi128_si64(_mm_aesenc_si128(state, constant(round_two)));
 }
 
-/* Loads the last block, which has 0 to 16 bytes. Overlapping loads avoid a copy and never read behind the
+/* Loads the last block, which has 0 to 16 bytes. Overlapping loads avoid a copy and never read beyond the
  * key. */
 AES_INLINE __m128i load_tail(const uint8_t *from, size_t bytes)
 {

@@ -23,7 +23,7 @@ uint64_t kvc_hash(const void *key, size_t bytes, uint64_t seed);
 /** The portable twin of kvc_hash, for tests. It uses no AES instructions. */
 uint64_t kvc_hash_portable(const void *key, size_t bytes, uint64_t seed);
 
-/** Hashes `count` keys. Key i starts at keys + i * stride and has bytes[i] bytes. The memory behind each key
+/** Hashes `count` keys. Key i starts at keys + i * stride and has bytes[i] bytes. The memory after each key
  * up to the next multiple of 8 bytes must be readable; it does not affect the result. */
 void kvc_hash_batch(const uint8_t *keys, size_t stride, const uint8_t *bytes, size_t count, uint64_t seed,
                     uint64_t *hash);

@@ -73,8 +73,8 @@ static inline KVC_HOST_DEVICE uint32_t kvc_lookup3_tail(const uint8_t *key, uint
     return bytes <= at ? 0 : kvc_bytes_word(key + at, bytes - at < 4 ? bytes - at : 4);
 }
 
-/** Hashes `bytes` bytes of `key`; 0 bytes are allowed. The low half of the result is the primary hash, which
- * is that of hashlittle, and the high half is the secondary hash. `primary` and `secondary` are the seeds of
+/** Hashes `bytes` bytes of `key`; 0 bytes are allowed. The low half of the result is the primary hash, equal
+ * to hashlittle, and the high half is the secondary hash. `primary` and `secondary` are the seeds of
  * hashlittle2. */
 static inline KVC_HOST_DEVICE uint64_t kvc_lookup3_inline(const uint8_t *key, uint32_t bytes,
                                                           uint32_t primary, uint32_t secondary)

@@ -39,7 +39,7 @@ Test(lookup3, same_at_any_address_and_every_byte_counts)
     for (uint32_t bytes = 1; bytes <= 250; bytes++) {
         uint64_t hash = kvc_lookup3_inline(key, bytes, 0, 0);
         for (uint32_t shift = 0; shift < 8; shift++) {
-            /* The copy ends with the key, so that a sanitizer sees any read behind it. */
+            /* The copy ends with the key, so that a sanitizer sees any read beyond it. */
             uint8_t *copy = malloc(bytes + shift);
             memcpy(copy + shift, key, bytes);
             cr_assert_eq(kvc_lookup3_inline(copy + shift, bytes, 0, 0), hash, "%u bytes at %u", bytes, shift);

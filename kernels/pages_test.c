@@ -80,7 +80,7 @@ Test(pages, memory_is_told_in_whole_pages)
     cr_expect_eq(kvc_pages_random_bytes(1 << 20, 0), 0);
     cr_expect_float_eq((double)kvc_pages_random_bytes(1 << 20, 1), 4096, 10);
     cr_expect_float_eq((double)kvc_pages_random_bytes(1 << 20, 1000000), 1 << 20, 1);
-    /* As many touches as pages leave 1/e of the pages alone. */
+    /* With as many touches as pages, 1/e of the pages stay untouched. */
     cr_expect_float_eq((double)kvc_pages_random_bytes(1 << 20, 256) / (1 << 20), 1 - 0.36716, 1e-5);
 }
 

@@ -226,7 +226,7 @@ static void measure(struct kvc_picture_device *devices, uint32_t count, const js
         const json_t *energy = entry_of(metered, "device", &devices[i]);
         const char *name = json_string_value(json_object_get(energy, "device"));
         devices[i].utilization_frac = number_of(entry_of(used, "name", &devices[i]), "utilization_frac");
-        /* The watts of a sum are not those of one device. */
+        /* The watts of a sum do not belong to one device. */
         devices[i].watts =
             name != NULL && strcmp(name, devices[i].name) == 0 ? number_of(energy, "watts_mean") : NAN;
     }

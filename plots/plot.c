@@ -513,8 +513,8 @@ static double number_of(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
-/* Returns the latency of a point and half its interval: that of a metric, or for NULL the closed form's mean.
- * 0 where it is unknown. */
+/* Returns the latency of a point and half its interval: a metric's or, for NULL, the closed form's mean; 0 if
+ * it is unknown. */
 static double latency_us(const json_t *point, const char *metric, double *half_width_us)
 {
     const json_t *latency =
@@ -785,7 +785,7 @@ enum kvc_status kvc_plot_draw(const struct kvc_plot_options *plot, struct kvc_di
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plot->output, 0,
                                 "found a picture of unknown format, allowed: .svg, .pdf, .png");
     }
-    /* The data stay in memory: a temporary file could meet a full disk, or be left behind by a signal. */
+    /* The data stay in memory: a temporary file could meet a full disk, or survive a signal. */
     int descriptor = memfd_create("figure", MFD_CLOEXEC);
     figure.data = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     if (figure.data == NULL) {

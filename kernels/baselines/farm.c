@@ -66,7 +66,7 @@ ALWAYS_INLINE uint32_t home_of(const struct farm *table, uint64_t hash)
     return (uint32_t)((hash & UINT32_MAX) * table->buckets >> 32);
 }
 
-/* Returns the bucket that lies `distance` behind `bucket`. `distance` is less than the number of buckets. */
+/* Returns the bucket `distance` buckets after `bucket`. `distance` is less than the number of buckets. */
 ALWAYS_INLINE uint32_t bucket_behind(const struct farm *table, uint32_t bucket, uint32_t distance)
 {
     uint32_t number = bucket + distance;
@@ -256,7 +256,7 @@ static bool can_move(const struct farm *table, uint32_t home, uint32_t distance)
     return true;
 }
 
-/* Brings a free slot to the bucket behind `home`. Returns that bucket, or NULL if this is not possible. */
+/* Moves a free slot to the bucket after `home`. Returns that bucket, or NULL if this is not possible. */
 static struct line *make_room(struct change *change, uint32_t home)
 {
     struct farm *table = change->table;

@@ -226,7 +226,7 @@ ALWAYS_INLINE void prefetch_primary(const struct memc3 *table, uint64_t hash)
 }
 
 /* Searches keys `start` to `end` - 1 of `count` in their primary buckets, the first SEARCH_AHEAD of which are
- * already being fetched. Prefetches the buckets of the keys behind them and the alternate buckets of the keys
+ * already being fetched. Prefetches the buckets of the keys after them and the alternate buckets of the keys
  * that missed. Returns the number of misses and stores their keys' numbers in `missed`. */
 ALWAYS_INLINE uint32_t search_chunk(const struct memc3 *table, const uint64_t *hash, uint32_t start,
                                     uint32_t end, uint32_t count, uint32_t *location, uint32_t *missed)

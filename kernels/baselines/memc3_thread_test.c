@@ -93,8 +93,8 @@ static void insert(struct shared *shared, uint32_t number, uint32_t serial, stru
     kvc_index_insert(shared->index, &shared->hash[number], &location, 1, NULL, stats);
 }
 
-/* Erases a visitor that is in the table, or inserts one that is not, as long as at most half of them are
- * there. */
+/* Erases a visitor that is in the table, or inserts one that is not, so that at most half of them are stored.
+ */
 static void visit(struct shared *shared, uint32_t visitor, uint32_t serial, struct kvc_index_stats *stats)
 {
     uint32_t number = shared->contest->residents + visitor, any = KVC_LOCATION_ANY;

@@ -146,7 +146,7 @@ static void reclaim_row(struct kvc_flash_log *log, uint32_t row)
     kvc_flash_erase_row(&log->flash, row);
 }
 
-/* Writes a buffer page behind the last page of the log. Returns false if no row has a good page left. */
+/* Writes a buffer page after the last page of the log. Returns false if no row has a good page left. */
 static bool write_page(struct kvc_flash_log *log, uint32_t number)
 {
     struct kvc_flash_page_header *header = buffer_header(log, number);
@@ -308,7 +308,7 @@ bool kvc_flash_log_in_buffer(const struct kvc_flash_log *log, uint64_t pointer)
            pointer - log->buffer_pointer < (uint64_t)log->buffer_pages * log->flash.page_bytes;
 }
 
-/* Returns the next written page behind `page`, wrapping around the end. Multi-page records continue there. */
+/* Returns the next written page after `page`, wrapping around the end. Multi-page records continue there. */
 static uint64_t next_written(const struct kvc_flash_log *log, uint64_t page)
 {
     for (uint64_t steps = 0; steps < log->pages; steps++) {

@@ -1,5 +1,4 @@
-/** @file
- * BlueCache's key-value data store on flash: a log on raw flash, without a flash translation layer.
+/** @file BlueCache's key-value data store on flash: a log on raw flash, without a flash translation layer.
  *
  * Source: BlueCache, VLDB 10(4) 2016, sec. 3.4 and 3.5. The log follows the paper in these points:
  *  - Items evicted from DRAM are collected in a write buffer and written to flash in chunks of 128 pages,
@@ -30,18 +29,16 @@
  *    torn by a power cut.
  *  - A medium may program several pages at a time and finish them in any order (`parallel_pages`). It starts
  *    one only when all but the last parallel_pages - 1 pages before it are on flash, and each chip works in
- *    the order of the calls. A page says how many pages before it may be missing for this reason. If one
- *    of these is missing, a power cut came first, and the log ends before the missing page. What was written
- *    behind it does not count. A corrupted page among the last parallel_pages cannot be told from a missing
- *    one.
+ *    the order of the calls. A page says how many pages before it may be missing for this reason. If one of
+ *    these is missing, a power cut came first, and the log ends before the missing page. Pages written after
+ *    it do not count. A corrupted page among the last parallel_pages cannot be told from a missing one.
  *  - The row that was being written at a crash is closed. Its remaining pages stay unused until the row is
  *    reclaimed, because an interrupted program may have left anything there.
  *  - Tombstones are available to callers whose deletes must survive a crash. The paper logs none.
  *
- * A record is durable once its pages and all log pages before them are on flash. If the medium returns
- * when a page is on flash, this is the case once the chunk was written or after kvc_flash_log_flush.
- * Otherwise only the medium knows when, and a checkpoint replaces a flush only if the medium is idle before
- * it is written.
+ * A record is durable once its pages and all log pages before them are on flash. If the medium returns when a
+ * page is on flash, this is the case once the chunk was written or after kvc_flash_log_flush. Otherwise only
+ * the medium knows when, and a checkpoint replaces a flush only if the medium is idle before it is written.
  *
  * After recovery a key has the value of its last durable record, or none. The record may be missing if it was
  * reclaimed, if the index had no room for it, or if only a checkpoint covered it and that checkpoint is gone.
@@ -123,7 +120,7 @@ struct kvc_flash_log_params {
 struct kvc_flash_recovery {
     bool checkpoint; /**< True if an intact checkpoint was loaded. */
     uint64_t pages;  /**< Log pages that count. */
-    /** Intact pages that do not count: already reclaimed, before a gap, or behind one that a power cut left
+    /** Intact pages that do not count: already reclaimed, before a gap, or after one that a power cut left
      * while several pages were being programmed. */
     uint64_t pages_dropped;
     uint64_t records_replayed; /**< Records replayed. */

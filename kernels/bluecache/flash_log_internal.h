@@ -42,7 +42,7 @@ static inline void kvc_flash_clear_bit(uint64_t *bits, uint64_t i)
     bits[i / 64] &= ~(UINT64_C(1) << i % 64);
 }
 
-/** Returns the number of bytes of a page behind its header. */
+/** Returns the number of bytes of a page after its header. */
 static inline uint32_t kvc_flash_payload(const struct kvc_flash_rows *rows)
 {
     return rows->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES;
@@ -61,7 +61,7 @@ const uint8_t *kvc_flash_borrow_page(struct kvc_flash_rows *rows, uint64_t row, 
 /** Erases the good blocks of a row. Blocks that fail become bad. */
 void kvc_flash_erase_row(struct kvc_flash_rows *rows, uint64_t row);
 
-/** Programs the first good page of a row at or behind *page, and sets *page to the page after it. Blocks that
+/** Programs the first good page of a row at or after *page, and sets *page to the page after it. Blocks that
  * fail become bad, and the next good page is tried. Returns false if the row has no good page left. */
 bool kvc_flash_program_next(struct kvc_flash_rows *rows, uint64_t row, uint32_t *page, const void *data);
 

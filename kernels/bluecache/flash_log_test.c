@@ -419,7 +419,7 @@ struct change {
 /* A record that was written since then. */
 struct written {
     uint32_t key, version, row;
-    uint64_t behind; /* The program behind its last page. */
+    uint64_t behind; /* Number of the program after its last page. */
     bool erased;
 };
 

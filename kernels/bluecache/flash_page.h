@@ -1,9 +1,8 @@
-/** @file
- * Format of a flash page: a header with a checksum, followed by records.
+/** @file Format of a flash page: a header with a checksum, followed by records.
  *
  * All numbers are little-endian. The checksum of a page (XXH3, 64 bits) covers everything between the
  * checksum field and `used`. A record consists of a 16-byte header, the key and the value, and starts at a
- * multiple of 8 bytes. A record that does not fit continues behind the header of the next page in sequence.
+ * multiple of 8 bytes. A record that does not fit continues after the header of the next page in sequence.
  * BlueCache does not publish its format; that a record carries the backward pointer to the index is from its
  * sec. 3.4 (VLDB 10(4) 2016). */
 #ifndef KVC_KERNELS_BLUECACHE_FLASH_PAGE_H
@@ -63,7 +62,7 @@ struct kvc_flash_record {
     uint32_t key_bytes;     /**< Length of the key [bytes]. */
     uint32_t value_bytes;   /**< Length of the whole value [bytes]. */
     const uint8_t *key;     /**< The key, which is always complete in the page. */
-    uint32_t value_in_page; /**< Bytes of the value in this page, behind the key [bytes]. */
+    uint32_t value_in_page; /**< Bytes of the value in this page, after the key [bytes]. */
     uint32_t pages;         /**< Pages that the record spans. */
     uint32_t next;          /**< Offset of the next record; there is none if it is at least `used` [bytes]. */
 };

@@ -41,7 +41,7 @@ Test(flash_log, checkpoint_shortens_the_replay)
     flash_map_free(map);
 }
 
-/* A corrupted page costs its own keys and those of older pages. The other keys are unchanged: no lost key
+/* A corrupted page loses its own keys and the keys of older pages. The other keys are unchanged: no lost key
  * gets an older value back. */
 Test(flash_log, a_rotten_page_brings_no_old_value_back)
 {

@@ -140,7 +140,7 @@ static struct kvc_kvdirect_bucket *append_bucket(struct kvc_kvdirect_table *tabl
     return bucket;
 }
 
-/* Continues the search for room behind the bucket that has the key, if there was none up to it. */
+/* Continues the search for room after the bucket that has the key, if there was none up to it. */
 static void find_room_behind(const struct kvc_kvdirect_table *table, struct kvc_kvdirect_place *place,
                              uint32_t need, struct kvc_kvdirect_table_counts *counts)
 {
@@ -376,8 +376,8 @@ static void run_one(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_
     }
 }
 
-/* Keys pass three stages, each a group ahead of the next: prefetch the first bucket, prefetch what lies
- * behind it, run the operation. */
+/* Keys pass three stages, each a group ahead of the next: prefetch the first bucket, prefetch what it points
+ * to, run the operation. */
 void kvc_kvdirect_table_run(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op,
                             uint32_t count, struct kvc_kvdirect_table_stats *stats)
 {

@@ -121,7 +121,7 @@ struct kvc_kvdirect_table_stats {
     struct kvc_kvdirect_table_counts put;    /**< PUT. */
     struct kvc_kvdirect_table_counts erase;  /**< DELETE. */
     struct kvc_kvdirect_table_counts update; /**< ADD, SWAP and APPLY. */
-    /** Slabs read in vain: the slot's 9 bits of the hash were equal, but the key was not. */
+    /** Slabs read for another key: the slot's 9 bits of the hash were equal, but the key was not. */
     uint64_t false_matches;
     uint64_t full; /**< PUTs that failed because there was no memory. */
     /** The slab allocator's statistics. Its own DMA is not in the counts above. */
@@ -207,10 +207,10 @@ uint64_t kvc_kvdirect_table_capacity(const struct kvc_kvdirect_table *table, uin
 /** Returns the capacity that a table with these parameters would have. */
 uint64_t kvc_kvdirect_table_capacity_of(const struct kvc_kvdirect_table_params *params, uint32_t pair_bytes);
 
-/** The same table behind the common index interface. A hash is the key (8 bytes) as well as its hash value, a
- * location is the value (4 bytes). kvc_kvdirect_table_run does not find these pairs, nor does the index find
- * pairs put by it, because the two hash a key differently. The index lives as long as the table, and freeing
- * it frees the table. */
+/** Returns the table through the common index interface. A hash is the key (8 bytes) as well as its hash
+ * value, a location is the value (4 bytes). kvc_kvdirect_table_run does not find these pairs, nor does the
+ * index find pairs put by it, because the two hash a key differently. The index lives as long as the table,
+ * and freeing it frees the table. */
 struct kvc_index *kvc_kvdirect_table_index(struct kvc_kvdirect_table *table);
 
 /** The table as an index kind. Pairs are inline, and 5/8 of the memory is hash index. */

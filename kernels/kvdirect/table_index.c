@@ -263,7 +263,7 @@ KVC_KVDIRECT_INLINE uint32_t chain_of(const struct kvc_kvdirect_bucket *bucket)
 }
 
 /* Position of a bucket in the hash's chain, 1 to 3; 0 if it is not, or no longer, one of the first three.
- * Does not look behind the bucket. */
+ * Does not look beyond the bucket. */
 KVC_KVDIRECT_INLINE uint32_t buckets_to(const struct kvc_kvdirect_table *table, uint64_t hash,
                                         const struct kvc_kvdirect_bucket *at)
 {

@@ -44,7 +44,7 @@ struct kvc_kvdirect_bucket {
     _Alignas(64) uint8_t byte[64]; /**< Slots and packed metadata. */
 };
 
-/** The metadata behind the slots, unpacked. Fields of 3 bits for each slot lie at bit 3 * slot. */
+/** The metadata after the slots, unpacked. Fields of 3 bits for each slot lie at bit 3 * slot. */
 struct kvc_kvdirect_bucket_meta {
     uint32_t types;   /**< Pointer: slab type + 1; 0 is an empty slot. Inline pair: size of its key. */
     uint32_t padding; /**< Inline pair, at its first slot: its padding [bytes]. */
@@ -458,7 +458,7 @@ struct kvc_kvdirect_place {
     struct kvc_kvdirect_bucket *last;     /**< The last bucket seen. */
 };
 
-/** Looks for a key behind the pointers of a bucket; returns false if it is not there. */
+/** Looks for a key in the slabs that a bucket points to; returns false if it is not there. */
 bool kvc_kvdirect_table_find_in_slabs(const struct kvc_kvdirect_table *table,
                                       struct kvc_kvdirect_bucket *bucket,
                                       const struct kvc_kvdirect_bucket_meta *meta,

@@ -40,7 +40,7 @@ struct kvc_megakv_cuckoo {
     uint64_t bytes;                              /* Size of the buckets [bytes]. */
     struct kvc_megakv_cuckoo_layout_masks masks; /* Masks that select buckets. */
     struct shape shape;                          /* Shape of a bucket. */
-    uint32_t max_displacements;                  /* As in the parameters. */
+    uint32_t max_displacements;                  /* Copied from the parameters. */
     bool published_displacement;                 /* As in the parameters. */
     uint32_t *chain; /* Slots of the current chain, up to max_displacements + 1. */
     uint64_t random; /* State of the random choice of victims. */
@@ -334,8 +334,8 @@ ALWAYS_INLINE void search_one(const struct kvc_megakv_cuckoo *table, uint64_t ha
     uint64_t moves = moves_so_far(table);
     uint32_t signature = kvc_signature(hash);
     uint32_t primary = primary_of(table, hash);
-    /* At load 0.75, one key in fourteen is in its alternate bucket, and all calls behind it would wait a
-     * second time. A line that is prefetched in vain does not count as touched. */
+    /* At load 0.75, one key in fourteen is in its alternate bucket, and all calls after it would wait a
+     * second time. An unused prefetch does not count as a touched line. */
     __builtin_prefetch(bucket_of(table, alternate_of(table, primary, signature), published));
     uint32_t found = probe(bucket_of(table, primary, published), signature, published);
     stats->searches++;

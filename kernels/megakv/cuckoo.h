@@ -1,5 +1,5 @@
-/** @file
- * Mega-KV's cuckoo index: two buckets per key, whose slots hold a 32-bit signature and a 32-bit location.
+/** @file Mega-KV's cuckoo index: two buckets per key, whose slots hold a 32-bit signature and a 32-bit
+ * location.
  *
  * Source: Zhang et al., VLDB J. 26(5) 2017, sec. 4.1-4.2. The low half of the hash selects the primary
  * bucket; XOR with the signature gives the alternate bucket, within the same insert partition. This table
@@ -8,17 +8,17 @@
  *   - A bucket never holds the same signature twice: an insert that finds an equal signature in either bucket
  *     replaces its location. The old item stays in the slab store until it is evicted.
  *   - A new element goes to the primary bucket if that has an empty slot, otherwise to the alternate bucket.
- * In the bucket it takes its preferred slot (the top signature bits) or the nearest empty slot to the left,
- *     wrapping around.
+ *     In the bucket it takes its preferred slot (the top signature bits) or the nearest empty slot to the
+ *     left, wrapping around.
  *   - If both buckets are full, a randomly chosen slot moves to its alternate bucket, and so on, up to
  *     max_displacements moves. The element that is then without a place is dropped and reported. With 0
- * moves, the chosen slot's element is dropped. A chain never chooses the same slot twice, so a table that is
- * so small that all its slots are in the chain drops earlier.
+ *     moves, the chosen slot's element is dropped. A chain never chooses the same slot twice, so a table that
+ *     is so small that all its slots are in the chain drops earlier.
  *
  * The alternate bucket of a displaced element follows from its own signature.
  *
  * There are two layouts. KVC_MEGAKV_CUCKOO_APART is the published one: a bucket's signatures, then its
- * locations; 8 slots fill a 64-byte line. KVC_MEGAKV_CUCKOO_INTERLEAVED puts each location behind its
+ * locations; 8 slots fill a 64-byte line. KVC_MEGAKV_CUCKOO_INTERLEAVED puts each location directly after its
  * signature, so that one atomic exchange moves an element and 4 slots fit a 32-byte memory sector. It also
  * distinguishes slots that were never used from erased ones. While a bucket has a slot that was never used,
  * none of its elements lives in its alternate bucket, so inserts and searches for missing keys skip the
@@ -50,7 +50,7 @@ enum {
 /** Order of signatures and locations in a bucket. */
 enum kvc_megakv_cuckoo_layout {
     KVC_MEGAKV_CUCKOO_APART,       /**< All signatures, then all locations, as published. */
-    KVC_MEGAKV_CUCKOO_INTERLEAVED, /**< Each location directly behind its signature. */
+    KVC_MEGAKV_CUCKOO_INTERLEAVED, /**< Each location directly after its signature. */
 };
 
 /** Parameters of a table. */

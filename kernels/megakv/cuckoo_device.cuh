@@ -138,7 +138,7 @@ class job_queue
         }
     }
 
-    /* Takes the thread's next job, which may lie behind end(); returns false if the block has none left. All
+    /* Takes the thread's next job, which may lie beyond end(); returns false if the block has none left. All
      * threads of the block call it. */
     __device__ __forceinline__ bool take(uint64_t *job)
     {

@@ -45,7 +45,7 @@ static inline uint32_t kvc_megakv_packet_bytes(const struct kvc_megakv_packet_re
     return KVC_MEGAKV_PACKET_HEADER_BYTES + request->key_bytes + request->value_bytes;
 }
 
-/** Writes a request of kvc_megakv_packet_bytes() bytes to `to` and returns the address behind it. */
+/** Writes a request of kvc_megakv_packet_bytes() bytes to `to` and returns the address after it. */
 static inline uint8_t *kvc_megakv_packet_write(uint8_t *to, const struct kvc_megakv_packet_request *request)
 {
     uint64_t header = request->op | (uint64_t)request->key_bytes << 16 | (uint64_t)request->value_bytes << 32;
@@ -58,7 +58,7 @@ static inline uint8_t *kvc_megakv_packet_write(uint8_t *to, const struct kvc_meg
     return to + kvc_megakv_packet_bytes(request);
 }
 
-/** Parses the request at `*at` and moves `*at` behind it.
+/** Parses the request at `*at` and moves `*at` past it.
  *
  * Never reads at or beyond `end`. Returns false, and leaves `*at` unchanged, if the rest of the packet does
  * not start with a complete and valid request.

@@ -1,6 +1,6 @@
 /* Fuzz target that takes any bytes as a packet of requests. Every request that is accepted lies inside the
- * packet and has the same bytes if it is written again. What is left has no valid request at its beginning,
- * and the place in it is that of the refusal. */
+ * packet and has the same bytes if it is written again. The rest does not start with a valid request, and
+ * parsing stops at its beginning. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

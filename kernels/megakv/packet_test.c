@@ -48,7 +48,7 @@ Test(megakv_packet, damaged_packets_are_not_overread)
     fill_packet(whole, 5);
     for (uint32_t bytes = 0; bytes <= 400; bytes++) {
         for (uint32_t change = 0; change < 3; change++) {
-            /* exactly as long as the packet, so that a sanitizer sees reads behind it */
+            /* exactly as long as the packet, so that a sanitizer sees reads beyond it */
             uint8_t *packet = malloc(bytes != 0 ? bytes : 1);
             memcpy(packet, whole, bytes);
             if (bytes != 0) {

@@ -131,8 +131,8 @@ constexpr int shared_passes = 8;
 
 /* Returns the location of a hash that was missed, or KVC_LOCATION_NONE, of each thread of a block that wants
  * one. If no element moves during a pass, none has moved past the threads. All threads want the same counter
- * of moves, which the host gives to one at a time, so the block reads it once before and once behind a pass.
- * A miss also stands if elements have moved in shared_passes passes: one that is there would have moved past
+ * of moves, which the host gives to one at a time, so the block reads it once before and once after a pass. A
+ * miss also stands if elements have moved in shared_passes passes: one that is there would have moved past
  * the thread in each. All threads of the block call this. */
 __device__ __forceinline__ uint32_t shared_search_again(const cuckoo_table &table, bool wants, uint64_t hash,
                                                         uint32_t *lines)
@@ -235,8 +235,8 @@ __device__ __forceinline__ bool shared_same_key(const uint64_t *item, const uint
     return true;
 }
 
-/* Copies `bytes` bytes that begin `shift` bytes (0 to 7) behind the word `from`, in whole words. Adds what it
- * reads to *seen. */
+/* Copies `bytes` bytes that begin `shift` bytes (0 to 7) after the start of the word `from`, in whole words.
+ * Adds what it reads to *seen. */
 __device__ __forceinline__ void shared_copy(uint64_t *to, const uint64_t *from, uint32_t shift,
                                             uint32_t bytes, uint64_t *seen)
 {
@@ -251,7 +251,7 @@ __device__ __forceinline__ void shared_copy(uint64_t *to, const uint64_t *from, 
     }
 }
 
-/* Loads the header of an item again, behind all loads whose words add up to `seen`: its address depends on
+/* Loads the header of an item again, after all loads whose words add up to `seen`: its address depends on
  * them. A fence would also wait until the host sees the copied value. One sum of 2^64 makes an item look
  * changed. */
 __device__ __forceinline__ uint64_t header_behind(const uint64_t *item, uint64_t seen)
@@ -464,7 +464,7 @@ __global__ void __launch_bounds__(block_threads) erase_elements(work all)
     kvc::add_count(&all.table.counters->erase_lines, lines);
 }
 
-/* WR of values that the host has read: a warp takes a set, whose values lie one behind another. */
+/* WR of values that the host has read: a warp takes a set, whose values lie contiguously. */
 __global__ void __launch_bounds__(block_threads) write_responses(work all)
 {
     const struct kvc_megakv_shared_batch &batch = all.batch;

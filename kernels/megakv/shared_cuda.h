@@ -55,7 +55,7 @@ struct kvc_megakv_shared_batch {
     uint32_t value_stride;                   /**< Room for a value [bytes], a multiple of 8. */
     const struct kvc_megakv_shared_set *set; /**< Sets. */
     const struct kvc_megakv_slab_evicted
-        *evicted;             /**< Evicted items; those of a set begin at its first row. */
+        *evicted;             /**< Evicted items; the items of a set begin at its first row. */
     const uint8_t *op;        /**< enum kvc_megakv_packet_op. */
     const uint8_t *keys;      /**< Keys, padded with zeros. */
     const uint8_t *key_bytes; /**< Lengths of the keys [bytes]. */

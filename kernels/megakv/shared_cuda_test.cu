@@ -222,7 +222,7 @@ void make_queries(batch_memory &memory, const sizes &size, uint32_t rows)
 /* What the host's code finds for the same queries. */
 struct outcomes {
     std::vector<uint32_t> location, read_bytes;
-    std::vector<uint8_t> result, values; /* Values one behind another. */
+    std::vector<uint8_t> result, values; /* Values, contiguous. */
 
     explicit outcomes(uint32_t rows)
         : location(rows, KVC_LOCATION_NONE), read_bytes(rows), result(rows),
@@ -580,7 +580,7 @@ void test_device_changes(batch_memory &memory)
     std::fflush(stdout);
 }
 
-/* A thread of the host rewrites items while the device reads them: a value is that of one write. */
+/* A thread of the host rewrites items while the device reads them: every value read comes from one write. */
 void test_rewrites(batch_memory &memory)
 {
     constexpr uint32_t items = 32768, words = 12;

@@ -202,8 +202,8 @@ uint32_t kvc_megakv_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes)
     return class_bytes;
 }
 
-/* Sets the reference bits behind the last item of a slab, so that they do not keep a word from being all
- * ones. The top level is left alone: it has no level above it, and slabs share its words. */
+/* Sets the reference bits after the last item of a slab, so that they do not keep a word from being all ones.
+ * The top level is left alone: it has no level above it, and slabs share its words. */
 static void reference_the_rest(struct kvc_megakv_slab *slab, uint32_t number, uint32_t items)
 {
     for (int level = 0; level < KVC_MEGAKV_SLAB_LEVELS - 1; level++) {
@@ -393,7 +393,7 @@ static uint64_t from_bit(uint32_t bit)
 
 /* Sweeps one bitmap word under the CLOCK hand: collects up to `count` items in use that are not referenced
  * (or, unless `spare` is set, referenced ones too), and clears the reference bits that the hand passes. The
- * hand stops behind the last victim if there are enough victims, otherwise at the end of the word. */
+ * hand stops after the last victim if there are enough victims, otherwise at the end of the word. */
 static uint32_t sweep_word(struct kvc_megakv_slab *slab, struct kvc_megakv_slab_class *class, uint32_t count,
                            bool spare, uint32_t *location, struct kvc_megakv_slab_stats *stats)
 {
@@ -427,7 +427,7 @@ static uint32_t sweep_word(struct kvc_megakv_slab *slab, struct kvc_megakv_slab_
 }
 
 /* Moves the CLOCK hand until it has `count` victims or the class has nothing else in use. In the latter case
- * the hand stays behind the last item in use that it saw. The lock of the class is held. */
+ * the hand stays after the last item in use that it saw. The lock of the class is held. */
 static uint32_t turn_clock(struct kvc_megakv_slab *slab, struct kvc_megakv_slab_class *class, uint32_t count,
                            uint32_t *location, struct kvc_megakv_slab_stats *stats)
 {

@@ -66,7 +66,7 @@ struct kvc_megakv_slab {
     uint32_t assigned;
     uint32_t rate;                     /**< A sample of one item in this many; 1: the whole store. */
     uint32_t shares;                   /**< Slabs of the whole store. */
-    uint32_t shares_left;              /**< Those that no class has been given. */
+    uint32_t shares_left;              /**< Shares not yet assigned to a class. */
     uint64_t hash_seed;                /**< Seed of the hashes of evicted keys. */
     uint64_t *free_bits;               /**< Bitmaps of free items. */
     uint8_t *in_use;                   /**< Whether each item is in use. */
@@ -156,7 +156,7 @@ static inline void kvc_megakv_slab_store_header(uint8_t *item, uint64_t header)
     __atomic_store_n((uint64_t *)item, header, __ATOMIC_RELEASE);
 }
 
-/** Returns the number of 64-byte lines from the start of an item to `bytes` bytes behind it. */
+/** Returns the number of 64-byte lines that the first `bytes` bytes of an item occupy. */
 static inline uint32_t kvc_megakv_slab_lines(const uint8_t *item, uint32_t bytes)
 {
     return (uint32_t)((((uintptr_t)item & 63) + bytes + 63) / 64);

@@ -716,7 +716,7 @@ Test(slab, exhausted_memory_gives_fewer)
 }
 
 /* If all items of a class are allocated and some are not yet written, the class evicts only the others; the
- * hand stays behind the last one that it took. */
+ * hand stays after the last one that it took. */
 Test(slab, hand_stays_where_a_class_ran_out)
 {
     enum { VALUE = 16000, ITEMS = 128 };

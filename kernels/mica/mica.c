@@ -270,7 +270,7 @@ ALWAYS_INLINE struct found find(const struct geometry *geometry, const struct pa
     for (uint32_t words = match(geometry, bucket, tag); words != 0; words &= words - 1) {
         struct found found = {.word = (uint32_t)__builtin_ctz(words)};
         found.entry = LOAD(bucket + found.word);
-        /* The tail is loaded after the entry, so it is certainly behind the item. */
+        /* The tail is loaded after the entry, so it is certainly past the item. */
         if (!is_live(geometry, LOAD(&partition->tail), found.entry)) {
             continue;
         }
@@ -366,7 +366,7 @@ enum {
     /* Keys of a group. The prefetches of a group are close together, so that they overlap even where their
      * pages must be looked up first. */
     GROUP = 32,
-    /* Lines of an item that are prefetched at most; the processor predicts the lines behind them. */
+    /* Most lines of an item to prefetch; the processor predicts the following lines. */
     REST_LINES = 8,
 };
 

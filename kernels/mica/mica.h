@@ -116,7 +116,7 @@ void kvc_mica_free(struct kvc_mica *store);
 /** Creates an empty store. Returns NULL with errno EINVAL (bad parameters) or ENOMEM. */
 struct kvc_mica *kvc_mica_create(const struct kvc_mica_params *params);
 
-/** Returns the store behind the common index interface, with keys of 8 bytes (the hashes, which are not
+/** Returns the store through the common index interface, with keys of 8 bytes (the hashes, which are not
  * hashed again) and values of 4 bytes. The index lives as long as the store, and freeing it frees the store.
  */
 struct kvc_index *kvc_mica_index(struct kvc_mica *store);

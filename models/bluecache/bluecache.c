@@ -21,7 +21,8 @@
  * host and the card, and the fabric between the cards of neighbours. */
 struct machine {
     uint32_t host, card, dram, flash;
-    uint32_t database; /* Of the first node: the one behind all, if there is one. */
+    /* Host of the database that all nodes share, if there is one; set for the first node. */
+    uint32_t database;
 };
 
 static uint32_t add_host(struct kvc_platform *platform, uint32_t zone, const char *node, const char *device,
@@ -123,14 +124,14 @@ struct counters {
 struct simulation {
     struct kvc_replica replica;
     const struct kvc_scenario *scenario;
-    const struct kvc_scenario *usual; /* Whose windows it has. */
+    const struct kvc_scenario *usual; /* The scenario whose windows the run uses. */
     struct kvc_bluecache_shards *shards;
     struct kvc_bluecache_cluster cluster;
     struct posted *posted;
     struct edge *edge;
     uint32_t edges;
     struct kvc_slice_mover database;
-    double database_ns; /* Likewise for the database. */
+    double database_ns; /* Busy time of the database already posted [ns]. */
     struct kvc_slices slices;
     struct kvc_slice_server server;
     struct machine *machines;

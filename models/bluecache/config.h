@@ -32,13 +32,12 @@ struct kvc_bluecache_options {
 
 extern const struct kvc_option_table kvc_bluecache_option_table;
 
-/* Sizes of a node's structures: those of the scenario, or those of a sample of the keys.
+/* Sizes of a node's structures, for all keys or for a sample of the keys.
  *
- * In a sample, index, DRAM store, log and write buffers are smaller by the rate. So they are as full as
- * the whole structures, and evict and reclaim as often. The log keeps its number of rows while each of
- * them has a page left; a row is then one block of one chip with fewer pages. The DRAM store holds its
- * share of the items in the whole slabs. With pairs of several sizes, the slabs themselves are smaller by
- * the rate. */
+ * In a sample, index, DRAM store, log and write buffers are smaller by the rate. So they are as full as the
+ * whole structures, and evict and reclaim as often. The log keeps its number of rows while each of them has a
+ * page left; a row is then one block of one chip with fewer pages. The DRAM store holds its share of the
+ * items in the whole slabs. With pairs of several sizes, the slabs themselves are smaller by the rate. */
 
 struct kvc_bluecache_sizes {
     double index_bytes, dram_bytes;

@@ -30,14 +30,14 @@
  * were written, dead ones, too. Half of a row is free on average, and half of a chunk waits in the write
  * buffer.
  *
- * With a database behind the cache, GETs that miss fill the cache. A pair stays until DRAM and log have taken
- * as many new pairs as they have room for, unless an update or a DELETE of its key comes first. DRAM counts
- * as a FIFO, too. All pairs that enter it count as written to the log later, although pairs that are updated
- * before are not.
+ * With a database, GETs that miss fill the cache. A pair stays until DRAM and log have taken as many new
+ * pairs as they have room for, unless an update or a DELETE of its key comes first. DRAM counts as a FIFO,
+ * too. All pairs that enter it count as written to the log later, although pairs that are updated before are
+ * not.
  *
- * Not modelled: GETs of a pair in the write buffer read no flash; pairs of several sizes use different
- * slab classes; the index forgets the least recently used key of a bucket (here all keys are forgotten
- * equally often). */
+ * Not modelled: GETs of a pair in the write buffer read no flash; pairs of several sizes use different slab
+ * classes; the index forgets the least recently used key of a bucket (here all keys are forgotten equally
+ * often). */
 
 /* Places of keys. */
 struct places {
@@ -457,9 +457,9 @@ static double turns_ns(const struct kvc_flash *flash, const struct kvc_flash_loa
            kvc_flash_busy_of(flash, &programs).channels_ns;
 }
 
-/* Returns the time for which a request occupies the tags of a store [ns]. If controllers visit chips in
- * turn, it depends on the number of reads in the flash: with a saturating host, those of the requests in
- * flight that are in the flash; otherwise as many as there are tags, because clients flush their requests
+/* Returns the time for which a request occupies the tags of a store [ns]. If controllers visit chips in turn,
+ * it depends on the number of reads in the flash. With a saturating host, this is the number of requests in
+ * flight that are in the flash; otherwise it is the number of tags, because clients flush their requests
  * together. */
 static double tags_ns(const struct kvc_scenario *scenario, const struct loads *loads)
 {

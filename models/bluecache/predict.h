@@ -22,8 +22,8 @@ struct kvc_bluecache_writes {
     double time_ns;
 };
 
-/* Adds write_amplification_ratio, the bytes of the pages over those of the SETs; erases_per_block_per_day;
- * and rated_life_years, if the card states its endurance. */
+/* Adds write_amplification_ratio, the bytes of the written pages over the bytes of the SETs;
+ * erases_per_block_per_day; and rated_life_years, if the card states its endurance. */
 void kvc_bluecache_add_wear(const struct kvc_scenario *scenario, const struct kvc_bluecache_writes *writes,
                             struct kvc_result *result);
 

@@ -35,10 +35,9 @@ struct load {
 
 /* A record of the log. */
 struct record {
-    uint64_t set; /* Number of the SET that made the value; 0: a tombstone. */
-    uint64_t first,
-        behind; /* Number of the first program of its pages, and the number behind the last one. */
-    int before; /* The previous record of the same key, or NONE. */
+    uint64_t set;           /* Number of the SET that made the value; 0: a tombstone. */
+    uint64_t first, behind; /* Numbers of the first program of its pages and of the one after the last. */
+    int before;             /* The previous record of the same key, or NONE. */
 };
 
 /* A change of a block that its chip has not done yet. */
@@ -73,7 +72,7 @@ static struct world {
     uint64_t durable;           /* All programs with smaller numbers are done. */
     uint64_t maybe;             /* At a cut, the same if pages count whose chip has only not answered yet. */
     uint64_t kept;              /* Records that begin in earlier programs may be erased. */
-    uint64_t row_end[KEYS_MAX]; /* By row: the program behind its last one. */
+    uint64_t row_end[KEYS_MAX]; /* Number of the program after the last one of each row. */
     struct queue queue[CHIPS];  /* By chip. */
     struct record *record;
     uint32_t records, record_room;

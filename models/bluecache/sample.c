@@ -11,7 +11,7 @@
 /* ---- whole_log ---- */
 
 /* Number of SETs after which the weight of older SETs is halved. A DRAM store begins to evict once it is
- * full, and its share of dead items changes while a run warms up; a longer memory would lag behind. */
+ * full, and its share of dead items changes while a run warms up; a longer memory would lag. */
 static const double sets_kept = 16;
 
 /* Opens the log of a card into which `written_pages` pages have been written. */
@@ -77,7 +77,7 @@ static void set_in_log(struct kvc_bluecache_whole_log *log)
     }
 }
 
-/* A request that is being run: its own row, or that of its stand-in key. */
+/* A request that is being run: its own row, or the row of its stand-in key. */
 struct row {
     const struct kvc_batch *batch;
     uint64_t key_id, hash; /* Key of the request, even if `batch` holds its stand-in. */

@@ -15,7 +15,7 @@ static struct kvc_dido_adapter adapter_of(double get_frac, double zipf_s)
     return adapter;
 }
 
-/* Returns whether a load whose counter is `factor` times that of the plan has changed. */
+/* Returns whether a load counts as changed if one counter is `factor` times its planned value. */
 static bool changes(size_t counter, double factor)
 {
     struct kvc_dido_adapter adapter = adapter_of(0.8, 0);
@@ -83,7 +83,7 @@ Test(dido_adapt, a_profile_counts_its_batch)
     kvc_dido_adapter_close(&adapter);
 }
 
-/* Batches of the same load differ by chance; those of another popularity differ by more. */
+/* Batches of the same load differ by chance; batches of another popularity differ by more. */
 Test(dido_adapt, the_exponent_is_found_from_one_batch)
 {
     static const double exponents[] = {0, 0.8, 0.99, 1.2};

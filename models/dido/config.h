@@ -29,7 +29,7 @@ extern const struct kvc_workload_preset kvc_dido_presets[];
 
 /* DIDO's options as a scenario writes them. */
 
-/* Which closed form predicts and plans. */
+/* The closed form that predicts and plans. */
 enum kvc_dido_predictor {
     KVC_DIDO_BY_KVCAST, /* "kvcast": the costs of the simulation (predict.h). */
     KVC_DIDO_BY_PAPER,  /* "paper": the authors' cost model (plan.c). */
@@ -115,7 +115,8 @@ enum kvc_status kvc_dido_config_check(const struct kvc_dido_config *config,
 /* Sets what a configuration derives from a load: frames, and what the caches hold. The load has no phases. */
 void kvc_dido_set_load(struct kvc_dido_config *config, const struct kvc_workload *load);
 
-/* Turns the configuration of a load with phases, whose slabs are settled, into that of one phase. */
+/* Turns the configuration of a load with phases, whose slabs are settled, into the configuration of one
+ * phase. */
 void kvc_dido_set_phase(struct kvc_dido_config *config, const struct kvc_workload *workload, uint32_t phase);
 
 /* Returns the configuration under one phase of the scenario's load. Its slabs are those that the items of the
@@ -130,10 +131,10 @@ enum kvc_status kvc_dido_store_create(const struct kvc_scenario *scenario, uint6
                                       const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
                                       struct kvc_diag *diag);
 
-/* The simulation and the measured runtime size the batches of a saturated pipeline alike. Returns the queries
- * of the next batch, if batches now have `now` of them and one of `queries` kept its slowest stage busy for
- * slowest_ns: as many as would have taken this stage the interval. A batch grows or shrinks by no more than a
- * quarter from one to the next. */
+/* Returns the queries of the next batch of a saturated pipeline, for the simulation and the measured runtime.
+ * Batches now have `now` queries, and a batch of `queries` kept its slowest stage busy for slowest_ns. The
+ * result is the number with which this stage would have been busy for the interval. A batch grows or shrinks
+ * by no more than a quarter from one to the next. */
 static inline double kvc_dido_next_batch(double interval_ns, double now, double queries, double slowest_ns)
 {
     static const double step_most = 1.25;

@@ -78,7 +78,7 @@ double kvc_dido_taking_ns(const struct kvc_dido_config *config, bool on_gpu, dou
  * those before the first one that it cannot do. */
 uint32_t kvc_dido_stealable(const struct kvc_dido_stage *stage);
 
-/* What the stages of a GPU with memory of its own take of the PCIe link to the CPU.
+/* Use of the PCIe link to the CPU by the stages of a GPU with memory of its own.
  *
  * There is one copy of the index and of the items, in the memory of the CPU, and the batches are there, too.
  * It is pinned and mapped, so that threads of the GPU read and write it over the link (zero-copy):
@@ -96,7 +96,7 @@ uint32_t kvc_dido_stealable(const struct kvc_dido_stage *stage);
  *
  * Not modelled: lines that the GPU's cache keeps from one query to the next, misses of its translations of
  * pinned memory, and the tags of stolen sets, of which 64 queries have one. PCIe 3.0 has atomic operations,
- * but whether a pair of CPU and GPU does them for each other is not asked. */
+ * but whether a pair of CPU and GPU supports them is not checked. */
 
 /* Packets and data that cross a link; all zero is nothing. */
 struct kvc_dido_link_load {

@@ -235,8 +235,8 @@ static void take(void *data, const void *at, uint32_t stage, enum kvc_stage_piec
     double alone_ns = worker->on_gpu ? work_ns : work_ns / cores;
     draw[0] = (struct kvc_draw){worker->on_gpu ? simulation->machine.gpu : simulation->machine.cpu, work_ns,
                                 alone_ns};
-    /* The lines come as the work goes on, unless the channels need longer for them. Kernels take as long as
-     * their link at least. */
+    /* The lines arrive while the work goes on, unless the channels need longer. Kernels take at least the
+     * time of their link. */
     double channel_ns = frac * cost->channel_ns;
     draw[1] = (struct kvc_draw){simulation->machine.dram, channel_ns,
                                 fmax(alone_ns, channel_ns / kvc_dram_channels(config->dram))};

@@ -1,9 +1,9 @@
 /* Batches flow through the stages of a pipeline with work stealing, as a fluid: the closed form's recurrence.
  *
- * Who steals when follows from the batches before, so no formula gives the period of a pipeline that steals:
- * a thief launches its kernel before it takes sets, goes back to its own stage when a batch comes, and
- * launches again; the owner then does what a thief could not. The recurrence follows some batches from one
- * such event to the next. Between events, everyone works at a constant rate, and those who draw on the
+ * The times of stealing follow from earlier batches, so no formula gives the period of a pipeline that
+ * steals: a thief launches its kernel before it takes sets, goes back to its own stage when a batch comes,
+ * and launches again; the owner does what the thief could not. The recurrence follows some batches from one
+ * such event to the next. Between events, every processor works at a constant rate, and the users of the
  * memory get fair shares of its channels. It has no requests, no structures, no sets and nothing random; the
  * rules are those of sim/run/stage_graph.h. */
 #ifndef KVC_MODELS_DIDO_FLOW_H

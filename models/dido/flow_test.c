@@ -24,7 +24,7 @@ Test(flow, the_slowest_stage_sets_the_pace)
     cr_expect_float_eq(result.stolen[0], 0, 1e-9, "%.3f", result.stolen[0]);
 }
 
-/* Of 120 ns of work, each does half. */
+/* Each processor does half of 120 ns of work. */
 Test(flow, thieves_share_the_work)
 {
     struct kvc_dido_flow flow = two_stages();

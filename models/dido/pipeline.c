@@ -26,7 +26,7 @@ enum { CHAIN = sizeof(chain) / sizeof(*chain) };
 
 /* ---- reading ---- */
 
-/* Reads the next word, at most `bytes` - 1 of its characters, and moves *text behind it. */
+/* Reads the next word, at most `bytes` - 1 of its characters, and moves *text past it. */
 static bool next_word(const char **text, char *word, size_t bytes)
 {
     size_t length = 0;
@@ -234,7 +234,7 @@ static struct kvc_dido_pipeline divided(uint32_t first, uint32_t end)
     return pipeline;
 }
 
-/* Visits a pipeline with insert and delete at any stage from MM's on, those of the CPU first. */
+/* Visits a pipeline with insert and delete at every stage from MM's on, stages of the CPU first. */
 static void visit_index(const struct kvc_dido_pipeline *chained, uint32_t cores,
                         void (*visit)(void *data, const struct kvc_dido_pipeline *pipeline), void *data)
 {

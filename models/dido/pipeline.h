@@ -1,16 +1,16 @@
-/* DIDO's pipelines: which stage, on the CPU or on the GPU, does which of the tasks of a query.
+/* DIDO's pipelines, which assign the tasks of a query to stages on the CPU or on the GPU.
  *
  * A pipeline is written as its stages in order, separated by ">". A stage is "cpu", "cpu:N" with N cores, or
  * "gpu", followed by its tasks:
  *
- *     cpu:2 RV PP MM insert delete > gpu search KC RD > cpu:2 WR SD
+ * cpu:2 RV PP MM insert delete > gpu search KC RD > cpu:2 WR SD
  *
- * Batches pass through the stages in order, so that a task sees what the tasks of earlier stages, and those
- * before it in its own, have done:
+ * Batches pass through the stages in order, so that a task sees the work of earlier stages and of the tasks
+ * before it in its own stage:
  *
  *   - RV, PP, search, KC, RD, WR, SD are in this order, since each needs what the one before has found.
- *   - MM is at PP or behind it, and at WR or before it: a SET is answered when it has its place.
- *   - insert and delete are at MM or behind it: they add the new item and remove the evicted one.
+ *   - MM is at PP or after it, and at WR or before it: a SET is answered when it has its place.
+ *   - insert and delete are at MM or after it: they add the new item and remove the evicted one.
  *   - RV and SD call the operating system, and the GPU cannot (sec. IV.B). */
 #ifndef KVC_MODELS_DIDO_PIPELINE_H
 #define KVC_MODELS_DIDO_PIPELINE_H
@@ -78,9 +78,9 @@ void kvc_dido_pipeline_visit_cores(const struct kvc_dido_pipeline *pipeline, uin
 
 /* Calls visit() for every pipeline that the authors consider, with every way to give `cores` cores to its
  * stages: the GPU does a series of neighbours among PP, MM, search, KC, RD and WR, or nothing; insert and
- * delete are at any stage behind MM's or at it. Those with fewer tasks on the GPU come first, so that of
- * equal ones, such as those that differ in tasks that no query has, a planner that keeps the first leaves the
- * GPU alone. */
+ * delete are at MM's stage or any later one. Pipelines with fewer tasks on the GPU come first, so that a
+ * planner that keeps the first of equal pipelines, such as pipelines that differ in unused tasks, leaves the
+ * GPU idle. */
 void kvc_dido_pipeline_visit_all(uint32_t cores,
                                  void (*visit)(void *data, const struct kvc_dido_pipeline *pipeline),
                                  void *data);

@@ -103,9 +103,8 @@ static void see(void *data, const struct kvc_dido_pipeline *pipeline)
     seen->megakv += strcmp(text, "cpu:1 RV PP MM > gpu search insert delete > cpu:3 KC RD WR SD") == 0;
 }
 
-/* The GPU's part has 21 places. Of these, 6 begin with PP, so that MM, if it is not alone behind, is on the
- * GPU. Counted by the stage of MM: behind the first one insert and delete have 3 x 3 places, on the GPU 2 x
- * 2, and behind it 1. */
+/* The GPU's part has 21 places, of which 6 begin with PP, so that MM is on the GPU or alone after it. If MM
+ * is in the stage before the GPU, insert and delete have 3 x 3 places; on the GPU 2 x 2, and after it 1. */
 Test(pipeline, all_of_them)
 {
     struct seen seen = {0};

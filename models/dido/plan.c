@@ -526,10 +526,9 @@ static bool is_same(const struct kvc_dido_pipeline *a, const struct kvc_dido_pip
     return same;
 }
 
-/* Returns whether the work of a pipeline differs from that of the pipelines in earlier calls, as many as are
- * kept. Idle tasks, such as insert where all queries are GETs, may be in any stage. An idle task matters
- * where a stage has nothing else that can be stolen, or nothing else that is left: sets are then taken for
- * it. */
+/* Returns whether the work of a pipeline differs from the kept pipelines of earlier calls. Idle tasks, such
+ * as insert if all queries are GETs, may be in any stage. An idle task matters only if its stage has nothing
+ * else that can be stolen, or nothing else left: sets are then taken for it. */
 static bool search_is_new(struct search *search, const struct kvc_dido_pipeline *pipeline)
 {
     const uint32_t can_be_stolen = kvc_dido_bit(KVC_DIDO_TASKS), has_rest = can_be_stolen << 1;

@@ -53,9 +53,9 @@ struct kvc_dido_plan kvc_dido_plan_of(const struct kvc_dido_config *config,
                                       const struct kvc_dido_pipeline *pipeline,
                                       const struct kvc_dido_mix *mix);
 
-/* Returns the best plan: of all pipelines, if `said` is NULL, or of all ways to give cores to its stages. Of
- * plans whose throughput differs by less than 1e-5 of it, it is the first. Pipelines whose work does not
- * allow more than the best one are not computed. */
+/* Returns the best plan: of all pipelines, if `said` is NULL, or of all ways to give cores to its stages. If
+ * throughputs differ by less than a factor of 1e-5, the first plan wins. Pipelines whose work cannot beat the
+ * best one are skipped. */
 struct kvc_dido_plan kvc_dido_best_plan(const struct kvc_dido_config *config,
                                         const struct kvc_dido_pipeline *said, const struct kvc_dido_mix *mix);
 

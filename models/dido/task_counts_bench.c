@@ -1,17 +1,17 @@
-/* Counts the instructions of DIDO's tasks on a core, one by one, and compares them with those of tasks.h.
+/* Counts the instructions of DIDO's tasks on a core, one by one, and compares them with the numbers in
+ * tasks.h.
  *
  * A child process runs a task for a batch of queries, and its parent steps it from instruction to instruction
  * (ptrace). The kernels are those of kernels/megakv/, with the table's portable code. The program starts
  * itself again with a C library that copies and compares without AVX2, as on the paper's processor. Nothing
  * depends on time, but the compiler and the C library matter.
  *
- * usage: dido_task_counts_bench [--check | --trace]
- * With --check, the status is 1 if a number of tasks.h is more than 15 % off, and 77, which means skipped,
- * where the numbers cannot be compared: another processor or compiler, no optimisation, sanitizers, no right
- * to trace.
- * With --trace, it prints the instructions themselves for items with keys of 16 and values of 64 bytes: for
- * each task a line "task NAME QUERY QUERIES", and then the address of each instruction in its object, and the
- * object. task_ipc.sh finds out how many of them a core completes in a cycle. */
+ * usage: dido_task_counts_bench [--check | --trace] With --check, the status is 1 if a number of tasks.h is
+ * more than 15 % off, and 77, which means skipped, where the numbers cannot be compared: another processor or
+ * compiler, no optimisation, sanitizers, no right to trace. With --trace, it prints the instructions
+ * themselves for items with keys of 16 and values of 64 bytes: for each task a line "task NAME QUERY
+ * QUERIES", and then the address of each instruction in its object, and the object. task_ipc.sh finds out how
+ * many of them a core completes in a cycle. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -103,7 +103,7 @@ static void do_pp(struct store *store)
     }
 }
 
-/* As a GPU would parse, which has no AES instructions. */
+/* Parses as a GPU would, which has no AES instructions. */
 static void do_pp_portable(struct store *store)
 {
     const uint8_t *at = store->frame, *end = store->frame + store->frame_bytes;

@@ -80,11 +80,11 @@ struct kvc_dido_work {
     double next_lines;   /* Lines that follow a first one, or that are read or written in order. */
 };
 
-/* Returns the mean work of a query that does a task; nothing for an operation that does not. A GET is a hit.
- * One that misses searches both buckets (304 instructions of a core, 238 of a GPU thread), does no RD, and
- * its WR is that of a value of 0 bytes. A SET inserts its new item and deletes the evicted one. A deleted
- * item stays in its slab until CLOCK evicts it, as in Mega-KV, so a DELETE has no MM. Sizes beyond those of
- * the paper (keys of 8 to 128 bytes, values of 8 to 1024 bytes) are extrapolated. */
+/* Returns the mean work of a task for a query, or nothing if the operation does not use the task. A GET is a
+ * hit. A GET that misses searches both buckets (304 instructions of a core, 238 of a GPU thread), does no RD,
+ * and has the WR of a value of 0 bytes. A SET inserts its new item and deletes the evicted one. A deleted
+ * item stays in its slab until CLOCK evicts it, as in Mega-KV, so a DELETE has no MM. Sizes beyond the
+ * paper's (keys of 8 to 128 bytes, values of 8 to 1024 bytes) are extrapolated. */
 struct kvc_dido_work kvc_dido_work_of(enum kvc_dido_task task, enum kvc_op op, uint32_t key_bytes,
                                       uint32_t value_bytes, bool on_gpu);
 

@@ -11,7 +11,7 @@
 
 enum {
     FIRST_ROOM = 4096,
-    SLAB_LINES_MAX = 9, /* Lines behind the first one of an access. */
+    SLAB_LINES_MAX = 9, /* Lines of an access after the first one. */
     CLOCK_BEGINS = 1,   /* Time of use of the lines that are in the cache at the start. */
 };
 

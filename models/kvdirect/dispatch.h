@@ -63,9 +63,9 @@ void kvc_kvdirect_hot_expect(struct kvc_kvdirect_hot *hot, double lines);
 double kvc_kvdirect_hot_memory_bytes(double lines);
 void kvc_kvdirect_hot_close(struct kvc_kvdirect_hot *hot);
 
-/* Returns the line of the whole table that replaces a line of the sample for the hot key with this hash.
- * The first bucket of a key is the one that it has in the whole table; chained buckets and slabs get
- * random lines behind the index. */
+/* Returns the line of the whole table that replaces a line of the sample for the hot key with this hash. The
+ * first bucket of a key is the one that it has in the whole table; chained buckets and slabs get random lines
+ * after the index. */
 uint32_t kvc_kvdirect_hot_line(const struct kvc_kvdirect_hot *hot, uint64_t hash, uint32_t line);
 
 /* Notes that a line of a key that is not hot is used in the sample, and whether this fetches or changes it.

@@ -34,7 +34,7 @@ static double slab_bytes_of(uint32_t pair_bytes)
 /* Lengths of chains whose number of keys is Poisson distributed. */
 struct chains {
     double behind;  /* Mean distance of a key from the first bucket of its chain [buckets]. */
-    double further; /* Mean number of buckets behind the first one of a chain. */
+    double further; /* Mean number of buckets after the first one of a chain. */
 };
 
 /* Returns the lengths of chains with `mean` keys, in buckets that hold `room` keys. */

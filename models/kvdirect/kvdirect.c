@@ -1,5 +1,5 @@
-/* KV-Direct's entry in the registry, and its simulation with the NICs of all nodes. The design is that of Li
- * et al., "KV-Direct: High-Performance In-Memory Key-Value Store with Programmable NIC", SOSP 2017. */
+/* KV-Direct's entry in the registry, and its simulation with the NICs of all nodes. The design is from Li et
+ * al., "KV-Direct: High-Performance In-Memory Key-Value Store with Programmable NIC", SOSP 2017. */
 #include "models/kvdirect/kvdirect.h"
 
 #include <math.h>
@@ -50,8 +50,8 @@ struct simulation {
 
 /* ---- simulation ---- */
 
-/* Returns the busy time of the busiest link: that of its tags, its credits or one direction, whichever is
- * the longest. */
+/* Returns the busy time of the busiest link: of its tags, its credits or one direction, whichever is the
+ * longest. */
 static double pcie_busy_ns(const struct kvc_kvdirect_memory_engine *memory)
 {
     double most_ns = 0;
@@ -139,7 +139,7 @@ static struct sums sum_up(const struct simulation *simulation)
     return sums;
 }
 
-/* Returns what was counted between two moments. The largest numbers are those of the whole run. */
+/* Returns the counts between two moments. Maxima cover the whole run. */
 static struct sums difference(const struct sums *last, const struct sums *first)
 {
     struct sums sums = *last;

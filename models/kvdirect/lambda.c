@@ -35,7 +35,8 @@ enum verb {
 
 /* ---- compiler ---- */
 
-/* Lua's binary operators. Those that begin alike are listed longest first. > and >= swap their operands. */
+/* Lua's binary operators. Operators with a common prefix are listed longest first. > and >= swap their
+ * operands. */
 static const struct binary {
     const char *spelling;
     uint8_t verb;

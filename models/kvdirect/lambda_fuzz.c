@@ -20,7 +20,7 @@ static void check(bool right)
     }
 }
 
-/* Checks the functions that run over vectors. The vector is that of the three arguments, `v` first. */
+/* Checks the functions that run over vectors. The vector consists of the three arguments, `v` first. */
 static void check_vectors(const struct kvc_kvdirect_lambda *lambda, const uint8_t *arguments, int64_t d,
                           int64_t s)
 {

@@ -11,7 +11,7 @@ static int64_t value_of(const char *text, int64_t v, int64_t d, int64_t s)
     return kvc_kvdirect_lambda_call(&lambda, v, d, s);
 }
 
-/* The values are those of Lua 5.4, except that comparisons give numbers here. */
+/* The values equal Lua 5.4's, except that comparisons give numbers here. */
 Test(lambda, operators_bind_as_in_lua)
 {
     cr_expect_eq(value_of("v + d", 3, 4, 0), 7);

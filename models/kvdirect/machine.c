@@ -75,8 +75,8 @@ static void add_sockets(struct kvc_kvdirect_machine *machine, const struct kvc_s
     }
 }
 
-/* Adds the ports of a NIC. Their power, if it is known apart from that of the card, is half of the NIC's in
- * each direction. */
+/* Adds the ports of a NIC. Their power, if it is stated apart from the card's, is half of the NIC's in each
+ * direction. */
 static void add_ports(struct kvc_kvdirect_machine *machine, const struct kvc_nic *nic, uint32_t zone,
                       const char *prefix, uint32_t clients, uint32_t port)
 {

@@ -7,9 +7,9 @@
  * or it is interleaved over all sockets; what lies at another socket crosses the links between the two.
  *
  * Power: the host "base" is the whole server without NICs (system.idle_power), as it is published, so CPU and
- * memory have none of their own; and each card, which takes its power at work all the time, because that of
- * the idle card is not published. Not modelled: the switch, because each NIC has a port of its own; limits of
- * the root complex besides its lanes, which are not published; clocks of CPUs, which do nothing in most runs.
+ * memory have none of their own; and each card always draws its busy power, because the power of the idle
+ * card is not published. Not modelled: the switch, because each NIC has a port of its own; limits of the root
+ * complex besides its lanes, which are not published; clocks of CPUs, which do nothing in most runs.
  */
 #ifndef KVC_MODELS_KVDIRECT_MACHINE_H
 #define KVC_MODELS_KVDIRECT_MACHINE_H
@@ -21,7 +21,7 @@
 
 struct kvc_kvdirect_machine {
     struct kvc_platform *platform; /* Owned by the caller. */
-    uint32_t nics, sockets;        /* Of a node. */
+    uint32_t nics, sockets;        /* Number of NICs and sockets of a node. */
     uint32_t *cpu, *dram;          /* Hosts, by socket of all nodes. */
     uint32_t *card;                /* Hosts that work, by NIC of all nodes. */
     uint32_t *port;                /* Hosts where the transfers of a NIC end, by NIC of all nodes. */

@@ -95,7 +95,7 @@ void kvc_kvdirect_gather_release(struct kvc_kvdirect_gather *gather, uint32_t ba
 
 enum { BACKGROUND = UINT32_MAX, NO_PART = UINT32_MAX, PARTS_FIRST = 1024, SYNC_BYTES = 64 };
 
-/* Flag that tells the number of a gathered batch from that of a step. */
+/* Flag that distinguishes the number of a gathered batch from the number of a step. */
 #define FETCH UINT32_C(0x80000000)
 
 /* Step number of writes to the queue of addresses, which belong to no step. */

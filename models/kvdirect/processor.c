@@ -61,7 +61,7 @@ enum kvc_kvdirect_admission kvc_kvdirect_station_admit(struct kvc_kvdirect_stati
     return KVC_KVDIRECT_WAIT;
 }
 
-/* Removes the operation behind `before`. */
+/* Removes the operation after `before`. */
 static int32_t take_behind(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot,
                            int32_t before)
 {

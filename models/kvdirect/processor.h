@@ -39,11 +39,11 @@
  * further operations on its key need no memory. They may not overtake a waiting operation on another key of
  * the slot, so no operation waits forever.
  *
- * In stall mode, the paper's alternative, an operation and all operations behind it stop while an operation
- * in flight has the same slot and at least one of the two writes.
+ * In stall mode, the paper's alternative, an operation and all operations after it stop while an operation in
+ * flight has the same slot and at least one of the two writes.
  *
- * The caller identifies operations by numbers. The station knows their order, but not their keys and
- * values. */
+ * The caller identifies operations by numbers. The station knows their order, but not their keys and values.
+ */
 
 enum { KVC_KVDIRECT_NONE = -1 };
 
@@ -65,7 +65,7 @@ struct kvc_kvdirect_slot {
 
 struct kvc_kvdirect_station {
     struct kvc_kvdirect_slot *slot;
-    int32_t *next; /* The operation behind each operation in its slot. */
+    int32_t *next; /* Next operation in the slot of each operation. */
     uint32_t slots;
 };
 
@@ -87,7 +87,7 @@ enum kvc_kvdirect_admission kvc_kvdirect_station_admit(struct kvc_kvdirect_stati
                                                        struct kvc_kvdirect_slot *slot, int32_t operation,
                                                        bool same);
 
-/* Removes and returns the first waiting operation behind `*before` (NONE: from the front) for which `same`
+/* Removes and returns the first waiting operation after `*before` (NONE: from the front) for which `same`
  * finds the owner's key, and sets *before for the next call. Returns NONE if there is no such operation. */
 int32_t kvc_kvdirect_station_take(struct kvc_kvdirect_station *station, struct kvc_kvdirect_slot *slot,
                                   int32_t *before, bool (*same)(void *data, int32_t owner, int32_t operation),
@@ -173,8 +173,8 @@ struct kvc_kvdirect_processor {
     struct kvc_kvdirect_packet *first_packet, *last_packet; /* Packets that are not decoded completely. */
     uint32_t waiting_rows;                                  /* Their undecoded operations. */
 
-    /* The card's own clock, which stands still while the card is stopped. All times except those of
-     * requests and answers are times of this clock. */
+    /* The card's own clock, which stands still while the card is stopped. All times except the times of
+     * requests and answers refer to this clock. */
     double now_ns;      /* Time of the latest event. */
     double advanced_ns; /* Time of the latest advance. */
     double stopped_ns; /* Time for which the card was stopped so far: simulation time minus card time [ns]. */

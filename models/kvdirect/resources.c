@@ -27,8 +27,8 @@ uint32_t kvc_kvdirect_stages(const struct kvc_scenario *scenario, struct kvc_mod
     return KVC_KVDIRECT_STAGES;
 }
 
-/* Keeps what "auto" derived from the speed of the original's devices. The dispatch ratio that balances PCIe
- * and the NIC's memory would otherwise move, and the gain would be that of another cache. */
+/* Keeps what "auto" derived from the speed of the original's devices. Otherwise the dispatch ratio that
+ * balances PCIe and the NIC's memory would move, and the gain would belong to a different cache. */
 static void keep_options(struct kvc_scenario *scenario)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);

@@ -149,7 +149,7 @@ enum {
     BATCH_ROUNDS = 4,   /* Rounds after which speed and batches agree. */
     LITTLE_ROUNDS = 32, /* Rounds after which speed and latency agree. */
     /* Jobs of the two launches that define the line of a device without a fit. A calibrated device was
-     * measured with smaller launches, like those of its pipelines. */
+     * measured with smaller launches, as its pipelines make them. */
     FEW = 10000,
     MANY = 1000000,
     MEASURED_FEW = 1000,

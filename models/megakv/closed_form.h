@@ -33,7 +33,8 @@ struct kvc_megakv_cycle_times {
 struct kvc_megakv_latencies {
     uint32_t batches;                       /* n */
     double middle_ns[KVC_MEGAKV_DELAY_MAX]; /* Latency of the request in the middle of each batch. */
-    double spread_ns;                       /* Latency of the last request less that of the first [ns]. */
+    /* Latency of the last request minus the latency of the first [ns]. */
+    double spread_ns;
 };
 
 /* Follows the GPU and a sender through the schedule with the delay n, 1 to KVC_MEGAKV_DELAY_MAX. */
@@ -127,11 +128,11 @@ struct kvc_megakv_closed_form kvc_megakv_closed_form_of(const struct kvc_scenari
 double kvc_megakv_closed_utilization(const struct kvc_megakv_closed_form *form, uint32_t delay,
                                      enum kvc_megakv_stage stage);
 
-/* A Mega-KV with a database behind it as the closed form sees it: what the store is asked for in place of
- * what the application wants (sim/run/cache_aside.h).
+/* A Mega-KV with a database in the closed form: the requests to the store that replace the application's
+ * requests (sim/run/cache_aside.h).
  *
- * The mix follows from the long run, in which every key that was asked for is stored if there is room, and
- * otherwise the most popular ones are. What is stored misses after updates. */
+ * The mix is that of the long run, in which all requested keys are stored or, if there is no room, the most
+ * popular ones. A stored key misses after an update. */
 
 struct kvc_megakv_behind {
     struct kvc_scenario

@@ -96,7 +96,7 @@ struct kvc_megakv_config {
     const struct kvc_nic *nic;
     const struct kvc_pcie *pcie;
     const struct kvc_megakv_cost_profile *cost_profile;
-    const struct kvc_database *database; /* Database behind the socket; NULL: none. */
+    const struct kvc_database *database; /* Database of the socket; NULL: none. */
 
     /* The resolved options. */
     double cycle_ns;

@@ -50,8 +50,9 @@ struct kvc_megakv_cost_profile {
     struct kvc_megakv_cost_curve evict; /* The same if its place must be taken from another item; `pass` comes
                                            on top. */
     struct kvc_megakv_cost_curve
-        evict_half_marked; /* As evict, if a random half of the items that the CLOCK hand passes were read.
-                              Not measured: such items cost only their `pass`. */
+        /* The cost of evict if a random half of the items that the CLOCK hand passes were read. Not measured:
+         * such items cost only their `pass`. */
+        evict_half_marked;
     struct kvc_megakv_cost_curve pass; /* One step of the CLOCK hand over an item that was read (size 1). */
     struct kvc_megakv_cost_curve mix; /* What every request costs more if a random half of them are SETs (size
                                          1). Not measured: nothing. */
@@ -63,8 +64,8 @@ struct kvc_megakv_cost_profile {
         read_half_marked;                     /* The bit is clear for every other read, in random order. */
     struct kvc_megakv_cost_curve read_marked; /* The bit is clear, so that the read sets it. */
     struct kvc_megakv_cost_curve read_half_missed; /* Every other read is a miss, in random order. */
-    struct kvc_megakv_cost_curve read_slowest;     /* As read, on the slowest of the senders' cores, which
-                                                      limits a wait for all senders. */
+    /* The cost of read on the slowest of the senders' cores, which limits a wait for all senders. */
+    struct kvc_megakv_cost_curve read_slowest;
 
     /* A GET that hits at its sender, by the memory of the batches that a receiver's core fills in turn (size;
      * kvc_megakv_batches_bytes). The curves above hold for the smallest. Not measured: batches do not matter.

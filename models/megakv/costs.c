@@ -369,7 +369,7 @@ static double compute_ns(const struct kvc_megakv_costs *costs)
     return (cpu->operation_ns > 0 ? cpu->operation_ns / 2 : cpu->packet_ns) / costs->core_speed;
 }
 
-/* Returns what is left of a load's latency when the core has executed the instructions behind it. */
+/* Returns the rest of a load's latency once the core has executed the instructions after it. */
 static double exposed_ns(const struct kvc_cpu *cpu, double latency_ns)
 {
     return fmax(latency_ns - cpu->lookahead_ns, 0);
@@ -656,8 +656,8 @@ struct kvc_megakv_launch_work kvc_megakv_insert_work(const struct kvc_megakv_cos
                                            .erased_frac = erases > 0 ? erased / erases : 1};
 }
 
-/* Returns the time of `jobs` of which first_frac are of the first of two kinds, in random order. Which kind
- * comes next is what no core can predict; that costs most at one half of each, where it was measured. */
+/* Returns the time of `jobs` jobs of two kinds in random order, of which first_frac are of the first kind. No
+ * core can predict the next kind; this costs most at one half of each, where it was measured. */
 static double mixed_ns(const struct kvc_curve *first, const struct kvc_curve *second,
                        const struct kvc_curve *half, double first_frac, double jobs)
 {

@@ -80,8 +80,8 @@ static double slowness_of(const struct kvc_megakv_simulation *simulation, uint32
     return number == 0 ? slowest : (senders - slowest) / (senders - 1);
 }
 
-/* Returns the rows that a buffer has memory for: those of a launch, and those that wait in a full receive
- * ring. Memory that is never written takes no room. */
+/* Returns the rows that a buffer has memory for: the rows of a launch, and the rows that wait in a full
+ * receive ring. Memory that is never written costs nothing. */
 static uint32_t buffer_rows(const struct kvc_megakv_config *config)
 {
     return KVC_MEGAKV_ROWS_MAX + ((uint32_t)config->nic->ring_frames + 2) * config->frame_requests;
@@ -218,7 +218,7 @@ static void close_pipeline(struct kvc_megakv_pipeline *pipeline)
     free(pipeline->started_ns);
 }
 
-/* Opens the database behind a socket, if there is one. */
+/* Opens the database of a socket, if there is one. */
 static void open_aside(struct kvc_megakv_socket *socket, uint32_t key_stride)
 {
     const struct kvc_megakv_simulation *simulation = socket->simulation;

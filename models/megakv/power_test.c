@@ -260,7 +260,7 @@ Test(manager, chooses_the_slowest_pair_that_is_above_the_cpu)
 }
 
 /* Sec. 8.8.1 says that the GPU serves 22 Mops at 324 MHz, which eq. (4) allows at a cycle of 492 us only.
- * With this cycle, 666 MHz follow for a CPU of data sets a to c, and 324 MHz for that of d. */
+ * With this cycle, 666 MHz follow for the CPU with data sets a to c, and 324 MHz with data set d. */
 Test(manager, finds_the_published_pairs_at_the_cycle_of_the_published_speed)
 {
     const struct kvc_megakv_fit at_324 = {15.0, 176.9e3, 36.0, 282.5e3};

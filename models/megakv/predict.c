@@ -64,7 +64,7 @@ static bool knows_quantiles(const struct kvc_megakv_behind *behind)
     return behind->load.time_ns <= 0;
 }
 
-/* Adds the database behind the store, if there is one. */
+/* Adds the store's database, if there is one. */
 static void add_database(const struct kvc_megakv_behind *behind, struct kvc_result *result)
 {
     if (behind->config.database == NULL) {

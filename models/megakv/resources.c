@@ -43,8 +43,8 @@ uint32_t kvc_megakv_stages(const struct kvc_scenario *scenario, struct kvc_model
 
 /* ---- launches ---- */
 
-/* Returns the part of a launch in which it copies [ns]: what one of its streams, with so many jobs, copies
- * alone, as no kernel of the launch hides it. */
+/* Returns the copying part of a launch [ns]: the time that one of its streams, with `jobs` jobs, copies
+ * alone, hidden by no kernel of the launch. */
 static double copying_ns(const struct kvc_pcie *pcie, enum kvc_megakv_kernel kernel, double jobs,
                          double copies_too)
 {
@@ -63,8 +63,8 @@ static void speed_fit(struct kvc_gpu_fit *fit, const struct kvc_megakv_config *c
     fit->base_ns = kvc_gpu_launch_speed_up(fit->base_ns, none_ns, kernel_factor, copy_factor);
 }
 
-/* Makes the measured launches of a GPU faster. A search is measured by the jobs of a stream, an insert by
- * those of all streams. */
+/* Makes the measured launches of a GPU faster. A search is measured by the jobs of one stream, an insert by
+ * the jobs of all streams. */
 static void speed_launches(struct kvc_megakv_cost_curve *curve, const struct kvc_pcie *pcie,
                            enum kvc_megakv_kernel kernel, double kernel_factor, double copy_factor)
 {

@@ -378,7 +378,7 @@ Test(run, timing_does_not_depend_on_the_functional_mode)
 }
 
 /* The engine's clock may be just short of the end of the measured time. Nothing is evicted, so that every SET
- * since the begin of the warm-up adds an item. */
+ * since the start of the warm-up adds an item. */
 Test(run, counts_the_items_at_its_end)
 {
     for (int windows = 7; windows < 40; windows += 8) {

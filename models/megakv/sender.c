@@ -396,7 +396,7 @@ static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv
     }
 }
 
-/* Records the requests that end with a row of this buffer, behind which there is a database. */
+/* Records the requests of a store with a database that end with a row of this buffer. */
 static void record_ended(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
                          double now_ns)
 {

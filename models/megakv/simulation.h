@@ -31,12 +31,12 @@
 #include "sim/run/replica.h"
 #include "sim/workload/batch.h"
 
-/* The database behind a socket (node.database), and the requests that wait for it (sim/run/cache_aside.h).
+/* The database of a socket (node.database), and the requests that wait for it (sim/run/cache_aside.h).
  *
  * A SET of a frame stays with its client: it begins as an update when the frame leaves, and a DELETE follows.
- * A GET that misses goes on with a query when its response arrives, and a SET follows. The client sends this
- * next message at once, in a frame of its own over the same connection, to the same pipeline. The receiver
- * spends on such a frame what it spends on one request of a usual frame.
+ * A GET that misses continues with a query when its response arrives, and a SET follows. The client sends
+ * this next message at once, in a frame of its own over the same connection, to the same pipeline. Such a
+ * frame costs the receiver as much as one request of a usual frame.
  *
  * The database handles its events with the receivers, once a cycle, at their own times. */
 
@@ -98,14 +98,14 @@ void kvc_megakv_aside_forget(struct kvc_megakv_aside *aside, uint32_t number);
 void kvc_megakv_aside_answer(struct kvc_megakv_aside *aside, struct kvc_megakv_buffer *buffer,
                              const uint8_t *outcome, const double *done_ns, uint32_t pipeline);
 
-/* Mega-KV's energy manager: which clocks of CPU and GPU serve what the slower of the two can serve.
+/* Mega-KV's energy manager, which lowers the clocks of CPU and GPU to the pace of the slower of the two.
  *
  * Source: Zhang et al., VLDB J. 26(5), 2017, sec. 6. Symbols: T_C is the throughput of the CPU, measured
- * while the store runs; T_G is that of the GPU, by eq. (4) at the cycle and a clock pair's fit; both of one
- * socket.
+ * while the store runs; T_G is the throughput of the GPU, by eq. (4) at the cycle and a clock pair's fit;
+ * both of one socket.
  *
  * - If the CPU is faster, it is slowed by a step while T_C - T_G > mu * T_G (eq. (3)), and measured anew
- * after each step. The paper prints "until": the condition holds at the begin, so it can only mean "while".
+ *   after each step. The paper prints "until": the condition holds at the start, so it can only mean "while".
  * - If the GPU is faster, it gets the pair with min { T | T > T_C }, of all pairs that it has.
  * - If T_C has changed by more than a share since the manager tuned the clocks, both get their highest clocks
  *   and the manager tunes them again.
@@ -286,10 +286,10 @@ struct kvc_megakv_socket {
     struct kvc_dram_load received_load;              /* What they have done to it since the last swap. */
     double received_bytes;                           /* Bytes on the wire since the last swap. */
     uint64_t sent_here;                              /* Requests of the whole run, dropped ones included. */
-    uint64_t served_here;                            /* Those of them that were answered. */
+    uint64_t served_here;                            /* Requests of these that were answered. */
     double receive_busy_ns, send_busy_ns;            /* Busy times of all receivers and senders [ns]. */
     struct kvc_megakv_manager manager;               /* Chooses its clocks, if the scenario says so. */
-    struct kvc_megakv_aside *aside;                  /* The database behind it; NULL: none. */
+    struct kvc_megakv_aside *aside;                  /* The socket's database; NULL: none. */
     struct kvc_megakv_share queried;                 /* What requests take of the database. */
     double *port_free_ns;               /* By port: when the wire from the clients becomes idle [ns]. */
     double swapped_ns;                  /* When the buffers were last swapped [ns]. */
@@ -404,8 +404,7 @@ void kvc_megakv_count_kernel(struct kvc_megakv_simulation *simulation,
 /* Hands a searched buffer to the pipeline's sender. */
 void kvc_megakv_hand_over(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *buffer);
 
-/* Returns the hit ratio of the real searches since `before`, or that of the closed form if there were none.
- */
+/* Returns the hit ratio of the real searches since `before`, or the closed form's if there were none. */
 double kvc_megakv_hit_frac_since(const struct kvc_megakv_socket *socket,
                                  const struct kvc_index_stats *before);
 

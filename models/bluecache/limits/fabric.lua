@@ -1,4 +1,4 @@
--- A host asks its own node and a neighbour behind slow links for large values in DRAM.
+-- A host requests large values in DRAM from its own node and, over slow links, from a neighbour.
 return {
   name = "fabric fabric fabric",
   system = { kind = "bluecache", index = "1MiB", dram = "16MiB", flash = "256MiB", app_servers = 1 },

@@ -1,5 +1,5 @@
--- The GPU copies large values for as long as their lines take, and the cores do next to nothing. Batches are as large as can be,
--- so that they stay as large on a faster machine.
+-- The GPU copies large values, bound by the time of their lines, and the cores do next to nothing. Batches have the
+-- largest size, so that they keep it on a faster machine.
 return {
   name = "dram stage2 dram",
   system = {

@@ -132,7 +132,7 @@ static double median_of(double *values, uint32_t count)
     return gsl_stats_median_from_sorted_data(values, 1, count);
 }
 
-/* Passes `count` batches of `queries` (0: as the node sizes them) behind some that warm up. A batch during
+/* Runs `count` batches of `queries` (0: as the node sizes them) after some warm-up batches. A batch during
  * which other work was done on the core does not move the medians. */
 static void time_passes(struct kvc_dido_real_node *node, uint32_t queries, uint32_t warmup, uint32_t count,
                         struct passes *passes)

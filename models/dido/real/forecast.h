@@ -2,16 +2,16 @@
  * tasks, which are measured alone on one core and on the GPU.
  *
  * A stage on the CPU takes the sum of its tasks' costs for each query, divided by its cores. A task costs
- * less behind its predecessor on the same core than behind one whose batch has been put aside since, so both
- * are measured. Where several cores work on a pipeline, a task costs more, because it writes to lines that
- * other cores have, and shares locks with them: how much more is measured with all tasks in one stage. A
- * stage on the GPU takes the time that its tasks took alone for a batch of this size, the launch included; it
- * is measured for several sizes and interpolated. What tasks of the CPU cost beside it is measured with the
- * same tasks on the GPU, because they find what it has written, and WR and SD have values and responses by
- * row. The slowest stage sets the pace, with batches that keep it busy for the interval.
+ * less directly after its predecessor on the same core than after other batches have run in between, so both
+ * are measured. With several cores on a pipeline, a task costs more, because it writes to lines that other
+ * cores hold, and shares locks with them; the extra cost is measured with all tasks in one stage. A stage on
+ * the GPU takes the time that its tasks took alone for a batch of this size, the launch included; it is
+ * measured for several sizes and interpolated. The costs of the CPU's tasks next to a GPU stage are measured
+ * with the same tasks on the GPU, because they find what it has written, and WR and SD have values and
+ * responses by row. The slowest stage sets the pace, with batches that keep it busy for the interval.
  *
- * Not in the forecast: the watch of the cores in a measured run, and cores and the GPU that share caches or
- * memory. */
+ * Not in the forecast: the watch of the cores in a measured run, and caches or memory that cores and GPU
+ * share. */
 #ifndef KVC_MODELS_DIDO_REAL_FORECAST_H
 #define KVC_MODELS_DIDO_REAL_FORECAST_H
 
@@ -27,8 +27,8 @@ enum { KVC_DIDO_REAL_GPU_SIZES = 4 /* Sizes of batches that the GPU is measured 
 struct kvc_dido_real_costs {
     uint32_t gpu_tasks; /* Tasks on the GPU, a bit for each; 0: none. */
     /* Times of a query on one core [ns]. */
-    double together_ns[KVC_DIDO_TASKS]; /* In a stage that does all tasks, or those before or behind the GPU,
-                                           set by set. */
+    /* Cost in a stage that does all tasks, or all tasks before or after the GPU, set by set [ns]. */
+    double together_ns[KVC_DIDO_TASKS];
     double apart_ns[KVC_DIDO_TASKS]; /* If each task does a whole batch before the next one, insert and delete
                                         as one stage, and RV and PP as one. */
     double handling_ns;              /* What a stage takes for a set beside its tasks, by query. */
@@ -39,7 +39,7 @@ struct kvc_dido_real_costs {
 };
 
 /* Sets the pipeline that the costs with these tasks on the GPU are measured on. All its stages have one core.
- * Apart, every task has a stage; together, there is one stage, or one before the GPU and one behind it. */
+ * Apart, every task has a stage; together, there is one stage, or one before the GPU and one after it. */
 void kvc_dido_real_costs_pipeline(uint32_t gpu_tasks, bool apart, struct kvc_dido_pipeline *pipeline);
 
 /* Measures costs[i], in several rounds whose medians count, with the tasks gpu_tasks[i] on the GPU, for

@@ -65,7 +65,7 @@ Test(forecast, sharing_takes_longer)
     cr_expect_float_eq(kvc_dido_real_forecast_mops(&shared, &two, 300e3), 2e3 / (62 + 5 + 20), 1e-9);
 }
 
-/* KC and RD are one read only in one stage, and WR has no values to copy behind RD only. */
+/* KC and RD share a read only in one stage, and WR has no values to copy only right after RD. */
 Test(forecast, what_is_apart_costs_what_it_costs_alone)
 {
     struct kvc_dido_pipeline cut =
@@ -128,7 +128,7 @@ Test(forecast, the_gpu_takes_its_launch_and_a_time_for_each_query)
     cr_expect_float_eq(kvc_dido_real_stage_batch_ns(&with, &gpu, false, 100000), 20e3 + 100000 + 83616, 1e-6);
 }
 
-/* A short interval leaves little time behind the launch, so the GPU sets the pace; with a long one, the CPU
+/* A short interval leaves little time besides the launch, so the GPU sets the pace; with a long one, the CPU
  * does. */
 Test(forecast, the_interval_sizes_the_batches)
 {

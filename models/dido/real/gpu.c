@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the stage on the GPU, or that behind the last one. */
+/* Returns the index of the stage on the GPU, or the number of stages if there is none. */
 static uint32_t stage_on_gpu(const struct kvc_dido_pipeline *pipeline)
 {
     uint32_t stage = 0;

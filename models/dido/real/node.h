@@ -71,8 +71,8 @@ struct kvc_dido_real_node {
 
     atomic_ullong disturbed_ns; /* When a thread last came back after it was kept from running [ns]. */
 
-    /* Only the last stage uses the fields from here on: batches during which all threads could run, behind
-     * others of that kind. */
+    /* Only the last stage uses the fields from here on, which track consecutive batches during which all
+     * threads could run. */
     bool was_undisturbed;
     double finished_ns;    /* When the last batch left the pipeline [ns]. */
     double undisturbed_ns; /* From one batch to the next, summed up [ns]. */

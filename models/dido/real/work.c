@@ -337,7 +337,7 @@ static void read_values(struct kvc_dido_real_bench *bench, struct kvc_dido_real_
                set->rows * batch->shape.value_stride);
 }
 
-/* Copies values that lie by row behind each other. Returns their size [bytes]. */
+/* Copies values that lie by row into contiguous memory. Returns their size [bytes]. */
 static uint32_t gather_values(const struct kvc_dido_real_batch *batch, const struct kvc_dido_real_set *set,
                               uint8_t *to)
 {

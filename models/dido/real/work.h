@@ -32,7 +32,7 @@
  * about them.
  *
  * The rows of a batch are divided into sets. The threads of a stage take sets in turn, as with the paper's
- * tags (sec. III.B.3). A set consists of whole frames, because the begin of a query is only known once the
+ * tags (sec. III.B.3). A set consists of whole frames, because the start of a query is known only after the
  * queries before it in its frame are parsed. It ends with the frame that brings it to system.steal_set
  * queries. */
 
@@ -48,7 +48,7 @@ struct kvc_dido_real_set {
     uint32_t first_frame, frames;
     uint32_t first, rows;    /* The queries that these frames announce. */
     uint32_t evictions;      /* Items that MM evicted; their list begins at evicted[first]. */
-    uint32_t value_bytes;    /* Size of the values that RD has read, which lie one behind another [bytes]. */
+    uint32_t value_bytes;    /* Size of the values that RD has read, which are contiguous [bytes]. */
     uint32_t response_bytes; /* Size of the response frame, set by WR [bytes]. */
 };
 

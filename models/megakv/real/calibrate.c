@@ -37,7 +37,8 @@ struct stage_options {
     double nearby_bytes; /* Size of all items in the store that stands for popular ones [bytes]. */
     double items_bytes[FOOTPRINTS_MAX]; /* Larger sizes, rising; 0 ends the list [bytes]. */
     struct shapes shapes[KVC_MEGAKV_COST_KEYS_MAX];
-    uint32_t usual_value_bytes;  /* Values where neither their length nor that of the keys is varied. */
+    /* Length of values while neither it nor the length of the keys is varied. */
+    uint32_t usual_value_bytes;
     uint32_t frames[FRAMES_MAX]; /* Requests of the measured frames; 0 ends the list. */
     uint32_t cores;              /* Hardware threads of this machine that may be used. */
 };
@@ -171,8 +172,8 @@ static enum kvc_status survey_pipelines(struct plan *plan, uint32_t pipelines, d
     return status;
 }
 
-/* Adds all curves to the measurement but those of launches, and checks the steadiness of the machine from
- * time to time. Returns KVC_ERR_RUNTIME if threads cannot be started. */
+/* Adds all curves except launches to the measurement, and checks the steadiness of the machine from time to
+ * time. Returns KVC_ERR_RUNTIME if threads cannot be started. */
 static enum kvc_status measure_stages(const struct stage_options *params, struct kvc_steadiness *steadiness,
                                       const struct kvc_progress *progress,
                                       struct kvc_megakv_measurement *measurement, struct kvc_diag *diag)

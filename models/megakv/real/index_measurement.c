@@ -26,7 +26,7 @@ enum {
 static const double cycle_s = 300e-6;
 
 /* Elements [0, held) are in the index; element i has hash mix(i + 1) and location i. Elements from `fresh` on
- * were never in it. Those from `absent` on are not in it in any measurement. */
+ * were never in it; elements from `absent` on are in it in no measurement. */
 static const uint32_t fresh = UINT32_C(1) << 30, absent = UINT32_C(3) << 30;
 
 /* How many of the elements that a launch looks up the index has. */
@@ -82,8 +82,8 @@ static void choose_to_insert(struct bench *bench)
     }
 }
 
-/* Chooses different held elements, with a stride that spreads them over all of the index. Those that the
- * index shall not find get another location. */
+/* Chooses different held elements, with a stride that spreads them over all of the index. Elements that the
+ * index must not find get another location. */
 static void choose_to_erase(struct bench *bench)
 {
     uint32_t stride = bench->held / bench->jobs, first = kvc_rng_below(&bench->rng, stride);

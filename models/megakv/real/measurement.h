@@ -34,9 +34,8 @@ void kvc_megakv_measured_curve_add(struct kvc_megakv_measured_curve *measured,
                                    double ns[KVC_MEGAKV_REPETITIONS]);
 
 /* Fits a line to the points with the shortest keys, a load factor near one half, the largest footprint and
- * the most threads. With `in_streams`, the points'
- * sizes are those of one stream, and the line is fitted over the size of all streams together. Returns the
- * errors of kvc_fit_line. */
+ * the most threads. With `in_streams`, the points' sizes refer to one stream, and the line is fitted over the
+ * size of all streams together. Returns the errors of kvc_fit_line. */
 enum kvc_status kvc_megakv_measured_curve_fit(struct kvc_megakv_measured_curve *measured, bool in_streams,
                                               struct kvc_diag *diag);
 

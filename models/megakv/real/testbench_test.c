@@ -164,7 +164,8 @@ Test(testbench, rounds_overlap)
     close_testbench(pool);
 }
 
-/* Who compares the keys goes with a batch from the round that receives it to the one that answers it. */
+/* The setting of who compares the keys stays with a batch from the round that receives it to the round that
+ * answers it. */
 Test(testbench, batches_with_and_without_comparison_take_turns)
 {
     struct kvc_thread_pool *pool = open_testbench();
