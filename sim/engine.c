@@ -708,9 +708,9 @@ double kvc_engine_host_joules(uint32_t host)
     return joules;
 }
 
-/* The formula is that of SimGrid's link energy plugin, which the file of the platform is written for. The
- * plugin itself integrates only when a transfer over the same link begins or ends, and so misses rates that
- * change because of other links; and it takes an outage for full load. */
+/* The formula comes from SimGrid's link energy plugin, for which the platform file is written. The plugin
+ * itself integrates only when a transfer over the same link begins or ends, and so misses rates that change
+ * because of other links; and it takes an outage for full load. */
 double kvc_engine_link_joules(uint32_t number)
 {
     const struct kvc_platform_link *link = kvc_platform_link(engine.platform, number);

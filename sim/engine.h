@@ -122,7 +122,7 @@ double kvc_engine_work_done_ns(uint32_t host);
  * While it is off, it can do none. */
 double kvc_engine_capacity_ns(uint32_t host);
 
-/** Returns the bytes that a link has carried so far, including those of transfers under way. */
+/** Returns the bytes that a link has carried so far, including transfers in progress. */
 double kvc_engine_bytes_carried(uint32_t link);
 
 /** Returns the bytes that a link could have carried so far while it was on. */

@@ -38,8 +38,8 @@ struct kvc_watts {
 struct kvc_pstate {
     double speed;           /**< Work that one core does in a nanosecond [ns]; state 0 of a CPU has 1. */
     struct kvc_watts watts; /**< Power in this state. */
-    /** Clock that names the state: that of a CPU's cores or of a GPU's core [Hz]; 0: the host has no clocks
-     * that a scenario chooses from. */
+    /** Clock that names the state: the clock of a CPU's cores or of a GPU's core [Hz]; 0: the host has no
+     * clocks that a scenario chooses from. */
     double clock_hz;
 };
 

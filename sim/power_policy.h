@@ -14,7 +14,7 @@
 #include "sim/base/text/option.h"
 #include "sim/platform.h"
 
-/** Who chooses the clocks. */
+/** The chooser of the clocks. */
 enum kvc_power_policy_kind {
     KVC_POWER_FIXED,        /**< Nobody: clocks stay as the scenario states them, and threads poll. */
     KVC_POWER_RACE_TO_IDLE, /**< Nobody; threads sleep when they have nothing to do. */

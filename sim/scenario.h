@@ -59,7 +59,7 @@ struct kvc_cluster {
     uint64_t multiget;      /**< Keys of a multiget whose latency is computed; 0: none. */
     uint32_t change_count;  /**< Used entries of `change`. */
     struct kvc_cluster_change change[KVC_CLUSTER_CHANGES_MAX]; /**< Changes during the run, in any order. */
-    uint32_t member_count;             /**< Used entries of `member`; 0: all nodes are alike. */
+    uint32_t member_count;             /**< Used entries of `member`; 0: all nodes are equal. */
     struct kvc_cluster_member *member; /**< Groups of equal nodes (sim/scenario.h), owned by the scenario. */
 };
 
@@ -143,7 +143,7 @@ struct kvc_cluster_member {
     char name[KVC_TEXT_MAX]; /**< Name of the group. */
     uint64_t nodes;          /**< Its nodes. */
     double weight;           /**< Points of each node on the hash ring, as a multiple of virtual_nodes. */
-    void *options;           /**< The store's options, as those of a scenario. */
+    void *options;           /**< The store's options, as in a scenario. */
     struct kvc_node node;    /**< The machine. */
 };
 
@@ -160,11 +160,11 @@ struct kvc_scenario {
     void *options;        /**< The store's options as the user wrote them: model->options->size bytes. */
     const void *config;   /**< The store's resolved configuration: model->config_bytes bytes. NULL before
                                kvc_scenario_resolve() of models/model.h. */
-    struct kvc_node node; /**< One machine; all nodes are alike, unless cluster.member says otherwise. */
+    struct kvc_node node; /**< One machine; all nodes are equal unless cluster.member says otherwise. */
     struct kvc_cluster cluster;    /**< How many machines there are. */
     struct kvc_workload workload;  /**< The offered load. */
     struct kvc_run run;            /**< How to simulate it. */
-    struct kvc_power_policy power; /**< Who chooses the clocks while it runs. */
+    struct kvc_power_policy power; /**< The policy that chooses the clocks during the run. */
 };
 
 /** Shards of the keys: one for each socket of the cluster. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes man pages and shell completion, made from the tables behind --help. Usage: generate.sh KVCAST FOLDER
+# Writes man pages and shell completion from the tables of --help. Usage: generate.sh KVCAST FOLDER
 set -euo pipefail
 kvcast=$1
 folder=$2

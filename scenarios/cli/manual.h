@@ -1,4 +1,4 @@
-/* Man pages, shell completion and the reference, made from the tables behind --help and `kvcast describe`.
+/* Man pages, shell completion and the reference, made from the tables of --help and `kvcast describe`.
  *
  * `kvcast --help=FORMAT` and `kvcast COMMAND --help=FORMAT` print them; the build and packagers use that
  * (scenarios/cli/generate.sh). Formats of the program: "man", "bash", "zsh", "fish", "markdown" and

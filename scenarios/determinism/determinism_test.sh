@@ -23,7 +23,7 @@ digest() { # FOLDER: prints one line for each file
     local file
     for file in "$1"/*; do
         case $file in
-        *.lock | *.sqlite) ;; # Who wrote, and rows in the order in which they came; sweep.csv has them.
+        *.lock | *.sqlite) ;; # They record the writer and the order of rows, which may differ; sweep.csv has the rows.
         *.pdf) ;;             # Cairo writes the date into it; the .svg is the same drawing.
         *) printf '%s %s\n' "$(basename "$file")" "$(strip_volatile "$file" | sha256sum)" ;;
         esac

@@ -1,5 +1,5 @@
--- A cluster of MICA nodes, each with a database of its own behind it: a node joins and another fails, and keys that
--- move come back through the databases (docs/clusters.md).
+-- A cluster of MICA nodes, each with a database of its own: a node joins and another fails, and keys that move come
+-- back through the databases (docs/clusters.md).
 return {
   system = { kind = "mica", log = "4MiB" },
   node = {

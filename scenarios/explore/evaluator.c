@@ -156,7 +156,7 @@ static enum kvc_status compare(struct kvc_evaluator *evaluator, const uint32_t *
         return KVC_ERR_RUNTIME;
     }
     *same =
-        !done || /* The answer will be that of a full load. */
+        !done || /* The answer will come from a full load. */
         (loaded == patched &&
          (loaded == KVC_OK ? memcmp(&forecast[0], &forecast[1], sizeof(*forecast)) == 0
                            : strcmp(said[0].message, said[1].message) == 0 &&

@@ -1,8 +1,8 @@
 /* An evaluator forecasts the points of a space by the closed form (models/forecast.h).
  *
- * A point is the scenario loaded with the user's assignments and then those of the point's values, in the
- * order of the axes. A combination of values that the loader refuses is an error of that point, with the
- * loader's message. */
+ * A point is the scenario loaded with the user's assignments and then the point's values, in the order of the
+ * axes. A combination of values that the loader refuses is an error of that point, with the loader's message.
+ */
 #ifndef KVC_SCENARIOS_EXPLORE_EVALUATOR_H
 #define KVC_SCENARIOS_EXPLORE_EVALUATOR_H
 

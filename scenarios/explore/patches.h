@@ -1,12 +1,12 @@
-/* Patches turn a decoded scenario into that of any point of a space, without decoding it anew.
+/* Patches turn a decoded scenario into the scenario of any point of a space, without decoding it again.
  *
  * The changes that a value of an axis makes are found once. A plain option is parsed into its field. For
  * anything else (a device, a sub-table, a value from which the loader derives others), the scenario or a
  * section of it is decoded with the value, and the words that differ are kept. Axes that change the same
  * words or the same device form a group, which decodes a combination of values when it is first needed.
  *
- * Some scenarios have no patches: those whose store or list of devices the axes change, and those whose
- * decoded structs contain addresses. */
+ * A scenario has no patches if the axes change its store or list of devices, or if its decoded structs
+ * contain addresses. */
 #ifndef KVC_SCENARIOS_EXPLORE_PATCHES_H
 #define KVC_SCENARIOS_EXPLORE_PATCHES_H
 
@@ -24,9 +24,9 @@ enum kvc_status kvc_patches_create(struct kvc_load_session *session, const struc
                                    const struct kvc_space *space, struct kvc_patches **out,
                                    struct kvc_diag *diag);
 
-/* Turns the scenario into that of a point, as the decoder leaves it. Returns NULL if a value cannot be
- * decoded, alone or with the others. The patches own the scenario; the caller may check and resolve it, which
- * changes only its run and its configuration. */
+/* Turns the scenario into the scenario of a point, in the state after decoding. Returns NULL if a value
+ * cannot be decoded, alone or with the others. The patches own the scenario; the caller may check and resolve
+ * it, which changes only its run and its configuration. */
 struct kvc_loaded *kvc_patches_apply(struct kvc_patches *patches, const uint32_t *value);
 
 /* Returns a number that two points share if they have the same nodes, devices, cluster and store options. */

@@ -2,10 +2,10 @@
 # One run with one fault, for walk.sh: trial.sh CASE KIND NUMBER. Prints "tried" if the fault struck, and "failed" with
 # the reason and the command if what followed is wrong.
 #
-# A fault must end the command with status 3 and one message on stderr. What the folder contains afterwards is what it
-# contained before, or, if the fault came behind the last file, the whole set. Odd trials write into a new folder, even
-# ones over older files. A call whose failure does no harm is listed in harmless.txt with the reason; then the
-# command must end with status 0 and the whole set.
+# A fault must end the command with status 3 and one message on stderr. Afterwards the folder contains the same files
+# as before or, if the fault came after the last file, the whole set. Odd trials write into a new folder, even ones
+# over older files. A call whose failure does no harm is listed in harmless.txt with the reason; then the command must
+# end with status 0 and the whole set.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 name=$1 kind=$2 number=$3

@@ -1,10 +1,10 @@
--- The GPU of DIDO's APU. Fact ids are of Zhang et al., DIDO, ICDE 2017. Its CPU is a10-7850k.lua, which has the price.
--- Whether DIDO's buffers were coherent is not published. The times of accesses are those of coherent memory, whose lines
--- the GPU's second-level cache does not hold.
--- DIDO keeps its data in buffers of OpenCL 2.0 (sec. III.B.2), of which the driver gave it 1908 MB at most (sec. V.A). Such
--- buffers are mapped in the GPU's own page tables (GPUVM). HSA programs reach all memory of a process instead, through the
--- IOMMU, whose page walks bound random accesses: scenarios/papers/dido/iommu.lua. Linux, amdkfd/kfd_flat_memory.c, tells the
--- two ways of this GPU apart. The cost of misses in its own translations is not published, and not charged.
+-- The GPU of DIDO's APU. Fact ids refer to Zhang et al., DIDO, ICDE 2017. Its CPU is a10-7850k.lua, which has the
+-- price. It is not published whether DIDO's buffers were coherent. The times of accesses hold for coherent memory,
+-- whose lines the GPU's second-level cache does not hold. DIDO keeps its data in buffers of OpenCL 2.0 (sec. III.B.2),
+-- which the driver limited to 1908 MB (sec. V.A). Such buffers are mapped in the GPU's own page tables (GPUVM). HSA
+-- programs reach all memory of a process instead, through the IOMMU, whose page walks bound random accesses:
+-- scenarios/papers/dido/iommu.lua. Linux, amdkfd/kfd_flat_memory.c, tells the two ways of this GPU apart. The cost of
+-- misses in its own translations is not published, and not charged.
 local chase = "github.com/powerjg/hsa-micro-benchmarks, A10-7850K, data-thp-gpu.csv: "
 local wiki = "CLRX wiki, GCN timings: "
 return {

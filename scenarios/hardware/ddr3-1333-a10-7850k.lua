@@ -1,5 +1,5 @@
--- Memory of DIDO's APU. Fact ids are of Zhang et al., DIDO, ICDE 2017.
--- Which modules it has is not published: modules of 4 GB were sold with one rank of 4 Gbit chips and with two of 2 Gbit.
+-- Memory of DIDO's APU. Fact ids refer to Zhang et al., DIDO, ICDE 2017. Its modules are not published: modules of 4 GB
+-- were sold with one rank of 4 Gbit chips and with two of 2 Gbit.
 local jedec = "JEDEC JESD79-3F, DDR3-1333 9-9-9 (clock of 1.5 ns): "
 return {
   kind = "dram",

@@ -1,7 +1,7 @@
--- The SSD of BlueCache's Fatcache. Fact ids are of Xu et al., BlueCache, PVLDB 10(4), 2016.
--- The paper gives its rates only, 130000 reads of 8 KB a second and 1 GB/s, which are inputs here; its layout and chips are
--- taken as those of BlueCache's card, because "the SSD performs like BlueCache's Flash board" and "the actual Flash access
--- latency is the same" (sec. 6.3). What a translation layer and a PCIe link add is left out.
+-- The SSD of BlueCache's Fatcache. Fact ids refer to Xu et al., BlueCache, PVLDB 10(4), 2016. The paper gives only its
+-- rates, 130000 reads of 8 KB a second and 1 GB/s, which are inputs here; its layout and chips are assumed equal to
+-- BlueCache's card, because "the SSD performs like BlueCache's Flash board" and "the actual Flash access latency is the
+-- same" (sec. 6.3). The time of a translation layer and a PCIe link is left out.
 local chip = "as bluecache-flash (sec. 6.3): Micron MT29F64G08CBAAA data sheet (64 Gbit MLC, pages of 8192 + 448 bytes): "
 return {
   kind = "flash",

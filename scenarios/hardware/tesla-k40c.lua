@@ -4,7 +4,8 @@
 -- with a context has 62 W, and a Tesla K40c in P8 (324 MHz) has 21 W.
 local idle = { [3004] = "62W", [324] = "21W" }
 
--- The busy watts are those of index kernels, sec. 8.8.1: megakv.energy.gpu_power.base, abc and d.
+-- The busy watts were measured with index kernels, sec. 8.8.1: megakv.energy.gpu_power.base, abc
+-- and d.
 local busy = { [875] = "150W", [666] = "135W", [324] = "58W" }
 
 local function fit(core, memory, search_per_op, search_base, insert_per_op, insert_base)

@@ -2,9 +2,9 @@
  *
  * Every value of an answer has a name (sim/metrics/values.h) and, where one is known, a 95 % interval:
  *
- * - With two replicas or more, it is Student's t interval over the values of the replicas. A percentile that
- * is shown is that of all requests together; its interval is that of the mean of the replicas' own
- * percentiles. The same holds for the extremes of the latency.
+ * - With two replicas or more, it is Student's t interval over the values of the replicas. A percentile
+ *   covers all requests together; its interval covers the mean of the replicas' own percentiles. The same
+ *   holds for the extremes of the latency.
  * - With one replica, it is the interval over the means of the run's batches (sim/metrics/batches.h,
  *   sim/metrics/batches.h), for the values that batches have.
  * - A prediction has none. */
@@ -34,7 +34,7 @@ struct kvc_outcome {
     uint32_t node_count;          /* Nodes that were simulated apart; 0: none. */
     struct kvc_node_result *node; /* Their results, means over the replicas. */
     double *node_warmup_s;        /* Warm-up of node i in replica r: entry r * node_count + i [s]. */
-    struct kvc_values *values;    /* The values of each replica, or for 0 replicas those of the result. */
+    struct kvc_values *values;    /* The values of each replica or, for 0 replicas, of the result. */
     uint32_t gain_count;          /* Used entries of `gain`; 0: the bottleneck was found without gains. */
     struct kvc_gain gain[KVC_GAINS_MAX]; /* Largest gain first. */
 };

@@ -1,8 +1,8 @@
 /* A sensitivity: how much the numbers of the hardware matter to an answer, and how it is written.
  *
- * The elasticity of a value to a parameter is its relative change over that of the parameter,
- * ln(value'/value) / ln(parameter'/parameter): throughput that doubles with the rate of a link has 1, latency
- * that halves has -1, and what does not matter has 0.
+ * The elasticity of a value to a parameter is its relative change divided by the relative change of the
+ * parameter, ln(value'/value) / ln(parameter'/parameter): throughput that doubles with the rate of a link has
+ * 1, latency that halves has -1, and a value that does not change has 0.
  *
  * A result document (scenarios/output/json.h) has it as `sensitivity`: { latency_metric, step_frac, replicas,
  * without_effect, fixed, not_run, parameters, uncertainty }. Parameters are [{ path, values, value, source,
@@ -40,7 +40,7 @@ enum kvc_sensitivity_by {
     KVC_SENSITIVITY_RUNS,        /* By paired runs. */
 };
 
-/* One parameter of the hardware: a number, or those of one field in all elements of a list. */
+/* One parameter of the hardware: a number, or the numbers of one field in all elements of a list. */
 struct kvc_sensitivity_parameter {
     char path[KVC_PATH_MAX];
     uint32_t values;          /* Number of numbers. */

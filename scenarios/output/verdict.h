@@ -1,9 +1,9 @@
 /* The verdict on a service-level objective (SLO): which of the scenario's objectives an answer meets.
  *
  * Every objective bounds one value: latency percentiles, watts and price from above, throughput and hit ratio
- * from below. Watts and price are those of the whole cluster. The margin is the distance from the bound
- * relative to the bound, positive where the objective is met. An objective stays unknown if the answer lacks
- * its value, as a closed form may lack a percentile. */
+ * from below. Watts and price cover the whole cluster. The margin is the distance from the bound relative to
+ * the bound, positive where the objective is met. An objective stays unknown if the answer lacks its value,
+ * as a closed form may lack a percentile. */
 #ifndef KVC_SCENARIOS_OUTPUT_VERDICT_H
 #define KVC_SCENARIOS_OUTPUT_VERDICT_H
 

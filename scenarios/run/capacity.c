@@ -34,7 +34,7 @@ struct search {
     double first_mops;
     uint32_t probes;
 
-    struct kvc_progress progress; /* Maps the progress of one step to that of the whole search. */
+    struct kvc_progress progress; /* Maps the progress of one step to the progress of the whole search. */
     double from_frac, to_frac;
     double shown_frac; /* A probe that is repeated does not move the bar back. */
     char step[48];

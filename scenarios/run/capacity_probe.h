@@ -61,7 +61,7 @@ struct kvc_capacity_prober {
     const struct kvc_scenario *scenario;      /* Set by the caller. */
     const struct kvc_capacity_bounds *bounds; /* Set by the caller. */
     uint32_t jobs;                            /* Set by the caller; 0 for as many as fit. */
-    uint32_t longest; /* Set by the caller: longest measured time, relative to that of the scenario. */
+    uint32_t longest; /* Set by the caller: longest measured time, relative to the scenario's. */
     uint32_t replicas;
     uint32_t factor; /* Measured time of a probe's first run, relative to the scenario's. */
     double warmup_ns;

@@ -491,7 +491,7 @@ static enum kvc_status fail_changes(const struct kvc_scenario *scenario, struct 
                             "none, because it does not change this machine");
 }
 
-/* Nor can it follow a power policy. */
+/* Reports that a measurement cannot follow a power policy. */
 static enum kvc_status fail_policy(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     return kvc_diag_fail_at(

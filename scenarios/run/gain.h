@@ -1,10 +1,11 @@
-/* Finds the bottleneck of a scenario: the resource of the store whose being 5 % faster gains most throughput.
+/* Finds the bottleneck of a scenario: the resource of the store whose speedup by 5 % gains the most
+ * throughput.
  *
  * A simulated scenario is run once more for each resource, with the same seeds. The pairs of runs differ in
- * nothing but the speed of the resource, so the interval of their difference is much narrower than that of
- * the throughput itself. The interval is over the replicas, or over parts of the measured time if there is
- * one replica. Resources whose stages and devices are all mostly idle are left out, unless clients wait for
- * responses, because any latency counts then. The closed form answers without an interval.
+ * nothing but the speed of the resource, so the interval of their difference is much narrower than the
+ * interval of the throughput itself. The interval is over the replicas, or over parts of the measured time if
+ * there is one replica. Resources whose stages and devices are all mostly idle are left out, unless clients
+ * wait for responses, because any latency counts then. The closed form answers without an interval.
  *
  * A store that serves all requests of an open load cannot gain, so "load" is the answer without further runs.
  * Not modelled: options that a user would change with the faster resource. */

@@ -1,11 +1,11 @@
 /* The limits of a run: whether the memory of this machine and a day of wall-clock time suffice.
  *
- * A process that simulates needs the memory of its store and that of the program with its libraries and of
- * SimGrid with the platform. No formula gives the latter, so a child opens the engine and measures it.
+ * A process that simulates needs memory for its store, for the program with its libraries, and for SimGrid
+ * with the platform. No formula gives the latter, so a child opens the engine and measures it.
  *
  * If the memory does not suffice, the message names the option that causes most of it, its place, and a value
  * that fits. Each number of the scenario is halved in turn; the one that saves most is the cause. So no store
- * has to state what its options cost.
+ * has to state the costs of its options.
  *
  * Two estimates refuse a run that takes too long. Before the start, no processor simulates more than 10^8
  * requests per second, whatever the store: each is drawn, hashed and looked up, which takes an access to

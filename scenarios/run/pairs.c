@@ -156,7 +156,7 @@ enum kvc_status kvc_pairs_run(const struct kvc_pairs *pairs, const struct kvc_ru
 
 /* Returns the mean difference of two throughputs over some windows [Mops]. A store that completes whole
  * batches gives the windows at either end more or less than their part by chance, so these weigh least: the
- * weights are those of the slope of a straight line through the sums of the windows. */
+ * weights are those that give the slope of a straight line through the sums of the windows. */
 static double difference_mops(const float *first_mops, const float *second_mops, uint32_t windows)
 {
     double sum_mops = 0, weights = 0;

@@ -19,7 +19,8 @@
 struct kvc_pair_answer {
     double throughput_mops;
     double latency_mean_us, latency_p50_us, latency_p95_us, latency_p99_us; /* NaN: no request completed. */
-    double window_us;                                                       /* As in struct kvc_result. */
+    /* Length of a window, as in struct kvc_result [us]. */
+    double window_us;
     uint32_t window_count;
     float window_mops[KVC_WINDOWS_MAX];
 };
@@ -29,10 +30,10 @@ struct kvc_pairs {
     const struct kvc_outcome *outcome; /* Its answer. */
     uint32_t count;                    /* Variants. */
     struct kvc_scenario **variant;     /* Resolved copies of the scenario (models/model.h). */
-    uint32_t replicas;                 /* Runs of each variant, at most those of the outcome. */
+    uint32_t replicas;                 /* Runs of each variant, at most as many as the outcome has. */
     const char *noun;                  /* The word for a run in messages and progress. */
     void *data;                        /* First argument of `take`. */
-    /* Receives an answer: all replicas of the first variant, then those of the next one. */
+    /* Receives an answer: all replicas of the first variant, then all of the next one. */
     void (*take)(void *data, uint32_t variant, uint32_t replica, const struct kvc_pair_answer *answer);
 };
 

@@ -24,7 +24,7 @@ for scenario in scenarios/examples/*.lua; do
     done
     [ $status = 0 ] || { cat "$folder/said" >&2; exit 1; }
     mapfile -t devices < <(sed -n '/^  "devices": \[/,/^  \]/s/.*"name": "\([^"]*\)".*/\1/p' "$folder/result.json")
-    if grep -q '^  "cluster": {' "$folder/result.json"; then # Of nodes simulated one by one, the platform is that of the first.
+    if grep -q '^  "cluster": {' "$folder/result.json"; then # If nodes are simulated one by one, the platform shows the first node.
         mapfile -t devices < <(printf '%s\n' "${devices[@]}" | grep '^node0\.')
     fi
     counts=$("$platform_load" "$folder/platform.xml" "${devices[@]}") || exit 1

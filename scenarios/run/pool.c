@@ -46,7 +46,7 @@ struct sharing {
 /* An answer from another rank. */
 struct arrival {
     uint32_t task;
-    void *answer; /* As the pool's own; the receiver frees it. */
+    void *answer; /* Owned like the pool's own answers; the receiver frees it. */
 };
 
 enum rank_message_kind {

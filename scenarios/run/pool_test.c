@@ -35,7 +35,7 @@ static enum kvc_status speak(void *data, uint32_t task, const struct kvc_progres
     struct worded *out = answer;
     (void)data, (void)progress, (void)diag;
     if (task == 0) {
-        usleep(200000); /* So that task 0 ends last. */
+        usleep(200000); /* Makes task 0 end last. */
     }
     out->number = 100 + task;
     out->words.bytes = length_of(task);

@@ -53,11 +53,11 @@ static struct kvc_outcome *run_text(const struct text *text, uint64_t rate, uint
     return outcome;
 }
 
-/* How a value of a sampled run differs from that of the full run. */
+/* Difference of a value between a sampled run and the full run. */
 struct difference {
     char name[KVC_VALUE_NAME_MAX];
     double is, should, allowed;
-    double half_width; /* That of the 95 % interval of is - should; NaN if it is unknown. */
+    double half_width; /* Half width of the 95 % interval of is - should; NaN if it is unknown. */
 };
 
 static bool is_allowed(const struct difference *difference)

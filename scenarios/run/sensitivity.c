@@ -727,7 +727,7 @@ static void conclude(struct runs *runs, const struct step *step)
     }
 }
 
-/* Replaces the elasticities of the most important parameters by those of paired runs. */
+/* Replaces the elasticities of the most important parameters by results of paired runs. */
 static enum kvc_status find_by_runs(struct analysis *analysis, const struct step *step,
                                     const struct kvc_run_options *options, const struct kvc_outcome *outcome,
                                     struct kvc_diag *diag)

@@ -1,19 +1,19 @@
-/* kvcast run and predict --sensitivity: what a faster part would gain, and how certain the answer is.
+/* kvcast run and predict --sensitivity: the gain of a faster part, and the certainty of the answer.
  *
  * Every number of the node's hardware is varied around its value, one parameter at a time: it is multiplied
  * and divided by 1.05, and a whole number changes by at least 1. If only one of the two changes is allowed,
  * the other side is the value itself. Options that are "auto" follow the hardware.
  *
  * A prediction is varied by the closed form. A simulated answer is varied by paired runs
- * (scenarios/run/pairs.h), which take their time: only for parameters that have an effect by the closed form
- * and for those of a device that gains throughput when it is faster (scenarios/run/gain.h), the largest
- * effects first and at most KVC_SENSITIVITY_RUNS_MOST of them. The result says what was left out.
+ * (scenarios/run/pairs.h), which take long: only for parameters that have an effect by the closed form or
+ * belong to a device that gains throughput when it is faster (scenarios/run/gain.h), the largest effects
+ * first and at most KVC_SENSITIVITY_RUNS_MOST of them. The result says what was left out.
  *
  * In a cluster of different machines, a number of the node is varied in all of them by the same factor.
  *
- * The uncertainty is that of the values with a 95 % interval (scenarios/load/load.h). Each is drawn from two
- * halves of a normal distribution that meet at the value and have the ends of the interval as their 2.5 %
- * and 97.5 % quantiles, independently of all others. All other values count as exact. The closed form answers
+ * The uncertainty comes from the values with a 95 % interval (scenarios/load/load.h). Each is drawn from two
+ * halves of a normal distribution that meet at the value and have the ends of the interval as their 2.5 % and
+ * 97.5 % quantiles, independently of all others. All other values count as exact. The closed form answers
  * each draw. Not modelled: errors that several values share, such as those of one day of measuring, and the
  * error of the closed form itself. */
 #ifndef KVC_SCENARIOS_RUN_SENSITIVITY_H

@@ -61,7 +61,7 @@ static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_r
     return KVC_OK;
 }
 
-/* The simulated throughput is that of the formula with noise, which the seed decides. */
+/* The simulated throughput is the formula's plus noise that depends on the seed. */
 static enum kvc_status run(const struct kvc_run_context *context, struct kvc_diag *diag)
 {
     struct kvc_rng rng;
@@ -242,8 +242,8 @@ Test(sensitivity, hardware_of_all_members_of_a_cluster_is_varied)
     cr_expect_eq(own.rate_bytes_per_s, 0.5e9, "the scenario stays as it is");
 }
 
-/* The distance of a quantile from that of the distribution is within 4 standard errors of 1000 draws, a third
- * of the distribution's own standard deviation. */
+/* The distance between a quantile and the distribution's quantile is within 4 standard errors of 1000 draws,
+ * a third of the distribution's own standard deviation. */
 Test(sensitivity, draws_of_a_linear_answer_have_the_intervals_of_its_values)
 {
     state("rate", 0.9e9, 1.3e9);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Processes that write to one folder or one file at a time, what killed ones leave behind, and links that lead out of the
+# Tests concurrent writers to one folder or file, the files that killed writers leave, and links that lead out of the
 # folder. Usage: two_writers.sh KVCAST. Exits with 1 if a case fails.
 source "$(dirname "$0")/cases.sh"
 kvcast=$(realpath "$1")

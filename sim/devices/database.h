@@ -1,15 +1,13 @@
-/** @file
- * A database behind a cache: the slow place where all data are, which applications ask when the cache misses
- * and which they update.
+/** @file A database with a cache in front: the slow store of all data, which applications query when the
+ * cache misses and which they update.
  *
  * It works on a limited number of queries at a time; others wait in the order of their arrival. Latency
  * therefore rises with load, and the capacity is `queries` divided by the time of a query.
  *
  * The time of a query is known, or follows from the database's machine (read = "machine"): a query takes the
  * time of its statements on one of `cores`, and then it reads pages one after another. A page that is not in
- * the pool comes from the drives, which give `page_mops` together and one after
- * `page_read_ns`. The pages of a key lie anywhere in the data, so that the hits of the pool depend on what
- * the cache misses.
+ * the pool comes from the drives, which give `page_mops` together and one after `page_read_ns`. The pages of
+ * a key lie anywhere in the data, so that the hits of the pool depend on what the cache misses.
  *
  * Not modelled: locks, pages that are written, upper levels of indexes, which are taken to be in the pool,
  * and rows of several keys that share a page more often than by chance. *
@@ -83,7 +81,7 @@ struct kvc_database {
 /** The descriptor of a database. A node has one only if its scenario names it. */
 extern const struct kvc_device_kind kvc_database_kind;
 
-/** Finds the database behind the node. Returns NULL if it has none. */
+/** Finds the database of the node. Returns NULL if it has none. */
 static inline const struct kvc_database *kvc_database_of(const struct kvc_node *node)
 {
     return kvc_node_device(node, &kvc_database_kind);
@@ -105,8 +103,8 @@ struct kvc_database_load kvc_database_load_of(const struct kvc_database *databas
 /** Makes the database faster by a factor, for a question of what would be if. */
 void kvc_database_speed_up(struct kvc_database *database, double factor);
 
-/** Kinds of events that engines add; `unit` of such an event is 0. They are above those of other engines with
- * the same queue (flash_engine.h). An owner numbers its own kinds below. */
+/** Kinds of events that engines add; `unit` of such an event is 0. They are above the kinds of other engines
+ * with the same queue (flash_engine.h). An owner numbers its own kinds below. */
 enum {
     KVC_DATABASE_WORKED = 128, /**< A query has run. */
     KVC_DATABASE_ANSWERED,     /**< Its result has arrived. */
@@ -161,8 +159,8 @@ void kvc_database_ask(struct kvc_database_engine *engine, double now_ns, bool wr
  * A zeroed engine is allowed. */
 double kvc_database_engine_busy_ns(const struct kvc_database_engine *engine);
 
-/** Handles an event of this engine. Returns true if a result arrives at the event's time; the event's tag is
- * then that of the query. */
+/** Handles an event of this engine. Returns true if a result arrives at the event's time; the event then has
+ * the query's tag. */
 bool kvc_database_engine_handle(struct kvc_database_engine *engine, const struct kvc_event *event);
 
 #endif

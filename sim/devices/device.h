@@ -25,10 +25,11 @@ struct kvc_device_kind {
      * express everything. */
     enum kvc_status (*check)(const void *device, struct kvc_diag *diag);
 
-    /** Returns the price of one device [US dollars], 0 if that of another device includes it; NaN: unknown.
+    /** Returns the price of one device [US dollars], or 0 if another device's price includes it; NaN:
+     * unknown.
      *
-     * NULL: no device of this kind is bought as a part of a node, but comes with its boards or stands
-     * outside. */
+     * NULL: devices of this kind are not bought separately, because they come with boards or stand outside
+     * the node. */
     double (*price_usd)(const void *device);
 
     /** A node has the device only if the scenario names it; a store's default profile is then the base of a

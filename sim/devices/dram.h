@@ -99,8 +99,8 @@ static inline void kvc_dram_load_add(struct kvc_dram_load *sum, const struct kvc
     sum->streamed_bytes += count * load->streamed_bytes;
 }
 
-/** Returns the power of the memory as a host of the platform, whose use is that of its channels: a static
- * part, and a dynamic one in proportion to the use. All zero if it is unknown. */
+/** Returns the power of the memory as a host of the platform: a static part, and a dynamic part in proportion
+ * to the use of its channels. All zero if it is unknown. */
 struct kvc_watts kvc_dram_watts(const struct kvc_dram *dram);
 
 /** Returns whether the profile states the timing of the channels. */

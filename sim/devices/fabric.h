@@ -15,7 +15,7 @@
 
 #include "sim/devices/node.h"
 
-/** Who is whose neighbour. */
+/** The cards that are neighbours. */
 enum kvc_fabric_topology {
     KVC_FABRIC_LINE,  /**< "line": in a row. */
     KVC_FABRIC_RING,  /**< "ring": in a row whose ends meet. */

@@ -1,5 +1,4 @@
-/** @file
- * A GPU runs launches of index operations; this model gives the time of one launch over all streams.
+/** @file A GPU runs launches of index operations; this model gives the time of one launch over all streams.
  *
  * The time has two forms. The fitted form is a straight line over the jobs, measured on the card for each
  * clock pair, copies included (Mega-KV, VLDB J. 2017, Table 2). The mechanistic form serves clock pairs
@@ -7,8 +6,8 @@
  * shop of equal jobs. A kernel takes the longer of two times: its random 32-byte sectors over the card's
  * rate, or its dependent accesses one after the other, in as many waves as the SMs need to hold all jobs.
  *
- * In a simulation, the kernels of all streams share the card: see kvc_gpu_kernel_of(). Power is that of the
- * whole board, idle at the clocks of the pair or busy with index kernels. Not modelled: hits in the L2 cache,
+ * In a simulation, the kernels of all streams share the card: see kvc_gpu_kernel_of(). Power covers the whole
+ * board, idle at the clocks of the pair or busy with index kernels. Not modelled: hits in the L2 cache,
  * limits of shared memory on occupancy, clock ramps.
  *
  * A third form (struct kvc_gpu_waves) gives the time of a kernel that is stated by what its threads do:
@@ -65,7 +64,7 @@ struct kvc_gpu {
     uint64_t walkers;        /**< Translations that are looked up at the same time; 0: they never miss. */
     double walk_ns;          /**< Time of a translation that the GPU does not hold. */
     double walk_free_bytes;  /**< Memory whose translations the GPU holds. */
-    bool shares_memory;      /**< The GPU has no memory of its own and uses that of the host. */
+    bool shares_memory;      /**< The GPU has no memory of its own and uses the host's. */
     double memory_bytes;     /**< Device memory. */
     double pinned_bytes;     /**< Device memory that other devices can write to; 0: all of it. */
     double sectors_per_s;    /**< Random 32-byte sectors per second of the whole card; 0: unknown. */
@@ -140,7 +139,7 @@ struct kvc_gpu_waves {
     double threads;      /**< Threads of the kernel. */
     double instructions; /**< Instructions of a thread. */
     double depth;        /**< Accesses of a thread to memory that wait for one another. */
-    double random;       /**< Those of them that are at random places. */
+    double random;       /**< Accesses of these at random places. */
     double bytes;        /**< Memory in which these places are [bytes]. */
     double further_ns;   /**< Time of an access beyond the GPU's own, as over a link to the memory [ns]. */
 };

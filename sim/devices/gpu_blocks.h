@@ -27,7 +27,7 @@ struct kvc_gpu_blocks;
 /** A kernel: equal blocks. */
 struct kvc_gpu_grid {
     uint32_t blocks;     /**< Number of blocks, at least 1. */
-    uint32_t threads;    /**< Threads of a block, at most those of a multiprocessor. */
+    uint32_t threads;    /**< Threads of a block, at most as many as a multiprocessor holds. */
     double shared_bytes; /**< Shared memory of a block. */
     double amount_ns;    /**< Time of the whole card that a block takes [ns]. */
     double alone_ns;     /**< Time that a block takes on the idle card [ns]. */

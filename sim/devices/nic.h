@@ -1,13 +1,12 @@
-/** @file
- * A NIC is the network ports of one socket: line rate, Ethernet framing, and one receive and one transmit
- * queue per pipeline.
+/** @file A NIC is the network ports of one socket: line rate, Ethernet framing, and one receive and one
+ * transmit queue per pipeline.
  *
- * Requests and responses are packed into frames of up to the MTU. Each queue gets an equal share of the
- * line rate and of the controller's packet rate, as if by a fair scheduler, so a frame occupies its share for
- * its wire bytes over the line rate or for its part of the packet rate, whichever is longer. Receive-side
- * scaling selects the queue of a frame. A receive ring holds `ring_frames` frames per
- * queue; frames that arrive beyond that are dropped. Not modelled: interrupt moderation (DPDK polls), losses
- * on the wire, and frames whose processing depends on their size.
+ * Requests and responses are packed into frames of up to the MTU. Each queue gets an equal share of the line
+ * rate and of the controller's packet rate, as if by a fair scheduler, so a frame occupies its share for its
+ * wire bytes over the line rate or for its part of the packet rate, whichever is longer. Receive-side scaling
+ * selects the queue of a frame. A receive ring holds `ring_frames` frames per queue; frames that arrive
+ * beyond that are dropped. Not modelled: interrupt moderation (DPDK polls), losses on the wire, and frames
+ * whose processing depends on their size.
  *
  * Receive-side scaling: how a NIC spreads the packets of clients over its receive queues.
  *
@@ -17,9 +16,9 @@
  * it by default. All packets of a connection therefore reach the same queue, and a few connections load the
  * queues unevenly, whatever their speed.
  *
- * Every connection of every client has an address of its own, one above that of the connection before it, as
- * with the load generator of Mega-KV (VLDB J. 26(5), 2017, sec. 8.4), and each client has a port. The first
- * address and the ports follow from the seed.
+ * Every connection of every client has an address of its own, one above the address of the connection before
+ * it, as with the load generator of Mega-KV (VLDB J. 26(5), 2017, sec. 8.4), and each client has a port. The
+ * first address and the ports follow from the seed.
  *
  * Not modelled: keys and hash functions of other vendors, tables that a driver rebalances, flow director and
  * other filters that bypass the hash, and packets without UDP header. */
@@ -124,7 +123,7 @@ uint32_t kvc_nic_messages_per_frame(const struct kvc_nic *nic, double message_by
 double kvc_nic_wire_bytes(const struct kvc_nic *nic, double message_bytes);
 
 /** Returns the time for which messages with a total of `message_bytes` occupy 1/`queues` of the socket's
- * ports [ns]: that of their wire bytes or that of their packets, whichever is longer. */
+ * ports [ns]: the time of their wire bytes or of their packets, whichever is longer. */
 double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues);
 
 /** Makes the ports faster by a factor, for a question of what would be if: rates and latency. */

@@ -1,18 +1,17 @@
-/** @file
- * A socket puts the devices of one CPU socket on the platform: hosts that work and links that bytes cross.
+/** @file A socket puts the devices of one CPU socket on the platform: hosts that work and links that bytes
+ * cross.
  *
- *     dram  --root-out, nic-tx-->     clients  the ports, each direction the rate of all ports together
- *     dram  <--root-in, nic-rx--      clients
- *     dram  --root-out, pcie-down-->  copy     copies to the GPU
- *     dram  <--root-in, pcie-up--     copy     copies back
- *     clients  --nic-rx, root-in, root-out, pcie-down-->  copy  frames that the NIC writes into GPU memory
+ * dram  --root-out, nic-tx-->     clients  the ports, each direction the rate of all ports together dram
+ * <--root-in, nic-rx--      clients dram  --root-out, pcie-down-->  copy     copies to the GPU dram
+ * <--root-in, pcie-up--     copy     copies back clients  --nic-rx, root-in, root-out, pcie-down-->  copy
+ * frames that the NIC writes into GPU memory
  *
  * The cpu is cores that work, the dram channels that everyone draws on, the gpu multiprocessors that kernels
- * share. What a node lacks is left out. Copies and packets also draw on the host `dram`, because both end in
- * memory: see struct kvc_draw. The root complex is a pair of links that GPU and NIC share, if the CPU profile
- * states its rate. Hosts and links carry the watts of their profiles; those of the NIC are halved between its
- * directions. Not modelled: the interconnect between sockets, because every socket serves its own shard
- * of the keys. */
+ * share. Devices that a node lacks are left out. Copies and packets also draw on the host `dram`, because
+ * both end in memory: see struct kvc_draw. The root complex is a pair of links that GPU and NIC share, if the
+ * CPU profile states its rate. Hosts and links carry the watts of their profiles; the NIC's watts are halved
+ * between its directions. Not modelled: the interconnect between sockets, because every socket serves its own
+ * shard of the keys. */
 #ifndef KVC_SIM_DEVICES_SOCKET_H
 #define KVC_SIM_DEVICES_SOCKET_H
 

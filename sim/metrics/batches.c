@@ -224,7 +224,7 @@ void kvc_batches_busy(struct kvc_batches *batches, uint32_t stage, double start_
         struct kvc_batch_counts *batch = kvc_batches_at(batches, start_ns);
         double until_ns = (double)(batch - batches->batch + 1) * batches->length_ns;
         until_ns = until_ns > start_ns ? fmin(until_ns, end_ns)
-                                       : end_ns; /* So that rounding cannot stop the loop. */
+                                       : end_ns; /* Keeps rounding from stopping the loop. */
         batch->busy_ns[stage] += until_ns - start_ns;
         start_ns = until_ns;
     }
@@ -273,7 +273,7 @@ static void report_rates(const struct kvc_batches *batches, uint32_t count, stru
     }
 }
 
-/* The energy of a batch counts as if the whole run were alike, so that its interval is that of the run. */
+/* The energy of a batch is scaled to the whole run, so that its interval is the run's. */
 static void report_energy(const struct kvc_batches *batches, uint32_t count, double measured_ns,
                           struct kvc_result *result)
 {

@@ -1,25 +1,24 @@
-/** @file
- * Batches of the measured time, whose means give the 95 % intervals of a run without replicas.
+/** @file Batches of the measured time, whose means give the 95 % intervals of a run without replicas.
  *
  * The measured time is divided into batches of equal length, each with its own counts and its own histogram
- * of latencies; the histograms add up to that of the run. A batch begins as one window of the recorder.
- * Whenever the run is longer than KVC_BATCHES_MAX batches, neighbours are joined in pairs, so that a long run
- * has between KVC_BATCHES_MAX / 2 and KVC_BATCHES_MAX batches. The batch that the end of the run cuts off
- * counts in the histogram, but in no mean.
+ * of latencies; the histograms add up to the run's. A batch begins as one window of the recorder. Whenever
+ * the run is longer than KVC_BATCHES_MAX batches, neighbours are joined in pairs, so that a long run has
+ * between KVC_BATCHES_MAX / 2 and KVC_BATCHES_MAX batches. The batch that the end of the run cuts off counts
+ * in the histogram, but in no mean.
  *
  * The means go into a result under the names of sim/metrics/values.h, and kvc_interval_of_batches() makes
  * intervals of them. A percentile needs KVC_BATCH_TAIL values on either side in every batch; batches are
  * joined until each has them. Quotients of counters have intervals of their own. Not covered: extremes, and
  * states at one moment; these need replicas.
  *
- * A ratio is a metric that is the quotient of two counters. A counter grows as long as the run lasts: events,
- * busy time, energy, or the time itself. The owner of counters samples them when the measured time begins and
- * at the end of every window, and at no other time. Their growth belongs to the batch of that window.
+ * A ratio is a metric that is the quotient of two counters. A counter grows throughout the run: events, busy
+ * time, energy, or the time itself. The owner of counters samples them when the measured time begins and at
+ * the end of every window, and at no other time. Their growth belongs to the batch of that window.
  *
- * The interval of a ratio is that of a ratio of two sums (Cochran, Sampling Techniques, 3rd ed., sec. 6.3):
- * with the run's quotient R, a batch stands for R + (part - R whole) / (mean whole), so that it counts as
- * much as its denominator. Every batch must have something in the denominator, so batches without are joined
- * with others. */
+ * The interval of a ratio is computed as for a ratio of two sums (Cochran, Sampling Techniques, 3rd ed., sec.
+ * 6.3): with the run's quotient R, a batch stands for R + (part - R whole) / (mean whole), so that it counts
+ * as much as its denominator. Every batch must have something in the denominator, so batches without are
+ * joined with others. */
 #ifndef KVC_SIM_METRICS_BATCHES_H
 #define KVC_SIM_METRICS_BATCHES_H
 

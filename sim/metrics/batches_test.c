@@ -27,8 +27,8 @@ static void close_all(void)
     free(result);
 }
 
-/* Records `count` requests that complete every GAP_NS, whose latencies are those of an exponential
- * distribution, together with the same histogram without batches. */
+/* Records `count` requests that complete every GAP_NS, with exponentially distributed latencies, together
+ * with the same histogram without batches. */
 static void record(uint32_t count, struct kvc_histogram *whole)
 {
     struct kvc_rng rng;

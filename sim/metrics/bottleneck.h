@@ -16,8 +16,8 @@
 extern const double kvc_bottleneck_saturated_frac;
 
 /** Sets the bottleneck fields of a result. The bottleneck is the stage with the highest utilization; the
- * reason gives this utilization and that of the runner-up. If no stage is busy for at least 90 % of the time,
- * the offered load is the limit, and stage and device are both "load". */
+ * reason gives this utilization and the runner-up's. If no stage is busy for at least 90 % of the time, the
+ * offered load is the limit, and stage and device are both "load". */
 void kvc_bottleneck_find(struct kvc_result *result);
 
 /** The bottleneck that a measurement reports if it cannot tell any stage from any other. */

@@ -307,8 +307,8 @@ static bool alike(const char *a, const char *b)
     return true;
 }
 
-/* Adds the notes that no earlier node has. Of notes that differ in numbers only, the first one stays, with
- * the name of its node. */
+/* Adds the notes that no earlier node has. If notes differ in numbers only, the first one stays, with the
+ * name of its node. */
 static void add_notes(struct kvc_result *sum, const struct kvc_result *node, uint32_t number)
 {
     for (uint32_t i = 0; i < node->note_count; i++) {

@@ -1,41 +1,39 @@
-/** @file
- * Joins results: the replicas of one run, the nodes of a cluster that share nothing, and the latency of
- * multigets to these nodes.
+/** @file Joins results: the replicas of one run, the nodes of a cluster that share nothing, and the latency
+ * of multigets to these nodes.
  *
  * Nodes: throughput, counts, power, energy and histograms add up, exactly. The utilization of a stage is the
  * mean over the nodes that have it, and the time in it is the mean over its requests. A metric whose name has
  * a unit or a ratio in it ("_us", "_frac", "_per_", "_over_", ...) is the mean over the nodes that know it,
- * and a metric with
- * "_max" or "_most" in it is the largest. Any other metric is a count; counts and rates ("_mops", "_kops")
- * add up.
+ * and a metric with "_max" or "_most" in it is the largest. Any other metric is a count; counts and rates
+ * ("_mops", "_kops") add up.
  *
  * Intervals of a single replica: nodes are independent, so that the means of their batches can be added batch
  * by batch. Throughput and offered rate are sums, and the mean latency is that of all requests. Percentiles
- * by batch do not follow from those of the nodes and have no interval without replicas.
+ * by batch do not follow from the nodes' percentiles and have no interval without replicas.
  *
- * Looks of a power policy are listed node by node, under the node's name. Of notes of several nodes that
- * differ in numbers only, the first one stays.
+ * Looks of a power policy are listed node by node, under the node's name. If notes of several nodes differ in
+ * numbers only, the first one stays.
  *
  * Devices are named after their node ("node17.socket0.gpu"). If they do not all fit into a result, there is
  * one for each class of nodes ("node*.socket0.gpu") with the mean utilization and the sums of energy and
  * power.
  *
- * Multigets: the keys of a multiget lie on several nodes, and the client has to wait for the slowest. The
- * m keys of a multiget are drawn independently; each lies on node i with that node's share q_i of the
- * requests. Keys of one node travel together and have one latency. With the distribution F_i of node i, the
- * slowest is at most x with probability
+ * Multigets: the keys of a multiget lie on several nodes, and the client has to wait for the slowest. The m
+ * keys of a multiget are drawn independently; each lies on node i with that node's share q_i of the requests.
+ * Keys of one node travel together and have one latency. With the distribution F_i of node i, the slowest is
+ * at most x with probability
  *
- *     P(x) = sum over all splits of m keys of multinomial(split; q) * product of F_i(x) over nodes with a key
- *          = m! [z^m] product over i of (1 + F_i(x) (exp(q_i z) - 1)).
+ * P(x) = sum over all splits of m keys of multinomial(split; q) * product of F_i(x) over nodes with a key =
+ * m! [z^m] product over i of (1 + F_i(x) (exp(q_i z) - 1)).
  *
  * The coefficient is computed from values of the generating function on a circle of radius m, exactly but for
  * rounding (Cauchy's formula with the trapezoidal rule, whose error here is the probability that a Poisson
  * variable with mean m is more than about 12 standard deviations off).
  *
- * What this assumes: the latencies of a multiget's parts are independent of each other and distributed as
- * the latencies of all requests to the node. Nodes that share nothing see independent requests, except that a
- * multiget itself sends to several at once. Not modelled: that keys which travel together share a frame, and
- * what the client needs to put responses together. */
+ * This assumes that the latencies of a multiget's parts are independent of each other and distributed as the
+ * latencies of all requests to the node. Nodes that share nothing see independent requests, except that a
+ * multiget itself sends to several at once. Not modelled: keys that travel together share a frame; the client
+ * needs time to assemble responses. */
 #ifndef KVC_SIM_METRICS_MERGE_H
 #define KVC_SIM_METRICS_MERGE_H
 
@@ -77,7 +75,7 @@ void kvc_merge_nodes_end(struct kvc_merge_nodes *merge);
 
 /** A node that keys may lie on. */
 struct kvc_fanout_node {
-    double share; /**< Share of the requests; those of all nodes add up to 1. */
+    double share; /**< Share of the requests; the shares of all nodes add up to 1. */
     const struct kvc_histogram_pack
         *latency; /**< Latencies of its requests; not empty if the share is above 0. */
 };

@@ -65,7 +65,7 @@ extern const char *const kvc_series_names[KVC_SERIES]; /**< "throughput", ... */
  * time, by which throughput would fall later, and by more than two standard errors of this growth. */
 enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count);
 
-/** Returns the share of the requests that stays behind, if more is sent than answered throughout the second
+/** Returns the share of the requests that is not served, if more is sent than answered throughout the second
  * half of the windows 0 to count - 1: by at least 1 %, and by more than four standard errors. Otherwise
  * returns 0. */
 double kvc_windows_overload_frac(const struct kvc_window *windows, uint32_t count);
@@ -80,7 +80,8 @@ struct kvc_drift {
 /** Compares the halves of the windows `first` to first + count - 1. A change is significant if it exceeds
  * four of its standard errors, which the means of ten parts of each half give, and is larger than 1 % of the
  * throughput, 0.005 of the hit ratio, 10 % of the backlog or 5 % of the latency. A change of the lead is
- * never significant, because throughput shows its effect. Nor is any change over fewer than 20 windows. */
+ * never significant, because throughput shows its effect. A change over fewer than 20 windows is never
+ * significant either. */
 struct kvc_drift kvc_windows_drift(const struct kvc_window *windows, uint32_t first, uint32_t count,
                                    enum kvc_series series);
 
@@ -100,7 +101,7 @@ struct kvc_recorder {
                                  windows. */
     bool changing;            /**< The load or the machine changes on purpose: drifts are no surprise. */
     enum kvc_series unsteady; /**< The last series that was not steady; KVC_SERIES: none. */
-    double overload_frac;     /**< Share of the requests that stayed behind in the warm-up; 0: none. */
+    double overload_frac;     /**< Share of the requests that were not served in the warm-up; 0: none. */
     double longest_span_ns;   /**< Longest time from the record of a batch to its last completion [ns]. */
     double longest_lag_ns;    /**< Longest time from a completion to the record of its batch [ns]. */
     struct kvc_window *window;        /**< What each window of the run counted. */

@@ -216,7 +216,7 @@ Test(steady_state, a_steady_store_is_found_steady)
     for (uint64_t seed = 0; seed < 40; seed++) {
         struct kvc_window windows[WINDOWS];
         fill_steady(windows, seed);
-        /* MSER cuts noise in its second half now and then; the recorder then looks again later. */
+        /* MSER sometimes cuts noise in its second half; the recorder then looks again later. */
         steady += kvc_windows_unsteady(windows, WINDOWS) == KVC_SERIES;
         for (int series = 0; series < KVC_SERIES; series++) {
             drifts += kvc_windows_drift(windows, 100, 300, (enum kvc_series)series).significant;
@@ -241,11 +241,10 @@ Test(steady_state, each_series_can_be_the_unsteady_one)
             case KVC_SERIES_HIT_RATIO:
                 windows[i].hits -= 3 * (uint64_t)i;
                 break;
-            case KVC_SERIES_BACKLOG: /* A queue that grows behind a head that is served as before. */
+            case KVC_SERIES_BACKLOG: /* A queue grows although its head is served as before. */
                 windows[i].offered += 30;
                 break;
-            case KVC_SERIES_LEAD: /* Clients that may not run ahead for ever, while everything else is steady.
-                                   */
+            case KVC_SERIES_LEAD: /* Clients run ahead; all else is steady. */
                 windows[i].lead = 150.0 * i;
                 break;
             default:

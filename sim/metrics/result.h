@@ -129,7 +129,7 @@ struct kvc_result {
     double
         memory_planned_bytes; /**< Predicted memory of each process that simulates [bytes]. Never compared. */
     double memory_taken_bytes; /**< Largest memory of such a process [bytes]. Never compared between runs. */
-    uint64_t requests_simulated; /**< Requests, including those of the warm-up. */
+    uint64_t requests_simulated; /**< Requests, including the warm-up. */
     uint64_t activities;         /**< Activities that the event engine executed. */
 
     double window_us;                   /**< Length of one throughput window [us]. */

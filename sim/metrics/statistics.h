@@ -27,8 +27,8 @@ struct kvc_interval kvc_interval_of(const double *values, uint32_t count);
  * that remains widens the interval by sqrt((1 + r) / (1 - r)), as for a first-order autoregression (Tafazzoli
  * and Wilson, "Skart: a skewness- and autoregression-adjusted batch-means procedure", IIE Transactions 43(2),
  * 2011). The half width is NaN if it is still significant, if there are fewer than KVC_BATCHES_MIN values, or
- * if one of them is NaN. Of intervals over 40 values, 95 % cover the mean without correlation, 93 % with 0.4
- * and 91 % with 0.6. */
+ * if one of them is NaN. Intervals over 40 values cover the mean in 95 % of the cases without correlation, in
+ * 93 % with 0.4 and in 91 % with 0.6. */
 struct kvc_interval kvc_interval_of_batches(const double *values, uint32_t count);
 
 /** Returns a value rounded to this number of digits. Sums whose order differs between processes, such as

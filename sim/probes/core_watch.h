@@ -27,7 +27,7 @@ enum { KVC_CORE_WATCH_PROBES = 8 };
 struct kvc_core_watch {
     double from_s;                  /* When the first window begins [s]. */
     uint32_t room;                  /* Windows that fit. */
-    struct kvc_core_window *window; /* Measurements by window; those of windows below `done` are final. */
+    struct kvc_core_window *window; /* Measurements by window; windows below `done` are final. */
     atomic_uint done;               /* Windows that have passed. */
     /* The rest belongs to the watching thread. */
     double due_s;         /* When there is something to do [s]. */

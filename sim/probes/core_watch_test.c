@@ -49,8 +49,8 @@ Test(core_watch, gaps_are_charged_to_their_window)
     kvc_core_watch_close(&watch);
 }
 
-/* A window without a speed was one in which the thread hardly ran. The speed is that of the same arithmetic,
- * measured directly; a busy sibling slows either of them down. */
+/* In a window without a speed, the thread hardly ran. The speed must match the same arithmetic measured
+ * directly; a busy sibling slows both down. */
 Test(core_watch, the_speed_is_measured_in_every_undisturbed_window)
 {
     struct kvc_core_watch watch;

@@ -10,8 +10,7 @@
 
 enum { NAME_BYTES = 32 };
 
-/* A value: that of `field` in a device, or in the one entry of its list `table`, or a point of its curve
- * `table`. */
+/* A value of `field` in a device or in the one entry of its list `table`, or a point of its curve `table`. */
 struct entry {
     char device[NAME_BYTES];
     char table[NAME_BYTES]; /* Empty for a field of the device itself. */
@@ -286,8 +285,8 @@ static int by_number(const void *a, const void *b)
 
 /* ---- writing ---- */
 
-/* Ends the list or curve that the entry `open` began, if `entry` is not in it, and begins that of `entry`,
- * whose source becomes that of the curve. Returns the entry that began what is open now. */
+/* Ends the list or curve that the entry `open` began, if `entry` is not in it, and begins the one of `entry`,
+ * whose source becomes the curve's. Returns the entry that began what is open now. */
 static const struct entry *change_table(const struct entry *open, const struct entry *entry, FILE *out)
 {
     if (strcmp(open->table, entry->table) == 0) {

@@ -323,7 +323,7 @@ static void find_values(const struct kvc_watched_store *store, const bool *wante
 }
 
 /* Adds the half widths of the intervals. batch_value[i] are the values of metric i by batch, and all[i] is
- * that of all quiet windows. */
+ * its value over all quiet windows. */
 static void report_half_widths(const struct kvc_watched_store *store,
                                double batch_value[VALUES_MAX][KVC_QUIET_BATCHES], uint32_t batches,
                                const double all[VALUES_MAX], struct kvc_result *result)

@@ -1,5 +1,4 @@
-/** @file
- * What an application does with a cache in front of a database (cache-aside).
+/** @file The cache-aside pattern: requests of an application with a cache in front of a database.
  *
  * A GET that misses becomes a query of the database and then a SET of its result. A SET is an update of the
  * database and then a DELETE of the key, so that the next GET of the key misses and the cache never holds an
@@ -23,8 +22,8 @@ static inline bool kvc_cache_aside_updates(enum kvc_op wanted)
     return wanted == KVC_OP_SET;
 }
 
-/** Returns whether a request that the cache has answered goes on with a query. `wanted` is the operation of
- * the application, `asked` that of the cache, and `hit` whether the cache had the key. */
+/** Returns whether a request that the cache has answered continues with a query. `wanted` is the
+ * application's operation, `asked` the cache's, and `hit` says whether the cache had the key. */
 static inline bool kvc_cache_aside_queries(enum kvc_op wanted, enum kvc_op asked, bool hit)
 {
     return wanted == KVC_OP_GET && asked == KVC_OP_GET && !hit;

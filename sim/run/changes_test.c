@@ -1,4 +1,4 @@
-/* Which changes of devices a run may state. */
+/* Tests which changes of devices a run may state. */
 #include "sim/run/changes.h"
 
 #include <criterion/criterion.h>

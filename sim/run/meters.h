@@ -28,7 +28,7 @@ struct kvc_meter_entry {
     struct kvc_meter growth; /**< Scratch: what the devices have done since the measured time began. */
 };
 
-/** The meters of all hosts, followed by those of all links. A zeroed struct can be closed. */
+/** The meters of all hosts, followed by the meters of all links. A zeroed struct can be closed. */
 struct kvc_meters {
     const struct kvc_platform *platform; /**< The devices. */
     uint32_t count;                      /**< Number of devices. */
@@ -58,8 +58,8 @@ void kvc_meters_sample(const struct kvc_meters *meters, struct kvc_recorder *rec
 double kvc_meters_joules(const struct kvc_meters *meters);
 
 /** Adds utilization, energy and power of every device to a result, and sets the result's `watts_mean` and
- * `joules` if at least one device has known watts. The result's `simulated_s` must be set. Of more than
- * KVC_DEVICES_MAX devices, it adds one sum for each kind.
+ * `joules` if at least one device has known watts. The result's `simulated_s` must be set. If there are more
+ * than KVC_DEVICES_MAX devices, it adds one sum for each kind.
  */
 void kvc_meters_report(const struct kvc_meters *meters, struct kvc_result *result);
 

@@ -88,8 +88,8 @@ void kvc_replica_close(struct kvc_replica *replica);
 enum kvc_status kvc_replica_run(struct kvc_replica *replica, bool monitor_has_actor, struct kvc_diag *diag);
 
 /** Sets those fields of the context's result that do not depend on the store: utilization and energy of the
- * devices, the activities of the engine and the wall-clock times, except that of the preload. The wall-clock
- * time counts from kvc_replica_open().
+ * devices, the activities of the engine and the wall-clock times, except the preload's. The wall-clock time
+ * counts from kvc_replica_open().
  */
 void kvc_replica_report(const struct kvc_replica *replica);
 

@@ -21,7 +21,7 @@ double kvc_replica_stored_keys(const struct kvc_scenario *scenario, uint64_t rat
     return floor(workload->preload_frac * (double)workload->keys / (double)rate);
 }
 
-/* Returns the length of the measured time: that of the run, or of the trace if it ends before [ns]. */
+/* Returns the length of the measured time: the run's, or the trace's if it is shorter [ns]. */
 static double duration_ns(const struct kvc_scenario *scenario)
 {
     const struct kvc_workload *workload = &scenario->workload;

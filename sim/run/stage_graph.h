@@ -28,7 +28,7 @@ enum {
     KVC_STAGE_GRAPH_PIECES = 16, /**< A piece is the remaining units over this number. */
 };
 
-/** Who does a piece of a stage's batch, and which part of its tasks. */
+/** The processor that does a piece of a stage's batch, and the part of its tasks. */
 enum kvc_stage_piece {
     KVC_PIECE_WHOLE,  /**< The owner of the stage: all its tasks. */
     KVC_PIECE_STOLEN, /**< A thief: the tasks that it can do. */

@@ -1,6 +1,6 @@
-/* Fuzz target for the actions of an application. Each line of the input is an action: its name, and behind a
- * colon what it invalidates. The shares are equal, so that most inputs get to the lists. A mix that is
- * accepted names only kinds of pairs that exist, and members within the limit; one that is refused has a
+/* Fuzz target for the actions of an application. Each line of the input is an action: its name and, after a
+ * colon, the pairs that it invalidates. The shares are equal, so that most inputs reach the lists. A mix that
+ * is accepted names only kinds of pairs that exist, and members within the limit; one that is refused has a
  * message. */
 #include <stdbool.h>
 #include <stdint.h>

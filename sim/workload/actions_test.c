@@ -75,7 +75,7 @@ Test(actions, source_reads_kinds_by_their_shares_with_their_sizes)
     }
     cr_expect_float_eq(read[FRIENDS] / gets, 0.1, 0.01, "%g", read[FRIENDS] / gets);
     cr_expect_float_eq(read[PROFILE] / gets, 0.6, 0.01, "%g", read[PROFILE] / gets);
-    /* The popularity is that of 1000 members. */
+    /* The popularity follows 1000 members. */
     double mass = kvc_popularity_mass(&workload, KINDS);
     cr_expect_float_eq(first / REQUESTS_MADE, mass, 0.01, "%g of %g", first / REQUESTS_MADE, mass);
     kvc_batch_free(batch);

@@ -24,7 +24,7 @@ struct kvc_batch {
     uint8_t *op;           /**< enum kvc_op. */
     uint8_t *key_bytes;    /**< Size of the key [bytes], 1 to 255. */
     uint32_t *value_bytes; /**< Size of the key's value [bytes], also for GET and DELETE. */
-    uint8_t *keys;         /**< capacity * key_stride bytes; the bytes behind each key are zero. */
+    uint8_t *keys;         /**< capacity * key_stride bytes; the bytes after each key are zero. */
     uint64_t *key_id;      /**< Rank of the key by popularity, from 0; for a trace, the hash. */
     uint64_t *hash;        /**< kvc_hash of the key's bytes. */
     double *sent_ns;       /**< Intended send time at the client [ns]; latency is counted from here. */

@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-/* Returns the time from the start of a cycle to that of a phase; phase_count: to its end [ns]. */
+/* Returns the time from the start of a cycle to the start of a phase; phase_count: to the end of the cycle
+ * [ns]. */
 static double offset_ns(const struct kvc_workload *workload, uint32_t phase)
 {
     double sum_ns = 0;

@@ -29,7 +29,7 @@ double kvc_phases_own_ns(const struct kvc_workload *workload, uint32_t phase, do
 /** Returns the time at which a phase has lasted for own_ns, the inverse of kvc_phases_own_ns() [ns]. */
 double kvc_phases_time_ns(const struct kvc_workload *workload, uint32_t phase, double own_ns);
 
-/** Returns the first key of a phase; that of the phase after the last one is the number of all keys. */
+/** Returns the first key of a phase; for the phase after the last one, the number of all keys. */
 uint64_t kvc_phases_first_key(const struct kvc_workload *workload, uint32_t phase);
 
 /** Returns a workload without phases that is like one of them, with its part of the keys; without phases, the

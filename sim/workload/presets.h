@@ -1,9 +1,8 @@
-/** @file
- * Named parts of workloads, such as the data set of a paper or an operation mix of YCSB.
+/** @file Named parts of workloads, such as the data set of a paper or an operation mix of YCSB.
  *
- * This module has the presets that several publications share. Those of a single store are in the store's own
- * folder, and the registry (models/registry.h) lists all of them. The shared ones are the Facebook pools from
- * Atikoglu et al. (SIGMETRICS 2012; sim/workload/sizes.h) and the mixes ycsb-a to ycsb-c from YCSB (SoCC
+ * This module has the presets that several publications share. Presets of a single store are in the store's
+ * own folder, and the registry (models/registry.h) lists all of them. The shared ones are the Facebook pools
+ * from Atikoglu et al. (SIGMETRICS 2012; sim/workload/sizes.h) and the mixes ycsb-a to ycsb-c from YCSB (SoCC
  * 2010). */
 #ifndef KVC_SIM_WORKLOAD_PRESETS_H
 #define KVC_SIM_WORKLOAD_PRESETS_H
@@ -48,7 +47,7 @@ extern const struct kvc_workload_preset kvc_workload_presets[];
  * and Ghandeharizadeh, "BG: A Benchmark to Evaluate Interactive Social Networking Actions", CIDR 2013), as
  * presets with actions. The name of the last entry is NULL.
  *
- * The shares are those of the files *Actions of BG's sources (github.com/scdblab/BG, workloads):
+ * The shares come from the files *Actions of BG's sources (github.com/scdblab/BG, workloads):
  * ReadOnlyActions, and the symmetric mixes, in which as many invitations are sent as are accepted or
  * rejected, with 0.1 % (SymmetricVeryLowUpdateActions), 1 % and 10 % of updates. The remaining three of BG's
  * twelve actions, which post and delete comments and read the news feed, have a share of 0 in all of them. An

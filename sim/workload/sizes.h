@@ -1,23 +1,22 @@
-/** @file
- * Sizes of keys and values. A size is a fixed function of the key's id, so that a key has the same size in
- * every request.
+/** @file Sizes of keys and values. A size is a fixed function of the key's id, so that a key has the same
+ * size in every request.
  *
- * The Facebook pools are those of Atikoglu et al., "Workload analysis of a large-scale key-value store",
+ * The Facebook pools come from Atikoglu et al., "Workload analysis of a large-scale key-value store",
  * SIGMETRICS 2012. Where the paper gives no formula, the simplest distribution that agrees with the known
  * facts is used:
  *
  * - etc is the paper's model. Key sizes follow a generalized extreme value distribution (mu 30.7984, sigma
  *   8.20449, xi 0.078688). Value sizes 0 to 14 have a table of probabilities; from 15 on, the excess over 15
  *   follows a generalized Pareto distribution (theta 0, sigma 214.476, xi 0.348238). The table, and the
- * reading of theta as "from 15 bytes on", are those of the load generator mutilate. The paper's model of the
- * gaps between requests (generalized Pareto 0, 16.0292, 0.154971 in us) describes one server of 2012 and is
- * not used.
+ *   reading of theta as "from 15 bytes on", come from the load generator mutilate. The paper's model of the
+ *   gaps between requests (generalized Pareto 0, 16.0292, 0.154971 in us) describes one server of 2012 and is
+ *   not used.
  * - usr has keys of 16 or 21 bytes and values of 2. The paper does not say how many keys have which size;
- * here it is half of them each.
- * - app has keys of 31 and values of 270 bytes. The paper calls these typical (and MemcachedGPU, SoCC 2015,
- *   quotes them so); here all keys have them.
+ *   here, half of them have each.
+ * - app has keys of 31 and values of 270 bytes. The paper calls these typical, and MemcachedGPU, SoCC 2015,
+ *   quotes them as such; here all keys have them.
  * - var and sys have neither a formula nor typical sizes. Here they use the model of etc, restricted to
- * values below 500 bytes. This is an assumption of this program.
+ *   values below 500 bytes. This is an assumption of this program.
  *
  * Continuous sizes are rounded down. Keys are clipped to 4 to 250 bytes: with 4 bytes, 2^32 ids stay
  * distinct, and a shorter etc key has a probability of 1e-19. Values are clipped to KVC_VALUE_BYTES_MAX. */

@@ -33,7 +33,7 @@ struct kvc_trace_row {
     uint8_t op;                         /**< enum kvc_op. */
     uint8_t key_bytes;                  /**< Size of the key [bytes]. */
     uint32_t value_bytes;               /**< Size of the value [bytes]. */
-    uint8_t key[KVC_TRACE_KEY_MAX + 1]; /**< The key; zero behind `key_bytes`. */
+    uint8_t key[KVC_TRACE_KEY_MAX + 1]; /**< The key; zero after `key_bytes`. */
 };
 
 /** The outcome of reading a line. */

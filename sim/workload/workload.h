@@ -22,7 +22,7 @@ enum kvc_arrival {
     KVC_ARRIVAL_TRACE,    /**< Replays the file `trace`; see sim/workload/trace.h. */
 };
 
-/** Which sockets share a set of saturating clients. */
+/** The sockets that share a set of saturating clients. */
 enum kvc_clients_for {
     KVC_CLIENTS_FOR_CLUSTER, /**< "cluster": one set of clients; a slow socket holds back the others. */
     KVC_CLIENTS_FOR_SOCKET,  /**< "socket": each socket has its own clients, as in many evaluations. */
@@ -64,8 +64,8 @@ enum { KVC_ACTIONS_MAX = KVC_SIZE_KINDS_MAX /**< Actions of an application. */ }
  * The application's data belong to members, such as the users of a social network. An action without
  * `invalidates` reads one pair of a member, which no other action reads: its kind. An action with it updates
  * the database and then deletes pairs of one or several members from the cache. The key ids of a member are
- * consecutive, one for each kind, so that workload.keys is the number of members times that of kinds. The
- * popularity of the workload is that of the members; all actions choose their members in the same way.
+ * consecutive, one for each kind, so that workload.keys is the number of members times the number of kinds.
+ * The popularity of the workload applies to the members; all actions choose their members in the same way.
  *
  * Not modelled: members that some actions prefer, friends who are always the same, and actions that read
  * several pairs. */
@@ -117,7 +117,7 @@ struct kvc_workload {
     int clients_for;        /**< Saturating: enum kvc_clients_for. */
     double preload_frac;    /**< Share of the keys, most popular first, stored before the run. */
     struct kvc_action actions[KVC_ACTIONS_MAX]; /**< What GETs and SETs are to the application. */
-    uint32_t action_count;                      /**< Used entries of `actions`; 0: all requests are alike. */
+    uint32_t action_count;                      /**< Used entries of `actions`; 0: all requests are equal. */
     struct kvc_phase phases[KVC_PHASES_MAX];    /**< Phases, which replace sizes, mix and popularity. */
     uint32_t phase_count; /**< Used entries of `phases`; 0: the load does not alternate. */
     const struct kvc_key_part

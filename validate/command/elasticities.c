@@ -408,7 +408,7 @@ static double value_of(const struct moved *moved, const char *parameter)
     return 0;
 }
 
-/* The elasticity of a ratio is the difference of those of its parts. */
+/* The elasticity of a ratio is the difference of its parts' elasticities. */
 static void divide(const struct moved *a, const struct moved *b, struct moved *ratio)
 {
     *ratio = *a;
@@ -445,8 +445,8 @@ static void add_part(const struct moved *part, double share, struct moved *sum)
     }
 }
 
-/* The elasticity of a mean is taken as the mean of those of its parts, and so is that of an extreme, since
- * another part may be the extreme one tomorrow. */
+/* The elasticity of a mean is taken as the mean of its parts' elasticities, and the elasticity of an extreme,
+ * too, since another part may be the extreme one tomorrow. */
 static void average(const struct kvc_cases *cases, size_t at, struct moved *all)
 {
     size_t count;

@@ -37,7 +37,7 @@ static enum kvc_status predict_line(struct kvc_scenario *scenario, const struct 
 
 /* A measurement takes long because its machine is noisy. The simulation of the undisturbed machine begins
  * with this much measured time [ns], and takes four times as much while its throughput is not known well
- * enough, up to that of the measurement. */
+ * enough, up to the measurement's. */
 static const double simulated_first_ns = 50e6, simulated_more = 4;
 
 /* A forecast throughput is known well enough if half the width of its interval, relative to it, is a quarter

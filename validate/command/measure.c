@@ -10,7 +10,7 @@
 #include "sim/base/version.h"
 #include "sim/probes/pin.h"
 
-/* The file of the repetitions that an interrupted measurement leaves behind. */
+/* The file in which an interrupted measurement leaves its repetitions. */
 static const char unfinished_name[] = "runs.unfinished.csv";
 
 struct measurement {
@@ -95,7 +95,7 @@ static struct kvc_measured_run *repetitions_of(const struct measurement *measure
 }
 
 /* Returns the capacity for a line's relative load: the median of the capacity's repetitions so far, which are
- * one more than those of the line. */
+ * one more than the line's. */
 static double capacity_mops(const struct measurement *measurement, const struct kvc_measuring_plan_line *line,
                             uint32_t repetition)
 {

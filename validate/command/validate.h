@@ -42,7 +42,7 @@ enum kvc_status kvc_validate_check(const struct kvc_loaded *loaded, const char *
 /* Raises run.replicas to five, the fewest of a value that is scored. */
 void kvc_validate_replicate(struct kvc_scenario *scenario);
 
-/* Separates the overrides of a scenario, which keep their order, from those of the search. */
+/* Separates the overrides of a scenario, which keep their order, from the search's. */
 enum kvc_status kvc_validate_capacity_bounds(const char *overrides, char *scenario, size_t size,
                                              struct kvc_capacity_bounds *bounds, struct kvc_diag *diag);
 
@@ -102,8 +102,8 @@ static inline bool kvc_measured_machine_shows(const struct kvc_measured_machine 
 }
 
 /* Appends the summary of the unseen runs to unseen.log, a CSV file in the machine's folder, with today's date
- * and the commit: that of the source tree, or else $KVCAST_COMMIT. Without either it fails, because nobody
- * could tell which models were scored. */
+ * and the commit of the source tree, or else $KVCAST_COMMIT. Without either it fails, because nobody could
+ * tell which models were scored. */
 enum kvc_status kvc_measured_machine_log_unseen(const struct kvc_measured_machine *machine,
                                                 struct kvc_diag *diag);
 

@@ -29,7 +29,7 @@ measure() { # NAME OPTION...: measures for at least two seconds
     shift
     "$kvcast" measure "$scenario" --set run.duration=2s "$@" --quiet --json "$folder/$name.json" >/dev/null || exit 3
 }
-value() { # NAME KEY: the first number behind the key, which may be the mean of an interval, or nan
+value() { # NAME KEY: the first number after the key, which may be the mean of an interval, or nan
     local found
     found=$(tr -d '\n' <"$folder/$1.json" | grep -oE "\"$2\": (\{ *\"mean\": )?[-0-9.e+]+" | head -1)
     echo "${found##* }" | grep . || echo nan

@@ -7,11 +7,11 @@
  *
  *  - run, predict: the metric is read from the scenario's result, after applying `overrides`, a list of
  *    key=value separated by semicolons as for --set.
- *  - ratio: `scenario` is "a/b", and the value is that of case a divided by that of case b.
+ *  - ratio: `scenario` is "a/b", and the value is case a's divided by case b's.
  *  - mean, deviation, most, least: `scenario` is a pattern of earlier ids, and the value is their mean, the
  *    mean of their distances from 1, the largest or the smallest of them (score.h).
  *  - capacity: the simulated capacity of the scenario, found as by `kvcast capacity` without a latency curve.
- *    Its throughput_mops is the capacity. Its latencies are those at the highest load that all replicas
+ *    Its throughput_mops is the capacity. Its latencies are measured at the highest load that all replicas
  *    serve, because latencies at a load that some do not serve grow with the length of the run. `overrides`
  *    may contain capacity.loss, capacity.latency (as p99=1ms) and capacity.precision.
  *
@@ -81,7 +81,7 @@ enum kvc_case_kind kvc_case_kind_of(const struct kvc_case *asked);
 /* Returns whether a case combines all whose ids match a pattern (score.h). */
 bool kvc_case_is_aggregate(const struct kvc_case *asked);
 
-/* Returns whether the value of a case follows from those of earlier ones. */
+/* Returns whether the value of a case follows from earlier cases. */
 bool kvc_case_is_derived(const struct kvc_case *asked);
 
 void kvc_cases_free(struct kvc_cases *cases);

@@ -1,11 +1,11 @@
 /* Compares the measured runs of a machine with their simulation and their closed form.
  *
- * The scores are those of the simulation: the throughput of a saturating load, the mean and 99th percentile
- * of the latency of an open loop whose load is a fraction of the capacity below 1, and the time of a search
- * launch and of an insert launch where they were measured. The latency of an open loop that states its load
- * in Mops is not scored: close to the capacity it would only repeat, magnified, the error of the capacity.
- * Each is a case "RUN:METRIC" with errors, verdict and baseline, as published values have them
- * (validate/scoring/score.h). */
+ * The simulation is scored: the throughput of a saturating load, the mean and 99th percentile of the latency
+ * of an open loop whose load is a fraction of the capacity below 1, and the time of a search launch and of an
+ * insert launch where they were measured. The latency of an open loop that states its load in Mops is not
+ * scored: close to the capacity it would only repeat, magnified, the error of the capacity. Each is a case
+ * "RUN:METRIC" with errors, verdict and baseline, as published values have them (validate/scoring/score.h).
+ */
 #ifndef KVC_VALIDATE_SCORING_COMPARISON_H
 #define KVC_VALIDATE_SCORING_COMPARISON_H
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Of five runs, a and b saturate; c, which is unseen, and d are open loops at 60 % of the capacity of a; e
- * is one whose load is stated in Mops. */
+/* There are five runs: a and b saturate; c, which is unseen, and d are open loops at 60 % of the capacity of
+ * a; e is one whose load is stated in Mops. */
 static struct kvc_measuring_plan_line lines[] = {{.id = "a", .load_frac = NAN},
                                                  {.id = "b", .load_frac = NAN},
                                                  {.id = "c", .load_frac = 0.6},

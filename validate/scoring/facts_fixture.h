@@ -47,7 +47,7 @@ struct kvc_facts {
     struct kvc_fact *entry;
 };
 
-/* The categories as facts.csv spells them, by enum kvc_fact_reason; that of KVC_FACT_SCORED is "scored". */
+/* The categories as facts.csv spells them, by enum kvc_fact_reason; KVC_FACT_SCORED is "scored". */
 extern const char *const kvc_fact_reason_names[KVC_FACT_REASONS];
 
 void kvc_facts_free(struct kvc_facts *facts);

@@ -216,8 +216,8 @@ static void join_bottlenecks(const struct kvc_readings *repetitions, uint32_t co
     }
 }
 
-/* Half the width of the interval of a median, relative to it. An interval within a repetition that is not
- * known makes that of the median unknown. `values` holds the existing values. */
+/* Half the width of the interval of a median, relative to it. An unknown interval within a repetition makes
+ * the median's unknown. `values` holds the existing values. */
 static double half_width(const struct kvc_readings *repetitions, uint32_t count, int reading,
                          const double *values, uint32_t kept, double median)
 {

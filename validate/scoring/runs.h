@@ -11,7 +11,7 @@
  *    utilization, which decides how long requests queue. It is empty without load_frac.
  *  - overrides: a list of key=value separated by semicolons, as for --set, without commas.
  *
- * runs.csv has a line for each run of the plan. Its columns are those of the plan, repetitions, quiet_frac,
+ * runs.csv has a line for each run of the plan. It has the columns of the plan, repetitions, quiet_frac,
  * windows, core_speed_steps_per_ns, spread_frac, stalled_frac, the readings, and bottleneck. A missing
  * reading is an empty field. Every run has a throughput and a bottleneck. */
 #ifndef KVC_VALIDATE_SCORING_RUNS_H
@@ -100,7 +100,7 @@ void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readi
 /* Takes the median of each reading over the repetitions that have it. The bottleneck names the stages that
  * more than half of the repetitions name, or is undecided (sim/metrics/bottleneck.h) if there are none.
  * *spread_frac becomes (largest - smallest) / median of the throughput. The interval of a median is the wider
- * one of two: that of the means within the repetitions, and that of the repetitions among each other. */
+ * of two: the interval of the means within the repetitions, and the interval between repetitions. */
 void kvc_readings_median(const struct kvc_readings *repetitions, uint32_t count, struct kvc_readings *median,
                          double *spread_frac);
 
@@ -120,7 +120,7 @@ enum kvc_status kvc_runs_read(const char *path, const struct kvc_measuring_plan 
                               struct kvc_measured_run *runs, struct kvc_diag *diag);
 
 /* The same file, with a line for each repetition, lets an interrupted measurement go on. `runs` has room for
- * `repetitions` of every line: those of line i begin at runs[i * repetitions], and those that the file lacks
+ * `repetitions` of every line: line i begins at runs[i * repetitions], and repetitions that the file lacks
  * have repetitions = 0. More repetitions than fit are an error. */
 enum kvc_status kvc_runs_read_repetitions(const char *path, const struct kvc_measuring_plan *plan,
                                           uint32_t repetitions, struct kvc_measured_run *runs,

@@ -43,16 +43,16 @@ struct kvc_score_summary {
 /* Returns the error of `predicted`; NaN stays NaN. */
 double kvc_score_error(const struct kvc_case *scored, double predicted);
 
-/* Fills error and verdict. A case regresses when it has no baseline, or when its error exceeds that of the
- * baseline by more than the half width of its interval: the present one or the accepted one, whichever is
- * smaller, so that more noise excuses nothing. Being inside the tolerance does not excuse either. Inputs
- * never regress. */
+/* Fills error and verdict. A case regresses when it has no baseline, or when its error exceeds the baseline's
+ * by more than the half width of its interval: the present one or the accepted one, whichever is smaller, so
+ * that more noise excuses nothing. Being inside the tolerance does not excuse either. Inputs never regress.
+ */
 struct kvc_score kvc_score_case(const struct kvc_case *scored, struct kvc_interval predicted,
                                 struct kvc_interval baseline_frac);
 
 /* Divides the predictions of two cases. The case at index `at` names them as "a/b"; both stand before it. The
- * interval is that of a ratio of independent values by the delta method. Values that share random streams
- * vary together, so it is rather too wide than too narrow. */
+ * interval is computed as for a ratio of independent values by the delta method. Values that share random
+ * streams vary together, so it is rather too wide than too narrow. */
 enum kvc_status kvc_score_ratio(const struct kvc_cases *cases, size_t at, const struct kvc_score *scores,
                                 struct kvc_interval *value, struct kvc_diag *diag);
 
@@ -70,8 +70,8 @@ bool kvc_aggregate_has(const struct kvc_cases *cases, size_t at, size_t part);
 enum kvc_status kvc_aggregate_count(const struct kvc_cases *cases, size_t at, size_t *count,
                                     struct kvc_diag *diag);
 
-/* Combines the predicted values of the parts, which do not depend on each other. The interval of the largest
- * or the smallest is that of this part. */
+/* Combines the predicted values of the parts, which do not depend on each other. The largest or the smallest
+ * value has the interval of its part. */
 enum kvc_status kvc_aggregate_value(const struct kvc_cases *cases, size_t at, const struct kvc_score *scores,
                                     struct kvc_interval *value, struct kvc_diag *diag);
 

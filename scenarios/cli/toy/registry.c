@@ -1,6 +1,6 @@
 /* The registry of kvcast_toy. It replaces models/registry.c, because the linker prefers a program's own
- * objects to those of a static library. A store that stays adds its line,
- * and that of its device, to models/registry.c instead. */
+ * objects to those of a static library. A permanent store adds a line for itself and one for its device to
+ * models/registry.c instead. */
 #include "models/registry.h"
 
 #include <stddef.h>

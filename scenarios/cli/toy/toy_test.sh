@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # One store is one folder: through the registries alone, every command works with a store and a device of this folder,
-# and their answers are those of queueing theory. Usage: toy_test.sh KVCAST_TOY
+# and the answers match queueing theory. Usage: toy_test.sh KVCAST_TOY
 toy=$(realpath "$(dirname "$0")")
 source "$toy/../cli_testing.sh"
 
@@ -58,7 +58,8 @@ says 'Units of work per second' "$kvcast" describe node.toydev.speed
 says '^ *speed +1Mops +made up' "$kvcast" describe toydev-1mops
 says 'node.* has these devices' "$kvcast" --help=markdown
 
-# A single server: throughput is the smaller of load and capacity, latency is that of an M/D/1 queue.
+# A single server: throughput is the smaller of load and capacity, and latency follows the M/D/1
+# queue.
 "$kvcast" run toy.lua --quiet --json run.json >run.txt || fail "run: $(cat run.txt)"
 near "run, throughput" "$(number run.json throughput_mops)" 0.5 0.02
 near "run, mean latency" "$(number run.json latency_us)" 1.5 0.03
@@ -142,7 +143,7 @@ expect 3 'no load meets the bounds: at [0-9.e-]* Mops, .*, the latency p99 is .*
     "$kvcast" capacity toy.lua --set run.duration=1ms --latency p99=1ns --json none.json
 [ ! -e none.json ] || fail "a capacity that does not exist is written"
 
-# Published values, here those of the formulas, are scored; a miss is a regression.
+# Published values, here computed from the formulas, are scored; a miss is a regression.
 "$kvcast" validate toy --elasticities --quiet || fail "elasticities"
 "$kvcast" validate toy --update-baseline --quiet >accepted.txt || fail "a baseline: $(cat accepted.txt)"
 says 'toy: 6 points, .* 0 outside their tolerance' "$kvcast" validate toy --quiet

@@ -93,7 +93,7 @@ struct kvc_plan_errors {
     struct kvc_plan_error of[KVC_PLAN_METRICS][KVC_PLAN_METRICS];
 };
 
-/* Makes all errors unknown except that of the price, which is 0. */
+/* Makes all errors unknown except the error of the price, which is 0. */
 void kvc_plan_errors_clear(struct kvc_plan_errors *errors);
 
 /* Widens the errors by one scenario. Values that are unknown or 0 are left out. */

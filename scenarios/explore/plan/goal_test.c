@@ -163,7 +163,7 @@ Test(plan_errors, survive_a_file)
     cr_expect_eq(tail->low_frac, 0.1);
     cr_expect_eq(tail->high_frac, 0.5);
     cr_expect_eq(tail->answers, 7);
-    cr_expect_eq(errors.of[KVC_PLAN_WATTS][KVC_PLAN_WATTS].answers, 0); /* Those of the other store. */
+    cr_expect_eq(errors.of[KVC_PLAN_WATTS][KVC_PLAN_WATTS].answers, 0); /* Errors of the other store. */
     char text[256] = "";
     FILE *file = fmemopen(text, sizeof(text), "w");
     kvc_plan_errors_write(&errors, "one", file);

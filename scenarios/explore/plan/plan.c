@@ -21,7 +21,7 @@
 
 const double kvc_plan_served_least_frac = 0.99;
 
-/* Returns the line of a path in the scenario, or that of its return statement. */
+/* Returns the line of a path in the scenario, or the line of its return statement. */
 static int line_of(const struct kvc_plan_options *options, const char *path)
 {
     int line = kvc_locate_line(options->path, path);

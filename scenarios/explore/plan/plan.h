@@ -3,9 +3,9 @@
  *
  * The candidates are the points of the scenario's `sweep` table, which may vary system, node and cluster; the
  * load is the scenario's and has to be open. Unless the slo states a throughput, 99 % of the offered load
- * must be served, because a latency says nothing about requests that are not answered. The search is that of
- * scenarios/explore/plan/search.h. Replica r of a candidate runs with the seed of the scenario's replica r
- * (sim/base/seeds.h), so that all candidates see the same requests.
+ * must be served, because a latency says nothing about requests that are not answered.
+ * scenarios/explore/plan/search.h describes the search. Replica r of a candidate runs with the seed of the
+ * scenario's replica r (sim/base/seeds.h), so that all candidates see the same requests.
  *
  * Not modelled: delivery, space, cooling and people; growth of the load (see the headroom). */
 #ifndef KVC_SCENARIOS_EXPLORE_PLAN_PLAN_H
@@ -30,7 +30,7 @@ extern const double kvc_plan_served_least_frac;
 
 struct kvc_plan_options {
     const char *path;                /* Path of the scenario. */
-    const struct kvc_overrides *set; /* The user's overrides, which come before those of a candidate. */
+    const struct kvc_overrides *set; /* The user's overrides, which come before the candidate's. */
     const struct kvc_loaded *loaded; /* The scenario with them. */
     uint32_t jobs;                   /* Replicas that are simulated at the same time; 0: one per processor. */
     bool exhaustive;                 /* Simulate every candidate to a decision. */

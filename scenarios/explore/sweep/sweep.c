@@ -25,7 +25,7 @@ struct progress {
     struct kvc_progress progress;     /* For the pool; forwards to `shown`. */
     const struct kvc_progress *shown; /* May be NULL. */
     double started_s;
-    uint32_t total, kept, ended; /* Points; `ended` counts those of this run. */
+    uint32_t total, kept, ended; /* Numbers of points; `ended` counts points of this run. */
     bool judged;                 /* The scenario states objectives. */
     bool best_met;               /* The best point meets them. */
     double best_mops; /* Highest throughput of the points that meet the objectives, or of all if none does. */

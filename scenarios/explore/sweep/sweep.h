@@ -3,9 +3,9 @@
  *
  * Simulated points are all loaded and checked before the first one runs. Each runs in its own child process,
  * with its replicas one after the other, since a process can have only one engine; it is stored as soon as it
- * ends. The closed form answers in this process, and points are stored in batches. A sweep that was
- * interrupted at any moment goes on with the points that are not stored. At its end, and after an error,
- * FOLDER/sweep.csv has a row for each point that is done.
+ * ends. The closed form answers in this process, and points are stored in batches. An interrupted sweep
+ * continues with the points that are not stored. At its end, and after an error, FOLDER/sweep.csv has a row
+ * for each point that is done.
  *
  * Results do not depend on the number of jobs. Which points are due is decided once, from the database. */
 #ifndef KVC_SCENARIOS_EXPLORE_SWEEP_SWEEP_H

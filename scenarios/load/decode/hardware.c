@@ -388,7 +388,7 @@ static enum kvc_status load_base(const struct kvc_decoder *decoder, const struct
     return status;
 }
 
-/* Reads { base = "name", field = value, ... }: the fields override those of the base. */
+/* Reads { base = "name", field = value, ... }: the fields override the base's. */
 static enum kvc_status decode_inline(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
                                      const char *by_default, const char *path, struct kvc_node *node)
 {

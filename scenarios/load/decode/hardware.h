@@ -3,12 +3,12 @@
  * Profiles lie in scenarios/hardware of the data folder (sim/base/files/data_dir.h). A node names a profile
  * by its file name without ".lua", names a path that ends in ".lua" (relative to the scenario), or overrides
  * fields of a profile: { base = "tesla-k40c", memory = "24GB" }. Every number of a profile must state its
- * source, in its own braces or those of its list; ", quartiles 1 .. 2 ns" continues the source of the list,
- * as any source that begins with a comma. The registry (models/registry.h) says which kinds there are.
+ * source, in its own braces or in its list's; ", quartiles 1 .. 2 ns" continues the source of the list, as
+ * any source that begins with a comma. The registry (models/registry.h) lists the kinds.
  *
- * A machine file holds several devices, { kind = "machine", name = ..., date = ..., cpu = { ... },
- * gpu = { ... }, ... }, as `kvcast calibrate` writes it. It may stand wherever one of its devices is asked
- * for, and node.machine names one for all devices that the node does not name. */
+ * A machine file holds several devices, { kind = "machine", name = ..., date = ..., cpu = { ... }, gpu = {
+ * ... }, ... }, as `kvcast calibrate` writes it. It may stand wherever one of its devices is asked for, and
+ * node.machine names one for all devices that the node does not name. */
 #ifndef KVC_SCENARIOS_LOAD_DECODE_HARDWARE_H
 #define KVC_SCENARIOS_LOAD_DECODE_HARDWARE_H
 

@@ -116,8 +116,8 @@ enum kvc_status kvc_load_node(const struct kvc_decoder *decoder, int root, const
     return status;
 }
 
-/* Replaces the field `name` of the table on top of the stack, a section of the scenario, by a copy in which
- * the fields of member.NAME override those of the section. */
+/* Replaces the field `name` of the table on top of the stack, a section of the scenario, by a copy that the
+ * fields of member.NAME override. */
 static enum kvc_status override_section(const struct kvc_decoder *decoder, int member, const char *path,
                                         const char *name)
 {

@@ -36,7 +36,7 @@ enum kvc_status kvc_load_slo(const struct kvc_decoder *decoder, int root, struct
 /* Reads the section `plan`, if there is one. */
 enum kvc_status kvc_load_plan(const struct kvc_decoder *decoder, int root, struct kvc_plan_request *plan);
 
-/* Reads the name, by default that of the file, and the store. */
+/* Reads the name, by default the file's, and the store. */
 enum kvc_status kvc_load_name(const struct kvc_decoder *decoder, int root, struct kvc_scenario *scenario);
 enum kvc_status kvc_load_system(const struct kvc_decoder *decoder, int root, struct kvc_scenario *scenario);
 

@@ -100,7 +100,7 @@ static void append(char label[KVC_TEXT_MAX], const char *text)
     snprintf(label + used, KVC_TEXT_MAX - used, "%s", text);
 }
 
-/* Adds an override. The place of its error is that of the axis. */
+/* Adds an override. Its errors name the place of the axis. */
 static enum kvc_status add_override(const struct kvc_decoder *decoder, const struct kvc_sweep_axis *axis,
                                     struct kvc_sweep_value *value, const char *path, const char *text)
 {

@@ -214,8 +214,8 @@ static size_t behind_set(const char *pattern, size_t at, size_t bytes)
     return at + 1;
 }
 
-/* Returns the largest number of steps that a pattern takes. Every repetition can match any length up to that
- * of the string, a pattern without anchor can start at any place, and each choice tries all of the rest. */
+/* Returns the largest number of steps that a pattern takes. Every repetition can match any length up to the
+ * string's, a pattern without anchor can start at any place, and each choice tries all of the rest. */
 static double pattern_steps(const char *pattern, size_t bytes, double length)
 {
     bool anchored = bytes > 0 && pattern[0] == '^';

@@ -10,7 +10,7 @@
 /* What a host does all the time. */
 struct kvc_drive_load {
     uint32_t depth; /* Operations that it keeps outstanding. */
-    uint32_t bytes; /* Of each of them: a sector, or a page. */
+    uint32_t bytes; /* Bytes of each: a sector, or a page. */
     double reads;   /* Share of reads; the others are writes. */
     bool random;    /* Anywhere, or in a row. */
     uint32_t count; /* Operations that are measured. */

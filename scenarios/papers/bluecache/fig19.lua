@@ -1,8 +1,8 @@
 -- Figure 19, Fatcache's side: GETs of 1 KB from an SSD behind 1 Gbit/s; fig18.lua with 128 threads is BlueCache's side.
--- The paper gives 32 Kops and 3000 us, which are 96 clients by Little's law; it says neither how many there were nor how many
--- instances, which are 8 here as in Fatcache's own notes. The paper's parts of the network (300 us) and of the NIC (128 us) are
--- quoted from other work, and neither switches nor interrupts that a NIC holds back are modelled.
--- Less memory for slabs leaves as few of these items in it as there are of a full SSD.
+-- The paper gives 32 Kops and 3000 us, which are 96 clients by Little's law; it states neither the number of clients
+-- nor of instances, which is 8 here as in Fatcache's own notes. The paper's parts of the network (300 us) and of the
+-- NIC (128 us) are quoted from other work, and neither switches nor interrupts that a NIC holds back are modelled. The
+-- memory for slabs is smaller, so that it holds the same share of these items as of a full SSD.
 return {
   name = "bluecache-fig19",
   node = { sockets = 1, network = "direct-cable-1g" },

@@ -13,7 +13,7 @@
 #define ADAPTS "stealing = false, plan = \"0ns\", adapt = true"
 #define CLIENTS "arrival = \"saturate\""
 
-/* Simulates two phases that alternate from the begin of the run on. */
+/* Simulates two phases that alternate from the start of the run. */
 static struct kvc_outcome *alternate(const char *system, const char *length, const char *first,
                                      const char *second, const char *clients)
 {
@@ -59,8 +59,8 @@ Test(dido_adaption, plans_follow_changes_beyond_the_threshold)
     cr_expect_eq(great, 7, "%g plans", great);
 }
 
-/* Requests come at equal distances. The pipeline, which is empty at the begin, has those of about 1 ms. A
- * batch that got lost in each of the 15 changes would be 9 % of all. */
+/* Requests come at equal distances. The pipeline, which is empty at the start, holds the requests of about 1
+ * ms. A batch that got lost in each of the 15 changes would be 9 % of all. */
 Test(dido_adaption, no_request_is_lost_or_answered_twice)
 {
     struct kvc_outcome *run =

@@ -1,5 +1,5 @@
--- Figure 10: every pipeline of a workload; system.pipeline = auto is DIDO's choice. Cores are divided as the closed form finds
--- best. Pipelines are those of kvc_dido_pipeline_visit_all(): the GPU does consecutive tasks of the chain, the last one
+-- Figure 10: every pipeline of a workload; system.pipeline = auto is DIDO's choice. The closed form divides the cores.
+-- The pipelines come from kvc_dido_pipeline_visit_all(): the GPU does consecutive tasks of the chain, the last one
 -- excepted, or none; Insert and Delete are in the stage of MM or a later one.
 local chain = { "RV", "PP", "MM", "search", "KC", "RD", "WR", "SD" }
 local memory = 3 -- MM

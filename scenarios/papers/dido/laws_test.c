@@ -160,7 +160,7 @@ Test(dido, an_open_load_is_answered_as_it_comes)
 }
 
 /* The best pipeline is no worse than Mega-KV's, by either closed form. */
-/* A core takes its own rate for our costs, and its peak for those of the paper's model. */
+/* A core works at its own rate for our costs, and at its peak for the costs of the paper's model. */
 Test(dido, only_the_closed_form_of_kvcast_knows_the_sustained_rate)
 {
     static const char *const predictors[] = {"kvcast", "paper"};

@@ -1,5 +1,5 @@
 -- A load for partitions_bench, which divides the tasks of a query among two cores in many ways and compares the
--- throughput that it forecasts with the one that it measures. The interval is that of three stages (fact
+-- throughput that it forecasts with the one that it measures. The interval fits three stages (fact
 -- dido.mot.stage_limit), so that all partitions have batches of the same time.
 return {
   system = {

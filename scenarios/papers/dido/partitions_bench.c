@@ -78,7 +78,8 @@ enum {
     TEAM = 2, /* Cores on which sharing is measured, all tasks in one stage; no such partition is ranked. */
     TEAM_WITH_GPU = 3,
     BATCH =
-        16384, /* Queries of a batch while costs beside a GPU are measured: about those of its pipelines. */
+        /* Queries of a batch while costs next to a GPU are measured: about as many as in its pipelines. */
+    16384,
 };
 _Static_assert(sizeof(on_cores) / sizeof(*on_cores) <= PARTITIONS_MAX, "room for the results");
 
@@ -89,7 +90,7 @@ static int partition_count;
 static const double undisturbed_least_ms = 5;
 
 static const char *path;
-static struct kvc_overrides overrides; /* Of the command line. */
+static struct kvc_overrides overrides; /* Overrides of the command line. */
 
 static void die(const struct kvc_diag *diag)
 {

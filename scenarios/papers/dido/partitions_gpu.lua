@@ -1,7 +1,7 @@
 -- A load for partitions_bench --gpu, which places the tasks of a query on eight cores and a GPU in many ways and
--- compares the throughput that it forecasts with the one that it measures. The interval is that of three stages (fact
--- dido.mot.stage_limit), so that all partitions have batches of the same time. The simulated machine is DIDO's, with more
--- cores, because a measured run uses no more of it than the size of its batches at the start.
+-- compares the throughput that it forecasts with the one that it measures. The interval fits three stages (fact
+-- dido.mot.stage_limit), so that all partitions have batches of the same time. The simulated machine is DIDO's, with
+-- more cores, because a measured run uses no more of it than the size of its batches at the start.
 return {
   system = {
     kind = "dido",

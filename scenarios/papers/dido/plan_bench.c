@@ -1,20 +1,20 @@
-/* How well DIDO's closed form tells one pipeline from another, and how fast it and the simulation are.
+/* Measures how well DIDO's closed form ranks pipelines, and how fast it and the simulation are.
  *
  * For each workload, every pipeline is predicted and simulated. Prints the mean and the largest error of the
  * prediction, the rank correlation (Spearman) of predicted and simulated throughput, the regret of the chosen
- * pipeline, which is what its simulated throughput lacks of that of the best one, the time of the search by
+ * pipeline, which is the gap between its simulated throughput and the best one, the time of the search by
  * closed form, and the simulated requests a second of one core; "of it bare" is what would remain if only the
  * requests were generated and the real structures worked.
  *
- * The error is what prediction and simulation differ by, over the simulation, as in the paper (sec. V.B). The
- * requests a second are those of a quiet machine only.
+ * The error is the difference between prediction and simulation, relative to the simulation, as in the paper
+ * (sec. V.B). The requests a second are meaningful on a quiet machine only.
  *
- *   dido_plan_bench [--searches] [--each] [--every N] [--only TEXT] [NAME=VALUE ...]
+ * dido_plan_bench [--searches] [--each] [--every N] [--only TEXT] [NAME=VALUE ...]
  *
  * --searches simulates nothing: it prints how long the search takes for each of the 24 presets, whose median
  * is the default of system.plan, and how long it takes with the fit of the popularity and the shares of the
- * caches, which a simulated planner does before. --each prints every pipeline, --every takes one
- * pipeline of N, --only the workloads that contain TEXT. NAME=VALUE changes the scenario as --set does;
+ * caches, which a simulated planner does before. --each prints every pipeline, --every takes one pipeline of
+ * N, --only the workloads that contain TEXT. NAME=VALUE changes the scenario as --set does;
  * system.stealing=false compares without stealing. */
 #include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>

@@ -1,13 +1,12 @@
-/* Forecasts by the closed form, per second on one core, with what limits them.
+/* Measures forecasts by the closed form per second on one core, and what limits them.
  *
- *     build/release/scenarios/papers/megakv/evaluator_bench [POINTS_MAX]
+ * build/release/scenarios/papers/megakv/evaluator_bench [POINTS_MAX]
  *
  * A Mega-KV scenario with four axes is forecast at 10 to POINTS_MAX (100,000) points; the exponent says how
  * the time grows with their number. Beside it stand spaces of other stores at a thousandth of the points. A
- * sample of each space is compared with full loads before it is timed. The time of a part is that of
- * everything up to it, less that of everything up to the part before. Times are processor time, medians of
- * five runs; those of whole spaces are in a process of their own each, in which nothing has been computed
- * before. */
+ * sample of each space is compared with full loads before it is timed. The time of a part is the time of
+ * everything up to it, minus the time of everything up to the part before. Times are processor time, medians
+ * of five runs; each whole space is timed in a fresh process. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@
 
 enum { AXES = 4, RUNS = 5, SAMPLE = 20, POINTS_MAX = 100000 };
 
-/* A path and the values from `first` to `last` in even steps, with what comes behind the number. */
+/* A path and its values from `first` to `last` in even steps, with the unit that follows the number. */
 struct span {
     const char *path, *unit;
     double first, last;

@@ -1,6 +1,6 @@
--- Figure 20: energy efficiency of MICA on the same server as Mega-KV's, for the comparison with fig18.lua. As in sec. 8.1, its
--- requests are in local memory, and hyper-threading is off. The index and the log are real; fewer keys than the paper's 64 GB
--- hold make no difference beyond the caches.
+-- Figure 20: energy efficiency of MICA on the same server as Mega-KV's, for the comparison with fig18.lua. As in sec.
+-- 8.1, its requests are in local memory, and hyper-threading is off. The index and the log are real; beyond the caches,
+-- it makes no difference that there are fewer keys than the paper's 64 GB hold.
 return {
   name = "megakv-fig20",
   system = { kind = "mica", feed = "memory" },

@@ -1,9 +1,9 @@
--- Figure 2: share of GETs that miss, by ways of the set-associative table and for memcached's chains, with entries for 80 % of
--- the keys. 95 % GET, 5 % SET; a GET that misses is followed by a SET of its key. As many requests as there are keys follow
--- after every key was stored once.
--- The paper replays a trace of 10 million requests through the table alone; here a tenth of them pass through the store,
--- slowly enough for its handler of SETs. Entries have room for 16 bytes, because misses depend on the number of entries.
--- miss_ratio_bench of kernels/memcachedgpu replays all of them, without a store.
+-- Figure 2: share of GETs that miss, by ways of the set-associative table and for memcached's chains, with entries for
+-- 80 % of the keys. 95 % GET, 5 % SET; a GET that misses is followed by a SET of its key. After every key was stored
+-- once, as many requests as there are keys follow. The paper replays a trace of 10 million requests through the table
+-- alone; here a tenth of them pass through the store, slowly enough for its handler of SETs. Entries have room for 16
+-- bytes, because misses depend on the number of entries. miss_ratio_bench of kernels/memcachedgpu replays all of them,
+-- without a store.
 return {
   name = "memcachedgpu-fig02",
   system = { kind = "memcachedgpu", receive = "gpu", entries = 800e3, key_room = 16, ways = 16, misses = "set",

@@ -1,4 +1,4 @@
--- Table 6: memcached 1.4.15 with four threads behind the sockets of Linux. One client sends over two cables, so the NIC
+-- Table 6: memcached 1.4.15 with four threads on the sockets of Linux. One client sends over two cables, so the NIC
 -- sees two addresses. The paper's latency is at 0.5 Mops (workload.arrival.poisson_mops=0.5).
 return {
   name = "memcachedgpu-table6-memcached",

@@ -76,7 +76,7 @@ static enum kvc_status body(void *data, uint32_t task, const struct kvc_progress
     const struct work *work = data;
     struct answer *out = answer;
     (void)progress;
-    usleep(10000 + 5000 * (task % 3)); /* So that every rank gets some. */
+    usleep(10000 + 5000 * (task % 3)); /* Gives every rank some tasks. */
     if (task == 5 && is(work, "fail")) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "some.lua", 3, "task 5 refuses");
     }

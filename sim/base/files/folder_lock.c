@@ -106,7 +106,7 @@ static enum kvc_status take_and_register(struct kvc_folder_lock *lock, const cha
 
 enum kvc_status kvc_folder_lock_take(struct kvc_folder_lock *lock, const char *folder, struct kvc_diag *diag)
 {
-    /* A signal between the creation of the file and its registration would leave it behind. */
+    /* A signal between the creation of the file and its registration would leave the file in the folder. */
     sigset_t all, old;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &old);

@@ -99,7 +99,7 @@ static enum kvc_status unquote(struct reader *reader, char **to)
     return KVC_OK;
 }
 
-/* Cuts off the next cell and steps over the comma or line end behind it. Quotes are removed in place. Text
+/* Cuts off the next cell and steps over the comma or line end after it. Quotes are removed in place. Text
  * between a closing quote and the next comma still belongs to the cell. */
 static enum kvc_status cut_cell(struct reader *reader, bool takes_commas, char **cell, bool *row_ends)
 {

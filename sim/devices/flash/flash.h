@@ -1,5 +1,5 @@
-/** @file
- * Flash is NAND chips on channels, on one card or several: pages are read and programmed, blocks are erased.
+/** @file Flash is NAND chips on channels, on one card or several: pages are read and programmed, blocks are
+ * erased.
  *
  * Each channel connects several chips and carries one page at a time; each chip handles one operation at a
  * time. A read senses the page into the chip's register (tR), and then the page crosses the channel. A
@@ -7,16 +7,16 @@
  * flash_engine.h puts the chips to work. Consecutive pages lie on consecutive channels, and then on the next
  * chip of each channel, as BlueCache stripes its chunks (VLDB 2016, sec. 3.4).
  *
- * A drive is such a card behind a controller and an interface (flash_engine.c): the controller handles one
+ * A drive is such a card with a controller and an interface (flash_engine.c): the controller handles one
  * operation at a time, the data cross the interface, and both add latency that occupies nothing.
  *
  * Planes: if they sense pages of their own, each of them is a chip here. If they only program together, the
  * pages of all of them are one page, and a read fetches some of its sectors. A page stands for all bits of
  * its cells; if they are programmed in one go, its time is its share.
  *
- * Source of the form: ONFI 2.2 and the data sheets of its chips. Commands, addresses and the status
- * occupy the channel together with the page. Chips say when they are ready, or the controller visits them in
- * turn and asks (flash_turns.c). A drive may have a translation layer, which decides where pages are written
+ * Source of the form: ONFI 2.2 and the data sheets of its chips. Commands, addresses and the status occupy
+ * the channel together with the page. Chips signal when they are ready, or the controller polls them in turn
+ * (flash_turns.c). A drive may have a translation layer, which decides where pages are written
  * (flash_translation.h). Not modelled: cache registers that overlap sensing and transfer, retries and errors,
  * chips that slow down or fail as they wear, and whether a page was erased before it is programmed (the
  * store's kernels know).
@@ -69,7 +69,7 @@ struct kvc_flash {
     double busy_watts;            /**< Power of the card at work; NaN: not published. */
 };
 
-/** Operations on flash, such as those of an average request. */
+/** Operations on flash, such as of an average request. */
 struct kvc_flash_load {
     double reads;      /**< Reads of a part of a page. */
     double read_bytes; /**< What each of them fetches (kvc_flash_fetched_bytes()). */
@@ -101,10 +101,10 @@ uint64_t kvc_flash_pages(const struct kvc_flash *flash);
 /** Returns the data that all cards hold [bytes]. */
 double kvc_flash_bytes(const struct kvc_flash *flash);
 
-/** Returns the number of channels of all cards; those of a card are consecutive. */
+/** Returns the number of channels of all cards; the channels of a card are consecutive. */
 uint32_t kvc_flash_channels(const struct kvc_flash *flash);
 
-/** Returns the number of chips of all cards; those of a channel are consecutive. */
+/** Returns the number of chips of all cards; the chips of a channel are consecutive. */
 uint32_t kvc_flash_chips(const struct kvc_flash *flash);
 
 /** Returns the number of operations that all controllers accept at a time. */
@@ -163,14 +163,14 @@ void kvc_flash_speed_up(struct kvc_flash *flash, double factor);
  * their pages cross one after another. With c the command, r the time to sense, s the question, p the time
  * between questions and x the page, such a round of k chips takes
  *
- *     T(k) = c + max(r, first question) + (p + s) / 2 + k (s + x),
+ * T(k) = c + max(r, first question) + (p + s) / 2 + k (s + x),
  *
  * because a ready chip waits for half of the time between two questions on average. In a round, every chip
  * with reads serves one, and n reads are at random chips, m of all channels. A chip is thus a queue with a
- * fixed time of service: with u the share of the chips that are busy, the mean number of reads at a chip is
- * that of an M/D/1 queue, except that a read does not wait for itself:
+ * fixed time of service: with u the share of the chips that are busy, the mean number of reads at a chip
+ * follows the M/D/1 queue, except that a read does not wait for itself:
  *
- *     n / m = u + (n - 1) / n u^2 / (2 (1 - u)).
+ * n / m = u + (n - 1) / n u^2 / (2 (1 - u)).
  *
  * A channel of M chips has rounds of k = M u' / (1 - (1 - u')^M) chips on average, as there are no rounds
  * without any; u' is the share of the other n - 1 reads. All chips together serve m u / T(k).

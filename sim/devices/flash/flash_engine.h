@@ -15,7 +15,7 @@
 #include "sim/devices/flash/flash.h"
 
 /** Kinds of events that engines add; `unit` of such an event is the engine's number. They start at 64, above
- * those of other engines with the same queue (pcie.h). An owner numbers its own kinds from
+ * the kinds of other engines with the same queue (pcie.h). An owner numbers its own kinds from
  * KVC_FLASH_KINDS on, or below 64. */
 enum {
     KVC_FLASH_CELLS = 64, /**< The cells of a chip are done: sensed, programmed or erased. */
@@ -32,7 +32,7 @@ struct kvc_flash_engine {
     const struct kvc_flash *flash;         /**< Parameters of the cards. */
     struct kvc_events *events;             /**< Where the engine posts its events. */
     uint16_t number;                       /**< Number of the engine, and `unit` of its events. */
-    struct kvc_flash_chip *chip;           /**< Chips; those of a channel are consecutive. */
+    struct kvc_flash_chip *chip;           /**< Chips; the chips of a channel are consecutive. */
     double *channel_free_ns;               /**< Times when the channels are free. */
     struct kvc_flash_operation *operation; /**< Operations that wait or run, and free places. */
     uint32_t operation_capacity;           /**< Places. */

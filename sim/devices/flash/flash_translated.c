@@ -278,7 +278,7 @@ static void read(struct kvc_flash_engine *engine, double now_ns, struct drive *d
     }
 }
 
-/* Forgets the pages of the block in which `page` lies; the host counts them as those of one chip. */
+/* Forgets the pages of the block in which `page` lies; the host counts the pages of one chip. */
 static void trim(struct kvc_flash_engine *engine, uint64_t page, uint32_t tag)
 {
     struct kvc_flash_translated *translated = engine->translated;

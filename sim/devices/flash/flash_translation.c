@@ -24,8 +24,8 @@ struct kvc_flash_translation_chip {
 };
 
 /* Returns the pages of a block. Blocks are at most as large as the profile's, and small enough that a chip
- * has BLOCKS_WANTED of them. Of the sizes down to half of that, this is the one whose blocks exceed `in_chip`
- * pages by the least. */
+ * has BLOCKS_WANTED of them. Among the sizes down to half of that, it returns the one whose blocks exceed
+ * `in_chip` pages by the least. */
 static double block_pages(const struct kvc_flash *flash, double in_chip)
 {
     double most = fmax(fmin((double)flash->pages_per_block, floor(in_chip / BLOCKS_WANTED)), 1);

@@ -1,6 +1,6 @@
-/** @file
- * A translation layer is the map of a drive from the sectors that the host sees to places on its chips, and
- * what keeps room for more writes: garbage collection. It knows no time; flash_translated.c gives it some.
+/** @file A translation layer is the map of a drive from the sectors that the host sees to places on its
+ * chips, with the garbage collection that makes room for more writes. It has no notion of time;
+ * flash_translated.c adds it.
  *
  * Each chip writes page after page of one open block. What is overwritten becomes invalid where it was. A
  * chip keeps one block free. When its open block is full and no other one is free, it takes the block with
@@ -45,7 +45,7 @@ struct kvc_flash_translation {
     struct kvc_flash_translation_size size;    /**< Sizes of the drive. */
     uint32_t *place;                           /**< Place of each sector; or one of the above. */
     uint32_t *owner;                           /**< Valid sector at each place; or KVC_FLASH_UNWRITTEN. */
-    struct kvc_flash_translation_block *block; /**< Blocks, those of a chip consecutive. */
+    struct kvc_flash_translation_block *block; /**< Blocks; the blocks of a chip are consecutive. */
     struct kvc_flash_translation_chip *chip;   /**< State of each chip. */
     uint32_t turn;                             /**< Chip that is filled next, in no time. */
     uint32_t *held;   /**< For each chip, sectors of two pages that wait for a place. */

@@ -104,7 +104,7 @@ Test(slice_mover, a_bounded_user_gets_its_bound)
     cr_expect_float_eq(user[1].mover.stretch, 500.0 / 375, 1e-3);
 }
 
-/* Two users that post 1.5 times what the memory can do fall behind. All of it is done, later. */
+/* Two users post 1.5 times the memory's capacity, so a backlog builds up. All of it is done later. */
 Test(slice_mover, a_backlog_is_done_later)
 {
     user[0] = user[1] = (struct user){.amount = 3000, .alone_ns = 750};

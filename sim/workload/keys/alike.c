@@ -68,7 +68,7 @@ void kvc_alike_close(struct kvc_alike *alike)
     kvc_batch_free(alike->stand_in);
 }
 
-/* Returns the stratum nearest to that of a key among the strata whose sampled key belongs to the shard. */
+/* Returns the stratum nearest to a key's among the strata whose sampled key belongs to the shard. */
 static uint64_t stratum_of(const struct kvc_alike *alike, uint32_t shard, uint64_t key_id)
 {
     uint64_t stratum = key_id / alike->sampling.rate, last = alike->strata - 1;

@@ -24,9 +24,9 @@ struct kvc_alike {
     struct kvc_batch *stand_in;   /**< One row: the stand-in that was looked up last. */
 };
 
-/** Finds the stand-ins for the keys of a source. `choice` and `kind` are those of struct
- * kvc_sampling_kinds; representatives are preloaded keys, if there are any. Returns KVC_ERR_RUNTIME if memory
- * is short; kvc_alike_close() is allowed then. */
+/** Finds the stand-ins for the keys of a source. struct kvc_sampling_kinds explains `choice` and `kind`;
+ * representatives are preloaded keys, if there are any. Returns KVC_ERR_RUNTIME if memory is short;
+ * kvc_alike_close() is allowed then. */
 enum kvc_status kvc_alike_open(struct kvc_alike *alike, const struct kvc_sampling *sampling,
                                const struct kvc_source_params *source, enum kvc_sampling_choice choice,
                                uint32_t (*kind)(uint32_t key_bytes, uint32_t value_bytes),
@@ -35,7 +35,8 @@ enum kvc_status kvc_alike_open(struct kvc_alike *alike, const struct kvc_samplin
 /** Frees the memory of the stand-ins, not the struct. */
 void kvc_alike_close(struct kvc_alike *alike);
 
-/** Puts the stand-in of a key that the sample lacks, which is in the same shard, into alike->stand_in. */
+/** Finds the stand-in, in the same shard, of a key that the sample lacks, and stores it in alike->stand_in.
+ */
 void kvc_alike_find(struct kvc_alike *alike, const struct kvc_source *source, uint32_t shard,
                     uint64_t key_id);
 

@@ -13,7 +13,7 @@
 enum {
     /* The standard error of the mean is a sixteenth of the deviation between placements. */
     PLACEMENTS = 256,
-    FEW_POINTS = 256,   /* Up to this number of points, those of a node are drawn one by one. */
+    FEW_POINTS = 256,   /* Up to this number, the points of a node are drawn one by one. */
     POPULAR_KEYS = 256, /* These are placed one by one; the sum of the others is close to normal. */
 };
 

@@ -1,16 +1,15 @@
-/** @file
- * The keys of one node of a cluster, for a node that is simulated on its own.
+/** @file The keys of one node of a cluster, for a node that is simulated on its own.
  *
  * A part lists the keys that the hash ring gives to a node (sim/workload/keys/hash_ring.h), in ascending
  * order of their ids, which is their order of popularity. A workload with a part (struct kvc_workload) is the
  * load of its node: its key i is key[i] of the whole workload, with the bytes and sizes of that key, and its
- * popularity relative to the node's other keys is that in the whole workload. Its rates are those of the
- * node, in the epoch in which its share is largest: a Poisson process of which each request belongs to the
- * node with the same probability is a Poisson process with that share of the rate (thinning; Kingman, Poisson
- * Processes, 1993, sec. 5.1). If requests have equal distances, each belongs to the node with that
- * probability.
+ * popularity relative to the node's other keys is the same as in the whole workload. Its rates are the
+ * node's, in the epoch in which its share is largest: if each request of a Poisson process belongs to the
+ * node with the same probability, the node's requests form a Poisson process with that share of the rate
+ * (thinning; Kingman, Poisson Processes, 1993, sec. 5.1). If requests have equal distances, each belongs to
+ * the node with that probability.
  *
- * Nodes that join and leave change what the others own. A part therefore has epochs, in each of which the
+ * Nodes that join and leave change the keys of the others. A part therefore has epochs, in each of which the
  * node owns some of its keys and receives a share of all requests. Its store begins with the keys of epoch 0.
  * Frames leave in the order in which they are full, so that around a change, the requests in the open frames
  * of clients may be for keys of the other epoch. */
@@ -62,7 +61,7 @@ struct kvc_part_sampler;
  * Draws are exact and take constant time. The keys are cut into blocks in which the rank in the whole
  * workload grows by at most 1/64; an alias table selects a block by the area under the popularity of its
  * first key, a uniform draw selects a key in the block, and the key is accepted with the ratio of its
- * popularity to that of the first, as in sim/workload/keys/zipf.h. */
+ * popularity to the first key's, as in sim/workload/keys/zipf.h. */
 struct kvc_part_sampler *kvc_part_sampler_create(const struct kvc_key_part *part, double s, uint32_t epoch);
 
 /** Frees a sampler. NULL is allowed. */

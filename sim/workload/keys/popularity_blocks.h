@@ -31,8 +31,8 @@ struct kvc_popularity_blocks {
 /** One block. */
 struct kvc_popularity_block {
     double keys;    /**< Number of keys in the block. */
-    double mass;    /**< Their share of the GETs, 0 to 1; without actions, that of all requests. */
-    double updates; /**< How many of them a request invalidates, if a database is behind the cache. */
+    double mass;    /**< Their share of the GETs, 0 to 1; without actions, of all requests. */
+    double updates; /**< Mean number of them that a request invalidates, with a database. */
 };
 
 /** Starts an iteration. A popularity other than Zipf counts as uniform, and so does Zipf if memory is short.
@@ -46,7 +46,8 @@ void kvc_popularity_blocks_close(struct kvc_popularity_blocks *blocks);
  * the first block. */
 bool kvc_popularity_blocks_next(struct kvc_popularity_blocks *blocks, struct kvc_popularity_block *block);
 
-/** Returns the share of all requests that the `keys` most popular keys receive; keys of a block are alike. */
+/** Returns the share of all requests that the `keys` most popular keys receive; keys of a block are equally
+ * popular. */
 double kvc_popularity_mass(const struct kvc_workload *workload, double keys);
 
 #endif

@@ -120,8 +120,8 @@ Test(reuse, is_an_lru_caches_hit_ratio)
     expect_lru(1.3, FEW, 0.01);
 }
 
-/* Eight keys share a line. The tolerance is wide because the model treats all lines alike, although some hold
- * the most popular keys, and so underestimates the share. */
+/* Eight keys share a line. The tolerance is wide because the model treats all lines equally, although some
+ * hold the most popular keys, and so underestimates the share. */
 Test(reuse, is_the_hit_ratio_of_shared_lines)
 {
     expect_lru(0.5, FEW / 8, 0.02);

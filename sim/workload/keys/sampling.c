@@ -74,8 +74,8 @@ static size_t find(const struct candidate *candidate, size_t count, const struct
     return low;
 }
 
-/* Returns the stratum of the nearest candidate of the wanted shard and kind. If there is none, returns that
- * of the nearest candidate of the shard, or the wanted stratum. */
+/* Returns the stratum of the nearest candidate of the wanted shard and kind. If there is none, returns the
+ * stratum of the nearest candidate of the shard, or the wanted stratum. */
 static uint64_t nearest(const struct candidate *candidate, size_t count, const struct candidate *wanted)
 {
     size_t at = find(candidate, count, wanted), before = at > 0 ? at - 1 : at;

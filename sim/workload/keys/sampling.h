@@ -68,7 +68,7 @@ enum kvc_sampling_choice {
     KVC_SAMPLING_SPREAD, /**< Anywhere, so that few hot keys share one. */
 };
 
-/** Which keys may represent one another. */
+/** The kinds of keys; only keys of one kind may represent one another. */
 struct kvc_sampling_kinds {
     enum kvc_sampling_choice choice; /**< Choice among the keys of the same kind. */
     uint64_t keys;                   /**< Keys with a lower id may be representatives. */

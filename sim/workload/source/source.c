@@ -94,7 +94,7 @@ static double next_send_ns(const struct kvc_sends *sends)
 
 /* ---- moving requests to batches ---- */
 
-/* Copies keys from a trace and clears the bytes behind them. */
+/* Copies keys from a trace and clears the bytes after them. */
 static void copy_keys(const struct kvc_columns *to, const struct kvc_columns *from, uint32_t count)
 {
     size_t wide = to->key_stride, narrow = from->key_stride;

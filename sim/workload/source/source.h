@@ -1,5 +1,4 @@
-/** @file
- * A request source stands for the clients of all nodes: it produces requests in send order and routes
+/** @file A request source stands for the clients of all nodes: it produces requests in send order and routes
  * each of them to the shard that owns its key.
  *
  * A shard is one socket of one node. The hash of the key selects the node on a consistent-hash ring (Karger
@@ -28,14 +27,14 @@
  * The bytes of a key are its id in little-endian order, cut off or followed by words mixed from the id. A
  * trace brings its own keys.
  *
- * A load that alternates (sim/workload/phases.h) has a source of its own for each phase, which counts the
- * phase's own time. A frame has requests of one phase. Saturating clients send those of the present phase.
+ * An alternating load (sim/workload/phases.h) has a source of its own for each phase, which counts the
+ * phase's own time. A frame has requests of one phase. Saturating clients send requests of the current phase.
  *
  * The workload of one node of a cluster (sim/workload/keys/key_part.h) has a source of its own: keys are
- * numbered within the node's part, and their bytes and hashes are those of the whole workload's keys.
+ * numbered within the node's part, but keep the bytes and hashes that they have in the whole workload.
  *
- * A source serves one run. What a shard receives depends only on the workload and the seed, and not on the
- * order in which the shards are drained. Input files are streamed. */
+ * A source serves one run. The requests of a shard depend only on the workload and the seed, not on the order
+ * in which the shards are drained. Input files are streamed. */
 #ifndef KVC_SIM_WORKLOAD_SOURCE_SOURCE_H
 #define KVC_SIM_WORKLOAD_SOURCE_SOURCE_H
 

@@ -70,7 +70,7 @@ static inline double kvc_exponential_draw(const struct kvc_exponential *tables, 
  * without thinning. */
 struct kvc_arrivals {
     const struct kvc_workload *workload; /**< Defines the process. */
-    double step;                         /**< Requests that are sent together: 1, or those of a frame. */
+    double step;                         /**< Requests that are sent together: 1, or all of a frame. */
     double last_ns;                      /**< Send time of the last arrival [ns]. */
     uint64_t count;                      /**< Arrivals so far. */
     uint64_t number;                     /**< Equal distances in a part: arrivals of all nodes so far. */
@@ -88,13 +88,12 @@ enum {
     KVC_ROWS_SENT = 4,  /**< Send times. */
 };
 
-/** Columns of requests: those of a queue, of a batch, or of scratch memory. A column that is not kept is
- * NULL. */
+/** Columns of requests, in a queue, a batch, or scratch memory. A column that is not kept is NULL. */
 struct kvc_columns {
     uint8_t *op;           /**< enum kvc_op. */
     uint8_t *key_bytes;    /**< Size of the key [bytes]. */
     uint32_t *value_bytes; /**< Size of the value [bytes]. */
-    uint8_t *keys;         /**< `key_stride` bytes per key; zero behind the key up to its last word. */
+    uint8_t *keys;         /**< `key_stride` bytes per key; zero after the key up to its last word. */
     uint64_t *key_id;      /**< Rank of the key by popularity; for a trace, the hash. */
     uint64_t *hash;        /**< kvc_hash of the key's bytes. */
     double *sent_ns;       /**< Send time [ns]. */

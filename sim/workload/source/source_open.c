@@ -245,8 +245,8 @@ static bool reserve_frame(struct kvc_source_shard *shard)
     return true;
 }
 
-/* Draws the times, clients and shards of a block of frames. The shard of a frame is that of a request drawn
- * for this purpose, so that each shard receives its share of the frames as a Poisson process. */
+/* Draws the times, clients and shards of a block of frames. The shard of a frame is the shard of a request
+ * drawn for this purpose, so that each shard receives its share of the frames as a Poisson process. */
 static void draw_frames(struct kvc_source *source)
 {
     struct kvc_source_clients *clients = &source->clients;
@@ -414,7 +414,7 @@ static bool flush(struct kvc_source *source)
 
 static inline void put(struct kvc_source_filler *filler, double now_ns)
 {
-    const double down = 1 - 0x1.0p-24; /* So that a time rounded to float is never late. */
+    const double down = 1 - 0x1.0p-24; /* Keeps a time rounded to float from being late. */
     filler->since_ns[filler->count++] = (float)((now_ns - filler->first_ns) * down);
 }
 

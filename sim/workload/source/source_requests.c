@@ -163,7 +163,7 @@ static void write_keys(const struct kvc_columns *to, const uint8_t *key_bytes, u
     }
 }
 
-/* Returns the ids of keys in the whole workload, in `room` if they differ from those of a part. */
+/* Returns the ids of keys in the whole workload, in `room` if they differ from the ids in the part. */
 static const uint64_t *whole_ids(const struct kvc_source *source, const uint64_t *key_id, uint32_t count,
                                  uint64_t room[KVC_SOURCE_BLOCK])
 {
