@@ -1,4 +1,4 @@
-# For scripts that report what their parts took: source it.
+# Functions for scripts that report the CPU time of their parts; source it.
 cpu_seconds() { # sets cpu: seconds of user and system time that all commands of this script took so far
     local file
     file=$(mktemp)

@@ -34,7 +34,7 @@ static inline KVC_HOST_DEVICE uint32_t kvc_bytes_word(const uint8_t *from, uint3
 #endif
 }
 
-/** The same as kvc_bytes_word for 0 to 8 bytes. */
+/** Like kvc_bytes_word, for 0 to 8 bytes. */
 static inline KVC_HOST_DEVICE uint64_t kvc_bytes_word_64(const uint8_t *from, uint32_t bytes)
 {
 #ifndef __CUDA_ARCH__

@@ -63,7 +63,7 @@ void kvc_cuda_event_free(struct kvc_cuda_event *event);
  */
 bool kvc_cuda_event_record(struct kvc_cuda_event *event, struct kvc_cuda_stream *stream);
 
-/** What is known about an event. */
+/** State of an event. */
 enum kvc_cuda_event_state {
     KVC_CUDA_EVENT_PENDING, /**< Work before the event is not finished yet. */
     KVC_CUDA_EVENT_REACHED, /**< All work before the event is finished, or the event was never recorded. */

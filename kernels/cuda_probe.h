@@ -26,7 +26,7 @@ bool kvc_cuda_probe_sectors(const void *table, uint64_t bytes, uint64_t count, u
 /** Times of one access in a chain of dependent accesses. */
 struct kvc_cuda_chase {
     double ns;     /**< Time of an access [ns]. */
-    double cycles; /**< The same time in cycles of the multiprocessors' clock. */
+    double cycles; /**< The time in cycles of the multiprocessors' clock. */
 };
 
 /** Follows a chain of `steps` dependent reads at random sectors of 32 bytes of a zeroed table in device

@@ -16,7 +16,7 @@ struct kvc_drawing_program {
 };
 
 struct kvc_drawing {
-    char *const *arguments; /* Begin with the program's name and end with NULL. */
+    char *const *arguments; /* The arguments begin with the program's name and end with NULL. */
     int input;              /* Descriptor that the program reads from its start, as stdin. */
     const char *format;     /* "svg", "pdf" or "png": the end of a picture is recognised by its format. */
     const char *what;       /* Name of the drawing in messages. */

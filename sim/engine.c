@@ -162,7 +162,8 @@ static void enter_stack(const struct actor_stack *stack)
 #define TEXT_OF(number) #number
 #define STACK_SETTING(kib) "--cfg=contexts/stack-size:" TEXT_OF(kib)
 
-/* What an actor executes. The list keeps the memory of killed actors reachable, for leak checkers. */
+/* Function that an actor executes. The list keeps the memory of killed actors reachable, for leak checkers.
+ */
 struct actor_start {
     void (*body)(void *data);
     void *data;
@@ -193,14 +194,14 @@ struct link {
 
 static struct {
     bool open;
-    bool stopping; /* No transfer may begin. */
+    bool stopping; /* No transfer may begin any more. */
     bool metered;  /* The links' meters run. */
     const struct kvc_platform *platform;
     struct host *hosts;
     struct link *links;
     uint32_t *used_links; /* The links with transfers under way. */
     uint32_t used_link_count;
-    sg_host_t home; /* Where all actors live. */
+    sg_host_t home; /* Host of all actors. */
     uint64_t activities;
     uint64_t inside_ticks;  /* Ticks spent in SimGrid so far. */
     uint64_t entered_ticks; /* When an actor last entered SimGrid. */

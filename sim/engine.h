@@ -44,7 +44,7 @@ void kvc_engine_sleep_until_ns(double time_ns);
 
 /* ---- work and transfers ---- */
 
-/** What an activity takes from one device. */
+/** Use of one device by an activity. */
 struct kvc_draw {
     uint32_t host;    /**< Number of the host in the platform. */
     double amount_ns; /**< Work: time of one core of the device at speed 1 [ns]. */

@@ -12,7 +12,7 @@
         cr_expect_float_eq(joules / (expected), 1, 1e-6, "%.9g J", joules);                                  \
     } while (0)
 
-/* What happens to a device, and when. */
+/* A change of a device and its time. */
 struct change {
     double at_ns;
     void (*apply)(void *data);
@@ -131,7 +131,7 @@ Test(engine_changes, work_on_a_host_that_fails_is_repeated_in_full)
     EXPECT_NS(jobs[1].end_ns, 2000 + 300);
     EXPECT_NS(jobs[3].end_ns, 2000 + 300);
     EXPECT_NS(jobs[0].end_ns, 3000 + 200 / (1 - 10.0 / 4000)); /* The other job draws again from 3000. */
-    EXPECT_NS(jobs[2].end_ns, 3000 + 4000);                    /* Its first draw ends at 3000. */
+    EXPECT_NS(jobs[2].end_ns, 3000 + 4000);                    /* The first draw ends at 3000. */
     kvc_platform_free(platform);
 }
 

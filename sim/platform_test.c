@@ -1,4 +1,4 @@
-/* What a platform refuses, and the file that it writes. */
+/* Tests the refusals of a platform, and the file that it writes. */
 #include "sim/platform.h"
 
 #include <criterion/criterion.h>

@@ -22,14 +22,14 @@ enum kvc_power_policy_kind {
     KVC_POWER_FUNCTION,     /**< A function of the scenario. */
 };
 
-/** What a manager takes for the throughput of the CPU. */
+/** A manager's measure of the CPU's throughput. */
 enum kvc_power_throughput {
-    KVC_POWER_CAPACITY, /**< What it could serve: requests over the time in which it was busy. */
-    KVC_POWER_SERVED,   /**< What it did serve: requests over time. */
+    KVC_POWER_CAPACITY, /**< Rate that the CPU could serve: requests over its busy time. */
+    KVC_POWER_SERVED,   /**< Rate that the CPU did serve: requests over time. */
 };
 
-/** What a policy sees of a unit: the time since the previous look, and the clocks in it. Rates are NaN if
- * there was nothing to measure. */
+/** Observations of a unit by a policy, since the previous look, and the clocks during this time. Rates are
+ * NaN if there was nothing to measure. */
 struct kvc_power_view {
     const char *name;       /**< Name of the unit: "node0.socket1". */
     double at_s;            /**< Time since the start of the measured time [s]. */
@@ -49,7 +49,7 @@ struct kvc_power_view {
     uint32_t gpu_pstate;                 /**< The GPU's current state. */
 };
 
-/** What a policy chooses. It begins with the current states. */
+/** Choice of a policy. It is initialised with the current states. */
 struct kvc_power_choice {
     uint32_t cpu_pstate; /**< State of the CPU. */
     uint32_t gpu_pstate; /**< State of the GPU. */
@@ -71,7 +71,7 @@ struct kvc_power_policy {
     double settle_ns;   /**< Time between two looks while the manager tries clocks [ns]. */
     double change_frac; /**< Change of the CPU's throughput that lets the manager tune again. */
     double mu; /**< Lead of the CPU over the GPU that the manager tolerates, over the GPU's throughput. */
-    double cpu_step_hz;                 /**< How much slower the manager makes the CPU at once [Hz]. */
+    double cpu_step_hz;                 /**< Step by which the manager slows the CPU [Hz]. */
     struct kvc_power_function function; /**< KVC_POWER_FUNCTION. */
 };
 

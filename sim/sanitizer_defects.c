@@ -113,7 +113,7 @@ static void read_past_actors_stack(void)
     run_actors(wait_and_read_past_stack);
 }
 
-/* No defect: actors that are killed while they wait are none. */
+/* This is no defect: actors may be killed while they wait. */
 static void kill_actors(void)
 {
     run_actors(wait_long);

@@ -25,7 +25,7 @@ enum {
     KVC_CLUSTER_MEMBERS_MAX = 16, /**< Groups of equal nodes. */
 };
 
-/** How the nodes of a cluster are simulated. */
+/** Method of simulating the nodes of a cluster. */
 enum kvc_cluster_simulate {
     KVC_CLUSTER_AUTO, /**< Apart if nothing couples the nodes (models/cluster/cluster.h), otherwise together.
                        */
@@ -42,10 +42,10 @@ enum kvc_cluster_database {
 /** A change of the cluster during a run. Exactly one of `join`, `leave` and `fail` is a number. */
 struct kvc_cluster_change {
     double at_ns;     /**< When it happens, counted from the start of the measured time [ns]. */
-    double join;      /**< How many nodes join, each without any data; NaN: none. */
+    double join;      /**< Number of nodes that join, each without any data; NaN: none. */
     double leave;     /**< Number of the node that leaves without handing anything over; NaN: none. */
     double fail;      /**< Number of the node that fails and loses the requests sent to it; NaN: none. */
-    double detect_ns; /**< How long clients send to a node that has failed [ns]. */
+    double detect_ns; /**< Time for which clients send to a failed node [ns]. */
 };
 
 struct kvc_cluster_member;
@@ -80,10 +80,10 @@ enum kvc_status kvc_cluster_check(const struct kvc_cluster *cluster, struct kvc_
 enum kvc_functional {
     KVC_FUNCTIONAL_FULL,    /**< Every request runs through the real index and slabs. */
     KVC_FUNCTIONAL_SAMPLED, /**< Requests for 1/sample_rate of the keys do; a hash picks the keys. */
-    KVC_FUNCTIONAL_OFF,     /**< No request does; the hit ratio is the closed form's. */
+    KVC_FUNCTIONAL_OFF,     /**< No request runs through them; the hit ratio is the closed form's. */
 };
 
-/** How the bottleneck of a scenario is found. */
+/** Method of finding the bottleneck of a scenario. */
 enum kvc_bottleneck_by {
     KVC_BOTTLENECK_BY_GAIN,        /**< Paired runs: the resource whose speed-up gains most. */
     KVC_BOTTLENECK_BY_UTILIZATION, /**< The stage that is busy most. */
@@ -101,7 +101,7 @@ struct kvc_change {
     double off_ns;   /**< How long the device is turned off [ns]; NaN: it is not. */
 };
 
-/** How a scenario is simulated. */
+/** Options of the simulation. */
 struct kvc_run {
     int functional;        /**< enum kvc_functional. */
     uint64_t sample_rate;  /**< SAMPLED: a power of two; 0: the smallest that fits sample_bytes. */
@@ -141,7 +141,7 @@ uint64_t kvc_run_sample_rate(const struct kvc_run *run, double full_bytes);
 /** A group of equal nodes of a cluster. */
 struct kvc_cluster_member {
     char name[KVC_TEXT_MAX]; /**< Name of the group. */
-    uint64_t nodes;          /**< Its nodes. */
+    uint64_t nodes;          /**< Number of nodes. */
     double weight;           /**< Points of each node on the hash ring, as a multiple of virtual_nodes. */
     void *options;           /**< The store's options, as in a scenario. */
     struct kvc_node node;    /**< The machine. */
@@ -161,9 +161,9 @@ struct kvc_scenario {
     const void *config;   /**< The store's resolved configuration: model->config_bytes bytes. NULL before
                                kvc_scenario_resolve() of models/model.h. */
     struct kvc_node node; /**< One machine; all nodes are equal unless cluster.member says otherwise. */
-    struct kvc_cluster cluster;    /**< How many machines there are. */
+    struct kvc_cluster cluster;    /**< Number of machines and their options. */
     struct kvc_workload workload;  /**< The offered load. */
-    struct kvc_run run;            /**< How to simulate it. */
+    struct kvc_run run;            /**< Options of the simulation. */
     struct kvc_power_policy power; /**< The policy that chooses the clocks during the run. */
 };
 

@@ -42,7 +42,7 @@ struct farm {
     struct kvc_farm_counts counts;
 };
 
-/* Where a key is. */
+/* Place of a key. */
 struct place {
     struct line *line; /* The line with the key; NULL: the key is absent. */
     unsigned slot;

@@ -57,7 +57,7 @@ struct kvc_farm_params {
     uint32_t probe_buckets;
 };
 
-/** What a table has counted. A search reads its search_lines and writes nothing. */
+/** Counts of a table. A search reads its search_lines and writes nothing. */
 struct kvc_farm_counts {
     struct kvc_memory_accesses insert; /**< Accesses of inserts since the table was created. */
     struct kvc_memory_accesses erase;  /**< Accesses of erases since the table was created. */

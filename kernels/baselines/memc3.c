@@ -61,7 +61,7 @@ struct memc3 {
     uint64_t bytes;
     uint32_t mask; /* buckets - 1 */
     uint32_t paths, max_displacements;
-    /* What only the writer uses lies on other lines than what every reader needs. */
+    /* Fields that only the writer uses lie on other lines than fields that every reader needs. */
     _Alignas(64) uint64_t used;
     uint64_t random;
     struct node_list nodes;

@@ -246,7 +246,7 @@ struct kvc_dram_slab *kvc_dram_slab_create(const struct kvc_dram_slab_params *pa
     slab->slab_count = (uint32_t)((params->bytes + slab->slab_bytes - 1) / slab->slab_bytes);
     slab->random = params->seed;
     if (slab->slab_count == 0) {
-        return slab; /* It has no place for any item. */
+        return slab; /* The slab has no place for any item. */
     }
     slab->base = kvc_pages_alloc(kvc_dram_slab_capacity_bytes(slab));
     slab->class_of_slab = malloc(slab->slab_count);

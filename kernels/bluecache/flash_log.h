@@ -67,7 +67,7 @@ enum {
     KVC_FLASH_CHUNK_PAGES = 128, /**< Published size of a chunk [pages]. */
 };
 
-/** What a flash log has done since it was created. */
+/** Counts of a flash log since it was created. */
 struct kvc_flash_log_stats {
     uint64_t appended;         /**< Records appended, values and tombstones. */
     uint64_t appended_bytes;   /**< Headers, keys and values of these records [bytes]. */
@@ -116,7 +116,7 @@ struct kvc_flash_log_params {
     uint64_t buffer_pointer; /**< Pointer to the write buffer, among the DRAM pointers below 2^40. */
 };
 
-/** What recovery found. */
+/** Result of a recovery. */
 struct kvc_flash_recovery {
     bool checkpoint; /**< True if an intact checkpoint was loaded. */
     uint64_t pages;  /**< Log pages that count. */

@@ -80,8 +80,8 @@ struct kvc_flash_row {
 
 /** One of the pages that were written last; used only during recovery. */
 struct kvc_flash_recent {
-    uint32_t row;                        /**< Its row. */
-    struct kvc_flash_page_header header; /**< Its header; zeroed if it is missing. */
+    uint32_t row;                        /**< Row of the page. */
+    struct kvc_flash_page_header header; /**< Header of the page; zeroed if it is missing. */
 };
 
 /** A flash log. The number of a log page is row * pages of a row + page in the row. */

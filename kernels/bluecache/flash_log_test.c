@@ -273,8 +273,8 @@ Test(flash_log, bad_blocks_are_skipped)
     }
 }
 
-/* So few good blocks are left that a chunk wraps around and overwrites its own start. The overwritten part is
- * given up and reported. */
+/* With few good blocks left, a chunk wraps around and overwrites its own start. The overwritten part is given
+ * up and reported. */
 Test(flash_log, a_chunk_that_overwrites_itself_is_reported)
 {
     struct flash_map *map = flash_map_create(&flash_small);
@@ -430,7 +430,7 @@ struct expected {
 };
 
 static struct parallel {
-    struct kvc_flash_medium medium; /* What the log sees; the first member. */
+    struct kvc_flash_medium medium; /* The medium that the log uses; must be the first member. */
     struct kvc_flash_memory *memory;
     struct kvc_flash_log *log;
     uint64_t pointer[KEYS]; /* The index. */

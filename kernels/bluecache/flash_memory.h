@@ -15,7 +15,7 @@ extern "C" {
 
 struct kvc_flash_memory;
 
-/** What a flash array in memory has done since it was created. */
+/** Counts of a flash array in memory since it was created. */
 struct kvc_flash_memory_stats {
     uint64_t reads;      /**< Pages read successfully. */
     uint64_t programs;   /**< Pages programmed successfully. */

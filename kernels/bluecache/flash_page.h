@@ -25,7 +25,7 @@ enum {
 /** All sequence numbers are below this, so that incrementing one never overflows. */
 #define KVC_FLASH_SEQUENCE_END (UINT64_C(1) << 62)
 
-/** What a page belongs to. */
+/** Purpose of a page. */
 enum kvc_flash_page_kind {
     KVC_FLASH_PAGE_LOG = 0x4c42,        /**< The log. */
     KVC_FLASH_PAGE_CHECKPOINT = 0x4342, /**< A checkpoint. */
@@ -49,7 +49,7 @@ struct kvc_flash_page_header {
     uint32_t used; /**< Bytes in use, counted from the start of the page [bytes]. */
 };
 
-/** What a record says about its key. */
+/** Kind of a record. */
 enum kvc_flash_record_kind {
     KVC_FLASH_RECORD_VALUE = 0x51,     /**< The key has this value. */
     KVC_FLASH_RECORD_TOMBSTONE = 0x52, /**< The key was deleted. */

@@ -225,7 +225,7 @@ struct scan {
     uint64_t sequence; /* Sequence number of the newest one. */
     uint64_t tail;     /* Oldest sequence number that counts, according to it. */
     uint32_t open;     /* Pages before it that may be missing, according to it. */
-    uint32_t row;      /* Its row. */
+    uint32_t row;      /* Row of the newest page. */
     uint64_t end;      /* Sequence number of the newest intact page, whether it counts or not, plus 1. */
 };
 
@@ -359,7 +359,7 @@ static void settle(struct kvc_flash_log *log, struct scan *scan)
         if (end_recent(log, settled, scan)) {
             break;
         }
-        *scan = before; /* It may itself be one of the last pages before an earlier power cut. */
+        *scan = before; /* That page may itself be one of the last before an earlier power cut. */
     }
     scan->end = end;
 }

@@ -205,7 +205,7 @@ ALWAYS_INLINE void prefetch_next(const struct table *table, const uint64_t *hash
     __builtin_prefetch(bucket_of(table, hash[next]), 1);
 }
 
-/* What a place tells about its key. */
+/* Returns what an entry stores about its key. */
 ALWAYS_INLINE struct kvc_bluecache_found found_at(uint64_t place)
 {
     if (place == KVC_BLUECACHE_NOWHERE) {

@@ -53,7 +53,7 @@ struct kvc_bluecache_index_params {
         bytes; /**< Size of the table: a power of two, 64 B to 256 GiB; 8 GiB hold 2^29 entries [bytes]. */
 };
 
-/** What an index knows about a key. */
+/** Entry of a key in the index. */
 struct kvc_bluecache_found {
     uint64_t pointer;     /**< Pointer to the data; KVC_BLUECACHE_NOWHERE if the key was not found. */
     uint32_t value_bytes; /**< Length of the value; 0 if the key was not found [bytes]. */

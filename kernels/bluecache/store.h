@@ -69,9 +69,9 @@ struct kvc_bluecache_store_stats {
     uint64_t keys_reclaimed;   /**< Index entries removed because their page was reclaimed. */
 };
 
-/** What a restart recovered. */
+/** Result of a restart. */
 struct kvc_bluecache_store_recovery {
-    struct kvc_flash_recovery log; /**< What the log found on flash. */
+    struct kvc_flash_recovery log; /**< Recovery of the log on flash. */
     uint64_t foreign_records; /**< Records ignored because they were written for an index of another size. */
 };
 
@@ -106,7 +106,7 @@ bool kvc_bluecache_store_put(struct kvc_bluecache_store *store, const struct kvc
 /** Length that kvc_bluecache_store_get returns for a key without a value. */
 #define KVC_BLUECACHE_MISS UINT32_MAX
 
-/** Where a get looked for a value, as the index told it. */
+/** The place that the index gave to a get for its value. */
 enum kvc_bluecache_place {
     KVC_BLUECACHE_IN_NONE,   /**< The index has no such key. */
     KVC_BLUECACHE_IN_DRAM,   /**< The DRAM store. */
@@ -114,7 +114,7 @@ enum kvc_bluecache_place {
     KVC_BLUECACHE_IN_FLASH,  /**< Flash. */
 };
 
-/** What a get read. */
+/** Reads of a get. */
 struct kvc_bluecache_read {
     uint32_t pages; /**< Flash pages read, also for another key's entry. Reads happen in the order of keys. */
     uint8_t place;  /**< enum kvc_bluecache_place. */

@@ -33,7 +33,7 @@ enum {
 /* Modes, bits of the first byte. */
 enum { DRAM = 1, SEALED = 2, WORN = 4, LOG_DELETES = 8, PARALLEL = 16 };
 
-/* What is known of each key since the recovery: the version that was put last, 0 if it was deleted. */
+/* Expected state of each key since the recovery: the version that was put last, 0 if it was deleted. */
 struct expected {
     bool known[KEYS];
     uint8_t version[KEYS];

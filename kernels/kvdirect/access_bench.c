@@ -39,7 +39,7 @@ static const uint64_t table_seed = 0x6b766361;
 
 /* Accesses per operation at one utilization. */
 struct averages {
-    bool reached;    /* There was memory for this utilization. */
+    bool reached;    /* Memory sufficed for this utilization. */
     double get;      /* GETs. */
     double put_over; /* Overwriting PUTs. */
     double put_new;  /* New PUTs. */

@@ -35,7 +35,7 @@ struct merge {
     uint64_t emitted[KVC_KVDIRECT_MERGE_THREADS_MAX + 1]; /* Place of each thread's first merged entry. */
 };
 
-/* What one thread does in one phase of a merge. */
+/* Work of one thread in one phase of a merge. */
 typedef void phase_fn(struct merge *merge, unsigned thread);
 
 struct worker {
@@ -377,7 +377,7 @@ struct pool {
 struct kvc_kvdirect_slab {
     struct pool pool[TYPES];
     uint64_t first_granule; /* Address of the memory [granules]. */
-    uint64_t granules;      /* Its size [granules]. */
+    uint64_t granules;      /* Size of the memory [granules]. */
     uint64_t free_granules; /* Free part [granules]. */
     bool unmerged;          /* An entry has come to a host stack since the last merge. */
 };

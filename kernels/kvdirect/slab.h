@@ -51,7 +51,7 @@ enum {
     KVC_KVDIRECT_MERGE_THREADS_MAX = 64,   /**< Most threads of a merge. */
 };
 
-/** How to merge. The result is the same. */
+/** Method of merging. Both give the same result. */
 enum kvc_kvdirect_merge_method {
     KVC_KVDIRECT_MERGE_RADIX,  /**< Sort the entries by address, then join neighbours. */
     KVC_KVDIRECT_MERGE_BITMAP, /**< Set a bit for each free granule, then read the bitmap. */

@@ -63,7 +63,7 @@ struct kvc_kvdirect_table_params {
     uint64_t seed;
 };
 
-/** What an operation does. */
+/** Kind of an operation. */
 enum kvc_kvdirect_table_verb {
     KVC_KVDIRECT_TABLE_GET,    /**< Copies the value to the caller. */
     KVC_KVDIRECT_TABLE_PUT,    /**< Inserts a pair or overwrites its value. */
@@ -73,9 +73,9 @@ enum kvc_kvdirect_table_verb {
     KVC_KVDIRECT_TABLE_APPLY,  /**< Calls a function on the value where it lies. */
 };
 
-/** How an operation ended. */
+/** Outcome of an operation. */
 enum kvc_kvdirect_table_result {
-    KVC_KVDIRECT_TABLE_OK,      /**< It succeeded. */
+    KVC_KVDIRECT_TABLE_OK,      /**< The operation succeeded. */
     KVC_KVDIRECT_TABLE_ABSENT,  /**< The key is not in the table. */
     KVC_KVDIRECT_TABLE_FULL,    /**< PUT: there is no memory; the table is unchanged. */
     KVC_KVDIRECT_TABLE_UNEQUAL, /**< SWAP: the value is not the expected one. ADD, SWAP: it is not 8 bytes. */
@@ -87,7 +87,7 @@ enum kvc_kvdirect_table_result {
 struct kvc_kvdirect_table_op {
     const void *key;      /**< The key's bytes. */
     uint8_t key_bytes;    /**< Size of the key, 1 to 255 [bytes]. */
-    uint8_t verb;         /**< What to do: an enum kvc_kvdirect_table_verb. */
+    uint8_t verb;         /**< Operation, an enum kvc_kvdirect_table_verb. */
     uint8_t result;       /**< Out: an enum kvc_kvdirect_table_result. */
     uint16_t value_bytes; /**< PUT: size of the value. GET: room for it; out: its size if found [bytes]. */
     void *value;          /**< PUT reads it, GET writes it. It may be NULL for 0 bytes. */

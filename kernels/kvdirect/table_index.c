@@ -66,7 +66,8 @@ KVC_KVDIRECT_INLINE struct kvc_kvdirect_bucket *next_if(bool goes, const struct 
     return (struct kvc_kvdirect_bucket *)((next & mask) | ((uintptr_t)bucket & ~mask));
 }
 
-/* Where to look for the hash next: in this bucket again if it is here or the chain ends. */
+/* Returns the bucket in which to look for the hash next, which is this one again if the hash is here or the
+ * chain ends. */
 KVC_KVDIRECT_INLINE struct kvc_kvdirect_bucket *further(const struct kvc_kvdirect_table *table,
                                                         struct probe probe)
 {

@@ -319,7 +319,7 @@ struct kvc_kvdirect_table {
     uint64_t pair_bytes;                    /**< Size of their keys and values [bytes]. */
     uint64_t released;                      /**< Slabs released since the table was created. */
     struct kvc_kvdirect_slab *slab;         /**< The allocator; NULL if the index takes all memory. */
-    struct kvc_kvdirect_table_trace *trace; /**< Where accesses are noted; NULL: nowhere. */
+    struct kvc_kvdirect_table_trace *trace; /**< Records accesses; NULL: they are not recorded. */
     /** Value of `released` + 1 when the daemon last found no slab of a type; 0: never. */
     uint64_t exhausted_at[KVC_KVDIRECT_SLAB_TYPES];
 };
@@ -437,13 +437,13 @@ KVC_KVDIRECT_INLINE void kvc_kvdirect_count_slab_write(const struct kvc_kvdirect
 /** A key with what the search needs of it. */
 struct kvc_kvdirect_key {
     const uint8_t *bytes; /**< The key. */
-    uint32_t size;        /**< Its size [bytes]. */
-    uint64_t hash;        /**< Its hash. */
-    uint64_t prefix;      /**< Its first 8 bytes, or all if it is shorter. */
+    uint32_t size;        /**< Size of the key [bytes]. */
+    uint64_t hash;        /**< Hash of the key. */
+    uint64_t prefix;      /**< First 8 bytes of the key, or all if it is shorter. */
     uint64_t mask;        /**< The bits of `prefix` that count. */
 };
 
-/** Where a key is, or where its pair may go. */
+/** Place of a key, or a place for its pair. */
 struct kvc_kvdirect_place {
     struct kvc_kvdirect_bucket *bucket; /**< The bucket with the key; NULL: the key is absent. */
     struct kvc_kvdirect_bucket *before; /**< The bucket whose chain leads to it; NULL: it is in the index. */
@@ -548,10 +548,10 @@ kvc_kvdirect_find(const struct kvc_kvdirect_table *table, const struct kvc_kvdir
 
 /** A pair that is being put. */
 struct kvc_kvdirect_put {
-    const struct kvc_kvdirect_key *key; /**< Its key. */
-    const void *value;                  /**< Its value. */
+    const struct kvc_kvdirect_key *key; /**< Key of the pair. */
+    const void *value;                  /**< Value of the pair. */
     uint32_t value_bytes;               /**< Size of the value [bytes]. */
-    bool inlined;                       /**< It goes into a bucket, and not into a slab. */
+    bool inlined;                       /**< The pair goes into a bucket, not into a slab. */
     uint32_t slots;                     /**< Slots that it needs. */
     unsigned type;                      /**< Type of its slab. */
     uint32_t granule;                   /**< Granule of its slab, once it has one. */

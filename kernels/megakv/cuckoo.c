@@ -41,7 +41,7 @@ struct kvc_megakv_cuckoo {
     struct kvc_megakv_cuckoo_layout_masks masks; /* Masks that select buckets. */
     struct shape shape;                          /* Shape of a bucket. */
     uint32_t max_displacements;                  /* Copied from the parameters. */
-    bool published_displacement;                 /* As in the parameters. */
+    bool published_displacement;                 /* Copied from the parameters. */
     uint32_t *chain; /* Slots of the current chain, up to max_displacements + 1. */
     uint64_t random; /* State of the random choice of victims. */
     uint64_t used;   /* Elements in the table. */
@@ -251,7 +251,8 @@ static __attribute__((noinline)) uint32_t search_alternate(const struct kvc_mega
     return found;
 }
 
-/* The same for a caller that ends with this call and therefore saves no registers. */
+/* Searches one key in its alternate bucket, for a caller that ends with this call and therefore saves no
+ * registers. */
 static __attribute__((noinline)) void search_one_alternate(const struct kvc_megakv_cuckoo *table,
                                                            uint64_t hash, uint64_t moves, uint32_t *location,
                                                            struct kvc_index_stats *stats)

@@ -355,7 +355,7 @@ double pcie_once(struct kvc_index *index, std::vector<struct kvc_cuda_stream *> 
     return kvc::now_s() - start;
 }
 
-/* The same with copies into device memory and back. */
+/* Times a search with copies into device memory and back. */
 double pcie_copied(struct kvc_index *index, std::vector<struct kvc_cuda_stream *> &streams,
                    const uint64_t *hash, uint32_t *found, const jobs &device, uint32_t count, uint32_t pieces)
 {

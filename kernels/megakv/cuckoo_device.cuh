@@ -17,7 +17,7 @@
 namespace kvc
 {
 
-/* What kernels count; every block adds to it once. */
+/* Counters of kernels; every block adds to them once. */
 struct cuckoo_counters {
     unsigned long long search_hits, search_lines;
     unsigned long long inserted, insert_lines, replaced, displacements, dropped;

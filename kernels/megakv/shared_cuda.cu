@@ -259,7 +259,7 @@ __device__ __forceinline__ uint64_t header_behind(const uint64_t *item, uint64_t
     return load_now_long(item + (seen == UINT64_C(0x9e3779b97f4a7c15)));
 }
 
-/* What a thread reads. */
+/* A read of a thread. */
 struct shared_read {
     const uint64_t *key; /* NULL: any key is right. */
     uint32_t key_bytes;
@@ -301,13 +301,13 @@ namespace
 constexpr uint32_t block_threads = 256, missed_threads = 1024, missed_blocks = 8;
 constexpr uint32_t header_bytes = 8;
 
-/* What kernels count. */
+/* Counters of the kernels. */
 struct counters {
     kvc::cuckoo_counters table;
     unsigned long long searches, erases;
 };
 
-/* What the kernels work on. */
+/* Data that the kernels work on. */
 struct work {
     kvc::cuckoo_table table;
     counters *counted;

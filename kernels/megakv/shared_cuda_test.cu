@@ -219,7 +219,7 @@ void make_queries(batch_memory &memory, const sizes &size, uint32_t rows)
     }
 }
 
-/* What the host's code finds for the same queries. */
+/* Outcomes of the host's code for the same queries. */
 struct outcomes {
     std::vector<uint32_t> location, read_bytes;
     std::vector<uint8_t> result, values; /* Values, contiguous. */
@@ -305,7 +305,7 @@ void compare_series(store &all, batch_memory &memory, const sizes &size, uint32_
         outcomes wanted(rows);
         make_queries(memory, size, rows);
         wanted.search(all, memory);
-        if ((tasks & search) == 0) { /* Some items are gone since. */
+        if ((tasks & search) == 0) { /* Some items are gone by now. */
             for (uint32_t row = 0; row < rows; row += 7) {
                 wanted.location[row] = row % 2 == 0 ? wanted.location[(row + 1) % rows] : 0xfff00000 + row;
             }
@@ -417,7 +417,8 @@ void test_changes(batch_memory &memory)
         uint32_t rows = static_cast<uint32_t>(keys - from < rows_max ? keys - from : rows_max);
         memory.begin(rows);
         for (uint32_t row = 0; row < rows; row++) {
-            uint64_t number = row % 10 == 9 && from > 0 ? from - 1 - row : from + row; /* Some replace. */
+            /* Some SETs replace. */
+            uint64_t number = row % 10 == 9 && from > 0 ? from - 1 - row : from + row;
             memory.hash[row] = hash_of(number);
             memory.op[row] = row % 16 == 15 ? KVC_MEGAKV_PACKET_GET : KVC_MEGAKV_PACKET_SET;
             memory.batch.location[row] = static_cast<uint32_t>(from + row);

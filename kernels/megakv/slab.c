@@ -95,7 +95,8 @@ struct kvc_megakv_slab *kvc_megakv_slab_create_sample(uint64_t bytes, uint64_t r
     }
     slab->free_bits = kvc_pages_alloc(bitmap_bytes);
     slab->in_use = kvc_pages_alloc(bitmap_bytes * 8);
-    slab->item_bytes = kvc_pages_alloc(slab->slab_count * sizeof(*slab->item_bytes)); /* For shared_cuda.h. */
+    /* Memory that shared_cuda.h uses. */
+    slab->item_bytes = kvc_pages_alloc(slab->slab_count * sizeof(*slab->item_bytes));
     slab->info = calloc(slab->slab_count, sizeof(*slab->info));
     if (!complete || slab->base == NULL || slab->free_bits == NULL || slab->in_use == NULL ||
         slab->item_bytes == NULL || slab->info == NULL) {

@@ -202,7 +202,7 @@ struct kvc_megakv_slab_reads {
     bool compare;             /**< Whether an item must hold the given key to be a hit. */
     uint8_t *out;             /**< Ring that receives the values. */
     uint32_t out_bytes;       /**< Size of the ring [bytes]; KVC_MEGAKV_SLAB_VALUE_MAX suits any value. */
-    uint32_t *out_position;   /**< Where the next value goes in the ring [bytes]; the call moves it on. */
+    uint32_t *out_position;   /**< Position of the next value in the ring [bytes]; the call advances it. */
     uint8_t *result;          /**< Receives enum kvc_megakv_slab_read_result. */
     uint32_t *value_bytes;    /**< Receives value lengths [bytes], 0 for anything but a hit; may be NULL. */
 };

@@ -70,7 +70,7 @@ struct kvc_megakv_slab {
     uint64_t hash_seed;                /**< Seed of the hashes of evicted keys. */
     uint64_t *free_bits;               /**< Bitmaps of free items. */
     uint8_t *in_use;                   /**< Whether each item is in use. */
-    struct kvc_megakv_slab_info *info; /**< What the classes know of their slabs. */
+    struct kvc_megakv_slab_info *info; /**< State of the classes' slabs. */
     struct kvc_megakv_slab_class classes[KVC_MEGAKV_SLAB_CLASSES]; /**< Size classes. */
 };
 

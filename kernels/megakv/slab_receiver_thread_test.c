@@ -36,7 +36,7 @@ enum item_state {
     ITEM_PUBLISHED,  /* written: CLOCK may evict it, and any thread may release it */
 };
 
-/* What the test itself knows of an item. */
+/* The test's own record of an item. */
 struct ledger {
     uint32_t state;        /* enum item_state */
     uint32_t begun, ended; /* attempts to release it */

@@ -160,7 +160,7 @@ Test(slab, keeps_zero_length_to_maximum)
 
 enum { ENTRIES = 4096, LENGTH_MAX = 32000 };
 
-/* What a plain map knows of each key. */
+/* Entry of a key in a plain map. */
 struct entry {
     uint32_t location, value_bytes;
     uint8_t key[16];

@@ -38,7 +38,7 @@ uint32_t make_value(uint64_t key, uint64_t variant, uint64_t *value);
 
 bool is_value_of(uint64_t key, const uint8_t *value, uint32_t bytes);
 
-/* What read_location() has seen. */
+/* Counts of read_location(). */
 struct read_counts {
     uint64_t hits, wrong;
     struct kvc_megakv_slab_stats stats;

@@ -79,9 +79,9 @@ struct kvc_mica {
 
 /* A key. */
 struct key {
-    const uint8_t *data; /* Its bytes. */
-    uint32_t bytes;      /* Its size [bytes]. */
-    uint64_t hash;       /* Its hash. */
+    const uint8_t *data; /* Bytes of the key. */
+    uint32_t bytes;      /* Size of the key [bytes]. */
+    uint64_t hash;       /* Hash of the key. */
 };
 
 /* The keys of a batch and where their results go. A call of the store's functions or of its index interface
@@ -254,7 +254,7 @@ ALWAYS_INLINE bool has_key(const struct geometry *geometry, const struct partiti
     return same;
 }
 
-/* Where a key was found. */
+/* Result of a search. */
 struct found {
     uint32_t word;    /* Word of the bucket; 0: the key was not found. */
     uint64_t entry;   /* The entry in that word. */

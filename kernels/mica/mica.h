@@ -70,7 +70,7 @@ struct kvc_mica;
 /** The keys of a batch. Key i is the `bytes[i]` bytes at `keys + offset[i]`. */
 struct kvc_mica_keys {
     const uint8_t *keys;    /**< The bytes of all keys. */
-    const uint32_t *offset; /**< Where each key begins [bytes]. */
+    const uint32_t *offset; /**< Offset of each key [bytes]. */
     const uint8_t *bytes;   /**< Size of each key, 0 to 255 [bytes]. */
     /** Hash of each key, as MICA's clients send it; NULL: the store computes the hashes. A caller that gives
      * hashes must always give the same hash for the same key. */
@@ -80,17 +80,17 @@ struct kvc_mica_keys {
 /** A value to store. */
 struct kvc_mica_value {
     const void *data; /**< The value. */
-    uint32_t bytes;   /**< Its size [bytes]. */
+    uint32_t bytes;   /**< Size of the value [bytes]. */
 };
 
-/** Where a GET puts a value. */
+/** Buffer for the value of a GET. */
 struct kvc_mica_buffer {
     void *data;     /**< Receives the value. */
     uint32_t room;  /**< Size of the buffer; no more of the value is copied [bytes]. */
     uint32_t bytes; /**< Out: size of the whole value, or KVC_MICA_NONE [bytes]. */
 };
 
-/** What a SET did. */
+/** Outcome of a SET. */
 enum kvc_mica_outcome {
     KVC_MICA_NEW,      /**< The key is new. */
     KVC_MICA_EVICTED,  /**< The key is new, and another key of its bucket was evicted. */
@@ -99,8 +99,8 @@ enum kvc_mica_outcome {
     KVC_MICA_REFUSED,  /**< The value is too large for an item or for the log; the old value stays. */
 };
 
-/** What became of the keys that were put into the index: they are live, or the log has overwritten them. Keys
- * that were evicted, erased or replaced are in the statistics of the calls. */
+/** State of the keys that were put into the index: they are live, or the log has overwritten them. Keys that
+ * were evicted, erased or replaced are in the statistics of the calls. */
 struct kvc_mica_usage {
     uint64_t live;      /**< Entries whose item is in the log. */
     uint64_t stale;     /**< Entries whose item was overwritten. */

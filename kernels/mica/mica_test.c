@@ -329,7 +329,7 @@ struct map {
     uint32_t *generation; /* Generation of each key; ABSENT: the key is not stored. */
     bool never_lost;      /* The store has room for all keys, so it may not forget any. */
     struct kvc_index_stats stats;
-    uint64_t outcomes[5]; /* How many SETs had each outcome. */
+    uint64_t outcomes[5]; /* Number of SETs with each outcome. */
     uint64_t hits;        /* GETs that found their key. */
     uint64_t misses;      /* GETs of a key that the store has forgotten. */
 };

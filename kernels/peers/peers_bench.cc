@@ -61,7 +61,7 @@ const requests all_requests[] = {
 };
 /* clang-format on */
 
-/* What all comparisons share. */
+/* Data that all comparisons share. */
 struct comparison {
     uint64_t slots, keys;
     drawn_keys drawn;

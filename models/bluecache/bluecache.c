@@ -99,13 +99,13 @@ static void add_machines(const struct kvc_scenario *scenario, struct kvc_platfor
  * some: the engine takes microseconds for each. */
 static const double slice_least_ns = 50000, slice_most_ns = 1e6, slice_requests = 64, slices_least = 200;
 
-/* What a node has posted to its devices so far. */
+/* Use of its devices that a node has posted so far. */
 struct posted {
     struct kvc_slice_mover in, out, dram, flash;
     double in_ns, out_ns, dram_ns, flash_ns;
 };
 
-/* What it has posted to the links between two neighbours. */
+/* Use of the links between two neighbours that was posted so far. */
 struct edge {
     struct kvc_slice_mover mover;
     double busy_ns;
@@ -135,7 +135,7 @@ struct simulation {
     struct kvc_slices slices;
     struct kvc_slice_server server;
     struct machine *machines;
-    struct counters first, last; /* When the measured time began and when it ended. */
+    struct counters first, last; /* Counters at the start and at the end of the measured time. */
 };
 
 /* ---- slices ---- */

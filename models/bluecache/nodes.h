@@ -74,7 +74,8 @@ struct kvc_bluecache_host {
     double awake_ns;           /* Time at which the flushing thread wakes [ns]. */
     double call_free_ns;       /* Time at which the lock is free [ns]. */
     double thread_free_ns;     /* Time at which the response thread is free [ns]. */
-    double call_busy_ns, thread_busy_ns; /* Their busy times since the cluster opened [ns]. */
+    /* Busy times of the lock and of the response thread since the cluster opened [ns]. */
+    double call_busy_ns, thread_busy_ns;
 };
 
 struct kvc_bluecache_protocol {

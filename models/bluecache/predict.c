@@ -199,7 +199,7 @@ struct service {
     double lowest_per_ns; /* Rate of the slowest stage of the cache for all hosts [per ns]. */
     double most_per_ns;   /* The same, or the rate of the database if that is lower [per ns]. */
     double units;         /* Servers of that stage among which requests are spread at random. */
-    double request_bytes, response_bytes; /* On average. */
+    double request_bytes, response_bytes; /* Mean sizes. */
 };
 
 struct flow {

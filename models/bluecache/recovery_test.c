@@ -68,15 +68,16 @@ static struct world {
     uint8_t *data; /* Data of all programs. */
     uint32_t row_of[PROGRAMS_MAX];
     bool done[PROGRAMS_MAX];
-    uint64_t programs;          /* Programs that the log has asked for. */
-    uint64_t durable;           /* All programs with smaller numbers are done. */
-    uint64_t maybe;             /* At a cut, the same if pages count whose chip has only not answered yet. */
+    uint64_t programs; /* Programs that the log has asked for. */
+    uint64_t durable;  /* All programs with smaller numbers are done. */
+    /* The number as above at a cut, if pages count that are done but not yet acknowledged by their chip. */
+    uint64_t maybe;
     uint64_t kept;              /* Records that begin in earlier programs may be erased. */
     uint64_t row_end[KEYS_MAX]; /* Number of the program after the last one of each row. */
-    struct queue queue[CHIPS];  /* By chip. */
+    struct queue queue[CHIPS];  /* Indexed by chip. */
     struct record *record;
     uint32_t records, record_room;
-    int newest[KEYS_MAX]; /* By key. */
+    int newest[KEYS_MAX]; /* Indexed by key. */
     uint64_t found, lost, newer, voided, wraps;
 } world;
 

@@ -26,7 +26,7 @@ enum {
     KVC_DIDO_SAMPLE_MIN = 256,  /* A batch with fewer says nothing about the popularity. */
 };
 
-/* What the profiler counts in a batch. */
+/* Counters of the profiler for a batch. */
 struct kvc_dido_profile {
     double get_frac;
     double set_frac;

@@ -35,7 +35,7 @@ enum kvc_dido_predictor {
     KVC_DIDO_BY_PAPER,  /* "paper": the authors' cost model (plan.c). */
 };
 
-/* Where requests come from and responses go to. */
+/* Source of requests and destination of responses. */
 enum kvc_dido_network {
     KVC_DIDO_KERNEL, /* "kernel": the sockets of the operating system. */
     KVC_DIDO_MEMORY, /* "memory": requests are read from memory, and responses are not sent. */

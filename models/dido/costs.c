@@ -163,7 +163,7 @@ static double add_on_core(const struct kvc_dido_config *config, const struct kvc
 
 /* ---- GPU ---- */
 
-/* What kernels take of the memory, and of the link to it if there is one. */
+/* Load of kernels on the memory, and on the link to it if there is one. */
 struct moved {
     struct kvc_dram_load lines;
     struct kvc_dido_link_load packets;

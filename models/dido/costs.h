@@ -50,14 +50,14 @@ double kvc_dido_share_of(const struct kvc_dido_mix *mix, enum kvc_dido_task task
 /* Returns how many queries do a task, per query of the batch. */
 double kvc_dido_task_share(const struct kvc_dido_mix *mix, enum kvc_dido_task task);
 
-/* What the tasks of a stage take of the machine. */
+/* Load of a stage's tasks on the machine. */
 struct kvc_dido_cost {
     double core_ns;                 /* CPU: time of one core [ns]. */
     double kernel_ns;               /* GPU: time of its kernels without their launches [ns]. */
     double launch_ns;               /* GPU: time of their launches [ns]. */
     double channel_ns;              /* Time of the memory's channels, summed over them [ns]. */
     double down_ns, up_ns;          /* GPU: time of each direction of the link, to it and to the CPU [ns]. */
-    double task_ns[KVC_DIDO_TASKS]; /* What each task adds to core_ns, or to kernel_ns and launch_ns. */
+    double task_ns[KVC_DIDO_TASKS]; /* Share of each task in core_ns, or in kernel_ns and launch_ns. */
 };
 
 /* Returns what `queries` queries of a batch take in the tasks of a stage, by a core or by the GPU. `tasks`
@@ -123,8 +123,8 @@ struct kvc_dido_link_load kvc_dido_link_load_of(const struct kvc_dido_config *co
 
 /* Times for which a load takes the two directions of a link. */
 struct kvc_dido_link_time {
-    double down_ns; /* To the GPU [ns]. */
-    double up_ns;   /* To the CPU [ns]. */
+    double down_ns; /* Time of the direction to the GPU [ns]. */
+    double up_ns;   /* Time of the direction to the CPU [ns]. */
 };
 
 /* Returns these times; 0 without a link, for which `pcie` is NULL. Otherwise it must state packets. */

@@ -1,5 +1,4 @@
-/* What stages of a discrete GPU take of the PCIe link: its bytes, its tags and credits, and its round trips.
- */
+/* Tests the load of a discrete GPU's stages on the PCIe link: bytes, tags and credits, and round trips. */
 #include "models/dido/costs.h"
 
 #include <criterion/criterion.h>
@@ -16,7 +15,7 @@ static const struct kvc_cpu cpu = {
 static const struct kvc_dram dram = {
     .random_line_ns = 80, .next_line_ns = 10, .line_bytes = 64, .bytes_per_s = 1e12};
 
-/* Its kernels are bound by the link: it has instructions and waves enough. */
+/* A GPU whose kernels are bound by the link, because it has instructions and waves enough. */
 static const struct kvc_gpu gpu = {.sms = 1000,
                                    .threads_per_sm = 2048,
                                    .wave_threads = 32,

@@ -338,7 +338,7 @@ static void done(void *data, void *at)
         sums->queries += rows->count;
         sums->period_ns += batch->slowest_ns;
     }
-    /* What a batch of an earlier plan took says nothing about the present one. */
+    /* The time of a batch of an earlier plan says nothing about the current plan. */
     if (saturates(simulation) && batch->plan == simulation->plans) {
         size_batches(simulation, batch);
     }

@@ -19,8 +19,8 @@ static const double least_frac = 1e-6;
 
 enum state {
     IDLE,
-    LAUNCHES, /* For its own batch. */
-    WORKS,    /* On its own batch, */
+    LAUNCHES, /* Launches a kernel for its own batch. */
+    WORKS,    /* Works on its own batch, */
     ENDS,     /* on what thieves have left of it, */
     WAITS,    /* or for those who still have a piece of it. */
     SNEAKS,   /* Launches to steal. */
@@ -46,7 +46,7 @@ struct worker {
     double link_ns;      /* Time of the link for a batch of its work. */
 };
 
-/* How fast work is done if its worker has the memory to itself. */
+/* Speed of work whose worker has the memory to itself. */
 struct pace {
     double rate;    /* Share of a batch in a ns. */
     double wants;   /* Channels that it takes. */
@@ -421,8 +421,9 @@ struct kvc_dido_flow_result kvc_dido_flow_of(const struct kvc_dido_flow *flow)
 
 /* The GPU's stage as its owner and the thieves see it while they share a period. */
 struct shares {
-    double gpu_ns;   /* What the GPU cannot leave to thieves, and what it must take of other stages. */
-    double share_ns; /* What it can leave to thieves of its batch, */
+    /* Work that the GPU cannot leave to thieves, and work that it must take from other stages. */
+    double gpu_ns;
+    double share_ns; /* Work of its batch that it can leave to thieves, */
     double taken;    /* the share of that for which they have time, */
     double gain_ns;  /* and what it saves, at most, if it exchanges work with them. */
 };

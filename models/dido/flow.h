@@ -27,8 +27,8 @@ struct kvc_dido_flow_stage {
     bool can_be_stolen;
     double cores;                     /* Cores of the worker; 1 on the GPU. */
     struct kvc_dido_flow_work whole;  /* All its tasks. */
-    struct kvc_dido_flow_work stolen; /* What a thief does of a batch. */
-    struct kvc_dido_flow_work rest;   /* What the owner does of stolen queries. */
+    struct kvc_dido_flow_work stolen; /* A thief's work on a batch. */
+    struct kvc_dido_flow_work rest;   /* The owner's work on stolen queries. */
 };
 
 struct kvc_dido_flow {

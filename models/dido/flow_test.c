@@ -92,7 +92,7 @@ Test(flow, the_shortest_period_is_that_of_the_best_division)
     bool alone = fits(&flow, 100);
     flow.stage[0].can_be_stolen = true;
     bool helped = fits(&flow, 60);
-    flow.stage[0].stolen.launch_ns = 20; /* For a whole batch; 140 ns of work. */
+    flow.stage[0].stolen.launch_ns = 20; /* Launch for a whole batch of 140 ns of work. */
     bool launched = fits(&flow, 20 + 100 * 80 / 220.0 * 1.2);
     flow.channels = 0.5;
     flow.stage[0].whole.channel_ns = flow.stage[0].stolen.channel_ns = 45;

@@ -44,7 +44,7 @@ Test(pipeline, wrong_ones_are_refused)
     expect_refused("RV PP", "found \"RV\", allowed: a stage begins with cpu");
     expect_refused("cpu:0 RV", "cpu:0");
     expect_refused("cpu:2x RV", "cpu:2x");
-    /* Not its first digits, which would be ten cores. */
+    /* The whole number counts, not its first digits, which would be ten cores. */
     expect_refused("cpu:000000000000000000000000010000 RV", "cpu:000000000000000000000000010000");
     expect_refused("cpu RV PP XX", "found \"XX\"");
     expect_refused("cpu RV RV", "found RV twice");

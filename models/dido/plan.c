@@ -182,7 +182,7 @@ struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
  * stages over the longest stage, at least 1. PP's threads on the GPU parse a frame each (costs.h), which
  * begin fewer instructions than its peak. Launches of kernels are not in the model. */
 
-/* What the model knows of a processor. */
+/* A processor in the model. */
 struct processor {
     double instruction_ns; /* 1 / IPC. */
     double memory_ns;      /* L_M. */
@@ -412,7 +412,7 @@ enum { SIZES = 17, KEYS = 4 << KVC_DIDO_TASKS, KEPT = 64 };
 
 _Static_assert(1 << (SIZES - 1) == KVC_DIDO_BATCH_MAX, "the largest size is that of the largest batch");
 
-/* What waves and sets that are not full may add to the work at one size, but not between two. Lines are in
+/* Bound on the work that partial waves and sets may add at one size but not between two. Lines are in
  * proportion to the queries. */
 static const double slack_frac = 0.01;
 
@@ -429,7 +429,7 @@ struct search {
     struct entry *entry[KEYS];
     uint32_t idle; /* Tasks that no query does. */
     uint32_t kept;
-    struct kvc_dido_pipeline seen[KEPT]; /* Without idle tasks. */
+    struct kvc_dido_pipeline seen[KEPT]; /* Kept pipelines, without idle tasks. */
 };
 
 /* Begins a search among pipelines of a configuration under a load, which must outlive it. */

@@ -24,7 +24,7 @@ struct kvc_gate;
 struct kvc_dido_planner {
     struct kvc_dido_adapter adapter;
     struct kvc_gate *gate;     /* A token when there is something to plan. */
-    struct kvc_dido_mix found; /* What the queries of the latest finished batch found. */
+    struct kvc_dido_mix found; /* Outcomes of the latest finished batch's queries. */
     bool plans;                /* A plan is being made. */
     struct kvc_dido_plan plan; /* The plan that is being made. */
 };
@@ -46,15 +46,16 @@ void kvc_dido_planner_look(struct kvc_dido_simulation *simulation, const struct 
 /* The machine: a CPU and a GPU that share a memory, on one chip or with a PCIe link between. The fields are
  * numbers of hosts in the platform. */
 struct kvc_dido_machine {
-    uint32_t cpu; /* Its speed is the number of its cores, so that a stage takes as many as it has. */
+    /* Host of the CPU, whose speed is the number of cores, so that a stage uses as many as it has. */
+    uint32_t cpu;
     uint32_t gpu;
-    uint32_t dram; /* Its speed is the number of its channels. */
+    uint32_t dram; /* Host of the memory, whose speed is the number of channels. */
     /* Directions of the link, to the GPU and to the CPU; without a link 0, and nothing draws on them. They
      * are hosts, because what crosses them is part of work that draws on several devices at once. */
     uint32_t down, up;
 };
 
-enum { KVC_DIDO_RESPONSE_BYTES = 1 << 21 /* Where values are copied to. */ };
+enum { KVC_DIDO_RESPONSE_BYTES = 1 << 21 /* Size of the buffer that values are copied to. */ };
 
 /* Outcomes of a query. */
 enum kvc_dido_outcome { KVC_DIDO_HIT, KVC_DIDO_MISS, KVC_DIDO_DONE };
@@ -116,7 +117,7 @@ struct kvc_dido_simulation {
     uint32_t workers;               /* Stages of the longest pipeline. */
     struct kvc_dido_stage worker[KVC_DIDO_STAGES_MAX]; /* Stage of each worker's latest batch: its processor
                                                           and cores, with which it also steals. */
-    struct kvc_dido_load load[KVC_PHASES_MAX];         /* By phase. */
+    struct kvc_dido_load load[KVC_PHASES_MAX];         /* Indexed by phase. */
     uint32_t phase_frame_requests[KVC_PHASES_MAX];
     struct kvc_dido_planner planner;   /* Zeroed if the pipeline stays. */
     struct kvc_dido_pipeline pipeline; /* Pipeline of the next batch. */

@@ -67,7 +67,7 @@ struct store {
     struct kvc_megakv_slab *slab;
     struct kvc_megakv_slab_stats slab_stats;
     uint8_t keys[QUERIES * KEY_STRIDE];       /* Keys of stored items. */
-    uint8_t wrong_keys[QUERIES * KEY_STRIDE]; /* The same but for the last byte. */
+    uint8_t wrong_keys[QUERIES * KEY_STRIDE]; /* Keys that differ in the last byte only. */
     uint8_t lengths[QUERIES];
     uint64_t present[INDEX_QUERIES], absent[INDEX_QUERIES]; /* Hashes that the index has, and has not. */
     uint32_t location[INDEX_QUERIES], found[INDEX_QUERIES];
@@ -397,7 +397,7 @@ static void fill_frame(struct store *store, enum kvc_op op)
 
 /* ---- the table ---- */
 
-/* What tasks.h says about a counted task. */
+/* Prediction of tasks.h for a counted task. */
 enum said { ON_CORE, ON_GPU, NOTHING };
 
 struct row {
@@ -512,7 +512,8 @@ int main(int argc, char **argv)
     }
     if (now == NULL || strcmp(now, tunables) != 0) {
         setenv("GLIBC_TUNABLES", tunables, 1);
-        setenv("LD_BIND_NOW", "1", 1); /* No task should look up a function of the C library. */
+        /* Resolves functions of the C library beforehand, so that no task does. */
+        setenv("LD_BIND_NOW", "1", 1);
         execv("/proc/self/exe", argv);
         die("cannot start itself again");
     }

@@ -25,14 +25,14 @@ enum kvc_kvdirect_engine {
 
 /* Placement of a NIC's memory. */
 enum kvc_kvdirect_placement {
-    KVC_KVDIRECT_LOCAL,       /* At the NIC's own socket. */
+    KVC_KVDIRECT_LOCAL,       /* The NIC's memory is at its own socket. */
     KVC_KVDIRECT_INTERLEAVED, /* Spread over all sockets of the node. */
 };
 
 /* Meaning of the workload's SETs. */
 enum kvc_kvdirect_update {
-    KVC_KVDIRECT_PUT, /* They replace the value. */
-    KVC_KVDIRECT_ADD, /* They are atomic fetch-and-adds on values of 8 bytes. */
+    KVC_KVDIRECT_PUT, /* SETs replace the value. */
+    KVC_KVDIRECT_ADD, /* SETs are atomic fetch-and-adds on values of 8 bytes. */
     /* The value is a vector, and the user's function (lambda.h) runs on each element. */
     KVC_KVDIRECT_UPDATE, /* The element becomes the function's result. */
     KVC_KVDIRECT_REDUCE, /* The function combines all elements into one number. */

@@ -85,7 +85,7 @@ struct kvc_kvdirect_loads {
     double pcie_ns, dram_ns, receive_ns, send_ns;
     double lambda_ns;                         /* The copies of the user's function. */
     double host_reads, host_writes;           /* DMA operations. */
-    double host_read_bytes, host_write_bytes; /* Their data. */
+    double host_read_bytes, host_write_bytes; /* Data of these accesses. */
     double hit_frac;                          /* Hit ratio of cacheable accesses. */
     double merged_frac; /* Operations that need no memory, because their key is in flight. */
 };

@@ -95,7 +95,8 @@ Test(equations, the_best_dispatch_loads_dram_and_pcie_alike)
     struct kvc_kvdirect_loads loads = kvc_kvdirect_loads_of(&config->card, &config->mean, &reuse, best, 0);
     cr_expect_float_eq(loads.dram_ns, loads.pcie_ns, 0.001 * loads.pcie_ns);
     cr_expect(best > 0.3 && best < 0.9, "%g", best);
-    setup.card.fpga.dram_bytes_per_s = 1e13; /* Never the limit: the DRAM caches everything. */
+    /* The rate is never the limit, because the DRAM caches everything. */
+    setup.card.fpga.dram_bytes_per_s = 1e13;
     cr_expect_eq(best_dispatch(&setup), 1);
     setup.card.fpga.dram_bytes = 0;
     cr_expect_eq(best_dispatch(&setup), 0);

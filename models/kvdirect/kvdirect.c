@@ -41,11 +41,11 @@ struct simulation {
     const struct kvc_kvdirect_config *config;
     struct kvc_kvdirect_store *store;
     struct kvc_kvdirect_processor *processors; /* One per NIC. */
-    struct kvc_slice_server *servers;          /* The same NICs, as the engine sees them. */
+    struct kvc_slice_server *servers;          /* The NICs as actors of the engine. */
     struct kvc_slices slices;
     struct kvc_kvdirect_machine machine;
-    struct kvc_kvdirect_share *shares; /* The same NICs, as users of the machine. */
-    struct sums first, last;           /* When the measured time began and when it ended. */
+    struct kvc_kvdirect_share *shares; /* The NICs as users of the machine. */
+    struct sums first, last;           /* Sums at the start and at the end of the measured time. */
 };
 
 /* ---- simulation ---- */
@@ -267,7 +267,7 @@ static void open_nics(void *state)
         kvc_kvdirect_processor_open(processor, scenario, simulation->store, replica->source, i,
                                     packet_requests, replica->context->seed);
         kvc_kvdirect_share_open(&simulation->shares[i], &simulation->machine, scenario, i, processor);
-        /* Their slices end one after the other, because what ends together competes at its most. */
+        /* Their slices end one after the other, because slices that end together would compete most. */
         simulation->servers[i] =
             (struct kvc_slice_server){.slices = &simulation->slices,
                                       .number = i,

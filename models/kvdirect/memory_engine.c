@@ -107,7 +107,7 @@ struct kvc_kvdirect_part {
     struct kvc_kvdirect_step *step; /* Step of an operation; NULL: the next field has it. */
     struct kvc_kvdirect_step own;
     bool looked;   /* The tag has been read from the DRAM. */
-    bool holds;    /* Its line is under way and holds the line's place. */
+    bool holds;    /* The step's line is in flight and holds the line's place. */
     uint32_t next; /* Next part in the list of lines under way, or in the list of waiting parts. */
     uint32_t first_waits, last_waits; /* Parts that wait for the place. */
 };

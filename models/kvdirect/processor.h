@@ -171,7 +171,7 @@ struct kvc_kvdirect_processor {
     struct kvc_kvdirect_packet **free_packet; /* Stack of free packets. */
     uint32_t free_packets, packets;
     struct kvc_kvdirect_packet *first_packet, *last_packet; /* Packets that are not decoded completely. */
-    uint32_t waiting_rows;                                  /* Their undecoded operations. */
+    uint32_t waiting_rows;                                  /* Undecoded operations of these packets. */
 
     /* The card's own clock, which stands still while the card is stopped. All times except the times of
      * requests and answers refer to this clock. */
@@ -183,7 +183,7 @@ struct kvc_kvdirect_processor {
     double access_free_ns[2]; /* Times at which the next read and the next write may start [ns]. */
     double lambda_free_ns, daemon_free_ns;
     uint64_t due_syncs[2];      /* DMA reads and writes of the slab allocator that are still to be done. */
-    struct kvc_answers answers; /* Their outcome is an enum kvc_kvdirect_outcome. */
+    struct kvc_answers answers; /* Answers, whose outcome is an enum kvc_kvdirect_outcome. */
     struct kvc_kvdirect_counts counts;
     void (*watch)(void *data, const struct kvc_kvdirect_watched *watched); /* Observer; NULL: none. */
     void *watch_data;

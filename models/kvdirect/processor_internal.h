@@ -37,7 +37,7 @@ struct kvc_kvdirect_operation {
     uint64_t key_id, hash, sequence;
     struct kvc_kvdirect_step *step; /* Steps of all its accesses. */
     uint32_t steps, step_capacity, at, under_way;
-    bool goes_on;    /* Its next access starts while a write is under way. */
+    bool goes_on;    /* The next access starts while a write is in flight. */
     bool computes;   /* The user's function has to run on its value. */
     double ready_ns; /* Time when the slab daemon has memory for it. */
     double value_ns; /* For a slot's owner: time when the latest operation on its value is done. */

@@ -187,7 +187,7 @@ struct filler {
     struct kvc_rng rng;
     uint64_t popular_id; /* Key that `popularity` belongs to. */
     double popularity;
-    struct since *since; /* For each shard. */
+    struct since *since; /* Counts of each shard. */
 };
 
 /* Fills in one operation for each key of the visit. */

@@ -12,8 +12,8 @@ struct kvc_megakv_aside_request {
     double sent_ns;
     uint64_t key_id, hash;
     uint32_t value_bytes, connection, pipeline;
-    uint8_t wanted, key_bytes;          /* What the application wants. */
-    struct kvc_invalidated invalidated; /* What an update has yet to delete. */
+    uint8_t wanted, key_bytes;          /* Operation of the application. */
+    struct kvc_invalidated invalidated; /* Keys that an update has yet to delete. */
 };
 
 void kvc_megakv_aside_open(struct kvc_megakv_aside *aside, const struct kvc_database *database,

@@ -58,7 +58,7 @@ void kvc_megakv_latency_quantiles_ns(const struct kvc_megakv_latencies *latencie
     double step_ns = fabs(latencies->spread_ns) / POSITIONS;
     double longest_ns[KVC_MEGAKV_DELAY_MAX]; /* Longest latency of the requests of each batch that are not
                                                 taken yet. */
-    uint32_t left[KVC_MEGAKV_DELAY_MAX];     /* How many these are. */
+    uint32_t left[KVC_MEGAKV_DELAY_MAX];     /* Number of these. */
     for (uint32_t k = 0; k < latencies->batches; k++) {
         longest_ns[k] = latencies->middle_ns[k] + step_ns * (POSITIONS - 1) / 2;
         left[k] = POSITIONS;
@@ -341,7 +341,7 @@ static bool slabs_fill(const struct kvc_scenario *scenario, double speed)
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_run *run = &scenario->run;
     double items = workload->preload_frac * (double)workload->keys / config->shards;
-    if (config->database != NULL) { /* Only what is missing is stored. */
+    if (config->database != NULL) { /* Only missing keys are stored. */
         return (double)workload->keys / config->shards > kvc_megakv_mean_items(config);
     }
     double sets = workload->set_frac * speed * (fmax(run->warmup_ns, 0) + run->duration_ns);

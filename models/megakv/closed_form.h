@@ -114,7 +114,7 @@ struct kvc_megakv_closed_form {
     struct kvc_megakv_limits limits;
     struct kvc_megakv_cycle_times times;
     double speed;   /* Requests that it serves [requests/ns]. */
-    double share;   /* Its share of all requests. */
+    double share;   /* Share of all requests. */
     double fill_ns; /* Mean wait of a request for its frame to fill, which the times contain [ns]. */
 };
 
@@ -136,7 +136,7 @@ double kvc_megakv_closed_utilization(const struct kvc_megakv_closed_form *form, 
 
 struct kvc_megakv_behind {
     struct kvc_scenario
-        scenario; /* With the store's requests, and no more of them than the database serves. */
+        scenario; /* Scenario of the store's requests, limited to the rate that the database serves. */
     struct kvc_megakv_config config;
     struct kvc_cache_aside_mix mix;
     double messages;               /* Requests to the store for one of the application. */

@@ -187,7 +187,7 @@ Test(periodic, has_the_latencies_of_every_cycle_and_request)
     static const uint32_t delays[] = {1, 2, 3, 7, 64};
     static const struct kvc_megakv_cycle_times cases[] = {
         {160e3, 90e3, 100e3, 60e3, 1, 1, 1e3, false},  /* A search waits for the inserts before it. */
-        {160e3, 90e3, 100e3, 60e3, 1, 1, 1e3, true},   /* It does not. */
+        {160e3, 90e3, 100e3, 60e3, 1, 1, 1e3, true},   /* The search does not wait. */
         {160e3, 20e3, 10e3, 159e3, 1, 1, 0, false},    /* The sender is nearly always busy. */
         {160e3, 150e3, 100e3, 200e3, 1, 1, 0, false},  /* Neither can keep up. */
         {160e3, 50e3, 400e3, 160e3, 1, 1, 5e3, false}, /* All requests of a batch take as long. */

@@ -47,7 +47,8 @@ enum kvc_megakv_feed {
 enum kvc_megakv_insert_stream {
     KVC_MEGAKV_INSERT_IN_PIPELINES, /* Inserts follow the searches in the stream of each pipeline, as eq. (1)
                                        assumes: T_S + T_max <= 2C. */
-    KVC_MEGAKV_INSERT_OWN_STREAM,   /* They overlap with the searches in a stream of their own. */
+    /* Inserts and deletes overlap with the searches in a stream of their own. */
+    KVC_MEGAKV_INSERT_OWN_STREAM,
 };
 
 enum kvc_megakv_index_on {

@@ -45,17 +45,17 @@ struct kvc_megakv_cost_profile {
     struct kvc_megakv_cost_curve
         receive; /* A frame of GETs, by its requests and the length of the keys. The footprint is the
  memory of the batches that the receiver's core fills in turn (kvc_megakv_batches_bytes). */
-    struct kvc_megakv_cost_curve write; /* What a SET costs beyond a GET if its place was free, by the length
-                                           of the key and the item's bytes. */
-    struct kvc_megakv_cost_curve evict; /* The same if its place must be taken from another item; `pass` comes
-                                           on top. */
+    /* Extra cost of a SET over a GET if its place was free, by the length of the key and the item's bytes. */
+    struct kvc_megakv_cost_curve write;
+    /* Extra cost of a SET if its place must be taken from another item; `pass` comes on top. */
+    struct kvc_megakv_cost_curve evict;
     struct kvc_megakv_cost_curve
         /* The cost of evict if a random half of the items that the CLOCK hand passes were read. Not measured:
          * such items cost only their `pass`. */
         evict_half_marked;
     struct kvc_megakv_cost_curve pass; /* One step of the CLOCK hand over an item that was read (size 1). */
-    struct kvc_megakv_cost_curve mix; /* What every request costs more if a random half of them are SETs (size
-                                         1). Not measured: nothing. */
+    /* Extra cost of every request if a random half of them are SETs (size 1). Not measured: 0. */
+    struct kvc_megakv_cost_curve mix;
 
     /* A GET at its sender, by the length of the key and the item's bytes; 0 bytes stand for a miss. */
     struct kvc_megakv_cost_curve read;         /* All reference bits of CLOCK nearby are known to be set. */

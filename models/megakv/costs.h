@@ -84,7 +84,7 @@ struct kvc_megakv_costs {
     bool evicting;         /* The closed form: the slabs are full, so that every SET evicts an item. */
     double set_job_frac;   /* Share of SETs among SETs and DELETEs. */
     double pass_ns;        /* Time in which the CLOCK hand passes an item. */
-    double mix_ns;         /* What every request costs its receiver for coming in a mix of operations. */
+    double mix_ns;         /* Extra cost of every request at its receiver in a mix of operations. */
     double slowest_sender; /* Time of the slowest sender over the mean time of all. */
     double core_speed; /* Speed of the cores relative to their fastest clock; a simulation may change it. */
     double llc_frac;   /* Share of the items that senders find in the last-level cache. */
@@ -97,9 +97,9 @@ struct kvc_megakv_costs {
         erase_miss, erase_half_missed, drain;
     struct kvc_megakv_batch_costs receive_by_batch;
     struct kvc_curve read_by_batch; /* Cost by the memory of the batches; no points if it was not measured. */
-    /* For the batches of kvc_megakv_costs_use_batches. */
+    /* Costs for the batches of kvc_megakv_costs_use_batches. */
     struct kvc_megakv_keyed_curve receive;
-    double read_batch_ns; /* What a GET that hits costs its sender more than with the smallest batches. */
+    double read_batch_ns; /* Extra cost of a hit at its sender over the smallest batches. */
 };
 
 /* Sets the costs of a resolved scenario, which must outlive them. The smallest measured batches count until

@@ -485,7 +485,7 @@ Test(measured, keys_of_other_lengths)
     cr_expect_float_eq(kvc_megakv_keyed_at(&keyed, 250, 24), 40, 1e-9, "the nearest size, too");
 }
 
-/* How the senders of both pipelines served the batches of one launch. */
+/* Service of one launch's batches by the senders of both pipelines. */
 struct pair {
     double start_us[2], for_us[2];
     unsigned long long requests[2];

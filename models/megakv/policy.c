@@ -1,4 +1,4 @@
-/* What the sockets of Mega-KV tell the power policy, and how its manager chooses their clocks. */
+/* Counters of Mega-KV's sockets for the power policy, and the manager that chooses their clocks. */
 #include <math.h>
 
 #include "models/megakv/closed_form.h"

@@ -88,7 +88,7 @@ static void add_filling(const struct kvc_megakv_costs *costs, const struct kvc_m
     double sets_per_ns = workload->set_frac * form->speed / form->share;
     double items = config->shards * kvc_megakv_mean_items(config);
     double free_items = items - workload->preload_frac * (double)workload->keys;
-    if (config->database != NULL && (double)workload->keys <= items) { /* Only what is missing is stored. */
+    if (config->database != NULL && (double)workload->keys <= items) { /* Only missing keys are stored. */
         return;
     }
     if (sets_per_ns <= 0 || free_items <= 0 || workload->arrival == KVC_ARRIVAL_TRACE) {

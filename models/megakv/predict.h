@@ -1,4 +1,4 @@
-/* What the closed form of Mega-KV says about a scenario: everything, or the few values of a forecast. */
+/* Results of Mega-KV's closed form for a scenario: all of them, or the few values of a forecast. */
 #ifndef KVC_MODELS_MEGAKV_PREDICT_H
 #define KVC_MODELS_MEGAKV_PREDICT_H
 

@@ -45,7 +45,7 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
     receive->mean_us = simulation->receive_sum_ns / (double)simulation->received * 1e-3;
     index->mean_us = simulation->gpu_sum_ns / batched * 1e-3;
     kvc_stages_find(result, "send")->mean_us = simulation->send_sum_ns / batched * 1e-3;
-    if (simulation->shared) { /* They take turns on one core. */
+    if (simulation->shared) { /* Shared senders take turns on one core. */
         receive->utilization_frac = index->utilization_frac += receive->utilization_frac;
         add_batches(batch_means_of(result, "stages.receive.utilization_frac"),
                     batch_means_of(result, "stages.index.utilization_frac"));
@@ -239,7 +239,7 @@ void kvc_megakv_count(void *data, bool begins)
     const struct kvc_recorder *recorder = &simulation->replica.recorder;
     double last_ns =
         recorder->until_ns - recorder->window_ns / 2; /* The engine's clock is off by rounding. */
-    if (begins || kvc_engine_now_ns() >= last_ns) {   /* Not in every window. */
+    if (begins || kvc_engine_now_ns() >= last_ns) {   /* Items are counted only at the start and the end. */
         counters->items = items_of(simulation->store);
     }
     kvc_recorder_sample(&simulation->replica.recorder, ratio, ratios_of(counters, ratio));
@@ -285,7 +285,7 @@ static void note_filling(const struct kvc_megakv_simulation *simulation, struct 
     double room = config->shards * kvc_megakv_mean_items(config);
     double free_items = room - (double)last->items * rate;
     if (config->database != NULL && (double)simulation->scenario->workload.keys <= room) {
-        return; /* Only what is missing is stored. */
+        return; /* Only missing keys are stored. */
     }
     if (last->evicted > first->evicted || added <= 0 || free_items <= 0) {
         return;

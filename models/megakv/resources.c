@@ -114,8 +114,7 @@ static void speed_curve(struct kvc_megakv_cost_curve *curve, double factor)
     }
 }
 
-/* What a thread was measured to take includes its waits for memory, which the measurement does not tell
- * apart. */
+/* The measured times of threads include their waits for memory, which the measurement does not separate. */
 static void speed_threads(struct kvc_megakv_cost_profile *costs, bool with_index, double factor)
 {
     struct kvc_megakv_cost_curve *const tasks[] = {

@@ -92,8 +92,8 @@ Test(run, requests_are_conserved)
     cr_expect_eq(result->latency.count, result->gets);
     cr_expect_gt(result->misses, 0, "deleted keys are missed");
     cr_expect_eq(result->dropped, 0);
-    /* What was sent within the measured time differs from what was answered in it by what was in flight at
-     * its begin and at its end. */
+    /* The numbers of requests sent and answered within the measured time differ by the requests in flight at
+     * its start and end. */
     double offered = (double)result->offered, in_flight = 20 * result->latency.max_ns / 1e3;
     cr_expect_float_eq((double)result->completed, offered, in_flight);
     cr_expect_float_eq(offered, 20e6 * result->simulated_s, 4 * sqrt(20e6 * result->simulated_s * 32));
@@ -444,7 +444,7 @@ static struct kvc_cuckoo_store *store_of(const struct placement *setup, uint64_t
     return store;
 }
 
-/* Where the keys are in a store. */
+/* Places of the keys in a store. */
 struct places {
     uint8_t shard[KEYS]; /* SOCKETS: the key was evicted. */
     uint32_t location[KEYS];

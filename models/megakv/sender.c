@@ -137,7 +137,7 @@ struct response {
     struct kvc_dram_load load;
 };
 
-/* What a batch takes from the devices. */
+/* Load of a batch on the devices. */
 struct batch_work {
     double cost_ns, compute_ns, bytes;
     struct kvc_dram_load load;

@@ -43,13 +43,13 @@
 struct kvc_megakv_buffer;
 struct kvc_megakv_simulation;
 
-/* What a row of a buffer is: the number of the request that it goes on with, or one of these. The last three
+/* Meaning of a row of a buffer: the number of the request that it continues, or one of these. The last three
  * are known once the row is answered. */
 enum {
     KVC_MEGAKV_ASIDE_NONE = UINT32_MAX - 3, /* A GET or DELETE of the application. */
-    KVC_MEGAKV_ASIDE_GOES_ON,               /* Its request has not ended. */
-    KVC_MEGAKV_ASIDE_FILLED,                /* Its request was a GET that missed, and ends. */
-    KVC_MEGAKV_ASIDE_UPDATED,               /* Its request was a SET, and ends. */
+    KVC_MEGAKV_ASIDE_GOES_ON,               /* The row's request has not ended. */
+    KVC_MEGAKV_ASIDE_FILLED,                /* The row's request was a GET that missed, and ends. */
+    KVC_MEGAKV_ASIDE_UPDATED,               /* The row's request was a SET, and ends. */
 };
 
 struct kvc_megakv_aside_request;
@@ -120,7 +120,7 @@ bool kvc_megakv_cpu_leads(double cpu_mops, double gpu_mops, double mu);
  * gpu_mops[i] is the throughput at pair i. */
 uint32_t kvc_megakv_slowest_pair(const double *gpu_mops, uint32_t pairs, double cpu_mops);
 
-/* What the manager of a socket is doing. */
+/* State of a socket's manager. */
 enum kvc_megakv_managing {
     KVC_MEGAKV_MEASURING, /* Both have their highest clocks, and T_C is being measured. */
     KVC_MEGAKV_SLOWING,   /* The CPU was slowed by a step, and T_C is being measured. */
@@ -131,7 +131,7 @@ enum kvc_megakv_managing {
 struct kvc_megakv_manager {
     enum kvc_megakv_managing state;
     double tuned_mops; /* T_C when the clocks were tuned [million/s]. */
-    uint32_t tunings;  /* How often they were. */
+    uint32_t tunings;  /* Number of times that the clocks were tuned. */
 };
 
 /* Looks at a socket, chooses its states and returns the time until the next look [ns]. The throughputs of the
@@ -170,7 +170,7 @@ struct kvc_megakv_writes {
     uint32_t *insert_location, *erase_location;
     double jobs;       /* Jobs as the GPU sees them: every insert and erase, sampled or not. */
     double erase_jobs; /* Erases among them. */
-    double drained;    /* How many of these jobs earlier searches have drained. */
+    double drained;    /* Number of these jobs that earlier searches have drained. */
 };
 
 struct kvc_megakv_socket;
@@ -197,7 +197,7 @@ struct kvc_megakv_launch {
 struct kvc_megakv_job {
     struct kvc_megakv_launch *launch;
     struct kvc_megakv_buffer *buffer; /* Search: the pipeline's buffer. */
-    double jobs;                      /* Its jobs. */
+    double jobs;                      /* Jobs of the launch. */
 };
 
 enum { KVC_MEGAKV_STREAM_JOBS = 64 };
@@ -211,14 +211,14 @@ struct kvc_megakv_stream {
     struct kvc_gate *gate;
 };
 
-/* What receivers take from a device. An actor turns it into one activity a cycle. */
+/* Use of a device by receivers. An actor turns it into one activity a cycle. */
 struct kvc_megakv_share {
     uint32_t host;
     uint32_t from, to; /* Hosts between which bytes cross, if any do. */
     double amount_ns;  /* Work that waits for the activity [ns]. */
     double bytes;      /* Bytes that wait with it. */
     double span_ns;    /* Time in which it was done [ns]. */
-    double stretch;    /* How much longer the latest activity took than it would have alone. */
+    double stretch;    /* Slowdown of the latest activity relative to running alone. */
     bool running;
     struct kvc_gate *gate;
 };
@@ -261,7 +261,7 @@ struct kvc_megakv_pipeline {
 
     /* Sender. */
     double stretch;                          /* Slowdown of its latest batch by what shares its devices. */
-    struct kvc_cuckoo_lookup_mix lookup_mix; /* What the GETs of its latest batch found. */
+    struct kvc_cuckoo_lookup_mix lookup_mix; /* Outcomes of the latest batch's GETs. */
     struct kvc_megakv_core *send_core;       /* threads = "shared": its core; otherwise NULL. */
     double slowness;                         /* Its time for a request relative to the mean sender's. */
 };
@@ -283,25 +283,26 @@ struct kvc_megakv_socket {
     double receive_compute_ns; /* Compute of a request, until the next swap [ns]. */
     struct kvc_dram_load receive_load[KVC_OP_COUNT]; /* Load of a request, if all sizes are fixed. */
     struct kvc_megakv_share memory;                  /* The receivers' draw on the memory. */
-    struct kvc_dram_load received_load;              /* What they have done to it since the last swap. */
-    double received_bytes;                           /* Bytes on the wire since the last swap. */
-    uint64_t sent_here;                              /* Requests of the whole run, dropped ones included. */
-    uint64_t served_here;                            /* Requests of these that were answered. */
-    double receive_busy_ns, send_busy_ns;            /* Busy times of all receivers and senders [ns]. */
-    struct kvc_megakv_manager manager;               /* Chooses its clocks, if the scenario says so. */
-    struct kvc_megakv_aside *aside;                  /* The socket's database; NULL: none. */
-    struct kvc_megakv_share queried;                 /* What requests take of the database. */
-    double *port_free_ns;               /* By port: when the wire from the clients becomes idle [ns]. */
-    double swapped_ns;                  /* When the buffers were last swapped [ns]. */
-    struct kvc_megakv_core first_core;  /* threads = "shared": scheduler and receivers. */
-    struct kvc_megakv_core *send_cores; /* threads = "shared": the other cores. */
-    struct kvc_rss *rss;                /* Queues of the connections. */
-    struct kvc_rng spread;              /* feed = "memory": draws the queue of a frame. */
+    /* Load of the receivers on the memory since the last swap. */
+    struct kvc_dram_load received_load;
+    double received_bytes;                /* Bytes on the wire since the last swap. */
+    uint64_t sent_here;                   /* Requests of the whole run, dropped ones included. */
+    uint64_t served_here;                 /* Requests of these that were answered. */
+    double receive_busy_ns, send_busy_ns; /* Busy times of all receivers and senders [ns]. */
+    struct kvc_megakv_manager manager;    /* Chooses its clocks, if the scenario says so. */
+    struct kvc_megakv_aside *aside;       /* The socket's database; NULL: none. */
+    struct kvc_megakv_share queried;      /* Use of the database by requests. */
+    double *port_free_ns;                 /* By port: when the wire from the clients becomes idle [ns]. */
+    double swapped_ns;                    /* When the buffers were last swapped [ns]. */
+    struct kvc_megakv_core first_core;    /* threads = "shared": scheduler and receivers. */
+    struct kvc_megakv_core *send_cores;   /* threads = "shared": the other cores. */
+    struct kvc_rss *rss;                  /* Queues of the connections. */
+    struct kvc_rng spread;                /* feed = "memory": draws the queue of a frame. */
     struct kvc_rng thinning, outcome;
     double outcomes_known; /* Recent sampled GETs; their hit ratio decides about GETs not sampled. */
-    double outcomes_hit;   /* How many of them hit. */
+    double outcomes_hit;   /* Number of these that hit. */
     double sets_known;     /* Recent sampled SETs; the share that evicted is what the next ones pay for. */
-    double sets_evicting;  /* How many of them evicted an item. */
+    double sets_evicting;  /* Number of these that evicted an item. */
     double items_passed;   /* Items that the CLOCK hand passed for these SETs, victims included. */
     double batch_rows;     /* Mean requests of the latest batches. */
 };
@@ -325,11 +326,11 @@ struct kvc_megakv_simulation {
     struct kvc_replica replica;
     const struct kvc_scenario *scenario;
     const struct kvc_megakv_config *config;
-    struct kvc_megakv_behind behind; /* What the store is asked for on average. */
+    struct kvc_megakv_behind behind; /* Mean requests to the store. */
     struct kvc_megakv_costs costs;
     struct kvc_cuckoo_store *store;
     const struct kvc_platform *platform;
-    struct kvc_socket *devices; /* By socket. */
+    struct kvc_socket *devices; /* Indexed by socket. */
     struct kvc_megakv_socket *sockets;
     uint32_t socket_count;
     uint32_t streams; /* Pipelines of a socket. */
@@ -342,7 +343,7 @@ struct kvc_megakv_simulation {
     uint64_t *hashes;
     uint32_t *locations;
     struct kvc_megakv_slab_evicted *evicted;
-    uint8_t *response; /* Where senders copy values to. */
+    uint8_t *response; /* Buffer that senders copy values to. */
     uint32_t response_position;
     uint8_t *read_result;        /* Scratch of sender.c, by row: results of reading, then outcomes. */
     double *done_ns;             /* Scratch of sender.c, by row: when the response reaches the client [ns]. */
@@ -362,10 +363,12 @@ struct kvc_megakv_simulation {
     uint64_t completed, hits, misses, writes, sets;
 
     /* Sums over the requests of whole frames and batches within the measured time, for the stages' means. */
-    double receive_sum_ns;       /* From the arrival of the frame to the end of receiving [ns]. */
-    double batch_sum_ns;         /* From there to the launch [ns]. */
-    double gpu_sum_ns;           /* From there to the end of the search [ns]. */
-    double send_sum_ns;          /* From there to the arrival of the response [ns]. */
+    /* Sum of the times from the arrival of the frame to the end of receiving [ns]. */
+    double receive_sum_ns;
+    double batch_sum_ns; /* Sum of the times from the end of receiving to the launch [ns]. */
+    double gpu_sum_ns;   /* Sum of the times from the launch to the end of the search [ns]. */
+    /* Sum of the times from the end of the search to the arrival of the response [ns]. */
+    double send_sum_ns;
     double write_latency_sum_ns; /* Latencies of SETs and DELETEs in a workload that also has GETs [ns]. */
     uint64_t received;           /* Requests in receive_sum_ns. */
     uint64_t batched;            /* Requests in batch_sum_ns, gpu_sum_ns and send_sum_ns. */

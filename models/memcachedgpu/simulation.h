@@ -141,7 +141,7 @@ struct kvc_memcachedgpu_server {
     struct kvc_memcachedgpu_thread *streams, *posts, *writers;
     uint32_t polling;   /* Post threads that poll events now. */
     uint64_t batches;   /* Batches that streams have ended. */
-    double *tx_free_ns; /* By port. */
+    double *tx_free_ns; /* Indexed by port. */
 
     /* Writes. */
     struct kvc_memcachedgpu_write *write; /* Ring. */
@@ -171,7 +171,7 @@ struct kvc_memcachedgpu_simulation {
     const struct kvc_memcachedgpu_config *config;
     struct kvc_memcachedgpu_store *store;
     struct kvc_workload ungrouped; /* Workload of the source, with one request per packet. */
-    struct kvc_socket *devices;    /* By server. */
+    struct kvc_socket *devices;    /* Indexed by server. */
     struct kvc_memcachedgpu_server *servers;
     double wire_ns[KVC_MEMCACHEDGPU_WIRE_BYTES]; /* Time of a packet on a port, by its size [ns]. */
     double path_ns;  /* One way between client and memory, without the time on the wire [ns]. */

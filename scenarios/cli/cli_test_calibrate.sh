@@ -17,7 +17,7 @@ grep -q '"node.megakv_costs.base": "machine.lua"' calibrated.json && grep -qE '"
 grep -qE '^    core_speed = \{ [0-9.]+, source = |^-- cpu.core_speed is not known: cores share' machine.lua ||
     fail "calibrate measured no speed of the cores"
 times() { sed -n "/^    $1 = {/,/^    },/p" machine.lua | grep -oE 'time = \{ "[^"]*"' | cut -d '"' -f 2; } # CURVE
-# Every curve that the model asks for is in the file, each with points of more than one size and with times that are not negative.
+# The file has every curve that the model needs, each with points of more than one size and without negative times.
 for curve in receive write evict evict_half_marked pass mix read read_checked read_half_marked read_marked \
     read_half_missed read_slowest compare search search_miss search_half_missed insert replace insert_half_replaced erase \
     erase_miss erase_half_missed drain; do
@@ -38,7 +38,7 @@ senders() { # MACHINE API: prints the senders' limit
         --set system.streams=auto --set node.cpu.cores=4 --json api.json >/dev/null
     grep -oE '"senders_limit_mops": [0-9.]+' api.json | cut -d ' ' -f 2
 }
-# How much faster getk is than get is noise where times are as short as in a quick calibration, so the rates are compared with
+# The advantage of getk over get is noise with the short times of a quick calibration, so the rates are compared with
 # given times. A profile without the curve charges both the same.
 sed -E '/^    compare = \{/,/^    \},/s/time = \{ [^}]*\}/time = "40ns"/
         /^    read(_[a-z]+)* = \{/,/^    \},/s/time = \{ [^}]*\}/time = "100ns"/' machine.lua >given.lua

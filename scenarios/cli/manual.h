@@ -18,7 +18,7 @@ struct kvc_command {
     const char *name;
     const char *help; /* A few words. */
     int (*function)(int argc, char **argv);
-    enum kvc_ranks_use ranks; /* How it uses several ranks. */
+    enum kvc_ranks_use ranks; /* The command's use of several ranks. */
 };
 
 /* Prints the --help of the program with its sub-commands. */

@@ -30,7 +30,7 @@ struct kvc_usage {
     const char *command;    /* "run" */
     const char *positional; /* "SCENARIO.lua"; empty if the command takes no positional argument. */
     int positional_min, positional_max;
-    const char *help;             /* What the command does, in full sentences. */
+    const char *help;             /* Description of the command, in full sentences. */
     unsigned takes;               /* KVC_TAKES_... */
     const struct kvc_flag *flags; /* Flags of this command alone, ended by a NULL name; or NULL. */
 };

@@ -11,7 +11,7 @@ export LC_ALL=C TZ=UTC source_folder
 
 # ---- one answer in one way ----
 
-# What may differ between two computations of the same answer.
+# Removes everything that may differ between two computations of the same answer.
 strip_volatile() { # FILE: prints the rest
     case $1 in
     *.json) grep -vE '"(wall_[a-z_]*|[a-z_]*_per_wall_s|memory_[a-z_]*|version|command_line)":' "$1" ;;
@@ -83,7 +83,7 @@ compare() { # NUMBER STORE COMMAND SCENARIO [PATH=VALUE...]
     rm -rf "$folder"
 }
 
-if [ "${1:-}" = --compare ]; then # For xargs below.
+if [ "${1:-}" = --compare ]; then # xargs below calls it.
     kvcast=$2 other=$3 work=$4
     read -ra line <<<"$5"
     compare "${line[@]}"

@@ -16,10 +16,10 @@ enum {
     MACHINES = 4096,     /* Machines whose devices are remembered, a power of two. */
 };
 
-/* What the evaluator remembers about the devices of a machine. */
+/* Cached results about the devices of a machine. */
 struct machine {
     bool known;
-    bool valid; /* Its simulation's devices pass their check. */
+    bool valid; /* The devices of the simulation pass their check. */
     uint64_t number;
     struct kvc_power power;
 };

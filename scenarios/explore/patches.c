@@ -171,7 +171,7 @@ struct kvc_patches {
     const struct kvc_overrides *set;
     const struct kvc_space *space;
     struct kvc_loaded *base;  /* The scenario that is patched. */
-    struct kvc_loaded *clean; /* The same without patches. */
+    struct kvc_loaded *clean; /* The scenario without patches. */
     struct regions live, pristine;
     uint32_t group_count;
     struct group group[KVC_SWEEP_AXES_MAX];
@@ -470,7 +470,8 @@ static uint32_t claim_group(struct kvc_patches *patches, uint32_t number)
 static bool join(struct kvc_patches *patches, uint32_t into, uint32_t from)
 {
     struct group joined = {.current = NO_ENTRY};
-    for (uint32_t a = 0; a < patches->space->axis_count; a++) { /* In the order in which they are assigned. */
+    /* Applies the axes in the order of assignment. */
+    for (uint32_t a = 0; a < patches->space->axis_count; a++) {
         for (int g = 0; g < 2; g++) {
             const struct group *group = &patches->group[g == 0 ? into : from];
             for (uint32_t i = 0; i < group->axis_count; i++) {
@@ -618,7 +619,8 @@ static bool is_decoded(struct kvc_patches *patches, struct group *group, uint32_
         const char *section = section_of(patches, group);
         bool found = decode_entry(patches, group, number, section, &decoded, &unused) == KVC_OK &&
                      compare(patches, section, decoded, entry);
-        for (uint32_t i = 0; found && i < entry->count; i++) { /* It must not touch what others change. */
+        /* The group must not touch words that other groups change. */
+        for (uint32_t i = 0; found && i < entry->count; i++) {
             const struct patch *patch = &entry->patch[i];
             uint32_t self = (uint32_t)(group - patches->group);
             found = claim(patches, self, patch->region, patch->offset, patch->bytes) == 0;

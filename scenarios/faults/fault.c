@@ -27,7 +27,7 @@ enum {
     FRAME_BYTES_MAX = 1 << 16,
 };
 
-/* What all processes share. */
+/* Counts that all processes share. */
 struct counts {
     atomic_ulong calls;
     atomic_ulong site[SITES_MAX];  /* A hash table of the sites that called; 0 marks a free entry. */
@@ -37,7 +37,7 @@ struct counts {
 extern char
     __executable_start; /* Set by the linker: where the program lies in memory, which differs between runs. */
 
-static struct counts *counts; /* By kind. */
+static struct counts *counts; /* Indexed by kind. */
 static bool counting;
 static int chosen_kind = -1;
 static unsigned long chosen_number;

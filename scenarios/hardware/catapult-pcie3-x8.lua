@@ -1,4 +1,4 @@
--- How KV-Direct's card reads and writes host memory. Fact ids are of Li et al., KV-Direct, SOSP 2017.
+-- Accesses of KV-Direct's card to host memory. Fact ids refer to Li et al., KV-Direct, SOSP 2017.
 return {
   kind = "pcie",
   name = "two PCIe 3.0 x8 links of one card",

@@ -1,5 +1,6 @@
--- How a GTX 780 reads and writes the memory of a Xeon E5-2650 v2 that is mapped into its addresses. Fact ids are of Li et al.,
--- KV-Direct, SOSP 2017, whose server has the same processor: times of the host and the form of packets hold for any card in it.
+-- Accesses of a GTX 780 to the memory of a Xeon E5-2650 v2 that is mapped into its addresses. Fact ids refer to Li et
+-- al., KV-Direct, SOSP 2017, whose server has the same processor: times of the host and the form of packets hold for
+-- any card in it.
 local spec = "NVIDIA, specifications of the GeForce GTX 780, bus support: "
 local measured = "published run of NVIDIA's bandwidthTest on a GTX 780 Ti, pinned memory: "
 return {

@@ -288,7 +288,7 @@ static enum kvc_status check_sweep(const struct kvc_decoder *decoder, const stru
     return KVC_OK;
 }
 
-/* What decode_all works on. */
+/* State of decode_all. */
 struct loading {
     struct kvc_decoder decoder;
     bool is_point;       /* Leave the sweep out. */
@@ -396,7 +396,7 @@ struct kvc_load_session {
     struct kvc_sandbox *sandbox;
 };
 
-/* What a protected call works on. */
+/* State of a protected call. */
 struct call {
     struct kvc_decoder decoder;
     const char *section;

@@ -42,11 +42,11 @@ void kvc_overrides_clear(struct kvc_overrides *overrides);
 
 /* One value of an axis: a scalar, or a whole sub-table as several overrides. */
 struct kvc_sweep_value {
-    char label[KVC_TEXT_MAX]; /* How tables and files show it: 160us, or tesla-k40c{memory=24GB}. */
+    char label[KVC_TEXT_MAX]; /* Label in tables and files: 160us, or tesla-k40c{memory=24GB}. */
     double number;            /* Number in the base unit of its axis; NaN: a text. */
     uint64_t resolved_hash;   /* Hash of everything that the scenario resolves to with it, files included. */
     char trace[KVC_TEXT_MAX]; /* The trace file that the scenario replays with it, or "". */
-    struct kvc_overrides set; /* In the order in which they are applied. */
+    struct kvc_overrides set; /* Overrides, in the order in which they are applied. */
 };
 
 struct kvc_sweep_axis {
@@ -61,7 +61,7 @@ struct kvc_sweep_axis {
     bool is_whole;                 /* A range without steps: whole numbers. */
 };
 
-/* How the points of a sweep are chosen from the values of its axes. */
+/* Method of choosing the points of a sweep from the values of its axes. */
 enum kvc_sweep_design {
     KVC_SWEEP_GRID,            /* Every combination. */
     KVC_SWEEP_LIST,            /* The points that the scenario lists. */
@@ -103,14 +103,14 @@ struct kvc_slo {
 /* No objective. */
 extern const struct kvc_slo kvc_slo_none;
 
-/* What a plan minimises. Among equal candidates, the lower price comes first (for the price itself, the lower
- * power by closed form), and then the lower number. */
+/* Quantity that a plan minimises. Among equal candidates, the lower price comes first (for the price itself,
+ * the lower power by closed form), and then the lower number. */
 enum kvc_plan_objective { KVC_PLAN_BY_PRICE, KVC_PLAN_BY_WATTS, KVC_PLAN_BY_NODES };
 
 /* "price", "watts", "nodes", by enum kvc_plan_objective; NULL-terminated. */
 extern const char *const kvc_plan_objective_names[];
 
-/* What a plan searches for among the points of the sweep (scenarios/explore/plan/plan.h). */
+/* Goals of a plan among the points of the sweep (scenarios/explore/plan/plan.h). */
 struct kvc_plan_request {
     bool is_stated;    /* The scenario has a table `plan`. */
     int minimise;      /* enum kvc_plan_objective */

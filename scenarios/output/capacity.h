@@ -34,7 +34,7 @@ enum kvc_capacity_latency {
 /* "mean", "p50", ..., by enum kvc_capacity_latency; NULL-terminated. */
 extern const char *const kvc_capacity_latency_names[];
 
-/* What a load must meet to count as served. */
+/* Bounds that a load must meet to count as served. */
 struct kvc_capacity_bounds {
     double loss_frac;      /* Largest share of the requests that may be lost. */
     bool bounds_latency;   /* `latency` must be at most latency_us. */
@@ -65,7 +65,7 @@ struct kvc_capacity {
     double low_mops, high_mops; /* All replicas serve the low load, none the high one [million/s]. */
     double mean_mops;        /* Middle of the same interval for the majority of the replicas [million/s]. */
     double closed_form_mops; /* Capacity by the closed form; NaN where it cannot tell [million/s]. */
-    double closed_form_limit_mops;    /* The same without the latency bound [million/s]. */
+    double closed_form_limit_mops;    /* Limit of the closed form without the latency bound [million/s]. */
     uint32_t count;                   /* Number of points. */
     struct kvc_capacity_point *point; /* Sorted by load. */
     uint32_t best; /* Index of the highest load that most replicas serve; its bottleneck is reported. */

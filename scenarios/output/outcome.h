@@ -32,14 +32,14 @@ struct kvc_outcome {
     struct kvc_result result;     /* All replicas merged. */
     uint32_t replicas;            /* Number of replicas; 0 for a prediction or a measurement. */
     uint32_t node_count;          /* Nodes that were simulated apart; 0: none. */
-    struct kvc_node_result *node; /* Their results, means over the replicas. */
+    struct kvc_node_result *node; /* Results of the nodes, means over the replicas. */
     double *node_warmup_s;        /* Warm-up of node i in replica r: entry r * node_count + i [s]. */
     struct kvc_values *values;    /* The values of each replica or, for 0 replicas, of the result. */
     uint32_t gain_count;          /* Used entries of `gain`; 0: the bottleneck was found without gains. */
     struct kvc_gain gain[KVC_GAINS_MAX]; /* Largest gain first. */
 };
 
-/* What intervals are made of. */
+/* Source of intervals. */
 enum kvc_interval_source { KVC_INTERVALS_UNKNOWN, KVC_INTERVALS_OF_REPLICAS, KVC_INTERVALS_OF_BATCHES };
 
 /* Returns a zeroed outcome with room for the values of `replicas`. Exits with status 3 if memory is short. */

@@ -111,7 +111,7 @@ enum { LINES_MAX = 24 };
 /* Smaller elasticities are only counted. */
 static const double LEAST = 0.005;
 
-/* What is 10 % better gains this, if the elasticity holds that far. */
+/* The gain column assumes a parameter that is better by 10 %, and that the elasticity holds that far. */
 static const double BETTER = 1.1;
 
 /* "latency_p99_us" as "p99". */

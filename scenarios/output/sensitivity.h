@@ -33,9 +33,9 @@ enum kvc_sensitivity_metric {
 /* Names of the values (sim/metrics/values.h), by enum kvc_sensitivity_metric. */
 extern const char *const kvc_sensitivity_metric_names[KVC_SENSITIVITY_METRICS];
 
-/* How the elasticity to a parameter was found. */
+/* Method by which the elasticity to a parameter was found. */
 enum kvc_sensitivity_by {
-    KVC_SENSITIVITY_FIXED,       /* Not at all: the parameter cannot be varied. */
+    KVC_SENSITIVITY_FIXED,       /* None: the parameter cannot be varied. */
     KVC_SENSITIVITY_CLOSED_FORM, /* By the closed form, without an interval. */
     KVC_SENSITIVITY_RUNS,        /* By paired runs. */
 };
@@ -49,7 +49,8 @@ struct kvc_sensitivity_parameter {
     bool has_interval;        /* At least one of the numbers states an interval. */
     bool is_zero;             /* All of the numbers are 0. */
     int by;                   /* enum kvc_sensitivity_by. */
-    bool not_run;             /* It has an effect by the closed form, but was left out of the paired runs. */
+    /* The parameter has an effect by the closed form, but was left out of the paired runs. */
+    bool not_run;
     /* Smallest size, by its interval, of the larger elasticity of throughput and latency. */
     double rank;
     /* By enum kvc_sensitivity_metric; a mean of NaN: unknown. */

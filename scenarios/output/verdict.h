@@ -30,10 +30,10 @@ enum kvc_objective {
 
 /* Names and units of the values, by enum kvc_objective: "latency_p99_us", "us". */
 struct kvc_objective_kind {
-    const char *key;   /* In the scenario: "p99". */
+    const char *key;   /* Key in the scenario: "p99". */
     const char *name;  /* Name of the value, which ends in its unit. */
-    const char *label; /* In tables: "p99 latency". */
-    const char *unit;  /* In tables. */
+    const char *label; /* Label in tables: "p99 latency". */
+    const char *unit;  /* Unit in tables. */
     bool at_least;     /* A bound from below. */
 };
 extern const struct kvc_objective_kind kvc_objective_kinds[KVC_OBJECTIVES];
@@ -48,7 +48,7 @@ enum kvc_slo_state { KVC_SLO_UNKNOWN, KVC_SLO_MET, KVC_SLO_MISSED };
 /* The verdict on one objective. */
 struct kvc_judged {
     enum kvc_objective objective;
-    double bound, found; /* In the unit of the value. */
+    double bound, found; /* Values in the unit of the objective. */
     enum kvc_slo_state state;
     double margin_frac; /* NaN: unknown. */
 };

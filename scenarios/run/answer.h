@@ -13,7 +13,7 @@
 #include "sim/base/files/folder_lock.h"
 #include "sim/base/files/partial_file.h"
 
-/* How the answer is found. */
+/* Method of finding the answer. */
 enum kvc_answer_by { KVC_ANSWER_BY_RUN, KVC_ANSWER_BY_PREDICTION, KVC_ANSWER_BY_MEASUREMENT };
 
 struct kvc_answer_options {
@@ -54,7 +54,7 @@ struct kvc_answer_forms {
     enum kvc_status (*json)(const void *report, FILE *out, struct kvc_diag *diag);
     void (*csv)(const void *report, FILE *out);
     void (*table)(const void *report, bool color,
-                  FILE *out); /* For people, with terminal escapes if `color` is set. */
+                  FILE *out); /* Receives a table for people, with terminal escapes if `color` is set. */
     bool color;
 };
 

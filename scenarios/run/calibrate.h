@@ -15,7 +15,7 @@ struct kvc_calibration_options {
 
 struct kvc_calibrated {
     struct kvc_probed_machine machine;
-    struct kvc_steadiness steadiness; /* How steady the machine was meanwhile. */
+    struct kvc_steadiness steadiness; /* Steadiness of the machine meanwhile. */
     struct kvc_profile *profile;      /* The machine file and its summary. */
 };
 

@@ -239,7 +239,7 @@ enum { TASKS_MANY = 1024 };
 
 enum { REPLICAS_MAX = 1000 /* Limit of run.replicas. */ };
 
-/* What a probe keeps of one replica. */
+/* Values of one replica that a probe keeps. */
 struct replica {
     double throughput_mops;
     double latency_us[KVC_CAPACITY_LATENCIES];

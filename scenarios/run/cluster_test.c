@@ -131,7 +131,7 @@ Test(cluster, a_node_that_fails_loses_requests_and_its_keys_miss_elsewhere)
     double share = failed->node[1].request_frac, lost = share * 60e6 * 0.5e-3;
     cr_expect_eq(usual->result.dropped, 0);
     cr_expect_float_eq((double)failed->result.dropped, lost, 5 * sqrt(lost));
-    /* It is sent requests for a quarter of the time, and answers those that are on their way, too. */
+    /* The node receives requests for a quarter of the time, and also answers the requests in flight. */
     cr_expect_gt(failed->node[1].throughput_mops, 0.25 * usual->node[1].throughput_mops);
     cr_expect_lt(failed->node[1].throughput_mops, 0.5 * usual->node[1].throughput_mops);
     cr_expect_gt(failed->node[0].throughput_mops, 1.05 * usual->node[0].throughput_mops, "the load shifts");

@@ -10,7 +10,7 @@
 
 enum { SEEDS = 40, KNOWN_MIN = 30 };
 
-/* How many times as wide as the spread of the runs says the intervals of one run may be. */
+/* Largest allowed width of one run's intervals relative to the spread of the runs. */
 static const double widest = 2;
 
 /* Runs a scenario in Lua once for each seed. The caller frees the outcomes. */
@@ -68,7 +68,7 @@ static void expect_all(const char *text, const char *const *names)
     }
 }
 
-/* There is one stream, because which connections a stream receives differs only between runs. */
+/* There is one stream, because the assignment of connections to streams differs only between runs. */
 Test(intervals, of_one_run_cover_the_mean_of_many, .timeout = 300)
 {
     static const char *const names[] = {"devices.node0.socket0.cpu.utilization_frac",
@@ -100,7 +100,7 @@ Test(intervals, of_one_run_cover_the_mean_of_many, .timeout = 300)
         names);
 }
 
-/* How many accesses a GET and a SET need depends on where the keys are, so it differs between runs. */
+/* The number of accesses of a GET or SET depends on the places of the keys, so it differs between runs. */
 Test(intervals, of_one_run_of_a_card_cover_the_mean_of_many, .timeout = 300)
 {
     static const char *const names[] = {"devices.node0.nic0.card.utilization_frac",

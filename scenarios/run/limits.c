@@ -48,10 +48,10 @@ static void work(void *data)
     kvc_engine_sleep_until_ns(kvc_engine_now_ns() + 1);
 }
 
-/* What the child measured. */
+/* Measurement of the child process. */
 struct rehearsal {
     double bytes;
-    struct kvc_diag diag; /* Why it found nothing. */
+    struct kvc_diag diag; /* Error of the child, if it failed. */
 };
 
 static void tell_parent(void *data, const struct kvc_diag *diag)
@@ -247,7 +247,7 @@ enum kvc_status kvc_time_name_place(const struct kvc_scenario *scenario, enum kv
 
 enum { HALVINGS_MAX = 64, BISECTIONS = 4 };
 
-/* What the scenario was loaded from. */
+/* Inputs that the scenario was loaded from. */
 struct origin {
     const char *path;
     const struct kvc_overrides *set;

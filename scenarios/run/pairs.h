@@ -27,7 +27,7 @@ struct kvc_pair_answer {
 
 struct kvc_pairs {
     const struct kvc_scenario *usual;  /* The scenario as it is. */
-    const struct kvc_outcome *outcome; /* Its answer. */
+    const struct kvc_outcome *outcome; /* Answer of the scenario. */
     uint32_t count;                    /* Variants. */
     struct kvc_scenario **variant;     /* Resolved copies of the scenario (models/model.h). */
     uint32_t replicas;                 /* Runs of each variant, at most as many as the outcome has. */

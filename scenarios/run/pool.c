@@ -50,9 +50,9 @@ struct arrival {
 };
 
 enum rank_message_kind {
-    RANKS_ASK,     /* To the first rank: is there a task? With what this rank takes the pool for. */
-    RANKS_GRANT,   /* From it: this task. */
-    RANKS_DRAINED, /* From it: no task is left. */
+    RANKS_ASK,     /* To the first rank: asks for a task, with this rank's terms of the pool. */
+    RANKS_GRANT,   /* From the first rank: this task. */
+    RANKS_DRAINED, /* From the first rank: no task is left. */
     RANKS_ANSWER,  /* Either way: the answer of this task. */
     RANKS_FAILURE, /* Either way: a diag. */
     RANKS_END,     /* From the first rank: all answers have been sent. */
@@ -61,7 +61,7 @@ enum rank_message_kind {
 
 enum { NAP_US = 1000 };
 
-/* What ranks have to agree on. */
+/* Values that ranks have to agree on. */
 struct terms {
     uint32_t tasks;
     size_t answer_bytes;
@@ -106,7 +106,8 @@ static void *answer_of(const struct kvc_pool_options *pool, const struct kvc_ran
     struct kvc_pool_block *block = block_of(pool, answer);
     if (block != NULL) {
         block->data =
-            block->bytes > 0 ? malloc(block->bytes) : NULL; /* It was a pointer of another process. */
+            /* The received pointer belongs to another process. */
+            block->bytes > 0 ? malloc(block->bytes) : NULL;
         if (block->data != NULL) {
             memcpy(block->data, (const char *)message->data + pool->answer_bytes, block->bytes);
         } else if (block->bytes > 0) {
@@ -347,7 +348,7 @@ struct pool_run {
     const struct kvc_progress *progress;
     struct child *children;
     struct pollfd *polls;
-    struct sharing ranks;    /* How tasks are divided; a single rank draws all of them. */
+    struct sharing ranks;    /* Division of tasks; a single rank draws all of them. */
     uint32_t running, taken; /* `taken` counts the answers that were handed over. */
     double reserved_bytes;   /* For the running tasks. */
     void **answers;          /* Answers of tasks that ended before an earlier one. */
@@ -417,7 +418,8 @@ static void *read_answer(const struct kvc_pool_options *pool, int fd)
         return answer;
     }
     block->data =
-        block->bytes > 0 ? kvc_array_of(1, block->bytes) : NULL; /* It was a pointer of the child. */
+        /* The received pointer belongs to the child. */
+        block->bytes > 0 ? kvc_array_of(1, block->bytes) : NULL;
     if (block->bytes > 0 && !read_all(fd, block->data, block->bytes)) {
         free_answer(pool, answer);
         return NULL;

@@ -218,7 +218,7 @@ Test(sampled, a_log_on_flash_is_read_and_written_alike, .timeout = 120)
                        "warmup = '100ms', duration = '300ms', replicas = 4, seed = 1", 16);
 }
 
-/* Without DRAM, GETs of hot keys find the write buffer. */
+/* Without DRAM, GETs of hot keys hit the write buffer. */
 Test(sampled, a_write_buffer_is_hit_alike, .timeout = 120)
 {
     const uint64_t rates[] = {64, 0};

@@ -578,7 +578,7 @@ static const double LEAST = 0.01, LEAST_GAIN_FRAC = 0.001;
 /* A side of a parameter that is run: its number among the variants, or -1 if it is the scenario as it is. */
 struct side {
     int32_t variant;
-    struct kvc_pair_answer *answer; /* By replica. */
+    struct kvc_pair_answer *answer; /* Indexed by replica. */
 };
 
 struct chosen {

@@ -20,7 +20,7 @@ struct kvc_fake {
     double watts;        /* Power; 0: unknown [W]. */
 };
 
-/* How often this process has prepared and run a fake store. */
+/* Number of times that this process has prepared and run a fake store. */
 extern unsigned kvc_fake_prepared, kvc_fake_ran;
 
 /* A loaded scenario of the fake store. Free it with kvc_loaded_free. */
@@ -38,7 +38,7 @@ enum kvc_status kvc_fake_load(const char *path, const struct kvc_overrides *set,
  * Poisson arrivals it is an M/D/1 queue, whose capacity and mean latency are known. */
 struct kvc_queue {
     double service_ns;
-    double slower_frac;   /* Each replica serves this much slower than the one before it. */
+    double slower_frac;   /* Each replica is slower than the one before by this fraction. */
     double fill_requests; /* Requests that a client collects before it sends them. */
     uint32_t room;        /* Requests that may be in the queue and in service; 0: any number. */
 };

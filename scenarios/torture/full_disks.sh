@@ -51,7 +51,7 @@ return {
 }
 LUA
 
-# What the same commands write where there is room.
+# Files that the same commands write if there is room.
 "$kvcast" run small.lua --quiet --out whole >/dev/null || exit 1
 "$kvcast" sweep sweep.lua --quiet --out whole_sweep >/dev/null || exit 1
 

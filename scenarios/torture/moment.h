@@ -11,7 +11,7 @@
 
 /* An undisturbed life. */
 struct kvc_life {
-    double seconds;   /* Its length [s]. */
+    double seconds;   /* Length of the life [s]. */
     uint32_t changes; /* Changes of the folder: files created, written, renamed, removed. */
 };
 

@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* How a subject ended. */
+/* End of a subject. */
 struct kvc_subject_end {
-    bool timed_out; /* It ran past the limit and was killed. */
-    int status;     /* Its wait status (wait(2)). */
+    bool timed_out; /* The subject ran past the limit and was killed. */
+    int status;     /* Wait status (wait(2)). */
     long peak_kib;  /* Largest resident set of the subject or of a child that it waited for [KiB]. */
-    double seconds; /* How long it ran, on the wall clock [s]. */
+    double seconds; /* Run time on the wall clock [s]. */
 };
 
 /* Starts a command in `folder` (NULL: here). stdin is /dev/null; stdout and stderr go to the file `log` in

@@ -71,7 +71,7 @@ static void install(void)
     }
     for (int i = 0; i < ENDING_SIGNALS; i++) {
         sigaction(ending_signals[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN) { /* For example under nohup. */
+        if (before[i].sa_handler != SIG_IGN) { /* The signal is ignored, for example under nohup. */
             sigaction(ending_signals[i], &action, NULL);
         }
     }

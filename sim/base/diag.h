@@ -22,8 +22,9 @@ struct kvc_diag {
     enum kvc_status status; /**< KVC_OK if nothing has failed. */
     int line;               /**< Line number, counted from 1; 0 if unknown. */
     char file[256];         /**< The file that the error is about; empty if none. */
-    char message[1024];     /**< What was found and what is allowed, in one line without a full stop, made
-                               printable (sim/base/text/printable.h). */
+    /** States what was found and what is allowed, in one printable line without a full stop
+     * (sim/base/text/printable.h). */
+    char message[1024];
 };
 
 /** Fills `diag`, which may be NULL, and returns `status`, so that a caller can write

@@ -18,7 +18,7 @@ Test(diag, prints_its_place)
     free(text);
 }
 
-/* What was found may come from a stranger's file and must not command the terminal. */
+/* A message may quote a foreign file and must not control the terminal. */
 Test(diag, message_has_no_control_characters)
 {
     struct kvc_diag diag = {0};

@@ -13,7 +13,7 @@
 struct kvc_event {
     double time_ns; /**< When the event happens [ns]. */
     uint64_t order; /**< Sequence number, set by kvc_events_add. */
-    uint16_t kind;  /**< What happens, as defined by the owner of the queue. */
+    uint16_t kind;  /**< Kind of the event, defined by the owner of the queue. */
     uint16_t unit;  /**< Number of the unit, if the device has several equal units. */
     uint32_t tag;   /**< Further data of the owner, such as the index of a request. */
 };

@@ -52,7 +52,7 @@ void kvc_page_pool_close(struct kvc_page_pool *pool);
 /** Uses a page. Returns whether it was in the pool. Afterwards it is there, in place of the oldest page. */
 bool kvc_page_pool_use(struct kvc_page_pool *pool, uint32_t page);
 
-/** How long queries of one kind take. */
+/** Distribution of the times of queries. */
 enum kvc_database_times {
     KVC_DATABASE_EXPONENTIAL, /**< "exponential": some take much longer than others. */
     KVC_DATABASE_FIXED,       /**< "fixed": all take the same time. */
@@ -90,7 +90,7 @@ static inline const struct kvc_database *kvc_database_of(const struct kvc_node *
 /** Returns the memory that the simulation of the pool needs [bytes]. */
 double kvc_database_memory_bytes(const struct kvc_database *database);
 
-/** What a query or an update takes on average. */
+/** Mean load of a query or an update. */
 struct kvc_database_load {
     double time_ns; /**< Time without waiting and way [ns]. */
     double busy_ns; /**< Time for which it keeps the busiest part busy: queries, cores or drives [ns]. */
@@ -107,21 +107,21 @@ void kvc_database_speed_up(struct kvc_database *database, double factor);
  * with the same queue (flash_engine.h). An owner numbers its own kinds below. */
 enum {
     KVC_DATABASE_WORKED = 128, /**< A query has run. */
-    KVC_DATABASE_ANSWERED,     /**< Its result has arrived. */
-    KVC_DATABASE_COMPUTED,     /**< Its statements have run. */
+    KVC_DATABASE_ANSWERED,     /**< The query's result has arrived. */
+    KVC_DATABASE_COMPUTED,     /**< The query's statements have run. */
     KVC_DATABASE_FETCHED,      /**< A page has come from the drives. */
 };
 
-/** What a query on a machine still does. */
+/** Remaining work of a query on a machine. */
 struct kvc_database_query {
-    uint64_t key_id; /**< What it asks for. */
+    uint64_t key_id; /**< Key that the query asks for. */
     uint32_t pages;  /**< Pages that it has yet to use. */
 };
 
 /** One database at work. */
 struct kvc_database_engine {
     const struct kvc_database *database; /**< Parameters. */
-    struct kvc_events *events;           /**< Where the engine posts its events. */
+    struct kvc_events *events;           /**< Queue to which the engine posts its events. */
     struct kvc_rng times;                /**< Draws the times of queries. */
     struct kvc_ring waiting;             /**< Queries that wait; the value says whether it is an update. */
     uint64_t running;                    /**< Queries that run. */

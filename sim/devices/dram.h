@@ -83,7 +83,7 @@ double kvc_dram_object_ns(const struct kvc_dram *dram, double lines);
  * buffers [ns]. */
 double kvc_dram_stream_ns(const struct kvc_dram *dram, double bytes);
 
-/** What the users of a socket's memory do to it. All zero is nothing. */
+/** Load on a socket's memory. All zero is no load. */
 struct kvc_dram_load {
     double random_reads;   /**< Lines that are read at random places. */
     double random_writes;  /**< Lines that are written at random places. */

@@ -134,7 +134,7 @@ void kvc_gpu_speed_up(struct kvc_gpu *gpu, double factor);
  * are not hidden behind kernels. */
 double kvc_gpu_launch_speed_up(double launch_ns, double copying_ns, double kernel_factor, double copy_factor);
 
-/** What a kernel does. */
+/** Work of a kernel. */
 struct kvc_gpu_waves {
     double threads;      /**< Threads of the kernel. */
     double instructions; /**< Instructions of a thread. */

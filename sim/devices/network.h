@@ -13,7 +13,7 @@
 
 #include "sim/devices/node.h"
 
-/** How a switch sends frames on. */
+/** Forwarding method of a switch. */
 enum kvc_network_forwarding {
     KVC_NETWORK_CUT_THROUGH,       /**< "cut_through": while they arrive. */
     KVC_NETWORK_STORE_AND_FORWARD, /**< "store_and_forward": when they have arrived. */

@@ -45,7 +45,7 @@ struct kvc_rss_tuple {
     uint16_t destination_port;    /**< UDP port of the server. */
 };
 
-/** What a table is opened from. */
+/** Parameters of a table. */
 struct kvc_rss_params {
     uint32_t queues;      /**< Receive queues in use, 1 to `entries`. */
     uint32_t entries;     /**< Size of the indirection table, a power of two up to 65536. */

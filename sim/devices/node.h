@@ -29,7 +29,7 @@ struct kvc_machine {
 
 /** One device of a node. */
 struct kvc_device {
-    const struct kvc_device_kind *kind; /**< What the device is. */
+    const struct kvc_device_kind *kind; /**< Kind of the device. */
     void *values;                       /**< Struct that the kind's options describe. */
 };
 

@@ -138,7 +138,7 @@ struct kvc_pcie_root {
     double up_free_ns;   /**< Time when the direction to the host is free. */
     double down_stretch; /**< Factor by which other users of the host slow the direction to the card; up to 1:
                             nobody does. */
-    double up_stretch;   /**< The same for the direction to the host. */
+    double up_stretch;   /**< Stretch of the direction to the host. */
     double down_bytes;   /**< Bytes sent to the card so far, with headers. */
     double up_bytes;     /**< Bytes taken from the card so far, with headers. */
     struct kvc_dram_load
@@ -168,7 +168,7 @@ struct kvc_pcie_queue {
 /** One link at work. */
 struct kvc_pcie_engine {
     const struct kvc_pcie *pcie;  /**< Parameters of the link. */
-    struct kvc_events *events;    /**< Where the engine posts its events. */
+    struct kvc_events *events;    /**< Queue to which the engine posts its events. */
     struct kvc_pcie_root *root;   /**< Root complex that the links of a card share. */
     uint16_t number;              /**< Number of the link, and `unit` of its events. */
     struct kvc_rng rng;           /**< Draws the latency of the host's memory. */

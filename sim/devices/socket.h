@@ -34,7 +34,7 @@ struct kvc_socket {
     int32_t database; /**< The database of the socket, if its store asks one there. */
 };
 
-/** How a store uses a socket. All zero is a store that sleeps when it has nothing to do. */
+/** Use of a socket by a store. All zero is a store that sleeps when it has nothing to do. */
 struct kvc_socket_use {
     uint32_t gpu_clock; /**< Clock pair in which the GPU begins. */
     bool cpu_polls;     /**< All cores poll, so the processor draws the power of busy cores all the time. */

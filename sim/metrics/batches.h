@@ -30,7 +30,7 @@
 
 enum { KVC_BATCH_DIGITS = 7 /**< Reproducible digits of the engine's counts in a batch. */ };
 
-/** What a quotient is made of. */
+/** Kind of counters in a quotient. */
 enum kvc_ratio_kind {
     KVC_RATIO_OF_COUNTS, /**< Numbers that do not depend on the order of additions. */
     KVC_RATIO_OF_ENGINE, /**< Times, work or energy of the engine, of which KVC_BATCH_DIGITS are reproducible.
@@ -46,7 +46,7 @@ struct kvc_ratio {
     const char *name;         /**< Name of the metric. */
     double part;              /**< Numerator, counted since the run began. */
     double whole;             /**< Denominator, counted since the run began. */
-    enum kvc_ratio_kind kind; /**< What it is made of. */
+    enum kvc_ratio_kind kind; /**< Kind of its counters. */
 };
 
 /** A ratio with the growth of its counters in each batch. */
@@ -90,7 +90,7 @@ enum {
     KVC_BATCH_STAGES = 12, /**< Stages whose busy time is counted. */
 };
 
-/** What one batch has counted. */
+/** Counts of one batch. */
 struct kvc_batch_counts {
     uint64_t offered;                 /**< Requests sent. */
     uint64_t dropped;                 /**< Requests sent that were lost. */

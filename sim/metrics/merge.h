@@ -48,7 +48,7 @@
  * `sum` starts as a zeroed struct. Call once per replica, in the order of the replicas. */
 void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, uint32_t replicas);
 
-/** How a metric of nodes becomes one of the cluster. */
+/** Method of merging a metric of nodes into one of the cluster. */
 enum kvc_merge_kind { KVC_MERGE_MEAN, KVC_MERGE_MOST, KVC_MERGE_SUM };
 
 /** Returns how a metric of this name is merged. */

@@ -24,7 +24,7 @@
 #include "sim/metrics/batches.h"
 #include "sim/metrics/result.h"
 
-/** What one window counted. */
+/** Counts of one window. */
 struct kvc_window {
     uint64_t offered;   /**< Requests sent in it. */
     uint64_t dropped;   /**< Requests sent that were lost. */
@@ -70,7 +70,7 @@ enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t 
  * returns 0. */
 double kvc_windows_overload_frac(const struct kvc_window *windows, uint32_t count);
 
-/** How a series changed between two halves of a time. */
+/** Change of a series between two halves of a time. */
 struct kvc_drift {
     double first;     /**< Mean of the first half, in the unit of the series. */
     double second;    /**< Mean of the second half, in the unit of the series. */
@@ -104,7 +104,7 @@ struct kvc_recorder {
     double overload_frac;     /**< Share of the requests that were not served in the warm-up; 0: none. */
     double longest_span_ns;   /**< Longest time from the record of a batch to its last completion [ns]. */
     double longest_lag_ns;    /**< Longest time from a completion to the record of its batch [ns]. */
-    struct kvc_window *window;        /**< What each window of the run counted. */
+    struct kvc_window *window;        /**< Counts of each window of the run. */
     uint32_t windows;                 /**< Windows in use. */
     uint32_t window_room;             /**< Windows allocated. */
     struct kvc_batches batches;       /**< Latencies and completions of the measured time. */

@@ -353,7 +353,8 @@ Test(steady_state, a_cycle_does_not_hide_a_drift)
     cr_expect_eq(kvc_windows_unsteady(windows, WINDOWS), KVC_SERIES);
 }
 
-/* What looks at stationary noise find: each value keeps a part of the deviation of the one before. */
+/* Results of looks at stationary noise, in which each value keeps a part of the deviation of the one before.
+ */
 struct looks {
     double refused_frac; /* Share of the series that MSER-5 accepts and a trend by chance refuses. */
     double windows;      /* Mean windows until a look finds the noise steady. */

@@ -72,7 +72,8 @@ struct kvc_half_width {
     double half_width;             /**< In the unit of the value; NaN: unknown. */
 };
 
-/** What a power policy saw of a unit of the store, and the clocks that it chose (sim/run/policy.h). */
+/** Observations of a power policy for a unit of the store, and the clocks that it chose (sim/run/policy.h).
+ */
 struct kvc_look {
     char unit[KVC_NAME_MAX]; /**< Name of the unit: "node0.socket1". */
     double at_s;             /**< When it looked, since the start of the measured time [s]. */
@@ -146,7 +147,7 @@ struct kvc_result {
     uint32_t look_count;                 /**< Used entries of `look`; 0: no policy looked. */
     struct kvc_look look[KVC_LOOKS_MAX]; /**< Looks of the power policy, of the first replica. */
 
-    int timeline_error; /**< Why the timeline could not be written (errno); 0: it was, or there is none. */
+    int timeline_error; /**< Error of writing the timeline (errno); 0: it was written, or there is none. */
 
     uint32_t note_count;                      /**< Used entries of `note`. */
     char note[KVC_NOTES_MAX][KVC_NOTE_BYTES]; /**< Warnings that the user must see with the result. */
@@ -185,7 +186,7 @@ double kvc_result_half_width(const struct kvc_result *result, const char *name);
 void kvc_result_note(struct kvc_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** What one node of a cluster contributed to a result. Values are means over the replicas; NaN: unknown. */
+/** Contribution of one node of a cluster to a result. Values are means over the replicas; NaN: unknown. */
 struct kvc_node_result {
     char name[KVC_NAME_MAX];  /**< "node17". */
     char class[KVC_NAME_MAX]; /**< Name of its group of equal nodes. */

@@ -19,7 +19,7 @@
 extern const double kvc_quiet_window_ns;    /* Length of a window [ns]. */
 extern const double kvc_quiet_stalled_frac; /* Most stalled time in a quiet window, as a fraction of it. */
 
-/* What one core went through in one window. */
+/* Disturbances of one core in one window. */
 struct kvc_core_window {
     float lost_ns; /* Time that the system did not give to the thread although it was ready [ns]. */
     float gaps_ns; /* Gaps between two questions for work of an idle thread, which last microseconds [ns]. */
@@ -36,7 +36,7 @@ double kvc_quiet_fast_speed(const struct kvc_core_window *core, uint32_t windows
 void kvc_quiet_find(const struct kvc_core_window *const *cores, uint32_t count, uint32_t windows,
                     bool *quiet);
 
-/* What a store did in one window, which shows how long it recovers from a disturbance. */
+/* Work of a store in one window, which shows how long it recovers from a disturbance. */
 struct kvc_quiet_flow {
     bool caught_up;        /* At least once, every receiver found that no request was due. */
     double oldest_sent_ns; /* Earliest send time of the requests answered in the window [ns]. */

@@ -45,7 +45,9 @@ Test(steadiness, every_check_measures_the_speed)
     kvc_steadiness_check(&steadiness);
     cr_expect_eq(steadiness.windows, 2);
     cr_expect_eq(steadiness.cores, kvc_pin_cores());
-    /* The same arithmetic in a run. Other programs may run meanwhile, but they do not slow it tenfold. */
+    /* Measures the same arithmetic during a run. Other programs may run meanwhile, but they do not slow it
+     * tenfold.
+     */
     cr_assert_eq(kvc_core_watch_open(&watch, kvc_clock_wall_s(), 1, NULL), KVC_OK);
     kvc_core_watch_begin(&watch);
     while (kvc_core_watch_tick(&watch, kvc_clock_wall_s(), true) == 0) {

@@ -146,7 +146,7 @@ Test(pool, cores_sleep_and_wake_again)
                 kvc_thread_pool_run(pool, tasks, awake);
             }
         }
-        kvc_thread_pool_wake(pool, cores + 7); /* All that exist. */
+        kvc_thread_pool_wake(pool, cores + 7); /* Wakes all threads that exist. */
         kvc_thread_pool_run(pool, tasks, cores);
         for (uint32_t i = 0; i < cores; i++) {
             cr_assert_eq(task[i].core, number[i]);

@@ -78,8 +78,8 @@ struct kvc_watched_task {
     uint32_t core; /* Number of its core, from 0. */
     kvc_watched_step_fn *step;
     kvc_watched_copy_fn *copy;
-    void *data;      /* For both functions. */
-    uint32_t number; /* For copy(). */
+    void *data;      /* Argument of both functions. */
+    uint32_t number; /* Argument of copy(). */
 };
 
 /* The tasks of a run. All times count from started_s. */
@@ -102,16 +102,16 @@ enum kvc_status kvc_watched_threads_run(struct kvc_watched *watched, const struc
 
 enum { KVC_WATCHED_VALUES_MAX = 8 };
 
-/* What a store did in some of its windows. */
+/* Work of a store in some of its windows. */
 struct kvc_watched_part {
     double mops;                             /* Throughput [million/s]. */
     double value[KVC_WATCHED_VALUES_MAX];    /* Metrics of the store; NaN: unknown. */
     double utilization_frac[KVC_STAGES_MAX]; /* Utilizations, in the order of the result's stages. */
 };
 
-/* How a store reads the copies of its counts. wanted[i] tells whether window i is meant. */
+/* Functions that read the copies of a store's counts. wanted[i] selects window i. */
 struct kvc_watched_store {
-    const void *data; /* For the functions. */
+    const void *data; /* Argument of the functions. */
     kvc_watched_flow_fn *flow_of;
     double from_ns; /* When the first window begins, on the clock of the flows [ns]. */
     bool open_loop;
@@ -135,7 +135,7 @@ struct kvc_watched_store {
 void kvc_watched_report(struct kvc_watched *watched, const struct kvc_watched_store *store,
                         struct kvc_result *result);
 
-/* How much the machine disturbed a run. */
+/* Disturbance of a run by the machine. */
 struct kvc_watched_noise {
     double others_frac;     /* Fraction of all processors' time that other processes used; NaN: unknown. */
     struct kvc_cores cores; /* Speeds of the cores, measured right before the run. */

@@ -70,7 +70,7 @@ struct kvc_invalidations {
 /** Keys that an update has yet to delete from the cache, one after another. */
 struct kvc_invalidated {
     uint64_t *key_id; /**< The keys; NULL: none. */
-    uint32_t left;    /**< How many there are. */
+    uint32_t left;    /**< Number of keys left. */
 };
 
 /** Opens the draws of a replica; `source` must outlive them. */

@@ -21,7 +21,7 @@ struct kvc_changes;
 /** One change, ready to happen. */
 struct kvc_change_actor {
     const struct kvc_changes *changes; /**< The changes of its run. */
-    const struct kvc_change *change;   /**< What happens. */
+    const struct kvc_change *change;   /**< The change. */
 };
 
 /** The changes of a replica. A zeroed struct has none. */

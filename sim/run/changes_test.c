@@ -129,7 +129,7 @@ static void watch_main(void *data)
 static void start_main(void *data)
 {
     kvc_changes_start(data, 1000);
-    kvc_changes_start(data, 5000); /* They have started already. */
+    kvc_changes_start(data, 5000); /* The changes have started already. */
 }
 
 Test(changes, they_happen_in_time)

@@ -18,7 +18,7 @@ struct kvc_run_context {
     void *state;                         /**< The store as it was prepared; the run changes it. */
     uint64_t seed;                       /**< Seed of this replica (sim/base/seeds.h). */
     uint32_t replica;                    /**< Number of this replica, from 0. */
-    struct kvc_timeline *timeline;       /**< Where the run draws its activities; NULL: nowhere. */
+    struct kvc_timeline *timeline;       /**< Timeline of the run's activities; NULL: there is none. */
     const struct kvc_progress *progress; /**< Listener of progress reports; may be NULL. */
     struct kvc_partial_file *platform;   /**< File for SimGrid's platform, see kvc_engine_open; NULL: none. */
     double wall_limit_s; /**< Wall-clock time that the run may need, told after two seconds; 0: any [s]. */

@@ -21,7 +21,7 @@ enum {
     KVC_POLICY_NONE = -1,   /**< Number of the GPU of a unit that has none. */
 };
 
-/** What a unit has done since the run began. */
+/** Counters of a unit since the run began. */
 struct kvc_policy_counters {
     double offered;                         /**< Requests that reached the unit. */
     double served;                          /**< Requests that it answered. */
@@ -38,7 +38,7 @@ struct kvc_policy_unit {
     uint32_t timeline_row; /**< Row of the timeline that shows its clocks; the process is the unit. */
 };
 
-/** What the store does for its policy. */
+/** Functions of the store for its policy. */
 struct kvc_policy_store {
     /** Reads the counters of a unit. */
     void (*count)(void *data, uint32_t unit, struct kvc_policy_counters *counters);
@@ -52,10 +52,10 @@ struct kvc_policy_state;
 
 /** A policy at work. A zeroed struct has nothing to do and can be closed. */
 struct kvc_policy {
-    const struct kvc_power_policy *power; /**< What the scenario asks for. */
+    const struct kvc_power_policy *power; /**< Policy of the scenario. */
     const struct kvc_platform *platform;  /**< The machine whose states it sets. */
     struct kvc_timeline *timeline;        /**< May be NULL. */
-    struct kvc_policy_store store;        /**< What the store does for it. */
+    struct kvc_policy_store store;        /**< Functions of the store. */
     uint32_t units;                       /**< Number of units; 0: the policy does not look. */
     struct kvc_policy_state *unit;        /**< The units. */
     double from_ns;                       /**< Start of the measured time [ns]. */
@@ -63,7 +63,7 @@ struct kvc_policy {
     struct kvc_diag diag;                 /**< The error of the policy; status KVC_OK: none. */
     uint32_t looks;                       /**< Used entries of `look`. */
     uint32_t looks_lost;                  /**< Looks that found no room in it. */
-    struct kvc_look *look;                /**< What was seen and chosen. */
+    struct kvc_look *look;                /**< Observations and choices. */
 };
 
 /** Prepares a policy for the units of a store. It does nothing unless kvc_power_policy_looks(). Everything

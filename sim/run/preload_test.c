@@ -6,16 +6,16 @@
 
 enum { KEYS = 100000, RATE = 4, NODES = 3, SOCKETS = 2, SHARDS = NODES * SOCKETS, SEED = 3 };
 
-/* What a walk visited. */
+/* Visits of a walk. */
 struct seen {
     uint32_t keys;
-    uint32_t *times;                 /* By key. */
+    uint32_t *times;                 /* Indexed by key. */
     uint64_t block[KEYS];            /* First key of each block, in the order of the walk. */
     const struct kvc_source *source; /* Knows the shards. */
     uint32_t blocks, shard, reports; /* shard: of the latest visit. */
     double reported;                 /* The latest progress. */
     uint32_t popular_early;          /* Keys of the more popular half in the first half of the walk. */
-    uint32_t ascending, descending;  /* How often a visit brings a less or a more popular key next. */
+    uint32_t ascending, descending;  /* Number of steps to a less and to a more popular key. */
 };
 
 static void see(void *data, const struct kvc_preload_visit *visit)
@@ -108,7 +108,8 @@ Test(preload, stops_at_the_share_that_is_preloaded)
     struct kvc_workload workload = preloaded(0.33333);
     free_seen(walk(&workload, &sampling, KVC_PRELOAD_POPULAR_LAST, 33333, SEED));
     free_seen(walk(&workload, &sampling, KVC_PRELOAD_SPREAD, 33332, SEED)); /* A whole number of strata. */
-    workload.preload_frac = 0.001;                                          /* Only the first strata. */
+    /* Preloads only the first strata. */
+    workload.preload_frac = 0.001;
     free_seen(walk(&workload, &sampling, KVC_PRELOAD_POPULAR_LAST, 100, SEED));
     free_seen(walk(&workload, &sampling, KVC_PRELOAD_SPREAD, 100, SEED));
     workload.preload_frac = 0;

@@ -27,7 +27,7 @@
 /** A monitor. */
 struct kvc_monitor {
     struct kvc_recorder *recorder;       /**< Decides when the warm-up and the run are over. */
-    const struct kvc_source *source;     /**< Its errors end the run. */
+    const struct kvc_source *source;     /**< Source of requests; its errors end the run. */
     const struct kvc_progress *progress; /**< Listener; may be NULL. */
     struct kvc_meters *meters;           /**< Read when the measured time begins and ends. */
     struct kvc_changes *changes;         /**< Started once the start of the measured time is known. */
@@ -50,7 +50,7 @@ struct kvc_monitor {
  * may call this. */
 void kvc_monitor_look(struct kvc_monitor *monitor, double now_ns);
 
-/** What a replica is opened with. */
+/** Parameters of a replica. */
 struct kvc_replica_options {
     const struct kvc_platform *platform; /**< The machines; it must outlive the replica. */
     struct kvc_source_params source;     /**< The clients, with the seed of the context. */

@@ -35,8 +35,8 @@ enum kvc_stage_piece {
     KVC_PIECE_REST,   /**< The owner: the other tasks of units that were stolen. */
 };
 
-/** What the store does for the graph. `data` is the graph's, and `batch` is what next() has returned: the
- * graph does not look into the store's batches. */
+/** Functions of the store for the graph. `data` belongs to the graph's owner, and `batch` comes from next():
+ * the graph does not look into the store's batches. */
 struct kvc_stage_graph_ops {
     /** Returns a batch that stage 0 can begin now. NULL: there is none before *until_ns, or, if that is
      * +infinity, before a batch is done. */
@@ -72,7 +72,7 @@ struct kvc_stage_worker {
     uint32_t processor;            /**< Processor of its latest batch; UINT32_MAX: it had none. */
     struct kvc_ring queue;         /**< Numbers of batches that wait for the stage. */
     struct kvc_gate *gate;     /**< Wakes it when a batch has come, or when there is something to steal. */
-    bool idles;                /**< It waits at its gate. */
+    bool idles;                /**< The worker waits at its gate. */
     bool called;               /**< A batch has come since it last looked. */
     uint64_t begun;            /**< Batches that it has begun. */
     void *batch;               /**< Under way; NULL: none. */
@@ -85,10 +85,10 @@ struct kvc_stage_worker {
 /** A graph. The owner fills the first fields and opens it before the engine runs; it must stay where it is.
  */
 struct kvc_stage_graph {
-    const struct kvc_stage_graph_ops *ops;               /**< What the store does. */
+    const struct kvc_stage_graph_ops *ops;               /**< Functions of the store. */
     void *data;                                          /**< Handed to these functions. */
     uint32_t workers;                                    /**< Stages of the longest pipeline. */
-    struct kvc_stage_worker worker[KVC_STAGE_GRAPH_MAX]; /**< Its workers, by stage. */
+    struct kvc_stage_worker worker[KVC_STAGE_GRAPH_MAX]; /**< Workers, indexed by stage. */
 };
 
 /** Creates the workers and their actors. */

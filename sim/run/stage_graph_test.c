@@ -148,8 +148,8 @@ Test(stage_graph, the_slowest_stage_sets_the_pace)
     cr_expect_eq(rig.stolen, 0);
 }
 
-/* Both devices end together if what is stolen costs as much: (10 + 30) / 2 a unit. A piece at the end, of one
- * unit, is what they may differ by. */
+/* Both devices end together if stolen units cost as much: (10 + 30) / 2 a unit. They may differ by a piece of
+ * one unit at the end. */
 Test(stage_graph, an_idle_stage_takes_units_of_the_other)
 {
     rig.steals = true;
@@ -160,7 +160,8 @@ Test(stage_graph, an_idle_stage_takes_units_of_the_other)
     cr_expect_gt(rig.stolen, rig.finished * (UNITS / 6));
 }
 
-/* What the thief cannot do, the owner does: of each unit 5 ns, so that a stolen one takes 25 of the thief. */
+/* The owner does the work that the thief cannot do, 5 ns of each unit, so that a stolen unit takes 25 ns of
+ * the thief. */
 Test(stage_graph, the_owner_does_the_rest)
 {
     rig.steals = true;

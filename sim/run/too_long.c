@@ -10,7 +10,7 @@ enum kvc_status kvc_run_too_long(double warmup_ns, double duration_ns, const cha
     bool is_warmup = warmup_ns > duration_ns;
     double longer_ns = fmax(warmup_ns, duration_ns), other_ns = fmax(0, fmin(warmup_ns, duration_ns));
     double fits_ns = (longer_ns + other_ns) * limit_s / needed_s - other_ns;
-    if (fits_ns <= 0) { /* Not even without the longer one: both must shrink. */
+    if (fits_ns <= 0) { /* The run does not fit even without the longer one, so both must shrink. */
         fits_ns = longer_ns * limit_s / needed_s;
     }
     return kvc_diag_fail(

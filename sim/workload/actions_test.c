@@ -124,7 +124,7 @@ Test(actions, popularity_blocks_have_all_reads_and_all_invalidations)
     }
 }
 
-/* What each case changes in a good workload, and a part of the message. */
+/* Change of a valid workload in each case, and a part of the message. */
 static const struct {
     char part[64];
     uint32_t action;

@@ -89,7 +89,7 @@ Test(phases, saturating_clients_send_requests_of_the_present_phase)
     kvc_source_free(source);
 }
 
-/* What is preloaded is what requests ask for, and no two keys are the same. */
+/* Exactly the requested keys are preloaded, and no two keys are equal. */
 Test(phases, all_keys_are_stored_side_by_side)
 {
     struct kvc_workload workload = alternating(KVC_ARRIVAL_SATURATE);

@@ -29,7 +29,7 @@ struct kvc_workload_preset {
     int popularity;       /**< enum kvc_popularity. */
     double zipf_s;        /**< Exponent, above 0. */
     uint64_t keys;        /**< Distinct keys; 0: not set. */
-    const struct kvc_action *actions; /**< What GETs and SETs are to the application; NULL: not set. */
+    const struct kvc_action *actions; /**< Actions that GETs and SETs stand for; NULL: not set. */
     uint32_t action_count;            /**< Number of actions, at most KVC_ACTIONS_MAX. */
 };
 

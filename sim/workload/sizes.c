@@ -35,7 +35,7 @@ struct kvc_sizes {
     uint8_t key_bytes; /* The size of every key, unless sizes are random. */
     uint32_t kinds;    /* Kinds of keys, each with values of one size, unless sizes are random. */
     uint32_t value_bytes[KVC_SIZE_KINDS_MAX];
-    struct kvc_alias key, value; /* For etc, var and sys. */
+    struct kvc_alias key, value; /* Tables of etc, var and sys. */
 };
 
 void kvc_sizes_free(struct kvc_sizes *sizes)

@@ -12,7 +12,7 @@
 #include "sim/base/text/option.h"
 #include "sim/workload/sizes.h"
 
-/** When requests are sent. */
+/** Arrival process of requests. */
 enum kvc_arrival {
     KVC_ARRIVAL_SATURATE, /**< A request always waits. It counts as sent when the receiver can take it. */
     KVC_ARRIVAL_POISSON,  /**< Open loop: requests, or frames filled at once, form a Poisson process. */
@@ -28,7 +28,7 @@ enum kvc_clients_for {
     KVC_CLIENTS_FOR_SOCKET,  /**< "socket": each socket has its own clients, as in many evaluations. */
 };
 
-/** How a client of an open loop gets the requests of a frame. */
+/** The way in which a client of an open loop gets the requests of a frame. */
 enum kvc_fill_mode {
     KVC_FILL_GRADUALLY, /**< "gradually": one by one, each at its own time. */
     KVC_FILL_AT_ONCE,   /**< "at_once": all at the same time, as from a generator of whole packets. */
@@ -43,7 +43,7 @@ enum {
     KVC_CONNECTIONS_MAX = 65536    /**< Most connections of a client. */
 };
 
-/** How popular the keys are. */
+/** Popularity of the keys. */
 enum kvc_popularity {
     KVC_POPULARITY_UNIFORM, /**< All keys are equally popular. */
     KVC_POPULARITY_ZIPF,    /**< The popularity falls with the rank to the power of -`zipf_s`. */
@@ -70,8 +70,8 @@ enum { KVC_ACTIONS_MAX = KVC_SIZE_KINDS_MAX /**< Actions of an application. */ }
  * Not modelled: members that some actions prefer, friends who are always the same, and actions that read
  * several pairs. */
 struct kvc_action {
-    char name[KVC_TEXT_MAX];        /**< Its name. */
-    double frac;                    /**< Its share of the GETs, or of the SETs if it updates. */
+    char name[KVC_TEXT_MAX];        /**< Name of the action. */
+    double frac;                    /**< Share of the GETs, or of the SETs if it updates. */
     double value_bytes;             /**< Size of the values that it reads [bytes]; below 0: `value_bytes`. */
     char invalidates[KVC_TEXT_MAX]; /**< Pairs that it deletes from the cache; empty: it reads. */
 };
@@ -80,7 +80,7 @@ enum { KVC_PHASES_MAX = 8 /**< Phases of a load that alternates. */ };
 
 /** A phase of a load that alternates (sim/workload/phases.h). */
 struct kvc_phase {
-    double length_ns;     /**< How long it lasts in every cycle [ns]; 0: the length of the phase before it. */
+    double length_ns;     /**< Length in every cycle [ns]; 0: the length of the phase before it. */
     uint64_t key_bytes;   /**< Size of its keys [bytes]. */
     uint64_t value_bytes; /**< Size of its values [bytes]. */
     double get_frac;      /**< Share of GET requests; the three shares add up to 1. */
@@ -116,7 +116,7 @@ struct kvc_workload {
     int fill;               /**< Open loop: enum kvc_fill_mode. */
     int clients_for;        /**< Saturating: enum kvc_clients_for. */
     double preload_frac;    /**< Share of the keys, most popular first, stored before the run. */
-    struct kvc_action actions[KVC_ACTIONS_MAX]; /**< What GETs and SETs are to the application. */
+    struct kvc_action actions[KVC_ACTIONS_MAX]; /**< Actions that GETs and SETs stand for. */
     uint32_t action_count;                      /**< Used entries of `actions`; 0: all requests are equal. */
     struct kvc_phase phases[KVC_PHASES_MAX];    /**< Phases, which replace sizes, mix and popularity. */
     uint32_t phase_count; /**< Used entries of `phases`; 0: the load does not alternate. */

@@ -366,7 +366,7 @@ static enum kvc_status evaluate(const struct kvc_case *asked, const struct kvc_p
 /* The cases of a paper and what moves them. */
 struct elasticities {
     const struct kvc_cases *cases;
-    struct moved *moved; /* By case. */
+    struct moved *moved; /* Indexed by case. */
     uint32_t *due;       /* Cases to evaluate: one of each group that asks the same. */
     uint32_t due_count;
 };

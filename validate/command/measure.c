@@ -18,7 +18,7 @@ struct measurement {
     const struct kvc_measuring *measuring;
     const struct kvc_progress *progress;
     struct kvc_measuring_plan plan;
-    /* By line, then by repetition; those whose `repetitions` is 0 are not measured yet. */
+    /* Indexed by line, then by repetition; entries whose `repetitions` is 0 are not measured yet. */
     struct kvc_measured_run *repetition;
     struct kvc_calibrated calibrated[KVC_CALIBRATIONS_MAX];
     uint32_t calibrations;              /* Calibrations so far. */

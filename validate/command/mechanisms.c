@@ -29,7 +29,7 @@ enum { WITH, WITHOUT, SIDES };
 
 struct work {
     struct kvc_mechanisms *mechanisms;
-    double *memory_bytes; /* By task. */
+    double *memory_bytes; /* Indexed by task. */
 };
 
 void kvc_mechanisms_free(struct kvc_mechanisms *mechanisms)
@@ -505,7 +505,7 @@ void kvc_closed_forms_print(const struct kvc_closed_forms *forms)
 
 /* ---- report ---- */
 
-/* By enum kvc_mechanism_verdict. */
+/* Indexed by enum kvc_mechanism_verdict. */
 static const char *const verdicts[] = {"ok", "NO DIFFERENCE", "REMAINS"};
 
 static void add_number(struct kvc_grid *grid, const char *format, double value)

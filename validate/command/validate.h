@@ -17,8 +17,8 @@
 
 enum kvc_subject_kind { KVC_SUBJECT_PAPER, KVC_SUBJECT_MACHINE, KVC_SUBJECT_MECHANISMS };
 
-/* What can be validated: a folder with the cases of a paper, the folder of a machine, or the folder with the
- * mechanisms. */
+/* A subject of validation: a folder with the cases of a paper, the folder of a machine, or the folder with
+ * the mechanisms. */
 struct kvc_subject {
     char name[128];
     enum kvc_subject_kind kind;
@@ -66,7 +66,7 @@ struct kvc_paper {
     const struct kvc_subject *subject;
     struct kvc_cases cases;
     struct kvc_score *scores;
-    struct kvc_moved_by *moved_by; /* By case. */
+    struct kvc_moved_by *moved_by; /* Indexed by case. */
 };
 
 void kvc_paper_free(struct kvc_paper *paper);
@@ -109,10 +109,10 @@ enum kvc_status kvc_measured_machine_log_unseen(const struct kvc_measured_machin
 
 enum { KVC_CALIBRATIONS_MAX = 16 };
 
-/* How to measure a machine. */
+/* Options of measuring a machine. */
 struct kvc_measuring {
-    uint32_t repetitions;  /* How often to measure each line of the plan. */
-    uint32_t calibrations; /* How often to calibrate meanwhile; 0: machine.lua stays as it is. */
+    uint32_t repetitions;  /* Number of measurements of each line of the plan. */
+    uint32_t calibrations; /* Number of calibrations meanwhile; 0: machine.lua is not changed. */
     bool quick;            /* The calibrations are quick ones. */
     bool resume;           /* Go on with an interrupted measurement. */
 };
@@ -154,9 +154,12 @@ struct kvc_mechanism_side {
 };
 
 enum kvc_mechanism_verdict {
-    KVC_MECHANISM_OK,      /* They differ with the mechanism, and the difference disappears without it. */
-    KVC_MECHANISM_NO_SIGN, /* With the mechanism they differ by no more than 10 %. */
-    KVC_MECHANISM_REMAINS, /* Without it they differ by more than 5 % and a third of the first difference. */
+    /* Simulation and closed form differ with the mechanism, and the difference disappears without it. */
+    KVC_MECHANISM_OK,
+    KVC_MECHANISM_NO_SIGN, /* They differ by no more than 10 % even with the mechanism. */
+    /* Without the mechanism, they still differ by more than 5 % and by more than a third of the first
+     * difference. */
+    KVC_MECHANISM_REMAINS,
 };
 
 struct kvc_mechanism {
@@ -164,7 +167,7 @@ struct kvc_mechanism {
     char scenario[160]; /* Relative to the project. */
     char overrides[512], on[512], off[512];
     char metric[64];
-    char text[320]; /* What the mechanism is, in one sentence. It may contain commas. */
+    char text[320]; /* Description of the mechanism in one sentence. It may contain commas. */
     struct kvc_mechanism_side with, without;
     enum kvc_mechanism_verdict verdict;
 };

@@ -80,7 +80,7 @@ struct kvc_bottlenecks kvc_comparison_bottlenecks(const struct kvc_measuring_pla
                                                   const struct kvc_comparison_forecast *forecasts,
                                                   bool unseen);
 
-/* How far the repetitions of a saturated run lie apart. No prediction can be closer to all of them. */
+/* Spread of the repetitions of a saturated run. No prediction can be closer to all of them. */
 struct kvc_repeatability {
     size_t runs;
     double mean_frac, max_frac; /* Mean and largest spread of the throughput; 0 without runs. */

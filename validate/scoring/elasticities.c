@@ -11,7 +11,7 @@ static const char header[] = "case,parameter,elasticity";
 /* Replaces the parameter in the line of a costly case. */
 static const char not_searched[] = "not searched";
 
-/* How far from 1 the elasticity of a returned input may be. */
+/* Largest distance from 1 of the elasticity of a returned input. */
 static const double INPUT_SLACK = 0.02;
 
 void kvc_moved_by_add(struct kvc_moved_by *moved_by, const char *parameter, double value, double least)

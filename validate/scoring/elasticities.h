@@ -22,10 +22,12 @@ struct kvc_elasticity {
     double value;
 };
 
-/* What moves one case. */
+/* Parameters that move one case. */
 struct kvc_moved_by {
-    bool known;  /* The file has the case. */
-    bool costly; /* Its simulation takes too long to be repeated for each parameter: it counts as it is. */
+    bool known; /* The file has the case. */
+    /* The case's simulation takes too long to be repeated for each parameter, so it counts without this test.
+     */
+    bool costly;
     uint32_t count;
     struct kvc_elasticity entry[KVC_ELASTICITIES_KEPT]; /* The largest first. */
 };

@@ -22,7 +22,7 @@
 #include "validate/scoring/cases.h"
 
 enum kvc_fact_reason {
-    KVC_FACT_SCORED, /* By the cases that it lists. */
+    KVC_FACT_SCORED, /* The fact is scored by the cases that it lists. */
     KVC_FACT_INPUT,
     KVC_FACT_EQUATION,
     KVC_FACT_DUPLICATE,

@@ -10,8 +10,8 @@
 
 enum kvc_verdict {
     KVC_VERDICT_OK,        /* The error is within the tolerance, or the bounds are held. */
-    KVC_VERDICT_MISSED,    /* It is outside, as the baseline says. */
-    KVC_VERDICT_REGRESSED, /* It exceeds the baseline, or there is none. */
+    KVC_VERDICT_MISSED,    /* The value is outside, as in the baseline. */
+    KVC_VERDICT_REGRESSED, /* The error exceeds the baseline's, or there is no baseline. */
 };
 
 /* A number with its 95 % interval in the same unit. The half width is NaN where there is no chance in the

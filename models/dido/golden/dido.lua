@@ -1,4 +1,4 @@
--- What the golden run pins down: small, with evictions, deletes, stealing in both directions and Zipf keys.
+-- The golden run: small, with evictions, deletes, stealing in both directions and Zipf keys.
 return {
   name = "golden-dido",
   system = {

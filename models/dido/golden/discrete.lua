@@ -1,4 +1,4 @@
--- What the golden run of a CPU and a GPU with a PCIe link between pins down: small, with evictions, deletes, stealing in both
+-- The golden run of a CPU and a GPU with a PCIe link between them: small, with evictions, deletes, stealing in both
 -- directions and Zipf keys.
 return {
   name = "golden-dido-discrete",

@@ -31,11 +31,11 @@ struct kvc_dido_real_costs {
     double together_ns[KVC_DIDO_TASKS];
     double apart_ns[KVC_DIDO_TASKS]; /* If each task does a whole batch before the next one, insert and delete
                                         as one stage, and RV and PP as one. */
-    double handling_ns;              /* What a stage takes for a set beside its tasks, by query. */
+    double handling_ns;              /* Time of a stage for a set besides its tasks, per query [ns]. */
     double shared_ratio[KVC_DIDO_TASKS]; /* Factor by which a task takes longer where several cores work. */
     /* Times of a batch on the GPU. */
     double gpu_queries[KVC_DIDO_REAL_GPU_SIZES]; /* Sizes of batches, ascending. */
-    double gpu_ns[KVC_DIDO_REAL_GPU_SIZES];      /* From the launch until the end is known [ns]. */
+    double gpu_ns[KVC_DIDO_REAL_GPU_SIZES];      /* Time from the launch until the end is known [ns]. */
 };
 
 /* Sets the pipeline that the costs with these tasks on the GPU are measured on. All its stages have one core.

@@ -1,4 +1,4 @@
-/* What can be measured, and that a measured run reports what it did. */
+/* Tests which scenarios can be measured, and that a measured run reports its work. */
 #include "models/dido/real/measure.h"
 
 #include <criterion/criterion.h>

@@ -41,7 +41,7 @@ struct kvc_dido_real_worker {
     struct kvc_dido_real_bench bench;
     double busy_ns;         /* Time spent working, not waiting [ns]. */
     uint64_t served;        /* Queries of its sets. */
-    uint64_t sets;          /* Its sets. */
+    uint64_t sets;          /* Number of sets. */
     uint64_t batches;       /* Batches that it has taken out of the pipeline. */
     uint64_t batch_queries; /* Queries of these batches. */
     double period_ns;       /* Sum of the times of the slowest stages of these batches [ns]. */
@@ -75,7 +75,7 @@ struct kvc_dido_real_node {
      * threads could run. */
     bool was_undisturbed;
     double finished_ns;    /* When the last batch left the pipeline [ns]. */
-    double undisturbed_ns; /* From one batch to the next, summed up [ns]. */
+    double undisturbed_ns; /* Sum of the times from one such batch to the next [ns]. */
     uint64_t undisturbed_queries;
 
     /* Only RV uses the fields from here on. */

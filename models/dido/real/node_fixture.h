@@ -17,7 +17,7 @@ struct kvc_test_node {
     struct kvc_dido_real_node *node;
 };
 
-/* What a node has answered. */
+/* Answers of a node. */
 struct kvc_test_answers {
     uint64_t hits, misses, sets, deletes, foreign, latencies, all, in_batches;
 };

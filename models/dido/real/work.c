@@ -51,7 +51,7 @@ struct kvc_dido_real_batch *kvc_dido_real_batch_create(const struct kvc_dido_rea
         .value_bytes = kvc_array_of(rows, sizeof(*batch->value_bytes)),
     };
     batch->block_bytes = place(batch, NULL);
-    batch->block = kvc_pages_alloc(batch->block_bytes); /* In huge pages where the system has them. */
+    batch->block = kvc_pages_alloc(batch->block_bytes); /* Uses huge pages if the system has them. */
     if (batch->block == NULL) {
         kvc_out_of_memory("a batch of %llu MiB", (unsigned long long)(batch->block_bytes >> 20));
     }

@@ -65,11 +65,11 @@ struct kvc_dido_real_batch {
     struct kvc_dido_real_batch_shape shape;
     uint32_t rows, frames, sets;
     double began_ns;       /* When RV began with it [ns]. */
-    double stage_began_ns; /* When the present stage began with it [ns]. */
+    double stage_began_ns; /* When the current stage began with it [ns]. */
     double slowest_ns;     /* Longest time of a stage so far [ns]. */
     struct kvc_dido_real_frame *frame;
     struct kvc_dido_real_set *set;
-    /* By row. */
+    /* Indexed by row. */
     uint8_t *op; /* enum kvc_megakv_packet_op. */
     uint8_t *key_bytes;
     uint8_t *keys;         /* Key i at i * key_stride, padded with zeros. */
@@ -81,7 +81,7 @@ struct kvc_dido_real_batch {
     uint8_t *result;    /* enum kvc_megakv_slab_read_result of a GET. */
     struct kvc_megakv_slab_evicted *evicted;
     /* By set, from the room of its first row on. */
-    uint8_t *values;    /* What RD leaves for the WR of a later stage. */
+    uint8_t *values;    /* Values that RD leaves for the WR of a later stage. */
     uint8_t *responses; /* A header for each row of the set, then the values in the same order. */
     /* A stage on the GPU shares the memory of op, key_bytes, keys, read_bytes, hash, location, result,
      * evicted, values and responses. Its RD leaves the value of row i at i * value_stride of `values`, and
@@ -123,7 +123,7 @@ static inline uint8_t *kvc_dido_real_response(const struct kvc_dido_real_batch *
     return batch->responses + (uint64_t)set->first * (KVC_DIDO_REAL_HEADER_BYTES + batch->shape.value_stride);
 }
 
-/* What all threads share. */
+/* Data that all threads share. */
 struct kvc_dido_real_store {
     struct kvc_index *index;
     struct kvc_megakv_slab *slab;
@@ -132,7 +132,7 @@ struct kvc_dido_real_store {
     _Alignas(64) atomic_flag changing;  /* A thread changes the index. */
 };
 
-/* What a thread has counted. */
+/* Counts of a thread. */
 struct kvc_dido_real_counts {
     uint64_t hits, misses, sets, deletes; /* Answered by SD. */
     uint64_t task_ticks[KVC_DIDO_TASKS];  /* Time of the tasks (sim/base/clock.h). */

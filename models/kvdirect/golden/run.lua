@@ -1,5 +1,5 @@
--- What the golden run pins down: small, but with chains, deletes, cache evictions, write-backs, two NICs, Zipf keys and
--- random arrivals, sampled.
+-- The golden run: small, but with chains, deletes, cache evictions, write-backs, two NICs, Zipf keys and random
+-- arrivals, sampled.
 return {
   name = "golden-kvdirect",
   system = { kind = "kvdirect", nics = 2, memory = "64MiB", dispatch = 0.6, idle_power = "87W" },

@@ -1,4 +1,4 @@
--- What the golden run pins down: small, but with evictions, deletes, two sockets, Zipf keys and random arrivals.
+-- The golden run: small, but with evictions, deletes, two sockets, Zipf keys and random arrivals.
 return {
   name = "golden-megakv",
   system = { kind = "megakv", cycle = "160us", api = "get", index = "4MiB", slab = "8MiB" },

@@ -29,18 +29,18 @@ static const double cycle_s = 300e-6;
  * were never in it; elements from `absent` on are in it in no measurement. */
 static const uint32_t fresh = UINT32_C(1) << 30, absent = UINT32_C(3) << 30;
 
-/* How many of the elements that a launch looks up the index has. */
+/* Share of a launch's elements that the index has. */
 enum found { NONE, A_RANDOM_HALF, ALL };
 
 /* An index, the jobs of a launch, and what is measured. */
 struct bench {
     const struct kvc_megakv_index_options *params;
-    struct kvc_cuckoo_shard shard; /* Only its index. */
+    struct kvc_cuckoo_shard shard; /* Only the index of the shard is used. */
     struct kvc_megakv_real_device_queues *queues;
     uint64_t *hash[STREAMS_MAX];
     uint32_t *location[STREAMS_MAX], *erased;
     uint8_t *passing;
-    size_t passed; /* Where the next passing bytes begin. */
+    size_t passed; /* Offset of the next passing bytes. */
     uint32_t held, next_fresh;
     uint32_t streams, jobs; /* Streams of the launch, and jobs of each stream. */
     enum found found;
@@ -155,7 +155,7 @@ static uint32_t keep(struct bench *bench, bool below, uint32_t end)
     return jobs;
 }
 
-/* What a launch of changes did is undone afterwards, so that the index stays as full as it was. */
+/* The changes of a launch are undone afterwards, so that the index keeps its load. */
 static double insert_again(void *data, int repetition)
 {
     struct bench *bench = data;

@@ -30,19 +30,21 @@ struct kvc_megakv_real_pipeline {
     struct kvc_spsc_ring free;   /* Buffers from the sender to the receiver. */
     struct kvc_spsc_ring filled; /* Buffers from the receiver to the scheduler. */
     struct kvc_spsc_ring ready;  /* Searched buffers from the scheduler to the sender. */
-    atomic_uint swaps_asked;     /* How often the scheduler has asked the receiver for its buffer. */
+    /* Number of times that the scheduler has asked the receiver for its buffer. */
+    atomic_uint swaps_asked;
 
     /* Only the receiver uses the fields from here on. */
     _Alignas(64) struct kvc_megakv_real_task_time receive;
     struct kvc_megakv_real_buffer *filling;
     struct kvc_megakv_real_frame_writes *writes; /* SETs and DELETEs of the current frame. */
     struct kvc_megakv_real_stock stock;
-    unsigned swaps;    /* How often it has handed over its buffer. */
+    unsigned swaps;    /* Number of times that it has handed over its buffer. */
     uint32_t frame;    /* Next frame of the feed. */
     double lap_ns;     /* When the feed began its current lap [ns]. */
     uint64_t received; /* Requests received in all. */
     uint64_t rejected; /* SETs that found no memory. */
-    bool caught_up;    /* It has found that no request was due; whoever watches the pipeline resets this. */
+    /* The receiver has found that no request was due; the observer of the pipeline resets this. */
+    bool caught_up;
     struct kvc_megakv_slab_stats receive_stats;
 
     /* Only the sender uses the fields from here on. */

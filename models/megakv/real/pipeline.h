@@ -15,7 +15,8 @@
 
 #include "models/megakv/real/node.h"
 
-/* Each does one piece of a task's work. Returns the time at which it ended [ns], or 0 if there was none. */
+/* Each function does one piece of a task's work and returns the time at which it ended [ns], or 0 if there
+ * was nothing to do. */
 double kvc_megakv_real_receiver_step(void *pipeline); /* one frame */
 double kvc_megakv_real_scheduler_step(void *node);    /* one cycle */
 double kvc_megakv_real_sender_step(void *pipeline);   /* up to KVC_MEGAKV_SEND_ROWS rows */

@@ -13,7 +13,7 @@ struct kvc_megakv_survey {
     struct kvc_thread_pool *pool;
     struct kvc_megakv_measurement *measurement;
     uint32_t cores;    /* Hardware threads that may be used. */
-    bool shared_cores; /* There are too few of them to give every thread of a pipeline its own. */
+    bool shared_cores; /* There are too few cores to give every thread of a pipeline its own. */
     double pass_ns;    /* Time in which the CLOCK hand passes an item [ns]. */
     struct kvc_megakv_testbench testbench;
 
@@ -49,7 +49,7 @@ enum kvc_status kvc_megakv_survey_senders(struct kvc_megakv_survey *survey, bool
 
 /* ---- receivers, and the scheduler that collects the index jobs of SETs ---- */
 
-/* What the SETs of a survey may take of the slabs [bytes]. */
+/* Slab memory that the SETs of a survey may take [bytes]. */
 extern const double kvc_megakv_survey_room_bytes;
 
 /* Measures the time of a receiver for a frame of GETs, by the batches that it fills. */

@@ -23,7 +23,7 @@ struct kvc_megakv_testbench_options {
     uint32_t cores;    /* Cores in use. */
 };
 
-/* What the GETs of a round look up. */
+/* Keys that the GETs of a round look up. */
 enum kvc_megakv_testbench_search {
     KVC_MEGAKV_TESTBENCH_NO_SEARCH,   /* Nothing: the index is left out, and all are misses. */
     KVC_MEGAKV_TESTBENCH_KEYS,        /* Keys of the store. */
@@ -46,7 +46,7 @@ struct kvc_megakv_testbench_work {
     enum kvc_megakv_testbench_search search;
     bool client_compares; /* The senders that answer them do not compare keys. */
     uint32_t sets;        /* SETs to be received, stored and inserted. */
-    bool mixed;           /* They come in a mix, the GETs of which are dropped. */
+    bool mixed;           /* SETs come in a mix whose GETs are dropped. */
 };
 
 /* The times of a round, as means over the pipelines, and its counts. */
@@ -60,7 +60,7 @@ struct kvc_megakv_testbench_round {
     double send_s;            /* Time of a sender [s]. */
     double each_send_s[KVC_MEGAKV_REAL_PIPELINES_MAX]; /* Time of each sender [s]. */
     uint32_t send_rows;                                /* GETs that each sender answered. */
-    bool client_compared;                              /* Without comparing keys. */
+    bool client_compared;                              /* The senders did not compare keys. */
     uint64_t misses;                                   /* Misses among the answers of all senders. */
     uint64_t passed;                                   /* Items that the CLOCK hand passed. */
 };

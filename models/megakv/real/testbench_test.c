@@ -126,7 +126,7 @@ Test(testbench, rounds_do_the_given_work)
     close_testbench(pool);
 }
 
-/* What one round receives, the next one launches and the one after that answers. */
+/* A round launches the requests that the previous round received, and the next one answers them. */
 Test(testbench, rounds_overlap)
 {
     const struct kvc_megakv_testbench_work work = {
@@ -153,7 +153,7 @@ Test(testbench, rounds_overlap)
     round = run_round(&none);
     cr_expect_eq(round.gets_rows + round.sets_rows + round.search_jobs + round.insert_jobs + round.send_rows,
                  0);
-    /* All of it happens at the same time, again and again. */
+    /* All of this happens concurrently in every round. */
     for (uint32_t i = 1; i < ROUNDS_TO_FILL; i++) {
         round = run_round(&work);
         cr_expect_eq(round.search_jobs, i > 1 ? PIPELINES * ROWS : 0);

@@ -41,7 +41,7 @@ struct kvc_toy_options {
     double work; /* Units of work that a request costs the device. */
 };
 
-/* What follows from the options, the node and the workload. */
+/* Values derived from the options, the node and the workload. */
 struct kvc_toy_config {
     double request_ns;       /* Time that the device takes for a request [ns]. */
     uint32_t frame_requests; /* Requests per frame; 1 unless the user says more. */

@@ -47,7 +47,7 @@ refuse 'refused.lua:3: .*no hardware profile "toydev-2mops"; did you mean "toyde
 expect 2 'cluster.nodes: found 2, allowed: 1' "$kvcast" check toy.lua --set cluster.nodes=2
 expect 2 'no measured runtime' "$kvcast" measure toy.lua
 
-# So do the commands that describe what there is.
+# The commands that list and describe also know the store and its device.
 says '^ *toy +the smallest store' "$kvcast" list systems
 says '^ *toydev-1mops +toydev +device that serves' "$kvcast" list hardware
 says 'examples/toy.lua +A single server at half load' "$kvcast" list scenarios

@@ -31,7 +31,7 @@
 #include "sim/metrics/statistics.h"
 #include "sim/scenario.h"
 
-/* What a goal may bound. Latencies come first, lower percentiles before higher ones. */
+/* Metrics that a goal may bound. Latencies come first, lower percentiles before higher ones. */
 enum kvc_plan_metric {
     KVC_PLAN_P50_US,
     KVC_PLAN_P95_US,
@@ -53,7 +53,7 @@ extern const char *const kvc_plan_metric_names[];
 
 struct kvc_plan_goal {
     enum kvc_plan_metric metric;
-    double bound;  /* In the unit that the metric's name ends in. */
+    double bound;  /* Bound, in the unit that the metric's name ends in. */
     bool at_least; /* The metric must be at least the bound; otherwise at most. */
 };
 
@@ -61,7 +61,7 @@ struct kvc_plan_goal {
  * is. */
 double kvc_plan_margin_frac(const struct kvc_plan_goal *goal, double value);
 
-/* How a sequential test looks at replicas. */
+/* Parameters of a sequential test over replicas. */
 struct kvc_plan_test {
     uint32_t least, most; /* Replicas at the first and at the last look; 2 <= least <= most. */
     double confidence;    /* Probability that no interval of a configuration misses its mean, such as 0.95. */

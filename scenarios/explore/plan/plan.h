@@ -38,7 +38,7 @@ struct kvc_plan_options {
     const struct kvc_progress *progress; /* May be NULL. */
 };
 
-/* What limits a candidate, by its closed form. */
+/* Bottleneck of a candidate, by its closed form. */
 struct kvc_plan_binding {
     char stage[KVC_FORECAST_NAME_MAX],
         device[KVC_FORECAST_NAME_MAX]; /* Busiest at the load; "" if unknown. */
@@ -63,10 +63,11 @@ struct kvc_planned {
     bool is_served_implied; /* The slo states no throughput. */
     struct kvc_plan_errors errors;
     struct kvc_plan_search search; /* search.candidate[i] is point i of the space. */
-    struct kvc_forecast *forecast; /* By candidate. */
+    struct kvc_forecast *forecast; /* Indexed by candidate. */
     char refusal[256];             /* Why the first refused candidate is refused; "" if none is. */
     struct kvc_plan_front front;
-    struct kvc_plan_binding binding; /* What limits the chosen candidate, or the nearest if none is chosen. */
+    /* Bottleneck of the chosen candidate, or of the nearest one if none is chosen. */
+    struct kvc_plan_binding binding;
     struct kvc_plan_headroom headroom;
 };
 

@@ -26,7 +26,7 @@ struct kvc_plan_report {
     const struct kvc_planned *planned;
 };
 
-/* What the user must know besides the numbers. */
+/* Notes for the user besides the numbers. */
 struct kvc_plan_notes {
     uint32_t count;
     char note[KVC_PLAN_NOTES_MAX][KVC_PLAN_NOTE_BYTES];

@@ -95,7 +95,7 @@ Test(plan_search, chooses_the_cheapest_that_meets_the_goals)
 {
     add(0, 400, 10, 50, 50);
     add(1, 100, 10, 300, 300); /* The closed form rules it out. */
-    add(2, 200, 10, 105, 130); /* Only a simulation does, because 105 may be 94.5. */
+    add(2, 200, 10, 105, 130); /* Only a simulation rejects it, because 105 may be 94.5. */
     add(3, 300, 10, 60, 60);
     struct kvc_plan_search search = search_of(4);
     run(&search);

@@ -202,7 +202,7 @@ enum kvc_status kvc_identity_of(const struct kvc_loaded *loaded, const struct kv
     add(identity, "command", "--predict", strdup(predict ? "predict" : "run"));
     add_number(identity, "seed", "the seed", loaded->scenario.run.seed);
     json_t *parameters = kvc_json_values(&loaded->parameters);
-    json_object_del(parameters, "run.seed"); /* It has an entry of its own. */
+    json_object_del(parameters, "run.seed"); /* The seed has an entry of its own. */
     add(identity, "parameters", "the scenario", dump(parameters));
     add(identity, "slo", "the objectives", dump(slo_json(&loaded->slo)));
     add(identity, "axes", "the axes", dump(axes_json(space)));

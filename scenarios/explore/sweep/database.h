@@ -30,7 +30,7 @@ enum { KVC_IDENTITY_MAX = 16 };
 
 struct kvc_identity_entry {
     const char *key;  /* Name in the database. */
-    const char *noun; /* In messages; NULL: for information, not compared. */
+    const char *noun; /* Noun for messages; NULL: the entry is for information and is not compared. */
     char *text;
 };
 
@@ -50,7 +50,7 @@ enum kvc_status kvc_identity_of(const struct kvc_loaded *loaded, const struct kv
 
 struct kvc_database;
 
-/* What determines the columns of `points`. */
+/* Inputs that determine the columns of `points`. */
 struct kvc_database_layout {
     const struct kvc_space *space;
     const struct kvc_slo *slo;
@@ -67,11 +67,11 @@ enum kvc_status kvc_database_open(const char *folder, const struct kvc_identity 
 
 void kvc_database_close(struct kvc_database *database); /* NULL is allowed. */
 
-/* What kvc_database_repair() found. */
+/* Result of kvc_database_repair(). */
 struct kvc_database_damage {
     /* Number of points with a row, metrics or a document that are not as kvcast writes them. */
     uint32_t points;
-    char first[128]; /* What is wrong with the first: "point 3 has no result document". */
+    char first[128]; /* Description of the first defect: "point 3 has no result document". */
 };
 
 /* Checks the row, the metrics and the document of every point. It removes a point that lacks one of them or
@@ -83,7 +83,7 @@ enum kvc_status kvc_database_repair(struct kvc_database *database, struct kvc_da
 enum kvc_status kvc_database_stored(struct kvc_database *database, uint8_t *stored, uint32_t *count,
                                     struct kvc_diag *diag);
 
-/* Begin and end a transaction. All that is added in between becomes visible and durable at once. */
+/* Begin and end a transaction. Everything added in between becomes visible and durable at once. */
 enum kvc_status kvc_database_begin(struct kvc_database *database, struct kvc_diag *diag);
 enum kvc_status kvc_database_commit(struct kvc_database *database, struct kvc_diag *diag);
 

@@ -167,7 +167,7 @@ static void write_over(const uint8_t *data, size_t bytes)
     write_database(copy, template_bytes);
 }
 
-/* Other files are none of the damage. */
+/* Denies ATTACH and PRAGMA, so that the damage stays in one file. */
 static int authorize(void *data, int action, const char *a, const char *b, const char *c, const char *d)
 {
     (void)data, (void)a, (void)b, (void)c, (void)d;

@@ -1,4 +1,4 @@
-/* What database.c and database_read.c share. */
+/* Internals that database.c and database_read.c share. */
 #ifndef KVC_SCENARIOS_EXPLORE_SWEEP_DATABASE_INTERNAL_H
 #define KVC_SCENARIOS_EXPLORE_SWEEP_DATABASE_INTERNAL_H
 

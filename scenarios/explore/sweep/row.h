@@ -44,7 +44,7 @@ enum kvc_row_column {
 /* Name of a column, which ends in its unit. */
 struct kvc_row_kind {
     const char *name;
-    bool simulated; /* Only simulations have it. */
+    bool simulated; /* Only simulated points have this column. */
 };
 extern const struct kvc_row_kind kvc_row_kinds[KVC_ROW_COLUMNS];
 
@@ -64,7 +64,7 @@ struct kvc_row_metric {
 /* "stage", "kernel", "model": the order of their columns. */
 extern const char *const kvc_row_groups[];
 
-/* What a simulated point has besides its row. */
+/* Values of a simulated point besides its row. */
 struct kvc_row_details {
     uint32_t count;
     struct kvc_row_metric *metric;

@@ -20,9 +20,9 @@
 #include "sim/base/files/folder_lock.h"
 #include "sim/base/files/partial_file.h"
 
-/* What the progress bar shows. */
+/* State of the progress bar. */
 struct progress {
-    struct kvc_progress progress;     /* For the pool; forwards to `shown`. */
+    struct kvc_progress progress;     /* Passed to the pool; forwards to `shown`. */
     const struct kvc_progress *shown; /* May be NULL. */
     double started_s;
     uint32_t total, kept, ended; /* Numbers of points; `ended` counts points of this run. */
@@ -276,7 +276,7 @@ static enum kvc_status predict(struct run *run, struct kvc_diag *diag)
 
 /* ---- simulations, each in a child process ---- */
 
-/* What the child of a point sends. */
+/* Answer of a point's child process. */
 struct answer {
     struct kvc_row row;
     struct kvc_pool_block details; /* kvc_row_pack */
@@ -446,7 +446,7 @@ static enum kvc_status simulate(struct run *run, struct kvc_diag *diag)
     };
     enum kvc_status status = kvc_ranks_agree(check_points(run, diag), diag);
     if (status == KVC_OK && run->due_count > 0) {
-        double limit_s = kvc_time_limit_s(); /* Each point has its share. */
+        double limit_s = kvc_time_limit_s(); /* Each point gets its share of the limit. */
         kvc_time_limit_set(limit_s / ceil((double)run->due_count / pool.jobs));
         status = kvc_pool_run(&pool, run->task->progress != NULL ? &run->progress.progress : NULL, diag);
         kvc_time_limit_set(limit_s);

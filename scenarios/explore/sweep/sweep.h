@@ -34,7 +34,7 @@ struct kvc_sweep_options {
     uint32_t jobs;    /* Points that run at the same time; 0 for one per processor. */
     const char *csv;  /* A further file for the table, or NULL. */
     const char *json; /* A file for the table as JSON, "-" for `out`, or NULL. */
-    FILE *out;        /* For the JSON document. */
+    FILE *out;        /* Receives the JSON document. */
     const struct kvc_progress *progress;
 };
 

@@ -237,7 +237,7 @@ Test(sweep, refuses_other_tables)
     }
 }
 
-/* What a stranger's file would run by itself does not run. */
+/* Triggers in a foreign file do not run. */
 Test(sweep, runs_nothing_of_a_foreign_schema)
 {
     sweep((struct kvc_sweep_options){.jobs = 1});

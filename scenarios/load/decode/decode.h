@@ -32,14 +32,14 @@ struct kvc_decoder {
     struct kvc_diag *diag;
 };
 
-/* How to decode one table. */
+/* Decoding of one table. */
 struct kvc_table {
     const char *path; /* Path of the table in the file; "" is the returned table. */
     const struct kvc_option_table *options;
     void *object;             /* Already holds the values of absent keys. */
     const char *const *extra; /* Further allowed keys, which the caller reads; NULL-terminated, or NULL. */
     const char *const *absent_source; /* Source of each row's absent key; NULL stands for "default". */
-    bool present_only;                /* Neither record nor require absent keys. */
+    bool present_only;                /* Absent keys are neither recorded nor required. */
 };
 
 /* Fails with the place of `path`: --set, or the file and line of the path or of its nearest ancestor. */

@@ -28,7 +28,7 @@ struct kvc_loaded *kvc_test_accepts(const char *text, const char *set);
 void kvc_test_refuses(const char *text, int line, const char *part);
 void kvc_test_refuses_set(const char *text, const char *set, int line, const char *part);
 
-/* The same for a scenario whose line 3 is `text`, inside the returned table. */
+/* Expects the refusal of a scenario whose line 3 is `text`, inside the returned table. */
 void kvc_test_refuses_line(const char *text, const char *part);
 
 /* Writes `profile` to m.lua and loads a scenario whose node.KEY names it, which must fail at `line` of m.lua.

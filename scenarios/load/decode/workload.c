@@ -13,7 +13,7 @@
 
 enum { WORKLOAD_ROWS_MAX = 32 };
 
-/* Where the values of absent workload keys come from. */
+/* Sources of the values of absent workload keys. */
 struct presets {
     const char *source[WORKLOAD_ROWS_MAX];
     char label[WORKLOAD_ROWS_MAX][KVC_PROFILE_NAME_MAX];

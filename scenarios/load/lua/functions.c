@@ -63,7 +63,7 @@ static void push_point(lua_State *lua, const struct question *question)
     if (luaL_newmetatable(lua, "kvcast.point")) {
         lua_pushcfunction(lua, read_unknown);
         lua_setfield(lua, -2, "__index");
-        lua_pushboolean(lua, false); /* With __gc in it, the script would run outside the limits. */
+        lua_pushboolean(lua, false); /* A metatable with __gc would let the script run outside the limits. */
         lua_setfield(lua, -2, "__metatable");
     }
     lua_setmetatable(lua, -2);

@@ -227,7 +227,8 @@ static double pattern_steps(const char *pattern, size_t bytes, double length)
         } else {
             at += item != '%' ? 1 : escaped == 'b' ? 4 : 2;
         }
-        if (escaped == 'b' || (escaped >= '0' && escaped <= '9')) { /* It looks through the rest. */
+        /* These items scan the rest of the string. */
+        if (escaped == 'b' || (escaped >= '0' && escaped <= '9')) {
             steps *= length + 1;
         }
         if (at < bytes && strchr("*+-", pattern[at]) != NULL && pattern[at] != '\0') {
@@ -486,7 +487,7 @@ enum {
     FILE_MAX = 1 << 20,
     /* The compiler reads the file in pieces, between which the limits hold. */
     PIECE_BYTES = 64,
-    /* While the table is decoded, copies of the paths that overrides change join what the script holds. */
+    /* While the table is decoded, copies of the paths that overrides change add to the script's memory. */
     DECODE_MEMORY_MAX = KVC_SANDBOX_MEMORY_MAX + (16 << 20),
 };
 

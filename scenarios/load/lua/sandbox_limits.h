@@ -73,7 +73,7 @@ struct kvc_sandbox_limits {
     size_t used;    /* Memory that the state holds [bytes]. */
     size_t used_max;
     size_t failed; /* Size of the last refused request [bytes]; Lua collects garbage and retries it once. */
-    bool refused;  /* Some request was refused. */
+    bool refused;  /* A request for memory was refused. */
     uint64_t instructions;            /* Instructions executed since the start. */
     struct kvc_sandbox_watch watch;   /* Watches the processor time. */
     enum kvc_sandbox_limit exceeded;  /* The first limit that was exceeded. */

@@ -7,7 +7,7 @@
 
 #include "sim/devices/flash/flash.h"
 
-/* What a host does all the time. */
+/* Steady load of a host. */
 struct kvc_drive_load {
     uint32_t depth; /* Operations that it keeps outstanding. */
     uint32_t bytes; /* Bytes of each: a sector, or a page. */

@@ -1,4 +1,4 @@
-/* How the loader reads Mega-KV's profiles of costs. */
+/* Tests how the loader reads Mega-KV's cost profiles. */
 #include "models/megakv/cost_profile.h"
 
 #include <criterion/criterion.h>

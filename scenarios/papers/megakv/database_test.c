@@ -35,7 +35,7 @@ Test(megakv_database, every_miss_is_a_query_and_every_set_an_update)
     double hits = kvc_laws_value(run, "hit_frac");
     cr_expect_float_eq(hits, 0.9, 0.02, "%.4f", hits);
     cr_expect_float_eq(kvc_metrics_get(&closed->result.model, "hit_frac"), 0.9, 1e-3);
-    /* Every one of them is an index job: a SET of what was queried, or a DELETE of what was updated. */
+    /* Each is an index job: a SET of a queried key, or a DELETE of an updated key. */
     double launches = 20e3 / 400;
     double jobs = kvc_laws_value(run, "jobs_per_insert") * launches;
     cr_expect_float_eq(jobs, queries + updates, 0.03 * jobs, "%g jobs", jobs);

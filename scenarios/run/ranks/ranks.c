@@ -17,9 +17,9 @@
 #include "sim/base/rng.h"
 
 enum {
-    TAGS = 32767,   /* Every MPI has as many. */
+    TAGS = 32767,   /* Tags that every MPI supports. */
     NAP_US = 1000,  /* Between looks at a request; MPI's own waiting would keep a core busy. */
-    PATIENCE_S = 2, /* From the failure of one rank to the end of the job. */
+    PATIENCE_S = 2, /* Time from the failure of one rank to the end of the job [s]. */
     COPY_BYTES = 4096,
 };
 

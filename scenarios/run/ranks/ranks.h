@@ -17,11 +17,12 @@
 
 #include "sim/base/diag.h"
 
-/* How a command uses several ranks. */
+/* Use of several ranks by a command. */
 enum kvc_ranks_use {
     KVC_RANKS_FIRST,  /* The first rank runs it alone; the others wait. */
-    KVC_RANKS_SHARED, /* All run it and share the tasks of its pools. */
-    KVC_RANKS_NONE,   /* It refuses, because it measures one machine, which other ranks would disturb. */
+    KVC_RANKS_SHARED, /* All ranks run the command and share the tasks of its pools. */
+    /* The command refuses several ranks, because it measures one machine, which they would disturb. */
+    KVC_RANKS_NONE,
 };
 
 /* Joins the job that this process was started in. Call once, before anything else. Returns KVC_ERR_SCENARIO

@@ -15,7 +15,7 @@
 
 #include "sim/base/diag.h"
 
-/** What a file must look like. A zeroed struct allows any table, even one without rows. */
+/** Required format of a file. A zeroed struct allows any table, even one without rows. */
 struct kvc_csv_format {
     const char *header;   /**< The exact header line, such as "id,error_frac"; NULL allows any. */
     bool last_has_commas; /**< The last cell of a row is free text and may contain unquoted commas. */

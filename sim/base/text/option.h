@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What a field holds. */
+/** Type of a field. */
 enum kvc_option_type {
     KVC_OPTION_BOOL,  /**< bool */
     KVC_OPTION_COUNT, /**< uint64_t without a dimension. A Lua float such as 100e6 is accepted if it is whole.
@@ -41,7 +41,7 @@ enum kvc_unit {
 /** One option: a row of a table. */
 struct kvc_option {
     const char *name;          /**< Lua key inside the table. */
-    enum kvc_option_type type; /**< What the field holds. */
+    enum kvc_option_type type; /**< Type of the field. */
     size_t offset;             /**< Offset of the field in the struct [bytes]. */
     enum kvc_unit unit;        /**< REAL: the dimension. */
     double min;                /**< REAL, COUNT: smallest allowed value, in the base unit. */

@@ -72,7 +72,7 @@ struct kvc_flash {
 /** Operations on flash, such as of an average request. */
 struct kvc_flash_load {
     double reads;      /**< Reads of a part of a page. */
-    double read_bytes; /**< What each of them fetches (kvc_flash_fetched_bytes()). */
+    double read_bytes; /**< Bytes that each read fetches (kvc_flash_fetched_bytes()). */
     double programs;   /**< Pages that are programmed. */
     double erases;     /**< Blocks that are erased. */
 };

@@ -107,7 +107,7 @@ uint32_t kvc_flash_engine_end(struct kvc_flash_engine *engine, double now_ns, ui
     uint32_t tag = operation->tag;
     engine->chip_busy_ns += now_ns - chip->since_ns;
     engine->waiting--;
-    if (engine->translated == NULL) { /* It counts what the host asked for. */
+    if (engine->translated == NULL) { /* The translation layer counts the host's operations itself. */
         kvc_flash_engine_count(engine, operation->what);
     }
     chip->first = operation->next;

@@ -30,7 +30,7 @@ enum {
 /** The cards of a node at work. */
 struct kvc_flash_engine {
     const struct kvc_flash *flash;         /**< Parameters of the cards. */
-    struct kvc_events *events;             /**< Where the engine posts its events. */
+    struct kvc_events *events;             /**< Queue to which the engine posts its events. */
     uint16_t number;                       /**< Number of the engine, and `unit` of its events. */
     struct kvc_flash_chip *chip;           /**< Chips; the chips of a channel are consecutive. */
     double *channel_free_ns;               /**< Times when the channels are free. */
@@ -38,7 +38,8 @@ struct kvc_flash_engine {
     uint32_t operation_capacity;           /**< Places. */
     struct kvc_flash_turns *turns;         /**< Controllers that visit chips in turn; NULL: none do. */
     struct kvc_flash_drive *drive;         /**< Controllers and interfaces of drives; NULL: there are none. */
-    struct kvc_flash_gate *gate;           /**< What drives may program together; NULL: there is no limit. */
+    /** Limit of programs of all chips of a drive together; NULL: there is none. */
+    struct kvc_flash_gate *gate;
     struct kvc_flash_translated *translated; /**< Translation layers of drives; NULL: there are none. */
     uint32_t first_free;                     /**< First free place; operation_capacity: none. */
     uint64_t reads;                          /**< Reads that are done. */

@@ -10,19 +10,19 @@ enum kvc_flash_what { KVC_FLASH_DO_READ, KVC_FLASH_DO_PROGRAM, KVC_FLASH_DO_ERAS
 
 enum { KVC_FLASH_NONE = UINT32_MAX };
 
-/* What a controller that visits its chips in turn knows of a chip (flash_turns.c). */
+/* State of a chip as known to a controller that visits its chips in turn (flash_turns.c). */
 enum kvc_flash_progress {
-    KVC_FLASH_WAITS,     /* Its first operation has no command yet. */
-    KVC_FLASH_COMMANDED, /* It works. */
-    KVC_FLASH_ASKED,     /* It was asked for its status. */
-    KVC_FLASH_BUSY,      /* It was still busy. */
+    KVC_FLASH_WAITS,     /* The chip's first operation has no command yet. */
+    KVC_FLASH_COMMANDED, /* The chip works. */
+    KVC_FLASH_ASKED,     /* The chip was asked for its status. */
+    KVC_FLASH_BUSY,      /* The chip was still busy when asked. */
 };
 
 struct kvc_flash_operation {
     uint32_t next; /* Next operation of the chip, or next free place. */
     uint32_t tag, chip;
     enum kvc_flash_what what;
-    double bytes; /* What crosses the channel, without its spare bytes. */
+    double bytes; /* Bytes that cross the channel, without spare bytes. */
 };
 
 struct kvc_flash_chip {
@@ -35,7 +35,7 @@ struct kvc_flash_chip {
 /* Returns how long an operation keeps the cells of a chip busy [ns]. */
 double kvc_flash_cells_ns(const struct kvc_flash *flash, enum kvc_flash_what what);
 
-/* What is asked of the chips, or of a translation layer before them. */
+/* A request to the chips, or to a translation layer in front of them. */
 struct kvc_flash_asked {
     uint64_t page;
     double bytes;

@@ -25,7 +25,7 @@
  */
 #define OWN_TAG (UINT32_C(1) << 31)
 
-/* What a chip does for the buffer or for garbage collection. */
+/* Activity of a chip for the buffer or for garbage collection. */
 enum doing { RESTS, WRITES, COLLECTS };
 
 struct chip {
@@ -63,7 +63,7 @@ static void open_drive(struct kvc_flash_translated *translated, struct drive *dr
     kvc_flash_translation_open(&drive->map, size);
     kvc_flash_translation_fill(&drive->map);
     drive->map.written = drive->map.moved = drive->map.erases =
-        0; /* Only what the host does from now on counts. */
+        0; /* Only operations of the host from now on count. */
     drive->buffered = kvc_array_of(size->sectors, sizeof(*drive->buffered));
     drive->room = flash->buffer_bytes > 0 ? (uint32_t)(flash->buffer_bytes / flash->sector_bytes)
                                           : 2 * size->chips * size->slots;

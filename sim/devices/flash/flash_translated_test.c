@@ -25,7 +25,7 @@ static const struct kvc_flash card = {.cards = 1,
                                       .tags = 128,
                                       .over_provisioning = 0.3};
 
-enum { PAGES = 8 * 48 * 40 }; /* What the host uses: 40 pages and more in each of 62 blocks. */
+enum { PAGES = 8 * 48 * 40 }; /* Pages that the host uses: 40 and more in each of 62 blocks. */
 
 static struct kvc_events events;
 static struct kvc_flash_engine engine;
@@ -113,7 +113,7 @@ Test(flash_translated, a_burst_waits_when_the_buffer_is_full)
     close_engine();
 }
 
-/* What was written in order lies together; what was written at random lies on several chips. */
+/* Sectors written in order lie together; sectors written at random lie on several chips. */
 Test(flash_translated, pages_are_read_from_where_their_sectors_are)
 {
     uint32_t done;
@@ -157,7 +157,7 @@ static double rate(uint32_t depth, double reads, uint32_t count)
     return count / now_ns * 1e9;
 }
 
-/* In the long run, chips do nothing but write what the host and garbage collection ask for. */
+/* In the long run, chips only write, for the host and for garbage collection. */
 Test(flash_translated, random_writes_keep_the_chips_busy)
 {
     open();

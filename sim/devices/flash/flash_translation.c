@@ -219,7 +219,7 @@ bool kvc_flash_translation_collect(struct kvc_flash_translation *map, uint32_t n
     struct kvc_flash_translation_chip *chip = &map->chip[number];
     uint32_t first = number * map->size.blocks, best = UINT32_MAX, fewest = block_slots(map);
     if (open_is_written(map, number)) {
-        close_block(map, number); /* It may be the one to collect. */
+        close_block(map, number); /* The closed block may be the one to collect. */
     }
     for (uint32_t block = first; block < first + map->size.blocks; block++) {
         if (map->block[block].state == FULL && map->block[block].valid < fewest) {

@@ -34,7 +34,7 @@ struct kvc_flash_translation_size {
     uint32_t sectors; /**< Sectors that the host sees. */
 };
 
-/** Where a sector is, if not on a page. */
+/** Places of sectors that are not on a page. */
 enum {
     KVC_FLASH_UNWRITTEN = UINT32_MAX, /**< Nowhere: not written, or trimmed. */
     KVC_FLASH_HELD = UINT32_MAX - 1,  /**< In the drive's memory, on its way from one block to another. */

@@ -20,7 +20,7 @@
 
 enum { QUEUE = 2 };
 
-/* What waits for a channel: the command of a chip's operation, or a question for its status. */
+/* A request that waits for a channel: the command of a chip's operation, or a status poll. */
 struct request {
     uint32_t chip;
     bool asks;
@@ -255,7 +255,8 @@ static void plan(struct kvc_flash_engine *engine, struct channel *channel)
 void kvc_flash_turns_ask(struct kvc_flash_engine *engine, double now_ns, uint32_t number)
 {
     struct channel *channel = &engine->turns->channel[number / (uint32_t)engine->flash->chips];
-    catch_up(engine, nextafter(now_ns, -INFINITY), channel); /* What was asked first is visited first. */
+    /* Requests are visited in the order in which they were made. */
+    catch_up(engine, nextafter(now_ns, -INFINITY), channel);
     engine->turns->due_ns[number] = now_ns;
     visit(engine, now_ns, channel);
     plan(engine, channel);

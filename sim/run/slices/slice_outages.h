@@ -39,7 +39,7 @@ void kvc_slice_outages_add_route(struct kvc_slice_outages *outages, uint32_t fro
  * the engine runs. */
 double kvc_slice_outages_ns(struct kvc_slice_outages *outages);
 
-/** What happens to a server within a slice that ends now. */
+/** Stop of a server within a slice that ends now. */
 struct kvc_slice_stop {
     double before_ns; /**< Time for which it stops at the start of the slice [ns]. */
     double after_ns;  /**< Time for which it stops at the end of the slice [ns]. */

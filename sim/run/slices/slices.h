@@ -36,8 +36,8 @@ struct kvc_slices {
 /** One server. */
 struct kvc_slice_server {
     struct kvc_slices *slices;   /**< The run that the server belongs to. */
-    uint32_t number;             /**< Its process in the timeline; the row is the thread 0. */
-    double ahead_ns;             /**< How much earlier than at multiples of slice_ns its slices end [ns]. */
+    uint32_t number;             /**< Number of its process in the timeline; its row is thread 0. */
+    double ahead_ns;             /**< Time by which its slices end before multiples of slice_ns [ns]. */
     struct kvc_answers *answers; /**< Filled by advance(), emptied after every slice. */
     /** Processes everything that happens up to until_ns. Returns the number of operations that the timeline
      * shows for this slice. */

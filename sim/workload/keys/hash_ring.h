@@ -21,7 +21,7 @@ enum {
     KVC_HASH_RING_POINTS_MAX = 1 << 24, /**< Points of all nodes. */
 };
 
-/** What a ring is created from. */
+/** Parameters of a ring. */
 struct kvc_hash_ring_params {
     uint32_t nodes;       /**< Nodes, at least 1. */
     uint32_t sockets;     /**< Sockets per node, at least 1. */

@@ -65,8 +65,7 @@ static double draw_normal(struct kvc_rng *rng)
     return radius * cos(2 * M_PI * kvc_rng_unit(rng));
 }
 
-/* What is random in the placements for a number of nodes and sockets. It does not depend on the popularity.
- */
+/* Random part of the placements for a number of nodes and sockets. It does not depend on the popularity. */
 struct draws {
     uint32_t nodes, sockets, keys, points;
     double *node;    /* Share of the keys, by placement and node. */

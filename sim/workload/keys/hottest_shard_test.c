@@ -93,7 +93,7 @@ static struct replicas place(const struct kvc_workload *workload, uint32_t nodes
     return replicas;
 }
 
-/* Both means have an error of chance. */
+/* Both means have a random error. */
 static void expect_mean(const struct kvc_workload *workload, uint32_t nodes, uint32_t sockets)
 {
     struct replicas replicas = place(workload, nodes, sockets);
@@ -134,7 +134,7 @@ Test(hottest_shard, is_the_mean_over_replicas)
     workload.popularity = KVC_POPULARITY_UNIFORM;
     expect_mean(&workload, 3, 1);
     expect_mean(&workload, 1, 2);
-    workload.keys = 100; /* So few that chance loads the shards. */
+    workload.keys = 100; /* With so few keys, chance determines the load of the shards. */
     expect_mean(&workload, 1, 3);
 }
 

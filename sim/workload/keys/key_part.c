@@ -126,7 +126,7 @@ static bool accept(const struct kvc_part_sampler *sampler, const struct block *b
 void kvc_part_sampler_fill(const struct kvc_part_sampler *sampler, struct kvc_rng *rng, uint64_t *number,
                            size_t count)
 {
-    struct kvc_rng local = *rng; /* In registers. */
+    struct kvc_rng local = *rng; /* Kept in registers. */
     for (size_t i = 0; i < count;) {
         if (sampler->s <= 0) {
             number[i++] = number_at(sampler, kvc_rng_below(&local, sampler->count));

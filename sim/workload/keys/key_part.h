@@ -35,11 +35,12 @@ struct kvc_key_epoch {
 /** The keys of a node. */
 struct kvc_key_part {
     uint64_t count;      /**< Keys that the node owns in any epoch. */
-    const uint32_t *key; /**< Their ids, ascending. */
+    const uint32_t *key; /**< Ids of the keys, ascending. */
     const uint64_t
         *owned;      /**< Bit e of entry i: the node owns key[i] in epoch e. NULL: there is one epoch. */
     uint32_t epochs; /**< Used entries of `epoch`, at least 1. */
-    struct kvc_key_epoch epoch[KVC_KEY_EPOCHS_MAX]; /**< In the order of time; the first one begins at 0. */
+    /** Epochs in the order of time; the first one begins at 0. */
+    struct kvc_key_epoch epoch[KVC_KEY_EPOCHS_MAX];
 };
 
 /** Returns the largest share that the node has in an epoch. */

@@ -26,7 +26,7 @@ struct pass {
     uint32_t *node[KVC_KEY_EPOCHS_MAX]; /* Nodes of the keys of the batch by epoch. */
     struct popularity popularity;
     uint16_t *kept; /* Nodes of all keys from the first pass, where there is one epoch. */
-    uint64_t *next; /* Where the next key of each node goes. */
+    uint64_t *next; /* Position of the next key of each node. */
     struct kvc_key_parts *parts;
 };
 

@@ -10,12 +10,12 @@
 #include "sim/workload/keys/key_part.h"
 #include "sim/workload/workload.h"
 
-/** What the parts of a cluster are made from. */
+/** Parameters of the parts of a cluster. */
 struct kvc_key_parts_params {
     const struct kvc_workload
         *workload;          /**< The load of all nodes, without part, actions, phases or trace. */
     uint64_t hash_seed;     /**< Seed of kvc_hash and of the ring. */
-    uint32_t nodes;         /**< All nodes, also those that join later; at most 65535. */
+    uint32_t nodes;         /**< Number of all nodes, including later ones; at most 65535. */
     uint32_t epochs;        /**< 1 to KVC_KEY_EPOCHS_MAX. */
     const double *from_ns;  /**< When each epoch begins [ns]. */
     const uint32_t *points; /**< Points of node i in epoch e: entry e * nodes + i. */
@@ -25,7 +25,7 @@ struct kvc_key_parts_params {
 /** The parts of all nodes. */
 struct kvc_key_parts {
     uint32_t nodes;                        /**< Number of parts. */
-    struct kvc_key_part *part;             /**< By node. */
+    struct kvc_key_part *part;             /**< Indexed by node. */
     uint32_t *key;                         /**< The keys of all parts. */
     uint64_t *owned;                       /**< Their epochs; NULL: there is one. */
     double moved_frac[KVC_KEY_EPOCHS_MAX]; /**< Share of the keys whose node changed when the epoch began. */

@@ -17,7 +17,7 @@
 /** An iterator over blocks. */
 struct kvc_popularity_blocks {
     struct kvc_zipf *zipf;         /**< The distribution; NULL if it is uniform. */
-    struct kvc_action_mix actions; /**< What requests are to the application. */
+    struct kvc_action_mix actions; /**< Actions that the requests stand for. */
     double update_frac;            /**< Share of the requests that update or delete. */
     uint64_t keys;                 /**< Keys of the workload. */
     uint64_t members;              /**< Members of the workload; without actions, keys. */

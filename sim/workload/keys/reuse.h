@@ -14,7 +14,7 @@
 /** A function that does not fall as x rises. */
 typedef double kvc_rising_fn(void *data, double x);
 
-/** What is known about a rising function. */
+/** Bracket of a rising function's crossing. */
 struct kvc_bracket {
     double low;    /**< An x at which it is below 0. */
     double f_low;  /**< Its value there. */

@@ -60,7 +60,7 @@ static inline bool kvc_sampling_keeps_request(const struct kvc_sampling *samplin
 void kvc_sampling_add_keys(const struct kvc_sampling *sampling, const struct kvc_source *source,
                            uint64_t first, uint64_t end, struct kvc_batch *batch);
 
-/** Where the representatives of hot keys are. */
+/** Places of the representatives of hot keys. */
 enum kvc_sampling_choice {
     /** Where the popularity is nearest. The first 8 strata count as equally popular: otherwise, the key of
      * the first stratum would have to stand for a third of all requests. */

@@ -66,7 +66,7 @@ static void solve_lru(struct kvc_set_cache *cache, const struct mix *mix, double
     }
 }
 
-/* What depends on the age of an item. */
+/* Quantities that depend on the age of an item. */
 struct ages {
     double age[AGES];
     double born[AGES];  /* Items of this age per unit of age, if none were evicted. */

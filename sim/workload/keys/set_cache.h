@@ -22,13 +22,13 @@
 
 /** Keys of about the same popularity. */
 struct kvc_set_cache_block {
-    struct kvc_popularity_block keys; /**< How many they are, and their share of all requests. */
+    struct kvc_popularity_block keys; /**< Number of keys, and their share of all requests. */
     double present;                   /**< Share of the time in which each of them is in the cache. */
 };
 
 /** The keys in the cache. */
 struct kvc_set_cache {
-    struct kvc_set_cache_block *block; /**< In descending order of popularity. */
+    struct kvc_set_cache_block *block; /**< Blocks in descending order of popularity. */
     uint32_t blocks;                   /**< Number of blocks. */
     double hit_frac;                   /**< Share of the GETs that find their key. */
 };

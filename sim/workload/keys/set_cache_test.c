@@ -11,7 +11,7 @@ enum { KEYS = 10000, SAMPLES = 4, REQUESTS = 800000, ABSENT = -1 };
 /* A cache that is filled by SETs, one request at a time. */
 struct cache {
     int items, used;
-    int place[KEYS];         /* By key. */
+    int place[KEYS];         /* Indexed by key. */
     int key[KEYS], at[KEYS]; /* By place: its key and its last request. */
 };
 

@@ -125,7 +125,7 @@ static int accept(const struct block *block, uint64_t offset, uint64_t random, d
 
 void kvc_zipf_fill(const struct kvc_zipf *zipf, struct kvc_rng *rng, uint64_t *rank, size_t count)
 {
-    struct kvc_rng local = *rng; /* In registers. */
+    struct kvc_rng local = *rng; /* Kept in registers. */
     const struct kvc_alias alias = zipf->alias;
     for (size_t i = 0; i < count;) {
         const struct block *block = &zipf->blocks[kvc_alias_pick(&alias, kvc_rng_u64(&local))];

@@ -50,7 +50,7 @@ enum { KVC_SOURCE_WINDOW = 65536 /**< Saturating load: requests that may wait fo
 /** A request source. */
 struct kvc_source;
 
-/** What a source is created from. */
+/** Parameters of a source. */
 struct kvc_source_params {
     const struct kvc_workload *workload;  /**< A checked workload; it is copied. */
     uint32_t nodes;                       /**< Nodes of the cluster. */

@@ -168,9 +168,9 @@ struct kvc_source_queued {
     double left_ns;      /**< When it left its client [ns]. */
     double first_ns;     /**< Send time of its first request [ns]. */
     float *since_ns;     /**< Time from the first request to each request [ns]; NULL: none. */
-    uint32_t connection; /**< Its connection. */
-    uint32_t count;      /**< Its requests. */
-    uint32_t drained;    /**< How many of them are drained. */
+    uint32_t connection; /**< Connection of the frame. */
+    uint32_t count;      /**< Number of requests. */
+    uint32_t drained;    /**< Number of requests already drained. */
 };
 
 /** A client that fills a frame for a shard (open loop). The time of a request is rounded down to one part in
@@ -224,7 +224,7 @@ struct kvc_source_shard {
 
 /** A request source. */
 struct kvc_source {
-    struct kvc_workload workload;     /**< What to produce. */
+    struct kvc_workload workload;     /**< Workload to produce. */
     uint32_t shards;                  /**< nodes * sockets. */
     uint32_t frame_requests;          /**< Requests per frame. */
     uint32_t window;                  /**< Saturating load: requests that may wait for one shard. */
@@ -235,7 +235,7 @@ struct kvc_source {
     struct kvc_zipf *zipf;            /**< Popularity of the members; NULL if uniform. */
     struct kvc_part_sampler *sampler; /**< Part: popularity of its keys in the present epoch. */
     uint32_t epoch;                   /**< Part: the epoch of the next request. */
-    struct kvc_action_mix actions;    /**< What GETs read. */
+    struct kvc_action_mix actions;    /**< Actions of GETs. */
     uint64_t members;                 /**< Members, each with a key of every kind; without actions, keys. */
     bool sizes_fixed;                 /**< Every key and every value has the same size. */
     uint64_t set_from;                /**< A 63-bit random number from here on is a SET ... */
@@ -282,7 +282,8 @@ static inline void kvc_source_out_of_memory(struct kvc_source *source)
 static inline void kvc_source_draw_ops(const struct kvc_source *source, struct kvc_rng *rng, uint8_t *op,
                                        uint32_t count)
 {
-    struct kvc_rng local = *rng; /* In registers: a byte written through `op` might alias *rng. */
+    /* Kept in registers, because a byte written through `op` might alias *rng. */
+    struct kvc_rng local = *rng;
     uint64_t set_from = source->set_from, delete_from = source->delete_from;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t random = kvc_rng_u64(&local) >> 1;

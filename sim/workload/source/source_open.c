@@ -132,7 +132,8 @@ static uint16_t flow_of(uint32_t random, uint32_t flows)
 
 static void fill_poisson(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
 {
-    struct kvc_rng rng = arrivals->rng; /* In registers: a time written through `sent_ns` might alias it. */
+    /* Kept in registers, because a time written through `sent_ns` might alias it. */
+    struct kvc_rng rng = arrivals->rng;
     double gap_ns = arrivals->step / (arrivals->workload->rate_mops * mops_per_ns),
            now_ns = arrivals->last_ns;
     uint32_t flows = kvc_workload_flows(arrivals->workload), rest;

@@ -18,7 +18,7 @@ static struct kvc_workload clients_workload(int arrival)
     return workload;
 }
 
-/* What the frames of a shard have shown. */
+/* Observations of the frames of a shard. */
 struct seen {
     uint64_t frames;              /* Frames. */
     uint64_t requests;            /* Requests. */

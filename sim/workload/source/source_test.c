@@ -207,7 +207,7 @@ Test(source, clients_run_ahead_only_if_several_shards_share_them)
         kvc_test_drain(source, 0, 0, batch);
         double lead = kvc_source_lead(source);
         if (clients_for ==
-            KVC_CLIENTS_FOR_CLUSTER) { /* What shard 0 has received is as much as waits for 1. */
+            KVC_CLIENTS_FOR_CLUSTER) { /* Shard 0 has received as many requests as wait for shard 1. */
             cr_expect_float_eq(lead, 2 * 20000, 6000, "%g", lead);
         } else {
             cr_expect_eq(lead, 0);
