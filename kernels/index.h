@@ -132,7 +132,7 @@ static inline uint64_t kvc_index_used(const struct kvc_index *index)
     return index->ops->used(index);
 }
 
-/** A kind of index: what a program needs to know to run over all of them (index_kinds.h). */
+/** A kind of index, with everything that a program needs to iterate over all kinds (index_kinds.h). */
 struct kvc_index_kind {
     const char *name;   /**< Name, for example "megakv-cuckoo". */
     const char *source; /**< Publication and section. */

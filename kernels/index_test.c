@@ -84,7 +84,7 @@ static struct kvc_index *create(const struct kvc_index_kind *kind, uint64_t byte
     return index;
 }
 
-/* Updates the reference with what an insert of `key` reported. */
+/* Updates the reference with the report of an insert of `key`. */
 static void left(const struct kvc_index_kind *kind, struct reference *reference, uint32_t key,
                  uint32_t location, uint32_t out)
 {

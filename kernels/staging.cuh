@@ -10,7 +10,7 @@
 namespace kvc
 {
 
-/* True if the device can use this pointer as it is. This includes NULL. */
+/* True if the device can use this pointer directly. This includes NULL. */
 inline bool on_device(const void *memory)
 {
     cudaPointerAttributes attributes;

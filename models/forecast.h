@@ -94,7 +94,7 @@ double kvc_power_watts(const struct kvc_power *power, const struct kvc_forecast_
                        uint32_t devices);
 
 /* Forecasts a resolved and checked scenario. If the store has no forecast of its own, its prediction is used.
- * Returns what the store's closed form returns. */
+ * Returns the status of the store's closed form. */
 enum kvc_status kvc_scenario_forecast(const struct kvc_scenario *scenario, struct kvc_forecast *out,
                                       struct kvc_diag *diag);
 

@@ -606,7 +606,7 @@ static void put_title(const struct kvc_picture *picture, FILE *out)
     fprintf(out, "</tr></table></td></tr></table>");
 }
 
-/* The sockets of a node stand above each other in a narrow picture and beside each other in a wide one. */
+/* The sockets of a node are stacked in a narrow picture and side by side in a wide one. */
 void kvc_picture_write(const struct kvc_picture *picture, bool wide, FILE *out)
 {
     uint32_t zones, zone = first_zone(picture, &zones);

@@ -64,8 +64,8 @@ static pid_t start(char *const *arguments, int input, int output, int errors)
     _exit(NOT_STARTED);
 }
 
-/* Copies what the program writes, and keeps its last bytes in `tail`. Returns 0 or the errno of a failed
- * write. */
+/* Copies the program's output, and keeps its last bytes in `tail`. Returns 0 or the errno of a failed write.
+ */
 static int copy(int from, FILE *to, char tail[TAIL_BYTES + 1])
 {
     static char bytes[1 << 16];

@@ -105,9 +105,8 @@ static const struct actor_stack *stack_of(char *address)
     return &not_begun;
 }
 
-/* These replace the C++ library's functions of the same names, which throw, and call them. SimGrid
- * throws what it finds itself, and throws again in an actor what happened to an activity that the actor waits
- * for. */
+/* These replace the C++ library's functions of the same names, which throw, and call them. SimGrid throws its
+ * own errors, and throws the failure of an activity again in the actor that waits for it. */
 _Noreturn void __cxa_throw(void *exception, void *type, void (*destroy)(void *));
 void __cxa_throw(void *exception, void *type, void (*destroy)(void *))
 {
@@ -185,7 +184,7 @@ struct link {
     sg_link_t link;
     double bytes_per_s;
     double on_ns;       /* When an outage ends [ns]. */
-    uint32_t transfers; /* Transfers under way. */
+    uint32_t transfers; /* Transfers in progress. */
     bool off;           /* Within an outage. */
     double off_from_ns; /* When the current outage began [ns]. */
     double off_ns;      /* Length of the ended outages [ns]. */
@@ -199,7 +198,7 @@ static struct {
     const struct kvc_platform *platform;
     struct host *hosts;
     struct link *links;
-    uint32_t *used_links; /* The links with transfers under way. */
+    uint32_t *used_links; /* The links with transfers in progress. */
     uint32_t used_link_count;
     sg_host_t home; /* Host of all actors. */
     uint64_t activities;
@@ -396,8 +395,8 @@ void kvc_engine_run(void)
     leave();
 }
 
-/* SimGrid complains when it kills an actor within a transfer, so transfers under way end first, and no others
- * begin. */
+/* SimGrid complains when it kills an actor within a transfer, so transfers in progress end first, and no
+ * others begin. */
 _Noreturn void kvc_engine_stop(void)
 {
     static const double look_s = 1e-6;

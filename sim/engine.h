@@ -55,7 +55,7 @@ struct kvc_draw {
 
 enum { KVC_DRAWS_MAX = 4 /**< Draws of one activity. */ };
 
-/** Work under way on up to KVC_DRAWS_MAX devices. */
+/** Work in progress on up to KVC_DRAWS_MAX devices. */
 struct kvc_work {
     uint32_t count;                      /**< Draws that have not ended. */
     void *execution[KVC_DRAWS_MAX];      /**< The engine's handles. */
@@ -94,17 +94,17 @@ void kvc_engine_transfer(uint32_t from, uint32_t to, double bytes);
 
 /* ---- devices during a run ---- */
 
-/** Changes the performance state of a host. Work under way continues at the new speed. */
+/** Changes the performance state of a host. Work in progress continues at the new speed. */
 void kvc_engine_set_pstate(uint32_t host, uint32_t pstate);
 
 /** Returns the current performance state of a host. */
 uint32_t kvc_engine_pstate(uint32_t host);
 
-/** Turns a host off until a time. Work under way on it is lost and repeated afterwards. Only one actor may
+/** Turns a host off until a time. Work in progress on it is lost and repeated afterwards. Only one actor may
  * call this for a host, which sleeps meanwhile: the function returns when the host is on again. */
 void kvc_engine_outage_of_host(uint32_t host, double until_ns);
 
-/** Turns a link off until a time. Transfers under way stand still and continue afterwards. The function
+/** Turns a link off until a time. Transfers in progress stand still and continue afterwards. The function
  * returns when the link is on again. */
 void kvc_engine_outage_of_link(uint32_t link, double until_ns);
 
@@ -114,7 +114,7 @@ void kvc_engine_outage_of_link(uint32_t link, double until_ns);
  * if it falls into it [ns]. For models that carry frames one by one, without transfers. */
 double kvc_engine_link_open_ns(uint32_t link, double time_ns);
 
-/** Returns the work that a host has done so far, including what a failure has lost [ns]. Divided by the
+/** Returns the work that a host has done so far, including work lost in a failure [ns]. Divided by the
  * capacity, it is the utilization. */
 double kvc_engine_work_done_ns(uint32_t host);
 

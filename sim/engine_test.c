@@ -199,7 +199,7 @@ Test(engine, parts_of_bytes_add_up)
     kvc_platform_free(star.platform);
 }
 
-/* Samples what the links have carried. */
+/* Samples the bytes that the links have carried. */
 struct sampler {
     const struct star *star;
     double at_ns[4], a_bytes[4], b_bytes[4], shared_bytes[4];
@@ -216,7 +216,7 @@ static void sampler_main(void *data)
     }
 }
 
-/* The bytes of a transfer under way count as they flow, even where the rate of one link changes because of
+/* The bytes of a transfer in progress count as they flow, even where the rate of one link changes because of
  * another: after b's transfer, a gets the whole shared link. */
 Test(engine, links_carry_bytes_as_they_flow)
 {

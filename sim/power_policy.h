@@ -1,9 +1,8 @@
-/** @file
- * The power policy of a scenario: who chooses the clocks of a running store, and when.
+/** @file The power policy of a scenario, which chooses the clocks of a running store.
  *
  * A policy looks at each unit of the store from time to time. A unit is a CPU and, if the store has one, its
- * GPU, which serve one part of the keys. At each look the policy sees what the unit has done since the
- * previous one, and chooses performance states for the time until the next one (sim/run/policy.h). */
+ * GPU, which serve one part of the keys. At each look the policy sees the unit's work since the previous one,
+ * and chooses performance states for the time until the next one (sim/run/policy.h). */
 #ifndef KVC_SIM_POWER_POLICY_H
 #define KVC_SIM_POWER_POLICY_H
 

@@ -119,8 +119,8 @@ ALWAYS_INLINE _Atomic uint32_t *version_of(const struct memc3 *table, uint32_t b
 /* Readers. Every load of a bucket has acquire order, so that the version is read before all of them and again
  * after all of them. */
 
-/* Returns the version at the beginning of a search. If a change is under way this is a version that has
- * passed, so that the search will be repeated. */
+/* Returns the version at the beginning of a search. During a change, this is an outdated version, so that the
+ * search will be repeated. */
 ALWAYS_INLINE uint32_t version_begun(const struct memc3 *table, const struct place *place)
 {
     const _Atomic uint32_t *version = version_of(table, place->primary, place->alternate);

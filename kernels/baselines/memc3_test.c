@@ -75,8 +75,8 @@ static void free_reference(struct reference *reference)
     free(reference->location);
 }
 
-/* Checks what an insert of key k has returned and updates the map. A new key may be dropped; its own location
- * is returned then. */
+/* Checks the result of an insert of key k and updates the map. A new key may be dropped; its own location is
+ * returned then. */
 static void check_insert(struct reference *reference, uint32_t k, uint32_t location, uint32_t out)
 {
     if (reference->location[k] != KVC_LOCATION_NONE || out != location) {

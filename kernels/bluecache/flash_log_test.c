@@ -550,8 +550,9 @@ static void write_some(void)
     }
 }
 
-/* Takes back what the chips have not done at a cut: each has worked in the order of the log, and up to
- * PARALLEL pages are missing. Returns the number of pages that are on flash with all pages before them. */
+/* Undoes the operations that the chips have not done at a cut: each has worked in the order of the log, and
+ * up to PARALLEL pages are missing. Returns the number of pages that are on flash with all pages before them.
+ */
 static uint64_t cut(void)
 {
     uint64_t window = random_word() % 3 == 0 ? 0 : PARALLEL;

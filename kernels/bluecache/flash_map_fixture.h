@@ -1,4 +1,4 @@
-/* A plain map on top of a flash log: it holds what the index should say, and what must survive a crash. */
+/* A plain map on top of a flash log: it holds the expected index, and the keys that must survive a crash. */
 #ifndef KVC_KERNELS_BLUECACHE_FLASH_MAP_FIXTURE_H
 #define KVC_KERNELS_BLUECACHE_FLASH_MAP_FIXTURE_H
 

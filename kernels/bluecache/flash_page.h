@@ -31,7 +31,7 @@ enum kvc_flash_page_kind {
     KVC_FLASH_PAGE_CHECKPOINT = 0x4342, /**< A checkpoint. */
 };
 
-/** Header of a page, as it is on flash. */
+/** Header of a page on flash. */
 struct kvc_flash_page_header {
     uint64_t checksum; /**< XXH3 of the bytes from the next field up to `used`. */
     uint16_t magic;    /**< Marks a page of this format. */

@@ -78,7 +78,8 @@ void kvc_bluecache_index_get(struct kvc_index *index, const uint64_t *hash, cons
                              uint32_t count, struct kvc_bluecache_found *found,
                              struct kvc_index_stats *stats);
 
-/** Looks up `count` keys like kvc_bluecache_index_get(), but leaves times of access and clock as they are. */
+/** Looks up `count` keys like kvc_bluecache_index_get(), but changes neither times of access nor the clock.
+ */
 void kvc_bluecache_index_peek(const struct kvc_index *index, const uint64_t *hash, const uint8_t *key_bytes,
                               uint32_t count, struct kvc_bluecache_found *found);
 

@@ -2,9 +2,9 @@
  *
  * A store writes pairs and a checkpoint. The input edits them, four bytes at a time, as its third byte says;
  * checksums are made valid again, because otherwise the edits would never get past them. So a checkpoint may
- * claim anything about the index. Then another store recovers and does what the rest of the input says, one
- * byte for each operation. A get returns the value that was put last or nothing. Values from before the
- * recovery may be lost or changed, but no value is longer than the longest one allowed. */
+ * claim anything about the index. Then another store recovers and runs the operations of the rest of the
+ * input, one byte each. A get returns the value that was put last or nothing. Values from before the recovery
+ * may be lost or changed, but no value is longer than the longest one allowed. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

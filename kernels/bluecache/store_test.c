@@ -411,7 +411,7 @@ Test(bluecache_store, logged_deletes_outlive_a_restart)
     }
 }
 
-/* Expects that a peek finds what a get of a store that went the same way finds, in the same place. */
+/* Expects that a peek finds the same values in the same places as a get of a store with the same history. */
 static void expect_alike(struct kvc_bluecache_store *peeked, struct kvc_bluecache_store *other, uint32_t k)
 {
     static uint8_t value[2][VALUE_MAX];

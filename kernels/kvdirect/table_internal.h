@@ -434,7 +434,7 @@ KVC_KVDIRECT_INLINE void kvc_kvdirect_count_slab_write(const struct kvc_kvdirect
 
 /* --- finding a key --- */
 
-/** A key with what the search needs of it. */
+/** A key, and the values that the search derives from it. */
 struct kvc_kvdirect_key {
     const uint8_t *bytes; /**< The key. */
     uint32_t size;        /**< Size of the key [bytes]. */

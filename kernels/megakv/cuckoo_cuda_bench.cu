@@ -309,7 +309,7 @@ void bench_all_bulk(bool quick)
     free_jobs(all);
 }
 
-/* Counts what the published displacement loses. */
+/* Counts the elements that the published displacement loses. */
 void bench_published()
 {
     jobs all = allocate_jobs(slots_all);

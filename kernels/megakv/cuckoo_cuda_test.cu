@@ -51,7 +51,7 @@ void expect(bool right, const char *what)
 
 using location_map = std::unordered_map<uint64_t, uint32_t>; /* hash -> location */
 
-/* Random keys of one batch, with a location each and what the call returns for it. */
+/* Random keys of one batch, each with a location and the call's result. */
 struct key_batch {
     uint32_t count;
     std::vector<uint64_t> hash;

@@ -92,7 +92,7 @@ __device__ __forceinline__ uint32_t *bucket_words(const cuckoo_table &table, uin
     return table.words + static_cast<uint64_t>(bucket) * (2 * SLOTS);
 }
 
-/* Adds up what the threads of the block counted. All threads of the block call it. */
+/* Adds up the counts of the block's threads. All threads of the block call it. */
 __device__ __forceinline__ void add_count(unsigned long long *total, uint32_t mine)
 {
     __shared__ unsigned long long block;

@@ -92,8 +92,8 @@ __device__ __forceinline__ uint32_t shared_find(const uint32_t *bucket, uint32_t
 
 /* Returns the location of a signature in a bucket, or KVC_LOCATION_NONE. Between clearing and setting a
  * signature, the writer stores its location; a slot whose signature is still there has the right one. The
- * addresses of the later loads depend on what the earlier ones have read, which orders them; a fence would
- * take as long as a load. */
+ * addresses of later loads depend on the results of earlier ones, which orders them; a fence would take as
+ * long as a load. */
 template <bool ALONE>
 __device__ __forceinline__ uint32_t shared_probe(const cuckoo_table &table, uint32_t bucket,
                                                  uint32_t signature)
@@ -363,7 +363,7 @@ __device__ void read_and_respond(const work &all, uint32_t row, bool get, uint32
     }
 }
 
-/* Notes what a search has found, and reads the item if that is a task. */
+/* Records the result of a search, and reads the item if that is a task. */
 __device__ void answer(const work &all, uint32_t row, bool get, uint32_t location)
 {
     if (get && (all.tasks & KVC_MEGAKV_SHARED_SEARCH) != 0) {

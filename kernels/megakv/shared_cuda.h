@@ -90,16 +90,16 @@ struct kvc_megakv_shared *kvc_megakv_shared_create(struct kvc_index *index, stru
 void kvc_megakv_shared_free(struct kvc_megakv_shared *shared);
 
 /** Begins to do tasks on a batch, in this order: SEARCH, COMPARE, READ and RESPOND for each query, INSERT,
- * ERASE. The batch must stay as it is until kvc_megakv_shared_state() says that the work is done. Returns
- * false if the device refuses. */
+ * ERASE. The batch must not change until kvc_megakv_shared_state() says that the work is done. Returns false
+ * if the device refuses. */
 bool kvc_megakv_shared_begin(struct kvc_megakv_shared *shared, const struct kvc_megakv_shared_batch *batch,
                              uint32_t tasks);
 
 /** Asks without waiting whether the work on the last batch is done. */
 enum kvc_cuda_event_state kvc_megakv_shared_state(struct kvc_megakv_shared *shared);
 
-/** Waits for the device and adds what it has counted since the last call to `stats`; the table then knows how
- * many elements it has. Returns false if the device failed. */
+/** Waits for the device and adds its counts since the last call to `stats`; the table then knows its number
+ * of elements. Returns false if the device failed. */
 bool kvc_megakv_shared_count(struct kvc_megakv_shared *shared, struct kvc_index_stats *stats);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* Speed of the MICA store on the four data sets of Mega-KV's figure 1 (VLDB J. 26(5), sec. 2.1.2), next to
- * the limit of random memory accesses. GETs are of stored keys, uniformly drawn; SETs replace values in
+ * the limit of random memory accesses. GETs request stored keys, uniformly drawn; SETs replace values in
  * place.
  *
  * The row "index" shows the same GETs without room for the value: they touch the bucket, the item's header

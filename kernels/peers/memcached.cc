@@ -16,7 +16,7 @@ namespace
 {
 
 /* memcached's chained table with 1.5 elements to a bucket, at which memcached would grow it. No element is
- * old enough to be moved to the front of the LRU queue. The 8 bytes that it stores beside the key are the
+ * old enough to be moved to the front of the LRU queue. The 8 bytes that it stores with the key are the
  * value. */
 class memcached_table : public table
 {

@@ -1,4 +1,4 @@
-/* The workload of every table under test: filling it, random hits, and checking what it returns. */
+/* The workload of every table under test: filling it, random hits, and checks of the results. */
 #ifndef KVC_KERNELS_PEERS_WORKLOAD_HH
 #define KVC_KERNELS_PEERS_WORKLOAD_HH
 

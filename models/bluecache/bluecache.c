@@ -176,7 +176,7 @@ static void set_busy(const void *data, double *busy_ns)
     }
 }
 
-/* Posts what the cluster has taken from its machines since the last call. It is their only user. */
+/* Posts the cluster's use of its machines since the last call. The machines have no other user. */
 static void share(void *data)
 {
     struct simulation *simulation = data;

@@ -120,7 +120,7 @@ void kvc_bluecache_cluster_close(struct kvc_bluecache_cluster *cluster)
 
 /* ---- the real structures ---- */
 
-/* Notes what a request did, and which pages it reads. */
+/* Records the effects of a request and the pages that it reads. */
 static void note_done(struct kvc_bluecache_request *request, const struct kvc_bluecache_done *done,
                       const struct kvc_bluecache_step *step)
 {

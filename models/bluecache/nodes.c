@@ -127,7 +127,7 @@ static void write_message(struct kvc_bluecache_cluster *cluster, double now_ns, 
     write_on(cluster, now_ns, app);
 }
 
-/* Plans to look for further requests when the flushing thread is awake and nobody holds the lock. */
+/* Plans to look for further requests when the flushing thread is awake and the lock is free. */
 static void plan_look(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t app)
 {
     struct kvc_bluecache_host *host = &cluster->node[app].host;

@@ -63,7 +63,7 @@ static struct world {
     struct kvc_source *source;
     struct kvc_flash_medium inner; /* The functions of the card. */
     struct kvc_rng rng;
-    uint8_t *flash; /* Contents of flash: what the chips have done so far. */
+    uint8_t *flash; /* Contents of flash after the chips' operations so far. */
     uint64_t flash_bytes;
     uint8_t *data; /* Data of all programs. */
     uint32_t row_of[PROGRAMS_MAX];

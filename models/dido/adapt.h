@@ -64,14 +64,14 @@ double kvc_dido_expected_distinct(uint64_t items, double zipf_s, uint32_t sample
  * explains it. */
 double kvc_dido_fit_zipf(const struct kvc_dido_profile *profile, uint64_t items);
 
-/* Returns whether a profile differs by more than the threshold from the profile of the present plan. `items`
+/* Returns whether a profile differs by more than the threshold from the profile of the current plan. `items`
  * is the number of items that the store has. */
 bool kvc_dido_has_changed(struct kvc_dido_adapter *adapter, const struct kvc_dido_profile *profile,
                           uint64_t items);
 
-/* Plans the best pipeline for a profile, whose queries find in the store what the store has counted in `mix`,
- * and keeps the profile as the one of the present plan. Every SET counts as evicting an item, because it will
- * do so once the store is full, which no counter would notice. */
+/* Plans the best pipeline for a profile, whose queries have the outcomes counted in `mix`, and keeps the
+ * profile as the one of the current plan. Every SET counts as evicting an item, because it will do so once
+ * the store is full, which no counter would notice. */
 struct kvc_dido_plan kvc_dido_adapt(struct kvc_dido_adapter *adapter, const struct kvc_dido_config *config,
                                     const struct kvc_dido_profile *profile, const struct kvc_dido_mix *mix,
                                     uint64_t items);

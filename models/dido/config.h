@@ -112,15 +112,16 @@ enum kvc_status kvc_dido_config_open(struct kvc_dido_config *config, const struc
 enum kvc_status kvc_dido_config_check(const struct kvc_dido_config *config,
                                       const struct kvc_workload *workload, struct kvc_diag *diag);
 
-/* Sets what a configuration derives from a load: frames, and what the caches hold. The load has no phases. */
+/* Sets the values that a configuration derives from a load: frames, and the contents of the caches. The load
+ * has no phases. */
 void kvc_dido_set_load(struct kvc_dido_config *config, const struct kvc_workload *load);
 
 /* Turns the configuration of a load with phases, whose slabs are settled, into the configuration of one
  * phase. */
 void kvc_dido_set_phase(struct kvc_dido_config *config, const struct kvc_workload *workload, uint32_t phase);
 
-/* Returns the configuration under one phase of the scenario's load. Its slabs are those that the items of the
- * phase need. What the caches hold is what they hold when the phase lasts. */
+/* Returns the configuration under one phase of the scenario's load. It has the slabs that the items of the
+ * phase need, and the cache contents of a long phase. */
 struct kvc_dido_config kvc_dido_config_of_phase(const struct kvc_scenario *scenario, uint32_t phase);
 
 /* Returns the parameters of a scenario's store. */

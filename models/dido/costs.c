@@ -64,8 +64,8 @@ double kvc_dido_task_share(const struct kvc_dido_mix *mix, enum kvc_dido_task ta
     return sum;
 }
 
-/* Returns what a query of an operation does in a task. If RD is in the stage of WR, it copies the value into
- * the response, and WR adds the rest. */
+/* Returns the work of a query of an operation in a task. If RD is in the stage of WR, it copies the value
+ * into the response, and WR adds the rest. */
 static struct kvc_dido_work work_of(const struct kvc_dido_mix *mix, uint32_t tasks, enum kvc_dido_task task,
                                     enum kvc_op op, bool on_gpu)
 {

@@ -29,7 +29,7 @@
 #include "models/dido/config.h"
 #include "models/dido/tasks.h"
 
-/* The queries of a batch, by their kind, and what the structures did with them; all per query. */
+/* The queries of a batch by kind, and their effects on the structures, per query. */
 struct kvc_dido_mix {
     double get_frac, set_frac; /* The rest are DELETEs. */
     double hit_frac;           /* Share of the GETs that find their item. */
@@ -115,8 +115,8 @@ static inline void kvc_dido_link_load_add(struct kvc_dido_link_load *sum,
 }
 
 /* Returns the load of a query in a task of a GPU's stage, whose tasks are `tasks`; nothing if the GPU shares
- * the CPU's memory. `work` is what the query does without the lines that the kernel has already, and
- * `buffered_bytes` what WR reads of a value that RD has written to a buffer. */
+ * the CPU's memory. `work` is the query's work without the lines that the kernel already has, and
+ * `buffered_bytes` the bytes that WR reads of a value that RD has written to a buffer. */
 struct kvc_dido_link_load kvc_dido_link_load_of(const struct kvc_dido_config *config, uint32_t tasks,
                                                 enum kvc_dido_task task, const struct kvc_dido_mix *mix,
                                                 const struct kvc_dido_work *work, double buffered_bytes);

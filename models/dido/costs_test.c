@@ -48,7 +48,7 @@ static struct kvc_dido_config config_of(const struct kvc_pcie *pcie)
                                     .slab_bytes = 1e9};
 }
 
-/* Returns what a stage on the GPU takes. */
+/* Returns the cost of a stage on the GPU. */
 static struct kvc_dido_cost cost_of(const struct kvc_pcie *pcie, const char *text, double queries)
 {
     struct kvc_dido_config config = config_of(pcie);
@@ -127,7 +127,7 @@ Test(dido_link, a_shared_memory_has_no_link)
     cr_expect_gt(cost.kernel_ns, 0);
 }
 
-/* Returns the time of a packet when `clients` are under way at all times. */
+/* Returns the time of a packet with `clients` packets in flight at all times. */
 static double engine_ns(const struct kvc_pcie *pcie, uint32_t bytes, bool write)
 {
     enum { CLIENTS = 500, PACKETS = 100000 };

@@ -33,7 +33,7 @@ struct worker {
     uint32_t queue;      /* Batches that wait. */
     uint32_t begun;      /* Batches. */
     uint32_t ended;      /* Batches. */
-    double left;         /* Share of its batch that nobody has taken. */
+    double left;         /* Share of its batch that is not taken yet. */
     double rest;         /* Share of which it still does the rest. */
     uint32_t out;        /* Thieves that still have a piece. */
     double began_ns;     /* When it began with its batch. */

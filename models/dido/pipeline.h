@@ -70,8 +70,8 @@ enum kvc_status kvc_dido_pipeline_check_cores(const struct kvc_dido_pipeline *pi
 /* Writes the pipeline as text. */
 void kvc_dido_pipeline_print(const struct kvc_dido_pipeline *pipeline, char *text, size_t bytes);
 
-/* Calls visit() for every way to give `cores` cores to the stages of the pipeline on the CPU, one each at
- * least; once, as it is, if it says how many. */
+/* Calls visit() for every division of `cores` cores over the pipeline's stages on the CPU, at least one each;
+ * if the pipeline states its cores, calls it once for this pipeline. */
 void kvc_dido_pipeline_visit_cores(const struct kvc_dido_pipeline *pipeline, uint32_t cores,
                                    void (*visit)(void *data, const struct kvc_dido_pipeline *pipeline),
                                    void *data);

@@ -74,8 +74,8 @@ static struct kvc_dido_flow_work by_cores(const struct kvc_dido_flow_work *work,
     return divided;
 }
 
-/* Returns a stage of a flow, given such work: of all its tasks, of what a thief does of them, and of what it
- * leaves. */
+/* Returns a stage of a flow with the work of all its tasks, of a thief, and of the rest that a thief leaves.
+ */
 static struct kvc_dido_flow_stage flow_stage_of(const struct kvc_dido_stage *stage, bool can_be_stolen,
                                                 const struct kvc_dido_flow_work *whole,
                                                 const struct kvc_dido_flow_work *stolen,
@@ -251,7 +251,7 @@ static double instructions_of(const struct kvc_dido_mix *mix, enum kvc_dido_task
     return both ? mix->get_frac * usual + (1 - mix->get_frac) * set : usual;
 }
 
-/* Slows the GPU's instructions down to those that the threads of PP can begin, which parse a frame each. */
+/* Slows the GPU down to the instructions that the threads of PP, which parse a frame each, can issue. */
 static void parse_frames(const struct kvc_dido_config *config, double queries, struct processor *gpu)
 {
     double frames = ceil(queries / config->frame_requests);
@@ -358,8 +358,8 @@ static struct kvc_dido_period period_of(const struct kvc_dido_config *config,
 }
 
 /* The time of the slowest stage grows almost as a straight line over the batch, so the line through the last
- * two guesses leads to the interval in a few steps. With stealing it may jump, and even fall, where a thief
- * begins to have time for a whole batch. A step that leaves what the guesses allow is halved then. */
+ * two guesses leads to the interval in a few steps. With stealing it may jump, and even fall, at the size
+ * from which a thief has time for a whole batch. A step out of the allowed range is then halved. */
 struct kvc_dido_plan kvc_dido_plan_of(const struct kvc_dido_config *config,
                                       const struct kvc_dido_pipeline *pipeline,
                                       const struct kvc_dido_mix *mix)

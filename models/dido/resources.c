@@ -25,7 +25,7 @@ uint32_t kvc_dido_stages(const struct kvc_scenario *scenario, struct kvc_model_s
     return count;
 }
 
-/* A pipeline that the closed form chose stays as it is. */
+/* A pipeline that the closed form chose does not change. */
 static void keep_pipeline(struct kvc_scenario *scenario)
 {
     struct kvc_dido_options *options = scenario->options;

@@ -36,7 +36,7 @@ struct kvc_dido_batch;
  * which has been there for long. */
 void kvc_dido_planner_open(struct kvc_dido_simulation *simulation);
 
-/* Frees what it holds, after the engine has ended. One that was not opened is allowed. */
+/* Frees the planner's contents after the engine has ended. A planner that was not opened is allowed. */
 void kvc_dido_planner_close(struct kvc_dido_planner *planner);
 
 /* Begins a plan if the load of a batch whose packets are processed is not the one that the present pipeline
@@ -99,7 +99,7 @@ struct kvc_dido_sums {
     double gpu_ns, gpu_insert_ns, gpu_erase_ns; /* Times of the GPU, as owner of its stage. */
 };
 
-/* The load as it is in one phase. */
+/* The load in one phase. */
 struct kvc_dido_load {
     struct kvc_dido_config config;
     struct kvc_dido_mix mix;

@@ -94,8 +94,8 @@ enum kvc_kvdirect_step_kind {
     KVC_KVDIRECT_HOST_WRITE,  /* A DMA write. */
     KVC_KVDIRECT_CACHE_READ,  /* A hit: a read of the NIC's DRAM. */
     KVC_KVDIRECT_CACHE_FETCH, /* A miss: a futile read of the DRAM, then a DMA read whose line is stored. */
-    KVC_KVDIRECT_CACHE_JOIN,  /* A read of a line that was already under way; it ended when the line arrived.
-                               */
+    /* A read of a line that was already in flight; it ended when the line arrived. */
+    KVC_KVDIRECT_CACHE_JOIN,
     KVC_KVDIRECT_CACHE_WRITE, /* A read of the DRAM for the tag, then a write. */
     KVC_KVDIRECT_STEP_KINDS,
 };
@@ -107,7 +107,7 @@ enum kvc_kvdirect_line_of {
     KVC_KVDIRECT_HOT,   /* A hot key, with its line in the whole cache. */
 };
 
-/* A part of an access. All parts of an access are under way at the same time. */
+/* A part of an access. All parts of an access are in flight at the same time. */
 struct kvc_kvdirect_step {
     uint8_t kind;     /* enum kvc_kvdirect_step_kind. */
     bool open;        /* CACHE_READ or CACHE_WRITE of a line that has not been looked up. */
@@ -189,7 +189,7 @@ uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
                                      const struct kvc_kvdirect_table_access *access,
                                      enum kvc_kvdirect_line_of line_of, struct kvc_kvdirect_step *step);
 
-/* Uses the lines of an access at once: they displace others, but nobody waits for them. */
+/* Uses the lines of an access at once: they displace others, but no operation waits for them. */
 void kvc_kvdirect_dispatch_use(struct kvc_kvdirect_dispatch *dispatch,
                                const struct kvc_kvdirect_table_access *access);
 

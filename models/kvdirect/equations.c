@@ -322,7 +322,7 @@ double kvc_kvdirect_host_limit_per_ns(const struct kvc_kvdirect_loads *loads, co
     double limit_per_ns = *memory_ns > 0 ? 1 / *memory_ns : INFINITY;
     if (sockets > 1 && operations > 0) {
         /* Each socket has an equal part of the NICs and of the memory. A link between two of them carries the
-         * writes of one and what the other one reads. */
+         * writes of one and the reads of the other. */
         double up = bytes - loads->host_read_bytes + operations * (double)pcie->header_bytes;
         double down = loads->host_read_bytes + loads->host_reads * (double)pcie->header_bytes;
         limit_per_ns = fmin(limit_per_ns, socket_bytes_per_s * 1e-9 * sockets * sockets / (up + down));

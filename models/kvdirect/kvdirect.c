@@ -315,7 +315,7 @@ static void report_kernel(const struct simulation *simulation, const struct sums
     kvc_metrics_set(kernel, "failed", (double)sums->counts.failed);
 }
 
-/* Reports what the fullest NIC receives over what all receive on average, of the whole run. */
+/* Reports the load of the fullest NIC relative to the mean of all NICs, over the whole run. */
 static void report_imbalance(const struct simulation *simulation, struct kvc_metrics *model)
 {
     uint32_t count = simulation->store->shard_count;

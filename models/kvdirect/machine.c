@@ -105,7 +105,7 @@ static void add_nic(struct kvc_kvdirect_machine *machine, const struct kvc_scena
     char prefix[KVC_PLATFORM_NAME_MAX / 2], name[KVC_PLATFORM_NAME_MAX];
     snprintf(prefix, sizeof(prefix), "node%u.nic%u", node, nic);
     snprintf(name, sizeof(name), "%s.card", prefix);
-    /* Nobody publishes what an idle card draws. */
+    /* The power of an idle card is not published. */
     machine->card[number] = add_powered(machine, zone, name, "fpga", true, fpga->power_w, fpga->power_w);
     snprintf(name, sizeof(name), "%s.port", prefix);
     uint32_t port = machine->port[number] = add_host(machine, zone, name, "nic", 1, 1);

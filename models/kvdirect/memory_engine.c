@@ -108,7 +108,7 @@ struct kvc_kvdirect_part {
     struct kvc_kvdirect_step own;
     bool looked;   /* The tag has been read from the DRAM. */
     bool holds;    /* The step's line is in flight and holds the line's place. */
-    uint32_t next; /* Next part in the list of lines under way, or in the list of waiting parts. */
+    uint32_t next; /* Next part in the list of lines in flight, or in the list of waiting parts. */
     uint32_t first_waits, last_waits; /* Parts that wait for the place. */
 };
 
@@ -311,7 +311,7 @@ static void end(struct kvc_kvdirect_memory_engine *memory, uint32_t part)
     memory->done[memory->done_count++] = tag;
 }
 
-/* Removes a part from the list of lines under way. */
+/* Removes a part from the list of lines in flight. */
 static void unlist(struct kvc_kvdirect_memory_engine *memory, uint32_t number)
 {
     struct kvc_kvdirect_part *part = &memory->part[number];

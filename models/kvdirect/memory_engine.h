@@ -102,10 +102,10 @@ struct kvc_kvdirect_memory_engine {
     uint32_t *done; /* Tags of the steps that the latest event ended; a gathered batch ends many. */
     uint32_t done_count, done_capacity;
     double dram_free_ns, dram_busy_ns;
-    struct kvc_kvdirect_part *part; /* Steps under way. */
+    struct kvc_kvdirect_part *part; /* Steps in flight. */
     uint32_t *free_part;
     uint32_t part_count, free_count;
-    uint32_t under_way[KVC_KVDIRECT_UNDER_WAY_LISTS]; /* First part of each list of lines under way. */
+    uint32_t under_way[KVC_KVDIRECT_UNDER_WAY_LISTS]; /* First part of each list of lines in flight. */
     uint64_t dram_lines, host_reads,
         host_writes; /* Lines and DMA operations, including those in the background. */
 };
@@ -117,9 +117,9 @@ void kvc_kvdirect_memory_engine_open(struct kvc_kvdirect_memory_engine *memory, 
                                      uint32_t gather_cores, struct kvc_events *events, uint64_t seed);
 void kvc_kvdirect_memory_engine_close(struct kvc_kvdirect_memory_engine *memory);
 
-/* Starts a step. `tag` identifies it in `done`. If the step is open, the engine looks it up in the cache,
- * now or after lines that are under way, and has changed *step accordingly when it is done; until then,
- * *step must not move in memory. */
+/* Starts a step. `tag` identifies it in `done`. If the step is open, the engine looks it up in the cache, now
+ * or after lines that are in flight, and has changed *step accordingly when it is done; until then, *step
+ * must not move in memory. */
 void kvc_kvdirect_memory_engine_start(struct kvc_kvdirect_memory_engine *memory, double now_ns,
                                       struct kvc_kvdirect_step *step, uint32_t tag);
 

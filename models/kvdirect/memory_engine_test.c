@@ -106,8 +106,8 @@ Test(memory_engine, another_line_of_the_place_waits)
     close_bench(&bench);
 }
 
-/* With a random load on few places, every step ends once, nothing stays under way, and each miss fetches
- * its line once. */
+/* With a random load on few places, every step ends once, nothing stays in flight, and each miss fetches its
+ * line once. */
 Test(memory_engine, every_step_ends_once)
 {
     static struct bench bench;

@@ -57,7 +57,7 @@ struct kvc_kvdirect_slot {
     int32_t owner;             /* Operation whose key and value the slot has; NONE: the slot is empty. */
     int32_t first, last;       /* Waiting operations; NONE: no operation waits. */
     bool fetching;             /* The owner is in memory, and there is no value yet. */
-    bool writing;              /* A write-back is under way. */
+    bool writing;              /* A write-back is in flight. */
     bool changed;              /* The value is newer than memory's. */
     uint32_t forwarding;       /* Operations that are being done with the value. */
     uint32_t readers, writers; /* Stall mode: operations in flight. */
@@ -94,7 +94,7 @@ int32_t kvc_kvdirect_station_take(struct kvc_kvdirect_station *station, struct k
                                   void *data);
 
 enum kvc_kvdirect_next {
-    KVC_KVDIRECT_NEXT_NOTHING, /* Work is still under way, or the slot is empty now. */
+    KVC_KVDIRECT_NEXT_NOTHING, /* Work is still in flight, or the slot is now empty. */
     KVC_KVDIRECT_NEXT_FETCH,   /* The slot's new owner goes to memory. */
     KVC_KVDIRECT_NEXT_WRITE,   /* The owner's value goes to memory. */
 };

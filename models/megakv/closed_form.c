@@ -203,8 +203,8 @@ static double wire_rate(const struct kvc_nic *nic, double message_bytes)
 }
 
 /* Sets the limits for threads = "shared". The first core launches, then receives until the cycle is over; if
- * the launch of what it received in a cycle takes longer than a cycle, it still receives for a full cycle.
- * The senders share the other cores. */
+ * the launch of a cycle's requests takes longer than a cycle, it still receives for a full cycle. The senders
+ * share the other cores. */
 static void share_cores(const struct kvc_megakv_config *config, const struct kvc_megakv_mean_costs *mean,
                         const struct kvc_megakv_fit *fit, const struct kvc_megakv_load *load,
                         struct kvc_megakv_limits *limits)
@@ -372,8 +372,8 @@ static double kept_cycle_ns(const struct kvc_megakv_config *config, const struct
     return kvc_megakv_cycle_min_ns(fit, load, fmin(speed, 0.999 * kvc_megakv_speed_limit(fit, load)));
 }
 
-/* Returns the requests of a batch. If the first core is shared and the launch of what it received in a cycle
- * takes longer than a cycle, it still receives for a full one. */
+/* Returns the requests of a batch. If the first core is shared and the launch of a cycle's requests takes
+ * longer than a cycle, it still receives for a full one. */
 static double batch_rows_of(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
                             const struct kvc_megakv_closed_form *form)
 {
@@ -388,7 +388,7 @@ static double batch_rows_of(const struct kvc_scenario *scenario, const struct kv
     return fmin(rows / config->streams, KVC_MEGAKV_ROWS_MAX);
 }
 
-/* Computes what the hottest socket serves. The cost of receiving depends on the batches, and they on the
+/* Computes the speed of the hottest socket. The cost of receiving depends on the batches, which depend on the
  * speed; the speed hardly changes after a few rounds. */
 static void find_speed_of_batches(const struct kvc_scenario *scenario, struct kvc_megakv_costs *costs,
                                   struct kvc_megakv_closed_form *form)
@@ -406,8 +406,8 @@ static void find_speed_of_batches(const struct kvc_scenario *scenario, struct kv
     }
 }
 
-/* Computes what the hottest socket serves, first without evictions, and again with them if that many SETs
- * fill the slabs. What evictions cost is known only where costs were measured. */
+/* Computes the speed of the hottest socket, first without evictions, and again with them if that many SETs
+ * fill the slabs. The cost of evictions is known only if it was measured. */
 static void find_speed(const struct kvc_scenario *scenario, struct kvc_megakv_costs *costs,
                        struct kvc_megakv_closed_form *form)
 {

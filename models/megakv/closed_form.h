@@ -52,7 +52,7 @@ void kvc_megakv_latency_quantiles_ns(const struct kvc_megakv_latencies *latencie
 /* The equations of Mega-KV's paper for one GPU: launch times, feasibility, smallest cycle, largest speed.
  *
  * Source: Zhang et al., VLDB J. 26(5) 2017, sec. 5.2 and 8.2, eqs. (1), (2), (4); the non-delayed forms are
- * in the text beside them. Symbols: C is the cycle, n the delay, V the input speed, p_S the share of
+ * in the text around them. Symbols: C is the cycle, n the delay, V the input speed, p_S the share of
  * searches, k and b are the fits of the clock pair. Times are in ns and speeds in operations per ns; 1 op/ns
  * is 1000 Mops. The equations hold for GPUs whose launch times are linear in the size of the batch. */
 
@@ -145,8 +145,8 @@ struct kvc_megakv_behind {
                                       [million/s]. */
 };
 
-/* Sees a resolved scenario. Without a database, it is as it was. The result refers to itself: it must not be
- * copied. */
+/* Derives the store's request mix from a resolved scenario; without a database it is unchanged. The result
+ * points to itself and must not be copied. */
 void kvc_megakv_behind_open(struct kvc_megakv_behind *behind, const struct kvc_scenario *scenario);
 
 /* Opens the costs of the store's requests. */

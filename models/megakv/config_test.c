@@ -1,4 +1,4 @@
-/* Resolution replaces every "auto" in the configuration and leaves the options as they were written. */
+/* Resolution replaces every "auto" in the configuration and does not change the written options. */
 #include "models/megakv/config.h"
 
 #include <criterion/criterion.h>

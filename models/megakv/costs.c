@@ -78,7 +78,7 @@ double kvc_megakv_batches_bytes(double rows, uint32_t buffers, uint32_t pipeline
     return rows * ROW_BYTES * buffers * pipelines;
 }
 
-/* Returns what a curve over the memory of the batches adds to the smallest ones [ns]. */
+/* Returns the extra cost over the smallest batches by a curve over the memory of the batches [ns]. */
 static double batch_ns_of(const struct kvc_curve *curve, double bytes)
 {
     if (curve->count == 0) {

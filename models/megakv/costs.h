@@ -121,20 +121,21 @@ static inline double kvc_megakv_surprise_frac(double frac)
  * each pipeline on the core [bytes]. Keys count as 8 bytes, because longer ones have curves of their own. */
 double kvc_megakv_batches_bytes(double rows, uint32_t buffers, uint32_t pipelines);
 
-/* Lets receiving and answering cost what they do with batches of `rows` requests: large ones have left the
- * caches before their turn comes again. Lines join the measured batches; beyond them the nearest ones count.
+/* Sets the costs of receiving and answering to batches of `rows` requests: large batches have left the caches
+ * before their turn comes again. Costs are interpolated between measured batches; beyond them the nearest one
+ * counts.
  */
 void kvc_megakv_costs_use_batches(struct kvc_megakv_costs *costs, double rows);
 
-/* Returns the cost of receiving one of the `frame_requests` requests in a frame. The place of a SET was free:
- * kvc_megakv_evict_ns comes on top if it was not. */
+/* Returns the cost of receiving one of the `frame_requests` requests in a frame. The place of a SET was free;
+ * otherwise kvc_megakv_evict_ns is added. */
 struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs, double frame_requests,
                                             int op, uint32_t key_bytes, uint32_t value_bytes);
 
-/* Returns what a SET costs its receiver beyond that if its place must be taken from another item [ns]: less
- * than nothing where new memory costs more, and 0 if nothing was measured. `marked_frac` is the share of
- * items that were read since, and therefore spared, among those that the CLOCK hand passes. The victims lie
- * scattered between them; from one half on, nearly every victim lies alone. */
+/* Returns the extra cost of a SET at its receiver if its place must be taken from another item [ns]. It is
+ * negative if new memory costs more, and 0 if nothing was measured. `marked_frac` is the share of items that
+ * were read since, and therefore spared, among those that the CLOCK hand passes. The victims are scattered
+ * among them; from one half on, nearly every victim lies alone. */
 double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_bytes, uint32_t value_bytes,
                            double marked_frac);
 
@@ -210,8 +211,8 @@ double kvc_megakv_launch_ns(const struct kvc_megakv_costs *costs,
 double kvc_megakv_launch_at_ns(const struct kvc_megakv_costs *costs, uint32_t clock,
                                const struct kvc_megakv_launch_work *launch);
 
-/* Return what the closed form expects of a launch: of searches, or of the index jobs of `writes` SETs and
- * DELETEs. Deletes of evicted items count if costs are measured; otherwise they are part of the SETs. */
+/* Return the expected work of a launch in the closed form: of searches, or of the index jobs of `writes` SETs
+ * and DELETEs. Deletes of evicted items count if costs are measured; otherwise they are part of the SETs. */
 struct kvc_megakv_launch_work kvc_megakv_search_work(const struct kvc_megakv_costs *costs, double searches,
                                                      double drained);
 struct kvc_megakv_launch_work kvc_megakv_insert_work(const struct kvc_megakv_costs *costs, double writes);

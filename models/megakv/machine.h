@@ -5,8 +5,8 @@
 #include "sim/devices/socket.h"
 #include "sim/scenario.h"
 
-/* Adds all nodes to an empty platform. devices[i] becomes the devices of socket i of the cluster; NULL:
- * nobody asks for them. */
+/* Adds all nodes to an empty platform. devices[i] becomes the devices of socket i of the cluster; `devices`
+ * may be NULL. */
 void kvc_megakv_machine(const struct kvc_scenario *scenario, struct kvc_platform *platform,
                         struct kvc_socket *devices);
 

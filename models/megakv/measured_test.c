@@ -208,7 +208,7 @@ Test(measured, saturated_senders_read)
     free(expect_throughput(&setup, 1e3 / 100));
 }
 
-/* Returns what a GET with a key of 8 bytes costs its sender. */
+/* Returns the cost of a GET with a key of 8 bytes at its sender. */
 static double send_ns(struct setup *setup, int api, const struct kvc_cuckoo_lookup_mix *mix, int outcome,
                       uint32_t value_bytes)
 {
@@ -222,7 +222,7 @@ static double send_ns(struct setup *setup, int api, const struct kvc_cuckoo_look
     return cost.stall_ns;
 }
 
-/* Returns what a GET costs its sender less if the client compares the keys. */
+/* Returns the time that a GET saves its sender if the client compares the keys. */
 static double saved_ns(struct setup *setup, const struct kvc_cuckoo_lookup_mix *mix, int outcome,
                        uint32_t value_bytes)
 {

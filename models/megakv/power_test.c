@@ -280,7 +280,8 @@ Test(manager, finds_the_published_pairs_at_the_cycle_of_the_published_speed)
     }
 }
 
-/* At 160 us, no clock serves what the paper says: 666 MHz give 45.8 Mops of the 70 that a CPU could. */
+/* At 160 us, no clock serves the rate that the paper states: 666 MHz give 45.8 Mops of the 70 that a CPU
+ * could. */
 Test(manager, keeps_the_highest_pair_when_no_other_is_fast_enough)
 {
     struct socket socket;

@@ -223,7 +223,7 @@ static void add_devices(const struct kvc_scenario *scenario, const struct kvc_me
     }
 }
 
-/* Adds the power of the devices, in proportion to what an average socket has to do. */
+/* Adds the power of the devices, in proportion to the load of an average socket. */
 static void add_power(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
                       const struct kvc_megakv_closed_form *form, struct kvc_result *result)
 {

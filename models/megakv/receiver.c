@@ -77,7 +77,7 @@ static void learn_evictions(struct kvc_megakv_socket *socket, uint32_t sets, uin
     }
 }
 
-/* Returns what a SET is expected to cost its receiver for evicting an item [ns]. */
+/* Returns the expected cost of an eviction to the receiver of a SET [ns]. */
 static double evict_ns(const struct kvc_megakv_socket *socket, uint32_t key_bytes, uint32_t value_bytes)
 {
     if (socket->sets_evicting == 0) {
@@ -218,7 +218,7 @@ static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_ba
     double *port_free_ns = &socket->port_free_ns[batch->connection % nic->ports];
     double wire_ns = network ? kvc_nic_wire_ns(nic, bytes, (uint32_t)nic->ports) : 0;
     double latency_ns = network ? simulation->path_ns : 0;
-    /* A receiver whose buffer is full goes on after the swap. */
+    /* A receiver whose buffer is full continues after the swap. */
     double ready_ns = first >= KVC_MEGAKV_ROWS_MAX ? fmax(pipeline->receive_core->free_ns, until_ns)
                                                    : pipeline->receive_core->free_ns;
     if (simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
@@ -273,7 +273,7 @@ static double receive_rows(const struct kvc_megakv_pipeline *pipeline, struct kv
     return now_ns;
 }
 
-/* Adds what a frame does to cores and memory. A thread without a sibling holds its core while it stalls. */
+/* Adds the load of a frame on cores and memory. A thread without a sibling holds its core while it stalls. */
 static void add_draws(struct kvc_megakv_pipeline *pipeline, const struct kvc_batch *batch, uint32_t first,
                       const struct frame_mix *mix, double took_ns)
 {
@@ -550,7 +550,7 @@ void kvc_megakv_receivers_main(void *data)
     }
 }
 
-/* Hands what the database has done since the last swap to its actor. */
+/* Posts the work of the database since the last swap to its actor. */
 static void post_queries(struct kvc_megakv_socket *socket, double now_ns, double span_ns)
 {
     struct kvc_megakv_aside *aside = socket->aside;

@@ -97,7 +97,7 @@ static void report_cycle(const struct kvc_megakv_simulation *simulation, struct 
     }
 }
 
-/* Reports what the fullest socket is sent over what all are sent on average, of the whole run. */
+/* Reports the load of the fullest socket relative to the mean of all sockets, over the whole run. */
 static void report_imbalance(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     uint64_t all = 0, most = 0;

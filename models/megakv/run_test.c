@@ -115,7 +115,7 @@ Test(run, nothing_is_busier_than_always)
     }
     cr_expect_gt(result->dropped, 0);
     cr_expect_gt(result->note_count, 0);
-    /* The ring drops what the store does not serve, except for what waits in it. */
+    /* The ring drops the requests that the store does not serve, except for those that wait in it. */
     double lost = (double)result->dropped, unserved = (double)result->offered - (double)result->completed;
     cr_expect_float_eq(lost, unserved, 0.1 * unserved);
     cr_expect_float_eq((double)result->offered, 200e6 * result->simulated_s,

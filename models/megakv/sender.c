@@ -130,8 +130,8 @@ static void send_frame(struct kvc_megakv_pipeline *pipeline, double bytes, doubl
     }
 }
 
-/* A response: the sender's time for it and the compute in it [ns], its size in a frame [bytes], and what it
- * does to the memory. */
+/* A response: the sender's time for it and the compute in it [ns], its size in a frame [bytes], and its load
+ * on the memory. */
 struct response {
     double cost_ns, compute_ns, bytes;
     struct kvc_dram_load load;
@@ -254,8 +254,8 @@ static void answer_together(struct kvc_megakv_simulation *simulation, const stru
 }
 
 /* Sends the rows one by one and fills frames with the responses. pace_ns is the result of pace_of, if cores
- * are shared. Returns when the sender has finished if nothing shares its devices [ns], and adds to *sum what
- * it takes from them. */
+ * are shared. Returns when the sender has finished if nothing shares its devices [ns], and adds the use of
+ * these devices to *sum. */
 static double send_rows(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
                         double now_ns, double pace_ns, struct batch_work *sum)
 {
@@ -509,7 +509,7 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
         kvc_source_complete(simulation->replica.source, batch->client, simulation->done_ns, count);
     }
     if (socket->aside !=
-        NULL) { /* Requests that miss go on before the batch ends, so its end is estimated, too. */
+        NULL) { /* Requests that miss continue before the batch ends, so its end is also estimated. */
         stretch_rows(simulation, count, now_ns, pipeline->stretch);
         kvc_megakv_aside_answer(socket->aside, buffer, buffer->outcome, simulation->done_ns,
                                 pipeline->number);

@@ -94,7 +94,7 @@ void kvc_megakv_aside_put(const struct kvc_megakv_aside *aside, uint32_t number,
 void kvc_megakv_aside_forget(struct kvc_megakv_aside *aside, uint32_t number);
 
 /* Takes the responses of a buffer: row i found outcome[i] (enum kvc_megakv_outcome), and its response arrives
- * at done_ns[i]. Lets requests go on, and says in buffer->aside which rows end theirs. */
+ * at done_ns[i]. Continues requests, and marks in buffer->aside the rows that end theirs. */
 void kvc_megakv_aside_answer(struct kvc_megakv_aside *aside, struct kvc_megakv_buffer *buffer,
                              const uint8_t *outcome, const double *done_ns, uint32_t pipeline);
 
@@ -175,7 +175,7 @@ struct kvc_megakv_writes {
 
 struct kvc_megakv_socket;
 
-/* The copies of a launch in one direction. They follow one another, and what they do to the memory is one
+/* The copies of a launch in one direction. They follow one another, and their load on the memory is one
  * activity, from the first copy to the last. */
 struct kvc_megakv_copies {
     struct kvc_work memory;
@@ -301,10 +301,11 @@ struct kvc_megakv_socket {
     struct kvc_rng thinning, outcome;
     double outcomes_known; /* Recent sampled GETs; their hit ratio decides about GETs not sampled. */
     double outcomes_hit;   /* Number of these that hit. */
-    double sets_known;     /* Recent sampled SETs; the share that evicted is what the next ones pay for. */
-    double sets_evicting;  /* Number of these that evicted an item. */
-    double items_passed;   /* Items that the CLOCK hand passed for these SETs, victims included. */
-    double batch_rows;     /* Mean requests of the latest batches. */
+    /* Recent sampled SETs; their share of evictions determines the cost of the next ones. */
+    double sets_known;
+    double sets_evicting; /* Number of these that evicted an item. */
+    double items_passed;  /* Items that the CLOCK hand passed for these SETs, victims included. */
+    double batch_rows;    /* Mean requests of the latest batches. */
 };
 
 /* Launches of one kernel that ended within the measured time. */

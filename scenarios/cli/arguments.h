@@ -26,7 +26,7 @@ struct kvc_arguments {
 
 void kvc_arguments_free(struct kvc_arguments *arguments);
 
-/* Parses the arguments. If it returns true, the command goes on and frees `arguments` afterwards. If it
+/* Parses the arguments. If it returns true, the command continues and frees `arguments` afterwards. If it
  * returns false, help or a message was printed, and the command returns *exit_status. */
 bool kvc_arguments_parse(int argc, char **argv, const struct kvc_usage *usage,
                          struct kvc_arguments *arguments, int *exit_status);

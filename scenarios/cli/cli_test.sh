@@ -47,7 +47,8 @@ expect 2 'mica.lua:1: power.policy: found with system.kind "mica", allowed only 
 expect 2 'policy.lua:6: power.policy: found another policy than "fixed", allowed in a measurement' "$kvcast" measure policy.lua
 expect 2 'power.period: found 10s, allowed: less than run.duration' "$kvcast" check good.lua --set power.policy=manager
 
-# Over nearly the whole run, a policy observes what the run then reports: throughput, latencies, and power of CPU and GPU.
+# Over nearly the whole run, a policy observes the same values that the run then reports: throughput, latencies, and
+# power of CPU and GPU.
 observing() { # BODY: runs a policy whose function, called once at 3.9 of 4 ms, has this body
     scenario observing "power = { period = \"3.9ms\", policy = function(o) $1 end }"
     "$kvcast" run observing.lua --set run.duration=4ms --set workload.arrival.poisson_mops=20 --quiet
@@ -82,7 +83,7 @@ mkdir kept && echo old >kept/result.json
 expect 2 'cut.csv:3' "$kvcast" run good.lua --set workload.arrival.trace=cut.csv --out kept
 [ "$(cat kept/result.json)" = old ] || fail "a failed run replaced an old result"
 
-# A store without GPU and pipeline: an impossible configuration is refused in one line and leaves nothing behind.
+# A store without GPU and pipeline: an impossible configuration is refused in one line and leaves no files.
 cat > kvdirect.lua <<'END'
 return { system = { kind = "kvdirect", memory = "4MiB" }, node = { fpga = { base = "catapult-stratix-v", dram = "1MiB" } },
          workload = { keys = 100e3, key = 8, value = 8, set = 0.5 }, run = { duration = "200us", warmup = "50us" } }

@@ -19,7 +19,7 @@ $2
 LUA
 }
 
-fail() { # TEXT: reports a failure and goes on
+fail() { # TEXT: reports a failure and continues
     echo "FAILED: $1"
     failed=1
 }
@@ -36,7 +36,7 @@ expect() { # STATUS PATTERN COMMAND...: the command ends with STATUS and one lin
     fi
 }
 
-finish() { # ends the test: a command must not leave partial files behind
+finish() { # ends the test: a command must not leave partial files
     [ -z "$(find . -name '*.partial')" ] || fail "partial files are left"
     exit $failed
 }

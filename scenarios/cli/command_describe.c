@@ -1,4 +1,4 @@
-/* kvcast describe: what a name stands for, and every option with unit, range and default. */
+/* kvcast describe: explains a name, with unit, range and default of every option. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

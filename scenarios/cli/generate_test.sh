@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Man pages, completion and docs/reference.md have every command and every flag that --help shows, and docs/reference.md
-# is what the tables say today. Usage: generate_test.sh KVCAST SOURCE
+# matches the tables. Usage: generate_test.sh KVCAST SOURCE
 set -uo pipefail
 kvcast=$(realpath "$1")
 source=$(realpath "$2")

@@ -21,7 +21,7 @@ static void print_escaped(const char *text, const char *special)
     }
 }
 
-/* Writes `text` as it is written between single quotes in a shell; `special` gets a backslash. */
+/* Writes `text` for use between single quotes in a shell; `special` gets a backslash. */
 static void print_quoted(const char *text, const char *special)
 {
     for (; *text != '\0'; text++) {

@@ -89,8 +89,7 @@ static void expect_same(const char *scenario, const char *what, double forecast,
               scenario, what, forecast, predicted);
 }
 
-/* A store's forecast of its own, or the one that is made from its prediction, says what the prediction does.
- */
+/* A store's own forecast, or the one made from its prediction, equals the prediction. */
 Test(evaluator, forecasts_what_is_predicted)
 {
     static const char *const scenarios[] = {

@@ -447,7 +447,8 @@ static enum kvc_status decode_axis(const struct kvc_patches *patches, struct gro
     return status;
 }
 
-/* Claims what a group changes. Returns the group in its way, counted from 1, or 0. */
+/* Claims the words that a group changes. Returns the group that already owns one of them, counted from 1, or
+ * 0. */
 static uint32_t claim_group(struct kvc_patches *patches, uint32_t number)
 {
     struct group *group = &patches->group[number];

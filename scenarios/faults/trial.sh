@@ -34,9 +34,9 @@ sums() { # FOLDER
     (cd "$1" && find . -type f -exec md5sum {} + | sort -k2)
 }
 
-# Prints the files that are missing beside others of their set. The files of a folder are a set, as is each file alone. A
-# timeline may lack, since it is larger than all the rest, and pictures are drawn from a complete set. A file can be put in
-# place although the next one cannot (rename); each is whole then, and result.json is the last.
+# Prints the files that are missing from an otherwise present set. The files of a folder are a set, as is each file
+# alone. A timeline may lack, since it is larger than all the rest, and pictures are drawn from a complete set. A file
+# can be put in place although the next one cannot (rename); each is whole then, and result.json is the last.
 half_sets() {
     local file set
     files "$folder/whole" | while read -r file; do
@@ -78,7 +78,7 @@ case $status in
 esac
 
 find "$trial" -name '*.partial' | grep -q . && fail "a partial file is left"
-# A sweep that failed goes on from what it has stored, and then answers as if nothing had happened.
+# A failed sweep continues from its stored points, and then answers as if nothing had happened.
 if grep -q "^$name *| resumes" "$here/cases.txt"; then
     (cd "$trial" && eval "timeout -k 1 60 $kvcast $command" >"$trial.stdout" 2>>"$trial.stderr") || fail "not resumed"
     cmp -s "$trial/o/sweep.csv" "$folder/whole/o/sweep.csv" || fail "another answer after resuming"

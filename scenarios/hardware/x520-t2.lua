@@ -1,5 +1,5 @@
--- The two network ports of MemcachedGPU's server. Fact ids are of Hetherington et al., SoCC 2015.
--- The ports' idle power is part of what the server draws at the wall: core-i7-4770k.lua.
+-- The two network ports of MemcachedGPU's server. Fact ids refer to Hetherington et al., SoCC 2015.
+-- The ports' idle power is part of the server's power at the wall: core-i7-4770k.lua.
 local protocol = "memcached's protocol.txt: "
 return {
   kind = "nic",

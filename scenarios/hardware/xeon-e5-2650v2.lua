@@ -1,7 +1,6 @@
--- One socket of Mega-KV's servers. Fact ids are of Zhang et al., VLDB J. 26(5), 2017.
--- P-states in steps of 100 MHz. All cores at 2.6 GHz have the thermal design power, an upper bound. At lower clocks, the
--- power of all cores above idle is in proportion to the clock, as if the voltage stayed: an upper bound, too, because no
--- voltages are published.
+-- One socket of Mega-KV's servers. Fact ids refer to Zhang et al., VLDB J. 26(5), 2017. P-states in steps of 100 MHz.
+-- All cores at 2.6 GHz have the thermal design power, an upper bound. At lower clocks, the power of all cores above
+-- idle is in proportion to the clock, as if the voltage stayed: an upper bound, too, because no voltages are published.
 local idle, all = 15, 95
 local idle_source = "from memory, not looked up: Intel 326508, Xeon E5-2600 Datasheet Volume One, Package C-State Power "
   .. "Specifications, C6 of eight cores; of the generation before, Sandy Bridge"

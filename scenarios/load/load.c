@@ -105,7 +105,7 @@ static enum kvc_status check_phases(const struct kvc_scenario *scenario, struct 
                                "run.functional: allowed with workload.phases is \"full\"");
 }
 
-/* Checks whether the store follows the power policy, and what the policy needs of it. */
+/* Checks whether the store follows power policies and meets the policy's requirements. */
 static enum kvc_status check_power(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     char names[KVC_DECODE_LIST_MAX] = "";
@@ -215,7 +215,7 @@ static void resolve_number(const struct kvc_loaded *trial, struct kvc_sweep_axis
     axis->numeric = (is_first || axis->numeric) && !isnan(value->number);
 }
 
-/* Notes what the scenario resolves to, by which a changed sweep is recognized. */
+/* Records the resolved values of the scenario, by which a changed sweep is recognized. */
 static void note_resolved(const struct kvc_loaded *trial, struct kvc_sweep_value *value)
 {
     const struct kvc_workload *workload = &trial->scenario.workload;

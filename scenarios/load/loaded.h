@@ -1,6 +1,6 @@
 /* A loaded scenario: the plain structs that models take, and the sweep, objectives and plan of the file.
  *
- * The loader (scenarios/load/load.h) fills them; overrides change what a file states. */
+ * The loader (scenarios/load/load.h) fills them; overrides replace values of the file. */
 #ifndef KVC_SCENARIOS_LOAD_LOADED_H
 #define KVC_SCENARIOS_LOAD_LOADED_H
 
@@ -119,7 +119,7 @@ struct kvc_plan_request {
     double confidence; /* Probability that the decisions on a candidate are right. */
 };
 
-/* A scenario as it was loaded. */
+/* A loaded scenario. */
 struct kvc_loaded {
     struct kvc_scenario scenario;
     struct kvc_parameters parameters; /* All resolved values, for the echo in results. */
@@ -132,7 +132,7 @@ struct kvc_loaded {
     char (*warning)[KVC_TEXT_MAX * 2]; /* Keys without effect: "file:line: message". */
 };
 
-/* Frees what a scenario holds, except the Lua functions that live on after loading. */
+/* Frees the contents of a scenario, except the Lua functions that outlive loading. */
 void kvc_loaded_clear(struct kvc_loaded *loaded);
 
 #endif

@@ -29,11 +29,11 @@ struct kvc_profile {
  * result is valid until the next kvc_profile_cache_keep(). */
 const struct kvc_profile *kvc_profile_cache_find(const char *file, const struct kvc_device_kind *kind);
 
-/* Keeps a profile of the file, if possible, and then owns what the profile points to. `seen` is the state of
- * the file before it was read. Returns whether the profile was kept. */
+/* Keeps a profile of the file, if possible, and then owns the memory that the profile points to. `seen` is
+ * the state of the file before it was read. Returns whether the profile was kept. */
 bool kvc_profile_cache_keep(const char *file, const struct stat *seen, const struct kvc_profile *profile);
 
-/* Frees what a profile points to. */
+/* Frees the memory that a profile points to. */
 void kvc_profile_clear(struct kvc_profile *profile);
 
 /* Forgets all profiles. */

@@ -120,7 +120,7 @@ static enum kvc_status write_without_timeline(struct kvc_folder *folder, const s
     return write_files(folder, report, diag);
 }
 
-/* Drops the files that nobody wrote: a store without an engine has no platform, and the run may have taken
+/* Drops files that were not written: a store without an engine has no platform, and the run may have taken
  * place on another rank. */
 static void drop_unwritten(struct kvc_folder *folder)
 {

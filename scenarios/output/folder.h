@@ -36,7 +36,7 @@ enum kvc_status kvc_folder_own(const char *directory, struct kvc_folder_lock *lo
 enum kvc_status kvc_folder_open(struct kvc_folder *folder, const char *directory, bool simulated,
                                 struct kvc_diag *diag);
 
-/* Returns the file that the engine or the run shall write, or NULL without a folder. */
+/* Returns the file that the engine or the run has to write, or NULL without a folder. */
 struct kvc_partial_file *kvc_folder_file(struct kvc_folder *folder, enum kvc_folder_file file);
 
 /* Writes all files and gives them their names, result.json last, and gives the folder up. If one of them

@@ -211,7 +211,7 @@ static json_t *half_widths(const struct kvc_outcome *outcome, const char *group,
     return object;
 }
 
-/* Returns the member `intervals`: what the intervals are made of. */
+/* Returns the member `intervals`, which names the source of the intervals. */
 static json_t *intervals(const struct kvc_outcome *outcome)
 {
     static const char *const names[] = {[KVC_INTERVALS_UNKNOWN] = "",
@@ -316,7 +316,7 @@ static void set_slo(json_t *object, const struct kvc_report *report)
     }
 }
 
-/* Returns what the power policy saw and chose. */
+/* Returns the observations and choices of the power policy. */
 static json_t *looks(const struct kvc_result *result)
 {
     json_t *array = json_array();

@@ -150,8 +150,8 @@ static double certain(const struct kvc_interval *elasticity)
     return fabs(elasticity->mean) > chance ? elasticity->mean : 0;
 }
 
-/* Writes what a better value gains. Throughput decides which direction is better, latency if throughput does
- * not care: less of it is better. */
+/* Writes the gain of a better value. The throughput decides which direction is better or, if it does not
+ * change, the latency, of which less is better. */
 static void write_better(const struct kvc_sensitivity_parameter *parameter, int latency, FILE *out)
 {
     double throughput = certain(&parameter->elasticity[KVC_SENSITIVITY_THROUGHPUT]);

@@ -24,7 +24,7 @@ struct kvc_answer_options {
     uint32_t jobs;    /* 0 for as many as fit. */
     const char *out;  /* Folder for all files, or NULL. */
     const char *json; /* File for the JSON document, "-" for the stream, or NULL. */
-    bool sensitivity; /* Find the sensitivity to the hardware, too; not of a measurement. */
+    bool sensitivity; /* Also find the sensitivity to the hardware; not for a measurement. */
     bool color;       /* Use terminal colours in the table. */
     const struct kvc_progress *progress;
 };

@@ -464,7 +464,7 @@ static bool prolong(struct kvc_capacity_prober *prober, struct trial *trial)
     trial->factor *= 2;
     if (disputed) {
         trial->warmup_factor *= 2;
-    } else { /* Later probes will be short, too. */
+    } else { /* Later probes will also be short. */
         prober->factor = trial->factor;
     }
     return true;

@@ -44,7 +44,7 @@ static bool is_open(const struct kvc_workload *workload)
     return workload->arrival != KVC_ARRIVAL_SATURATE && workload->arrival != KVC_ARRIVAL_CLOSED;
 }
 
-/* Returns whether the store serves all that clients offer, so that nothing could be gained. Chance and the
+/* Returns whether the store serves all offered requests, so that nothing can be gained. Chance and the
  * requests in flight at both ends of the measured time make some difference, too; the paired runs decide
  * about a larger one. */
 static bool serves_all(const struct kvc_scenario *scenario, const struct kvc_outcome *outcome)
@@ -312,8 +312,8 @@ static void blame(const struct search *search, uint32_t best)
     kvc_bottleneck_busiest(result, result->bottleneck_why + used, KVC_NOTE_BYTES - used);
 }
 
-/* Notes what a higher load would meet first, by the closed form. A trace cannot be replayed at another load,
- * and a scenario without an answer has no next limit. */
+/* Records the limit that a higher load would reach first, by the closed form. A trace cannot be replayed at
+ * another load, and a scenario without an answer has no next limit. */
 static enum kvc_status add_next_limit(const struct kvc_scenario *scenario, struct kvc_result *result,
                                       struct kvc_diag *diag)
 {

@@ -21,14 +21,14 @@
 
 /* Makes the memory of this process follow from its allocations: each from 128 KiB on becomes a mapping of its
  * own, which counts by its touched pages and is returned when it is freed. Without this, the C library moves
- * its limit up to 32 MiB, and clears parts of reserved arrays that nobody uses. */
+ * its limit up to 32 MiB, and clears unused parts of reserved arrays. */
 void kvc_memory_begin(void);
 
 /* Returns the most memory that this process has taken so far [bytes]. */
 double kvc_memory_taken_bytes(void);
 
-/* Returns the memory that a process can allocate without swapping: MemAvailable in /proc/meminfo or what the
- * control group leaves, whichever is less. 0 when unknown. */
+/* Returns the memory that a process can allocate without swapping: MemAvailable in /proc/meminfo or the rest
+ * of the control group's limit, whichever is less. 0 when unknown. */
 double kvc_memory_available_bytes(void);
 
 /* Returns the memory of each process that simulates the scenario [bytes]. */
@@ -57,7 +57,7 @@ enum kvc_status kvc_time_plan(const struct kvc_scenario *scenario, double least_
                               struct kvc_diag *diag);
 
 /* Adds the place in the scenario to the failure of a run that refuses its duration or warm-up, unless it has
- * one, and returns `status`. Other failures stay as they are. `diag` may be NULL. */
+ * one, and returns `status`. Other failures are not changed. `diag` may be NULL. */
 enum kvc_status kvc_time_name_place(const struct kvc_scenario *scenario, enum kvc_status status,
                                     struct kvc_diag *diag);
 

@@ -26,7 +26,7 @@ struct kvc_pair_answer {
 };
 
 struct kvc_pairs {
-    const struct kvc_scenario *usual;  /* The scenario as it is. */
+    const struct kvc_scenario *usual;  /* The unchanged scenario. */
     const struct kvc_outcome *outcome; /* Answer of the scenario. */
     uint32_t count;                    /* Variants. */
     struct kvc_scenario **variant;     /* Resolved copies of the scenario (models/model.h). */

@@ -127,7 +127,7 @@ static void begin_sharing(struct sharing *ranks, const struct kvc_pool_options *
     }
 }
 
-/* Returns whether the pool goes on after `taken` answers. */
+/* Returns whether the pool continues after `taken` answers. */
 static bool goes_on(const struct sharing *ranks, uint32_t taken)
 {
     return kvc_ranks_is_first() ? taken < ranks->pool->tasks : !ranks->over;

@@ -216,9 +216,9 @@ static void set_member(const struct values *values, const struct parameter *para
     }
 }
 
-/* Writes number `index` of a parameter into a copy of the scenario (models/resource.h), and what it makes of
- * the members' numbers. A COUNT is rounded. A number beyond the range of the option becomes the end of the
- * range. Returns what was written to the node. */
+/* Writes number `index` of a parameter into a copy of the scenario (models/resource.h), and scales the
+ * members' numbers. A COUNT is rounded. A number beyond the range of the option becomes the end of the range.
+ * Returns what was written to the node. */
 static double set_value(const struct values *values, const struct parameter *parameter, uint32_t index,
                         double number, struct kvc_scenario *copy)
 {
@@ -575,7 +575,7 @@ enum { REPLICAS_MAX = 10 /* More pairs hardly narrow the interval. */, SIDES = 2
 /* Elasticities below this are not worth a run, nor gains below this share of the throughput. */
 static const double LEAST = 0.01, LEAST_GAIN_FRAC = 0.001;
 
-/* A side of a parameter that is run: its number among the variants, or -1 if it is the scenario as it is. */
+/* A side of a parameter that is run: its number among the variants, or -1 for the unchanged scenario. */
 struct side {
     int32_t variant;
     struct kvc_pair_answer *answer; /* Indexed by replica. */

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Commands that write to disks that are too small for what they write: each file must be the old one, a whole new one or
-# none, and the command must end with 3 and one message that names a file. Usage: full_disks.sh KVCAST
-# The disks are tmpfs in a mount namespace of this script alone. Exits with 1 if a case fails, and with 77 if this user
-# may mount nothing.
+# Commands that write to disks that are too small for their output: each file must be the old one, a whole new one or
+# none, and the command must end with 3 and one message that names a file. Usage: full_disks.sh KVCAST The disks are
+# tmpfs in a mount namespace of this script alone. Exits with 1 if a case fails, and with 77 if this user may mount
+# nothing.
 source "$(dirname "$0")/cases.sh"
 kvcast=$(realpath "$1")
 kind="full disk"
@@ -133,7 +133,7 @@ for size in 160k 256k 400k; do
     tell "run --out, a timeline too large for $size" "$why"
 done
 
-# Results of an earlier run stay as they are.
+# Results of an earlier run do not change.
 new_disk 300k
 mkdir "$disk/out"
 cp whole/*.* "$disk/out"
@@ -156,7 +156,7 @@ on_disks "predict --out" "4k 1m" "$kvcast" predict small.lua --quiet --out "$dis
 on_disks "plan --out" "8k 32k 48k 1m" "$kvcast" plan plan.lua --quiet --out "$disk/out"
 on_disks "list --json FILE" "4k 1m" "$kvcast" list --json "$disk/list.json"
 
-# A sweep keeps what is done and goes on when there is room.
+# A sweep keeps its finished points and continues when there is room.
 for size in 16k 64k 96k 128k 192k 256k; do
     new_disk $size
     why=$(judge "$([ $size = 16k ] || [ $size = 64k ] && echo no || echo yes)" "$kvcast" sweep sweep.lua --quiet --jobs 1 --out "$disk/out")

@@ -141,13 +141,13 @@ static const double LIMIT_S = 120,
                     GRACE_S =
                         5; /* Limit of an attempt; time for children to notice their parent's end [s]. */
 
-/* A kind of work that is ended. bash runs the commands in a folder beside `inputs`. */
+/* A kind of work to kill. bash runs the commands in a folder next to `inputs`. */
 struct work {
     const char *name;
     const char *before; /* Command that makes the older files; NULL: there are none. */
     const char *after;  /* Command that makes the new files and is ended. */
-    bool keeps_points;  /* The files sweep.sqlite... may have any contents, because the next attempt goes on
-                           with them. */
+    /* The files sweep.sqlite... may have any contents, because the next attempt continues with them. */
+    bool keeps_points;
 };
 
 static const struct work works[] = {

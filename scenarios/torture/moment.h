@@ -27,7 +27,8 @@ int kvc_moment_watch(const char *folder);
 /* Draws a moment: with equal probability a time, or a change. */
 struct kvc_moment kvc_moment_draw(const struct kvc_life *life, struct kvc_rng *rng);
 
-/* Waits for the moment, or until the subject has ended. Returns whether it still runs. `seen` is what it saw.
+/* Waits for the moment, or until the subject has ended. Returns whether it still runs. `seen` receives its
+ * observations.
  */
 bool kvc_moment_wait(int watch, pid_t subject, const struct kvc_moment *moment, struct kvc_life *seen);
 

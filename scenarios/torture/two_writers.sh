@@ -145,7 +145,7 @@ tell "run --json same.json, four at once" "$why$(cat stderr.[1-4])$(fault_of_fol
 
 # ---- links and pipes ----
 
-linked() { # NAME FILE STATUS PATTERN COMMAND...: FILE of the folder is a link out of it, whose target stays as it is
+linked() { # NAME FILE STATUS PATTERN COMMAND...: FILE of the folder is a link out of it, whose target must not change
     local name=$1 file=$2 status=$3 pattern=$4 why
     shift 4
     rm -rf out

@@ -44,7 +44,7 @@ enum {
     KVC_ARRAY_MAPPED_BYTES = 128 << 10,
 };
 
-/** Returns the memory of an array that nobody has cleared, of which `used` entries of `size` bytes are
+/** Returns the memory of an array that was not cleared and of which `used` entries of `size` bytes are
  * touched [bytes]: whole pages. */
 static inline double kvc_array_touched_bytes(double used, size_t size)
 {

@@ -37,8 +37,8 @@ enum kvc_status kvc_diag_fail_at(struct kvc_diag *diag, enum kvc_status status, 
                                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /** Fails because the file or folder `path` cannot be written, for the reason `error` (an errno). Returns
- * KVC_ERR_SCENARIO if the user chose a place where nobody could write, such as a missing folder, and
- * KVC_ERR_RUNTIME if the machine lacks something, such as room on the disk. */
+ * KVC_ERR_SCENARIO if the user chose an impossible place, such as a missing folder, and KVC_ERR_RUNTIME if
+ * the machine lacks something, such as disk space. */
 enum kvc_status kvc_diag_fail_write(struct kvc_diag *diag, const char *path, int error);
 
 /** Names the file of a failure that has named none so far, and returns its status. `diag` may be NULL. */

@@ -94,8 +94,8 @@ double kvc_cpu_instruction_ns(const struct kvc_cpu *cpu);
 /** Returns the stall of one hit in the last-level cache [ns]. */
 double kvc_cpu_llc_hit_ns(const struct kvc_cpu *cpu);
 
-/** Makes the cores and their caches faster by a factor, for a question of what would be if. Clocks keep their
- * names. The root complex belongs to PCIe and stays as it is. */
+/** Makes the cores and their caches faster by a factor, for a what-if question. The stated clocks do not
+ * change. The root complex belongs to PCIe and does not change either. */
 void kvc_cpu_speed_up(struct kvc_cpu *cpu, double factor);
 
 #endif

@@ -96,8 +96,8 @@ struct kvc_database_load {
     double busy_ns; /**< Time for which it keeps the busiest part busy: queries, cores or drives [ns]. */
 };
 
-/** Returns the mean load of a query or an update, in closed form. `keys` are asked for; what the cache misses
- * is taken to be spread evenly over them. */
+/** Returns the mean load of a query or an update, in closed form. `keys` are requested; the misses of the
+ * cache are assumed to be spread evenly over them. */
 struct kvc_database_load kvc_database_load_of(const struct kvc_database *database, bool writes, double keys);
 
 /** Makes the database faster by a factor, for a question of what would be if. */

@@ -112,8 +112,8 @@ static inline bool kvc_dram_has_timing(const struct kvc_dram *dram)
 /** Returns the number of channels that share the load evenly; 1 if the profile states no timing. */
 double kvc_dram_channels(const struct kvc_dram *dram);
 
-/** Returns the rate at which the socket streams [bytes per second]: what the profile states, or what all
- * channels transfer while they do not refresh. */
+/** Returns the streaming rate of the socket [bytes per second]: the profile's, or the rate of all channels
+ * outside of refreshes. */
 double kvc_dram_bytes_per_s(const struct kvc_dram *dram);
 
 /** Returns the time for which the load occupies channels, summed over the channels [ns].

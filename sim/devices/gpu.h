@@ -125,13 +125,13 @@ struct kvc_gpu_kernel kvc_gpu_kernel_of(const struct kvc_gpu *gpu, const struct 
                                         const struct kvc_gpu_fit *fit, const struct kvc_gpu_work *work,
                                         double frac);
 
-/** Makes the card faster by a factor, for a question of what would be if. Fitted lines stay as they are,
- * because they include copies: see kvc_gpu_launch_speed_up(). Clocks keep their names. */
+/** Makes the card faster by a factor, for a what-if question. Fitted lines do not change, because they
+ * include copies: see kvc_gpu_launch_speed_up(). The stated clocks do not change either. */
 void kvc_gpu_speed_up(struct kvc_gpu *gpu, double factor);
 
 /** Returns the time of a measured launch [ns] after its kernels became faster by one factor and its copies by
- * another. `launch_ns` is the time as measured, and `copying_ns` its part in which copies and their latency
- * are not hidden behind kernels. */
+ * another. `launch_ns` is the measured time, and `copying_ns` its part in which copies and their latency are
+ * not hidden behind kernels. */
 double kvc_gpu_launch_speed_up(double launch_ns, double copying_ns, double kernel_factor, double copy_factor);
 
 /** Work of a kernel. */

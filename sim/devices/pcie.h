@@ -117,8 +117,8 @@ enum { KVC_PCIE_CREDIT_BYTES = 16 }; /**< Data that one data credit stands for: 
 /** Returns the number of packets that a request of `bytes` is cut into. */
 uint32_t kvc_pcie_packets(const struct kvc_pcie *pcie, uint32_t bytes);
 
-/** Makes links, copies and their latencies faster by a factor, for a question of what would be if. What host
- * memory and host cores contribute, memory_ns and core_reads_per_s, stays as it is. */
+/** Makes links, copies and their latencies faster by a factor, for a what-if question. The parts of host
+ * memory and host cores, memory_ns and core_reads_per_s, do not change. */
 void kvc_pcie_speed_up(struct kvc_pcie *pcie, double factor);
 
 /** Kinds of events that engines add; `unit` of such an event is the engine's number. An owner of engines
@@ -136,11 +136,11 @@ enum {
 struct kvc_pcie_root {
     double down_free_ns; /**< Time when the direction to the card is free. */
     double up_free_ns;   /**< Time when the direction to the host is free. */
-    double down_stretch; /**< Factor by which other users of the host slow the direction to the card; up to 1:
-                            nobody does. */
-    double up_stretch;   /**< Stretch of the direction to the host. */
-    double down_bytes;   /**< Bytes sent to the card so far, with headers. */
-    double up_bytes;     /**< Bytes taken from the card so far, with headers. */
+    /** Factor by which other users of the host slow the direction to the card; up to 1: not at all. */
+    double down_stretch;
+    double up_stretch; /**< Stretch of the direction to the host. */
+    double down_bytes; /**< Bytes sent to the card so far, with headers. */
+    double up_bytes;   /**< Bytes taken from the card so far, with headers. */
     struct kvc_dram_load
         load; /**< Accesses to host memory so far. A packet is one random line and streamed ones. */
 };

@@ -515,7 +515,7 @@ static double probability(const struct evaluation *at, uint32_t slot, double *sh
         for (uint32_t i = 0; i < at->nodes; i++) {
             product *= (1 - share[i]) * at->none[i] + share[i] * at->turned[(size_t)i * at->points + k];
         }
-        bool is_end = k == 0 || k + 1 == at->points; /* The others stand for the lower half, too. */
+        bool is_end = k == 0 || k + 1 == at->points; /* The other points also stand for the lower half. */
         sum += (is_end ? 1 : 2) * creal(product * at->turn[k]);
     }
     return fmin(fmax(sum / (2.0 * (at->points - 1)) / at->norm, 0), 1);

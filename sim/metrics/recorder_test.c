@@ -405,7 +405,7 @@ Test(steady_state, stationary_noise_is_refused_rarely)
     }
 }
 
-/* Clients run ahead until a window is full: throughput falls later, by what the lead grew. */
+/* Clients run ahead until a window is full: throughput falls later, by the growth of the lead. */
 Test(steady_state, a_lead_counts_while_it_grows)
 {
     static const struct {

@@ -69,7 +69,7 @@ Test(core_watch, the_speed_is_measured_in_every_undisturbed_window)
     kvc_core_watch_close(&watch);
 }
 
-/* A neighbour on the same core takes about half of the time, and working threads notice that, too. */
+/* A neighbour on the same core takes about half of the time, and working threads also notice that. */
 Test(core_watch, a_neighbour_on_the_core_is_noticed)
 {
     struct kvc_core_watch watch;

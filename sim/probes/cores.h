@@ -21,9 +21,9 @@ struct kvc_cores {
  * cannot be started. */
 enum kvc_status kvc_cores_measure(struct kvc_cores *cores, struct kvc_diag *diag);
 
-/* Measures for the length of a window (sim/probes/quiet.h) what a run's watch of the cores would report
- * while all of them work: speed[i] is core i's, in steps of arithmetic per nanosecond, or 0 where it was not
- * measured. Returns the number of cores; 0: a thread cannot be started. */
+/* Measures the speeds that a run's watch of the cores would report while all of them work, for the length of
+ * a window (sim/probes/quiet.h): speed[i] is core i's, in steps of arithmetic per nanosecond, or 0 where it
+ * was not measured. Returns the number of cores; 0: a thread cannot be started. */
 uint32_t kvc_cores_watch(double speed[KVC_CORES_MAX]);
 
 /* The speed of the slowest core, at most 1. */

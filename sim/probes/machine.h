@@ -1,5 +1,5 @@
-/* The machine that we run on: what its system reports, what the probes measured, and that part of its machine
- * file. */
+/* The machine that we run on: facts of its system, results of the probes, and the part of its machine file
+ * with both. */
 #ifndef KVC_SIM_PROBES_MACHINE_H
 #define KVC_SIM_PROBES_MACHINE_H
 
@@ -12,7 +12,7 @@
 #include "sim/probes/steadiness.h"
 #include "sim/probes/timing.h"
 
-/* The GPU of this machine: what its driver reports, and what the simplest operations on it cost. */
+/* The GPU of this machine: facts of its driver, and the costs of the simplest operations on it. */
 struct kvc_gpu_facts {
     bool present; /* False without a GPU or in a program built without CUDA; the other fields are then not
                      set. */
@@ -77,7 +77,7 @@ struct kvc_machine_facts {
     uint64_t near_cache_bytes; /* Size of the largest cache that a core has for itself [bytes]. */
 };
 
-/* Fills in what the system reports. The default is one thread per core, 1 GHz and a 1 MiB cache. */
+/* Fills in the facts of the system. The default is one thread per core, 1 GHz and a 1 MiB cache. */
 void kvc_machine_ask(struct kvc_machine_facts *facts);
 
 /* Checks that enough memory is free for a calibration. KVC_ERR_RUNTIME: it is less than `needed_bytes`. */
@@ -91,9 +91,9 @@ struct kvc_probed_machine {
     struct kvc_gpu_facts gpu; /* Without a GPU, one thread of the processor stands in for it. */
 };
 
-/* A new profile with what the probes measured. It has places for the fields cpu.packet, dram.random_line and
- * dram.next_line, which only a store's own code can measure, and for cpu.core_speed. `version` is the version
- * of kvcast. Free it with kvc_profile_free. */
+/* Returns a new profile with the results of the probes. It has places for the fields cpu.packet,
+ * dram.random_line and dram.next_line, which only a store's own code can measure, and for cpu.core_speed.
+ * `version` is the version of kvcast. Free it with kvc_profile_free. */
 struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine, const char *version);
 
 /* Adds cpu.core_speed at the end of a calibration, or a comment line that says why its value is not known:

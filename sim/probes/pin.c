@@ -3,7 +3,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-/* The cores that the process was started on. Pinning a thread changes what the system reports later. */
+/* The cores that the process was started on. Pinning a thread changes the set that the system reports later.
+ */
 static cpu_set_t allowed;
 static pthread_once_t asked = PTHREAD_ONCE_INIT;
 

@@ -16,7 +16,7 @@ struct entry {
     char table[NAME_BYTES]; /* Empty for a field of the device itself. */
     char field[NAME_BYTES]; /* Empty for a point of a curve. */
     char *text;             /* NULL while the place is only reserved. A point's text lacks source and `}`. */
-    char *common, *own;     /* Source of a point: what the points of a curve share, and the rest. */
+    char *common, *own;     /* Source of a point: the part that the points of a curve share, and the rest. */
 };
 
 struct lines {

@@ -1,7 +1,6 @@
 /* How steady and how fast the machine is during a calibration, checked at intervals. A fixed amount of
  * arithmetic always takes the same time on a machine that does nothing else. The speed of the cores while all
- * of them work is what a run's watch would report (sim/probes/core_watch.h), so that the two can be
- * compared. */
+ * of them work is measured as by a run's watch (sim/probes/core_watch.h), so that the two can be compared. */
 #ifndef KVC_SIM_PROBES_STEADINESS_H
 #define KVC_SIM_PROBES_STEADINESS_H
 

@@ -10,8 +10,8 @@
 #include "sim/metrics/bottleneck.h"
 #include "sim/probes/pin.h"
 
-/* A measurement goes on until quiet windows make up quiet_enough_frac of the duration that was asked for, but
- * at most for EXTENSION_MAX times this duration. */
+/* A measurement continues until quiet windows make up quiet_enough_frac of the requested duration, but at
+ * most for EXTENSION_MAX times this duration. */
 static const double quiet_enough_frac = 0.5;
 enum { EXTENSION_MAX = 6 };
 

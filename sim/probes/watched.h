@@ -1,7 +1,7 @@
 /* A measured run of a store that is cut into windows (sim/probes/quiet.h), with a watch on every core.
  *
- * The store copies its counts at the end of each window, so that the difference of two copies is what it did
- * in between. This module decides how many windows to measure, whether enough of them were quiet, and which
+ * The store copies its counts at the end of each window, so that the difference of two copies is its work in
+ * between. This module decides how many windows to measure, whether enough of them were quiet, and which
  * ones. It runs a thread for each core, pinned to it, which does the tasks of that core in turn and watches
  * the core meanwhile. It also fills the part of the result that is the same for all stores: the windows that
  * count, the metrics of all windows, the intervals of the quiet ones, and how much the machine disturbed the
@@ -49,7 +49,7 @@ bool kvc_watched_suffices(const struct kvc_watched *watched);
 /* Sets `count` after the threads have ended. */
 void kvc_watched_stop(struct kvc_watched *watched);
 
-/* Returns what the store did in a window. */
+/* Returns the work of the store in a window. */
 typedef struct kvc_quiet_flow kvc_watched_flow_fn(const void *store, uint32_t window);
 
 /* Fills quiet[0] .. quiet[count - 1]: windows in which no core was disturbed, without the recovery after a
@@ -121,7 +121,7 @@ struct kvc_watched_store {
     void (*add_up)(const void *data, const bool *wanted, struct kvc_histogram *latency,
                    struct kvc_watched_part *part);
 
-    /* Fills a result with what the store did in the wanted windows, stages included. */
+    /* Fills a result with the store's work in the wanted windows, including stages. */
     void (*report)(const void *data, const bool *wanted, struct kvc_result *result);
 
     uint32_t values;                /* Metrics of the store that get intervals. */
@@ -129,9 +129,9 @@ struct kvc_watched_store {
 };
 
 /* Ends a run whose threads have ended, and fills in its result: raw_throughput_mops and the raw latencies of
- * all windows, what the store reports of the quiet ones, `windows`, quiet_frac, and the relative half widths
- * of the intervals over batches of quiet windows. Without a quiet window all windows count and a note says
- * so. The histogram in `result` must be empty. */
+ * all windows, the store's report of the quiet ones, `windows`, quiet_frac, and the relative half widths of
+ * the intervals over batches of quiet windows. Without a quiet window all windows count and a note says so.
+ * The histogram in `result` must be empty. */
 void kvc_watched_report(struct kvc_watched *watched, const struct kvc_watched_store *store,
                         struct kvc_result *result);
 

@@ -119,7 +119,7 @@ static enum kvc_status check_clock(const struct kvc_platform_host *host, const s
                          found, host->name, list);
 }
 
-/* Checks that the device exists and can do what the change asks for. */
+/* Checks that the device exists and supports the change. */
 static enum kvc_status check_device(const struct kvc_change *change, const struct kvc_platform *platform,
                                     uint32_t number, struct kvc_diag *diag)
 {

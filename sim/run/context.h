@@ -15,7 +15,7 @@
 struct kvc_run_context {
     const struct kvc_scenario *scenario; /**< The scenario to simulate. */
     const struct kvc_scenario *usual;    /**< Scenario to compare with, window by window; NULL: none. */
-    void *state;                         /**< The store as it was prepared; the run changes it. */
+    void *state;                         /**< The prepared store; the run changes it. */
     uint64_t seed;                       /**< Seed of this replica (sim/base/seeds.h). */
     uint32_t replica;                    /**< Number of this replica, from 0. */
     struct kvc_timeline *timeline;       /**< Timeline of the run's activities; NULL: there is none. */

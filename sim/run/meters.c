@@ -96,7 +96,7 @@ double kvc_meters_joules(const struct kvc_meters *meters)
     return joules;
 }
 
-/* Adds up by entry what the devices have done since the measured time began. */
+/* Adds up the work of the devices since the measured time began, by entry. */
 static void add_up(const struct kvc_meters *meters)
 {
     for (uint32_t i = 0; i < meters->entries; i++) {

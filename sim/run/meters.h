@@ -1,9 +1,8 @@
-/** @file
- * Meters read what the platform's devices have done and consumed within the measured time.
+/** @file Meters read the work and the energy of the platform's devices within the measured time.
  *
- * The monitor reads them when it first looks after the measured time has begun, and again at every later
- * look until that time is over. Between two readings, work and energy are SimGrid's own integrals. Their
- * quotient is the mean power, and the energy of a result is that power times the measured time. */
+ * The monitor reads them when it first looks after the measured time has begun, and again at every later look
+ * until that time is over. Between two readings, work and energy are SimGrid's own integrals. Their quotient
+ * is the mean power, and the energy of a result is that power times the measured time. */
 #ifndef KVC_SIM_RUN_METERS_H
 #define KVC_SIM_RUN_METERS_H
 
@@ -25,7 +24,7 @@ struct kvc_meter {
 struct kvc_meter_entry {
     const char *name;        /**< Name of the device, or its kind. */
     const char *kind;        /**< Kind of the devices. */
-    struct kvc_meter growth; /**< Scratch: what the devices have done since the measured time began. */
+    struct kvc_meter growth; /**< Scratch: work of the devices since the measured time began. */
 };
 
 /** The meters of all hosts, followed by the meters of all links. A zeroed struct can be closed. */

@@ -50,7 +50,7 @@ static struct machine machine_of(void)
     return machine;
 }
 
-/* Runs jobs and reports what the meters say of the time from from_ns to until_ns. */
+/* Runs jobs and reports the meters' values for the time from from_ns to until_ns. */
 static struct kvc_result *metered(const struct machine *machine, struct kvc_test_job *jobs, uint32_t count,
                                   double from_ns, double until_ns)
 {

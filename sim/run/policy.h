@@ -1,10 +1,9 @@
-/** @file
- * Applies a power policy to a running store and notes what it chose.
+/** @file Applies a power policy to a running store and records its choices.
  *
  * Every unit of the store has an actor, which begins with the measured time. It sleeps, reads the unit's
  * counters, asks the policy and sets the performance states of the unit's hosts, until the run ends. A policy
- * decides only from what it sees, so results do not depend on the machine that simulates. Not modelled: the
- * time and energy that a change of clocks takes. */
+ * decides only from its observations, so results do not depend on the machine that simulates. Not modelled:
+ * the time and energy that a change of clocks takes. */
 #ifndef KVC_SIM_RUN_POLICY_H
 #define KVC_SIM_RUN_POLICY_H
 
@@ -73,7 +72,7 @@ void kvc_policy_open(struct kvc_policy *policy, const struct kvc_power_policy *p
                      const struct kvc_policy_unit *units, uint32_t count,
                      const struct kvc_policy_store *store);
 
-/** Frees what a policy holds, not the struct. */
+/** Frees the contents of a policy, not the struct. */
 void kvc_policy_close(struct kvc_policy *policy);
 
 /** Starts the actors, once the start of the measured time is known. Later calls do nothing. */

@@ -79,7 +79,7 @@ struct kvc_replica {
 enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_run_context *context,
                                  const struct kvc_replica_options *options, struct kvc_diag *diag);
 
-/** Frees what a replica holds, not the struct. */
+/** Frees the contents of a replica, not the struct. */
 void kvc_replica_close(struct kvc_replica *replica);
 
 /** Simulates until the monitor ends the run. If `monitor_has_actor`, the monitor becomes the last actor;

@@ -76,7 +76,7 @@ struct kvc_stage_worker {
     bool called;               /**< A batch has come since it last looked. */
     uint64_t begun;            /**< Batches that it has begun. */
     void *batch;               /**< Under way; NULL: none. */
-    uint32_t left;             /**< Units that nobody has taken. */
+    uint32_t left;             /**< Units not taken yet. */
     uint32_t stolen;           /**< Pieces that thieves work on. */
     uint32_t rest;             /**< Units that thieves have done and whose other tasks the owner does. */
     struct kvc_gate *returned; /**< A token for each piece that a thief has done. */
@@ -94,7 +94,7 @@ struct kvc_stage_graph {
 /** Creates the workers and their actors. */
 void kvc_stage_graph_open(struct kvc_stage_graph *graph);
 
-/** Frees what the workers hold, after the engine has ended. A zeroed graph is allowed. */
+/** Frees the workers' contents after the engine has ended. A zeroed graph is allowed. */
 void kvc_stage_graph_close(struct kvc_stage_graph *graph);
 
 #endif

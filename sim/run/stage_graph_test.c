@@ -175,7 +175,7 @@ Test(stage_graph, the_owner_does_the_rest)
     cr_expect_gt(rig.rested, rig.finished * (UNITS / 4));
 }
 
-/* A thief that takes long to begin comes too late, and nobody waits for it. */
+/* A thief that takes long to start comes too late, and no stage waits for it. */
 Test(stage_graph, a_late_thief_delays_nobody)
 {
     rig.steals = true;

@@ -75,7 +75,8 @@ static uint32_t find_kind(const struct kvc_workload *workload, const char *name,
     return kind;
 }
 
-/* Reads what an action invalidates: a list such as "2 list_friends, 2 view_profile, view_requests". */
+/* Reads the pairs that an action invalidates: a list such as "2 list_friends, 2 view_profile, view_requests".
+ */
 static enum kvc_status read_invalidates(const struct kvc_workload *workload, uint32_t number,
                                         uint8_t *members, struct kvc_diag *diag)
 {
@@ -555,7 +556,7 @@ static enum kvc_status check_phase(const struct kvc_workload *workload, uint32_t
     return KVC_OK;
 }
 
-/* Returns the message for what a workload with phases must not have, or NULL. */
+/* Returns the message for an option that a workload with phases must not have, or NULL. */
 static const char *contradiction(const struct kvc_workload *workload)
 {
     bool open = workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED;

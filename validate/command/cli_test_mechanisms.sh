@@ -43,7 +43,8 @@ expect 2 'case one: .*workload.keys' "$kvcast" validate mechanisms
 list "" workload.keys=1 "" latency_p99_us
 expect 2 'case one: the closed form states no latency_p99_us' "$kvcast" validate mechanisms
 
-# The errors of the closed form: what the mechanisms and the loads show is stated, and more is a regression.
+# The errors of the closed form with the mechanisms and the loads are stated; a larger error is a
+# regression.
 list "" workload.keys=1 "" latency_mean_us
 printf 'scenario,overrides\natomics.lua,workload.arrival.poisson_mops=1\n' >data/validate/mechanisms/loads.csv
 "$kvcast" validate mechanisms --quiet --update-baseline >stated.txt || fail "errors are stated: $(cat stated.txt)"

@@ -28,7 +28,7 @@ expect 2 '--calibrations: found "x"' "$kvcast" validate tiny --measure --calibra
 expect 2 '--resume is only allowed with --measure' "$kvcast" validate tiny --resume
 "$kvcast" validate tiny --measure --calibrations 0 --repetitions 2 --quiet >measured.txt || fail "validate --measure"
 [ ! -e machines/tiny/runs.unfinished.csv ] || fail "machines/tiny/runs.unfinished.csv is left"
-# An interrupted measurement goes on with the runs that it has.
+# An interrupted measurement continues with the runs that it has.
 awk -F, -v OFS=, 'NR == 2 { $12 = 12345 } NR < 3' machines/tiny/runs.csv >machines/tiny/runs.unfinished.csv
 "$kvcast" validate tiny --measure --calibrations 0 --repetitions 1 --resume --quiet >/dev/null || fail "validate --resume"
 grep -q '^full,.*,12345,' machines/tiny/runs.csv || fail "--resume measures everything again"

@@ -501,7 +501,7 @@ static int score_and_write(const struct kvc_arguments *arguments, const struct s
     return exit_status == 0 && validation.regressed ? KVC_ERR_REGRESSED : exit_status;
 }
 
-/* Reads the whole number of an option into *value, which stays as it is if the option is not given. */
+/* Reads the whole number of an option into *value, which does not change if the option is not given. */
 static enum kvc_status parse_number(const char *option, const char *text, uint32_t least, uint32_t most,
                                     uint32_t *value, struct kvc_diag *diag)
 {

@@ -156,8 +156,8 @@ static double core_speed_frac(const struct kvc_scenario *scenario, const struct 
     return known ? run->core_speed_steps_per_ns / cpu->core_speed_steps_per_ns : NAN;
 }
 
-/* Loads every line, so that a mistake in the last one is found before the first one runs: first as it is
- * written, then as it is forecast. */
+/* Loads every line, so that a mistake in the last one is found before the first one runs: first in its
+ * written form, then in its forecast form. */
 static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
@@ -690,7 +690,7 @@ static void write_rows(const struct kvc_measured_machine *machine, const char *d
     }
 }
 
-/* Copies the log as it is, or begins a new one. */
+/* Copies the log, or begins a new one. */
 static enum kvc_status copy_log(const char *path, FILE *out, struct kvc_diag *diag)
 {
     FILE *in = fopen(path, "re");

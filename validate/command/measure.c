@@ -175,7 +175,7 @@ static enum kvc_status measure_all(struct measurement *measurement, struct kvc_d
 
 /* ---- files ---- */
 
-/* Reads the repetitions of an interrupted measurement and writes them again, so that the file goes on. */
+/* Reads the repetitions of an interrupted measurement and writes them again, so that the file can grow. */
 static enum kvc_status open_unfinished(struct measurement *measurement, const char *path,
                                        struct kvc_diag *diag)
 {

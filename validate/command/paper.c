@@ -297,7 +297,7 @@ void kvc_paper_free(struct kvc_paper *paper)
     paper->moved_by = NULL;
 }
 
-/* Reads what moves the cases. Without the file nobody knows which of them say something about the model. */
+/* Reads the elasticities of the cases. Without the file, it is unknown which cases test the model. */
 static enum kvc_status read_elasticities(struct kvc_paper *paper, struct kvc_diag *diag)
 {
     char path[PATH_MAX], message[sizeof(diag->message)];
@@ -417,7 +417,7 @@ static void published_text(const struct kvc_case *scored, char *out, size_t size
     }
 }
 
-/* Lists what the model lacks where it misses a published value. */
+/* Lists the missing mechanisms of cases that miss their published value. */
 static void print_lacks(const struct kvc_cases *cases, const struct kvc_score *scores)
 {
     struct kvc_grid grid = {.columns = 2};

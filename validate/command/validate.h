@@ -102,8 +102,8 @@ static inline bool kvc_measured_machine_shows(const struct kvc_measured_machine 
 }
 
 /* Appends the summary of the unseen runs to unseen.log, a CSV file in the machine's folder, with today's date
- * and the commit of the source tree, or else $KVCAST_COMMIT. Without either it fails, because nobody could
- * tell which models were scored. */
+ * and the commit of the source tree, or else $KVCAST_COMMIT. Without either it fails, because the scored
+ * models would be unknown. */
 enum kvc_status kvc_measured_machine_log_unseen(const struct kvc_measured_machine *machine,
                                                 struct kvc_diag *diag);
 

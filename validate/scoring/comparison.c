@@ -28,7 +28,7 @@ static bool is_compared(int reading, bool open_loop, const struct kvc_measuring_
         return false;
     }
     if (reading == KVC_READING_THROUGHPUT) {
-        return !open_loop; /* An open-loop load completes what it is offered. */
+        return !open_loop; /* An open-loop load completes all offered requests. */
     }
     if (reading == KVC_READING_LATENCY_MEAN || reading == KVC_READING_LATENCY_P99) {
         /* Under saturation, and above the capacity, latency only tells how long the queues are. */

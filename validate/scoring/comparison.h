@@ -31,7 +31,7 @@ struct kvc_comparison_forecast {
     double half_width[KVC_READINGS]; /* Half the widths of the 95 % intervals of `simulated`; NaN: unknown. */
 };
 
-/* A case with what a measured run adds to struct kvc_case. */
+/* A case with the fields that a measured run adds to struct kvc_case. */
 struct kvc_compared {
     size_t run;         /* Index in the plan. */
     int reading;        /* enum kvc_reading */

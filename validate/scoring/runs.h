@@ -64,7 +64,7 @@ void kvc_measuring_plan_describe_load(const struct kvc_measuring_plan *plan,
 
 /* Returns whether the run at this index is unseen: only `kvcast validate NAME --unseen` forecasts and shows
  * it, once a release. Every third run is unseen (the 3rd, 6th, 9th, ...). The rule is fixed before anything
- * is measured, so nobody can choose. */
+ * is measured, so runs cannot be chosen. */
 bool kvc_measuring_plan_unseen(size_t index);
 
 /* Readings: the metrics that a measurement, a simulation and a closed form have in common. */

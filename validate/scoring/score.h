@@ -44,7 +44,7 @@ struct kvc_score_summary {
 double kvc_score_error(const struct kvc_case *scored, double predicted);
 
 /* Fills error and verdict. A case regresses when it has no baseline, or when its error exceeds the baseline's
- * by more than the half width of its interval: the present one or the accepted one, whichever is smaller, so
+ * by more than the half width of its interval: the current one or the accepted one, whichever is smaller, so
  * that more noise excuses nothing. Being inside the tolerance does not excuse either. Inputs never regress.
  */
 struct kvc_score kvc_score_case(const struct kvc_case *scored, struct kvc_interval predicted,

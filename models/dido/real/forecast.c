@@ -57,7 +57,7 @@ void kvc_dido_real_costs_pipeline(uint32_t gpu_tasks, bool apart, struct kvc_did
 struct passes {
     uint32_t count;
     double *task_ns[KVC_DIDO_TASKS]; /* By batch: time of a query [ns]. */
-    double *handling_ns; /* By batch: time of a query in a stage on the CPU beside its tasks [ns]. */
+    double *handling_ns; /* By batch: time of a query in a stage on the CPU besides its tasks [ns]. */
     double *gpu_ns;      /* By batch: time of the GPU [ns]. */
     double *queries;     /* By batch: its queries. */
 };

@@ -61,8 +61,8 @@ uint32_t kvc_dido_real_gpu_tasks(const struct kvc_dido_pipeline *pipeline);
 double kvc_dido_real_stage_ns(const struct kvc_dido_real_costs *costs, const struct kvc_dido_stage *stage,
                               bool shares);
 
-/* Returns the time of any stage for a batch of `queries` [ns]. Beyond the sizes that were measured, the GPU
- * goes on as between the two nearest ones. */
+/* Returns the time of any stage for a batch of `queries` [ns]. Beyond the measured sizes, the GPU's time is
+ * extrapolated from the two nearest ones. */
 double kvc_dido_real_stage_batch_ns(const struct kvc_dido_real_costs *costs,
                                     const struct kvc_dido_stage *stage, bool shares, double queries);
 

@@ -3,7 +3,7 @@
  * It holds any of search, insert, delete, KC, RD and WR (kernels/megakv/shared_cuda.h). There is one copy of
  * the data: the GPU works in place on the index, the items and the batches, which are pinned and mapped into
  * its address space. A thread launches the kernels for a whole batch, asks for their end, and hands the batch
- * on. It needs a core of its own, beside those that the pipeline says. It returns the items of DELETEs to
+ * on. It needs a core of its own, in addition to the pipeline's cores. It returns the items of DELETEs to
  * their slabs, since only the CPU changes these. */
 #ifndef KVC_MODELS_DIDO_REAL_GPU_H
 #define KVC_MODELS_DIDO_REAL_GPU_H
@@ -44,7 +44,7 @@ enum kvc_dido_real_gpu_state kvc_dido_real_gpu_ask(struct kvc_dido_real_gpu *gpu
 void kvc_dido_real_gpu_end(struct kvc_dido_real_gpu *gpu, struct kvc_dido_real_batch *batch,
                            const struct kvc_dido_stage *stage);
 
-/* Adds what the GPU has counted since the last call. Returns false if the device has failed. */
+/* Adds the GPU's counts since the last call. Returns false if the device has failed. */
 bool kvc_dido_real_gpu_count(struct kvc_dido_real_gpu *gpu, struct kvc_index_stats *stats);
 
 #endif

@@ -137,7 +137,7 @@ static void report_tasks(const struct kvc_dido_real_node *node, const struct kvc
     }
 }
 
-/* Adds what the data structures counted in the whole run. */
+/* Adds the counts of the data structures over the whole run. */
 static void report_kernel(const struct kvc_dido_real_node *node, struct kvc_result *result)
 {
     struct kvc_index_stats index = {0};
@@ -182,7 +182,7 @@ static void report(const void *data, const struct kvc_measured_sum *sum, struct 
 
 /* ---- the run ---- */
 
-/* Runs the node on its threads and reports what it did. The counts begin with the warm-up: the first window
+/* Runs the node on its threads and reports the results. The counts begin with the warm-up: the first window
  * is left out, so that the difference of two copies covers one window. */
 static enum kvc_status run_node(struct kvc_dido_real_node *node, const struct kvc_scenario *scenario,
                                 const struct kvc_progress *progress, struct kvc_result *result,

@@ -111,8 +111,7 @@ void kvc_dido_real_node_start(struct kvc_dido_real_node *node);
 uint64_t kvc_dido_real_task_ticks(const struct kvc_dido_real_node *node, enum kvc_dido_task task);
 double kvc_dido_real_tick_ns(const struct kvc_dido_real_node *node);
 
-/* Adds what the GPU has counted to the counts of its worker, when no batch is under way. Returns false if the
- * GPU has failed. */
+/* Adds the GPU's counts to its worker's, while no batch is in flight. Returns false if the GPU has failed. */
 bool kvc_dido_real_node_count(struct kvc_dido_real_node *node);
 
 /* Does a set, opens a batch, or asks for the one that the GPU has, for a worker, which is `data`. Returns

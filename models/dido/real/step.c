@@ -67,7 +67,7 @@ static bool fill(struct kvc_dido_real_worker *worker, struct kvc_dido_real_batch
 
 /* ---- batches ---- */
 
-/* Opens the next batch of the worker's stage, if there is one and nobody else does. */
+/* Opens the next batch of the worker's stage, if there is one and no other worker opens it. */
 static double open_batch(struct kvc_dido_real_worker *worker)
 {
     struct kvc_dido_real_stage *stage = worker->stage;

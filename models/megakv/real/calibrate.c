@@ -70,7 +70,7 @@ static struct threads threads_of(uint32_t cores)
     return threads;
 }
 
-/* A survey and what it shall find out. */
+/* A survey and its goals. */
 struct plan {
     const struct stage_options *params;
     struct threads threads;
@@ -336,7 +336,7 @@ static enum kvc_status fit_operation(struct table *table, int operation, struct 
         ns[i] = 1e9 *
                 kvc_timing_measure(operations[operation].prepare, operations[operation].work, table).median_s;
     }
-    table->jobs = JOBS_MAX; /* Removes the elements that the last operation left behind. */
+    table->jobs = JOBS_MAX; /* Removes the elements that the last operation left in the table. */
     make_absent(table, 0);
     return kvc_fit_line(jobs, ns, SIZES, fit, diag);
 }

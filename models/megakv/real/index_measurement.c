@@ -211,7 +211,7 @@ static void measure_search(struct bench *bench, enum found found, struct kvc_meg
 }
 
 /* Measures a launch that changes the load factor. In a small index, several launches stand for a large one,
- * so that the load stays what it is. */
+ * so that the load does not change. */
 static void measure_change(struct bench *bench, kvc_megakv_repetition_fn *fn, enum found found,
                            struct kvc_megakv_cost_point *where, struct kvc_megakv_measured_curve *curve)
 {

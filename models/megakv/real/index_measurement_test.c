@@ -1,6 +1,6 @@
-/* Measures launches of small indexes. Times depend on the machine and on what else it does, so that all that
- * is expected of them is that a hundred times as many jobs take longer; how many lines a job touches and what
- * it displaces is counted where the index is tested. */
+/* Measures launches of small indexes. Times depend on the machine and on its other work, so the only
+ * expectation is that a hundred times as many jobs take longer. Tests of the index count the lines that a job
+ * touches and the elements that it displaces. */
 #include "models/megakv/real/index_measurement.h"
 
 #include <criterion/criterion.h>

@@ -242,7 +242,7 @@ static void report_launches(const struct kvc_measured_sum *sum, const struct kvc
     }
 }
 
-/* Adds what the data structures of the pipelines counted in the whole run. */
+/* Adds the counts of the pipelines' data structures over the whole run. */
 static void report_kernel(const struct kvc_megakv_real_node *node, struct kvc_result *result)
 {
     const struct kvc_cuckoo_shard *shard = node->shard;

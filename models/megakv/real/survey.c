@@ -74,7 +74,7 @@ static struct kvc_megakv_cost_point place_of(const struct kvc_megakv_survey *sur
                                           .threads = params->pipelines};
 }
 
-/* Returns what a request touches of an item [bytes], which is the size on curves over items. */
+/* Returns the bytes of an item that a request touches, which are the size on curves over items. */
 static double touched_bytes(const struct kvc_megakv_survey *survey)
 {
     const struct kvc_megakv_testbench_options *params = &survey->testbench.params;
@@ -345,7 +345,7 @@ static double receive_ns(const struct kvc_megakv_survey *survey,
            (double)round->passed / survey->testbench.params.pipelines * survey->pass_ns;
 }
 
-/* Returns what a SET costs beyond a GET [ns]. */
+/* Returns the extra cost of a SET over a GET [ns]. */
 static double write_again(void *data, int repetition)
 {
     struct kvc_megakv_survey *survey = data;
@@ -379,7 +379,7 @@ static double fill_up(struct kvc_megakv_survey *survey)
     return pass_ns;
 }
 
-/* New items take places of the free room, too. */
+/* New items also take places of the free room. */
 static void measure_write(struct kvc_megakv_survey *survey, struct kvc_megakv_measured_curve *curve)
 {
     const struct kvc_megakv_testbench_options *params = &survey->testbench.params;

@@ -63,7 +63,7 @@ void kvc_megakv_survey_writes(struct kvc_megakv_survey *survey);
  * place sends it around. Afterwards every SET evicts. */
 void kvc_megakv_survey_pass(struct kvc_megakv_survey *survey);
 
-/* Measures what a request costs more if a random half of them are SETs. Every SET must evict. */
+/* Measures the extra cost of a request if a random half of them are SETs. Every SET must evict. */
 void kvc_megakv_survey_mix(struct kvc_megakv_survey *survey);
 
 /* Measures the scheduler's time to collect the jobs of SETs that evict. */

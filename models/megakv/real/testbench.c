@@ -107,7 +107,7 @@ enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench
             kvc_megakv_real_node_start(&testbench->node[load], 0, for_ever_ns);
         }
     }
-    if (status == KVC_OK) { /* A measured store has its memory before it is measured, too. */
+    if (status == KVC_OK) { /* The memory of a measured store is also resident before the measurement. */
         kvc_megakv_slab_touch(testbench->store->shards[0].slab);
     }
     /* The other cores sleep, as they do while a store does not use them. */
@@ -154,7 +154,7 @@ static enum kvc_megakv_testbench_load load_of_sets(const struct kvc_megakv_testb
     return work->mixed ? KVC_MEGAKV_TESTBENCH_MIX : KVC_MEGAKV_TESTBENCH_SETS;
 }
 
-/* Runs the scheduler's task: launches what the previous round has received. */
+/* Runs the scheduler's task: launches the requests of the previous round. */
 static void schedule(struct kvc_megakv_testbench *testbench)
 {
     const struct kvc_megakv_testbench_work *held = &testbench->held;

@@ -123,7 +123,7 @@ bool kvc_plan_is_steady(const struct kvc_workload *workload);
 void kvc_plan_forecast_values(const struct kvc_forecast *forecast, bool is_steady,
                               double value[KVC_PLAN_METRICS]);
 
-/* Forecasts a resolved scenario and writes its values. Returns what the store's closed form returns. */
+/* Forecasts a resolved scenario and writes its values. Returns the status of the store's closed form. */
 enum kvc_status kvc_plan_predict_values(const struct kvc_scenario *scenario, double value[KVC_PLAN_METRICS],
                                         struct kvc_diag *diag);
 

@@ -6,7 +6,7 @@
 
 #include "sim/base/array.h"
 
-/* Returns whether the candidate misses a goal even if the closed form errs as much as it was ever seen to. */
+/* Returns whether the candidate misses a goal even with the largest error of the closed form seen so far. */
 static bool misses(const struct kvc_plan_search *search, const struct kvc_plan_candidate *candidate,
                    const struct kvc_plan_goal *goal)
 {

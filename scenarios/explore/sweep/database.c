@@ -64,7 +64,7 @@ static json_t *axes_json(const struct kvc_space *space)
     return axes;
 }
 
-/* Hashes what the values resolve to: a hardware profile may have changed under the same name. */
+/* Hashes the resolved values, because a hardware profile may have changed under the same name. */
 static uint64_t values_hash(const struct kvc_space *space)
 {
     uint64_t hash = 0;
@@ -571,7 +571,7 @@ static enum kvc_status check_file(struct kvc_database *database, const struct kv
     for (int i = 0; i < TABLES && status == KVC_OK; i++) {
         status = check_table(database, tables[i].name, tables[i].sql, diag);
     }
-    /* Another sweep has other columns, too; the message names the change of the sweep. */
+    /* Another sweep also has other columns, but the message names the change of the sweep. */
     status = status == KVC_OK ? compare(database, identity, diag) : status;
     return status == KVC_OK ? check_points_table(database, diag) : status;
 }

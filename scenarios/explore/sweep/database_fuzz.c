@@ -1,8 +1,8 @@
 /* Fuzz target that takes any bytes as damage to the database of a sweep of four points. The first byte says
  * which: the file itself, bytes that are written over a sound file (each with its place, 3 bytes), or SQL
- * that another program runs on a sound file. A database that is refused has one message. One that is accepted
- * goes on like any sweep: the points that are due are added, and opened again it has every point once and no
- * damage. */
+ * that another program runs on a sound file. A database that is refused has one message. An accepted one
+ * continues like any sweep: the points that are due are added, and when it is opened again, it has every
+ * point once and no damage. */
 #include <math.h>
 #include <sqlite3.h>
 #include <stdint.h>
@@ -110,7 +110,7 @@ free(text);
 return status;
 }
 
-/* Opens the database and goes on with it. Returns KVC_OK if it has every point then. */
+/* Opens the database and continues the sweep. Returns KVC_OK if it then has every point. */
 static enum kvc_status go_on(uint32_t *kept, uint32_t *damaged)
 {
     struct kvc_database *database;

@@ -1,4 +1,4 @@
-/* Reads of a sweep's database: the check of what it holds of each point, and the exports. */
+/* Reads of a sweep's database: the check of each point's contents, and the exports. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

@@ -48,9 +48,9 @@ struct kvc_sweep_done {
         export_s; /* Processor time of a sweep by closed form; 0 for simulations [s]. */
 };
 
-/* Answers the points that are not stored and writes the exports. Returns KVC_ERR_SCENARIO for what the user
- * can change, such as a point that is wrong or a folder with another sweep, and KVC_ERR_RUNTIME if a point
- * fails or the database cannot be written. Stored points stay stored. */
+/* Answers the points that are not stored and writes the exports. Returns KVC_ERR_SCENARIO for errors that the
+ * user can fix, such as a wrong point or a folder with another sweep, and KVC_ERR_RUNTIME if a point fails or
+ * the database cannot be written. Stored points stay stored. */
 enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_sweep_done *done,
                               struct kvc_diag *diag);
 

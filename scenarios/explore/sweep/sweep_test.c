@@ -371,7 +371,7 @@ Test(sweep, a_folder_that_cannot_be_written_is_told_before_the_work)
     refuses((struct kvc_sweep_options){.csv = "/proc/nowhere/a.csv", .jobs = 1}, KVC_ERR_SCENARIO, "");
 }
 
-/* Sweeps of scenario files: what a fake store cannot show. */
+/* Sweeps of scenario files, for properties that a fake store cannot show. */
 
 static void put(const char *name, const char *text)
 {

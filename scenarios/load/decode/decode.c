@@ -319,8 +319,8 @@ enum kvc_status kvc_decode_scalar(const struct kvc_decoder *decoder, const char 
     }
 }
 
-/* Writes the value of the field as it is recorded. Returns whether the value is bare, a number or a boolean
- * in JSON; other values are texts. */
+/* Writes the recorded form of the field's value. Returns whether the value is bare, a number or a boolean in
+ * JSON; other values are texts. */
 static bool print_field(const struct kvc_option *row, const void *field, char *out, size_t size)
 {
     switch (row->type) {

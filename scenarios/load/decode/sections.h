@@ -1,7 +1,8 @@
-/* The sections of a scenario: option tables of those that only scenarios have, and functions that read them.
+/* The sections of a scenario: option tables of sections that only scenarios have, and functions that read
+ * them.
  *
  * `root` is the stack index of the table that the scenario returned, with all overrides applied. Every
- * function leaves the stack as it was if it returns KVC_OK. */
+ * function restores the stack if it returns KVC_OK. */
 #ifndef KVC_SCENARIOS_LOAD_DECODE_SECTIONS_H
 #define KVC_SCENARIOS_LOAD_DECODE_SECTIONS_H
 

@@ -107,7 +107,7 @@ struct kvc_policy_function {
     int line; /* Line of power.policy. */
 };
 
-/* A call: what the function sees, and what it chooses. */
+/* Arguments and result of a call. */
 struct call {
     const struct kvc_policy_function *function;
     const struct kvc_power_view *view;

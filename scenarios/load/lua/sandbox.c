@@ -585,7 +585,7 @@ static enum kvc_status fail_limit(const struct kvc_sandbox *sandbox, int line, s
 }
 
 /* Reports a Lua error. Lua puts "(scenario):12: " in front of messages; that line is more exact than the
- * innermost active line. The error object stays what it is: converting it could raise the next error. */
+ * innermost active line. The error object is not converted, because that could raise another error. */
 static enum kvc_status fail_error(const struct kvc_sandbox *sandbox, int line, struct kvc_diag *diag)
 {
     lua_State *lua = sandbox->limits.lua;

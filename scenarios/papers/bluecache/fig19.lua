@@ -1,4 +1,4 @@
--- Figure 19, Fatcache's side: GETs of 1 KB from an SSD behind 1 Gbit/s; fig18.lua with 128 threads is BlueCache's side.
+-- Figure 19, Fatcache's side: GETs of 1 KB from an SSD over 1 Gbit/s; fig18.lua with 128 threads is BlueCache's side.
 -- The paper gives 32 Kops and 3000 us, which are 96 clients by Little's law; it states neither the number of clients
 -- nor of instances, which is 8 here as in Fatcache's own notes. The paper's parts of the network (300 us) and of the
 -- NIC (128 us) are quoted from other work, and neither switches nor interrupts that a NIC holds back are modelled. The

@@ -1,4 +1,4 @@
--- Figure 20: memcached behind 1 Gbit/s, by the latency of the network between it and the application server. The case
+-- Figure 20: memcached over 1 Gbit/s, by the latency of the network between it and the application server. The case
 -- without a NIC between them is system.loopback=true. 48 application threads send GETs of 1 KB (the introduction's
 -- size); 113 Kops of the 1.54 KB of sec. 6.4 would be more than 1 Gbit/s. Not modelled: the cores that the 48 threads
 -- take from memcached on the same machine, and two threads on a core.

@@ -100,8 +100,8 @@ Test(dido_adaption, planning_takes_time_but_stops_nothing)
     kvc_outcome_free(run);
 }
 
-/* The load changes after 24 of 48 ms, which a batch shows some time later. Afterwards, batches under way take
- * some more. */
+/* The load changes after 24 of 48 ms, which a batch shows some time later. Afterwards, the batches in flight
+ * take more time. */
 Test(dido_adaption, a_plan_takes_effect_when_it_is_made)
 {
     double later = value_of(alternate("plan = \"27ms\"", "24ms", SMALL, LARGE, CLIENTS), "plans");

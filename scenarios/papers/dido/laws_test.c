@@ -128,8 +128,7 @@ Test(dido, stealing_helps_the_slowest_stage)
     cr_expect_float_eq(alone, helped, 0.01 * alone, "%.2f and %.2f", alone, helped);
 }
 
-/* With twice the interval a launch is paid for half as often, and what remains to be gained is halved, too.
- */
+/* With twice the interval, launches are half as frequent, so the remaining gain is halved, too. */
 Test(dido, longer_intervals_pay_for_fewer_launches)
 {
     double mops[3];

@@ -158,7 +158,7 @@ static const struct kvc_dido_real_costs *costs_of(const struct kvc_dido_pipeline
     return costs;
 }
 
-/* Measures what the tasks of all partitions cost alone. */
+/* Measures the costs of the tasks of all partitions alone. */
 static void measure_costs(uint32_t batch_queries, uint32_t team)
 {
     uint32_t gpu_tasks[PARTITIONS_MAX], count = 0;

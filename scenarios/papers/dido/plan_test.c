@@ -1,4 +1,4 @@
-/* The search for the best pipeline finds what a look at all of them finds. */
+/* The search for the best pipeline finds the same one as an exhaustive search. */
 #include "models/dido/plan.h"
 
 #include <criterion/criterion.h>

@@ -35,7 +35,7 @@ Test(dido_sampling, changes_neither_throughput_nor_hits)
     cr_expect_float_eq(off.mops, full.mops, 0.1 * full.mops, "%.2f of %.2f", off.mops, full.mops);
 }
 
-/* The planner takes the sample for what it is. */
+/* The planner accounts for the sampling. */
 Test(dido_sampling, a_steady_load_is_planned_once)
 {
     static const char *const functional[] = {

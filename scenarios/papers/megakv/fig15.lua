@@ -1,7 +1,7 @@
 -- Figure 15: throughput of one to four nodes with uniform and skewed keys. The number of keys grows with the nodes. All
--- nodes receive what the hash ring gives them, so that the fullest one limits the throughput; a node counts as a whole.
--- Read fullest_socket_over_mean: the cluster serves the nodes' capacities divided by it. All nodes are in one engine, which
--- compares them.
+-- nodes receive their share of the hash ring, so that the fullest one limits the throughput; a node counts as a whole.
+-- Read fullest_socket_over_mean: the cluster serves the nodes' capacities divided by it. All nodes are in one engine,
+-- which compares them.
 return {
   name = "megakv-fig15",
   system = { kind = "megakv", cycle = "160us", api = "getk" },

@@ -1,7 +1,7 @@
--- Table 4: SETs over TCP beside GETs, on the Tesla K20c. How many connections send SETs is not published; four, one for each
--- thread of memcached, keep its handler of SETs busy.
--- Table and keys are a 64th of the paper's 8.3 and 1.3 million, and the table is as full; no cache of the model would hold them.
--- GETs meet the lock of a SET 64 times as often as in the paper, in some 5 % of the batches, and wait for a few microseconds.
+-- Table 4: SETs over TCP alongside GETs, on the Tesla K20c. The number of connections that send SETs is not published;
+-- four, one for each thread of memcached, keep its handler of SETs busy. Table and keys are a 64th of the paper's 8.3
+-- and 1.3 million, and the table is as full; no cache of the model would hold them. GETs meet the lock of a SET 64
+-- times as often as in the paper, in some 5 % of the batches, and wait for a few microseconds.
 return {
   name = "memcachedgpu-table4",
   system = { kind = "memcachedgpu", receive = "gpu", post_threads = 2, entries = 130e3, set_connections = 4 },

@@ -117,7 +117,7 @@ static void speak_up(void)
     heard_fd = -1;
 }
 
-/* Prints what a process held back if it ends anywhere but in kvc_ranks_stop(). */
+/* Prints the held-back output of a process that ends anywhere but in kvc_ranks_stop(). */
 static void end_early(void)
 {
     if (joined) {
@@ -125,7 +125,7 @@ static void end_early(void)
     }
 }
 
-/* Holds back what a rank other than the first prints: all ranks find the same mistakes. */
+/* Holds back the output of all ranks but the first, because all ranks find the same mistakes. */
 static void hush(void)
 {
     int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);

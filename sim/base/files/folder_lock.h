@@ -1,11 +1,10 @@
-/** @file
- * A lock that makes one process the owner of an output folder.
+/** @file A lock that makes one process the owner of an output folder.
  *
  * The owner holds a lock (fcntl) on FOLDER/kvcast.lock, which contains its process id, its host and the time.
- * The kernel releases the lock when the process ends, however it ends, and its children never hold it. A lock
- * file that nobody locks is stale and is taken over. The owner removes the file at the end; a process that
- * waited for the removed file notices and starts again. A process takes one lock of a folder at a time: its
- * own locks do not keep it out. */
+ * The kernel releases the lock when the process ends, however it ends, and its children never hold it. An
+ * unlocked lock file is stale and is taken over. The owner removes the file at the end; a process that waited
+ * for the removed file notices and starts again. A process takes one lock of a folder at a time: its own
+ * locks do not keep it out. */
 #ifndef KVC_SIM_BASE_FILES_FOLDER_LOCK_H
 #define KVC_SIM_BASE_FILES_FOLDER_LOCK_H
 

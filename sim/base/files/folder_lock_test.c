@@ -89,7 +89,7 @@ Test(folder_lock, of_a_killed_process_is_taken_over)
     kvc_folder_lock_release(&lock);
 }
 
-/* The lock of a removed file keeps nobody out, so its holder must notice that the file is gone. */
+/* The lock of a removed file excludes no process, so its holder must notice that the file is gone. */
 Test(folder_lock, never_has_two_owners)
 {
     enum { PROCESSES = 4, ROUNDS = 100 };

@@ -112,7 +112,7 @@ static int open_in_place(const char *path)
 }
 
 /* Locks a new file. Returns false if another process took it for a stale one before that. A file system
- * without locks is no obstacle: nobody else can lock the file there, and so nobody removes it. */
+ * without locks is no obstacle: no other process can lock the file there, so none removes it. */
 static bool lock_new(int descriptor)
 {
     struct stat found;

@@ -1,7 +1,7 @@
-/* Fuzz target that takes any bytes as a table of comma-separated values. The first byte selects what the
- * table must look like. A table that is accepted is whole, its lines are in order, its numbers are finite,
- * and written anew, with quotes around every cell, it reads back as the same cells. A table that is refused
- * has a message. */
+/* Fuzz target that takes any bytes as a table of comma-separated values. The first byte selects the required
+ * format of the table. A table that is accepted is whole, its lines are in order, its numbers are finite, and
+ * written anew, with quotes around every cell, it reads back as the same cells. A table that is refused has a
+ * message. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -121,14 +121,14 @@ uint32_t kvc_flash_chip_of(const struct kvc_flash *flash, uint64_t page);
  */
 bool kvc_flash_is_drive(const struct kvc_flash *flash);
 
-/** Returns whether all chips of a drive share a limit on what they program (flash_engine.c). */
+/** Returns whether all chips of a drive share a limit on programs (flash_engine.c). */
 bool kvc_flash_limits_programs(const struct kvc_flash *flash);
 
 /** Returns whether a translation layer decides where pages are written (flash_translation.h). */
 bool kvc_flash_translates(const struct kvc_flash *flash);
 
-/** Returns what a read of `bytes` fetches, which begin anywhere in a page at a multiple of 8: whole sectors
- * on average, or the page [bytes]. */
+/** Returns the mean bytes that a read of `bytes` fetches, which begin at any multiple of 8 in a page: whole
+ * sectors, or the page [bytes]. */
 double kvc_flash_fetched_bytes(const struct kvc_flash *flash, double bytes);
 
 /** Returns the time in which data and their share of the spare bytes cross their channel [ns]. */

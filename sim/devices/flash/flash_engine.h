@@ -71,8 +71,7 @@ void kvc_flash_engine_translate(struct kvc_flash_engine *engine, uint64_t pages)
 /** Returns the translation layer of a drive, to look at it or to age the drive in no time. */
 struct kvc_flash_translation *kvc_flash_engine_translation(struct kvc_flash_engine *engine, uint32_t card);
 
-/** Returns what the translation layers of the engine's drives wrote since it was opened; nothing without one.
- */
+/** Returns the writes of the translation layers of the engine's drives since it was opened; 0 without one. */
 struct kvc_flash_written kvc_flash_engine_written(const struct kvc_flash_engine *engine);
 
 /** Frees the engine's queues. */
@@ -99,8 +98,8 @@ void kvc_flash_write_sector(struct kvc_flash_engine *engine, double now_ns, uint
  * translation layer forgets the pages of the block. */
 void kvc_flash_erase(struct kvc_flash_engine *engine, double now_ns, uint64_t page, uint32_t tag);
 
-/** Does what the engine has put off because no event depends on it, up to `now_ns`. All events up to then
- * must have been handled. */
+/** Does the work up to `now_ns` that the engine has postponed because no event depends on it. All events up
+ * to then must have been handled. */
 void kvc_flash_engine_catch_up(struct kvc_flash_engine *engine, double now_ns);
 
 /** Returns for how long the parts of the flash were busy from when the engine was opened until

@@ -78,7 +78,7 @@ double kvc_flash_translation_bytes(const struct kvc_flash *flash, uint64_t pages
 void kvc_flash_translation_open(struct kvc_flash_translation *map,
                                 const struct kvc_flash_translation_size *size);
 
-/** Frees what the layer holds, not the struct. */
+/** Frees the contents of the layer, not the struct. */
 void kvc_flash_translation_close(struct kvc_flash_translation *map);
 
 /** Returns the chip of a place. */

@@ -107,8 +107,8 @@ Test(flash_turns, random_reads_lose_time_to_turns)
     cr_expect_leq(engine.channel_busy_ns, now_ns * (double)card.channels * 1.001);
 }
 
-/* Keeps `clients` reads outstanding until `reads` are done, and notes when. `catches_up`: the engine does
- * what it has put off before each event. */
+/* Keeps `clients` reads outstanding until `reads` are done, and notes when. `catches_up`: the engine does its
+ * postponed work before each event. */
 static void note_reads(uint32_t clients, uint32_t reads, bool catches_up, double *done_ns)
 {
     struct kvc_rng rng;

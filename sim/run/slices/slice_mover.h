@@ -36,7 +36,7 @@ struct kvc_slice_mover {
     struct kvc_slice_outages outages;
 
     struct kvc_gate *gate;  /**< Opens when something is posted and the mover is idle. */
-    bool moves;             /**< Whether an activity is under way. */
+    bool moves;             /**< Whether an activity is in progress. */
     double amount;          /**< Amount posted and not yet begun [ns or bytes]. */
     double alone_ns;        /**< Time that this would take alone [ns]. */
     double stretch;         /**< Time of recent activities over their time alone, at least 1; 0: none yet. */

@@ -68,7 +68,7 @@ static double end_of_slices_ns(void)
     return (SLICES + 1.5) * SLICE_NS;
 }
 
-/* A user alone gets what it can draw, however little it posts. */
+/* A lone user gets its full rate, even if it posts little. */
 Test(slice_mover, a_user_alone_is_not_slowed)
 {
     user[0] = (struct user){.amount = 100, .alone_ns = 50};

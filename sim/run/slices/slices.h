@@ -24,8 +24,8 @@ struct kvc_slices {
     /** Whether the actor calls kvc_monitor_look() in the first slice of every window, because the monitor has
      * no actor. Only for a single server. */
     bool looks;
-    /** Whether the servers themselves tell the source what they have answered (kvc_source_complete()), at
-     * once and not at the end of a slice, so that clients of a closed loop go on within it. */
+    /** Whether the servers themselves report each answer to the source at once (kvc_source_complete()), not
+     * at the end of a slice, so that clients of a closed loop can send within it. */
     bool completes;
     uint64_t completed;                 /**< Requests completed within the measured time. */
     uint64_t outcome[KVC_OUTCOMES_MAX]; /**< These requests by outcome. */
@@ -42,8 +42,8 @@ struct kvc_slice_server {
     /** Processes everything that happens up to until_ns. Returns the number of operations that the timeline
      * shows for this slice. */
     uint64_t (*advance)(void *data, double until_ns);
-    /** Posts what the slice took from devices that the server shares with others
-     * (sim/run/slices/slice_mover.h). NULL: it shares none. */
+    /** Posts the slice's use of devices that the server shares with others (sim/run/slices/slice_mover.h).
+     * NULL: it shares none. */
     void (*share)(void *data);
     /** Sets the busy time of every stage since the run began [ns]. A stage may count a job when it starts. */
     void (*busy)(const void *data, double *busy_ns);

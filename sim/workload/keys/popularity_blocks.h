@@ -39,7 +39,7 @@ struct kvc_popularity_block {
  */
 void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload);
 
-/** Frees what the iterator holds, not the struct. */
+/** Frees the contents of the iterator, not the struct. */
 void kvc_popularity_blocks_close(struct kvc_popularity_blocks *blocks);
 
 /** Returns the next block in `*block`. After the last block, returns false; the next call starts again with

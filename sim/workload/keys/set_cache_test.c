@@ -73,7 +73,7 @@ static double simulate(const struct kvc_workload *workload, int items)
     return hits / gets;
 }
 
-/* Independent requests are what the approximation is for: it is within a point of the simulated cache. LRU
+/* The approximation assumes independent requests, for which it is within a point of the simulated cache. LRU
  * differs from the oldest of four by up to four points here. */
 Test(set_cache, hits_are_those_of_a_cache_with_random_victims)
 {

@@ -602,7 +602,7 @@ static double next_of_phase_ns(const struct kvc_source *source, uint32_t phase, 
     return saturates || isinf(own_ns) ? own_ns : kvc_phases_time_ns(&source->workload, phase, own_ns);
 }
 
-/* Returns the phase of the next frame: the present one of saturating clients, or the one whose frame leaves
+/* Returns the phase of the next frame: the current one for saturating clients, or the one whose frame leaves
  * first. */
 static uint32_t next_phase(const struct kvc_source *source, uint32_t shard, double now_ns)
 {
@@ -744,7 +744,7 @@ void kvc_source_draw_other_members(const struct kvc_source *source, struct kvc_r
     for (uint32_t i = 1; i < count; i++) {
         kvc_source_draw_members(source, rng, &member[i], 1);
         for (uint32_t other = 0; other < i; other++) {
-            if (member[i] == member[other]) { /* The next member may already be in the list, too. */
+            if (member[i] == member[other]) { /* The next member may also already be in the list. */
                 member[i] = (member[i] + 1) % source->members;
                 other = UINT32_MAX;
             }

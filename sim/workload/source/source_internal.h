@@ -1,6 +1,5 @@
-/** @file
- * What the files of a request source (sim/workload/source/source.h) share: its state, and what they do for
- * each other.
+/** @file Internals of a request source (sim/workload/source/source.h): its state, and the functions that its
+ * files share.
  *
  * source_requests.c makes requests and keeps their queues, source_open.c implements open-loop arrivals, and
  * source.c the other arrivals and the interface. */
