@@ -39,9 +39,9 @@ void kvc_bench_print_machine(void);
  * levels, each a median of several runs. */
 double kvc_bench_line_limit_mops(uint64_t bytes);
 
-/** The same with 16 lines in turn from every random page of 4 KiB [million/s]. A result far above the limit
- * for random lines shows that address translation is the bottleneck, not memory: the huge pages of a virtual
- * machine may consist of small pages of its host. */
+/** Returns the rate of 16 lines in turn from every random page of 4 KiB [million/s]. A result far above the
+ * limit for random lines shows that address translation is the bottleneck, not memory: the huge pages of a
+ * virtual machine may consist of small pages of its host. */
 double kvc_bench_page_limit_mops(uint64_t bytes);
 
 /** Prints a line with a name, a rate and the time of an operation. If `lines`, the number of lines that an

@@ -43,7 +43,7 @@ struct kvc_index_stats {
     uint64_t erase_lines;   /**< Lines touched by erases. */
 };
 
-/** Adds the counters of `from` to those of `to`. */
+/** Adds the counters of `from` to `to`. */
 static inline void kvc_index_stats_add(struct kvc_index_stats *to, const struct kvc_index_stats *from)
 {
     to->searches += from->searches;

@@ -60,9 +60,9 @@ struct kvc_forecast {
  *
  * A host draws its idle power when nothing works on it. Its power rises linearly from idle to one busy core,
  * and from there linearly to all cores. A link draws its idle power and, in proportion to the bytes that
- * cross it, the rest. Watts are those of the performance state in which the scenario starts. For a steady
- * load, a simulation arrives at the same power over time (sim/platform.h). Not modelled: changes of clocks
- * during a run. */
+ * cross it, the rest. Watts refer to the performance state in which the scenario starts. For a steady load, a
+ * simulation arrives at the same power over time (sim/platform.h). Not modelled: changes of clocks during a
+ * run. */
 
 enum { KVC_POWER_KINDS_MAX = 16 };
 

@@ -97,8 +97,8 @@ struct kvc_model {
     enum kvc_status (*predict)(const struct kvc_scenario *scenario, struct kvc_result *result,
                                struct kvc_diag *diag);
 
-    /* The same closed form, for searches over many configurations: fills in the values of *forecast that it
-     * knows; all are NaN or empty before (models/forecast.h). NULL: `predict` is used instead.
+    /* Evaluates the same closed form for searches over many configurations: fills in the values of *forecast
+     * that it knows; all are NaN or empty before (models/forecast.h). NULL: `predict` is used instead.
      */
     enum kvc_status (*forecast)(const struct kvc_scenario *scenario, struct kvc_forecast *forecast,
                                 struct kvc_diag *diag);

@@ -10,7 +10,7 @@
 struct kvc_test_job {
     double begin_ns;                     /**< When it begins. */
     uint32_t draws;                      /**< Draws of its work; 0: it transfers bytes. */
-    struct kvc_draw draw[KVC_DRAWS_MAX]; /**< Its work. */
+    struct kvc_draw draw[KVC_DRAWS_MAX]; /**< Work of the job. */
     uint32_t from, to;                   /**< Hosts of the transfer. */
     double bytes;                        /**< Size of the transfer. */
     double end_ns;                       /**< When it has ended; -1: it has not. */

@@ -1,11 +1,10 @@
-/** @file
- * A scenario is everything that a model needs to know: the store, its nodes, the load and the run.
+/** @file A scenario is everything that a model needs to know: the store, its nodes, the load and the run.
  *
  * The structs are plain; no Lua is left in them.
  *
  * The machines of a cluster share the keys of the workload by consistent hashing
- * (sim/workload/keys/hash_ring.h). Nodes are numbered from 0: first those of `nodes`, or of each member in
- * order, then those that join during the run, in the order of the changes. */
+ * (sim/workload/keys/hash_ring.h). Nodes are numbered from 0: first the initial nodes, or the nodes of each
+ * member in order, then the nodes that join during the run, in the order of the changes. */
 #ifndef KVC_SIM_SCENARIO_H
 #define KVC_SIM_SCENARIO_H
 

@@ -1,17 +1,16 @@
-/** @file
- * FaRM's hash table: chained associative hopscotch hashing.
+/** @file FaRM's hash table: chained associative hopscotch hashing.
  *
  * Source: Dragojevic, Narayanan, Castro, Hodson, "FaRM: Fast Remote Memory", NSDI 2014; hopscotch hashing is
  * from Herlihy, Shavit, Tzafrir, DISC 2008. The table follows the scheme as it is generally described and is
  * not checked against FaRM's text. The scheme:
  *  - A key is in one of H = 8 slots, which are the 4 of its home bucket and the 4 of the next bucket, or in
- * the overflow chain of its home bucket.
+ *    the overflow chain of its home bucket.
  *  - A new element takes a free slot of its home bucket, else one of the next bucket. If there is none,
- * linear probing finds the nearest bucket with a free slot, and elements are moved within their own two
- * buckets until a free slot is near enough. A free slot can come one bucket nearer only if an element there
- * is in its home bucket.
+ *    linear probing finds the nearest bucket with a free slot, and elements are moved within their own two
+ *    buckets until a free slot is near enough. A free slot can come one bucket nearer only if an element
+ *    there is in its home bucket.
  *  - If no free slot is found or none can be brought near, the element goes to the overflow chain. Thus the
- * table need not grow, and probing is bounded.
+ *    table need not grow, and probing is bounded.
  *
  * As in KV-Direct's comparison (SOSP 2017, sec. 5.1.1), keys of 8 bytes are in the table and values are
  * elsewhere. A slot is the 64-bit hash, which stands for the key and is compared in full, and a 32-bit
@@ -23,10 +22,10 @@
  * frees a block that becomes empty. Overflow blocks come from a pool of fixed size; an element that finds the
  * pool empty is dropped.
  *
- * A search reads the line of the home bucket, then that of the next bucket, then the chain, until it finds
- * its key. An insert reads all of them, because the key might be there, and then the buckets that it probes.
- * FaRM reads both buckets with one RDMA operation; they are two lines here. The link from a free block to the
- * next counts as a read.
+ * A search reads the line of the home bucket, then the line of the next bucket, then the chain, until it
+ * finds its key. An insert reads all of them, because the key might be there, and then the buckets that it
+ * probes. FaRM reads both buckets with one RDMA operation; they are two lines here. The link from a free
+ * block to the next counts as a read.
  *
  * Not modelled: transactions, versions of objects, lock-free remote reads, and values within the table.
  *

@@ -1,5 +1,5 @@
-/** @file
- * BlueCache's key-value data store in DRAM: slab classes whose victim is the oldest of four random items.
+/** @file BlueCache's key-value data store in DRAM: slab classes whose victim is the oldest of four random
+ * items.
  *
  * Source: BlueCache, VLDB 10(4) 2016, sec. 3.4. The store follows the paper in these points:
  *  - Every slab class holds items of one size.
@@ -16,8 +16,8 @@
  * An item consists of a header of 16 bytes (backward pointer, lengths and timestamp), the key and the value.
  * The pointer of an item is the offset of its first byte in the store, below 2^40.
  *
- * Not modelled: adapting the size of the store to that of the index. A store may be used by one thread at a
- * time. */
+ * Not modelled: adapting the size of the store to the size of the index. A store may be used by one thread at
+ * a time. */
 #ifndef KVC_KERNELS_BLUECACHE_DRAM_SLAB_H
 #define KVC_KERNELS_BLUECACHE_DRAM_SLAB_H
 

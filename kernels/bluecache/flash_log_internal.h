@@ -17,7 +17,7 @@ struct kvc_flash_rows {
     struct kvc_flash_log_stats *stats; /**< Receives pages read, blocks erased and blocks gone bad. */
     uint32_t page_bytes;               /**< Size of a page [bytes]. */
     uint32_t chips;                    /**< Chips of all buses, which is also the blocks of a row. */
-    uint32_t row_pages;                /**< Pages of a row, including those of bad blocks. */
+    uint32_t row_pages;                /**< Pages of a row, including bad blocks. */
     uint64_t blocks;                   /**< Blocks of the whole medium. */
     uint64_t *bad;                     /**< Bit b is set if block b is bad. */
     uint64_t bad_words;                /**< 64-bit words of `bad`. */

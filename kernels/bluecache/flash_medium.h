@@ -1,11 +1,10 @@
-/** @file
- * Interface of a raw NAND flash array: the operations that a log on flash needs.
+/** @file Interface of a raw NAND flash array: the operations that a log on flash needs.
  *
  * The array has `buses` buses with `chips_per_bus` chips each. Chip c is on bus c modulo `buses`, so chips
  * with neighbouring numbers can work in parallel. A row is one block of every chip: block b belongs to row b
- * / chips and lies on chip b modulo chips. The rules are those of NAND: a block is erased as a whole, an
- * erased page is programmed once, and the pages of a block are programmed in ascending order, possibly with
- * gaps. A call that breaks a rule returns false. */
+ * / chips and lies on chip b modulo chips. The rules of NAND apply: a block is erased as a whole, an erased
+ * page is programmed once, and the pages of a block are programmed in ascending order, possibly with gaps. A
+ * call that breaks a rule returns false. */
 #ifndef KVC_KERNELS_BLUECACHE_FLASH_MEDIUM_H
 #define KVC_KERNELS_BLUECACHE_FLASH_MEDIUM_H
 

@@ -1,19 +1,18 @@
-/** @file
- * MICA in cache mode: a lossy hash index over circular logs of items, divided into partitions.
+/** @file MICA in cache mode: a lossy hash index over circular logs of items, divided into partitions.
  *
- * Source: Lim, Han, Andersen, Kaminsky, "MICA", NSDI 2014, sec. 4.1 (partitions), 4.3.1 (circular log)
- * and 4.3.2 (lossy concurrent index). The store follows the paper in these points:
+ * Source: Lim, Han, Andersen, Kaminsky, "MICA", NSDI 2014, sec. 4.1 (partitions), 4.3.1 (circular log) and
+ * 4.3.2 (lossy concurrent index). The store follows the paper in these points:
  *  - The hash of a key picks one of several partitions. Each partition has an index and a log of its own.
  *  - An index bucket is a version and 15 entries, 128 bytes. An entry is a 16-bit tag of the hash and a
- * 48-bit offset into the log, 8 bytes. Bucket, tag and partition come from different bits of the hash.
+ *    48-bit offset into the log, 8 bytes. Bucket, tag and partition come from different bits of the hash.
  *  - A bucket without an empty entry gives up its oldest one, which the offsets tell.
  *  - Items are appended to the log and overwrite its oldest items. The index is not told: an entry whose
- * offset is further from the tail than the log is long refers to no item any more.
+ *    offset is further from the tail than the log is long refers to no item any more.
  *  - A SET of a stored key writes the item in place if it fits, else appends it. A deletion clears the entry
- * and leaves the item to be overwritten.
+ *    and leaves the item to be overwritten.
  *  - Stale entries are cleared little by little as the log advances, before offsets repeat.
  *  - Requests are processed in batches: hash the key and fetch the bucket, then fetch the item, then do the
- * work.
+ *    work.
  *
  * The store differs from the paper in one point: an item never straddles the end of the log, where the paper
  * maps the log twice. The rest of the log is then left unused. An item's header, 16 bytes, has the hash, the
@@ -22,9 +21,9 @@
  * Not modelled: expiry, the approximation of LRU that appends items again when they are read, and store mode
  * (a lossless index with spare buckets, segregated fits).
  *
- * The store counts the 64-byte lines that it touches: both lines of the bucket, and those of each item with
- * an equal tag, which is the right one except for 15 in 65536. That makes 3 for a GET of a small item and 2
- * for a miss.
+ * The store counts the 64-byte lines that it touches: both lines of the bucket, and the lines of each item
+ * with an equal tag, which is the right one except for 15 in 65536. That makes 3 for a GET of a small item
+ * and 2 for a miss.
  *
  * Threads: one thread at a time writes to a partition. If each partition is used by one thread only, this is
  * the paper's EREW. Any number of threads may read at the same time, which is its CREW: a read is repeated if

@@ -25,7 +25,7 @@ class megakv_table : public table
     void insert(const uint64_t *key, uint32_t count) override;
     void set(const uint64_t *key, uint32_t count) override;
     void get(const uint64_t *key, uint32_t count, uint64_t *value) override;
-    /* Searches for the keys of SETs together with those of GETs, and rewrites items in place. */
+    /* Searches for the keys of SETs and GETs together, and rewrites items in place. */
     void set_and_get(const uint64_t *key, uint32_t sets, uint32_t count, uint64_t *value) override;
 
     /* Searches the index alone, and does not look at the items. */

@@ -11,11 +11,11 @@
  *  - A SET of another key goes where the last SET of the sample went: to DRAM or to the write buffer.
  *  - The simulated card has its real size. A hash of a key and of its page in the sample's log selects the
  *    page of the whole log that a GET reads. So reads are spread evenly over channels and chips, and a key is
- *    read from the same chip until its next SET. Programs and erases are those of a whole log (struct
+ *    read from the same chip until its next SET. Programs and erases match a whole log (struct
  *    kvc_bluecache_whole_log).
  *
- * Not modelled: DELETEs of hot keys would change the structures until the next SET, which follows soon;
- * SETs of different sizes would find room in DRAM by their own size classes. */
+ * Not modelled: DELETEs of hot keys would change the structures until the next SET, which follows soon; SETs
+ * of different sizes would find room in DRAM by their own size classes. */
 #ifndef KVC_MODELS_BLUECACHE_SAMPLE_H
 #define KVC_MODELS_BLUECACHE_SAMPLE_H
 

@@ -99,7 +99,7 @@ double kvc_scenario_memory_bytes(const struct kvc_scenario *scenario);
 /* The closed form of a cluster of different machines (cluster.members).
  *
  * Every class of nodes is forecast as a single node with its average share of the keys and of the requests.
- * The throughputs of the nodes add up. The mean latency covers all requests; a percentile is that of the
+ * The throughputs of the nodes add up. The mean latency covers all requests; a percentile comes from the
  * slowest class. If one set of saturating clients waits for all nodes, the class with the highest load
  * relative to its speed limits all others. Not modelled: random differences between the shares of a class's
  * nodes. */

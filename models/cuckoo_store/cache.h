@@ -1,7 +1,7 @@
 /* The hit ratio of a cuckoo store that has no room for all its keys, in closed form.
  *
  * Only a SET brings a key back. It always writes a new item, and the old one stays until CLOCK finds it. The
- * hit ratio is that of LRU, which CLOCK approximates (sim/workload/keys/set_cache.h). */
+ * hit ratio is LRU's, which CLOCK approximates (sim/workload/keys/set_cache.h). */
 #ifndef KVC_MODELS_CUCKOO_STORE_CACHE_H
 #define KVC_MODELS_CUCKOO_STORE_CACHE_H
 

@@ -2,10 +2,10 @@
  * of Mega-KV (kernels/megakv), which other stores use, too.
  *
  * With functional = "sampled", the index and every size class of the slabs are smaller by the sampling rate
- * and hold a sample of the keys (sim/workload/keys/sampling.h). They are therefore as full as those of the
- * whole store, and evict as often. The store runs all requests for the sampled keys. It also runs a sample of
- * the requests for hot keys, with the representative of the hot key in its place. Each request that runs
- * stands for as many requests as the sampling rate says. */
+ * and hold a sample of the keys (sim/workload/keys/sampling.h). They are therefore as full as in the whole
+ * store, and evict as often. The store runs all requests for the sampled keys. It also runs a sample of the
+ * requests for hot keys, with the representative of the hot key in its place. Each request that runs stands
+ * for as many requests as the sampling rate says. */
 #ifndef KVC_MODELS_CUCKOO_STORE_STORE_H
 #define KVC_MODELS_CUCKOO_STORE_STORE_H
 

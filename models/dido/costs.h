@@ -91,8 +91,8 @@ uint32_t kvc_dido_stealable(const struct kvc_dido_stage *stage);
  *
  * Each direction of the link takes the longest of these times: its packets' bytes over the rate of the link;
  * their data over the rate of the root complex; to the card, the time that the tags and credits of reads, and
- * the card's room for their data, leave for so many round trips; to the host, the time that the credits of
- * writes leave. sim/devices/pcie.h simulates the same rules packet by packet.
+ * the card's room for their data, leave for the number of round trips; to the host, the time that the credits
+ * of writes leave. sim/devices/pcie.h simulates the same rules packet by packet.
  *
  * Not modelled: lines that the GPU's cache keeps from one query to the next, misses of its translations of
  * pinned memory, and the tags of stolen sets, of which 64 queries have one. PCIe 3.0 has atomic operations,

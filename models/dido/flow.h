@@ -5,7 +5,7 @@
  * and launches again; the owner does what the thief could not. The recurrence follows some batches from one
  * such event to the next. Between events, every processor works at a constant rate, and the users of the
  * memory get fair shares of its channels. It has no requests, no structures, no sets and nothing random; the
- * rules are those of sim/run/stage_graph.h. */
+ * rules are the same as in sim/run/stage_graph.h. */
 #ifndef KVC_MODELS_DIDO_FLOW_H
 #define KVC_MODELS_DIDO_FLOW_H
 

@@ -2,9 +2,9 @@
  * tasks.h.
  *
  * A child process runs a task for a batch of queries, and its parent steps it from instruction to instruction
- * (ptrace). The kernels are those of kernels/megakv/, with the table's portable code. The program starts
- * itself again with a C library that copies and compares without AVX2, as on the paper's processor. Nothing
- * depends on time, but the compiler and the C library matter.
+ * (ptrace). It runs kernels/megakv/ with the table's portable code. The program starts itself again with a C
+ * library that copies and compares without AVX2, as on the paper's processor. Nothing depends on time, but
+ * the compiler and the C library matter.
  *
  * usage: dido_task_counts_bench [--check | --trace] With --check, the status is 1 if a number of tasks.h is
  * more than 15 % off, and 77, which means skipped, where the numbers cannot be compared: another processor or
@@ -282,8 +282,8 @@ static void print_instruction(uintptr_t address)
     printf("%" PRIxPTR " %s\n", address - (uintptr_t)object.dli_fbase, object.dli_fname);
 }
 
-/* Prints the instructions from the call of a task until it returns. The child is a copy, so its addresses are
- * those of this process. */
+/* Prints the instructions from the call of a task until it returns. The child is a copy, so its addresses
+ * hold for this process. */
 static void trace(task_fn *task, struct store *store)
 {
     pid_t child = start_traced(task, store);

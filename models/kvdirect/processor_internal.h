@@ -29,7 +29,7 @@ struct kvc_kvdirect_operation {
     uint32_t row;
     uint8_t op; /* enum kvc_op. */
     bool kept;  /* The table contains its key if the store does. */
-    bool hot;   /* Its key is one of the most popular. */
+    bool hot;   /* The key is one of the most popular. */
     bool forwarded, write_back;
     bool present; /* The key exists after the operation; for a slot's owner: it exists now. */
     uint8_t key_bytes;

@@ -131,7 +131,7 @@ double kvc_megakv_closed_utilization(const struct kvc_megakv_closed_form *form, 
 /* A Mega-KV with a database in the closed form: the requests to the store that replace the application's
  * requests (sim/run/cache_aside.h).
  *
- * The mix is that of the long run, in which all requested keys are stored or, if there is no room, the most
+ * The mix holds for the long run, in which all requested keys are stored or, if there is no room, the most
  * popular ones. A stored key misses after an update. */
 
 struct kvc_megakv_behind {

@@ -448,7 +448,7 @@ Test(measured, no_deletes_where_slabs_do_not_fill)
     cr_expect_float_eq(full_mean.receive.stall_ns - mean.receive.stall_ns, evict_ns / 2, 1e-9);
 }
 
-/* The same load on slabs that fill at once, and on slabs that never do. */
+/* Compares the same load on slabs that fill at once and on slabs that never do. */
 Test(measured, full_slabs_cost_evictions_and_deletes)
 {
     double request_ns = receive_ns + 0.8 * search_ns + 0.2 * (write_ns + drain_ns + insert_ns);

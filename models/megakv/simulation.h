@@ -248,8 +248,8 @@ struct kvc_megakv_pipeline {
     struct kvc_megakv_core own_receive_core, *receive_core;
     double *started_ns;       /* Ring: when the last nic.ring_frames frames left the receive ring [ns]. */
     uint64_t frames;          /* Frames that reached the receive ring. */
-    double worked_ns;         /* Its work on the cores since the last swap [ns]. */
-    double posted_ns;         /* Its work that waits for the next activity [ns]. */
+    double worked_ns;         /* Work on the cores since the last swap [ns]. */
+    double posted_ns;         /* Work that waits for the next activity [ns]. */
     double core_stretch;      /* How much longer the latest activity took than it would have alone. */
     struct kvc_work received; /* The latest activity. */
     /* These are valid until the next swap if all sizes are fixed. */
@@ -263,7 +263,7 @@ struct kvc_megakv_pipeline {
     double stretch;                          /* Slowdown of its latest batch by what shares its devices. */
     struct kvc_cuckoo_lookup_mix lookup_mix; /* Outcomes of the latest batch's GETs. */
     struct kvc_megakv_core *send_core;       /* threads = "shared": its core; otherwise NULL. */
-    double slowness;                         /* Its time for a request relative to the mean sender's. */
+    double slowness;                         /* Time for a request relative to the mean sender's. */
 };
 
 struct kvc_megakv_socket {
@@ -273,7 +273,7 @@ struct kvc_megakv_socket {
     char name[KVC_PLATFORM_NAME_MAX];
     struct kvc_megakv_pipeline *pipelines;
     struct kvc_megakv_buffer **launched;    /* By pipeline: the buffer of the latest launch. */
-    struct kvc_socket device;               /* Its devices in the platform. */
+    struct kvc_socket device;               /* Devices of the socket in the platform. */
     struct kvc_megakv_writes writes;        /* Jobs for the next insert launch. */
     struct kvc_megakv_stream insert_stream; /* insert_stream = "own". */
     struct kvc_gate *copy_in, *copy_out;    /* The GPU's copy engines, one copy each at a time. */

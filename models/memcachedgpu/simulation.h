@@ -131,8 +131,8 @@ struct kvc_memcachedgpu_server {
 
     /* Batches. */
     struct kvc_memcachedgpu_job *free_jobs, *all_jobs;
-    struct kvc_memcachedgpu_queue full;     /* For the pre thread. */
-    struct kvc_memcachedgpu_queue launched; /* For the streams. */
+    struct kvc_memcachedgpu_queue full;     /* Full batches for the pre thread. */
+    struct kvc_memcachedgpu_queue launched; /* Launched batches for the streams. */
     struct kvc_gate *wanted;                /* feed = "memory": the pre thread can take a batch. */
     struct kvc_gate *streams_free;
     struct kvc_gate *copy_in, *copy_out; /* The copy engines, one copy each at a time. */

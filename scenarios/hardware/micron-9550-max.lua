@@ -1,6 +1,6 @@
--- A data-center drive of today, with a translation layer. Its chips' times are not published, so those of another
--- maker's chips of a similar generation replace them. drives_test.c and drives_writes_test.c compare the predictions
--- with its data sheet.
+-- A data-center drive of today, with a translation layer. Its chips' times are not published, so the times of
+-- another maker's chips of a similar generation replace them. drives_test.c and drives_writes_test.c compare the
+-- predictions with its data sheet.
 local sheet = "Micron, 9550 MAX NVMe SSD product brief, 2024, 12.8 TB: "
 local chip = "Micron, 232-layer NAND, 2022: "
 local assumed = "not published; as Cho et al., 512Gb 3b/cell 7th-generation 3D-NAND with 184MB/s, ISSCC 2021, sec. 30.3: "

@@ -231,7 +231,7 @@ Test(cluster, the_closed_form_adds_members_up)
 #define ON_GPU "kind = 'megakv', cycle = '100us', index = '1MiB'"
 #define ON_SSD "kind = 'fatcache', entries = 6e4, disk = '64MiB'"
 
-/* So slow that queries tell, and so fast that no queue of them grows long. */
+/* The database is slow enough for queries to matter, and fast enough that they do not queue. */
 #define DATABASE "database = { base = 'mysql-bg', queries = 64, read = '100us', latency = '20us' }"
 #define PER_NODE "database = 'per_node', "
 

@@ -49,8 +49,8 @@ struct kvc_pair_windows {
     const float *mops;
 };
 
-/* Returns the throughput of the second of two paired runs minus that of the first [Mops], with the interval
- * of the differences in parts of the measured time. Both are NaN if the runs have no windows in common. */
+/* Returns the throughput of the second of two paired runs minus the first one's [Mops], with the interval of
+ * the differences in parts of the measured time. Both are NaN if the runs have no windows in common. */
 struct kvc_interval kvc_pairs_difference_mops(const struct kvc_pair_windows *first,
                                               const struct kvc_pair_windows *second);
 

@@ -350,7 +350,7 @@ struct pool_run {
     struct pollfd *polls;
     struct sharing ranks;    /* Division of tasks; a single rank draws all of them. */
     uint32_t running, taken; /* `taken` counts the answers that were handed over. */
-    double reserved_bytes;   /* For the running tasks. */
+    double reserved_bytes;   /* Memory reserved for the running tasks. */
     void **answers;          /* Answers of tasks that ended before an earlier one. */
     uint32_t ended;
 };

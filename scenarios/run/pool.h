@@ -19,7 +19,7 @@
 
 /* The part of an answer whose length differs between tasks. */
 struct kvc_pool_block {
-    void *data; /* From malloc, or NULL if there are no bytes. The pool frees it. */
+    void *data; /* Allocated by malloc, or NULL if there are no bytes. The pool frees it. */
     size_t bytes;
 };
 

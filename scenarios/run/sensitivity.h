@@ -14,7 +14,7 @@
  * The uncertainty comes from the values with a 95 % interval (scenarios/load/load.h). Each is drawn from two
  * halves of a normal distribution that meet at the value and have the ends of the interval as their 2.5 % and
  * 97.5 % quantiles, independently of all others. All other values count as exact. The closed form answers
- * each draw. Not modelled: errors that several values share, such as those of one day of measuring, and the
+ * each draw. Not modelled: errors that several values share, such as errors of one day of measuring, and the
  * error of the closed form itself. */
 #ifndef KVC_SCENARIOS_RUN_SENSITIVITY_H
 #define KVC_SCENARIOS_RUN_SENSITIVITY_H

@@ -8,8 +8,8 @@
  * ("_mops", "_kops") add up.
  *
  * Intervals of a single replica: nodes are independent, so that the means of their batches can be added batch
- * by batch. Throughput and offered rate are sums, and the mean latency is that of all requests. Percentiles
- * by batch do not follow from the nodes' percentiles and have no interval without replicas.
+ * by batch. Throughput and offered rate are sums, and the mean latency covers all requests. Percentiles by
+ * batch do not follow from the nodes' percentiles and have no interval without replicas.
  *
  * Looks of a power policy are listed node by node, under the node's name. If notes of several nodes differ in
  * numbers only, the first one stays.

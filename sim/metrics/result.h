@@ -200,7 +200,7 @@ struct kvc_node_result {
     double latency_p50_us;    /**< Median of the latency [us]. */
     double latency_p99_us;    /**< 99th percentile of the latency [us]. */
     double utilization_frac;  /**< Utilization of its busiest stage, 0 to 1. */
-    char stage[KVC_NAME_MAX]; /**< Its busiest stage in the last replica. */
+    char stage[KVC_NAME_MAX]; /**< Busiest stage of the node in the last replica. */
     double watts_mean;        /**< Mean power of its devices whose power is known [W]; 0: none is. */
 };
 

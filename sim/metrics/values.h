@@ -1,7 +1,6 @@
-/** @file
- * All numbers of a result as one flat list of named values, of which replicas give intervals.
+/** @file All numbers of a result as one flat list of named values, of which replicas give intervals.
  *
- * The names are those of the result document:
+ * The names are the same as in the result document:
  *
  * - throughput_mops, offered_mops, lost_frac (lost of offered requests), hit_frac (hits of GET requests)
  * - latency_mean_us, latency_min_us, latency_max_us, latency_p50_us and the other percentiles

@@ -91,7 +91,7 @@ struct kvc_watched_tasks {
     double started_s;          /* Wall clock at time 0 [s]. */
     double from_ns;            /* When the first window begins [ns]. */
     const atomic_bool *failed; /* A task sets it to end the run early. */
-    void *copies;              /* For copy(). */
+    void *copies;              /* Argument of copy(). */
 };
 
 /* Runs the tasks on the first cores of the process until enough windows are quiet or there is no room for

@@ -94,7 +94,7 @@ BEGIN {
     items_most = 65534                                # items that a slab holds at most
     slabs_max = machine == "two-cores" ? 4800 : 19000
     rate_max = machine == "two-cores" ? 100e6 : 200e6 # SETs of a run without reads of short values
-    samples = machine == "two-cores" ? 12 : 6         # lines that change all axes together; those of h200-pcie5 take longer
+    samples = machine == "two-cores" ? 12 : 6         # lines that change all axes together; they take longer on h200-pcie5
     print "id,scenario,load_frac,of,overrides"
     reset(); saturating()
     vary("key", "16 64 250 32 128")

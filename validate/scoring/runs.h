@@ -119,9 +119,9 @@ struct kvc_measured_run {
 enum kvc_status kvc_runs_read(const char *path, const struct kvc_measuring_plan *plan,
                               struct kvc_measured_run *runs, struct kvc_diag *diag);
 
-/* The same file, with a line for each repetition, lets an interrupted measurement go on. `runs` has room for
- * `repetitions` of every line: line i begins at runs[i * repetitions], and repetitions that the file lacks
- * have repetitions = 0. More repetitions than fit are an error. */
+/* Reads the same file with a line for each repetition, which lets an interrupted measurement
+ * continue. `runs` has room for `repetitions` of every line: line i begins at runs[i * repetitions], and
+ * repetitions that the file lacks have repetitions = 0. More repetitions than fit are an error. */
 enum kvc_status kvc_runs_read_repetitions(const char *path, const struct kvc_measuring_plan *plan,
                                           uint32_t repetitions, struct kvc_measured_run *runs,
                                           struct kvc_diag *diag);

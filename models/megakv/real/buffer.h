@@ -19,7 +19,7 @@ struct kvc_megakv_real_buffer {
     /* The SETs and DELETEs, which complete together with their batch. */
     uint32_t sets, deletes;
     double *write_sent_ns;
-    /* Their index jobs; a SET may add an erase, because it may evict an item. */
+    /* Index jobs of the buffer; a SET may add an erase, because it may evict an item. */
     uint32_t inserts, erases;
     uint64_t *insert_hash, *erase_hash;
     uint32_t *insert_location, *erase_location;

@@ -1,4 +1,5 @@
--- Fatcache with SETs that make slabs leave the memory and then overwrite others, and clients behind a NIC.
+-- Fatcache with SETs that make slabs leave the memory and then overwrite others, and clients on the
+-- network.
 return {
   name = "golden-fatcache",
   node = { sockets = 1, network = "direct-cable-1g" },

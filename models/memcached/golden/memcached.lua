@@ -1,4 +1,4 @@
--- memcached behind the sockets of Linux, with SETs that evict and an open load that it can serve.
+-- memcached on the sockets of Linux, with SETs that evict and an open load that it can serve.
 return {
   name = "golden-memcached",
   node = { sockets = 1, network = "direct-cable-10g" },

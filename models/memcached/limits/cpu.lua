@@ -1,4 +1,4 @@
--- Four threads of memcached behind the sockets of Linux.
+-- Four threads of memcached on the sockets of Linux.
 return {
   name = "cpu threads cpu",
   node = { sockets = 1 },

@@ -1,5 +1,5 @@
 /* The registry of kvcast_toy. It replaces models/registry.c, because the linker prefers a program's own
- * objects to those of a static library. A permanent store adds a line for itself and one for its device to
+ * objects to a static library's. A permanent store adds a line for itself and one for its device to
  * models/registry.c instead. */
 #include "models/registry.h"
 

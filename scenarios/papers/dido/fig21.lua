@@ -1,6 +1,7 @@
 -- Figure 21: the load alternates between K8-G50-U and K16-G95-S. The sweep varies the time of each. The speed-up is the
--- throughput of "auto" over that of "megakv" without stealing, Mega-KV (Coupled). Its cores are divided optimally for
--- K8-G50-U. The paper does not say whether its cycles of 2 to 256 ms cover one of the two loads or both.
+-- throughput of "auto" over the throughput of "megakv" without stealing, which is Mega-KV (Coupled). Its cores are
+-- divided optimally for K8-G50-U. The paper does not say whether its cycles of 2 to 256 ms cover one of the two loads
+-- or both.
 return {
   name = "dido-fig21",
   system = { kind = "dido", pipeline = "auto", predict = "paper" },

@@ -1,8 +1,8 @@
 -- Table 6: throughput, energy and cost efficiency of MemcachedGPU on the Tesla K20c at the two operating points that
--- the paper gives; table3_ngd.lua and table5.lua have those of the GTX 750 Ti. Power is measured at the wall. GNoM-post
--- has two threads, which draw the quarter of the server's power that is published for two (sec. 5.3), not the third
--- published for four; the idle server draws 84 W and the GPU 71 W. Table and keys are a 64th of the paper's 8.3 and 1.3
--- million, and the table is as full; no cache of the model would hold them.
+-- the paper gives; table3_ngd.lua and table5.lua have the points of the GTX 750 Ti. Power is measured at the wall.
+-- GNoM-post has two threads, which draw the quarter of the server's power that is published for two (sec. 5.3), not the
+-- third published for four; the idle server draws 84 W and the GPU 71 W. Table and keys are a 64th of the paper's 8.3
+-- and 1.3 million, and the table is as full; no cache of the model would hold them.
 return {
   name = "memcachedgpu-table6",
   system = { kind = "memcachedgpu", receive = "gpu", post_threads = 2, entries = 130e3 },

@@ -1,5 +1,6 @@
--- The same store on today's hardware: an H200 with a port of 100 or 400 Gbit/s, on the cores of the measured machine. Beyond the
--- paper: it has no such figure. With 100 Gbit/s the responses fill the port, with 400 Gbit/s the one thread of the driver limits.
+-- The same store on today's hardware: an H200 with a port of 100 or 400 Gbit/s, on the cores of the measured machine.
+-- The paper has no such figure. With 100 Gbit/s the responses fill the port; with 400 Gbit/s the single thread of the
+-- driver is the limit.
 return {
   name = "memcachedgpu-today",
   system = { kind = "memcachedgpu", receive = "gpu", batch = 2048, post_threads = 8, receive_memory = "4GiB", entries = 2e6 },

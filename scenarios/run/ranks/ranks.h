@@ -64,7 +64,7 @@ enum kvc_status kvc_ranks_agree(enum kvc_status status, struct kvc_diag *diag);
 struct kvc_ranks_message {
     uint32_t rank;       /* The other rank. */
     uint32_t kind, task; /* Kind of the message and its task; the sender defines both. */
-    void *data;          /* From malloc; NULL without bytes. */
+    void *data;          /* Allocated by malloc; NULL without bytes. */
     size_t bytes;
 };
 

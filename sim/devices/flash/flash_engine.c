@@ -239,8 +239,8 @@ static double gate_busy_ns(const struct kvc_flash_gate *gate)
  * occupies nothing. An interface of several lanes is one server here.
  *
  * Source: NVM Express Base Specification, one queue of submissions that the controller fetches from; the
- * times are those of the drive's data sheet. A translation layer, if there is one, stands between these and
- * the chips (flash_translated.c). */
+ * times come from the drive's data sheet. A translation layer, if there is one, stands between these and the
+ * chips (flash_translated.c). */
 
 /* The servers of one drive. */
 struct card {

@@ -27,7 +27,7 @@ struct kvc_key_parts {
     uint32_t nodes;                        /**< Number of parts. */
     struct kvc_key_part *part;             /**< Indexed by node. */
     uint32_t *key;                         /**< The keys of all parts. */
-    uint64_t *owned;                       /**< Their epochs; NULL: there is one. */
+    uint64_t *owned;                       /**< Epochs of the keys; NULL: there is one. */
     double moved_frac[KVC_KEY_EPOCHS_MAX]; /**< Share of the keys whose node changed when the epoch began. */
 };
 

@@ -17,9 +17,9 @@ typedef double kvc_rising_fn(void *data, double x);
 /** Bracket of a rising function's crossing. */
 struct kvc_bracket {
     double low;    /**< An x at which it is below 0. */
-    double f_low;  /**< Its value there. */
+    double f_low;  /**< Value of the function there. */
     double high;   /**< An x at which it is 0 or more; infinite: none is known. */
-    double f_high; /**< Its value there. */
+    double f_high; /**< Value of the function there. */
 };
 
 /** Returns the middle of the interval that `steps` bisections of [from, to] look at last, bit for bit.
