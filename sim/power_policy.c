@@ -19,31 +19,29 @@ static const char *const throughputs[] = {
 static const struct kvc_option rows[] = {
     KVC_CHOICE_ROW(
         kvc_power_policy, "policy", policy, policies, "fixed",
-        "who chooses the clocks while the store runs; fixed: nobody, and threads poll; race_to_idle: "
-        "nobody, and threads sleep when they have nothing to do; manager: the store's own energy manager; "
-        "or a Lua function of what was observed, which returns { cpu = CLOCK, gpu = CLOCK }"),
+        "who chooses the clocks while the store runs; fixed: clocks stay, and threads poll; race_to_idle: "
+        "clocks stay, and idle threads sleep; manager: the store's own energy manager; or a Lua function "
+        "of the observations that returns { cpu = CLOCK, gpu = CLOCK }"),
     KVC_REAL_ROW(kvc_power_policy, "period", period_ns, KVC_UNIT_NS, 1e3, 1e13, "10s",
-                 "time between two looks at the store, in simulated time; a longer one averages over more "
-                 "requests and follows the load later"),
-    KVC_REAL_ROW(
-        kvc_power_policy, "settle", settle_ns, KVC_UNIT_NS, 1e3, 1e13, "1s",
-        "manager: the same after a step, while it tries clocks; a longer one measures more precisely and "
-        "needs longer to find clocks"),
+                 "simulated time between two observations of the store; a longer time averages over more "
+                 "requests and reacts later to the load"),
+    KVC_REAL_ROW(kvc_power_policy, "settle", settle_ns, KVC_UNIT_NS, 1e3, 1e13, "1s",
+                 "manager: time between a step and the next observation while it tries clocks; a longer time "
+                 "measures more precisely and takes longer to find clocks"),
     KVC_REAL_ROW(
         kvc_power_policy, "change", change_frac, KVC_UNIT_NONE, 0.001, 10, "0.05",
-        "manager: change of the CPU's throughput that lets it begin again at the highest clocks; a larger "
-        "one leaves clocks alone for longer"),
+        "manager: change of the CPU's throughput that makes it restart from the highest clocks; a larger "
+        "one keeps clocks for longer"),
     KVC_REAL_ROW(kvc_power_policy, "mu", mu, KVC_UNIT_NONE, 0, 10, "0.1",
-                 "manager: the CPU is slowed while it leads the GPU by more than this share of the GPU's "
-                 "throughput; a larger one keeps it faster"),
+                 "manager: lead of the CPU over the GPU, as a share of the GPU's throughput, above which "
+                 "it slows the CPU; a larger one keeps the CPU faster"),
     KVC_REAL_ROW(
         kvc_power_policy, "cpu_step", cpu_step_hz, KVC_UNIT_HZ, 1e6, 1e10, "100MHz",
-        "manager: how much slower the CPU gets at once; a larger step finds its clock sooner and less "
-        "precisely"),
+        "manager: step by which it slows the CPU; a larger step finds the clock sooner and less precisely"),
     KVC_CHOICE_ROW(
         kvc_power_policy, "throughput", throughput, throughputs, "capacity",
-        "manager: what counts as throughput of the CPU; capacity: what it could serve, by the time in "
-        "which it was busy; served: what it did serve, so that clocks follow the load"),
+        "manager: measure of the CPU's throughput; capacity: the rate that it could serve, computed from "
+        "its busy time; served: the rate that it did serve, so that clocks follow the load"),
 };
 
 const struct kvc_option_table kvc_power_policy_option_table =

@@ -11,13 +11,14 @@ static const char *const database_names[] = {"shared", "per_node", NULL};
 
 static const struct kvc_option cluster_change_rows[] = {
     KVC_REAL_ROW(kvc_cluster_change, "at", at_ns, KVC_UNIT_NS, 0, 1e13, NULL,
-                 "when the cluster changes, counted from the begin of the measured time; it is less than "
+                 "when the cluster changes, counted from the beginning of the measured time; less than "
                  "run.duration"),
     KVC_REAL_ROW(kvc_cluster_change, "join", join, KVC_UNIT_NONE, 0, KVC_CLUSTER_NODES_MAX, NULL,
                  "how many nodes join; their stores are empty, and the keys that move to them miss",
                  .optional = true),
     KVC_REAL_ROW(kvc_cluster_change, "leave", leave, KVC_UNIT_NONE, 0, KVC_CLUSTER_NODES_MAX, NULL,
-                 "number of the node that leaves and hands nothing over; its keys miss at their new nodes",
+                 "number of the node that leaves without handing its items over; its keys miss at their "
+                 "new nodes",
                  .optional = true),
     KVC_REAL_ROW(
         kvc_cluster_change, "fail", fail, KVC_UNIT_NONE, 0, KVC_CLUSTER_NODES_MAX, NULL,
@@ -25,7 +26,7 @@ static const struct kvc_option cluster_change_rows[] = {
         "miss at their new nodes",
         .optional = true),
     KVC_REAL_ROW(kvc_cluster_change, "detect", detect_ns, KVC_UNIT_NS, 0, 1e13, "1ms",
-                 "how long clients send to a node that has failed; a longer time loses more requests"),
+                 "how long clients keep sending to a failed node; a longer time loses more requests"),
 };
 
 const struct kvc_option_table kvc_cluster_change_option_table = {.name = "cluster.changes",
@@ -45,18 +46,18 @@ static const struct kvc_option cluster_rows[] = {
         .optional = true),
     KVC_CHOICE_ROW(
         kvc_cluster, "simulate", simulate, simulate_names, "auto",
-        "apart: every node in a process of its own, possible where no load or device couples the nodes; "
-        "together: all nodes in one engine; auto: apart where it is possible",
+        "apart: every node in a process of its own, which requires that no load or device couples the "
+        "nodes; together: all nodes in one engine; auto: apart if possible",
         .optional = true),
     KVC_CHOICE_ROW(
         kvc_cluster, "database", database, database_names, "shared",
-        "shared: one node.database behind all nodes; per_node: behind every node a database of its own, "
-        "a read replica or the shard of its keys, whose latency and capacity no other node uses",
+        "shared: all nodes use one node.database; per_node: every node has a database of its own, such as "
+        "a read replica or a shard, whose capacity no other node uses",
         .optional = true),
     KVC_COUNT_ROW(
         kvc_cluster, "multiget", multiget, 1, 1000, NULL,
-        "keys of a multiget whose latency is computed from those of the nodes that its keys lie on; more "
-        "keys wait for more nodes",
+        "keys of a multiget, whose latency is computed from the latencies of the nodes that hold its keys; "
+        "more keys wait for more nodes",
         .optional = true),
     KVC_LIST_ROW(kvc_cluster, "changes", change, change_count, &kvc_cluster_change_option_table,
                  "nodes that join, leave or fail during the measured time"),
@@ -150,17 +151,17 @@ static const char *const bottlenecks[] = {
 static const struct kvc_option change_rows[] = {
     KVC_REAL_ROW(
         kvc_change, "at", at_ns, KVC_UNIT_NS, 0, 1e13, NULL,
-        "when the device changes, counted from the begin of the measured time; it is less than duration"),
+        "when the device changes, counted from the beginning of the measured time; less than duration"),
     KVC_TEXT_ROW(kvc_change, "device", device, NULL,
                  "name of the device, as results list them: \"node0.socket1.gpu\""),
     KVC_REAL_ROW(
         kvc_change, "clock", clock_hz, KVC_UNIT_HZ, 1, 1e12, NULL,
-        "clock that the device runs at from then on, one of its profile's; a higher clock works faster "
-        "and takes more power",
+        "clock of the device from then on, one of its profile's clocks; a higher clock works faster and "
+        "draws more power",
         .optional = true),
     KVC_REAL_ROW(
         kvc_change, "off", off_ns, KVC_UNIT_NS, 1, 1e13, NULL,
-        "how long the device is turned off; work on it is repeated afterwards, transfers over a link "
+        "how long the device is turned off; afterwards work on it is repeated, and transfers over a link "
         "continue",
         .optional = true),
 };
@@ -179,18 +180,18 @@ static const struct kvc_option run_rows[] = {
                   "less precise; auto: the lowest rate that fits sample_memory",
                   .auto_word = "auto", .auto_value = 0),
     KVC_REAL_ROW(kvc_run, "sample_memory", sample_bytes, KVC_UNIT_BYTES, 1 << 20, 0x1p50, "2GiB",
-                 "sampled: memory that an automatic sample_rate aims at; more memory keeps more keys"),
+                 "sampled: memory that an automatic sample_rate stays within; more memory keeps more keys"),
     KVC_REAL_ROW(
         kvc_run, "warmup", warmup_ns, KVC_UNIT_NS, 0, 1e13, "auto",
-        "simulated time before measuring; a longer time lets the store settle; auto: until throughput, "
-        "hit ratio, backlog and latency are steady (MSER-5) and no client runs further ahead of a slow "
-        "shard, and none for a curve or a trace",
+        "simulated time before measuring; a longer time lets the store settle; auto: until throughput, hit "
+        "ratio, backlog and latency are steady (MSER-5) and no client still runs further ahead of a slow "
+        "shard; a curve or a trace has no warm-up",
         .auto_word = "auto", .auto_value = -1),
     KVC_REAL_ROW(
         kvc_run, "warmup_limit", warmup_most_ns, KVC_UNIT_NS, 1e3, 1e13, "auto",
         "longest simulated time that an automatic warmup may take; a longer time lets slower changes "
-        "settle; the result says what was not steady at its end; auto: 2000 windows, which a store "
-        "makes as long as some of its batches",
+        "settle; the result says what was not steady at its end; auto: 2000 windows, each as long as "
+        "several batches of the store",
         .auto_word = "auto", .auto_value = 0),
     KVC_REAL_ROW(
         kvc_run, "duration", duration_ns, KVC_UNIT_NS, 1e3, DURATION_MAX_NS, "auto",

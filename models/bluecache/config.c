@@ -13,7 +13,7 @@
 
 /* ---- options ---- */
 
-/* The authors' program, which settles what the paper leaves open. */
+/* The authors' program, which settles points that the paper leaves open. */
 #define PROGRAM "github.com/xushuotao/fpgamemcached"
 
 /* Source of the times of the host's threads, which the paper does not publish. */
@@ -22,10 +22,11 @@
 
 static const struct kvc_option option_rows[] = {
     KVC_REAL_ROW(kvc_bluecache_options, "index", index_bytes, KVC_UNIT_BYTES, 64, 0x1p38, "64MiB",
-                 "index of a node, a power of two; 16 bytes hold a key, and more of them evict fewer"),
+                 "size of the index of a node, a power of two; a key takes 16 bytes, and a larger index "
+                 "evicts fewer keys"),
     KVC_REAL_ROW(
         kvc_bluecache_options, "dram", dram_bytes, KVC_UNIT_BYTES, 0, 0x1p39, "512MiB",
-        "store of pairs in the DRAM of a node, in whole slabs of 2 MiB; 0: all pairs go to flash at once"),
+        "store of pairs in the DRAM of a node, in whole slabs of 2 MiB; 0: all pairs go straight to flash"),
     KVC_REAL_ROW(
         kvc_bluecache_options, "flash", flash_bytes, KVC_UNIT_BYTES, 1, 0x1p40, "1GiB",
         "log on the flash of a node, rounded down to whole rows of blocks; a longer log keeps more keys"),
@@ -33,16 +34,15 @@ static const struct kvc_option option_rows[] = {
         kvc_bluecache_options, "chunk", chunk_pages, 1, 32767, "128",
         "pages of a write buffer, programmed together (bluecache.flash.chunk_pages); there are two buffers"),
     KVC_COUNT_ROW(kvc_bluecache_options, "stores", stores, 1, 4096, "nodes",
-                  "nodes that store keys, from node 0 on; the others only pass on and ask",
+                  "nodes that store keys, from node 0 on; the others only forward requests or send them",
                   .auto_word = "nodes", .auto_value = 0),
     KVC_COUNT_ROW(kvc_bluecache_options, "app_servers", app_servers, 1, 4096, "nodes",
-                  "nodes whose host asks, from node 0 on; the others have none", .auto_word = "nodes",
-                  .auto_value = 0),
+                  "nodes whose host sends requests, from node 0 on; the others have no host",
+                  .auto_word = "nodes", .auto_value = 0),
     KVC_COUNT_ROW(
         kvc_bluecache_options, "outstanding", outstanding, 1, 1e6, "1024",
-        "requests that a saturating host has written and not yet got back; more than a segment each way "
-        "holds are needed to hide latency (the paper's host writes 40000 without waiting, "
-        "bluecache.multi.ops)"),
+        "requests of a saturating host without a response yet; hiding latency needs more than the content "
+        "of one segment each way (the paper's host writes 40000 without waiting, bluecache.multi.ops)"),
     KVC_REAL_ROW(
         kvc_bluecache_options, "segment", segment_bytes, KVC_UNIT_BYTES, 24, 0x1p20, "8KiB",
         "DMA segment in which requests and responses are collected; it must hold the header and the key "
@@ -53,15 +53,15 @@ static const struct kvc_option option_rows[] = {
         "one has been read (bluecache.dma.segments)"),
     KVC_COUNT_ROW(
         kvc_bluecache_options, "table", table, 1, 1e6, "tags",
-        "requests of a host that its card's protocol engine has in its table of keys at a time, further "
-        "ones wait; tags: as many as the card's flash has, by whose tags the table is indexed in the "
-        "authors' program (" PROGRAM ": KVStoreCompletionBuffer, TagAlloc)",
+        "entries of the table of keys in a card's protocol engine; further requests of its host wait; "
+        "tags: as many as the card's flash has tags, which index the table in the authors' program (" PROGRAM
+        ": KVStoreCompletionBuffer, TagAlloc)",
         .auto_word = "tags", .auto_value = 0),
     KVC_REAL_ROW(
         kvc_bluecache_options, "call", call_ns, KVC_UNIT_NS, 0, 1e9, "19ns",
-        "time for which an application thread holds the lock of the DMA segments to write a request, with "
-        "arrival = clients (measured: mutex, copy and buffer of a GET without contention, on a Xeon with "
-        "Redwood Cove at 2.6 GHz)"),
+        "time that an application thread holds the lock of the DMA segments while it writes a request, "
+        "with arrival = clients (measured: mutex, copy and buffer of a GET without contention, on a Xeon "
+        "with Redwood Cove at 2.6 GHz)"),
     KVC_REAL_ROW(
         kvc_bluecache_options, "wake", wake_ns, KVC_UNIT_NS, 0, 1e9, "3.8us",
         "time that the response thread takes to wake an application thread, with arrival = clients " SWITCH),
@@ -70,7 +70,7 @@ static const struct kvc_option option_rows[] = {
         "time from waking a thread until it runs, with arrival = clients; an interrupt wakes the one that "
         "handles it " SWITCH),
     KVC_REAL_ROW(kvc_bluecache_options, "flush_pause", flush_pause_ns, KVC_UNIT_NS, 0, 1e9, "200us",
-                 "time for which the flushing thread sleeps after a flush, with arrival = clients (" PROGRAM
+                 "time that the flushing thread sleeps after a flush, with arrival = clients (" PROGRAM
                  ": the daemon of the Java client; other versions there sleep 100 us or 10 ms)"),
 };
 

@@ -18,12 +18,12 @@
  * what the index leaves is divided into slabs. The index is the smallest power of two that is at most nine
  * tenths full with these keys, as system.index = "auto" takes it:
  *
- *     K8    512 MiB index, 653 slabs of 65536 items of 32 bytes:  42.8 million keys, 64 % full
- *     K16   256 MiB index, 781 slabs of 21845 items of 96 bytes:  17.1 million keys, 51 % full
- *     K32    64 MiB index, 877 slabs of 6553 items of 320 bytes:   5.7 million keys, 69 % full
- *     K128   16 MiB index, 901 slabs of 1638 items of 1280 bytes:  1.5 million keys, 70 % full
+ * K8    512 MiB index, 653 slabs of 65536 items of 32 bytes:  42.8 million keys, 64 % full K16   256 MiB
+ * index, 781 slabs of 21845 items of 96 bytes:  17.1 million keys, 51 % full K32    64 MiB index, 877 slabs
+ * of 6553 items of 320 bytes:   5.7 million keys, 69 % full K128   16 MiB index, 901 slabs of 1638 items of
+ * 1280 bytes:  1.5 million keys, 70 % full
  *
- * config_test.c compares the sizes with those of the kernels and of the configuration. */
+ * config_test.c compares the sizes with the kernels and with the configuration. */
 #define SHARED_BYTES 1908000000ull
 #define KEYS(index_mib, item_bytes)                                                                          \
     ((SHARED_BYTES - (index_mib)*MIB) / KVC_MEGAKV_SLAB_BYTES * (KVC_MEGAKV_SLAB_BYTES / (item_bytes)))
@@ -57,16 +57,15 @@ static const char *const predictors[] = {"kvcast", "paper", NULL};
 static const struct kvc_option rows[] = {
     KVC_TEXT_ROW(
         kvc_dido_options, "pipeline", pipeline, "auto",
-        "the stages in order with their tasks, \"cpu:2 RV PP MM insert delete > gpu search KC RD > cpu:2 WR "
-        "SD\"; cpu without a number: the cores are divided as the closed form finds best; megakv: the "
-        "index is on the GPU and all else on the CPU; auto: the best pipeline of all, as system.predict "
-        "finds it"),
+        "the stages in order with their tasks, \"cpu:2 RV PP MM insert delete > gpu search KC RD > cpu:2 "
+        "WR SD\"; cpu without a number: the closed form divides the cores; megakv: the index is on the GPU "
+        "and everything else on the CPU; auto: the best of all pipelines according to system.predict"),
     KVC_BOOL_ROW(kvc_dido_options, "adapt", adapt, "true",
                  "with pipeline = \"auto\": whether a new pipeline is planned when the load changes"),
     KVC_REAL_ROW(kvc_dido_options, "adapt_threshold", adapt_threshold_frac, KVC_UNIT_NONE, 0, 100, "0.1",
-                 "relative change of a counter of the load that makes DIDO plan a new pipeline "
-                 "(dido.design.counter_threshold); a smaller one follows the load more closely and plans in "
-                 "vain more often"),
+                 "relative change of a load counter that makes DIDO plan a new pipeline "
+                 "(dido.design.counter_threshold); a smaller one follows the load more closely and plans "
+                 "more often without benefit"),
     KVC_REAL_ROW(
         kvc_dido_options, "plan", planning_ns, KVC_UNIT_NS, 0, 1e12, "0.38ms",
         "time of a core to plan a pipeline, while batches continue with the previous one; not "
@@ -75,20 +74,20 @@ static const struct kvc_option rows[] = {
         "stealing, and 1.2 ms with predict = \"paper\"; not included are 8 ms that kvcast takes to "
         "derive the caches' hits from a skewed popularity"),
     KVC_BOOL_ROW(kvc_dido_options, "stealing", stealing, "true",
-                 "whether a processor without work takes queries of a stage of the other one"),
+                 "whether an idle processor takes queries from a stage of the other processor"),
     KVC_COUNT_ROW(
         kvc_dido_options, "steal_set", steal_set, 1, 65536, "64",
-        "queries that a processor takes at once (dido.design.steal_set); larger sets take fewer tags and "
-        "leave more to wait for at the end of a batch"),
+        "queries that a processor steals at once (dido.design.steal_set); larger sets need fewer tags and "
+        "lengthen the wait at the end of a batch"),
     KVC_REAL_ROW(
         kvc_dido_options, "steal", steal_ns, KVC_UNIT_NS, 0, 1e6, "100ns",
-        "time to fetch a line of tags that the other processor may hold; a core takes the sets of a line "
-        "one by one from its cache, and all waves that the GPU holds wait for theirs at the same time; "
-        "not published: an access to memory"),
+        "time to fetch a line of tags that the other processor may hold; a core then takes the sets of a "
+        "line from its cache, and all resident waves of the GPU wait at the same time; not published: an "
+        "access to memory"),
     KVC_REAL_ROW(
         kvc_dido_options, "latency_limit", latency_limit_ns, KVC_UNIT_NS, 1e3, 1e12, "1ms",
-        "mean latency that the size of batches keeps to (dido.wl.latency_limit); a higher one allows "
-        "larger batches"),
+        "limit of the mean latency, which bounds the size of batches (dido.wl.latency_limit); a higher one "
+        "allows larger batches"),
     KVC_REAL_ROW(
         kvc_dido_options, "interval", interval_ns, KVC_UNIT_NS, 0, 1e12, "auto",
         "longest time of a stage, for which batches are sized; auto: 0.9 of the latency limit over the "
@@ -100,11 +99,11 @@ static const struct kvc_option rows[] = {
         "memory, and responses are not sent"),
     KVC_REAL_ROW(
         kvc_dido_options, "receive_cycles", receive_cycles, KVC_UNIT_NONE, 0, 1e9, "3520",
-        "core cycles of the operating system for a frame that arrives, the copy to the process and the call "
-        "included (Arrakis, OSDI 2014, table 1: 1.26 + 0.24 + 0.10 us with Linux 3.8 and an X520, at 2.2 "
+        "core cycles of the operating system for an incoming frame, including the copy to the process and "
+        "the call (Arrakis, OSDI 2014, table 1: 1.26 + 0.24 + 0.10 us with Linux 3.8 and an X520, at 2.2 "
         "GHz on a Sandy Bridge)"),
     KVC_REAL_ROW(kvc_dido_options, "send_cycles", send_cycles, KVC_UNIT_NONE, 0, 1e9, "3498",
-                 "core cycles of the operating system for a frame that leaves, from the same source (1.05 + "
+                 "core cycles of the operating system for an outgoing frame, from the same source (1.05 + "
                  "0.44 + 0.10 us)"),
     KVC_REAL_ROW(
         kvc_dido_options, "index", index_bytes, KVC_UNIT_BYTES, 0, 1e13, "auto",
@@ -113,13 +112,13 @@ static const struct kvc_option rows[] = {
         .auto_word = "auto", .auto_value = 0),
     KVC_REAL_ROW(
         kvc_dido_options, "slab", slab_bytes, KVC_UNIT_BYTES, 0, 1e13, "auto",
-        "memory of the items; auto: what all keys need, so that every SET of a full store evicts an item",
+        "memory of the items; auto: enough for all keys, so that every SET of a full store evicts an item",
         .auto_word = "auto", .auto_value = 0),
     KVC_COUNT_ROW(kvc_dido_options, "max_displacements", max_displacements, 0, 10000, "100",
                   "most elements that an insert moves before it gives up; not published"),
     KVC_CHOICE_ROW(
         kvc_dido_options, "predict", predict, predictors, "kvcast",
-        "the closed form that predicts and plans: kvcast charges what the simulation does; paper is the "
+        "the closed form that predicts and plans; kvcast: the same costs as the simulation; paper: the "
         "authors' cost model (sec. IV)"),
 };
 
@@ -170,7 +169,7 @@ static double index_bytes_auto(double keys)
     return bytes;
 }
 
-/* Sets what the CPU's last-level cache answers, and the share of the most popular items that it holds. */
+/* Sets the hit ratio of the CPU's last-level cache, and the share of the most popular items that it holds. */
 static void set_cached(struct kvc_dido_config *config, const struct kvc_workload *workload,
                        const struct kvc_cuckoo_means *means)
 {
@@ -242,7 +241,7 @@ static enum kvc_status check_link(const struct kvc_dido_config *config, struct k
     return KVC_OK;
 }
 
-/* Checks what the costs are computed from. */
+/* Checks the inputs of the costs. */
 static enum kvc_status check_devices(const struct kvc_dido_config *config, struct kvc_diag *diag)
 {
     const struct kvc_gpu *gpu = config->gpu;

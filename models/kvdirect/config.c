@@ -26,21 +26,21 @@ static const struct kvc_option option_rows[] = {
                    "interleaved: it is spread over all sockets"),
     KVC_REAL_ROW(
         kvc_kvdirect_options, "socket_rate", socket_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, "25.7GB/s",
-        "data rate from a socket to another one, which interleaved memory needs; a higher rate helps "
-        "NICs on several sockets"),
+        "data rate from one socket to another, used by interleaved memory; a higher rate helps NICs on "
+        "several sockets"),
     KVC_REAL_ROW(kvc_kvdirect_options, "slice", slice_ns, KVC_UNIT_NS, 100, 1e6, "4us",
-                 "how often NICs meet at the devices that they share; shorter slices take longer to simulate "
-                 "and hardly change results"),
+                 "interval at which NICs synchronise at the devices that they share; shorter slices take "
+                 "longer to simulate and hardly change results"),
     KVC_REAL_ROW(
         kvc_kvdirect_options, "idle_power", idle_w, KVC_UNIT_WATTS, 0, 1e6, "0W",
-        "power of a node without its NICs, measured at the wall; 0: unknown, and only the power of the "
+        "power of a node without its NICs, measured at the wall; 0: unknown, so only the power of the "
         "cards is reported"),
     KVC_REAL_ROW(kvc_kvdirect_options, "memory", memory_bytes, KVC_UNIT_BYTES, 65536, 64 * 0x1p36, "64GiB",
                  "host memory of a node for hash index and slabs, up to 64 GiB for each NIC; more memory "
                  "holds more keys"),
     KVC_REAL_ROW(kvc_kvdirect_options, "index", index_frac, KVC_UNIT_NONE, 0.001, 1, "auto",
                  "fraction of the memory that the hash index takes; a larger index has shorter chains but "
-                 "leaves less memory for slabs; auto: the largest one that leaves room for all keys",
+                 "leaves less memory for slabs; auto: the largest index that leaves room for all keys",
                  .auto_word = "auto", .auto_value = -1),
     KVC_COUNT_ROW(kvc_kvdirect_options, "inline", inline_bytes, 0, KVC_KVDIRECT_TABLE_INLINE_MAX, "auto",
                   "largest key-value pair that is stored in the hash index itself [bytes]; a larger "
@@ -49,7 +49,7 @@ static const struct kvc_option option_rows[] = {
                   .auto_word = "auto", .auto_value = KVC_KVDIRECT_INLINE_AUTO),
     KVC_REAL_ROW(kvc_kvdirect_options, "dispatch", dispatch_frac, KVC_UNIT_NONE, 0, 1, "auto",
                  "fraction l of the memory that the NIC's DRAM may cache; a larger one moves load from "
-                 "PCIe to the DRAM; auto: the one that loads both equally",
+                 "PCIe to the DRAM; auto: the fraction that loads both equally",
                  .auto_word = "auto", .auto_value = -1),
     KVC_CHOICE_ROW(kvc_kvdirect_options, "engine", engine, engines, "out_of_order",
                    "out_of_order: dependent operations wait in the reservation station for the value; stall: "
@@ -72,8 +72,8 @@ static const struct kvc_option option_rows[] = {
                  "vectors: the client sends a d for each element instead of one for all"),
     KVC_COUNT_ROW(
         kvc_kvdirect_options, "lambda_units", lambda_units, 1, 512, "auto",
-        "vectors: copies of lambda on the card, each of which takes an element per clock; more copies "
-        "work faster; auto: as many as the data rate of PCIe feeds",
+        "vectors: copies of lambda on the card, each of which processes one element per clock; more copies "
+        "are faster; auto: as many as PCIe can feed",
         .auto_word = "auto", .auto_value = 0),
     KVC_BOOL_ROW(kvc_kvdirect_options, "returns_vector", returns_vector, "false",
                  "update: the response carries the old vector"),
@@ -85,10 +85,11 @@ static const struct kvc_option option_rows[] = {
         "free slabs per second that a host core merges into larger ones; a lower rate lets PUTs wait "
         "longer for memory"),
     KVC_COUNT_ROW(kvc_kvdirect_options, "in_flight", in_flight, 1, 65536, "256",
-                  "operations of a NIC in flight at once, including waiting ones; more operations hide more "
-                  "memory latency"),
+                  "operations of a NIC in flight, including waiting ones; more operations hide more memory "
+                  "latency"),
     KVC_COUNT_ROW(kvc_kvdirect_options, "station", station, 1, 1048576, "1024",
-                  "hash slots of the reservation station; with more slots, fewer operations seem dependent"),
+                  "hash slots of the reservation station; with more slots, fewer operations are falsely "
+                  "dependent"),
 };
 
 const struct kvc_option_table kvc_kvdirect_option_table =

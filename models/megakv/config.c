@@ -45,7 +45,7 @@ static const struct kvc_option rows[] = {
                    "network: requests pass through the NIC; memory: requests are read from local memory"),
     KVC_CHOICE_ROW(
         kvc_megakv_options, "insert_stream", insert_stream, insert_places, "pipelines",
-        "pipelines: inserts and deletes follow the searches in each pipeline's stream, so that the next "
+        "pipelines: inserts and deletes follow the searches in each pipeline's stream, so the next "
         "searches wait for them; own: they have a stream of their own and overlap with searches"),
     KVC_CHOICE_ROW(
         kvc_megakv_options, "index_on", index_on, index_places, "gpu",
@@ -56,14 +56,14 @@ static const struct kvc_option rows[] = {
                    "scheduler's core, and senders take turns on the other cores"),
     KVC_COUNT_ROW(
         kvc_megakv_options, "streams", streams, 1, 512, "auto",
-        "pipelines of one receiver and one sender per socket, each with a CUDA stream; auto: as many "
-        "as fit the cores beside the scheduler's; more pipelines use more cores",
+        "pipelines per socket, each with one receiver, one sender and a CUDA stream; auto: as many as fit "
+        "the cores that the scheduler leaves; more pipelines use more cores",
         .auto_word = "auto", .auto_value = 0),
     KVC_COUNT_ROW(kvc_megakv_options, "buffers", buffers, 2, 16, "3",
                   "batch buffers per pipeline; with more buffers, the scheduler waits less for senders"),
     KVC_REAL_ROW(kvc_megakv_options, "index", index_bytes, KVC_UNIT_BYTES, 64, 34359738368.0, "2GiB",
-                 "size of the cuckoo table of each GPU, a power of two; an element takes 8 bytes; a larger "
-                 "table drops fewer elements"),
+                 "size of the cuckoo table of each GPU, a power of two; an element occupies 8 bytes; a "
+                 "larger table drops fewer elements"),
     KVC_REAL_ROW(
         kvc_megakv_options, "slab", slab_bytes, KVC_UNIT_BYTES, KVC_MEGAKV_SLAB_BYTES, 137438953472.0, "auto",
         "item memory per socket; a larger slab store evicts fewer items; auto: room for all keys and "
@@ -78,8 +78,8 @@ static const struct kvc_option rows[] = {
                  .auto_word = "auto", .auto_value = 0),
     KVC_CHOICE_ROW(
         kvc_megakv_options, "gpu_power", gpu_power, gpu_powers, "kernels",
-        "when the GPU draws its busy watts; kernels: while kernels run, and its idle watts between "
-        "them; serving: all the time, because a board's sensor averages over kernels and gaps"),
+        "when the GPU draws its busy power; kernels: while kernels run, and idle power between them; "
+        "serving: all the time, because a board's sensor averages over kernels and gaps"),
 };
 
 const struct kvc_option_table kvc_megakv_option_table = KVC_OPTION_TABLE(kvc_megakv_options, rows, "system");
@@ -249,7 +249,7 @@ static enum kvc_status check_memory(const struct kvc_megakv_config *config,
     return KVC_OK;
 }
 
-/* Every socket simulates the database behind it, whose answers depend on when its own clients ask. */
+/* Every socket simulates its database, whose answers depend on the times of its own clients' requests. */
 static enum kvc_status check_database(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);

@@ -8,14 +8,13 @@ static const struct kvc_option point_rows[] = {
     KVC_REAL_ROW(kvc_megakv_cost_point, "size", size, KVC_UNIT_NONE, 0, 1e12, NULL,
                  "requests of a frame, bytes of an item, or jobs of a launch", .is_condition = true),
     KVC_REAL_ROW(kvc_megakv_cost_point, "key", key_bytes, KVC_UNIT_BYTES, 0, 255, "0B",
-                 "length of the keys; 0: it does not matter", .is_condition = true),
+                 "length of the keys; 0: any", .is_condition = true),
     KVC_REAL_ROW(kvc_megakv_cost_point, "load", load_frac, KVC_UNIT_NONE, 0, 1, "0",
-                 "load factor of the index; 0: it does not matter", .is_condition = true),
+                 "load factor of the index; 0: any", .is_condition = true),
     KVC_REAL_ROW(kvc_megakv_cost_point, "footprint", footprint_bytes, KVC_UNIT_BYTES, 0, 1e15, "0B",
-                 "memory that was used uniformly at random; 0: it does not matter", .is_condition = true),
+                 "memory that was accessed uniformly at random; 0: any", .is_condition = true),
     KVC_COUNT_ROW(kvc_megakv_cost_point, "threads", threads, 1, 1024, "1",
-                  "threads that did the same work at the same time, or streams of a launch",
-                  .is_condition = true),
+                  "threads that did this work concurrently, or streams of a launch", .is_condition = true),
     KVC_REAL_ROW(kvc_megakv_cost_point, "time", ns, KVC_UNIT_NS, 0, 1e12, NULL,
                  "time of one frame, item or launch"),
 };
@@ -29,45 +28,45 @@ static const struct kvc_option_table point_options =
 static const struct kvc_option rows[] = {
     KVC_TEXT_ROW(kvc_megakv_cost_profile, "name", name, "", "origin of the costs"),
     CURVE(receive,
-          "a frame of GETs at a receiver, by its requests and the length of the keys; the footprint is "
-          "that of the batches which its core fills in turn"),
-    CURVE(write, "what a SET into a free place costs its receiver beyond a GET, by the length of the key and "
-                 "the item's bytes"),
+          "a frame of GETs at a receiver, by its requests and the length of the keys; the footprint is the "
+          "memory of the batches that its core fills in turn"),
+    CURVE(write, "extra cost of a SET into a free place over a GET at its receiver, by the length of the "
+                 "key and the item's bytes"),
     CURVE(evict, "as write, when the SET must evict an item"),
     CURVE(evict_half_marked,
-          "as evict, when a random half of the items that the CLOCK hand passes were read; "
-          "without it, such items cost only their `pass`"),
+          "as evict, when a random half of the items that the CLOCK hand passes were read; if it is "
+          "missing, such items cost only their `pass`"),
     CURVE(pass, "one step of the CLOCK hand over an item that was read"),
     CURVE(
         mix,
-        "what every request costs its receiver more if a random half of them are SETs; without it, nothing"),
+        "extra cost of every request at its receiver if a random half of them are SETs; if it is missing, 0"),
     CURVE(read, "a GET at its sender, by the length of the key and the item's bytes (whole lines if it has "
                 "several); 0 bytes: a miss"),
-    CURVE(read_checked, "as read, when the item's own reference bit must be looked at"),
+    CURVE(read_checked, "as read, when the item's own reference bit must be checked"),
     CURVE(read_half_marked, "as read, when that bit is clear for a random half of the reads"),
     CURVE(read_marked, "as read, when that bit is clear and must be set"),
     CURVE(read_half_missed, "as read, when a random half of the reads are misses"),
     CURVE(read_slowest, "as read, on the slowest of the senders' cores"),
     CURVE(read_batch,
-          "a GET that hits at its sender, by the memory of the batches that a receiver's core fills in turn; "
-          "the other curves hold for the smallest; without it, batches do not matter to senders"),
+          "a GET that hits at its sender, by the memory of the batches that a receiver's core fills in "
+          "turn; the other curves hold for the smallest; if it is missing, this memory does not affect "
+          "senders"),
     CURVE(compare,
-          "the part of a GET's time at its sender that compares the keys, by the same sizes; without "
-          "it, no difference was measured: get and getk cost the sender the same"),
-    CURVE(search, "a launch of searches for keys that are there, by its jobs in each stream and the load"),
+          "the part of a GET's time at its sender that compares the keys, by the same sizes; if it is "
+          "missing, no difference was measured, and get and getk cost the sender the same"),
+    CURVE(search, "a launch of searches for stored keys, by its jobs in each stream and the load"),
     CURVE(search_miss, "a launch of searches for missing keys, by its jobs in each stream and the load"),
     CURVE(search_half_missed,
           "the same for both, half of each in random order; without it, a mix costs what its "
           "parts cost"),
     CURVE(insert, "a launch of inserts of new keys, by its jobs and the load"),
-    CURVE(replace, "a launch of inserts of keys that are there, by its jobs and the load"),
+    CURVE(replace, "a launch of inserts of stored keys, by its jobs and the load"),
     CURVE(insert_half_replaced,
           "the same for both, half of each in random order; without it, a mix costs what "
           "its parts cost"),
     CURVE(erase, "a launch of deletes, by its jobs and the load"),
-    CURVE(erase_miss,
-          "a launch of deletes of items whose key has another location by now; without it, they cost "
-          "as much as other deletes"),
+    CURVE(erase_miss, "a launch of deletes of items whose key has a newer location; if it is missing, they "
+                      "cost as much as other deletes"),
     CURVE(erase_half_missed, "the same for both, half of each in random order"),
     CURVE(drain, "the scheduler's time to collect the jobs of a launch of inserts and deletes, by the jobs"),
 };
@@ -175,7 +174,7 @@ static double find(const struct axis *axis, double value, uint32_t *right)
     return (axis->value[*right] - value) / (axis->value[*right] - left);
 }
 
-/* Where a curve is wanted: between which loads and numbers of threads. */
+/* Position of a query in a curve: between two loads and two numbers of threads. */
 struct between {
     uint32_t load, threads;         /* Right ends. */
     double left_load, left_threads; /* Weights of the left ends. */

@@ -25,7 +25,7 @@ static const char *const locks[] = {"item", "global", NULL};
         "core cycles of receiving a packet in a ring that the thread polls (Rizzo, netmap, ATC 2012: a core " \
         "at 900 MHz receives 14.88 M packets a second with an 82599)"),                                       \
         CYCLES_ROW("bypass_send", bypass_send_cycles, "60.5",                                                 \
-                   "core cycles of sending a packet from such a ring (netmap: likewise)")
+                   "core cycles of sending a packet from such a ring (netmap, as for bypass_receive)")
 #define OUTSTANDING_ROW(standard)                                                                            \
     KVC_COUNT_ROW(                                                                                           \
         kvc_memcached_options, "outstanding", outstanding, 1, 1e6, standard,                                 \
@@ -37,77 +37,77 @@ static const char *const locks[] = {"item", "global", NULL};
     KVC_COUNT_ROW(kvc_memcached_options, "key_room", key_room, 1, 250, "250",                                \
                   "longest key that the table holds [bytes]")
 
-/* Instructions per clock, from one core to the next: what the same code takes on an older one. Redwood Cove
- * counts as Golden Cove. */
+/* Ratios of cycles for the same code on older cores, from their published instructions per clock. Redwood
+ * Cove counts as Golden Cove. */
 #define HASWELL                                                                                                       \
     "1.484 times as many on a Haswell: IPC of Skylake 1.057 times Haswell's (AnandTech, review of the i7-6700K), of " \
     "Sunny Cove 1.18 times Skylake's (Intel, Architecture Day 2018), of Golden Cove 1.19 times that (2021)"
-#define SANDY_BRIDGE                                                                                                 \
-    "1.729 times as many on a Sandy Bridge: 1.484 on a Haswell, whose IPC is 1.112 times Ivy Bridge's, and that is " \
+#define SANDY_BRIDGE                                                                                              \
+    "1.729 times as many on a Sandy Bridge: 1.484 on a Haswell, whose IPC is 1.112 times Ivy Bridge's, which is " \
     "1.048 times Sandy Bridge's (AnandTech, review of the i7-4770K and i7-6700K)"
 
-/* What holds for connections. */
-#define TCP_ROWS                                                                                                \
-    KVC_BOOL_ROW(                                                                                               \
-        kvc_memcached_options, "loopback", loopback, "false",                                                   \
-        "clients run on the node itself: requests do not cross the NIC, and a client's system call takes them " \
-        "into the socket of the server, as the server's does with responses; needs connections over TCP"),      \
-        KVC_REAL_ROW(                                                                                           \
-            kvc_memcached_options, "tcp", tcp_ratio, KVC_UNIT_NONE, 0, 100, "1.11",                             \
-            "kernel's work for a request over TCP, relative to that over UDP (measured: system time of "        \
-            "memcached 1.6.18 for a GET of 1 KB from 48 clients on the same core, 4.73 and 4.26 us, medians "   \
-            "of three; Linux "                                                                                  \
-            "6.18 on a virtual machine with an AMD EPYC at 4.2 GHz, whose kernel is slower than those of "      \
-            "the costs here, so that only the ratio is used)"),                                                 \
-        CYCLES_ROW(                                                                                             \
-            "wake", wake_cycles, "4211",                                                                        \
-            "core cycles until a thread that sleeps runs, with TCP: one of the server without work, and "       \
-            "every client (Arrakis, table 1: 2.40 us of the scheduler with an idle core, less the 0.17 "        \
+/* Options of connections. */
+#define TCP_ROWS                                                                                               \
+    KVC_BOOL_ROW(                                                                                              \
+        kvc_memcached_options, "loopback", loopback, "false",                                                  \
+        "clients run on the node itself: messages do not cross the NIC; the sender's system call puts them "   \
+        "into the receiver's socket; needs connections over TCP"),                                             \
+        KVC_REAL_ROW(                                                                                          \
+            kvc_memcached_options, "tcp", tcp_ratio, KVC_UNIT_NONE, 0, 100, "1.11",                            \
+            "kernel's work for a request over TCP, relative to UDP (measured: system time of "                 \
+            "memcached 1.6.18 for a GET of 1 KB from 48 clients on the same core, 4.73 and 4.26 us, medians "  \
+            "of three; Linux "                                                                                 \
+            "6.18 on a virtual machine with an AMD EPYC at 4.2 GHz; its kernel is slower than those that the " \
+            "other costs were measured on, so only the ratio is used)"),                                       \
+        CYCLES_ROW(                                                                                            \
+            "wake", wake_cycles, "4211",                                                                       \
+            "core cycles until a sleeping thread runs, with TCP: an idle thread of the server, and "           \
+            "every client (Arrakis, table 1: 2.40 us of the scheduler with an idle core, less the 0.17 "       \
             "us of schedule" NEWER ")")
-#define CYCLES_RATIO_ROW                                                                                      \
-    KVC_REAL_ROW(                                                                                             \
-        kvc_memcached_options, "cycles_ratio", cycles_ratio, KVC_UNIT_NONE, 0.01, 100, "1",                   \
-        "core cycles of the node's CPU for the same code, relative to the Haswell for which all cycles here " \
-        "hold: 1.165 on a Sandy Bridge (AnandTech, as for compute); 1.282 on a Nehalem or Westmere, than "    \
-        "which a Sandy Bridge is 10 % faster at the same clock (AnandTech, The Sandy Bridge Preview, 2010)")
+#define CYCLES_RATIO_ROW                                                                                       \
+    KVC_REAL_ROW(                                                                                              \
+        kvc_memcached_options, "cycles_ratio", cycles_ratio, KVC_UNIT_NONE, 0.01, 100, "1",                    \
+        "core cycles of the node's CPU for the same code, relative to the Haswell that all cycles here refer " \
+        "to: 1.165 on a Sandy Bridge (AnandTech, as for compute); 1.282 on a Nehalem or Westmere, because "    \
+        "a Sandy Bridge is 10 % faster at the same clock (AnandTech, The Sandy Bridge Preview, 2010)")
 
 /* Cycles of the kernel: Peter et al., Arrakis, OSDI 2014, table 1, an echo over UDP with Linux 3.8 on a Xeon
  * E5-2430 of 2.2 GHz with an X520. They were measured on a Sandy Bridge. */
 #define NEWER " at 2.2 GHz on a Sandy Bridge, 1.165 times the cycles of a Haswell"
-#define COST_ROWS                                                                                                    \
-    CYCLES_ROW(                                                                                                      \
-        "compute", compute_cycles, "2842",                                                                           \
-        "core cycles of a request in memcached's own code, memory stalls excluded: parsing, hashing, the event "     \
-        "loop (measured: user time of a GET over UDP of 512 keys, 540 ns, memcached 1.6.18 with one thread on "      \
-        "a Xeon with Redwood Cove at 3.55 GHz, 1915 cycles; " HASWELL ")"),                                          \
-        CYCLES_ROW(                                                                                                  \
-            "stack_receive", stack_receive_cycles, "2379",                                                           \
-            "core cycles of the kernel's stack for a packet that arrives (Arrakis, table 1: 1.26 us" NEWER           \
-            ")"),                                                                                                    \
-        CYCLES_ROW(                                                                                                  \
-            "stack_send", stack_send_cycles, "1983",                                                                 \
-            "core cycles of the kernel's stack for a packet that leaves (Arrakis, table 1: 1.05 us" NEWER            \
-            ")"),                                                                                                    \
-        CYCLES_ROW(                                                                                                  \
-            "copy", copy_cycles, "1284",                                                                             \
-            "core cycles of the copies between kernel and thread (Arrakis, table 1: 0.24 + 0.44 us" NEWER            \
-            ")"),                                                                                                    \
-        CYCLES_ROW(                                                                                                  \
-            "schedule", schedule_cycles, "321",                                                                      \
-            "core cycles of the scheduler for a request, with a running thread (Arrakis, table 1: 0.17 us" NEWER     \
-            ")"),                                                                                                    \
-        CYCLES_ROW(                                                                                                  \
-            "crossing", crossing_cycles, "378",                                                                      \
-            "core cycles of entering and leaving the kernel once (Arrakis, table 1: 0.10 us each" NEWER              \
-            ")"),                                                                                                    \
-        KVC_COUNT_ROW(                                                                                               \
-            kvc_memcached_options, "system_calls", system_calls, 0, 100, "2",                                        \
-            "system calls of a request besides epoll_wait, each of which crosses to the kernel once: recvfrom and "  \
-            "sendmsg (counted: memcached 1.6.18 under load)"),                                                       \
-        CYCLES_ROW(                                                                                                  \
-            "epoll", epoll_cycles, "2370",                                                                           \
-            "core cycles of the call of epoll_wait before each request, crossings included (measured: an echo over " \
-            "UDP with it takes 450 ns longer on a Xeon with Redwood Cove at 3.55 GHz, 1597 cycles; " HASWELL         \
+#define COST_ROWS                                                                                                 \
+    CYCLES_ROW(                                                                                                   \
+        "compute", compute_cycles, "2842",                                                                        \
+        "core cycles of a request in memcached's own code, memory stalls excluded: parsing, hashing, the event "  \
+        "loop (measured: user time of a GET over UDP of 512 keys, 540 ns, memcached 1.6.18 with one thread on "   \
+        "a Xeon with Redwood Cove at 3.55 GHz, 1915 cycles; " HASWELL ")"),                                       \
+        CYCLES_ROW(                                                                                               \
+            "stack_receive", stack_receive_cycles, "2379",                                                        \
+            "core cycles of the kernel's stack for an incoming packet (Arrakis, table 1: 1.26 us" NEWER           \
+            ")"),                                                                                                 \
+        CYCLES_ROW(                                                                                               \
+            "stack_send", stack_send_cycles, "1983",                                                              \
+            "core cycles of the kernel's stack for an outgoing packet (Arrakis, table 1: 1.05 us" NEWER           \
+            ")"),                                                                                                 \
+        CYCLES_ROW(                                                                                               \
+            "copy", copy_cycles, "1284",                                                                          \
+            "core cycles of the copies between kernel and thread (Arrakis, table 1: 0.24 + 0.44 us" NEWER         \
+            ")"),                                                                                                 \
+        CYCLES_ROW(                                                                                               \
+            "schedule", schedule_cycles, "321",                                                                   \
+            "core cycles of the scheduler for a request, with a running thread (Arrakis, table 1: 0.17 us" NEWER  \
+            ")"),                                                                                                 \
+        CYCLES_ROW(                                                                                               \
+            "crossing", crossing_cycles, "378",                                                                   \
+            "core cycles of entering and leaving the kernel once (Arrakis, table 1: 0.10 us each" NEWER           \
+            ")"),                                                                                                 \
+        KVC_COUNT_ROW(                                                                                            \
+            kvc_memcached_options, "system_calls", system_calls, 0, 100, "2",                                     \
+            "system calls of a request besides epoll_wait, each with one crossing into the kernel: recvfrom and " \
+            "sendmsg (counted: memcached 1.6.18 under load)"),                                                    \
+        CYCLES_ROW(                                                                                               \
+            "epoll", epoll_cycles, "2370",                                                                        \
+            "core cycles of the epoll_wait before each request, crossings included (measured: an echo over "      \
+            "UDP with it takes 450 ns longer on a Xeon with Redwood Cove at 3.55 GHz, 1597 cycles; " HASWELL      \
             ")")
 
 static const struct kvc_option memcached_rows[] = {
@@ -120,14 +120,15 @@ static const struct kvc_option memcached_rows[] = {
         "connection belongs to one thread: clients of a closed loop have one each, and threads get them in turn"),
     KVC_CHOICE_ROW(
         kvc_memcached_options, "lock", lock, locks, "item",
-        "what a GET holds while it searches: item is a lock of a few items, as in memcached since 1.4.10; global "
-        "is the lock of the whole cache, as before that; SETs and DELETEs hold the global one"),
+        "lock that a GET holds while it searches; item: a lock of a few items, as in memcached since "
+        "1.4.10; global: the lock of the whole cache, as in earlier versions; SETs and DELETEs always hold "
+        "the global one"),
     ENTRIES_ROW("8.3e6", "memcachedgpu.ht.server.entries: sec. 5.1"),
     KVC_REAL_ROW(
         kvc_memcached_options, "bump", bump_ns, KVC_UNIT_NS, 1e6, 1e15, "60s",
-        "time within which a GET does not move its item to the young end of the queue again (memcached, items.c: "
-        "ITEM_UPDATE_INTERVAL); a longer time makes evictions more like those by age, and a cache that stands for "
-        "a larger one needs as much less of it"),
+        "time within which a GET does not move its item to the young end of the queue again (memcached, "
+        "items.c: ITEM_UPDATE_INTERVAL); a longer time makes evictions depend more on age; a cache that is "
+        "a scaled-down model of a larger one needs a proportionally shorter time"),
     KEY_ROOM_ROW,
     COST_ROWS,
     TCP_ROWS,
@@ -143,16 +144,18 @@ static const struct kvc_option memcached_rows[] = {
 static const struct kvc_option fatcache_rows[] = {
     KVC_COUNT_ROW(
         kvc_memcached_options, "instances", threads, 1, 1024, "8",
-        "processes of Fatcache, each of which owns a part of the keys and of the SSD, waits for one read at a "
-        "time, and has a core of its own, even if the CPU has fewer (github.com/twitter/fatcache, notes/performance.md: 8 on an SSD)"),
+        "processes of Fatcache; each owns a part of the keys and of the SSD, waits for one read at a time, "
+        "and has a core of its own, even if the CPU has fewer cores (github.com/twitter/fatcache, "
+        "notes/performance.md: 8 on an SSD)"),
     ENTRIES_ROW("12.2e6",
                 "fatcache -i, index memory of 64 MiB an instance, of 44 bytes an item, and 8 instances"),
     KEY_ROOM_ROW,
     KVC_REAL_ROW(
         kvc_memcached_options, "slab_memory", slab_memory_bytes, KVC_UNIT_BYTES, 0x1p20, 0x1p40, "64MiB",
-        "memory of an instance for slabs of 1 MiB, the newest of all; items in them need no read (fatcache -m)"),
+        "memory of an instance for its newest slabs, of 1 MiB each; items in them need no read (fatcache "
+        "-m)"),
     KVC_REAL_ROW(kvc_memcached_options, "disk", disk_bytes, KVC_UNIT_BYTES, 0x1p20, 0x1p50, "64GiB",
-                 "part of the SSD for slabs, which all instances share alike; more keeps more items"),
+                 "part of the SSD for slabs, divided equally among the instances; more keeps more items"),
     COST_ROWS,
     TCP_ROWS,
     CYCLES_RATIO_ROW,
@@ -162,8 +165,8 @@ static const struct kvc_option fatcache_rows[] = {
 static const struct kvc_option mica_rows[] = {
     KVC_CHOICE_ROW(
         kvc_memcached_options, "feed", feed, feeds, "network",
-        "network: requests are packets; memory: each core finds its requests in its memory, without packets, as in "
-        "the limit study of the paper, and needs client_assisted"),
+        "network: requests are packets; memory: each core reads its requests from memory, as in the limit "
+        "study of the paper; needs client_assisted"),
     KVC_BOOL_ROW(
         kvc_memcached_options, "client_assisted", client_assisted, "true",
         "clients address the core that owns the key; otherwise the NIC spreads packets by their connections, and "
@@ -179,7 +182,7 @@ static const struct kvc_option mica_rows[] = {
         ")"),
     CYCLES_ROW(
         "set_compute", set_compute_cycles, "175",
-        "core cycles of a SET or DELETE, memory stalls excluded (measured: likewise, 101 cycles; " SANDY_BRIDGE
+        "core cycles of a SET or DELETE, memory stalls excluded (measured as for compute: 101 cycles; " SANDY_BRIDGE
         ")"),
     BYPASS_ROWS,
     KVC_COUNT_ROW(
@@ -204,12 +207,12 @@ static const struct kvc_option fpga_rows[] = {
     KEY_ROOM_ROW,
     KVC_COUNT_ROW(
         kvc_memcached_options, "datapath", datapath_bytes, 1, 4096, "8",
-        "bytes that the pipeline takes in a clock, of one port of 10 Gbit/s (IEEE 802.3ae: 64 bits at 156.25 "
-        "MHz); more bytes raise the highest throughput"),
+        "bytes of one port of 10 Gbit/s that the pipeline takes in a clock (IEEE 802.3ae: 64 bits at "
+        "156.25 MHz); more bytes raise the highest throughput"),
     KVC_REAL_ROW(
         kvc_memcached_options, "depth", depth_cycles, KVC_UNIT_NONE, 0, 1e9, "625",
-        "clocks of a packet in the pipeline besides those of its bytes (memcachedgpu.t6.fpga.lat, 4 us at 156.25 "
-        "MHz: an input, so that the latency is no prediction)"),
+        "clocks of a packet in the pipeline, without the clocks of its bytes (memcachedgpu.t6.fpga.lat, 4 "
+        "us at 156.25 MHz: an input, so the latency is not a prediction)"),
     KVC_REAL_ROW(kvc_memcached_options, "price", price_usd, KVC_UNIT_NONE, 0, 1e9, "7100",
                  "price of the FPGA [US dollars]; 0: unknown (MemcachedGPU, sec. 5.6: digikey.com)"),
     OUTSTANDING_ROW("256"),
@@ -229,10 +232,10 @@ const struct kvc_option_table kvc_memcached_fatcache_option_table = TABLE(fatcac
 enum {
     LINE_BYTES = 64,
     SLICE_MOST_NS = 25000,
-    SLICE_LEAST_NS = 100, /* Below, most of a run would be the engine's work between slices. */
+    SLICE_LEAST_NS = 100, /* In shorter slices, a run would mostly be the engine's work between them. */
 };
 
-/* Bytes that a request for a key touches: the line of its bucket and those of its item. */
+/* Returns the bytes that a request for a key touches: the lines of its bucket and of its item. */
 static struct kvc_reuse reuse_of(const struct kvc_scenario *scenario, enum kvc_memcached_kind kind)
 {
     const struct kvc_workload *workload = &scenario->workload;
@@ -248,10 +251,10 @@ static struct kvc_reuse reuse_of(const struct kvc_scenario *scenario, enum kvc_m
     return (struct kvc_reuse){.bytes_per_key = bytes, .footprint_bytes = bytes * keys};
 }
 
-/* Sets what a line of the table costs a thread. */
+/* Sets the cost of a table line to a thread. */
 static void set_memory(const struct kvc_scenario *scenario, struct kvc_memcached_config *config)
 {
-    if (config->kind == KVC_MEMCACHED_FPGA) { /* Its stalls are part of the pipeline's depth. */
+    if (config->kind == KVC_MEMCACHED_FPGA) { /* Stalls of the FPGA are part of the pipeline's depth. */
         config->memory_ns = kvc_fpga_dram_ns(config->fpga, LINE_BYTES);
         return;
     }
@@ -267,7 +270,7 @@ static void set_memory(const struct kvc_scenario *scenario, struct kvc_memcached
         (1 - config->llc_frac) * kvc_dram_channel_ns(config->dram, &line) / kvc_dram_channels(config->dram);
 }
 
-/* Fills in what the four servers have in common. */
+/* Fills in the fields that the four servers have in common. */
 static void set_common(const struct kvc_scenario *scenario, struct kvc_memcached_config *config,
                        enum kvc_memcached_kind kind)
 {
@@ -336,8 +339,8 @@ double kvc_memcached_tcp_cycles(const struct kvc_memcached_config *config)
            (config->options->stack_receive_cycles + kvc_memcached_kernel_cycles(config->options));
 }
 
-/* Sets what holds for connections. Clients on other machines have the same cores. Packets for an instance of
- * Fatcache interrupt its own core, also while it waits for its SSD. */
+/* Sets the fields of connections. Clients on other machines have the same cores. Packets for an instance of
+ * Fatcache interrupt its own core, even while it waits for its SSD. */
 static void set_tcp(struct kvc_memcached_config *config)
 {
     const struct kvc_memcached_options *options = config->options;
@@ -436,7 +439,7 @@ uint64_t kvc_memcached_disk_pages(const struct kvc_memcached_config *config)
     return (uint64_t)config->slabs.disk_slabs * config->threads * kvc_memcached_slab_pages(&config->slabs);
 }
 
-/* A socket has one SSD, of which each instance has an equal part. */
+/* Divides the SSD of a socket equally among the instances. */
 static enum kvc_status set_slabs(const struct kvc_scenario *scenario, struct kvc_memcached_config *config,
                                  struct kvc_diag *diag)
 {
@@ -498,8 +501,8 @@ enum kvc_status kvc_memcached_fpga_resolve(const struct kvc_scenario *scenario, 
     return check_key(scenario, options->key_room, diag);
 }
 
-/* Returns the least time from the moment when a thread is done with a request until its client sends the next
- * one [ns]. */
+/* Returns the shortest time from the end of a thread's work on a request until its client sends the next one
+ * [ns]. */
 static double turn_ns(const struct kvc_scenario *scenario)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
@@ -553,8 +556,8 @@ static enum kvc_status check_arrival(const struct kvc_scenario *scenario, struct
     return KVC_OK;
 }
 
-/* The servers simulate themselves, so that they cannot share a database. An update of the application may
- * delete keys of other servers, too, if it has actions. */
+/* Each server is simulated by itself, so servers cannot share a database. With actions, an update of the
+ * application could delete keys of other servers, too. */
 static enum kvc_status check_database(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     uint32_t servers = kvc_scenario_shards(scenario);

@@ -71,7 +71,7 @@ static const struct kvc_option option_rows[] = {
                  "auto: room for as many items as there are entries or keys, and 10 % more",
                  .auto_word = "auto", .auto_value = 0),
     KVC_REAL_ROW(kvc_memcachedgpu_options, "expiry", expiry_ns, KVC_UNIT_NS, 0, 1e15, "0s",
-                 "life of an item after its SET; a GET does not find it later, and removes it; 0s: for ever"),
+                 "life of an item after its SET; a later GET removes it and counts as a miss; 0s: for ever"),
     KVC_CHOICE_ROW(kvc_memcachedgpu_options, "misses", misses, misses, "leave",
                    "leave: a miss has no consequence; set: the client sends a SET of the key that it missed"),
     KVC_CHOICE_ROW(kvc_memcachedgpu_options, "get_transport", get_transport, udp, "udp",
@@ -101,7 +101,7 @@ static const struct kvc_option option_rows[] = {
     KVC_REAL_ROW(kvc_memcachedgpu_options, "background_time", background_ns, KVC_UNIT_NS, 0, 1e15, "32ms",
                  "time of the other task as one kernel on the idle GPU (memcachedgpu.bgt.256.time)"),
     KVC_REAL_ROW(kvc_memcachedgpu_options, "background_start", background_start_ns, KVC_UNIT_NS, 0, 1e15,
-                 "0ms", "when the other task starts, counted from the begin of the measured time"),
+                 "0ms", "when the other task starts, counted from the beginning of the measured time"),
 };
 
 const struct kvc_option_table kvc_memcachedgpu_option_table =
@@ -115,8 +115,8 @@ static const struct kvc_option cost_rows[] = {
                  "core clock of the card that was measured"),
     KVC_REAL_ROW(
         kvc_memcachedgpu_cost_profile, "block_cycles", block_cycles, KVC_UNIT_NONE, 0, 1e9, NULL,
-        "core cycles of a block of 32 packets with keys of 16 bytes, besides its dependent accesses; "
-        "more cycles lengthen every kernel"),
+        "core cycles of a block of 32 packets with keys of 16 bytes, without its dependent accesses; more "
+        "cycles lengthen every kernel"),
     KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "key_cycles", key_cycles, KVC_UNIT_NONE, 0, 1e6, NULL,
                  "core cycles for each further byte of the longest key in a block"),
     KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "accesses", accesses, KVC_UNIT_NONE, 0, 1e6, NULL,
@@ -127,13 +127,13 @@ static const struct kvc_option cost_rows[] = {
                  "cycles of one multiprocessor for a packet when blocks fill the card; more cycles lower the "
                  "card's throughput"),
     KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "set_cycles", set_cycles, KVC_UNIT_NONE, 0, 1e9, NULL,
-                 "core cycles of the kernel of one SET, besides as many accesses as a GET has"),
+                 "core cycles of the kernel of one SET, without its dependent accesses; a GET has as many"),
     KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "call", call_ns, KVC_UNIT_NS, 0, 1e9, NULL,
                  "time of one CUDA call of a host thread, such as a launch; a longer time lowers the rate of "
                  "batches"),
     KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "call_polled", call_polled_ns, KVC_UNIT_NS, 0, 1e9, NULL,
-                 "the same while other threads ask for events, with which it shares the driver's locks; left "
-                 "out: as `call`",
+                 "time of one CUDA call while other threads poll events and contend for the driver's "
+                 "locks; left out: as `call`",
                  .optional = true),
     KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "host_clock", host_clock_hz, KVC_UNIT_HZ, 0, 1e11, NULL,
                  "clock of the cores that the host's times were measured on"),
@@ -184,9 +184,9 @@ uint32_t kvc_memcachedgpu_response_bytes(bool found, uint32_t head_bytes, uint32
 /* Key sizes of the classes for Facebook's pool ETC (memcachedgpu.ht.etc.share). */
 static const uint32_t class_key_bytes[KVC_MEMCACHEDGPU_CLASSES_MAX] = {16, 32, 64, 128, 250};
 
-enum { KEYS_ASKED = 16384 /* Keys whose sizes give the shares of the classes: to 0.4 % of all keys. */ };
+enum { KEYS_ASKED = 16384 /* Keys sampled to estimate the shares of the classes, to 0.4 % of all keys. */ };
 
-/* Sets the entries of the classes to their shares of the keys, at least one set each. */
+/* Divides the entries over the classes by their shares of the keys; each class gets at least one set. */
 static void divide_entries(struct kvc_memcachedgpu_config *config, const struct kvc_workload *workload)
 {
     static uint64_t id[KEYS_ASKED];
@@ -233,7 +233,8 @@ static void set_classes(struct kvc_memcachedgpu_config *config, const struct kvc
     }
 }
 
-/* Returns room for as many items as there are entries or keys, whichever are fewer, and for a few slabs. */
+/* Returns the slab memory for as many items as there are entries or keys, whichever are fewer, plus a few
+ * slabs. */
 static double slab_bytes_auto(const struct kvc_memcachedgpu_config *config,
                               const struct kvc_workload *workload)
 {
@@ -365,7 +366,7 @@ static enum kvc_status check_workload(const struct kvc_scenario *scenario, struc
     uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
     uint32_t head_bytes = kvc_memcachedgpu_head_bytes(true, key_bytes, value_bytes);
     uint32_t response_bytes = kvc_memcachedgpu_response_bytes(true, head_bytes, value_bytes);
-    /* Of a mix of sizes, GETs of such values are counted as bad packets. */
+    /* With a mix of value sizes, GETs of values that are too large count as bad packets instead. */
     if (workload->sizes == KVC_SIZES_FIXED &&
         response_bytes > KVC_MEMCACHEDGPU_PACKET_HEADER_BYTES + KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,

@@ -6,7 +6,7 @@
 
 static const struct kvc_option pstate_rows[] = {
     KVC_REAL_ROW(kvc_cpu_pstate, "clock", clock_hz, KVC_UNIT_HZ, 1e8, 1e10, NULL,
-                 "clock of all cores; a slower clock makes work longer in proportion"),
+                 "clock of all cores; work takes longer in inverse proportion to it"),
     KVC_REAL_ROW(kvc_cpu_pstate, "idle", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
                  "power of the socket while no core works; left out: no energy is reported",
                  .optional = true),
@@ -33,18 +33,17 @@ static const struct kvc_option rows[] = {
                  "core clock; a faster clock shortens hits in the last-level cache"),
     KVC_REAL_ROW(
         kvc_cpu, "core_speed", core_speed_steps_per_ns, KVC_UNIT_NONE, 0, 1e3, NULL,
-        "speed of the cores while the costs were measured, in steps of arithmetic per nanosecond; kvcast "
-        "validate compares it with the speed that a run saw; 0 or left out: unknown, as it is where "
+        "speed of the cores while the costs were measured, in arithmetic steps per nanosecond; kvcast "
+        "validate compares it with the speed during a run; 0 or left out: unknown, as on machines whose "
         "hardware threads share a core",
         .optional = true),
-    KVC_REAL_ROW(
-        kvc_cpu, "instructions_per_cycle", instructions_per_cycle, KVC_UNIT_NONE, 0, 64, "0",
-        "instructions that a core completes in a cycle at most; more of them shorten what is stated in "
-        "instructions; 0: unknown"),
+    KVC_REAL_ROW(kvc_cpu, "instructions_per_cycle", instructions_per_cycle, KVC_UNIT_NONE, 0, 64, "0",
+                 "most instructions that a core completes in a cycle; more of them shorten costs stated in "
+                 "instructions; 0: unknown"),
     KVC_REAL_ROW(
         kvc_cpu, "sustained_ipc", sustained_ipc, KVC_UNIT_NONE, 0, 64, "0",
         "instructions that a core completes in a cycle in code of key-value stores whose lines are in its "
-        "first-level cache, at most instructions_per_cycle; more of them shorten what is stated in "
+        "first-level cache, at most instructions_per_cycle; more of them shorten costs stated in "
         "instructions; 0: instructions_per_cycle"),
     KVC_REAL_ROW(kvc_cpu, "packet", packet_ns, KVC_UNIT_NS, 0, 1e6, NULL,
                  "compute time per request for packet I/O and parsing, in each direction; a longer time "
@@ -52,7 +51,7 @@ static const struct kvc_option rows[] = {
     KVC_REAL_ROW(
         kvc_cpu, "operation", operation_ns, KVC_UNIT_NS, 0, 1e6, "0ns",
         "compute time of one key-value operation, without its accesses to memory; a longer time slows "
-        "cores that do whole operations; 0: unknown"),
+        "cores that run whole operations; 0: unknown"),
     KVC_REAL_ROW(kvc_cpu, "llc", llc_bytes, KVC_UNIT_BYTES, 0, 1e10, "0B",
                  "last-level cache of the socket; a larger one holds more of the popular items; 0: unknown"),
     KVC_REAL_ROW(
@@ -61,7 +60,7 @@ static const struct kvc_option rows[] = {
         "shortens their transfers when both are busy; 0: no limit"),
     KVC_REAL_ROW(
         kvc_cpu, "lookahead", lookahead_ns, KVC_UNIT_NS, 0, 1e6, "0ns",
-        "compute of the instructions behind a load that a core executes while the load misses; more of "
+        "compute time of the instructions after a load that a core executes while the load misses; more of "
         "it hides more of a stall"),
     KVC_REAL_ROW(kvc_cpu, "llc_hit_cycles", llc_hit_cycles, KVC_UNIT_NONE, 0, 1e6, NULL,
                  "core cycles for which a thread stalls on a line in the last-level cache; more cycles slow "
@@ -71,7 +70,7 @@ static const struct kvc_option rows[] = {
         "price of the processor in US dollars; a higher one lowers the throughput per dollar; 0: unknown"),
     KVC_LIST_ROW(
         kvc_cpu, "pstates", pstates, pstate_count, &pstate_options,
-        "clocks that can be set, fastest first, with the power of the socket at them; the fastest one is "
+        "clocks that can be set, fastest first, each with the power of the socket; the fastest one equals "
         "clock"),
 };
 

@@ -68,7 +68,7 @@ bool kvc_page_pool_use(struct kvc_page_pool *pool, uint32_t page)
         return true;
     }
     uint32_t leaves = held ? page : pool->oldest;
-    if (leaves == pool->youngest) { /* It has room for one page. */
+    if (leaves == pool->youngest) { /* The pool has room for one page. */
         pool->oldest = pool->youngest = page;
         return false;
     }
@@ -87,46 +87,52 @@ static const char *const times[] = {"exponential", "fixed", NULL};
 static const struct kvc_option rows[] = {
     KVC_TEXT_ROW(kvc_database, "name", name, "", "name of the database and its machine"),
     KVC_COUNT_ROW(kvc_database, "queries", queries, 1, 1e6, NULL,
-                  "queries that it works on at a time; more of them raise the highest rate, and others wait"),
+                  "queries that run at the same time, while others wait; more of them raise the highest "
+                  "rate"),
     KVC_REAL_ROW(
         kvc_database, "read", read_ns, KVC_UNIT_NS, 1, 1e12, NULL,
-        "mean time of a query, or machine if it follows from the options behind times; a longer time "
-        "makes misses of the cache more costly",
+        "mean time of a query, or machine if it is computed from the options after times; a longer time "
+        "makes cache misses more costly",
         .auto_word = "machine", .auto_value = -1),
     KVC_REAL_ROW(kvc_database, "write", write_ns, KVC_UNIT_NS, 1, 1e12, "read",
                  "mean time of an update; a longer time leaves less for queries", .auto_word = "read",
                  .auto_value = -1),
     KVC_REAL_ROW(kvc_database, "latency", latency_ns, KVC_UNIT_NS, 0, 1e12, "0ns",
-                 "time of the way to the database and back; a longer time lengthens misses and updates"),
+                 "round-trip time to the database; a longer time lengthens misses and updates"),
     KVC_CHOICE_ROW(kvc_database, "times", times, times, "exponential",
-                   "how long single queries take: spread as an exponential distribution, or all alike; on a "
-                   "machine, how long their statements take"),
+                   "distribution of the times of single queries: exponential, or all equal; with a "
+                   "machine, of the times of statements"),
     KVC_COUNT_ROW(
         kvc_database, "cores", cores, 1, 4096, NULL,
-        "machine: statements that run at a time; more of them raise the rate that the processors allow",
+        "machine: statements that run at the same time; more of them raise the rate that the processors "
+        "allow",
         .optional = true),
     KVC_REAL_ROW(kvc_database, "statements", statements, KVC_UNIT_NONE, 1e-3, 1e6, NULL,
-                 "machine: mean number of statements of a query; more of them take longer", .optional = true),
+                 "machine: mean number of statements of a query; more of them make queries longer",
+                 .optional = true),
     KVC_REAL_ROW(kvc_database, "statement", statement_ns, KVC_UNIT_NS, 0, 1e12, NULL,
-                 "machine: mean time of a statement on a core; longer ones take longer", .optional = true),
+                 "machine: mean time of a statement on a core; a longer time makes queries longer",
+                 .optional = true),
     KVC_REAL_ROW(
         kvc_database, "pages", pages, KVC_UNIT_NONE, 0, 1e6, NULL,
         "machine: mean number of pages that a query uses, without upper levels of indexes; more of them "
-        "read the drives more often",
+        "cause more reads of the drives",
         .optional = true),
     KVC_REAL_ROW(kvc_database, "page", page_bytes, KVC_UNIT_BYTES, 512, 1e9, NULL,
-                 "machine: size of a page; larger pages fill the pool with less of use", .optional = true),
+                 "machine: size of a page; larger pages fill the pool with more unused data",
+                 .optional = true),
     KVC_REAL_ROW(kvc_database, "data", data_bytes, KVC_UNIT_BYTES, 512, 1e18, NULL,
-                 "machine: size of all data; more of it is less often in the pool", .optional = true),
+                 "machine: size of all data; more data makes hits in the pool rarer", .optional = true),
     KVC_REAL_ROW(kvc_database, "pool", pool_bytes, KVC_UNIT_BYTES, 512, 1e18, NULL,
-                 "machine: memory for pages; a larger pool spares the drives", .optional = true),
+                 "machine: memory of the page pool; a larger pool reads the drives less often",
+                 .optional = true),
     KVC_REAL_ROW(kvc_database, "page_read", page_read_ns, KVC_UNIT_NS, 0, 1e12, NULL,
-                 "machine: time in which a drive reads a page; a longer time makes queries longer",
+                 "machine: time of a drive to read a page; a longer time makes queries longer",
                  .optional = true),
     KVC_REAL_ROW(
         kvc_database, "page_rate", page_mops, KVC_UNIT_MOPS, 1e-9, 1e6, NULL,
-        "machine: pages that all drives read together; more of them raise the rate of queries that miss "
-        "the pool",
+        "machine: rate at which all drives together read pages; a higher rate serves more queries that "
+        "miss the pool",
         .optional = true),
 };
 

@@ -23,7 +23,7 @@ Test(cpu, times_are_cycles_of_its_clock)
     struct kvc_cpu cpu = {.clock_hz = 2.6e9, .llc_hit_cycles = 26, .instructions_per_cycle = 4};
     cr_expect_float_eq(kvc_cpu_llc_hit_ns(&cpu), 10, 1e-9);
     cr_expect_float_eq(kvc_cpu_instruction_ns(&cpu), 1 / 10.4, 1e-9);
-    cpu.sustained_ipc = 2; /* What a store sustains counts, if it is known. */
+    cpu.sustained_ipc = 2; /* The sustained rate of a store counts, if it is known. */
     cr_expect_float_eq(kvc_cpu_instruction_ns(&cpu), 1 / 5.2, 1e-9);
     cpu.clock_hz /= 2;
     cr_expect_float_eq(kvc_cpu_llc_hit_ns(&cpu), 20, 1e-9);

@@ -16,22 +16,20 @@ static const struct kvc_option rows[] = {
     KVC_REAL_ROW(
         kvc_dram, "price", gb_price_usd, KVC_UNIT_NONE, 0, 1e6, NULL,
         "price of a gigabyte (10^9 bytes) in US dollars, whose source states the year; a higher one raises "
-        "the price of what the memory holds; 0: another price includes it; left out: unknown",
+        "the price of the node; 0: another price includes it; left out: unknown",
         .optional = true),
     KVC_REAL_ROW(
         kvc_dram, "capacity", capacity_bytes, KVC_UNIT_BYTES, 1e6, 0x1p50, NULL,
-        "memory of one socket, which only its price depends on: that of a gigabyte times the capacity; "
-        "left out: unknown",
+        "memory of one socket; only its price depends on it, which is the price of a gigabyte times the "
+        "capacity; left out: unknown",
         .optional = true),
     KVC_REAL_ROW(kvc_dram, "bandwidth", bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e14, NULL,
-                 "measured bandwidth of one socket; a higher one serves more requests; left out: that of the "
-                 "channels",
+                 "measured bandwidth of one socket; a higher one serves more requests; left out: the "
+                 "bandwidth of the channels",
                  .optional = true),
-    KVC_REAL_ROW(
-        kvc_dram, "idle_power", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
-        "static power of the memory of one socket, which it draws without accesses; left out: no energy "
-        "is reported",
-        .optional = true),
+    KVC_REAL_ROW(kvc_dram, "idle_power", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+                 "power of the memory of one socket without accesses; left out: no energy is reported",
+                 .optional = true),
     KVC_REAL_ROW(
         kvc_dram, "busy_power", busy_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
         "power of the memory of one socket while all its channels are occupied; left out: no energy is "
@@ -50,36 +48,34 @@ static const struct kvc_option rows[] = {
                  "timing: bytes of one transfer without ECC; a wider bus carries more bytes",
                  .optional = true),
     KVC_COUNT_ROW(kvc_dram, "write_queue", write_lines, 2, 4096, NULL,
-                  "timing: writes that the controller of a channel collects; half of them are drained at "
-                  "once, so a longer queue turns the bus around less often",
+                  "timing: capacity of a channel's write queue, half of which is drained at once; a longer "
+                  "queue turns the bus around less often",
                   .optional = true),
     KVC_REAL_ROW(kvc_dram, "tRC", row_cycle_ns, KVC_UNIT_NS, 0, 1e4, NULL,
-                 "timing: time from activation to activation of a bank; a longer time serves fewer random "
-                 "lines",
+                 "timing: time between activations of a bank; a longer time serves fewer random lines",
                  .optional = true),
     KVC_REAL_ROW(kvc_dram, "tRC_write", write_cycle_ns, KVC_UNIT_NS, 0, 1e4, NULL,
-                 "timing: the same for a written line, tRCD + CWL + burst + tWR + tRP; a longer time serves "
-                 "fewer random writes",
+                 "timing: time between activations of a bank if a line is written, tRCD + CWL + burst + "
+                 "tWR + tRP; a longer time serves fewer random writes",
                  .optional = true),
     KVC_REAL_ROW(kvc_dram, "tRRD", activate_gap_ns, KVC_UNIT_NS, 0, 1e4, NULL,
                  "timing: time between activations of a rank; a longer time serves fewer random lines",
                  .optional = true),
     KVC_REAL_ROW(
         kvc_dram, "tFAW", four_activate_ns, KVC_UNIT_NS, 0, 1e4, NULL,
-        "timing: time in which a rank activates four rows at most; a longer time serves fewer random "
-        "lines",
+        "timing: time in which a rank activates at most four rows; a longer time serves fewer random lines",
         .optional = true),
     KVC_REAL_ROW(kvc_dram, "tCL", read_ns, KVC_UNIT_NS, 0, 1e4, NULL,
-                 "timing: time from a read command to its data; a longer time makes changes from writing to "
-                 "reading dearer",
+                 "timing: time from a read command to its data; a longer time makes changes from writing "
+                 "to reading more costly",
                  .optional = true),
     KVC_REAL_ROW(kvc_dram, "tWTR", write_to_read_ns, KVC_UNIT_NS, 0, 1e4, NULL,
-                 "timing: time from written data to a read command of the rank; a longer time makes changes "
-                 "from writing to reading dearer",
+                 "timing: time from written data to a read command of the rank; a longer time makes "
+                 "changes from writing to reading more costly",
                  .optional = true),
     KVC_REAL_ROW(kvc_dram, "tRTW", read_to_write_ns, KVC_UNIT_NS, 0, 1e4, NULL,
                  "timing: idle time of the bus between read and written data; a longer time makes changes "
-                 "from reading to writing dearer",
+                 "from reading to writing more costly",
                  .optional = true),
     KVC_REAL_ROW(kvc_dram, "tRTRS", rank_switch_ns, KVC_UNIT_NS, 0, 1e4, NULL,
                  "timing: idle time of the bus between data of two ranks; a longer time serves fewer random "
@@ -88,8 +84,7 @@ static const struct kvc_option rows[] = {
     KVC_REAL_ROW(kvc_dram, "tRFC", refresh_ns, KVC_UNIT_NS, 0, 1e5, NULL,
                  "timing: length of a refresh; a longer time serves fewer accesses", .optional = true),
     KVC_REAL_ROW(kvc_dram, "tREFI", refresh_every_ns, KVC_UNIT_NS, 1, 1e6, NULL,
-                 "timing: time from refresh to refresh; a longer time serves more accesses",
-                 .optional = true),
+                 "timing: time between refreshes; a longer time serves more accesses", .optional = true),
 };
 
 enum { BANDWIDTH = 6, TIMING_FIRST = 9, ROWS = sizeof(rows) / sizeof(*rows) };
@@ -179,7 +174,7 @@ double kvc_dram_bytes_per_s(const struct kvc_dram *dram)
                : (double)dram->channels * dram->transfers_per_s * dram->bus_bytes * awake_frac(dram);
 }
 
-/* How a channel serves random lines: time per line, and lines of a rank in a row. */
+/* Service of random lines by a channel: time per line, and consecutive lines of a rank. */
 struct order {
     double line_ns;
     double in_a_row; /* INFINITY: the channel never leaves the rank. */

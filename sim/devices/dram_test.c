@@ -28,7 +28,7 @@ static const struct kvc_dram ddr3_1600 = {
     .refresh_every_ns = 7800,
 };
 
-/* The same memory, of which only the data bus limits anything. */
+/* Returns the same memory with the data bus as its only limit. */
 static struct kvc_dram only_the_bus(void)
 {
     struct kvc_dram dram = ddr3_1600;

@@ -19,10 +19,11 @@ static const struct kvc_option rows[] = {
         "time of a message from card to card, without its bytes; a longer time lengthens every remote request"),
     KVC_COUNT_ROW(
         kvc_fabric, "messages", messages, 1, 16, "3",
-        "messages that take a hop one after another for one payload: request, acknowledgement and payload are 3"),
+        "messages that cross a hop in sequence for one payload; request, acknowledgement and payload are 3"),
     KVC_CHOICE_ROW(
         kvc_fabric, "topology", topology, topologies, "line",
-        "which cards are neighbours; a ring or a torus has shorter ways than a line or a mesh, and needs more links"),
+        "which cards are neighbours; a ring or a torus has shorter paths than a line or a mesh, and needs "
+        "more links"),
 };
 
 static const struct kvc_option_table options = KVC_OPTION_TABLE(kvc_fabric, rows, "fabric");

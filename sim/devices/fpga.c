@@ -12,7 +12,7 @@ static const struct kvc_option rows[] = {
     KVC_REAL_ROW(kvc_fpga, "dram_latency", dram_ns, KVC_UNIT_NS, 0, 1e6, NULL,
                  "time from address to data in the card's memory; a longer time raises the latency of hits"),
     KVC_REAL_ROW(kvc_fpga, "power", power_w, KVC_UNIT_WATTS, 0, 1e4, NULL,
-                 "power of the whole card at work; it adds to the power of the node"),
+                 "power of the whole card under load; it adds to the power of the node"),
     KVC_REAL_ROW(
         kvc_fpga, "price", price_usd, KVC_UNIT_NONE, 0, 1e6, NULL,
         "price of the card in US dollars, whose source states the year; a higher one raises the price of the "

@@ -19,7 +19,7 @@ static const struct kvc_option clock_rows[] = {
         kvc_gpu_clock, "insert_base", insert.base_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
         "fixed time of a launch of inserts and deletes, b of T_I; a longer time needs longer cycles"),
     KVC_REAL_ROW(kvc_gpu_clock, "idle", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
-                 "power of the board at these clocks without work; left out: no energy is reported",
+                 "power of the idle board at these clocks; left out: no energy is reported",
                  .optional = true),
     KVC_REAL_ROW(kvc_gpu_clock, "busy", busy_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
                  "power of the board while kernels run; left out: no energy is reported", .optional = true),
@@ -46,29 +46,30 @@ static const struct kvc_option rows[] = {
         "0: no limit"),
     KVC_COUNT_ROW(
         kvc_gpu, "wave", wave_threads, 1, 1024, "32",
-        "threads of a warp or wavefront, which take each instruction together; more of them share an "
+        "threads of a warp or wavefront, which execute each instruction together; more of them share an "
         "instruction"),
     KVC_REAL_ROW(
         kvc_gpu, "wave_issue", wave_issue, KVC_UNIT_NONE, 0, 64, "0",
-        "wave instructions that a multiprocessor begins in a cycle at most; more of them shorten kernels "
-        "that compute; 0: unknown"),
+        "most wave instructions that a multiprocessor issues in a cycle; more of them shorten kernels "
+        "bound by compute; 0: unknown"),
     KVC_REAL_ROW(
         kvc_gpu, "wave_gap", wave_gap_cycles, KVC_UNIT_NONE, 1, 64, "1",
-        "cycles between two instructions of one wave at least; more of them lengthen kernels with few "
-        "waves"),
+        "least number of cycles between two instructions of one wave; more of them lengthen kernels with "
+        "few waves"),
     KVC_COUNT_ROW(
         kvc_gpu, "walkers", walkers, 0, 65536, "0",
-        "addresses that are translated at the same time if the GPU does not hold their translations; more of "
-        "them allow more random accesses; 0: translations never miss"),
+        "translations that miss the TLB and are resolved at the same time; more of them allow more random "
+        "accesses; 0: translations never miss"),
     KVC_REAL_ROW(
         kvc_gpu, "walk", walk_ns, KVC_UNIT_NS, 0, 1e6, "0ns",
-        "time of such a translation, which the access waits for; a longer time slows random accesses"),
+        "time of a translation that misses the TLB, which delays the access; a longer time slows random "
+        "accesses"),
     KVC_REAL_ROW(kvc_gpu, "walk_free", walk_free_bytes, KVC_UNIT_BYTES, 0, 1e13, "0B",
-                 "memory in which random accesses miss no translation; of a larger one, the rest misses"),
+                 "memory that the TLB covers; random accesses beyond it miss"),
     KVC_BOOL_ROW(
         kvc_gpu, "shares_memory", shares_memory, "false",
-        "whether the GPU uses the memory of the host, as on a chip with both: nothing is copied, and both "
-        "draw on the same channels"),
+        "whether the GPU uses the host's memory, as on a chip with both; nothing is copied then, and both "
+        "share the memory channels"),
     KVC_REAL_ROW(kvc_gpu, "memory", memory_bytes, KVC_UNIT_BYTES, 1e6, 1e13, NULL,
                  "device memory; it must hold the index, so more memory allows a larger one"),
     KVC_REAL_ROW(kvc_gpu, "pinned", pinned_bytes, KVC_UNIT_BYTES, 0, 1e13, "0B",
@@ -82,13 +83,13 @@ static const struct kvc_option rows[] = {
         kvc_gpu, "launch", launch_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
         "time to launch a kernel and see its completion, on the host; a longer time slows small launches"),
     KVC_REAL_ROW(kvc_gpu, "launch_queued", launch_queued_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
-                 "time that a launch adds which is enqueued together with one before it; a longer time slows "
+                 "time that a launch adds if it is enqueued right after another one; a longer time slows "
                  "stages of several kernels; 0: as launch"),
     KVC_REAL_ROW(
         kvc_gpu, "price", price_usd, KVC_UNIT_NONE, 0, 1e6, "0",
         "price of the card in US dollars; a higher one lowers the throughput per dollar; 0: unknown"),
     KVC_LIST_ROW(kvc_gpu, "clocks", clocks, clock_count, &clock_options,
-                 "clock pairs that can be set, fastest first, with the lines that were fitted at them"),
+                 "clock pairs that can be set, fastest first, each with its fitted cost lines"),
 };
 
 static const struct kvc_option_table options = KVC_OPTION_TABLE(kvc_gpu, rows, "gpu");

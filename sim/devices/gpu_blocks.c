@@ -16,14 +16,15 @@ struct room {
 struct kvc_gpu_blocks {
     uint32_t host, sms;
     struct room *room;
-    uint32_t next_sm;       /* Where the search for room begins: blocks are spread over the card. */
+    /* Multiprocessor at which the search for room starts; blocks are spread over the card. */
+    uint32_t next_sm;
     struct kvc_gate *turn;  /* Held by the kernel that places its blocks. */
     struct kvc_gate *freed; /* Opens when blocks end while a kernel waits for room. */
     bool waits;
     uint32_t kernels;
 };
 
-/* A kernel under way. */
+/* A running kernel. */
 struct kernel {
     struct kvc_gpu_blocks *blocks;
     const struct kvc_gpu_grid *grid;

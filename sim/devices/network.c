@@ -11,18 +11,17 @@ static const struct kvc_option rows[] = {
         "switches between client and server, 0 for a direct cable; more hops lengthen every round trip"),
     KVC_REAL_ROW(
         kvc_network, "cable_latency", cable_ns, KVC_UNIT_NS, 0, 1e9, NULL,
-        "time of a signal on one of the hops + 1 cables, about 5 ns a metre; a longer time lengthens "
-        "every round trip"),
-    KVC_REAL_ROW(
-        kvc_network, "switch_latency", switch_ns, KVC_UNIT_NS, 0, 1e9, "unknown",
-        "latency of one switch, required if there are hops; a longer time lengthens every round trip",
-        .auto_word = "unknown", .auto_value = -1),
+        "propagation time of one of the hops + 1 cables, about 5 ns a metre; a longer time lengthens every "
+        "round trip"),
+    KVC_REAL_ROW(kvc_network, "switch_latency", switch_ns, KVC_UNIT_NS, 0, 1e9, "unknown",
+                 "latency of one switch, required if hops > 0; a longer time lengthens every round trip",
+                 .auto_word = "unknown", .auto_value = -1),
     KVC_REAL_ROW(kvc_network, "link_rate", bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, NULL,
-                 "rate of the links in each direction; a higher rate shortens the way through switches that "
-                 "store frames"),
+                 "rate of the links in each direction; a higher rate shortens the path through switches "
+                 "that store frames"),
     KVC_CHOICE_ROW(
         kvc_network, "forwarding", forwarding, forwardings, "cut_through",
-        "whether a switch sends a frame on while it arrives or when it has arrived, which takes longer"),
+        "whether a switch forwards a frame while it arrives, or after it has arrived, which takes longer"),
 };
 
 static const struct kvc_option_table options = KVC_OPTION_TABLE(kvc_network, rows, "network");
@@ -40,7 +39,7 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
 
 const struct kvc_device_kind kvc_network_kind = {
     .name = "network",
-    .help = "Way between clients and node: cables, switches, link rate (optional)",
+    .help = "Path between clients and node: cables, switches, link rate (optional)",
     .options = &options,
     .check = check,
     .optional = true};

@@ -185,7 +185,7 @@ static const struct kvc_option rows[] = {
         kvc_nic, "rss_fields", rss_fields, rss_fields, "ports",
         "fields of a packet that receive-side scaling hashes: addresses and ports, or addresses only"),
     KVC_REAL_ROW(kvc_nic, "idle_power", idle_watts, KVC_UNIT_WATTS, 0, 1e4, "0W",
-                 "power of the card when idle, which adds to the power of the node"),
+                 "power of the idle card, which adds to the power of the node"),
     KVC_REAL_ROW(
         kvc_nic, "busy_power", busy_watts, KVC_UNIT_WATTS, 0, 1e4, "0W",
         "power of the card at its line rate in both directions, which adds to the power of the node; "

@@ -14,13 +14,13 @@ static const struct kvc_option node_rows[] = {
         .auto_word = "auto", .auto_value = 0),
     KVC_REAL_ROW(
         kvc_node, "price", price_usd, KVC_UNIT_NONE, 0, 1e9, NULL,
-        "price in US dollars of what a node has beside the devices that state a price: chassis, boards, "
+        "price in US dollars of the rest of a node, besides the devices with a price: chassis, boards, "
         "power supplies, and devices whose price is set to 0 because this one includes them; left out: 0",
         .optional = true),
     KVC_REAL_ROW(
         kvc_node, "power", rest_watts, KVC_UNIT_WATTS, 0, 1e6, NULL,
-        "power that a node draws besides its devices, all the time: board, fans, drives, losses; more of "
-        "it lowers the requests per joule; left out: unknown, and only devices are metered",
+        "constant power of a node besides its devices: board, fans, drives, losses; more of it lowers the "
+        "requests per joule; left out: unknown, and only devices are metered",
         .optional = true),
 };
 

@@ -33,7 +33,7 @@ static const struct kvc_option rows[] = {
     KVC_COUNT_ROW(kvc_pcie, "payload", payload_max_bytes, 32, 4096, NULL,
                   "packets: most bytes of data in a packet; larger requests are cut", .optional = true),
     KVC_COUNT_ROW(kvc_pcie, "tags", tags, 1, 1024, NULL,
-                  "packets: reads that a link may have in flight; more tags hide more latency",
+                  "packets: reads in flight that a link allows; more tags hide more latency",
                   .optional = true),
     KVC_COUNT_ROW(kvc_pcie, "read_credits", read_credits, 1, 4096, NULL,
                   "packets: reads that the host accepts at once on a link; more credits hide more latency",
@@ -52,15 +52,15 @@ static const struct kvc_option rows[] = {
                   "credits let larger reads hide more latency",
                   .optional = true),
     KVC_REAL_ROW(kvc_pcie, "read_latency", read_ns, KVC_UNIT_NS, 1, 1e6, NULL,
-                 "packets: time of a read that a cache of the host answers; a longer time needs more tags",
+                 "packets: time of a read that hits a cache of the host; a longer time needs more tags",
                  .optional = true),
     KVC_REAL_ROW(
         kvc_pcie, "memory_latency", memory_ns, KVC_UNIT_NS, 0, 1e6, NULL,
-        "packets: mean extra time of a random read from host memory, uniform from 0 to twice that; a longer "
-        "time needs more tags",
+        "packets: mean extra time of a random read from host memory, which is uniform from 0 to twice the "
+        "mean; a longer time needs more tags",
         .optional = true),
     KVC_REAL_ROW(kvc_pcie, "credit_return", credit_ns, KVC_UNIT_NS, 0, 1e6, NULL,
-                 "packets: time until the credit of a write is back; a longer time needs more write_credits",
+                 "packets: time until the credit of a write returns; a longer time needs more write_credits",
                  .optional = true),
     KVC_REAL_ROW(kvc_pcie, "root_rate", root_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, NULL,
                  "packets: data rate of all links of a card together, in each direction; a higher rate lets "

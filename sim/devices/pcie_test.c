@@ -171,7 +171,7 @@ Test(pcie_engine, data_credits_bound_large_packets)
 
 enum { MIXED = 20000 };
 
-/* What became of a random mix of reads and writes on one link. */
+/* Outcome of a random mix of reads and writes on one link. */
 struct mixed {
     bool write[MIXED];
     double asked_ns[MIXED], done_ns[MIXED];

@@ -1,4 +1,4 @@
-/* What a socket adds to the platform. */
+/* Tests the devices that a socket adds to the platform. */
 #include "sim/devices/socket.h"
 
 #include <criterion/criterion.h>

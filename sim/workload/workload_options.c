@@ -10,26 +10,25 @@ static const struct kvc_option action_rows[] = {
     KVC_TEXT_ROW(kvc_action, "name", name, NULL, "name of the action, and of the pairs that it reads"),
     KVC_REAL_ROW(
         kvc_action, "frac", frac, KVC_UNIT_NONE, 0, 1, NULL,
-        "share among the GETs for an action that reads, or among the SETs for one that updates; both "
-        "add up to 1"),
+        "share of the GETs for an action that reads, or of the SETs for one that updates; each kind adds "
+        "up to 1"),
     KVC_REAL_ROW(
         kvc_action, "value", value_bytes, KVC_UNIT_NONE, 0, KVC_VALUE_BYTES_MAX, "workload",
         "size in bytes of the values that an action reads; larger values need more memory and bandwidth",
         .auto_word = "workload", .auto_value = -1),
     KVC_TEXT_ROW(
         kvc_action, "invalidates", invalidates, "",
-        "for an action that updates: the pairs that it deletes from the cache, and of how many members, "
-        "such as \"2 list_friends, view_requests\"; more pairs miss more often"),
+        "for an action that updates: the pairs that it deletes from the cache, each with its number of "
+        "members, such as \"2 list_friends, view_requests\"; more deleted pairs cause more misses"),
 };
 
 const struct kvc_option_table kvc_action_option_table =
     KVC_OPTION_TABLE(kvc_action, action_rows, "workload.actions", .max_list = KVC_ACTIONS_MAX);
 
 static const struct kvc_option phase_rows[] = {
-    KVC_REAL_ROW(
-        kvc_phase, "length", length_ns, KVC_UNIT_NS, 1e3, 1e12, "previous",
-        "how long the phase lasts before the next one begins; previous: as long as the phase before it",
-        .auto_word = "previous", .auto_value = 0),
+    KVC_REAL_ROW(kvc_phase, "length", length_ns, KVC_UNIT_NS, 1e3, 1e12, "previous",
+                 "length of the phase; previous: the length of the phase before it", .auto_word = "previous",
+                 .auto_value = 0),
     KVC_COUNT_ROW(kvc_phase, "key", key_bytes, 1, KVC_KEY_BYTES_MAX, NULL,
                   "size of every key of the phase in bytes"),
     KVC_COUNT_ROW(kvc_phase, "value", value_bytes, 0, KVC_VALUE_BYTES_MAX, NULL,
@@ -38,10 +37,9 @@ static const struct kvc_option phase_rows[] = {
                  "share of GET requests; get, set and delete must add up to 1"),
     KVC_REAL_ROW(kvc_phase, "set", set_frac, KVC_UNIT_NONE, 0, 1, NULL, "share of SET requests"),
     KVC_REAL_ROW(kvc_phase, "delete", delete_frac, KVC_UNIT_NONE, 0, 1, "0", "share of DELETE requests"),
-    KVC_REAL_ROW(
-        kvc_phase, "zipf", zipf_s, KVC_UNIT_NONE, 0, 10, "0",
-        "exponent of the popularity of the phase's keys, 0 if all are equally popular; a larger one makes "
-        "few keys more popular"),
+    KVC_REAL_ROW(kvc_phase, "zipf", zipf_s, KVC_UNIT_NONE, 0, 10, "0",
+                 "Zipf exponent of the phase's keys, 0 if all are equally popular; a larger one skews the "
+                 "popularity more"),
 };
 
 const struct kvc_option_table kvc_phase_option_table =
@@ -58,7 +56,8 @@ static const struct kvc_option rows[] = {
         "size of every value in bytes if sizes are fixed; larger values need more memory and bandwidth"),
     KVC_CHOICE_ROW(
         kvc_workload, "sizes", sizes, size_sets, "fixed",
-        "sizes of keys and values: fixed, or those of a Facebook pool (Atikoglu et al., SIGMETRICS 2012)"),
+        "sizes of keys and values: fixed, or the distribution of a Facebook pool (Atikoglu et al., "
+        "SIGMETRICS 2012)"),
     KVC_REAL_ROW(kvc_workload, "get", get_frac, KVC_UNIT_NONE, 0, 1, "0.95",
                  "share of GET requests; get, set and delete must add up to 1"),
     KVC_REAL_ROW(kvc_workload, "set", set_frac, KVC_UNIT_NONE, 0, 1, "0.05",
@@ -77,28 +76,29 @@ static const struct kvc_option rows[] = {
                   "spread frames more evenly over the queues of a NIC"),
     KVC_REAL_ROW(
         kvc_workload, "fill_timeout", fill_timeout_ns, KVC_UNIT_NS, 0, 1e9, "100us",
-        "longest time for which a client of an open loop holds a request back to fill its frame, 0 for "
-        "no limit; a longer time sends fuller frames later"),
+        "longest time that a client of an open loop holds a request back to fill its frame, 0 for no "
+        "limit; a longer time sends fuller frames later"),
     KVC_CHOICE_ROW(
         kvc_workload, "fill", fill, fill_names, "gradually",
-        "how a client of an open loop gets the requests of a frame: gradually, where each has its own "
-        "send time and waits for the frame, or at_once, as from a generator of whole packets"),
+        "how a client of an open loop gets the requests of a frame; gradually: each has its own send time "
+        "and waits for the frame to fill; at_once: all together, as from a generator of whole packets"),
     KVC_CHOICE_ROW(
         kvc_workload, "clients_for", clients_for, clients_for_names, "cluster",
-        "clients of a saturating load: with cluster, the hottest socket holds back the others; with "
-        "socket, each socket has its own clients"),
+        "clients of a saturating load; cluster: one set for all sockets, so the hottest socket holds back "
+        "the others; socket: each socket has its own clients"),
     KVC_REAL_ROW(
         kvc_workload, "preload", preload_frac, KVC_UNIT_NONE, 0, 1, "1",
         "share of the keys, most popular first, that are stored before the run; a larger share raises "
         "the hit ratio"),
     KVC_LIST_ROW(
         kvc_workload, "actions", actions, action_count, &kvc_action_option_table,
-        "what requests are to an application in front of a database: each member, such as a user, has "
-        "one key for each action that reads, and an update deletes keys of one or several members"),
+        "actions of an application in front of a database, which requests stand for: each member, such as "
+        "a user, has one key for each action that reads, and an update deletes keys of one or several "
+        "members"),
     KVC_LIST_ROW(
         kvc_workload, "phases", phases, phase_count, &kvc_phase_option_table,
-        "a load that alternates: phases that follow each other and begin anew after the last one, each "
-        "with sizes, a mix, a popularity and an equal part of the keys of its own; not with every store"),
+        "phases of an alternating load, which repeat after the last one; each has its own sizes, mix, "
+        "popularity and an equal part of the keys; not every store supports them"),
 };
 
 const struct kvc_option_table kvc_workload_option_table = KVC_OPTION_TABLE(kvc_workload, rows, "workload");

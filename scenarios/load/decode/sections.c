@@ -21,12 +21,10 @@ const struct kvc_option_table kvc_dist_option_table =
     KVC_OPTION_TABLE(kvc_workload, dist_rows, "workload.dist");
 
 static const struct kvc_option arrival_rows[] = {
-    KVC_REAL_ROW(
-        kvc_workload, "poisson_mops", rate_mops, KVC_UNIT_MOPS, 1e-6, 1e6, NULL,
-        "open loop: frames arrive as a Poisson process; this is the rate of requests to all nodes together"),
-    KVC_REAL_ROW(
-        kvc_workload, "fixed_mops", rate_mops, KVC_UNIT_MOPS, 1e-6, 1e6, NULL,
-        "open loop: frames arrive at equal intervals; this is the rate of requests to all nodes together"),
+    KVC_REAL_ROW(kvc_workload, "poisson_mops", rate_mops, KVC_UNIT_MOPS, 1e-6, 1e6, NULL,
+                 "open loop: frames arrive as a Poisson process; rate of requests to all nodes together"),
+    KVC_REAL_ROW(kvc_workload, "fixed_mops", rate_mops, KVC_UNIT_MOPS, 1e-6, 1e6, NULL,
+                 "open loop: frames arrive at equal intervals; rate of requests to all nodes together"),
     KVC_COUNT_ROW(
         kvc_workload, "clients", clients, 1, 16777216, NULL,
         "closed loop: number of clients, each of which sends its next request after its last response"),
@@ -364,9 +362,9 @@ static const struct kvc_option rows[] = {
         "nodes (then price)"),
     KVC_COUNT_ROW(
         kvc_plan_request, "replicas", replicas, 3, 64, "12",
-        "largest number of replicas of a candidate; more replicas decide candidates that are closer to a bound"),
+        "largest number of replicas of a candidate; more replicas resolve candidates closer to a bound"),
     KVC_REAL_ROW(kvc_plan_request, "confidence", confidence, KVC_UNIT_NONE, 0.5, 0.9999, "0.95",
-                 "probability that a candidate is decided rightly; a higher one takes more replicas"),
+                 "probability that the decision on a candidate is right; a higher one takes more replicas"),
     KVC_COUNT_ROW(
         kvc_plan_request, "ahead", ahead, 1, 4096, "1",
         "candidates that are simulated at the same time; more of them keep more processors busy, but some "

@@ -7,10 +7,9 @@ enum { BLOCKS_MIN = 3 };
 
 static const struct kvc_option rows[] = {
     KVC_TEXT_ROW(kvc_flash, "name", name, "", "name of the card"),
-    KVC_COUNT_ROW(
-        kvc_flash, "cards", cards, 1, 256, "1",
-        "equal cards or drives of a node, over which pages are spread; more of them hold and carry more, "
-        "and draw and cost more"),
+    KVC_COUNT_ROW(kvc_flash, "cards", cards, 1, 256, "1",
+                  "equal cards or drives of a node, over which pages are spread; more of them add capacity, "
+                  "bandwidth, power and price"),
     KVC_COUNT_ROW(kvc_flash, "channels", channels, 1, 1024, NULL,
                   "channels of the card; more of them carry more pages at the same time"),
     KVC_COUNT_ROW(kvc_flash, "chips", chips, 1, 1024, NULL,
@@ -41,16 +40,15 @@ static const struct kvc_option rows[] = {
         "time for which the command of an operation occupies its channel; a longer time carries fewer pages"),
     KVC_REAL_ROW(
         kvc_flash, "status", status_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
-        "time for which a question for the status of a chip occupies its channel; a longer time carries fewer "
-        "pages"),
+        "time for which a status poll of a chip occupies its channel; a longer time carries fewer pages"),
     KVC_REAL_ROW(kvc_flash, "first_poll", first_poll_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
-                 "time from the command of a read to the first question for its status, with poll"),
+                 "time from the command of a read to its first status poll, with poll"),
     KVC_REAL_ROW(
         kvc_flash, "poll", poll_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
-        "time between questions for the status of a chip; the controller then visits its chips in turn and waits "
-        "for each answer, which carries fewer pages; 0: chips say when they are ready"),
+        "time between status polls of a chip; the controller then visits its chips in turn and waits for "
+        "each answer, which carries fewer pages; 0: chips signal when they are ready"),
     KVC_COUNT_ROW(kvc_flash, "tags", tags, 1, 1e6, "128",
-                  "operations that the controller accepts at a time; more of them keep more chips at work"),
+                  "operations that the controller accepts at a time; more of them keep more chips busy"),
     KVC_REAL_ROW(kvc_flash, "operation", operation_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
                  "time for which an operation occupies the controller of a drive; a longer time limits the "
                  "operations of all chips together; 0: no limit"),
@@ -62,14 +60,14 @@ static const struct kvc_option rows[] = {
         "on; a longer time lengthens every read"),
     KVC_REAL_ROW(
         kvc_flash, "program_rate", program_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, NULL,
-        "rate at which all chips of a drive program together, if power or parity limits it, with what garbage "
-        "collection moves; a higher rate writes more; left out: no limit",
+        "rate at which all chips of a drive program together, if power or parity limits it, including "
+        "pages that garbage collection moves; a higher rate writes more; left out: no limit",
         .optional = true),
     KVC_REAL_ROW(
         kvc_flash, "over_provisioning", over_provisioning, KVC_UNIT_NONE, 0.01, 1, NULL,
-        "raw capacity of a drive over that of the host, less 1, with which a translation layer decides where "
-        "pages are written; more of it moves fewer sectors; none or left out: the store decides, as on a "
-        "card or a drive with zones",
+        "raw capacity of a drive relative to its usable capacity, minus 1; a translation layer then places "
+        "the pages, and more spare capacity moves fewer sectors; none or left out: the store places pages, "
+        "as on a card or a drive with zones",
         .optional = true, .auto_word = "none", .auto_value = 0),
     KVC_REAL_ROW(
         kvc_flash, "buffer", buffer_bytes, KVC_UNIT_BYTES, 512, 1e12, NULL,
@@ -83,10 +81,9 @@ static const struct kvc_option rows[] = {
     KVC_REAL_ROW(kvc_flash, "endurance", endurance, KVC_UNIT_NONE, 1, 1e9, NULL,
                  "erases that a block is rated for; left out: no rated life is reported", .optional = true),
     KVC_REAL_ROW(kvc_flash, "idle", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
-                 "power of the card without work; left out: it draws its power at work all the time",
-                 .optional = true),
+                 "power of the idle card; left out: it always draws its busy power", .optional = true),
     KVC_REAL_ROW(kvc_flash, "busy", busy_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
-                 "power of the card at work; left out: no energy is reported", .optional = true),
+                 "power of the busy card; left out: no energy is reported", .optional = true),
 };
 
 static const struct kvc_option_table options = KVC_OPTION_TABLE(kvc_flash, rows, "flash");
