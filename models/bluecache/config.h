@@ -1,4 +1,4 @@
-/* Configuration of BlueCache: its options, its devices, and what follows from them. */
+/* Configuration of BlueCache: its options, its devices, and values derived from them. */
 #ifndef KVC_MODELS_BLUECACHE_CONFIG_H
 #define KVC_MODELS_BLUECACHE_CONFIG_H
 
@@ -75,10 +75,11 @@ struct kvc_bluecache_config {
     struct kvc_bluecache_sizes sizes;    /* Sizes of the structures that run; smaller in a sample. */
     uint64_t sample_rate;                /* One key in this many is kept; 1: all keys. */
     uint32_t value_max_bytes;            /* Longest value, at least 1. */
-    uint32_t nodes, stores, apps;        /* The first `stores` nodes store, the first `apps` nodes ask. */
-    uint32_t table;                      /* Requests of a host that fit into the table of its card. */
+    /* The first `stores` nodes store keys, and the hosts of the first `apps` nodes send requests. */
+    uint32_t nodes, stores, apps;
+    uint32_t table;          /* Requests of a host that fit into the table of its card. */
     uint32_t dram_channels;  /* Channels of a card's DRAM; each serves one access after another. */
-    bool threads;            /* Application threads ask; otherwise the host's DMA alone. */
+    bool threads;            /* Application threads send requests; otherwise the host's DMA alone. */
     double edge_bytes_per_s; /* Bandwidth of the links between two neighbours [B/s]. */
 };
 
@@ -89,7 +90,7 @@ static inline const struct kvc_bluecache_config *kvc_bluecache_config_of(const s
 }
 
 /* Resolves the scenario's options; `config` is a struct kvc_bluecache_config. Returns KVC_ERR_SCENARIO if the
- * log, the index or the fabric cannot be as the scenario says. */
+ * log, the index or the fabric is impossible. */
 enum kvc_status kvc_bluecache_resolve(const struct kvc_scenario *scenario, void *config,
                                       struct kvc_diag *diag);
 

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* A scenario that is allowed; tests change one thing. */
+/* A valid scenario; each test changes one thing. */
 static struct setup {
     struct kvc_scenario scenario;
     struct kvc_bluecache_options options;

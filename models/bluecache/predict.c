@@ -163,7 +163,7 @@ static double place_before_database(const struct kvc_workload *workload, const s
     return stored;
 }
 
-/* Returns where the GETs of a resolved scenario find their keys. */
+/* Returns the places in which the GETs of a resolved scenario find their keys. */
 static struct places places_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);

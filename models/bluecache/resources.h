@@ -1,10 +1,10 @@
-/* Stages of BlueCache, and its resources, of which one may be the bottleneck. */
+/* Stages of BlueCache, and the resources that may be its bottleneck. */
 #ifndef KVC_MODELS_BLUECACHE_RESOURCES_H
 #define KVC_MODELS_BLUECACHE_RESOURCES_H
 
 #include "models/resource.h"
 
-/* Places in the list of stages, which are the numbers of the recorder's stages. */
+/* Indexes into the list of stages, by which the recorder numbers them. */
 enum kvc_bluecache_stage {
     KVC_BLUECACHE_AT_CALL,
     KVC_BLUECACHE_AT_IN,

@@ -91,7 +91,7 @@ double kvc_dido_expected_distinct(uint64_t items, double zipf_s, uint32_t sample
     return distinct;
 }
 
-/* The keys of a uniform load repeat by chance as often as a Poisson number says. */
+/* Under a uniform load, the number of repeated keys is Poisson distributed. */
 double kvc_dido_fit_zipf(const struct kvc_dido_profile *profile, uint64_t items)
 {
     double uniform = kvc_dido_expected_distinct(items, 0, profile->sampled);
@@ -117,7 +117,7 @@ static bool differs(const struct kvc_dido_adapter *adapter, double now, double p
     return fabs(now - planned) > adapter->threshold_frac * planned;
 }
 
-/* Most batches have as large a sample as the one before, so the sum is computed rarely. */
+/* Most batches have the same sample size as the one before, so the sum is computed rarely. */
 static double expected_distinct(struct kvc_dido_adapter *adapter, uint64_t items, uint32_t sampled)
 {
     /* A sample hardly depends on the number of items, which changes with every SET of a new key. */
@@ -184,7 +184,8 @@ static double mean_mops(const struct kvc_result *result, uint32_t first, uint32_
     return sum / (end - first);
 }
 
-/* Returns how long the windows first to end - 1 of a phase were below the throughput of its last third [us].
+/* Returns the time for which the windows first to end - 1 of a phase were below the throughput of its last
+ * third [us].
  */
 static double recovery_of_us(const struct kvc_result *result, uint32_t first, uint32_t end)
 {

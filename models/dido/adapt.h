@@ -22,7 +22,7 @@
 #include "sim/workload/workload.h"
 
 enum {
-    KVC_DIDO_SAMPLE_MAX = 4096, /* Queries of a batch whose keys are counted at most. */
+    KVC_DIDO_SAMPLE_MAX = 4096, /* Most queries of a batch whose keys are counted. */
     KVC_DIDO_SAMPLE_MIN = 256,  /* A batch with fewer says nothing about the popularity. */
 };
 
@@ -31,18 +31,18 @@ struct kvc_dido_profile {
     double get_frac;
     double set_frac;
     double key_bytes, value_bytes; /* Mean sizes. */
-    uint32_t sampled;              /* Queries whose keys were counted, */
-    uint32_t distinct;             /* and how many keys they had. */
+    uint32_t sampled;              /* Queries whose keys were counted. */
+    uint32_t distinct;             /* Different keys among these queries. */
 };
 
 struct kvc_dido_adapter {
     double threshold_frac;
     struct kvc_dido_profile planned; /* Profile of the batch for which the pipeline was planned. */
-    double zipf_s;                   /* Popularity that it was planned for; 0: uniform. */
+    double zipf_s;                   /* Zipf exponent that the pipeline was planned for; 0: uniform. */
     uint64_t *seen;                  /* Scratch: a table of the hashes in a sample. */
-    double expected_items;           /* The last answer of kvc_dido_expected_distinct(), */
+    double expected_items;           /* Last result of kvc_dido_expected_distinct(). */
     double expected_zipf_s, expected;
-    uint32_t expected_sampled; /* and its question. */
+    uint32_t expected_sampled; /* Arguments of that call. */
 };
 
 /* Allocates the scratch. The first pipeline counts as planned for a load with this profile and the popularity

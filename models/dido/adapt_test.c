@@ -149,7 +149,8 @@ Test(dido_recovery, lasts_until_the_throughput_stays_up)
 
 Test(dido_recovery, counts_whole_phases_only)
 {
-    static const float mops[] = {1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,   /* the rest of a phase */
+    /* A partial phase comes first. */
+    static const float mops[] = {1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,
                                  10, 20, 20, 20, 20, 20, 20, 20, 20, 20, 10}; /* 0.3 ms, and a part */
     struct kvc_result result = measured(mops + 1, 21);
     struct kvc_workload workload = alternating();

@@ -199,7 +199,7 @@ void kvc_dido_set_load(struct kvc_dido_config *config, const struct kvc_workload
 void kvc_dido_set_phase(struct kvc_dido_config *config, const struct kvc_workload *workload, uint32_t phase)
 {
     if (workload->phase_count == 0) {
-        return; /* The configuration is for the whole load already. */
+        return; /* The configuration already covers the whole load. */
     }
     struct kvc_workload load = kvc_phases_workload(workload, phase);
     double part = slab_bytes_of_phase(config, workload, phase) / slab_bytes_auto(config, workload);

@@ -60,8 +60,8 @@ struct kvc_dido_cost {
     double task_ns[KVC_DIDO_TASKS]; /* Share of each task in core_ns, or in kernel_ns and launch_ns. */
 };
 
-/* Returns what `queries` queries of a batch take in the tasks of a stage, by a core or by the GPU. `tasks`
- * may be a part of the stage's tasks, as for queries that were stolen. */
+/* Returns the cost of the tasks of a stage for `queries` queries of a batch, on a core or on the GPU. `tasks`
+ * may be a part of the stage's tasks, as for stolen queries. */
 struct kvc_dido_cost kvc_dido_cost_of(const struct kvc_dido_config *config,
                                       const struct kvc_dido_pipeline *pipeline, uint32_t tasks, bool on_gpu,
                                       const struct kvc_dido_mix *mix, double queries);
@@ -74,8 +74,8 @@ struct kvc_dido_cost kvc_dido_cost_of(const struct kvc_dido_config *config,
  * and, with a link, for its round trip, too. */
 double kvc_dido_taking_ns(const struct kvc_dido_config *config, bool on_gpu, double queries);
 
-/* Returns the tasks of a stage that the other processor can do for queries of which nothing is done yet:
- * those before the first one that it cannot do. */
+/* Returns the tasks of a stage that the other processor can do for untouched queries: all tasks before the
+ * first one that it cannot do. */
 uint32_t kvc_dido_stealable(const struct kvc_dido_stage *stage);
 
 /* Use of the PCIe link to the CPU by the stages of a GPU with memory of its own.
@@ -98,7 +98,7 @@ uint32_t kvc_dido_stealable(const struct kvc_dido_stage *stage);
  * pinned memory, and the tags of stolen sets, of which 64 queries have one. PCIe 3.0 has atomic operations,
  * but whether a pair of CPU and GPU supports them is not checked. */
 
-/* Packets and data that cross a link; all zero is nothing. */
+/* Packets and data that cross a link; all zero is no load. */
 struct kvc_dido_link_load {
     double reads, read_bytes;     /* Packets that the GPU reads, and their data [bytes]. */
     double writes, written_bytes; /* Packets that it writes, and their data [bytes]. */

@@ -93,7 +93,8 @@ Test(dido_link, a_link_of_twice_the_rate_halves_what_it_bounds)
     }
 }
 
-/* 16 reads in flight for 1050 ns each are 15 reads a microsecond, whatever the link could carry. */
+/* 16 reads in flight for 1050 ns each limit the rate to 15 reads a microsecond, independently of the link's
+ * bandwidth. */
 Test(dido_link, tags_bound_reads)
 {
     struct kvc_pcie few = kvc_test_published_pcie;
@@ -161,8 +162,8 @@ static void expect_like_engine(const struct kvc_pcie *pcie, uint32_t bytes, cons
                        bound, write_ns);
 }
 
-/* The packets themselves, simulated one by one. What a packet takes of the link adds to how long it holds its
- * tag or credit, which the sum leaves out. */
+/* Simulates the packets one by one. The time of a packet on the link adds to the time for which it holds its
+ * tag or credit, which the closed form leaves out. */
 Test(dido_link, the_times_are_those_of_simulated_packets)
 {
     struct kvc_pcie pcie = kvc_test_published_pcie;

@@ -1,4 +1,4 @@
-/* DIDO's entry in the registry, and the frame of its simulation. DIDO is the design of Zhang, Hu, He and Hua,
+/* DIDO's entry in the registry, and the frame of its simulation. DIDO is the design by Zhang, Hu, He and Hua,
  * "DIDO: Dynamic Pipelines for In-Memory Key-Value Stores on Coupled CPU-GPU Architectures", ICDE 2017. */
 #include "models/dido/dido.h"
 
@@ -540,7 +540,8 @@ static void report_kernel(const struct kvc_dido_simulation *simulation, struct k
 {
     const struct kvc_index_stats *first = &simulation->first_index, *last = &simulation->last_index;
     const struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
-    double rate = (double)simulation->store->sampling.rate; /* Requests that a kept one stands for. */
+    /* Number of requests that a kept request stands for. */
+    double rate = (double)simulation->store->sampling.rate;
     kvc_metrics_set(kernel, "load_factor_frac",
                     (double)kvc_index_used(shard->index) / (double)kvc_index_capacity(shard->index));
     kvc_metrics_set_ratio(kernel, "lines_per_search", (double)(last->search_lines - first->search_lines),
@@ -648,7 +649,7 @@ static const struct kvc_model_device devices[] = {
     {&kvc_dram_kind, "ddr3-1333-a10-7850k"},
     {&kvc_gpu_kind, "a10-7850k-gpu"},
     {&kvc_nic_kind, "intel-82599"},
-    {&kvc_pcie_kind, NULL}, /* A GPU with memory of its own needs one. */
+    {&kvc_pcie_kind, NULL}, /* Only a GPU with memory of its own needs a PCIe link. */
     {NULL, NULL},
 };
 

@@ -59,7 +59,7 @@ static double share_of_sets(const struct kvc_dido_batch *batch, uint32_t count)
     return count * ((double)batch->sets / batch->kept_sets) / batch->rows->count;
 }
 
-/* Notes the lines of an operation since `before`, unless there was none. */
+/* Records the lines of an operation since `before`, unless there was none. */
 static void note_lines(double *mean, uint64_t lines, uint64_t lines_before, uint64_t count,
                        uint64_t count_before)
 {

@@ -6,23 +6,23 @@
 #include "sim/base/diag.h"
 #include "sim/run/stage_graph.h"
 
-/* The first batches fill the pipeline. The mean of those that follow counts, which are more where periods do
- * not repeat. */
+/* The first batches fill the pipeline. The mean covers the following ones, more of them if periods do not
+ * repeat. */
 enum { FIRST = 4, LEAST = 2, MOST = 8 };
 
-/* Periods that differ by less are equal; an amount of a batch that is less is nothing. Work takes some time
- * at least, so that rates are finite. */
+/* Periods that differ by less count as equal, and smaller amounts of a batch as nothing. Work has a shortest
+ * time, so that rates are finite. */
 static const double same_frac = 2e-3, nothing = 1e-9, work_least_ns = 1e-3;
 
-/* The shortest period that fits is found as closely as this. */
+/* Precision of the search for the shortest period that fits. */
 static const double least_frac = 1e-6;
 
 enum state {
     IDLE,
     LAUNCHES, /* Launches a kernel for its own batch. */
-    WORKS,    /* Works on its own batch, */
-    ENDS,     /* on what thieves have left of it, */
-    WAITS,    /* or for those who still have a piece of it. */
+    WORKS,    /* Works on its own batch. */
+    ENDS,     /* Works on the rest that thieves have left of it. */
+    WAITS,    /* Waits for thieves that still have a piece of it. */
     SNEAKS,   /* Launches to steal. */
     STEALS,
     LEAVES, /* Does its last piece, because it has a batch of its own. */
@@ -34,15 +34,15 @@ struct worker {
     uint32_t begun;      /* Batches. */
     uint32_t ended;      /* Batches. */
     double left;         /* Share of its batch that is not taken yet. */
-    double rest;         /* Share of which it still does the rest. */
+    double rest;         /* Share of stolen queries whose rest it still has to do. */
     uint32_t out;        /* Thieves that still have a piece. */
     double began_ns;     /* When it began with its batch. */
-    uint32_t victim;     /* Stage that it steals from, */
-    uint32_t victim_has; /* and the number of that stage's batch. */
+    uint32_t victim;     /* Stage that it steals from. */
+    uint32_t victim_has; /* Number of that stage's batch. */
     double piece;        /* Share of the batch in its last stolen piece. */
     double until_ns;     /* End of a launch. */
     double rate;         /* Share of a batch in a ns. */
-    double wants;        /* Channels that it takes at this rate if it has them. */
+    double wants;        /* Channels that it uses at this rate if they are free. */
     double link_ns;      /* Time of the link for a batch of its work. */
 };
 
@@ -64,7 +64,7 @@ struct run {
     struct kvc_dido_flow_result sum;
 };
 
-/* fmin() and fmax() are calls, because they also take what is not a number. */
+/* fmin() and fmax() would be calls, because they also handle NaN. */
 static double smaller(double a, double b)
 {
     return a < b ? a : b;
@@ -105,7 +105,7 @@ static void begin(struct run *now, uint32_t s)
     }
 }
 
-/* Looks for a batch, or for the stage with most work left that the worker may take. */
+/* Looks for a batch, or for the stage with the most work left that the worker may steal. */
 static void look(struct run *now, uint32_t s)
 {
     struct worker *worker = &now->worker[s];
@@ -166,7 +166,7 @@ static void end(struct run *now, uint32_t s)
     }
 }
 
-/* Nobody has anything left to take of the batch. */
+/* Nothing of the batch is left to take. */
 static void finish(struct run *now, uint32_t s)
 {
     struct worker *worker = &now->worker[s];
@@ -220,7 +220,7 @@ static void set_rate(struct run *now, uint32_t s)
     worker->link_ns = pace.link_ns;
 }
 
-/* Slows those down that want more than a fair share of the channels. */
+/* Slows down workers that want more than a fair share of the channels. */
 static void share_channels(struct run *now, double wanted)
 {
     double channels = now->flow->channels;
@@ -288,7 +288,7 @@ static double step_of(const struct run *now)
     return step_ns;
 }
 
-/* Lets everyone work for some time. */
+/* Lets every worker work for some time. */
 static void work(struct run *now, double step_ns)
 {
     now->now_ns += step_ns;
@@ -309,7 +309,7 @@ static void work(struct run *now, double step_ns)
     }
 }
 
-/* Does what is due for a worker. */
+/* Handles the event that is due for a worker. */
 static void act(struct run *now, uint32_t s)
 {
     struct worker *worker = &now->worker[s], *victim = &now->worker[worker->victim];
@@ -365,7 +365,7 @@ static void next_batch(struct run *now)
     }
 }
 
-/* Returns the time, or the shortest one that fits if it does not fit. */
+/* Returns the time if it fits, or else the shortest one that does. */
 static double least_ns(const struct kvc_dido_flow *flow, double ns)
 {
     double fits_ns = ns, step = 2;
@@ -419,13 +419,13 @@ struct kvc_dido_flow_result kvc_dido_flow_of(const struct kvc_dido_flow *flow)
 
 /* ---- what the work allows ---- */
 
-/* The GPU's stage as its owner and the thieves see it while they share a period. */
+/* Division of the GPU's stage between its owner and the thieves in a period. */
 struct shares {
     /* Work that the GPU cannot leave to thieves, and work that it must take from other stages. */
     double gpu_ns;
-    double share_ns; /* Work of its batch that it can leave to thieves, */
-    double taken;    /* the share of that for which they have time, */
-    double gain_ns;  /* and what it saves, at most, if it exchanges work with them. */
+    double share_ns; /* Work of its batch that it can leave to thieves. */
+    double taken;    /* Share of that work for which thieves have time. */
+    double gain_ns;  /* Largest saving of the GPU if it exchanges work with them. */
 };
 
 /* Returns the time of a whole batch, or of a thief with `cores` cores. */
@@ -435,8 +435,8 @@ static double batch_ns(const struct kvc_dido_flow *flow, const struct kvc_dido_f
     return alone_ns > memory_ns ? alone_ns : memory_ns;
 }
 
-/* Lets the GPU take as much of a stage of the CPU as it must, or the stage's cores as much of the GPU's as
- * they have time for. Where both gain, they exchange work. Returns whether the stage fits into the period. */
+/* Lets the GPU take the necessary part of a CPU stage, or the stage's cores the part of the GPU's work for
+ * which they have time. If both gain, they exchange work. Returns whether the stage fits into the period. */
 static bool share(const struct kvc_dido_flow *flow, const struct kvc_dido_flow_stage *stage,
                   const struct kvc_dido_flow_stage *gpu, double period_ns, struct shares *shares)
 {

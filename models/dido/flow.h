@@ -16,7 +16,7 @@
 
 /* Work on a whole batch. */
 struct kvc_dido_flow_work {
-    double launch_ns;  /* Before it begins [ns]. */
+    double launch_ns;  /* Time of the launch before the work begins [ns]. */
     double alone_ns;   /* Time of its worker, or of one core of a thief, if nothing else runs [ns]. */
     double channel_ns; /* Time on the memory's channels, summed over them [ns]. */
     double link_ns;    /* Time on the PCIe link, at most alone_ns [ns]. */
@@ -26,7 +26,7 @@ struct kvc_dido_flow_stage {
     bool on_gpu;
     bool can_be_stolen;
     double cores;                     /* Cores of the worker; 1 on the GPU. */
-    struct kvc_dido_flow_work whole;  /* All its tasks. */
+    struct kvc_dido_flow_work whole;  /* Work of all its tasks. */
     struct kvc_dido_flow_work stolen; /* A thief's work on a batch. */
     struct kvc_dido_flow_work rest;   /* The owner's work on stolen queries. */
 };
@@ -34,17 +34,17 @@ struct kvc_dido_flow_stage {
 struct kvc_dido_flow {
     uint32_t stages;
     double channels; /* Channels of the memory. */
-    double set_frac; /* Share of a batch that is taken at once at least. */
+    double set_frac; /* Smallest share of a batch that is taken at once. */
     struct kvc_dido_flow_stage stage[KVC_DIDO_STAGES_MAX];
 };
 
 struct kvc_dido_flow_result {
-    double period_ns;                     /* Between the batches that leave the pipeline [ns]. */
+    double period_ns;                     /* Time between batches that leave the pipeline [ns]. */
     double slowest_ns;                    /* Time that a batch spends in its slowest stage [ns]. */
     double stage_ns[KVC_DIDO_STAGES_MAX]; /* Time that a batch spends in each stage [ns]. */
     double busy_ns[KVC_DIDO_STAGES_MAX]; /* Time that each worker works in a period, without launches [ns]. */
     double link_ns;                      /* Time of the link in a period [ns]. */
-    double stolen[KVC_DIDO_STAGES_MAX];  /* Share of each stage's queries that others do. */
+    double stolen[KVC_DIDO_STAGES_MAX];  /* Share of each stage's queries that other processors do. */
 };
 
 /* Returns whether the work of a batch fits into a period, however it is divided between owners and thieves,
@@ -52,7 +52,7 @@ struct kvc_dido_flow_result {
  * period that fits may still not be reached, but a shorter one than any that fits is not. */
 bool kvc_dido_flow_fits(const struct kvc_dido_flow *flow, double period_ns);
 
-/* Follows batches, as many as there are stages at a time, until their periods repeat, or for some of them.
+/* Follows batches, one for each stage at a time, until their periods repeat or their number reaches a limit.
  * The mean of a few periods that do not repeat may be too short, so no period is shorter than the work
  * allows. */
 struct kvc_dido_flow_result kvc_dido_flow_of(const struct kvc_dido_flow *flow);

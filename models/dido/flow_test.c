@@ -1,4 +1,4 @@
-/* A CPU stage of one core and a GPU stage: their pace, what is stolen, and what stealing costs. */
+/* Tests of a CPU stage of one core and a GPU stage: pace, stolen work, and costs of stealing. */
 #include "models/dido/flow.h"
 
 #include <criterion/criterion.h>
@@ -52,7 +52,7 @@ Test(flow, thieves_launch_first)
     cr_expect(period_ns > 90 && period_ns < 101, "%.2f ns", period_ns);
 }
 
-/* The core does a share left of its batch, and for what was stolen 50 ns a batch: 100 (1 - x) + 50 x, while
+/* The core does the rest of its batch, and 50 ns a batch for the stolen share x: 100 (1 - x) + 50 x, while
  * the GPU does 20 + 100 x and then waits. */
 Test(flow, owners_do_the_rest)
 {

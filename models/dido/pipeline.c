@@ -132,7 +132,7 @@ static enum kvc_status check_order(const struct kvc_dido_pipeline *pipeline, str
 enum kvc_status kvc_dido_pipeline_parse(const char *text, struct kvc_dido_pipeline *pipeline,
                                         struct kvc_diag *diag)
 {
-    char word[KVC_TEXT_MAX]; /* No word of an option is longer, so that none is cut off. */
+    char word[KVC_TEXT_MAX]; /* No word of an option is longer, so none is cut off. */
     uint32_t seen = 0;
     bool begins = true;
     enum kvc_status status = KVC_OK;
@@ -256,7 +256,7 @@ void kvc_dido_pipeline_visit_all(uint32_t cores,
                                  void *data)
 {
     for (uint32_t length = 0; length < CHAIN - 1; length++) {
-        /* A GPU without tasks, so that all is on the CPU, counts once. */
+        /* The pipeline without tasks on the GPU counts once. */
         for (uint32_t first = 1; length == 0 ? first == 1 : first + length < CHAIN; first++) {
             struct kvc_dido_pipeline chained = divided(first, first + length);
             visit_index(&chained, cores, visit, data);

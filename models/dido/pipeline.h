@@ -24,14 +24,15 @@
 
 enum {
     KVC_DIDO_STAGES_MAX = 8,
-    KVC_DIDO_PLAN_STAGES_MAX = 3,     /* Stages of those that kvc_dido_pipeline_visit_all() visits. */
+    /* Most stages of pipelines that kvc_dido_pipeline_visit_all() visits. */
+    KVC_DIDO_PLAN_STAGES_MAX = 3,
     KVC_DIDO_PIPELINE_TEXT_MAX = 256, /* Bytes of a pipeline as text, including the terminating zero. */
 };
 
 struct kvc_dido_stage {
     bool on_gpu;
     uint32_t cores; /* Cores of the CPU; 0 if they are not stated, and on the GPU. */
-    uint32_t tasks; /* A bit for each enum kvc_dido_task. */
+    uint32_t tasks; /* Set of tasks: a bit for each enum kvc_dido_task. */
 };
 
 struct kvc_dido_pipeline {

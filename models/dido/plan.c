@@ -41,8 +41,8 @@ static bool has_thieves(const struct kvc_dido_config *config, const struct kvc_d
     return config->options->stealing && on_gpu && pipeline->stages > 1;
 }
 
-/* Returns what tasks with this cost take of one core or of the GPU for the whole batch. Sets are taken only
- * where there may be a thief. */
+/* Returns the work of tasks with this cost on one core or on the GPU for the whole batch. Taking sets costs
+ * time only if there may be a thief. */
 static struct kvc_dido_flow_work flow_work(const struct kvc_dido_config *config,
                                            const struct kvc_dido_pipeline *pipeline,
                                            const struct kvc_dido_cost *cost, uint32_t tasks, bool on_gpu,
@@ -90,7 +90,7 @@ static struct kvc_dido_flow_stage flow_stage_of(const struct kvc_dido_stage *sta
                                         .rest = by_cores(rest, cores)};
 }
 
-/* Returns whether the stages together want more of the memory than it has while all of them work. */
+/* Returns whether all stages working together exceed the memory's channels. */
 static bool contend(const struct work *work)
 {
     double wanted = 0;
@@ -331,15 +331,16 @@ static struct kvc_dido_period paper_period(const struct kvc_dido_config *config,
 
 enum { STEPS = 12 };
 
-/* A batch that is this close to the one before is as large as it can be. A stage that takes more than the
- * interval by jump_frac has not come close to it, but jumped over it. */
+/* The search for the batch size ends when it changes by less than close_frac. A stage that exceeds the
+ * interval by jump_frac has jumped over it. */
 static const double close_frac = 1e-4, first_guess = 4096, jump_frac = 0.01;
 
-/* Throughputs that differ by less are equal: many pipelines have the same one where the memory is the limit.
+/* Throughputs that differ by less count as equal: many pipelines have the same one if the memory is the
+ * limit.
  */
 static const double equal_frac = 1e-5;
 
-/* The highest limit of a pipeline is looked for in such steps, from a query in a second on. */
+/* Steps of the search for the highest limit of a pipeline, which starts at one query a second. */
 static const double limit_step = 1.05, first_limit_per_ns = 1e-9;
 
 /* Returns the longest time of a stage of a pipeline for a batch, unless the batch has one query [ns]. */
@@ -427,7 +428,7 @@ struct search {
     const struct kvc_dido_mix *mix;
     double held; /* Threads that the GPU holds at a time. */
     struct entry *entry[KEYS];
-    uint32_t idle; /* Tasks that no query does. */
+    uint32_t idle; /* Tasks that no query uses. */
     uint32_t kept;
     struct kvc_dido_pipeline seen[KEPT]; /* Kept pipelines, without idle tasks. */
 };
@@ -556,9 +557,9 @@ struct candidates {
     const struct kvc_dido_config *config;
     const struct kvc_dido_mix *mix;
     struct search *search;              /* NULL: none is ruled out. */
-    struct kvc_dido_pipeline promising; /* Has the highest limit. */
-    double limit_per_ns;                /* About this limit. */
-    double least_per_ns;                /* Throughput of one of them. */
+    struct kvc_dido_pipeline promising; /* The pipeline with the highest limit. */
+    double limit_per_ns;                /* Approximate limit of that pipeline. */
+    double least_per_ns;                /* Throughput of a pipeline found so far. */
     struct kvc_dido_plan best;
 };
 
@@ -599,7 +600,7 @@ static void visit(const struct kvc_dido_config *config, const struct kvc_dido_pi
     }
 }
 
-/* The authors' model may promise more than the work allows. */
+/* The authors' model may predict more than the work allows. */
 struct kvc_dido_plan kvc_dido_best_plan(const struct kvc_dido_config *config,
                                         const struct kvc_dido_pipeline *said, const struct kvc_dido_mix *mix)
 {
@@ -621,8 +622,7 @@ struct kvc_dido_plan kvc_dido_best_plan(const struct kvc_dido_config *config,
 
 /* ---- the plan of a scenario ---- */
 
-/* Reads the pipeline, or leaves it to the closed form. If the load alternates, that plans for its first
- * phase. */
+/* Reads the pipeline, or plans it with the closed form, for the first phase if the load alternates. */
 static enum kvc_status set_pipeline(struct kvc_dido_config *config, const struct kvc_workload *workload,
                                     struct kvc_diag *diag)
 {

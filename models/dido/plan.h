@@ -47,8 +47,8 @@ struct kvc_dido_plan {
     double per_ns; /* Throughput [queries/ns]. */
 };
 
-/* Sizes the batches of a pipeline that says its cores, with the closed form that the options name. A batch
- * has one query at least, even if that takes longer than the interval. */
+/* Sizes the batches of a pipeline with stated cores, with the closed form that the options name. A batch has
+ * at least one query, even if this takes longer than the interval. */
 struct kvc_dido_plan kvc_dido_plan_of(const struct kvc_dido_config *config,
                                       const struct kvc_dido_pipeline *pipeline,
                                       const struct kvc_dido_mix *mix);
@@ -59,7 +59,7 @@ struct kvc_dido_plan kvc_dido_plan_of(const struct kvc_dido_config *config,
 struct kvc_dido_plan kvc_dido_best_plan(const struct kvc_dido_config *config,
                                         const struct kvc_dido_pipeline *said, const struct kvc_dido_mix *mix);
 
-/* Resolves the scenario's options; `config` is a struct kvc_dido_config. Refuses pipelines that cannot be. */
+/* Resolves the scenario's options; `config` is a struct kvc_dido_config. Refuses impossible pipelines. */
 enum kvc_status kvc_dido_resolve(const struct kvc_scenario *scenario, void *config, struct kvc_diag *diag);
 
 /* Checks what the ranges of single options cannot express. */

@@ -3,7 +3,7 @@
 
 #include "models/dido/simulation.h"
 
-/* Waits for something to plan, works on it, and hands it to the next batch. */
+/* Waits for a request to plan, plans, and hands the plan to the next batch. */
 static void planner_main(void *data)
 {
     struct kvc_dido_simulation *simulation = data;

@@ -1,4 +1,4 @@
-/* Stages of DIDO, and its resources, of which one may be the bottleneck. */
+/* Stages of DIDO, and the resources that may be its bottleneck. */
 #ifndef KVC_MODELS_DIDO_RESOURCES_H
 #define KVC_MODELS_DIDO_RESOURCES_H
 

@@ -32,8 +32,8 @@ struct kvc_dido_planner {
 struct kvc_dido_simulation;
 struct kvc_dido_batch;
 
-/* Creates the planner and its actor. The present pipeline is planned for the load that the run begins with,
- * which has been there for long. */
+/* Creates the planner and its actor. The current pipeline is planned for the initial load, as if it had
+ * lasted long. */
 void kvc_dido_planner_open(struct kvc_dido_simulation *simulation);
 
 /* Frees the planner's contents after the engine has ended. A planner that was not opened is allowed. */
@@ -51,7 +51,7 @@ struct kvc_dido_machine {
     uint32_t gpu;
     uint32_t dram; /* Host of the memory, whose speed is the number of channels. */
     /* Directions of the link, to the GPU and to the CPU; without a link 0, and nothing draws on them. They
-     * are hosts, because what crosses them is part of work that draws on several devices at once. */
+     * are hosts, because transfers over them are part of work that draws on several devices at once. */
     uint32_t down, up;
 };
 
@@ -62,7 +62,7 @@ enum kvc_dido_outcome { KVC_DIDO_HIT, KVC_DIDO_MISS, KVC_DIDO_DONE };
 
 /* Costs of a stage for all queries of a batch. */
 struct kvc_dido_stage_costs {
-    struct kvc_dido_cost whole; /* All its tasks, on the processor that has the stage. */
+    struct kvc_dido_cost whole; /* All tasks, on the processor that has the stage. */
     struct kvc_dido_cost
         stolen; /* The tasks that the other processor can do, on that one; with stealing only. */
     struct kvc_dido_cost rest; /* The other tasks, on the processor that has the stage; with stealing only. */
@@ -71,7 +71,7 @@ struct kvc_dido_stage_costs {
 struct kvc_dido_batch {
     struct kvc_batch *rows;
     struct kvc_dido_pipeline pipeline;
-    uint64_t plan;                        /* Number of the plan that the pipeline is from. */
+    uint64_t plan;                        /* Number of the pipeline's plan. */
     const struct kvc_dido_config *config; /* Configuration under the load of the batch. */
     bool under_way;
     double slowest_ns;     /* Longest time of its stages so far [ns]. */
@@ -80,7 +80,7 @@ struct kvc_dido_batch {
     uint32_t *kept;        /* The rows that run through the real index and slabs, in order. */
     uint32_t kept_count, kept_gets, kept_sets;
     uint32_t hits;           /* Hits of the kept GETs. */
-    struct kvc_dido_mix mix; /* Counted for the tasks that are done; the workload's for the others. */
+    struct kvc_dido_mix mix; /* Counted for finished tasks; the workload's mix for the others. */
     struct kvc_dido_stage_costs costs[KVC_DIDO_STAGES_MAX];
     uint32_t *location; /* By row: location of the item of a GET, or of the place of a SET. */
     uint8_t *outcome;   /* By row: enum kvc_dido_outcome. */
@@ -92,8 +92,8 @@ struct kvc_dido_batch {
 struct kvc_dido_sums {
     uint64_t completed, hits, misses, sets, deletes;
     uint64_t batches, queries;                  /* Batches that ended, and their queries. */
-    uint64_t stage_queries;                     /* Queries that passed through a stage, */
-    uint64_t stolen_queries;                    /* and the ones among them that another processor did. */
+    uint64_t stage_queries;                     /* Queries that passed through a stage. */
+    uint64_t stolen_queries;                    /* Queries among these that another processor did. */
     double stage_ns[KVC_DIDO_STAGES_MAX];       /* Times of the stages for their batches. */
     double period_ns;                           /* Times of the slowest stages of the batches. */
     double gpu_ns, gpu_insert_ns, gpu_erase_ns; /* Times of the GPU, as owner of its stage. */
@@ -119,7 +119,7 @@ struct kvc_dido_simulation {
                                                           and cores, with which it also steals. */
     struct kvc_dido_load load[KVC_PHASES_MAX];         /* Indexed by phase. */
     uint32_t phase_frame_requests[KVC_PHASES_MAX];
-    struct kvc_dido_planner planner;   /* Zeroed if the pipeline stays. */
+    struct kvc_dido_planner planner;   /* Zeroed if the pipeline does not change. */
     struct kvc_dido_pipeline pipeline; /* Pipeline of the next batch. */
     uint64_t plans;                    /* Number of plans so far. */
     double batch_queries;              /* Most queries of the next batch. */

@@ -313,7 +313,7 @@ static void trace(task_fn *task, struct store *store)
 
 /* ---- the structures ---- */
 
-/* Returns a number that looks random for each i; SplitMix64's finaliser. */
+/* Returns a pseudo-random number for each i; SplitMix64's finaliser. */
 static uint64_t mix(uint64_t z)
 {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -354,9 +354,8 @@ static void fill_index(struct store *store)
     }
 }
 
-/* Fills a slab. What is allocated from then on evicts: CLOCK clears all reference bits, and then takes each
- * item in turn. The first turn is over when the task is counted; it adds one or two instructions to each
- * eviction. */
+/* Fills a slab. Later allocations evict: CLOCK clears all reference bits, and then takes each item in turn.
+ * The first turn is over when the task is counted; it adds one or two instructions to each eviction. */
 static void fill_slab(struct store *store)
 {
     store->slab = kvc_megakv_slab_create(KVC_MEGAKV_SLAB_BYTES, hash_seed);

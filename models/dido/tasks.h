@@ -76,7 +76,7 @@ extern const char *const kvc_dido_task_names[KVC_DIDO_TASKS];
 /* Work of a query in a task. */
 struct kvc_dido_work {
     double instructions; /* Instructions of a core, or of a GPU thread. */
-    double random_lines; /* First lines of what may be anywhere in the memory: a bucket, an item. */
+    double random_lines; /* First lines of objects at random places in memory: buckets and items. */
     double next_lines;   /* Lines that follow a first one, or that are read or written in order. */
 };
 
@@ -88,7 +88,7 @@ struct kvc_dido_work {
 struct kvc_dido_work kvc_dido_work_of(enum kvc_dido_task task, enum kvc_op op, uint32_t key_bytes,
                                       uint32_t value_bytes, bool on_gpu);
 
-/* Buckets that operations on the index read; counted like those above, at loads from 0.3 to 0.9. */
+/* Buckets that operations on the index read; counted like the work above, at loads from 0.3 to 0.9. */
 struct kvc_dido_index_lines {
     double search; /* Lines of a search for a hash in the index; a search for another hash reads 2. */
     double insert; /* Lines of an insert of a new hash; a search finds a hash that the index has. */

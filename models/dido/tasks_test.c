@@ -143,7 +143,7 @@ Test(dido_tasks, lines_of_items_are_those_that_the_slabs_count)
         cr_assert_float_eq(mm - request, written, 1e-9, "MM of %u bytes: %g, %g", value_bytes, mm, written);
         cr_assert_float_eq(kc - key_bytes / 64.0, compared, 1e-9, "KC of %u bytes: %g, %g", key_bytes, kc,
                            compared);
-        /* The slabs count the lines of a long key, too, although a read without a comparison skips them. */
+        /* The slabs also count the lines of a long key, although a read without a comparison skips them. */
         double skipped = key_bytes > 64 ? 1 : 0;
         cr_assert_float_eq(rd, read - skipped, 0.5 * skipped + 1e-9, "RD of %u bytes: %g, %g", value_bytes,
                            rd, read);

@@ -16,10 +16,10 @@
 
 enum { WARMUP_PASSES = 200, PASSES = 400, GPU_PASSES = 100, GPU_WARMUP_PASSES = 10, ROUNDS = 3 };
 
-/* Sizes of batches that the GPU is measured with: the least ones, and the largest that a pipeline has. */
+/* Batch sizes for measuring the GPU: the smallest ones, and the largest of a pipeline. */
 static const uint32_t gpu_sizes[KVC_DIDO_REAL_GPU_SIZES] = {1024, 4096, 16384, KVC_DIDO_BATCH_MAX};
 
-/* The tasks that have a stage of their own when they are apart, in the order of the stages. */
+/* The tasks of each stage when all tasks are apart, in the order of the stages. */
 static const uint32_t groups[] = {
     1u << KVC_DIDO_RV | 1u << KVC_DIDO_PP,
     1u << KVC_DIDO_MM,
@@ -82,7 +82,7 @@ static void passes_close(struct passes *passes)
     free(passes->queries);
 }
 
-/* Lets a batch pass all stages, each of which does the whole batch before the next one begins. */
+/* Runs a batch through all stages; each does the whole batch before the next one begins. */
 static void pass_batch(struct kvc_dido_real_node *node)
 {
     for (uint32_t s = 0; s < node->stages; s++) {
@@ -102,7 +102,7 @@ static double gpu_busy_ns(const struct kvc_dido_real_node *node)
     return ns;
 }
 
-/* Passes a batch and adds its costs. */
+/* Runs a batch through the stages and adds its costs. */
 static void time_pass(struct kvc_dido_real_node *node, double tick_ns, struct passes *passes)
 {
     uint64_t before[KVC_DIDO_TASKS], served = node->worker[0].served, started = kvc_clock_ticks();
@@ -232,7 +232,7 @@ static struct kvc_dido_real_costs median_costs(const struct kvc_dido_real_costs 
     return median;
 }
 
-/* Sets the times of all tasks in one stage on `cores` cores, as a measured run tells them [ns]. */
+/* Sets the times of all tasks in one stage on `cores` cores from a measured run [ns]. */
 static enum kvc_status measure_team(const struct kvc_scenario *original, uint32_t cores,
                                     const struct kvc_progress *progress, double *task_ns,
                                     struct kvc_diag *diag)
@@ -303,8 +303,9 @@ enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario,
 
 /* ---- the forecast ---- */
 
-/* Returns whether a task follows another task of its stage, whose rows are still in the nearest caches. What
- * KC and RD do depends on whether they are one read, and what WR does on whether RD has written for it. */
+/* Returns whether a task follows another task of its stage, whose rows are still in the nearest caches. The
+ * work of KC and RD depends on whether they are one read, and the work of WR on whether RD has written for
+ * it. */
 static bool follows(const struct kvc_dido_stage *stage, enum kvc_dido_task task)
 {
     switch (task) {

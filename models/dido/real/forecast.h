@@ -29,10 +29,11 @@ struct kvc_dido_real_costs {
     /* Times of a query on one core [ns]. */
     /* Cost in a stage that does all tasks, or all tasks before or after the GPU, set by set [ns]. */
     double together_ns[KVC_DIDO_TASKS];
-    double apart_ns[KVC_DIDO_TASKS]; /* If each task does a whole batch before the next one, insert and delete
-                                        as one stage, and RV and PP as one. */
-    double handling_ns;              /* Time of a stage for a set besides its tasks, per query [ns]. */
-    double shared_ratio[KVC_DIDO_TASKS]; /* Factor by which a task takes longer where several cores work. */
+    /* Cost if each task does a whole batch before the next one; insert and delete are one stage, and RV and
+     * PP are one. */
+    double apart_ns[KVC_DIDO_TASKS];
+    double handling_ns;                  /* Time of a stage for a set besides its tasks, per query [ns]. */
+    double shared_ratio[KVC_DIDO_TASKS]; /* Factor by which a task takes longer if several cores work. */
     /* Times of a batch on the GPU. */
     double gpu_queries[KVC_DIDO_REAL_GPU_SIZES]; /* Sizes of batches, ascending. */
     double gpu_ns[KVC_DIDO_REAL_GPU_SIZES];      /* Time from the launch until the end is known [ns]. */
@@ -66,8 +67,8 @@ double kvc_dido_real_stage_ns(const struct kvc_dido_real_costs *costs, const str
 double kvc_dido_real_stage_batch_ns(const struct kvc_dido_real_costs *costs,
                                     const struct kvc_dido_stage *stage, bool shares, double queries);
 
-/* Returns the throughput of a pipeline that says its cores, and has the tasks on the GPU that the costs were
- * measured with [million/s]. Batches keep the slowest stage busy for interval_ns, but have at most
+/* Returns the throughput of a pipeline with stated cores, whose tasks on the GPU are the ones that the costs
+ * were measured with [million/s]. Batches keep the slowest stage busy for interval_ns, but have at most
  * KVC_DIDO_BATCH_MAX queries. */
 double kvc_dido_real_forecast_mops(const struct kvc_dido_real_costs *costs,
                                    const struct kvc_dido_pipeline *pipeline, double interval_ns);

@@ -49,7 +49,7 @@ bool kvc_dido_real_gpu_is_here(void)
     return false;
 }
 
-/* kvc_dido_real_gpu_check() refuses all that would lead here. */
+/* kvc_dido_real_gpu_check() refuses all scenarios that would lead here. */
 struct kvc_dido_real_gpu *kvc_dido_real_gpu_create(struct kvc_dido_real_store *store,
                                                    struct kvc_dido_real_batch *const *batches, uint32_t count,
                                                    struct kvc_diag *diag)

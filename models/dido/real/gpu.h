@@ -37,10 +37,10 @@ void kvc_dido_real_gpu_free(struct kvc_dido_real_gpu *gpu); /* NULL is allowed. 
 bool kvc_dido_real_gpu_begin(struct kvc_dido_real_gpu *gpu, const struct kvc_dido_real_batch *batch,
                              const struct kvc_dido_stage *stage);
 
-/* Returns how far the last batch is. */
+/* Returns the state of the last batch. */
 enum kvc_dido_real_gpu_state kvc_dido_real_gpu_ask(struct kvc_dido_real_gpu *gpu);
 
-/* Does what is left for the CPU when a batch is done. */
+/* Does the CPU's part of the work after a batch is done. */
 void kvc_dido_real_gpu_end(struct kvc_dido_real_gpu *gpu, struct kvc_dido_real_batch *batch,
                            const struct kvc_dido_stage *stage);
 

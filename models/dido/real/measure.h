@@ -1,4 +1,4 @@
-/* Runs a DIDO scenario for real on this machine and gives the result that a simulated run would give. */
+/* Runs a DIDO scenario for real on this machine and fills in the same result as a simulated run. */
 #ifndef KVC_MODELS_DIDO_REAL_MEASURE_H
 #define KVC_MODELS_DIDO_REAL_MEASURE_H
 

@@ -9,7 +9,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/seeds.h"
 
-/* Memory of the values of a batch at most. Batches of larger values have fewer queries. */
+/* Largest memory for the values of a batch. Batches of larger values have fewer queries. */
 #define VALUES_BYTES_MAX (UINT64_C(64) << 20)
 
 enum { VALUE_ALIGN = 8 };

@@ -85,13 +85,13 @@ struct kvc_dido_real_node {
     uint64_t received; /* Queries received in all. */
 };
 
-/* Returns the threads of a stage: one on the GPU. */
+/* Returns the number of threads of a stage, which is 1 for a stage on the GPU. */
 static inline uint32_t kvc_dido_real_stage_workers(const struct kvc_dido_stage *stage)
 {
     return stage->on_gpu ? 1 : stage->cores;
 }
 
-/* Returns the threads of a pipeline that says its cores. */
+/* Returns the number of threads of a pipeline with stated cores. */
 uint32_t kvc_dido_real_workers(const struct kvc_dido_pipeline *pipeline);
 
 void kvc_dido_real_node_free(struct kvc_dido_real_node *node); /* NULL is allowed. */
@@ -114,8 +114,8 @@ double kvc_dido_real_tick_ns(const struct kvc_dido_real_node *node);
 /* Adds the GPU's counts to its worker's, while no batch is in flight. Returns false if the GPU has failed. */
 bool kvc_dido_real_node_count(struct kvc_dido_real_node *node);
 
-/* Does a set, opens a batch, or asks for the one that the GPU has, for a worker, which is `data`. Returns
- * when it ended [ns], or 0 if there was nothing to do. */
+/* Does a set, opens a batch, or polls the batch on the GPU, for the worker `data`. Returns the time at which
+ * this ended [ns], or 0 if there was nothing to do. */
 double kvc_dido_real_step(void *data);
 
 #endif

@@ -33,7 +33,7 @@ void kvc_test_node_resolve(struct kvc_test_node *test);
 void kvc_test_node_open(struct kvc_test_node *test);
 void kvc_test_node_close(struct kvc_test_node *test);
 
-/* Ends what has begun: RV begins no more batches. */
+/* Finishes all batches in flight; RV begins no more. */
 void kvc_test_node_drain(struct kvc_test_node *test);
 
 struct kvc_test_answers kvc_test_node_answers(const struct kvc_test_node *test);

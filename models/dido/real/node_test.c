@@ -1,5 +1,5 @@
 /* Runs the threads of a real pipeline in turn, and at the same time, and checks that every received query is
- * answered, and rightly, wherever the tasks are. */
+ * answered correctly for any placement of the tasks. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <pthread.h>

@@ -8,11 +8,11 @@ static double now_ns(const struct kvc_dido_real_node *node)
     return (kvc_clock_wall_s() - node->started_s) * 1e9;
 }
 
-/* A thread that does nothing for so long was kept from running [ns]. Sets take microseconds, and a thread
- * without work asks for it all the time. */
+/* A thread that does nothing for this time was kept from running [ns]. Sets take microseconds, and an idle
+ * thread polls for work all the time. */
 static const double gap_ns = 100e3;
 
-/* Notes when a worker has come back after it was kept from running. */
+/* Records the time at which a worker resumed after it was kept from running. */
 static void check_gap(struct kvc_dido_real_worker *worker, double at_ns)
 {
     unsigned long long seen_ns = atomic_load_explicit(&worker->seen_ns, memory_order_relaxed);
@@ -116,7 +116,7 @@ static void count_undisturbed(struct kvc_dido_real_node *node, const struct kvc_
     node->finished_ns = end_ns;
 }
 
-/* The worker is the last that works on a batch. */
+/* Called by the last worker on a batch. */
 static void finish(struct kvc_dido_real_worker *worker, const struct kvc_dido_real_batch *batch,
                    double end_ns)
 {
@@ -199,7 +199,7 @@ static double launch(struct kvc_dido_real_worker *worker)
                                                                                    : fail(worker->node);
 }
 
-/* Asks for the batch that the GPU has, and hands it on if it is done. */
+/* Polls the batch on the GPU, and hands it on if it is done. */
 static double complete(struct kvc_dido_real_worker *worker, double at_ns)
 {
     struct kvc_dido_real_node *node = worker->node;

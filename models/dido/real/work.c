@@ -22,7 +22,8 @@ static void *take(uint8_t *block, uint64_t *used, uint64_t bytes)
     return array;
 }
 
-/* Places the arrays that a GPU may share in a block. Returns its size, also if there is no block yet. */
+/* Places the arrays that a GPU may share in a block. Returns the block's size, even if there is no block yet.
+ */
 static uint64_t place(struct kvc_dido_real_batch *batch, uint8_t *block)
 {
     uint64_t rows = batch->shape.rows, used = 0;
@@ -309,7 +310,7 @@ static void read_items(struct kvc_dido_real_bench *bench, struct kvc_dido_real_b
     set->value_bytes = position;
 }
 
-/* KC alone needs no place for values, so it reads none. */
+/* KC alone has no buffer for values, so it reads none. */
 static void compare_keys(struct kvc_dido_real_bench *bench, struct kvc_dido_real_batch *batch,
                          struct kvc_dido_real_set *set, const struct kvc_dido_stage *stage)
 {

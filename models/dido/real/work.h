@@ -55,8 +55,8 @@ struct kvc_dido_real_set {
 /* Sizes of the parts of batches. */
 struct kvc_dido_real_batch_shape {
     uint32_t set_queries;   /* Queries after which a set ends with its frame. */
-    uint32_t frame_queries; /* Queries of a frame at most. */
-    uint32_t rows;          /* Queries of a batch at most, a frame more included. */
+    uint32_t frame_queries; /* Most queries of a frame. */
+    uint32_t rows;          /* Most queries of a batch, including one more frame. */
     uint32_t key_stride;    /* Distance between two keys [bytes]. */
     uint32_t value_stride;  /* Room for the value of a row; at least its size [bytes]. */
 };
@@ -109,14 +109,14 @@ static inline uint32_t kvc_dido_real_set_most(const struct kvc_dido_real_batch_s
     return shape->set_queries - 1 + shape->frame_queries;
 }
 
-/* Returns where RD leaves the values of a set for a WR of another stage. */
+/* Returns the place where RD leaves the values of a set for a WR of another stage. */
 static inline uint8_t *kvc_dido_real_values(const struct kvc_dido_real_batch *batch,
                                             const struct kvc_dido_real_set *set)
 {
     return batch->values + (uint64_t)set->first * batch->shape.value_stride;
 }
 
-/* Returns where the response frame of a set begins. */
+/* Returns the start of a set's response frame. */
 static inline uint8_t *kvc_dido_real_response(const struct kvc_dido_real_batch *batch,
                                               const struct kvc_dido_real_set *set)
 {
@@ -146,8 +146,8 @@ struct kvc_dido_real_counts {
 struct kvc_dido_real_bench {
     struct kvc_dido_real_store *store;
     struct kvc_dido_real_counts counts;
-    uint32_t room;      /* Queries of a set at most. */
-    uint32_t *row;      /* Queries that a task is about. */
+    uint32_t room;      /* Most queries of a set. */
+    uint32_t *row;      /* Queries of the current task. */
     uint64_t *hash;     /* Theirs. */
     uint32_t *location; /* Theirs. */
 };
@@ -155,9 +155,9 @@ struct kvc_dido_real_bench {
 /* Ends the program if memory is short. */
 void kvc_dido_real_bench_open(struct kvc_dido_real_bench *bench, struct kvc_dido_real_store *store,
                               uint32_t room);
-void kvc_dido_real_bench_close(struct kvc_dido_real_bench *bench); /* A zeroed one is allowed. */
+void kvc_dido_real_bench_close(struct kvc_dido_real_bench *bench); /* A zeroed bench is allowed. */
 
-/* Does the tasks of a stage for a set, in the order of the pipeline. RV is done before. */
+/* Does the tasks of a stage for a set, in the order of the pipeline. RV has been done before. */
 void kvc_dido_real_work(struct kvc_dido_real_bench *bench, struct kvc_dido_real_batch *batch, uint32_t set,
                         const struct kvc_dido_stage *stage);
 
