@@ -352,7 +352,7 @@ static void report_metrics(const struct simulation *simulation, struct kvc_resul
     struct kvc_metrics *kernel = &result->kernel, *model = &result->model;
     double served = (double)(last->served - first->served), gets = (double)(last->gets - first->gets);
     double entries = simulation->cluster.config->sizes.index_bytes / 16 * simulation->shards->shards;
-    double rate = (double)simulation->cluster.config->sample_rate; /* One of `rate` is counted. */
+    double rate = (double)simulation->cluster.config->sample_rate; /* Only one in `rate` is counted. */
     double used = 0;
     for (uint32_t i = 0; i < simulation->shards->shards; i++) {
         used += (double)kvc_bluecache_store_used(simulation->shards->shard[i].store);

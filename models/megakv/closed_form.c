@@ -193,7 +193,7 @@ static double thread_rate(const struct kvc_megakv_config *config, struct kvc_cpu
     double alone_ns = own.compute_ns + own.stall_ns, cores = (double)config->cpu->cores - 1;
     double together_ns =
         config->cpu->threads_per_core > 1 ? (own.compute_ns + other.compute_ns) * config->streams / cores : 0;
-    return 1 / fmax(alone_ns, together_ns); /* Infinite if nothing costs anything. */
+    return 1 / fmax(alone_ns, together_ns); /* The limit is infinite if nothing takes time. */
 }
 
 static double wire_rate(const struct kvc_nic *nic, double message_bytes)

@@ -25,7 +25,7 @@
 struct kvc_megakv_cycle_times {
     double cycle_ns, search_ns, insert_ns, batch_send_ns;
     double searches, inserts; /* Jobs of a launch. */
-    double fixed_ns;          /* Receiving, half a frame each way, and the wire. */
+    double fixed_ns;          /* Time of receiving, of half a frame each way, and of the wire. */
     bool overlap;             /* Inserts have a stream of their own, so that searches do not wait for them. */
 };
 
@@ -96,7 +96,7 @@ double kvc_megakv_speed_limit(const struct kvc_megakv_fit *fit, const struct kvc
  * durations of a small and a large launch. */
 struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_megakv_costs *costs, uint32_t clock);
 
-/* Returns the load that the equations take: the scenario's share of GETs and its delay. */
+/* Returns the input load of the equations: the scenario's share of GETs and its delay. */
 struct kvc_megakv_load kvc_megakv_load_of(const struct kvc_scenario *scenario);
 
 /* The speeds that the parts of a socket sustain at the scenario's cycle [requests/ns]. */
@@ -118,13 +118,12 @@ struct kvc_megakv_closed_form {
     double fill_ns; /* Mean wait of a request for its frame to fill, which the times contain [ns]. */
 };
 
-/* Computes the closed form of a resolved scenario, and changes its costs: they become the costs of
- * the batches that the socket serves, and of full slabs if its SETs fill them. */
+/* Computes the closed form of a resolved scenario, and updates its costs to the batches that the socket
+ * serves, and to full slabs if its SETs fill them. */
 struct kvc_megakv_closed_form kvc_megakv_closed_form_of(const struct kvc_scenario *scenario,
                                                         struct kvc_megakv_costs *costs);
 
-/* Returns how much of its time a stage of the hottest socket is busy, 0 to 1. The database is no such stage.
- */
+/* Returns the utilization of a stage of the hottest socket, 0 to 1. The database is not such a stage. */
 double kvc_megakv_closed_utilization(const struct kvc_megakv_closed_form *form, uint32_t delay,
                                      enum kvc_megakv_stage stage);
 
@@ -152,9 +151,9 @@ void kvc_megakv_behind_open(struct kvc_megakv_behind *behind, const struct kvc_s
 /* Opens the costs of the store's requests. */
 void kvc_megakv_behind_costs(const struct kvc_megakv_behind *behind, struct kvc_megakv_costs *costs);
 
-/* Returns the mean latency of a GET of the application, or of any request if there are no GETs, if one of the
- * store takes latency_ns, of which it waits fill_ns for its frame [ns]. What follows the database does not
- * wait for others. */
+/* Returns the mean latency of a GET of the application, or of any request if there are no GETs [ns]. A
+ * request to the store takes latency_ns, including fill_ns for its frame to fill. Messages that follow the
+ * database do not wait for a full frame. */
 double kvc_megakv_behind_latency_ns(const struct kvc_megakv_behind *behind, double latency_ns,
                                     double fill_ns);
 

@@ -48,7 +48,7 @@ Test(equations, lower_bounds_of_the_cycle)
 
 Test(equations, delay_lowers_the_bound_by_43_4_percent)
 {
-    /* This holds at every input speed that both forms sustain. */
+    /* The relation holds at every input speed that both forms sustain. */
     for (double mops = 0; mops < 160; mops += 10) {
         double with = kvc_megakv_cycle_min_ns(&table[0].fit, &delayed, mops / 1e3);
         double without = kvc_megakv_cycle_min_ns(&table[0].fit, &together, mops / 1e3);
@@ -190,7 +190,7 @@ Test(periodic, has_the_latencies_of_every_cycle_and_request)
         {160e3, 90e3, 100e3, 60e3, 1, 1, 1e3, true},   /* The search does not wait. */
         {160e3, 20e3, 10e3, 159e3, 1, 1, 0, false},    /* The sender is nearly always busy. */
         {160e3, 150e3, 100e3, 200e3, 1, 1, 0, false},  /* Neither can keep up. */
-        {160e3, 50e3, 400e3, 160e3, 1, 1, 5e3, false}, /* All requests of a batch take as long. */
+        {160e3, 50e3, 400e3, 160e3, 1, 1, 5e3, false}, /* All requests of a batch have the same latency. */
     };
     for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
         for (size_t d = 0; d < sizeof(delays) / sizeof(*delays); d++) {

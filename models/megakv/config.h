@@ -40,8 +40,8 @@ enum kvc_megakv_api {
 
 enum kvc_megakv_feed {
     KVC_MEGAKV_NETWORK, /* Requests and responses pass through the NIC. */
-    KVC_MEGAKV_MEMORY,  /* Requests are read from local memory, as in those experiments of the paper that the
-                           network  would limit. */
+    /* Requests are read from local memory, as in the paper's experiments that the network would limit. */
+    KVC_MEGAKV_MEMORY,
 };
 
 enum kvc_megakv_insert_stream {
@@ -65,8 +65,9 @@ enum kvc_megakv_threads {
 
 enum kvc_megakv_gpu_power {
     KVC_MEGAKV_GPU_POWER_KERNELS, /* Busy watts while kernels run, idle watts between them. */
-    KVC_MEGAKV_GPU_POWER_SERVING, /* Busy watts all the time: published ones are often means of a sensor that
-                                     does not tell kernels from the gaps between launches. */
+    /* Busy watts all the time: published values are often means of a sensor that does not separate kernels
+     * from the gaps between launches. */
+    KVC_MEGAKV_GPU_POWER_SERVING,
 };
 
 struct kvc_megakv_options {

@@ -15,7 +15,7 @@ struct setup {
     struct kvc_test_devices devices;
 };
 
-/* Every option that can be automatic is automatic. A socket has nine cores with two threads each. */
+/* Sets every option to "auto" that allows it. A socket has nine cores with two threads each. */
 static void describe(struct setup *setup)
 {
     memset(setup, 0, sizeof(*setup));

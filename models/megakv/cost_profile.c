@@ -176,7 +176,7 @@ static double find(const struct axis *axis, double value, uint32_t *right)
 
 /* Position of a query in a curve: between two loads and two numbers of threads. */
 struct between {
-    uint32_t load, threads;         /* Right ends. */
+    uint32_t load, threads;         /* Indexes of the right ends. */
     double left_load, left_threads; /* Weights of the left ends. */
 };
 

@@ -25,10 +25,10 @@ enum { KVC_MEGAKV_COST_POINTS_MAX = 512, KVC_MEGAKV_COST_KEYS_MAX = 8, KVC_MEGAK
 /* One measured point. */
 struct kvc_megakv_cost_point {
     double size;            /* Requests of a frame, bytes of an item, or jobs of a launch. */
-    double key_bytes;       /* Length of the keys; 0: it does not matter. */
-    double load_frac;       /* Occupied slots of the index over all slots; 0: it does not matter. */
-    double footprint_bytes; /* Memory that is used uniformly at random; 0: it does not matter. */
-    uint64_t threads;       /* Threads that work at the same time, or streams of a launch. */
+    double key_bytes;       /* Length of the keys; 0: any. */
+    double load_frac;       /* Occupied slots of the index over all slots; 0: any. */
+    double footprint_bytes; /* Memory that is accessed uniformly at random; 0: any. */
+    uint64_t threads;       /* Threads that work concurrently, or streams of a launch. */
     double ns;              /* Time of one frame, item or launch. */
 };
 
@@ -58,22 +58,27 @@ struct kvc_megakv_cost_profile {
     struct kvc_megakv_cost_curve mix;
 
     /* A GET at its sender, by the length of the key and the item's bytes; 0 bytes stand for a miss. */
-    struct kvc_megakv_cost_curve read;         /* All reference bits of CLOCK nearby are known to be set. */
-    struct kvc_megakv_cost_curve read_checked; /* The item's own bit is read and found set. */
+    /* Cost of a read if all nearby reference bits of CLOCK are known to be set. */
+    struct kvc_megakv_cost_curve read;
+    /* Cost of a read that checks the item's own bit and finds it set. */
+    struct kvc_megakv_cost_curve read_checked;
     struct kvc_megakv_cost_curve
-        read_half_marked;                     /* The bit is clear for every other read, in random order. */
-    struct kvc_megakv_cost_curve read_marked; /* The bit is clear, so that the read sets it. */
-    struct kvc_megakv_cost_curve read_half_missed; /* Every other read is a miss, in random order. */
+        /* Cost of a read if the bit is clear for every other read, in random order. */
+        read_half_marked;
+    struct kvc_megakv_cost_curve read_marked; /* Cost of a read that finds the bit clear and sets it. */
+    /* Cost of a read if every other one is a miss, in random order. */
+    struct kvc_megakv_cost_curve read_half_missed;
     /* The cost of read on the slowest of the senders' cores, which limits a wait for all senders. */
     struct kvc_megakv_cost_curve read_slowest;
 
     /* A GET that hits at its sender, by the memory of the batches that a receiver's core fills in turn (size;
-     * kvc_megakv_batches_bytes). The curves above hold for the smallest. Not measured: batches do not matter.
+     * kvc_megakv_batches_bytes). The curves above hold for the smallest. Not measured: batches have no
+     * effect.
      */
     struct kvc_megakv_cost_curve read_batch;
 
     /* The part of any of these times in which the sender compares the requested key with the item's, by the
-     * same sizes; with api = "getk" the client does that. Not measured: no difference is known. */
+     * same sizes; with api = "getk" the client compares them. Not measured: no difference is known. */
     struct kvc_megakv_cost_curve compare;
 
     /* A launch of searches, by its jobs per stream and the load factor of the index. */
@@ -84,13 +89,14 @@ struct kvc_megakv_cost_profile {
 
     /* A launch of one kind of writes, by its jobs and the load factor. A launch of deletes and inserts takes
      * the sum of both. */
-    struct kvc_megakv_cost_curve insert;               /* Keys that the index does not have. */
-    struct kvc_megakv_cost_curve replace;              /* Keys that it has: they get another location. */
+    struct kvc_megakv_cost_curve insert; /* Keys that the index does not have. */
+    /* Keys that the index has; they get another location. */
+    struct kvc_megakv_cost_curve replace;
     struct kvc_megakv_cost_curve insert_half_replaced; /* Both, half of each in random order. Not measured: as
                                                           above. */
-    struct kvc_megakv_cost_curve erase;                /* Deletes of keys that it has. */
-    struct kvc_megakv_cost_curve erase_miss; /* Deletes of items whose key has another location by now. Not
-                                                measured: they cost as much as those that it has. */
+    struct kvc_megakv_cost_curve erase;                /* Deletes of keys that the index has. */
+    /* Deletes of items whose key has a newer location. Not measured: they cost as much as other deletes. */
+    struct kvc_megakv_cost_curve erase_miss;
     struct kvc_megakv_cost_curve erase_half_missed; /* Both, half of each in random order. Missing together
                                                        with erase_miss. */
     struct kvc_megakv_cost_curve drain;             /* The scheduler's own time for these jobs. */

@@ -251,7 +251,7 @@ Test(cost_profile, all_curves_or_none)
     free(profile);
 }
 
-/* Profiles without the comparison of keys are measured, too, but it cannot stand alone. */
+/* A measured profile may lack the comparison of keys, but the comparison cannot stand alone. */
 Test(cost_profile, the_comparison_may_be_missing)
 {
     struct kvc_megakv_cost_profile *profile = all_cost_curves(), *alone = calloc(1, sizeof(*alone));
@@ -277,7 +277,7 @@ Test(cost_profile, full_grids_only)
                  "megakv_costs.%s: no point of size 300, key 0, load 0, footprint 1000, 1 threads",
                  cost_curves[i].name);
         refuses(profile, message);
-        /* The number of points is right now, but one point occurs twice and another one is missing. */
+        /* The number of points is now right, but one point occurs twice and another one is missing. */
         cost_curve->point[cost_curve->count] = cost_curve->point[0];
         cost_curve->count++;
         refuses(profile, message);

@@ -65,7 +65,8 @@ static struct kvc_megakv_batch_costs batch_costs_of(const struct kvc_megakv_cost
     struct kvc_megakv_batch_costs costs = {.count = kvc_megakv_cost_footprints(receive, bytes)};
     for (uint32_t b = 0; b < costs.count; b++) {
         costs.batches_bytes[b] = bytes[b];
-        for (uint32_t i = 0; i < costs.count; i++) { /* Exactly this footprint. */
+        /* All accesses reach back over exactly this footprint. */
+        for (uint32_t i = 0; i < costs.count; i++) {
             share[i] = i < b ? bytes[i] / bytes[b] : 1;
         }
         costs.curve[b] = keyed_by_shares(receive, threads, share);
@@ -117,7 +118,7 @@ void kvc_megakv_costs_use_batches(struct kvc_megakv_costs *costs, double rows)
     }
 }
 
-/* Below the first size the nearest one counts: the lengths of keys have different sizes. */
+/* Below the first size the nearest one counts, because the lengths of keys have different sizes. */
 static double at_size(const struct kvc_curve *curve, double size)
 {
     return kvc_curve_at(curve, fmax(size, curve->x[0]));
@@ -199,8 +200,8 @@ static double set_job_frac_of(const struct kvc_workload *workload)
     return writes > 0 ? workload->set_frac / writes : 1;
 }
 
-/* Returns the share of the items that senders find in the last-level cache. Packets, jobs and responses pass
- * through it, too. */
+/* Returns the share of the items that senders find in the last-level cache. Packets, jobs and responses also
+ * pass through it. */
 static double llc_frac_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -245,7 +246,7 @@ static void set_launches(struct kvc_megakv_costs *costs, const struct kvc_megakv
     costs->drain = kvc_megakv_cost_curve_by_size(&stages->drain, 0, 0, streams, NULL);
 }
 
-/* Returns what not knowing the next operation costs. It is largest at one half of each, where it was
+/* Returns the cost of mispredicting the next operation. It is largest at one half of each, where it was
  * measured. */
 static double mix_ns_of(const struct kvc_megakv_cost_curve *mix, double threads,
                         const struct kvc_workload *workload)
@@ -257,7 +258,7 @@ static double mix_ns_of(const struct kvc_megakv_cost_curve *mix, double threads,
     return kvc_curve_at(&curve, 1) * kvc_megakv_surprise_frac(workload->get_frac);
 }
 
-/* Sets what needs no measured costs. */
+/* Sets the costs that need no measurements. */
 static void open_plain(struct kvc_megakv_costs *costs, const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -431,7 +432,7 @@ static double surprise_ns(const struct kvc_megakv_costs *costs, double key_bytes
     return fmax(half_ns - known_ns, 0) * kvc_megakv_surprise_frac(missed_frac);
 }
 
-/* Returns the part of a read that compares keys. It depends on the key, not on how long the value is, so
+/* Returns the part of a read that compares keys. It depends on the key, not on the length of the value, so
  * beyond the measured items the nearest one counts. */
 static double compare_ns(const struct kvc_megakv_costs *costs, double key_bytes, double bytes)
 {
@@ -441,8 +442,8 @@ static double compare_ns(const struct kvc_megakv_costs *costs, double key_bytes,
                : 0;
 }
 
-/* Answering SETs and DELETEs has no measurable cost. Another key's item costs as much as one without a value.
- * The measured times include the comparison of the keys, which is the client's under api = "getk". */
+/* Answering SETs and DELETEs has no measurable cost. Another key's item costs as much as an item without a
+ * value. The measured times include the comparison of the keys, which the client does under api = "getk". */
 static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *costs,
                                               const struct kvc_cuckoo_lookup_mix *lookup_mix, int outcome,
                                               uint32_t key_bytes, uint32_t value_bytes)

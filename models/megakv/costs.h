@@ -71,7 +71,7 @@ double kvc_megakv_keyed_at(const struct kvc_megakv_keyed_curve *keyed, double ke
 /* Receiving, by the batches that a receiver's core fills in turn. */
 struct kvc_megakv_batch_costs {
     uint32_t count;
-    double batches_bytes[KVC_MEGAKV_COST_BATCHES_MAX]; /* Rising. */
+    double batches_bytes[KVC_MEGAKV_COST_BATCHES_MAX]; /* In ascending order. */
     struct kvc_megakv_keyed_curve curve[KVC_MEGAKV_COST_BATCHES_MAX];
 };
 
@@ -80,8 +80,8 @@ struct kvc_megakv_costs {
     const struct kvc_megakv_config *config;
     uint32_t clock;        /* Clock pair of the GPU; the closed form varies it. */
     double hit_frac;       /* Share of the GETs that hit in the long run. */
-    bool measured;         /* The curves below are charged. Otherwise nothing reads them. */
-    bool evicting;         /* The closed form: the slabs are full, so that every SET evicts an item. */
+    bool measured;         /* The curves below are charged; otherwise they are unused. */
+    bool evicting;         /* Closed form only: the slabs are full, so that every SET evicts an item. */
     double set_job_frac;   /* Share of SETs among SETs and DELETEs. */
     double pass_ns;        /* Time in which the CLOCK hand passes an item. */
     double mix_ns;         /* Extra cost of every request at its receiver in a mix of operations. */
@@ -110,8 +110,8 @@ void kvc_megakv_costs_open(struct kvc_megakv_costs *costs, const struct kvc_scen
 /* Returns the same costs, with empty curves where nothing was measured. */
 struct kvc_megakv_costs kvc_megakv_costs_of(const struct kvc_scenario *scenario);
 
-/* Returns how often a core predicts wrongly which of two kinds comes next in random order if `frac` of them
- * are of one kind, relative to one half of each, where it is measured: in proportion to the rarer kind. */
+/* Returns the rate of mispredictions for two kinds in random order, of which `frac` are of one kind, relative
+ * to one half of each, where it is measured. It is proportional to the rarer kind. */
 static inline double kvc_megakv_surprise_frac(double frac)
 {
     return 2 * fmin(frac, 1 - frac);
@@ -144,7 +144,7 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
                                          const struct kvc_cuckoo_lookup_mix *lookup_mix, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes);
 
-/* Return what receiving and answering a request do to the socket's memory. The bytes of packets, jobs and
+/* Return the load of receiving and answering a request on the socket's memory. The bytes of packets, jobs and
  * responses are streamed once; items are random lines followed by streamed ones. */
 struct kvc_dram_load kvc_megakv_receive_load(const struct kvc_megakv_costs *costs, int op, uint32_t key_bytes,
                                              uint32_t value_bytes);
@@ -165,7 +165,7 @@ double kvc_megakv_items_max(const struct kvc_megakv_config *config);
 
 /* Bytes that pass through the caches with a GET of the smallest item, 8 bytes of key and 8 of value: a packet
  * of 16 bytes, a row of its batch with key, length, hash, location and time, and the item's line. Before each
- * measured launch as many pass for each of its jobs. */
+ * measured launch, the same number of bytes passes for each of its jobs. */
 enum { KVC_MEGAKV_PASSING_BYTES = 16 + (8 + 1 + 8 + 4 + 8) + 64 };
 
 /* The two kernels of the index. */
@@ -198,7 +198,7 @@ struct kvc_megakv_launch_work {
     const struct kvc_index_stats *stats; /* Counters of the index so far; NULL: unknown. */
 };
 
-/* Returns the kernel of the stream that has `jobs` of the launch's jobs. Its copies come on top. */
+/* Returns the kernel of the stream that has `jobs` of the launch's jobs. Its copies take additional time. */
 struct kvc_gpu_kernel kvc_megakv_kernel_of(const struct kvc_megakv_costs *costs,
                                            const struct kvc_megakv_launch_work *launch, double jobs);
 

@@ -1,4 +1,5 @@
-/* Tests what batches cost receivers and senders, and what victims cost, with curves of round numbers. */
+/* Tests the costs of batches for receivers and senders, and the costs of victims, with curves of round
+ * numbers. */
 #include <criterion/criterion.h>
 
 #include "models/megakv/costs.h"

@@ -372,7 +372,7 @@ static void per_job_of(struct kvc_megakv_cost_curve *curve, double load_frac, ui
     }
 }
 
-/* A launch costs what its number of streams and the load factor of the index say. */
+/* The cost of a launch depends on its number of streams and the load factor of the index. */
 Test(measured, launches_by_load_and_streams)
 {
     struct setup setup = own();
@@ -405,7 +405,7 @@ static struct kvc_megakv_costs costs_of(struct setup *setup)
     return kvc_megakv_costs_of(&setup->scenario);
 }
 
-/* A launch of writes is the sum of its deletes and its inserts, of which some replace. */
+/* The time of a launch of writes is the sum of its deletes and its inserts, some of which replace. */
 Test(measured, launches_add_up)
 {
     struct setup setup = shared(3);

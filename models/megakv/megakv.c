@@ -1,4 +1,4 @@
-/* Mega-KV's entry in the registry, and the frame of its simulation. Mega-KV is the design of Zhang et al., "A
+/* Mega-KV's entry in the registry, and the frame of its simulation. Mega-KV is the design by Zhang et al., "A
  * distributed in-memory key-value store system on heterogeneous CPU-GPU cluster", VLDB J. 26(5), 2017. */
 #include "models/megakv/megakv.h"
 

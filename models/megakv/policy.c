@@ -61,7 +61,7 @@ double kvc_megakv_manage(struct kvc_megakv_manager *manager, const struct kvc_po
 {
     double gpu_mops[KVC_GPU_CLOCKS_MAX] = {0};
     double cpu_mops = power->throughput == KVC_POWER_SERVED ? view->served_mops : view->capacity_mops;
-    if (isnan(cpu_mops)) { /* Nothing was served, so nothing is known. */
+    if (isnan(cpu_mops)) { /* No request was served, so the throughput is unknown. */
         return power->period_ns;
     }
     if (manager->state == KVC_MEGAKV_TUNED) {
@@ -74,7 +74,7 @@ double kvc_megakv_manage(struct kvc_megakv_manager *manager, const struct kvc_po
             return power->settle_ns;
         }
     } else if (manager->state == KVC_MEGAKV_MEASURING && (view->cpu_pstate != 0 || view->gpu_pstate != 0)) {
-        choice->cpu_pstate = choice->gpu_pstate = 0; /* The scenario began at others. */
+        choice->cpu_pstate = choice->gpu_pstate = 0; /* The scenario started at other clocks. */
         return power->settle_ns;
     }
     gpu_throughputs(costs, load, gpu_mops);

@@ -149,7 +149,7 @@ Test(power, a_serving_gpu_draws_its_busy_watts)
     free(result);
 }
 
-/* 5 Mops are served at both clocks, so the manager that looks at what is served takes the slower one. */
+/* 5 Mops are served at both clocks, so the manager that measures the served rate takes the slower one. */
 Test(power, the_manager_slows_the_gpu_and_serves_as_much)
 {
     struct setup setup = small();

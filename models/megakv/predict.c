@@ -12,7 +12,7 @@
 #include "models/megakv/resources.h"
 #include "sim/metrics/bottleneck.h"
 
-static const double lost_hits_frac = 0.005; /* A loss that matters. */
+static const double lost_hits_frac = 0.005; /* Smallest loss that is reported. */
 
 /* Adds the results of the equations for every clock pair of the GPU. */
 static void add_clock_metrics(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
@@ -58,7 +58,7 @@ static void set_utilization(const struct kvc_megakv_config *config, const struct
     utilization_frac[KVC_MEGAKV_DATABASE] = throughput_mops / limit_mops;
 }
 
-/* Returns whether all requests take one way: with a database, those that ask it are not in the quantiles. */
+/* Returns whether the quantiles cover all requests: with a database, they lack the requests that query it. */
 static bool knows_quantiles(const struct kvc_megakv_behind *behind)
 {
     return behind->load.time_ns <= 0;
@@ -80,7 +80,8 @@ static void add_database(const struct kvc_megakv_behind *behind, struct kvc_resu
     }
 }
 
-/* Says when the slabs will be full, after which replaced items and evictions lower the hit ratio. */
+/* Notes the time at which the slabs will be full, after which replaced items and evictions lower the hit
+ * ratio. */
 static void add_filling(const struct kvc_megakv_costs *costs, const struct kvc_megakv_closed_form *form,
                         const struct kvc_workload *workload, struct kvc_result *result)
 {
@@ -165,7 +166,7 @@ static double kernels_ns(const struct kvc_megakv_costs *costs, const struct kvc_
 }
 
 /* Returns the time for which a request of mean size occupies the channels of the memory, summed over them
- * [ns]: what receiving and answering it moves, and its index job on the way to the GPU and back. */
+ * [ns]: for the data of receiving and answering it, and for its index job on the way to the GPU and back. */
 static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs)
 {
     static const double search_bytes = 8 + 4, insert_bytes = 12;
@@ -191,7 +192,7 @@ static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_me
     return kvc_dram_channel_ns(costs->config->dram, &sum);
 }
 
-/* Adds how much the devices of an average socket have to do, as a simulation counts it: a thread without a
+/* Adds the utilization of the devices of an average socket, counted as in a simulation: a thread without a
  * sibling holds its core while it stalls, and the scheduler of a GPU polls. */
 static void add_devices(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
                         const struct kvc_megakv_closed_form *form, struct kvc_forecast *out)

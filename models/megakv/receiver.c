@@ -8,7 +8,7 @@
 
 enum {
     SETS_KEPT = 8192,
-    SWEPT = 64, /* Items passed for one victim from which on the hand sweeps whole words. */
+    SWEPT = 64, /* Number of passed items per victim above which the hand sweeps whole words. */
 };
 
 /* Doubles the size of two arrays. */
@@ -50,7 +50,7 @@ void kvc_megakv_writes_free(struct kvc_megakv_writes *writes)
 
 /* Delays the receiver whose SET needs a place by the time in which the CLOCK hand passes `items`. If this
  * takes longer than a cycle, as in the first round through a store whose items were all read, it delays all
- * receivers of the socket: they soon need places, too. */
+ * receivers of the socket, because they soon need places, too. */
 static void pass_items(struct kvc_megakv_pipeline *pipeline, double items)
 {
     struct kvc_megakv_socket *socket = pipeline->socket;
@@ -207,7 +207,7 @@ static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const stru
 
 /* Returns when the receiver starts with the frame [ns], or NaN if the receive ring was full and the frame is
  * lost. Sets *arrived_ns to the time when the frame was in the ring. The frames of a port follow one another,
- * whatever queue they go to. */
+ * regardless of their queue. */
 static double frame_start_ns(struct kvc_megakv_pipeline *pipeline, struct kvc_batch *batch, uint32_t first,
                              double bytes, double until_ns, double *arrived_ns)
 {
@@ -430,8 +430,8 @@ static bool receive_next(struct kvc_megakv_socket *socket, double by_ns, double 
     return true;
 }
 
-/* Receives frames of the clients and what follows the answers of a database, in the order in which they
- * leave.
+/* Receives frames of the clients, and messages that follow the answers of a database, in the order in which
+ * they leave.
  */
 static void receive_arrived(struct kvc_megakv_socket *socket, double until_ns)
 {
@@ -568,8 +568,8 @@ static void post_work(struct kvc_megakv_socket *socket, double now_ns)
     if (span_ns <= 0) {
         return;
     }
-    /* Receivers that share the scheduler's core take turns with the index there, which this actor would do at
-     * the same time. */
+    /* Receivers that share the scheduler's core take turns with the index there; this actor would overlap
+     * them. */
     for (uint32_t i = 0; i < simulation->streams && !simulation->shared; i++) {
         struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
         /* Work on frames that reach beyond the swap belongs to the next cycle. */

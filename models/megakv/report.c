@@ -33,7 +33,7 @@ static double streams_of(const struct kvc_megakv_simulation *simulation)
     return stage[KVC_MEGAKV_SEARCH].servers;
 }
 
-/* Reports how long requests stayed in the stages, and lets those that share a core have one utilization. */
+/* Reports the times of requests in the stages, and gives stages that share a core one utilization. */
 static void report_stages(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_recorder *recorder = &simulation->replica.recorder;
@@ -68,7 +68,7 @@ static void report_launches(const struct kvc_megakv_launches *launches, const ch
     kvc_metrics_set(&result->model, job_name, launches->ns / launches->jobs);
 }
 
-/* Reports whether the cycle was kept, and how long it really was. */
+/* Reports whether the cycle was kept, and its actual length. */
 static void report_cycle(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_scenario *scenario = &simulation->behind.scenario;
@@ -255,7 +255,7 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
     struct kvc_ratio before[RATIOS_MAX], after[RATIOS_MAX];
     uint32_t ratios = ratios_of(first, before);
     ratios_of(last, after);
-    double used = 0, slots = 0, rate = (double)store->sampling.rate; /* One of `rate` is counted. */
+    double used = 0, slots = 0, rate = (double)store->sampling.rate; /* Only one in `rate` is counted. */
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
         const struct kvc_cuckoo_shard *shard = &store->shards[i];
         used += (double)kvc_index_used(shard->index);
@@ -275,7 +275,7 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
     kvc_metrics_set(&result->kernel, "items", rate * (double)last->items);
 }
 
-/* Says that the slabs will be full later, and then evict items. */
+/* Notes that the slabs will be full later, and then evict items. */
 static void note_filling(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_megakv_counters *first = &simulation->first_counters, *last = &simulation->last_counters;
@@ -297,7 +297,7 @@ static void note_filling(const struct kvc_megakv_simulation *simulation, struct 
         free_items / (added * rate) * result->simulated_s);
 }
 
-/* Says that the index loses keys. */
+/* Notes that the index loses keys. */
 static void note_lost_keys(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_megakv_counters *first = &simulation->first_counters, *last = &simulation->last_counters;

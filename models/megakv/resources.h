@@ -1,10 +1,10 @@
-/* Stages of Mega-KV, and its resources, of which one may be the bottleneck. */
+/* Stages of Mega-KV, and the resources that may be its bottleneck. */
 #ifndef KVC_MODELS_MEGAKV_RESOURCES_H
 #define KVC_MODELS_MEGAKV_RESOURCES_H
 
 #include "models/resource.h"
 
-/* Stages whose busy time the recorder adds up. The first ones are the places in the list of stages; inserts
+/* Stages whose busy time the recorder adds up. The first ones are indexes into the list of stages; inserts
  * are part of the stage "index", as searches are. */
 enum kvc_megakv_stage {
     KVC_MEGAKV_RX,

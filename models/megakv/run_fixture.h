@@ -21,7 +21,7 @@ struct kvc_test_devices {
     struct kvc_megakv_cost_profile costs;
 };
 
-/* Lets the node have these devices, which must outlive it. */
+/* Gives the node these devices, which must outlive it. */
 static inline void kvc_test_connect(struct kvc_node *node, struct kvc_test_devices *devices)
 {
     const struct kvc_device list[] = {
@@ -45,7 +45,7 @@ struct kvc_result *kvc_test_simulate(const struct kvc_scenario *scenario, const 
 /* Resets the wall-clock times, which differ from run to run. */
 void kvc_test_forget_wall(struct kvc_result *result);
 
-/* Resets what devices did, with its intervals. */
+/* Resets the values of devices, with their intervals. */
 void kvc_test_forget_devices(struct kvc_result *result);
 
 /* Returns a metric of the model or, failing that, of the kernels; NaN if there is none. */

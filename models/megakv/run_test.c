@@ -187,7 +187,7 @@ Test(run, same_seed_same_bytes)
     free(other);
 }
 
-/* Far from saturation, there is little queueing, and the closed form says as much as the simulation. */
+/* Far from saturation, there is little queueing, and the closed form agrees with the simulation. */
 Test(run, at_half_load_the_closed_form_agrees)
 {
     struct setup setup = small();
@@ -211,7 +211,7 @@ Test(run, at_half_load_the_closed_form_agrees)
     }
 }
 
-/* A search that nothing disturbs takes the sum of its parts: both copies, the latency and its work. */
+/* An undisturbed search takes the sum of its parts: both copies, the latency and its work. */
 Test(run, one_batch_through_an_idle_machine_takes_the_sum_of_its_parts)
 {
     struct setup setup = small();
@@ -241,7 +241,7 @@ static double utilization_of(const struct kvc_result *result, const char *kind)
     return highest;
 }
 
-/* Memory that is too slow for the senders throttles them; it does not only note so. */
+/* Memory that is too slow for the senders throttles them, instead of only causing a note. */
 Test(run, memory_bandwidth_throttles)
 {
     struct setup setup = small();
@@ -490,7 +490,7 @@ Test(placement, follows_from_the_seed_of_the_replica)
             same_location += one->location[i] == other->location[i];
         }
     }
-    /* The shards are full; which keys found room differs at the edge, with the number of keys of a shard. */
+    /* The shards are full; the keys at the edge of the room differ, with the number of keys of a shard. */
     cr_expect(both < either && both > 0.98 * either, "%u of %u", both, either);
     cr_expect_float_eq((double)moved / both, 1 - 1.0 / SOCKETS, 0.02);
     cr_expect_lt(same_location, both / 100);

@@ -89,7 +89,7 @@ static void launch_inserts(struct kvc_megakv_socket *socket)
     }
 }
 
-/* Occupies the scheduler's core with the work of a launch, which is known by now. */
+/* Occupies the scheduler's core with the work of a launch. */
 static void work_on_thread(struct kvc_megakv_socket *socket, struct kvc_megakv_launch *launch,
                            const struct kvc_index_stats *before)
 {
@@ -110,7 +110,7 @@ static void work_on_thread(struct kvc_megakv_socket *socket, struct kvc_megakv_l
                        (uint64_t)launch->work.jobs);
 }
 
-/* index_on = "thread": the scheduler's thread does the work of the index. With threads = "shared", no
+/* With index_on = "thread", the scheduler's thread does the work of the index. With threads = "shared", no
  * receiver runs during that time. */
 static void run_on_thread(struct kvc_megakv_socket *socket, bool with_inserts)
 {

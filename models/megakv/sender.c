@@ -7,7 +7,8 @@
 #include "sim/base/clock.h"
 
 enum {
-    /* Far fewer than the requests in which the hit ratio of a sample changes, which are as many as its keys.
+    /* Far fewer than the requests over which the hit ratio of a sample changes, which are about as many as
+     * its keys.
      */
     OUTCOMES_KEPT = 128,
 };
@@ -38,7 +39,7 @@ static void note_lookup_mix(struct kvc_megakv_pipeline *pipeline, const struct k
     }
 }
 
-/* Reads the items from the slabs. The simulation's read_result[i] becomes what row i found. */
+/* Reads the items from the slabs. The simulation's read_result[i] becomes the result of row i. */
 static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer)
 {
     struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
@@ -117,8 +118,8 @@ _Static_assert((int)KVC_MEGAKV_HIT == KVC_MEGAKV_SLAB_HIT && (int)KVC_MEGAKV_MIS
                    KVC_MEGAKV_SLAB_CHANGED > KVC_MEGAKV_SLAB_MISMATCH,
                "find_outcomes relies on it");
 
-/* Sends a frame at ready_ns. The rows `first` to last - 1 reach the client together. How long frames wait for
- * each other at the ports follows from the transfer of the whole batch. */
+/* Sends a frame at ready_ns. The rows `first` to last - 1 reach the client together. The waits of frames for
+ * each other at the ports follow from the transfer of the whole batch. */
 static void send_frame(struct kvc_megakv_pipeline *pipeline, double bytes, double ready_ns, uint32_t first,
                        uint32_t last)
 {
@@ -166,8 +167,8 @@ static struct response response_of(const struct kvc_megakv_pipeline *pipeline, i
     };
 }
 
-/* Returns how long a sender waits before the chunk of rows that begins at chunk * KVC_MEGAKV_SEND_ROWS [ns]:
- * the turns of the other senders on its core since its own previous turn, at pace_ns per row. */
+/* Returns the time that a sender waits before the chunk of rows that begins at chunk * KVC_MEGAKV_SEND_ROWS
+ * [ns]: the turns of the other senders on its core since its own previous turn, at pace_ns per row. */
 static double others_ns(const struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv_buffer *buffer,
                         uint32_t chunk, double pace_ns)
 {
@@ -332,7 +333,7 @@ static uint32_t timed_rows(const struct kvc_megakv_simulation *simulation,
     return timed;
 }
 
-/* Adds up how long requests stayed in each stage, for batches that lie entirely within the measured time.
+/* Adds up the times of requests in each stage, for batches that lie entirely within the measured time.
  * Returns whether this one does, and sets *latency_sum_ns to the sum over its rows. */
 static bool record_stays(struct kvc_megakv_simulation *simulation, const struct kvc_megakv_buffer *buffer,
                          double *latency_sum_ns)
@@ -352,7 +353,7 @@ static bool record_stays(struct kvc_megakv_simulation *simulation, const struct 
     return true;
 }
 
-/* Notes how many of the GETs of a batch found their key, measured or not. */
+/* Records how many of a batch's GETs found their key, within the measured time or not. */
 static void note_lookups(struct kvc_megakv_simulation *simulation, uint32_t rows, double now_ns)
 {
     uint32_t hits = 0, gets = 0;
@@ -445,7 +446,8 @@ static void record_ended(struct kvc_megakv_pipeline *pipeline, const struct kvc_
     }
 }
 
-/* Makes the times of all rows longer by the factor `stretch`, except for the way of a response to the client.
+/* Makes the times of all rows longer by the factor `stretch`, except for the path of a response to the
+ * client.
  */
 static void stretch_rows(struct kvc_megakv_simulation *simulation, uint32_t count, double start_ns,
                          double stretch)

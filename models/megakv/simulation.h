@@ -113,7 +113,7 @@ void kvc_megakv_aside_answer(struct kvc_megakv_aside *aside, struct kvc_megakv_b
  * Assumed, because the paper does not say: how long the CPU is measured after a change of clocks
  * (power.settle), and that sockets are managed on their own, since each has a scheduler, a CPU and a GPU. */
 
-/* Whether the CPU is so much faster than the GPU that it is slowed: eq. (3). */
+/* Returns whether the CPU leads the GPU by enough to be slowed: eq. (3). */
 bool kvc_megakv_cpu_leads(double cpu_mops, double gpu_mops, double mu);
 
 /* Returns the pair with the smallest throughput above cpu_mops; pair 0, the fastest, if none has one.
@@ -216,8 +216,8 @@ struct kvc_megakv_share {
     uint32_t host;
     uint32_t from, to; /* Hosts between which bytes cross, if any do. */
     double amount_ns;  /* Work that waits for the activity [ns]. */
-    double bytes;      /* Bytes that wait with it. */
-    double span_ns;    /* Time in which it was done [ns]. */
+    double bytes;      /* Bytes that wait for the activity. */
+    double span_ns;    /* Time over which the work was done [ns]. */
     double stretch;    /* Slowdown of the latest activity relative to running alone. */
     bool running;
     struct kvc_gate *gate;
@@ -250,9 +250,9 @@ struct kvc_megakv_pipeline {
     uint64_t frames;          /* Frames that reached the receive ring. */
     double worked_ns;         /* Work on the cores since the last swap [ns]. */
     double posted_ns;         /* Work that waits for the next activity [ns]. */
-    double core_stretch;      /* How much longer the latest activity took than it would have alone. */
+    double core_stretch;      /* Slowdown of the latest activity relative to running alone. */
     struct kvc_work received; /* The latest activity. */
-    /* These are valid until the next swap if all sizes are fixed. */
+    /* If all sizes are fixed, the following are valid until the next swap. */
     double receive_ns[KVC_OP_COUNT];    /* Time of the receiver for a request [ns]. */
     double request_bytes[KVC_OP_COUNT]; /* Size of a request in a frame [bytes]. */
 
@@ -260,7 +260,8 @@ struct kvc_megakv_pipeline {
     struct kvc_megakv_stream stream;
 
     /* Sender. */
-    double stretch;                          /* Slowdown of its latest batch by what shares its devices. */
+    /* Slowdown of its latest batch by other users of its devices. */
+    double stretch;
     struct kvc_cuckoo_lookup_mix lookup_mix; /* Outcomes of the latest batch's GETs. */
     struct kvc_megakv_core *send_core;       /* threads = "shared": its core; otherwise NULL. */
     double slowness;                         /* Time for a request relative to the mean sender's. */
@@ -277,8 +278,8 @@ struct kvc_megakv_socket {
     struct kvc_megakv_writes writes;        /* Jobs for the next insert launch. */
     struct kvc_megakv_stream insert_stream; /* insert_stream = "own". */
     struct kvc_gate *copy_in, *copy_out;    /* The GPU's copy engines, one copy each at a time. */
-    struct kvc_gate *receive_gate;          /* Wakes the actor that draws on the cores for the receivers, */
-    bool receiving;                         /* unless it is at work. */
+    struct kvc_gate *receive_gate;          /* Wakes the actor that draws on the cores for the receivers. */
+    bool receiving;                         /* That actor is working and needs no wake-up. */
     double receive_span_ns;    /* Time in which the posted work of all receivers was done [ns]. */
     double receive_compute_ns; /* Compute of a request, until the next swap [ns]. */
     struct kvc_dram_load receive_load[KVC_OP_COUNT]; /* Load of a request, if all sizes are fixed. */
@@ -289,7 +290,7 @@ struct kvc_megakv_socket {
     uint64_t sent_here;                   /* Requests of the whole run, dropped ones included. */
     uint64_t served_here;                 /* Requests of these that were answered. */
     double receive_busy_ns, send_busy_ns; /* Busy times of all receivers and senders [ns]. */
-    struct kvc_megakv_manager manager;    /* Chooses its clocks, if the scenario says so. */
+    struct kvc_megakv_manager manager;    /* Chooses the socket's clocks if the scenario has a manager. */
     struct kvc_megakv_aside *aside;       /* The socket's database; NULL: none. */
     struct kvc_megakv_share queried;      /* Use of the database by requests. */
     double *port_free_ns;                 /* By port: when the wire from the clients becomes idle [ns]. */
@@ -376,8 +377,8 @@ struct kvc_megakv_simulation {
     uint64_t written;            /* Requests in write_latency_sum_ns. */
 };
 
-/* Lets the costs be those at the clock that the socket's cores have now, and of batches as it has now.
- * Sockets share the costs. */
+/* Sets the costs to the current clock of the socket's cores and to its current batches. Sockets share the
+ * costs. */
 static inline void kvc_megakv_use_cores(const struct kvc_megakv_socket *socket)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
@@ -416,7 +417,7 @@ double kvc_megakv_hit_frac_since(const struct kvc_megakv_socket *socket,
 void kvc_megakv_count(void *data, bool begins);
 
 /* Sets the shares of the real inserts since `before` whose key the index had, and of the real deletes whose
- * item it had. If there were none, the closed form says what to expect. */
+ * item it had. If there were none, the closed form's expectation is used. */
 void kvc_megakv_note_changes_since(const struct kvc_megakv_socket *socket,
                                    const struct kvc_index_stats *before, struct kvc_megakv_launch_work *work);
 

@@ -116,7 +116,7 @@ void kvc_megakv_hand_over(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
 }
 
 /* Copies a stream's part of `all_bytes`, which take all_ns alone. The copy engine serves one stream at a
- * time. The copy's latency is the caller's to add, because the engine already serves the next copy. */
+ * time. The caller adds the copy's latency, because the engine already serves the next copy. */
 static void copy(const struct kvc_megakv_stream *stream, const struct kvc_megakv_job *job,
                  struct kvc_megakv_copies *copies, struct kvc_gate *engine, uint32_t from, uint32_t to,
                  double bytes, double all_bytes, double all_ns)

@@ -27,7 +27,7 @@ struct kvc_megakv_real_answerer {
     uint64_t answered;                               /* Requests answered in all. */
     uint64_t completed, hits, misses, sets, deletes; /* Requests answered within the measured time. */
     double
-        oldest_sent_ns; /* Earliest send time among the answers; whoever watches the answers resets this. */
+        oldest_sent_ns; /* Earliest send time among the answers; the observer of the answers resets this. */
     uint64_t wrong;     /* Values that do not belong to their keys. */
     uint8_t result[KVC_MEGAKV_SEND_ROWS];
     uint32_t wrong_row[KVC_MEGAKV_SEND_ROWS];
@@ -39,7 +39,8 @@ struct kvc_megakv_real_answerer {
  * the answerer must be closed even then. */
 bool kvc_megakv_real_answerer_open(struct kvc_megakv_real_answerer *answerer, struct kvc_megakv_slab *slab,
                                    uint32_t value_bytes);
-void kvc_megakv_real_answerer_close(struct kvc_megakv_real_answerer *answerer); /* A zeroed one is allowed. */
+/* A zeroed answerer is allowed. */
+void kvc_megakv_real_answerer_close(struct kvc_megakv_real_answerer *answerer);
 
 /* Answers the GETs [first, first + count) of the buffer; `count` is at most rows_max. An item whose key
  * differs from the requested one is a miss, no matter who compares the keys. The client does so after the

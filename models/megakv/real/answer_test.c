@@ -36,7 +36,8 @@ static void close_fixture(struct fixture *fixture)
     kvc_megakv_slab_free(fixture->slab);
 }
 
-/* Adds a GET of `key` whose search finds the item of the key `stored`. Its value is right or not. */
+/* Adds a GET of `key` whose search finds the item of the key `stored`. `right` says whether its value is
+ * right. */
 static void add_get(struct fixture *fixture, uint64_t key, uint64_t stored, uint32_t value_bytes, bool right)
 {
     struct kvc_megakv_real_buffer *buffer = &fixture->buffer;

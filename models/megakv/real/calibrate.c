@@ -28,14 +28,14 @@
 enum { VALUES_MAX = 8, FRAMES_MAX = 8 };
 struct shapes {
     uint32_t key_bytes;               /* 0 ends the list of shapes. */
-    uint32_t value_bytes[VALUES_MAX]; /* Rising; 0 ends the list. */
+    uint32_t value_bytes[VALUES_MAX]; /* In ascending order; 0 ends the list. */
 };
 
 enum { FOOTPRINTS_MAX = 8 };
 
 struct stage_options {
-    double nearby_bytes; /* Size of all items in the store that stands for popular ones [bytes]. */
-    double items_bytes[FOOTPRINTS_MAX]; /* Larger sizes, rising; 0 ends the list [bytes]. */
+    double nearby_bytes; /* Size of all items in the store that represents popular items [bytes]. */
+    double items_bytes[FOOTPRINTS_MAX]; /* Larger sizes, ascending; 0 ends the list [bytes]. */
     struct shapes shapes[KVC_MEGAKV_COST_KEYS_MAX];
     /* Length of values while neither it nor the length of the keys is varied. */
     uint32_t usual_value_bytes;
@@ -535,7 +535,8 @@ static void summarize(const struct kvc_megakv_measurement *measurement, bool on_
     summarize_curve(profile, "delete", &measurement->erase.fit, "job");
 }
 
-/* Returns the options of the launches. A GPU runs as many streams as the machine has pipelines, too. */
+/* Returns the options of the launches. On a GPU, also as many streams as the machine has pipelines are
+ * measured. */
 static struct kvc_megakv_index_options index_options(bool is_quick, bool on_gpu, uint32_t pipelines)
 {
     struct kvc_megakv_index_options options = is_quick ? quick_index : on_gpu ? full_on_gpu : full_on_thread;

@@ -18,7 +18,7 @@ enum {
     SLOT_BYTES = 8,
     LINE_BYTES = 64,
     PASSING_BYTES = 64 << 20, /* Memory whose lines pass through the caches between launches. */
-    LOAD_STEPS = 32,          /* A launch changes the load factor by one in this many slots at most. */
+    LOAD_STEPS = 32,          /* A launch changes the load factor by at most one in this many slots. */
     DISPLACEMENTS_MAX = 100,
 };
 
@@ -94,8 +94,8 @@ static void choose_to_erase(struct bench *bench)
     }
 }
 
-/* Lets the lines pass through the caches that the other stages touch between two launches. Waits for the next
- * cycle of a GPU. */
+/* Touches as many lines as the other stages do between two launches, so that they pass through the caches.
+ * Waits for the next cycle of a GPU. */
 static void pass_time(struct bench *bench)
 {
     size_t bytes = (size_t)KVC_MEGAKV_PASSING_BYTES * bench->jobs * bench->streams;
@@ -141,8 +141,8 @@ static double search_again(void *data, int repetition)
     return since_launch_ns(bench);
 }
 
-/* Moves the jobs whose locations are below `end`, or the other ones, to the front, so that they alone are
- * left. Returns how many jobs there were. */
+/* Moves the jobs whose locations are below `end`, or all others, to the front, and drops the rest. Returns
+ * the earlier number of jobs. */
 static uint32_t keep(struct bench *bench, bool below, uint32_t end)
 {
     uint32_t jobs = bench->jobs, kept = 0;

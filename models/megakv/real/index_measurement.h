@@ -14,11 +14,11 @@ enum { KVC_MEGAKV_INDEX_LIST_MAX = 8 };
 
 struct kvc_megakv_index_options {
     double bytes[KVC_MEGAKV_INDEX_LIST_MAX]; /* Sizes of the index, powers of two; 0 ends the list [bytes]. */
-    double load_frac[KVC_MEGAKV_INDEX_LIST_MAX]; /* Rising; 0 ends the list. */
+    double load_frac[KVC_MEGAKV_INDEX_LIST_MAX]; /* In ascending order; 0 ends the list. */
     uint32_t jobs[KVC_MEGAKV_INDEX_LIST_MAX];    /* Jobs of each stream; 0 ends the list. */
-    uint32_t streams[KVC_MEGAKV_INDEX_LIST_MAX]; /* Streams of searches; 0 ends the list. On a thread, one
-                                                    counts. */
-    bool on_gpu;                                 /* Whether the index is on the GPU. */
+    /* Streams of searches; 0 ends the list. On a thread, there is only one. */
+    uint32_t streams[KVC_MEGAKV_INDEX_LIST_MAX];
+    bool on_gpu; /* Whether the index is on the GPU. */
 };
 
 /* Adds the curves of searches, inserts and deletes to the measurement. Returns KVC_ERR_RUNTIME

@@ -82,8 +82,8 @@ static uint64_t feed_bytes(const struct kvc_scenario *scenario)
     return share < FEED_BYTES_MAX ? share : FEED_BYTES_MAX;
 }
 
-/* Opens the node of the scenario over a new, preloaded store. All memory of the store is there before the
- * run, as servers do it: otherwise, every first write to a new slab would wait for the system to clear a
+/* Opens the node of the scenario over a new, preloaded store. All memory of the store is resident before the
+ * run, as in real servers; otherwise, every first write to a new slab would wait for the system to clear a
  * page. */
 static enum kvc_status open_node(struct kvc_megakv_real_node *node, struct kvc_cuckoo_store **store,
                                  const struct kvc_scenario *scenario, const struct kvc_progress *progress,
@@ -147,9 +147,9 @@ static void count_sent(const void *data, struct kvc_measured_counts *counts)
                                            .deletes = (double)answerer->deletes};
 }
 
-/* Deals the tasks to cores. With threads of their own, the scheduler has the first core, and the sender and
- * the receiver of each pipeline have the next ones. On shared cores, the scheduler and all receivers have the
- * first core, and the senders share the others. */
+/* Deals the tasks to cores. If every task has a thread of its own, the scheduler has the first core, and the
+ * sender and the receiver of each pipeline have the next ones. On shared cores, the scheduler and all
+ * receivers have the first core, and the senders share the others. */
 static void deal_tasks(struct kvc_megakv_real_node *node, const struct kvc_megakv_config *config,
                        struct kvc_measured *measured)
 {

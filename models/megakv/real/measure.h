@@ -1,4 +1,4 @@
-/* Runs a Mega-KV scenario for real on this machine and gives the result that a simulated run would give. */
+/* Runs a Mega-KV scenario for real on this machine and fills in the same result as a simulated run. */
 #ifndef KVC_MODELS_MEGAKV_REAL_MEASURE_H
 #define KVC_MODELS_MEGAKV_REAL_MEASURE_H
 

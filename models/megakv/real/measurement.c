@@ -25,7 +25,7 @@ static bool repeat_once(kvc_megakv_repetition_fn *fn, void *data, int repetition
 }
 
 /* Replaces the times of repetitions that were not quiet by quantiles of the quiet ones, so that only these
- * decide about the median and the quartiles. If none was quiet, all stay. */
+ * decide about the median and the quartiles. If none was quiet, all times are kept. */
 static void leave_out(const bool quiet[KVC_MEGAKV_REPETITIONS], double ns[KVC_MEGAKV_REPETITIONS])
 {
     double kept_ns[KVC_MEGAKV_REPETITIONS];

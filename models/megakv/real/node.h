@@ -91,7 +91,7 @@ struct kvc_megakv_real_node {
 enum kvc_status kvc_megakv_real_node_open(struct kvc_megakv_real_node *node,
                                           const struct kvc_scenario *scenario, struct kvc_cuckoo_shard *shard,
                                           bool on_gpu, uint64_t feed_bytes, struct kvc_diag *diag);
-void kvc_megakv_real_node_close(struct kvc_megakv_real_node *node); /* A zeroed one is allowed. */
+void kvc_megakv_real_node_close(struct kvc_megakv_real_node *node); /* A zeroed node is allowed. */
 
 /* Starts the clock of the node and of its senders, and sets the measured time [ns]. */
 void kvc_megakv_real_node_start(struct kvc_megakv_real_node *node, double from_ns, double until_ns);

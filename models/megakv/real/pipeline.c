@@ -136,7 +136,7 @@ void kvc_megakv_real_insert_waiting(struct kvc_megakv_real_node *node)
     node->inserts = node->erases = 0;
 }
 
-/* Returns when it ends [ns]. */
+/* Runs a launch. Returns the time at which it ends [ns]. */
 static double launch(struct kvc_megakv_real_node *node)
 {
     double launched_ns = now_ns(node);

@@ -64,7 +64,7 @@ static void close_fixture(struct fixture *fixture)
     kvc_cuckoo_store_free(fixture->store);
 }
 
-/* Works for `seconds`, all of which is measured time. Returns how long it took. */
+/* Works for `seconds`, all of which is measured time. Returns the time that it took. */
 static double work(struct fixture *fixture, double seconds)
 {
     struct kvc_megakv_real_node *node = fixture->node;

@@ -90,7 +90,7 @@ Test(receive, ends_of_packets_and_buffers)
     kvc_megakv_real_buffer_close(&buffer);
 }
 
-/* A key that is longer than the batch has room for ends the reading, whatever the request. */
+/* A key that is too long for the batch ends the reading of any request. */
 Test(receive, ends_at_a_key_that_is_too_long)
 {
     for (uint32_t op = 0; op < KVC_MEGAKV_PACKET_OPS; op++) {

@@ -56,7 +56,7 @@ static void read_items(struct kvc_megakv_survey *survey, double requests)
     }
 }
 
-/* Runs a round of survey->work and keeps it. */
+/* Runs a round of survey->work and stores its results. */
 static const struct kvc_megakv_testbench_round *run_round(struct kvc_megakv_survey *survey, int repetition)
 {
     struct kvc_megakv_testbench_round *round = &survey->round[repetition < 0 ? 0 : repetition];
@@ -64,7 +64,7 @@ static const struct kvc_megakv_testbench_round *run_round(struct kvc_megakv_surv
     return round;
 }
 
-/* Returns where the testbench is on a curve over items, at `size`. */
+/* Returns the coordinates of the testbench on a curve over items, at `size`. */
 static struct kvc_megakv_cost_point place_of(const struct kvc_megakv_survey *survey, double size)
 {
     const struct kvc_megakv_testbench_options *params = &survey->testbench.params;
@@ -182,8 +182,8 @@ void kvc_megakv_survey_read_batches(struct kvc_megakv_survey *survey)
     }
 }
 
-/* A repetition is a round with comparison and one without, whose order alternates. Noise can make the
- * difference negative, the comparison cannot. */
+/* A repetition is a round with comparison and one without, whose order alternates. Only noise can make the
+ * difference negative. */
 static double compare_again(void *data, int repetition)
 {
     struct kvc_megakv_survey *survey = data;
@@ -284,7 +284,7 @@ enum {
     SETS = 4096,       /* Most SETs of a batch where there is room for few. */
     MANY_SETS = 24000, /* Most SETs of other batches. */
     FEW_JOBS = 256,    /* Fewest index jobs whose collection is timed. */
-    MANY_JOBS = 65536, /* Most of them. */
+    MANY_JOBS = 65536, /* Most index jobs whose collection is timed. */
 };
 
 /* Upper bound for the free places that storing all keys leaves in the slabs, as a fraction of the items. */
@@ -297,7 +297,8 @@ static const double filling_frac = 1.0 / 16;
 /* Reads of random items, relative to the items, after which half of them have been read. */
 static const double half_read_frac = 0.693;
 
-/* Batches that fit into the room: those that find free places and those that evict, less than once round. */
+/* Batches that fit into the room: batches that find free places, and batches that evict, less than one round.
+ */
 static const double write_rounds = 2.5 * (KVC_MEGAKV_REPETITIONS + 8);
 
 const double kvc_megakv_survey_room_bytes = 0x1p25;

@@ -26,8 +26,8 @@ struct kvc_megakv_survey {
 };
 
 /* Opens a new store for each number of pipelines, because a store's resources (packets, buffers) contribute
- * to the costs of its stages. `room_bytes` is what SETs find free; `frame_requests` is as for
- * kvc_megakv_testbench_open, and so are the errors. */
+ * to the costs of its stages. `room_bytes` is the free memory for SETs. `frame_requests` and the errors are
+ * the same as for kvc_megakv_testbench_open. */
 enum kvc_status kvc_megakv_survey_open(struct kvc_megakv_survey *survey, uint32_t key_bytes,
                                        uint32_t value_bytes, double items_bytes, double room_bytes,
                                        uint32_t frame_requests, uint32_t pipelines, struct kvc_diag *diag);

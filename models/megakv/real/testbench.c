@@ -43,7 +43,8 @@ static enum kvc_status describe(struct kvc_megakv_testbench *testbench, uint32_t
     kvc_option_table_set_defaults(&kvc_megakv_option_table, &testbench->options);
     testbench->keys = (uint64_t)fmax(full_frac * params->items_bytes / item_bytes, 1);
     testbench->options.streams = params->pipelines;
-    testbench->options.buffers = 4; /* One being filled, one launched, one answered and a free one. */
+    /* One buffer is being filled, one launched, one answered, and one is free. */
+    testbench->options.buffers = 4;
     testbench->options.slab_bytes = fmax(params->items_bytes + params->room_bytes, KVC_MEGAKV_SLAB_BYTES);
     testbench->options.index_bytes =
         exp2(ceil(log2(fmax((double)testbench->keys * 8 * slots_per_key, INDEX_BYTES_MIN))));
@@ -110,7 +111,7 @@ enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench
     if (status == KVC_OK) { /* The memory of a measured store is also resident before the measurement. */
         kvc_megakv_slab_touch(testbench->store->shards[0].slab);
     }
-    /* The other cores sleep, as they do while a store does not use them. */
+    /* The other cores sleep, as with a store that does not use them. */
     kvc_thread_pool_wake(pool, params->shared_cores ? params->cores : 1 + 2 * params->pipelines);
     return status;
 }

@@ -25,10 +25,10 @@ struct kvc_megakv_testbench_options {
 
 /* Keys that the GETs of a round look up. */
 enum kvc_megakv_testbench_search {
-    KVC_MEGAKV_TESTBENCH_NO_SEARCH,   /* Nothing: the index is left out, and all are misses. */
+    KVC_MEGAKV_TESTBENCH_NO_SEARCH,   /* None: the index is not searched, and all GETs miss. */
     KVC_MEGAKV_TESTBENCH_KEYS,        /* Keys of the store. */
     KVC_MEGAKV_TESTBENCH_ABSENT_KEYS, /* Keys that the store does not have. */
-    KVC_MEGAKV_TESTBENCH_HALF_ABSENT  /* Both, half of each, in random order. */
+    KVC_MEGAKV_TESTBENCH_HALF_ABSENT  /* Half of each, in random order. */
 };
 
 /* The loads of the testbench's nodes. */
@@ -56,7 +56,7 @@ struct kvc_megakv_testbench_round {
     uint32_t sets_rows, sets; /* SETs or requests of a mix that each receiver took in, and the SETs alone. */
     uint32_t search_jobs;     /* Searches of all pipelines. */
     double collect_s;         /* Time to collect the SETs' index jobs [s]. */
-    uint32_t insert_jobs;     /* These jobs. */
+    uint32_t insert_jobs;     /* Index jobs of the SETs. */
     double send_s;            /* Time of a sender [s]. */
     double each_send_s[KVC_MEGAKV_REAL_PIPELINES_MAX]; /* Time of each sender [s]. */
     uint32_t send_rows;                                /* GETs that each sender answered. */
@@ -78,11 +78,11 @@ struct kvc_megakv_testbench {
     struct kvc_megakv_config config[KVC_MEGAKV_TESTBENCH_LOADS];
     struct kvc_scenario scenario[KVC_MEGAKV_TESTBENCH_LOADS];
     struct kvc_cuckoo_store *store;
-    struct kvc_megakv_real_node node[KVC_MEGAKV_TESTBENCH_LOADS]; /* Both work on the same store. */
+    struct kvc_megakv_real_node node[KVC_MEGAKV_TESTBENCH_LOADS]; /* All nodes work on the same store. */
     struct kvc_thread_pool *pool;
     struct kvc_megakv_testbench_work
-        held; /* Work that is received but not launched; `gets` counts those that fit. */
-    struct kvc_megakv_testbench_work answering; /* Launched but not answered. */
+        held; /* Work that is received but not launched; `gets` counts the GETs that fit. */
+    struct kvc_megakv_testbench_work answering; /* Work that is launched but not answered. */
     struct kvc_megakv_real_buffer *held_buffers[KVC_MEGAKV_TESTBENCH_LOADS][KVC_MEGAKV_REAL_PIPELINES_MAX];
     struct kvc_megakv_testbench_round *round;                             /* The current round. */
     struct kvc_megakv_testbench_task task[KVC_MEGAKV_REAL_PIPELINES_MAX]; /* Tasks of the current stage. */
@@ -100,9 +100,9 @@ enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench
                                           const struct kvc_megakv_testbench_options *params,
                                           uint32_t frame_requests, struct kvc_thread_pool *pool,
                                           struct kvc_diag *diag);
-void kvc_megakv_testbench_close(struct kvc_megakv_testbench *testbench); /* a zeroed one is allowed */
+void kvc_megakv_testbench_close(struct kvc_megakv_testbench *testbench); /* A zeroed testbench is allowed. */
 
-/* Works for one round. When sizes change, the first two rounds still work on batches of the old ones. */
+/* Works for one round. When sizes change, the first two rounds still work on batches of the old sizes. */
 void kvc_megakv_testbench_run(struct kvc_megakv_testbench *testbench,
                               const struct kvc_megakv_testbench_work *work,
                               struct kvc_megakv_testbench_round *round);
