@@ -1,4 +1,5 @@
-/** @file The power policy of a scenario, which chooses the clocks of a running store.
+/** @file
+ * The power policy of a scenario, which chooses the clocks of a running store.
  *
  * A policy looks at each unit of the store from time to time. A unit is a CPU and, if the store has one, its
  * GPU, which serve one part of the keys. At each look the policy sees the unit's work since the previous one,

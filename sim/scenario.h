@@ -1,4 +1,5 @@
-/** @file A scenario is everything that a model needs to know: the store, its nodes, the load and the run.
+/** @file
+ * A scenario is everything that a model needs to know: the store, its nodes, the load and the run.
  *
  * The structs are plain; no Lua is left in them.
  *

@@ -1,4 +1,5 @@
-/** @file FaRM's hash table: chained associative hopscotch hashing.
+/** @file
+ * FaRM's hash table: chained associative hopscotch hashing.
  *
  * Source: Dragojevic, Narayanan, Castro, Hodson, "FaRM: Fast Remote Memory", NSDI 2014; hopscotch hashing is
  * from Herlihy, Shavit, Tzafrir, DISC 2008. The table follows the scheme as it is generally described and is

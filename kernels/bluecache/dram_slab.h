@@ -1,4 +1,5 @@
-/** @file BlueCache's key-value data store in DRAM: slab classes whose victim is the oldest of four random
+/** @file
+ * BlueCache's key-value data store in DRAM: slab classes whose victim is the oldest of four random
  * items.
  *
  * Source: BlueCache, VLDB 10(4) 2016, sec. 3.4. The store follows the paper in these points:

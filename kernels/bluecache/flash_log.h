@@ -1,4 +1,5 @@
-/** @file BlueCache's key-value data store on flash: a log on raw flash, without a flash translation layer.
+/** @file
+ * BlueCache's key-value data store on flash: a log on raw flash, without a flash translation layer.
  *
  * Source: BlueCache, VLDB 10(4) 2016, sec. 3.4 and 3.5. The log follows the paper in these points:
  *  - Items evicted from DRAM are collected in a write buffer and written to flash in chunks of 128 pages,

@@ -1,4 +1,5 @@
-/** @file Interface of a raw NAND flash array: the operations that a log on flash needs.
+/** @file
+ * Interface of a raw NAND flash array: the operations that a log on flash needs.
  *
  * The array has `buses` buses with `chips_per_bus` chips each. Chip c is on bus c modulo `buses`, so chips
  * with neighbouring numbers can work in parallel. A row is one block of every chip: block b belongs to row b

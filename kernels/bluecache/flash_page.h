@@ -1,4 +1,5 @@
-/** @file Format of a flash page: a header with a checksum, followed by records.
+/** @file
+ * Format of a flash page: a header with a checksum, followed by records.
  *
  * All numbers are little-endian. The checksum of a page (XXH3, 64 bits) covers everything between the
  * checksum field and `used`. A record consists of a 16-byte header, the key and the value, and starts at a

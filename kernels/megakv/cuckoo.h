@@ -1,4 +1,5 @@
-/** @file Mega-KV's cuckoo index: two buckets per key, whose slots hold a 32-bit signature and a 32-bit
+/** @file
+ * Mega-KV's cuckoo index: two buckets per key, whose slots hold a 32-bit signature and a 32-bit
  * location.
  *
  * Source: Zhang et al., VLDB J. 26(5) 2017, sec. 4.1-4.2. The low half of the hash selects the primary

@@ -1,4 +1,5 @@
-/** @file MICA in cache mode: a lossy hash index over circular logs of items, divided into partitions.
+/** @file
+ * MICA in cache mode: a lossy hash index over circular logs of items, divided into partitions.
  *
  * Source: Lim, Han, Andersen, Kaminsky, "MICA", NSDI 2014, sec. 4.1 (partitions), 4.3.1 (circular log) and
  * 4.3.2 (lossy concurrent index). The store follows the paper in these points:

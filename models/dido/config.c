@@ -18,10 +18,10 @@
  * what the index leaves is divided into slabs. The index is the smallest power of two that is at most nine
  * tenths full with these keys, as system.index = "auto" takes it:
  *
- * K8    512 MiB index, 653 slabs of 65536 items of 32 bytes:  42.8 million keys, 64 % full K16   256 MiB
- * index, 781 slabs of 21845 items of 96 bytes:  17.1 million keys, 51 % full K32    64 MiB index, 877 slabs
- * of 6553 items of 320 bytes:   5.7 million keys, 69 % full K128   16 MiB index, 901 slabs of 1638 items of
- * 1280 bytes:  1.5 million keys, 70 % full
+ *     K8    512 MiB index, 653 slabs of 65536 items of 32 bytes:  42.8 million keys, 64 % full
+ *     K16   256 MiB index, 781 slabs of 21845 items of 96 bytes:  17.1 million keys, 51 % full
+ *     K32    64 MiB index, 877 slabs of 6553 items of 320 bytes:   5.7 million keys, 69 % full
+ *     K128   16 MiB index, 901 slabs of 1638 items of 1280 bytes:  1.5 million keys, 70 % full
  *
  * config_test.c compares the sizes with the kernels and with the configuration. */
 #define SHARED_BYTES 1908000000ull

@@ -3,7 +3,7 @@
  * A pipeline is written as its stages in order, separated by ">". A stage is "cpu", "cpu:N" with N cores, or
  * "gpu", followed by its tasks:
  *
- * cpu:2 RV PP MM insert delete > gpu search KC RD > cpu:2 WR SD
+ *     cpu:2 RV PP MM insert delete > gpu search KC RD > cpu:2 WR SD
  *
  * Batches pass through the stages in order, so that a task sees the work of earlier stages and of the tasks
  * before it in its own stage:

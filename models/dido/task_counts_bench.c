@@ -6,12 +6,13 @@
  * library that copies and compares without AVX2, as on the paper's processor. Nothing depends on time, but
  * the compiler and the C library matter.
  *
- * usage: dido_task_counts_bench [--check | --trace] With --check, the status is 1 if a number of tasks.h is
- * more than 15 % off, and 77, which means skipped, where the numbers cannot be compared: another processor or
- * compiler, no optimisation, sanitizers, no right to trace. With --trace, it prints the instructions
- * themselves for items with keys of 16 and values of 64 bytes: for each task a line "task NAME QUERY
- * QUERIES", and then the address of each instruction in its object, and the object. task_ipc.sh finds out how
- * many of them a core completes in a cycle. */
+ * usage: dido_task_counts_bench [--check | --trace]
+ * With --check, the status is 1 if a number of tasks.h is more than 15 % off, and 77, which means skipped,
+ * where the numbers cannot be compared: another processor or compiler, no optimisation, sanitizers, no right
+ * to trace.
+ * With --trace, it prints the instructions themselves for items with keys of 16 and values of 64 bytes: for
+ * each task a line "task NAME QUERY QUERIES", and then the address of each instruction in its object, and the
+ * object. task_ipc.sh finds out how many of them a core completes in a cycle. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares the memory that kvcast predicts for a run with the run's use, and prints a table. Fails if they differ by
-# more than a tenth of the use, in either direction. Usage: memory_test.sh KVCAST [SCENARIO.lua...]    Without
-# scenarios: all that come with kvcast.
+# more than a tenth of the use, in either direction.
+# Usage: memory_test.sh KVCAST [SCENARIO.lua...]    Without scenarios: all that come with kvcast.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 

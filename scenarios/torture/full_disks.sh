@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Commands that write to disks that are too small for their output: each file must be the old one, a whole new one or
-# none, and the command must end with 3 and one message that names a file. Usage: full_disks.sh KVCAST The disks are
-# tmpfs in a mount namespace of this script alone. Exits with 1 if a case fails, and with 77 if this user may mount
-# nothing.
+# none, and the command must end with 3 and one message that names a file. Usage: full_disks.sh KVCAST
+# The disks are tmpfs in a mount namespace of this script alone. Exits with 1 if a case fails, and with 77 if this user
+# may mount nothing.
 source "$(dirname "$0")/cases.sh"
 kvcast=$(realpath "$1")
 kind="full disk"

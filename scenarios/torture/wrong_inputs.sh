@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Inputs with one mistake each (wrong_inputs.txt): each must be refused in time with the right exit status and one
-# message, and must not change the folder. Usage: wrong_inputs.sh KVCAST WATCHED WRONG_INPUTS.txt [NAME] With
-# NAME, only the cases whose name contains it run, and their messages are shown.
+# message, and must not change the folder. Usage: wrong_inputs.sh KVCAST WATCHED WRONG_INPUTS.txt [NAME]
+# With NAME, only the cases whose name contains it run, and their messages are shown.
 #
 # A case begins with "=== name | exit status | text", and the message must contain the text; " ... " in it stands
-# for anything. Then come $ COMMAND     the command that is tried; it runs in a folder of its own ! COMMAND
-# preparation of that folder --- FILE      begins the contents of a file of that folder What stands before the
-# first case is in the folder of every case.
+# for anything. Then come
+#   $ COMMAND     the command that is tried; it runs in a folder of its own
+#   ! COMMAND     preparation of that folder
+#   --- FILE      begins the contents of a file of that folder
+# What stands before the first case is in the folder of every case.
 source "$(dirname "$0")/cases.sh"
 PATH=$(dirname "$(realpath "$1")"):$PATH
 watched=$(realpath "$2")

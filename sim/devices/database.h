@@ -1,4 +1,5 @@
-/** @file A database with a cache in front: the slow store of all data, which applications query when the
+/** @file
+ * A database with a cache in front: the slow store of all data, which applications query when the
  * cache misses and which they update.
  *
  * It works on a limited number of queries at a time; others wait in the order of their arrival. Latency

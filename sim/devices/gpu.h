@@ -1,4 +1,5 @@
-/** @file A GPU runs launches of index operations; this model gives the time of one launch over all streams.
+/** @file
+ * A GPU runs launches of index operations; this model gives the time of one launch over all streams.
  *
  * The time has two forms. The fitted form is a straight line over the jobs, measured on the card for each
  * clock pair, copies included (Mega-KV, VLDB J. 2017, Table 2). The mechanistic form serves clock pairs

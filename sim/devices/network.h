@@ -1,4 +1,5 @@
-/** @file A network connects the clients with a node: a direct cable, or switches with a cable on either side.
+/** @file
+ * A network connects the clients with a node: a direct cable, or switches with a cable on either side.
  *
  * A frame crosses hops + 1 cables and `hops` switches. A cut-through switch sends a frame on while it still
  * arrives, after its latency; a store-and-forward switch first waits for the frame's last bit, which takes

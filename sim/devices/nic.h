@@ -1,4 +1,5 @@
-/** @file A NIC is the network ports of one socket: line rate, Ethernet framing, and one receive and one
+/** @file
+ * A NIC is the network ports of one socket: line rate, Ethernet framing, and one receive and one
  * transmit queue per pipeline.
  *
  * Requests and responses are packed into frames of up to the MTU. Each queue gets an equal share of the line

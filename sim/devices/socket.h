@@ -1,10 +1,12 @@
-/** @file A socket puts the devices of one CPU socket on the platform: hosts that work and links that bytes
+/** @file
+ * A socket puts the devices of one CPU socket on the platform: hosts that work and links that bytes
  * cross.
  *
- * dram  --root-out, nic-tx-->     clients  the ports, each direction the rate of all ports together dram
- * <--root-in, nic-rx--      clients dram  --root-out, pcie-down-->  copy     copies to the GPU dram
- * <--root-in, pcie-up--     copy     copies back clients  --nic-rx, root-in, root-out, pcie-down-->  copy
- * frames that the NIC writes into GPU memory
+ *     dram  --root-out, nic-tx-->     clients  the ports, each direction the rate of all ports together
+ *     dram  <--root-in, nic-rx--      clients
+ *     dram  --root-out, pcie-down-->  copy     copies to the GPU
+ *     dram  <--root-in, pcie-up--     copy     copies back
+ *     clients  --nic-rx, root-in, root-out, pcie-down-->  copy  frames that the NIC writes into GPU memory
  *
  * The cpu is cores that work, the dram channels that everyone draws on, the gpu multiprocessors that kernels
  * share. Devices that a node lacks are left out. Copies and packets also draw on the host `dram`, because

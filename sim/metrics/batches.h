@@ -1,4 +1,5 @@
-/** @file Batches of the measured time, whose means give the 95 % intervals of a run without replicas.
+/** @file
+ * Batches of the measured time, whose means give the 95 % intervals of a run without replicas.
  *
  * The measured time is divided into batches of equal length, each with its own counts and its own histogram
  * of latencies; the histograms add up to the run's. A batch begins as one window of the recorder. Whenever

@@ -1,4 +1,5 @@
-/** @file Joins results: the replicas of one run, the nodes of a cluster that share nothing, and the latency
+/** @file
+ * Joins results: the replicas of one run, the nodes of a cluster that share nothing, and the latency
  * of multigets to these nodes.
  *
  * Nodes: throughput, counts, power, energy and histograms add up, exactly. The utilization of a stage is the
@@ -23,8 +24,8 @@
  * Keys of one node travel together and have one latency. With the distribution F_i of node i, the slowest is
  * at most x with probability
  *
- * P(x) = sum over all splits of m keys of multinomial(split; q) * product of F_i(x) over nodes with a key =
- * m! [z^m] product over i of (1 + F_i(x) (exp(q_i z) - 1)).
+ *     P(x) = sum over all splits of m keys of multinomial(split; q) * product of F_i(x) over nodes with a key
+ *          = m! [z^m] product over i of (1 + F_i(x) (exp(q_i z) - 1)).
  *
  * The coefficient is computed from values of the generating function on a circle of radius m, exactly but for
  * rounding (Cauchy's formula with the trapezoidal rule, whose error here is the probability that a Poisson

@@ -1,4 +1,5 @@
-/** @file All numbers of a result as one flat list of named values, of which replicas give intervals.
+/** @file
+ * All numbers of a result as one flat list of named values, of which replicas give intervals.
  *
  * The names are the same as in the result document:
  *

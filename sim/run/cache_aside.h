@@ -1,4 +1,5 @@
-/** @file The cache-aside pattern: requests of an application with a cache in front of a database.
+/** @file
+ * The cache-aside pattern: requests of an application with a cache in front of a database.
  *
  * A GET that misses becomes a query of the database and then a SET of its result. A SET is an update of the
  * database and then a DELETE of the key, so that the next GET of the key misses and the cache never holds an

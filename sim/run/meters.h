@@ -1,4 +1,5 @@
-/** @file Meters read the work and the energy of the platform's devices within the measured time.
+/** @file
+ * Meters read the work and the energy of the platform's devices within the measured time.
  *
  * The monitor reads them when it first looks after the measured time has begun, and again at every later look
  * until that time is over. Between two readings, work and energy are SimGrid's own integrals. Their quotient

@@ -1,4 +1,5 @@
-/** @file Applies a power policy to a running store and records its choices.
+/** @file
+ * Applies a power policy to a running store and records its choices.
  *
  * Every unit of the store has an actor, which begins with the measured time. It sleeps, reads the unit's
  * counters, asks the policy and sets the performance states of the unit's hosts, until the run ends. A policy

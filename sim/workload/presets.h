@@ -1,4 +1,5 @@
-/** @file Named parts of workloads, such as the data set of a paper or an operation mix of YCSB.
+/** @file
+ * Named parts of workloads, such as the data set of a paper or an operation mix of YCSB.
  *
  * This module has the presets that several publications share. Presets of a single store are in the store's
  * own folder, and the registry (models/registry.h) lists all of them. The shared ones are the Facebook pools

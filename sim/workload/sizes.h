@@ -1,4 +1,5 @@
-/** @file Sizes of keys and values. A size is a fixed function of the key's id, so that a key has the same
+/** @file
+ * Sizes of keys and values. A size is a fixed function of the key's id, so that a key has the same
  * size in every request.
  *
  * The Facebook pools come from Atikoglu et al., "Workload analysis of a large-scale key-value store",

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Shows the effect of quiet windows: measures a scenario alone and next to a neighbour that keeps all cores of the
 # store busy for 0.2 of every 0.6 seconds, in five pairs, and compares the metrics of the quiet windows and of all
-# windows. Usage: quiet_windows.sh KVCAST SCENARIO.lua [OPTION...]   The options go to `kvcast measure`. Medians over
-# the pairs count, because the clock of a shared machine changes from one second to the next. The exit status is 1 when
+# windows.
+# Usage: quiet_windows.sh KVCAST SCENARIO.lua [OPTION...]   The options go to `kvcast measure`.
+# Medians over the pairs count, because the clock of a shared machine changes from one second to the next. The exit status is 1 when
 # a metric of the quiet windows moves by more than 3 %. Needs taskset and nothing else running.
 set -uo pipefail
 [ $# -ge 2 ] || { sed -n '2,6s/^# //p' "$0"; exit 2; }

@@ -9,7 +9,7 @@
  * The error is the difference between prediction and simulation, relative to the simulation, as in the paper
  * (sec. V.B). The requests a second are meaningful on a quiet machine only.
  *
- * dido_plan_bench [--searches] [--each] [--every N] [--only TEXT] [NAME=VALUE ...]
+ *   dido_plan_bench [--searches] [--each] [--every N] [--only TEXT] [NAME=VALUE ...]
  *
  * --searches simulates nothing: it prints how long the search takes for each of the 24 presets, whose median
  * is the default of system.plan, and how long it takes with the fit of the popularity and the shares of the

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A card, or a link that it needs, is off for 100 us. Its requests wait on the wire and none is lost; only the packet
 # that is answered last may be another one. The mean latency grows as in a fluid queue: D^2 / (2 T (1 - r)) for an
-# outage D in the time T at the utilization r. A card takes no power while it is off. Usage: outage_test.sh KVCAST
+# outage D in the time T at the utilization r. A card takes no power while it is off.
+# Usage: outage_test.sh KVCAST
 set -euo pipefail
 kvcast=$(realpath "$1")
 cd "$(mktemp -d)"

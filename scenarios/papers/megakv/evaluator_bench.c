@@ -1,6 +1,6 @@
 /* Measures forecasts by the closed form per second on one core, and what limits them.
  *
- * build/release/scenarios/papers/megakv/evaluator_bench [POINTS_MAX]
+ *     build/release/scenarios/papers/megakv/evaluator_bench [POINTS_MAX]
  *
  * A Mega-KV scenario with four axes is forecast at 10 to POINTS_MAX (100,000) points; the exponent says how
  * the time grows with their number. Beside it stand spaces of other stores at a thousandth of the points. A

@@ -1,4 +1,5 @@
-/** @file A lock that makes one process the owner of an output folder.
+/** @file
+ * A lock that makes one process the owner of an output folder.
  *
  * The owner holds a lock (fcntl) on FOLDER/kvcast.lock, which contains its process id, its host and the time.
  * The kernel releases the lock when the process ends, however it ends, and its children never hold it. An

@@ -1,4 +1,5 @@
-/** @file Flash is NAND chips on channels, on one card or several: pages are read and programmed, blocks are
+/** @file
+ * Flash is NAND chips on channels, on one card or several: pages are read and programmed, blocks are
  * erased.
  *
  * Each channel connects several chips and carries one page at a time; each chip handles one operation at a
@@ -163,14 +164,14 @@ void kvc_flash_speed_up(struct kvc_flash *flash, double factor);
  * their pages cross one after another. With c the command, r the time to sense, s the question, p the time
  * between questions and x the page, such a round of k chips takes
  *
- * T(k) = c + max(r, first question) + (p + s) / 2 + k (s + x),
+ *     T(k) = c + max(r, first question) + (p + s) / 2 + k (s + x),
  *
  * because a ready chip waits for half of the time between two questions on average. In a round, every chip
  * with reads serves one, and n reads are at random chips, m of all channels. A chip is thus a queue with a
  * fixed time of service: with u the share of the chips that are busy, the mean number of reads at a chip
  * follows the M/D/1 queue, except that a read does not wait for itself:
  *
- * n / m = u + (n - 1) / n u^2 / (2 (1 - u)).
+ *     n / m = u + (n - 1) / n u^2 / (2 (1 - u)).
  *
  * A channel of M chips has rounds of k = M u' / (1 - (1 - u')^M) chips on average, as there are no rounds
  * without any; u' is the share of the other n - 1 reads. All chips together serve m u / T(k).

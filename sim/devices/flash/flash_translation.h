@@ -1,4 +1,5 @@
-/** @file A translation layer is the map of a drive from the sectors that the host sees to places on its
+/** @file
+ * A translation layer is the map of a drive from the sectors that the host sees to places on its
  * chips, with the garbage collection that makes room for more writes. It has no notion of time;
  * flash_translated.c adds it.
  *

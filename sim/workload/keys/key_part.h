@@ -1,4 +1,5 @@
-/** @file The keys of one node of a cluster, for a node that is simulated on its own.
+/** @file
+ * The keys of one node of a cluster, for a node that is simulated on its own.
  *
  * A part lists the keys that the hash ring gives to a node (sim/workload/keys/hash_ring.h), in ascending
  * order of their ids, which is their order of popularity. A workload with a part (struct kvc_workload) is the

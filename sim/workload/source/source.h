@@ -1,4 +1,5 @@
-/** @file A request source stands for the clients of all nodes: it produces requests in send order and routes
+/** @file
+ * A request source stands for the clients of all nodes: it produces requests in send order and routes
  * each of them to the shard that owns its key.
  *
  * A shard is one socket of one node. The hash of the key selects the node on a consistent-hash ring (Karger

@@ -1,4 +1,5 @@
-/** @file Internals of a request source (sim/workload/source/source.h): its state, and the functions that its
+/** @file
+ * Internals of a request source (sim/workload/source/source.h): its state, and the functions that its
  * files share.
  *
  * source_requests.c makes requests and keeps their queues, source_open.c implements open-loop arrivals, and
