@@ -98,7 +98,7 @@ struct kvc_change {
     double at_ns;              /**< When it happens, counted from the start of the measured time [ns]. */
     char device[KVC_TEXT_MAX]; /**< Name of a host or link of the platform: "node0.socket1.gpu". */
     double clock_hz; /**< Clock of the performance state that the host changes to [Hz]; NaN: none. */
-    double off_ns;   /**< How long the device is turned off [ns]; NaN: it is not. */
+    double off_ns;   /**< Time for which the device is turned off [ns]; NaN: it is not. */
 };
 
 /** Options of the simulation. */

@@ -57,9 +57,9 @@ struct kvc_memc3_params {
     uint64_t seed; /**< Seed of the random choice among them. */
 };
 
-/** What a table has counted, in 64-byte accesses to buckets. An operation reads each line that it touches
- * once, and writes it once if it changes. A search reads its search_lines and writes nothing. The version
- * counters, 32 KiB in the processor's cache, are not counted. */
+/** Counts of a table, in 64-byte accesses to buckets. An operation reads each line that it touches once, and
+ * writes it once if it changes. A search reads its search_lines and writes nothing. The version counters, 32
+ * KiB in the processor's cache, are not counted. */
 struct kvc_memc3_counts {
     struct kvc_memory_accesses insert; /**< Accesses of inserts since the table was created. */
     struct kvc_memory_accesses erase;  /**< Accesses of erases since the table was created. */

@@ -229,7 +229,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool covered = (data[0] & CHECKPOINT) != 0 && kvc_flash_log_checkpoint(owner.log);
     kvc_flash_log_free(owner.log);
 
-    /* What was written is there after a restart, unless the input drove the sequence numbers to their end, as
+    /* Written records are there after a restart, unless the input drove the sequence numbers to their end, as
      * a checkpoint that it edited may do. The owner keeps no image, so it knows the last record only if no
      * checkpoint covers it. */
     open_log(&owner, memory, data[0]);

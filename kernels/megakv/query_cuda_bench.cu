@@ -1,6 +1,5 @@
-/* What a GPU executes to answer queries where the host's memory is its own: it searches the index, compares
- * keys, copies values out of items and writes responses, and inserts and erases elements. One thread has one
- * query.
+/* Runs the work of a GPU that answers queries in the host's memory: it searches the index, compares keys,
+ * copies values out of items and writes responses, and inserts and erases elements. One thread has one query.
  *
  * The program checks the answers and prints the device only: a profiler counts the instructions of its
  * kernels,

@@ -19,7 +19,7 @@
 
 /* ---- places ---- */
 
-/* Where GETs find their keys, in closed form.
+/* The places in which GETs find their keys, in closed form.
  *
  * Without SETs, the preload decides: it stores the popular keys last, which leaves them in DRAM and the ones
  * before them on flash. With SETs, the long-run state counts, independently of the preload.

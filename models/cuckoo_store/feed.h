@@ -11,7 +11,7 @@
 #include "sim/scenario.h"
 
 struct kvc_cuckoo_feed_frame {
-    uint64_t offset; /* Where the frame begins in the feed's `bytes`. */
+    uint64_t offset; /* Offset of the frame in the feed's `bytes`. */
     uint32_t bytes, requests;
     double sent_ns; /* Intended send time, from the start of a lap; 0 under saturating clients [ns]. */
 };

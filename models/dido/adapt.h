@@ -76,7 +76,7 @@ struct kvc_dido_plan kvc_dido_adapt(struct kvc_dido_adapter *adapter, const stru
                                     const struct kvc_dido_profile *profile, const struct kvc_dido_mix *mix,
                                     uint64_t items);
 
-/* How long a store's throughput takes to recover after a change of the load, read off the windows of a run.
+/* The time in which a store's throughput recovers after a change of the load, read off the windows of a run.
  *
  * The throughput of the last third of a phase is the one that the store recovers to. It has recovered at the
  * end of the last window before that third with less than 95 % of it. A change that no window notices counts

@@ -1,4 +1,4 @@
-/* What a batch of queries takes of the processors and of the memory, stage by stage.
+/* Costs of a batch of queries on the processors and on the memory, stage by stage.
  *
  * The closed form and the simulation share these costs. A task is what its code does (tasks.h): instructions,
  * lines at random places and lines that follow them.

@@ -8,7 +8,8 @@
 #include "sim/run/stage_graph.h"
 #include "sim/workload/phases.h"
 
-/* DIDO's planner in the simulation: a thread that plans a pipeline while batches go on with the present one.
+/* DIDO's planner in the simulation: a thread that plans a pipeline while batches continue with the current
+ * one.
  *
  * A batch whose packets are processed shows whether the load has changed (adapt.h): operations, sizes and
  * keys are then known. What its queries will find in the store is not known

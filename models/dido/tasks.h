@@ -1,4 +1,4 @@
-/* What the tasks of DIDO (Zhang et al., ICDE 2017, sec. III.A) do for a query: instructions and lines of
+/* The work of DIDO's tasks (Zhang et al., ICDE 2017, sec. III.A) for a query: instructions and lines of
  * memory.
  *
  * The paper counts the instructions of its tasks (sec. IV.A), but does not publish them. Here, Mega-KV's real

@@ -62,7 +62,7 @@ struct kvc_measured_sum {
     double stage_ns[KVC_STAGES_MAX]; /* Time between the copies, summed over the tasks of the stage [ns]. */
 };
 
-/* How a store fills in its part of a result. */
+/* Functions by which a store fills in its part of a result. */
 struct kvc_measured_store {
     const void *data;              /* Argument of the functions. */
     uint32_t first;                /* Windows before this one do not count. */

@@ -28,14 +28,14 @@
  *
  * All costs of processors are in core cycles, so that they carry over to other clocks. */
 
-/* How packets reach the threads of memcached. */
+/* Path of packets to the threads of memcached. */
 enum kvc_memcached_network {
     KVC_MEMCACHED_KERNEL,  /* The sockets of Linux. */
     KVC_MEMCACHED_PF_RING, /* Threads poll the NIC for UDP; TCP still takes the kernel. */
     KVC_MEMCACHED_TCP,     /* Connections, each of which belongs to a thread. */
 };
 
-/* Where MICA's requests come from. */
+/* Source of MICA's requests. */
 enum kvc_memcached_feed {
     KVC_MEMCACHED_FROM_NETWORK,
     KVC_MEMCACHED_FROM_MEMORY, /* Requests are read without packets, which shows the limit of the table. */
@@ -77,7 +77,7 @@ extern const struct kvc_option_table kvc_memcached_mica_option_table;
 extern const struct kvc_option_table kvc_memcached_fpga_option_table;
 extern const struct kvc_option_table kvc_memcached_fatcache_option_table;
 
-/* Which of the four servers it is. */
+/* The four servers. */
 enum kvc_memcached_kind {
     KVC_MEMCACHED_VANILLA,
     KVC_MEMCACHED_MICA,

@@ -4,7 +4,7 @@
 
 #include "models/memcachedgpu/simulation.h"
 
-/* What a batch takes from the devices. */
+/* Load of a batch on the devices. */
 struct work {
     double cost_ns, compute_ns, tx_ns;
     struct kvc_dram_load load;

@@ -80,7 +80,7 @@ struct kvc_memcachedgpu_options {
 
 extern const struct kvc_option_table kvc_memcachedgpu_option_table;
 
-/* What MemcachedGPU's code costs: the GET kernel in cycles of a multiprocessor, and the host's part in time.
+/* Costs of MemcachedGPU's code: the GET kernel in cycles of a multiprocessor, and the host's part in time.
  *
  * Cycles and dependent accesses are properties of the code. They are measured on one card and applied to
  * others: cycles scale with the clock, accesses take the latency of the card. The host's times scale with the

@@ -1,4 +1,5 @@
-/* How many scenarios a second one core loads, as a fuzzer or a sweep does: again and again in one process.
+/* Measures how many scenarios a second one core loads, again and again in one process, as a fuzzer or a sweep
+ * does.
  *
  *   load_bench SCENARIO.lua...
  *

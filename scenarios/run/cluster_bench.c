@@ -1,5 +1,6 @@
-/* How the cost of a cluster grows with its nodes: CPU time of whole runs, with the same load for each node,
- * and the exponent of the power law through them. Nodes that share nothing cost as much as they cost alone.
+/* Measures the growth of a cluster's cost with its nodes: CPU time of whole runs, with the same load for each
+ * node, and the exponent of the power law through them. Nodes that share nothing cost as much as they cost
+ * alone.
  */
 #include <math.h>
 #include <stdio.h>

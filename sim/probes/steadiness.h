@@ -1,4 +1,4 @@
-/* How steady and how fast the machine is during a calibration, checked at intervals. A fixed amount of
+/* Checks of the machine's steadiness and speed at intervals during a calibration. A fixed amount of
  * arithmetic always takes the same time on a machine that does nothing else. The speed of the cores while all
  * of them work is measured as by a run's watch (sim/probes/core_watch.h), so that the two can be compared. */
 #ifndef KVC_SIM_PROBES_STEADINESS_H
@@ -26,7 +26,8 @@ void kvc_steadiness_add_speeds(struct kvc_steadiness *steadiness, const double *
  * known. */
 double kvc_steadiness_core_speed(const struct kvc_steadiness *steadiness);
 
-/* How much longer the slowest check took than the fastest, as a fraction of the fastest; 0 before two checks.
+/* Returns the difference between the slowest and the fastest check, as a fraction of the fastest; 0 before
+ * two checks.
  */
 double kvc_steadiness_spread_frac(const struct kvc_steadiness *steadiness);
 

@@ -24,8 +24,8 @@ struct kvc_thread_pool_task {
     kvc_thread_pool_fn *fn;
     void *data;
     uint32_t core;  /* Core that runs it, from 0. */
-    double seconds; /* How long it took; set by kvc_thread_pool_run [s]. */
-    double lost_s;  /* How long other work kept it from running; set by kvc_thread_pool_run [s]. */
+    double seconds; /* Time of the task; set by kvc_thread_pool_run [s]. */
+    double lost_s;  /* Time for which other work kept it from running; set by kvc_thread_pool_run [s]. */
 };
 
 /* Starts all tasks at the same time and waits for them. Tasks of the same core run one after the other. Every

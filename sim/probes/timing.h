@@ -11,7 +11,7 @@
 struct kvc_lost {
     double wall_s; /* Wall clock [s]. */
     double cpu_s;  /* Processor time of the thread [s]. */
-    long sleeps;   /* How often the thread had gone to sleep by itself. */
+    long sleeps;   /* Number of times that the thread had gone to sleep by itself. */
 };
 
 /* Reads the clocks of the calling thread, which takes about a microsecond. */

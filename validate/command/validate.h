@@ -73,10 +73,10 @@ void kvc_paper_free(struct kvc_paper *paper);
 enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct kvc_run_options *options,
                                 struct kvc_paper *paper, struct kvc_diag *diag);
 
-/* Finds what moves the cases of the paper and writes elasticities.csv (validate/scoring/elasticities.h).
- * Every number of a scenario is multiplied by 1.05, and if none moves the value, divided by it. The values
- * are the closed form's where it has the metric, a capacity's under saturation; otherwise they are those of
- * one simulation with the same random streams and warm-up. */
+/* Finds the parameters that move the cases of the paper and writes elasticities.csv
+ * (validate/scoring/elasticities.h). Every number of a scenario is multiplied by 1.05, and if none moves the
+ * value, divided by it. The values are the closed form's where it has the metric, a capacity's under
+ * saturation; otherwise they are those of one simulation with the same random streams and warm-up. */
 enum kvc_status kvc_paper_find_elasticities(const struct kvc_subject *subject,
                                             const struct kvc_run_options *options, struct kvc_diag *diag);
 
@@ -204,7 +204,7 @@ struct kvc_store_errors {
     uint32_t regressed; /* Errors beyond the stated ones. */
 };
 
-/* How far the closed form of each store is from its simulation.
+/* Errors of each store's closed form relative to its simulation.
  *
  * The errors are the extremes over all scenarios that are answered both ways: the two sides of each
  * mechanism, and the loads in validate/mechanisms/loads.csv, which has the columns scenario and overrides. A

@@ -69,8 +69,8 @@ struct kvc_comparison_part {
 struct kvc_error_summary kvc_comparison_summarise(const struct kvc_comparison *comparison,
                                                   const struct kvc_comparison_part *part);
 
-/* How many of the seen or the unseen runs were forecast with the measured bottleneck, or with one of the
- * stages that the measurement cannot tell apart. Runs whose measured bottleneck is undecided do not count. */
+/* Number of seen or unseen runs that were forecast with the measured bottleneck, or with one of the stages
+ * that the measurement cannot tell apart. Runs whose measured bottleneck is undecided do not count. */
 struct kvc_bottlenecks {
     size_t runs, right_simulated, right_closed_form, undecided;
 };

@@ -1,5 +1,5 @@
--- What the golden run pins down: small, but with evictions, SETs, DELETEs, expiry, damaged packets, five tables, another
--- task on the GPU, Zipf keys of many sizes and random arrivals.
+-- The golden run: small, but with evictions, SETs, DELETEs, expiry, damaged packets, five tables, another task on the
+-- GPU, Zipf keys of many sizes and random arrivals.
 return {
   name = "golden-memcachedgpu",
   system = { kind = "memcachedgpu", entries = 40e3, tables = "by_key_size", slab = "16MiB", batch = 256, batch_timeout = "100us",

@@ -7,7 +7,7 @@
 #include "kernels/memcachedgpu/background_cuda.h"
 #include "kernels/memcachedgpu/get_cuda.h"
 
-enum { SCRATCH_BYTES_MAX = 1 << 20 /* Cap of an allocation that nobody reads. */ };
+enum { SCRATCH_BYTES_MAX = 1 << 20 /* Cap of an allocation that is never read. */ };
 
 struct kvc_cuda_event {
     bool asked;

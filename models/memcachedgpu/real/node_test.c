@@ -101,7 +101,7 @@ Test(memcachedgpu_real_node, missing_keys_are_misses)
     close_node(node);
 }
 
-/* GNoM-pre begins as many batches as there are streams, and goes on when one comes back. */
+/* GNoM-pre begins as many batches as there are streams, and continues when one comes back. */
 Test(memcachedgpu_real_node, streams_bound_the_batches_in_flight)
 {
     describe(&scenario, 16, 8, 1);

@@ -10,7 +10,7 @@
 #include "sim/base/diag.h"
 #include "sim/base/progress.h"
 
-/* Where the lines that a batch reads are cached. */
+/* Place of the lines that a batch reads. */
 enum kvc_memcachedgpu_lines {
     KVC_MEMCACHEDGPU_LINES_FAR,     /* All of them in device memory. */
     KVC_MEMCACHEDGPU_LINES_ARRIVED, /* The packets have just been copied in; the table is in device memory. */

@@ -1,4 +1,4 @@
--- What the golden run pins down: atomics of the network card, which wait for one another on the same key.
+-- The golden run: atomics of the network card, which wait for one another on the same key.
 return {
   name = "golden-rdma-one-sided",
   system = { kind = "rdma", sides = "one", atomics = true },

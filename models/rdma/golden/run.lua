@@ -1,4 +1,4 @@
--- What the golden run pins down: small, with cores that own the keys, reads and writes, Zipf keys and random arrivals.
+-- The golden run: small, with cores that own the keys, reads and writes, Zipf keys and random arrivals.
 return {
   name = "golden-rdma",
   system = { kind = "rdma", sides = "two", cores = 2 },

@@ -1,5 +1,5 @@
-/* What a plan compares: metrics of a configuration, goals that bound them, and the measured errors of the
- * closed form.
+/* The quantities that a plan compares: metrics of a configuration, goals that bound them, and the measured
+ * errors of the closed form.
  *
  * A goal is one bound that a configuration must meet. A test decides from replicas whether it does.
  *

@@ -64,7 +64,7 @@ struct kvc_planned {
     struct kvc_plan_errors errors;
     struct kvc_plan_search search; /* search.candidate[i] is point i of the space. */
     struct kvc_forecast *forecast; /* Indexed by candidate. */
-    char refusal[256];             /* Why the first refused candidate is refused; "" if none is. */
+    char refusal[256];             /* Message of the first refused candidate; "" if none is refused. */
     struct kvc_plan_front front;
     /* Bottleneck of the chosen candidate, or of the nearest one if none is chosen. */
     struct kvc_plan_binding binding;

@@ -1,7 +1,8 @@
--- What the node that the paper foresees needs (sec. 5.3: 8 TB, 2.5 million GETs a second of pages of 8 KB, less than 50 W). Use
--- the closed form (kvcast predict, kvcast sweep --predict). 17 of the paper's cards read as fast, and 16 hold 8 TB. Responses are
--- 20 GB/s, which only PCIe of the fifth generation carries among the profiles. Board and cards draw 126 W, cards of 6 W alone
--- 96, so that the cards of the node must draw a fifth of the prototype's. production_today.lua has drives of today.
+-- The needs of the node that the paper foresees (sec. 5.3: 8 TB, 2.5 million GETs a second of pages of 8 KB, less than
+-- 50 W). Use the closed form (kvcast predict, kvcast sweep --predict). 17 of the paper's cards read as fast, and 16
+-- hold 8 TB. Responses are 20 GB/s, which only PCIe of the fifth generation carries among the profiles. Board and cards
+-- draw 126 W, cards of 6 W alone 96, so that the cards of the node must draw a fifth of the prototype's.
+-- production_today.lua has drives of today.
 return {
   name = "bluecache-production",
   system = { kind = "bluecache", dram = "0B", flash = "16GiB", outstanding = 4096 },

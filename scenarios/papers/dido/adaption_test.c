@@ -83,7 +83,7 @@ Test(dido_adaption, an_alternating_load_is_answered_as_two_steady_ones)
     cr_expect_gt(both, 1.03 * fixed, "%.2f, %.2f with the pipeline of the first phase", both, fixed);
 }
 
-/* Batches go on with the old pipeline while the new one is planned, which takes one of four cores. */
+/* Batches continue with the old pipeline while the new one is planned, which takes one of four cores. */
 Test(dido_adaption, planning_takes_time_but_stops_nothing)
 {
     double at_once = value_of(alternate(ADAPTS, "6ms", SMALL, LARGE, CLIENTS), "throughput_mops");

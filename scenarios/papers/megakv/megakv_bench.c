@@ -1,4 +1,4 @@
-/* How fast a simulation is, and where the time goes.
+/* Measures the speed of a simulation, and the parts of its time.
  *
  * In one process and on one core: the same requests are generated and run through the bare kernels (hash,
  * index search, slab read, slab write, index insert) in batches of the size that the simulation uses, without

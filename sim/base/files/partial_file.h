@@ -2,7 +2,7 @@
  * An output file that appears under its final name only when it is complete.
  *
  * It is written under a temporary name in the same folder, NAME.kvcast-XXXXXXXXXXXX.partial, checked to its
- * last byte, and renamed at the end. Until then an existing file of the final name stays as it is. The file
+ * last byte, and renamed at the end. Until then an existing file of the final name does not change. The file
  * reaches the disk (fsync) before it gets its name: otherwise a loss of power could leave an empty file under
  * the final name, and a disk that is full or over its quota may report it only then. The folder is not
  * synchronised; a loss of power may bring back the old file.

@@ -1,5 +1,6 @@
-/* What the files of the flash engine share: its operations and chips (flash_engine.c), the controllers that
- * visit chips in turn (flash_turns.c), and the drives with a translation layer (flash_translated.c). */
+/* Internals that the files of the flash engine share: its operations and chips (flash_engine.c), the
+ * controllers that visit chips in turn (flash_turns.c), and the drives with a translation layer
+ * (flash_translated.c). */
 #ifndef KVC_SIM_DEVICES_FLASH_FLASH_ENGINE_INTERNAL_H
 #define KVC_SIM_DEVICES_FLASH_FLASH_ENGINE_INTERNAL_H
 

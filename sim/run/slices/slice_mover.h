@@ -1,15 +1,15 @@
 /** @file
- * A mover posts what a sliced server has taken from shared devices, and measures how fast they gave it.
+ * A mover posts a sliced server's use of shared devices, and measures how fast they served it.
  *
- * A sliced server (sim/run/slices/slices.h) serves single operations in its own event queue. What it takes
- * from devices that it shares with others, such as memory or a root complex, is posted after each slice as
- * one activity of the engine: work on hosts, spread evenly, or a transfer. The activity is bounded by what
- * the server could draw if it were alone. SimGrid shares the devices among all activities, and the time that
- * this one takes, over the time that it would take alone, is the stretch with which the server serves its
- * next slices. It is averaged over the last KVC_SLICE_MOVER_MEMORY_NS, so that servers which slow down
- * together do not all speed up together a slice later, and so that the length of a slice does not matter. If
- * nobody else is there the stretch is 1. If an activity takes longer than a slice, what is posted meanwhile
- * waits and is one activity afterwards, so nothing is lost.
+ * A sliced server (sim/run/slices/slices.h) serves single operations in its own event queue. Its use of
+ * devices that it shares with others, such as memory or a root complex, is posted after each slice as one
+ * activity of the engine: work on hosts, spread evenly, or a transfer. The activity is bounded by what the
+ * server could draw if it were alone. SimGrid shares the devices among all activities, and the time that this
+ * one takes, over the time that it would take alone, is the stretch with which the server serves its next
+ * slices. It is averaged over the last KVC_SLICE_MOVER_MEMORY_NS, so that servers which slow down together do
+ * not all speed up together a slice later, and so that the length of a slice does not matter. If nobody else
+ * is there the stretch is 1. If an activity takes longer than a slice, what is posted meanwhile waits and is
+ * one activity afterwards, so nothing is lost.
  *
  * The time of an outage is no contention and does not count: the server stands still meanwhile.
  *

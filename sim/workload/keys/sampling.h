@@ -62,8 +62,8 @@ void kvc_sampling_add_keys(const struct kvc_sampling *sampling, const struct kvc
 
 /** Places of the representatives of hot keys. */
 enum kvc_sampling_choice {
-    /** Where the popularity is nearest. The first 8 strata count as equally popular: otherwise, the key of
-     * the first stratum would have to stand for a third of all requests. */
+    /** At the nearest popularity. The first 8 strata count as equally popular: otherwise, the key of the
+     * first stratum would have to stand for a third of all requests. */
     KVC_SAMPLING_ALIKE,
     KVC_SAMPLING_SPREAD, /**< Anywhere, so that few hot keys share one. */
 };

@@ -456,8 +456,8 @@ static bool fill_frames(struct kvc_source *source)
     return true;
 }
 
-/* Lets the clients of all shards go on by one block of requests. The frames depend on the stream alone, and
- * not on what was drained so far. The keys of a frame are the next ones of its shard, because they are
+/* Advances the clients of all shards by one block of requests. The frames depend on the stream alone, and not
+ * on what was drained so far. The keys of a frame are the next ones of its shard, because they are
  * independent of the times. Returns false at the end of the load. */
 static bool go_on(struct kvc_source *source)
 {
