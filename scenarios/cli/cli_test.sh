@@ -27,7 +27,7 @@ scenario syntax "x = = 1"
 expect 2 'syntax.lua:6' "$kvcast" run syntax.lua
 scenario loop "slo = (function() while true do end end)()"
 expect 2 'loop.lua:6.*loop' "$kvcast" run loop.lua
-scenario memory "slo = (function() local t = {} while true do t[#t + 1] = string.rep('x', 1000000 + #t) end end)()"
+scenario memory "slo = (function() local t, kb = {}, string.rep('x', 1000) while true do t[#t + 1] = string.rep(kb, 1000 + #t) end end)()"
 expect 2 'memory.lua:6.*MiB' "$kvcast" run memory.lua
 scenario nan "slo = { mops = 0 / 0 }"
 expect 2 'nan.lua:6' "$kvcast" run nan.lua
