@@ -155,11 +155,7 @@ static void take_result(const struct kvc_result *result, struct kvc_forecast *ou
 static enum kvc_status from_prediction(const struct kvc_scenario *scenario, struct kvc_forecast *out,
                                        struct kvc_diag *diag)
 {
-    struct kvc_result *result = calloc(1, sizeof(*result));
-    if (result == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the prediction of %s",
-                             scenario->model->name);
-    }
+    struct kvc_result *result = kvc_array_of(1, sizeof(*result));
     enum kvc_status status = scenario->model->predict(scenario, result, diag);
     if (status == KVC_OK) {
         take_result(result, out);

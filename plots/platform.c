@@ -184,6 +184,9 @@ static enum kvc_status read_platform(const char *path, struct kvc_picture *pictu
         }
     }
     free(line);
+    if (status == KVC_OK && !feof(file)) {
+        status = kvc_diag_fail_at(diag, KVC_ERR_RUNTIME, path, 0, "cannot be read: %s", strerror(errno));
+    }
     fclose(file);
     if (status == KVC_OK && picture->hosts == 0) {
         status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no host");
