@@ -3,7 +3,7 @@
 #
 #   walk.sh KVCAST SOURCE_FOLDER [CASE...]
 #
-# KVCAST comes from the preset `faults` (scenarios/faults/fault.h). cases.txt has one command per line. Each is run without a
+# KVCAST is kvcast_faults of the preset `asan-ubsan` (scenarios/faults/fault.h). cases.txt has one command per line. Each is run without a
 # fault first, which counts its calls by kind and finds the first call of each site, a site being a function and its
 # nearest callers. Then it is run once for each site that no earlier command has tried, and for a sample of the other
 # calls, always with one fault. Such a run survives if trial.sh finds nothing to complain about. Prints a table:

@@ -6,6 +6,10 @@
 /* Largest working set of the memory probe, far beyond the caches. */
 static const uint64_t full_bytes = UINT64_C(1) << 30, quick_bytes = UINT64_C(1) << 26;
 
+/* Lines of a working set that a repetition follows. Fewer tell as much about the small sets of a quick one.
+ */
+enum { FULL_LINES = 1 << 18, QUICK_LINES = FULL_LINES / 4 };
+
 static enum kvc_status probe(struct kvc_probed_machine *machine, bool is_quick,
                              const struct kvc_progress *progress, struct kvc_diag *diag)
 {
@@ -16,7 +20,8 @@ static enum kvc_status probe(struct kvc_probed_machine *machine, bool is_quick,
     enum kvc_status status = kvc_machine_check_memory((double)working_set_bytes, diag);
     if (status == KVC_OK) {
         kvc_progress_report(progress, "memory", 0);
-        status = kvc_memory_latency_measure(working_set_bytes, &machine->memory, diag);
+        status = kvc_memory_latency_measure(working_set_bytes, is_quick ? QUICK_LINES : FULL_LINES,
+                                            &machine->memory, diag);
     }
     if (status == KVC_OK) {
         status = kvc_handoffs_measure(cores, &machine->handoffs, diag);

@@ -123,11 +123,6 @@ enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *di
 
 enum { LINE_BYTES = 64, LINE_WORDS = LINE_BYTES / 8, CHAINS_MAX = 32 };
 
-/* Lines that a repetition follows. Of the small sets of a quick calibration, fewer tell as much. */
-enum { STEPS = 1 << 18, QUICK_STEPS = STEPS / 4 };
-
-static const uint64_t careful_bytes = UINT64_C(1) << 28;
-
 static const uint64_t smallest_bytes = 16 << 10;
 
 /* Cache lines linked into one ring in random order (Sattolo's shuffle). */
@@ -178,11 +173,10 @@ static void read_all(void *data, uint32_t repetition)
     }
 }
 
-enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, struct kvc_memory_latency_curve *curve,
-                                           struct kvc_diag *diag)
+enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, uint32_t lines,
+                                           struct kvc_memory_latency_curve *curve, struct kvc_diag *diag)
 {
-    struct ring ring = {.line = kvc_pages_alloc(bytes_max),
-                        .steps = bytes_max < careful_bytes ? QUICK_STEPS : STEPS};
+    struct ring ring = {.line = kvc_pages_alloc(bytes_max), .steps = lines};
     if (ring.line == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a working set of %llu MiB",
                              (unsigned long long)(bytes_max >> 20));

@@ -50,9 +50,10 @@ struct kvc_memory_latency_curve {
 };
 
 /* Measures working sets from 16 KiB to `bytes_max`, each four times as large as the one before, on huge pages
- * if the system provides them. KVC_ERR_RUNTIME: there is too little memory. */
-enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, struct kvc_memory_latency_curve *curve,
-                                           struct kvc_diag *diag);
+ * if the system provides them. A repetition follows `lines` lines. KVC_ERR_RUNTIME: there is too little
+ * memory. */
+enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, uint32_t lines,
+                                           struct kvc_memory_latency_curve *curve, struct kvc_diag *diag);
 
 enum { KVC_HANDOFF_CORES_MAX = 256 };
 
