@@ -3,11 +3,11 @@
 #
 #   walk.sh KVCAST SOURCE_FOLDER [CASE...]
 #
-# KVCAST is kvcast_faults of the preset `asan-ubsan` (scenarios/faults/fault.h). cases.txt has one command per line. Each is run without a
-# fault first, which counts its calls by kind and finds the first call of each site, a site being a function and its
-# nearest callers. Then it is run once for each site that no earlier command has tried, and for a sample of the other
-# calls, always with one fault. Such a run survives if trial.sh finds nothing to complain about. Prints a table:
-# command, kind of fault, calls, sites, tried, survived, and what did not survive.
+# KVCAST is kvcast_faults of the preset `asan-ubsan` (scenarios/faults/fault.h). cases.txt has one command per line.
+# Each is run without a fault first, which counts its calls by kind and finds the first call of each site, a site
+# being a function and its nearest callers. Then it is run once for each site that no earlier command has tried, and
+# for a sample of the other calls, always with one fault. Such a run survives if trial.sh finds nothing to complain
+# about. Prints a table: command, kind of fault, calls, sites, tried, survived, and what did not survive.
 #
 # KVCAST_FAULTS_MOST is the number of calls to try of a kind and command, 20 unless told, spread evenly over those that
 # would be tried; 0 tries all of them, which takes much longer.
