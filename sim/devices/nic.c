@@ -98,6 +98,56 @@ void kvc_rss_close(struct kvc_rss *rss)
     free(rss);
 }
 
+enum { ADDRESS_BYTES = 4, BYTE_VALUES = 256 };
+
+/* Hashes of packets of which only one byte of the source address is not zero, by the value of this byte. The
+ * hash is linear: the XOR of the parts' hashes is the hash of the whole. */
+struct address_hashes {
+    uint32_t hash[ADDRESS_BYTES][BYTE_VALUES];
+};
+
+static void open_address_hashes(struct address_hashes *addresses)
+{
+    for (int byte = 0; byte < ADDRESS_BYTES; byte++) {
+        uint32_t *hash = addresses->hash[byte];
+        hash[0] = 0;
+        for (uint32_t value = 1; value < BYTE_VALUES; value++) {
+            uint32_t bit = value & -value;
+            uint8_t input[ADDRESS_BYTES] = {0};
+            input[byte] = (uint8_t)value;
+            hash[value] = value == bit ? kvc_rss_hash(input, sizeof(input)) : hash[value ^ bit] ^ hash[bit];
+        }
+    }
+}
+
+static uint32_t address_hash(const struct address_hashes *addresses, uint32_t address)
+{
+    uint32_t hash = 0;
+    for (int byte = 0; byte < ADDRESS_BYTES; byte++) {
+        hash ^= addresses->hash[byte][address >> (24 - 8 * byte) & 0xff];
+    }
+    return hash;
+}
+
+/* Finds the queue of every connection. Those of a client differ in the source address only. */
+static void find_queues(const struct kvc_rss_params *params, uint16_t *queue)
+{
+    struct address_hashes addresses;
+    open_address_hashes(&addresses);
+    uint32_t each = params->connections / params->clients;
+    for (uint32_t client = 0, at = 0; client < params->clients; client++) {
+        struct kvc_rss_tuple tuple = kvc_rss_tuple_of(params, at);
+        uint32_t first = tuple.source_address;
+        tuple.source_address = 0;
+        uint32_t rest = kvc_rss_tuple_hash(&tuple, params->fields);
+        for (uint32_t i = 0; i < each; i++, at++) {
+            uint32_t address = CLIENTS_FIRST | ((first + i) & CLIENTS_MASK);
+            uint32_t entry = (address_hash(&addresses, address) ^ rest) & (params->entries - 1);
+            queue[at] = (uint16_t)(entry % params->queues);
+        }
+    }
+}
+
 struct kvc_rss *kvc_rss_open(const struct kvc_rss_params *params, struct kvc_diag *diag)
 {
     if (params->clients < 1 || params->connections % params->clients != 0 || params->connections < 1) {
@@ -112,11 +162,7 @@ struct kvc_rss *kvc_rss_open(const struct kvc_rss_params *params, struct kvc_dia
     }
     rss->queues = params->queues;
     rss->connections = params->connections;
-    for (uint32_t i = 0; i < params->connections; i++) {
-        const struct kvc_rss_tuple tuple = kvc_rss_tuple_of(params, i);
-        uint32_t entry = kvc_rss_tuple_hash(&tuple, params->fields) & (params->entries - 1);
-        rss->queue[i] = (uint16_t)(entry % params->queues);
-    }
+    find_queues(params, rss->queue);
     return rss;
 }
 

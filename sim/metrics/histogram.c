@@ -45,9 +45,15 @@ static inline uint32_t recorded_slot(double value_ns)
     return slot_of(kept_ns > 1 ? kept_ns : 1);
 }
 
+/* Only slots between the smallest and the largest value have been written. */
 void kvc_histogram_reset(struct kvc_histogram *histogram)
 {
-    memset(histogram, 0, sizeof(*histogram));
+    if (histogram->count > 0) {
+        uint32_t first = recorded_slot(histogram->min_ns), last = recorded_slot(histogram->max_ns);
+        memset(&histogram->slot[first], 0, (last + 1 - first) * sizeof(*histogram->slot));
+    }
+    histogram->count = histogram->clipped = 0;
+    histogram->sum_ns = histogram->min_ns = histogram->max_ns = 0;
 }
 
 /* Sum, minimum and maximum, which are exact. Four independent lanes avoid waiting for each addition. */
@@ -121,11 +127,6 @@ void kvc_histogram_add(struct kvc_histogram *sum, const struct kvc_histogram *ot
     }
 }
 
-static uint32_t slot_of_value(double value_ns)
-{
-    return slot_of(fmax(fmin(value_ns, MOST_NS), 1));
-}
-
 bool kvc_histogram_take(struct kvc_histogram *histogram, struct kvc_histogram_pack *pack)
 {
     *pack = (struct kvc_histogram_pack){.count = histogram->count};
@@ -136,16 +137,14 @@ bool kvc_histogram_take(struct kvc_histogram *histogram, struct kvc_histogram_pa
     pack->sum_ns = histogram->sum_ns;
     pack->min_ns = histogram->min_ns;
     pack->max_ns = histogram->max_ns;
-    pack->first = slot_of_value(histogram->min_ns);
-    pack->slots = slot_of_value(histogram->max_ns) + 1 - pack->first;
+    pack->first = recorded_slot(histogram->min_ns);
+    pack->slots = recorded_slot(histogram->max_ns) + 1 - pack->first;
     pack->slot = malloc(pack->slots * sizeof(*pack->slot));
-    uint64_t *from = &histogram->slot[pack->first];
+    const uint64_t *from = &histogram->slot[pack->first];
     for (uint32_t i = 0; pack->slot != NULL && i < pack->slots; i++) {
         pack->slot[i] = (uint32_t)from[i];
     }
-    memset(from, 0, pack->slots * sizeof(*from));
-    histogram->count = histogram->clipped = 0;
-    histogram->sum_ns = histogram->min_ns = histogram->max_ns = 0;
+    kvc_histogram_reset(histogram);
     if (pack->slot == NULL) {
         *pack = (struct kvc_histogram_pack){.count = 0};
         return false;
