@@ -51,7 +51,7 @@ const struct kvc_workload_preset kvc_dido_presets[] = {
 
 /* ---- options ---- */
 
-static const char *const networks[] = {"kernel", "memory", NULL};
+static const char *const feeds[] = {"network", "memory", NULL};
 static const char *const predictors[] = {"kvcast", "paper", NULL};
 
 static const struct kvc_option rows[] = {
@@ -67,7 +67,7 @@ static const struct kvc_option rows[] = {
                  "(dido.design.counter_threshold); a smaller one follows the load more closely and plans "
                  "more often without benefit"),
     KVC_REAL_ROW(
-        kvc_dido_options, "plan", planning_ns, KVC_UNIT_NS, 0, 1e12, "0.38ms",
+        kvc_dido_options, "planning", planning_ns, KVC_UNIT_NS, 0, 1e12, "0.38ms",
         "time of a core to plan a pipeline, while batches continue with the previous one; not "
         "published: the median time of the search over the 24 presets on a core of an AMD EPYC server "
         "(dido_plan_bench --searches), with stealing; a search takes 0.24 to 1.5 ms, 0.17 ms without "
@@ -94,8 +94,8 @@ static const struct kvc_option rows[] = {
         "stages, which is the 300 us of dido.mot.stage_limit with three stages and 1 ms",
         .auto_word = "auto", .auto_value = 0),
     KVC_CHOICE_ROW(
-        kvc_dido_options, "network", network, networks, "kernel",
-        "kernel: frames pass through the sockets of the operating system; memory: requests are read from "
+        kvc_dido_options, "feed", feed, feeds, "network",
+        "network: frames pass through the sockets of the operating system; memory: requests are read from "
         "memory, and responses are not sent"),
     KVC_REAL_ROW(
         kvc_dido_options, "receive_cycles", receive_cycles, KVC_UNIT_NONE, 0, 1e9, "3520",
@@ -284,7 +284,7 @@ enum kvc_status kvc_dido_config_open(struct kvc_dido_config *config, const struc
                                        .gpu = kvc_gpu_of(node),
                                        .nic = kvc_nic_of(node),
                                        .pcie = kvc_pcie_of(node),
-                                       .network = (enum kvc_dido_network)options->network};
+                                       .feed = (enum kvc_dido_feed)options->feed};
     set_cpu(config, node);
     enum kvc_status status = check_devices(config, diag);
     if (status != KVC_OK) {

@@ -36,9 +36,9 @@ enum kvc_dido_predictor {
 };
 
 /* Source of requests and destination of responses. */
-enum kvc_dido_network {
-    KVC_DIDO_KERNEL, /* "kernel": the sockets of the operating system. */
-    KVC_DIDO_MEMORY, /* "memory": requests are read from memory, and responses are not sent. */
+enum kvc_dido_feed {
+    KVC_DIDO_NETWORK, /* "network": frames pass through the sockets of the operating system. */
+    KVC_DIDO_MEMORY,  /* "memory": requests are read from memory, and responses are not sent. */
 };
 
 struct kvc_dido_options {
@@ -51,7 +51,7 @@ struct kvc_dido_options {
     double steal_ns;
     double latency_limit_ns;
     double interval_ns; /* 0: "auto". */
-    int network;        /* enum kvc_dido_network. */
+    int feed;           /* enum kvc_dido_feed. */
     double receive_cycles, send_cycles;
     double index_bytes, slab_bytes; /* 0: "auto". */
     uint64_t max_displacements;
@@ -73,7 +73,7 @@ struct kvc_dido_config {
     const struct kvc_nic *nic;
     const struct kvc_pcie *pcie; /* Link between CPU and GPU; NULL: they share the memory. */
     double link_ns; /* Time that a read of a line over the link adds to the GPU's own [ns]; 0: no link. */
-    enum kvc_dido_network network;
+    enum kvc_dido_feed feed;
     uint64_t stated_frame_requests; /* Requests of a frame in the scenario; 0: as many as fit. */
     uint32_t frame_requests;        /* Requests of a frame. */
     double request_bytes;           /* Mean size of a request in a frame. */

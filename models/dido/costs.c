@@ -108,7 +108,7 @@ static double buffered_bytes(const struct kvc_dido_pipeline *pipeline, const str
  * from. */
 static double framed_bytes(const struct kvc_dido_config *config, enum kvc_dido_task task)
 {
-    bool copies = config->network == KVC_DIDO_KERNEL;
+    bool copies = config->feed == KVC_DIDO_NETWORK;
     return copies && task == KVC_DIDO_RV   ? 2 * config->request_bytes
            : copies && task == KVC_DIDO_SD ? 2 * config->response_bytes
                                            : 0;
@@ -119,7 +119,7 @@ static double framed_bytes(const struct kvc_dido_config *config, enum kvc_dido_t
 static double frame_ns(const struct kvc_dido_config *config, enum kvc_dido_task task)
 {
     double cycle_ns = 1e9 / config->cpu->clock_hz;
-    if (config->network == KVC_DIDO_MEMORY || (task != KVC_DIDO_RV && task != KVC_DIDO_SD)) {
+    if (config->feed == KVC_DIDO_MEMORY || (task != KVC_DIDO_RV && task != KVC_DIDO_SD)) {
         return 0;
     }
     double responses = kvc_nic_messages_per_frame(config->nic, config->response_bytes);

@@ -14,7 +14,7 @@
  * A batch whose packets are processed shows whether the load has changed (adapt.h): operations, sizes and
  * keys are then known. What its queries will find in the store is not known
  * yet, so the planner takes what the queries of the latest finished batch found. The search for a pipeline
- * takes one core of the CPU for `system.plan`, which competes with the stages; next batches have the new
+ * takes one core of the CPU for `system.planning`, which competes with the stages; next batches have the new
  * pipeline when it is found. Profiles of batches meanwhile are not looked at, so that one plan is made at a
  * time: if the load has changed again, the next batch after the plan shows that.
  *

@@ -16,16 +16,17 @@ static const char *const networks[] = {"kernel", "pf_ring", "tcp", NULL};
 static const char *const feeds[] = {"network", "memory", NULL};
 static const char *const locks[] = {"item", "global", NULL};
 
-#define CYCLES_ROW(name_, field, standard, text)                                                             \
-    KVC_REAL_ROW(kvc_memcached_options, name_, field, KVC_UNIT_NONE, 0, 1e9, standard, text)
+#define CYCLES_ROW(field, standard, text)                                                                    \
+    KVC_REAL_ROW(kvc_memcached_options, #field, field, KVC_UNIT_NONE, 0, 1e9, standard, text)
 
 #define BYPASS_ROWS                                                                                           \
     CYCLES_ROW(                                                                                               \
-        "bypass_receive", bypass_receive_cycles, "60.5",                                                      \
+        bypass_receive_cycles, "60.5",                                                                        \
         "core cycles of receiving a packet in a ring that the thread polls (Rizzo, netmap, ATC 2012: a core " \
         "at 900 MHz receives 14.88 M packets a second with an 82599)"),                                       \
-        CYCLES_ROW("bypass_send", bypass_send_cycles, "60.5",                                                 \
-                   "core cycles of sending a packet from such a ring (netmap, as for bypass_receive)")
+        CYCLES_ROW(                                                                                           \
+            bypass_send_cycles, "60.5",                                                                       \
+            "core cycles of sending a packet from such a ring (netmap, as for bypass_receive_cycles)")
 #define OUTSTANDING_ROW(standard)                                                                            \
     KVC_COUNT_ROW(                                                                                           \
         kvc_memcached_options, "outstanding", outstanding, 1, 1e6, standard,                                 \
@@ -60,15 +61,15 @@ static const char *const locks[] = {"item", "global", NULL};
             "6.18 on a virtual machine with an AMD EPYC at 4.2 GHz; its kernel is slower than those that the " \
             "other costs were measured on, so only the ratio is used)"),                                       \
         CYCLES_ROW(                                                                                            \
-            "wake", wake_cycles, "4211",                                                                       \
+            wake_cycles, "4211",                                                                               \
             "core cycles until a sleeping thread runs, with TCP: an idle thread of the server, and "           \
             "every client (Arrakis, table 1: 2.40 us of the scheduler with an idle core, less the 0.17 "       \
-            "us of schedule" NEWER ")")
-#define CYCLES_RATIO_ROW                                                                                       \
-    KVC_REAL_ROW(                                                                                              \
-        kvc_memcached_options, "cycles_ratio", cycles_ratio, KVC_UNIT_NONE, 0.01, 100, "1",                    \
-        "core cycles of the node's CPU for the same code, relative to the Haswell that all cycles here refer " \
-        "to: 1.165 on a Sandy Bridge (AnandTech, as for compute); 1.282 on a Nehalem or Westmere, because "    \
+            "us of schedule_cycles" NEWER ")")
+#define CYCLES_RATIO_ROW                                                                                           \
+    KVC_REAL_ROW(                                                                                                  \
+        kvc_memcached_options, "cycles_ratio", cycles_ratio, KVC_UNIT_NONE, 0.01, 100, "1",                        \
+        "core cycles of the node's CPU for the same code, relative to the Haswell that all cycles here refer "     \
+        "to: 1.165 on a Sandy Bridge (AnandTech, as for compute_cycles); 1.282 on a Nehalem or Westmere, because " \
         "a Sandy Bridge is 10 % faster at the same clock (AnandTech, The Sandy Bridge Preview, 2010)")
 
 /* Cycles of the kernel: Peter et al., Arrakis, OSDI 2014, table 1, an echo over UDP with Linux 3.8 on a Xeon
@@ -76,28 +77,28 @@ static const char *const locks[] = {"item", "global", NULL};
 #define NEWER " at 2.2 GHz on a Sandy Bridge, 1.165 times the cycles of a Haswell"
 #define COST_ROWS                                                                                                 \
     CYCLES_ROW(                                                                                                   \
-        "compute", compute_cycles, "2842",                                                                        \
+        compute_cycles, "2842",                                                                                   \
         "core cycles of a request in memcached's own code, memory stalls excluded: parsing, hashing, the event "  \
         "loop (measured: user time of a GET over UDP of 512 keys, 540 ns, memcached 1.6.18 with one thread on "   \
         "a Xeon with Redwood Cove at 3.55 GHz, 1915 cycles; " HASWELL ")"),                                       \
         CYCLES_ROW(                                                                                               \
-            "stack_receive", stack_receive_cycles, "2379",                                                        \
+            stack_receive_cycles, "2379",                                                                         \
             "core cycles of the kernel's stack for an incoming packet (Arrakis, table 1: 1.26 us" NEWER           \
             ")"),                                                                                                 \
         CYCLES_ROW(                                                                                               \
-            "stack_send", stack_send_cycles, "1983",                                                              \
+            stack_send_cycles, "1983",                                                                            \
             "core cycles of the kernel's stack for an outgoing packet (Arrakis, table 1: 1.05 us" NEWER           \
             ")"),                                                                                                 \
         CYCLES_ROW(                                                                                               \
-            "copy", copy_cycles, "1284",                                                                          \
+            copy_cycles, "1284",                                                                                  \
             "core cycles of the copies between kernel and thread (Arrakis, table 1: 0.24 + 0.44 us" NEWER         \
             ")"),                                                                                                 \
         CYCLES_ROW(                                                                                               \
-            "schedule", schedule_cycles, "321",                                                                   \
+            schedule_cycles, "321",                                                                               \
             "core cycles of the scheduler for a request, with a running thread (Arrakis, table 1: 0.17 us" NEWER  \
             ")"),                                                                                                 \
         CYCLES_ROW(                                                                                               \
-            "crossing", crossing_cycles, "378",                                                                   \
+            crossing_cycles, "378",                                                                               \
             "core cycles of entering and leaving the kernel once (Arrakis, table 1: 0.10 us each" NEWER           \
             ")"),                                                                                                 \
         KVC_COUNT_ROW(                                                                                            \
@@ -105,7 +106,7 @@ static const char *const locks[] = {"item", "global", NULL};
             "system calls of a request besides epoll_wait, each with one crossing into the kernel: recvfrom and " \
             "sendmsg (counted: memcached 1.6.18 under load)"),                                                    \
         CYCLES_ROW(                                                                                               \
-            "epoll", epoll_cycles, "2370",                                                                        \
+            epoll_cycles, "2370",                                                                                 \
             "core cycles of the epoll_wait before each request, crossings included (measured: an echo over "      \
             "UDP with it takes 450 ns longer on a Xeon with Redwood Cove at 3.55 GHz, 1597 cycles; " HASWELL      \
             ")")
@@ -176,13 +177,13 @@ static const struct kvc_option mica_rows[] = {
     KVC_COUNT_ROW(kvc_memcached_options, "buckets", buckets, 1, 0x1p30, "65536",
                   "buckets of 15 entries in the index of a core; more buckets evict less"),
     CYCLES_ROW(
-        "compute", compute_cycles, "162",
+        compute_cycles, "162",
         "core cycles of a GET, memory stalls excluded (measured: this project's MICA, 16-byte keys in bursts "
         "of 32 from its caches, 26.5 ns on a Xeon with Redwood Cove at 3.55 GHz, 94 cycles; " SANDY_BRIDGE
         ")"),
     CYCLES_ROW(
-        "set_compute", set_compute_cycles, "175",
-        "core cycles of a SET or DELETE, memory stalls excluded (measured as for compute: 101 cycles; " SANDY_BRIDGE
+        set_compute_cycles, "175",
+        "core cycles of a SET or DELETE, memory stalls excluded (measured as for compute_cycles: 101 cycles; " SANDY_BRIDGE
         ")"),
     BYPASS_ROWS,
     KVC_COUNT_ROW(
@@ -209,8 +210,8 @@ static const struct kvc_option fpga_rows[] = {
         kvc_memcached_options, "datapath", datapath_bytes, 1, 4096, "8",
         "bytes of one port of 10 Gbit/s that the pipeline takes in a clock (IEEE 802.3ae: 64 bits at "
         "156.25 MHz); more bytes raise the highest throughput"),
-    KVC_REAL_ROW(
-        kvc_memcached_options, "depth", depth_cycles, KVC_UNIT_NONE, 0, 1e9, "625",
+    CYCLES_ROW(
+        depth_cycles, "625",
         "clocks of a packet in the pipeline, without the clocks of its bytes (memcachedgpu.t6.fpga.lat, 4 "
         "us at 156.25 MHz: an input, so the latency is not a prediction)"),
     KVC_REAL_ROW(kvc_memcached_options, "price", price_usd, KVC_UNIT_NONE, 0, 1e9, "7100",

@@ -6,7 +6,7 @@ return {
     kind = "dido",
     pipeline = "cpu:3 RV PP MM insert > gpu search KC RD > cpu:5 delete WR SD",
     interval = "100us",
-    network = "memory",
+    feed = "memory",
     slab = "34MiB",
   },
   node = {

@@ -3,7 +3,7 @@
 return {
   name = "dram stage2 dram",
   system = {
-    kind = "dido", network = "memory", stealing = false, interval = "10ms",
+    kind = "dido", feed = "memory", stealing = false, interval = "10ms",
     pipeline = "cpu RV PP MM > gpu search insert delete KC RD WR > cpu SD",
   },
   workload = { keys = 1e5, key = 16, value = 512, arrival = "saturate", get = 1 },

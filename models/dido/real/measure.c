@@ -30,10 +30,10 @@ static enum kvc_status check_pipeline(const struct kvc_dido_pipeline *pipeline, 
 enum kvc_status kvc_dido_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
-    if (config->network != KVC_DIDO_MEMORY) {
+    if (config->feed != KVC_DIDO_MEMORY) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "system.network: found \"kernel\"; a measurement allows \"memory\", requests that lie in memory");
+            "system.feed: found \"network\"; a measurement allows \"memory\", requests that lie in memory");
     }
     if (config->options->stealing) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,

@@ -26,8 +26,8 @@ Test(measure, what_cannot_run_here_is_refused)
     test.options.stealing = true;
     expect_refused(&test, "system.stealing: found true");
     kvc_test_node_describe(&test, one_core, 0.1, 0);
-    test.options.network = KVC_DIDO_KERNEL;
-    expect_refused(&test, "system.network: found \"kernel\"");
+    test.options.feed = KVC_DIDO_NETWORK;
+    expect_refused(&test, "system.feed: found \"network\"");
     kvc_test_node_describe(&test, one_core, 0.1, 0);
     test.scenario.run.functional = KVC_FUNCTIONAL_OFF;
     expect_refused(&test, "run.functional");

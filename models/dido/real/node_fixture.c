@@ -34,7 +34,7 @@ void kvc_test_node_describe(struct kvc_test_node *test, const char *pipeline, do
     snprintf(test->options.pipeline, sizeof(test->options.pipeline), "%s", pipeline);
     test->feed_bytes = 1 << 20;
     test->options.stealing = false;
-    test->options.network = KVC_DIDO_MEMORY;
+    test->options.feed = KVC_DIDO_MEMORY;
     test->options.index_bytes = 1 << 20;
     test->options.slab_bytes = 64 << 20;
     test->scenario.options = &test->options;

@@ -9,8 +9,8 @@
 #define SMALL "key = 8, value = 8, get = 0.5, set = 0.5"
 #define LARGE "key = 16, value = 64, get = 0.95, set = 0.05, zipf = 0.99"
 #define LARGER "key = 32, value = 256, get = 0.95, set = 0.05, zipf = 0.99"
-#define FIXED "stealing = false, plan = \"0ns\", adapt = false"
-#define ADAPTS "stealing = false, plan = \"0ns\", adapt = true"
+#define FIXED "stealing = false, planning = \"0ns\", adapt = false"
+#define ADAPTS "stealing = false, planning = \"0ns\", adapt = true"
 #define CLIENTS "arrival = \"saturate\""
 
 /* Simulates two phases that alternate from the start of the run. */
@@ -63,8 +63,8 @@ Test(dido_adaption, plans_follow_changes_beyond_the_threshold)
  * ms. A batch that got lost in each of the 15 changes would be 9 % of all. */
 Test(dido_adaption, no_request_is_lost_or_answered_twice)
 {
-    struct kvc_outcome *run =
-        alternate("plan = \"1ms\"", "3ms", SMALL, LARGE, "fill = \"at_once\", arrival = { fixed_mops = 5 }");
+    struct kvc_outcome *run = alternate("planning = \"1ms\"", "3ms", SMALL, LARGE,
+                                        "fill = \"at_once\", arrival = { fixed_mops = 5 }");
     double mops = kvc_laws_value(run, "throughput_mops");
     cr_expect_gt(kvc_laws_value(run, "plans"), 10);
     cr_expect(mops > 5 * 46.5 / 48 && mops <= 5, "%.3f Mops", mops);
@@ -87,10 +87,10 @@ Test(dido_adaption, an_alternating_load_is_answered_as_two_steady_ones)
 Test(dido_adaption, planning_takes_time_but_stops_nothing)
 {
     double at_once = value_of(alternate(ADAPTS, "6ms", SMALL, LARGE, CLIENTS), "throughput_mops");
-    double slowly = value_of(alternate("stealing = false, plan = \"2ms\"", "6ms", SMALL, LARGE, CLIENTS),
+    double slowly = value_of(alternate("stealing = false, planning = \"2ms\"", "6ms", SMALL, LARGE, CLIENTS),
                              "throughput_mops");
     cr_expect(slowly < 0.99 * at_once && slowly > 0.8 * at_once, "%.2f, %.2f at once", slowly, at_once);
-    struct kvc_outcome *run = alternate("plan = \"6ms\"", "24ms", SMALL, LARGE, CLIENTS);
+    struct kvc_outcome *run = alternate("planning = \"6ms\"", "24ms", SMALL, LARGE, CLIENTS);
     const struct kvc_result *result = &run->result;
     cr_expect_eq(kvc_laws_value(run, "plans"), 2);
     cr_assert_eq(result->window_count, 20);
@@ -104,8 +104,8 @@ Test(dido_adaption, planning_takes_time_but_stops_nothing)
  * take more time. */
 Test(dido_adaption, a_plan_takes_effect_when_it_is_made)
 {
-    double later = value_of(alternate("plan = \"27ms\"", "24ms", SMALL, LARGE, CLIENTS), "plans");
-    double sooner = value_of(alternate("plan = \"20ms\"", "24ms", SMALL, LARGE, CLIENTS), "plans");
+    double later = value_of(alternate("planning = \"27ms\"", "24ms", SMALL, LARGE, CLIENTS), "plans");
+    double sooner = value_of(alternate("planning = \"20ms\"", "24ms", SMALL, LARGE, CLIENTS), "plans");
     cr_expect_eq(later, 1, "%g plans", later);
     cr_expect_eq(sooner, 2, "%g plans", sooner);
 }
@@ -127,9 +127,9 @@ Test(dido_adaption, two_changes_in_quick_succession_end_with_the_plan_for_the_la
     static const char last[] = "key = 32, value = 256, get = 1, set = 0";
     char second[256];
     snprintf(second, sizeof(second), "length = \"1ms\", %s }, { length = \"60ms\", %s", LARGE, last);
-    struct kvc_outcome *run = alternate("plan = \"2ms\"", "12ms", SMALL, second, CLIENTS);
-    struct kvc_outcome *again = alternate("plan = \"2ms\"", "12ms", SMALL, second, CLIENTS);
-    struct kvc_outcome *at_once = alternate("plan = \"0ns\"", "12ms", SMALL, second, CLIENTS);
+    struct kvc_outcome *run = alternate("planning = \"2ms\"", "12ms", SMALL, second, CLIENTS);
+    struct kvc_outcome *again = alternate("planning = \"2ms\"", "12ms", SMALL, second, CLIENTS);
+    struct kvc_outcome *at_once = alternate("planning = \"0ns\"", "12ms", SMALL, second, CLIENTS);
     struct kvc_outcome *fixed = alternate("adapt = false", "12ms", SMALL, second, CLIENTS);
     double mops = second_half_mops(run), expected_mops = second_half_mops(at_once);
     cr_expect_eq(kvc_laws_value(run, "plans"), 3);

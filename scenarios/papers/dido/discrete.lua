@@ -4,7 +4,7 @@
 local intel = "Intel 64 and IA-32 Architectures Optimization Reference Manual, Sandy Bridge and Ivy Bridge: "
 return {
   name = "dido-discrete",
-  system = { kind = "dido", pipeline = "auto", network = "memory", adapt = false }, -- The load does not change.
+  system = { kind = "dido", pipeline = "auto", feed = "memory", adapt = false }, -- The load does not change.
   node = {
     cpu = {
       base = "xeon-e5-2650v2",

@@ -136,7 +136,7 @@ Test(dido, longer_intervals_pay_for_fewer_launches)
     for (int i = 0; i < 3; i++) {
         char system[256];
         snprintf(system, sizeof(system),
-                 "interval = \"%s\", network = \"memory\", stealing = false, pipeline = \"%s\"", intervals[i],
+                 "interval = \"%s\", feed = \"memory\", stealing = false, pipeline = \"%s\"", intervals[i],
                  "cpu:3 RV PP > gpu MM search insert delete KC RD WR > cpu:1 SD");
         mops[i] = mops_of(system, FILLED, false);
     }

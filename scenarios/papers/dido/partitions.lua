@@ -6,7 +6,7 @@ return {
     kind = "dido",
     pipeline = "cpu:1 RV PP MM insert delete > cpu:1 search KC RD WR SD",
     stealing = false,
-    network = "memory",
+    feed = "memory",
     interval = "300us",
   },
   workload = { preset = "K8-G95-U", keys = 4e6, get = 0.95, set = 0.05, arrival = "saturate" },

@@ -7,7 +7,7 @@ return {
     kind = "dido",
     pipeline = "cpu:4 RV PP MM insert delete > gpu search KC RD > cpu:3 WR SD",
     stealing = false,
-    network = "memory",
+    feed = "memory",
     interval = "300us",
   },
   node = { cpu = { base = "a10-7850k", cores = 16 } },

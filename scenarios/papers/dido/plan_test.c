@@ -71,7 +71,7 @@ Test(plan, is_the_best_of_all_for_other_batches)
 {
     expect_best_of_all_for_each_preset("interval = \"60us\"", "");
     expect_best_of_all_for_each_preset("interval = \"2ms\"", "");
-    expect_best_of_all_for_each_preset("network = \"memory\"", "");
+    expect_best_of_all_for_each_preset("feed = \"memory\"", "");
 }
 
 Test(plan, is_the_best_of_all_on_other_machines)
