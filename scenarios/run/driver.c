@@ -67,7 +67,7 @@ struct cluster_run {
 
 static uint64_t seed_of(const struct cluster_run *run)
 {
-    return kvc_seed_of_replica(run->scenario->run.seed, run->replica);
+    return kvc_seed_of_replica(run->scenario->run.seed, run->options->first_replica + run->replica);
 }
 
 static uint32_t class_of(const struct cluster_run *run, uint32_t node)
@@ -386,8 +386,9 @@ static enum kvc_status simulate(void *data, uint32_t replica, const struct kvc_p
                                 void *answer, struct kvc_diag *diag)
 {
     const struct replicas *run = data;
+    uint32_t number = run->options->first_replica + replica;
     const struct kvc_run_context context = {.scenario = run->scenario,
-                                            .seed = kvc_seed_of_replica(run->scenario->run.seed, replica),
+                                            .seed = kvc_seed_of_replica(run->scenario->run.seed, number),
                                             .replica = replica,
                                             .progress = progress,
                                             .wall_limit_s = run->wall_limit_s,

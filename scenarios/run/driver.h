@@ -31,6 +31,7 @@
 /* The options of a run. */
 struct kvc_run_options {
     uint32_t jobs;          /* Children at a time; 0: as many as processors and memory allow. */
+    uint32_t first_replica; /* Number of the first replica, for a run that continues another one. */
     double available_bytes; /* Memory that the run may use; 0: all that is free [bytes]. */
     struct kvc_partial_file
         *timeline; /* File for the timeline of replica 0 (in a cluster: of its node 0), or NULL. */

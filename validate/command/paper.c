@@ -12,13 +12,22 @@
 #include "sim/base/files/data_dir.h"
 #include "validate/command/validate.h"
 
-/* A simulated value without an interval cannot be told from chance. */
-enum { REPLICAS_MIN = 5 };
+/* A simulated value without an interval cannot be told from chance. A case begins with three replicas, and
+ * two more follow where its interval is wide. */
+enum { REPLICAS_FIRST = 3, REPLICAS_ALL = 5 };
+
+/* An interval is wide if half of it, relative to the value, is larger than this. */
+static const double narrow_frac = 0.01;
+
+static void replicate(struct kvc_scenario *scenario, uint64_t least)
+{
+    uint64_t *replicas = &scenario->run.replicas;
+    *replicas = *replicas > least ? *replicas : least;
+}
 
 void kvc_validate_replicate(struct kvc_scenario *scenario)
 {
-    uint64_t *replicas = &scenario->run.replicas;
-    *replicas = *replicas > REPLICAS_MIN ? *replicas : REPLICAS_MIN;
+    replicate(scenario, REPLICAS_ALL);
 }
 
 /* ---- cases whose value is a capacity ---- */
@@ -102,7 +111,8 @@ static struct kvc_interval capacity_value(const struct kvc_capacity *capacity, c
 }
 
 /* Finds the simulated capacity of a case of mode "capacity". Without overrides, nothing may be lost and the
- * precision is 2 %. The caller frees *capacity, which must be zeroed before, whatever this returns. */
+ * precision is 2 %. The search has its own number of replicas (scenarios/run/capacity_probe.h). The caller
+ * frees *capacity, which must be zeroed before, whatever this returns. */
 static enum kvc_status find_capacity(const struct kvc_case *asked, const struct kvc_run_options *options,
                                      struct kvc_capacity *capacity, struct kvc_diag *diag)
 {
@@ -117,7 +127,6 @@ static enum kvc_status find_capacity(const struct kvc_case *asked, const struct 
         status = kvc_validate_load(path, overrides, &loaded, diag);
     }
     if (status == KVC_OK) {
-        kvc_validate_replicate(&loaded->scenario);
         status = kvc_capacity_find(loaded, &search, capacity, diag);
     }
     kvc_loaded_free(loaded);
@@ -166,18 +175,45 @@ static enum kvc_status name_case(const struct kvc_case *asked, const char *list,
 
 /* ---- answers ---- */
 
-/* Fills the values of all cases that read a metric of the same capacity, run or prediction. */
-static void fill(const struct kvc_cases *cases, const struct kvc_case *asked,
-                 const struct kvc_outcome *outcome, const struct kvc_capacity *capacity,
+/* What a case asked for: a prediction or replicas, more replicas or NULL, or instead a capacity. */
+struct answer {
+    const struct kvc_outcome *outcome, *more;
+    const struct kvc_capacity *capacity;
+};
+
+static struct kvc_interval value_of(const struct answer *answer, const char *metric)
+{
+    double value[REPLICAS_ALL];
+    uint32_t count = 0;
+    if (answer->outcome == NULL) {
+        return capacity_value(answer->capacity, metric);
+    }
+    if (answer->more == NULL) {
+        return kvc_outcome_interval(answer->outcome, metric);
+    }
+    for (uint32_t i = 0; i < answer->outcome->replicas; i++) {
+        value[count++] = kvc_outcome_value(answer->outcome, i, metric);
+    }
+    for (uint32_t i = 0; i < answer->more->replicas; i++) {
+        value[count++] = kvc_outcome_value(answer->more, i, metric);
+    }
+    return kvc_interval_of(value, count);
+}
+
+/* Fills the values of all cases that read a metric of the same answer. Returns whether all their intervals
+ * are narrow. */
+static bool fill(const struct kvc_cases *cases, const struct kvc_case *asked, const struct answer *answer,
                  struct kvc_interval *values)
 {
+    bool narrow = true;
     for (size_t i = 0; i < cases->count; i++) {
         const struct kvc_case *other = &cases->entry[i];
         if (asks_the_same(other, asked)) {
-            values[i] = outcome != NULL ? kvc_outcome_interval(outcome, other->metric)
-                                        : capacity_value(capacity, other->metric);
+            values[i] = value_of(answer, other->metric);
+            narrow &= values[i].half_width <= narrow_frac * fabs(values[i].mean);
         }
     }
+    return narrow;
 }
 
 static enum kvc_status answer_capacity(const struct kvc_cases *cases, const struct kvc_case *asked,
@@ -187,9 +223,46 @@ static enum kvc_status answer_capacity(const struct kvc_cases *cases, const stru
     struct kvc_capacity capacity = {.count = 0};
     enum kvc_status status = find_capacity(asked, options, &capacity, diag);
     if (status == KVC_OK) {
-        fill(cases, asked, NULL, &capacity, values);
+        fill(cases, asked, &(struct answer){.capacity = &capacity}, values);
     }
     kvc_capacity_free(&capacity);
+    return status;
+}
+
+/* Runs the first replicas, and the others if they are needed. */
+static enum kvc_status simulate(const struct kvc_cases *cases, const struct kvc_case *asked,
+                                struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                struct kvc_interval *values, struct kvc_diag *diag)
+{
+    struct kvc_outcome *first = NULL, *more = NULL;
+    struct kvc_run_options others = *options;
+    replicate(scenario, REPLICAS_FIRST);
+    enum kvc_status status = kvc_driver_run(scenario, options, &first, diag);
+    bool enough = status != KVC_OK || fill(cases, asked, &(struct answer){.outcome = first}, values) ||
+                  first->replicas >= REPLICAS_ALL;
+    if (!enough) {
+        others.first_replica = first->replicas;
+        scenario->run.replicas = REPLICAS_ALL - first->replicas;
+        status = kvc_driver_run(scenario, &others, &more, diag);
+    }
+    if (more != NULL) {
+        fill(cases, asked, &(struct answer){.outcome = first, .more = more}, values);
+    }
+    kvc_outcome_free(first);
+    kvc_outcome_free(more);
+    return status;
+}
+
+static enum kvc_status predict(const struct kvc_cases *cases, const struct kvc_case *asked,
+                               const struct kvc_scenario *scenario, struct kvc_interval *values,
+                               struct kvc_diag *diag)
+{
+    struct kvc_outcome *outcome = NULL;
+    enum kvc_status status = kvc_driver_predict(scenario, &outcome, diag);
+    if (status == KVC_OK) {
+        fill(cases, asked, &(struct answer){.outcome = outcome}, values);
+    }
+    kvc_outcome_free(outcome);
     return status;
 }
 
@@ -199,19 +272,13 @@ static enum kvc_status answer_outcome(const struct kvc_cases *cases, const struc
 {
     char path[PATH_MAX];
     struct kvc_loaded *loaded = NULL;
-    struct kvc_outcome *outcome = NULL;
     kvc_data_path(asked->scenario, path);
     enum kvc_status status = kvc_validate_load(path, asked->overrides, &loaded, diag);
-    if (status == KVC_OK && asked->mode == KVC_CASE_PREDICT) {
-        status = kvc_driver_predict(&loaded->scenario, &outcome, diag);
-    } else if (status == KVC_OK) {
-        kvc_validate_replicate(&loaded->scenario);
-        status = kvc_driver_run(&loaded->scenario, options, &outcome, diag);
-    }
     if (status == KVC_OK) {
-        fill(cases, asked, outcome, NULL, values);
+        status = asked->mode == KVC_CASE_PREDICT
+                     ? predict(cases, asked, &loaded->scenario, values, diag)
+                     : simulate(cases, asked, &loaded->scenario, options, values, diag);
     }
-    kvc_outcome_free(outcome);
     kvc_loaded_free(loaded);
     return status;
 }

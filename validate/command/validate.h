@@ -39,7 +39,7 @@ enum kvc_status kvc_validate_load(const char *path, const char *overrides, struc
 enum kvc_status kvc_validate_check(const struct kvc_loaded *loaded, const char *overrides, const char *list,
                                    int line, struct kvc_diag *diag);
 
-/* Raises run.replicas to five, the fewest of a value that is scored. */
+/* Raises run.replicas to five. */
 void kvc_validate_replicate(struct kvc_scenario *scenario);
 
 /* Separates the overrides of a scenario, which keep their order, from the search's. */
