@@ -395,9 +395,10 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
 static double memory_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    double run_bytes = kvc_replica_memory_bytes(scenario, window_ns, config->shards) +
+                       config->shards * kvc_kvdirect_processor_memory_bytes(config);
     return kvc_kvdirect_store_memory_bytes(scenario) +
-           kvc_replica_memory_bytes(scenario, window_ns, config->shards) +
-           config->shards * kvc_kvdirect_processor_memory_bytes(config);
+           fmax(kvc_kvdirect_store_fill_bytes(scenario), run_bytes);
 }
 
 static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t seed, void **state,

@@ -60,7 +60,7 @@ static double table_memory_bytes(const struct kvc_scenario *scenario, double byt
     double index_bytes = config->index_frac * bytes, slabs_bytes = fmin(needed, 1) * bytes - index_bytes;
     return fmin((double)kvc_pages_random_bytes((uint64_t)index_bytes, (uint64_t)keys) +
                     (double)kvc_pages_front_bytes((uint64_t)bytes, (uint64_t)slabs_bytes),
-                bytes);
+                (double)kvc_pages_front_bytes((uint64_t)bytes, (uint64_t)bytes));
 }
 
 /* Returns the lines of hot keys that a NIC's cache may hold. */
@@ -69,25 +69,49 @@ static double hot_lines_of(const struct kvc_kvdirect_config *config, double hot_
     return hot_keys / config->shards * config->dispatch_frac * kvc_kvdirect_reads(&config->mean.accesses);
 }
 
-double kvc_kvdirect_store_memory_bytes(const struct kvc_scenario *scenario)
+/* Sizes of a store that its memory follows from. */
+struct extent {
+    double nic_bytes; /* Memory of a NIC, scaled to the sample. */
+    double lines;     /* Lines of it. */
+    double places;    /* Places of a cache; 0: it has none. */
+    double hot_keys;
+};
+
+static struct extent extent_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     const struct kvc_sampling sampling = sampling_of(scenario);
-    double keys = kvc_replica_stored_keys(scenario, sampling.rate) / config->shards;
     double bytes = scaled_bytes(config->nic_bytes, sampling.rate);
     double cache_bytes = scaled_bytes(config->card.fpga->dram_bytes, sampling.rate);
-    double hot = (double)sampling.hot_keys, lines = bytes / KVC_KVDIRECT_LINE_BYTES;
-    double hot_lines = hot_lines_of(config, hot);
-    /* Each used place of a cache needs a tag and, while the cache is filled, a time. Hot keys need two
-     * times for it and one for each line of the table, and several words each. */
-    double places = fmin(cache_bytes, bytes) / KVC_KVDIRECT_LINE_BYTES;
     bool caches = config->dispatch_frac > 0 && config->card.fpga->dram_bytes > 0;
-    double place_bytes = (sizeof(uint32_t) + sizeof(float)) * (hot > 0 ? 2 : 1);
-    return config->shards *
-               (table_memory_bytes(scenario, bytes, keys) + (caches ? places * place_bytes : 0)) +
-           (hot > 0 ? config->shards * lines * (sizeof(uint32_t) + sizeof(float)) +
-                          config->shards * kvc_kvdirect_hot_memory_bytes(hot_lines) + hot * HOT_BYTES
-                    : 0);
+    return (struct extent){.nic_bytes = bytes,
+                           .lines = bytes / KVC_KVDIRECT_LINE_BYTES,
+                           .places = caches ? fmin(cache_bytes, bytes) / KVC_KVDIRECT_LINE_BYTES : 0,
+                           .hot_keys = (double)sampling.hot_keys};
+}
+
+double kvc_kvdirect_store_memory_bytes(const struct kvc_scenario *scenario)
+{
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    const struct extent extent = extent_of(scenario);
+    double keys = kvc_replica_stored_keys(scenario, sampling_of(scenario).rate) / config->shards;
+    /* Each used place of a cache has a tag, and another one with hot keys. Hot keys have a tag for each line
+     * of the table, and several words each. */
+    double tags = extent.places * (extent.hot_keys > 0 ? 2 : 1), hot_bytes = 0;
+    if (extent.hot_keys > 0) {
+        hot_bytes = config->shards * (extent.lines * sizeof(uint32_t) +
+                                      kvc_kvdirect_hot_memory_bytes(hot_lines_of(config, extent.hot_keys))) +
+                    extent.hot_keys * HOT_BYTES;
+    }
+    return config->shards * (table_memory_bytes(scenario, extent.nic_bytes, keys) + tags * sizeof(uint32_t)) +
+           hot_bytes;
+}
+
+double kvc_kvdirect_store_fill_bytes(const struct kvc_scenario *scenario)
+{
+    const struct extent extent = extent_of(scenario);
+    double times = extent.hot_keys > 0 ? 2 * extent.places + extent.lines : extent.places;
+    return kvc_kvdirect_config_of(scenario)->shards * times * sizeof(float);
 }
 
 void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store)

@@ -35,8 +35,11 @@ struct kvc_kvdirect_store {
     double preload_wall_s;
 };
 
-/* Returns the memory of the store while it is filled [bytes]. */
+/* Returns the memory of the store [bytes]. */
 double kvc_kvdirect_store_memory_bytes(const struct kvc_scenario *scenario);
+
+/* Returns the memory that is needed besides while the store is filled [bytes]. */
+double kvc_kvdirect_store_fill_bytes(const struct kvc_scenario *scenario);
 
 void kvc_kvdirect_store_free(struct kvc_kvdirect_store *store); /* NULL is allowed. */
 

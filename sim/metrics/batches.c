@@ -120,10 +120,13 @@ void kvc_batches_open(struct kvc_batches *batches, double length_ns)
     batches->batch = kvc_array_of(KVC_BATCHES_MAX, sizeof(*batches->batch));
 }
 
-/* Joining histograms, at the latest in the report, writes every batch that has latencies. */
-double kvc_batches_memory_bytes(double length_ns, double duration_ns)
+double kvc_batches_memory_bytes(double length_ns, double duration_ns, double latency_octaves)
 {
-    return fmin(ceil(duration_ns / length_ns), KVC_BATCHES_MAX) * sizeof(struct kvc_batch_counts);
+    static const double octave_bytes =
+        (double)(1 << KVC_HISTOGRAM_SUB_BITS) * sizeof(((struct kvc_histogram *)0)->slot[0]);
+    double counts_bytes = sizeof(struct kvc_batch_counts) - sizeof(struct kvc_histogram);
+    return fmin(ceil(duration_ns / length_ns), KVC_BATCHES_MAX) *
+           (counts_bytes + latency_octaves * octave_bytes);
 }
 
 void kvc_batches_close(struct kvc_batches *batches)

@@ -114,8 +114,10 @@ struct kvc_batches {
  * (kvc_out_of_memory). */
 void kvc_batches_open(struct kvc_batches *batches, double length_ns);
 
-/** Returns the memory that batches of this first length take in a measured time of duration_ns [bytes]. */
-double kvc_batches_memory_bytes(double length_ns, double duration_ns);
+/** Returns the memory that batches of this first length take in a measured time of duration_ns [bytes].
+ * latency_octaves is log2 of the longest latency over the shortest: other slots of the histograms are not
+ * written, and take no memory. */
+double kvc_batches_memory_bytes(double length_ns, double duration_ns, double latency_octaves);
 
 /** Frees the memory of the batches, not the struct. */
 void kvc_batches_close(struct kvc_batches *batches);

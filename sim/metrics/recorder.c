@@ -212,13 +212,14 @@ void kvc_recorder_open(struct kvc_recorder *recorder, double window_ns, double w
 }
 
 /* The room for windows doubles, and all of it is cleared. The report makes a series of their values. */
-double kvc_recorder_memory_bytes(double window_ns, double warmup_ns, double duration_ns)
+double kvc_recorder_memory_bytes(double window_ns, double warmup_ns, double duration_ns,
+                                 double latency_octaves)
 {
     double warmup_windows = warmup_ns < 0 ? KVC_RECORDER_WINDOWS_FIRST : ceil(warmup_ns / window_ns);
     double windows = warmup_windows + ceil(duration_ns / window_ns);
     double room = WINDOW_ROOM * exp2(ceil(fmax(log2(windows / WINDOW_ROOM), 0)));
     return room * sizeof(struct kvc_window) + windows * sizeof(double) +
-           kvc_batches_memory_bytes(window_ns, duration_ns);
+           kvc_batches_memory_bytes(window_ns, duration_ns, latency_octaves);
 }
 
 void kvc_recorder_close(struct kvc_recorder *recorder)

@@ -119,9 +119,10 @@ struct kvc_recorder {
  * is short, the program ends (kvc_out_of_memory). */
 void kvc_recorder_open(struct kvc_recorder *recorder, double window_ns, double warmup_ns, double duration_ns);
 
-/** Returns the memory that a recorder takes with this warm-up, which may be negative, and measured time
- * [bytes]. */
-double kvc_recorder_memory_bytes(double window_ns, double warmup_ns, double duration_ns);
+/** Returns the memory that a recorder takes with this warm-up, which may be negative, this measured time, and
+ * latencies that span 2^latency_octaves [bytes]. */
+double kvc_recorder_memory_bytes(double window_ns, double warmup_ns, double duration_ns,
+                                 double latency_octaves);
 
 /** Frees the memory of a recorder, not the struct. */
 void kvc_recorder_close(struct kvc_recorder *recorder);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "sim/devices/database.h"
+#include "sim/devices/flash/flash.h"
 #include "sim/metrics/recorder.h"
 #include "sim/metrics/result.h"
 #include "sim/workload/source/source.h"
@@ -40,8 +42,17 @@ double kvc_replica_requests(const struct kvc_scenario *scenario, double window_n
                : rate_mops * requests_per_ns * (warmup_ns + run->duration_ns);
 }
 
+/* Returns log2 of the longest latency over the shortest in a typical run. Queues make a request take up to 16
+ * times as long as the fastest, reads of flash up to 512 times, and queries of a database up to 4096 times.
+ */
+static double latency_octaves(const struct kvc_node *node)
+{
+    return kvc_database_of(node) != NULL ? 12 : kvc_flash_of(node) != NULL ? 9 : 4;
+}
+
 double kvc_replica_memory_bytes(const struct kvc_scenario *scenario, double window_ns, uint32_t shards)
 {
-    return kvc_recorder_memory_bytes(window_ns, scenario->run.warmup_ns, duration_ns(scenario)) +
+    return kvc_recorder_memory_bytes(window_ns, scenario->run.warmup_ns, duration_ns(scenario),
+                                     latency_octaves(&scenario->node)) +
            RESULTS * sizeof(struct kvc_result) + kvc_source_memory_bytes(&scenario->workload, shards);
 }
