@@ -12,9 +12,9 @@
  *   dido_plan_bench [--searches] [--each] [--every N] [--only TEXT] [NAME=VALUE ...]
  *
  * --searches simulates nothing: it prints how long the search takes for each of the 24 presets, whose median
- * is the default of system.planning, and how long it takes with the fit of the popularity and the shares of the
- * caches, which a simulated planner does before. --each prints every pipeline, --every takes one pipeline of
- * N, --only the workloads that contain TEXT. NAME=VALUE changes the scenario as --set does;
+ * is the default of system.planning, and how long it takes with the fit of the popularity and the shares of
+ * the caches, which a simulated planner does before. --each prints every pipeline, --every takes one pipeline
+ * of N, --only the workloads that contain TEXT. NAME=VALUE changes the scenario as --set does;
  * system.stealing=false compares without stealing. */
 #include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
