@@ -1,7 +1,7 @@
 /** @file
  * The GET kernel: batches of raw packets on the GPU, from frames to the heads of their responses.
  *
- * Source: MemcachedGPU (SoCC 2015), sec. 3.2.2, 4.1.1, 4.2. The results equal those of get.h on the CPU, byte
+ * Source: MemcachedGPU (SoCC 2015), sec. 3.2.2, 4.1.1, 4.2. The results equal the results of get.h on the CPU, byte
  * for byte. As published, two threads serve a packet: one in a main warp parses the request, hashes the key
  * and searches the set; one in a helper warp checks the headers and writes what does not depend on the item.
  * Both warps load packets into shared memory, and store responses from there, together, 16 bytes per thread.

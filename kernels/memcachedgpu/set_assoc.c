@@ -94,7 +94,7 @@ KVC_TABLE_INLINE const uint64_t *key_words(const struct kvc_set_assoc_entry *ent
     return (const uint64_t *)(entry + 1);
 }
 
-/* Compares the key with that of an entry and counts the lines touched. */
+/* Compares the key with the key of an entry and counts the lines touched. */
 KVC_TABLE_INLINE bool has_key(const struct kvc_set_assoc_entry *entry, const uint8_t *key, uint32_t key_bytes,
                               uint64_t *lines)
 {

@@ -12,7 +12,7 @@
  * The chained table: searches walk their chains side by side, one thread each. Everything that changes the
  * table, even if it is only the LRU queue, goes through one thread, in order. This is what the baseline's
  * global lock amounts to on a GPU (MemcachedGPU, SoCC 2015, sec. 4.2.1), and why its authors chose sets. The
- * results equal those of the CPU, batch for batch.
+ * results equal the CPU's, batch for batch.
  *
  * `stats` may be NULL. If the device fails, outputs are not written and nothing is counted.
  */

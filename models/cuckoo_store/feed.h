@@ -29,7 +29,7 @@ void kvc_cuckoo_feed_free(struct kvc_cuckoo_feed *feed); /* A zeroed feed is all
 
 /* Fills `count` feeds, one for each pipeline, with up to `bytes` of packets each. Under saturating clients
  * the frames go to the pipelines in turn; in open loop they go to random pipelines, as RSS hashes flows. A
- * SET's value begins with the hash of its key. The seeds are those of replica 0. Returns KVC_ERR_SCENARIO for
+ * SET's value begins with the hash of its key. The seeds are replica 0's. Returns KVC_ERR_SCENARIO for
  * an arrival that cannot be played (closed loop, curve, trace), and KVC_ERR_RUNTIME if a pipeline gets no
  * frame. After an error nothing stays allocated. Exits with status 3 if memory is short. */
 enum kvc_status kvc_cuckoo_feeds_create(const struct kvc_scenario *scenario, uint32_t frame_requests,

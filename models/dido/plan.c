@@ -411,7 +411,7 @@ struct kvc_dido_plan kvc_dido_plan_of(const struct kvc_dido_config *config,
 /* Sizes of batches are powers of two up to the largest. */
 enum { SIZES = 17, KEYS = 4 << KVC_DIDO_TASKS, KEPT = 64 };
 
-_Static_assert(1 << (SIZES - 1) == KVC_DIDO_BATCH_MAX, "the largest size is that of the largest batch");
+_Static_assert(1 << (SIZES - 1) == KVC_DIDO_BATCH_MAX, "the largest size belongs to the largest batch");
 
 /* Bound on the work that partial waves and sets may add at one size but not between two. Lines are in
  * proportion to the queries. */

@@ -92,7 +92,7 @@ static void report_cycle(const struct kvc_megakv_simulation *simulation, struct 
         kvc_result_note(
             result,
             "the cycle of %.4g us was not kept: %.3g %% of the launches were late, the mean cycle was "
-            "%.4g us (at this speed T_S + T_max needs %.4g us); latencies are those of the stretched cycle",
+            "%.4g us (at this speed T_S + T_max needs %.4g us); the latencies hold for the stretched cycle",
             simulation->config->cycle_ns / 1e3, late_frac * 100, effective_ns / 1e3, needed_ns / 1e3);
     }
 }

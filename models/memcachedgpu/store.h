@@ -40,7 +40,7 @@ double kvc_memcachedgpu_store_memory_bytes(const struct kvc_scenario *scenario);
 void kvc_memcachedgpu_store_free(struct kvc_memcachedgpu_store *store);
 
 /* Creates the servers' data and preloads them in a random order, as a client does that stores keys without
- * knowing how popular they will be. `seed` is that of the replica. `progress` may be NULL. Returns
+ * knowing how popular they will be. `seed` is the replica's. `progress` may be NULL. Returns
  * an error if the workload's keys cannot be read, and exits with status 3 if memory is short. */
 enum kvc_status kvc_memcachedgpu_store_create(const struct kvc_scenario *scenario, uint64_t seed,
                                               const struct kvc_progress *progress,

@@ -292,7 +292,7 @@ static void report_windows(uint32_t quiet, uint32_t windows, struct kvc_result *
     kvc_metrics_set(&result->model, "quiet_frac", quiet_frac);
     if (quiet == 0) {
         kvc_result_note(result,
-                        "none of the %u windows of 10 ms was quiet: the metrics are those of the disturbed "
+                        "none of the %u windows of 10 ms was quiet: the metrics hold for the disturbed "
                         "machine and have no intervals, measure again",
                         windows);
     } else if (quiet_frac < quiet_least_frac) {

@@ -39,7 +39,7 @@ struct kvc_preload;
 /** Frees a walker. NULL is allowed. */
 void kvc_preload_free(struct kvc_preload *preload);
 
-/** Creates a walker. The parameters are those of a request source: its seed selects the order, its
+/** Creates a walker. The parameters are for a request source: its seed selects the order, its
  * `frame_requests` have no effect. Two walks have the same order. Returns NULL and fills `diag` if
  * kvc_source_create() does. */
 struct kvc_preload *kvc_preload_create(const struct kvc_source_params *params,

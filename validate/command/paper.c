@@ -601,7 +601,7 @@ static void print_moved_by(const struct kvc_paper *paper)
         kvc_grid_add(&grid, text);
     }
     if (grid.count > 0) {
-        printf("what moves each case: relative change of the value over that of the parameter\n");
+        printf("what moves each case: relative change of the value over relative change of the parameter\n");
     }
     kvc_grid_print(&grid, 2, stdout);
 }

@@ -76,7 +76,7 @@ enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct 
 /* Finds the parameters that move the cases of the paper and writes elasticities.csv
  * (validate/scoring/elasticities.h). Every number of a scenario is multiplied by 1.05, and if none moves the
  * value, divided by it. The values are the closed form's where it has the metric, a capacity's under
- * saturation; otherwise they are those of one simulation with the same random streams and warm-up. */
+ * saturation; otherwise they come from one simulation with the same random streams and warm-up. */
 enum kvc_status kvc_paper_find_elasticities(const struct kvc_subject *subject,
                                             const struct kvc_run_options *options, struct kvc_diag *diag);
 

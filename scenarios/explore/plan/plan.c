@@ -119,7 +119,7 @@ static enum kvc_status check_axes(const struct kvc_plan_options *options, struct
             return kvc_diag_fail_at(
                 diag, KVC_ERR_SCENARIO, options->path, line_of(options, place),
                 "sweep of %s: found system.kind, but a plan compares configurations of one "
-                "store, because the errors of the closed form are those of a store",
+                "store, because each store has its own errors of the closed form",
                 path);
         }
     }
