@@ -50,7 +50,7 @@ Test(core_watch, gaps_are_charged_to_their_window)
 }
 
 /* In a window without a speed, the thread hardly ran. The speed must match the same arithmetic measured
- * directly; a busy sibling slows both down. */
+ * directly, but for a sibling that may be busy in one of the two and halves the speed. */
 Test(core_watch, the_speed_is_measured_in_every_undisturbed_window)
 {
     struct kvc_core_watch watch;
@@ -63,7 +63,8 @@ Test(core_watch, the_speed_is_measured_in_every_undisturbed_window)
         double paused_ns = fmax(watch.window[i].lost_ns, watch.window[i].gaps_ns); /* Either sees it. */
         cr_expect(watch.window[i].speed > 0 || paused_ns > 0.75 * kvc_quiet_window_ns, "window %d: %g ns", i,
                   paused_ns);
-        cr_expect_leq(watch.window[i].speed, 2 * direct, "window %d", i);
+        cr_expect_leq(watch.window[i].speed, 4 * direct, "window %d: %g, directly %g", i,
+                      watch.window[i].speed, direct);
     }
     cr_expect_geq(kvc_quiet_fast_speed(watch.window, WINDOWS), direct / 4);
     kvc_core_watch_close(&watch);
