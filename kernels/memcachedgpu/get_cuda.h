@@ -1,11 +1,11 @@
 /** @file
  * The GET kernel: batches of raw packets on the GPU, from frames to the heads of their responses.
  *
- * Source: MemcachedGPU (SoCC 2015), sec. 3.2.2, 4.1.1, 4.2. The results equal the results of get.h on the CPU, byte
- * for byte. As published, two threads serve a packet: one in a main warp parses the request, hashes the key
- * and searches the set; one in a helper warp checks the headers and writes what does not depend on the item.
- * Both warps load packets into shared memory, and store responses from there, together, 16 bytes per thread.
- * A block is one main and one helper warp, for 32 packets, so that a batch of 512 spreads over 16
+ * Source: MemcachedGPU (SoCC 2015), sec. 3.2.2, 4.1.1, 4.2. The results equal the results of get.h on the
+ * CPU, byte for byte. As published, two threads serve a packet: one in a main warp parses the request, hashes
+ * the key and searches the set; one in a helper warp checks the headers and writes what does not depend on
+ * the item. Both warps load packets into shared memory, and store responses from there, together, 16 bytes
+ * per thread. A block is one main and one helper warp, for 32 packets, so that a batch of 512 spreads over 16
  * multiprocessors.
  *
  * If the table was created without shared_lock, no lock is taken: a hit is read again if the version of its

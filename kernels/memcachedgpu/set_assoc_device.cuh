@@ -98,8 +98,9 @@ __device__ __forceinline__ uint32_t differing_words(uint4 stored, const uint8_t 
     return differing;
 }
 
-/* Compares the key with the key of an entry and loads the header of the entry. Four loads are in flight at once,
- * so that keys of up to 48 bytes take one memory access, header included. `lines` is counted as on the CPU.
+/* Compares the key with the key of an entry and loads the header of the entry. Four loads are in flight at
+ * once, so that keys of up to 48 bytes take one memory access, header included. `lines` is counted as on the
+ * CPU.
  */
 __device__ __forceinline__ bool compare_entry(const set_entry *entry, const uint8_t *key, uint32_t key_bytes,
                                               uint4 *header, uint32_t *lines)

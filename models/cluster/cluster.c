@@ -589,8 +589,9 @@ enum kvc_status kvc_scenario_predict(const struct kvc_scenario *scenario, struct
                                  ? predict_members(scenario, result, diag)
                                  : scenario->model->predict(scenario, result, diag);
     if (status == KVC_OK && scenario->cluster.change_count > 0) {
-        kvc_result_note(result,
-                        "the closed form ignores cluster.changes: it holds for the nodes before the first change");
+        kvc_result_note(
+            result,
+            "the closed form ignores cluster.changes: it holds for the nodes before the first change");
     }
     if (status == KVC_OK && scenario->cluster.multiget > 0) {
         kvc_result_note(result,

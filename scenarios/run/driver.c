@@ -549,8 +549,9 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
     *out = NULL;
     enum kvc_status status = kvc_scenario_predict(scenario, &outcome->result, diag);
     if (status == KVC_OK && scenario->run.change_count > 0) {
-        kvc_result_note(&outcome->result,
-                        "the closed form ignores run.changes: it holds for the devices before the first change");
+        kvc_result_note(
+            &outcome->result,
+            "the closed form ignores run.changes: it holds for the devices before the first change");
     }
     if (status == KVC_OK && kvc_power_policy_looks(&scenario->power)) {
         kvc_result_note(&outcome->result,
