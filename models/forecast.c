@@ -272,6 +272,16 @@ static enum kvc_status forecast_members(const struct kvc_scenario *scenario, str
     return status;
 }
 
+double kvc_forecast_unserved_frac(const struct kvc_workload *workload, double throughput_mops)
+{
+    static const double rounding_frac = 1e-6; /* Closed forms find their solutions to this precision. */
+    if (workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED) {
+        double unserved = 1 - throughput_mops / kvc_workload_rate_max_mops(workload);
+        return unserved > rounding_frac || isnan(unserved) ? unserved : 0;
+    }
+    return kvc_workload_clients_wait(workload) ? 0 : NAN;
+}
+
 enum kvc_status kvc_scenario_forecast_with(const struct kvc_scenario *scenario, const struct kvc_power *power,
                                            struct kvc_forecast *out, struct kvc_diag *diag)
 {
@@ -283,15 +293,15 @@ enum kvc_status kvc_scenario_forecast_with(const struct kvc_scenario *scenario, 
     out->watts_mean = out->kops_per_watt = out->price_usd = NAN;
     out->offered_mops = isfinite(rate_mops) ? rate_mops : NAN;
     out->nodes = scenario->cluster.nodes;
-    if (scenario->cluster.member_count > 0) {
-        return forecast_members(scenario, out, diag);
-    }
-    enum kvc_status status =
-        model->forecast != NULL ? model->forecast(scenario, out, diag) : from_prediction(scenario, out, diag);
-    if (status == KVC_OK) {
+    bool has_members = scenario->cluster.member_count > 0;
+    enum kvc_status status = has_members               ? forecast_members(scenario, out, diag)
+                             : model->forecast != NULL ? model->forecast(scenario, out, diag)
+                                                       : from_prediction(scenario, out, diag);
+    if (status == KVC_OK && !has_members) {
         add_power(scenario, power, out);
         add_price(scenario, out);
     }
+    out->unserved_frac = kvc_forecast_unserved_frac(&scenario->workload, out->throughput_mops);
     return status;
 }
 

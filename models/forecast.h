@@ -35,7 +35,8 @@ struct kvc_forecast {
     double latency_p95_us;
     double latency_p99_us;
     double latency_p999_us;
-    double hit_frac; /* Share of the GETs that hit, 0 to 1. */
+    double unserved_frac; /* kvc_forecast_unserved_frac(). */
+    double hit_frac;      /* Share of the GETs that hit, 0 to 1. */
     /* Mean power, all nodes together; NaN: some device does not state its power [W]. */
     double watts_mean;
     double kops_per_watt; /* Throughput for this power [thousand/s/W]. */
@@ -92,6 +93,10 @@ struct kvc_power kvc_scenario_power(const struct kvc_scenario *scenario);
  * device that draws the same whether it works or not needs no utilization. */
 double kvc_power_watts(const struct kvc_power *power, const struct kvc_forecast_device *device,
                        uint32_t devices);
+
+/* Returns the share of the offered requests that a store of this throughput does not serve: 0 for clients
+ * that wait for answers, NaN for a load whose rate changes. */
+double kvc_forecast_unserved_frac(const struct kvc_workload *workload, double throughput_mops);
 
 /* Forecasts a resolved and checked scenario. If the store has no forecast of its own, its prediction is used.
  * Returns the status of the store's closed form. */

@@ -10,7 +10,7 @@ return {
   node = { fpga = { base = "catapult-stratix-v", dram = "1MiB" } },
   workload = { keys = 5e5, key = 8, value = 2, get = 1, set = 0, dist = { zipf = 0.99 }, fill = "at_once",
                arrival = { fixed_mops = 250 } },
-  run = { functional = "sampled", sample_rate = 16, warmup = "50us", duration = "200us" },
+  run = { functional = "sampled", sample_rate = 16, warmup = "50us", duration = "400us" },
 $2
 }
 LUA

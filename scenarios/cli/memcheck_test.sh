@@ -32,7 +32,7 @@ if [ "$subject" = commands ]; then
     check list
     check run good.lua --out out --quiet
     check sweep good.lua --out sweep --jobs 2 --quiet
-    check plan good.lua --out plan --quiet --set workload.arrival.poisson_mops=1
+    check plan good.lua --out plan --quiet --set workload.arrival.poisson_mops=1 --set run.duration=2ms
     check capacity good.lua --out capacity --quiet
     check plot out/result.json -k cdf -o cdf.svg
 else

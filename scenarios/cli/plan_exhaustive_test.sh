@@ -25,7 +25,7 @@ return {
   node = { fpga = { base = "catapult-stratix-v", dram = "1MiB" } },
   workload = { keys = 5e5, key = 8, value = 2, get = 1, set = 0, dist = { zipf = 0.99 }, fill = "at_once",
                arrival = { fixed_mops = $2 } },
-  run = { functional = "sampled", sample_rate = 16, warmup = "20us", duration = "100us" },
+  run = { functional = "sampled", sample_rate = 16, warmup = "20us", duration = "300us" },
   slo = { $3 },
   sweep = { ["cluster.nodes"] = { 1, 2, 3, 4 }, ["system.nics"] = { 1, 2, 3 }, ["system.dispatch"] = { 0, 0.5 } },
   plan = { minimise = "$4", replicas = 5 },

@@ -95,6 +95,7 @@ void kvc_sweep_axis_free(struct kvc_sweep_axis *axis);
 struct kvc_slo {
     double p50_ns, p95_ns, p99_ns, p999_ns; /* Percentiles of the latency, at most. */
     double mops;                            /* Throughput, at least [million/s]. */
+    double loss_frac;                       /* Share of the offered requests that is not served, at most. */
     double hit_frac;                        /* Hit ratio of GETs, at least. */
     double watts;                           /* Mean power of the cluster, at most [W]. */
     double price_usd;                       /* Price of the cluster, at most [US dollars]. */

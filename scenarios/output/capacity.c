@@ -38,11 +38,18 @@ static struct kvc_slo_verdict verdict_of(const struct kvc_capacity_report *repor
                   [KVC_OBJECTIVE_P99] = point->latency[KVC_CAPACITY_P99].mean,
                   [KVC_OBJECTIVE_P999] = point->latency[KVC_CAPACITY_P999].mean,
                   [KVC_OBJECTIVE_MOPS] = report->capacity->mean_mops,
+                  [KVC_OBJECTIVE_LOSS] = 0, /* The search's own bounds decide. */
                   [KVC_OBJECTIVE_HIT] = NAN,
                   [KVC_OBJECTIVE_WATTS] = NAN,
                   [KVC_OBJECTIVE_PRICE] = isnan(report->loaded->slo.price_usd)
                                               ? NAN
-                                              : kvc_scenario_price_usd(&report->loaded->scenario, NULL)}};
+                                              : kvc_scenario_price_usd(&report->loaded->scenario, NULL)},
+        .half_width = {[KVC_OBJECTIVE_P50] = point->latency[KVC_CAPACITY_P50].half_width,
+                       [KVC_OBJECTIVE_P95] = point->latency[KVC_CAPACITY_P95].half_width,
+                       [KVC_OBJECTIVE_P99] = point->latency[KVC_CAPACITY_P99].half_width,
+                       [KVC_OBJECTIVE_P999] = point->latency[KVC_CAPACITY_P999].half_width,
+                       [KVC_OBJECTIVE_MOPS] =
+                           (report->capacity->high_mops - report->capacity->low_mops) / 2}};
     return kvc_slo_verdict_of(&report->loaded->slo, &values);
 }
 

@@ -124,6 +124,21 @@ static void set_interval(json_t *object, const char *key, const char *half_width
     json_object_set_new(object, half_width_key, kvc_json_number(interval.half_width));
 }
 
+static json_t *load(const struct kvc_report *report)
+{
+    const struct kvc_service service = kvc_service_of(report->loaded, report->outcome);
+    json_t *object = json_object();
+    json_object_set_new(object, "offered_mops", kvc_json_number(service.offered_mops));
+    json_object_set_new(object, "served_mops", kvc_json_number(service.served_mops));
+    json_object_set_new(object, "lost_frac", kvc_json_number(service.lost_frac));
+    json_object_set_new(object, "growth_frac", kvc_json_number(service.growth_frac));
+    json_object_set_new(object, "unserved_frac", kvc_json_number(service.unserved_frac));
+    double behind_frac = report->outcome->result.has_histogram ? service.growth_frac : service.unserved_frac;
+    json_object_set_new(object, "overloaded",
+                        isnan(behind_frac) ? json_null() : json_boolean(behind_frac > 0));
+    return object;
+}
+
 static json_t *requests(const struct kvc_outcome *outcome)
 {
     const struct kvc_result *result = &outcome->result;
@@ -401,6 +416,7 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "intervals", intervals(report->outcome));
     json_object_set_new(object, "throughput_mops", throughput(report->outcome));
     json_object_set_new(object, "latency_us", latency(report->outcome));
+    json_object_set_new(object, "load", load(report));
     json_object_set_new(object, "requests", requests(report->outcome));
     json_object_set_new(object, "stages", stages(report->outcome));
     json_object_set_new(object, "devices", devices(report->outcome));

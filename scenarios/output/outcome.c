@@ -51,6 +51,14 @@ double kvc_outcome_value(const struct kvc_outcome *outcome, uint32_t replica, co
     return kvc_values_get(&outcome->values[replica], name, -1);
 }
 
+double kvc_outcome_unserved_frac(const struct kvc_outcome *outcome)
+{
+    double lost_frac = kvc_outcome_interval(outcome, "lost_frac").mean; /* NaN: nothing was offered. */
+    double unserved_frac =
+        (isnan(lost_frac) ? 0 : lost_frac) + kvc_outcome_interval(outcome, "growth_frac").mean;
+    return unserved_frac > 1 ? 1 : unserved_frac;
+}
+
 enum kvc_interval_source kvc_outcome_intervals(const struct kvc_outcome *outcome, uint32_t *count)
 {
     *count = outcome->replicas;

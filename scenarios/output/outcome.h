@@ -61,6 +61,10 @@ double kvc_outcome_value(const struct kvc_outcome *outcome, uint32_t replica, co
  * replica lacks the value, and the half width alone if only the interval is unknown. */
 struct kvc_interval kvc_outcome_interval(const struct kvc_outcome *outcome, const char *name);
 
+/* Returns the share of the offered requests that a simulation or a measurement lost, or that its backlog grew
+ * by. */
+double kvc_outcome_unserved_frac(const struct kvc_outcome *outcome);
+
 /* Returns the source of the intervals, and in *count the number of replicas or batches. Batches that are
  * correlated or hold too few values are joined, so that single values may have fewer. */
 enum kvc_interval_source kvc_outcome_intervals(const struct kvc_outcome *outcome, uint32_t *count);

@@ -105,10 +105,36 @@ static const char *interval_of(const struct kvc_outcome *outcome, const char *gr
     return plus_minus(scale * kvc_outcome_interval(outcome, full).half_width, text);
 }
 
-static void write_throughput(const struct table *table, const struct kvc_outcome *outcome)
+/* Says what share of the load is not served, and nothing if all of it is. */
+static void write_unserved(const struct table *table, const struct kvc_report *report,
+                           const struct kvc_service *service)
+{
+    if (!(service->unserved_frac > 0)) {
+        return;
+    }
+    heading(table, "load");
+    fputs(table->warn, table->out);
+    if (!report->outcome->result.has_histogram) {
+        fprintf(table->out, "overloaded: the store does not serve %.3g %% of the offered requests",
+                100 * service->unserved_frac);
+    }
+    if (service->growth_frac > 0) {
+        fprintf(table->out, "overloaded: the backlog grows by %.3g %% of the offered requests",
+                100 * service->growth_frac);
+    }
+    if (service->lost_frac > 0) {
+        fprintf(table->out, "%s%.3g %% of the offered requests are lost",
+                service->growth_frac > 0 ? ", " : "", 100 * service->lost_frac);
+    }
+    fprintf(table->out, "%s\n", table->plain);
+}
+
+static void write_throughput(const struct table *table, const struct kvc_report *report)
 {
     static const char *const sources[] = {
         [KVC_INTERVALS_OF_REPLICAS] = "replicas", [KVC_INTERVALS_OF_BATCHES] = "batches of one run"};
+    const struct kvc_outcome *outcome = report->outcome;
+    const struct kvc_service service = kvc_service_of(report->loaded, outcome);
     struct kvc_interval interval = kvc_outcome_interval(outcome, "throughput_mops");
     char a[40];
     uint32_t count;
@@ -116,10 +142,14 @@ static void write_throughput(const struct table *table, const struct kvc_outcome
     heading(table, "throughput");
     fprintf(table->out, "%s", digits(interval.mean, a));
     fprintf(table->out, "%s Mops", plus_minus(interval.half_width, a));
+    if (isfinite(service.offered_mops)) {
+        fprintf(table->out, " of %s Mops offered", digits(service.offered_mops, a));
+    }
     if (source != KVC_INTERVALS_UNKNOWN) {
         fprintf(table->out, "   (+-: 95 %% interval over %u %s)", count, sources[source]);
     }
     fputc('\n', table->out);
+    write_unserved(table, report, &service);
 }
 
 static void write_latency(const struct table *table, const struct kvc_outcome *outcome)
@@ -285,9 +315,6 @@ static void write_slo(const struct table *table, const struct kvc_report *report
 {
     const struct kvc_slo_values values = kvc_slo_values_of(report->loaded, report->outcome);
     const struct kvc_slo_verdict verdict = kvc_slo_verdict_of(&report->loaded->slo, &values);
-    if (verdict.count > 0) {
-        fputc('\n', table->out);
-    }
     kvc_slo_verdict_write(&verdict, "slo", table->warn, table->plain, table->out);
 }
 
@@ -383,14 +410,14 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
         table.plain = "\033[0m";
     }
     write_head(&table, report);
-    write_throughput(&table, report->outcome);
+    write_throughput(&table, report);
+    write_slo(&table, report);
     write_latency(&table, report->outcome);
     write_requests(&table, report->outcome);
     write_stages(&table, report->outcome);
     kvc_table_write_nodes(report->outcome, table.bold, table.plain, out);
     write_bottleneck(&table, report->outcome);
     write_power(&table, report->outcome);
-    write_slo(&table, report);
     write_clocks(&table, result);
     if (result->kernel.count + result->model.count > 0) {
         fputc('\n', out);

@@ -12,6 +12,7 @@ const struct kvc_objective_kind kvc_objective_kinds[KVC_OBJECTIVES] = {
     [KVC_OBJECTIVE_P99] = {"p99", "latency_p99_us", "p99 latency", "us", false},
     [KVC_OBJECTIVE_P999] = {"p999", "latency_p999_us", "p99.9 latency", "us", false},
     [KVC_OBJECTIVE_MOPS] = {"mops", "throughput_mops", "throughput", "Mops", true},
+    [KVC_OBJECTIVE_LOSS] = {"loss", "unserved_frac", "unserved requests", "", false},
     [KVC_OBJECTIVE_HIT] = {"hit", "hit_frac", "hit ratio", "", true},
     [KVC_OBJECTIVE_WATTS] = {"watts", "watts_mean", "power", "W", false},
     [KVC_OBJECTIVE_PRICE] = {"price", "price_usd", "price", "USD", false},
@@ -31,6 +32,8 @@ static double bound_of(const struct kvc_slo *slo, enum kvc_objective objective)
         return slo->p999_ns * 1e-3;
     case KVC_OBJECTIVE_MOPS:
         return slo->mops;
+    case KVC_OBJECTIVE_LOSS:
+        return slo->loss_frac;
     case KVC_OBJECTIVE_HIT:
         return slo->hit_frac;
     case KVC_OBJECTIVE_WATTS:
@@ -43,16 +46,28 @@ static double bound_of(const struct kvc_slo *slo, enum kvc_objective objective)
     KVC_BUG("objective %d", (int)objective);
 }
 
-static struct kvc_judged judge(enum kvc_objective objective, double bound, double found)
+/* Returns whether the scenario bounds the latency or the throughput of the requests that are served. */
+static bool bounds_the_served(const struct kvc_slo *slo)
+{
+    bool bounds = false;
+    for (enum kvc_objective i = KVC_OBJECTIVE_P50; i <= KVC_OBJECTIVE_MOPS; i++) {
+        bounds |= !isnan(bound_of(slo, i));
+    }
+    return bounds;
+}
+
+static struct kvc_judged judge(enum kvc_objective objective, double bound, double found, double half_width)
 {
     double distance = kvc_objective_kinds[objective].at_least ? found - bound : bound - found;
     return (struct kvc_judged){.objective = objective,
                                .bound = bound,
                                .found = found,
+                               .half_width = half_width,
                                .state = isnan(found)   ? KVC_SLO_UNKNOWN
                                         : distance < 0 ? KVC_SLO_MISSED
                                                        : KVC_SLO_MET,
-                               .margin_frac = distance / bound};
+                               .is_sure = half_width == 0 || fabs(distance) > half_width,
+                               .margin_frac = bound > 0 ? distance / bound : NAN};
 }
 
 struct kvc_slo_verdict kvc_slo_verdict_of(const struct kvc_slo *slo, const struct kvc_slo_values *values)
@@ -60,10 +75,12 @@ struct kvc_slo_verdict kvc_slo_verdict_of(const struct kvc_slo *slo, const struc
     struct kvc_slo_verdict verdict = {.state = KVC_SLO_MET};
     for (enum kvc_objective i = 0; i < KVC_OBJECTIVES; i++) {
         double bound = bound_of(slo, i);
-        if (isnan(bound)) {
+        bool is_implied = i == KVC_OBJECTIVE_LOSS && isnan(bound) && bounds_the_served(slo);
+        if (isnan(bound) && !is_implied) {
             continue;
         }
-        struct kvc_judged judged = judge(i, bound, values->value[i]);
+        struct kvc_judged judged = judge(i, is_implied ? 0 : bound, values->value[i], values->half_width[i]);
+        judged.is_stated = !is_implied;
         verdict.judged[verdict.count++] = judged;
         if (judged.state == KVC_SLO_MISSED || verdict.state == KVC_SLO_MET) {
             verdict.state = judged.state;
@@ -94,21 +111,58 @@ static double watts(const struct kvc_loaded *loaded, const struct kvc_result *re
     return known ? result->watts_mean : NAN;
 }
 
+struct kvc_service kvc_service_of(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome)
+{
+    const struct kvc_workload *workload = &loaded->scenario.workload;
+    struct kvc_service service = {.offered_mops = kvc_outcome_interval(outcome, "offered_mops").mean,
+                                  .served_mops = kvc_outcome_interval(outcome, "throughput_mops").mean,
+                                  .lost_frac = kvc_outcome_interval(outcome, "lost_frac").mean,
+                                  .growth_frac = kvc_outcome_interval(outcome, "growth_frac").mean,
+                                  .unserved_frac = kvc_outcome_unserved_frac(outcome)};
+    if (!outcome->result.has_histogram) { /* A closed form. */
+        double rate_mops = kvc_workload_rate_max_mops(workload);
+        service.unserved_frac = kvc_forecast_unserved_frac(workload, service.served_mops);
+        service.offered_mops = isnan(service.unserved_frac) ? NAN : rate_mops;
+    }
+    if (kvc_workload_clients_wait(workload)) {
+        service.offered_mops = NAN;
+    }
+    return service;
+}
+
+/* Returns half the width of the interval of an objective's value. */
+static double half_width(const struct kvc_outcome *outcome, enum kvc_objective objective)
+{
+    static const char *const names[KVC_OBJECTIVES] = {
+        [KVC_OBJECTIVE_P50] = "latency_p50_us",   [KVC_OBJECTIVE_P95] = "latency_p95_us",
+        [KVC_OBJECTIVE_P99] = "latency_p99_us",   [KVC_OBJECTIVE_P999] = "latency_p99.9_us",
+        [KVC_OBJECTIVE_MOPS] = "throughput_mops", [KVC_OBJECTIVE_LOSS] = "lost_frac",
+        [KVC_OBJECTIVE_HIT] = "hit_frac",         [KVC_OBJECTIVE_WATTS] = "watts_mean",
+    };
+    return names[objective] != NULL ? kvc_outcome_interval(outcome, names[objective]).half_width
+                                    : 0; /* A price is exact. */
+}
+
 struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome)
 {
     const struct kvc_result *result = &outcome->result;
-    return (struct kvc_slo_values){
+    struct kvc_slo_values values = {
         .value = {
             [KVC_OBJECTIVE_P50] = percentile_us(result, 0.5),
             [KVC_OBJECTIVE_P95] = percentile_us(result, 0.95),
             [KVC_OBJECTIVE_P99] = percentile_us(result, 0.99),
             [KVC_OBJECTIVE_P999] = percentile_us(result, 0.999),
             [KVC_OBJECTIVE_MOPS] = kvc_outcome_interval(outcome, "throughput_mops").mean,
+            [KVC_OBJECTIVE_LOSS] = kvc_service_of(loaded, outcome).unserved_frac,
             [KVC_OBJECTIVE_HIT] = hit_frac(outcome),
             [KVC_OBJECTIVE_WATTS] = watts(loaded, result),
             [KVC_OBJECTIVE_PRICE] =
                 isnan(loaded->slo.price_usd) ? NAN : kvc_scenario_price_usd(&loaded->scenario, NULL),
         }};
+    for (enum kvc_objective i = 0; i < KVC_OBJECTIVES; i++) {
+        values.half_width[i] = half_width(outcome, i);
+    }
+    return values;
 }
 
 static json_t *state_json(enum kvc_slo_state state)
@@ -131,11 +185,33 @@ json_t *kvc_slo_verdict_json(const struct kvc_slo_verdict *verdict)
         json_object_set_new(entry, "found", kvc_json_number(judged->found));
         json_object_set_new(entry, "met", state_json(judged->state));
         json_object_set_new(entry, "margin_frac", kvc_json_number(judged->margin_frac));
+        json_object_set_new(entry, "ci95", kvc_json_number(judged->half_width));
+        json_object_set_new(entry, "sure", json_boolean(judged->is_sure));
         json_array_append_new(objectives, entry);
     }
     json_object_set_new(object, "met", state_json(verdict->state));
     json_object_set_new(object, "objectives", objectives);
     return object;
+}
+
+/* Writes the verdict on a known value, and how sure it is. */
+static void write_judged(const struct kvc_judged *judged, const struct kvc_objective_kind *kind, FILE *out)
+{
+    const char *space = kind->unit[0] != '\0' ? " " : "";
+    fprintf(out, "%s: %s %.6g", judged->state == KVC_SLO_MET ? "met" : "missed", kind->label, judged->found);
+    if (judged->half_width > 0) {
+        fprintf(out, " +- %.3g", judged->half_width);
+    }
+    fprintf(out, "%s%s, %s %.6g%s%s", space, kind->unit, kind->at_least ? "at least" : "at most",
+            judged->bound, space, kind->unit);
+    if (!isnan(judged->margin_frac)) {
+        fprintf(out, ", margin %.1f %%", 100 * judged->margin_frac);
+    }
+    if (isnan(judged->half_width)) {
+        fputs(", without an interval", out);
+    } else if (!judged->is_sure) {
+        fputs(", not sure: the bound lies in the interval", out);
+    }
 }
 
 void kvc_slo_verdict_write(const struct kvc_slo_verdict *verdict, const char *heading, const char *warn,
@@ -146,14 +222,15 @@ void kvc_slo_verdict_write(const struct kvc_slo_verdict *verdict, const char *he
         const struct kvc_objective_kind *kind = &kvc_objective_kinds[judged->objective];
         bool met = judged->state == KVC_SLO_MET;
         const char *space = kind->unit[0] != '\0' ? " " : "";
+        if (met && !judged->is_stated) {
+            continue;
+        }
         fprintf(out, "%-14s%s", i == 0 ? heading : "", met ? "" : warn);
         if (judged->state == KVC_SLO_UNKNOWN) {
             fprintf(out, "unknown: this answer has no %s, %s %.6g%s%s", kind->label,
                     kind->at_least ? "at least" : "at most", judged->bound, space, kind->unit);
         } else {
-            fprintf(out, "%s: %s %.6g%s%s, %s %.6g%s%s, margin %.1f %%", met ? "met" : "missed", kind->label,
-                    judged->found, space, kind->unit, kind->at_least ? "at least" : "at most", judged->bound,
-                    space, kind->unit, 100 * judged->margin_frac);
+            write_judged(judged, kind, out);
         }
         fprintf(out, "%s\n", met ? "" : plain);
     }

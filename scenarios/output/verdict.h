@@ -1,4 +1,8 @@
-/* The verdict on a service-level objective (SLO): which of the scenario's objectives an answer meets.
+/* The verdict on an answer: how much of its load it serves, and which of the scenario's objectives (SLO) it
+ * meets.
+ *
+ * Requests that are lost or stay behind are not served. A latency or a throughput of the others says nothing
+ * about them, so an objective for either also allows no unserved request, unless slo.loss allows a share.
  *
  * Every objective bounds one value: latency percentiles, watts and price from above, throughput and hit ratio
  * from below. Watts and price cover the whole cluster. The margin is the distance from the bound relative to
@@ -22,6 +26,7 @@ enum kvc_objective {
     KVC_OBJECTIVE_P99,
     KVC_OBJECTIVE_P999,
     KVC_OBJECTIVE_MOPS,
+    KVC_OBJECTIVE_LOSS,
     KVC_OBJECTIVE_HIT,
     KVC_OBJECTIVE_WATTS,
     KVC_OBJECTIVE_PRICE,
@@ -41,6 +46,7 @@ extern const struct kvc_objective_kind kvc_objective_kinds[KVC_OBJECTIVES];
 /* The bounded values of an answer, by enum kvc_objective and in the unit of its name; NaN: unknown. */
 struct kvc_slo_values {
     double value[KVC_OBJECTIVES];
+    double half_width[KVC_OBJECTIVES]; /* Half the width of the value's 95 % interval; NaN: unknown. */
 };
 
 enum kvc_slo_state { KVC_SLO_UNKNOWN, KVC_SLO_MET, KVC_SLO_MISSED };
@@ -48,8 +54,10 @@ enum kvc_slo_state { KVC_SLO_UNKNOWN, KVC_SLO_MET, KVC_SLO_MISSED };
 /* The verdict on one objective. */
 struct kvc_judged {
     enum kvc_objective objective;
-    double bound, found; /* Values in the unit of the objective. */
+    bool is_stated;                  /* The scenario states it; otherwise other objectives imply it. */
+    double bound, found, half_width; /* Values in the unit of the objective. */
     enum kvc_slo_state state;
+    bool is_sure;       /* The bound lies outside the interval of the value, which is known. */
     double margin_frac; /* NaN: unknown. */
 };
 
@@ -61,6 +69,17 @@ struct kvc_slo_verdict {
 
 /* Judges an answer. */
 struct kvc_slo_verdict kvc_slo_verdict_of(const struct kvc_slo *slo, const struct kvc_slo_values *values);
+
+/* How much of its load an answer serves. */
+struct kvc_service {
+    double offered_mops;  /* Offered load; NaN: clients wait for answers, or its rate changes [million/s]. */
+    double served_mops;   /* Throughput [million/s]. */
+    double lost_frac;     /* Share of the offered requests that were lost; a closed form has none. */
+    double growth_frac;   /* Share of them by which the backlog grew; a closed form has none. */
+    double unserved_frac; /* Share of them that is not served: both together; NaN: unknown. */
+};
+
+struct kvc_service kvc_service_of(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome);
 
 /* Returns the bounded values of an outcome of `loaded`. */
 struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome);

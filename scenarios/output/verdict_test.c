@@ -7,7 +7,7 @@
 
 static struct kvc_slo_values known(void)
 {
-    return (struct kvc_slo_values){.value = {100, 200, 300, 400, 80, 0.9, 500, 20000}};
+    return (struct kvc_slo_values){.value = {100, 200, 300, 400, 80, 0, 0.9, 500, 20000}};
 }
 
 Test(verdict, judges_each_objective_with_its_margin)
@@ -18,14 +18,52 @@ Test(verdict, judges_each_objective_with_its_margin)
     slo.mops = 100;
     slo.price_usd = 20000;
     struct kvc_slo_verdict verdict = kvc_slo_verdict_of(&slo, &values);
-    cr_assert_eq(verdict.count, 3);
+    cr_assert_eq(verdict.count, 4);
     cr_expect_eq(verdict.state, KVC_SLO_MISSED);
     cr_expect_eq(verdict.judged[0].state, KVC_SLO_MET);
     cr_expect_float_eq(verdict.judged[0].margin_frac, 0.25, 1e-12);
     cr_expect_eq(verdict.judged[1].state, KVC_SLO_MISSED);
     cr_expect_float_eq(verdict.judged[1].margin_frac, -0.2, 1e-12);
-    cr_expect_eq(verdict.judged[2].state, KVC_SLO_MET, "the bound itself is allowed");
-    cr_expect_eq(verdict.judged[2].margin_frac, 0);
+    cr_expect_eq(verdict.judged[2].objective, KVC_OBJECTIVE_LOSS);
+    cr_expect_eq(verdict.judged[3].state, KVC_SLO_MET, "the bound itself is allowed");
+    cr_expect_eq(verdict.judged[3].margin_frac, 0);
+}
+
+/* The latency of the requests that are served says nothing about the others. */
+Test(verdict, unserved_requests_miss_every_objective_for_latency_or_throughput)
+{
+    struct kvc_slo slo = kvc_slo_none;
+    struct kvc_slo_values values = known();
+    slo.p99_ns = 400e3;
+    cr_expect_eq(kvc_slo_verdict_of(&slo, &values).state, KVC_SLO_MET);
+    values.value[KVC_OBJECTIVE_LOSS] = 0.01;
+    cr_expect_eq(kvc_slo_verdict_of(&slo, &values).state, KVC_SLO_MISSED);
+    slo.loss_frac = 0.02;
+    struct kvc_slo_verdict verdict = kvc_slo_verdict_of(&slo, &values);
+    cr_expect_eq(verdict.state, KVC_SLO_MET, "slo.loss allows a share");
+    cr_expect(verdict.judged[1].is_stated);
+    cr_expect_float_eq(verdict.judged[1].margin_frac, 0.5, 1e-12);
+    values.value[KVC_OBJECTIVE_LOSS] = NAN;
+    cr_expect_eq(kvc_slo_verdict_of(&slo, &values).state, KVC_SLO_UNKNOWN);
+    slo = kvc_slo_none;
+    slo.hit_frac = 0.5;
+    values.value[KVC_OBJECTIVE_LOSS] = 0.5;
+    verdict = kvc_slo_verdict_of(&slo, &values);
+    cr_expect_eq(verdict.count, 1, "a hit ratio is no promise to serve");
+    cr_expect_eq(verdict.state, KVC_SLO_MET);
+}
+
+Test(verdict, is_sure_if_the_bound_lies_outside_the_interval)
+{
+    struct kvc_slo slo = kvc_slo_none;
+    struct kvc_slo_values values = known();
+    slo.p99_ns = 310e3;
+    values.half_width[KVC_OBJECTIVE_P99] = 9;
+    cr_expect(kvc_slo_verdict_of(&slo, &values).judged[0].is_sure);
+    values.half_width[KVC_OBJECTIVE_P99] = 11;
+    cr_expect_not(kvc_slo_verdict_of(&slo, &values).judged[0].is_sure);
+    values.half_width[KVC_OBJECTIVE_P99] = NAN;
+    cr_expect_not(kvc_slo_verdict_of(&slo, &values).judged[0].is_sure);
 }
 
 Test(verdict, what_an_answer_does_not_know_is_not_met)
@@ -40,7 +78,8 @@ Test(verdict, what_an_answer_does_not_know_is_not_met)
     values.value[KVC_OBJECTIVE_WATTS] = NAN;
     struct kvc_slo_verdict verdict = kvc_slo_verdict_of(&slo, &values);
     cr_expect_eq(verdict.state, KVC_SLO_UNKNOWN);
-    cr_expect_eq(verdict.judged[6].state, KVC_SLO_UNKNOWN);
+    cr_expect_eq(verdict.judged[7].objective, KVC_OBJECTIVE_WATTS);
+    cr_expect_eq(verdict.judged[7].state, KVC_SLO_UNKNOWN);
     values.value[KVC_OBJECTIVE_HIT] = 0.4;
     cr_expect_eq(kvc_slo_verdict_of(&slo, &values).state, KVC_SLO_MISSED, "one missed objective decides");
 }
@@ -54,20 +93,25 @@ Test(verdict, says_it_in_json_and_in_words)
     slo.hit_frac = 0.95;
     slo.p999_ns = 500e3;
     values.value[KVC_OBJECTIVE_P999] = NAN;
+    values.half_width[KVC_OBJECTIVE_P999] = NAN;
+    values.half_width[KVC_OBJECTIVE_HIT] = 0.0625;
     verdict = kvc_slo_verdict_of(&slo, &values);
     json_t *json = kvc_slo_verdict_json(&verdict);
     char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6)), *words = NULL;
     cr_expect_str_eq(text, "{\"met\":false,\"objectives\":["
                            "{\"name\":\"latency_p999_us\",\"at_most\":500.0,\"found\":null,\"met\":null,"
-                           "\"margin_frac\":null},"
+                           "\"margin_frac\":null,\"ci95\":null,\"sure\":false},"
+                           "{\"name\":\"unserved_frac\",\"at_most\":0.0,\"found\":0.0,\"met\":true,"
+                           "\"margin_frac\":null,\"ci95\":0.0,\"sure\":true},"
                            "{\"name\":\"hit_frac\",\"at_least\":0.95,\"found\":0.9,\"met\":false,"
-                           "\"margin_frac\":-0.0526316}]}");
+                           "\"margin_frac\":-0.0526316,\"ci95\":0.0625,\"sure\":false}]}");
     size_t bytes;
     FILE *out = open_memstream(&words, &bytes);
     kvc_slo_verdict_write(&verdict, "slo", "!", "", out);
     fclose(out);
     cr_expect_str_eq(words, "slo           !unknown: this answer has no p99.9 latency, at most 500 us\n"
-                            "              !missed: hit ratio 0.9, at least 0.95, margin -5.3 %\n");
+                            "              !missed: hit ratio 0.9 +- 0.0625, at least 0.95, margin -5.3 %, "
+                            "not sure: the bound lies in the interval\n");
     free(words);
     free(text);
     json_decref(json);

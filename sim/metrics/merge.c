@@ -84,6 +84,7 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     sum->offered += replica->offered;
     sum->completed += replica->completed;
     sum->dropped += replica->dropped;
+    sum->growth_frac += weight * replica->growth_frac;
     sum->gets += replica->gets;
     sum->hits += replica->hits;
     sum->misses += replica->misses;
@@ -371,6 +372,11 @@ void kvc_merge_nodes_add(struct kvc_merge_nodes *merge, const struct kvc_result 
 {
     struct kvc_result *sum = merge->sum;
     sum->throughput_mops += node->throughput_mops;
+    double offered = (double)(sum->offered + node->offered);
+    sum->growth_frac =
+        offered > 0
+            ? (sum->growth_frac * (double)sum->offered + node->growth_frac * (double)node->offered) / offered
+            : 0;
     sum->offered += node->offered;
     sum->completed += node->completed;
     sum->dropped += node->dropped;

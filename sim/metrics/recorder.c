@@ -2,6 +2,7 @@
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_fit.h>
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "sim/base/array.h"
 #include "sim/metrics/statistics.h"
 
-enum { PARTS = 10 /* Parts of a time that is examined. */, BATCH = 5 };
+enum { PARTS = 10 /* Parts of a time that is examined. */, PARTS_LEAST = 3, BATCH = 5 };
 
 static const double too_small_frac = 0.001;
 static const double errors_least = 4;
@@ -67,12 +68,16 @@ static bool is_flat(const double *value, uint32_t count)
     return most - least <= too_small_frac * fabs(gsl_stats_mean(value + count / 2, 1, count - count / 2));
 }
 
-/* Returns the share of `whole` by which a quantity grows in PARTS equal times, where growth[i] is its growth
- * in time i. Returns 0 if that is too small to matter or less than `errors` standard errors. */
-static double growth_frac(const double growth[PARTS], double whole, double errors)
+/* Returns the share of `whole` by which a quantity grows in `parts` equal times, where growth[i] is its
+ * growth in time i. Returns 0 if that is too small to matter or less than `errors` standard errors. Fewer
+ * parts than PARTS need more errors to be as unlikely by chance. */
+static double growth_frac(const double *growth, uint32_t parts, double whole, double errors)
 {
-    double mean = gsl_stats_mean(growth, 1, PARTS), error = gsl_stats_sd(growth, 1, PARTS) / sqrt(PARTS);
-    double frac = whole > 0 ? PARTS * mean / whole : 0;
+    double mean = gsl_stats_mean(growth, 1, parts), error = gsl_stats_sd(growth, 1, parts) / sqrt(parts);
+    double frac = whole > 0 ? parts * mean / whole : 0;
+    if (parts < PARTS) {
+        errors = gsl_cdf_tdist_Qinv(gsl_cdf_tdist_Q(errors, PARTS - 1), parts - 1);
+    }
     return frac > matters[KVC_SERIES_THROUGHPUT] && mean > error * errors ? frac : 0;
 }
 
@@ -86,7 +91,7 @@ static bool lead_grows(const struct kvc_window *windows, uint32_t count)
         growth[(uint64_t)i * PARTS / half] += window->lead - window[-1].lead;
         completed += (double)window->completed;
     }
-    return growth_frac(growth, completed, waiting_errors_least) > 0;
+    return growth_frac(growth, PARTS, completed, waiting_errors_least) > 0;
 }
 
 /* Sets the means of PARTS equal times. */
@@ -148,14 +153,43 @@ enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t 
 double kvc_windows_overload_frac(const struct kvc_window *windows, uint32_t count)
 {
     double growth[PARTS] = {0}, kept = 0;
-    uint32_t half = count / 2;
+    uint32_t half = count / 2, parts = half < PARTS ? half : PARTS;
     for (uint32_t i = 0; i < half; i++) {
         const struct kvc_window *window = &windows[count - half + i];
         double left = (double)window->offered - (double)window->dropped;
-        growth[(uint64_t)i * PARTS / half] += left - (double)window->completed;
+        growth[(uint64_t)i * parts / half] += left - (double)window->completed;
         kept += left;
     }
-    return growth_frac(growth, kept, errors_least);
+    return parts >= PARTS_LEAST ? growth_frac(growth, parts, kept, errors_least) : NAN;
+}
+
+/* Returns the share of the requests that stays behind by the latencies of the second half: where each request
+ * waits for the backlog before it, the latency grows by this share of the time that passes. Answers that come
+ * in bursts hide the growth of a backlog from counts, but not from latencies. Returns 0 as growth_frac()
+ * does. */
+static double latency_growth_frac(const struct kvc_window *windows, uint32_t count, double window_ns)
+{
+    double at_ns[PARTS], mean_ns[PARTS], latency_ns[PARTS] = {0}, completed[PARTS] = {0};
+    double start, slope, ignored, squared_error, squares;
+    uint32_t half = count / 2, parts = half < PARTS ? half : PARTS;
+    size_t points = 0;
+    for (uint32_t i = 0; i < half; i++) {
+        const struct kvc_window *window = &windows[count - half + i];
+        latency_ns[(uint64_t)i * parts / half] += window->latency_ns;
+        completed[(uint64_t)i * parts / half] += (double)window->completed;
+    }
+    for (uint32_t i = 0; i < parts; i++) {
+        if (completed[i] > 0) {
+            at_ns[points] = (i + 0.5) * half / parts * window_ns;
+            mean_ns[points++] = latency_ns[i] / completed[i];
+        }
+    }
+    if (points <= PARTS_LEAST || gsl_fit_linear(at_ns, 1, mean_ns, 1, points, &start, &slope, &ignored,
+                                                &ignored, &squared_error, &squares) != GSL_SUCCESS) {
+        return 0;
+    }
+    double errors = gsl_cdf_tdist_Qinv(gsl_cdf_tdist_Q(errors_least, PARTS - 1), (double)points - 2);
+    return slope > matters[KVC_SERIES_THROUGHPUT] && slope > errors * sqrt(squared_error) ? slope : 0;
 }
 
 /* Returns the mean of a half and adds its squared standard error. */
@@ -571,6 +605,20 @@ static void note_unsteady(const struct kvc_recorder *recorder, struct kvc_result
     }
 }
 
+/* Returns NaN if the run is too short to tell. A load or a machine that changes on purpose may grow the
+ * backlog for a while and serve it later. */
+static double backlog_growth_frac(const struct kvc_recorder *recorder)
+{
+    uint32_t first, count = measured_windows(recorder, &first);
+    if (recorder->changing || recorder->clients_wait) {
+        return 0;
+    }
+    double counted = kvc_windows_overload_frac(recorder->window, first + count);
+    double waited = latency_growth_frac(recorder->window, first + count, recorder->window_ns);
+    double growth = fmax(recorder->overload_frac, waited);
+    return growth > 0 ? fmax(growth, counted) : counted; /* NaN only if nothing is known. */
+}
+
 void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *result)
 {
     double measured_ns = recorder->until_ns - recorder->from_ns;
@@ -582,5 +630,6 @@ void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *resul
     kvc_batches_report(&recorder->batches, measured_ns, result);
     result->has_histogram = true;
     report_windows(recorder, result);
+    result->growth_frac = backlog_growth_frac(recorder);
     note_unsteady(recorder, result);
 }

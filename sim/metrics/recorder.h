@@ -67,7 +67,7 @@ enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t 
 
 /** Returns the share of the requests that is not served, if more is sent than answered throughout the second
  * half of the windows 0 to count - 1: by at least 1 %, and by more than four standard errors. Otherwise
- * returns 0. */
+ * returns 0, or NaN if there are fewer than 6 windows. */
 double kvc_windows_overload_frac(const struct kvc_window *windows, uint32_t count);
 
 /** Change of a series between two halves of a time. */
@@ -99,6 +99,7 @@ struct kvc_recorder {
     bool detect;              /**< The end of the warm-up is detected. */
     double warmup_most_ns;    /**< Time from which on the run is measured without a steady state [ns]; 0: 2000
                                  windows. */
+    bool clients_wait;        /**< Clients send no request that the store does not take: no backlog grows. */
     bool changing;            /**< The load or the machine changes on purpose: drifts are no surprise. */
     enum kvc_series unsteady; /**< The last series that was not steady; KVC_SERIES: none. */
     double overload_frac;     /**< Share of the requests that were not served in the warm-up; 0: none. */

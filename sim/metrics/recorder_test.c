@@ -116,8 +116,45 @@ Test(recorder, an_overloaded_store_is_not_waited_for)
     kvc_recorder_report(recorder, result);
     cr_expect(recorder->from_ns > 200 * 100 && recorder->from_ns < 210 * 100, "%g", recorder->from_ns);
     cr_expect_float_eq(recorder->overload_frac, 1 / 6.0, 0.01);
+    cr_expect_float_eq(result->growth_frac, 1 / 6.0, 0.01);
     cr_assert_eq(result->note_count, 1);
     cr_expect(strstr(result->note[0], "more requests are sent than answered"), "%s", result->note[0]);
+    kvc_recorder_close(recorder);
+    free(recorder);
+    free(result);
+}
+
+/* Without a look for the end of the warm-up, too, unless the load changes on purpose. */
+Test(recorder, tells_how_much_stays_behind_after_a_fixed_warm_up)
+{
+    struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    kvc_recorder_open(recorder, 100, 1000, 10000);
+    for (int window = 0; !kvc_recorder_check(recorder, window * 100); window++) {
+        record_window(recorder, window, 60, 57, 100 + window * 5);
+    }
+    kvc_recorder_report(recorder, result);
+    cr_expect_float_eq(result->growth_frac, 0.05, 0.005, "%g", result->growth_frac);
+    recorder->changing = true;
+    memset(result, 0, sizeof(*result));
+    kvc_recorder_report(recorder, result);
+    cr_expect_eq(result->growth_frac, 0);
+    kvc_recorder_close(recorder);
+    free(recorder);
+    free(result);
+}
+
+/* A batch of answers in every second window: the counts scatter too much to show what stays behind. */
+Test(recorder, finds_a_backlog_behind_answers_in_bursts)
+{
+    struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    kvc_recorder_open(recorder, 100, 1000, 3000);
+    for (int window = 0; !kvc_recorder_check(recorder, window * 100); window++) {
+        record_window(recorder, window, 60, window % 2 == 1 ? 2 * 54 : 0, 100 + window * 10);
+    }
+    kvc_recorder_report(recorder, result);
+    cr_expect_float_eq(result->growth_frac, 0.1, 0.02, "%g", result->growth_frac);
     kvc_recorder_close(recorder);
     free(recorder);
     free(result);

@@ -97,6 +97,8 @@ struct kvc_result {
     uint64_t offered;       /**< Requests sent to the store. */
     uint64_t completed;     /**< Requests answered. */
     uint64_t dropped;       /**< Requests lost on the way. */
+    double growth_frac;     /**< Share of the offered requests by which the backlog grew; 0: it did not grow
+                                 (kvc_windows_overload_frac()); NaN: the run is too short to tell. */
     uint64_t gets;          /**< Completed GET requests. */
     uint64_t hits;          /**< GET requests that found their key. */
     uint64_t misses;        /**< GET requests that did not. */

@@ -75,6 +75,7 @@ void kvc_values_of(const struct kvc_result *result, struct kvc_values *values)
     add(values, NULL, NULL, "throughput_mops", result->throughput_mops);
     add(values, NULL, NULL, "offered_mops", timed ? offered * 1e-6 / result->simulated_s : NAN);
     add(values, NULL, NULL, "lost_frac", ratio((double)result->dropped, offered));
+    add(values, NULL, NULL, "growth_frac", timed ? result->growth_frac : NAN);
     add(values, NULL, NULL, "hit_frac", ratio((double)result->hits, (double)(result->hits + result->misses)));
     add_latency(result, values);
     add(values, NULL, NULL, "watts_mean", watts);

@@ -143,6 +143,13 @@ uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload);
 /** Returns the size of the largest value that the workload can produce [bytes]. */
 uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload);
 
+/** Returns whether clients send a request only when the store takes it, so that no backlog grows: they
+ * saturate it, or wait for their answers. */
+static inline bool kvc_workload_clients_wait(const struct kvc_workload *workload)
+{
+    return workload->arrival == KVC_ARRIVAL_SATURATE || workload->arrival == KVC_ARRIVAL_CLOSED;
+}
+
 /** Returns the highest rate of an open loop, all nodes together [million/s]. Saturating and closed-loop
  * clients are limited by the store, and the rate of a trace is not known beforehand: for these, returns
  * +infinity. */

@@ -196,13 +196,7 @@ static double known(double value)
     return value > 0 ? value : NAN;
 }
 
-bool kvc_plan_is_steady(const struct kvc_workload *workload)
-{
-    return workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED;
-}
-
-void kvc_plan_forecast_values(const struct kvc_forecast *forecast, bool is_steady,
-                              double value[KVC_PLAN_METRICS])
+void kvc_plan_forecast_values(const struct kvc_forecast *forecast, double value[KVC_PLAN_METRICS])
 {
     value[KVC_PLAN_P50_US] = known(forecast->latency_p50_us);
     value[KVC_PLAN_P95_US] = known(forecast->latency_p95_us);
@@ -210,7 +204,7 @@ void kvc_plan_forecast_values(const struct kvc_forecast *forecast, bool is_stead
     value[KVC_PLAN_P999_US] = known(forecast->latency_p999_us);
     value[KVC_PLAN_MEAN_US] = known(forecast->latency_mean_us);
     value[KVC_PLAN_MOPS] = known(forecast->throughput_mops);
-    value[KVC_PLAN_SERVED_FRAC] = is_steady ? forecast->throughput_mops / forecast->offered_mops : NAN;
+    value[KVC_PLAN_SERVED_FRAC] = 1 - forecast->unserved_frac;
     value[KVC_PLAN_HIT_FRAC] = forecast->hit_frac;
     value[KVC_PLAN_WATTS] = known(forecast->watts_mean);
     value[KVC_PLAN_PRICE_USD] = forecast->price_usd;
@@ -222,7 +216,7 @@ enum kvc_status kvc_plan_predict_values(const struct kvc_scenario *scenario, dou
     struct kvc_forecast forecast;
     enum kvc_status status = kvc_scenario_forecast(scenario, &forecast, diag);
     if (status == KVC_OK) {
-        kvc_plan_forecast_values(&forecast, kvc_plan_is_steady(&scenario->workload), value);
+        kvc_plan_forecast_values(&forecast, value);
     }
     return status;
 }
@@ -238,6 +232,6 @@ void kvc_plan_simulated_values(const struct kvc_outcome *outcome, double value[K
     for (int i = 0; i < KVC_PLAN_METRICS; i++) {
         value[i] = names[i] != NULL ? kvc_outcome_interval(outcome, names[i]).mean : NAN;
     }
-    value[KVC_PLAN_SERVED_FRAC] = value[KVC_PLAN_MOPS] / kvc_outcome_interval(outcome, "offered_mops").mean;
+    value[KVC_PLAN_SERVED_FRAC] = 1 - kvc_outcome_unserved_frac(outcome);
     value[KVC_PLAN_WATTS] = known(value[KVC_PLAN_WATTS]);
 }

@@ -39,7 +39,7 @@ enum kvc_plan_metric {
     KVC_PLAN_P999_US,
     KVC_PLAN_MEAN_US,     /* Mean latency, for the Pareto front; no goal bounds it. */
     KVC_PLAN_MOPS,        /* Throughput. */
-    KVC_PLAN_SERVED_FRAC, /* Throughput over the offered load. */
+    KVC_PLAN_SERVED_FRAC, /* Share of the offered requests that are served (scenarios/output/verdict.h). */
     KVC_PLAN_HIT_FRAC,
     KVC_PLAN_WATTS,
     KVC_PLAN_PRICE_USD, /* Known without a simulation. */
@@ -115,13 +115,8 @@ void kvc_plan_errors_range(const struct kvc_plan_errors *errors, const double *c
 
 struct kvc_forecast;
 
-/* Returns whether the rate of the load never changes, so that its highest rate is its mean. */
-bool kvc_plan_is_steady(const struct kvc_workload *workload);
-
-/* Writes the values of a forecast, by enum kvc_plan_metric; NaN: unknown. The share that is served is known
- * only for a steady load. */
-void kvc_plan_forecast_values(const struct kvc_forecast *forecast, bool is_steady,
-                              double value[KVC_PLAN_METRICS]);
+/* Writes the values of a forecast, by enum kvc_plan_metric; NaN: unknown. */
+void kvc_plan_forecast_values(const struct kvc_forecast *forecast, double value[KVC_PLAN_METRICS]);
 
 /* Forecasts a resolved scenario and writes its values. Returns the status of the store's closed form. */
 enum kvc_status kvc_plan_predict_values(const struct kvc_scenario *scenario, double value[KVC_PLAN_METRICS],

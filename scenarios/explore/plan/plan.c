@@ -19,8 +19,6 @@
 #include "sim/base/files/data_dir.h"
 #include "sim/base/seeds.h"
 
-const double kvc_plan_served_least_frac = 0.99;
-
 /* Returns the line of a path in the scenario, or the line of its return statement. */
 static int line_of(const struct kvc_plan_options *options, const char *path)
 {
@@ -38,14 +36,12 @@ static void add_goal(struct kvc_planned *planned, enum kvc_plan_metric metric, d
 static void set_goals(const struct kvc_slo *slo, struct kvc_planned *planned)
 {
     planned->goal_count = 0;
-    planned->is_served_implied = isnan(slo->mops);
     add_goal(planned, KVC_PLAN_P50_US, slo->p50_ns / 1e3, false);
     add_goal(planned, KVC_PLAN_P95_US, slo->p95_ns / 1e3, false);
     add_goal(planned, KVC_PLAN_P99_US, slo->p99_ns / 1e3, false);
     add_goal(planned, KVC_PLAN_P999_US, slo->p999_ns / 1e3, false);
     add_goal(planned, KVC_PLAN_MOPS, slo->mops, true);
-    add_goal(planned, KVC_PLAN_SERVED_FRAC, planned->is_served_implied ? kvc_plan_served_least_frac : NAN,
-             true);
+    add_goal(planned, KVC_PLAN_SERVED_FRAC, 1 - (isnan(slo->loss_frac) ? 0 : slo->loss_frac), true);
     add_goal(planned, KVC_PLAN_HIT_FRAC, slo->hit_frac, true);
     add_goal(planned, KVC_PLAN_WATTS, slo->watts, false);
     add_goal(planned, KVC_PLAN_PRICE_USD, slo->price_usd, false);
@@ -136,7 +132,7 @@ static enum kvc_status check(const struct kvc_plan_options *options, struct kvc_
                                 "the scenario has no plan table, such as plan = { minimise = \"price\" }");
     }
     set_goals(&options->loaded->slo, planned);
-    if (planned->goal_count == (planned->is_served_implied ? 1 : 0)) {
+    if (planned->goal_count == 1) { /* Only that requests are served. */
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, line_of(options, ""),
                                 "the scenario has no slo table, such as slo = { p99 = \"400us\" }");
     }
@@ -436,7 +432,6 @@ static enum kvc_status forecast_all(const struct kvc_plan_options *options, stru
                                     struct kvc_evaluator *evaluator, struct kvc_diag *diag)
 {
     const struct kvc_space *space = planned->space;
-    bool is_steady = kvc_plan_is_steady(&options->loaded->scenario.workload);
     uint32_t value[KVC_SWEEP_AXES_MAX], refused = 0;
     for (uint32_t i = 0; i < space->points; i++) {
         struct kvc_plan_candidate *candidate = &planned->search.candidate[i];
@@ -444,7 +439,7 @@ static enum kvc_status forecast_all(const struct kvc_plan_options *options, stru
         kvc_space_point(space, i, value);
         enum kvc_status status = kvc_evaluator_forecast(evaluator, value, &planned->forecast[i], &inner);
         if (status == KVC_OK) {
-            kvc_plan_forecast_values(&planned->forecast[i], is_steady, candidate->closed_form);
+            kvc_plan_forecast_values(&planned->forecast[i], candidate->closed_form);
             candidate->price_usd = planned->forecast[i].price_usd;
             candidate->nodes = (double)planned->forecast[i].nodes;
         } else if (status == KVC_ERR_SCENARIO) {

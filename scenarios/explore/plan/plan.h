@@ -25,9 +25,6 @@
 
 enum { KVC_PLAN_GOALS_MAX = 10 };
 
-/* The share of the offered load that must be served where the slo states no throughput. */
-extern const double kvc_plan_served_least_frac;
-
 struct kvc_plan_options {
     const char *path;                /* Path of the scenario. */
     const struct kvc_overrides *set; /* The user's overrides, which come before the candidate's. */
@@ -60,7 +57,6 @@ struct kvc_planned {
     struct kvc_space *space;
     struct kvc_plan_goal goal[KVC_PLAN_GOALS_MAX];
     uint32_t goal_count;
-    bool is_served_implied; /* The slo states no throughput. */
     struct kvc_plan_errors errors;
     struct kvc_plan_search search; /* search.candidate[i] is point i of the space. */
     struct kvc_forecast *forecast; /* Indexed by candidate. */

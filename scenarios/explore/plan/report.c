@@ -87,10 +87,6 @@ void kvc_plan_note(const struct kvc_planned *planned, struct kvc_plan_notes *not
     uint32_t refused = kvc_plan_count(planned, KVC_PLAN_REFUSED, -1);
     uint32_t undecided = kvc_plan_count(planned, KVC_PLAN_UNDECIDED, -1);
     notes->count = 0;
-    if (planned->is_served_implied) {
-        add(notes, "the slo states no mops, so at least %g of the offered load must be served",
-            kvc_plan_served_least_frac);
-    }
     if (refused > 0) {
         add(notes, "%u points are refused, the first because: %.300s", refused, planned->refusal);
     }

@@ -87,8 +87,8 @@ static uint64_t points_hash(const struct kvc_space *space)
 
 static json_t *slo_json(const struct kvc_slo *slo)
 {
-    const double bounds[] = {slo->p50_ns, slo->p95_ns,   slo->p99_ns, slo->p999_ns,
-                             slo->mops,   slo->hit_frac, slo->watts,  slo->price_usd};
+    const double bounds[] = {slo->p50_ns,    slo->p95_ns,   slo->p99_ns, slo->p999_ns,  slo->mops,
+                             slo->loss_frac, slo->hit_frac, slo->watts,  slo->price_usd};
     json_t *array = json_array();
     for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++) {
         json_t *bound = json_real(bounds[i]); /* NULL for NaN. */
@@ -320,8 +320,11 @@ static void write_columns(const struct kvc_database *database, bool marks, FILE 
         fputs(marks ? ", ?" : ", slo_met INTEGER", out);
     }
     for (uint32_t i = 0; i < database->objectives.count; i++) {
-        fprintf(out, marks ? ", ?" : ", slo_%s_margin_frac REAL",
-                kvc_objective_kinds[database->objectives.judged[i].objective].key);
+        const struct kvc_judged *judged = &database->objectives.judged[i];
+        if (judged->is_stated) {
+            fprintf(out, marks ? ", ?" : ", slo_%s_margin_frac REAL",
+                    kvc_objective_kinds[judged->objective].key);
+        }
     }
     if (!layout->predict) {
         fputs(marks ? ", ?" : ", notes TEXT", out);
@@ -809,7 +812,9 @@ static int bind_verdict(const struct kvc_database *database, const struct kvc_ro
     bind_number(database->add_point, at++,
                 verdict.state == KVC_SLO_UNKNOWN ? NAN : (double)(verdict.state == KVC_SLO_MET));
     for (uint32_t i = 0; i < verdict.count; i++) {
-        bind_number(database->add_point, at++, verdict.judged[i].margin_frac);
+        if (verdict.judged[i].is_stated) {
+            bind_number(database->add_point, at++, verdict.judged[i].margin_frac);
+        }
     }
     return at;
 }

@@ -14,6 +14,7 @@ const struct kvc_row_kind kvc_row_kinds[KVC_ROW_COLUMNS] = {
     [KVC_ROW_OFFERED_CI95] = {"offered_ci95_mops", true},
     [KVC_ROW_LOST] = {"lost_frac", true},
     [KVC_ROW_LOST_CI95] = {"lost_ci95_frac", true},
+    [KVC_ROW_UNSERVED] = {"unserved_frac", false},
     [KVC_ROW_HIT] = {"hit_frac", false},
     [KVC_ROW_HIT_CI95] = {"hit_ci95_frac", true},
     [KVC_ROW_MEAN] = {"latency_mean_us", false},
@@ -88,6 +89,7 @@ void kvc_row_of_outcome(const struct kvc_loaded *loaded, const struct kvc_outcom
     set_interval(row, KVC_ROW_THROUGHPUT, kvc_outcome_interval(outcome, "throughput_mops"));
     set_interval(row, KVC_ROW_OFFERED, kvc_outcome_interval(outcome, "offered_mops"));
     set_interval(row, KVC_ROW_LOST, kvc_outcome_interval(outcome, "lost_frac"));
+    row->number[KVC_ROW_UNSERVED] = kvc_service_of(loaded, outcome).unserved_frac;
     set_interval(row, KVC_ROW_HIT, kvc_outcome_interval(outcome, "hit_frac"));
     if (result->has_histogram && result->latency.count > 0) {
         row->number[KVC_ROW_MEAN] = kvc_histogram_mean_ns(&result->latency) * 1e-3;
@@ -117,6 +119,7 @@ void kvc_row_of_forecast(const struct kvc_forecast *forecast, struct kvc_row *ro
     clear(row);
     row->number[KVC_ROW_THROUGHPUT] = forecast->throughput_mops;
     row->number[KVC_ROW_OFFERED] = forecast->offered_mops;
+    row->number[KVC_ROW_UNSERVED] = forecast->unserved_frac;
     row->number[KVC_ROW_HIT] = forecast->hit_frac;
     row->number[KVC_ROW_MEAN] = forecast->latency_mean_us;
     row->number[KVC_ROW_P50] = forecast->latency_p50_us;
@@ -140,11 +143,12 @@ struct kvc_slo_verdict kvc_row_verdict(const struct kvc_row *row, const struct k
                                               [KVC_OBJECTIVE_P99] = row->number[KVC_ROW_P99],
                                               [KVC_OBJECTIVE_P999] = row->number[KVC_ROW_P999],
                                               [KVC_OBJECTIVE_MOPS] = row->number[KVC_ROW_THROUGHPUT],
+                                              [KVC_OBJECTIVE_LOSS] = row->number[KVC_ROW_UNSERVED],
                                               [KVC_OBJECTIVE_HIT] = row->number[KVC_ROW_HIT],
                                               [KVC_OBJECTIVE_WATTS] = row->number[KVC_ROW_WATTS],
                                               [KVC_OBJECTIVE_PRICE] = row->number[KVC_ROW_PRICE],
                                           }};
-    return kvc_slo_verdict_of(slo, &values);
+    return kvc_slo_verdict_of(slo, &values); /* Rows show intervals in columns of their own. */
 }
 
 bool kvc_row_states_objectives(const struct kvc_slo *slo)

@@ -17,6 +17,7 @@ enum kvc_row_column {
     KVC_ROW_OFFERED_CI95,
     KVC_ROW_LOST,
     KVC_ROW_LOST_CI95,
+    KVC_ROW_UNSERVED,
     KVC_ROW_HIT,
     KVC_ROW_HIT_CI95,
     KVC_ROW_MEAN,

@@ -90,14 +90,15 @@ Test(sweep, has_one_row_per_point_first_axis_slowest)
     cr_expect_geq(done.best.point, 5);
     cr_expect_eq(strncmp(done.best_values, "system.rate = 300, run.seed = ", 30), 0, "%s", done.best_values);
     char *csv = file_text("sweep.csv"), *line = strtok(csv, "\n");
-    cr_assert_str_eq(line,
-                     "point,system.rate,run.seed,throughput_mops,throughput_ci95_mops,offered_mops,"
-                     "offered_ci95_mops,lost_frac,lost_ci95_frac,hit_frac,hit_ci95_frac,latency_mean_us,"
-                     "latency_mean_ci95_us,latency_p50_us,latency_p50_ci95_us,latency_p95_us,"
-                     "latency_p95_ci95_us,latency_p99_us,latency_p99_ci95_us,latency_p999_us,"
-                     "latency_p999_ci95_us,completed,dropped,bottleneck_utilization_frac,watts_mean,"
-                     "watts_mean_ci95,kops_per_watt,kops_per_watt_ci95,price_usd,nodes,bottleneck,"
-                     "bottleneck_device,work_utilization_frac,fake_frac,fake_us,notes");
+    cr_assert_str_eq(
+        line,
+        "point,system.rate,run.seed,throughput_mops,throughput_ci95_mops,offered_mops,"
+        "offered_ci95_mops,lost_frac,lost_ci95_frac,unserved_frac,hit_frac,hit_ci95_frac,latency_mean_us,"
+        "latency_mean_ci95_us,latency_p50_us,latency_p50_ci95_us,latency_p95_us,"
+        "latency_p95_ci95_us,latency_p99_us,latency_p99_ci95_us,latency_p999_us,"
+        "latency_p999_ci95_us,completed,dropped,bottleneck_utilization_frac,watts_mean,"
+        "watts_mean_ci95,kops_per_watt,kops_per_watt_ci95,price_usd,nodes,bottleneck,"
+        "bottleneck_device,work_utilization_frac,fake_frac,fake_us,notes");
     static const char *const starts[] = {"1,100,1,1", "2,100,2,1", "3,200,1,2",
                                          "4,200,2,2", "5,300,1,3", "6,300,2,3"};
     for (int i = 0; i < 6; i++) {
@@ -389,7 +390,7 @@ static enum kvc_status try_scenario(const char *text, bool predict, struct kvc_s
     char path[128], out[128], source[2048];
     snprintf(source, sizeof(source),
              "return { system = { kind = '%s' },\n"
-             "  run = { warmup = '10us', duration = '100us', bottleneck = 'utilization' },\n%s }\n",
+             "  run = { warmup = '10us', duration = '400us', bottleneck = 'utilization' },\n%s }\n",
              strstr(text, "trace") != NULL ? "megakv" : "rdma", text); /* rdma takes no trace. */
     put("s.lua", source);
     snprintf(path, sizeof(path), "%s/s.lua", folder);
@@ -464,11 +465,24 @@ Test(sweep_scenario, judges_every_point_by_the_objectives)
     cr_expect(done.best.judged && done.best.point == 2 && done.best.met == 1);
 }
 
+/* A throughput that is met by a part of the load is no service. */
+Test(sweep_scenario, overload_misses_the_objective_by_the_closed_form_too)
+{
+    sweep_text(LOAD "slo = { mops = 0.25 },\n"
+                    "sweep = { ['workload.arrival.poisson_mops'] = { 0.5, 5000 } }",
+               true);
+    cr_expect_eq(atof(cell(1, "unserved_frac")), 0);
+    cr_expect_str_eq(cell(1, "slo_met"), "1");
+    cr_expect_gt(atof(cell(2, "unserved_frac")), 0.5);
+    cr_expect_gt(atof(cell(2, "slo_mops_margin_frac")), 1);
+    cr_expect_str_eq(cell(2, "slo_met"), "0");
+}
+
 Test(sweep_scenario, runs_the_replicas_of_a_point)
 {
     sweep_text(LOAD "sweep = { ['workload.value'] = { 64, 128 }, replicas = 3 }", false);
     cr_expect_gt(atof(cell(1, "throughput_ci95_mops")), 0);
-    cr_expect_gt(atof(cell(1, "completed")), 100, "three replicas of 50 requests each");
+    cr_expect_gt(atof(cell(1, "completed")), 100, "three replicas of 200 requests each");
 }
 
 Test(sweep_scenario, the_closed_form_answers_the_same_points)

@@ -71,7 +71,7 @@ return {
   node = { fpga = { base = "catapult-stratix-v", dram = "1MiB" } },
   workload = { keys = 5e5, key = 8, value = 2, get = 1, set = 0, dist = { zipf = 0.99 }, fill = "at_once",
                arrival = { fixed_mops = 250 } },
-  run = { functional = "sampled", sample_rate = 16, warmup = "50us", duration = "200us" },
+  run = { functional = "sampled", sample_rate = 16, warmup = "50us", duration = "400us" },
   slo = { p99 = "8us", mops = 200 },
   sweep = { ["cluster.nodes"] = { 1, 2, 3, 4 }, ["system.nics"] = { 1, 2 } },
   plan = { minimise = "nodes" },
