@@ -51,10 +51,11 @@ static const struct kvc_option slo_rows[] = {
                  "largest allowed 99.9th percentile of the latency", .optional = true),
     KVC_REAL_ROW(kvc_slo, "mops", mops, KVC_UNIT_MOPS, 1e-6, 1e6, NULL,
                  "smallest allowed throughput of all nodes together", .optional = true),
-    KVC_REAL_ROW(kvc_slo, "loss", loss_frac, KVC_UNIT_NONE, 0, 1, NULL,
-                 "largest allowed share of the offered requests that are lost or stay behind, 0 to 1; 0 where a "
-                 "latency or a throughput is bounded",
-                 .optional = true),
+    KVC_REAL_ROW(
+        kvc_slo, "loss", loss_frac, KVC_UNIT_NONE, 0, 1, NULL,
+        "largest allowed share of the offered requests that are lost or stay behind, 0 to 1; 0 where a "
+        "latency or a throughput is bounded",
+        .optional = true),
     KVC_REAL_ROW(kvc_slo, "hit", hit_frac, KVC_UNIT_NONE, 1e-6, 1, NULL,
                  "smallest allowed share of GETs that hit, 0 to 1", .optional = true),
     KVC_REAL_ROW(
