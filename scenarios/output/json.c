@@ -133,9 +133,8 @@ static json_t *load(const struct kvc_report *report)
     json_object_set_new(object, "lost_frac", kvc_json_number(service.lost_frac));
     json_object_set_new(object, "growth_frac", kvc_json_number(service.growth_frac));
     json_object_set_new(object, "unserved_frac", kvc_json_number(service.unserved_frac));
-    double behind_frac = report->outcome->result.has_histogram ? service.growth_frac : service.unserved_frac;
     json_object_set_new(object, "overloaded",
-                        isnan(behind_frac) ? json_null() : json_boolean(behind_frac > 0));
+                        isnan(service.behind_frac) ? json_null() : json_boolean(service.behind_frac > 0));
     return object;
 }
 

@@ -114,17 +114,14 @@ static void write_unserved(const struct table *table, const struct kvc_report *r
     }
     heading(table, "load");
     fputs(table->warn, table->out);
-    if (!report->outcome->result.has_histogram) {
-        fprintf(table->out, "overloaded: the store does not serve %.3g %% of the offered requests",
-                100 * service->unserved_frac);
-    }
-    if (service->growth_frac > 0) {
-        fprintf(table->out, "overloaded: the backlog grows by %.3g %% of the offered requests",
-                100 * service->growth_frac);
+    if (service->behind_frac > 0) {
+        fprintf(table->out, "overloaded: the %s %.3g %% of the offered requests",
+                report->outcome->result.has_histogram ? "backlog grows by" : "store does not serve",
+                100 * service->behind_frac);
     }
     if (service->lost_frac > 0) {
         fprintf(table->out, "%s%.3g %% of the offered requests are lost",
-                service->growth_frac > 0 ? ", " : "", 100 * service->lost_frac);
+                service->behind_frac > 0 ? ", " : "", 100 * service->lost_frac);
     }
     fprintf(table->out, "%s\n", table->plain);
 }

@@ -119,9 +119,11 @@ struct kvc_service kvc_service_of(const struct kvc_loaded *loaded, const struct 
                                   .lost_frac = kvc_outcome_interval(outcome, "lost_frac").mean,
                                   .growth_frac = kvc_outcome_interval(outcome, "growth_frac").mean,
                                   .unserved_frac = kvc_outcome_unserved_frac(outcome)};
+    service.behind_frac = service.growth_frac;
     if (!outcome->result.has_histogram) { /* A closed form. */
         double rate_mops = kvc_workload_rate_max_mops(workload);
         service.unserved_frac = kvc_forecast_unserved_frac(workload, service.served_mops);
+        service.behind_frac = service.unserved_frac;
         service.offered_mops = isnan(service.unserved_frac) ? NAN : rate_mops;
     }
     if (kvc_workload_clients_wait(workload)) {

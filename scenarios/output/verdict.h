@@ -77,6 +77,7 @@ struct kvc_service {
     double lost_frac;     /* Share of the offered requests that were lost; a closed form has none. */
     double growth_frac;   /* Share of them by which the backlog grew; a closed form has none. */
     double unserved_frac; /* Share of them that is not served: both together; NaN: unknown. */
+    double behind_frac;   /* Share that stays behind: growth_frac, or unserved_frac by the closed form. */
 };
 
 struct kvc_service kvc_service_of(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome);

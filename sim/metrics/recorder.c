@@ -1,8 +1,8 @@
 #include "sim/metrics/recorder.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_fit.h>
-#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
@@ -68,15 +68,22 @@ static bool is_flat(const double *value, uint32_t count)
     return most - least <= too_small_frac * fabs(gsl_stats_mean(value + count / 2, 1, count - count / 2));
 }
 
+/* Returns how many standard errors, with this degree of freedom, are as unlikely by chance as `errors` of the
+ * mean of PARTS parts. */
+static double errors_with(double errors, double freedom)
+{
+    return gsl_cdf_tdist_Qinv(gsl_cdf_tdist_Q(errors, PARTS - 1), freedom);
+}
+
 /* Returns the share of `whole` by which a quantity grows in `parts` equal times, where growth[i] is its
- * growth in time i. Returns 0 if that is too small to matter or less than `errors` standard errors. Fewer
- * parts than PARTS need more errors to be as unlikely by chance. */
+ * growth in time i. Returns 0 if that is too small to matter or less than `errors` standard errors of PARTS
+ * parts. */
 static double growth_frac(const double *growth, uint32_t parts, double whole, double errors)
 {
     double mean = gsl_stats_mean(growth, 1, parts), error = gsl_stats_sd(growth, 1, parts) / sqrt(parts);
     double frac = whole > 0 ? parts * mean / whole : 0;
     if (parts < PARTS) {
-        errors = gsl_cdf_tdist_Qinv(gsl_cdf_tdist_Q(errors, PARTS - 1), parts - 1);
+        errors = errors_with(errors, parts - 1);
     }
     return frac > matters[KVC_SERIES_THROUGHPUT] && mean > error * errors ? frac : 0;
 }
@@ -188,7 +195,7 @@ static double latency_growth_frac(const struct kvc_window *windows, uint32_t cou
                                                 &ignored, &squared_error, &squares) != GSL_SUCCESS) {
         return 0;
     }
-    double errors = gsl_cdf_tdist_Qinv(gsl_cdf_tdist_Q(errors_least, PARTS - 1), (double)points - 2);
+    double errors = errors_with(errors_least, (double)points - 2);
     return slope > matters[KVC_SERIES_THROUGHPUT] && slope > errors * sqrt(squared_error) ? slope : 0;
 }
 
