@@ -117,19 +117,29 @@ static double change_that_matters(enum kvc_series series, double level)
     return matters[series] * (series == KVC_SERIES_HIT_RATIO ? 1 : fabs(level));
 }
 
+/* Returns the slope of the line through some points and sets its standard error. Unlike the scatter within
+ * two halves, the scatter around the line does not contain the trend. */
+static double fit_slope(const double *at, const double *value, size_t points, double *standard_error)
+{
+    double start, slope, ignored, squared_error;
+    int error =
+        gsl_fit_linear(at, 1, value, 1, points, &start, &slope, &ignored, &ignored, &squared_error, &ignored);
+    if (error != GSL_SUCCESS) {
+        kvc_give_up("no line fits a series over time: %s", gsl_strerror(error));
+    }
+    *standard_error = sqrt(squared_error);
+    return slope;
+}
+
 /* Returns whether a line through the means of PARTS equal times changes by more than chance and by enough to
- * matter. Unlike the scatter within two halves, the scatter around the line does not contain the trend. */
+ * matter. */
 static bool has_trend(const double *value, uint32_t count, enum kvc_series series)
 {
     static const double at[PARTS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-    double part[PARTS], start, slope, ignored, squared_error;
+    double part[PARTS], standard_error;
     find_parts(value, count, part);
-    int error =
-        gsl_fit_linear(at, 1, part, 1, PARTS, &start, &slope, &ignored, &ignored, &squared_error, &ignored);
-    if (error != GSL_SUCCESS) {
-        kvc_give_up("no line fits the throughput over time: %s", gsl_strerror(error));
-    }
-    return fabs(slope) > waiting_errors_least * sqrt(squared_error) &&
+    double slope = fit_slope(at, part, PARTS, &standard_error);
+    return fabs(slope) > waiting_errors_least * standard_error &&
            fabs(slope) * PARTS > change_that_matters(series, gsl_stats_mean(part, 1, PARTS));
 }
 
@@ -177,7 +187,7 @@ double kvc_windows_overload_frac(const struct kvc_window *windows, uint32_t coun
 static double latency_growth_frac(const struct kvc_window *windows, uint32_t count, double window_ns)
 {
     double at_ns[PARTS], mean_ns[PARTS], latency_ns[PARTS] = {0}, completed[PARTS] = {0};
-    double start, slope, ignored, squared_error, squares;
+    double standard_error;
     uint32_t half = count / 2, parts = half < PARTS ? half : PARTS;
     size_t points = 0;
     for (uint32_t i = 0; i < half; i++) {
@@ -191,12 +201,12 @@ static double latency_growth_frac(const struct kvc_window *windows, uint32_t cou
             mean_ns[points++] = latency_ns[i] / completed[i];
         }
     }
-    if (points <= PARTS_LEAST || gsl_fit_linear(at_ns, 1, mean_ns, 1, points, &start, &slope, &ignored,
-                                                &ignored, &squared_error, &squares) != GSL_SUCCESS) {
+    if (points <= PARTS_LEAST) {
         return 0;
     }
+    double slope = fit_slope(at_ns, mean_ns, points, &standard_error);
     double errors = errors_with(errors_least, (double)points - 2);
-    return slope > matters[KVC_SERIES_THROUGHPUT] && slope > errors * sqrt(squared_error) ? slope : 0;
+    return slope > matters[KVC_SERIES_THROUGHPUT] && slope > errors * standard_error ? slope : 0;
 }
 
 /* Returns the mean of a half and adds its squared standard error. */
