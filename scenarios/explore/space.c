@@ -278,9 +278,10 @@ static enum kvc_status copy_axes(const struct build *build)
     if (space->axis == NULL) {
         return out_of_memory(build);
     }
-    for (; space->axis_count < sweep->count; space->axis_count++) {
+    while (space->axis_count < sweep->count) {
         const struct kvc_sweep_axis *from = &sweep->axis[space->axis_count];
-        struct kvc_sweep_axis *to = &space->axis[space->axis_count];
+        /* The axis is counted before it has values, so that kvc_space_free() frees what there is of it. */
+        struct kvc_sweep_axis *to = &space->axis[space->axis_count++];
         uint32_t count = from->is_drawn ? 0 : from->count;
         *to = *from;
         to->count = 0;
