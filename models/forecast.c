@@ -11,17 +11,9 @@
 #include "models/price.h"
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
+#include "sim/run/meters.h"
 
 /* ---- power ---- */
-
-static void add_unknown(struct kvc_power *power, const char *device)
-{
-    size_t used = strlen(power->unknown);
-    if (strstr(power->unknown, device) == NULL) {
-        snprintf(power->unknown + used, sizeof(power->unknown) - used, "%s%.12s", used > 0 ? ", " : "",
-                 device);
-    }
-}
 
 static void add_device(struct kvc_power *power, const char *device, double cores,
                        const struct kvc_watts *watts)
@@ -42,12 +34,6 @@ static void add_device(struct kvc_power *power, const char *device, double cores
     snprintf(kind->device, sizeof(kind->device), "%s", device);
 }
 
-/* Memory also works, but it is the end of transfers, so it cannot fail. */
-static bool works(const struct kvc_platform_host *host)
-{
-    return host->can_fail || strcmp(host->device, "dram") == 0 || strcmp(host->device, "flash") == 0;
-}
-
 struct kvc_power kvc_power_of(const struct kvc_platform *platform)
 {
     struct kvc_power power = {.count = 0};
@@ -56,8 +42,6 @@ struct kvc_power kvc_power_of(const struct kvc_platform *platform)
         const struct kvc_watts *watts = &host->pstate[host->first_pstate].watts;
         if (watts->all_w > 0) {
             add_device(&power, host->device, host->cores, watts);
-        } else if (works(host)) {
-            add_unknown(&power, host->device);
         }
     }
     for (uint32_t i = 0; i < kvc_platform_links(platform); i++) {
@@ -65,16 +49,15 @@ struct kvc_power kvc_power_of(const struct kvc_platform *platform)
         if (link->busy_w > 0) {
             add_device(&power, link->device, 1,
                        &(struct kvc_watts){link->idle_w, link->busy_w, link->busy_w});
-        } else if (strcmp(link->device, "nic") == 0) {
-            add_unknown(&power, link->device);
         }
     }
+    kvc_platform_missing_watts(platform, power.missing);
     return power;
 }
 
 struct kvc_power kvc_scenario_power(const struct kvc_scenario *scenario)
 {
-    struct kvc_power power = {.unknown = "all devices"};
+    struct kvc_power power = {.missing = "all devices"};
     if (scenario->model->platform != NULL) {
         struct kvc_platform *platform = kvc_platform_create();
         scenario->model->platform(scenario, platform);
@@ -109,14 +92,17 @@ static double watts_at(const struct kvc_power_kind *kind, double utilization_fra
 }
 
 double kvc_power_watts(const struct kvc_power *power, const struct kvc_forecast_device *device,
-                       uint32_t devices)
+                       uint32_t devices, char missing[KVC_MISSING_BYTES])
 {
-    double sum_w = NAN;
+    double sum_w = 0;
+    kvc_missing_add(missing, power->missing);
     for (uint32_t i = 0; i < power->count; i++) {
         const struct kvc_power_kind *kind = &power->kind[i];
         double watts = kind->count * watts_at(kind, utilization_of(kind->device, device, devices));
-        if (!isnan(watts)) {
-            sum_w = isnan(sum_w) ? watts : sum_w + watts;
+        if (isnan(watts)) {
+            kvc_missing_add(missing, kind->device);
+        } else {
+            sum_w += watts;
         }
     }
     return sum_w;
@@ -147,6 +133,7 @@ static void take_result(const struct kvc_result *result, struct kvc_forecast *ou
     out->latency_p95_us = result->latency_p95_us;
     out->hit_frac = kvc_metrics_get(&result->model, "hit_frac");
     out->watts_mean = result->watts_mean > 0 ? result->watts_mean : NAN;
+    memcpy(out->watts_missing, result->watts_missing, sizeof(out->watts_missing));
     out->utilization_frac = busiest_frac(result);
     copy_name(out->bottleneck_stage, result->bottleneck_stage, KVC_FORECAST_NAME_MAX);
     copy_name(out->bottleneck_device, result->bottleneck_device, KVC_FORECAST_NAME_MAX);
@@ -185,8 +172,8 @@ void kvc_forecast_add_device(struct kvc_forecast *forecast, const char *device, 
     added->utilization_frac = utilization_frac;
 }
 
-/* Adds the power, unless the store's closed form has stated the power of its whole machine. An incomplete sum
- * is not reported: a configuration whose GPU does not state watts must not appear to draw none. */
+/* Adds the power, unless the store's closed form has stated it. An incomplete sum is not reported: a
+ * configuration whose GPU does not state watts must not appear to draw none. */
 static void add_power(const struct kvc_scenario *scenario, const struct kvc_power *power,
                       struct kvc_forecast *out)
 {
@@ -196,21 +183,19 @@ static void add_power(const struct kvc_scenario *scenario, const struct kvc_powe
         power = &own;
     }
     if (isnan(out->watts_mean)) {
-        memcpy(out->watts_unknown, power->unknown, sizeof(out->watts_unknown));
+        out->watts_mean = kvc_power_watts(power, out->device, out->device_count, out->watts_missing);
     }
-    if (isnan(out->watts_mean) && power->unknown[0] == '\0') {
-        out->watts_mean = kvc_power_watts(power, out->device, out->device_count);
+    if (out->watts_missing[0] != '\0') {
+        out->watts_mean = NAN;
     }
     out->kops_per_watt = out->throughput_mops * 1e3 / out->watts_mean;
 }
 
 static void add_price(const struct kvc_scenario *scenario, struct kvc_forecast *out)
 {
-    const struct kvc_device_kind *unknown;
-    out->price_usd = kvc_scenario_price_usd(scenario, &unknown);
-    if (unknown != NULL) {
-        copy_name(out->price_unknown, unknown->name, sizeof(out->price_unknown));
-    }
+    struct kvc_price price = kvc_scenario_price(scenario);
+    memcpy(out->price_missing, price.missing, sizeof(out->price_missing));
+    out->price_usd = kvc_price_whole_usd(&price);
 }
 
 /* Forecasts a node of every class of a cluster. */
@@ -239,12 +224,8 @@ static void add_class(const struct kvc_forecast *class, double nodes, double mop
     out->latency_p99_us = fmax(out->latency_p99_us, class->latency_p99_us);
     out->latency_p999_us = fmax(out->latency_p999_us, class->latency_p999_us);
     kvc_forecast_add_stage(out, class->bottleneck_stage, class->bottleneck_device, class->utilization_frac);
-    if (out->price_unknown[0] == '\0') {
-        memcpy(out->price_unknown, class->price_unknown, sizeof(out->price_unknown));
-    }
-    if (out->watts_unknown[0] == '\0') {
-        memcpy(out->watts_unknown, class->watts_unknown, sizeof(out->watts_unknown));
-    }
+    kvc_missing_add(out->price_missing, class->price_missing);
+    kvc_missing_add(out->watts_missing, class->watts_missing);
 }
 
 /* Forecasts a cluster of different machines from its classes; models/cluster/cluster.h says how they are
@@ -309,12 +290,4 @@ enum kvc_status kvc_scenario_forecast(const struct kvc_scenario *scenario, struc
                                       struct kvc_diag *diag)
 {
     return kvc_scenario_forecast_with(scenario, NULL, out, diag);
-}
-
-bool kvc_scenario_knows_power(const struct kvc_scenario *scenario)
-{
-    struct kvc_forecast forecast;
-    struct kvc_diag ignored = {0};
-    return kvc_scenario_forecast(scenario, &forecast, &ignored) == KVC_OK &&
-           forecast.watts_unknown[0] == '\0';
 }

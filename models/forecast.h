@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
+#include "sim/metrics/result.h"
 #include "sim/platform.h"
 #include "sim/scenario.h"
 
@@ -50,10 +51,9 @@ struct kvc_forecast {
      * (sim/metrics/bottleneck.h). Empty: unknown. */
     char bottleneck_stage[KVC_FORECAST_NAME_MAX];
     char bottleneck_device[KVC_FORECAST_NAME_MAX];
-    /* Devices that work but whose power is not stated, and the device that has no price; empty: none. */
-    char watts_unknown[KVC_FORECAST_NAME_MAX];
-    char price_unknown[KVC_FORECAST_NAME_MAX];
-    uint32_t device_count;                                       /* Used entries of `device`. */
+    char watts_missing[KVC_MISSING_BYTES]; /* Devices that work but state no power; empty: none. */
+    char price_missing[KVC_MISSING_BYTES]; /* Devices that state no price; empty: none. */
+    uint32_t device_count;                 /* Used entries of `device`. */
     struct kvc_forecast_device device[KVC_FORECAST_DEVICES_MAX]; /* Devices that the power depends on. */
 };
 
@@ -79,8 +79,7 @@ struct kvc_power_kind {
 struct kvc_power {
     uint32_t count; /* Used entries of `kind`. */
     struct kvc_power_kind kind[KVC_POWER_KINDS_MAX];
-    /* Kinds that work but whose power is not stated, "dram, nic"; empty: there are none. */
-    char unknown[KVC_FORECAST_NAME_MAX];
+    char missing[KVC_MISSING_BYTES]; /* Kinds that work but whose power is not stated; empty: none. */
 };
 
 /* Returns the power of the devices of a platform. */
@@ -89,10 +88,11 @@ struct kvc_power kvc_power_of(const struct kvc_platform *platform);
 /* Returns the power of a resolved scenario's platform; without a platform, no power is known. */
 struct kvc_power kvc_scenario_power(const struct kvc_scenario *scenario);
 
-/* Returns the mean power of all devices whose watts and utilization are known [W]; NaN if there are none. A
- * device that draws the same whether it works or not needs no utilization. */
+/* Returns the mean power of all devices whose watts and utilization are known [W], and adds the kinds of the
+ * others that work to `missing`. A device that draws the same whether it works or not needs no utilization.
+ */
 double kvc_power_watts(const struct kvc_power *power, const struct kvc_forecast_device *device,
-                       uint32_t devices);
+                       uint32_t devices, char missing[KVC_MISSING_BYTES]);
 
 /* Returns the share of the offered requests that a store of this throughput does not serve: 0 for clients
  * that wait for answers, NaN for a load whose rate changes. */
@@ -114,9 +114,5 @@ void kvc_forecast_add_stage(struct kvc_forecast *forecast, const char *name, con
 
 /* Adds a kind of device to a forecast. */
 void kvc_forecast_add_device(struct kvc_forecast *forecast, const char *device, double utilization_frac);
-
-/* Returns whether the power of every device that works is stated. A sum over fewer devices is only a lower
- * bound, which is useless as an objective. Returns false if the closed form refuses the scenario. */
-bool kvc_scenario_knows_power(const struct kvc_scenario *scenario);
 
 #endif

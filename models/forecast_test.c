@@ -40,17 +40,20 @@ Test(power, is_that_of_every_device_at_its_utilization)
     const struct kvc_forecast_device idle[] = {{"cpu", 0}, {"gpu", 0}};
     const struct kvc_forecast_device all[] = {{"cpu", 1}, {"gpu", 1.2}};
     const struct kvc_forecast_device one_core[] = {{"cpu", 1.0 / 8}, {"gpu", 0}};
-    cr_expect_float_eq(kvc_power_watts(&power, idle, 2), 2 * (20 + 60) + 87, 1e-9);
-    cr_expect_float_eq(kvc_power_watts(&power, one_core, 2), 2 * (30 + 60) + 87, 1e-9);
-    cr_expect_float_eq(kvc_power_watts(&power, half, 2), 2 * (30 + 3 * 10 + 105) + 87, 1e-9);
-    cr_expect_float_eq(kvc_power_watts(&power, all, 2), 2 * (100 + 150) + 87, 1e-9);
+    char missing[KVC_MISSING_BYTES] = "";
+    cr_expect_float_eq(kvc_power_watts(&power, idle, 2, missing), 2 * (20 + 60) + 87, 1e-9);
+    cr_expect_float_eq(kvc_power_watts(&power, one_core, 2, missing), 2 * (30 + 60) + 87, 1e-9);
+    cr_expect_float_eq(kvc_power_watts(&power, half, 2, missing), 2 * (30 + 3 * 10 + 105) + 87, 1e-9);
+    cr_expect_float_eq(kvc_power_watts(&power, all, 2, missing), 2 * (100 + 150) + 87, 1e-9);
+    cr_expect_str_eq(missing, "nic");
 }
 
 Test(power, names_what_it_does_not_know)
 {
+    char missing[KVC_MISSING_BYTES] = "";
     struct kvc_power power = of_two_sockets();
-    cr_expect_str_eq(power.unknown, "nic");
-    cr_expect_float_eq(kvc_power_watts(&power, NULL, 0), 87, 1e-9, "what draws the same all the time");
-    power.count = 0;
-    cr_expect(isnan(kvc_power_watts(&power, NULL, 0)));
+    cr_expect_str_eq(power.missing, "nic");
+    cr_expect_float_eq(kvc_power_watts(&power, NULL, 0, missing), 87, 1e-9,
+                       "what draws the same all the time");
+    cr_expect_str_eq(missing, "nic, cpu, gpu");
 }

@@ -14,52 +14,45 @@ static double count_of(const struct kvc_scenario *scenario, const struct kvc_dev
     return model->has_sockets ? (double)scenario->node.sockets : 1;
 }
 
-double kvc_scenario_node_price_usd(const struct kvc_scenario *scenario,
-                                   const struct kvc_device_kind **unknown)
+struct kvc_price kvc_scenario_node_price(const struct kvc_scenario *scenario)
 {
-    const struct kvc_device_kind *first = NULL;
-    double rest_usd = scenario->node.price_usd, sum_usd = isnan(rest_usd) ? 0 : rest_usd;
+    double rest_usd = scenario->node.price_usd;
+    struct kvc_price price = {.usd = isnan(rest_usd) ? 0 : rest_usd};
     for (const struct kvc_device *device = scenario->node.device; device->kind != NULL; device++) {
-        if (device->kind->price_usd == NULL) {
+        double each_usd = device->kind->price_usd != NULL ? device->kind->price_usd(device->values) : 0;
+        if (isnan(each_usd)) {
+            kvc_missing_add(price.missing, device->kind->name);
+        } else {
+            price.usd += each_usd * count_of(scenario, device->kind);
+        }
+    }
+    return price;
+}
+
+struct kvc_price kvc_scenario_price(const struct kvc_scenario *scenario)
+{
+    struct kvc_price sum = {.usd = 0};
+    if (scenario->cluster.member_count == 0) {
+        sum = kvc_scenario_node_price(scenario);
+        sum.usd *= (double)scenario->cluster.nodes;
+        return sum;
+    }
+    for (uint32_t class = 0; class < kvc_cluster_classes(scenario); class ++) {
+        struct kvc_diag ignored = {0};
+        struct kvc_scenario *node = kvc_cluster_class_scenario(scenario, class, &ignored);
+        if (node == NULL) {
+            kvc_missing_add(sum.missing, kvc_cluster_class_name(scenario, class));
             continue;
         }
-        double each_usd = device->kind->price_usd(device->values);
-        if (isnan(each_usd) && first == NULL) {
-            first = device->kind;
-        }
-        sum_usd += each_usd * count_of(scenario, device->kind);
-    }
-    if (unknown != NULL) {
-        *unknown = first;
-    }
-    return sum_usd;
-}
-
-/* Returns the price of a cluster whose members differ. */
-static double members_usd(const struct kvc_scenario *scenario, const struct kvc_device_kind **unknown)
-{
-    double sum_usd = 0;
-    for (uint32_t class = 0; class < kvc_cluster_classes(scenario); class ++) {
-        const struct kvc_device_kind *of_class = NULL;
-        struct kvc_diag diag = {0};
-        struct kvc_scenario *node = kvc_cluster_class_scenario(scenario, class, &diag);
-        double nodes = (double)kvc_cluster_class_nodes(scenario, class);
-        sum_usd += node != NULL ? nodes * kvc_scenario_node_price_usd(node, &of_class) : NAN;
-        if (unknown != NULL && *unknown == NULL) {
-            *unknown = of_class;
-        }
+        struct kvc_price price = kvc_scenario_node_price(node);
+        sum.usd += (double)kvc_cluster_class_nodes(scenario, class) * price.usd;
+        kvc_missing_add(sum.missing, price.missing);
         kvc_cluster_free_class(node);
     }
-    return sum_usd;
+    return sum;
 }
 
-double kvc_scenario_price_usd(const struct kvc_scenario *scenario, const struct kvc_device_kind **unknown)
+double kvc_price_whole_usd(const struct kvc_price *price)
 {
-    if (scenario->cluster.member_count > 0) {
-        if (unknown != NULL) {
-            *unknown = NULL;
-        }
-        return members_usd(scenario, unknown);
-    }
-    return (double)scenario->cluster.nodes * kvc_scenario_node_price_usd(scenario, unknown);
+    return price->missing[0] == '\0' ? price->usd : NAN;
 }

@@ -6,14 +6,22 @@
 #ifndef KVC_MODELS_PRICE_H
 #define KVC_MODELS_PRICE_H
 
+#include "sim/metrics/result.h"
 #include "sim/scenario.h"
 
-/* Returns the price of one node of a resolved scenario [US dollars], or NaN if a device's price is unknown.
- * *unknown (may be NULL) becomes the first such device's kind, or NULL. */
-double kvc_scenario_node_price_usd(const struct kvc_scenario *scenario,
-                                   const struct kvc_device_kind **unknown);
+struct kvc_price {
+    double usd;                      /* Sum of the prices that are stated [US dollars]. */
+    char missing[KVC_MISSING_BYTES]; /* Kinds of devices that state none: "gpu, nic"; empty: the sum is whole.
+                                      */
+};
 
-/* Returns the price of all nodes that the cluster has at the start [US dollars], under the same rules. */
-double kvc_scenario_price_usd(const struct kvc_scenario *scenario, const struct kvc_device_kind **unknown);
+/* Returns the price of one node of a resolved scenario. */
+struct kvc_price kvc_scenario_node_price(const struct kvc_scenario *scenario);
+
+/* Returns the price of all nodes that the cluster has at the start. */
+struct kvc_price kvc_scenario_price(const struct kvc_scenario *scenario);
+
+/* Returns the price [US dollars], or NaN if a device's price is missing. */
+double kvc_price_whole_usd(const struct kvc_price *price);
 
 #endif

@@ -43,41 +43,41 @@ TestSuite(price, .init = set_up);
 
 Test(price, of_mega_kv_s_server_is_the_papers)
 {
-    const struct kvc_device_kind *unknown = &kvc_cpu_kind;
-    double usd = kvc_scenario_price_usd(&setup.scenario, &unknown);
-    cr_expect_float_eq(usd, 4837 + 2 * 2150, 1e-9);
-    cr_expect_float_eq(usd / 4837, 1.889, 5e-4, "88.9 %% above MICA's");
-    cr_expect_null(unknown);
+    struct kvc_price price = kvc_scenario_price(&setup.scenario);
+    cr_expect_float_eq(price.usd, 4837 + 2 * 2150, 1e-9);
+    cr_expect_float_eq(price.usd / 4837, 1.889, 5e-4, "88.9 %% above MICA's");
+    cr_expect_str_eq(price.missing, "");
     setup.scenario.cluster.nodes = 3;
-    cr_expect_float_eq(kvc_scenario_price_usd(&setup.scenario, NULL), 3 * usd, 1e-9);
+    cr_expect_float_eq(kvc_scenario_price(&setup.scenario).usd, 3 * price.usd, 1e-9);
 }
 
-Test(price, is_unknown_with_a_device_whose_price_is)
+Test(price, without_some_devices_is_a_lower_bound_that_names_them)
 {
-    const struct kvc_device_kind *unknown = NULL;
+    double whole = kvc_scenario_node_price(&setup.scenario).usd;
     setup.gpu.price_usd = 0;
-    cr_expect(isnan(kvc_scenario_node_price_usd(&setup.scenario, &unknown)));
-    cr_expect_eq(unknown, &kvc_gpu_kind);
     setup.nic.price_usd = NAN;
+    struct kvc_price price = kvc_scenario_node_price(&setup.scenario);
+    cr_expect_str_eq(price.missing, "gpu, nic");
+    cr_expect(price.usd < whole && price.usd > 0);
+    cr_expect(isnan(kvc_price_whole_usd(&price)));
     setup.gpu.price_usd = 2150;
-    cr_expect(isnan(kvc_scenario_price_usd(&setup.scenario, &unknown)));
-    cr_expect_eq(unknown, &kvc_nic_kind);
+    cr_expect_str_eq(kvc_scenario_price(&setup.scenario).missing, "nic");
 }
 
 Test(price, of_memory_is_that_of_its_gigabytes)
 {
-    double without = kvc_scenario_node_price_usd(&setup.scenario, NULL);
+    double without = kvc_scenario_node_price(&setup.scenario).usd;
     setup.dram.gb_price_usd = 5.62;
     setup.dram.capacity_bytes = 16e9;
-    cr_expect_float_eq(kvc_scenario_node_price_usd(&setup.scenario, NULL), without + 2 * 89.92, 1e-9);
+    cr_expect_float_eq(kvc_scenario_node_price(&setup.scenario).usd, without + 2 * 89.92, 1e-9);
     setup.dram.capacity_bytes = NAN;
-    cr_expect(isnan(kvc_scenario_node_price_usd(&setup.scenario, NULL)));
+    cr_expect_str_eq(kvc_scenario_node_price(&setup.scenario).missing, "dram");
 }
 
 Test(price, of_a_gpu_on_the_processors_chip_is_in_the_processors)
 {
-    double with = kvc_scenario_node_price_usd(&setup.scenario, NULL);
+    double with = kvc_scenario_node_price(&setup.scenario).usd;
     setup.gpu.price_usd = 0;
     setup.gpu.shares_memory = true;
-    cr_expect_float_eq(kvc_scenario_node_price_usd(&setup.scenario, NULL), with - 2 * 2150, 1e-9);
+    cr_expect_float_eq(kvc_scenario_node_price(&setup.scenario).usd, with - 2 * 2150, 1e-9);
 }

@@ -54,6 +54,7 @@ struct kvc_platform_host {
     /** Whether it may be turned off during a run: true for CPUs, GPUs and FPGAs; false for hosts that
      * transfers begin or end at, such as memory and copy engines. */
     bool can_fail;
+    bool is_metered_elsewhere; /**< Its power is part of another host's, such as a server's at the wall. */
 };
 
 /** A link to be added. */
@@ -63,6 +64,7 @@ struct kvc_platform_link {
     double bytes_per_s;               /**< Bandwidth of the link. */
     double idle_w;                    /**< Power of the idle link [W]. */
     double busy_w; /**< Power of the fully used link [W]; 0: unknown, and no energy is reported. */
+    bool is_metered_elsewhere; /**< Its power is part of a host's, such as a card's. */
 };
 
 /** A platform under construction, and the description of a running one. */

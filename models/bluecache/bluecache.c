@@ -33,6 +33,7 @@ static uint32_t add_host(struct kvc_platform *platform, uint32_t zone, const cha
     if (watts != NULL) {
         host.pstate[0].watts = *watts;
     }
+    host.is_metered_elsewhere = watts == NULL; /* The application's host is no part of the cache. */
     return kvc_platform_add_host(platform, zone, &host);
 }
 
@@ -48,12 +49,12 @@ static void add_way(struct kvc_platform *platform, uint32_t zone, const char *na
 static struct machine add_node(const struct kvc_bluecache_config *config, struct kvc_platform *platform,
                                uint32_t zone, const char *node)
 {
-    double card_w = config->fpga->power_w;
+    double card_w = config->fpga->power_w; /* With its DRAM. */
     const struct kvc_watts card = {card_w, card_w, card_w};
     const struct kvc_watts flash = kvc_flash_watts(config->flash);
     struct machine machine = {
         .host = add_host(platform, zone, node, "host", NULL),
-        .card = add_host(platform, zone, node, "fpga", card_w > 0 ? &card : NULL),
+        .card = add_host(platform, zone, node, "fpga", &card),
         .dram = add_host(platform, zone, node, "dram", NULL),
         .flash = add_host(platform, zone, node, "flash", &flash),
     };

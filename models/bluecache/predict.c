@@ -622,5 +622,7 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     kvc_bluecache_add_wear(scenario, &writes, result);
     kvc_bluecache_add_capacity(scenario, result);
     result->watts_mean = watts_of(config, &limits, flow.per_ns);
+    kvc_missing_add(result->watts_missing, config->fpga->power_w > 0 ? "" : "fpga");
+    kvc_missing_add(result->watts_missing, isnan(config->flash->busy_watts) ? "flash" : "");
     return KVC_OK;
 }

@@ -549,6 +549,7 @@ static void add_class(const struct kvc_scenario *scenario, uint32_t i, double no
     sum->latency_mean_us += mops * class->latency_mean_us;
     sum->latency_p95_us = fmax(sum->latency_p95_us, class->latency_p95_us);
     sum->watts_mean += nodes * class->watts_mean;
+    kvc_missing_add(sum->watts_missing, class->watts_missing);
     add_stages(sum, class, factor);
     snprintf(name, sizeof(name), "%.40s_node_mops", kvc_cluster_class_name(scenario, i));
     kvc_metrics_set(&sum->model, name, factor * class->throughput_mops);

@@ -7,11 +7,15 @@
 #include "sim/devices/cpu.h"
 #include "sim/devices/dram.h"
 
+/* Adds a host whose power is part of the server's, where that is known. */
 static uint32_t add_host(struct kvc_kvdirect_machine *machine, uint32_t zone, const char *name,
-                         const char *device, uint32_t cores, double speed)
+                         const char *device, uint32_t cores, double speed, bool server_is_metered)
 {
-    struct kvc_platform_host host = {
-        .device = device, .cores = cores, .pstates = 1, .pstate = {{.speed = speed}}};
+    struct kvc_platform_host host = {.device = device,
+                                     .cores = cores,
+                                     .pstates = 1,
+                                     .pstate = {{.speed = speed}},
+                                     .is_metered_elsewhere = server_is_metered};
     snprintf(host.name, sizeof(host.name), "%s", name);
     return kvc_platform_add_host(machine->platform, zone, &host);
 }
@@ -56,9 +60,11 @@ static void add_sockets(struct kvc_kvdirect_machine *machine, const struct kvc_s
     for (uint32_t s = 0; s < machine->sockets; s++) {
         uint32_t number = node * machine->sockets + s;
         snprintf(name, sizeof(name), "node%u.socket%u.cpu", node, s);
-        machine->cpu[number] = add_host(machine, zone, name, "cpu", (uint32_t)cpu->cores, 1);
+        machine->cpu[number] =
+            add_host(machine, zone, name, "cpu", (uint32_t)cpu->cores, 1, config->idle_w > 0);
         snprintf(name, sizeof(name), "node%u.socket%u.dram", node, s);
-        machine->dram[number] = add_host(machine, zone, name, "dram", 1, kvc_dram_channels(dram));
+        machine->dram[number] =
+            add_host(machine, zone, name, "dram", 1, kvc_dram_channels(dram), config->idle_w > 0);
         if (s < machine->nics) { /* A root complex without a NIC is of no use. */
             double root_bytes_per_s = config->socket_lanes * lane_bytes_per_s;
             snprintf(name, sizeof(name), "node%u.socket%u.root-up", node, s);
@@ -83,10 +89,7 @@ static void add_ports(struct kvc_kvdirect_machine *machine, const struct kvc_nic
     static const char *const names[] = {"rx", "tx"};
     uint32_t added[2];
     for (int i = 0; i < 2; i++) {
-        struct kvc_platform_link link = {.device = "nic",
-                                         .bytes_per_s = (double)nic->ports * nic->bytes_per_s,
-                                         .idle_w = nic->idle_watts / 2,
-                                         .busy_w = nic->busy_watts / 2};
+        struct kvc_platform_link link = kvc_nic_port(nic);
         snprintf(link.name, sizeof(link.name), "%s.%s", prefix, names[i]);
         added[i] = kvc_platform_add_link(machine->platform, zone, &link);
     }
@@ -108,7 +111,7 @@ static void add_nic(struct kvc_kvdirect_machine *machine, const struct kvc_scena
     /* The power of an idle card is not published. */
     machine->card[number] = add_powered(machine, zone, name, "fpga", true, fpga->power_w, fpga->power_w);
     snprintf(name, sizeof(name), "%s.port", prefix);
-    uint32_t port = machine->port[number] = add_host(machine, zone, name, "nic", 1, 1);
+    uint32_t port = machine->port[number] = add_host(machine, zone, name, "nic", 1, 1, true);
     add_ports(machine, config->card.nic, zone, prefix, machine->clients[node], port);
     snprintf(name, sizeof(name), "%s.pcie-up", prefix);
     uint32_t up = add_link(machine, zone, name, "pcie", bytes_per_s);
@@ -146,7 +149,7 @@ void kvc_kvdirect_machine_open(struct kvc_kvdirect_machine *machine, const struc
             add_powered(machine, zone, name, "server", false, config->idle_w, config->idle_w);
         }
         snprintf(name, sizeof(name), "node%u.clients", node);
-        machine->clients[node] = add_host(machine, zone, name, "clients", 1, 1);
+        machine->clients[node] = add_host(machine, zone, name, "clients", 1, 1, true);
         add_sockets(machine, scenario, node, zone, &links);
         for (uint32_t nic = 0; nic < machine->nics; nic++) {
             add_nic(machine, scenario, node, nic, zone, &links);

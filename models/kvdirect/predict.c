@@ -171,6 +171,8 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     result->latency_mean_us = latency_ns_of(scenario, &loads, per_ns) / 1e3;
     result->latency_p95_us = NAN;
     result->watts_mean = config->watts;
+    kvc_missing_add(result->watts_missing, config->idle_w > 0 ? "" : "cpu, dram");
+    kvc_missing_add(result->watts_missing, config->card.fpga->power_w > 0 ? "" : "fpga");
     add_stages(scenario, &loads, speed, per_ns / nodes * host_ns, result);
     kvc_bottleneck_find(result);
     add_metrics(config, &loads, share, host_per_ns, result);

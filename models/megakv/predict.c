@@ -234,8 +234,8 @@ static void add_power(const struct kvc_scenario *scenario, const struct kvc_mega
     struct kvc_power power = kvc_power_of(platform);
     kvc_platform_free(platform);
     add_devices(scenario, costs, form, &forecast);
-    double watts = kvc_power_watts(&power, forecast.device, forecast.device_count);
-    result->watts_mean = isnan(watts) ? 0 : watts;
+    result->watts_mean =
+        kvc_power_watts(&power, forecast.device, forecast.device_count, result->watts_missing);
 }
 
 static const double p95[] = {0.95};

@@ -61,10 +61,7 @@ static uint32_t add_host(struct kvc_platform *platform, uint32_t zone, const cha
 static uint32_t add_link(struct kvc_platform *platform, uint32_t zone, const char *prefix, const char *name,
                          const struct kvc_nic *nic)
 {
-    struct kvc_platform_link link = {.device = "nic",
-                                     .bytes_per_s = (double)nic->ports * nic->bytes_per_s,
-                                     .idle_w = nic->idle_watts / 2,
-                                     .busy_w = nic->busy_watts / 2};
+    struct kvc_platform_link link = kvc_nic_port(nic);
     snprintf(link.name, sizeof(link.name), "%s.nic.%s", prefix, name);
     return kvc_platform_add_link(platform, zone, &link);
 }
@@ -79,6 +76,7 @@ static struct machine add_socket(const struct kvc_memcached_config *config, stru
     struct kvc_platform_host memory = plain;
     if (config->dram != NULL) {
         memory.pstate[0].watts = kvc_dram_watts(config->dram);
+        memory.is_metered_elsewhere = config->dram->busy_watts == 0;
     }
     struct machine machine = {
         .threads = add_host(platform, zone, prefix, processor, &threads),

@@ -49,11 +49,8 @@ static struct machine add_machine(const struct kvc_scenario *scenario, struct kv
          .pstate = {{.speed = config->cores}}},
         {.name = "node0.nic", .device = "nic", .cores = 1, .pstates = 1, .pstate = {{.speed = 1}}},
         {.name = "node0.clients", .device = "clients", .cores = 1, .pstates = 1, .pstate = {{.speed = 1}}}};
-    struct kvc_platform_link link = {.name = "node0.nic.rx",
-                                     .device = "nic",
-                                     .bytes_per_s = (double)nic->ports * nic->bytes_per_s,
-                                     .idle_w = nic->idle_watts / 2,
-                                     .busy_w = nic->busy_watts / 2};
+    struct kvc_platform_link link = kvc_nic_port(nic);
+    snprintf(link.name, sizeof(link.name), "node0.nic.rx");
     struct machine machine = {.cpu = kvc_platform_add_host(platform, zone, &hosts[0]),
                               .nic = kvc_platform_add_host(platform, zone, &hosts[1]),
                               .clients = kvc_platform_add_host(platform, zone, &hosts[2])};

@@ -103,6 +103,17 @@ expect 2 'node.fpga: megakv has none' "$kvcast" run good.lua --set node.fpga=cat
 expect 2 'node.pcie: ".*" does not state bulk copies' "$kvcast" run good.lua --set node.pcie=catapult-pcie3-x8
 expect 2 'node.pcie: ".*" does not state packets' "$kvcast" run kvdirect.lua --set node.pcie=pcie3-k40c
 
+# A total that lacks a device is a lower bound, which names the device and meets no objective.
+"$kvcast" predict kvdirect.lua --set slo.watts=400 >partial.txt || fail "a store without the power of its host"
+grep -q '^power  *at least 29.2 W; no power is stated for cpu, dram' partial.txt || fail "the power lacks the host"
+grep -q '^price  *at least .*; no price is stated for' partial.txt || fail "the price lacks devices"
+grep -q '^slo  *unknown: this answer has no complete power' partial.txt || fail "a partial power meets an objective"
+grep -q 'kops/W' partial.txt && fail "requests per joule of a part of the machine"
+"$kvcast" predict kvdirect.lua --json partial.json --quiet >/dev/null || fail "a partial power as JSON"
+grep -A20 '"energy"' partial.json | grep -q '"kops_per_watt": null' || fail "requests per joule in JSON"
+grep -A20 '"energy"' partial.json | grep -q '"missing": \["cpu", "dram"\]' || fail "missing devices in JSON"
+"$kvcast" predict kvdirect.lua --set system.idle_power=87W | grep -q '^power  *116.2 W, .* kops/W' || fail "the whole power"
+
 # Files and names that a command cannot use.
 expect 2 'good.lua:1: cannot be read as a JSON result of kvcast: ' "$kvcast" plot good.lua -k cdf -o picture.svg
 [ ! -e picture.svg ] || fail "a picture of a file that is not a result"

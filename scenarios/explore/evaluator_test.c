@@ -133,11 +133,11 @@ Test(evaluator, a_device_without_watts_leaves_the_power_unknown)
     struct kvc_forecast forecast;
     forecast_loaded(NULL, &forecast);
     cr_expect_gt(forecast.watts_mean, 0);
-    cr_expect_str_eq(forecast.watts_unknown, "");
+    cr_expect_str_eq(forecast.watts_missing, "");
     cr_assert_eq(kvc_overrides_parse(&set, "system.gpu_core=810MHz", &diag), KVC_OK);
     forecast_loaded(&set, &forecast);
     cr_expect(isnan(forecast.watts_mean) && isnan(forecast.kops_per_watt));
-    cr_expect_str_eq(forecast.watts_unknown, "gpu");
+    cr_expect_str_eq(forecast.watts_missing, "gpu");
     kvc_overrides_clear(&set);
 }
 

@@ -15,6 +15,4 @@ return {
   packet_rate = { 148.8e6, source = "line rate of frames of 64 bytes at 100 Gbit/s; assumed: the card reaches it" },
   queues = { 64, source = "assumed: more than any store here uses" },
   rss_entries = { 128, source = "Linux mlx5: default RSS table" },
-  idle_power = { "0W", source = "not published" },
-  busy_power = { "0W", source = "not published" },
 }

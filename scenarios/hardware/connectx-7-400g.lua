@@ -15,6 +15,4 @@ return {
   packet_rate = { 330e6, source = "assumed: the lower end of the message rate that NVIDIA states for ConnectX-7, 330 to 370 M/s" },
   queues = { 64, source = "assumed: more than any store here uses" },
   rss_entries = { 128, source = "Linux mlx5: default RSS table" },
-  idle_power = { "0W", source = "not published" },
-  busy_power = { "0W", source = "not published" },
 }

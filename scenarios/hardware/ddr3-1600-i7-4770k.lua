@@ -24,4 +24,6 @@ return {
   tRTRS = { "2.5ns", source = "assumed: 2 clocks, as in gem5's DDR3_1600; JEDEC leaves it to the controller" },
   tRFC = { "260ns", source = jedec .. "chips of 4 Gbit; " .. module .. "chips" },
   tREFI = { "7.8us", source = jedec .. "up to 85 degrees" },
+  idle_power = { "0W", source = "part of the watts of core-i7-4770k.lua, which are the whole server's" },
+  busy_power = { "0W", source = "part of the watts of core-i7-4770k.lua, which are the whole server's" },
 }

@@ -16,6 +16,4 @@ return {
   packet_rate = { 59.52e6, source = "Intel 82599 datasheet: line rate of four ports, 14.88 M frames of 64 bytes a second each" },
   queues = { 16, source = "Intel 82599 datasheet: an entry of the RSS table selects one of 16 queues" },
   rss_entries = { 128, source = "Intel 82599 datasheet: RSS table" },
-  idle_power = { "0W", source = "not published" },
-  busy_power = { "0W", source = "not published" },
 }

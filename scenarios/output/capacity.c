@@ -32,6 +32,7 @@ void kvc_capacity_free(struct kvc_capacity *capacity)
 static struct kvc_slo_verdict verdict_of(const struct kvc_capacity_report *report)
 {
     const struct kvc_capacity_point *point = &report->capacity->point[report->capacity->best];
+    const struct kvc_price price = kvc_scenario_price(&report->loaded->scenario);
     const struct kvc_slo_values values = {
         .value = {[KVC_OBJECTIVE_P50] = point->latency[KVC_CAPACITY_P50].mean,
                   [KVC_OBJECTIVE_P95] = point->latency[KVC_CAPACITY_P95].mean,
@@ -41,9 +42,7 @@ static struct kvc_slo_verdict verdict_of(const struct kvc_capacity_report *repor
                   [KVC_OBJECTIVE_LOSS] = 0, /* The search's own bounds decide. */
                   [KVC_OBJECTIVE_HIT] = NAN,
                   [KVC_OBJECTIVE_WATTS] = NAN,
-                  [KVC_OBJECTIVE_PRICE] = isnan(report->loaded->slo.price_usd)
-                                              ? NAN
-                                              : kvc_scenario_price_usd(&report->loaded->scenario, NULL)},
+                  [KVC_OBJECTIVE_PRICE] = kvc_price_whole_usd(&price)},
         .half_width = {[KVC_OBJECTIVE_P50] = point->latency[KVC_CAPACITY_P50].half_width,
                        [KVC_OBJECTIVE_P95] = point->latency[KVC_CAPACITY_P95].half_width,
                        [KVC_OBJECTIVE_P99] = point->latency[KVC_CAPACITY_P99].half_width,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "models/model.h"
+#include "models/price.h"
 
 #define SCHEMA "kvcast.result/1"
 
@@ -299,6 +300,28 @@ static json_t *devices(const struct kvc_outcome *outcome)
     return array;
 }
 
+/* Adds whether a total contains all devices, and those that it lacks. */
+static void set_missing(json_t *object, const char *missing)
+{
+    char names[KVC_MISSING_BYTES];
+    json_t *array = json_array();
+    snprintf(names, sizeof(names), "%s", missing);
+    for (char *rest, *name = strtok_r(names, ", ", &rest); name != NULL; name = strtok_r(NULL, ", ", &rest)) {
+        json_array_append_new(array, json_string(name));
+    }
+    json_object_set_new(object, "complete", json_boolean(missing[0] == '\0'));
+    json_object_set_new(object, "missing", array);
+}
+
+static json_t *price(const struct kvc_scenario *scenario)
+{
+    struct kvc_price found = kvc_scenario_price(scenario);
+    json_t *object = json_object();
+    json_object_set_new(object, "usd", kvc_json_number(found.usd));
+    set_missing(object, found.missing);
+    return object;
+}
+
 static json_t *energy(const struct kvc_outcome *outcome)
 {
     const struct kvc_result *result = &outcome->result;
@@ -313,8 +336,11 @@ static json_t *energy(const struct kvc_outcome *outcome)
     json_object_set_new(object, "joules_ci95", half_width_of_joules(outcome, NULL, NULL));
     json_object_set_new(object, "watts_mean", kvc_json_number(watts));
     json_object_set_new(object, "watts_mean_ci95", half_width(outcome, "watts_mean"));
-    json_object_set_new(object, "kops_per_watt", kvc_json_number(result->throughput_mops * 1e3 / watts));
+    bool is_whole = result->watts_missing[0] == '\0';
+    json_object_set_new(object, "kops_per_watt",
+                        kvc_json_number(is_whole ? result->throughput_mops * 1e3 / watts : NAN));
     json_object_set_new(object, "kops_per_watt_ci95", half_width(outcome, "kops_per_watt"));
+    set_missing(object, result->watts_missing);
     json_object_set_new(object, "devices", metered_devices(outcome));
     return object;
 }
@@ -421,6 +447,7 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "devices", devices(report->outcome));
     json_object_set_new(object, "bottleneck", bottleneck(report->outcome));
     json_object_set_new(object, "energy", energy(report->outcome));
+    json_object_set_new(object, "price", price(&report->loaded->scenario));
     set_slo(object, report);
     if (result->look_count > 0) {
         json_object_set_new(object, "clocks", looks(result));

@@ -51,6 +51,11 @@ double kvc_outcome_value(const struct kvc_outcome *outcome, uint32_t replica, co
     return kvc_values_get(&outcome->values[replica], name, -1);
 }
 
+double kvc_outcome_whole_watts(const struct kvc_outcome *outcome)
+{
+    return outcome->result.watts_missing[0] == '\0' ? kvc_outcome_interval(outcome, "watts_mean").mean : NAN;
+}
+
 double kvc_outcome_unserved_frac(const struct kvc_outcome *outcome)
 {
     double lost_frac = kvc_outcome_interval(outcome, "lost_frac").mean; /* NaN: nothing was offered. */
@@ -87,6 +92,6 @@ struct kvc_interval kvc_outcome_interval(const struct kvc_outcome *outcome, cons
     if (outcome->replicas > 1) {
         return over_replicas(outcome, name);
     }
-    return (struct kvc_interval){kvc_outcome_value(outcome, 0, name),
-                                 kvc_result_half_width(&outcome->result, name)};
+    double value = kvc_outcome_value(outcome, 0, name);
+    return (struct kvc_interval){value, isnan(value) ? NAN : kvc_result_half_width(&outcome->result, name)};
 }

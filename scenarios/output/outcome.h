@@ -61,6 +61,9 @@ double kvc_outcome_value(const struct kvc_outcome *outcome, uint32_t replica, co
  * replica lacks the value, and the half width alone if only the interval is unknown. */
 struct kvc_interval kvc_outcome_interval(const struct kvc_outcome *outcome, const char *name);
 
+/* Returns the mean power [W], or NaN if it is unknown or lacks a device. */
+double kvc_outcome_whole_watts(const struct kvc_outcome *outcome);
+
 /* Returns the share of the offered requests that a simulation or a measurement lost, or that its backlog grew
  * by. */
 double kvc_outcome_unserved_frac(const struct kvc_outcome *outcome);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "models/model.h"
+#include "models/price.h"
 #include "scenarios/output/report.h"
 #include "scenarios/output/verdict.h"
 
@@ -294,18 +295,38 @@ static void write_power(const struct table *table, const struct kvc_outcome *out
 {
     const struct kvc_result *result = &outcome->result;
     char text[40];
+    bool is_whole = result->watts_missing[0] == '\0';
     if (result->watts_mean <= 0) {
         return;
     }
     heading(table, "power");
-    fprintf(table->out, "%.4g%s W", result->watts_mean,
+    fprintf(table->out, "%s%.4g%s W", is_whole ? "" : "at least ", result->watts_mean,
             interval_of(outcome, NULL, NULL, "watts_mean", 1, text));
     if (result->joules > 0) { /* A prediction has no duration. */
         fprintf(table->out, ", %.4g J", result->joules);
     }
-    fprintf(table->out, ", %.4g%s kops/W\n", result->throughput_mops * 1e3 / result->watts_mean,
-            interval_of(outcome, NULL, NULL, "kops_per_watt", 1, text));
+    if (is_whole) {
+        fprintf(table->out, ", %.4g%s kops/W\n", result->throughput_mops * 1e3 / result->watts_mean,
+                interval_of(outcome, NULL, NULL, "kops_per_watt", 1, text));
+    } else {
+        fprintf(table->out, "; %sno power is stated for %s%s\n", table->warn, result->watts_missing,
+                table->plain);
+    }
     write_kinds(table, result);
+}
+
+static void write_price(const struct table *table, const struct kvc_scenario *scenario)
+{
+    struct kvc_price price = kvc_scenario_price(scenario);
+    bool is_whole = price.missing[0] == '\0';
+    if (price.usd > 0) {
+        heading(table, "price");
+        fprintf(table->out, "%s%.0f USD", is_whole ? "" : "at least ", price.usd);
+        if (!is_whole) {
+            fprintf(table->out, "; %sno price is stated for %s%s", table->warn, price.missing, table->plain);
+        }
+        fputc('\n', table->out);
+    }
 }
 
 static void write_slo(const struct table *table, const struct kvc_report *report)
@@ -415,6 +436,7 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
     kvc_table_write_nodes(report->outcome, table.bold, table.plain, out);
     write_bottleneck(&table, report->outcome);
     write_power(&table, report->outcome);
+    write_price(&table, &report->loaded->scenario);
     write_clocks(&table, result);
     if (result->kernel.count + result->model.count > 0) {
         fputc('\n', out);

@@ -104,13 +104,6 @@ static double hit_frac(const struct kvc_outcome *outcome)
     return isnan(found) ? kvc_metrics_get(&outcome->result.model, "hit_frac") : found;
 }
 
-static double watts(const struct kvc_loaded *loaded, const struct kvc_result *result)
-{
-    bool known =
-        !isnan(loaded->slo.watts) && result->watts_mean > 0 && kvc_scenario_knows_power(&loaded->scenario);
-    return known ? result->watts_mean : NAN;
-}
-
 struct kvc_service kvc_service_of(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome)
 {
     const struct kvc_workload *workload = &loaded->scenario.workload;
@@ -148,6 +141,7 @@ static double half_width(const struct kvc_outcome *outcome, enum kvc_objective o
 struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome)
 {
     const struct kvc_result *result = &outcome->result;
+    const struct kvc_price price = kvc_scenario_price(&loaded->scenario);
     struct kvc_slo_values values = {
         .value = {
             [KVC_OBJECTIVE_P50] = percentile_us(result, 0.5),
@@ -157,9 +151,8 @@ struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const s
             [KVC_OBJECTIVE_MOPS] = kvc_outcome_interval(outcome, "throughput_mops").mean,
             [KVC_OBJECTIVE_LOSS] = kvc_service_of(loaded, outcome).unserved_frac,
             [KVC_OBJECTIVE_HIT] = hit_frac(outcome),
-            [KVC_OBJECTIVE_WATTS] = watts(loaded, result),
-            [KVC_OBJECTIVE_PRICE] =
-                isnan(loaded->slo.price_usd) ? NAN : kvc_scenario_price_usd(&loaded->scenario, NULL),
+            [KVC_OBJECTIVE_WATTS] = kvc_outcome_whole_watts(outcome),
+            [KVC_OBJECTIVE_PRICE] = kvc_price_whole_usd(&price),
         }};
     for (enum kvc_objective i = 0; i < KVC_OBJECTIVES; i++) {
         values.half_width[i] = half_width(outcome, i);
@@ -229,7 +222,8 @@ void kvc_slo_verdict_write(const struct kvc_slo_verdict *verdict, const char *he
         }
         fprintf(out, "%-14s%s", i == 0 ? heading : "", met ? "" : warn);
         if (judged->state == KVC_SLO_UNKNOWN) {
-            fprintf(out, "unknown: this answer has no %s, %s %.6g%s%s", kind->label,
+            fprintf(out, "unknown: this answer has no %s%s, %s %.6g%s%s",
+                    judged->objective >= KVC_OBJECTIVE_WATTS ? "complete " : "", kind->label,
                     kind->at_least ? "at least" : "at most", judged->bound, space, kind->unit);
         } else {
             write_judged(judged, kind, out);

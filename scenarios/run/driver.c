@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/cluster/cluster.h"
+#include "models/forecast.h"
 #include "models/model.h"
 #include "models/registry.h"
 #include "scenarios/load/lua/locate.h"
@@ -547,7 +548,12 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
 {
     struct kvc_outcome *outcome = kvc_outcome_create(0);
     *out = NULL;
+    struct kvc_forecast forecast;
+    struct kvc_diag ignored = {0};
     enum kvc_status status = kvc_scenario_predict(scenario, &outcome->result, diag);
+    if (status == KVC_OK && kvc_scenario_forecast(scenario, &forecast, &ignored) == KVC_OK) {
+        kvc_missing_add(outcome->result.watts_missing, forecast.watts_missing);
+    }
     if (status == KVC_OK && scenario->run.change_count > 0) {
         kvc_result_note(
             &outcome->result,

@@ -159,7 +159,7 @@ Test(nic, refuses_impossible_queues_and_powers)
     card.rss_entries = 64;
     card.idle_watts = 5;
     card.busy_watts = 4;
-    refuses_nic(&card, "nic.busy_power is 4 W, below nic.idle_power of 5 W");
+    refuses_nic(&card, "idle_power and busy_power are 5 and 4 W");
 }
 
 static const struct kvc_pcie pcie = {.h2d_bytes_per_s = 10e9, .d2h_bytes_per_s = 5e9, .latency_ns = 1000};

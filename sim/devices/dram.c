@@ -32,8 +32,8 @@ static const struct kvc_option rows[] = {
                  .optional = true),
     KVC_REAL_ROW(
         kvc_dram, "busy_power", busy_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
-        "power of the memory of one socket while all its channels are occupied; left out: no energy is "
-        "reported",
+        "power of the memory of one socket while all its channels are occupied; 0: part of another device's "
+        "power or of node.power; left out: no energy is reported",
         .optional = true),
     KVC_COUNT_ROW(kvc_dram, "channels", channels, 1, 64, NULL,
                   "timing: channels of a socket; more of them serve more lines", .optional = true),

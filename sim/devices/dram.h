@@ -44,8 +44,9 @@ struct kvc_dram {
     double gb_price_usd;     /**< Price of 10^9 bytes [US dollars]; NaN: unknown. */
     double capacity_bytes;   /**< Memory of the socket; NaN: unknown. */
     double bytes_per_s; /**< Measured bandwidth of the socket; NaN or 0: derived from channels and rate. */
-    double idle_watts;  /**< Power of all modules without accesses; NaN or 0 with busy_watts: unknown. */
-    double busy_watts;  /**< Power of all modules while every channel is occupied; NaN or 0: unknown. */
+    double idle_watts;  /**< Power of all modules without accesses; NaN: unknown. */
+    double busy_watts;  /**< Power of all modules while every channel is occupied; 0: part of another
+                             device's; NaN: unknown. */
 
     uint64_t channels;      /**< Timing: memory channels of the socket. */
     uint64_t ranks;         /**< Timing: ranks of a channel. */

@@ -230,12 +230,14 @@ static const struct kvc_option rows[] = {
     KVC_CHOICE_ROW(
         kvc_nic, "rss_fields", rss_fields, rss_fields, "ports",
         "fields of a packet that receive-side scaling hashes: addresses and ports, or addresses only"),
-    KVC_REAL_ROW(kvc_nic, "idle_power", idle_watts, KVC_UNIT_WATTS, 0, 1e4, "0W",
-                 "power of the idle card, which adds to the power of the node"),
+    KVC_REAL_ROW(kvc_nic, "idle_power", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+                 "power of the idle card, which adds to the power of the node; left out: unknown",
+                 .optional = true),
     KVC_REAL_ROW(
-        kvc_nic, "busy_power", busy_watts, KVC_UNIT_WATTS, 0, 1e4, "0W",
+        kvc_nic, "busy_power", busy_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
         "power of the card at its line rate in both directions, which adds to the power of the node; "
-        "0: unknown, and the card has none"),
+        "0: part of another device's power or of node.power; left out: unknown",
+        .optional = true),
     KVC_REAL_ROW(
         kvc_nic, "price", price_usd, KVC_UNIT_NONE, 0, 1e6, NULL,
         "price of the ports of a socket in US dollars, whose source states the year; a higher one raises the price of the "
@@ -246,9 +248,11 @@ static const struct kvc_option rows[] = {
 static enum kvc_status check(const void *device, struct kvc_diag *diag)
 {
     const struct kvc_nic *nic = device;
-    if (nic->busy_watts < nic->idle_watts) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "nic.busy_power is %g W, below nic.idle_power of %g W",
-                             nic->busy_watts, nic->idle_watts);
+    if (nic->busy_watts < nic->idle_watts || isnan(nic->busy_watts) != isnan(nic->idle_watts)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "nic: idle_power and busy_power are %g and %g W, allowed: both or neither, and "
+                             "no less when busy",
+                             nic->idle_watts, nic->busy_watts);
     }
     return check_rss(nic->queues, nic->rss_entries, diag);
 }
@@ -267,6 +271,18 @@ const struct kvc_device_kind kvc_nic_kind = {
     .options = &options,
     .check = check,
     .price_usd = price_usd};
+
+struct kvc_platform_link kvc_nic_port(const struct kvc_nic *nic)
+{
+    struct kvc_platform_link port = {.device = "nic",
+                                     .bytes_per_s = (double)nic->ports * nic->bytes_per_s,
+                                     .is_metered_elsewhere = nic->busy_watts == 0};
+    if (nic->busy_watts > 0) {
+        port.idle_w = nic->idle_watts / 2;
+        port.busy_w = nic->busy_watts / 2;
+    }
+    return port;
+}
 
 double kvc_nic_payload_bytes(const struct kvc_nic *nic)
 {

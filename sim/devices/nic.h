@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/platform.h"
 #include "sim/base/diag.h"
 #include "sim/devices/node.h"
 
@@ -98,8 +99,9 @@ struct kvc_nic {
     uint64_t queues;                /**< Most receive queues that RSS can select. */
     uint64_t rss_entries;           /**< Size of the indirection table, a power of two. */
     int rss_fields;                 /**< enum kvc_rss_fields. */
-    double idle_watts;              /**< Power of the card when idle; 0: unknown. */
-    double busy_watts;              /**< Power of the card at its line rate in both directions; 0: unknown. */
+    double idle_watts;              /**< Power of the card when idle; NaN: unknown. */
+    double busy_watts;              /**< Power of the card at its line rate in both directions; 0: part of
+                                       another device's; NaN: unknown. */
     double price_usd;               /**< Price of the ports of a socket [US dollars]; NaN: unknown. */
 };
 
@@ -111,6 +113,10 @@ static inline const struct kvc_nic *kvc_nic_of(const struct kvc_node *node)
 {
     return kvc_node_device(node, &kvc_nic_kind);
 }
+
+/** Returns one direction of the NIC as a link without a name. The power of the card is halved between the
+ * directions. */
+struct kvc_platform_link kvc_nic_port(const struct kvc_nic *nic);
 
 /** Returns the bytes of a frame that messages can fill. */
 double kvc_nic_payload_bytes(const struct kvc_nic *nic);

@@ -128,7 +128,8 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
                                                           .cores = 1,
                                                           .pstates = 1,
                                                           .pstate = {{.speed = kvc_dram_channels(dram),
-                                                                      .watts = kvc_dram_watts(dram)}}});
+                                                                      .watts = kvc_dram_watts(dram)}},
+                                                          .is_metered_elsewhere = dram->busy_watts == 0});
     }
     if (gpu != NULL) {
         socket.gpu = add_gpu(&place, gpu, &use);
@@ -151,11 +152,7 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
         add_routes(&place, socket.dram, socket.copy, pcie_down, add_link(&place, "pcie-up", up), root);
     }
     if (frames) {
-        /* The power of the card is halved between its directions. */
-        const struct kvc_platform_link port = {.device = "nic",
-                                               .bytes_per_s = (double)nic->ports * nic->bytes_per_s,
-                                               .idle_w = nic->idle_watts / 2,
-                                               .busy_w = nic->busy_watts / 2};
+        const struct kvc_platform_link port = kvc_nic_port(nic);
         socket.clients = add_end(&place, "clients", "clients");
         uint32_t tx = add_link(&place, "nic-tx", port), rx = add_link(&place, "nic-rx", port);
         socket.nic_rx = (int32_t)rx;

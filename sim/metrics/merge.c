@@ -101,6 +101,7 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     merge_metrics(&sum->model, &replica->model, weight);
     sum->watts_mean += weight * replica->watts_mean;
     sum->joules += replica->joules;
+    kvc_missing_add(sum->watts_missing, replica->watts_missing);
     merge_devices(sum, replica, weight);
     sum->simulated_s += replica->simulated_s;
     sum->warmup_s += weight * replica->warmup_s;
@@ -394,6 +395,7 @@ void kvc_merge_nodes_add(struct kvc_merge_nodes *merge, const struct kvc_result 
     add_metrics(&sum->model, merge->model_nodes, &node->model);
     sum->watts_mean += node->watts_mean;
     sum->joules += node->joules;
+    kvc_missing_add(sum->watts_missing, node->watts_missing);
     add_devices(merge, node, prefix);
     if (sum->timeline_error == 0) {
         sum->timeline_error = node->timeline_error;

@@ -48,6 +48,18 @@ struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const c
     return stage;
 }
 
+void kvc_missing_add(char missing[KVC_MISSING_BYTES], const char *names)
+{
+    char copy[KVC_MISSING_BYTES];
+    snprintf(copy, sizeof(copy), "%s", names);
+    for (char *rest, *name = strtok_r(copy, ", ", &rest); name != NULL; name = strtok_r(NULL, ", ", &rest)) {
+        size_t used = strlen(missing);
+        if (strstr(missing, name) == NULL && used + strlen(name) + sizeof(", ") <= KVC_MISSING_BYTES) {
+            snprintf(missing + used, KVC_MISSING_BYTES - used, "%s%s", used > 0 ? ", " : "", name);
+        }
+    }
+}
+
 struct kvc_device_result *kvc_result_add_device(struct kvc_result *result, const char *name, const char *kind)
 {
     if (result->device_count == KVC_DEVICES_MAX) {

@@ -28,6 +28,12 @@ enum {
         3 * KVC_DEVICES_MAX + KVC_STAGES_MAX + 2 * KVC_METRICS_MAX, /**< Other values with an interval. */
 };
 
+enum { KVC_MISSING_BYTES = 64 /**< Bytes of a list of devices, including the terminating zero. */ };
+
+/** Adds the names of a list such as "gpu, nic" to another one that lacks them. Names that do not fit are left
+ * out. */
+void kvc_missing_add(char missing[KVC_MISSING_BYTES], const char *names);
+
 /** One stage of the store's pipeline. */
 struct kvc_stage_result {
     char name[KVC_NAME_MAX];   /**< "receive", "search", "insert", "send", ... */
@@ -117,9 +123,11 @@ struct kvc_result {
     struct kvc_metrics kernel; /**< Observed on the real data structures: load_factor_frac, ... */
     struct kvc_metrics model;  /**< Specific to the store's model: t_search_us, cycle_min_us, ... */
 
-    double watts_mean;     /**< Mean power of all devices whose power is known [W]; 0 if none is. */
-    double joules;         /**< Energy of these devices within the measured time [J]; 0 if none is known. */
-    uint32_t device_count; /**< Used entries of `device`. */
+    double watts_mean; /**< Mean power of all devices whose power is known [W]; 0 if none is. */
+    double joules;     /**< Energy of these devices within the measured time [J]; 0 if none is known. */
+    char watts_missing[KVC_MISSING_BYTES]; /**< Kinds of devices that work but do not state their power:
+                                                "gpu, nic"; empty: `watts_mean` is the whole power. */
+    uint32_t device_count;                 /**< Used entries of `device`. */
     struct kvc_device_result device[KVC_DEVICES_MAX]; /**< Hosts and links of the platform. */
 
     double simulated_s;    /**< Length of the measured part of the run [simulated s]. */

@@ -80,7 +80,8 @@ void kvc_values_of(const struct kvc_result *result, struct kvc_values *values)
     add_latency(result, values);
     add(values, NULL, NULL, "watts_mean", watts);
     add(values, NULL, NULL, "joules", timed && watts > 0 ? result->joules : NAN);
-    add(values, NULL, NULL, "kops_per_watt", result->throughput_mops * 1e3 / watts);
+    add(values, NULL, NULL, "kops_per_watt",
+        result->watts_missing[0] != '\0' ? NAN : result->throughput_mops * 1e3 / watts);
     add(values, NULL, NULL, "warmup_s", timed ? result->warmup_s : NAN);
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct kvc_stage_result *stage = &result->stage[i];

@@ -126,6 +126,31 @@ void kvc_meters_sample(const struct kvc_meters *meters, struct kvc_recorder *rec
     }
 }
 
+/* Returns whether a host draws power that it should state. Memory and flash work as well, but they are the
+ * ends of transfers, so they cannot fail. */
+static bool draws(const struct kvc_platform_host *host)
+{
+    return !host->is_metered_elsewhere &&
+           (host->can_fail || strcmp(host->device, "cpu") == 0 || strcmp(host->device, "dram") == 0 ||
+            strcmp(host->device, "flash") == 0);
+}
+
+void kvc_platform_missing_watts(const struct kvc_platform *platform, char missing[KVC_MISSING_BYTES])
+{
+    for (uint32_t i = 0; i < kvc_platform_hosts(platform); i++) {
+        const struct kvc_platform_host *host = kvc_platform_host(platform, i);
+        if (draws(host) && !(host->pstate[host->first_pstate].watts.all_w > 0)) {
+            kvc_missing_add(missing, host->device);
+        }
+    }
+    for (uint32_t i = 0; i < kvc_platform_links(platform); i++) {
+        const struct kvc_platform_link *link = kvc_platform_link(platform, i);
+        if (strcmp(link->device, "nic") == 0 && !link->is_metered_elsewhere && !(link->busy_w > 0)) {
+            kvc_missing_add(missing, link->device);
+        }
+    }
+}
+
 void kvc_meters_report(const struct kvc_meters *meters, struct kvc_result *result)
 {
     double span_ns = meters->last_ns - meters->first_ns;
@@ -133,6 +158,7 @@ void kvc_meters_report(const struct kvc_meters *meters, struct kvc_result *resul
         return;
     }
     add_up(meters);
+    kvc_platform_missing_watts(meters->platform, result->watts_missing);
     for (uint32_t i = 0; i < meters->entries; i++) {
         const struct kvc_meter_entry *entry = &meters->entry[i];
         const struct kvc_meter *growth = &entry->growth;

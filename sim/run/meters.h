@@ -57,6 +57,9 @@ void kvc_meters_sample(const struct kvc_meters *meters, struct kvc_recorder *rec
  * is known [J]. */
 double kvc_meters_joules(const struct kvc_meters *meters);
 
+/** Adds the kinds of devices that work but whose power the platform does not state. */
+void kvc_platform_missing_watts(const struct kvc_platform *platform, char missing[KVC_MISSING_BYTES]);
+
 /** Adds utilization, energy and power of every device to a result, and sets the result's `watts_mean` and
  * `joules` if at least one device has known watts. The result's `simulated_s` must be set. If there are more
  * than KVC_DEVICES_MAX devices, it adds one sum for each kind.

@@ -227,11 +227,11 @@ void kvc_plan_simulated_values(const struct kvc_outcome *outcome, double value[K
         [KVC_PLAN_P50_US] = "latency_p50_us",   [KVC_PLAN_P95_US] = "latency_p95_us",
         [KVC_PLAN_P99_US] = "latency_p99_us",   [KVC_PLAN_P999_US] = "latency_p99.9_us",
         [KVC_PLAN_MEAN_US] = "latency_mean_us", [KVC_PLAN_MOPS] = "throughput_mops",
-        [KVC_PLAN_HIT_FRAC] = "hit_frac",       [KVC_PLAN_WATTS] = "watts_mean",
+        [KVC_PLAN_HIT_FRAC] = "hit_frac",
     };
     for (int i = 0; i < KVC_PLAN_METRICS; i++) {
         value[i] = names[i] != NULL ? kvc_outcome_interval(outcome, names[i]).mean : NAN;
     }
     value[KVC_PLAN_SERVED_FRAC] = 1 - kvc_outcome_unserved_frac(outcome);
-    value[KVC_PLAN_WATTS] = known(value[KVC_PLAN_WATTS]);
+    value[KVC_PLAN_WATTS] = kvc_outcome_whole_watts(outcome);
 }

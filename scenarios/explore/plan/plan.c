@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "models/model.h"
-#include "models/price.h"
 #include "scenarios/explore/evaluator.h"
 #include "scenarios/explore/plan/goal.h"
 #include "scenarios/load/lua/locate.h"
@@ -160,67 +159,47 @@ static enum kvc_status load_candidate(const struct kvc_plan_options *options,
     return status;
 }
 
-/* Fails with the device that makes the price of the candidate unknown. */
-static enum kvc_status fail_price(const struct kvc_plan_options *options, const struct kvc_planned *planned,
-                                  uint32_t candidate, struct kvc_diag *diag)
+/* Adds a device that states no power or price to the reasons for exclusion. */
+static void add_exclusion(struct kvc_planned *planned, const char *what, const char *missing)
 {
-    struct kvc_loaded *loaded = NULL;
-    const struct kvc_device_kind *unknown = NULL;
-    enum kvc_status status = load_candidate(options, planned, candidate, &loaded, diag);
-    if (status == KVC_OK) {
-        kvc_scenario_price_usd(&loaded->scenario, &unknown);
-        const char *name = unknown != NULL ? unknown->name : "a device";
-        status =
-            kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, 0,
-                             "plan: the price of node.%s is unknown at point %u of the sweep; state it, such "
-                             "as node = { %s = { base = ..., price = 1000 } }",
-                             name, candidate + 1, name);
+    char reason[KVC_MISSING_BYTES + 32];
+    size_t used = strlen(planned->exclusion);
+    snprintf(reason, sizeof(reason), "the %s of %s", what, missing[0] != '\0' ? missing : "a device");
+    if (strstr(planned->exclusion, reason) == NULL) {
+        snprintf(planned->exclusion + used, sizeof(planned->exclusion) - used, "%s%s", used > 0 ? "; " : "",
+                 reason);
     }
-    kvc_loaded_free(loaded);
-    return status;
 }
 
-/* Fails with the devices that make the power of the candidate unknown. */
-static enum kvc_status fail_watts(const struct kvc_plan_options *options, const struct kvc_planned *planned,
-                                  uint32_t candidate, struct kvc_diag *diag)
-{
-    struct kvc_loaded *loaded = NULL;
-    struct kvc_forecast forecast = {.watts_unknown = ""};
-    enum kvc_status status = load_candidate(options, planned, candidate, &loaded, diag);
-    if (status == KVC_OK) {
-        status = kvc_scenario_forecast(&loaded->scenario, &forecast, diag);
-    }
-    if (status == KVC_OK) {
-        status = kvc_diag_fail_at(
-            diag, KVC_ERR_SCENARIO, options->path, 0,
-            "plan: the power of %s is unknown at point %u of the sweep; state the watts "
-            "of these devices, or leave the point out, such as with sweep.where",
-            forecast.watts_unknown[0] != '\0' ? forecast.watts_unknown : "a device", candidate + 1);
-    }
-    kvc_loaded_free(loaded);
-    return status;
-}
-
-/* Checks that the objective and a bounded price are known for every candidate that is not refused. */
-static enum kvc_status check_known(const struct kvc_plan_options *options, const struct kvc_planned *planned,
-                                   struct kvc_diag *diag)
+/* Excludes the candidates whose power or price is unknown although the objectives need it. Fails if none is
+ * left. */
+static enum kvc_status exclude_unknown(const struct kvc_plan_options *options, struct kvc_planned *planned,
+                                       struct kvc_diag *diag)
 {
     const struct kvc_plan_search *search = &planned->search;
     bool needs_price = search->minimise == KVC_PLAN_BY_PRICE || !isnan(options->loaded->slo.price_usd);
     bool needs_watts = search->minimise == KVC_PLAN_BY_WATTS || !isnan(options->loaded->slo.watts);
+    uint32_t left = 0;
     for (uint32_t i = 0; i < search->count; i++) {
-        const struct kvc_plan_candidate *candidate = &search->candidate[i];
+        struct kvc_plan_candidate *candidate = &search->candidate[i];
         if (candidate->fate == KVC_PLAN_REFUSED) {
             continue;
         }
         if (needs_price && isnan(candidate->price_usd)) {
-            return fail_price(options, planned, i, diag);
+            add_exclusion(planned, "price", planned->forecast[i].price_missing);
+            candidate->fate = KVC_PLAN_EXCLUDED;
         }
         if (needs_watts && isnan(candidate->closed_form[KVC_PLAN_WATTS])) {
-            return fail_watts(options, planned, i, diag);
+            add_exclusion(planned, "power", planned->forecast[i].watts_missing);
+            candidate->fate = KVC_PLAN_EXCLUDED;
         }
+        left += candidate->fate != KVC_PLAN_EXCLUDED;
     }
-    return KVC_OK;
+    return left > 0 ? KVC_OK
+                    : kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, 0,
+                                       "plan: no point of the sweep states what the objectives need: %s; "
+                                       "state it, such as node = { gpu = { base = ..., price = 1000 } }",
+                                       planned->exclusion);
 }
 
 /* A store without a closed form for this scenario has no binding resource; a failure of the machine ends the
@@ -586,7 +565,7 @@ enum kvc_status kvc_plan_make(const struct kvc_plan_options *options, struct kvc
         status = make_candidates(options, planned, diag);
     }
     if (status == KVC_OK) {
-        status = check_known(options, planned, diag);
+        status = exclude_unknown(options, planned, diag);
     }
     if (status == KVC_OK) {
         status = search(options, planned, diag);

@@ -61,6 +61,7 @@ struct kvc_planned {
     struct kvc_plan_search search; /* search.candidate[i] is point i of the space. */
     struct kvc_forecast *forecast; /* Indexed by candidate. */
     char refusal[256];             /* Message of the first refused candidate; "" if none is refused. */
+    char exclusion[256];           /* What the excluded candidates do not state; "" if none is excluded. */
     struct kvc_plan_front front;
     /* Bottleneck of the chosen candidate, or of the nearest one if none is chosen. */
     struct kvc_plan_binding binding;
@@ -68,7 +69,7 @@ struct kvc_planned {
 };
 
 /* Makes a plan. A slo that no candidate meets is an answer, not an error. KVC_ERR_SCENARIO for a scenario
- * without slo, plan or open load, and for an objective that some candidate does not know. The caller frees
+ * without slo, plan or open load, and for an objective that no candidate knows. The caller frees
  * *planned in any case. */
 enum kvc_status kvc_plan_make(const struct kvc_plan_options *options, struct kvc_planned *planned,
                               struct kvc_diag *diag);

@@ -85,10 +85,15 @@ static bool can_prune(const struct kvc_planned *planned)
 void kvc_plan_note(const struct kvc_planned *planned, struct kvc_plan_notes *notes)
 {
     uint32_t refused = kvc_plan_count(planned, KVC_PLAN_REFUSED, -1);
+    uint32_t excluded = kvc_plan_count(planned, KVC_PLAN_EXCLUDED, -1);
     uint32_t undecided = kvc_plan_count(planned, KVC_PLAN_UNDECIDED, -1);
     notes->count = 0;
     if (refused > 0) {
         add(notes, "%u points are refused, the first because: %.300s", refused, planned->refusal);
+    }
+    if (excluded > 0) {
+        add(notes, "%u of the points state too little and are excluded; unknown: %s", excluded,
+            planned->exclusion);
     }
     if (undecided > 0) {
         add(notes,
@@ -136,6 +141,13 @@ static void write_values(const struct table *table, const struct kvc_planned *pl
     fprintf(table->out, "%s  (point %u of %u)\n", text, candidate + 1, planned->search.count);
 }
 
+static void write_missing(const struct table *table, const char *what, const char *missing)
+{
+    if (missing[0] != '\0') {
+        fprintf(table->out, ", %sno %s is stated for %s%s", table->warn, what, missing, table->plain);
+    }
+}
+
 /* Writes price, power and nodes. Power by closed form is marked as such. */
 static void write_cost(const struct table *table, const struct kvc_planned *planned, uint32_t number)
 {
@@ -152,6 +164,8 @@ static void write_cost(const struct table *table, const struct kvc_planned *plan
         fprintf(table->out, ", %s W%s", digits(watts, text),
                 candidate->replicas > 0 ? "" : " by closed form");
     }
+    write_missing(table, "price", planned->forecast[number].price_missing);
+    write_missing(table, "power", planned->forecast[number].watts_missing);
     if (candidate->replicas > 0) {
         fprintf(table->out, "; simulated by %u replicas\n", candidate->replicas);
     } else {
@@ -237,8 +251,7 @@ static void write_fate(const struct table *table, const struct kvc_planned *plan
         return;
     }
     fprintf(table->out, ", %u %s", count, text);
-    for (uint32_t i = 0; i < planned->goal_count && fate != KVC_PLAN_REFUSED && fate != KVC_PLAN_BEATEN;
-         i++) {
+    for (uint32_t i = 0; i < planned->goal_count && fate >= KVC_PLAN_PRUNED && fate != KVC_PLAN_BEATEN; i++) {
         uint32_t by_goal = kvc_plan_count(planned, fate, (int)i);
         if (by_goal > 0) {
             fprintf(table->out, "%s%s %u", separator, kvc_plan_metric_names[planned->goal[i].metric],
@@ -254,6 +267,7 @@ static void write_counts(const struct table *table, const struct kvc_planned *pl
     heading(table, "candidates");
     fprintf(table->out, "%u", planned->search.count);
     write_fate(table, planned, KVC_PLAN_REFUSED, "refused");
+    write_fate(table, planned, KVC_PLAN_EXCLUDED, "excluded");
     write_fate(table, planned, KVC_PLAN_PRUNED, "pruned by closed form");
     write_fate(table, planned, KVC_PLAN_BEATEN, "no better than the chosen one");
     write_fate(table, planned, KVC_PLAN_FAILED, "failed in simulation");

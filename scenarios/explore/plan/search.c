@@ -110,7 +110,7 @@ static bool may_precede(const struct kvc_plan_search *search, uint32_t a, uint32
     return compare(&first, &second) < 0;
 }
 
-const char *const kvc_plan_fate_names[] = {"open",   "refused",   "pruned",    "beaten",
+const char *const kvc_plan_fate_names[] = {"open",   "refused",   "excluded",  "pruned", "beaten",
                                            "failed", "undecided", "confirmed", "chosen"};
 
 /* Copies one metric of the replicas; there are at most KVC_PLAN_REPLICAS_MAX. */
@@ -261,7 +261,7 @@ static int64_t find_nearest(const struct kvc_plan_search *search)
     for (uint32_t i = 0; i < search->count; i++) {
         const struct kvc_plan_candidate *candidate = &search->candidate[search->order[i]];
         uint32_t goal;
-        if (candidate->fate == KVC_PLAN_REFUSED) {
+        if (!kvc_plan_competes(candidate)) {
             continue;
         }
         double short_frac = kvc_plan_shortfall_frac(search, candidate, &goal);
@@ -373,7 +373,7 @@ struct entry {
 
 static bool takes_part(const struct kvc_plan_candidate *candidate)
 {
-    return candidate->fate != KVC_PLAN_REFUSED && candidate->fate != KVC_PLAN_PRUNED &&
+    return kvc_plan_competes(candidate) && candidate->fate != KVC_PLAN_PRUNED &&
            candidate->fate != KVC_PLAN_FAILED;
 }
 

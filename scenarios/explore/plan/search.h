@@ -28,6 +28,7 @@ enum { KVC_PLAN_REPLICAS_MAX = 64 };
 enum kvc_plan_fate {
     KVC_PLAN_OPEN_FATE, /* During the search: may still be chosen. */
     KVC_PLAN_REFUSED,   /* The values do not go together. */
+    KVC_PLAN_EXCLUDED,  /* The power or the price that the objectives need is unknown. */
     KVC_PLAN_PRUNED,    /* The closed form misses a goal by more than its error. */
     KVC_PLAN_BEATEN,    /* Cannot be better than the chosen one, so it was not simulated to a decision. */
     KVC_PLAN_FAILED,    /* Simulated, misses a goal. */
@@ -48,6 +49,12 @@ struct kvc_plan_candidate {
     uint32_t replicas; /* Simulated so far. */
     double *value;     /* value[r * KVC_PLAN_METRICS + metric] is replica r's; NULL without replicas. */
 };
+
+/* Returns whether a candidate takes part in the search. */
+static inline bool kvc_plan_competes(const struct kvc_plan_candidate *candidate)
+{
+    return candidate->fate != KVC_PLAN_REFUSED && candidate->fate != KVC_PLAN_EXCLUDED;
+}
 
 struct kvc_plan_task {
     uint32_t candidate, replica;

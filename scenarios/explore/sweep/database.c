@@ -315,7 +315,9 @@ static void write_columns(const struct kvc_database *database, bool marks, FILE 
             fprintf(out, marks ? ", ?" : ", \"%s\" NUMERIC", kvc_row_kinds[i].name);
         }
     }
-    fputs(marks ? ", ?, ?" : ", bottleneck TEXT, bottleneck_device TEXT", out);
+    fputs(marks ? ", ?, ?, ?, ?"
+                : ", bottleneck TEXT, bottleneck_device TEXT, watts_missing TEXT, price_missing TEXT",
+          out);
     if (database->objectives.count > 0) {
         fputs(marks ? ", ?" : ", slo_met INTEGER", out);
     }
@@ -841,6 +843,8 @@ static enum kvc_status add_row(struct kvc_database *database, uint32_t point, co
     }
     bind_text(statement, at++, row->bottleneck_stage);
     bind_text(statement, at++, row->bottleneck_device);
+    bind_text(statement, at++, row->watts_missing);
+    bind_text(statement, at++, row->price_missing);
     at = bind_verdict(database, row, at);
     if (!database->layout->predict) {
         bind_text(statement, at++, notes);

@@ -66,10 +66,12 @@ static const char *judge_row(const struct repair *repair, sqlite3_int64 number)
             return "has a text where a number belongs";
         }
     }
-    if (!is_text_or_null(row, column) || !is_text_or_null(row, column + 1)) {
-        return "has a bottleneck without a name";
+    for (int i = 0; i < 4; i++) { /* The bottleneck's stage and device, and what states no power or price. */
+        if (!is_text_or_null(row, column++)) {
+            return "has a bottleneck without a name";
+        }
     }
-    for (column += 2; column < sqlite3_column_count(row); column++) {
+    for (; column < sqlite3_column_count(row); column++) {
         bool is_notes = !layout->predict && column == sqlite3_column_count(row) - 1;
         if (!(is_notes ? is_text_or_null(row, column) : is_number_or_null(row, column))) {
             return is_notes ? "has notes that are no text" : "has a margin that is no number";

@@ -81,10 +81,19 @@ static void clear(struct kvc_row *row)
     }
 }
 
+/* Copies a list of devices with semicolons, so that a cell of a CSV file has no comma. */
+static void copy_missing(const char missing[KVC_MISSING_BYTES], char copy[KVC_MISSING_BYTES])
+{
+    for (int i = 0; i < KVC_MISSING_BYTES; i++) {
+        copy[i] = missing[i] == ',' ? ';' : missing[i];
+    }
+}
+
 void kvc_row_of_outcome(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome,
                         struct kvc_row *row)
 {
     const struct kvc_result *result = &outcome->result;
+    const struct kvc_price price = kvc_scenario_price(&loaded->scenario);
     clear(row);
     set_interval(row, KVC_ROW_THROUGHPUT, kvc_outcome_interval(outcome, "throughput_mops"));
     set_interval(row, KVC_ROW_OFFERED, kvc_outcome_interval(outcome, "offered_mops"));
@@ -102,13 +111,13 @@ void kvc_row_of_outcome(const struct kvc_loaded *loaded, const struct kvc_outcom
     row->number[KVC_ROW_COMPLETED] = (double)result->completed;
     row->number[KVC_ROW_DROPPED] = (double)result->dropped;
     row->number[KVC_ROW_UTILIZATION] = bottleneck_utilization_frac(result);
-    if (result->watts_mean > 0 && kvc_scenario_knows_power(&loaded->scenario)) {
-        row->number[KVC_ROW_WATTS] = result->watts_mean;
-        row->number[KVC_ROW_WATTS_CI95] = kvc_outcome_interval(outcome, "watts_mean").half_width;
-        row->number[KVC_ROW_KOPS_PER_WATT] = result->throughput_mops * 1e3 / result->watts_mean;
-        row->number[KVC_ROW_KOPS_PER_WATT_CI95] = kvc_outcome_interval(outcome, "kops_per_watt").half_width;
+    if (result->watts_missing[0] == '\0') {
+        set_interval(row, KVC_ROW_WATTS, kvc_outcome_interval(outcome, "watts_mean"));
+        set_interval(row, KVC_ROW_KOPS_PER_WATT, kvc_outcome_interval(outcome, "kops_per_watt"));
     }
-    row->number[KVC_ROW_PRICE] = kvc_scenario_price_usd(&loaded->scenario, NULL);
+    copy_missing(result->watts_missing, row->watts_missing);
+    row->number[KVC_ROW_PRICE] = kvc_price_whole_usd(&price);
+    copy_missing(price.missing, row->price_missing);
     row->number[KVC_ROW_NODES] = (double)loaded->scenario.cluster.nodes;
     snprintf(row->bottleneck_stage, sizeof(row->bottleneck_stage), "%s", result->bottleneck_stage);
     snprintf(row->bottleneck_device, sizeof(row->bottleneck_device), "%s", result->bottleneck_device);
@@ -133,6 +142,8 @@ void kvc_row_of_forecast(const struct kvc_forecast *forecast, struct kvc_row *ro
     row->number[KVC_ROW_NODES] = (double)forecast->nodes;
     memcpy(row->bottleneck_stage, forecast->bottleneck_stage, sizeof(forecast->bottleneck_stage));
     memcpy(row->bottleneck_device, forecast->bottleneck_device, sizeof(forecast->bottleneck_device));
+    copy_missing(forecast->watts_missing, row->watts_missing);
+    copy_missing(forecast->price_missing, row->price_missing);
 }
 
 struct kvc_slo_verdict kvc_row_verdict(const struct kvc_row *row, const struct kvc_slo *slo)

@@ -53,6 +53,8 @@ extern const struct kvc_row_kind kvc_row_kinds[KVC_ROW_COLUMNS];
 struct kvc_row {
     double number[KVC_ROW_COLUMNS]; /* By enum kvc_row_column; NaN: unknown. */
     char bottleneck_stage[KVC_NAME_MAX], bottleneck_device[KVC_NAME_MAX]; /* "" if unknown. */
+    char watts_missing[KVC_MISSING_BYTES]; /* Devices without power, for which the watts are unknown. */
+    char price_missing[KVC_MISSING_BYTES]; /* Devices without a price, for which the price is unknown. */
 };
 
 /* A metric that not every point has. */

@@ -98,7 +98,7 @@ Test(sweep, has_one_row_per_point_first_axis_slowest)
         "latency_p95_ci95_us,latency_p99_us,latency_p99_ci95_us,latency_p999_us,"
         "latency_p999_ci95_us,completed,dropped,bottleneck_utilization_frac,watts_mean,"
         "watts_mean_ci95,kops_per_watt,kops_per_watt_ci95,price_usd,nodes,bottleneck,"
-        "bottleneck_device,work_utilization_frac,fake_frac,fake_us,notes");
+        "bottleneck_device,watts_missing,price_missing,work_utilization_frac,fake_frac,fake_us,notes");
     static const char *const starts[] = {"1,100,1,1", "2,100,2,1", "3,200,1,2",
                                          "4,200,2,2", "5,300,1,3", "6,300,2,3"};
     for (int i = 0; i < 6; i++) {
@@ -106,7 +106,7 @@ Test(sweep, has_one_row_per_point_first_axis_slowest)
         cr_assert_not_null(line);
         cr_assert_eq(strncmp(line, starts[i], strlen(starts[i])), 0, "%s", line);
         cr_assert_not_null(strstr(line, ",4000,0,0.95,,,,,"), "%s", line);
-        const char *end = ",1,work,cpu,0.95,0.25,3,";
+        const char *end = ",1,work,cpu,,,0.95,0.25,3,";
         cr_assert_str_eq(line + strlen(line) - strlen(end), end);
     }
     cr_assert_null(strtok(NULL, "\n"));
