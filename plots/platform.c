@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "plots/document.h"
 #include "plots/program.h"
 #include "sim/base/array.h"
 
@@ -237,19 +237,13 @@ static void measure(struct kvc_picture_device *devices, uint32_t count, const js
 
 static enum kvc_status read_result(const char *path, struct kvc_picture *picture, struct kvc_diag *diag)
 {
-    json_error_t error;
-    json_t *document = json_load_file(path, 0, &error);
-    if (document == NULL) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, error.line > 0 ? error.line : 0,
-                                "cannot be read as a JSON result of kvcast: %s", error.text);
+    json_t *document;
+    enum kvc_status status = kvc_document_load(path, KVC_DOCUMENT_RESULT, &document, diag);
+    if (status == KVC_OK) {
+        status = kvc_document_check_result(path, document, diag);
     }
-    const char *schema = json_string_value(json_object_get(document, "schema"));
-    const char *scenario = json_string_value(json_object_get(document, "scenario"));
-    enum kvc_status status = KVC_OK;
-    if (schema == NULL || strcmp(schema, "kvcast.result/1") != 0) {
-        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
-                                  "is not a result of kvcast, whose schema is kvcast.result/1");
-    } else {
+    if (status == KVC_OK) {
+        const char *scenario = json_string_value(json_object_get(document, "scenario"));
         snprintf(picture->scenario, sizeof(picture->scenario), "%s", scenario != NULL ? scenario : "");
         measure(picture->host, picture->hosts, document);
         measure(picture->link, picture->links, document);
@@ -260,24 +254,21 @@ static enum kvc_status read_result(const char *path, struct kvc_picture *picture
 
 enum kvc_status kvc_picture_read(const char *path, struct kvc_picture *picture, struct kvc_diag *diag)
 {
-    char folder[PATH_MAX], file[PATH_MAX + 16], result[PATH_MAX + 16];
-    struct stat found;
-    bool is_folder = stat(path, &found) == 0 && S_ISDIR(found.st_mode);
-    const char *slash = strrchr(path, '/');
+    char result[PATH_MAX], file[PATH_MAX + 16];
     *picture = (struct kvc_picture){0};
-    if (is_folder || slash == NULL) {
-        snprintf(folder, sizeof(folder), "%.3000s", is_folder ? path : ".");
-    } else {
-        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+    enum kvc_status status = kvc_document_find(path, KVC_DOCUMENT_RESULT, result, diag);
+    if (status != KVC_OK) {
+        return status;
     }
-    snprintf(file, sizeof(file), "%s/platform.xml", folder);
+    const char *slash = strrchr(result, '/');
+    snprintf(file, sizeof(file), "%.*s/platform.xml", slash != NULL ? (int)(slash - result) : 1,
+             slash != NULL ? result : ".");
     if (access(file, F_OK) != 0) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0,
                                 "does not exist; allowed is a folder that `kvcast run --out` wrote, or the "
                                 "result.json in it");
     }
-    snprintf(result, sizeof(result), is_folder ? "%s/result.json" : "%s", is_folder ? folder : path);
-    enum kvc_status status = read_platform(file, picture, diag);
+    status = read_platform(file, picture, diag);
     return status == KVC_OK ? read_result(result, picture, diag) : status;
 }
 

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "plots/document.h"
 #include "plots/platform.h"
 #include "plots/program.h"
+#include "sim/base/array.h"
 #include "sim/base/files/data_dir.h"
 #include "sim/base/files/partial_file.h"
 #include "sim/base/text/csv.h"
@@ -43,41 +44,6 @@ static void begin_block(struct kvc_figure_data *figure, const char *title)
     }
     put_quoted(title, figure->data);
     fputc('\n', figure->data);
-}
-
-/* A kind of JSON document. */
-struct document_kind {
-    const char *name, *schema;
-};
-
-static const struct document_kind result_kind = {"result of kvcast", "kvcast.result/1"},
-                                  capacity_kind = {"document of kvcast capacity", "kvcast.capacity/1"},
-                                  plan_kind = {"document of kvcast plan", "kvcast.plan/1"};
-
-/* Loads a document of this kind. `path` may also be a folder that holds the document as `in_folder`, unless
- * that is NULL. */
-static enum kvc_status load_document(const char *path, const char *in_folder,
-                                     const struct document_kind *kind, json_t **document,
-                                     struct kvc_diag *diag)
-{
-    char file[PATH_MAX];
-    struct stat found;
-    json_error_t error;
-    bool is_folder = in_folder != NULL && stat(path, &found) == 0 && S_ISDIR(found.st_mode);
-    snprintf(file, sizeof(file), "%.3000s%s%s", path, is_folder ? "/" : "", is_folder ? in_folder : "");
-    *document = json_load_file(file, 0, &error);
-    if (*document == NULL) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, error.line > 0 ? error.line : 0,
-                                "cannot be read as a JSON %s: %s", kind->name, error.text);
-    }
-    const char *schema = json_string_value(json_object_get(*document, "schema"));
-    if (schema != NULL && strcmp(schema, kind->schema) == 0) {
-        return KVC_OK;
-    }
-    json_decref(*document);
-    *document = NULL;
-    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0, "is not a %s, whose schema is %s", kind->name,
-                            kind->schema);
 }
 
 /* ---- results ---- */
@@ -200,30 +166,58 @@ static enum kvc_status put_timeline(struct kvc_figure_data *figure, const char *
     return KVC_OK;
 }
 
+/* Refuses a result that is also an earlier one, whose line it would cover. Only how long the simulation took
+ * differs between two runs of the same scenario. */
+static enum kvc_status check_new(json_t *const *documents, char *const *files, int which,
+                                 struct kvc_diag *diag)
+{
+    json_object_del(documents[which], "simulation");
+    for (int i = 0; i < which; i++) {
+        if (json_equal(documents[i], documents[which])) {
+            return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, files[which], 0,
+                                    "is the same result as %.300s, allowed: each result once", files[i]);
+        }
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status put_result(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
+                                  const char *file, const json_t *document, const char *title,
+                                  struct kvc_diag *diag)
+{
+    enum kvc_status status = plot->kind == KVC_PLOT_CDF ? put_cdf(figure, file, document, title, diag)
+                                                        : put_timeline(figure, file, document, title, diag);
+    return status == KVC_OK ? kvc_document_check_result(file, document, diag) : status;
+}
+
 static enum kvc_status extract_results(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
                                        struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
-    json_t **documents = calloc((size_t)plot->input_count, sizeof(*documents));
-    if (documents == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %d results", plot->input_count);
+    json_t **documents = kvc_array_of((size_t)plot->input_count, sizeof(*documents));
+    char **files = kvc_array_of((size_t)plot->input_count, sizeof(*files));
+    for (int i = 0; i < plot->input_count && status == KVC_OK; i++) {
+        char file[PATH_MAX];
+        status = kvc_document_find(plot->inputs[i], KVC_DOCUMENT_RESULT, file, diag);
+        files[i] = kvc_array_of_text(file);
+        if (status == KVC_OK) {
+            status = kvc_document_load(file, KVC_DOCUMENT_RESULT, &documents[i], diag);
+        }
+        if (status == KVC_OK) {
+            status = check_new(documents, files, i, diag);
+        }
     }
-    int loaded = 0;
-    while (loaded < plot->input_count && status == KVC_OK) {
-        status = load_document(plot->inputs[loaded], NULL, &result_kind, &documents[loaded], diag);
-        loaded += status == KVC_OK;
-    }
-    for (int i = 0; i < loaded && status == KVC_OK; i++) {
+    for (int i = 0; i < plot->input_count && status == KVC_OK; i++) {
         char title[TITLE_TEXT];
-        title_of(documents, loaded, i, plot->inputs[i], title);
-        status = plot->kind == KVC_PLOT_CDF
-                     ? put_cdf(figure, plot->inputs[i], documents[i], title, diag)
-                     : put_timeline(figure, plot->inputs[i], documents[i], title, diag);
+        title_of(documents, plot->input_count, i, files[i], title);
+        status = put_result(plot, figure, files[i], documents[i], title, diag);
     }
-    for (int i = 0; i < loaded; i++) {
+    for (int i = 0; i < plot->input_count; i++) {
         json_decref(documents[i]);
+        free(files[i]);
     }
     free(documents);
+    free(files);
     return status;
 }
 
@@ -324,14 +318,11 @@ static enum kvc_status check_column(const struct kvc_csv *csv, const char *path,
     return KVC_OK;
 }
 
-static enum kvc_status extract_throughput(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
+static enum kvc_status extract_throughput(const char *path, struct kvc_figure_data *figure,
                                           struct kvc_diag *diag)
 {
     struct kvc_csv csv;
-    struct stat found;
-    char suffix[16], path[PATH_MAX];
-    bool is_folder = stat(plot->inputs[0], &found) == 0 && S_ISDIR(found.st_mode);
-    snprintf(path, sizeof(path), "%.3000s%s", plot->inputs[0], is_folder ? "/sweep.csv" : "");
+    char suffix[16];
     enum kvc_status status = kvc_csv_read(path, &(struct kvc_csv_format){.needs_rows = true}, &csv, diag);
     if (status == KVC_OK) {
         status = check_column(&csv, path, "throughput_mops", diag);
@@ -370,6 +361,7 @@ static enum kvc_status extract_throughput(const struct kvc_plot_options *plot, s
 
 /* ---- tables of errors ---- */
 
+/* Returns whether the text is a finite number. */
 static bool parse_number(const char *text, double *value)
 {
     char *end;
@@ -391,35 +383,51 @@ static const char *reference_of(const struct kvc_csv *csv, size_t row, const str
                                                           : published;
 }
 
+/* Returns whether the row's reference is 0, from which no prediction has a relative error. */
+static bool is_of_zero(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
+{
+    double reference;
+    return parse_number(reference_of(csv, row, columns), &reference) && reference == 0;
+}
+
 static const char *series_title(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
 {
     return columns->metric >= 0 ? kvc_csv_cell(csv, row, (size_t)columns->metric) : "case";
 }
 
-/* Labels the axis "published", "measured" or "published or measured". */
-static void label_references(const struct kvc_csv *csv, const struct error_columns *columns,
-                             struct kvc_figure_data *figure)
+/* Labels the axis "published", "measured" or "published or measured", and says
+ * how many cases of value 0 the picture leaves out, which are returned. */
+static size_t label_references(const struct kvc_csv *csv, const struct error_columns *columns,
+                               struct kvc_figure_data *figure)
 {
     bool published = false, measured = false;
+    size_t zeros = 0;
+    char left_out[64] = "";
     for (size_t i = 0; i < csv->rows; i++) {
+        zeros += is_of_zero(csv, i, columns);
         bool is_published =
             columns->published >= 0 && kvc_csv_cell(csv, i, (size_t)columns->published)[0] != '\0';
         published |= is_published;
         measured |= !is_published;
     }
-    snprintf(figure->x_label, KVC_AXIS_TEXT, "%s%s%s", published ? "published" : "",
-             published && measured ? " or " : "", measured ? "measured" : "");
+    if (zeros > 0) {
+        snprintf(left_out, sizeof(left_out), ", without %zu of value 0", zeros);
+    }
+    snprintf(figure->x_label, KVC_AXIS_TEXT, "%s%s%s%s", published ? "published" : "",
+             published && measured ? " or " : "", measured ? "measured" : "", left_out);
+    return zeros;
 }
 
 /* More names would overlap. */
 enum { NAMED_MAX = 8 };
 
-/* Returns the error of the row's prediction, or NaN if the prediction or its reference is not a number. */
+/* Returns the error of the row's prediction, or NaN if the prediction or its reference is not a number, or
+ * the reference is 0. */
 static double error_frac(const struct kvc_csv *csv, size_t row, const struct error_columns *columns)
 {
     double reference, predicted;
     if (!parse_number(reference_of(csv, row, columns), &reference) ||
-        !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &predicted)) {
+        !parse_number(kvc_csv_cell(csv, row, (size_t)columns->predicted), &predicted) || reference == 0) {
         return NAN;
     }
     return fabs(predicted - reference) / fabs(reference);
@@ -468,19 +476,19 @@ static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, s
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 1,
                                 "expected the columns case, predicted, and published or measured");
     }
-    label_references(csv, &columns, figure);
+    size_t left_out = label_references(csv, &columns, figure);
     for (size_t i = 0; i < csv->rows; i++) {
         const char *title = series_title(csv, i, &columns);
-        bool is_new = true;
+        bool is_new = !is_of_zero(csv, i, &columns);
         for (size_t j = 0; j < i && is_new; j++) {
-            is_new = strcmp(series_title(csv, j, &columns), title) != 0;
+            is_new = is_of_zero(csv, j, &columns) || strcmp(series_title(csv, j, &columns), title) != 0;
         }
         if (!is_new) {
             continue;
         }
         begin_block(figure, title);
         for (size_t j = i; j < csv->rows; j++) {
-            if (strcmp(series_title(csv, j, &columns), title) != 0) {
+            if (is_of_zero(csv, j, &columns) || strcmp(series_title(csv, j, &columns), title) != 0) {
                 continue;
             }
             enum kvc_status status = put_error(csv, j, &columns, path, figure, diag);
@@ -489,12 +497,19 @@ static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, s
             }
         }
     }
-    return KVC_OK;
+    if (left_out == 0) {
+        return KVC_OK;
+    }
+    return kvc_diag_fail_at(diag, figure->blocks > 0 ? KVC_OK : KVC_ERR_SCENARIO, path, 0,
+                            "found %zu of %zu cases whose published or measured value is 0, allowed: another "
+                            "number, because a prediction has no relative error from 0; the picture leaves "
+                            "them out",
+                            left_out, csv->rows);
 }
 
 /* Extracts a table of errors. Its columns are case, predicted, published or measured or both (each row fills
  * one of them), and optionally metric, which gives each metric its own block. The lines of a block are
- * "reference predicted case". */
+ * "reference predicted case". Rows whose reference is 0 are left out; `diag` then warns of them. */
 static enum kvc_status extract_errors(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag)
 {
     struct kvc_csv csv;
@@ -549,17 +564,17 @@ static uint32_t put_line(struct kvc_figure_data *figure, const json_t *points, c
     return written;
 }
 
-/* Extracts the latency over the offered load. `path` is the folder of kvcast capacity or its capacity.json.
- * The first block has one line "low mean high" for the capacity. The other blocks are the lines of the
- * figure, "offered_mops latency_us low_us high_us served": the simulated mean, p50, p95 and p99 with their
- * 95 % intervals, and the closed form's mean. */
+/* Extracts the latency over the offered load. `path` is the capacity.json of kvcast capacity. The first block
+ * has one line "low mean high" for the capacity. The other blocks are the lines of the figure, "offered_mops
+ * latency_us low_us high_us served": the simulated mean, p50, p95 and p99 with their 95 % intervals, and the
+ * closed form's mean. */
 static enum kvc_status extract_capacity(const char *path, struct kvc_figure_data *figure,
                                         struct kvc_diag *diag)
 {
     static const char *const metrics[] = {"mean", "p50", "p95", "p99"};
     json_t *document;
     uint32_t written = 0;
-    enum kvc_status status = load_document(path, "capacity.json", &capacity_kind, &document, diag);
+    enum kvc_status status = kvc_document_load(path, KVC_DOCUMENT_CAPACITY, &document, diag);
     if (status != KVC_OK) {
         return status;
     }
@@ -640,7 +655,7 @@ static void name_latency(const char *metric, char text[32])
     snprintf(text, 32, "%.*s", (int)(length - prefix - suffix), metric + prefix);
 }
 
-/* Extracts the Pareto front of a plan. `path` is the folder of kvcast plan or its plan.json. The x axis is
+/* Extracts the Pareto front of a plan. `path` is the plan.json of kvcast plan. The x axis is
  * the price if every point has one, else the power, else the number of nodes. The blocks are the front and,
  * if there is one, the chosen point, each with lines "x latency_us watts". Latencies are the closed form's.
  */
@@ -649,7 +664,7 @@ static enum kvc_status extract_pareto(const char *path, struct kvc_figure_data *
     json_t *document, *point;
     size_t index;
     char name[32], title[80];
-    enum kvc_status status = load_document(path, "plan.json", &plan_kind, &document, diag);
+    enum kvc_status status = kvc_document_load(path, KVC_DOCUMENT_PLAN, &document, diag);
     if (status != KVC_OK) {
         return status;
     }
@@ -691,6 +706,18 @@ static enum kvc_status extract_platform(const struct kvc_plot_options *plot, str
     return status;
 }
 
+/* Extracts from the one file that the input names. */
+static enum kvc_status extract_found(enum kvc_status (*extract)(const char *path,
+                                                                struct kvc_figure_data *figure,
+                                                                struct kvc_diag *diag),
+                                     enum kvc_document_kind kind, const struct kvc_plot_options *plot,
+                                     struct kvc_figure_data *figure, struct kvc_diag *diag)
+{
+    char file[PATH_MAX];
+    enum kvc_status status = kvc_document_find(plot->inputs[0], kind, file, diag);
+    return status == KVC_OK ? extract(file, figure, diag) : status;
+}
+
 enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
                                    struct kvc_diag *diag)
 {
@@ -704,13 +731,13 @@ enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct k
     case KVC_PLOT_TIMELINE:
         return extract_results(plot, figure, diag);
     case KVC_PLOT_THROUGHPUT:
-        return extract_throughput(plot, figure, diag);
+        return extract_found(extract_throughput, KVC_DOCUMENT_SWEEP, plot, figure, diag);
     case KVC_PLOT_ERROR:
-        return extract_errors(plot->inputs[0], figure, diag);
+        return extract_found(extract_errors, KVC_DOCUMENT_ERRORS, plot, figure, diag);
     case KVC_PLOT_CAPACITY:
-        return extract_capacity(plot->inputs[0], figure, diag);
+        return extract_found(extract_capacity, KVC_DOCUMENT_CAPACITY, plot, figure, diag);
     case KVC_PLOT_PARETO:
-        return extract_pareto(plot->inputs[0], figure, diag);
+        return extract_found(extract_pareto, KVC_DOCUMENT_PLAN, plot, figure, diag);
     case KVC_PLOT_PLATFORM:
         return extract_platform(plot, figure, diag);
     }

@@ -9,16 +9,16 @@
 
 #include "sim/base/diag.h"
 
+/* Every input is a file (plots/document.h), or the folder in which --out left it. */
 enum kvc_plot_kind {
-    KVC_PLOT_CDF,        /* Latency distribution; one line per result (JSON). */
+    KVC_PLOT_CDF,        /* Latency distribution; one line per result. */
     KVC_PLOT_THROUGHPUT, /* Throughput over the first swept parameter of one sweep.csv; one line per value of
                             the others. */
-    KVC_PLOT_TIMELINE,   /* Throughput over time; one line per result (JSON). */
-    KVC_PLOT_ERROR,      /* Predicted over published or measured values; one CSV. */
-    KVC_PLOT_CAPACITY,   /* Latency over the offered load; one folder of kvcast capacity, or its JSON file. */
-    KVC_PLOT_PARETO,     /* Price, power and latency of a plan's front; one folder of kvcast plan, or its JSON
-                            file. */
-    KVC_PLOT_PLATFORM,   /* The simulated machine; one folder of kvcast run, or its result.json. */
+    KVC_PLOT_TIMELINE,   /* Throughput over time; one line per result. */
+    KVC_PLOT_ERROR,      /* Predicted over published or measured values; one table. */
+    KVC_PLOT_CAPACITY,   /* Latency over the offered load; one capacity. */
+    KVC_PLOT_PARETO,     /* Price, power and latency of a plan's front; one plan. */
+    KVC_PLOT_PLATFORM,   /* The simulated machine; one result with its platform.xml. */
 };
 
 /* The names of the kinds, by enum kvc_plot_kind; NULL-terminated. */
@@ -43,13 +43,14 @@ struct kvc_figure_data {
     bool x_numeric; /* False when x only counts and labels name its values. */
 };
 
-/* Extracts the data of any kind of picture; for a platform, the graph that dot reads. */
+/* Extracts the data of any kind of picture; for a platform, the graph that dot reads. If it returns KVC_OK
+ * and `diag` has a message, that is a warning: the picture leaves out a part of its input. */
 enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
                                    struct kvc_diag *diag);
 
 /* Draws the picture, which replaces an existing one only when it is complete. KVC_ERR_SCENARIO if input or
  * output is wrong, KVC_ERR_RUNTIME if gnuplot or dot is missing or fails, or if the picture cannot be written
- * to its last byte. */
+ * to its last byte. `diag` may have a warning, as of kvc_figure_extract(). */
 enum kvc_status kvc_plot_draw(const struct kvc_plot_options *plot, struct kvc_diag *diag);
 
 #endif

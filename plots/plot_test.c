@@ -52,7 +52,7 @@ static void assert_begins(const char *path, const char *magic)
 #define RESULT                                                                                               \
     "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a `b` \\\"c\\\" $(d) %s\", "                          \
     "\"latency_us\": {\"cdf\": [[1.5, 0.25], [2, 0.5], [8, 1.0]]}, "                                         \
-    "\"windows\": {\"length_us\": 100, \"mops\": [1, 2, 3]}}"
+    "\"throughput_mops\": {\"mean\": 2}, \"windows\": {\"length_us\": 100, \"mops\": [1, 2, 3]}}"
 #define CAPACITY                                                                                                    \
     "{\"schema\": \"kvcast.capacity/1\", \"capacity_mops\": {\"low\": 9.9, \"mean\": 10, \"high\": 10.1}, "         \
     "\"points\": [{\"offered_mops\": 5, \"served\": true, \"latency_us\": {\"mean\": {\"mean\": 3, \"ci95\": 9}}, " \
@@ -126,7 +126,8 @@ Test(plot, every_format_has_the_width_of_its_columns)
 Test(plot, a_distribution_shows_the_intervals_of_its_percentiles)
 {
 #define WITH_INTERVALS(half_width)                                                                           \
-    "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a\", \"latency_us\": {"                               \
+    "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a\", \"throughput_mops\": {\"mean\": 2}, "            \
+    "\"latency_us\": {"                                                                                      \
     "\"percentiles\": [{\"p\": 0.5, \"us\": 2, \"ci95\": " half_width                                        \
     "}, {\"p\": 0.9, \"us\": 5, \"ci95\": "                                                                  \
     "null}], \"cdf\": [[1.5, 0.25], [2, 0.5], [8, 1.0]]}}"
@@ -192,6 +193,97 @@ Test(plot, an_error_picture_says_what_it_compares_with)
         cr_assert_eq(draw(KVC_PLOT_ERROR, "error.csv", "error.svg", &diag), KVC_OK, "%s", diag.message);
         cr_expect_eq(count_of("error.svg", pictures[i].label), 1, "%s", pictures[i].label);
     }
+}
+
+Test(plot, every_kind_takes_the_folder_or_the_file)
+{
+    struct kvc_diag diag = {0};
+    put("result.json", RESULT);
+    put("sweep.csv", SWEEP "1,120us,1,100,2,x\n2,160us,1,110,,x\n");
+    put("errors.csv", "case,published,predicted\na,100,95\nc,10,20\n");
+    put("capacity.json", CAPACITY);
+    static const struct {
+        enum kvc_plot_kind kind;
+        const char *file;
+    } inputs[] = {
+        {KVC_PLOT_CDF, "result.json"},        {KVC_PLOT_TIMELINE, "result.json"},
+        {KVC_PLOT_THROUGHPUT, "sweep.csv"},   {KVC_PLOT_ERROR, "errors.csv"},
+        {KVC_PLOT_CAPACITY, "capacity.json"},
+    };
+    for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
+        cr_expect_eq(draw(inputs[i].kind, inputs[i].file, "a.svg", &diag), KVC_OK, "%s", diag.message);
+        cr_expect_eq(draw(inputs[i].kind, ".", "a.svg", &diag), KVC_OK, "%s", diag.message);
+    }
+}
+
+/* Expects a refusal with this message of the file, and that the old picture stays. */
+static void expect_refusal(const struct kvc_plot_options *plot, const char *file, const char *message)
+{
+    struct kvc_diag diag = {0};
+    put("a.svg", "old");
+    cr_expect_eq(kvc_plot_draw(plot, &diag), KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.file, file);
+    cr_expect_not_null(strstr(diag.message, message), "%s", diag.message);
+    assert_begins("a.svg", "old");
+}
+
+static void expect_refusal_of(enum kvc_plot_kind kind, const char *input, const char *file,
+                              const char *message)
+{
+    const struct kvc_plot_options plot = {
+        .kind = kind, .input_count = 1, .inputs = &input, .output = "a.svg"};
+    expect_refusal(&plot, file, message);
+}
+
+Test(plot, input_of_another_kind_is_named)
+{
+    put("sweep.csv", SWEEP "1,120us,1,100,2,x\n");
+    put("error.csv", "case,published,predicted\na,100,95\n");
+    cr_assert_eq(mkdir("of_run", 0777), 0);
+    put("of_run/result.json", RESULT);
+    expect_refusal_of(KVC_PLOT_CDF, "sweep.csv", "sweep.csv",
+                      "it is a sweep.csv of kvcast sweep, which is drawn by --kind throughput");
+    expect_refusal_of(KVC_PLOT_PLATFORM, "error.csv", "error.csv",
+                      "it is a table of errors, which is drawn by --kind error");
+    expect_refusal_of(KVC_PLOT_THROUGHPUT, "of_run/result.json", "of_run/result.json",
+                      "it is a result of kvcast, which is drawn by --kind cdf, timeline or platform");
+    expect_refusal_of(KVC_PLOT_PARETO, "of_run", "of_run",
+                      "has no plan.json; allowed is a folder that `kvcast plan --out` wrote, or the file "
+                      "itself; this folder has result.json");
+}
+
+/* A result without a throughput is damaged, and one that is drawn over itself hides that there is only one.
+ */
+Test(plot, a_result_is_whole_and_drawn_once)
+{
+#define RESULT_OF(member, wall)                                                                              \
+    "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a\", \"" member "\": {\"mean\": 2}, "                 \
+    "\"latency_us\": {\"cdf\": [[1.5, 1]]}, \"simulation\": {\"wall_s\": " wall "}}"
+    const char *inputs[] = {"one.json", "two.json"};
+    const struct kvc_plot_options plot = {
+        .kind = KVC_PLOT_CDF, .input_count = 2, .inputs = inputs, .output = "a.svg"};
+    struct kvc_diag diag = {0};
+    put("one.json", RESULT_OF("throughput", "1"));
+    expect_refusal_of(KVC_PLOT_CDF, "one.json", "one.json", "has no throughput (throughput_mops.mean)");
+    put("one.json", RESULT_OF("throughput_mops", "1"));
+    put("two.json", RESULT_OF("throughput_mops", "2"));
+    expect_refusal(&plot, "two.json", "is the same result as one.json, allowed: each result once");
+    put("two.json", RESULT);
+    cr_expect_eq(kvc_plot_draw(&plot, &diag), KVC_OK, "%s", diag.message);
+}
+
+Test(plot, an_error_from_zero_is_left_out)
+{
+    struct kvc_diag diag = {0};
+    put("error.csv", "case,published,predicted\na,100,95\nof_zero,0,20\nb,50,90\n");
+    cr_assert_eq(draw(KVC_PLOT_ERROR, "error.csv", "error.svg", &diag), KVC_OK, "%s", diag.message);
+    cr_expect_not_null(strstr(diag.message, "found 1 of 3 cases whose published or measured value is 0"),
+                       "%s", diag.message);
+    cr_expect_eq(count_of("error.svg", ">published, without 1 of value 0<"), 1);
+    cr_expect_eq(count_of("error.svg", ">b<"), 1);
+    cr_expect_eq(count_of("error.svg", "of_zero"), 0);
+    put("error.csv", "case,published,predicted\na,0,95\n");
+    expect_refusal_of(KVC_PLOT_ERROR, "error.csv", "error.csv", "found 1 of 1 cases");
 }
 
 Test(plot, names_are_never_commands)
@@ -334,7 +426,8 @@ Test(plot, a_picture_that_does_not_fit_leaves_the_old_one)
     "<?xml version=\"1.0\"?>\n<platform version=\"4.1\">\n<zone id=\"world\">\n" nodes                       \
     "<zone id=\"simulation\"><host id=\"kvcast\" speed=\"1Gf\"/></zone>\n</zone></platform>\n"
 #define METERED                                                                                              \
-    "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a <b> & $(touch owned)\", \"devices\": ["             \
+    "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a <b> & $(touch owned)\", "                           \
+    "\"throughput_mops\": {\"mean\": 2}, \"devices\": ["                                                     \
     "{\"name\": \"node0.socket0.gpu\", \"utilization_frac\": 0.801}, "                                       \
     "{\"name\": \"node0.root\", \"utilization_frac\": 0.25}], "                                              \
     "\"energy\": {\"devices\": [{\"device\": \"node0.socket0.gpu\", \"watts_mean\": 89.64}]}}"

@@ -23,17 +23,18 @@ static const struct kvc_usage usage = {
     .positional_min = 1,
     .positional_max = KVC_POSITIONAL_MAX,
     .help =
-        "Draws results with gnuplot; platform with Graphviz.\n"
+        "Draws results with gnuplot; platform with Graphviz. RESULT is a folder that --out wrote, or the file in\n"
+        "it that is named below.\n"
         "  cdf         latency distribution, one line for each result.json\n"
         "  timeline    throughput over time, one line for each result.json\n"
         "  throughput  throughput over the first swept parameter of a sweep.csv, one line for each value of\n"
         "              the other parameters\n"
         "  error       predicted over published or measured values, from a CSV file with the columns\n"
-        "              case,published,predicted or case,measured,predicted; validate --out writes one\n"
-        "  capacity    latency over the offered load, from the folder that capacity --out wrote\n"
-        "  pareto      latency over price, with the power, of the front that plan --out wrote\n"
-        "  platform    the simulated machine: devices, links, rates, utilization and power, from the folder\n"
-        "              that run --out wrote",
+        "              case,published,predicted or case,measured,predicted; validate --out writes errors.csv\n"
+        "  capacity    latency over the offered load, from the capacity.json of capacity --out\n"
+        "  pareto      latency over price, with the power, of the front in the plan.json of plan --out\n"
+        "  platform    the simulated machine: devices, links, rates, utilization and power, from the\n"
+        "              result.json of run --out and the platform.xml beside it",
     .flags = flags,
 };
 
@@ -79,6 +80,9 @@ int kvc_command_plot(int argc, char **argv)
     }
     if (status == KVC_OK) {
         status = kvc_plot_draw(&plot, &diag);
+    }
+    if (status == KVC_OK && diag.message[0] != '\0') {
+        kvc_print_warning(&diag);
     }
     kvc_arguments_free(&arguments);
     return status == KVC_OK ? 0 : kvc_print_failure(&diag);
