@@ -578,6 +578,11 @@ static enum kvc_status check_file(struct kvc_database *database, const struct kv
     }
     /* Another sweep also has other columns, but the message names the change of the sweep. */
     status = status == KVC_OK ? compare(database, identity, diag) : status;
+    if (status == KVC_ERR_SCENARIO) {
+        int64_t points = -1;
+        kvc_database_query(database, "SELECT count(*) FROM points", &points, NULL);
+        database->is_vain = points == 0;
+    }
     return status == KVC_OK ? check_points_table(database, diag) : status;
 }
 
@@ -702,6 +707,24 @@ static enum kvc_status open_file(struct kvc_database *database, const char *fold
     return status == KVC_OK ? prepare_statements(database, diag) : status;
 }
 
+/* Opens the file, and replaces it if it holds another sweep that has failed before its first point. */
+static enum kvc_status open_or_replace(struct kvc_database *database, const char *folder,
+                                       const struct kvc_identity *identity, struct kvc_diag *diag)
+{
+    struct kvc_diag inner = {0};
+    enum kvc_status status = open_file(database, folder, identity, &inner);
+    if (status != KVC_OK && database->is_vain) {
+        sqlite3_close(database->sqlite);
+        database->sqlite = NULL;
+        status = remove_old(database, diag);
+        return status == KVC_OK ? open_file(database, folder, identity, diag) : status;
+    }
+    if (status != KVC_OK && diag != NULL) {
+        *diag = inner;
+    }
+    return status;
+}
+
 void kvc_database_close(struct kvc_database *database)
 {
     if (database == NULL) {
@@ -739,7 +762,7 @@ enum kvc_status kvc_database_open(const char *folder, const struct kvc_identity 
         status = remove_old(database, diag);
     }
     if (status == KVC_OK) {
-        status = open_file(database, folder, identity, diag);
+        status = open_or_replace(database, folder, identity, diag);
     }
     if (status != KVC_OK) {
         kvc_database_close(database);

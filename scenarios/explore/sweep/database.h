@@ -57,10 +57,11 @@ struct kvc_database_layout {
     bool predict; /* Leave out the columns that only simulations have. */
 };
 
-/* Opens the database of `folder` or creates it. With `restart`, an existing one is removed first. Returns
- * KVC_ERR_SCENARIO if the file holds another sweep, has another schema, is damaged or is no database of a
- * sweep, and KVC_ERR_RUNTIME if another process writes to it or it cannot be written. An error does not
- * change the file. *out is NULL unless KVC_OK is returned. `layout` must outlive the database. */
+/* Opens the database of `folder` or creates it. With `restart`, an existing one is removed first, and so
+ * is one that holds another sweep without a point. Returns KVC_ERR_SCENARIO if the file holds points of
+ * another sweep, has another schema, is damaged or is no database of a sweep, and KVC_ERR_RUNTIME if another
+ * process writes to it or it cannot be written. An error does not change the file. *out is NULL unless KVC_OK
+ * is returned. `layout` must outlive the database. */
 enum kvc_status kvc_database_open(const char *folder, const struct kvc_identity *identity,
                                   const struct kvc_database_layout *layout, bool restart,
                                   struct kvc_database **out, struct kvc_diag *diag);

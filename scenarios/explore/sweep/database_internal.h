@@ -11,6 +11,7 @@ struct kvc_database {
     sqlite3 *sqlite;
     char path[PATH_MAX];
     const struct kvc_database_layout *layout;
+    bool is_vain;                      /* The file holds another sweep, of which it has no point. */
     struct kvc_slo_verdict objectives; /* The objectives that the scenario states. */
     sqlite3_stmt *add_point, *add_metric, *add_document, *begin, *commit;
 };

@@ -180,6 +180,21 @@ Test(sweep, refuses_a_folder_with_another_sweep_and_says_what_changed)
     free(after);
 }
 
+/* A sweep that failed before its first point has nothing to lose, so that its scenario may be corrected. */
+Test(sweep, replaces_another_sweep_without_points)
+{
+    struct kvc_overrides set = {0};
+    struct kvc_diag diag = {0};
+    sweep((struct kvc_sweep_options){.jobs = 2});
+    cr_assert_eq(kvc_overrides_add(&set, "system.accident", "0", &diag), KVC_OK);
+    change("DELETE FROM points WHERE point > 1");
+    refuses((struct kvc_sweep_options){.set = &set}, KVC_ERR_SCENARIO, "holds another sweep");
+    change("DELETE FROM points");
+    cr_expect_eq(sweep((struct kvc_sweep_options){.jobs = 2, .set = &set}).kept, 0);
+    cr_expect_eq(sweep((struct kvc_sweep_options){.jobs = 2, .set = &set}).kept, 6);
+    kvc_overrides_clear(&set);
+}
+
 /* Damages points and resumes the sweep, which must find the damage that `part` names at the first of them. */
 static void expect_repair(const char *sql, uint32_t points, const char *part, const char *whole)
 {
