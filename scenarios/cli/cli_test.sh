@@ -73,6 +73,18 @@ expect 2 '^kvcast: closed.lua:5: workload.arrival: found clients, .* allows "sat
 expect 2 '^kvcast: --set: workload.arrival: found clients' "$kvcast" capacity good.lua --set workload.arrival.clients=8
 printf 'time_us,op,key,key_bytes,value_bytes\n1,get,a,1,8\n' >good.csv
 expect 2 'workload.arrival: found a trace, .* allows "saturate"' "$kvcast" capacity good.lua --set workload.arrival.trace=good.csv
+# A check refuses the files that a run refuses.
+printf '1,get,a,1,8,9\n' >wide.csv
+printf 'timestamp,key,size\n1,a,8\n' >foreign.csv
+sed 's/keys = 1000/keys = 1000, arrival = "saturate"/; s/^}/sweep = { ["workload.arrival.trace"] = { "good.csv", "wide.csv" } } }/' \
+    good.lua >traces.lua
+for command in check run predict; do
+    expect 2 '^kvcast: wide.csv:1: the line has 6 columns, 5 are allowed' "$kvcast" $command good.lua --set workload.arrival.trace=wide.csv
+    expect 2 '^kvcast: foreign.csv:1: the line has 3 of 5 columns' "$kvcast" $command good.lua --set workload.arrival.trace=foreign.csv
+    expect 2 'none.csv cannot be read' "$kvcast" $command good.lua --set workload.arrival.trace=none.csv
+done
+expect 2 '^kvcast: wide.csv:1: ' "$kvcast" check traces.lua
+expect 2 '^kvcast: wide.csv:1: ' "$kvcast" sweep traces.lua --out traces
 expect 2 'missing/capacity.json.*kvcast capacity' "$kvcast" plot missing/capacity.json -k capacity -o picture.svg
 expect 2 'good/result.json.*is not a document of kvcast capacity' "$kvcast" plot good/result.json -k capacity -o picture.svg
 

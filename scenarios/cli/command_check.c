@@ -13,7 +13,9 @@ static const struct kvc_usage usage = {
     .positional = "SCENARIO.lua",
     .positional_min = 1,
     .positional_max = 1,
-    .help = "Checks a scenario without running it, and shows every resolved value with its source.",
+    .help =
+        "Checks a scenario without running it, and shows every resolved value with its source. It also reads the\n"
+        "head of every file that a run reads.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JSON | KVC_TAKES_QUIET,
 };
 
@@ -83,7 +85,9 @@ int kvc_command_check(int argc, char **argv)
     if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
     }
-    if (kvc_scenario_load(arguments.positional[0], &arguments.set, &loaded, &diag) != KVC_OK) {
+    if (kvc_scenario_load(arguments.positional[0], &arguments.set, &loaded, &diag) != KVC_OK ||
+        kvc_scenario_check_files(loaded, &diag) != KVC_OK) {
+        kvc_loaded_free(loaded);
         kvc_arguments_free(&arguments);
         return kvc_print_failure(&diag);
     }

@@ -15,6 +15,7 @@
 #include "scenarios/load/lua/functions.h"
 #include "scenarios/load/lua/sandbox.h"
 #include "sim/run/cache_aside.h"
+#include "sim/workload/trace.h"
 
 void kvc_loaded_free(struct kvc_loaded *loaded)
 {
@@ -384,6 +385,21 @@ enum kvc_status kvc_scenario_load(const char *path, const struct kvc_overrides *
                                   struct kvc_diag *diag)
 {
     return load(path, set, false, out, diag);
+}
+
+enum kvc_status kvc_scenario_check_files(const struct kvc_loaded *loaded, struct kvc_diag *diag)
+{
+    const struct kvc_workload *workload = &loaded->scenario.workload;
+    enum kvc_status status =
+        workload->arrival == KVC_ARRIVAL_TRACE ? kvc_trace_check(workload->trace, diag) : KVC_OK;
+    for (uint32_t i = 0; i < loaded->sweep.count; i++) {
+        const struct kvc_sweep_axis *axis = &loaded->sweep.axis[i];
+        for (uint32_t j = 0; j < axis->count && status == KVC_OK; j++) {
+            bool has_trace = axis->value[j].trace[0] != '\0';
+            status = has_trace ? kvc_trace_check(axis->value[j].trace, diag) : KVC_OK;
+        }
+    }
+    return status;
 }
 
 enum kvc_status kvc_scenario_load_point(const char *path, const struct kvc_overrides *set,

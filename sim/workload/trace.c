@@ -12,7 +12,7 @@
 #include "sim/workload/batch.h"
 #include "sim/workload/sizes.h"
 
-enum { COLUMNS = 5, SHOWN = 40, EXTENT_ROWS = 4096 /* Rows that are read to estimate the extent. */ };
+enum { COLUMNS = 5, SHOWN = 40, HEAD_ROWS = 4096 /* Rows that show the format and the extent of a trace. */ };
 
 static const double time_max_us = 1e12; /* Eleven days. */
 static const char header[] = "time_us,op,key,key_bytes,value_bytes";
@@ -195,6 +195,33 @@ enum kvc_trace_next kvc_trace_read(struct kvc_trace *trace, struct kvc_trace_row
     return next == KVC_TRACE_ROW ? parse_row(trace, row, diag) : next;
 }
 
+enum kvc_status kvc_trace_fail_empty(const char *path, struct kvc_diag *diag)
+{
+    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
+                            "found a trace without requests; at least one line must follow the header");
+}
+
+enum kvc_status kvc_trace_check(const char *path, struct kvc_diag *diag)
+{
+    struct kvc_diag inner = {0};
+    struct kvc_trace *trace = kvc_trace_open(path, &inner);
+    struct kvc_trace_row row;
+    enum kvc_trace_next next = trace != NULL ? KVC_TRACE_ROW : KVC_TRACE_ERROR;
+    uint32_t rows = 0;
+    while (next == KVC_TRACE_ROW && rows < HEAD_ROWS) {
+        next = kvc_trace_read(trace, &row, &inner);
+        rows += next == KVC_TRACE_ROW;
+    }
+    kvc_trace_close(trace);
+    if (next == KVC_TRACE_END && rows == 0) {
+        kvc_trace_fail_empty(path, &inner);
+    }
+    if (inner.status != KVC_OK && diag != NULL) {
+        *diag = inner;
+    }
+    return inner.status;
+}
+
 /* Returns the number that the last line begins with, or 0. */
 static double last_number(const char *text, size_t bytes)
 {
@@ -240,12 +267,12 @@ struct kvc_trace_extent kvc_trace_extent_of(const char *path)
     struct kvc_trace_extent extent = {0};
     struct kvc_trace_row row;
     struct stat status;
-    uint64_t hash[EXTENT_ROWS];
+    uint64_t hash[HEAD_ROWS];
     double rows = 0, keys = 0, key_bytes = 0, value_bytes = 0;
     if (trace == NULL) {
         return extent;
     }
-    for (; rows < EXTENT_ROWS && kvc_trace_read(trace, &row, NULL) == KVC_TRACE_ROW; rows++) {
+    for (; rows < HEAD_ROWS && kvc_trace_read(trace, &row, NULL) == KVC_TRACE_ROW; rows++) {
         keys += row.op == KVC_OP_SET && is_new(hash, (uint32_t)keys, kvc_hash(row.key, row.key_bytes, 0));
         key_bytes += row.key_bytes;
         value_bytes += row.value_bytes;

@@ -62,6 +62,13 @@ struct kvc_trace_extent {
 /** Returns the extent of a trace. All is 0 if its first row cannot be read. */
 struct kvc_trace_extent kvc_trace_extent_of(const char *path);
 
+/** Reads the first 4096 rows of a trace, which show whether it has the format. Returns KVC_ERR_SCENARIO with
+ * the first line that is malformed, or if the trace cannot be opened or has no row. */
+enum kvc_status kvc_trace_check(const char *path, struct kvc_diag *diag);
+
+/** Fails because a trace has no row. */
+enum kvc_status kvc_trace_fail_empty(const char *path, struct kvc_diag *diag);
+
 /** Opens a trace. Returns NULL and fills `diag` if the file cannot be opened or memory is short. */
 struct kvc_trace *kvc_trace_open(const char *path, struct kvc_diag *diag);
 

@@ -206,3 +206,26 @@ Test(trace, a_file_that_cannot_be_read_is_named)
     cr_assert_null(kvc_trace_open("/tmp", &diag));
     cr_assert_not_null(strstr(diag.message, "folder"), "%s", diag.message);
 }
+
+/* Expects what the check of a trace says; a message of NULL means that it passes. */
+static void expect_check(const char *text, int line, const char *message)
+{
+    struct kvc_diag diag = {0};
+    char *path = write_file(text, strlen(text));
+    enum kvc_status status = kvc_trace_check(path, &diag);
+    cr_expect_eq(status, message != NULL ? KVC_ERR_SCENARIO : KVC_OK, "%s", diag.message);
+    cr_expect_eq(diag.line, line);
+    cr_expect(message == NULL || (strcmp(diag.file, path) == 0 && strstr(diag.message, message) != NULL),
+              "%s", diag.message);
+    unlink(path);
+    free(path);
+}
+
+Test(trace, a_check_reads_the_head)
+{
+    expect_check("time_us,op,key,key_bytes,value_bytes\n1,get,a,1,8\n", 0, NULL);
+    expect_check("1,get,a,1,8\n2,get,a,1,8,9\n", 2, "the line has 6 columns, 5 are allowed");
+    expect_check("timestamp;key;size\n1;a;8\n", 1, "the line has 1 of 5 columns");
+    expect_check("time_us,op,key,key_bytes,value_bytes\n", 0, "found a trace without requests");
+    expect_check("", 0, "found a trace without requests");
+}

@@ -365,8 +365,7 @@ static bool read_trace(struct kvc_source *source)
     }
     enum kvc_trace_next next = kvc_trace_read(source->trace, &row, &source->diag);
     if (next == KVC_TRACE_END && source->trace_ns < 0) {
-        kvc_diag_fail_at(&source->diag, KVC_ERR_SCENARIO, source->workload.trace, 0,
-                         "found a trace without requests; at least one line must follow the header");
+        kvc_trace_fail_empty(source->workload.trace, &source->diag);
     }
     if (next != KVC_TRACE_ROW) {
         kvc_trace_close(source->trace);
