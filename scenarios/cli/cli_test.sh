@@ -125,6 +125,11 @@ grep -q 'kops/W' partial.txt && fail "requests per joule of a part of the machin
 grep -A20 '"energy"' partial.json | grep -q '"kops_per_watt": null' || fail "requests per joule in JSON"
 grep -A20 '"energy"' partial.json | grep -q '"missing": \["cpu", "dram"\]' || fail "missing devices in JSON"
 "$kvcast" predict kvdirect.lua --set system.idle_power=87W | grep -q '^power  *116.2 W, .* kops/W' || fail "the whole power"
+# Work that takes longer than a second tells of itself within that second, also if it reports nothing.
+timeout 3 "$kvcast" run good.lua --set run.duration=100s --set run.functional=off >/dev/null 2>stderr
+head -1 stderr | grep -qE '^kvcast: after [01]\.[0-9] s: [a-z ]+, [0-9.]+ %$' || fail "no sign of life: $(head -3 stderr)"
+timeout 3 "$kvcast" run good.lua --set run.duration=100s --set run.functional=off --quiet >/dev/null 2>stderr
+[ ! -s stderr ] || fail "--quiet shows $(cat stderr)"
 
 # Files and names that a command cannot use.
 expect 2 'good.lua:1: cannot be read as a JSON result of kvcast: ' "$kvcast" plot good.lua -k cdf -o picture.svg

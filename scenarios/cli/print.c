@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "scenarios/output/table.h"
@@ -97,55 +99,127 @@ void kvc_print_warnings(const struct kvc_loaded *loaded)
 
 enum { WIDTH = 28 };
 
-static const double first_after_s = 1, between_s = 0.1;
+static const double first_after_s = 0.9, between_s = 0.1;
 
-static void draw(struct kvc_progress_bar *bar, double fraction, double now_s)
+static void draw_bar(const struct kvc_progress_bar *bar, double now_s)
 {
     char cells[WIDTH + 1];
-    int full = (int)lrint(fraction * WIDTH);
+    int full = (int)lrint(bar->fraction * WIDTH);
     for (int i = 0; i < WIDTH; i++) {
         cells[i] = i < full ? '#' : '.';
     }
     cells[WIDTH] = '\0';
-    double rate = (fraction - bar->step_fraction) / (now_s - bar->step_s);
+    double rate = (bar->fraction - bar->step_fraction) / (now_s - bar->step_s);
     fprintf(stderr, "\r\033[K%s%-24s%s [%s] %5.1f %%", bar->color ? "\033[1m" : "", bar->step,
-            bar->color ? "\033[0m" : "", cells, 100 * fraction);
+            bar->color ? "\033[0m" : "", cells, 100 * bar->fraction);
     if (rate > 0) {
-        long left_s = lrint((1 - fraction) / rate);
+        long left_s = lrint((1 - bar->fraction) / rate);
         fprintf(stderr, "  %.3g %%/s  %ld:%02ld left", 100 * rate, left_s / 60, left_s % 60);
     }
     fflush(stderr);
-    bar->visible = true;
+}
+
+/* Draws unless it is too early for that. */
+static void draw_if_due(struct kvc_progress_bar *bar)
+{
+    double now_s = kvc_clock_wall_s(), elapsed_s = now_s - bar->started_s;
+    double drawn_after_s = bar->drawn_s - bar->started_s;
+    bool is_first = bar->drawn_s <= 0;
+    if (elapsed_s < first_after_s || now_s <= bar->step_s || bar->over ||
+        (!is_first && elapsed_s < (bar->terminal ? drawn_after_s + between_s : 2 * drawn_after_s))) {
+        return;
+    }
+    if (bar->terminal) {
+        draw_bar(bar, now_s);
+        bar->visible = true;
+    } else {
+        fprintf(stderr, "kvcast: after %.1f s: %s, %.1f %%\n", elapsed_s, bar->step, 100 * bar->fraction);
+    }
     bar->drawn_s = now_s;
 }
 
-static void report(void *data, const char *step, double fraction)
-{
-    struct kvc_progress_bar *bar = data;
-    double now_s = kvc_clock_wall_s();
-    fraction = fmin(fmax(fraction, 0), 1);
-    if (strncmp(bar->step, step, sizeof(bar->step) - 1) != 0 && fraction <= bar->step_fraction) {
-        bar->step_s = now_s;
-        bar->step_fraction = fraction;
-    }
-    snprintf(bar->step, sizeof(bar->step), "%s", step);
-    if (now_s - bar->started_s >= first_after_s && now_s - bar->drawn_s >= between_s && now_s > bar->step_s) {
-        draw(bar, fraction, now_s);
-    }
-}
-
-const struct kvc_progress *kvc_progress_bar_open(struct kvc_progress_bar *bar, bool quiet)
-{
-    double now_s = kvc_clock_wall_s();
-    *bar = (struct kvc_progress_bar){.started_s = now_s, .step_s = now_s, .color = kvc_table_color(stderr)};
-    bar->progress = (struct kvc_progress){.report = report, .data = bar};
-    return !quiet && isatty(STDERR_FILENO) ? &bar->progress : NULL;
-}
-
-void kvc_progress_bar_close(struct kvc_progress_bar *bar)
+static void erase(struct kvc_progress_bar *bar)
 {
     if (bar->visible) {
         fputs("\r\033[K", stderr);
     }
     bar->visible = false;
+    bar->over = true;
+}
+
+static void report(void *data, const char *step, double fraction)
+{
+    struct kvc_progress_bar *bar = data;
+    pthread_mutex_lock(&bar->mutex);
+    fraction = fmin(fmax(fraction, 0), 1);
+    if (strncmp(bar->step, step, sizeof(bar->step) - 1) != 0 && fraction <= bar->step_fraction) {
+        bar->step_s = kvc_clock_wall_s();
+        bar->step_fraction = fraction;
+    }
+    snprintf(bar->step, sizeof(bar->step), "%s", step);
+    bar->fraction = fraction;
+    if (step[0] == '\0') {
+        erase(bar);
+    } else {
+        draw_if_due(bar);
+    }
+    pthread_mutex_unlock(&bar->mutex);
+}
+
+/* Draws while the work reports nothing. */
+static void *ticker_main(void *data)
+{
+    struct kvc_progress_bar *bar = data;
+    pthread_mutex_lock(&bar->mutex);
+    while (!bar->over) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += (long)(between_s * 1e9);
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&bar->ending, &bar->mutex, &until);
+        draw_if_due(bar);
+    }
+    pthread_mutex_unlock(&bar->mutex);
+    return NULL;
+}
+
+/* Starts the ticker, which handles no signals. Without it, only reports draw. */
+static bool start_ticker(struct kvc_progress_bar *bar)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&bar->ticker, NULL, ticker_main, bar) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+const struct kvc_progress *kvc_progress_bar_open(struct kvc_progress_bar *bar, bool quiet)
+{
+    double now_s = kvc_clock_wall_s();
+    *bar = (struct kvc_progress_bar){.started_s = now_s,
+                                     .step_s = now_s,
+                                     .step = "prepare",
+                                     .terminal = isatty(STDERR_FILENO),
+                                     .color = kvc_table_color(stderr),
+                                     .mutex = PTHREAD_MUTEX_INITIALIZER,
+                                     .ending = PTHREAD_COND_INITIALIZER};
+    if (quiet) {
+        return NULL;
+    }
+    bar->progress = (struct kvc_progress){.report = report, .data = bar};
+    bar->ticking = start_ticker(bar);
+    return &bar->progress;
+}
+
+void kvc_progress_bar_close(struct kvc_progress_bar *bar)
+{
+    pthread_mutex_lock(&bar->mutex);
+    erase(bar);
+    pthread_cond_signal(&bar->ending);
+    pthread_mutex_unlock(&bar->mutex);
+    if (bar->ticking) {
+        pthread_join(bar->ticker, NULL);
+    }
 }

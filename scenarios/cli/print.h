@@ -1,8 +1,9 @@
-/* Output of the commands besides reports: aligned columns, JSON, messages, and a progress bar. */
+/* Output of the commands besides reports: aligned columns, JSON, messages, and progress. */
 #ifndef KVC_SCENARIOS_CLI_PRINT_H
 #define KVC_SCENARIOS_CLI_PRINT_H
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -35,19 +36,26 @@ void kvc_print_warning(const struct kvc_diag *diag);
 /* Prints the warnings of the loaded scenario on stderr. */
 void kvc_print_warnings(const struct kvc_loaded *loaded);
 
-/* A progress bar on stderr with step, progress, rate and time left.
+/* Progress on stderr: the step, how much is done and, on a terminal, the rate and the time left.
  *
- * It appears only on a terminal, and only when the work takes longer than a second. */
+ * It appears within a second when the work takes longer, whether the work reports anything or not: on a
+ * terminal as a bar, which moves and is erased at the end, elsewhere as a line whenever the time has doubled.
+ */
 
 struct kvc_progress_bar {
     struct kvc_progress progress;
     double started_s, drawn_s;    /* Wall clock [s]. */
     double step_s, step_fraction; /* Wall clock [s] and progress at the start of the step. */
+    double fraction;
     char step[96];
-    bool color, visible;
+    bool terminal, color, visible;
+    bool ticking, over; /* There is a thread that draws while nothing is reported; it has to end. */
+    pthread_t ticker;
+    pthread_mutex_t mutex; /* Of all that changes. */
+    pthread_cond_t ending;
 };
 
-/* Returns the listener to pass on, or NULL when `quiet` is set or stderr is not a terminal. */
+/* Returns the listener to pass on, or NULL when `quiet` is set. */
 const struct kvc_progress *kvc_progress_bar_open(struct kvc_progress_bar *bar, bool quiet);
 
 /* Erases the bar. */

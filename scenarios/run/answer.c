@@ -131,6 +131,7 @@ static enum kvc_status write_files(struct outputs *outputs, const struct kvc_ans
 static enum kvc_status show(const struct kvc_answer_options *task, const struct kvc_report *report, FILE *out,
                             struct kvc_diag *diag)
 {
+    kvc_progress_done(task->progress);
     if (to_stdout(task)) {
         return kvc_diag_name(diag, kvc_json_write(report, out, diag), "stdout");
     }

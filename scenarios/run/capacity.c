@@ -448,6 +448,7 @@ enum kvc_status kvc_capacity_answer(const struct kvc_capacity_task *task, FILE *
         status = kvc_capacity_find(task->loaded, &task->options, &capacity, diag);
     }
     if (status == KVC_OK) {
+        kvc_progress_done(task->options.progress);
         status = kvc_answer_files_write(&files, &forms, out, diag);
     }
     kvc_answer_files_discard(&files);

@@ -19,4 +19,10 @@ static inline void kvc_progress_report(const struct kvc_progress *progress, cons
     }
 }
 
+/** Reports that all is done and that output follows, so that a bar leaves the terminal. */
+static inline void kvc_progress_done(const struct kvc_progress *progress)
+{
+    kvc_progress_report(progress, "", 1);
+}
+
 #endif

@@ -396,6 +396,7 @@ static enum kvc_status validate_closed_forms(struct validation *validation, cons
     struct kvc_closed_forms forms;
     enum kvc_status status = kvc_closed_forms_score(
         subject, mechanisms, options, validation->arguments->flag[FLAG_UPDATE] != NULL, &forms, diag);
+    kvc_progress_done(options->progress);
     if (status == KVC_OK && validation->prints_tables) {
         kvc_mechanisms_print(mechanisms);
         kvc_closed_forms_print(&forms);

@@ -374,6 +374,7 @@ enum kvc_status kvc_plan_answer_write(const struct kvc_plan_output *output, FILE
         status = kvc_plan_make(&output->options, &planned, diag);
     }
     if (status == KVC_OK) {
+        kvc_progress_done(output->options.progress);
         status = kvc_answer_files_write(&files, &forms, out, diag);
     }
     if (status == KVC_OK) {

@@ -540,6 +540,7 @@ static enum kvc_status answer_and_export(struct run *run, struct kvc_diag *diag)
         return status;
     }
     if (status == KVC_OK) {
+        kvc_progress_done(run->task->progress);
         return export_all(run, diag);
     }
     export_table(run, &unused);
