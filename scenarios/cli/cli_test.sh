@@ -125,6 +125,10 @@ grep -q 'kops/W' partial.txt && fail "requests per joule of a part of the machin
 grep -A20 '"energy"' partial.json | grep -q '"kops_per_watt": null' || fail "requests per joule in JSON"
 grep -A20 '"energy"' partial.json | grep -q '"missing": \["cpu", "dram"\]' || fail "missing devices in JSON"
 "$kvcast" predict kvdirect.lua --set system.idle_power=87W | grep -q '^power  *116.2 W, .* kops/W' || fail "the whole power"
+# A load that no machine can hold.
+expect 2 'workload.arrival.poisson_mops: found 1000Gops, with which the run needs' \
+    "$kvcast" run good.lua --set workload.arrival.poisson_mops=1000Gops --set run.duration=1s
+
 # Work that takes longer than a second tells of itself within that second, also if it reports nothing.
 timeout 3 "$kvcast" run good.lua --set run.duration=100s --set run.functional=off >/dev/null 2>stderr
 head -1 stderr | grep -qE '^kvcast: after [01]\.[0-9] s: [a-z ]+, [0-9.]+ %$' || fail "no sign of life: $(head -3 stderr)"

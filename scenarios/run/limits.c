@@ -115,6 +115,42 @@ static double base_bytes(const struct kvc_scenario *scenario)
     return bytes;
 }
 
+/* Returns the throughput that the closed form expects, 0 if it knows none [million/s]. */
+static double served_mops(const struct kvc_scenario *scenario)
+{
+    struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
+    struct kvc_diag unused = {0};
+    enum kvc_status status = kvc_scenario_predict(scenario, predicted, &unused);
+    double mops = status == KVC_OK && isfinite(predicted->throughput_mops) ? predicted->throughput_mops : 0;
+    free(predicted);
+    return mops;
+}
+
+/* Returns the rate of a load that does not wait for answers, 0 for others [million/s]. */
+static double sent_mops(const struct kvc_scenario *scenario)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    bool has_rate = workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED;
+    return has_rate ? workload->rate_mops : 0;
+}
+
+/* Returns the memory of the requests that wait at the end for a store that serves less than it is sent. */
+static double backlog_bytes(const struct kvc_scenario *scenario)
+{
+    static const double request_bytes = 24; /* At least when it was sent, its key and the hash of it. */
+    double sent = sent_mops(scenario);
+    if (sent <= 0) {
+        return 0;
+    }
+    double waiting = kvc_replica_requests(scenario, 0, fmax(sent - served_mops(scenario), 0));
+    return request_bytes * waiting / (kvc_cluster_is_apart(scenario) ? scenario->cluster.nodes : 1);
+}
+
+double kvc_memory_needed_bytes(const struct kvc_scenario *scenario)
+{
+    return base_bytes(scenario) + kvc_scenario_memory_bytes(scenario) + backlog_bytes(scenario);
+}
+
 static const double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
 
 /* Returns the number in a file that contains nothing else, such as a limit of the control group, or -1. */
@@ -158,11 +194,6 @@ double kvc_memory_available_bytes(void)
         available = fmin(available, fmax(limit - used, 0));
     }
     return available / kvc_ranks_here();
-}
-
-double kvc_memory_needed_bytes(const struct kvc_scenario *scenario)
-{
-    return base_bytes(scenario) + kvc_scenario_memory_bytes(scenario);
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -211,12 +242,8 @@ void kvc_time_limit_set(double new_limit_s)
 
 double kvc_time_least_s(const struct kvc_scenario *scenario)
 {
-    struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
-    struct kvc_diag unused = {0};
-    double mops =
-        kvc_scenario_predict(scenario, predicted, &unused) == KVC_OK ? predicted->throughput_mops : 0;
-    free(predicted);
-    return isfinite(mops) ? kvc_replica_requests(scenario, 0, mops) / fastest_requests_per_s : 0;
+    double mops = fmax(served_mops(scenario), sent_mops(scenario));
+    return kvc_replica_requests(scenario, 0, mops) / fastest_requests_per_s;
 }
 
 enum kvc_status kvc_time_plan(const struct kvc_scenario *scenario, double least_s, const char *what,

@@ -1,7 +1,8 @@
 /* The limits of a run: whether the memory of this machine and a day of wall-clock time suffice.
  *
- * A process that simulates needs memory for its store, for the program with its libraries, and for SimGrid
- * with the platform. No formula gives the latter, so a child opens the engine and measures it.
+ * A process that simulates needs memory for its store, for the requests that wait at the end if the load is
+ * more than the closed form serves, for the program with its libraries, and for SimGrid with the platform. No
+ * formula gives the latter, so a child opens the engine and measures it.
  *
  * If the memory does not suffice, the message names the option that causes most of it, its place, and a value
  * that fits. Each number of the scenario is halved in turn; the one that saves most is the cause. So no store
