@@ -126,6 +126,12 @@ grep -A20 '"energy"' partial.json | grep -q '"kops_per_watt": null' || fail "req
 grep -A20 '"energy"' partial.json | grep -q '"missing": \["cpu", "dram"\]' || fail "missing devices in JSON"
 "$kvcast" predict kvdirect.lua --set system.idle_power=87W | grep -q '^power  *116.2 W, .* kops/W' || fail "the whole power"
 # A load that no machine can hold.
+# Values that are legal but senseless.
+expect 2 '^kvcast: good.lua:5: run.duration: found 1us, in which [0-9]+ requests were sent and [0-9]+ answered' \
+    "$kvcast" run good.lua --set run.duration=1us --set workload.arrival.poisson_mops=1
+"$kvcast" run good.lua --quiet | grep -q '  the measured time of 1ms is too short for intervals: ' || fail "a short run has no note"
+expect 0 '^kvcast: warning: .*workload.dist.zipf: found 10, with which 99.9 % of the requests go to one key' \
+    "$kvcast" check good.lua --set workload.dist.zipf=10
 expect 2 'workload.arrival.poisson_mops: found 1000Gops, with which the run needs' \
     "$kvcast" run good.lua --set workload.arrival.poisson_mops=1000Gops --set run.duration=1s
 

@@ -15,6 +15,7 @@
 #include "scenarios/load/lua/functions.h"
 #include "scenarios/load/lua/sandbox.h"
 #include "sim/run/cache_aside.h"
+#include "sim/workload/keys/zipf.h"
 #include "sim/workload/trace.h"
 
 void kvc_loaded_free(struct kvc_loaded *loaded)
@@ -289,6 +290,28 @@ static enum kvc_status check_sweep(const struct kvc_decoder *decoder, const stru
     return KVC_OK;
 }
 
+/* Warns of a popularity by which a run measures a single key: more than half of all requests go to it. */
+static enum kvc_status warn_popularity(const struct kvc_decoder *decoder)
+{
+    const struct kvc_workload *workload = &decoder->loaded->scenario.workload;
+    if (workload->popularity != KVC_POPULARITY_ZIPF || workload->arrival == KVC_ARRIVAL_TRACE) {
+        return KVC_OK;
+    }
+    struct kvc_zipf *zipf = kvc_zipf_create(workload->keys, workload->zipf_s);
+    if (zipf == NULL) {
+        return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
+    }
+    double hottest_frac = kvc_zipf_mass(zipf, 1);
+    kvc_zipf_free(zipf);
+    if (hottest_frac > 0.5) {
+        kvc_decode_warn(decoder, "workload.dist.zipf",
+                        "workload.dist.zipf: found %g, with which %.4g %% of the requests go to one key; the "
+                        "answer is about that key alone",
+                        workload->zipf_s, 100 * hottest_frac);
+    }
+    return KVC_OK;
+}
+
 /* State of decode_all. */
 struct loading {
     struct kvc_decoder decoder;
@@ -323,6 +346,9 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
     }
     if (status == KVC_OK) {
         status = check_scenario(decoder, true);
+    }
+    if (status == KVC_OK) {
+        status = warn_popularity(decoder);
     }
     if (status == KVC_OK) {
         status = check_slo(decoder);

@@ -97,6 +97,9 @@ static enum kvc_status find(const struct kvc_answer_options *task, struct output
         status = predict ? kvc_driver_predict(scenario, outcome, diag)
                          : kvc_driver_run(scenario, &options, outcome, diag);
     }
+    if (status == KVC_OK && !predict) {
+        status = kvc_driver_judge(scenario, *outcome, diag);
+    }
     if (status == KVC_OK && scenario->run.bottleneck != KVC_BOTTLENECK_BY_UTILIZATION) {
         status = kvc_gain_find(scenario, predict ? NULL : &options, *outcome, diag);
     }

@@ -14,6 +14,7 @@
 #include "scenarios/run/pool.h"
 #include "sim/base/array.h"
 #include "sim/base/seeds.h"
+#include "sim/base/text/option.h"
 #include "sim/metrics/merge.h"
 
 enum { TIMELINE_EVENTS_MAX = 200000 }; /* About 20 MB of JSON, which Perfetto opens at once. */
@@ -420,15 +421,13 @@ static enum kvc_status run_replicas(struct replicas *run, uint32_t jobs, struct 
     return kvc_pool_run(&pool, run->options->progress, diag);
 }
 
-enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
-                               struct kvc_outcome **out, struct kvc_diag *diag)
+/* Simulates the replicas of a scenario whose nodes are simulated together. */
+static enum kvc_status run_together(const struct kvc_scenario *scenario,
+                                    const struct kvc_run_options *options, struct kvc_outcome **out,
+                                    struct kvc_diag *diag)
 {
     uint32_t replicas = (uint32_t)scenario->run.replicas;
     uint32_t jobs;
-    *out = NULL;
-    if (kvc_cluster_is_apart(scenario)) {
-        return kvc_cluster_run(scenario, options, NULL, out, diag);
-    }
     double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
     double needed = kvc_memory_needed_bytes(scenario);
     enum kvc_status status =
@@ -453,6 +452,44 @@ enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct
     }
     *out = outcome;
     return KVC_OK;
+}
+
+enum kvc_status kvc_driver_judge(const struct kvc_scenario *scenario, struct kvc_outcome *outcome,
+                                 struct kvc_diag *diag)
+{
+    enum { MEDIAN_MIN = 6 }; /* 2 * 0.5^6 < 0.05: all values are on one side of the median. */
+    struct kvc_result *result = &outcome->result;
+    uint32_t count;
+    char duration[48];
+    bool is_changing = kvc_workload_changes(&scenario->workload) || scenario->run.change_count > 0;
+    kvc_quantity_print(scenario->run.duration_ns, KVC_UNIT_NS, duration, sizeof(duration));
+    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
+        return KVC_OK;
+    }
+    if (result->offered < MEDIAN_MIN || (result->completed == 0 && result->dropped == 0)) {
+        enum kvc_status status = kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "run.duration: found %s, in which %llu requests were sent and %llu answered, "
+            "allowed: a longer time, in which at least %d are sent and one is answered",
+            duration, (unsigned long long)result->offered, (unsigned long long)result->completed, MEDIAN_MIN);
+        return kvc_time_name_place(scenario, status, diag);
+    }
+    if (!is_changing && kvc_outcome_intervals(outcome, &count) == KVC_INTERVALS_UNKNOWN) {
+        kvc_result_note(
+            result,
+            "the measured time of %s is too short for intervals: how far chance moves the answer is "
+            "unknown; a longer run.duration or more run.replicas show it",
+            duration);
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                               struct kvc_outcome **out, struct kvc_diag *diag)
+{
+    *out = NULL;
+    return kvc_cluster_is_apart(scenario) ? kvc_cluster_run(scenario, options, NULL, out, diag)
+                                          : run_together(scenario, options, out, diag);
 }
 
 /* Hands out an answer without replicas, or frees it after an error. */

@@ -44,6 +44,12 @@ struct kvc_run_options {
 enum kvc_status kvc_driver_run(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                struct kvc_outcome **out, struct kvc_diag *diag);
 
+/* Judges whether the measured time of a run was long enough. KVC_ERR_SCENARIO if nothing was answered, or so
+ * few requests were sent that not even their median has a 95 % interval; a run without any interval gets a
+ * note. A trace is as long as it is, and a load or a machine that changes has no interval within a run. */
+enum kvc_status kvc_driver_judge(const struct kvc_scenario *scenario, struct kvc_outcome *outcome,
+                                 struct kvc_diag *diag);
+
 /* Runs the store for real on this machine, once, regardless of run.replicas. *out is NULL after an error. */
 enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                    struct kvc_outcome **out, struct kvc_diag *diag);

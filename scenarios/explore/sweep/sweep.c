@@ -374,6 +374,9 @@ static enum kvc_status answer_point(const struct run *run, uint32_t task, const 
     char *document = NULL;
     size_t bytes = 0;
     enum kvc_status status = kvc_driver_run(&loaded->scenario, &options, &outcome, diag);
+    if (status == KVC_OK) {
+        status = kvc_driver_judge(&loaded->scenario, outcome, diag);
+    }
     if (status == KVC_OK && loaded->scenario.run.bottleneck == KVC_BOTTLENECK_BY_GAIN) {
         status = kvc_gain_find(&loaded->scenario, &options, outcome, diag);
     }
