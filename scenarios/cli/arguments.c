@@ -97,6 +97,9 @@ static bool apply_shared(const struct kvc_usage *usage, struct kvc_arguments *ar
     case KVC_TAKES_OUT:
         arguments->out = value;
         break;
+    case KVC_TAKES_FORCE:
+        arguments->is_forced = true;
+        break;
     case KVC_TAKES_LONG:
         arguments->is_long = true;
         break;

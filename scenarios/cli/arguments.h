@@ -18,6 +18,7 @@ struct kvc_arguments {
     const char *json; /* NULL if not given. */
     const char *out;  /* NULL if not given. */
     bool quiet;
+    bool is_forced;                  /* Results of other runs are replaced, not kept. */
     bool is_long;                    /* A run that needs more than a day may start. */
     const char *flag[KVC_FLAGS_MAX]; /* By position in usage->flags; NULL if not given, "" for a switch. */
     int positional_count;

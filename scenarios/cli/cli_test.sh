@@ -126,6 +126,18 @@ grep -A20 '"energy"' partial.json | grep -q '"kops_per_watt": null' || fail "req
 grep -A20 '"energy"' partial.json | grep -q '"missing": \["cpu", "dram"\]' || fail "missing devices in JSON"
 "$kvcast" predict kvdirect.lua --set system.idle_power=87W | grep -q '^power  *116.2 W, .* kops/W' || fail "the whole power"
 # A load that no machine can hold.
+# A result is replaced by the answer to the same question; another result is kept, unless the user says otherwise.
+"$kvcast" run good.lua --out good --quiet >/dev/null || fail "the same run into the same folder"
+[ ! -e good/older-1 ] || fail "the same result is kept twice"
+cp -r good older
+expect 0 'good/result.json: held another result \(kvcast run good.lua\), which is now in good/older-1$' \
+    "$kvcast" run good.lua --seed 2 --out good
+diff -r older good/older-1 || fail "the older result is not kept whole"
+grep -q '"seed": 2,' good/result.json || fail "the new result does not replace the older one"
+expect 0 'which is now in good/older-2$' "$kvcast" predict good.lua --out good
+"$kvcast" run good.lua --out good --quiet --force >/dev/null || fail "run --force"
+[ ! -e good/older-3 ] || fail "--force keeps a result"
+
 # Values that are legal but senseless.
 expect 2 '^kvcast: good.lua:5: run.duration: found 1us, in which [0-9]+ requests were sent and [0-9]+ answered' \
     "$kvcast" run good.lua --set run.duration=1us --set workload.arrival.poisson_mops=1

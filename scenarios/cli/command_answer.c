@@ -28,6 +28,16 @@ enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_argume
     return status == KVC_OK ? kvc_ranks_check_loaded(*loaded, diag) : status;
 }
 
+void kvc_command_tell(enum kvc_status status, const struct kvc_arguments *arguments, struct kvc_diag *diag)
+{
+    if (status == KVC_OK && diag->message[0] != '\0') {
+        if (!arguments->quiet) {
+            kvc_print_warning(diag);
+        }
+        *diag = (struct kvc_diag){0};
+    }
+}
+
 enum kvc_status kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag),
                                  const char *folder, struct kvc_diag *diag)
 {
@@ -60,6 +70,7 @@ static enum kvc_status answer(const struct kvc_arguments *arguments, const struc
         .jobs = arguments->jobs,
         .out = kvc_ranks_is_first() ? arguments->out : NULL,
         .json = kvc_ranks_is_first() ? arguments->json : NULL,
+        .keeps = !arguments->is_forced,
         .sensitivity = by != KVC_ANSWER_BY_MEASUREMENT && arguments->flag[FLAG_SENSITIVITY] != NULL,
         .color = kvc_table_color(stdout),
         .progress = kvc_progress_bar_open(&bar, arguments->quiet),
@@ -87,6 +98,7 @@ static int answer_command(int argc, char **argv, const struct kvc_usage *usage, 
     if (status == KVC_OK) {
         status = answer(&arguments, loaded, by, &diag);
     }
+    kvc_command_tell(status, &arguments, &diag);
     if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first() && by != KVC_ANSWER_BY_PREDICTION) {
         status = kvc_command_draw(kvc_answer_draw, arguments.out, &diag);
     }
@@ -105,7 +117,7 @@ static const struct kvc_usage usage_run = {
         "result.json, latency.hgrm, cdf.csv, windows.csv, timeline.json (for Perfetto), platform.xml and\n"
         "pictures of the latency distribution into the folder.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
-             KVC_TAKES_OUT | KVC_TAKES_QUIET | KVC_TAKES_LONG,
+             KVC_TAKES_OUT | KVC_TAKES_FORCE | KVC_TAKES_QUIET | KVC_TAKES_LONG,
     .flags = flags,
 };
 
@@ -122,7 +134,8 @@ static const struct kvc_usage usage_predict = {
     .help =
         "Evaluates the closed-form model of the store, which takes microseconds. The result has the keys of\n"
         "kvcast run and the metrics of the model. --out writes result.json into the folder.",
-    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
+    .takes =
+        KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_FORCE | KVC_TAKES_QUIET,
     .flags = flags,
 };
 
@@ -142,7 +155,8 @@ static const struct kvc_usage usage_measure = {
         "second is a good choice. Result keys and files are the same as for kvcast run. If the store cannot be\n"
         "measured with these options, the message names the option and what is allowed\n"
         "(docs/measuring.md).",
-    .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET,
+    .takes =
+        KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_FORCE | KVC_TAKES_QUIET,
 };
 
 int kvc_command_measure(int argc, char **argv)

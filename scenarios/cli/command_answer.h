@@ -12,6 +12,9 @@
 enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_arguments *arguments,
                                  struct kvc_loaded **loaded, struct kvc_diag *diag);
 
+/* Prints what an answer says although it succeeded: where an older result is now. */
+void kvc_command_tell(enum kvc_status status, const struct kvc_arguments *arguments, struct kvc_diag *diag);
+
 /* Draws the pictures of a folder. Without gnuplot, or if there is nothing to draw, such as latencies of a
  * store that answered no request, it only prints a warning, because the files have the numbers. */
 enum kvc_status kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag),

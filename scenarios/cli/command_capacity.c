@@ -37,7 +37,7 @@ static const struct kvc_usage usage = {
         "interval they may disagree. --out writes capacity.json, capacity.csv and pictures of the latency.\n"
         "The exit status is 3 when no load meets the bounds.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
-             KVC_TAKES_OUT | KVC_TAKES_QUIET | KVC_TAKES_LONG,
+             KVC_TAKES_OUT | KVC_TAKES_FORCE | KVC_TAKES_QUIET | KVC_TAKES_LONG,
     .flags = flags,
 };
 
@@ -81,6 +81,7 @@ static enum kvc_status find(const struct kvc_arguments *arguments, const struct 
                     .progress = kvc_progress_bar_open(&bar, arguments->quiet)},
         .out = kvc_ranks_is_first() ? arguments->out : NULL,
         .json = kvc_ranks_is_first() ? arguments->json : NULL,
+        .keeps = !arguments->is_forced,
         .color = kvc_table_color(stdout),
     };
     enum kvc_status status = kvc_capacity_answer(&task, stdout, diag);
@@ -106,6 +107,7 @@ int kvc_command_capacity(int argc, char **argv)
     if (status == KVC_OK) {
         status = find(&arguments, &bounds, loaded, &diag);
     }
+    kvc_command_tell(status, &arguments, &diag);
     if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first()) {
         status = kvc_command_draw(kvc_capacity_draw, arguments.out, &diag);
     }

@@ -37,7 +37,7 @@ static const struct kvc_usage usage = {
         "Pareto front of price, power and latency. --out writes plan.json, plan.csv and pictures of the front.\n"
         "The exit status is 1 when no point meets the slo; the answer then says what comes nearest.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JOBS | KVC_TAKES_JSON | KVC_TAKES_OUT |
-             KVC_TAKES_QUIET | KVC_TAKES_LONG,
+             KVC_TAKES_FORCE | KVC_TAKES_QUIET | KVC_TAKES_LONG,
     .flags = flags,
 };
 
@@ -55,6 +55,7 @@ static enum kvc_status plan(const struct kvc_arguments *arguments, const struct 
                     .progress = kvc_progress_bar_open(&bar, arguments->quiet)},
         .out = kvc_ranks_is_first() ? arguments->out : NULL,
         .json = kvc_ranks_is_first() ? arguments->json : NULL,
+        .keeps = !arguments->is_forced,
         .color = kvc_table_color(stdout),
     };
     enum kvc_status status = kvc_plan_answer_write(&output, stdout, is_met, why, why_size, diag);
@@ -80,6 +81,7 @@ int kvc_command_plan(int argc, char **argv)
     if (status == KVC_OK) {
         status = plan(&arguments, loaded, &is_met, why, sizeof(why), &diag);
     }
+    kvc_command_tell(status, &arguments, &diag);
     if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first()) {
         status = kvc_command_draw(kvc_plan_draw, arguments.out, &diag);
     }

@@ -14,6 +14,8 @@ static const struct {
     {KVC_TAKES_JSON,
      {"--json", NULL, "FILE|-", "write JSON to FILE, or with - to stdout instead of the table"}},
     {KVC_TAKES_OUT, {"--out", "-o", "DIR", "write all files into this folder"}},
+    {KVC_TAKES_FORCE,
+     {"--force", NULL, NULL, "replace another result in DIR instead of keeping it in DIR/older-1"}},
     {KVC_TAKES_QUIET, {"--quiet", "-q", NULL, "show no progress and no warnings"}},
     {KVC_TAKES_LONG, {"--long", NULL, NULL, "start even a run that needs more than a day"}},
 };

@@ -15,6 +15,7 @@ enum {
     KVC_TAKES_OUT = 32,     /* --out DIR */
     KVC_TAKES_QUIET = 64,   /* --quiet */
     KVC_TAKES_LONG = 128,   /* --long */
+    KVC_TAKES_FORCE = 256,  /* --force */
 };
 
 struct kvc_flag {
@@ -24,7 +25,7 @@ struct kvc_flag {
     const char *help;
 };
 
-enum { KVC_FLAGS_MAX = 16, KVC_POSITIONAL_MAX = 256, KVC_USAGE_FLAGS_MAX = KVC_FLAGS_MAX + 8 };
+enum { KVC_FLAGS_MAX = 16, KVC_POSITIONAL_MAX = 256, KVC_USAGE_FLAGS_MAX = KVC_FLAGS_MAX + 10 };
 
 struct kvc_usage {
     const char *command;    /* "run" */

@@ -1,11 +1,15 @@
 #include "scenarios/output/folder.h"
 
 #include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "scenarios/output/json.h"
+#include "scenarios/output/json_value.h"
+#include "sim/base/version.h"
 
 static const char *const names[KVC_FOLDER_FILES] = {
     "result.json", "latency.hgrm", "cdf.csv", "windows.csv", "platform.xml", "timeline.json",
@@ -44,6 +48,98 @@ enum kvc_status kvc_folder_own(const char *directory, struct kvc_folder_lock *lo
 {
     enum kvc_status status = create(directory, diag);
     return status == KVC_OK ? kvc_folder_lock_take(lock, directory, diag) : status;
+}
+
+/* Returns whether a member of a document has the value, as far as a document's digits show it. */
+static bool has_value(const json_t *document, const char *key, json_t *value)
+{
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(KVC_JSON_DIGITS));
+    json_t *shown = text != NULL ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+    bool is_same = shown != NULL && json_equal(shown, json_object_get(document, key));
+    json_decref(shown);
+    json_decref(value);
+    free(text);
+    return is_same;
+}
+
+static bool is_answer(const json_t *document, const struct kvc_question *question)
+{
+    return question->command_line != NULL &&
+           has_value(document, "command_line", kvc_json_text(question->command_line)) &&
+           has_value(document, "version", kvc_json_text(kvc_version)) &&
+           has_value(document, "parameters", kvc_json_values(&question->loaded->parameters)) &&
+           has_value(document, "provenance", kvc_json_sources(&question->loaded->provenance));
+}
+
+/* The files of an answer, the document first. */
+static const char *const *files_of(const char *document)
+{
+    static const char *const files[][10] = {
+        {"result.json", "latency.hgrm", "cdf.csv", "windows.csv", "platform.xml", "timeline.json",
+         "latency_cdf.svg", "latency_cdf.pdf", "latency_cdf.png"},
+        {"capacity.json", "capacity.csv", "capacity.svg", "capacity.pdf", "capacity.png"},
+        {"plan.json", "plan.csv", "pareto.svg", "pareto.pdf", "pareto.png"},
+    };
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        if (strcmp(files[i][0], document) == 0) {
+            return files[i];
+        }
+    }
+    KVC_BUG("%s is the document of no folder", document);
+}
+
+/* Makes a new folder for older files. */
+static enum kvc_status make_older(const char *folder, char older[PATH_MAX], struct kvc_diag *diag)
+{
+    uint32_t number = 1;
+    int failed;
+    do {
+        snprintf(older, PATH_MAX, "%.3000s/older-%u", folder, number++);
+        failed = mkdir(older, 0777);
+    } while (failed != 0 && errno == EEXIST);
+    return failed == 0 ? KVC_OK : kvc_diag_fail_write(diag, older, errno);
+}
+
+/* Gives the files a second name in another folder, so that the first one can go to a new file. A file system
+ * without second names moves them. */
+static enum kvc_status link_files(const char *folder, const char *older, const char *const *file,
+                                  struct kvc_diag *diag)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    for (; *file != NULL; file++) {
+        snprintf(from, sizeof(from), "%.3000s/%s", folder, *file);
+        snprintf(to, sizeof(to), "%.3050s/%s", older, *file);
+        if (link(from, to) != 0 && errno != ENOENT && rename(from, to) != 0) {
+            return kvc_diag_fail_write(diag, to, errno);
+        }
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_folder_keep(const char *path, const struct kvc_question *question, struct kvc_diag *diag)
+{
+    char folder[PATH_MAX], older[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    struct stat found;
+    snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+    if (lstat(path, &found) != 0 || !S_ISREG(found.st_mode)) { /* No result of kvcast is a link. */
+        return KVC_OK;
+    }
+    json_t *document = json_load_file(path, 0, NULL);
+    enum kvc_status status = KVC_OK;
+    if (!is_answer(document, question)) {
+        const char *command = json_string_value(json_object_get(document, "command_line"));
+        status = make_older(folder, older, diag);
+        if (status == KVC_OK) {
+            status = link_files(folder, older, files_of(slash + 1), diag);
+        }
+        if (status == KVC_OK) {
+            kvc_diag_fail_at(diag, KVC_OK, path, 0, "held another result (%.300s), which is now in %.300s",
+                             command != NULL ? command : "of an unknown command", older);
+        }
+    }
+    json_decref(document);
+    return status;
 }
 
 enum kvc_status kvc_folder_open(struct kvc_folder *folder, const char *directory, bool simulated,
@@ -172,13 +268,16 @@ enum kvc_status kvc_folder_commit(struct kvc_folder *folder, const struct kvc_re
 {
     struct kvc_diag of_timeline = {0};
     enum kvc_status status = finish(folder, report, &of_timeline, diag);
+    if (status == KVC_OK && folder->question != NULL) {
+        status = kvc_folder_keep(folder->file[KVC_FOLDER_RESULT].path, folder->question, diag);
+    }
     /* result.json comes last, because its presence shows that all files are there. */
     for (int i = KVC_FOLDER_FILES; i-- > 0 && status == KVC_OK;) {
         if (folder->file[i].path[0] != '\0') {
             status = kvc_partial_file_commit(&folder->file[i], diag);
         }
     }
-    if (status == KVC_OK && diag != NULL) {
+    if (of_timeline.status != KVC_OK && status == KVC_OK && diag != NULL) {
         *diag = of_timeline;
     }
     kvc_folder_discard(folder);

@@ -22,14 +22,28 @@ enum kvc_folder_file {
     KVC_FOLDER_FILES,
 };
 
+/* The question that a document answers. */
+struct kvc_question {
+    const char *command_line; /* As in the document; NULL: no document answers the same question. */
+    const struct kvc_loaded *loaded;
+};
+
 struct kvc_folder {
     struct kvc_partial_file file[KVC_FOLDER_FILES];
     struct kvc_folder_lock lock;
+    const struct kvc_question *question; /* The commit keeps the answer to another one (kvc_folder_keep());
+                                            NULL: it replaces it. */
 };
 
 /* Creates a folder and its parents where they are missing, and locks it. Fails as kvc_diag_fail_write and
  * kvc_folder_lock_take say. */
 enum kvc_status kvc_folder_own(const char *directory, struct kvc_folder_lock *lock, struct kvc_diag *diag);
+
+/* Keeps the answer to another question whose document is `path`, FOLDER/NAME: its files also get names in
+ * FOLDER/older-1, or the next free number, before new files take their names; `diag` then has a message with
+ * KVC_OK. An answer to the same question is not kept, because the new one is the same but for the time that
+ * it took. The owner of the folder calls it. Fails as kvc_diag_fail_write says. */
+enum kvc_status kvc_folder_keep(const char *path, const struct kvc_question *question, struct kvc_diag *diag);
 
 /* Owns the folder (kvc_folder_own) and opens its files: all of them if `simulated` is set, otherwise only
  * result.json. */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenarios/output/folder.h"
 #include "scenarios/output/json.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/driver.h"
@@ -21,6 +20,7 @@ enum { COMMAND_LINE_MAX = 4096 };
 
 struct outputs {
     struct kvc_folder folder;
+    struct kvc_question question;
     struct kvc_partial_file json;
 };
 
@@ -61,12 +61,17 @@ static enum kvc_status check(const struct kvc_answer_options *task, struct kvc_d
 }
 
 static enum kvc_status open_outputs(struct outputs *outputs, const struct kvc_answer_options *task,
-                                    struct kvc_diag *diag)
+                                    const char *command_line, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
     memset(outputs, 0, sizeof(*outputs));
+    outputs->question = (struct kvc_question){
+        .command_line = task->by != KVC_ANSWER_BY_MEASUREMENT ? command_line : NULL, .loaded = task->loaded};
     if (task->out != NULL) {
         status = kvc_folder_open(&outputs->folder, task->out, task->by != KVC_ANSWER_BY_PREDICTION, diag);
+    }
+    if (task->keeps) {
+        outputs->folder.question = &outputs->question;
     }
     if (status == KVC_OK && task->json != NULL && !to_stdout(task)) {
         status = kvc_partial_file_open(&outputs->json, task->json, diag);
@@ -151,7 +156,7 @@ enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, str
     write_command_line(task, command_line, sizeof(command_line));
     enum kvc_status status = check(task, diag);
     if (status == KVC_OK) {
-        status = kvc_ranks_agree(open_outputs(&outputs, task, diag), diag);
+        status = kvc_ranks_agree(open_outputs(&outputs, task, command_line, diag), diag);
     }
     if (status == KVC_OK) {
         status = find(task, &outputs, &outcome, &sensitivity, diag);
@@ -234,6 +239,9 @@ static enum kvc_status write_folder(struct kvc_answer_files *files, const struct
     }
     if (status == KVC_OK) {
         status = kvc_partial_file_finish(&files->folder_json, diag);
+    }
+    if (status == KVC_OK && forms->question != NULL) {
+        status = kvc_folder_keep(files->folder_json.path, forms->question, diag);
     }
     if (status == KVC_OK) {
         status = commit(&files->folder_csv, diag);

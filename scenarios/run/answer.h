@@ -8,6 +8,7 @@
 
 #include "plots/plot.h"
 #include "scenarios/load/load.h"
+#include "scenarios/output/folder.h"
 #include "scenarios/output/report.h"
 #include "sim/base/diag.h"
 #include "sim/base/files/folder_lock.h"
@@ -24,6 +25,7 @@ struct kvc_answer_options {
     uint32_t jobs;    /* 0 for as many as fit. */
     const char *out;  /* Folder for all files, or NULL. */
     const char *json; /* File for the JSON document, "-" for the stream, or NULL. */
+    bool keeps;       /* Keep the answer to another question that is in `out` (kvc_folder_keep()). */
     bool sensitivity; /* Also find the sensitivity to the hardware; not for a measurement. */
     bool color;       /* Use terminal colours in the table. */
     const struct kvc_progress *progress;
@@ -56,6 +58,8 @@ struct kvc_answer_forms {
     void (*table)(const void *report, bool color,
                   FILE *out); /* Receives a table for people, with terminal escapes if `color` is set. */
     bool color;
+    const struct kvc_question
+        *question; /* Keep the answer to another one (kvc_folder_keep()), unless NULL. */
 };
 
 /* Opens FOLDER/NAME.json and FOLDER/NAME.csv, unless `folder` is NULL, and the file `json`, unless it is NULL

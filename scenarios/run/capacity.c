@@ -440,7 +440,9 @@ enum kvc_status kvc_capacity_answer(const struct kvc_capacity_task *task, FILE *
     struct kvc_capacity capacity = {.count = 0};
     const struct kvc_capacity_report report = {
         .command_line = command_line, .loaded = task->loaded, .capacity = &capacity};
-    const struct kvc_answer_forms forms = {&report, write_json, write_csv, write_table, task->color};
+    const struct kvc_question question = {command_line, task->loaded};
+    const struct kvc_answer_forms forms = {&report,     write_json,  write_csv,
+                                           write_table, task->color, task->keeps ? &question : NULL};
     write_command_line(task, command_line, sizeof(command_line));
     enum kvc_status status =
         kvc_ranks_agree(kvc_answer_files_open(&files, task->out, "capacity", task->json, diag), diag);

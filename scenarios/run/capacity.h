@@ -56,6 +56,7 @@ struct kvc_capacity_task {
     struct kvc_capacity_options options;
     const char *out;  /* Folder for capacity.json and capacity.csv, or NULL. */
     const char *json; /* File for the JSON document, "-" for the stream, or NULL. */
+    bool keeps;       /* Keep the answer to another question that is in `out` (kvc_folder_keep()). */
     bool color;       /* Use terminal colours in the table. */
 };
 

@@ -152,7 +152,7 @@ struct work {
 
 static const struct work works[] = {
     {"run", "exec kvcast run ../inputs/small.lua --seed 1 --quiet --out out --json run.json",
-     "exec kvcast run ../inputs/small.lua --seed 2 --quiet --out out --json run.json", false},
+     "exec kvcast run ../inputs/small.lua --seed 2 --force --quiet --out out --json run.json", false},
     {"plot png", "exec kvcast plot ../inputs/one.json -k cdf -o x.png",
      "exec kvcast plot ../inputs/two.json -k cdf -o x.png", false},
     {"plot pdf", "exec kvcast plot ../inputs/one.json -k cdf -o x.pdf",

@@ -366,7 +366,9 @@ enum kvc_status kvc_plan_answer_write(const struct kvc_plan_output *output, FILE
     struct kvc_planned planned = {.goal_count = 0};
     const struct kvc_plan_report report = {
         .command_line = command_line, .loaded = output->options.loaded, .planned = &planned};
-    const struct kvc_answer_forms forms = {&report, write_json, write_csv, write_table, output->color};
+    const struct kvc_question question = {command_line, output->options.loaded};
+    const struct kvc_answer_forms forms = {&report,     write_json,    write_csv,
+                                           write_table, output->color, output->keeps ? &question : NULL};
     write_command_line(&output->options, command_line, sizeof(command_line));
     enum kvc_status status =
         kvc_ranks_agree(kvc_answer_files_open(&files, output->out, "plan", output->json, diag), diag);

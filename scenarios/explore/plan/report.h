@@ -51,6 +51,7 @@ struct kvc_plan_output {
     struct kvc_plan_options options;
     const char *out;  /* Folder for plan.json and plan.csv, or NULL. */
     const char *json; /* File for the JSON document, "-" for the stream, or NULL. */
+    bool keeps;       /* Keep the answer to another question that is in `out` (kvc_folder_keep()). */
     bool color;       /* Use terminal colours in the table. */
 };
 
