@@ -81,12 +81,9 @@ static void print_summary(const struct kvc_arguments *arguments, const struct kv
         return;
     }
     printf("%u points (%u kept from before): %s/sweep.csv\n", done->points, done->kept, arguments->out);
-    if (done->best.point > 0) {
-        printf("best: point %u with %.4g Mops (%s)\n", done->best.point, done->best.throughput_mops,
-               done->best_values);
-    }
+    kvc_best_write(&done->best, done->best_values, stdout);
     if (done->best.judged) {
-        printf("slo: %u of %u points meet it\n", done->best.met, done->points);
+        printf("slo: %u of %u points meet it\n", done->best.candidates, done->points);
     }
 }
 

@@ -54,7 +54,8 @@ struct kvc_database;
 struct kvc_database_layout {
     const struct kvc_space *space;
     const struct kvc_slo *slo;
-    bool predict; /* Leave out the columns that only simulations have. */
+    const struct kvc_plan_request *plan; /* May be NULL. */
+    bool predict;                        /* Leave out the columns that only simulations have. */
 };
 
 /* Opens the database of `folder` or creates it. With `restart`, an existing one is removed first, and so
@@ -102,20 +103,8 @@ enum kvc_status kvc_database_add(struct kvc_database *database, uint32_t point, 
 /* Writes CSV. Write errors stay in the stream (ferror). */
 enum kvc_status kvc_export_csv(struct kvc_database *database, FILE *out, struct kvc_diag *diag);
 
-/* Writes a JSON document of the schema "kvcast.sweep/1": { schema, version, scenario, command, points: [...]
- * }. */
+/* Writes a JSON document of the schema "kvcast.sweep/1": { schema, version, command, seed, design, axes,
+ * best, points: [...] }; `best` is that of kvc_best_write_json(). */
 enum kvc_status kvc_export_json(struct kvc_database *database, FILE *out, struct kvc_diag *diag);
-
-/* The best point so far. */
-struct kvc_best {
-    uint32_t point; /* Counted from 1; 0: there is none. */
-    double throughput_mops;
-    bool judged;  /* The scenario states objectives. */
-    uint32_t met; /* Number of points that meet the objectives; 0 if the scenario states none. */
-};
-
-/* Finds the point with the highest throughput among those that meet the objectives, or among all if the
- * scenario states no objectives or no point meets them. */
-enum kvc_status kvc_export_best(struct kvc_database *database, struct kvc_best *best, struct kvc_diag *diag);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "scenarios/explore/sweep/best.h"
 #include "scenarios/explore/sweep/database.h"
 #include "sim/base/files/memory_file_fixture.h"
 #include "sim/base/text/refusal_fixture.h"
@@ -102,8 +103,8 @@ static enum kvc_status export(struct kvc_database *database, struct kvc_diag *di
     if (status == KVC_OK){status = kvc_export_json(database, out, diag);}
 if (status == KVC_OK)
 {
-    status = kvc_export_best(database, &best, diag);
-    kvc_fuzz_check(best.point <= POINTS);
+    status = kvc_best_find(database, &best, diag);
+    kvc_fuzz_check(best.leader <= POINTS && best.tied <= POINTS);
 }
 fclose(out);
 free(text);

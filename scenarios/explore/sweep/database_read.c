@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/explore/sweep/database.h"
+#include "scenarios/explore/sweep/best.h"
 #include "scenarios/explore/sweep/database_internal.h"
 #include "scenarios/output/json_value.h"
 #include "sim/base/array.h"
@@ -566,38 +566,20 @@ enum kvc_status kvc_export_json(struct kvc_database *database, FILE *out, struct
 {
     static const char *const keys[] = {"version", "command", "seed", "design", "axes"};
     struct table table;
+    struct kvc_best best;
     enum kvc_status status = open_table(database, &table, diag);
     fputs("{\n  \"schema\": \"kvcast.sweep/1\",\n", out);
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys) && status == KVC_OK; i++) {
         status = put_meta(database, keys[i], out, diag);
     }
-    fputs("  \"points\": [", out);
+    status = status == KVC_OK ? kvc_best_find(database, &best, diag) : status;
     if (status == KVC_OK) {
+        fputs("  \"best\": ", out);
+        kvc_best_write_json(&best, out);
+        fputs(",\n  \"points\": [", out);
         status = put_rows(&table, put_json_row, out, diag);
     }
     fputs("\n  ]\n}\n", out);
     close_table(&table);
-    return status;
-}
-
-enum kvc_status kvc_export_best(struct kvc_database *database, struct kvc_best *best, struct kvc_diag *diag)
-{
-    bool judged = database->objectives.count > 0;
-    sqlite3_stmt *statement;
-    *best = (struct kvc_best){.judged = judged};
-    enum kvc_status status = kvc_database_prepare(
-        database,
-        judged ? "SELECT point, throughput_mops, (SELECT count(*) FROM points WHERE slo_met = 1) FROM points"
-                 " WHERE throughput_mops IS NOT NULL ORDER BY slo_met IS 1 DESC, throughput_mops DESC, point"
-                 " LIMIT 1"
-               : "SELECT point, throughput_mops, 0 FROM points WHERE throughput_mops IS NOT NULL"
-                 " ORDER BY throughput_mops DESC, point LIMIT 1",
-        &statement, diag);
-    if (status == KVC_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        best->point = (uint32_t)sqlite3_column_int64(statement, 0);
-        best->throughput_mops = sqlite3_column_double(statement, 1);
-        best->met = (uint32_t)sqlite3_column_int64(statement, 2);
-    }
-    sqlite3_finalize(statement);
     return status;
 }

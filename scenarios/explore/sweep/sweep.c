@@ -25,10 +25,10 @@ struct progress {
     struct kvc_progress progress;     /* Passed to the pool; forwards to `shown`. */
     const struct kvc_progress *shown; /* May be NULL. */
     double started_s;
-    uint32_t total, kept, ended; /* Numbers of points; `ended` counts points of this run. */
-    bool judged;                 /* The scenario states objectives. */
-    bool best_met;               /* The best point meets them. */
-    double best_mops; /* Highest throughput of the points that meet the objectives, or of all if none does. */
+    uint32_t total, kept, ended;     /* Numbers of points; `ended` counts points of this run. */
+    bool judged;                     /* The scenario states objectives. */
+    const struct kvc_best_value *by; /* The value that makes a point better than others. */
+    double best;                     /* Best value of the points that meet the objectives; NaN: none yet. */
 };
 
 struct run {
@@ -87,11 +87,9 @@ static void note_end(struct progress *progress, const struct kvc_row *row, const
     if (progress->shown == NULL) {
         return;
     }
-    double mops = row->number[KVC_ROW_THROUGHPUT];
-    bool met = progress->judged && kvc_row_verdict(row, slo).state == KVC_SLO_MET;
-    if ((met && !progress->best_met) || (met == progress->best_met && !(mops <= progress->best_mops))) {
-        progress->best_mops = isnan(mops) ? progress->best_mops : mops;
-        progress->best_met = met;
+    double value = row->number[progress->by->column];
+    if (!progress->judged || kvc_row_verdict(row, slo).state == KVC_SLO_MET) {
+        progress->best = progress->by->highest ? fmax(progress->best, value) : fmin(progress->best, value);
     }
 }
 
@@ -104,11 +102,11 @@ static void show_progress(struct progress *progress, double fraction)
     if (elapsed_s > 0 && progress->ended > 0) {
         used += snprintf(step + used, sizeof(step) - (size_t)used, ", %.3g/s", progress->ended / elapsed_s);
     }
-    if (progress->best_mops > 0) {
-        snprintf(step + used, sizeof(step) - (size_t)used, ", best %.4g Mops%s", progress->best_mops,
-                 !progress->judged    ? ""
-                 : progress->best_met ? " (slo met)"
-                                      : " (slo not met)");
+    if (!isnan(progress->best)) {
+        snprintf(step + used, sizeof(step) - (size_t)used, ", best %.4g %s", progress->best,
+                 progress->by->unit);
+    } else if (progress->judged && progress->ended > 0) {
+        snprintf(step + used, sizeof(step) - (size_t)used, ", none meets the slo yet");
     }
     kvc_progress_report(progress->shown, step, fraction);
 }
@@ -160,7 +158,7 @@ static enum kvc_status open_database(struct run *run, struct kvc_diag *diag)
 {
     struct kvc_identity identity = {.count = 0};
     run->layout = (struct kvc_database_layout){
-        .space = run->space, .slo = &run->base->slo, .predict = run->task->predict};
+        .space = run->space, .slo = &run->base->slo, .plan = &run->base->plan, .predict = run->task->predict};
     enum kvc_status status =
         kvc_identity_of(run->base, &run->set, run->space, run->task->predict, &identity, diag);
     if (status == KVC_OK) {
@@ -215,7 +213,9 @@ static enum kvc_status list_due(struct run *run, struct kvc_diag *diag)
                                       .started_s = kvc_clock_wall_s(),
                                       .total = points,
                                       .kept = run->done->kept,
-                                      .judged = kvc_row_states_objectives(&run->base->slo)};
+                                      .judged = kvc_row_states_objectives(&run->base->slo),
+                                      .by = kvc_best_value_of(&run->base->slo, &run->base->plan),
+                                      .best = NAN};
     return status;
 }
 
@@ -512,10 +512,10 @@ static enum kvc_status export_all(struct run *run, struct kvc_diag *diag)
     double start_s = kvc_clock_cpu_s();
     enum kvc_status status = write_exports(run, diag);
     if (status == KVC_OK) {
-        status = kvc_export_best(run->database, &run->done->best, diag);
+        status = kvc_best_find(run->database, &run->done->best, diag);
     }
-    if (status == KVC_OK && run->done->best.point > 0) {
-        show_point(run->space, run->done->best.point - 1, run->done->best_values,
+    if (status == KVC_OK && run->done->best.leader > 0) {
+        show_point(run->space, run->done->best.leader - 1, run->done->best_values,
                    sizeof(run->done->best_values));
     }
     run->done->export_s = kvc_clock_cpu_s() - start_s;

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "models/model.h"
+#include "scenarios/explore/sweep/best.h"
 #include "scenarios/explore/sweep/database.h"
 #include "scenarios/load/load.h"
 #include "sim/base/diag.h"
@@ -43,7 +44,7 @@ struct kvc_sweep_done {
     uint32_t kept;                     /* Points that were stored before. */
     struct kvc_database_damage damage; /* Stored points that were damaged and therefore due again. */
     struct kvc_best best;
-    char best_values[512]; /* The values of the best point: "system.cycle = 160us, ...". */
+    char best_values[512]; /* The values of its leader: "system.cycle = 160us, ...". */
     double evaluate_s, store_s,
         export_s; /* Processor time of a sweep by closed form; 0 for simulations [s]. */
 };

@@ -87,7 +87,7 @@ Test(sweep, has_one_row_per_point_first_axis_slowest)
     struct kvc_sweep_done done = sweep((struct kvc_sweep_options){.jobs = 2});
     cr_assert_eq(done.points, 6);
     cr_assert_eq(done.kept, 0);
-    cr_expect_geq(done.best.point, 5);
+    cr_expect_geq(done.best.leader, 5);
     cr_expect_eq(strncmp(done.best_values, "system.rate = 300, run.seed = ", 30), 0, "%s", done.best_values);
     char *csv = file_text("sweep.csv"), *line = strtok(csv, "\n");
     cr_assert_str_eq(
@@ -406,7 +406,8 @@ static enum kvc_status try_scenario(const char *text, bool predict, struct kvc_s
     snprintf(source, sizeof(source),
              "return { system = { kind = '%s' },\n"
              "  run = { warmup = '10us', duration = '400us', bottleneck = 'utilization' },\n%s }\n",
-             strstr(text, "trace") != NULL ? "megakv" : "rdma", text); /* rdma takes no trace. */
+             strstr(text, "trace") != NULL || strstr(text, "cluster") != NULL ? "megakv" : "rdma",
+             text); /* rdma takes no trace and is one server. */
     put("s.lua", source);
     snprintf(path, sizeof(path), "%s/s.lua", folder);
     snprintf(out, sizeof(out), "%s/out", folder);
@@ -477,7 +478,74 @@ Test(sweep_scenario, judges_every_point_by_the_objectives)
     cr_expect_str_eq(cell(2, "slo_met"), "1");
     cr_expect_lt(atof(cell(1, "slo_mops_margin_frac")), -0.4);
     cr_expect_gt(atof(cell(2, "slo_p99_margin_frac")), 0.5);
-    cr_expect(done.best.judged && done.best.point == 2 && done.best.met == 1);
+    cr_expect(done.best.judged && done.best.leader == 2 && done.best.candidates == 1);
+}
+
+static char *words(const struct kvc_best *best)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    kvc_best_write(best, "VALUES", out);
+    fclose(out);
+    return text;
+}
+
+/* All points serve the same load, so none of them is the best. */
+Test(sweep_scenario, names_no_best_point_where_intervals_overlap)
+{
+    static const char text[] = LOAD "sweep = { ['workload.value'] = { 16, 64, 128 } }";
+    struct kvc_sweep_done done = sweep_text(text, true);
+    char *line = words(&done.best);
+    cr_expect_eq(done.best.tied, 3);
+    cr_expect_str_eq(
+        line,
+        "best: no difference in throughput between points 1, 2 and 3: point 1 has 0.5 Mops by closed form\n");
+    free(line);
+    remove_folder();
+    make_folder();
+    done = sweep_text(text, false);
+    cr_expect_eq(done.best.tied, 3, "%u", done.best.tied);
+    cr_expect(done.best.half_width > 0);
+    remove_folder();
+    make_folder();
+    done = sweep_text(LOAD "sweep = { ['workload.arrival.poisson_mops'] = { 0.5, 1, 5 } }", false);
+    cr_expect(done.best.tied == 1 && done.best.leader == 3);
+}
+
+/* The objective decides what is best: the lowest latency that it bounds, or what a plan minimises. */
+Test(sweep_scenario, the_best_point_is_the_one_that_the_objective_wants)
+{
+    static const char sweep[] = "sweep = { ['cluster.nodes'] = { 3, 1, 2 }, "
+                                "['workload.arrival.poisson_mops'] = { 0.1, 5 } }";
+    static const struct {
+        const char *objective, *line;
+    } cases[] = {
+        {"",
+         "best: no difference in throughput between points 2, 4 and 6: point 2 has 5 Mops by closed form\n"},
+        {"slo = { mops = 1 }, plan = { minimise = 'nodes' },\n",
+         "best: point 4 with the lowest number of nodes of 1 nodes by closed form (VALUES)\n"},
+        {"slo = { mops = 9 }, plan = { minimise = 'nodes' },\n",
+         "best: none, because no point meets the slo\n"},
+        {"slo = { price = 1e9 },\n", "best: none, because no point meets the slo\n"},
+    };
+    char text[1024];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        snprintf(text, sizeof(text), "%s%s%s", LOAD, cases[i].objective, sweep);
+        struct kvc_sweep_done done = sweep_text(text, true);
+        char *line = words(&done.best);
+        cr_expect_str_eq(line, cases[i].line, "%s", line);
+        free(line);
+        remove_folder();
+        make_folder();
+    }
+    struct kvc_sweep_done done = sweep_text(
+        LOAD "slo = { p99 = '1ms' },\nsweep = { ['workload.value'] = { 4096, 16 }, replicas = 3 }", false);
+    cr_expect_str_eq(done.best.by->label, "p99 latency");
+    cr_expect(done.best.tied == 1 && done.best.leader == 2);
+    for (unsigned i = 1; i <= 2; i++) {
+        cr_expect_leq(done.best.value, atof(cell(i, "latency_p99_us")));
+    }
 }
 
 /* A throughput that is met by a part of the load is no service. */
