@@ -28,16 +28,33 @@ void kvc_sensitivity_free(struct kvc_sensitivity *sensitivity)
     }
 }
 
-static json_t *elasticities(const struct kvc_sensitivity_parameter *parameter)
+static json_t *intervals(const struct kvc_interval by_metric[KVC_SENSITIVITY_METRICS])
 {
     json_t *object = json_object();
     for (int i = 0; i < KVC_SENSITIVITY_METRICS; i++) {
         json_t *interval = json_object();
-        json_object_set_new(interval, "mean", kvc_json_number(parameter->elasticity[i].mean));
-        json_object_set_new(interval, "ci95", kvc_json_number(parameter->elasticity[i].half_width));
+        json_object_set_new(interval, "mean", kvc_json_number(by_metric[i].mean));
+        json_object_set_new(interval, "ci95", kvc_json_number(by_metric[i].half_width));
         json_object_set_new(object, kvc_sensitivity_metric_names[i], interval);
     }
     return object;
+}
+
+static json_t *steps(const struct kvc_sensitivity_parameter *parameter)
+{
+    json_t *array = json_array();
+    for (int side = 0; side < KVC_SENSITIVITY_SIDES; side++) {
+        const struct kvc_sensitivity_step *step = &parameter->step[side];
+        if (isnan(step->to)) {
+            continue;
+        }
+        json_t *object = json_object();
+        json_object_set_new(object, "from", kvc_json_number(parameter->number));
+        json_object_set_new(object, "to", kvc_json_number(step->to));
+        json_object_set_new(object, "change_frac", intervals(step->change_frac));
+        json_array_append_new(array, object);
+    }
+    return array;
 }
 
 static json_t *variance_shares(const struct kvc_sensitivity_parameter *parameter)
@@ -66,7 +83,8 @@ static json_t *parameters(const struct kvc_sensitivity *sensitivity)
         json_object_set_new(object, "by", kvc_json_text_or_null(by[parameter->by]));
         json_object_set_new(object, "not_run", json_boolean(parameter->not_run));
         json_object_set_new(object, "has_interval", json_boolean(parameter->has_interval));
-        json_object_set_new(object, "elasticity", elasticities(parameter));
+        json_object_set_new(object, "elasticity", intervals(parameter->elasticity));
+        json_object_set_new(object, "steps", parameter->is_whole ? steps(parameter) : json_null());
         json_object_set_new(object, "variance_share_frac",
                             parameter->has_interval ? variance_shares(parameter) : json_null());
         json_array_append_new(array, object);
@@ -136,36 +154,67 @@ static void write_elasticity(const struct kvc_interval *elasticity, FILE *out)
     fprintf(out, "%+8.3f%-10s", fabs(elasticity->mean) < 5e-4 ? 0 : elasticity->mean, interval);
 }
 
-/* Returns the relative change in percent, without the sign of what is rounded to 0. */
-static double percent(double elasticity, double log_factor)
+/* Returns the elasticity or the change, or 0 for one that is small or that chance explains. */
+static double certain(const struct kvc_interval *interval, double least)
 {
-    double change = 100 * expm1(elasticity * log_factor);
-    return fabs(change) < 0.05 ? 0 : change;
+    double chance = isnan(interval->half_width) ? least : fmax(interval->half_width, least);
+    return fabs(interval->mean) > chance ? interval->mean : 0;
 }
 
-/* Returns the elasticity, or 0 for one that is small or that chance explains. */
-static double certain(const struct kvc_interval *elasticity)
+/* Writes what a change brings, without the sign of what is rounded to 0. */
+static void write_gain(const char *change, double throughput_frac, double latency_frac, int latency,
+                       FILE *out)
 {
-    double chance = isnan(elasticity->half_width) ? LEAST : fmax(elasticity->half_width, LEAST);
-    return fabs(elasticity->mean) > chance ? elasticity->mean : 0;
+    char name[16];
+    short_name(latency, name);
+    fprintf(out, "%-14s%+7.1f %% throughput  %+7.1f %% %s", change,
+            fabs(throughput_frac) < 5e-4 ? 0 : 100 * throughput_frac,
+            fabs(latency_frac) < 5e-4 ? 0 : 100 * latency_frac, name);
+}
+
+/* Writes the step of a whole number that gains throughput or, if none does, latency. */
+static void write_step(const struct kvc_sensitivity_parameter *parameter, int latency, FILE *out)
+{
+    const double least_frac = LEAST * log(BETTER);
+    double best_throughput = 0, best_delay = 0;
+    int best = -1;
+    bool has_effect = false;
+    char change[48];
+    for (int side = KVC_SENSITIVITY_SIDES - 1; side >= 0; side--) {
+        const struct kvc_sensitivity_step *step = &parameter->step[side];
+        double throughput = certain(&step->change_frac[KVC_SENSITIVITY_THROUGHPUT], least_frac);
+        double delay = certain(&step->change_frac[latency], least_frac);
+        has_effect |= !isnan(step->to) && (throughput != 0 || delay != 0);
+        if (!isnan(step->to) &&
+            (throughput > best_throughput || (throughput == best_throughput && delay < best_delay))) {
+            best = side;
+            best_throughput = throughput;
+            best_delay = delay;
+        }
+    }
+    if (best < 0) {
+        fputs(has_effect ? "no step gains" : "not beyond chance", out);
+        return;
+    }
+    snprintf(change, sizeof(change), "%.6g -> %.6g%s", parameter->number, parameter->step[best].to,
+             parameter->values > 1 ? ", ..." : "");
+    write_gain(change, best_throughput, best_delay, latency, out);
 }
 
 /* Writes the gain of a better value. The throughput decides which direction is better or, if it does not
  * change, the latency, of which less is better. */
 static void write_better(const struct kvc_sensitivity_parameter *parameter, int latency, FILE *out)
 {
-    double throughput = certain(&parameter->elasticity[KVC_SENSITIVITY_THROUGHPUT]);
-    double delay = certain(&parameter->elasticity[latency]);
+    double throughput = certain(&parameter->elasticity[KVC_SENSITIVITY_THROUGHPUT], LEAST);
+    double delay = certain(&parameter->elasticity[latency], LEAST);
     bool higher = throughput != 0 ? throughput > 0 : delay < 0;
     double log_factor = higher ? log(BETTER) : -log(BETTER);
-    char name[16];
     if (throughput == 0 && delay == 0) {
         fputs("not beyond chance", out);
         return;
     }
-    short_name(latency, name);
-    fprintf(out, "%-7s%+7.1f %% throughput  %+7.1f %% %s", higher ? "higher" : "lower",
-            percent(throughput, log_factor), percent(delay, log_factor), name);
+    write_gain(higher ? "10 % higher" : "10 % lower", expm1(throughput * log_factor),
+               expm1(delay * log_factor), latency, out);
 }
 
 static void write_parameter(const struct kvc_sensitivity *sensitivity,
@@ -181,7 +230,7 @@ static void write_parameter(const struct kvc_sensitivity *sensitivity,
     fprintf(out, "%-38s%14s", parameter->path, value);
     write_elasticity(&parameter->elasticity[KVC_SENSITIVITY_THROUGHPUT], out);
     write_elasticity(&parameter->elasticity[latency], out);
-    write_better(parameter, latency, out);
+    (parameter->is_whole ? write_step : write_better)(parameter, latency, out);
     if (sensitivity->by_runs && parameter->by == KVC_SENSITIVITY_CLOSED_FORM) {
         short_name(latency, name);
         fprintf(out, "  (closed form, %s)", name);
@@ -193,12 +242,13 @@ static void write_head(const struct kvc_sensitivity *sensitivity, FILE *out)
 {
     char latency[16];
     short_name(sensitivity->latency, latency);
-    fprintf(out, "\n%-14selasticity to each number of the hardware, %s, +-%.0f %%", "sensitivity",
-            sensitivity->by_runs ? "by paired runs" : "by the closed form", 100 * sensitivity->step_frac);
+    fprintf(out, "\n%-14selasticity to each number of the hardware, %s, +-%.0f %% or a whole step",
+            "sensitivity", sensitivity->by_runs ? "by paired runs" : "by the closed form",
+            100 * sensitivity->step_frac);
     if (sensitivity->by_runs) {
         fprintf(out, ", %u replica%s", sensitivity->replicas, sensitivity->replicas == 1 ? "" : "s");
     }
-    fprintf(out, "\n%-38s%14s  %-16s  %-16s%s\n", "parameter", "value", "throughput", latency, "10 % better");
+    fprintf(out, "\n%-38s%14s  %-16s  %-16s%s\n", "parameter", "value", "throughput", latency, "better");
 }
 
 /* Names the parameters that have a value, but cannot be varied alone. */

@@ -4,11 +4,17 @@
  * parameter, ln(value'/value) / ln(parameter'/parameter): throughput that doubles with the rate of a link has
  * 1, latency that halves has -1, and a value that does not change has 0.
  *
+ * A whole number, such as a number of cores, cannot be 10 % higher. For it the steps to the next whole number
+ * down and up say what a change brings: an elasticity over both would promise the loss of a core less as the
+ * gain of a core more.
+ *
  * A result document (scenarios/output/json.h) has it as `sensitivity`: { latency_metric, step_frac, replicas,
  * without_effect, fixed, not_run, parameters, uncertainty }. Parameters are [{ path, values, value, source,
- * by, not_run, has_interval, elasticity {METRIC: {mean, ci95}...}, variance_share_frac {METRIC...} }...] in
- * the order of their rank; `by` is "closed form", "paired runs", or null for one that cannot be varied. The
- * uncertainty is { draws, refused, values, values_with_interval, METRIC: {low, median, high}... }. */
+ * by, not_run, has_interval, elasticity {METRIC: {mean, ci95}...}, steps, variance_share_frac {METRIC...} }
+ * ...] in the order of their rank; `by` is "closed form", "paired runs", or null for one that cannot be
+ * varied. `steps` is null unless the parameter is a whole number: [{ from, to, change_frac {METRIC: {mean,
+ * ci95}...} }...], without a step that is not allowed. The uncertainty is { draws, refused, values,
+ * values_with_interval, METRIC: {low, median, high}... }. */
 #ifndef KVC_SCENARIOS_OUTPUT_SENSITIVITY_H
 #define KVC_SCENARIOS_OUTPUT_SENSITIVITY_H
 
@@ -40,12 +46,24 @@ enum kvc_sensitivity_by {
     KVC_SENSITIVITY_RUNS,        /* By paired runs. */
 };
 
+/* A whole number moved to a neighbour: by 5 % or 1, whichever is more, or by a factor of two if only powers
+ * of two are allowed. */
+struct kvc_sensitivity_step {
+    double to; /* The number after the step; the first of several. NaN: it cannot be moved that way. */
+    /* Relative change of each value, by enum kvc_sensitivity_metric; a mean of NaN: unknown. */
+    struct kvc_interval change_frac[KVC_SENSITIVITY_METRICS];
+};
+
+enum { KVC_SENSITIVITY_DOWN, KVC_SENSITIVITY_UP, KVC_SENSITIVITY_SIDES };
+
 /* One parameter of the hardware: a number, or the numbers of one field in all elements of a list. */
 struct kvc_sensitivity_parameter {
     char path[KVC_PATH_MAX];
     uint32_t values;          /* Number of numbers. */
     char value[KVC_TEXT_MAX]; /* The number as a user writes it; the first of several. */
+    double number;            /* The number in the base unit of its option. */
     const char *source;       /* Source of that number. */
+    bool is_whole;            /* Only whole numbers are allowed. */
     bool has_interval;        /* At least one of the numbers states an interval. */
     bool is_zero;             /* All of the numbers are 0. */
     int by;                   /* enum kvc_sensitivity_by. */
@@ -55,6 +73,7 @@ struct kvc_sensitivity_parameter {
     double rank;
     /* By enum kvc_sensitivity_metric; a mean of NaN: unknown. */
     struct kvc_interval elasticity[KVC_SENSITIVITY_METRICS];
+    struct kvc_sensitivity_step step[KVC_SENSITIVITY_SIDES]; /* Of a whole number. */
     /* Share of the variance that remains if only this parameter is uncertain; NaN: no parameter is. */
     double variance_share_frac[KVC_SENSITIVITY_METRICS];
 };

@@ -320,8 +320,21 @@ static bool ask_closed_form(struct kvc_scenario *copy, struct answer *answer)
     return true;
 }
 
-/* Multiplies all numbers of a parameter by a power of the step's factor. Whole numbers change by 1 at least
- * unless the power is 0. Returns the mean logarithm of the change; NaN if nothing changes. */
+/* Returns a number multiplied by a power of the step's factor. A whole number changes by 1 at least unless
+ * the power is 0. The result is within the range of the option. */
+static double stepped(const struct kvc_option *row, double number, double power)
+{
+    double wanted = number * pow(FACTOR, power);
+    if (row->type == KVC_OPTION_COUNT) {
+        wanted = power > 0   ? fmax(round(wanted), number + 1)
+                 : power < 0 ? fmin(round(wanted), number - 1)
+                             : number;
+    }
+    return fmin(fmax(wanted, row->min), row->max);
+}
+
+/* Multiplies all numbers of a parameter by a power of the step's factor. Returns the mean logarithm of the
+ * change; NaN if nothing changes. */
 static double move(const struct analysis *analysis, uint32_t parameter, double power,
                    struct kvc_scenario *copy)
 {
@@ -330,13 +343,7 @@ static double move(const struct analysis *analysis, uint32_t parameter, double p
     uint32_t changed = 0;
     for (uint32_t i = 0; i < moved->count; i++) {
         double number = analysis->values.value[moved->first + i].number;
-        double wanted = number * pow(FACTOR, power);
-        if (moved->row->type == KVC_OPTION_COUNT) {
-            wanted = power > 0   ? fmax(round(wanted), number + 1)
-                     : power < 0 ? fmin(round(wanted), number - 1)
-                                 : number;
-        }
-        double set = set_value(&analysis->values, moved, i, wanted, copy);
+        double set = set_value(&analysis->values, moved, i, stepped(moved->row, number, power), copy);
         if (set > 0 && number > 0 && set != number) {
             sum += log(set / number);
             changed++;
@@ -361,6 +368,20 @@ static double ask_beside(struct analysis *analysis, uint32_t parameter, double *
     return answered ? log_ratio : NAN;
 }
 
+/* Keeps what a step brought; a power of 0: there is none. */
+static void take_step(const struct analysis *analysis, uint32_t parameter, double power,
+                      const struct answer *answer, const struct answer *usual,
+                      struct kvc_sensitivity_step *step)
+{
+    const struct kvc_sensitivity_parameter *found = &analysis->found->parameter[parameter];
+    const struct kvc_option *row = analysis->values.parameter[parameter].row;
+    step->to = power == 0 ? NAN : stepped(row, found->number, power);
+    for (int i = 0; i < KVC_SENSITIVITY_METRICS; i++) {
+        double change_frac = answer->metric[i] / usual->metric[i] - 1;
+        step->change_frac[i] = (struct kvc_interval){isfinite(change_frac) ? change_frac : NAN, NAN};
+    }
+}
+
 static void find(struct analysis *analysis, uint32_t parameter, const struct answer *usual, struct step *step)
 {
     struct kvc_sensitivity_parameter *found = &analysis->found->parameter[parameter];
@@ -376,6 +397,8 @@ static void find(struct analysis *analysis, uint32_t parameter, const struct ans
         upper = *usual;
         step->upper = 0;
     }
+    take_step(analysis, parameter, step->lower, &lower, usual, &found->step[KVC_SENSITIVITY_DOWN]);
+    take_step(analysis, parameter, step->upper, &upper, usual, &found->step[KVC_SENSITIVITY_UP]);
     step->log_ratio = (isnan(up) ? 0 : up) - (isnan(down) ? 0 : down);
     found->by = step->log_ratio > 0 ? KVC_SENSITIVITY_CLOSED_FORM : KVC_SENSITIVITY_FIXED;
     for (int i = 0; i < KVC_SENSITIVITY_METRICS; i++) {
@@ -570,7 +593,7 @@ static void draw_uncertainty(struct analysis *analysis, uint32_t draws)
 
 /* Elasticities by paired runs. */
 
-enum { REPLICAS_MAX = 10 /* More pairs hardly narrow the interval. */, SIDES = 2 };
+enum { REPLICAS_MAX = 10 /* More pairs hardly narrow the interval. */, SIDES = KVC_SENSITIVITY_SIDES };
 
 /* Elasticities below this are not worth a run, nor gains below this share of the throughput. */
 static const double LEAST = 0.01, LEAST_GAIN_FRAC = 0.001;
@@ -691,21 +714,20 @@ static struct kvc_pair_windows windows_of(const struct runs *runs, const struct 
                : (struct kvc_pair_windows){usual->window_us, usual->window_count, usual->window_mops};
 }
 
-/* Returns the elasticity of a metric. With one replica, only the throughput has an interval, over parts of
- * the measured time. */
-static struct kvc_interval elasticity(const struct runs *runs, const struct chosen *chosen, int metric,
-                                      double log_ratio)
+/* Returns the elasticity of a metric between two sides or, for a log_ratio of NaN, its relative change. With
+ * one replica, only the throughput has an interval, over parts of the measured time. */
+static struct kvc_interval compare(const struct runs *runs, const struct side *first,
+                                   const struct side *second, int metric, double log_ratio)
 {
     double found[REPLICAS_MAX];
     for (uint32_t i = 0; i < runs->replicas; i++) {
-        double lower = metric_of(runs, &chosen->side[0], i, metric);
-        double upper = metric_of(runs, &chosen->side[1], i, metric);
-        found[i] = log(upper / lower) / log_ratio;
+        double ratio = metric_of(runs, second, i, metric) / metric_of(runs, first, i, metric);
+        found[i] = isnan(log_ratio) ? ratio - 1 : log(ratio) / log_ratio;
     }
     if (runs->replicas == 1 && metric == KVC_SENSITIVITY_THROUGHPUT) {
-        struct kvc_pair_windows lower = windows_of(runs, &chosen->side[0]);
-        struct kvc_pair_windows upper = windows_of(runs, &chosen->side[1]);
-        double scale = 1 / (runs->outcome->result.throughput_mops * log_ratio);
+        struct kvc_pair_windows lower = windows_of(runs, first);
+        struct kvc_pair_windows upper = windows_of(runs, second);
+        double scale = 1 / (runs->outcome->result.throughput_mops * (isnan(log_ratio) ? 1 : log_ratio));
         struct kvc_interval difference_mops = kvc_pairs_difference_mops(&lower, &upper);
         if (!isnan(difference_mops.mean)) {
             return (struct kvc_interval){difference_mops.mean * scale, difference_mops.half_width * scale};
@@ -717,12 +739,17 @@ static struct kvc_interval elasticity(const struct runs *runs, const struct chos
 
 static void conclude(struct runs *runs, const struct step *step)
 {
+    const struct side usual = {.variant = -1};
     for (uint32_t i = 0; i < runs->count; i++) {
         uint32_t at = runs->chosen[i].parameter;
         struct kvc_sensitivity_parameter *found = &runs->analysis->found->parameter[at];
         found->by = KVC_SENSITIVITY_RUNS;
         for (int metric = 0; metric < KVC_SENSITIVITY_METRICS; metric++) {
-            found->elasticity[metric] = elasticity(runs, &runs->chosen[i], metric, step[at].log_ratio);
+            const struct side *side = runs->chosen[i].side;
+            found->elasticity[metric] = compare(runs, &side[0], &side[1], metric, step[at].log_ratio);
+            for (int j = 0; j < SIDES; j++) {
+                found->step[j].change_frac[metric] = compare(runs, &usual, &side[j], metric, NAN);
+            }
         }
     }
 }
@@ -787,6 +814,8 @@ static struct kvc_sensitivity *create(const struct values *values)
         const struct value *first = &values->value[parameter->first];
         snprintf(found->parameter[i].path, sizeof(found->parameter[i].path), "%s", parameter->path);
         snprintf(found->parameter[i].value, sizeof(found->parameter[i].value), "%s", first->origin->value);
+        found->parameter[i].number = first->number;
+        found->parameter[i].is_whole = parameter->row->type == KVC_OPTION_COUNT;
         found->parameter[i].source = first->origin->source;
         found->parameter[i].values = parameter->count;
         found->parameter[i].is_zero = true;

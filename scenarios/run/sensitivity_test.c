@@ -141,6 +141,29 @@ static double elasticity(const struct kvc_sensitivity *found, const char *name, 
     return of(found, name)->elasticity[metric].mean;
 }
 
+/* Returns what the table says about a better value, with single blanks. */
+static const char *gain_of(const struct kvc_sensitivity *found, const char *name)
+{
+    enum { BEFORE = 38 + 14 + 2 * 18 };
+    static char gain[128];
+    char *shown, path[64];
+    size_t bytes, length = 0;
+    FILE *out = open_memstream(&shown, &bytes);
+    kvc_sensitivity_write_table(found, out);
+    fclose(out);
+    snprintf(path, sizeof(path), "\nnode.part.%s ", name);
+    const char *line = strstr(shown, path);
+    cr_assert_not_null(line, "%s", shown);
+    for (const char *at = line + 1 + BEFORE; *at != '\n'; at++) {
+        if (*at != ' ' || at[1] != ' ') {
+            gain[length++] = *at;
+        }
+    }
+    gain[length] = '\0';
+    free(shown);
+    return gain;
+}
+
 Test(sensitivity, of_a_formula_is_that_of_its_derivative)
 {
     state_all();
@@ -186,10 +209,54 @@ Test(sensitivity, whole_numbers_change_by_whole_steps)
     struct kvc_sensitivity *found = find(false);
     cr_expect_float_eq(elasticity(found, "cores", KVC_SENSITIVITY_THROUGHPUT), log(2) / log(3), 1e-9,
                        "1 and 3 cores");
+    const struct kvc_sensitivity_step *step = of(found, "cores")->step;
+    cr_expect(step[KVC_SENSITIVITY_DOWN].to == 1 && step[KVC_SENSITIVITY_UP].to == 3);
+    cr_expect_float_eq(step[KVC_SENSITIVITY_DOWN].change_frac[KVC_SENSITIVITY_THROUGHPUT].mean, -0.5, 1e-9);
+    cr_expect_float_eq(step[KVC_SENSITIVITY_UP].change_frac[KVC_SENSITIVITY_THROUGHPUT].mean, 0, 1e-9);
+    cr_expect_str_eq(gain_of(found, "cores"), "no step gains", "a third core finds no work");
+    cr_expect(of(found, "cores")->is_whole && !of(found, "rate")->is_whole);
     kvc_sensitivity_free(found);
     part.cores = 1;
     found = find(false);
     cr_expect_float_eq(elasticity(found, "cores", KVC_SENSITIVITY_THROUGHPUT), 1, 1e-9, "1 core and 2");
+    cr_expect(isnan(of(found, "cores")->step[KVC_SENSITIVITY_DOWN].to), "no core is none");
+    cr_expect_str_eq(gain_of(found, "cores"), "1 -> 2 +100.0 % throughput +0.0 % mean");
+    cr_expect_str_eq(gain_of(found, "rate"), "10 % higher +0.0 % throughput -1.6 % mean");
+    kvc_sensitivity_free(found);
+}
+
+/* The limit of the range shortens a step, and a line is doubled, because it is a power of two. */
+Test(sensitivity, steps_of_whole_numbers_stay_within_their_range)
+{
+    state_all();
+    part.cores = 63;
+    part.time_ns = 200e3;
+    struct kvc_sensitivity *found = find(false);
+    const struct kvc_sensitivity_step *step = of(found, "cores")->step;
+    cr_expect(step[KVC_SENSITIVITY_DOWN].to == 60 && step[KVC_SENSITIVITY_UP].to == 64);
+    cr_expect_str_eq(gain_of(found, "cores"), "63 -> 64 +1.6 % throughput +0.0 % mean");
+    step = of(found, "line")->step;
+    cr_expect(step[KVC_SENSITIVITY_DOWN].to == 32 && step[KVC_SENSITIVITY_UP].to == 128);
+    kvc_sensitivity_free(found);
+}
+
+/* Both replicas see the same noise, so that a step has the interval of its effect alone. */
+Test(sensitivity, paired_runs_give_whole_steps_intervals)
+{
+    state_all();
+    part.cores = 1;
+    struct kvc_sensitivity *found = find(true);
+    const struct kvc_interval *change_frac = of(found, "cores")->step[KVC_SENSITIVITY_UP].change_frac;
+    cr_expect_eq(of(found, "cores")->by, KVC_SENSITIVITY_RUNS);
+    cr_expect_float_eq(change_frac[KVC_SENSITIVITY_THROUGHPUT].mean, 1, 1e-9);
+    cr_expect_lt(change_frac[KVC_SENSITIVITY_THROUGHPUT].half_width, 1e-9);
+    json_t *object = kvc_sensitivity_json(found);
+    const json_t *first = json_array_get(json_object_get(object, "parameters"), 0),
+                 *steps = json_object_get(first, "steps");
+    cr_expect_str_eq(json_string_value(json_object_get(first, "path")), "node.part.cores");
+    cr_assert_eq(json_array_size(steps), 1);
+    cr_expect_eq(json_number_value(json_object_get(json_array_get(steps, 0), "to")), 2);
+    json_decref(object);
     kvc_sensitivity_free(found);
 }
 
