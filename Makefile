@@ -1,6 +1,6 @@
 # Shortcuts to the CMake presets: they install missing packages, configure, build and run.
 .DEFAULT_GOAL := run
-.PHONY: run test install sanitize fuzz faults determinism torture bench ci-time reference clean setup setup-test setup-ci setup-sanitize
+.PHONY: run test install sanitize fuzz faults determinism torture bench ci-time reference quotes clean setup setup-test setup-ci setup-sanitize
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
            libsqlite3-dev libssl-dev libxxhash-dev
@@ -70,6 +70,10 @@ ci-time:
 # Rewrites docs/reference.md from the tables of --help and describe.
 reference: setup-test build/ci/build.ninja
 	cmake --build --preset ci --target reference
+
+# Runs the commands that the pages quote, those that take long included, and writes what they print into the pages.
+quotes: setup-ci build/ci/build.ninja
+	cmake --build --preset ci --target quotes
 
 clean:
 	rm -rf build out
