@@ -54,7 +54,7 @@ observing() { # BODY: runs a policy whose function, called once at 3.9 of 4 ms, 
     "$kvcast" run observing.lua --set run.duration=4ms --set workload.arrival.poisson_mops=20 --quiet
 }
 observing "" >table || fail "a policy that only looks"
-reported=$(sed -nE 's/^throughput +([0-9.]+).*/\1/p; s/^latency +mean ([0-9.]+).*/\1/p; s/^ +p99 ([0-9.]+).*/\1/p
+reported=$(sed -nE 's/^throughput +([0-9.]+).*/\1/p; s/^latency +mean ([0-9.]+).* p99 ([0-9.]+).*/\1 \2/p
     s/^ +cpu ([0-9.]+) W.*gpu ([0-9.]+) W.*/\1 \2/p' table)
 observed=$(observing 'error(("%g %g %g %g"):format(o.served_mops, o.latency_mean_us, o.latency_p99_us, o.watts), 0)' 2>&1)
 echo $reported "${observed#kvcast: observing.lua:6: }" | awk '

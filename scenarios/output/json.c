@@ -240,6 +240,9 @@ static json_t *intervals(const struct kvc_outcome *outcome)
     json_object_set_new(object, "from", kvc_json_text_or_null(names[source]));
     json_object_set_new(object, "count", kvc_json_count(count));
     json_object_set_new(object, "batch_s", kvc_json_number(batch_s));
+    if (source == KVC_INTERVALS_UNKNOWN && outcome->result.moves) {
+        json_object_set_new(object, "why", kvc_json_text("the load or the machine changes during the run"));
+    }
     return object;
 }
 

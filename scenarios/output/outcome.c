@@ -70,7 +70,9 @@ enum kvc_interval_source kvc_outcome_intervals(const struct kvc_outcome *outcome
     if (outcome->replicas > 1) {
         return KVC_INTERVALS_OF_REPLICAS;
     }
-    *count = outcome->result.batch_means_count > 0 ? outcome->result.batch_means[0].count : 0;
+    *count = outcome->result.batch_means_count > 0 && !outcome->result.moves
+                 ? outcome->result.batch_means[0].count
+                 : 0;
     return *count >= KVC_BATCHES_MIN ? KVC_INTERVALS_OF_BATCHES : KVC_INTERVALS_UNKNOWN;
 }
 
@@ -93,5 +95,6 @@ struct kvc_interval kvc_outcome_interval(const struct kvc_outcome *outcome, cons
         return over_replicas(outcome, name);
     }
     double value = kvc_outcome_value(outcome, 0, name);
-    return (struct kvc_interval){value, isnan(value) ? NAN : kvc_result_half_width(&outcome->result, name)};
+    bool has_none = isnan(value) || outcome->result.moves;
+    return (struct kvc_interval){value, has_none ? NAN : kvc_result_half_width(&outcome->result, name)};
 }

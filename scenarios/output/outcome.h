@@ -5,8 +5,9 @@
  * - With two replicas or more, it is Student's t interval over the values of the replicas. A percentile
  *   covers all requests together; its interval covers the mean of the replicas' own percentiles. The same
  *   holds for the extremes of the latency.
- * - With one replica, it is the interval over the means of the run's batches (sim/metrics/batches.h,
- *   sim/metrics/batches.h), for the values that batches have.
+ * - With one replica, it is the interval over the means of the run's batches (sim/metrics/batches.h), for the
+ *   values that batches have. Where the load or the machine changes during the run, batches differ for more
+ *   reasons than chance, so that one replica tells no interval.
  * - A prediction has none. */
 #ifndef KVC_SCENARIOS_OUTPUT_OUTCOME_H
 #define KVC_SCENARIOS_OUTPUT_OUTCOME_H

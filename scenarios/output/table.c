@@ -145,6 +145,9 @@ static void write_throughput(const struct table *table, const struct kvc_report 
     }
     if (source != KVC_INTERVALS_UNKNOWN) {
         fprintf(table->out, "   (+-: 95 %% interval over %u %s)", count, sources[source]);
+    } else if (outcome->result.moves) {
+        fputs("   (no interval: the load or the machine changes; run.replicas = 2 or more tell one)",
+              table->out);
     }
     fputc('\n', table->out);
     write_unserved(table, report, &service);

@@ -106,6 +106,10 @@ Test(driver, one_replica_has_intervals_over_its_batches)
     cr_assert_eq(interval.mean, outcome->result.throughput_mops, "the mean is the run's");
     cr_assert_eq(interval.half_width, kvc_interval_of_batches(means->mean, 6).half_width);
     cr_assert_not(is_known(outcome, "latency_mean_us"));
+    outcome->result.moves = true;
+    cr_expect_eq(kvc_outcome_intervals(outcome, &count), KVC_INTERVALS_UNKNOWN,
+                 "batches of a load that moves differ for more reasons than chance");
+    cr_expect_not(is_known(outcome, "throughput_mops"));
     kvc_outcome_free(outcome);
     kvc_loaded_free(loaded);
 }

@@ -183,8 +183,8 @@ static enum kvc_status predict(struct search *search, struct kvc_diag *diag)
 static struct kvc_interval over_time(const struct kvc_result *usual, const struct kvc_pair_answer *pair)
 {
     struct kvc_interval difference_mops = kvc_pairs_difference_mops(
-        &(struct kvc_pair_windows){usual->window_us, usual->window_count, usual->window_mops},
-        &(struct kvc_pair_windows){pair->window_us, pair->window_count, pair->window_mops});
+        &(struct kvc_pair_windows){usual->window_us, usual->window_count, usual->window_mops, usual->moves},
+        &(struct kvc_pair_windows){pair->window_us, pair->window_count, pair->window_mops, pair->moves});
     if (isnan(difference_mops.mean)) {
         return (struct kvc_interval){pair->throughput_mops / usual->throughput_mops - 1, NAN};
     }
@@ -233,7 +233,11 @@ static void note_uncertainty(struct kvc_outcome *outcome)
         widest_frac = fmax(widest_frac, outcome->gain[i].gain_frac.half_width);
         unknown += isnan(outcome->gain[i].gain_frac.half_width);
     }
-    if (unknown > 0 && outcome->node_count > 0) {
+    if (unknown > 0 && outcome->result.moves) {
+        kvc_result_note(&outcome->result,
+                        "gains of faster resources have no interval, because the load or the machine changes "
+                        "during the run: run.replicas = 2 or more tell the bottleneck");
+    } else if (unknown > 0 && outcome->node_count > 0) {
         kvc_result_note(
             &outcome->result,
             "gains of faster resources have no interval, because the nodes have no windows of time "
@@ -362,6 +366,8 @@ enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct 
         int32_t best = rank(&search);
         if (best >= 0) {
             blame(&search, (uint32_t)best);
+        } else if (outcome->result.moves && search.replicas == 1) {
+            explain(&outcome->result, "without an interval, no gain of a faster resource is sure");
         } else { /* Several resources may be equally busy, so that none gains alone. */
             explain(&outcome->result, "no resource alone gains throughput when it is 5 % faster");
         }

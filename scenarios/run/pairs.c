@@ -18,6 +18,7 @@ static void take_windows(const struct kvc_result *result, struct kvc_pair_answer
 {
     answer->window_us = result->window_us;
     answer->window_count = result->window_count;
+    answer->moves = result->moves;
     memcpy(answer->window_mops, result->window_mops, sizeof(answer->window_mops));
 }
 
@@ -181,6 +182,7 @@ struct kvc_interval kvc_pairs_difference_mops(const struct kvc_pair_windows *fir
         uint32_t begin = part * windows;
         part_mops[part] = difference_mops(first->mops + begin, second->mops + begin, windows);
     }
-    return (struct kvc_interval){difference_mops(first->mops, second->mops, shared),
-                                 kvc_interval_of(part_mops, PARTS).half_width};
+    return (struct kvc_interval){
+        difference_mops(first->mops, second->mops, shared),
+        first->moves || second->moves ? NAN : kvc_interval_of(part_mops, PARTS).half_width};
 }

@@ -7,6 +7,7 @@
 #ifndef KVC_SCENARIOS_RUN_PAIRS_H
 #define KVC_SCENARIOS_RUN_PAIRS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "scenarios/output/outcome.h"
@@ -23,6 +24,7 @@ struct kvc_pair_answer {
     double window_us;
     uint32_t window_count;
     float window_mops[KVC_WINDOWS_MAX];
+    bool moves; /* As in struct kvc_result. */
 };
 
 struct kvc_pairs {
@@ -47,10 +49,12 @@ struct kvc_pair_windows {
     double window_us;
     uint32_t count;
     const float *mops;
+    bool moves; /* The load or the machine changes during the run. */
 };
 
 /* Returns the throughput of the second of two paired runs minus the first one's [Mops], with the interval of
- * the differences in parts of the measured time. Both are NaN if the runs have no windows in common. */
+ * the differences in parts of the measured time, which is NaN where the load or the machine changes. Both are
+ * NaN if the runs have no windows in common. */
 struct kvc_interval kvc_pairs_difference_mops(const struct kvc_pair_windows *first,
                                               const struct kvc_pair_windows *second);
 

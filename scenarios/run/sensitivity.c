@@ -709,9 +709,10 @@ static struct kvc_pair_windows windows_of(const struct runs *runs, const struct 
 {
     const struct kvc_result *usual = &runs->outcome->result;
     const struct kvc_pair_answer *answer = side->answer;
-    return side->variant >= 0
-               ? (struct kvc_pair_windows){answer->window_us, answer->window_count, answer->window_mops}
-               : (struct kvc_pair_windows){usual->window_us, usual->window_count, usual->window_mops};
+    return side->variant >= 0 ? (struct kvc_pair_windows){answer->window_us, answer->window_count,
+                                                          answer->window_mops, answer->moves}
+                              : (struct kvc_pair_windows){usual->window_us, usual->window_count,
+                                                          usual->window_mops, usual->moves};
 }
 
 /* Returns the elasticity of a metric between two sides or, for a log_ratio of NaN, its relative change. With

@@ -96,6 +96,7 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
         kvc_histogram_add(&sum->latency, &replica->latency);
     }
     sum->has_histogram |= replica->has_histogram;
+    sum->moves |= replica->moves;
     merge_stages(sum, replica, weight);
     merge_metrics(&sum->kernel, &replica->kernel, weight);
     merge_metrics(&sum->model, &replica->model, weight);
@@ -390,6 +391,7 @@ void kvc_merge_nodes_add(struct kvc_merge_nodes *merge, const struct kvc_result 
         kvc_histogram_add(&sum->latency, &node->latency);
     }
     sum->has_histogram |= node->has_histogram;
+    sum->moves |= node->moves;
     add_stages(merge, node);
     add_metrics(&sum->kernel, merge->kernel_nodes, &node->kernel);
     add_metrics(&sum->model, merge->model_nodes, &node->model);

@@ -645,6 +645,7 @@ void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *resul
     result->simulated_s = measured_ns * 1e-9;
     result->warmup_s = recorder->from_ns * 1e-9;
     kvc_batches_report(&recorder->batches, measured_ns, result);
+    result->moves = recorder->changing;
     result->has_histogram = true;
     report_windows(recorder, result);
     result->growth_frac = backlog_growth_frac(recorder);

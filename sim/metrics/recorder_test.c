@@ -139,6 +139,7 @@ Test(recorder, tells_how_much_stays_behind_after_a_fixed_warm_up)
     memset(result, 0, sizeof(*result));
     kvc_recorder_report(recorder, result);
     cr_expect_eq(result->growth_frac, 0);
+    cr_expect(result->moves);
     kvc_recorder_close(recorder);
     free(recorder);
     free(result);

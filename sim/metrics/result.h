@@ -147,8 +147,9 @@ struct kvc_result {
     uint32_t window_count;              /**< Used entries of `window_mops`. */
     float window_mops[KVC_WINDOWS_MAX]; /**< Throughput by window [million/s]. */
 
-    double batch_s;             /**< Length of a batch of the measured time [s]; 0: there are none. */
-    uint32_t batch_means_count; /**< Used entries of `batch_means`. */
+    bool moves;     /**< The load or the machine changes during the run: batches of it tell no interval. */
+    double batch_s; /**< Length of a batch of the measured time [s]; 0: there are none. */
+    uint32_t batch_means_count;                              /**< Used entries of `batch_means`. */
     struct kvc_batch_means batch_means[KVC_BATCH_MEANS_MAX]; /**< Values by batch, of one replica only. */
     uint32_t half_width_count;                               /**< Used entries of `half_width`. */
     struct kvc_half_width half_width[KVC_HALF_WIDTHS_MAX];   /**< Intervals of the quotients of counters
