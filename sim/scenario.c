@@ -5,6 +5,7 @@
 
 #include "sim/base/seeds.h"
 #include "sim/workload/keys/hash_ring.h"
+#include "sim/workload/keys/key_parts.h"
 
 static const char *const simulate_names[] = {"auto", "together", "apart", NULL};
 static const char *const database_names[] = {"shared", "per_node", NULL};
@@ -264,6 +265,20 @@ uint64_t kvc_run_sample_rate(const struct kvc_run *run, double full_bytes)
         rate *= 2;
     }
     return rate;
+}
+
+struct kvc_spans_request kvc_scenario_judged(const struct kvc_scenario *scenario)
+{
+    enum { SPANS = 50 };
+    const struct kvc_run *run = &scenario->run;
+    const struct kvc_key_part *part = scenario->workload.part; /* A node of a cluster that changes. */
+    struct kvc_spans_request judged = run->judged;
+    bool changes =
+        run->change_count > 0 || scenario->cluster.change_count > 0 || (part != NULL && part->epochs > 1);
+    if (!(judged.length_ns > 0)) {
+        judged.length_ns = changes ? run->duration_ns / SPANS : 0;
+    }
+    return judged;
 }
 
 struct kvc_source_params kvc_scenario_source(const struct kvc_scenario *scenario, uint32_t sockets,

@@ -15,6 +15,7 @@
 #include "sim/base/diag.h"
 #include "sim/base/text/option.h"
 #include "sim/devices/node.h"
+#include "sim/metrics/spans.h"
 #include "sim/power_policy.h"
 #include "sim/workload/source/source.h"
 #include "sim/workload/workload.h"
@@ -116,6 +117,8 @@ struct kvc_run {
     int bottleneck;        /**< enum kvc_bottleneck_by. */
     uint32_t change_count; /**< Used entries of `changes`. */
     struct kvc_change changes[KVC_RUN_CHANGES_MAX]; /**< Changes of devices within the measured time. */
+    struct kvc_spans_request
+        judged; /**< Spans that the objectives state; length 0: automatic (kvc_scenario_judged()). */
 };
 
 /** The options of struct kvc_change, an element of `run.changes`. */
@@ -172,6 +175,10 @@ static inline uint32_t kvc_scenario_shards(const struct kvc_scenario *scenario)
 {
     return (uint32_t)(scenario->cluster.nodes * scenario->node.sockets);
 }
+
+/** Returns the spans that a run counts: those that the objectives state, or without a stated length 50 spans
+ * of a run in which a device or the cluster changes, and none of another one. */
+struct kvc_spans_request kvc_scenario_judged(const struct kvc_scenario *scenario);
 
 /** Returns the parameters of the scenario's request source for a store with `sockets` shards per node, in a
  * replica with this seed (sim/base/seeds.h). A frame has one request. */

@@ -329,7 +329,8 @@ static void done(void *data, void *at)
         simulation->done_ns[i] = batch->stage_began_ns + (i + 1.0) / rows->count * stage_ns;
     }
     kvc_recorder_latencies(recorder, now_ns, rows->sent_ns, simulation->done_ns, rows->count);
-    kvc_recorder_completions(recorder, now_ns, simulation->done_ns, rows->count, &first, &last);
+    kvc_recorder_completions(recorder, now_ns, rows->sent_ns, simulation->done_ns, rows->count, &first,
+                             &last);
     kvc_recorder_lookups(recorder, now_ns, batch->kept_gets, batch->hits);
     kvc_source_complete(simulation->replica.source, rows->client, simulation->done_ns, rows->count);
     count_outcomes(sums, batch, first, last);

@@ -374,8 +374,8 @@ static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv
     uint32_t first, last, timed = timed_rows(simulation, buffer, &sent_ns, &done_ns);
     double timed_sum_ns =
         kvc_recorder_latencies(&simulation->replica.recorder, now_ns, sent_ns, done_ns, timed);
-    kvc_recorder_completions(&simulation->replica.recorder, now_ns, simulation->done_ns, batch->count, &first,
-                             &last);
+    kvc_recorder_completions(&simulation->replica.recorder, now_ns, batch->sent_ns, simulation->done_ns,
+                             batch->count, &first, &last);
     pipeline->socket->served_here += batch->count;
     kvc_policy_latencies(&simulation->replica.policy, pipeline->socket->number, sent_ns, done_ns, timed);
     uint32_t hits = 0, writes = 0, sets = 0;
@@ -420,7 +420,7 @@ static void record_ended(struct kvc_megakv_pipeline *pipeline, const struct kvc_
         return;
     }
     double all_sum_ns = kvc_recorder_sum(sent_ns, done_ns, ended, &unused_ns);
-    kvc_recorder_completions(&simulation->replica.recorder, now_ns, done_ns, ended, &first, &last);
+    kvc_recorder_completions(&simulation->replica.recorder, now_ns, sent_ns, done_ns, ended, &first, &last);
     for (uint32_t i = 0; i < ended; i++) {
         uint32_t state = buffer->aside[rows[i]];
         bool filled = state == KVC_MEGAKV_ASIDE_FILLED, updated = state == KVC_MEGAKV_ASIDE_UPDATED;

@@ -178,7 +178,7 @@ static void record(struct kvc_memcachedgpu_simulation *simulation, const struct 
         return;
     }
     kvc_recorder_latencies(recorder, now_ns, job->sent_ns, job->done_ns, answered);
-    kvc_recorder_completions(recorder, now_ns, job->done_ns, answered, &first, &last);
+    kvc_recorder_completions(recorder, now_ns, job->sent_ns, job->done_ns, answered, &first, &last);
     kvc_recorder_sum(job->sent_ns, job->done_ns, answered, &done_sum_ns);
     count(simulation, job, first, last, now_ns);
     record_stays(simulation, job, answered, done_sum_ns);

@@ -144,7 +144,7 @@ static void record(struct kvc_memcachedgpu_simulation *simulation, const struct 
     if (simulation->scenario->workload.get_frac <= 0) {
         kvc_recorder_latencies(recorder, now_ns, &write->sent_ns, &done_ns, 1);
     }
-    kvc_recorder_completions(recorder, now_ns, &done_ns, 1, &first, &last);
+    kvc_recorder_completions(recorder, now_ns, &write->sent_ns, &done_ns, 1, &first, &last);
     simulation->sets += write->op == KVC_OP_SET ? last - first : 0;
     simulation->deletes += write->op == KVC_OP_DELETE ? last - first : 0;
     simulation->set_latency_sum_ns += (last - first) * (done_ns - write->sent_ns);

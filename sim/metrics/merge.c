@@ -391,6 +391,7 @@ void kvc_merge_nodes_add(struct kvc_merge_nodes *merge, const struct kvc_result 
         kvc_histogram_add(&sum->latency, &node->latency);
     }
     sum->has_histogram |= node->has_histogram;
+    kvc_spans_add(&sum->spans, &node->spans, merge->nodes == 0);
     sum->moves |= node->moves;
     add_stages(merge, node);
     add_metrics(&sum->kernel, merge->kernel_nodes, &node->kernel);

@@ -48,6 +48,24 @@ static void fill(struct kvc_result *into, double scale)
     kvc_result_note(into, "of scale %g", scale);
 }
 
+Test(merge, adds_the_spans_of_nodes_unless_they_differ)
+{
+    struct kvc_merge_nodes merge = {.sum = &total};
+    fill(&replica, 1);
+    replica.spans = (struct kvc_spans){.length_us = 100,
+                                       .last_us = 150,
+                                       .count = 2,
+                                       .span = {{.offered = 5, .over = {1, 2, 3, 4}}, {.hits = 3}}};
+    kvc_merge_nodes_add(&merge, &replica, "node0");
+    kvc_merge_nodes_add(&merge, &replica, "node1");
+    cr_expect_eq(total.spans.count, 2);
+    cr_expect(total.spans.span[0].offered == 10 && total.spans.span[0].over[3] == 8);
+    cr_expect_eq(total.spans.span[1].hits, 6);
+    replica.spans.last_us = 100;
+    kvc_merge_nodes_add(&merge, &replica, "node2");
+    cr_expect_eq(total.spans.count, 0);
+}
+
 Test(merge, of_two_replicas)
 {
     static const double scales[] = {1, 3};

@@ -352,6 +352,53 @@ static void note_reach(struct kvc_recorder *recorder, double now_ns, const doubl
     recorder->longest_lag_ns = fmax(recorder->longest_lag_ns, now_ns - done_ns[0]);
 }
 
+static bool is_measured(const struct kvc_recorder *recorder, double time_ns)
+{
+    return time_ns >= recorder->from_ns && time_ns < recorder->until_ns;
+}
+
+/* Returns the span of a moment, or NULL if none is counted then. The number of spans follows from the
+ * measured time, so they are opened with the first moment in it. */
+static struct kvc_span *span_at(struct kvc_recorder *recorder, double time_ns)
+{
+    double length_ns = recorder->judged.length_ns;
+    if (!(length_ns > 0) || !is_measured(recorder, time_ns)) {
+        return NULL;
+    }
+    if (recorder->spans.count == 0) {
+        kvc_spans_open(&recorder->spans, length_ns * 1e-3, recorder->duration_ns * 1e-3);
+    }
+    return kvc_spans_at(&recorder->spans, (time_ns - recorder->from_ns) * 1e-3);
+}
+
+static void judge_latencies(struct kvc_recorder *recorder, const double *sent_ns, const double *done_ns,
+                            uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct kvc_span *span = span_at(recorder, sent_ns[i]);
+        for (int limit = 0; limit < KVC_SPAN_LIMITS && span != NULL; limit++) {
+            span->over[limit] += done_ns[i] - sent_ns[i] > recorder->judged.limit_ns[limit];
+        }
+        if (span != NULL) {
+            span->timed++;
+        }
+    }
+}
+
+static void judge_completions(struct kvc_recorder *recorder, const double *sent_ns, const double *done_ns,
+                              uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct kvc_span *sent = span_at(recorder, sent_ns[i]), *done = span_at(recorder, done_ns[i]);
+        if (sent != NULL) {
+            sent->answered++;
+        }
+        if (done != NULL) {
+            done->completed++;
+        }
+    }
+}
+
 double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
                               const double *done_ns, uint32_t count)
 {
@@ -369,12 +416,15 @@ double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, cons
     uint32_t last = lower_bound(done_ns, count, recorder->until_ns);
     kvc_batches_latencies(&recorder->batches, recorder->from_ns, sent_ns + first, done_ns + first,
                           last - first);
+    if (recorder->judged.length_ns > 0) {
+        judge_latencies(recorder, sent_ns, done_ns, count);
+    }
     note_reach(recorder, now_ns, done_ns, count);
     return total_ns;
 }
 
-void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, const double *done_ns,
-                              uint32_t count, uint32_t *first, uint32_t *last)
+void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
+                              const double *done_ns, uint32_t count, uint32_t *first, uint32_t *last)
 {
     *first = lower_bound(done_ns, count, recorder->from_ns);
     *last = lower_bound(done_ns, count, recorder->until_ns);
@@ -385,14 +435,12 @@ void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, cons
     if (*last > *first) {
         kvc_batches_completions(&recorder->batches, recorder->from_ns, done_ns + *first, *last - *first);
     }
+    if (recorder->judged.length_ns > 0) {
+        judge_completions(recorder, sent_ns, done_ns, count);
+    }
     if (count > 0) {
         note_reach(recorder, now_ns, done_ns, count);
     }
-}
-
-static bool is_measured(const struct kvc_recorder *recorder, double time_ns)
-{
-    return time_ns >= recorder->from_ns && time_ns < recorder->until_ns;
 }
 
 /* Requests that were sent in one window, and on the same side of the edges of the measured time. */
@@ -400,6 +448,7 @@ struct sent_together {
     uint32_t count;
     struct kvc_window *window;
     struct kvc_batch_counts *batch; /* NULL outside of the measured time. */
+    struct kvc_span *span;          /* NULL if none is counted. */
 };
 
 /* Returns the requests that belong together from the first on. */
@@ -409,9 +458,11 @@ static struct sent_together sent_together(struct kvc_recorder *recorder, const d
     double window = floor(sent_ns[0] / recorder->window_ns);
     double low_ns = window * recorder->window_ns, high_ns = low_ns + recorder->window_ns;
     bool measured = is_measured(recorder, sent_ns[0]);
-    struct sent_together sent = {.count = 1, .window = window_at(recorder, sent_ns[0])};
+    struct sent_together sent = {
+        .count = 1, .window = window_at(recorder, sent_ns[0]), .span = span_at(recorder, sent_ns[0])};
     while (sent.count < count && sent_ns[sent.count] >= low_ns && sent_ns[sent.count] < high_ns &&
-           is_measured(recorder, sent_ns[sent.count]) == measured) {
+           is_measured(recorder, sent_ns[sent.count]) == measured &&
+           span_at(recorder, sent_ns[sent.count]) == sent.span) {
         sent.count++;
     }
     if (measured) {
@@ -431,6 +482,9 @@ void kvc_recorder_offered(struct kvc_recorder *recorder, const double *sent_ns, 
             sent.batch->offered += sent.count;
             recorder->offered += sent.count;
         }
+        if (sent.span != NULL) {
+            sent.span->offered += sent.count;
+        }
     }
 }
 
@@ -444,6 +498,9 @@ void kvc_recorder_dropped(struct kvc_recorder *recorder, const double *sent_ns, 
             sent.batch->dropped += sent.count;
             recorder->dropped += sent.count;
         }
+        if (sent.span != NULL) {
+            sent.span->dropped += sent.count;
+        }
     }
 }
 
@@ -456,6 +513,11 @@ void kvc_recorder_lookups(struct kvc_recorder *recorder, double done_ns, uint64_
         struct kvc_batch_counts *batch = kvc_batches_at(&recorder->batches, done_ns - recorder->from_ns);
         batch->gets += gets;
         batch->hits += hits;
+    }
+    struct kvc_span *span = span_at(recorder, done_ns);
+    if (span != NULL) {
+        span->gets += gets;
+        span->hits += hits;
     }
 }
 
@@ -592,6 +654,16 @@ static void report_windows(const struct kvc_recorder *recorder, struct kvc_resul
     }
 }
 
+/* A run in which nothing happened has spans, too. */
+static void report_spans(struct kvc_recorder *recorder, struct kvc_result *result)
+{
+    double measured_ns = recorder->until_ns - recorder->from_ns;
+    if (measured_ns > 0 && span_at(recorder, recorder->from_ns) != NULL) {
+        kvc_spans_end(&recorder->spans, measured_ns * 1e-3);
+        result->spans = recorder->spans;
+    }
+}
+
 /* Adds notes on the series that were not steady when the measured time began, or drifted within it. */
 static void note_unsteady(const struct kvc_recorder *recorder, struct kvc_result *result)
 {
@@ -648,6 +720,7 @@ void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *resul
     result->moves = recorder->changing;
     result->has_histogram = true;
     report_windows(recorder, result);
+    report_spans(recorder, result);
     result->growth_frac = backlog_growth_frac(recorder);
     note_unsteady(recorder, result);
 }

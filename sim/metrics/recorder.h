@@ -23,6 +23,7 @@
 #include "sim/base/diag.h"
 #include "sim/metrics/batches.h"
 #include "sim/metrics/result.h"
+#include "sim/metrics/spans.h"
 
 /** Counts of one window. */
 struct kvc_window {
@@ -109,6 +110,8 @@ struct kvc_recorder {
     uint32_t windows;                 /**< Windows in use. */
     uint32_t window_room;             /**< Windows allocated. */
     struct kvc_batches batches;       /**< Latencies and completions of the measured time. */
+    struct kvc_spans_request judged;  /**< The spans that are counted; set after opening. */
+    struct kvc_spans spans;           /**< Their counts. */
     double busy_ns[KVC_BATCH_STAGES]; /**< Busy time by stage within the measured time [ns]. */
     double joules;           /**< Energy since the measured time began, as of the latest reading [J]. */
     uint64_t offered;        /**< Requests sent within the measured time. */
@@ -137,10 +140,10 @@ double kvc_recorder_sum(const double *sent_ns, const double *done_ns, uint32_t c
 double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
                               const double *done_ns, uint32_t count);
 
-/** Records the completions of a batch at now_ns, in the order of done_ns. Requests *first to *last - 1
- * complete within the measured time. */
-void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, const double *done_ns,
-                              uint32_t count, uint32_t *first, uint32_t *last);
+/** Records the completions of a batch at now_ns: requests sent at sent_ns[i], in the order of done_ns.
+ * Requests *first to *last - 1 complete within the measured time. */
+void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
+                              const double *done_ns, uint32_t count, uint32_t *first, uint32_t *last);
 
 /** Records that `count` requests were sent, at sent_ns[0] to sent_ns[count - 1]. */
 void kvc_recorder_offered(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count);
@@ -187,9 +190,9 @@ struct kvc_stage_result *kvc_recorder_report_stage(const struct kvc_recorder *re
                                                    const char *device, unsigned stages, double servers,
                                                    struct kvc_result *result);
 
-/** Sets the requests offered and dropped, the histogram, throughput, windows, simulated time and warm-up time
- * of a result. `result->completed` must be set before. Notes say which series was never steady before the
- * measured time, and which one drifted within it. */
+/** Sets the requests offered and dropped, the histogram, throughput, windows, spans, simulated time and
+ * warm-up time of a result. `result->completed` must be set before. Notes say which series was never steady
+ * before the measured time, and which one drifted within it. */
 void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *result);
 
 #endif

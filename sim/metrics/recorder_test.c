@@ -21,7 +21,7 @@ Test(recorder, measures_only_its_time)
         kvc_recorder_offered(recorder, sent, 100);
         kvc_recorder_dropped(recorder, sent, 3);
         kvc_recorder_latencies(recorder, batch * 100, sent, done, 100);
-        kvc_recorder_completions(recorder, batch * 100, done, 100, &first, &last);
+        kvc_recorder_completions(recorder, batch * 100, sent, done, 100, &first, &last);
         result->completed += last - first;
     }
     kvc_recorder_busy(recorder, 2, 500, 1500);
@@ -54,7 +54,7 @@ Test(recorder, waits_for_the_steady_state)
         uint32_t first, last;
         kvc_recorder_offered(recorder, &sent, 1);
         kvc_recorder_latencies(recorder, window * 100, &sent, &done, 1);
-        kvc_recorder_completions(recorder, window * 100, &done, 1, &first, &last);
+        kvc_recorder_completions(recorder, window * 100, &sent, &done, 1, &first, &last);
     }
     cr_expect_eq(recorder->unsteady, KVC_SERIES);
     cr_expect(recorder->from_ns > 6000 && recorder->from_ns < 30000, "%g", recorder->from_ns);
@@ -76,7 +76,7 @@ static void record_window(struct kvc_recorder *recorder, int window, uint32_t se
     }
     kvc_recorder_offered(recorder, sent_ns, sent);
     kvc_recorder_latencies(recorder, now_ns, began_ns, done_ns, answered);
-    kvc_recorder_completions(recorder, now_ns, done_ns, answered, &first, &last);
+    kvc_recorder_completions(recorder, now_ns, began_ns, done_ns, answered, &first, &last);
 }
 
 /* Throughput grows all the time. */
@@ -159,6 +159,57 @@ Test(recorder, finds_a_backlog_behind_answers_in_bursts)
     kvc_recorder_close(recorder);
     free(recorder);
     free(result);
+}
+
+/* Requests of two windows are answered late, and every tenth request of the second one is lost. */
+Test(recorder, counts_requests_in_the_span_in_which_they_were_sent)
+{
+    struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    kvc_recorder_open(recorder, 100, 1000, 2050);
+    recorder->judged = (struct kvc_spans_request){1000, {50, NAN, 500, NAN}};
+    for (int window = 0; window < 30; window++) {
+        double latency_ns = window == 18 || window == 19 ? 600 : 40, sent_ns[100], done_ns[100];
+        uint32_t first, last;
+        for (int i = 0; i < 100; i++) {
+            sent_ns[i] = window * 100 + i;
+            done_ns[i] = sent_ns[i] + latency_ns;
+        }
+        kvc_recorder_offered(recorder, sent_ns, 100);
+        kvc_recorder_dropped(recorder, sent_ns, window == 19 ? 10 : 0);
+        kvc_recorder_latencies(recorder, window * 100, sent_ns, done_ns, window == 19 ? 90 : 100);
+        kvc_recorder_completions(recorder, window * 100, sent_ns, done_ns, window == 19 ? 90 : 100, &first,
+                                 &last);
+        result->completed += last - first;
+    }
+    kvc_recorder_lookups(recorder, 2500, 10, 7);
+    kvc_recorder_report(recorder, result);
+    const struct kvc_span *span = result->spans.span;
+    cr_assert_eq(result->spans.count, 2);
+    cr_expect_float_eq(result->spans.last_us, 1.05, 1e-9, "the rest belongs to the last span");
+    cr_expect_eq(span[0].offered + span[1].offered, result->offered);
+    cr_expect_eq(span[0].completed + span[1].completed, result->completed);
+    cr_expect(span[0].offered == 1000 && span[0].dropped == 10 && span[0].answered == 990);
+    cr_expect(span[0].timed == 990 && span[0].over[0] == 190 && span[0].over[2] == 190);
+    cr_expect(span[0].over[1] == 0 && span[1].over[2] == 0, "another limit, another span");
+    cr_expect_eq(span[0].completed, 800 + 40, "those of the last two windows are answered in the other span");
+    cr_expect(span[1].gets == 10 && span[1].hits == 7 && span[0].gets == 0);
+    kvc_recorder_close(recorder);
+    free(recorder);
+    free(result);
+}
+
+/* Measured times that begin at different moments differ by rounding, but the spans of nodes are added up. */
+Test(recorder, spans_of_nodes_are_the_same_whenever_they_begin)
+{
+    static struct kvc_spans spans, other;
+    kvc_spans_open(&spans, 300, 1000);
+    kvc_spans_open(&other, 300, 1000);
+    kvc_spans_end(&other, nextafter(1000, 0));
+    kvc_spans_add(&spans, &other, false);
+    cr_expect_eq(spans.count, 3);
+    kvc_spans_end(&spans, 650);
+    cr_expect(spans.count == 2 && spans.last_us == 350, "a trace ends earlier");
 }
 
 static void sample(struct kvc_recorder *recorder, double now_ns, const struct kvc_ratio *ratio)

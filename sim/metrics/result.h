@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "sim/metrics/histogram.h"
+#include "sim/metrics/spans.h"
 
 enum {
     KVC_STAGES_MAX = 16,    /**< Stages in a result. */
@@ -157,6 +158,8 @@ struct kvc_result {
 
     uint32_t look_count;                 /**< Used entries of `look`; 0: no policy looked. */
     struct kvc_look look[KVC_LOOKS_MAX]; /**< Looks of the power policy, of the first replica. */
+
+    struct kvc_spans spans; /**< Spans that objectives are judged over, of one replica only. */
 
     int timeline_error; /**< Error of writing the timeline (errno); 0: it was written, or there is none. */
 

@@ -141,7 +141,8 @@ static void serve_frame(struct simulation *simulation, double start_ns)
         simulation->done_ns[i] = end_ns - (batch->count - 1 - i) * request_ns;
     }
     kvc_recorder_latencies(recorder, end_ns, batch->sent_ns, simulation->done_ns, batch->count);
-    kvc_recorder_completions(recorder, end_ns, simulation->done_ns, batch->count, &first, &last);
+    kvc_recorder_completions(recorder, end_ns, batch->sent_ns, simulation->done_ns, batch->count, &first,
+                             &last);
     kvc_recorder_busy(recorder, SERVE, start_ns, end_ns);
     kvc_timeline_event(simulation->replica.context->timeline, 0, 0, "serve", start_ns, end_ns - start_ns,
                        batch->count);

@@ -23,7 +23,8 @@ static void record_answers(struct kvc_slice_server *server, double now_ns)
     uint32_t first, last, hits = 0, gets = 0;
     kvc_recorder_offered(&replica->recorder, answers->offered_ns, answers->offered);
     kvc_recorder_latencies(&replica->recorder, now_ns, answers->sent_ns, answers->done_ns, answers->count);
-    kvc_recorder_completions(&replica->recorder, now_ns, answers->done_ns, answers->count, &first, &last);
+    kvc_recorder_completions(&replica->recorder, now_ns, answers->sent_ns, answers->done_ns, answers->count,
+                             &first, &last);
     for (uint32_t i = first; i < last; i++) {
         slices->outcome[answers->outcome[i]]++;
     }
