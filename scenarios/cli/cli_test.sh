@@ -152,6 +152,19 @@ timeout 3 "$kvcast" run good.lua --set run.duration=100s --set run.functional=of
 head -1 stderr | grep -qE '^kvcast: after [01]\.[0-9] s: [a-z ]+, [0-9.]+ %$' || fail "no sign of life: $(head -3 stderr)"
 timeout 3 "$kvcast" run good.lua --set run.duration=100s --set run.functional=off --quiet >/dev/null 2>stderr
 [ ! -s stderr ] || fail "--quiet shows $(cat stderr)"
+# The requests that were answered are fast, but half of the run answers hardly any: the worst window shows it. One replica of a
+# run that changes tells no interval.
+scenario outage 'slo = { p99 = "500us" }'
+sed -i 's/duration = "1ms"/duration = "4ms", changes = { { at = "2ms", device = "node0.socket0.gpu", off = "5ms" } }/' outage.lua
+outage=(outage.lua --set workload.arrival.poisson_mops=5 --set run.bottleneck=utilization)
+"$kvcast" run "${outage[@]}" --json outage.json >stdout || fail "a run with an outage"
+for line in '^throughput .*no interval: the load or the machine changes' '^slo  *met: p99 latency' \
+    '^worst window  missed: .* take longer than 500 us .p99.' '^changes  *at 2 ms node0.socket0.gpu off for 5ms: does not recover'; do
+    grep -qE "$line" stdout || fail "no \"$line\" in: $(cat stdout)"
+done
+grep -q '"met": false' outage.json && grep -q '"worst_window"' outage.json || fail "outage.json does not miss the objective"
+"$kvcast" run "${outage[@]}" --set run.replicas=2 | grep -qE '^throughput .* \+- .*2 replicas' || fail "replicas without an interval"
+"$kvcast" predict "${outage[@]}" --set slo.window=1ms | grep -q '^worst window  unknown' || fail "a closed form knows no windows"
 
 # Files and names that a command cannot use.
 expect 2 'good.lua:1: cannot be read as a JSON result of kvcast: ' "$kvcast" plot good.lua -k cdf -o picture.svg

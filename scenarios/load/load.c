@@ -172,6 +172,25 @@ static bool sweeps_load(const struct kvc_sweep *sweep)
     return found;
 }
 
+/* Checks that the measured time has windows, and not too many. */
+static enum kvc_status check_window(const struct kvc_decoder *decoder)
+{
+    const struct kvc_loaded *loaded = decoder->loaded;
+    double most_ns = loaded->scenario.run.duration_ns, least_ns = most_ns / KVC_SPANS_MAX;
+    char found[48], least[48], most[48];
+    if (isnan(loaded->slo.window_ns) ||
+        (loaded->slo.window_ns >= least_ns && loaded->slo.window_ns <= most_ns)) {
+        return KVC_OK;
+    }
+    kvc_quantity_print(loaded->slo.window_ns, KVC_UNIT_NS, found, sizeof(found));
+    kvc_quantity_print(least_ns, KVC_UNIT_NS, least, sizeof(least));
+    kvc_quantity_print(most_ns, KVC_UNIT_NS, most, sizeof(most));
+    return kvc_decode_fail(decoder, "slo.window",
+                           "slo.window: found %s, allowed: from %s to %s, which are run.duration / %d and "
+                           "run.duration",
+                           found, least, most, KVC_SPANS_MAX);
+}
+
 /* Refuses objectives for the latency under saturation, where clients keep the queues full, so that the
  * latency says nothing about an objective. */
 static enum kvc_status check_slo(const struct kvc_decoder *decoder)
@@ -186,7 +205,7 @@ static enum kvc_status check_slo(const struct kvc_decoder *decoder)
     char path[KVC_PATH_MAX];
     if (key == NULL || loaded->scenario.workload.arrival != KVC_ARRIVAL_SATURATE ||
         sweeps_load(&loaded->sweep)) {
-        return KVC_OK;
+        return check_window(decoder);
     }
     kvc_decode_join(path, "slo", key);
     return kvc_decode_fail(decoder, path,

@@ -99,6 +99,7 @@ struct kvc_slo {
     double hit_frac;                        /* Hit ratio of GETs, at least. */
     double watts;                           /* Mean power of the cluster, at most [W]. */
     double price_usd;                       /* Price of the cluster, at most [US dollars]. */
+    double window_ns;                       /* Length of the windows over which the objectives hold, too. */
 };
 
 /* No objective. */

@@ -47,8 +47,8 @@ static struct kvc_slo_verdict verdict_of(const struct kvc_capacity_report *repor
                        [KVC_OBJECTIVE_P95] = point->latency[KVC_CAPACITY_P95].half_width,
                        [KVC_OBJECTIVE_P99] = point->latency[KVC_CAPACITY_P99].half_width,
                        [KVC_OBJECTIVE_P999] = point->latency[KVC_CAPACITY_P999].half_width,
-                       [KVC_OBJECTIVE_MOPS] =
-                           (report->capacity->high_mops - report->capacity->low_mops) / 2}};
+                       [KVC_OBJECTIVE_MOPS] = (report->capacity->high_mops - report->capacity->low_mops) / 2},
+        .window_margin_frac = NAN};
     return kvc_slo_verdict_of(&report->loaded->slo, &values);
 }
 

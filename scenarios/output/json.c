@@ -1,7 +1,7 @@
 #include "scenarios/output/json.h"
 #include "scenarios/output/json_value.h"
 #include "scenarios/output/report.h"
-#include "scenarios/output/verdict.h"
+#include "scenarios/output/windows.h"
 #include "sim/base/version.h"
 
 #include <errno.h>
@@ -348,14 +348,17 @@ static json_t *energy(const struct kvc_outcome *outcome)
     return object;
 }
 
-/* Adds the verdict if the scenario states an objective. */
+/* Adds the verdict if the scenario states an objective, and the windows if there are any. */
 static void set_slo(json_t *object, const struct kvc_report *report)
 {
-    const struct kvc_slo_values values = kvc_slo_values_of(report->loaded, report->outcome);
-    const struct kvc_slo_verdict verdict = kvc_slo_verdict_of(&report->loaded->slo, &values);
-    json_t *slo = kvc_slo_verdict_json(&verdict);
+    struct kvc_slo_windows windows;
+    const struct kvc_slo_verdict verdict = kvc_slo_judge(report->loaded, report->outcome, &windows);
+    json_t *slo = kvc_slo_verdict_json(&verdict), *worst = kvc_slo_windows_json(&windows);
     if (slo != NULL) {
         json_object_set_new(object, "slo", slo);
+    }
+    if (worst != NULL) {
+        json_object_set_new(object, "worst_window", worst);
     }
 }
 

@@ -20,7 +20,9 @@ void kvc_outcome_free(struct kvc_outcome *outcome)
     }
     for (uint32_t i = 0; i < lists(outcome); i++) {
         kvc_values_free(&outcome->values[i]);
+        free(outcome->spans[i]);
     }
+    free(outcome->spans);
     free(outcome->values);
     free(outcome->node);
     free(outcome->node_warmup_s);
@@ -32,6 +34,7 @@ struct kvc_outcome *kvc_outcome_create(uint32_t replicas)
     struct kvc_outcome *outcome = kvc_array_of(1, sizeof(*outcome));
     outcome->replicas = replicas;
     outcome->values = kvc_array_of(lists(outcome), sizeof(*outcome->values));
+    outcome->spans = kvc_array_of(lists(outcome), sizeof(*outcome->spans));
     return outcome;
 }
 
@@ -39,6 +42,10 @@ void kvc_outcome_take(struct kvc_outcome *outcome, uint32_t replica, const struc
 {
     kvc_result_merge(&outcome->result, result, outcome->replicas);
     kvc_values_of(result, &outcome->values[replica]);
+    if (result->spans.count > 0) {
+        outcome->spans[replica] = kvc_array_of(1, sizeof(**outcome->spans));
+        *outcome->spans[replica] = result->spans;
+    }
 }
 
 void kvc_outcome_close(struct kvc_outcome *outcome)

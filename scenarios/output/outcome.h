@@ -36,6 +36,7 @@ struct kvc_outcome {
     struct kvc_node_result *node; /* Results of the nodes, means over the replicas. */
     double *node_warmup_s;        /* Warm-up of node i in replica r: entry r * node_count + i [s]. */
     struct kvc_values *values;    /* The values of each replica or, for 0 replicas, of the result. */
+    struct kvc_spans **spans;     /* The spans of each replica; NULL: it has none. */
     uint32_t gain_count;          /* Used entries of `gain`; 0: the bottleneck was found without gains. */
     struct kvc_gain gain[KVC_GAINS_MAX]; /* Largest gain first. */
 };

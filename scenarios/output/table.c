@@ -10,7 +10,7 @@
 #include "models/model.h"
 #include "models/price.h"
 #include "scenarios/output/report.h"
-#include "scenarios/output/verdict.h"
+#include "scenarios/output/windows.h"
 
 struct table {
     FILE *out;
@@ -334,9 +334,11 @@ static void write_price(const struct table *table, const struct kvc_scenario *sc
 
 static void write_slo(const struct table *table, const struct kvc_report *report)
 {
-    const struct kvc_slo_values values = kvc_slo_values_of(report->loaded, report->outcome);
-    const struct kvc_slo_verdict verdict = kvc_slo_verdict_of(&report->loaded->slo, &values);
+    struct kvc_slo_windows windows;
+    const struct kvc_slo_verdict verdict = kvc_slo_judge(report->loaded, report->outcome, &windows);
     kvc_slo_verdict_write(&verdict, "slo", table->warn, table->plain, table->out);
+    kvc_slo_windows_write(&windows, &report->loaded->slo, report->outcome->replicas, table->warn,
+                          table->plain, table->out);
 }
 
 /* Writes the looks of the power policy that changed clocks. */

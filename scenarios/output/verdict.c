@@ -56,7 +56,22 @@ static bool bounds_the_served(const struct kvc_slo *slo)
     return bounds;
 }
 
-static struct kvc_judged judge(enum kvc_objective objective, double bound, double found, double half_width)
+bool kvc_slo_bounds_windows(const struct kvc_slo *slo)
+{
+    bool bounds = false;
+    for (enum kvc_objective i = KVC_OBJECTIVE_P50; i <= KVC_OBJECTIVE_HIT; i++) {
+        bounds |= !isnan(bound_of(slo, i));
+    }
+    return bounds;
+}
+
+double kvc_slo_bound(const struct kvc_slo *slo, enum kvc_objective objective)
+{
+    bool is_implied = objective == KVC_OBJECTIVE_LOSS && isnan(slo->loss_frac) && bounds_the_served(slo);
+    return is_implied ? 0 : bound_of(slo, objective);
+}
+
+struct kvc_judged kvc_judged_of(enum kvc_objective objective, double bound, double found, double half_width)
 {
     double distance = kvc_objective_kinds[objective].at_least ? found - bound : bound - found;
     return (struct kvc_judged){.objective = objective,
@@ -74,17 +89,22 @@ struct kvc_slo_verdict kvc_slo_verdict_of(const struct kvc_slo *slo, const struc
 {
     struct kvc_slo_verdict verdict = {.state = KVC_SLO_MET};
     for (enum kvc_objective i = 0; i < KVC_OBJECTIVES; i++) {
-        double bound = bound_of(slo, i);
-        bool is_implied = i == KVC_OBJECTIVE_LOSS && isnan(bound) && bounds_the_served(slo);
-        if (isnan(bound) && !is_implied) {
+        double bound = kvc_slo_bound(slo, i);
+        if (isnan(bound)) {
             continue;
         }
-        struct kvc_judged judged = judge(i, is_implied ? 0 : bound, values->value[i], values->half_width[i]);
-        judged.is_stated = !is_implied;
+        struct kvc_judged judged = kvc_judged_of(i, bound, values->value[i], values->half_width[i]);
+        judged.is_stated = !isnan(bound_of(slo, i));
         verdict.judged[verdict.count++] = judged;
         if (judged.state == KVC_SLO_MISSED || verdict.state == KVC_SLO_MET) {
             verdict.state = judged.state;
         }
+    }
+    if (values->window_margin_frac < 0) {
+        verdict.state = KVC_SLO_MISSED;
+    } else if (isnan(values->window_margin_frac) && verdict.state == KVC_SLO_MET && !isnan(slo->window_ns) &&
+               kvc_slo_bounds_windows(slo)) {
+        verdict.state = KVC_SLO_UNKNOWN;
     }
     return verdict;
 }
@@ -143,17 +163,19 @@ struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const s
     const struct kvc_result *result = &outcome->result;
     const struct kvc_price price = kvc_scenario_price(&loaded->scenario);
     struct kvc_slo_values values = {
-        .value = {
-            [KVC_OBJECTIVE_P50] = percentile_us(result, 0.5),
-            [KVC_OBJECTIVE_P95] = percentile_us(result, 0.95),
-            [KVC_OBJECTIVE_P99] = percentile_us(result, 0.99),
-            [KVC_OBJECTIVE_P999] = percentile_us(result, 0.999),
-            [KVC_OBJECTIVE_MOPS] = kvc_outcome_interval(outcome, "throughput_mops").mean,
-            [KVC_OBJECTIVE_LOSS] = kvc_service_of(loaded, outcome).unserved_frac,
-            [KVC_OBJECTIVE_HIT] = hit_frac(outcome),
-            [KVC_OBJECTIVE_WATTS] = kvc_outcome_whole_watts(outcome),
-            [KVC_OBJECTIVE_PRICE] = kvc_price_whole_usd(&price),
-        }};
+        .value =
+            {
+                [KVC_OBJECTIVE_P50] = percentile_us(result, 0.5),
+                [KVC_OBJECTIVE_P95] = percentile_us(result, 0.95),
+                [KVC_OBJECTIVE_P99] = percentile_us(result, 0.99),
+                [KVC_OBJECTIVE_P999] = percentile_us(result, 0.999),
+                [KVC_OBJECTIVE_MOPS] = kvc_outcome_interval(outcome, "throughput_mops").mean,
+                [KVC_OBJECTIVE_LOSS] = kvc_service_of(loaded, outcome).unserved_frac,
+                [KVC_OBJECTIVE_HIT] = hit_frac(outcome),
+                [KVC_OBJECTIVE_WATTS] = kvc_outcome_whole_watts(outcome),
+                [KVC_OBJECTIVE_PRICE] = kvc_price_whole_usd(&price),
+            },
+        .window_margin_frac = NAN};
     for (enum kvc_objective i = 0; i < KVC_OBJECTIVES; i++) {
         values.half_width[i] = half_width(outcome, i);
     }

@@ -47,6 +47,7 @@ extern const struct kvc_objective_kind kvc_objective_kinds[KVC_OBJECTIVES];
 struct kvc_slo_values {
     double value[KVC_OBJECTIVES];
     double half_width[KVC_OBJECTIVES]; /* Half the width of the value's 95 % interval; NaN: unknown. */
+    double window_margin_frac; /* Smallest margin in any window (scenarios/output/windows.h); NaN: unknown. */
 };
 
 enum kvc_slo_state { KVC_SLO_UNKNOWN, KVC_SLO_MET, KVC_SLO_MISSED };
@@ -64,8 +65,18 @@ struct kvc_judged {
 struct kvc_slo_verdict {
     uint32_t count; /* Objectives that the scenario states. */
     struct kvc_judged judged[KVC_OBJECTIVES];
-    enum kvc_slo_state state; /* Missed if one is missed; else unknown if one is unknown; else met. */
+    enum kvc_slo_state state; /* Missed if one is missed, over the run or in a window; else unknown if one is
+                                 unknown; else met. */
 };
+
+/* Returns the bound in the unit of the value, 0 for a loss that other objectives imply; NaN: none. */
+double kvc_slo_bound(const struct kvc_slo *slo, enum kvc_objective objective);
+
+/* Returns whether the scenario bounds a value that windows have: a latency, throughput, loss or hit ratio. */
+bool kvc_slo_bounds_windows(const struct kvc_slo *slo);
+
+/* Judges one value, which is unknown if it is NaN. A bound of NaN is never missed. */
+struct kvc_judged kvc_judged_of(enum kvc_objective objective, double bound, double found, double half_width);
 
 /* Judges an answer. */
 struct kvc_slo_verdict kvc_slo_verdict_of(const struct kvc_slo *slo, const struct kvc_slo_values *values);
@@ -82,7 +93,7 @@ struct kvc_service {
 
 struct kvc_service kvc_service_of(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome);
 
-/* Returns the bounded values of an outcome of `loaded`. */
+/* Returns the bounded values of an outcome of `loaded`, without those of windows. */
 struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const struct kvc_outcome *outcome);
 
 /* Returns the member `slo` of a result document, or NULL if the scenario states no objective. */

@@ -143,6 +143,54 @@ Test(cluster, a_node_that_fails_loses_requests_and_its_keys_miss_elsewhere)
     kvc_outcome_free(failed);
 }
 
+static void expect_sums(const struct kvc_outcome *outcome, uint32_t windows)
+{
+    const struct kvc_result *result = &outcome->result;
+    struct kvc_span sum = {0};
+    cr_assert(outcome->spans[0] != NULL && outcome->spans[0]->count == windows);
+    for (uint32_t i = 0; i < windows; i++) {
+        const struct kvc_span *span = &outcome->spans[0]->span[i];
+        sum.offered += span->offered;
+        sum.dropped += span->dropped;
+        sum.completed += span->completed;
+        cr_expect_leq(span->answered + span->dropped, span->offered);
+    }
+    cr_expect_eq(sum.offered, result->offered);
+    cr_expect_eq(sum.dropped, result->dropped);
+    cr_expect_eq(sum.completed, result->completed);
+}
+
+/* Nodes that find the end of their warm-ups by themselves measure the same windows, too. */
+Test(cluster, windows_of_its_nodes_begin_with_their_measured_times)
+{
+    struct kvc_outcome *outcome = run(
+        STORE "cluster = { nodes = 8 }, slo = { mops = 1, window = '0.3ms' }, run = { duration = '1ms' }", 2);
+    bool differ = false;
+    for (uint32_t i = 1; i < outcome->node_count; i++) {
+        differ |= outcome->node_warmup_s[i] != outcome->node_warmup_s[0];
+    }
+    cr_expect(differ);
+    expect_sums(outcome, 3);
+    cr_expect_float_eq(outcome->spans[0]->last_us, 400, 1e-6);
+    kvc_outcome_free(outcome);
+}
+
+/* A window has 0.04 ms: what fails at 0.5 ms is lost in the windows 12 to 24. */
+Test(cluster, windows_of_its_nodes_add_up_and_show_a_failure)
+{
+    struct kvc_outcome *outcome =
+        run(STORE "cluster = { nodes = 4, changes = { { at = '0.5ms', fail = 1, detect = '0.5ms' } } }, "
+                  "slo = { p99 = '10ms' }, run = { " TIMES " }",
+            2);
+    expect_sums(outcome, 50);
+    for (uint32_t i = 0; i < 50; i++) {
+        uint64_t lost = outcome->spans[0]->span[i].dropped;
+        cr_expect_eq(lost > 0, i >= 12 && i < 25, "window %u: %d lost", i, (int)lost);
+    }
+    cr_expect(outcome->result.moves, "its nodes tell no interval either");
+    kvc_outcome_free(outcome);
+}
+
 Test(cluster, a_node_that_joins_takes_its_share_and_misses)
 {
     struct kvc_outcome *joined =

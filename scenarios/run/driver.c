@@ -109,10 +109,11 @@ static enum kvc_status simulate_node(void *data, uint32_t node, const struct kvc
     return simulate_one(&context, first ? run->options->timeline : NULL, diag);
 }
 
-/* Draws the number of requests that were sent to a dead node within the measured time, by a Poisson process.
- */
+/* Draws the number of requests that were sent to a dead node within the measured time, by a Poisson process,
+ * and counts them in the spans of the cluster. */
 static uint64_t draw_lost(const struct cluster_run *run, uint32_t node)
 {
+    struct kvc_spans *spans = &run->sum->spans;
     const struct kvc_key_part *part = &run->parts->part[node];
     const struct kvc_run *times = &run->scenario->run;
     double from_ns = times->warmup_ns, until_ns = from_ns + times->duration_ns;
@@ -122,9 +123,16 @@ static uint64_t draw_lost(const struct cluster_run *run, uint32_t node)
     for (uint32_t e = 0; e < part->epochs; e++) {
         double end_ns = e + 1 < part->epochs ? part->epoch[e + 1].from_ns : until_ns;
         double length_ns = fmin(end_ns, until_ns) - fmax(part->epoch[e].from_ns, from_ns);
-        double left = length_ns * part->epoch[e].lost * run->scenario->workload.rate_mops * mops_per_ns;
+        double per_ns = part->epoch[e].lost * run->scenario->workload.rate_mops * mops_per_ns;
+        double left = length_ns * per_ns;
         while (left > 0 && (left -= kvc_rng_exponential(&rng, 1)) > 0) {
+            double sent_ns = fmin(end_ns, until_ns) - left / per_ns;
             lost++;
+            if (spans->count > 0) {
+                struct kvc_span *span = kvc_spans_at(spans, (sent_ns - from_ns) * 1e-3);
+                span->offered++;
+                span->dropped++;
+            }
         }
     }
     return lost;

@@ -9,17 +9,9 @@
 #include "sim/base/text/csv.h"
 
 const char *const kvc_plan_metric_names[] = {
-    "latency_p50_us",
-    "latency_p95_us",
-    "latency_p99_us",
-    "latency_p999_us",
-    "latency_mean_us",
-    "throughput_mops",
-    "served_frac",
-    "hit_frac",
-    "watts_mean",
-    "price_usd",
-    NULL,
+    "latency_p50_us",    "latency_p95_us",  "latency_p99_us", "latency_p999_us",
+    "latency_mean_us",   "throughput_mops", "served_frac",    "hit_frac",
+    "worst_window_frac", "watts_mean",      "price_usd",      NULL,
 };
 
 double kvc_plan_margin_frac(const struct kvc_plan_goal *goal, double value)
@@ -206,6 +198,7 @@ void kvc_plan_forecast_values(const struct kvc_forecast *forecast, double value[
     value[KVC_PLAN_MOPS] = known(forecast->throughput_mops);
     value[KVC_PLAN_SERVED_FRAC] = 1 - forecast->unserved_frac;
     value[KVC_PLAN_HIT_FRAC] = forecast->hit_frac;
+    value[KVC_PLAN_WINDOW_FRAC] = NAN;
     value[KVC_PLAN_WATTS] = known(forecast->watts_mean);
     value[KVC_PLAN_PRICE_USD] = forecast->price_usd;
 }

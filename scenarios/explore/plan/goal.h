@@ -41,6 +41,7 @@ enum kvc_plan_metric {
     KVC_PLAN_MOPS,        /* Throughput. */
     KVC_PLAN_SERVED_FRAC, /* Share of the offered requests that are served (scenarios/output/verdict.h). */
     KVC_PLAN_HIT_FRAC,
+    KVC_PLAN_WINDOW_FRAC, /* 1 plus the smallest margin in any window (scenarios/output/windows.h). */
     KVC_PLAN_WATTS,
     KVC_PLAN_PRICE_USD, /* Known without a simulation. */
     KVC_PLAN_METRICS,

@@ -9,6 +9,7 @@
 #include "scenarios/explore/evaluator.h"
 #include "scenarios/explore/plan/goal.h"
 #include "scenarios/load/lua/locate.h"
+#include "scenarios/output/windows.h"
 #include "scenarios/run/capacity.h"
 #include "scenarios/run/driver.h"
 #include "scenarios/run/gain.h"
@@ -32,8 +33,10 @@ static void add_goal(struct kvc_planned *planned, enum kvc_plan_metric metric, d
     }
 }
 
-static void set_goals(const struct kvc_slo *slo, struct kvc_planned *planned)
+static void set_goals(const struct kvc_loaded *loaded, struct kvc_planned *planned)
 {
+    const struct kvc_slo *slo = &loaded->slo;
+    bool judges_windows = kvc_slo_bounds_windows(slo) && kvc_scenario_judged(&loaded->scenario).length_ns > 0;
     planned->goal_count = 0;
     add_goal(planned, KVC_PLAN_P50_US, slo->p50_ns / 1e3, false);
     add_goal(planned, KVC_PLAN_P95_US, slo->p95_ns / 1e3, false);
@@ -42,6 +45,7 @@ static void set_goals(const struct kvc_slo *slo, struct kvc_planned *planned)
     add_goal(planned, KVC_PLAN_MOPS, slo->mops, true);
     add_goal(planned, KVC_PLAN_SERVED_FRAC, 1 - (isnan(slo->loss_frac) ? 0 : slo->loss_frac), true);
     add_goal(planned, KVC_PLAN_HIT_FRAC, slo->hit_frac, true);
+    add_goal(planned, KVC_PLAN_WINDOW_FRAC, judges_windows ? 1 : NAN, true);
     add_goal(planned, KVC_PLAN_WATTS, slo->watts, false);
     add_goal(planned, KVC_PLAN_PRICE_USD, slo->price_usd, false);
 }
@@ -130,7 +134,7 @@ static enum kvc_status check(const struct kvc_plan_options *options, struct kvc_
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, line_of(options, ""),
                                 "the scenario has no plan table, such as plan = { minimise = \"price\" }");
     }
-    set_goals(&options->loaded->slo, planned);
+    set_goals(options->loaded, planned);
     if (planned->goal_count == 1) { /* Only that requests are served. */
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, line_of(options, ""),
                                 "the scenario has no slo table, such as slo = { p99 = \"400us\" }");
@@ -327,7 +331,9 @@ static enum kvc_status simulate(void *data, uint32_t task, const struct kvc_prog
     scenario->run.replicas = 1;
     enum kvc_status status = kvc_driver_run(scenario, &options, &outcome, diag);
     if (status == KVC_OK) {
-        kvc_plan_simulated_values(outcome, ((struct answer *)answer)->value);
+        double *value = ((struct answer *)answer)->value;
+        kvc_plan_simulated_values(outcome, value);
+        value[KVC_PLAN_WINDOW_FRAC] = 1 + kvc_slo_windows_of(batch->loaded[task], outcome).margin_frac;
     }
     kvc_outcome_free(outcome);
     return status;

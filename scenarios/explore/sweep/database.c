@@ -87,8 +87,8 @@ static uint64_t points_hash(const struct kvc_space *space)
 
 static json_t *slo_json(const struct kvc_slo *slo)
 {
-    const double bounds[] = {slo->p50_ns,    slo->p95_ns,   slo->p99_ns, slo->p999_ns,  slo->mops,
-                             slo->loss_frac, slo->hit_frac, slo->watts,  slo->price_usd};
+    const double bounds[] = {slo->p50_ns,    slo->p95_ns,   slo->p99_ns, slo->p999_ns,   slo->mops,
+                             slo->loss_frac, slo->hit_frac, slo->watts,  slo->price_usd, slo->window_ns};
     json_t *array = json_array();
     for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++) {
         json_t *bound = json_real(bounds[i]); /* NULL for NaN. */

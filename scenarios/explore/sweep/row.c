@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/price.h"
+#include "scenarios/output/windows.h"
 
 const struct kvc_row_kind kvc_row_kinds[KVC_ROW_COLUMNS] = {
     [KVC_ROW_THROUGHPUT] = {"throughput_mops", false},
@@ -34,6 +35,7 @@ const struct kvc_row_kind kvc_row_kinds[KVC_ROW_COLUMNS] = {
     [KVC_ROW_WATTS_CI95] = {"watts_mean_ci95", true},
     [KVC_ROW_KOPS_PER_WATT] = {"kops_per_watt", false},
     [KVC_ROW_KOPS_PER_WATT_CI95] = {"kops_per_watt_ci95", true},
+    [KVC_ROW_WINDOW] = {"worst_window_margin_frac", true},
     [KVC_ROW_PRICE] = {"price_usd", false},
     [KVC_ROW_NODES] = {"nodes", false},
 };
@@ -118,6 +120,7 @@ void kvc_row_of_outcome(const struct kvc_loaded *loaded, const struct kvc_outcom
     copy_missing(result->watts_missing, row->watts_missing);
     row->number[KVC_ROW_PRICE] = kvc_price_whole_usd(&price);
     copy_missing(price.missing, row->price_missing);
+    row->number[KVC_ROW_WINDOW] = kvc_slo_windows_of(loaded, outcome).margin_frac;
     row->number[KVC_ROW_NODES] = (double)loaded->scenario.cluster.nodes;
     snprintf(row->bottleneck_stage, sizeof(row->bottleneck_stage), "%s", result->bottleneck_stage);
     snprintf(row->bottleneck_device, sizeof(row->bottleneck_device), "%s", result->bottleneck_device);
@@ -148,17 +151,19 @@ void kvc_row_of_forecast(const struct kvc_forecast *forecast, struct kvc_row *ro
 
 struct kvc_slo_verdict kvc_row_verdict(const struct kvc_row *row, const struct kvc_slo *slo)
 {
-    const struct kvc_slo_values values = {.value = {
-                                              [KVC_OBJECTIVE_P50] = row->number[KVC_ROW_P50],
-                                              [KVC_OBJECTIVE_P95] = row->number[KVC_ROW_P95],
-                                              [KVC_OBJECTIVE_P99] = row->number[KVC_ROW_P99],
-                                              [KVC_OBJECTIVE_P999] = row->number[KVC_ROW_P999],
-                                              [KVC_OBJECTIVE_MOPS] = row->number[KVC_ROW_THROUGHPUT],
-                                              [KVC_OBJECTIVE_LOSS] = row->number[KVC_ROW_UNSERVED],
-                                              [KVC_OBJECTIVE_HIT] = row->number[KVC_ROW_HIT],
-                                              [KVC_OBJECTIVE_WATTS] = row->number[KVC_ROW_WATTS],
-                                              [KVC_OBJECTIVE_PRICE] = row->number[KVC_ROW_PRICE],
-                                          }};
+    const struct kvc_slo_values values = {.value =
+                                              {
+                                                  [KVC_OBJECTIVE_P50] = row->number[KVC_ROW_P50],
+                                                  [KVC_OBJECTIVE_P95] = row->number[KVC_ROW_P95],
+                                                  [KVC_OBJECTIVE_P99] = row->number[KVC_ROW_P99],
+                                                  [KVC_OBJECTIVE_P999] = row->number[KVC_ROW_P999],
+                                                  [KVC_OBJECTIVE_MOPS] = row->number[KVC_ROW_THROUGHPUT],
+                                                  [KVC_OBJECTIVE_LOSS] = row->number[KVC_ROW_UNSERVED],
+                                                  [KVC_OBJECTIVE_HIT] = row->number[KVC_ROW_HIT],
+                                                  [KVC_OBJECTIVE_WATTS] = row->number[KVC_ROW_WATTS],
+                                                  [KVC_OBJECTIVE_PRICE] = row->number[KVC_ROW_PRICE],
+                                              },
+                                          .window_margin_frac = row->number[KVC_ROW_WINDOW]};
     return kvc_slo_verdict_of(slo, &values); /* Rows show intervals in columns of their own. */
 }
 

@@ -97,7 +97,7 @@ Test(sweep, has_one_row_per_point_first_axis_slowest)
         "latency_mean_ci95_us,latency_p50_us,latency_p50_ci95_us,latency_p95_us,"
         "latency_p95_ci95_us,latency_p99_us,latency_p99_ci95_us,latency_p999_us,"
         "latency_p999_ci95_us,completed,dropped,bottleneck_utilization_frac,watts_mean,"
-        "watts_mean_ci95,kops_per_watt,kops_per_watt_ci95,price_usd,nodes,bottleneck,"
+        "watts_mean_ci95,kops_per_watt,kops_per_watt_ci95,worst_window_margin_frac,price_usd,nodes,bottleneck,"
         "bottleneck_device,watts_missing,price_missing,work_utilization_frac,fake_frac,fake_us,notes");
     static const char *const starts[] = {"1,100,1,1", "2,100,2,1", "3,200,1,2",
                                          "4,200,2,2", "5,300,1,3", "6,300,2,3"};

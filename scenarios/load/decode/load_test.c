@@ -228,6 +228,9 @@ Test(load, an_objective_for_the_latency_needs_a_load)
                                      "  sweep = { ['workload.arrival.poisson_mops'] = { 40, 80 } } }",
                                      NULL));
     kvc_test_refuses_line("slo = { hit = 95 }", "slo.hit: found 95");
+    kvc_test_refuses_line("slo = { mops = 1, window = '1us' }, run = { duration = '20ms' }",
+                          "slo.window: found 1us, allowed: from 19531.25ns to 20ms");
+    kvc_test_refuses_line("slo = { mops = 1, window = '30ms' }", "slo.window: found 30ms, allowed");
 }
 
 Test(load, bounds_what_it_reads_of_large_tables)

@@ -64,6 +64,12 @@ static const struct kvc_option slo_rows[] = {
         .optional = true),
     KVC_REAL_ROW(kvc_slo, "price", price_usd, KVC_UNIT_NONE, 1e-2, 1e12, NULL,
                  "largest allowed price of all nodes together, in US dollars", .optional = true),
+    KVC_REAL_ROW(
+        kvc_slo, "window", window_ns, KVC_UNIT_NS, 1, 1e13, NULL,
+        "length of the windows in each of which latency, throughput, loss and hit ratio have to be within their "
+        "bounds, too; a shorter one is stricter; left out: a fiftieth of a run in which a device or the cluster "
+        "changes, and no windows in another run",
+        .optional = true),
 };
 
 const struct kvc_option_table kvc_slo_option_table = KVC_OPTION_TABLE(kvc_slo, slo_rows, "slo");
@@ -275,6 +281,8 @@ enum kvc_status kvc_load_slo(const struct kvc_decoder *decoder, int root, struct
     if (status == KVC_OK) {
         lua_pop(decoder->lua, 1);
     }
+    decoder->loaded->scenario.run.judged = (struct kvc_spans_request){
+        isnan(slo->window_ns) ? 0 : slo->window_ns, {slo->p50_ns, slo->p95_ns, slo->p99_ns, slo->p999_ns}};
     return status;
 }
 
