@@ -65,7 +65,7 @@ function run(command,   script, file) {
     file = folder "/output"
     print command >script
     close(script)
-    system("cd " folder "/work && bash " script " >" file " 2>&1 </dev/null")
+    system("cd " folder "/work && bash " script " 2>&1 </dev/null | sed '/^kvcast: after [0-9.]* s: /d' >" file) # Progress is no output.
     lines = 0
     while ((getline output[lines + 1] <file) > 0) { sub(/ +$/, "", output[++lines]) }
     close(file)
