@@ -694,15 +694,16 @@ static void take(void *data, uint32_t variant, uint32_t replica, const struct kv
 
 static double metric_of(const struct runs *runs, const struct side *side, uint32_t replica, int metric)
 {
+    if (side->variant < 0) { /* The usual answer. */
+        return kvc_outcome_value(runs->outcome, replica, kvc_sensitivity_metric_names[metric]);
+    }
     const struct kvc_pair_answer *answer = &side->answer[replica];
     const double found[KVC_SENSITIVITY_METRICS] = {[KVC_SENSITIVITY_THROUGHPUT] = answer->throughput_mops,
                                                    [KVC_SENSITIVITY_MEAN] = answer->latency_mean_us,
                                                    [KVC_SENSITIVITY_P50] = answer->latency_p50_us,
                                                    [KVC_SENSITIVITY_P95] = answer->latency_p95_us,
                                                    [KVC_SENSITIVITY_P99] = answer->latency_p99_us};
-    return side->variant >= 0
-               ? found[metric]
-               : kvc_outcome_value(runs->outcome, replica, kvc_sensitivity_metric_names[metric]);
+    return found[metric];
 }
 
 static struct kvc_pair_windows windows_of(const struct runs *runs, const struct side *side)
