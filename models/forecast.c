@@ -256,7 +256,7 @@ static enum kvc_status forecast_members(const struct kvc_scenario *scenario, str
 double kvc_forecast_unserved_frac(const struct kvc_workload *workload, double throughput_mops)
 {
     static const double rounding_frac = 1e-6; /* Closed forms find their solutions to this precision. */
-    if (workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED) {
+    if (kvc_workload_is_steady(workload)) {
         double unserved = 1 - throughput_mops / kvc_workload_rate_max_mops(workload);
         return unserved > rounding_frac || isnan(unserved) ? unserved : 0;
     }

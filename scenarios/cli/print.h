@@ -51,7 +51,7 @@ struct kvc_progress_bar {
     bool terminal, color, visible;
     bool ticking, over; /* There is a thread that draws while nothing is reported; it has to end. */
     pthread_t ticker;
-    pthread_mutex_t mutex; /* Of all that changes. */
+    pthread_mutex_t mutex; /* The work and the ticker hold it while they read or change the bar. */
     pthread_cond_t ending;
 };
 

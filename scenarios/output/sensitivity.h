@@ -73,7 +73,7 @@ struct kvc_sensitivity_parameter {
     double rank;
     /* By enum kvc_sensitivity_metric; a mean of NaN: unknown. */
     struct kvc_interval elasticity[KVC_SENSITIVITY_METRICS];
-    struct kvc_sensitivity_step step[KVC_SENSITIVITY_SIDES]; /* Of a whole number. */
+    struct kvc_sensitivity_step step[KVC_SENSITIVITY_SIDES]; /* Only a whole number has steps. */
     /* Share of the variance that remains if only this parameter is uncertain; NaN: no parameter is. */
     double variance_share_frac[KVC_SENSITIVITY_METRICS];
 };

@@ -46,11 +46,11 @@ static double bound_of(const struct kvc_slo *slo, enum kvc_objective objective)
     KVC_BUG("objective %d", (int)objective);
 }
 
-/* Returns whether the scenario bounds the latency or the throughput of the requests that are served. */
-static bool bounds_the_served(const struct kvc_slo *slo)
+/* Returns whether the scenario states a bound of the first objectives, up to and including `last`. */
+static bool bounds_up_to(const struct kvc_slo *slo, enum kvc_objective last)
 {
     bool bounds = false;
-    for (enum kvc_objective i = KVC_OBJECTIVE_P50; i <= KVC_OBJECTIVE_MOPS; i++) {
+    for (enum kvc_objective i = 0; i <= last; i++) {
         bounds |= !isnan(bound_of(slo, i));
     }
     return bounds;
@@ -58,16 +58,14 @@ static bool bounds_the_served(const struct kvc_slo *slo)
 
 bool kvc_slo_bounds_windows(const struct kvc_slo *slo)
 {
-    bool bounds = false;
-    for (enum kvc_objective i = KVC_OBJECTIVE_P50; i <= KVC_OBJECTIVE_HIT; i++) {
-        bounds |= !isnan(bound_of(slo, i));
-    }
-    return bounds;
+    return bounds_up_to(slo, KVC_OBJECTIVE_HIT);
 }
 
 double kvc_slo_bound(const struct kvc_slo *slo, enum kvc_objective objective)
 {
-    bool is_implied = objective == KVC_OBJECTIVE_LOSS && isnan(slo->loss_frac) && bounds_the_served(slo);
+    /* Latency and throughput are those of the requests that are served. */
+    bool is_implied =
+        objective == KVC_OBJECTIVE_LOSS && isnan(slo->loss_frac) && bounds_up_to(slo, KVC_OBJECTIVE_MOPS);
     return is_implied ? 0 : bound_of(slo, objective);
 }
 

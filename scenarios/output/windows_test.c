@@ -74,7 +74,7 @@ Test(windows, find_the_worst_one_and_the_time_to_recover)
     kvc_outcome_free(outcome);
 }
 
-/* Of the last windows, 30 requests have no answer: they have waited for up to 400 us. */
+/* 30 requests that were sent in the last windows have no answer: they have waited for up to 400 us. */
 Test(windows, requests_without_an_answer_are_late_once_they_waited_too_long)
 {
     struct kvc_loaded loaded = outage();

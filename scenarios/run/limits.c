@@ -126,12 +126,10 @@ static double served_mops(const struct kvc_scenario *scenario)
     return mops;
 }
 
-/* Returns the rate of a load that does not wait for answers, 0 for others [million/s]. */
+/* Returns the rate of a steady load, 0 for others [million/s]. */
 static double sent_mops(const struct kvc_scenario *scenario)
 {
-    const struct kvc_workload *workload = &scenario->workload;
-    bool has_rate = workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED;
-    return has_rate ? workload->rate_mops : 0;
+    return kvc_workload_is_steady(&scenario->workload) ? scenario->workload.rate_mops : 0;
 }
 
 /* Returns the memory of the requests that wait at the end for a store that serves less than it is sent. */

@@ -462,7 +462,7 @@ static struct sent_together sent_together(struct kvc_recorder *recorder, const d
         .count = 1, .window = window_at(recorder, sent_ns[0]), .span = span_at(recorder, sent_ns[0])};
     while (sent.count < count && sent_ns[sent.count] >= low_ns && sent_ns[sent.count] < high_ns &&
            is_measured(recorder, sent_ns[sent.count]) == measured &&
-           span_at(recorder, sent_ns[sent.count]) == sent.span) {
+           (sent.span == NULL || span_at(recorder, sent_ns[sent.count]) == sent.span)) {
         sent.count++;
     }
     if (measured) {

@@ -559,7 +559,7 @@ static enum kvc_status check_phase(const struct kvc_workload *workload, uint32_t
 /* Returns the message for an option that a workload with phases must not have, or NULL. */
 static const char *contradiction(const struct kvc_workload *workload)
 {
-    bool open = workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED;
+    bool open = kvc_workload_is_steady(workload);
     return !open && workload->arrival != KVC_ARRIVAL_SATURATE
                ? "workload.arrival: allowed with workload.phases are saturate, poisson_mops and fixed_mops"
            : open && workload->fill != KVC_FILL_AT_ONCE

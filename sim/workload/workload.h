@@ -143,6 +143,12 @@ uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload);
 /** Returns the size of the largest value that the workload can produce [bytes]. */
 uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload);
 
+/** Returns whether requests are sent at a rate that is stated and never changes. */
+static inline bool kvc_workload_is_steady(const struct kvc_workload *workload)
+{
+    return workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED;
+}
+
 /** Returns whether clients send a request only when the store takes it, so that no backlog grows: they
  * saturate it, or wait for their answers. */
 static inline bool kvc_workload_clients_wait(const struct kvc_workload *workload)
