@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "models/cluster/cluster.h"
-#include "models/forecast.h"
 #include "models/model.h"
 #include "models/registry.h"
 #include "scenarios/load/lua/locate.h"
@@ -469,11 +468,10 @@ enum kvc_status kvc_driver_judge(const struct kvc_scenario *scenario, struct kvc
     struct kvc_result *result = &outcome->result;
     uint32_t count;
     char duration[48];
-    bool is_changing = kvc_workload_changes(&scenario->workload) || scenario->run.change_count > 0;
-    kvc_quantity_print(scenario->run.duration_ns, KVC_UNIT_NS, duration, sizeof(duration));
     if (scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
         return KVC_OK;
     }
+    kvc_quantity_print(scenario->run.duration_ns, KVC_UNIT_NS, duration, sizeof(duration));
     if (result->offered < MEDIAN_MIN || (result->completed == 0 && result->dropped == 0)) {
         enum kvc_status status = kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
@@ -482,7 +480,7 @@ enum kvc_status kvc_driver_judge(const struct kvc_scenario *scenario, struct kvc
             duration, (unsigned long long)result->offered, (unsigned long long)result->completed, MEDIAN_MIN);
         return kvc_time_name_place(scenario, status, diag);
     }
-    if (!is_changing && kvc_outcome_intervals(outcome, &count) == KVC_INTERVALS_UNKNOWN) {
+    if (!result->moves && kvc_outcome_intervals(outcome, &count) == KVC_INTERVALS_UNKNOWN) {
         kvc_result_note(
             result,
             "the measured time of %s is too short for intervals: how far chance moves the answer is "
@@ -593,12 +591,7 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
 {
     struct kvc_outcome *outcome = kvc_outcome_create(0);
     *out = NULL;
-    struct kvc_forecast forecast;
-    struct kvc_diag ignored = {0};
     enum kvc_status status = kvc_scenario_predict(scenario, &outcome->result, diag);
-    if (status == KVC_OK && kvc_scenario_forecast(scenario, &forecast, &ignored) == KVC_OK) {
-        kvc_missing_add(outcome->result.watts_missing, forecast.watts_missing);
-    }
     if (status == KVC_OK && scenario->run.change_count > 0) {
         kvc_result_note(
             &outcome->result,
