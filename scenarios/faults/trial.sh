@@ -4,8 +4,8 @@
 #
 # A fault must end the command with status 3 and one message on stderr. Afterwards the folder contains the same files
 # as before or, if the fault came after the last file, the whole set. Odd trials write into a new folder, even ones
-# over older files. A call whose failure does no harm is listed in harmless.txt with the reason; then the command must
-# end with status 0 and the whole set.
+# over older files, which may stand unchanged in DIR/older-1 afterwards. A call whose failure does no harm is listed in
+# harmless.txt with the reason; then the command must end with status 0 and the whole set.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 name=$1 kind=$2 number=$3
@@ -86,7 +86,13 @@ elif ! cmp -s "$trial.before" "$trial.after" || [ $status = 0 ]; then
     diff "$trial.before" "$trial.after" | grep '^>' | sed 's/.*  //' >"$trial.changed"
     half=$(half_sets)
     [ -z "$half" ] || grep -q ' rename' "$trial.report" || fail "half a set, without$half"
-    grep -vE '[.](pdf|png|partial)$' "$trial.changed" | while read -r file; do
+    grep '/older-[0-9]*/' "$trial.changed" | while read -r file; do
+        kept=$(sed 's,older-[0-9]*/,,' <<<"$file")
+        [ "$(awk -v file="$file" '$2 == file { print $1 }' "$trial.after")" = \
+            "$(awk -v file="$kept" '$2 == file { print $1 }' "$trial.before")" ] || echo " $file"
+    done >"$trial.lost"
+    [ -s "$trial.lost" ] && fail "an older file is not what it was:$(tr -d '\n' <"$trial.lost")"
+    grep -vE '[.](pdf|png|partial)$|/older-[0-9]*/' "$trial.changed" | while read -r file; do
         [ "$(wc -l <"$trial/$file")" = "$(wc -l <"$folder/whole/$file")" ] || echo "$file"
     done >"$trial.cut"
     [ -s "$trial.cut" ] && fail "half a file: $(cat "$trial.cut")"
