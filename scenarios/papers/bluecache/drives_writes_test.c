@@ -49,11 +49,12 @@ static double busiest(const struct kvc_flash *flash, const struct kvc_drive_work
     return fmax(work->chips_busy, work->programs_bytes_per_s / limit);
 }
 
-/* Expects that nothing is busier than always, and that chips or their limit are always busy. */
+/* Expects that nothing is busier than always, and that chips or their limit are always busy, but for the
+ * waits of chips for a channel. */
 static void expect_full(const char *what, const struct kvc_flash *flash, const struct kvc_drive_work *work)
 {
     double busy = busiest(flash, work);
-    cr_expect(busy > 0.97 && busy < 1.01, "%s: what limits writes is busy for %.3f of the time", what, busy);
+    cr_expect(busy > 0.95 && busy < 1.01, "%s: what limits writes is busy for %.3f of the time", what, busy);
 }
 
 /* The chips of this drive are known. What they program for the host and for garbage collection limits it. */

@@ -82,7 +82,7 @@ struct kvc_flash_load {
 struct kvc_flash_busy {
     double controller_ns; /**< Controllers of drives. */
     double channels_ns;   /**< Channels. */
-    double chips_ns;      /**< Chips; their waits for a channel count in the simulation. */
+    double chips_ns;      /**< Chips, without their waits for a channel. */
     double interface_ns;  /**< Interfaces of drives, in their busier direction, or what their chips program
                              together if that is busier. */
 };

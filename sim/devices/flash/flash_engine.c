@@ -63,7 +63,6 @@ static void start(struct kvc_flash_engine *engine, double now_ns, uint32_t place
 {
     const struct kvc_flash *flash = engine->flash;
     const struct kvc_flash_operation *operation = &engine->operation[place];
-    engine->chip[operation->chip].since_ns = now_ns;
     if (operation->what == KVC_FLASH_DO_PROGRAM) {
         cross(engine, now_ns, place);
         return;
@@ -100,12 +99,15 @@ void kvc_flash_engine_count(struct kvc_flash_engine *engine, enum kvc_flash_what
     engine->erases += what == KVC_FLASH_DO_ERASE;
 }
 
-uint32_t kvc_flash_engine_end(struct kvc_flash_engine *engine, double now_ns, uint32_t place)
+uint32_t kvc_flash_engine_end(struct kvc_flash_engine *engine, uint32_t place)
 {
     struct kvc_flash_operation *operation = &engine->operation[place];
     struct kvc_flash_chip *chip = &engine->chip[operation->chip];
     uint32_t tag = operation->tag;
-    engine->chip_busy_ns += now_ns - chip->since_ns;
+    engine->chip_busy_ns += kvc_flash_cells_ns(engine->flash, operation->what);
+    if (operation->what != KVC_FLASH_DO_ERASE) {
+        engine->chip_busy_ns += kvc_flash_transfer_ns(engine->flash, operation->bytes);
+    }
     engine->waiting--;
     if (engine->translated == NULL) { /* The translation layer counts the host's operations itself. */
         kvc_flash_engine_count(engine, operation->what);
@@ -119,7 +121,7 @@ uint32_t kvc_flash_engine_end(struct kvc_flash_engine *engine, double now_ns, ui
 /* Ends the operation and starts the next one of its chip. */
 static uint32_t end(struct kvc_flash_engine *engine, double now_ns, uint32_t place)
 {
-    uint32_t chip = engine->operation[place].chip, tag = kvc_flash_engine_end(engine, now_ns, place);
+    uint32_t chip = engine->operation[place].chip, tag = kvc_flash_engine_end(engine, place);
     if (engine->chip[chip].first != KVC_FLASH_NONE) {
         start(engine, now_ns, engine->chip[chip].first);
     }

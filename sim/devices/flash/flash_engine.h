@@ -47,7 +47,7 @@ struct kvc_flash_engine {
     uint64_t erases;                         /**< Erases that are done. */
     uint64_t waiting;                        /**< Operations that wait for chips or run. */
     double channel_busy_ns; /**< Busy time, summed over the channels; see kvc_flash_engine_busy(). */
-    double chip_busy_ns;    /**< Busy time, summed over the chips; waits for a channel count. */
+    double chip_busy_ns;    /**< Busy time, summed over the chips, without waits for a channel. */
 };
 
 /** Sectors that drives with a translation layer have written. */

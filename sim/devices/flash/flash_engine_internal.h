@@ -28,7 +28,6 @@ struct kvc_flash_operation {
 
 struct kvc_flash_chip {
     uint32_t first, last; /* Queue of operations; the first one runs. KVC_FLASH_NONE: idle. */
-    double since_ns;      /* Time when the first one started. */
     double ready_ns;      /* When its cells are done. */
     enum kvc_flash_progress progress;
 };
@@ -52,7 +51,7 @@ void kvc_flash_chips_ask(struct kvc_flash_engine *engine, double now_ns, const s
 void kvc_flash_engine_count(struct kvc_flash_engine *engine, enum kvc_flash_what what);
 
 /* Ends the operation, which is the first one of its chip. Returns its tag. */
-uint32_t kvc_flash_engine_end(struct kvc_flash_engine *engine, double now_ns, uint32_t place);
+uint32_t kvc_flash_engine_end(struct kvc_flash_engine *engine, uint32_t place);
 
 /* Hands an operation to its chip, as kvc_flash_chips_ask() does, as soon as its drive may program. Without
  * gates, that is at once. */

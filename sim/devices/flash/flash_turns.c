@@ -112,7 +112,6 @@ static void run_next(struct kvc_flash_engine *engine, double now_ns, struct chan
         if (what == KVC_FLASH_DO_PROGRAM) {
             takes_ns += kvc_flash_data_ns(flash, engine->operation[chip->first].bytes);
         }
-        chip->since_ns = now_ns;
         chip->ready_ns = now_ns + takes_ns + kvc_flash_cells_ns(flash, what);
     }
     engine->channel_busy_ns += takes_ns;
@@ -272,7 +271,7 @@ bool kvc_flash_turns_handle(struct kvc_flash_engine *engine, const struct kvc_ev
         uint32_t number = channel->running.chip;
         struct kvc_flash_chip *chip = &engine->chip[number];
         chip->progress = KVC_FLASH_WAITS;
-        *tag = kvc_flash_engine_end(engine, event->time_ns, chip->first);
+        *tag = kvc_flash_engine_end(engine, chip->first);
         if (chip->first == KVC_FLASH_NONE) {
             engine->turns->due_ns[number] = INFINITY;
         }
