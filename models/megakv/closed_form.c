@@ -440,25 +440,80 @@ struct kvc_megakv_closed_form kvc_megakv_closed_form_of(const struct kvc_scenari
     return form;
 }
 
-double kvc_megakv_closed_utilization(const struct kvc_megakv_closed_form *form, uint32_t delay,
-                                     enum kvc_megakv_stage stage)
+/* ---- utilization ---- */
+
+/* Returns the mean time for which a stream is busy with its part of a launch that takes launch_ns [ns]. All
+ * streams start together, take turns on the copy engine, and share the card from then on, so that the last
+ * one ends with the launch and a stream with fewer jobs ends earlier. `random_jobs` is the number of jobs
+ * that go to a random stream together, 0 if all streams get the same: the mean difference of two streams is
+ * 2/sqrt(pi) of their standard deviation, which is that of a Poisson distribution. */
+static double stream_ns(const struct kvc_megakv_costs *costs, const struct kvc_megakv_launch_work *launch,
+                        double launch_ns, double random_jobs)
+{
+    const struct kvc_megakv_config *config = costs->config;
+    double streams = config->streams, jobs = launch->jobs / streams;
+    if (config->index_on != KVC_MEGAKV_INDEX_ON_GPU || jobs <= 0) {
+        return launch_ns;
+    }
+    struct kvc_gpu_work work = kvc_megakv_gpu_work(launch->kernel, launch->jobs, config->streams, NULL);
+    double copy_ns = kvc_pcie_h2d_ns(config->pcie, work.in_bytes) / streams;
+    double apart_ns =
+        2 / sqrt(acos(-1)) * sqrt(random_jobs / jobs) * kvc_megakv_kernel_of(costs, launch, jobs).amount_ns;
+    return launch_ns - (streams - 1) / 2 * (copy_ns + apart_ns);
+}
+
+/* Returns the share of the time for which the streams are busy, or the core that takes their place. */
+static double index_frac(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
+                         const struct kvc_megakv_closed_form *form)
+{
+    const struct kvc_megakv_config *config = costs->config;
+    const struct kvc_megakv_cycle_times *times = &form->times;
+    enum kvc_arrival arrival = scenario->workload.arrival;
+    bool steady = arrival == KVC_ARRIVAL_SATURATE || arrival == KVC_ARRIVAL_CLOSED;
+    double frame = fmax(fill_of(scenario, form->speed).requests * form->load.search_frac, 1);
+    struct kvc_megakv_launch_work insert = kvc_megakv_insert_work(costs, times->inserts),
+                                  search = kvc_megakv_search_work(costs, times->searches,
+                                                                  times->inserts / config->delay);
+    double search_ns = stream_ns(costs, &search, times->search_ns, steady ? 0 : frame);
+    if (times->overlap) { /* The stream of the inserts is one more. */
+        return (config->streams * search_ns + times->insert_ns / config->delay) / (config->streams + 1) /
+               times->cycle_ns;
+    }
+    return (search_ns + stream_ns(costs, &insert, times->insert_ns, 0) / config->delay) / times->cycle_ns;
+}
+
+/* Returns the share of the time for which threads are busy that take `cost` for a request. Threads that share
+ * their cores with others do not reach their limit by their own cost; at it, they always have a request. */
+static double threads_frac(const struct kvc_megakv_closed_form *form, struct kvc_cpu_cost cost,
+                           double threads, double limit)
+{
+    static const double rounding_frac = 1e-9;
+    bool at_limit = form->speed >= limit * (1 - rounding_frac);
+    return at_limit ? 1 : form->speed * (cost.compute_ns + cost.stall_ns) / threads;
+}
+
+double kvc_megakv_closed_utilization(const struct kvc_scenario *scenario,
+                                     const struct kvc_megakv_costs *costs,
+                                     const struct kvc_megakv_closed_form *form, enum kvc_megakv_stage stage)
 {
     const struct kvc_megakv_limits *limits = &form->limits;
-    const struct kvc_megakv_cycle_times *times = &form->times;
-    double inserting_ns = times->insert_ns / (double)delay, index_ns, utilization = 0;
+    const struct kvc_megakv_config *config = costs->config;
+    bool shared = config->threads == KVC_MEGAKV_SHARED_THREADS;
+    double receive = threads_frac(form, form->mean.receive, shared ? 1 : config->streams, limits->receivers);
+    double utilization = 0;
     switch (stage) {
     case KVC_MEGAKV_RX:
         utilization = form->speed / limits->rx;
         break;
     case KVC_MEGAKV_RECEIVE:
-        utilization = form->speed / limits->receivers;
+        utilization = receive + (shared ? index_frac(scenario, costs, form) : 0);
         break;
     case KVC_MEGAKV_SEARCH:
-        index_ns = times->overlap ? fmax(times->search_ns, inserting_ns) : times->search_ns + inserting_ns;
-        utilization = index_ns / times->cycle_ns;
+        utilization =
+            form->speed < limits->gpu ? index_frac(scenario, costs, form) + (shared ? receive : 0) : 1;
         break;
     case KVC_MEGAKV_SEND:
-        utilization = form->speed / limits->senders;
+        utilization = threads_frac(form, form->mean.send, config->senders, limits->senders);
         break;
     default:
         utilization = form->speed / limits->tx;

@@ -124,8 +124,9 @@ struct kvc_megakv_closed_form kvc_megakv_closed_form_of(const struct kvc_scenari
                                                         struct kvc_megakv_costs *costs);
 
 /* Returns the utilization of a stage of the hottest socket, 0 to 1. The database is not such a stage. */
-double kvc_megakv_closed_utilization(const struct kvc_megakv_closed_form *form, uint32_t delay,
-                                     enum kvc_megakv_stage stage);
+double kvc_megakv_closed_utilization(const struct kvc_scenario *scenario,
+                                     const struct kvc_megakv_costs *costs,
+                                     const struct kvc_megakv_closed_form *form, enum kvc_megakv_stage stage);
 
 /* A Mega-KV with a database in the closed form: the requests to the store that replace the application's
  * requests (sim/run/cache_aside.h).

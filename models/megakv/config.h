@@ -131,6 +131,13 @@ static inline const struct kvc_megakv_config *kvc_megakv_config_of(const struct 
     return scenario->config;
 }
 
+/* Returns whether the scheduler of a socket polls the GPU, so that its core never idles. */
+static inline bool kvc_megakv_polls(const struct kvc_scenario *scenario)
+{
+    return kvc_megakv_config_of(scenario)->index_on == KVC_MEGAKV_INDEX_ON_GPU &&
+           scenario->power.policy != KVC_POWER_RACE_TO_IDLE;
+}
+
 /* Returns the items of mean size that the slabs of a socket hold. */
 static inline double kvc_megakv_mean_items(const struct kvc_megakv_config *config)
 {

@@ -383,7 +383,7 @@ static void spawn_socket(struct kvc_megakv_socket *socket)
     if (!simulation->shared) {
         kvc_engine_spawn("receivers", kvc_megakv_receivers_main, socket);
     }
-    if (!simulation->on_thread && simulation->scenario->power.policy != KVC_POWER_RACE_TO_IDLE) {
+    if (kvc_megakv_polls(simulation->scenario)) {
         kvc_engine_spawn("polling", kvc_megakv_poll_main, socket);
     }
     if (simulation->config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM) {

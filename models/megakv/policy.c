@@ -100,8 +100,7 @@ static void count_cores(const struct kvc_megakv_socket *socket, struct kvc_polic
     const struct kvc_megakv_simulation *simulation = socket->simulation;
     double cores = (double)simulation->config->cpu->cores;
     double capacity_ns = kvc_engine_capacity_ns((uint32_t)socket->device.cpu);
-    bool polls = simulation->scenario->power.policy != KVC_POWER_RACE_TO_IDLE && !simulation->on_thread;
-    double polling_ns = polls ? capacity_ns / cores : 0;
+    double polling_ns = kvc_megakv_polls(simulation->scenario) ? capacity_ns / cores : 0;
     counters->busy_ns[CORES] = kvc_engine_work_done_ns((uint32_t)socket->device.cpu) - polling_ns;
     counters->possible_ns[CORES] = capacity_ns - polling_ns;
 }

@@ -47,13 +47,13 @@ static void add_clock_metrics(const struct kvc_scenario *scenario, const struct 
 }
 
 /* Sets the utilization of each stage in the list; `limit_mops` is the rate that the database serves. */
-static void set_utilization(const struct kvc_megakv_config *config, const struct kvc_megakv_closed_form *form,
-                            double throughput_mops, double limit_mops,
-                            double utilization_frac[KVC_MEGAKV_STAGES])
+static void set_utilization(const struct kvc_scenario *scenario, const struct kvc_megakv_costs *costs,
+                            const struct kvc_megakv_closed_form *form, double throughput_mops,
+                            double limit_mops, double utilization_frac[KVC_MEGAKV_STAGES])
 {
     for (int stage = 0; stage < KVC_MEGAKV_DATABASE; stage++) {
         utilization_frac[stage] =
-            kvc_megakv_closed_utilization(form, config->delay, (enum kvc_megakv_stage)stage);
+            kvc_megakv_closed_utilization(scenario, costs, form, (enum kvc_megakv_stage)stage);
     }
     utilization_frac[KVC_MEGAKV_DATABASE] = throughput_mops / limit_mops;
 }
@@ -238,6 +238,14 @@ static void add_power(const struct kvc_scenario *scenario, const struct kvc_mega
         kvc_power_watts(&power, forecast.device, forecast.device_count, result->watts_missing);
 }
 
+void kvc_megakv_set_polling(const struct kvc_scenario *scenario, struct kvc_result *result)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    if (kvc_megakv_polls(scenario)) {
+        kvc_metrics_set(&result->model, "cpu_polling_frac", 1 / (double)config->cpu->cores);
+    }
+}
+
 static const double p95[] = {0.95};
 
 enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
@@ -259,12 +267,13 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     result->latency_mean_us =
         kvc_megakv_behind_latency_ns(&behind, kvc_megakv_latency_mean_ns(&latencies), form.fill_ns) / 1e3;
     result->latency_p95_us = knows_quantiles(&behind) ? p95_ns / 1e3 : NAN;
-    set_utilization(config, &form, result->throughput_mops, behind.limit_mops, utilization_frac);
+    set_utilization(scenario, &costs, &form, result->throughput_mops, behind.limit_mops, utilization_frac);
     kvc_stages_predict(kvc_megakv_stages, scenario, utilization_frac, result);
     add_database(&behind, result);
     kvc_bottleneck_find(result);
     add_metrics(&costs, &form, &scenario->workload, result);
     add_clock_metrics(scenario, &costs, result, form.speed);
+    kvc_megakv_set_polling(scenario, result);
     add_power(scenario, &costs, &form, result);
     kvc_metrics_set(&result->model, "feasible",
                     kvc_megakv_feasible(&form.fit, &form.load, config->cycle_ns, form.speed * (1 - 1e-9)));
@@ -300,7 +309,7 @@ enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct 
     out->latency_p95_us = value_ns[2] / 1e3;
     out->latency_p50_us = value_ns[3] / 1e3;
     out->hit_frac = costs.hit_frac;
-    set_utilization(config, &form, out->throughput_mops, behind.limit_mops, utilization_frac);
+    set_utilization(scenario, &costs, &form, out->throughput_mops, behind.limit_mops, utilization_frac);
     for (uint32_t i = 0, count = kvc_megakv_stages(scenario, stage); i < count; i++) {
         if (stage[i].servers > 0) {
             kvc_forecast_add_stage(out, stage[i].name, stage[i].device, utilization_frac[i]);

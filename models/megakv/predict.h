@@ -14,6 +14,10 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
 enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct kvc_forecast *out,
                                     struct kvc_diag *diag);
 
+/* Sets the share of the cores' time in which the scheduler polls the GPU, if it does. The utilization of the
+ * CPU counts it, that of stages does not. */
+void kvc_megakv_set_polling(const struct kvc_scenario *scenario, struct kvc_result *result);
+
 /* Notes about scenarios that exceed the range of a calibrated machine's measurements. */
 
 /* Adds a note for every quantity outside the range of the node's cost profile: frames, items, memory,

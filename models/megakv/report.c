@@ -322,6 +322,7 @@ void kvc_megakv_report(void *data, struct kvc_result *result)
     kvc_megakv_note_range(scenario, kvc_metrics_get(&result->model, "jobs_per_search"), result);
     report_cycle(simulation, result);
     report_imbalance(simulation, result);
+    kvc_megakv_set_polling(scenario, result);
     report_kernel(simulation, result);
     if (simulation->written > 0) {
         kvc_metrics_set(&result->model, "write_latency_mean_us",
