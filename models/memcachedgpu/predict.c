@@ -244,20 +244,29 @@ static void add_metrics(const struct kvc_memcachedgpu_config *config, const stru
     kvc_metrics_set(model, "set_limit_kops", 1e6 / fmax(serial_ns, threads_ns));
 }
 
-static void add_stages(const struct kvc_scenario *scenario, const struct limits *limits, double per_ns,
-                       struct kvc_result *result)
+/* Returns the utilization of a stage at a rate, or NaN if nothing limits the stage. */
+static double used_frac(double per_ns, double limit_per_ns)
 {
-    const double limit[KVC_MEMCACHEDGPU_STAGES] = {
-        [KVC_MEMCACHEDGPU_RX] = limits->rx,         [KVC_MEMCACHEDGPU_RECEIVE] = limits->receive,
-        [KVC_MEMCACHEDGPU_LAUNCH] = limits->launch, [KVC_MEMCACHEDGPU_COPY_IN] = limits->copy_in,
-        [KVC_MEMCACHEDGPU_GPU] = limits->kernel,    [KVC_MEMCACHEDGPU_COPY_OUT] = limits->copy_out,
-        [KVC_MEMCACHEDGPU_ANSWER] = limits->answer, [KVC_MEMCACHEDGPU_TX] = limits->tx,
-        [KVC_MEMCACHEDGPU_SET] = INFINITY,
+    return isinf(limit_per_ns) ? NAN : per_ns / limit_per_ns;
+}
+
+/* Adds the stages. The streams are busy while they have a batch, and always have one if the card is. */
+static void add_stages(const struct kvc_scenario *scenario, const struct limits *limits,
+                       const struct times *times, double per_ns, struct kvc_result *result)
+{
+    double stream_ns = times->copy_in + times->latencies + times->kernel + times->copy_out;
+    double streams = per_ns * stream_ns / times->packets / kvc_memcachedgpu_config_of(scenario)->streams;
+    const double utilization_frac[KVC_MEMCACHEDGPU_STAGES] = {
+        [KVC_MEMCACHEDGPU_RX] = used_frac(per_ns, limits->rx),
+        [KVC_MEMCACHEDGPU_RECEIVE] = used_frac(per_ns, limits->receive),
+        [KVC_MEMCACHEDGPU_LAUNCH] = used_frac(per_ns, limits->launch),
+        [KVC_MEMCACHEDGPU_COPY_IN] = used_frac(per_ns, limits->copy_in),
+        [KVC_MEMCACHEDGPU_GPU] = per_ns < limits->kernel ? streams : 1,
+        [KVC_MEMCACHEDGPU_COPY_OUT] = used_frac(per_ns, limits->copy_out),
+        [KVC_MEMCACHEDGPU_ANSWER] = used_frac(per_ns, limits->answer),
+        [KVC_MEMCACHEDGPU_TX] = used_frac(per_ns, limits->tx),
+        [KVC_MEMCACHEDGPU_SET] = NAN,
     };
-    double utilization_frac[KVC_MEMCACHEDGPU_STAGES];
-    for (uint32_t i = 0; i < KVC_MEMCACHEDGPU_STAGES; i++) {
-        utilization_frac[i] = isinf(limit[i]) ? NAN : per_ns / limit[i];
-    }
     kvc_stages_predict(kvc_memcachedgpu_stages, scenario, utilization_frac, result);
     kvc_bottleneck_find(result);
 }
@@ -284,7 +293,7 @@ enum kvc_status kvc_memcachedgpu_predict(const struct kvc_scenario *scenario, st
     struct times times = times_of(scenario, &mean, per_ns);
     result->throughput_mops = per_ns * 1e3 * config->shards / get_frac;
     add_latency(scenario, &mean, &times, &limits, offered, result);
-    add_stages(scenario, &limits, per_ns, result);
+    add_stages(scenario, &limits, &times, per_ns, result);
     add_metrics(config, &mean, &limits, &times, offered, result);
     kvc_memcachedgpu_add_price(scenario, result);
     if (scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
