@@ -19,6 +19,7 @@ static const double least_frac = 1e-6;
 
 enum state {
     IDLE,
+    SLEEPS,   /* The first stage: until the next batch is due. */
     LAUNCHES, /* Launches a kernel for its own batch. */
     WORKS,    /* Works on its own batch. */
     ENDS,     /* Works on the rest that thieves have left of it. */
@@ -58,6 +59,7 @@ struct run {
     struct pace whole[KVC_DIDO_STAGES_MAX], rest[KVC_DIDO_STAGES_MAX]; /* Pace of the owner. */
     struct pace stolen[KVC_DIDO_STAGES_MAX][KVC_DIDO_STAGES_MAX];      /* Pace by thief and victim. */
     double now_ns;
+    double due_ns;                          /* When the next batch may begin. */
     double slowest_ns[KVC_DIDO_STAGES_MAX]; /* By number of the batch, modulo KVC_DIDO_STAGES_MAX. */
     double slowest_sum_ns;
     struct worker worker[KVC_DIDO_STAGES_MAX];
@@ -98,6 +100,7 @@ static void begin(struct run *now, uint32_t s)
     worker->rest = 0;
     worker->began_ns = now->now_ns;
     worker->until_ns = now->now_ns + now->flow->stage[s].whole.launch_ns;
+    now->due_ns = s == 0 ? now->now_ns + now->flow->every_ns : now->due_ns;
     for (uint32_t i = 0; i < now->flow->stages; i++) {
         if (now->worker[i].state == IDLE && may_steal(now, s, i)) {
             look(now, i);
@@ -105,15 +108,22 @@ static void begin(struct run *now, uint32_t s)
     }
 }
 
-/* Looks for a batch, or for the stage with the most work left that the worker may steal. */
+/* Returns whether the worker has a batch of its own to begin with. */
+static bool has_batch(const struct run *now, uint32_t s)
+{
+    return now->worker[s].queue > 0 && (s > 0 || now->now_ns >= now->due_ns);
+}
+
+/* Looks for a batch, or for the stage with the most work left that the worker may steal. The first stage does
+ * not look again before its next batch is due. */
 static void look(struct run *now, uint32_t s)
 {
     struct worker *worker = &now->worker[s];
-    if (worker->queue > 0) {
+    if (has_batch(now, s)) {
         begin(now, s);
         return;
     }
-    worker->state = IDLE;
+    worker->state = worker->queue > 0 ? SLEEPS : IDLE;
     double most = 0;
     for (uint32_t i = 0; i < now->flow->stages; i++) {
         if (i != s && now->worker[i].left > most && may_steal(now, i, s)) {
@@ -277,6 +287,8 @@ static double step_of(const struct run *now)
             step_ns = smaller(step_ns, worker->piece / worker->rate);
         } else if (worker->state == LAUNCHES || worker->state == SNEAKS) {
             step_ns = smaller(step_ns, worker->until_ns - now->now_ns);
+        } else if (worker->state == SLEEPS) {
+            step_ns = smaller(step_ns, now->due_ns - now->now_ns);
         }
     }
     for (uint32_t s = 0; s < now->flow->stages; s++) {
@@ -322,7 +334,7 @@ static void act(struct run *now, uint32_t s)
     case SNEAKS:
         if (worker->until_ns <= now->now_ns) {
             bool has = victim->begun == worker->victim_has && victim->left > nothing;
-            worker->state = has && worker->queue == 0 ? STEALS : IDLE;
+            worker->state = has && !has_batch(now, s) ? STEALS : IDLE;
         }
         break;
     case STEALS:
@@ -347,7 +359,7 @@ static void act(struct run *now, uint32_t s)
     }
     if (worker->state == WORKS && worker->left <= nothing) {
         finish(now, s);
-    } else if (worker->state == IDLE) {
+    } else if (worker->state == IDLE || (worker->state == SLEEPS && has_batch(now, s))) {
         look(now, s);
     }
 }

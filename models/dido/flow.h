@@ -34,6 +34,7 @@ struct kvc_dido_flow_stage {
 struct kvc_dido_flow {
     uint32_t stages;
     double channels; /* Channels of the memory. */
+    double every_ns; /* Shortest time between the beginnings of batches [ns]; 0: as soon as one may. */
     double set_frac; /* Smallest share of a batch that is taken at once. */
     struct kvc_dido_flow_stage stage[KVC_DIDO_STAGES_MAX];
 };

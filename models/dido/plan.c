@@ -104,12 +104,13 @@ static bool contend(const struct work *work)
 }
 
 /* Lets the batches flow, with stealing or for the memory alone. */
-static void let_flow(const struct work *work, struct kvc_dido_period *period)
+static void let_flow(const struct work *work, double every_ns, struct kvc_dido_period *period)
 {
     const struct kvc_dido_pipeline *pipeline = work->pipeline;
     const bool steals = has_thieves(work->config, pipeline);
     struct kvc_dido_flow flow = {.stages = pipeline->stages,
                                  .channels = kvc_dram_channels(work->config->dram),
+                                 .every_ns = every_ns,
                                  .set_frac = (double)work->config->options->steal_set / work->queries};
     for (uint32_t s = 0; s < pipeline->stages; s++) {
         const struct kvc_dido_stage *stage = &pipeline->stage[s];
@@ -138,7 +139,7 @@ static void let_flow(const struct work *work, struct kvc_dido_period *period)
 
 struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
                                           const struct kvc_dido_pipeline *pipeline,
-                                          const struct kvc_dido_mix *mix, double queries)
+                                          const struct kvc_dido_mix *mix, double queries, double every_ns)
 {
     struct work work = {.config = config, .pipeline = pipeline, .mix = mix, .queries = queries};
     struct kvc_dido_period period = {0};
@@ -155,7 +156,7 @@ struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
     period.ns = fmax(period.stage_ns[period.slowest], period.memory_ns);
     period.longest_ns = period.ns;
     if (pipeline->stages > 1 && (has_thieves(config, pipeline) || contend(&work))) {
-        let_flow(&work, &period);
+        let_flow(&work, every_ns, &period);
     }
     return period;
 }
@@ -354,8 +355,9 @@ static struct kvc_dido_period period_of(const struct kvc_dido_config *config,
                                         const struct kvc_dido_pipeline *pipeline,
                                         const struct kvc_dido_mix *mix, double queries)
 {
-    return config->options->predict == KVC_DIDO_BY_PAPER ? paper_period(config, pipeline, mix, queries)
-                                                         : kvc_dido_period_of(config, pipeline, mix, queries);
+    return config->options->predict == KVC_DIDO_BY_PAPER
+               ? paper_period(config, pipeline, mix, queries)
+               : kvc_dido_period_of(config, pipeline, mix, queries, 0);
 }
 
 /* The time of the slowest stage grows almost as a straight line over the batch, so the line through the last
@@ -662,7 +664,7 @@ static enum kvc_status check_interval(const struct kvc_scenario *scenario, uint3
     struct kvc_dido_config config = kvc_dido_config_of_phase(scenario, phase);
     struct kvc_workload load = kvc_phases_workload(&scenario->workload, phase);
     struct kvc_dido_mix mix = kvc_dido_mix_of(&config, &load);
-    double one_ns = kvc_dido_period_of(&config, &config.pipeline, &mix, 1).longest_ns;
+    double one_ns = kvc_dido_period_of(&config, &config.pipeline, &mix, 1, 0).longest_ns;
     double interval_ns = kvc_dido_interval_ns(&config, &config.pipeline);
     return one_ns <= interval_ns
                ? KVC_OK

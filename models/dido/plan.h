@@ -35,10 +35,11 @@ struct kvc_dido_period {
     uint32_t slowest;                      /* Number of the slowest stage without stealing. */
 };
 
-/* Returns the period of batches of `queries` queries. */
+/* Returns the period of batches of `queries` queries, which begin at least every_ns apart [ns]; 0: as soon as
+ * the pipeline takes them. */
 struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
                                           const struct kvc_dido_pipeline *pipeline,
-                                          const struct kvc_dido_mix *mix, double queries);
+                                          const struct kvc_dido_mix *mix, double queries, double every_ns);
 
 struct kvc_dido_plan {
     struct kvc_dido_pipeline pipeline;

@@ -45,7 +45,7 @@ static struct kvc_dido_plan loaded(const struct kvc_dido_config *config, const s
     struct kvc_dido_plan plan = *full;
     double interval_ns = kvc_dido_interval_ns(config, &full->pipeline);
     plan.queries = fmax(per_ns * interval_ns, 1);
-    plan.period = kvc_dido_period_of(config, &full->pipeline, mix, plan.queries);
+    plan.period = kvc_dido_period_of(config, &full->pipeline, mix, plan.queries, interval_ns);
     plan.per_ns = per_ns;
     return plan;
 }
