@@ -291,6 +291,26 @@ static void explain(struct kvc_result *result, const char *reason)
     kvc_bottleneck_busiest(result, result->bottleneck_why + used, KVC_NOTE_BYTES - used);
 }
 
+/* Says why no resource is named. Several may be equally busy, so that none gains alone; or one gains, but by
+ * no more than chance explains, or by an amount whose interval is unknown. */
+static void explain_none(struct kvc_outcome *outcome)
+{
+    const struct kvc_gain *most = &outcome->gain[0];
+    char reason[KVC_NOTE_BYTES], interval[32] = "an unknown interval";
+    if (outcome->gain_count == 0 || most->gain_frac.mean <= NEGLIGIBLE_FRAC) {
+        explain(&outcome->result, "no resource alone gains throughput when it is 5 % faster");
+        return;
+    }
+    if (!isnan(most->gain_frac.half_width)) {
+        snprintf(interval, sizeof(interval), "+- %.2f %%", 100 * most->gain_frac.half_width);
+    }
+    snprintf(reason, sizeof(reason),
+             "the gains do not tell the bottleneck: %.32s gains most when it is 5 %% faster, %.2f %% of "
+             "throughput with %s",
+             most->resource, 100 * most->gain_frac.mean, interval);
+    explain(&outcome->result, reason);
+}
+
 static void blame_load(struct kvc_result *result)
 {
     snprintf(result->bottleneck_stage, KVC_NAME_MAX, "load");
@@ -316,6 +336,16 @@ static void blame(const struct search *search, uint32_t best)
     kvc_bottleneck_busiest(result, result->bottleneck_why + used, KVC_NOTE_BYTES - used);
 }
 
+/* Returns the busiest stage if it is saturated although the resource, which it does not use, is the next
+ * limit: a stage that works in batches is always busy long before its batches are as large as they can be.
+ * NULL: there is none. */
+static const struct kvc_stage_result *busy_in_batches(const struct kvc_result *result, const char *device)
+{
+    const struct kvc_stage_result *busiest = kvc_bottleneck_busiest_stage(result);
+    bool saturated = busiest != NULL && busiest->utilization_frac >= kvc_bottleneck_saturated_frac;
+    return saturated && strcmp(busiest->device, device) != 0 ? busiest : NULL;
+}
+
 /* Records the limit that a higher load would reach first, by the closed form. A trace cannot be replayed at
  * another load, and a scenario without an answer has no next limit. */
 static enum kvc_status add_next_limit(const struct kvc_scenario *scenario, struct kvc_result *result,
@@ -332,9 +362,11 @@ static enum kvc_status add_next_limit(const struct kvc_scenario *scenario, struc
                  kvc_gain_find(&saturated, NULL, limit, &why) == KVC_OK;
     if (known && limit->gain_count > 0 && is_significant(&limit->gain[0].gain_frac, true)) {
         size_t used = strlen(result->bottleneck_why);
+        const struct kvc_stage_result *busy = busy_in_batches(result, limit->gain[0].device);
         snprintf(result->bottleneck_why + used, KVC_NOTE_BYTES - used,
-                 "; by the closed form, a higher load would meet %.32s at %.4g Mops", limit->gain[0].resource,
-                 limit->result.throughput_mops);
+                 "; by the closed form, a higher load would meet %.32s at %.4g Mops%s%.32s%s",
+                 limit->gain[0].resource, limit->result.throughput_mops, busy != NULL ? ", and " : "",
+                 busy != NULL ? busy->name : "", busy != NULL ? " would serve it in larger batches" : "");
     }
     kvc_outcome_free(limit);
     kvc_scenario_unresolve(&saturated);
@@ -368,8 +400,8 @@ enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct 
             blame(&search, (uint32_t)best);
         } else if (outcome->result.moves && search.replicas == 1) {
             explain(&outcome->result, "without an interval, no gain of a faster resource is sure");
-        } else { /* Several resources may be equally busy, so that none gains alone. */
-            explain(&outcome->result, "no resource alone gains throughput when it is 5 % faster");
+        } else {
+            explain_none(outcome);
         }
         note_uncertainty(outcome);
     }

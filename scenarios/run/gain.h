@@ -20,8 +20,8 @@
 /* Sets the gains of an answered scenario and its bottleneck by them: the stage is the busiest of those that
  * spend time on the resource. If no resource gains more than chance explains, or if the store does not name
  * its resources, the bottleneck by utilization stays, which is "load" if no stage is busy for 90 % of the
- * time: resources that are equally busy gain only together. `options` are the options of the run; NULL: the
- * closed form answered. */
+ * time: resources that are equally busy gain only together. The reason says which of these it is. `options`
+ * are the options of the run; NULL: the closed form answered. */
 enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                               struct kvc_outcome *outcome, struct kvc_diag *diag);
 

@@ -189,6 +189,34 @@ Test(gain, an_open_load_that_is_served_is_the_limit)
     kvc_loaded_free(loaded);
 }
 
+/* The GPU is always busy when its batches are still small, so another resource may be the next limit. */
+Test(gain, a_busy_stage_that_is_not_the_next_limit_is_explained)
+{
+    struct kvc_loaded *loaded =
+        load(KVC_SOURCE_DIR "/models/megakv/golden/run.lua", "workload.arrival.poisson_mops=129");
+    struct kvc_outcome *outcome = answer(loaded, true, 0);
+    const char *why = outcome->result.bottleneck_why;
+    cr_expect_not_null(strstr(why, "index (gpu) is busy 9"), "%s", why);
+    cr_expect_not_null(strstr(why, "would meet cpu at"), "%s", why);
+    cr_expect_not_null(strstr(why, "index would serve it in larger batches"), "%s", why);
+    kvc_outcome_free(outcome);
+    kvc_loaded_free(loaded);
+}
+
+/* A run that is too short for several windows of time knows no interval of its gains. */
+Test(gain, a_gain_without_an_interval_is_not_denied)
+{
+    struct kvc_loaded *loaded = load(KVC_SOURCE_DIR "/models/megakv/limits/cpu.lua", "cluster.nodes=2");
+    loaded->scenario.run.duration_ns = 1e6;
+    struct kvc_outcome *outcome = answer(loaded, false, 0);
+    const char *why = outcome->result.bottleneck_why;
+    cr_expect(isnan(outcome->gain[0].gain_frac.half_width));
+    cr_expect_str_eq(outcome->gain[0].resource, "cpu", "%s", why);
+    cr_expect_not_null(strstr(why, "the gains do not tell the bottleneck: cpu gains most"), "%s", why);
+    kvc_outcome_free(outcome);
+    kvc_loaded_free(loaded);
+}
+
 Test(gain, an_open_load_that_is_too_high_shows_the_bottleneck)
 {
     struct kvc_loaded *loaded = load_limited("cpu core cpu", "workload.arrival.poisson_mops=30");

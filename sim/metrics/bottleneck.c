@@ -37,6 +37,11 @@ static const struct kvc_stage_result *busiest(const struct kvc_result *result,
     return found;
 }
 
+const struct kvc_stage_result *kvc_bottleneck_busiest_stage(const struct kvc_result *result)
+{
+    return busiest(result, NULL);
+}
+
 void kvc_bottleneck_busiest(const struct kvc_result *result, char *text, size_t size)
 {
     const struct kvc_stage_result *first = busiest(result, NULL), *second = busiest(result, first);

@@ -37,6 +37,9 @@ void kvc_bottleneck_add_name(char *bottleneck, const char *stage);
 /** Returns whether a bottleneck names this stage, alone or joined with others by "+". */
 bool kvc_bottleneck_names(const char *bottleneck, const char *stage);
 
+/** Returns the busiest stage, or NULL if no utilization is known. */
+const struct kvc_stage_result *kvc_bottleneck_busiest_stage(const struct kvc_result *result);
+
 /** Writes the two busiest stages with their utilizations, as a part of a sentence of at most `size` bytes. */
 void kvc_bottleneck_busiest(const struct kvc_result *result, char *text, size_t size);
 
