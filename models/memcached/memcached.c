@@ -164,7 +164,7 @@ static void set_busy(const void *data, double *busy_ns)
     const struct kvc_memcached_server *server = &user->server;
     const struct kvc_flash_busy flash = flash_of(server);
     busy_ns[KVC_MEMCACHED_AT_RECEIVE] = server->receive_busy_ns;
-    busy_ns[KVC_MEMCACHED_AT_THREADS] = kvc_memcached_server_thread_busy_ns(server);
+    busy_ns[KVC_MEMCACHED_AT_THREADS] = kvc_memcached_server_threads_busy_ns(server);
     busy_ns[KVC_MEMCACHED_AT_LOCK] = server->lock_busy_ns;
     busy_ns[KVC_MEMCACHED_AT_MEMORY] = server->memory_busy_ns;
     busy_ns[KVC_MEMCACHED_AT_CONTROLLER] = flash.controller_ns;
@@ -355,6 +355,7 @@ static void report_metrics(void *state, struct kvc_result *result)
                           (double)(last->stats.insert_lines - first->stats.insert_lines),
                           (double)(last->stats.inserts - first->stats.inserts));
     kvc_metrics_set(kernel, "evicted", (double)(last->stats.evicted - first->stats.evicted));
+    kvc_memcached_set_polling(config, result);
     kvc_metrics_set(model, "cached_lines_frac", config->llc_frac);
     if (!config->owned) {
         kvc_metrics_set(model, "fullest_ring_frac", kvc_rss_hottest_frac(simulation->users[0].server.rss));

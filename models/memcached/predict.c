@@ -11,7 +11,7 @@
 #include "sim/workload/keys/hottest_shard.h"
 #include "sim/workload/keys/popularity_blocks.h"
 
-enum { LINE_BYTES = 64, LRU_LINES = 3, BUCKET_LINES = 2 };
+enum { LINE_BYTES = 64, LRU_LINES = 3, BUCKET_LINES = 2, BURST_ROUNDS = 64 };
 
 /* Mean times for which a request occupies the parts of its server [ns]. The times of threads are sums over
  * all threads.
@@ -125,8 +125,8 @@ static double lines_of(const struct kvc_scenario *scenario, enum kvc_op op, bool
     return chained_lines(scenario, op, hit);
 }
 
-static void add_load(struct loads *loads, const struct kvc_scenario *scenario, enum kvc_op op, bool hit,
-                     double frac)
+static void add_load(struct loads *loads, const struct kvc_scenario *scenario, double burst, enum kvc_op op,
+                     bool hit, double frac)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
@@ -139,7 +139,7 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, e
     double receive_ns = kvc_memcached_wire_ns(config, kvc_memcached_request_bytes(config, &message));
     double send_ns = kvc_memcached_wire_ns(config, kvc_memcached_response_bytes(config, &message));
     double lines = lines_of(scenario, op, hit);
-    double stall_ns = kvc_memcached_stall_ns(config, lines * config->burst) / config->burst;
+    double stall_ns = kvc_memcached_stall_ns(config, lines * burst) / burst;
     double lock_ns = kvc_memcached_locks(config, op) ? stall_ns + kvc_memcached_handover_ns(config) : 0;
     loads->receive_ns += frac * receive_ns;
     loads->send_ns += frac * send_ns;
@@ -152,8 +152,9 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, e
                 kvc_memcached_stall_ns(config, lines) + config->wake_ns + config->depth_ns + send_ns);
 }
 
-/* Computes the mean loads of a request; `held` is the share of the GETs that hit. */
-static struct loads loads_of(const struct kvc_scenario *scenario, double held)
+/* Computes the mean loads of a request; `held` is the share of the GETs that hit, and threads serve `burst`
+ * requests at a time. */
+static struct loads loads_of(const struct kvc_scenario *scenario, double held, double burst)
 {
     const struct kvc_database *database = kvc_memcached_config_of(scenario)->database;
     double valid = database != NULL ? kvc_cache_aside_valid_frac(&scenario->workload) : 1;
@@ -162,8 +163,8 @@ static struct loads loads_of(const struct kvc_scenario *scenario, double held)
     struct loads loads = {0};
     const double fracs[KVC_OP_COUNT] = {mix.get, mix.set, mix.delete};
     for (int op = 0; op < KVC_OP_COUNT; op++) {
-        add_load(&loads, scenario, (enum kvc_op)op, true, fracs[op] * mix.hit);
-        add_load(&loads, scenario, (enum kvc_op)op, false, fracs[op] * (1 - mix.hit));
+        add_load(&loads, scenario, burst, (enum kvc_op)op, true, fracs[op] * mix.hit);
+        add_load(&loads, scenario, burst, (enum kvc_op)op, false, fracs[op] * (1 - mix.hit));
     }
     if (database != NULL) {
         double keys = (double)scenario->workload.keys / (double)scenario->cluster.nodes;
@@ -217,6 +218,24 @@ static double thread_ns(const struct kvc_memcached_config *config, const struct 
         return fmax((loads->hand_ns + loads->serve_ns) / config->threads, shares->receive * loads->hand_ns);
     }
     return shares->receive * loads->hand_ns + shares->serve * loads->serve_ns;
+}
+
+/* Returns the same time if the server gets `per_ns` requests. A thread serves those together that came while
+ * it served the ones before, or the next one if none did, so that a small load takes more of its time. */
+static double thread_at_ns(const struct kvc_scenario *scenario, const struct shares *shares, double held,
+                           double per_ns)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    double burst = 1, busy_ns, before;
+    int rounds = BURST_ROUNDS;
+    do {
+        struct loads loads = loads_of(scenario, held, burst);
+        busy_ns = thread_ns(config, &loads, shares);
+        double came = burst * per_ns * busy_ns;
+        before = burst;
+        burst = fmin(came + exp(-came), config->burst);
+    } while (--rounds > 0 && fabs(burst - before) > 1e-3);
+    return busy_ns;
 }
 
 static void add_metrics(const struct kvc_scenario *scenario, const struct loads *loads,
@@ -274,6 +293,14 @@ static void add_stages(const struct kvc_scenario *scenario, const struct loads *
     kvc_stages_predict(kvc_memcached_stages, scenario, utilization_frac, result);
 }
 
+void kvc_memcached_set_polling(const struct kvc_memcached_config *config, struct kvc_result *result)
+{
+    if (config->polls && config->kind != KVC_MEMCACHED_FPGA) {
+        kvc_metrics_set(&result->model, "threads_polling_frac",
+                        1 - kvc_stages_find(result, "threads")->utilization_frac);
+    }
+}
+
 enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                       struct kvc_diag *diag)
 {
@@ -283,7 +310,8 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     uint32_t nodes = (uint32_t)scenario->cluster.nodes, sockets = (uint32_t)scenario->node.sockets;
     double server =
         kvc_hottest_shard_frac(workload, nodes, sockets, (uint32_t)scenario->cluster.virtual_nodes);
-    struct loads loads = loads_of(scenario, hit_frac(scenario));
+    double held = hit_frac(scenario);
+    struct loads loads = loads_of(scenario, held, config->burst);
     struct shares shares = shares_of(scenario, server);
     double busy_ns = thread_ns(config, &loads, &shares);
     double slowest_ns =
@@ -312,8 +340,10 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     result->throughput_mops = per_ns * 1e3;
     result->latency_mean_us = latency_ns / 1e3;
     result->latency_p95_us = NAN;
-    add_stages(scenario, &loads, busy_ns, per_ns * server, result);
+    add_stages(scenario, &loads, thread_at_ns(scenario, &shares, held, per_ns * server), per_ns * server,
+               result);
     kvc_bottleneck_find(result);
+    kvc_memcached_set_polling(config, result);
     add_metrics(scenario, &loads, &shares, busy_ns, server, result);
     return KVC_OK;
 }

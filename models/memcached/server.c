@@ -416,6 +416,7 @@ static void start(struct kvc_memcached_server *server, double now_ns, uint16_t n
     if (!thread->receives) {
         double wake_ns = thread->awake ? 0 : config->wake_ns;
         thread->awake = true;
+        thread->waking_ns += wake_ns;
         serve(server, now_ns + wake_ns, number);
         return;
     }
@@ -434,6 +435,7 @@ static uint32_t end_job(struct kvc_memcached_thread *thread, double now_ns)
     double busy_ns = now_ns - thread->started_ns;
     thread->busy_ns += busy_ns;
     thread->work_ns += busy_ns - thread->waited_ns;
+    thread->receiving_ns += thread->receives ? busy_ns : 0;
     thread->waited_ns = 0;
     thread->jobs = 0;
     return jobs;
@@ -556,6 +558,19 @@ double kvc_memcached_server_threads_work_ns(const struct kvc_memcached_server *s
         work_ns += server->thread[i].work_ns;
     }
     return work_ns;
+}
+
+double kvc_memcached_server_threads_busy_ns(const struct kvc_memcached_server *server)
+{
+    double all_ns = 0, most_ns = 0, receiving_ns = 0;
+    for (uint32_t i = 0; i < server->config->threads; i++) {
+        const struct kvc_memcached_thread *thread = &server->thread[i];
+        double busy_ns = thread->busy_ns - thread->waking_ns;
+        all_ns += busy_ns;
+        most_ns = fmax(most_ns, busy_ns);
+        receiving_ns = fmax(receiving_ns, thread->receiving_ns);
+    }
+    return server->config->shared ? fmax(all_ns / server->config->threads, receiving_ns) : most_ns;
 }
 
 void kvc_memcached_server_stop(struct kvc_memcached_server *server, double stop_ns)

@@ -63,6 +63,7 @@ struct kvc_memcached_thread {
     /* When the thread began to wait, and how long the current job has waited so far. */
     double asked_ns, waited_ns;
     double started_ns, busy_ns, work_ns; /* work_ns is busy_ns without waits for the SSD. */
+    double waking_ns, receiving_ns;      /* Parts of busy_ns: until it ran, and receiving packets. */
 };
 
 struct kvc_memcached_request;
@@ -107,6 +108,11 @@ void kvc_memcached_server_close(struct kvc_memcached_server *server);
  * together, excluding such waits [ns]. */
 double kvc_memcached_server_thread_busy_ns(const struct kvc_memcached_server *server);
 double kvc_memcached_server_threads_work_ns(const struct kvc_memcached_server *server);
+
+/* Returns the busy time of the threads' stage, without the time until a sleeping thread runs [ns]: the mean
+ * of threads that share the requests, but at least the time that the fullest ring takes of its thread, and
+ * the busiest of threads that have requests of their own. */
+double kvc_memcached_server_threads_busy_ns(const struct kvc_memcached_server *server);
 
 /* Simulates up to time_ns. */
 void kvc_memcached_server_advance(struct kvc_memcached_server *server, double time_ns);
