@@ -206,7 +206,8 @@ static const struct kvc_option run_rows[] = {
     KVC_CHOICE_ROW(
         kvc_run, "bottleneck", bottleneck, bottlenecks, "auto",
         "gain: the resource whose being 5 % faster gains most throughput, found by one more run for each "
-        "resource, with the same random numbers; utilization: the stage that is busy most, or the load; "
+        "resource, with the same random numbers; utilization: the stage whose servers work on requests most "
+        "of the time, which polling is not, or the load; "
         "auto: gain in kvcast run and predict, utilization in sweep, capacity and validate. A store that "
         "serves all of an open load has no bottleneck but the load and needs no more runs"),
     KVC_LIST_ROW(kvc_run, "changes", changes, change_count, &kvc_change_option_table,

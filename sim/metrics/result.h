@@ -39,7 +39,8 @@ void kvc_missing_add(char missing[KVC_MISSING_BYTES], const char *names);
 struct kvc_stage_result {
     char name[KVC_NAME_MAX];   /**< "receive", "search", "insert", "send", ... */
     char device[KVC_NAME_MAX]; /**< "cpu", "gpu" or "nic". */
-    double utilization_frac;   /**< Mean utilization of the devices of this stage, 0 to 1; NaN if unknown. */
+    double utilization_frac;   /**< Share of the time for which its servers have a request, 0 to 1; NaN:
+                                  unknown. */
     double busy_s;             /**< Busy time, summed over the devices of this stage [s]. */
     uint64_t served;           /**< Requests that passed through the stage. */
     double mean_us; /**< Mean time of a request in the stage, including waiting [us]; NaN if unknown. */

@@ -1,0 +1,5 @@
+return {
+  system = { kind = "kvdirect", memory = "64MiB" },
+  workload = { keys = 1e5, key = 16, value = 64, get = 0.95, set = 0.05 },
+  run = { duration = "500us" },
+}
