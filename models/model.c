@@ -1,5 +1,6 @@
 #include "models/model.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,4 +155,38 @@ struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
         return NULL;
     }
     return faster;
+}
+
+bool kvc_scenario_lacks_room(const struct kvc_scenario *scenario, const char **option, char *text,
+                             size_t size)
+{
+    static const double lost_frac_most = 1e-3;
+    struct kvc_model_room room[KVC_MODEL_ROOMS_MAX];
+    const struct kvc_model_room *least = NULL;
+    double keys = (double)scenario->workload.keys;
+    if (scenario->model->rooms == NULL || scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
+        return false;
+    }
+    for (uint32_t i = 0, count = scenario->model->rooms(scenario, room); i < count; i++) {
+        least = least == NULL || room[i].keys < least->keys ? &room[i] : least;
+    }
+    if (least == NULL || least->keys >= (1 - lost_frac_most) * keys) {
+        return false;
+    }
+    char has[64], needs[64];
+    kvc_quantity_print(least->size, least->unit, has, sizeof(has));
+    kvc_quantity_print(least->needed, least->unit, needs, sizeof(needs));
+    *option = least->option;
+    snprintf(text, size, "%s: %s has room for %.4g of %.4g keys, so GETs miss the others; %s holds all",
+             least->option, has, least->keys, keys, needs);
+    return true;
+}
+
+void kvc_scenario_note_room(const struct kvc_scenario *scenario, struct kvc_result *result)
+{
+    const char *option;
+    char text[256];
+    if (kvc_scenario_lacks_room(scenario, &option, text, sizeof(text))) {
+        kvc_result_note(result, "%s", text);
+    }
 }

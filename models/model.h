@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "models/resource.h"
+#include "models/room.h"
 #include "sim/base/diag.h"
 #include "sim/base/text/option.h"
 #include "sim/base/progress.h"
@@ -77,6 +78,11 @@ struct kvc_model {
 
     /* Checks what the ranges of single options cannot express. The configuration is already resolved. */
     enum kvc_status (*check)(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+    /* Fills in the parts of a resolved scenario's store that may be too small for its keys and returns their
+     * number, at most KVC_MODEL_ROOMS_MAX. NULL: `check` refuses a scenario with too many keys, or there are
+     * no such parts. */
+    uint32_t (*rooms)(const struct kvc_scenario *scenario, struct kvc_model_room *room);
 
     /* Memory that a functional run needs in this process [bytes]. NULL: a negligible amount. */
     double (*memory_bytes)(const struct kvc_scenario *scenario);
@@ -159,5 +165,14 @@ void kvc_scenario_free_copy(struct kvc_scenario *scenario);
 struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
                                          const struct kvc_model_resource *resource, double factor,
                                          struct kvc_diag *diag);
+
+/* Finds the part of a resolved scenario's store that holds the fewest keys. Returns false if all parts hold
+ * all but one key in a thousand, or if the keys of the load are unknown. Otherwise `*option` becomes its
+ * option, and `text` says, "system.index: 16MiB holds 2.097e+06 of 4e+06 keys ...". */
+bool kvc_scenario_lacks_room(const struct kvc_scenario *scenario, const char **option, char *text,
+                             size_t size);
+
+/* Adds a note to the result that says so. */
+void kvc_scenario_note_room(const struct kvc_scenario *scenario, struct kvc_result *result);
 
 #endif

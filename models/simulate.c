@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "models/model.h"
 #include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 
@@ -30,6 +31,7 @@ static void report(const struct kvc_simulator *simulator, void *state, struct kv
     if (simulator->report != NULL) {
         simulator->report(state, result);
     }
+    kvc_scenario_note_room(replica->context->scenario, result);
     kvc_bottleneck_find(result);
     result->requests_simulated = replica->recorder.offered_in_all;
     kvc_replica_report(replica);

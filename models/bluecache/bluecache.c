@@ -8,6 +8,7 @@
 #include "models/bluecache/config.h"
 #include "models/bluecache/predict.h"
 #include "models/bluecache/resources.h"
+#include "models/bluecache/room.h"
 #include "models/bluecache/store.h"
 #include "models/simulate.h"
 #include "sim/base/array.h"
@@ -467,6 +468,7 @@ const struct kvc_model kvc_bluecache_model = {
     .config_bytes = sizeof(struct kvc_bluecache_config),
     .resolve = kvc_bluecache_resolve,
     .check = kvc_bluecache_check,
+    .rooms = kvc_bluecache_rooms,
     .memory_bytes = memory_bytes,
     .stages = kvc_bluecache_stages,
     .resources = kvc_bluecache_resources,

@@ -10,6 +10,7 @@
 #include "models/bluecache/card.h"
 #include "models/model.h"
 #include "sim/devices/flash/flash_translation.h"
+#include "sim/workload/keys/hashed_sets.h"
 
 /* ---- options ---- */
 
@@ -21,15 +22,18 @@
     "(Li, Ding and Shen, Quantifying the Cost of Context Switch, ExpCS 2007: 3.8 us on a Xeon at 2 GHz)"
 
 static const struct kvc_option option_rows[] = {
-    KVC_REAL_ROW(kvc_bluecache_options, "index", index_bytes, KVC_UNIT_BYTES, 64, 0x1p38, "64MiB",
+    KVC_REAL_ROW(kvc_bluecache_options, "index", index_bytes, KVC_UNIT_BYTES, 64, 0x1p38, "auto",
                  "size of the index of a node, a power of two; a key takes 16 bytes, and a larger index "
-                 "evicts fewer keys"),
+                 "evicts fewer keys; auto: the smallest that keeps all but one key in a thousand",
+                 .auto_word = "auto", .auto_value = 0),
     KVC_REAL_ROW(
         kvc_bluecache_options, "dram", dram_bytes, KVC_UNIT_BYTES, 0, 0x1p39, "512MiB",
         "store of pairs in the DRAM of a node, in whole slabs of 2 MiB; 0: all pairs go straight to flash"),
     KVC_REAL_ROW(
-        kvc_bluecache_options, "flash", flash_bytes, KVC_UNIT_BYTES, 1, 0x1p40, "1GiB",
-        "log on the flash of a node, rounded down to whole rows of blocks; a longer log keeps more keys"),
+        kvc_bluecache_options, "flash", flash_bytes, KVC_UNIT_BYTES, 1, 0x1p40, "auto",
+        "log on the flash of a node, rounded down to whole rows of blocks; a longer log keeps more keys; auto: "
+        "the shortest with room for all keys and 10 % more",
+        .auto_word = "auto", .auto_value = 0),
     KVC_COUNT_ROW(
         kvc_bluecache_options, "chunk", chunk_pages, 1, 32767, "128",
         "pages of a write buffer, programmed together (bluecache.flash.chunk_pages); there are two buffers"),
@@ -228,6 +232,47 @@ static enum kvc_status set_nodes(const struct kvc_scenario *scenario, struct kvc
     return KVC_OK;
 }
 
+double kvc_bluecache_record_pages(const struct kvc_bluecache_config *config, uint32_t key_bytes,
+                                  uint32_t value_bytes)
+{
+    double room = config->flash->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES;
+    double record = kvc_flash_record_bytes(key_bytes, value_bytes);
+    return record <= room ? 1 / floor(room / record) : ceil(record / room);
+}
+
+/* Returns the index that keeps the keys of a node [bytes]. */
+static double index_bytes_for(double keys)
+{
+    return KVC_BLUECACHE_BUCKET_BYTES * kvc_hashed_sets_for(keys, KVC_BLUECACHE_WAYS);
+}
+
+/* Returns the log that has room for the keys of a node and a tenth more, in whole rows [bytes]. */
+static double flash_bytes_for(const struct kvc_workload *workload, const struct kvc_bluecache_config *config,
+                              double keys)
+{
+    const struct kvc_flash *flash = config->flash;
+    double row_pages = (double)(kvc_flash_chips(flash) * flash->pages_per_block);
+    double pages = 1.1 * keys *
+                   kvc_bluecache_record_pages(config, (uint32_t)kvc_workload_key_bytes_mean(workload),
+                                              (uint32_t)kvc_workload_value_bytes_mean(workload));
+    double least = rows_least(row_pages, (uint32_t)config->options->chunk_pages, flash->page_bytes,
+                              config->value_max_bytes);
+    return fmax(ceil(pages / row_pages) + 1, least) * row_pages * flash->page_bytes;
+}
+
+/* Settles the sizes that the scenario leaves open. The nodes of the configuration are set. */
+static void settle_sizes(const struct kvc_scenario *scenario, struct kvc_bluecache_config *config)
+{
+    struct kvc_bluecache_options *sized = &config->sized;
+    double keys = kvc_scenario_keys(scenario) / config->stores;
+    config->needed_index_bytes = index_bytes_for(keys);
+    config->needed_flash_bytes = flash_bytes_for(&scenario->workload, config, keys);
+    sized->index_bytes = sized->index_bytes > 0 ? sized->index_bytes : config->needed_index_bytes;
+    double most_bytes = fmin(kvc_flash_bytes(config->flash), 0x1p40);
+    sized->flash_bytes =
+        sized->flash_bytes > 0 ? sized->flash_bytes : fmin(config->needed_flash_bytes, most_bytes);
+}
+
 static enum kvc_status set_log(struct kvc_bluecache_config *config, struct kvc_diag *diag)
 {
     const struct kvc_flash *flash = config->flash;
@@ -312,7 +357,8 @@ static enum kvc_status set_sizes(const struct kvc_scenario *scenario, struct kvc
 enum kvc_status kvc_bluecache_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
 {
     struct kvc_bluecache_config *config = into;
-    *config = (struct kvc_bluecache_config){.options = scenario->options,
+    *config = (struct kvc_bluecache_config){.sized = *(const struct kvc_bluecache_options *)scenario->options,
+                                            .options = &config->sized,
                                             .pcie = kvc_pcie_of(&scenario->node),
                                             .dram = kvc_dram_of(&scenario->node),
                                             .flash = kvc_flash_of(&scenario->node),
@@ -335,6 +381,7 @@ enum kvc_status kvc_bluecache_resolve(const struct kvc_scenario *scenario, void 
     }
     enum kvc_status status = set_nodes(scenario, config, diag);
     if (status == KVC_OK) {
+        settle_sizes(scenario, config);
         status = check_sizes(scenario, config, diag);
     }
     if (status == KVC_OK) {

@@ -64,8 +64,10 @@ enum { KVC_BLUECACHE_NODES_MAX = 256 };
 enum { KVC_BLUECACHE_HEADER_BYTES = 24 };
 
 struct kvc_bluecache_config {
-    const struct kvc_bluecache_options *options; /* Options of the scenario. */
-    const struct kvc_pcie *pcie;                 /* Devices, owned by the scenario. */
+    struct kvc_bluecache_options sized;            /* The scenario's options with sizes for its keys. */
+    const struct kvc_bluecache_options *options;   /* The same. */
+    double needed_index_bytes, needed_flash_bytes; /* Sizes with room for all keys of a node. */
+    const struct kvc_pcie *pcie;                   /* Devices, owned by the scenario. */
     const struct kvc_dram *dram;
     const struct kvc_flash *flash;
     const struct kvc_fabric *fabric;
@@ -88,6 +90,10 @@ static inline const struct kvc_bluecache_config *kvc_bluecache_config_of(const s
 {
     return scenario->config;
 }
+
+/* Returns the share of a page, or the pages, that a record of the log takes on average. */
+double kvc_bluecache_record_pages(const struct kvc_bluecache_config *config, uint32_t key_bytes,
+                                  uint32_t value_bytes);
 
 /* Resolves the scenario's options; `config` is a struct kvc_bluecache_config. Returns KVC_ERR_SCENARIO if the
  * log, the index or the fabric is impossible. */

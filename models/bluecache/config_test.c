@@ -36,6 +36,7 @@ static void set_up(void)
                                                      .arrival = KVC_ARRIVAL_SATURATE}}};
     kvc_option_table_set_defaults(&kvc_bluecache_option_table, &setup.options);
     setup.options.flash_bytes = 64 * 0x1p20;
+    setup.options.index_bytes = 64 * 0x1p20;
     const struct kvc_device devices[] = {{&kvc_pcie_kind, &setup.pcie},
                                          {&kvc_dram_kind, &setup.dram},
                                          {&kvc_flash_kind, &setup.flash},

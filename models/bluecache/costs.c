@@ -58,14 +58,6 @@ double kvc_bluecache_fetched_bytes(const struct kvc_bluecache_config *config, ui
     return whole ? config->flash->page_bytes : kvc_flash_fetched_bytes(config->flash, record);
 }
 
-double kvc_bluecache_record_pages(const struct kvc_bluecache_config *config, uint32_t key_bytes,
-                                  uint32_t value_bytes)
-{
-    double room = config->flash->page_bytes - KVC_FLASH_PAGE_HEADER_BYTES;
-    double record = kvc_flash_record_bytes(key_bytes, value_bytes);
-    return record <= room ? 1 / floor(room / record) : ceil(record / room);
-}
-
 double kvc_bluecache_in_ns(const struct kvc_bluecache_config *config, double bytes)
 {
     return bytes / config->pcie->h2d_bytes_per_s * 1e9;

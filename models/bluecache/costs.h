@@ -34,10 +34,6 @@ uint32_t kvc_bluecache_pages(const struct kvc_bluecache_config *config, uint32_t
 double kvc_bluecache_fetched_bytes(const struct kvc_bluecache_config *config, uint32_t key_bytes,
                                    uint32_t value_bytes);
 
-/* Returns the share of a page, or the pages, that a record of the log takes on average. */
-double kvc_bluecache_record_pages(const struct kvc_bluecache_config *config, uint32_t key_bytes,
-                                  uint32_t value_bytes);
-
 /* Return the time for which bytes occupy PCIe, to and from the card, or the links between two cards [ns]. */
 double kvc_bluecache_in_ns(const struct kvc_bluecache_config *config, double bytes);
 double kvc_bluecache_out_ns(const struct kvc_bluecache_config *config, double bytes);

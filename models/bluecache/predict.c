@@ -9,12 +9,14 @@
 #include "models/bluecache/config.h"
 #include "models/bluecache/costs.h"
 #include "models/bluecache/resources.h"
+#include "models/bluecache/room.h"
 #include "sim/base/array.h"
 #include "sim/devices/flash/flash.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/cache_aside.h"
 #include "sim/scenario.h"
 #include "sim/workload/keys/hottest_shard.h"
+#include "sim/workload/keys/hashed_sets.h"
 #include "sim/workload/keys/set_cache.h"
 
 /* ---- places ---- */
@@ -45,42 +47,8 @@ struct places {
     double written;           /* Records that a request brings to the log. */
 };
 
-/* Pairs that all nodes have room for; `log` is the mean number of records that flash and the write buffers
- * hold once the log is full: all rows but half of one, which is being written over, and half of a chunk. */
-struct room {
-    double dram, flash, log;
-};
-
-static struct room room_of(const struct kvc_scenario *scenario)
-{
-    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
-    uint32_t key = (uint32_t)kvc_workload_key_bytes_mean(&scenario->workload);
-    uint32_t value = (uint32_t)kvc_workload_value_bytes_mean(&scenario->workload);
-    const struct kvc_flash_geometry *geometry = &config->geometry;
-    double pages = kvc_bluecache_log_pages(geometry);
-    double slabs = ceil(config->options->dram_bytes / KVC_DRAM_SLAB_BYTES);
-    double in_slab = floor(KVC_DRAM_SLAB_BYTES / (double)kvc_dram_slab_item_bytes(key, value));
-    double records = config->stores / kvc_bluecache_record_pages(config, key, value);
-    double row_pages = pages / geometry->blocks_per_chip;
-    return (struct room){.dram = config->stores * slabs * in_slab,
-                         .flash = records * pages,
-                         .log = records * (pages - row_pages / 2 + (double)config->options->chunk_pages / 2)};
-}
-
-/* Returns the share of a node's keys that its index keeps, with buckets of four that fill at random. */
-static double index_keeps(double keys, double index_bytes)
-{
-    double mean = keys / (index_bytes / KVC_BLUECACHE_BUCKET_BYTES), kept = 0, left = 1, p = exp(-mean);
-    for (int n = 0; n < KVC_BLUECACHE_WAYS; n++) {
-        kept += n * p;
-        left -= p;
-        p *= mean / (n + 1);
-    }
-    return mean > 0 ? fmin((kept + KVC_BLUECACHE_WAYS * fmax(left, 0)) / mean, 1) : 1;
-}
-
 /* Sets the shares without SETs and returns the number of keys that are stored. */
-static double place_preloaded(const struct kvc_workload *workload, const struct room *room,
+static double place_preloaded(const struct kvc_workload *workload, const struct kvc_bluecache_capacity *room,
                               struct places *places)
 {
     double stored = floor(workload->preload_frac * (double)workload->keys);
@@ -97,8 +65,8 @@ static double evicted_of(const struct kvc_workload *workload, double present)
 }
 
 /* Sets the shares in the long run with SETs and returns the number of keys that are stored. */
-static double place_in_long_run(const struct kvc_workload *workload, const struct room *room,
-                                struct places *places)
+static double place_in_long_run(const struct kvc_workload *workload,
+                                const struct kvc_bluecache_capacity *room, struct places *places)
 {
     struct kvc_set_cache dram = {0};
     double stored = 0, changed = workload->set_frac + workload->delete_frac;
@@ -151,8 +119,8 @@ static double place_for(const struct kvc_workload *workload, double dram_stay, d
 
 /* Sets the shares if a database fills misses, and returns the number of keys that are stored. The stay
  * depends on the number of writes and the writes on the stay, so a bisection finds both. */
-static double place_before_database(const struct kvc_workload *workload, const struct room *room,
-                                    struct places *places)
+static double place_before_database(const struct kvc_workload *workload,
+                                    const struct kvc_bluecache_capacity *room, struct places *places)
 {
     double room_pairs = room->dram + room->log, low = 1, high = 1e18, stored = 0;
     for (int i = 0; i < 100; i++) {
@@ -168,12 +136,17 @@ static struct places places_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
-    const struct room room = room_of(scenario);
+    const struct kvc_bluecache_capacity room = kvc_bluecache_capacity_of(scenario);
     struct places places = {0};
     double stored = config->database != NULL ? place_before_database(workload, &room, &places)
                     : workload->set_frac > 0 ? place_in_long_run(workload, &room, &places)
                                              : place_preloaded(workload, &room, &places);
-    double keeps = index_keeps(stored / config->stores, config->options->index_bytes);
+    double sets = config->stores * config->options->index_bytes / KVC_BLUECACHE_BUCKET_BYTES;
+    double keeps = stored > 0 ? kvc_hashed_sets_held(stored, sets, KVC_BLUECACHE_WAYS) / stored : 1;
+    if (config->options->dram_bytes > 0 && stored > 0) { /* Popular keys are stored last, and stay. */
+        keeps = kvc_hashed_sets_hit_frac(workload, stored, sets, KVC_BLUECACHE_WAYS) /
+                kvc_popularity_mass(workload, stored);
+    }
     places.dram *= keeps;
     places.flash *= keeps;
     places.none = fmax(1 - places.dram - places.flash, 0);

@@ -6,32 +6,86 @@
 #include "sim/workload/keys/popularity_blocks.h"
 #include "sim/workload/keys/set_cache.h"
 
-static double hit_frac_of(const struct kvc_workload *workload, double capacity)
+enum { BISECTIONS = 80 };
+
+/* Sets who is present if a SET of a missing key drops any of the stored keys: a key is missing until its next
+ * SET, and present until it is dropped or deleted. Returns the number of keys that are present. */
+static double held_with_drops(struct kvc_set_cache *keys, const struct kvc_workload *workload, double drops)
 {
-    double hit_frac = 1, preloaded = floor(workload->preload_frac * (double)workload->keys);
-    if (workload->set_frac <= 0) {
-        hit_frac = kvc_popularity_mass(workload, fmin(preloaded, capacity));
-    } else if ((double)workload->keys > capacity) {
-        struct kvc_set_cache cache;
-        kvc_set_cache_open(&cache, workload, capacity, 0);
-        hit_frac = cache.hit_frac;
-        kvc_set_cache_close(&cache);
+    double held = 0;
+    for (uint32_t i = 0; i < keys->blocks; i++) {
+        struct kvc_set_cache_block *block = &keys->block[i];
+        double requests = block->keys.mass / block->keys.keys, sets = workload->set_frac * requests;
+        block->present = sets / (sets + workload->delete_frac * requests + drops);
+        held += block->keys.keys * block->present;
     }
-    return hit_frac;
+    return held;
 }
 
-double kvc_cuckoo_hit_frac(const struct kvc_workload *workload, double capacity)
+static void solve_drops(struct kvc_set_cache *keys, const struct kvc_workload *workload, double slots)
+{
+    double low = 0, high = workload->set_frac / slots; /* As if every SET dropped a key. */
+    for (int i = 0; i < BISECTIONS; i++) {
+        double middle = (low + high) / 2;
+        *(held_with_drops(keys, workload, middle) > slots ? &low : &high) = middle;
+    }
+}
+
+/* Without SETs, the most popular keys that fit are present. */
+static void keep_popular(struct kvc_set_cache *keys, double held)
+{
+    for (uint32_t i = 0; i < keys->blocks; i++) {
+        struct kvc_set_cache_block *block = &keys->block[i];
+        block->present = fmin(fmax(held, 0) / block->keys.keys, 1);
+        held -= block->keys.keys;
+    }
+}
+
+void kvc_cuckoo_full_index_open(struct kvc_set_cache *keys, const struct kvc_workload *workload, double slots)
+{
+    kvc_set_cache_list(keys, workload);
+    if (workload->set_frac > 0) {
+        solve_drops(keys, workload, slots);
+    } else {
+        keep_popular(keys, fmin(floor(workload->preload_frac * (double)workload->keys), slots));
+    }
+    for (uint32_t i = 0; i < keys->blocks; i++) {
+        keys->hit_frac += keys->block[i].keys.mass * keys->block[i].present;
+    }
+}
+
+static double hit_frac_of(const struct kvc_workload *workload, double slots, double items)
+{
+    struct kvc_set_cache cache;
+    if ((double)workload->keys <= fmin(slots, items) && workload->set_frac > 0) {
+        return 1;
+    }
+    if (slots < items || workload->set_frac <= 0) {
+        kvc_cuckoo_full_index_open(&cache, workload, fmin(slots, items));
+    } else {
+        kvc_set_cache_open(&cache, workload, items, 0);
+    }
+    kvc_set_cache_close(&cache);
+    return cache.hit_frac;
+}
+
+double kvc_cuckoo_hit_frac(const struct kvc_workload *workload, double slots, double items)
 {
     static _Thread_local struct kvc_memo memo;
-    const double argument[] = {
-        (double)workload->keys, workload->popularity,   workload->zipf_s, workload->set_frac,
-        workload->delete_frac,  workload->preload_frac, capacity};
+    const double argument[] = {(double)workload->keys,
+                               workload->popularity,
+                               workload->zipf_s,
+                               workload->set_frac,
+                               workload->delete_frac,
+                               workload->preload_frac,
+                               slots,
+                               items};
     double hit_frac;
     if (workload->action_count > 0) {
-        return hit_frac_of(workload, capacity);
+        return hit_frac_of(workload, slots, items);
     }
     if (!kvc_memo_find(&memo, argument, &hit_frac)) {
-        hit_frac = hit_frac_of(workload, capacity);
+        hit_frac = hit_frac_of(workload, slots, items);
         kvc_memo_keep(&memo, argument, sizeof(argument) / sizeof(*argument), hit_frac);
     }
     return hit_frac;

@@ -6,11 +6,24 @@
 #define KVC_MODELS_CUCKOO_STORE_CACHE_H
 
 #include "sim/base/diag.h"
+#include "sim/workload/keys/set_cache.h"
 #include "sim/workload/workload.h"
 
-/* Returns the share of the GETs that hit in the long run, in a cache of `capacity` items under CLOCK, by
- * Che's approximation of LRU. The share is exact (1, or the preloaded share) if nothing is ever evicted. */
-double kvc_cuckoo_hit_frac(const struct kvc_workload *workload, double capacity);
+/* Finds the keys of an index that has fewer slots than there are keys, all shards together, in the long run.
+ *
+ * A SET of a missing key pushes elements from slot to slot until one finds no place. After many random moves,
+ * this may be any element, whatever its popularity, so that a key is present for s / (s + d + r) of the time,
+ * with its rates s of SETs, d of DELETEs, and the rate r of drops, the same for all keys. r follows from the
+ * number of slots, all of which are in use. Without SETs, the most popular keys that fit are present.
+ * kvc_set_cache_close() frees the keys. */
+void kvc_cuckoo_full_index_open(struct kvc_set_cache *keys, const struct kvc_workload *workload,
+                                double slots);
+
+/* Returns the share of the GETs that hit in the long run, in an index of `slots` slots and slabs of `items`
+ * items. Slabs that have room for fewer keys evict by CLOCK, for which the share is Che's approximation of
+ * LRU; an index that has drops any of them. The share is exact (1, or the preloaded share) if nothing is
+ * lost. */
+double kvc_cuckoo_hit_frac(const struct kvc_workload *workload, double slots, double items);
 
 /* The lookup mix: the share of the GETs that miss, the share of the hits that read their item's reference
  * bit, and the share of the hits that set it (struct kvc_megakv_slab_stats). */

@@ -6,7 +6,22 @@
 #include "sim/base/diag.h"
 #include "sim/workload/sizes.h"
 
-enum { LINE_BYTES = 64 };
+enum { LINE_BYTES = 64, SLOT_BYTES = 8 };
+
+double kvc_cuckoo_index_bytes(double keys)
+{
+    static const double load_most = 0.9;
+    double bytes = LINE_BYTES;
+    while (keys * SLOT_BYTES > load_most * bytes) {
+        bytes *= 2;
+    }
+    return bytes;
+}
+
+double kvc_cuckoo_slots(double index_bytes)
+{
+    return index_bytes / SLOT_BYTES;
+}
 
 double kvc_cuckoo_touched_bytes(uint32_t key_bytes, uint32_t value_bytes)
 {

@@ -15,6 +15,15 @@
  * because memory delivers lines. */
 double kvc_cuckoo_touched_bytes(uint32_t key_bytes, uint32_t value_bytes);
 
+/* Returns the smallest power of two of bytes whose table `keys` keys fill to nine tenths at most. A table of
+ * buckets of 8 slots, of which a key has two, takes nearly as many keys as it has slots (Dietzfelbinger and
+ * Weidling, "Balanced allocation and dictionaries with tightly packed constant size bins", TCS 380, 2007); at
+ * nine tenths, few inserts displace other keys. */
+double kvc_cuckoo_index_bytes(double keys);
+
+/* Returns the slots of a table of this size, and so the keys that it has room for. */
+double kvc_cuckoo_slots(double index_bytes);
+
 /* Returns the number of cache lines of an item with its header. */
 double kvc_cuckoo_item_lines(const struct kvc_dram *dram, uint32_t key_bytes, uint32_t value_bytes);
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "kernels/pages.h"
+#include "models/cuckoo_store/cache.h"
+#include "models/cuckoo_store/sizes.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
@@ -103,29 +105,81 @@ uint32_t kvc_cuckoo_store_write(const struct kvc_cuckoo_store *store, struct kvc
 /* Preloads the store; the arrays are scratch for one visit. */
 struct loader {
     struct kvc_cuckoo_store *store;
+    bool thins;                /* The index has fewer slots than there are keys. */
+    struct kvc_set_cache keys; /* If it thins: the keys that are present in the long run. */
+    double *end;               /* For each block of these keys, the number of the key behind it. */
+    struct kvc_rng rng;
+    uint32_t row[KVC_PRELOAD_KEYS_MAX];
     uint32_t location[KVC_PRELOAD_KEYS_MAX], erase_location[KVC_PRELOAD_KEYS_MAX];
     uint64_t hash[KVC_PRELOAD_KEYS_MAX];
     struct kvc_megakv_slab_evicted evicted[KVC_PRELOAD_KEYS_MAX];
 };
+
+/* An index without a slot for each key would refuse the others one by one, each after many displacements. The
+ * preload therefore stores only the keys that it holds in the long run. */
+static void open_thinning(struct loader *loader, const struct kvc_scenario *scenario,
+                          const struct kvc_cuckoo_store_params *sizes)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    double shards = loader->store->shard_count, slots = shards * kvc_cuckoo_slots(sizes->index_bytes);
+    double item_bytes = kvc_cuckoo_means_of(workload, NULL, NULL, false).item_bytes;
+    double keys = floor(workload->preload_frac * (double)workload->keys);
+    bool ranked = workload->action_count == 0 && workload->phase_count == 0; /* Key 0 is the most popular. */
+    loader->thins = ranked && slots < fmin(keys, shards * floor(sizes->slab_bytes / item_bytes));
+    if (!loader->thins) {
+        return;
+    }
+    kvc_cuckoo_full_index_open(&loader->keys, workload, slots);
+    loader->end = kvc_array_of(loader->keys.blocks, sizeof(*loader->end));
+    for (uint32_t i = 0; i < loader->keys.blocks; i++) {
+        loader->end[i] = (i > 0 ? loader->end[i - 1] : 0) + loader->keys.block[i].keys.keys;
+    }
+}
+
+static double presence_of(const struct loader *loader, uint64_t key_id)
+{
+    uint32_t low = 0, high = loader->keys.blocks - 1;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if ((double)key_id < loader->end[middle]) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return loader->keys.block[low].present;
+}
+
+/* Lists the rows of the keys to store and returns their number. */
+static uint32_t rows_to_store(struct loader *loader, const struct kvc_preload_visit *visit)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < visit->count; i++) {
+        loader->row[count] = visit->row[i];
+        count += !loader->thins ||
+                 kvc_rng_unit(&loader->rng) < presence_of(loader, visit->batch->key_id[visit->row[i]]);
+    }
+    return count;
+}
 
 /* Stores the keys of a visit, as a receiver and the GPU would. */
 static void load_keys(void *data, const struct kvc_preload_visit *visit)
 {
     struct loader *loader = data;
     struct kvc_cuckoo_shard *shard = &loader->store->shards[visit->shard];
-    uint32_t inserts = 0;
-    uint32_t evicted = kvc_cuckoo_store_write(loader->store, shard, visit->batch, visit->row, visit->count,
+    uint32_t inserts = 0, count = rows_to_store(loader, visit);
+    uint32_t evicted = kvc_cuckoo_store_write(loader->store, shard, visit->batch, loader->row, count,
                                               loader->location, loader->evicted);
     for (uint32_t i = 0; i < evicted; i++) {
         loader->hash[i] = loader->evicted[i].hash;
         loader->erase_location[i] = loader->evicted[i].location;
     }
     kvc_index_erase(shard->index, loader->hash, loader->erase_location, evicted, NULL, &shard->index_stats);
-    for (uint32_t i = 0; i < visit->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (loader->location[i] == KVC_LOCATION_NONE) {
             continue;
         }
-        loader->hash[inserts] = visit->batch->hash[visit->row[i]];
+        loader->hash[inserts] = visit->batch->hash[loader->row[i]];
         loader->location[inserts++] = loader->location[i];
     }
     kvc_index_insert(shard->index, loader->hash, loader->location, inserts, NULL, &shard->index_stats);
@@ -139,12 +193,16 @@ static enum kvc_status preload(const struct kvc_scenario *scenario,
     const struct kvc_source_params params = kvc_scenario_source(scenario, sizes->sockets, seed);
     struct loader *loader = kvc_array_of(1, sizeof(*loader));
     loader->store = store;
+    kvc_rng_init(&loader->rng, seed, "megakv.preload", 0);
+    open_thinning(loader, scenario, sizes);
     struct kvc_preload *walker = kvc_preload_create(&params, &store->sampling, diag);
     enum kvc_status status = walker != NULL ? KVC_OK : diag->status;
     if (status == KVC_OK) {
         kvc_preload_walk(walker, KVC_PRELOAD_POPULAR_LAST, progress, "preload", load_keys, loader);
     }
     kvc_preload_free(walker);
+    kvc_set_cache_close(&loader->keys);
+    free(loader->end);
     free(loader);
     return status;
 }

@@ -124,9 +124,9 @@ static const struct kvc_option rows[] = {
 
 const struct kvc_option_table kvc_dido_option_table = KVC_OPTION_TABLE(kvc_dido_options, rows, "system");
 
-enum { SLOT_BYTES = 8, LINE_BYTES = 64, SLABS_LEAST = 16 };
+enum { LINE_BYTES = 64, SLABS_LEAST = 16 };
 
-static const double index_load_most = 0.9, interval_frac = 0.9;
+static const double interval_frac = 0.9;
 
 double kvc_dido_interval_ns(const struct kvc_dido_config *config, const struct kvc_dido_pipeline *pipeline)
 {
@@ -158,15 +158,6 @@ static double slab_bytes_auto(const struct kvc_dido_config *config, const struct
         sum += slab_bytes_of_phase(config, workload, i);
     }
     return sum;
-}
-
-static double index_bytes_auto(double keys)
-{
-    double bytes = LINE_BYTES;
-    while (keys * SLOT_BYTES > index_load_most * bytes) {
-        bytes *= 2;
-    }
-    return bytes;
 }
 
 /* Sets the hit ratio of the CPU's last-level cache, and the share of the most popular items that it holds. */
@@ -213,6 +204,27 @@ struct kvc_dido_config kvc_dido_config_of_phase(const struct kvc_scenario *scena
     struct kvc_dido_config config = *kvc_dido_config_of(scenario);
     kvc_dido_set_phase(&config, &scenario->workload, phase);
     return config;
+}
+
+uint32_t kvc_dido_rooms(const struct kvc_scenario *scenario, struct kvc_model_room *room)
+{
+    const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
+    double keys = (double)scenario->workload.keys;
+    room[0] = (struct kvc_model_room){.option = "system.index",
+                                      .unit = KVC_UNIT_BYTES,
+                                      .size = config->index_bytes,
+                                      .needed = kvc_cuckoo_index_bytes(keys),
+                                      .keys = kvc_cuckoo_slots(config->index_bytes)};
+    if (config->options->slab_bytes <= 0) { /* The keys fill the slabs, to whole slabs. */
+        return 1;
+    }
+    room[1] = (struct kvc_model_room){
+        .option = "system.slab",
+        .unit = KVC_UNIT_BYTES,
+        .size = config->slab_bytes,
+        .needed = slab_bytes_auto(config, &scenario->workload) + KVC_MEGAKV_SLAB_BYTES,
+        .keys = config->slab_bytes / kvc_cuckoo_means_of(&scenario->workload, NULL, NULL, false).item_bytes};
+    return 2;
 }
 
 /* Checks that there is a link to the memory exactly if the GPU needs one. */
@@ -292,7 +304,7 @@ enum kvc_status kvc_dido_config_open(struct kvc_dido_config *config, const struc
     }
     config->link_ns = config->pcie != NULL ? kvc_pcie_read_ns(config->pcie, config->dram->line_bytes) : 0;
     config->index_bytes =
-        options->index_bytes > 0 ? options->index_bytes : index_bytes_auto((double)workload->keys);
+        options->index_bytes > 0 ? options->index_bytes : kvc_cuckoo_index_bytes((double)workload->keys);
     config->slab_bytes = options->slab_bytes > 0 ? options->slab_bytes : slab_bytes_auto(config, workload);
     config->sample_rate = kvc_run_sample_rate(&scenario->run, kvc_dido_data_bytes(config));
     struct kvc_workload load = kvc_phases_workload(workload, 0);

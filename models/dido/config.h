@@ -9,6 +9,7 @@
 
 #include "models/cuckoo_store/store.h"
 #include "models/dido/pipeline.h"
+#include "models/room.h"
 #include "sim/base/diag.h"
 #include "sim/base/text/option.h"
 #include "sim/devices/cpu.h"
@@ -143,5 +144,8 @@ static inline double kvc_dido_next_batch(double interval_ns, double now, double 
     double next = fmin(fmax((now + fits) / 2, now / step_most), now * step_most);
     return fmin(fmax(next, 1), KVC_DIDO_BATCH_MAX);
 }
+
+/* The rooms of struct kvc_model: the index and slabs of a stated size. */
+uint32_t kvc_dido_rooms(const struct kvc_scenario *scenario, struct kvc_model_room *room);
 
 #endif

@@ -666,6 +666,7 @@ const struct kvc_model kvc_dido_model = {
     .config_bytes = sizeof(struct kvc_dido_config),
     .resolve = kvc_dido_resolve,
     .check = kvc_dido_check,
+    .rooms = kvc_dido_rooms,
     .memory_bytes = memory_bytes,
     .platform = platform,
     .stages = kvc_dido_stages,

@@ -35,9 +35,11 @@ static const struct kvc_option option_rows[] = {
         kvc_kvdirect_options, "idle_power", idle_w, KVC_UNIT_WATTS, 0, 1e6, "0W",
         "power of a node without its NICs, measured at the wall; 0: unknown, so only the power of the "
         "cards is reported"),
-    KVC_REAL_ROW(kvc_kvdirect_options, "memory", memory_bytes, KVC_UNIT_BYTES, 65536, 64 * 0x1p36, "64GiB",
-                 "host memory of a node for hash index and slabs, up to 64 GiB for each NIC; more memory "
-                 "holds more keys"),
+    KVC_REAL_ROW(
+        kvc_kvdirect_options, "memory", memory_bytes, KVC_UNIT_BYTES, 65536, 64 * 0x1p36, "auto",
+        "host memory of a node for hash index and slabs, up to 64 GiB for each NIC; more memory "
+        "holds more keys; auto: the smallest power of two for each NIC of which its pairs take half at most",
+        .auto_word = "auto", .auto_value = 0),
     KVC_REAL_ROW(kvc_kvdirect_options, "index", index_frac, KVC_UNIT_NONE, 0.001, 1, "auto",
                  "fraction of the memory that the hash index takes; a larger index has shorter chains but "
                  "leaves less memory for slabs; auto: the largest index that leaves room for all keys",
@@ -190,8 +192,26 @@ static uint32_t fed_units(const struct kvc_kvdirect_config *config)
     return config->element_bytes > 0 ? (uint32_t)ceil(bytes_per_clock / config->element_bytes) : 0;
 }
 
-static void set_options(struct kvc_kvdirect_config *config, const struct kvc_kvdirect_options *options)
+static double pair_bytes_of(const struct kvc_workload *workload)
 {
+    return ceil(kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload));
+}
+
+/* Returns the memory of a node of which the pairs of its keys take half at most, so that the hash index has
+ * room beside them [bytes]. A pair takes a slab, a power of two. */
+static double memory_bytes_for(const struct kvc_scenario *scenario, double nics)
+{
+    static const double pairs_frac_most = 0.5, least_bytes = 65536;
+    const struct kvc_workload *workload = &scenario->workload;
+    double keys = (double)workload->keys / ((double)scenario->cluster.nodes * nics);
+    double slab_bytes = exp2(ceil(log2(fmax(pair_bytes_of(workload), 1))));
+    double bytes = exp2(ceil(log2(fmax(keys * slab_bytes / pairs_frac_most, least_bytes))));
+    return fmin(nics * bytes, nics * 0x1p36);
+}
+
+static void set_options(struct kvc_kvdirect_config *config, const struct kvc_scenario *scenario)
+{
+    const struct kvc_kvdirect_options *options = scenario->options;
     config->nics = (uint32_t)options->nics;
     config->dispatch_frac = options->dispatch_frac;
     config->engine = (enum kvc_kvdirect_engine)options->engine;
@@ -210,18 +230,15 @@ static void set_options(struct kvc_kvdirect_config *config, const struct kvc_kvd
     config->idle_w = options->idle_w;
     config->in_flight = (uint32_t)options->in_flight;
     config->station = (uint32_t)options->station;
-    config->nic_bytes = floor(options->memory_bytes / (double)options->nics / BLOCK_BYTES) * BLOCK_BYTES;
+    double bytes =
+        options->memory_bytes > 0 ? options->memory_bytes : memory_bytes_for(scenario, (double)options->nics);
+    config->nic_bytes = floor(bytes / (double)options->nics / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
 /* "off" counts as "full" here; check_run() refuses it, because KV-Direct has no run without its tables. */
 static uint64_t sample_rate_of(const struct kvc_run *run, double all_bytes)
 {
     return run->functional == KVC_FUNCTIONAL_OFF ? 1 : kvc_run_sample_rate(run, all_bytes);
-}
-
-static double pair_bytes_of(const struct kvc_workload *workload)
-{
-    return ceil(kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload));
 }
 
 /* Sets the index fraction, the inline threshold, and the accesses that an operation then needs. */
@@ -286,7 +303,7 @@ enum kvc_status kvc_kvdirect_resolve(const struct kvc_scenario *scenario, void *
     }
     *config = (struct kvc_kvdirect_config){.card = {kvc_pcie_of(node), kvc_fpga_of(node), kvc_nic_of(node)},
                                            .shards = (uint32_t)(scenario->cluster.nodes * options->nics)};
-    set_options(config, options);
+    set_options(config, scenario);
     status = kvc_kvdirect_lambda_compile("v + d", "add", &config->add, diag);
     if (status == KVC_OK && kvc_kvdirect_update_has_vectors(config->update)) {
         status = kvc_kvdirect_lambda_compile(options->lambda, "system.lambda", &config->lambda, diag);
@@ -426,7 +443,6 @@ static enum kvc_status check_update(const struct kvc_scenario *scenario, struct 
 static enum kvc_status check_room(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
-    const struct kvc_kvdirect_options *options = scenario->options;
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_kvdirect_table_params params = {.bytes = (uint64_t)config->nic_bytes,
                                                      .hash_index_frac = config->index_frac,
@@ -438,8 +454,9 @@ static enum kvc_status check_room(const struct kvc_scenario *scenario, struct kv
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.index: found %.4g of %.4g GiB as hash index, which leaves room for at most "
-            "%.4g pairs of %.0f bytes; workload.keys asks for %.4g",
-            config->index_frac, options->memory_bytes / 0x1p30, room, pair_bytes, keys);
+            "%.4g pairs of %.0f bytes; workload.keys asks for %.4g, for which system.memory = %.4g GiB fits",
+            config->index_frac, config->nic_bytes * config->nics / 0x1p30, room, pair_bytes, keys,
+            memory_bytes_for(scenario, config->nics) / 0x1p30);
     }
     return KVC_OK;
 }

@@ -61,9 +61,12 @@ static const struct kvc_option rows[] = {
         .auto_word = "auto", .auto_value = 0),
     KVC_COUNT_ROW(kvc_megakv_options, "buffers", buffers, 2, 16, "3",
                   "batch buffers per pipeline; with more buffers, the scheduler waits less for senders"),
-    KVC_REAL_ROW(kvc_megakv_options, "index", index_bytes, KVC_UNIT_BYTES, 64, 34359738368.0, "2GiB",
-                 "size of the cuckoo table of each GPU, a power of two; an element occupies 8 bytes; a "
-                 "larger table drops fewer elements"),
+    KVC_REAL_ROW(
+        kvc_megakv_options, "index", index_bytes, KVC_UNIT_BYTES, 64, 34359738368.0, "auto",
+        "size of the cuckoo table of each GPU, a power of two; an element occupies 8 bytes; a "
+        "larger table drops fewer elements; auto: the smallest that is at most nine tenths full with "
+        "all keys",
+        .auto_word = "auto", .auto_value = 0),
     KVC_REAL_ROW(
         kvc_megakv_options, "slab", slab_bytes, KVC_UNIT_BYTES, KVC_MEGAKV_SLAB_BYTES, 137438953472.0, "auto",
         "item memory per socket; a larger slab store evicts fewer items; auto: room for all keys and "
@@ -105,9 +108,9 @@ static uint64_t streams_auto(const struct kvc_cpu *cpu, enum kvc_megakv_threads 
 }
 
 /* Returns room for all keys and a tenth more, and for at least a few slabs. */
-static double slab_bytes_auto(const struct kvc_workload *workload, double shards, double item_bytes)
+static double slab_bytes_auto(double keys, double item_bytes)
 {
-    return fmax(ceil(1.1 * (double)workload->keys / shards * item_bytes), 16.0 * KVC_MEGAKV_SLAB_BYTES);
+    return fmax(ceil(1.1 * keys * item_bytes), 16.0 * KVC_MEGAKV_SLAB_BYTES);
 }
 
 /* Returns gpu->clock_count if the GPU has no pair with this core clock. */
@@ -140,16 +143,15 @@ static void set_options(struct kvc_megakv_config *config, const struct kvc_scena
     config->streams =
         (uint32_t)(options->streams > 0 ? options->streams : streams_auto(config->cpu, config->threads));
     config->buffers = (uint32_t)options->buffers;
-    config->index_bytes = options->index_bytes;
+    double shards = kvc_scenario_shards(scenario), keys = kvc_scenario_keys(scenario) / shards;
+    config->index_bytes = options->index_bytes > 0 ? options->index_bytes : kvc_cuckoo_index_bytes(keys);
     config->gpu_power = (enum kvc_megakv_gpu_power)options->gpu_power;
     config->max_displacements = (uint32_t)options->max_displacements;
     config->clock = config->gpu != NULL ? clock_of(config->gpu, options->gpu_core_hz) : 0;
     config->means =
         kvc_cuckoo_means_of(&scenario->workload, config->dram, config->nic, config->api == KVC_MEGAKV_GETK);
     config->slab_bytes =
-        options->slab_bytes > 0
-            ? options->slab_bytes
-            : slab_bytes_auto(&scenario->workload, kvc_scenario_shards(scenario), config->means.item_bytes);
+        options->slab_bytes > 0 ? options->slab_bytes : slab_bytes_auto(keys, config->means.item_bytes);
 }
 
 enum kvc_status kvc_megakv_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
@@ -174,6 +176,23 @@ enum kvc_status kvc_megakv_resolve(const struct kvc_scenario *scenario, void *in
     config->sample_rate = kvc_run_sample_rate(&scenario->run, config->full_bytes);
     config->senders = senders_of(config);
     return KVC_OK;
+}
+
+uint32_t kvc_megakv_rooms(const struct kvc_scenario *scenario, struct kvc_model_room *room)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    double shards = config->shards, keys = (double)scenario->workload.keys / shards;
+    room[0] = (struct kvc_model_room){.option = "system.index",
+                                      .unit = KVC_UNIT_BYTES,
+                                      .size = config->index_bytes,
+                                      .needed = kvc_cuckoo_index_bytes(keys),
+                                      .keys = shards * kvc_cuckoo_slots(config->index_bytes)};
+    room[1] = (struct kvc_model_room){.option = "system.slab",
+                                      .unit = KVC_UNIT_BYTES,
+                                      .size = config->slab_bytes,
+                                      .needed = slab_bytes_auto(keys, config->means.item_bytes),
+                                      .keys = shards * kvc_megakv_mean_items(config)};
+    return 2;
 }
 
 static enum kvc_status check_clock(const struct kvc_megakv_config *config, double core_hz,

@@ -151,6 +151,9 @@ enum kvc_status kvc_megakv_resolve(const struct kvc_scenario *scenario, void *co
  * size of the index, values that the slab store holds. */
 enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
+/* The rooms of struct kvc_model: the index and the slabs. */
+uint32_t kvc_megakv_rooms(const struct kvc_scenario *scenario, struct kvc_model_room *room);
+
 /* Returns the parameters of a scenario's store. */
 struct kvc_cuckoo_store_params kvc_megakv_store_params_of(const struct kvc_scenario *scenario);
 

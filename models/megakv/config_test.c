@@ -52,9 +52,10 @@ Test(config, autos_are_settled_and_the_options_stay)
     cr_expect_eq(config->streams, 8, "a pipeline for each core but the scheduler's");
     cr_expect_eq(config->senders, 8);
     cr_expect_eq(config->shards, 6);
+    cr_expect_eq(config->index_bytes, 0x1p27, "1e7 keys fill a half of it to more than nine tenths");
     cr_expect_float_eq(config->slab_bytes, 1.1 * 1e7 * item_bytes, 1, "a tenth more than the keys need");
     cr_expect_eq(config->clock, 0, "the fastest clock");
-    cr_expect_eq(config->sample_rate, 16, "13.5 GiB in 1 GiB");
+    cr_expect_eq(config->sample_rate, 4, "2.7 GiB in 1 GiB");
     cr_expect_eq(kvc_megakv_costs_of(&setup.scenario).hit_frac, 1, "everything fits");
 }
 

@@ -12,7 +12,7 @@
  * request. */
 enum { SIGNATURE_BYTES = 4, HASH_BYTES = 4, LOCATION_BYTES = 4, POINTER_BYTES = 8 };
 
-enum { LINE_BYTES = 64, SLOT_BYTES = 8 };
+enum { LINE_BYTES = 64 };
 
 /* A row of a batch holds key, key length, hash, location and time. */
 enum { ROW_BYTES = 8 + 1 + 8 + 4 + 8 };
@@ -181,17 +181,18 @@ static double load_frac_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     double keys = (double)scenario->workload.keys / config->shards;
-    return fmin(keys / (config->index_bytes / SLOT_BYTES), 1);
+    return fmin(keys / kvc_cuckoo_slots(config->index_bytes), 1);
 }
 
 double kvc_megakv_items_max(const struct kvc_megakv_config *config)
 {
-    return fmin(config->index_bytes / SLOT_BYTES, kvc_megakv_mean_items(config));
+    return fmin(kvc_cuckoo_slots(config->index_bytes), kvc_megakv_mean_items(config));
 }
 
 static double hit_frac_of(const struct kvc_megakv_config *config, const struct kvc_workload *workload)
 {
-    return kvc_cuckoo_hit_frac(workload, config->shards * kvc_megakv_items_max(config));
+    return kvc_cuckoo_hit_frac(workload, config->shards * kvc_cuckoo_slots(config->index_bytes),
+                               config->shards * kvc_megakv_mean_items(config));
 }
 
 static double set_job_frac_of(const struct kvc_workload *workload)

@@ -511,6 +511,7 @@ const struct kvc_model kvc_megakv_model = {
     .config_bytes = sizeof(struct kvc_megakv_config),
     .resolve = kvc_megakv_resolve,
     .check = kvc_megakv_check,
+    .rooms = kvc_megakv_rooms,
     .memory_bytes = memory_bytes,
     .platform = platform,
     .stages = kvc_megakv_stages,

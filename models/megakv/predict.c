@@ -92,6 +92,9 @@ static void add_filling(const struct kvc_megakv_costs *costs, const struct kvc_m
     if (config->database != NULL && (double)workload->keys <= items) { /* Only missing keys are stored. */
         return;
     }
+    if (config->shards * kvc_cuckoo_slots(config->index_bytes) < (double)workload->keys) {
+        return; /* The index loses keys first. */
+    }
     if (sets_per_ns <= 0 || free_items <= 0 || workload->arrival == KVC_ARRIVAL_TRACE) {
         return;
     }

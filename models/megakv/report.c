@@ -287,6 +287,10 @@ static void note_filling(const struct kvc_megakv_simulation *simulation, struct 
     if (config->database != NULL && (double)simulation->scenario->workload.keys <= room) {
         return; /* Only missing keys are stored. */
     }
+    if (config->shards * kvc_cuckoo_slots(config->index_bytes) <
+        (double)simulation->scenario->workload.keys) {
+        return; /* The index loses keys first. */
+    }
     if (last->evicted > first->evicted || added <= 0 || free_items <= 0) {
         return;
     }

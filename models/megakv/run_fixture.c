@@ -28,6 +28,7 @@ static enum kvc_status run(const struct kvc_scenario *scenario, const char *path
 void kvc_test_resolve(struct kvc_scenario *scenario, struct kvc_megakv_config *config)
 {
     struct kvc_diag diag = {0};
+    scenario->model = &kvc_megakv_model;
     cr_assert_eq(kvc_megakv_resolve(scenario, config, &diag), KVC_OK, "%s", diag.message);
     scenario->config = config;
 }

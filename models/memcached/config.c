@@ -8,6 +8,7 @@
 #include "models/model.h"
 #include "sim/devices/flash/flash_translation.h"
 #include "sim/devices/network.h"
+#include "sim/workload/keys/hashed_sets.h"
 #include "sim/workload/keys/reuse.h"
 
 /* ---- options ---- */
@@ -31,9 +32,10 @@ static const char *const locks[] = {"item", "global", NULL};
     KVC_COUNT_ROW(                                                                                           \
         kvc_memcached_options, "outstanding", outstanding, 1, 1e6, standard,                                 \
         "requests that saturating clients keep in flight to a socket; more requests hide more latency")
-#define ENTRIES_ROW(standard, source)                                                                        \
-    KVC_COUNT_ROW(kvc_memcached_options, "entries", entries, 16, 0x1p31, standard,                           \
-                  "items that a socket's table has room for; more entries evict less (" source ")")
+#define ENTRIES_ROW(help)                                                                                    \
+    KVC_COUNT_ROW(kvc_memcached_options, "entries", entries, 16, 0x1p31, "auto",                             \
+                  "items that a socket's table has room for; more entries evict less; auto: " help,          \
+                  .auto_word = "auto", .auto_value = 0)
 #define KEY_ROOM_ROW                                                                                         \
     KVC_COUNT_ROW(kvc_memcached_options, "key_room", key_room, 1, 250, "250",                                \
                   "longest key that the table holds [bytes]")
@@ -124,7 +126,7 @@ static const struct kvc_option memcached_rows[] = {
         "lock that a GET holds while it searches; item: a lock of a few items, as in memcached since "
         "1.4.10; global: the lock of the whole cache, as in earlier versions; SETs and DELETEs always hold "
         "the global one"),
-    ENTRIES_ROW("8.3e6", "memcachedgpu.ht.server.entries: sec. 5.1"),
+    ENTRIES_ROW("for all keys and 10 % more"),
     KVC_REAL_ROW(
         kvc_memcached_options, "bump", bump_ns, KVC_UNIT_NS, 1e6, 1e15, "60s",
         "time within which a GET does not move its item to the young end of the queue again (memcached, "
@@ -148,15 +150,17 @@ static const struct kvc_option fatcache_rows[] = {
         "processes of Fatcache; each owns a part of the keys and of the SSD, waits for one read at a time, "
         "and has a core of its own, even if the CPU has fewer cores (github.com/twitter/fatcache, "
         "notes/performance.md: 8 on an SSD)"),
-    ENTRIES_ROW("12.2e6",
-                "fatcache -i, index memory of 64 MiB an instance, of 44 bytes an item, and 8 instances"),
+    ENTRIES_ROW("for all keys and 10 % more"),
     KEY_ROOM_ROW,
     KVC_REAL_ROW(
         kvc_memcached_options, "slab_memory", slab_memory_bytes, KVC_UNIT_BYTES, 0x1p20, 0x1p40, "64MiB",
         "memory of an instance for its newest slabs, of 1 MiB each; items in them need no read (fatcache "
         "-m)"),
-    KVC_REAL_ROW(kvc_memcached_options, "disk", disk_bytes, KVC_UNIT_BYTES, 0x1p20, 0x1p50, "64GiB",
-                 "part of the SSD for slabs, divided equally among the instances; more keeps more items"),
+    KVC_REAL_ROW(
+        kvc_memcached_options, "disk", disk_bytes, KVC_UNIT_BYTES, 0x1p20, 0x1p50, "auto",
+        "part of the SSD for slabs, divided equally among the instances; more keeps more items; auto: room "
+        "for all keys and 10 % more",
+        .auto_word = "auto", .auto_value = 0),
     COST_ROWS,
     TCP_ROWS,
     CYCLES_RATIO_ROW,
@@ -172,10 +176,16 @@ static const struct kvc_option mica_rows[] = {
         kvc_memcached_options, "client_assisted", client_assisted, "true",
         "clients address the core that owns the key; otherwise the NIC spreads packets by their connections, and "
         "the core that receives a packet hands it to the owner"),
-    KVC_REAL_ROW(kvc_memcached_options, "log", log_bytes, KVC_UNIT_BYTES, 4096, 0x1p38, "64MiB",
-                 "circular log of items of a core, a power of two; a longer log keeps more items"),
-    KVC_COUNT_ROW(kvc_memcached_options, "buckets", buckets, 1, 0x1p30, "65536",
-                  "buckets of 15 entries in the index of a core; more buckets evict less"),
+    KVC_REAL_ROW(
+        kvc_memcached_options, "log", log_bytes, KVC_UNIT_BYTES, 4096, 0x1p38, "auto",
+        "circular log of items of a core, a power of two; a longer log keeps more items; auto: the smallest "
+        "with room for the core's keys and 10 % more",
+        .auto_word = "auto", .auto_value = 0),
+    KVC_COUNT_ROW(
+        kvc_memcached_options, "buckets", buckets, 1, 0x1p30, "auto",
+        "buckets of 15 entries in the index of a core; more buckets evict less; auto: the fewest, a power of "
+        "two, that keep all but one key in a thousand",
+        .auto_word = "auto", .auto_value = 0),
     CYCLES_ROW(
         compute_cycles, "162",
         "core cycles of a GET, memory stalls excluded (measured: this project's MICA, 16-byte keys in bursts "
@@ -202,7 +212,7 @@ static const struct kvc_option mica_rows[] = {
 };
 
 static const struct kvc_option fpga_rows[] = {
-    ENTRIES_ROW("2e6", "Istvan et al., TRETS 8(2), 2015: 2 million entries"),
+    ENTRIES_ROW("the fewest buckets, a power of two, that keep all but one key in a thousand"),
     KVC_COUNT_ROW(kvc_memcached_options, "ways", ways, 1, 16, "8",
                   "items of a bucket, which are compared at once: 1, 2, 4, 8 or 16; more ways evict less"),
     KEY_ROOM_ROW,
@@ -271,6 +281,53 @@ static void set_memory(const struct kvc_scenario *scenario, struct kvc_memcached
         (1 - config->llc_frac) * kvc_dram_channel_ns(config->dram, &line) / kvc_dram_channels(config->dram);
 }
 
+/* Room beyond the keys, because no hash spreads them evenly and SETs need some before they evict. */
+static const double spare = 1.1;
+
+static double entries_for(enum kvc_memcached_kind kind, double ways, double keys)
+{
+    double entries = kind == KVC_MEMCACHED_FPGA ? ways * kvc_hashed_sets_for(keys, ways) : ceil(spare * keys);
+    return fmin(fmax(entries, 16), 0x1p31);
+}
+
+/* Returns the slabs of an instance of Fatcache for its keys. */
+static double slabs_for(const struct kvc_workload *workload, double keys)
+{
+    uint32_t key = (uint32_t)ceil(kvc_workload_key_bytes_mean(workload));
+    uint32_t value = (uint32_t)ceil(kvc_workload_value_bytes_mean(workload));
+    double in_slab =
+        fmax(floor(KVC_MEMCACHED_SLAB_BYTES / (double)kvc_memcached_slab_item_bytes(key, value)), 1);
+    return ceil(spare * keys / in_slab) + 1;
+}
+
+static double log_bytes_for(const struct kvc_workload *workload, double keys)
+{
+    double item_bytes =
+        kvc_mica_item_bytes(kvc_workload_key_bytes_mean(workload), kvc_workload_value_bytes_mean(workload));
+    double largest = kvc_workload_key_bytes_max(workload) + kvc_workload_value_bytes_max(workload) +
+                     KVC_MICA_HEADER_BYTES + 16;
+    return fmax(exp2(ceil(log2(fmax(spare * keys * item_bytes, largest)))), 4096);
+}
+
+/* Settles the sizes that the scenario leaves open. `threads` are MICA's cores or Fatcache's instances. */
+static void set_sizes(const struct kvc_scenario *scenario, struct kvc_memcached_config *config,
+                      double threads)
+{
+    struct kvc_memcached_options *sized = &config->sized;
+    const struct kvc_workload *workload = &scenario->workload;
+    double keys = kvc_scenario_keys(scenario) / kvc_scenario_shards(scenario), own = keys / threads;
+    config->options = sized;
+    config->needed = (struct kvc_memcached_needed){
+        .entries = entries_for(config->kind, (double)sized->ways, keys),
+        .buckets = kvc_hashed_sets_for(own, KVC_MICA_ENTRIES),
+        .log_bytes = log_bytes_for(workload, own),
+        .disk_bytes = threads * slabs_for(workload, own) * KVC_MEMCACHED_SLAB_BYTES};
+    sized->entries = sized->entries > 0 ? sized->entries : (uint64_t)config->needed.entries;
+    sized->buckets = sized->buckets > 0 ? sized->buckets : (uint64_t)config->needed.buckets;
+    sized->log_bytes = sized->log_bytes > 0 ? sized->log_bytes : config->needed.log_bytes;
+    sized->disk_bytes = sized->disk_bytes > 0 ? sized->disk_bytes : config->needed.disk_bytes;
+}
+
 /* Fills in the fields that the four servers have in common. */
 static void set_common(const struct kvc_scenario *scenario, struct kvc_memcached_config *config,
                        enum kvc_memcached_kind kind)
@@ -279,7 +336,7 @@ static void set_common(const struct kvc_scenario *scenario, struct kvc_memcached
     const struct kvc_workload *workload = &scenario->workload;
     double shards = kvc_scenario_shards(scenario);
     *config = (struct kvc_memcached_config){.kind = kind,
-                                            .options = options,
+                                            .sized = *options,
                                             .nic = kvc_nic_of(&scenario->node),
                                             .cpu = kvc_cpu_of(&scenario->node),
                                             .dram = kvc_dram_of(&scenario->node),
@@ -301,6 +358,8 @@ static void set_common(const struct kvc_scenario *scenario, struct kvc_memcached
         config->cycle_ns = 1e9 / config->cpu->clock_hz;
         config->price_usd = shards * config->cpu->price_usd;
     }
+    double threads = kind == KVC_MEMCACHED_MICA ? (double)config->cpu->cores : (double)options->threads;
+    set_sizes(scenario, config, fmax(threads, 1));
     set_memory(scenario, config);
 }
 
@@ -361,7 +420,7 @@ enum kvc_status kvc_memcached_resolve(const struct kvc_scenario *scenario, void 
     const struct kvc_memcached_options *options = scenario->options;
     set_common(scenario, config, KVC_MEMCACHED_VANILLA);
     config->threads = config->rings = (uint32_t)options->threads;
-    config->buckets = buckets_for(scenario, options->entries);
+    config->buckets = buckets_for(scenario, config->options->entries);
     config->cycle_ns *= options->cycles_ratio;
     config->staged = config->shared = options->network == KVC_MEMCACHED_KERNEL;
     config->polls = options->network == KVC_MEMCACHED_PF_RING;
@@ -390,9 +449,10 @@ enum kvc_status kvc_memcached_mica_resolve(const struct kvc_scenario *scenario, 
 {
     struct kvc_memcached_config *config = into;
     const struct kvc_memcached_options *options = scenario->options;
-    double log_bytes = options->log_bytes, pair = kvc_workload_key_bytes_max(&scenario->workload);
+    double pair = kvc_workload_key_bytes_max(&scenario->workload);
     pair += kvc_workload_value_bytes_max(&scenario->workload) + KVC_MICA_HEADER_BYTES + 16;
     set_common(scenario, config, KVC_MEMCACHED_MICA);
+    double log_bytes = config->options->log_bytes;
     config->threads = config->rings = (uint32_t)config->cpu->cores;
     config->burst = (uint32_t)options->burst;
     config->owned = options->client_assisted;
@@ -454,6 +514,11 @@ static enum kvc_status set_slabs(const struct kvc_scenario *scenario, struct kvc
     /* A slab takes whole pages. */
     double slab_bytes = (double)kvc_memcached_slab_pages(&config->slabs) * config->flash->page_bytes;
     double most = floor(kvc_flash_bytes(config->flash) / (slab_bytes * config->threads));
+    const struct kvc_memcached_options *stated = scenario->options;
+    if (stated->disk_bytes <= 0 && config->slabs.disk_slabs > most) { /* Then it evicts. */
+        config->slabs.disk_slabs = (uint32_t)most;
+        config->sized.disk_bytes = most * config->threads * KVC_MEMCACHED_SLAB_BYTES;
+    }
     if (config->slabs.disk_slabs < 1 || config->slabs.disk_slabs > most) {
         double each = config->threads * (double)KVC_MEMCACHED_SLAB_BYTES / 0x1p30;
         return kvc_diag_fail(
@@ -478,7 +543,7 @@ enum kvc_status kvc_memcached_fatcache_resolve(const struct kvc_scenario *scenar
     set_common(scenario, config, KVC_MEMCACHED_FATCACHE);
     config->flash = kvc_flash_of(&scenario->node);
     config->threads = (uint32_t)options->threads;
-    config->buckets = buckets_for(scenario, options->entries);
+    config->buckets = buckets_for(scenario, config->options->entries);
     config->cycle_ns *= options->cycles_ratio;
     set_tcp(config);
     config->io_ns = config->cycle_ns * options->crossing_cycles + config->wake_ns;

@@ -102,10 +102,20 @@ struct kvc_memcached_slab_sizes {
     uint32_t page_bytes;               /* Page size of the SSD. */
 };
 
+/* Sizes that have room for all keys of a socket; each store uses some of them. */
+struct kvc_memcached_needed {
+    double entries;    /* Entries of its table. */
+    double buckets;    /* Buckets of a core's index. */
+    double log_bytes;  /* Log of a core [bytes]. */
+    double disk_bytes; /* Slabs on the SSD [bytes]. */
+};
+
 struct kvc_memcached_config {
     enum kvc_memcached_kind kind;
-    const struct kvc_memcached_options *options; /* Owned by the scenario. */
-    const struct kvc_nic *nic;                   /* Devices, owned by the scenario; NULL: it has none. */
+    struct kvc_memcached_options sized;          /* The scenario's options with sizes for its keys. */
+    const struct kvc_memcached_options *options; /* The same. */
+    struct kvc_memcached_needed needed;
+    const struct kvc_nic *nic; /* Devices, owned by the scenario; NULL: it has none. */
     const struct kvc_cpu *cpu;
     const struct kvc_dram *dram;
     const struct kvc_fpga *fpga;

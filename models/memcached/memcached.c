@@ -6,6 +6,7 @@
 #include "models/memcached/config.h"
 #include "models/memcached/predict.h"
 #include "models/memcached/resources.h"
+#include "models/memcached/room.h"
 #include "models/memcached/server.h"
 #include "models/memcached/store.h"
 #include "models/simulate.h"
@@ -454,8 +455,8 @@ static const struct kvc_model_device fatcache_devices[] = {
 #define SHARED                                                                                               \
     .has_sockets = true, .has_rest_power = true, .stages = kvc_memcached_stages,                             \
     .config_bytes = sizeof(struct kvc_memcached_config), .check = kvc_memcached_check,                       \
-    .memory_bytes = kvc_memcached_memory_bytes, .platform = platform, .predict = kvc_memcached_predict,      \
-    .prepare = kvc_memcached_store_create, .run = run
+    .rooms = kvc_memcached_rooms, .memory_bytes = kvc_memcached_memory_bytes, .platform = platform,          \
+    .predict = kvc_memcached_predict, .prepare = kvc_memcached_store_create, .run = run
 
 const struct kvc_model kvc_memcached_model = {
     .name = "memcached",

@@ -6,10 +6,10 @@
 #include "kernels/mica/mica.h"
 #include "models/memcached/costs.h"
 #include "models/memcached/resources.h"
+#include "models/memcached/room.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/cache_aside.h"
 #include "sim/workload/keys/hottest_shard.h"
-#include "sim/workload/keys/popularity_blocks.h"
 
 enum { LINE_BYTES = 64, LRU_LINES = 3, BUCKET_LINES = 2, BURST_ROUNDS = 64 };
 
@@ -21,39 +21,13 @@ struct loads {
     struct kvc_flash_busy flash;
     double database_ns;
     double latency_ns; /* Latency of a lone request. */
+    double hit_frac;   /* Share of the GETs that hit. */
 };
 
 /* Shares of a server's requests that the hottest thread receives and serves. */
 struct shares {
     double receive, serve;
 };
-
-/* Returns the items that Fatcache's instances keep in `slabs` slabs each, one of which is half full. */
-static double slab_items(const struct kvc_scenario *scenario, double slabs)
-{
-    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
-    double item = kvc_memcached_slab_item_bytes((uint32_t)kvc_workload_key_bytes_mean(&scenario->workload),
-                                                (uint32_t)kvc_workload_value_bytes_mean(&scenario->workload));
-    return kvc_scenario_shards(scenario) * config->threads * (slabs - 0.5) *
-           floor(KVC_MEMCACHED_SLAB_BYTES / item);
-}
-
-/* Returns the share of the requests whose keys are preloaded and fit into the table. */
-static double hit_frac(const struct kvc_scenario *scenario)
-{
-    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
-    const struct kvc_workload *workload = &scenario->workload;
-    double stored = floor(workload->preload_frac * (double)workload->keys);
-    if (config->kind != KVC_MEMCACHED_MICA) {
-        stored = fmin(stored, kvc_scenario_shards(scenario) * (double)config->options->entries);
-    }
-    /* It evicts by age, so all keys are equally likely to stay. */
-    if (config->kind == KVC_MEMCACHED_FATCACHE) {
-        double room = slab_items(scenario, (double)config->slabs.memory_slabs + config->slabs.disk_slabs);
-        return kvc_popularity_mass(workload, stored) * fmin(room / fmax(stored, 1), 1);
-    }
-    return kvc_popularity_mass(workload, stored);
-}
 
 /* Adds the SSD time of a request with the mean item size. Fatcache's memory holds the newest items, which are
  * as popular as all others. The translation layer is assumed to move no pages, which holds for one instance.
@@ -66,9 +40,9 @@ static void add_flash(struct loads *loads, const struct kvc_scenario *scenario,
     const struct kvc_flash *flash = config->flash;
     double item = KVC_MEMCACHED_SLAB_ITEM_BYTES + kvc_workload_key_bytes_mean(workload) +
                   kvc_workload_value_bytes_mean(workload);
-    double memory = slab_items(scenario, config->slabs.memory_slabs);
+    double memory = kvc_memcached_slab_items(scenario, config->slabs.memory_slabs);
     double all = fmin(workload->preload_frac * (double)workload->keys,
-                      memory + slab_items(scenario, config->slabs.disk_slabs + 0.5));
+                      memory + kvc_memcached_slab_items(scenario, config->slabs.disk_slabs + 0.5));
     double read_frac = mix->get * mix->hit * fmax(1 - memory / fmax(all, 1), 0);
     double slab_frac = mix->set / floor(KVC_MEMCACHED_SLAB_BYTES / item);
     double slab_pages = kvc_memcached_slab_pages(&config->slabs);
@@ -160,7 +134,7 @@ static struct loads loads_of(const struct kvc_scenario *scenario, double held, d
     double valid = database != NULL ? kvc_cache_aside_valid_frac(&scenario->workload) : 1;
     const struct kvc_cache_aside_mix mix =
         kvc_cache_aside_mix_of(&scenario->workload, database != NULL, held * valid);
-    struct loads loads = {0};
+    struct loads loads = {.hit_frac = mix.hit};
     const double fracs[KVC_OP_COUNT] = {mix.get, mix.set, mix.delete};
     for (int op = 0; op < KVC_OP_COUNT; op++) {
         add_load(&loads, scenario, burst, (enum kvc_op)op, true, fracs[op] * mix.hit);
@@ -263,6 +237,7 @@ static void add_metrics(const struct kvc_scenario *scenario, const struct loads 
             kvc_metrics_set(&result->model, metrics[i].name, metrics[i].value);
         }
     }
+    kvc_metrics_set(&result->model, "hit_frac", loads->hit_frac);
     kvc_metrics_set(&result->model, "cached_lines_frac", config->llc_frac);
     if (!config->owned) {
         kvc_metrics_set(&result->model, "fullest_ring_frac", shares->receive);
@@ -310,7 +285,7 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     uint32_t nodes = (uint32_t)scenario->cluster.nodes, sockets = (uint32_t)scenario->node.sockets;
     double server =
         kvc_hottest_shard_frac(workload, nodes, sockets, (uint32_t)scenario->cluster.virtual_nodes);
-    double held = hit_frac(scenario);
+    double held = kvc_memcached_held_frac(scenario);
     struct loads loads = loads_of(scenario, held, config->burst);
     struct shares shares = shares_of(scenario, server);
     double busy_ns = thread_ns(config, &loads, &shares);

@@ -48,17 +48,12 @@ void kvc_test_memcached_describe(struct kvc_test_memcached *test, const struct k
                      .connections = 4096,
                      .preload_frac = 1},
     };
-    if (test->options.entries > 0) {
-        test->options.entries = 40000;
-    }
-    if (test->options.disk_bytes > 0) {
-        test->options.disk_bytes = 512 << 20;
-        test->options.slab_memory_bytes = 1 << 20;
-    }
-    if (test->options.log_bytes > 0) {
-        test->options.log_bytes = 1 << 20;
-        test->options.buckets = 2048;
-    }
+    /* Each store reads its own options. */
+    test->options.entries = 40000;
+    test->options.disk_bytes = 512 << 20;
+    test->options.slab_memory_bytes = 1 << 20;
+    test->options.log_bytes = 1 << 20;
+    test->options.buckets = 2048;
 }
 
 void kvc_test_memcached_resolve(struct kvc_test_memcached *test)

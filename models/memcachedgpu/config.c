@@ -5,8 +5,10 @@
 
 #include "kernels/megakv/slab.h"
 #include "kernels/memcachedgpu/packet.h"
+#include "models/cuckoo_store/sizes.h"
 #include "sim/devices/gpu_blocks.h"
 #include "sim/workload/sizes.h"
+#include "sim/workload/keys/hashed_sets.h"
 
 /* ---- options ---- */
 
@@ -60,8 +62,11 @@ static const struct kvc_option option_rows[] = {
                    "keys of 16, 32, 64, 128 and 250 bytes, as large as their share of the keys"),
     KVC_COUNT_ROW(kvc_memcachedgpu_options, "ways", ways, 1, 16, "16",
                   "index = \"sets\": entries of a set, a power of two; more ways evict fewer popular items"),
-    KVC_COUNT_ROW(kvc_memcachedgpu_options, "entries", entries, 16, 4e9, "8300000",
-                  "entries of all tables (memcachedgpu.ht.server.entries); more entries hold more items"),
+    KVC_COUNT_ROW(
+        kvc_memcachedgpu_options, "entries", entries, 16, 4e9, "auto",
+        "entries of all tables; more entries hold more items; auto: the fewest in sets, a power of two of "
+        "sets, that keep all but one key in a thousand",
+        .auto_word = "auto", .auto_value = 0),
     KVC_COUNT_ROW(
         kvc_memcachedgpu_options, "key_room", key_room, 1, KVC_MEMCACHEDGPU_PACKET_KEY_MAX, "250",
         "longest key in bytes that an entry has room for; a shorter one leaves room for more entries"),
@@ -244,6 +249,34 @@ static double slab_bytes_auto(const struct kvc_memcachedgpu_config *config,
     return fmax(ceil(1.1 * items * item_bytes), 16.0 * KVC_MEGAKV_SLAB_BYTES);
 }
 
+/* Returns the entries for the keys of a node. Without sets, a table keeps as many keys or more. */
+static uint64_t entries_for(const struct kvc_scenario *scenario)
+{
+    const struct kvc_memcachedgpu_options *options = scenario->options;
+    double keys = kvc_scenario_keys(scenario) / (double)scenario->cluster.nodes, ways = (double)options->ways;
+    return (uint64_t)fmax(ways * kvc_hashed_sets_for(keys, ways), KVC_MEMCACHEDGPU_WAYS_MAX);
+}
+
+uint32_t kvc_memcachedgpu_rooms(const struct kvc_scenario *scenario, struct kvc_model_room *room)
+{
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    double keys = (double)scenario->workload.keys, ways = (double)config->options->ways;
+    double entries = config->shards * (double)config->options->entries;
+    bool sets = config->index == KVC_MEMCACHEDGPU_SETS;
+    double item_bytes = kvc_cuckoo_means_of(&scenario->workload, NULL, NULL, false).item_bytes;
+    room[0] =
+        (struct kvc_model_room){.option = "system.entries",
+                                .size = (double)config->options->entries,
+                                .needed = (double)entries_for(scenario),
+                                .keys = sets ? kvc_hashed_sets_held(keys, entries / ways, ways) : entries};
+    room[1] = (struct kvc_model_room){.option = "system.slab",
+                                      .unit = KVC_UNIT_BYTES,
+                                      .size = config->slab_bytes,
+                                      .needed = ceil(1.1 * keys / config->shards * item_bytes),
+                                      .keys = config->shards * floor(config->slab_bytes / item_bytes)};
+    return 2;
+}
+
 enum kvc_status kvc_memcachedgpu_resolve(const struct kvc_scenario *scenario, void *into,
                                          struct kvc_diag *diag)
 {
@@ -254,7 +287,8 @@ enum kvc_status kvc_memcachedgpu_resolve(const struct kvc_scenario *scenario, vo
     const struct kvc_workload *workload = &scenario->workload;
     double pages = floor(options->receive_bytes / KVC_MEMCACHEDGPU_PAGE_BYTES);
     *config = (struct kvc_memcachedgpu_config){
-        .options = options,
+        .sized = *options,
+        .options = &config->sized,
         .cpu = kvc_cpu_of(node),
         .dram = kvc_dram_of(node),
         .gpu = kvc_gpu_of(node),
@@ -273,6 +307,9 @@ enum kvc_status kvc_memcachedgpu_resolve(const struct kvc_scenario *scenario, vo
                   options->misses == KVC_MEMCACHEDGPU_MISSES_SET,
         .block_threads = KVC_MEMCACHEDGPU_BLOCK_PACKETS * KVC_MEMCACHEDGPU_PACKET_THREADS,
     };
+    if (options->entries == 0) {
+        config->sized.entries = entries_for(scenario);
+    }
     set_classes(config, workload);
     config->slab_bytes = options->slab_bytes > 0 ? options->slab_bytes : slab_bytes_auto(config, workload);
     return KVC_OK;

@@ -15,6 +15,7 @@
 #include "sim/devices/nic.h"
 #include "sim/devices/node.h"
 #include "sim/devices/pcie.h"
+#include "models/room.h"
 #include "sim/scenario.h"
 
 /* MemcachedGPU's options: the scenario's table `system`, as the user wrote it. */
@@ -112,7 +113,8 @@ kvc_memcachedgpu_cost_profile_of(const struct kvc_node *node)
 }
 
 struct kvc_memcachedgpu_config {
-    const struct kvc_memcachedgpu_options *options; /* Owned by the scenario. */
+    struct kvc_memcachedgpu_options sized;          /* The scenario's options with entries for its keys. */
+    const struct kvc_memcachedgpu_options *options; /* The same. */
     const struct kvc_cpu *cpu;
     const struct kvc_dram *dram;
     const struct kvc_gpu *gpu;
@@ -145,6 +147,9 @@ kvc_memcachedgpu_config_of(const struct kvc_scenario *scenario)
 {
     return scenario->config;
 }
+
+/* The rooms of struct kvc_model: entries and slabs. */
+uint32_t kvc_memcachedgpu_rooms(const struct kvc_scenario *scenario, struct kvc_model_room *room);
 
 /* Resolves the scenario's options; `config` is a struct kvc_memcachedgpu_config. Always returns KVC_OK. */
 enum kvc_status kvc_memcachedgpu_resolve(const struct kvc_scenario *scenario, void *config,

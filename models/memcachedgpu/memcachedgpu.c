@@ -592,6 +592,7 @@ const struct kvc_model kvc_memcachedgpu_model = {
     .config_bytes = sizeof(struct kvc_memcachedgpu_config),
     .resolve = kvc_memcachedgpu_resolve,
     .check = kvc_memcachedgpu_check,
+    .rooms = kvc_memcachedgpu_rooms,
     .memory_bytes = memory_bytes,
     .platform = platform,
     .stages = kvc_memcachedgpu_stages,

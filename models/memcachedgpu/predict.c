@@ -7,24 +7,10 @@
 #include "sim/devices/network.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/source/fill.h"
+#include "sim/workload/keys/hashed_sets.h"
 #include "sim/workload/keys/popularity_blocks.h"
 
 /* ---- hits ---- */
-
-/* Returns how many of `keys` keys fit into hashed sets of `ways` entries. */
-static double stored_keys(double keys, double sets, double ways)
-{
-    double mean = keys / sets, none = exp(-mean), probability = none, below = 0, held = 0;
-    if (mean > 30 * ways) {
-        return sets * ways;
-    }
-    for (double n = 0; n < ways; n++) {
-        below += probability;
-        held += n * probability;
-        probability *= mean / (n + 1);
-    }
-    return sets * (held + ways * (1 - below));
-}
 
 double kvc_memcachedgpu_hit_frac(const struct kvc_scenario *scenario)
 {
@@ -33,8 +19,9 @@ double kvc_memcachedgpu_hit_frac(const struct kvc_scenario *scenario)
     double ways = (double)config->options->ways, servers = config->shards;
     double entries = (double)config->options->entries * servers;
     double preloaded = workload->preload_frac * (double)workload->keys;
-    double stored = config->index == KVC_MEMCACHEDGPU_SETS ? stored_keys(preloaded, entries / ways, ways)
-                                                           : fmin(preloaded, entries);
+    double stored = config->index == KVC_MEMCACHEDGPU_SETS
+                        ? kvc_hashed_sets_held(preloaded, entries / ways, ways)
+                        : fmin(preloaded, entries);
     return kvc_popularity_mass(workload, preloaded) * (preloaded > 0 ? stored / preloaded : 0);
 }
 

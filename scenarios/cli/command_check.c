@@ -4,6 +4,7 @@
 #include "models/model.h"
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
+#include "scenarios/load/lua/locate.h"
 #include "scenarios/output/json.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/run/limits.h"
@@ -51,6 +52,19 @@ static json_t *document(const struct kvc_loaded *loaded)
     return object;
 }
 
+/* Says which part of the store is too small for the keys. It may be meant, so the scenario is not wrong. */
+static void warn_about_room(const struct kvc_loaded *loaded)
+{
+    struct kvc_diag diag = {0};
+    const char *option;
+    char text[256];
+    if (kvc_scenario_lacks_room(&loaded->scenario, &option, text, sizeof(text))) {
+        kvc_diag_fail_at(&diag, KVC_ERR_SCENARIO, loaded->scenario.file,
+                         kvc_locate_line(loaded->scenario.file, option), "%s", text);
+        kvc_print_warning(&diag);
+    }
+}
+
 static void print_summary(const struct kvc_loaded *loaded, bool quiet)
 {
     struct kvc_grid grid = {.columns = 3};
@@ -93,6 +107,7 @@ int kvc_command_check(int argc, char **argv)
     }
     if (!arguments.quiet) {
         kvc_print_warnings(loaded);
+        warn_about_room(loaded);
     }
     if (kvc_memory_check(loaded, arguments.positional[0], &arguments.set, kvc_memory_available_bytes(),
                          &diag) !=

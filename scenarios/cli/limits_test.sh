@@ -44,7 +44,7 @@ refuses "$scenario:4: workload.keys: found" run "$scenario" --set workload.keys=
     --out "$folder/results" --json "$folder/result.json"
 fits=$(sed -n 's/.*workload.keys = \([0-9]*\) fits.*/\1/p' "$folder/err")
 [ -n "$fits" ] || fail "no value that fits: $(cat "$folder/err")"
-"$kvcast" check "$scenario" --set workload.keys="$fits" --set workload.value=4096 >/dev/null 2>"$folder/err"
+"$kvcast" check "$scenario" --quiet --set workload.keys="$fits" --set workload.value=4096 >/dev/null 2>"$folder/err"
 [ ! -s "$folder/err" ] || fail "$fits keys should fit: $(cat "$folder/err")"
 refuses "$scenario:9: run.duration: found" run "$scenario" --set run.duration=999999s --set workload.arrival.poisson_mops=0.001
 

@@ -1,7 +1,7 @@
 -- A cluster of MICA nodes, each with a database of its own: a node joins and another fails, and keys that move come
 -- back through the databases (docs/clusters.md).
 return {
-  system = { kind = "mica", log = "4MiB" },
+  system = { kind = "mica", buckets = 65536, log = "4MiB" },
   node = {
     sockets = 1,
     database = { base = "mysql-bg", read = "100us", latency = "50us" },

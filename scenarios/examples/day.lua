@@ -14,7 +14,7 @@ end
 
 return {
   name = "day",
-  system = { kind = "megakv", cycle = "492us" },
+  system = { kind = "megakv", index = "2GiB", cycle = "492us" },
   node = { sockets = 1, power = 28.5 },
   workload = {
     preset = "megakv-a", keys = 200e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 }, flows = 8, connections = 65536,

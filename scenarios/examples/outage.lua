@@ -2,7 +2,7 @@
 -- open timeline.json in Perfetto: requests wait while the GPU is off, and the backlog drains afterwards.
 return {
   name = "outage",
-  system = { kind = "megakv", cycle = "160us" },
+  system = { kind = "megakv", index = "2GiB", cycle = "160us" },
   workload = { keys = 10e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 }, arrival = { poisson_mops = 60 } },
   run = {
     functional = "sampled", sample_memory = "64MiB", duration = "30ms",

@@ -3,7 +3,7 @@
 -- includes the memory and the network.
 return {
   name = "plan",
-  system = { kind = "megakv", api = "getk" },
+  system = { kind = "megakv", index = "2GiB", api = "getk" },
   node = { price = 4837 - 2 * 1162, nic = { base = "xl710-2x40g", price = 0 }, dram = { base = "ddr3-1600-e5v2", price = 0 } },
   workload = { keys = 10e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 }, connections = 256,
                arrival = { poisson_mops = 150 } },

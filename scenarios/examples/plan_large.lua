@@ -1,7 +1,7 @@
 -- 10,000 candidates: the least power for 60 million requests per second. time kvcast plan shows how long a plan takes.
 return {
   name = "plan-large",
-  system = { kind = "megakv", api = "getk" },
+  system = { kind = "megakv", index = "2GiB", api = "getk" },
   node = { sockets = 1 },
   workload = { keys = 10e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 }, connections = 256,
                arrival = { poisson_mops = 60 } },

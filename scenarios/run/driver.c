@@ -592,6 +592,9 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
     struct kvc_outcome *outcome = kvc_outcome_create(0);
     *out = NULL;
     enum kvc_status status = kvc_scenario_predict(scenario, &outcome->result, diag);
+    if (status == KVC_OK) {
+        kvc_scenario_note_room(scenario, &outcome->result);
+    }
     if (status == KVC_OK && scenario->run.change_count > 0) {
         kvc_result_note(
             &outcome->result,

@@ -2,7 +2,7 @@
 return {
   name = "flash threads flash",
   node = { sockets = 1 },
-  system = { kind = "fatcache", loopback = true, slab_memory = "1MiB", disk = "1GiB" },
+  system = { kind = "fatcache", entries = 12.2e6, loopback = true, slab_memory = "1MiB", disk = "1GiB" },
   workload = { keys = 2e5, key = 32, value = 992, arrival = "saturate", get = 1 },
   run = { duration = "50ms" },
 }

@@ -2,7 +2,7 @@
 -- holds with its headers has 8136 bytes; larger ones take two pages.
 return {
   name = "bluecache-fig14",
-  system = { kind = "bluecache", dram = "0B", flash = "2GiB" },
+  system = { kind = "bluecache", index = "64MiB", dram = "0B", flash = "2GiB" },
   workload = { keys = 100e3, key = 32, value = 32, get = 1, set = 0, arrival = "saturate" },
   run = { duration = "100ms" },
   sweep = { ["workload.value"] = { 32, 96, 224, 480, 992, 2016, 4064, 8104, 16e3 } },

@@ -1,7 +1,7 @@
 -- Figure 15: latency of one node whose pairs are all on flash, by the size of the pair, with one request at a time.
 return {
   name = "bluecache-fig15",
-  system = { kind = "bluecache", dram = "0B", flash = "2GiB" },
+  system = { kind = "bluecache", index = "64MiB", dram = "0B", flash = "2GiB" },
   workload = { keys = 100e3, key = 32, value = 32, get = 1, set = 0, arrival = { fixed_mops = 0.0005 } },
   run = { duration = "200ms" },
   sweep = { ["workload.value"] = { 32, 96, 224, 480, 992, 2016, 4064, 8104, 16e3 } },

@@ -8,7 +8,7 @@ for i, count in ipairs(users) do
 end
 return {
   name = "bluecache-fig21",
-  system = { kind = "bluecache", dram = "0B", flash = "512MiB" },
+  system = { kind = "bluecache", index = "64MiB", dram = "0B", flash = "512MiB" },
   node = { database = "mysql-bg" },
   workload = {
     keys = 119e3, -- 5.5 million users

@@ -2,7 +2,7 @@
 -- blocks of the flash are a thousandth, so that the log is written anew within seconds.
 return {
   name = "bluecache-fig22",
-  system = { kind = "bluecache", dram = "0B", flash = "15MiB", chunk = 16 },
+  system = { kind = "bluecache", index = "64MiB", dram = "0B", flash = "15MiB", chunk = 16 },
   node = { database = "mysql-bg", flash = { base = "bluecache-flash", pages_per_block = 2 } },
   workload = {
     keys = 11e3,

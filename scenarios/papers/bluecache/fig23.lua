@@ -3,7 +3,7 @@
 -- figures 21 and 22 count theirs by bluecache.bg_bench.ws, which is 2.2 pairs of a user and not one for each of BG's actions.
 return {
   name = "bluecache-fig23",
-  system = { kind = "bluecache", dram = "0B", flash = "256MiB" },
+  system = { kind = "bluecache", index = "64MiB", dram = "0B", flash = "256MiB" },
   node = { database = "mysql-bg" },
   workload = {
     preset = "bg-very-low",

@@ -2,7 +2,7 @@
 -- shows what limits the server then.
 return {
   name = "bluecache-gen2",
-  system = { kind = "bluecache", dram = "0B", flash = "512MiB", app_servers = 1 },
+  system = { kind = "bluecache", index = "64MiB", dram = "0B", flash = "512MiB", app_servers = 1 },
   node = { pcie = "pcie2-x8-vc707" },
   cluster = { nodes = 4 },
   workload = { keys = 40e3, key = 32, value = 8104, get = 1, set = 0, arrival = "saturate" },

@@ -5,7 +5,7 @@
 -- production_today.lua has drives of today.
 return {
   name = "bluecache-production",
-  system = { kind = "bluecache", dram = "0B", flash = "16GiB", outstanding = 4096 },
+  system = { kind = "bluecache", index = "64MiB", dram = "0B", flash = "16GiB", outstanding = 4096 },
   node = { flash = { base = "bluecache-flash", cards = 16 }, pcie = "pcie5-x16" },
   workload = { keys = 1e6, key = 32, value = 8104, get = 1, set = 0, arrival = "saturate" },
   run = { duration = "10ms" },

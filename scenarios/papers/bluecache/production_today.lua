@@ -4,7 +4,7 @@
 -- DRAM for the index, 16 bytes a key and 16 GB for 8 TB of such pairs, and pointers: 41 bits address 2 TB of flash.
 return {
   name = "bluecache-production-today",
-  system = { kind = "bluecache", dram = "0B", flash = "400GiB", outstanding = 4096 },
+  system = { kind = "bluecache", index = "64MiB", dram = "0B", flash = "400GiB", outstanding = 4096 },
   node = { flash = { base = "micron-9550-max", cards = 3 }, pcie = "pcie5-x16" },
   workload = { keys = 1e6, key = 32, value = 8104, get = 1, set = 0, arrival = "saturate" },
   run = { duration = "10ms" },

@@ -2,7 +2,7 @@
 -- form (kvcast predict); gb_per_w is the answer.
 return {
   name = "bluecache-table3",
-  system = { kind = "bluecache", dram = "0B" },
+  system = { kind = "bluecache", index = "64MiB", flash = "1GiB", dram = "0B" },
   cluster = { nodes = 20 },
   node = { flash = { base = "bluecache-flash", cards = 2 } },
   workload = { keys = 1e6, key = 32, value = 992, get = 1, set = 0, arrival = "saturate" },

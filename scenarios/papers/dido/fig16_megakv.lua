@@ -9,7 +9,7 @@ for _, set in ipairs({ "K8", "K16", "K128" }) do
 end
 return {
   name = "dido-fig16-megakv",
-  system = { kind = "megakv", feed = "memory" },
+  system = { kind = "megakv", index = "2GiB", feed = "memory" },
   node = { gpu = "gtx-780" },
   workload = { preset = "K16-G95-S", arrival = "saturate" },
   run = { functional = "sampled", sample_rate = 16, warmup_limit = "20ms", duration = "5ms" },

@@ -2,7 +2,7 @@
 -- (kvcast sweep --predict); the curves are gpu875_speed_max_delayed_mops and gpu875_speed_max_mops.
 return {
   name = "megakv-fig12",
-  system = { kind = "megakv", cycle = "160us" },
+  system = { kind = "megakv", index = "2GiB", cycle = "160us" },
   node = { sockets = 1 },
   workload = { preset = "megakv-a", keys = 200e6, get = 0.95, set = 0.05, arrival = "saturate" },
   run = { functional = "off", duration = "10ms" },

@@ -5,7 +5,7 @@
 -- the node: eight flows per socket.
 return {
   name = "megakv-table3",
-  system = { kind = "megakv", cycle = "160us", slab = "32GiB" },
+  system = { kind = "megakv", index = "2GiB", cycle = "160us", slab = "32GiB" },
   node = { sockets = 1 },
   workload = { preset = "megakv-a", keys = 200e6, get = 0, set = 1, preload = 0,
                arrival = { fixed_mops = 50 }, fill = "at_once", flows = 8, connections = 65536 },

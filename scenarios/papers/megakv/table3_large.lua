@@ -2,7 +2,7 @@
 -- would limit them (sec. 8.1). The working set is 64 GB per node, and a node has two sockets.
 return {
   name = "megakv-table3-large",
-  system = { kind = "megakv", cycle = "160us", feed = "memory", slab = "32GiB" },
+  system = { kind = "megakv", index = "2GiB", cycle = "160us", feed = "memory", slab = "32GiB" },
   node = { sockets = 1 },
   workload = { preset = "megakv-c", keys = 25e6, get = 0, set = 1, preload = 0,
                arrival = { fixed_mops = 15 }, fill = "at_once", flows = 8, connections = 65536 },

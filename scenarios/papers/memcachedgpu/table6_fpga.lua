@@ -3,7 +3,7 @@
 -- PHY that delays as 10GBASE-T does.
 return {
   name = "memcachedgpu-table6-fpga",
-  system = { kind = "fpga_memcached" },
+  system = { kind = "fpga_memcached", entries = 2e6 },
   node = { sockets = 1 },
   workload = { keys = 1.3e6, key = 16, value = 2, get = 1, arrival = "saturate" },
   run = { duration = "5ms" },

@@ -3,7 +3,7 @@
 -- The limit study without packets is system.feed="memory".
 return {
   name = "memcachedgpu-table6-mica",
-  system = { kind = "mica" },
+  system = { kind = "mica", log = "64MiB", buckets = 65536 },
   node = { sockets = 2, network = "direct-cable-10g" },
   workload = { keys = 8e6, key = 8, value = 8, get = 0.95, connections = 64, arrival = "saturate" },
   run = { duration = "2ms" },

@@ -145,10 +145,8 @@ static void solve_sampled(struct kvc_set_cache *cache, const struct mix *mix, do
     free(ages.waits);
 }
 
-void kvc_set_cache_open(struct kvc_set_cache *cache, const struct kvc_workload *workload, double capacity,
-                        uint32_t samples)
+void kvc_set_cache_list(struct kvc_set_cache *cache, const struct kvc_workload *workload)
 {
-    const struct mix mix = {workload->set_frac, workload->delete_frac};
     struct kvc_popularity_blocks blocks;
     struct kvc_popularity_block keys;
     uint32_t room = 0;
@@ -162,6 +160,13 @@ void kvc_set_cache_open(struct kvc_set_cache *cache, const struct kvc_workload *
         cache->block[cache->blocks++] = (struct kvc_set_cache_block){.keys = keys};
     }
     kvc_popularity_blocks_close(&blocks);
+}
+
+void kvc_set_cache_open(struct kvc_set_cache *cache, const struct kvc_workload *workload, double capacity,
+                        uint32_t samples)
+{
+    const struct mix mix = {workload->set_frac, workload->delete_frac};
+    kvc_set_cache_list(cache, workload);
     solve_lru(cache, &mix, capacity);
     if (samples > 0) {
         solve_sampled(cache, &mix, capacity, samples);

@@ -33,6 +33,10 @@ struct kvc_set_cache {
     double hit_frac;                   /**< Share of the GETs that find their key. */
 };
 
+/** Lists the keys of a workload in blocks, with none of them present. Exits with status 3 if memory is short.
+ */
+void kvc_set_cache_list(struct kvc_set_cache *cache, const struct kvc_workload *workload);
+
 /** Estimates the contents of a cache of `capacity` items, above 0, under a workload with SETs. The victim is
  * the oldest of `samples` random items; 0: of all (LRU). Exits with status 3 if memory is short. */
 void kvc_set_cache_open(struct kvc_set_cache *cache, const struct kvc_workload *workload, double capacity,
