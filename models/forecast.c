@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "models/cluster/cluster.h"
+#include "models/latency.h"
 #include "models/model.h"
 #include "models/price.h"
 #include "sim/base/array.h"
@@ -129,8 +130,7 @@ static double busiest_frac(const struct kvc_result *result)
 static void take_result(const struct kvc_result *result, struct kvc_forecast *out)
 {
     out->throughput_mops = result->throughput_mops;
-    out->latency_mean_us = result->latency_mean_us;
-    out->latency_p95_us = result->latency_p95_us;
+    out->latency = result->predicted;
     out->hit_frac = kvc_metrics_get(&result->model, "hit_frac");
     out->watts_mean = result->watts_mean > 0 ? result->watts_mean : NAN;
     memcpy(out->watts_missing, result->watts_missing, sizeof(out->watts_missing));
@@ -215,14 +215,10 @@ static enum kvc_status forecast_classes(const struct kvc_scenario *scenario, str
 static void add_class(const struct kvc_forecast *class, double nodes, double mops, struct kvc_forecast *out)
 {
     out->throughput_mops += mops;
-    out->latency_mean_us += mops * class->latency_mean_us;
     out->hit_frac += mops * class->hit_frac;
     out->watts_mean += nodes * class->watts_mean;
     out->price_usd += nodes * class->price_usd;
-    out->latency_p50_us = fmax(out->latency_p50_us, class->latency_p50_us);
-    out->latency_p95_us = fmax(out->latency_p95_us, class->latency_p95_us);
-    out->latency_p99_us = fmax(out->latency_p99_us, class->latency_p99_us);
-    out->latency_p999_us = fmax(out->latency_p999_us, class->latency_p999_us);
+    kvc_latencies_add_class(&out->latency, &class->latency, mops);
     kvc_forecast_add_stage(out, class->bottleneck_stage, class->bottleneck_device, class->utilization_frac);
     kvc_missing_add(out->price_missing, class->price_missing);
     kvc_missing_add(out->watts_missing, class->watts_missing);
@@ -240,13 +236,14 @@ static enum kvc_status forecast_members(const struct kvc_scenario *scenario, str
     for (uint32_t i = 0; i < kvc_cluster_classes(scenario); i++) {
         all_mops = fmin(all_mops, kvc_cluster_limit_mops(scenario, i, class[i].throughput_mops));
     }
-    out->throughput_mops = out->latency_mean_us = out->hit_frac = out->watts_mean = out->price_usd = 0;
+    out->throughput_mops = out->hit_frac = out->watts_mean = out->price_usd = 0;
+    out->latency = (struct kvc_latencies){0};
     for (uint32_t i = 0; i < kvc_cluster_classes(scenario) && status == KVC_OK; i++) {
         double nodes = (double)kvc_cluster_class_nodes(scenario, i), one = class[i].throughput_mops;
         add_class(&class[i], nodes, nodes * one * kvc_cluster_held_back_frac(scenario, i, one, all_mops),
                   out);
     }
-    out->latency_mean_us /= out->throughput_mops;
+    kvc_latencies_end_sum(&out->latency, out->throughput_mops);
     out->hit_frac /= out->throughput_mops;
     out->kops_per_watt = out->throughput_mops * 1e3 / out->watts_mean;
     free(class);
@@ -269,8 +266,8 @@ enum kvc_status kvc_scenario_forecast_with(const struct kvc_scenario *scenario, 
     const struct kvc_model *model = scenario->model;
     double rate_mops = kvc_workload_rate_max_mops(&scenario->workload);
     memset(out, 0, sizeof(*out)); /* Clears the padding, too, so that equal forecasts have equal bytes. */
-    out->throughput_mops = out->latency_mean_us = out->hit_frac = out->utilization_frac = NAN;
-    out->latency_p50_us = out->latency_p95_us = out->latency_p99_us = out->latency_p999_us = NAN;
+    out->throughput_mops = out->hit_frac = out->utilization_frac = NAN;
+    out->latency = (struct kvc_latencies){NAN, NAN, NAN, NAN, NAN};
     out->watts_mean = out->kops_per_watt = out->price_usd = NAN;
     out->offered_mops = isfinite(rate_mops) ? rate_mops : NAN;
     out->nodes = scenario->cluster.nodes;

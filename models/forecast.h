@@ -31,13 +31,9 @@ struct kvc_forecast_device {
 struct kvc_forecast {
     double throughput_mops; /* Requests that are served, all nodes together [million/s]. */
     double offered_mops; /* Highest rate of an open loop; NaN: the load has no rate of its own [million/s]. */
-    double latency_mean_us; /* Mean latency of a request [us]. */
-    double latency_p50_us;  /* Percentiles of the latency [us]. */
-    double latency_p95_us;
-    double latency_p99_us;
-    double latency_p999_us;
-    double unserved_frac; /* kvc_forecast_unserved_frac(). */
-    double hit_frac;      /* Share of the GETs that hit, 0 to 1. */
+    struct kvc_latencies latency; /* Of a request, from client to client (models/latency.h). */
+    double unserved_frac;         /* kvc_forecast_unserved_frac(). */
+    double hit_frac;              /* Share of the GETs that hit, 0 to 1. */
     /* Mean power, all nodes together; NaN: some device does not state its power [W]. */
     double watts_mean;
     double kops_per_watt; /* Throughput for this power [thousand/s/W]. */

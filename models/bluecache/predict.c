@@ -10,6 +10,7 @@
 #include "models/bluecache/costs.h"
 #include "models/bluecache/resources.h"
 #include "models/bluecache/room.h"
+#include "models/latency.h"
 #include "sim/base/array.h"
 #include "sim/devices/flash/flash.h"
 #include "sim/metrics/bottleneck.h"
@@ -143,7 +144,8 @@ static struct places places_of(const struct kvc_scenario *scenario)
                                              : place_preloaded(workload, &room, &places);
     double sets = config->stores * config->options->index_bytes / KVC_BLUECACHE_BUCKET_BYTES;
     double keeps = stored > 0 ? kvc_hashed_sets_held(stored, sets, KVC_BLUECACHE_WAYS) / stored : 1;
-    if (config->options->dram_bytes > 0 && stored > 0) { /* Popular keys are stored last, and stay. */
+    if (config->database == NULL && config->options->dram_bytes > 0 && stored > 0) {
+        /* Popular keys are stored last, and stay. */
         keeps = kvc_hashed_sets_hit_frac(workload, stored, sets, KVC_BLUECACHE_WAYS) /
                 kvc_popularity_mass(workload, stored);
     }
@@ -176,8 +178,11 @@ struct service {
 };
 
 struct flow {
-    double per_ns;     /* Rate of all hosts [per ns]. */
-    double latency_ns; /* [ns]; NAN: an open load exceeds the rate. */
+    double per_ns; /* Rate of all hosts [per ns]. */
+    double
+        flush_ns; /* Time of a flush, or of a lone request where requests are flushed when they come [ns]. */
+    double waits_frac; /* Share of the requests that first wait for a flush. */
+    double latency_ns; /* Mean by Little's law for clients that wait [ns]; 0: they do not. */
     double together;   /* Requests that a host flushes together; INFINITY: it flushes only full segments. */
 };
 
@@ -222,6 +227,7 @@ static struct flow saturated(const struct kvc_bluecache_config *config, const st
     double full_per_ns = apps * (outstanding - kept) / (service->alone_ns + service->away_ns);
     double per_ns = fmin(fmax(flushed_per_ns, full_per_ns), service->most_per_ns);
     return (struct flow){.per_ns = per_ns,
+                         .flush_ns = service->alone_ns,
                          .latency_ns = apps * outstanding / per_ns,
                          .together = flushed_per_ns > full_per_ns ? outstanding : INFINITY};
 }
@@ -235,8 +241,8 @@ static struct flow closed(const struct kvc_scenario *scenario, const struct serv
         fmax(flush_ns(service, together) + service->away_ns + think_ns, config->options->flush_pause_ns);
     double per_ns = fmin(clients / cycle_ns, service->most_per_ns);
     return (struct flow){.per_ns = per_ns,
-                         .latency_ns =
-                             fmax(service->alone_ns + service->away_ns, clients / per_ns - think_ns),
+                         .flush_ns = service->alone_ns,
+                         .latency_ns = clients / per_ns - think_ns,
                          .together = together};
 }
 
@@ -245,16 +251,15 @@ static struct flow opened(const struct kvc_scenario *scenario, const struct serv
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     double offered_per_ns = kvc_workload_rate_max_mops(&scenario->workload) * 1e-3;
-    struct flow flow = {
-        .per_ns = fmin(service->most_per_ns, offered_per_ns), .latency_ns = NAN, .together = INFINITY};
+    struct flow flow = {.per_ns = fmin(service->most_per_ns, offered_per_ns), .together = INFINITY};
     if (offered_per_ns < service->most_per_ns) {
         double host_per_ns = offered_per_ns / config->apps;
         struct service left = *service; /* Capacity that the other hosts leave. */
         left.lowest_per_ns -= offered_per_ns - host_per_ns;
         double during = host_per_ns * service->alone_ns;
-        double waits = scenario->workload.arrival == KVC_ARRIVAL_FIXED ? during >= 1 : 1 - exp(-during);
+        flow.waits_frac = scenario->workload.arrival == KVC_ARRIVAL_FIXED ? during >= 1 : 1 - exp(-during);
         flow.together = added_requests(&left, host_per_ns);
-        flow.latency_ns = flush_ns(&left, flow.together) * (1 + waits / 2) + service->away_ns;
+        flow.flush_ns = flush_ns(&left, flow.together);
     }
     return flow;
 }
@@ -570,6 +575,30 @@ static struct flow flow_of(const struct kvc_scenario *scenario, const struct loa
     return flow;
 }
 
+/* Sets the latencies: GETs from flash also wait for their reads, and requests that ask the database for it.
+ */
+static void set_latencies(const struct kvc_scenario *scenario, const struct loads *loads,
+                          const struct kvc_cache_aside_mix *mix, const struct flow *flow,
+                          struct kvc_result *result)
+{
+    struct kvc_latency_law law = {.assumes =
+                                      "they come evenly during the flush that they wait for, and a flush "
+                                      "meets those of other hosts by chance only"};
+    double asks = loads->away_ns > 0 ? mix->queries + mix->updates : 0;
+    double reads = loads->flash_ns > 0 ? loads->flash_ns / loads->read_ns : 0;
+    double least_ns = flow->flush_ns - loads->flash_ns;
+    const struct {
+        double share, more_ns;
+    } kinds[] = {{1 - asks - reads, 0}, {reads, loads->read_ns}, {asks, loads->away_ns / fmax(asks, 1e-300)}};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        double ns = least_ns + kinds[i].more_ns;
+        kvc_latency_add(&law, kinds[i].share * (1 - flow->waits_frac), ns, 0);
+        kvc_latency_add(&law, kinds[i].share * flow->waits_frac, ns, flow->flush_ns);
+    }
+    kvc_latency_closed(&law, flow->latency_ns);
+    kvc_result_set_latencies(result, &law, &scenario->workload);
+}
+
 enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                       struct kvc_diag *diag)
 {
@@ -583,8 +612,7 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     struct limits limits = limits_of(scenario, &loads, &mix);
     struct flow flow = flow_of(scenario, &loads, &limits, result);
     result->throughput_mops = flow.per_ns * 1e3;
-    result->latency_mean_us = flow.latency_ns / 1e3;
-    result->latency_p95_us = NAN;
+    set_latencies(scenario, &loads, &mix, &flow, result);
     add_result(scenario, &limits, &places, flow.per_ns, result);
     const struct kvc_bluecache_writes writes = {
         .set_bytes =

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/latency.h"
 #include "models/model.h"
 #include "sim/base/array.h"
 #include "sim/devices/database.h"
@@ -546,8 +547,7 @@ static void add_class(const struct kvc_scenario *scenario, uint32_t i, double no
     double mops = nodes * factor * class->throughput_mops;
     char name[KVC_NAME_MAX];
     sum->throughput_mops += mops;
-    sum->latency_mean_us += mops * class->latency_mean_us;
-    sum->latency_p95_us = fmax(sum->latency_p95_us, class->latency_p95_us);
+    kvc_latencies_add_class(&sum->predicted, &class->predicted, mops);
     sum->watts_mean += nodes * class->watts_mean;
     kvc_missing_add(sum->watts_missing, class->watts_missing);
     add_stages(sum, class, factor);
@@ -575,7 +575,7 @@ static enum kvc_status predict_members(const struct kvc_scenario *scenario, stru
         add_class(scenario, i, classes.nodes[i], all_mops, &class[i], result);
     }
     if (status == KVC_OK) {
-        result->latency_mean_us /= result->throughput_mops;
+        kvc_latencies_end_sum(&result->predicted, result->throughput_mops);
         kvc_bottleneck_find(result);
     }
     close_classes(&classes);

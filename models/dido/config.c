@@ -9,6 +9,7 @@
 #include "sim/workload/keys/popularity_blocks.h"
 #include "sim/workload/keys/reuse.h"
 #include "sim/workload/phases.h"
+#include "sim/devices/network.h"
 
 /* ---- presets ---- */
 
@@ -303,6 +304,10 @@ enum kvc_status kvc_dido_config_open(struct kvc_dido_config *config, const struc
         return status;
     }
     config->link_ns = config->pcie != NULL ? kvc_pcie_read_ns(config->pcie, config->dram->line_bytes) : 0;
+    if (config->feed == KVC_DIDO_NETWORK) {
+        config->path_ns =
+            kvc_network_path_ns(node, kvc_nic_wire_bytes(config->nic, kvc_nic_payload_bytes(config->nic)));
+    }
     config->index_bytes =
         options->index_bytes > 0 ? options->index_bytes : kvc_cuckoo_index_bytes((double)workload->keys);
     config->slab_bytes = options->slab_bytes > 0 ? options->slab_bytes : slab_bytes_auto(config, workload);

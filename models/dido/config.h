@@ -75,6 +75,7 @@ struct kvc_dido_config {
     const struct kvc_pcie *pcie; /* Link between CPU and GPU; NULL: they share the memory. */
     double link_ns; /* Time that a read of a line over the link adds to the GPU's own [ns]; 0: no link. */
     enum kvc_dido_feed feed;
+    double path_ns; /* Way of a message between client and node; 0: requests come from memory. */
     uint64_t stated_frame_requests; /* Requests of a frame in the scenario; 0: as many as fit. */
     uint32_t frame_requests;        /* Requests of a frame. */
     double request_bytes;           /* Mean size of a request in a frame. */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/dido/resources.h"
+#include "models/latency.h"
 #include "sim/metrics/bottleneck.h"
 
 /* Adds the stages of a plan that does a batch every `every_ns`. */
@@ -67,6 +68,26 @@ void kvc_dido_report_pipeline(const struct kvc_dido_config *config, struct kvc_r
     }
 }
 
+/* Sets the latencies. The queries of an open load wait for the next batch, for up to spread_ns; saturating
+ * clients send their queries while the first stage receives them. */
+static void set_latencies(const struct kvc_workload *workload, const struct kvc_dido_plan *plan,
+                          double path_ns, double spread_ns, struct kvc_result *result)
+{
+    struct kvc_latency_law law = {
+        .assumes = "queries come evenly while their batch is collected, and a batch waits for no other one"};
+    double served_ns = 2 * path_ns;
+    for (uint32_t s = 0; s < plan->pipeline.stages; s++) {
+        served_ns += plan->period.served_ns[s];
+    }
+    if (workload->arrival == KVC_ARRIVAL_SATURATE) {
+        spread_ns = plan->period.served_ns[0];
+        served_ns -= spread_ns;
+    }
+    kvc_latency_add(&law, 1, served_ns, spread_ns);
+    kvc_result_set_latencies(result, &law, workload);
+    kvc_result_add_server_latency(result, path_ns);
+}
+
 enum kvc_status kvc_dido_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                  struct kvc_diag *diag)
 {
@@ -81,18 +102,14 @@ enum kvc_status kvc_dido_predict(const struct kvc_scenario *scenario, struct kvc
     struct kvc_dido_mix mix = kvc_dido_mix_of(config, &scenario->workload);
     struct kvc_dido_plan plan = kvc_dido_plan_of(config, &config->pipeline, &mix);
     double offered = kvc_workload_rate_max_mops(&scenario->workload) * 1e-3, every_ns = plan.period.ns;
-    double latency_ns = plan.pipeline.stages * plan.period.ns;
+    double spread_ns = 0;
     if (offered < plan.per_ns) {
         plan = loaded(config, &plan, &mix, offered);
         every_ns = kvc_dido_interval_ns(config, &plan.pipeline);
-        latency_ns = every_ns / 2;
-        for (uint32_t s = 0; s < plan.pipeline.stages; s++) {
-            latency_ns += plan.period.served_ns[s];
-        }
+        spread_ns = every_ns;
     }
     result->throughput_mops = plan.per_ns * 1e3;
-    result->latency_mean_us = latency_ns * 1e-3;
-    result->latency_p95_us = NAN;
+    set_latencies(&scenario->workload, &plan, config->path_ns, spread_ns, result);
     add_stages(scenario, &plan, every_ns, result);
     kvc_metrics_set(&result->model, "batch_queries", plan.queries);
     kvc_metrics_set(&result->model, "period_us", plan.period.ns * 1e-3);

@@ -6,6 +6,7 @@
 #include "models/kvdirect/dispatch.h"
 #include "models/kvdirect/resources.h"
 #include "models/kvdirect/store.h"
+#include "models/latency.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/source/fill.h"
 #include "sim/workload/keys/hottest_shard.h"
@@ -23,23 +24,40 @@ static double slowest_ns(const struct kvc_kvdirect_loads *loads)
                 fmax(loads->receive_ns, loads->send_ns));
 }
 
-/* Returns the time of one access on an idle NIC [ns]. */
-static double access_ns(const struct kvc_kvdirect_config *config, double hit_frac)
+/* The times of a read on an idle NIC [ns]: from the NIC's DRAM, and from the host's memory, in which it takes
+ * up to twice the mean extra time. */
+struct reads {
+    double dram_ns, host_ns, spread_ns;
+    double hit_frac, miss_frac; /* Shares of the reads that the DRAM serves, and that it looks up in vain. */
+};
+
+static struct reads reads_of(const struct kvc_kvdirect_config *config, double hit_frac)
 {
     const struct kvc_fpga *fpga = config->card.fpga;
     double dispatch_frac = config->dispatch_frac;
-    double host_ns = kvc_pcie_read_ns(config->card.pcie, KVC_KVDIRECT_LINE_BYTES);
-    double dram_ns = dispatch_frac > 0 ? fpga->dram_ns + kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES) : 0;
-    return (1 - dispatch_frac) * host_ns + dispatch_frac * (dram_ns + (1 - hit_frac) * host_ns);
+    return (struct reads){
+        .dram_ns = dispatch_frac > 0 ? fpga->dram_ns + kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES) : 0,
+        .host_ns = kvc_pcie_read_ns(config->card.pcie, KVC_KVDIRECT_LINE_BYTES),
+        .spread_ns = 2 * config->card.pcie->memory_ns,
+        .hit_frac = dispatch_frac * hit_frac,
+        .miss_frac = dispatch_frac * (1 - hit_frac),
+    };
 }
 
-/* Returns the time that an operation spends in memory on an idle NIC [ns]. */
+/* Returns the time that an operation spends in memory on an idle NIC if each of its reads takes read_ns [ns].
+ * A read takes its latency and a clock. A write is done once it is on the link. */
+static double in_memory_ns(const struct kvc_kvdirect_config *config, double read_ns)
+{
+    return kvc_kvdirect_reads(&config->mean.accesses) * (read_ns + kvc_fpga_cycle_ns(config->card.fpga)) +
+           config->mean.put_frac * 1e9 / kvc_pcie_link_per_s(config->card.pcie, KVC_KVDIRECT_LINE_BYTES);
+}
+
+/* Returns the mean time that an operation spends in memory on an idle NIC [ns]. */
 static double memory_ns(const struct kvc_kvdirect_config *config, double hit_frac)
 {
-    double put = config->mean.put_frac, reads = kvc_kvdirect_reads(&config->mean.accesses);
-    /* A read takes its latency and a clock. A write is done once it is on the link. */
-    return reads * (access_ns(config, hit_frac) + kvc_fpga_cycle_ns(config->card.fpga)) +
-           put * 1e9 / kvc_pcie_link_per_s(config->card.pcie, KVC_KVDIRECT_LINE_BYTES);
+    const struct reads reads = reads_of(config, hit_frac);
+    return in_memory_ns(config, (reads.hit_frac + reads.miss_frac) * reads.dram_ns +
+                                    (1 - reads.hit_frac) * reads.host_ns);
 }
 
 /* Returns the share of the operations that find their key in flight. An operation stays in memory for
@@ -73,18 +91,49 @@ static struct kvc_fill fill_of(const struct kvc_scenario *scenario, double per_n
                        workload->fill_timeout_ns);
 }
 
-/* Returns the mean latency of a request on NICs without queues [ns]. Its packet is filled, crosses the wire,
- * and is decoded; the response waits for the last operation of the packet. */
-static double latency_ns_of(const struct kvc_scenario *scenario, const struct kvc_kvdirect_loads *loads,
-                            double per_ns)
+/* Sets the latencies. A request's packet is filled, crosses the wire, and is decoded; it is served, and its
+ * response leaves with the packet. The queues are those of the hottest NIC, in which packets are the jobs. */
+static void set_latencies(const struct kvc_scenario *scenario, const struct kvc_kvdirect_loads *loads,
+                          double per_ns, double share, struct kvc_result *result)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     const struct kvc_nic *nic = config->card.nic;
+    const struct reads reads = reads_of(config, loads->hit_frac);
     struct kvc_fill fill = fill_of(scenario, per_ns);
-    return fill.wait_ns + 2 * nic->latency_ns +
-           kvc_nic_wire_ns(nic, fill.requests * config->mean.request_bytes, 1) +
-           kvc_nic_wire_ns(nic, fill.requests * config->mean.response_bytes, 1) +
-           (fill.requests - 1 + pipeline_clocks) * loads->clock_ns + memory_ns(config, loads->hit_frac);
+    struct kvc_latency_law law = {
+        .assumes = "a packet waits for the mean operation, not for its slowest; all reads of an operation "
+                   "take equally long"};
+    if (scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
+        law.unknown = "how many requests of saturating clients wait in front of the NIC is not modelled";
+    }
+    double least_ns = 2 * nic->latency_ns +
+                      kvc_nic_wire_ns(nic, fill.requests * config->mean.request_bytes, 1) +
+                      kvc_nic_wire_ns(nic, fill.requests * config->mean.response_bytes, 1) +
+                      (fill.requests - 1 + pipeline_clocks) * loads->clock_ns;
+    double filling_ns = 2 * fill.wait_ns, host_ns = reads.host_ns - reads.spread_ns / 2;
+    double spread_ns = filling_ns + kvc_kvdirect_reads(&config->mean.accesses) * reads.spread_ns;
+    kvc_latency_add(&law, reads.hit_frac, least_ns + in_memory_ns(config, reads.dram_ns), filling_ns);
+    kvc_latency_add(&law, reads.miss_frac, least_ns + in_memory_ns(config, reads.dram_ns + host_ns),
+                    spread_ns);
+    kvc_latency_add(&law, 1 - reads.hit_frac - reads.miss_frac, least_ns + in_memory_ns(config, host_ns),
+                    spread_ns);
+    const struct {
+        const char *name;
+        double busy_ns;
+    } queues[] = {{"receive", loads->receive_ns}, {"decode", loads->clock_ns}, {"access", loads->access_ns},
+                  {"pcie", loads->pcie_ns},       {"dram", loads->dram_ns},    {"lambda", loads->lambda_ns},
+                  {"send", loads->send_ns}};
+    for (size_t i = 0; i < sizeof(queues) / sizeof(*queues); i++) {
+        kvc_latency_queue(&law, &scenario->workload,
+                          &(struct kvc_latency_queue){.name = queues[i].name,
+                                                      .servers = 1,
+                                                      .job_ns = fill.requests * queues[i].busy_ns,
+                                                      .utilization_frac = per_ns * share * queues[i].busy_ns,
+                                                      .share = share,
+                                                      .equals_frac = 1,
+                                                      .visits = 1});
+    }
+    kvc_result_set_latencies(result, &law, &scenario->workload);
 }
 
 static void add_metrics(const struct kvc_kvdirect_config *config, const struct kvc_kvdirect_loads *loads,
@@ -168,8 +217,7 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     }
     double speed = per_ns * share; /* Operations per ns of the hottest NIC. */
     result->throughput_mops = per_ns * 1e3;
-    result->latency_mean_us = latency_ns_of(scenario, &loads, per_ns) / 1e3;
-    result->latency_p95_us = NAN;
+    set_latencies(scenario, &loads, per_ns, share, result);
     result->watts_mean = config->watts;
     kvc_missing_add(result->watts_missing, config->idle_w > 0 ? "" : "cpu, dram");
     kvc_missing_add(result->watts_missing, config->card.fpga->power_w > 0 ? "" : "fpga");

@@ -11,7 +11,6 @@
 /* ---- the periodic schedule ---- */
 
 enum {
-    POSITIONS = 64,       /* Requests of a batch whose latency is computed. */
     SETTLING_CYCLES = 64, /* Cycles per delay after which growing waits are taken. */
 };
 
@@ -49,31 +48,6 @@ double kvc_megakv_latency_mean_ns(const struct kvc_megakv_latencies *latencies)
         sum_ns += latencies->middle_ns[k];
     }
     return sum_ns / latencies->batches;
-}
-
-void kvc_megakv_latency_quantiles_ns(const struct kvc_megakv_latencies *latencies, const double *quantile,
-                                     uint32_t count, double *value_ns)
-{
-    uint32_t requests = latencies->batches * POSITIONS, next = 0, taken = 0;
-    double step_ns = fabs(latencies->spread_ns) / POSITIONS;
-    double longest_ns[KVC_MEGAKV_DELAY_MAX]; /* Longest latency of the requests of each batch that are not
-                                                taken yet. */
-    uint32_t left[KVC_MEGAKV_DELAY_MAX];     /* Number of these. */
-    for (uint32_t k = 0; k < latencies->batches; k++) {
-        longest_ns[k] = latencies->middle_ns[k] + step_ns * (POSITIONS - 1) / 2;
-        left[k] = POSITIONS;
-    }
-    while (next < count) {
-        uint32_t first = 0;
-        for (uint32_t k = 1; k < latencies->batches; k++) {
-            first = longest_ns[k] > longest_ns[first] ? k : first;
-        }
-        for (; next < count && requests - 1 - (uint32_t)(quantile[next] * (requests - 1)) == taken; next++) {
-            value_ns[next] = longest_ns[first];
-        }
-        taken++;
-        longest_ns[first] = --left[first] > 0 ? longest_ns[first] - step_ns : -INFINITY;
-    }
 }
 
 /* ---- the paper's equations ---- */

@@ -44,11 +44,6 @@ struct kvc_megakv_latencies kvc_megakv_latencies_of(const struct kvc_megakv_cycl
 /* Returns the mean latency [ns]. */
 double kvc_megakv_latency_mean_ns(const struct kvc_megakv_latencies *latencies);
 
-/* Sets value_ns[i] to the quantile[i] of the latencies of 64 requests of each batch, for `count` quantiles in
- * falling order, 0 to 1 [ns]. */
-void kvc_megakv_latency_quantiles_ns(const struct kvc_megakv_latencies *latencies, const double *quantile,
-                                     uint32_t count, double *value_ns);
-
 /* The equations of Mega-KV's paper for one GPU: launch times, feasibility, smallest cycle, largest speed.
  *
  * Source: Zhang et al., VLDB J. 26(5) 2017, sec. 5.2 and 8.2, eqs. (1), (2), (4); the non-delayed forms are

@@ -142,7 +142,7 @@ static struct kvc_result *expect_throughput(struct setup *setup, double mops)
     expect_near("closed form", closed_form->throughput_mops, result->throughput_mops, 0.05);
     cr_expect_str_eq(closed_form->bottleneck_stage, result->bottleneck_stage);
     if (strcmp(result->bottleneck_stage, "load") == 0) {
-        expect_near("closed form's latency", closed_form->latency_mean_us,
+        expect_near("closed form's latency", closed_form->predicted.mean_us,
                     kvc_histogram_mean_ns(&result->latency) / 1e3, 0.05);
     }
     free(closed_form);

@@ -5,6 +5,7 @@
 #include "kernels/megakv/slab.h"
 #include "models/cuckoo_store/cache.h"
 #include "models/forecast.h"
+#include "models/latency.h"
 #include "models/megakv/closed_form.h"
 #include "models/megakv/config.h"
 #include "models/megakv/costs.h"
@@ -12,6 +13,7 @@
 #include "models/megakv/resources.h"
 #include "sim/metrics/bottleneck.h"
 
+static const double rounding_frac = 1e-6;   /* Limits that differ by less are equal. */
 static const double lost_hits_frac = 0.005; /* Smallest loss that is reported. */
 
 /* Adds the results of the equations for every clock pair of the GPU. */
@@ -58,10 +60,29 @@ static void set_utilization(const struct kvc_scenario *scenario, const struct kv
     utilization_frac[KVC_MEGAKV_DATABASE] = throughput_mops / limit_mops;
 }
 
-/* Returns whether the quantiles cover all requests: with a database, they lack the requests that query it. */
-static bool knows_quantiles(const struct kvc_megakv_behind *behind)
+/* Returns the latencies of the requests of n batches. With a database, hits have those of the store, and the
+ * other requests take equally longer. */
+static struct kvc_latency_law law_of(const struct kvc_megakv_behind *behind,
+                                     const struct kvc_megakv_closed_form *form)
 {
-    return behind->load.time_ns <= 0;
+    struct kvc_megakv_latencies latencies = kvc_megakv_latencies_of(&form->times, behind->config.delay);
+    struct kvc_latency_law law = {.assumes =
+                                      "they come evenly over a cycle of the scheduler and leave evenly "
+                                      "while their batch is sent"};
+    double full = form->limits.lowest * (1 + rounding_frac);
+    if (behind->scenario.workload.arrival == KVC_ARRIVAL_SATURATE &&
+        (form->limits.gpu <= full || form->limits.senders <= full)) {
+        law.unknown = "saturating clients fill the buffers, and how fast is not modelled";
+    }
+    double store_ns = kvc_megakv_latency_mean_ns(&latencies), spread_ns = fabs(latencies.spread_ns);
+    double mean_ns = kvc_megakv_behind_latency_ns(behind, store_ns, form->fill_ns);
+    double hits = behind->config.database == NULL ? 1 : behind->mix.get > 0 ? behind->mix.hit : 0;
+    for (uint32_t k = 0; k < latencies.batches; k++) {
+        double least_ns = latencies.middle_ns[k] - spread_ns / 2;
+        kvc_latency_add(&law, hits, least_ns, spread_ns);
+        kvc_latency_add(&law, 1 - hits, least_ns + (mean_ns - store_ns) / (1 - hits), spread_ns);
+    }
+    return law;
 }
 
 /* Adds the store's database, if there is one. */
@@ -249,12 +270,11 @@ void kvc_megakv_set_polling(const struct kvc_scenario *scenario, struct kvc_resu
     }
 }
 
-static const double p95[] = {0.95};
-
 enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                    struct kvc_diag *diag)
 {
     (void)diag; /* The scenario was checked when it was loaded. */
+    const struct kvc_workload *asked = &scenario->workload;
     struct kvc_megakv_behind behind;
     struct kvc_megakv_costs costs;
     kvc_megakv_behind_open(&behind, scenario);
@@ -262,14 +282,11 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     scenario = &behind.scenario;
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     struct kvc_megakv_closed_form form = kvc_megakv_closed_form_of(scenario, &costs);
-    struct kvc_megakv_latencies latencies = kvc_megakv_latencies_of(&form.times, config->delay);
-    double p95_ns, utilization_frac[KVC_MEGAKV_STAGES];
-    kvc_megakv_latency_quantiles_ns(&latencies, p95, 1, &p95_ns);
+    struct kvc_latency_law law = law_of(&behind, &form);
+    double utilization_frac[KVC_MEGAKV_STAGES];
 
     result->throughput_mops = form.speed / form.share / behind.messages * 1e3;
-    result->latency_mean_us =
-        kvc_megakv_behind_latency_ns(&behind, kvc_megakv_latency_mean_ns(&latencies), form.fill_ns) / 1e3;
-    result->latency_p95_us = knows_quantiles(&behind) ? p95_ns / 1e3 : NAN;
+    kvc_result_set_latencies(result, &law, asked);
     set_utilization(scenario, &costs, &form, result->throughput_mops, behind.limit_mops, utilization_frac);
     kvc_stages_predict(kvc_megakv_stages, scenario, utilization_frac, result);
     add_database(&behind, result);
@@ -289,28 +306,18 @@ enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct 
                                     struct kvc_diag *diag)
 {
     (void)diag; /* The scenario was checked when it was loaded. */
-    static const double quantiles[] = {0.999, 0.99, 0.95, 0.5};
+    const struct kvc_workload *asked = &scenario->workload;
     struct kvc_megakv_costs costs;
-    double value_ns[4], utilization_frac[KVC_MEGAKV_STAGES];
+    double utilization_frac[KVC_MEGAKV_STAGES];
     struct kvc_model_stage stage[KVC_MODEL_STAGES_MAX];
     struct kvc_megakv_behind behind;
     kvc_megakv_behind_open(&behind, scenario);
     kvc_megakv_behind_costs(&behind, &costs);
     scenario = &behind.scenario;
-    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     struct kvc_megakv_closed_form form = kvc_megakv_closed_form_of(scenario, &costs);
-    struct kvc_megakv_latencies latencies = kvc_megakv_latencies_of(&form.times, config->delay);
-    kvc_megakv_latency_quantiles_ns(&latencies, quantiles, 4, value_ns);
-    for (int i = 0; i < 4 && !knows_quantiles(&behind); i++) {
-        value_ns[i] = NAN;
-    }
+    struct kvc_latency_law law = law_of(&behind, &form);
     out->throughput_mops = form.speed / form.share / behind.messages * 1e3;
-    out->latency_mean_us =
-        kvc_megakv_behind_latency_ns(&behind, kvc_megakv_latency_mean_ns(&latencies), form.fill_ns) / 1e3;
-    out->latency_p999_us = value_ns[0] / 1e3;
-    out->latency_p99_us = value_ns[1] / 1e3;
-    out->latency_p95_us = value_ns[2] / 1e3;
-    out->latency_p50_us = value_ns[3] / 1e3;
+    kvc_latencies_set(&law, asked, out->throughput_mops, &out->latency);
     out->hit_frac = costs.hit_frac;
     set_utilization(scenario, &costs, &form, out->throughput_mops, behind.limit_mops, utilization_frac);
     for (uint32_t i = 0, count = kvc_megakv_stages(scenario, stage); i < count; i++) {

@@ -203,8 +203,8 @@ Test(run, at_half_load_the_closed_form_agrees)
         double mean_us = kvc_histogram_mean_ns(&result->latency) / 1e3;
         cr_expect_float_eq(result->throughput_mops, 15, 0.15, "%g", result->throughput_mops);
         cr_expect_gt(mean_us, before);
-        cr_expect_float_eq(mean_us, closed_form->latency_mean_us, 0.1 * closed_form->latency_mean_us,
-                           "%g us, closed form %g us", mean_us, closed_form->latency_mean_us);
+        cr_expect_float_eq(mean_us, closed_form->predicted.mean_us, 0.1 * closed_form->predicted.mean_us,
+                           "%g us, closed form %g us", mean_us, closed_form->predicted.mean_us);
         before = mean_us;
         free(result);
         free(closed_form);
@@ -290,12 +290,12 @@ Test(run, inserts_overlap_with_searches)
     cr_assert_not_null(closed_form);
     struct kvc_result *in_turn = simulate(&setup);
     cr_assert_eq(kvc_megakv_predict(&setup.scenario, closed_form, &diag), KVC_OK);
-    double waiting_us = closed_form->latency_mean_us;
+    double waiting_us = closed_form->predicted.mean_us;
     memset(closed_form, 0, sizeof(*closed_form));
     setup.options.insert_stream = KVC_MEGAKV_INSERT_OWN_STREAM;
     struct kvc_result *overlapping = simulate(&setup);
     cr_assert_eq(kvc_megakv_predict(&setup.scenario, closed_form, &diag), KVC_OK);
-    cr_expect_lt(closed_form->latency_mean_us, waiting_us);
+    cr_expect_lt(closed_form->predicted.mean_us, waiting_us);
     free(closed_form);
     cr_expect_lt(kvc_histogram_mean_ns(&overlapping->latency),
                  0.98 * kvc_histogram_mean_ns(&in_turn->latency));

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "models/latency.h"
 #include "models/memcached/config.h"
 #include "models/memcached/predict.h"
 #include "models/memcached/resources.h"
@@ -345,6 +346,9 @@ static void report_metrics(void *state, struct kvc_result *result)
     const struct kvc_memcached_config *config = kvc_memcached_config_of(simulation->scenario);
     struct kvc_metrics *kernel = &result->kernel, *model = &result->model;
     double load = 0;
+    if (config->database == NULL) {
+        kvc_result_add_server_latency(result, config->path_ns);
+    }
     for (uint32_t i = 0; i < simulation->store->shards; i++) {
         load += kvc_memcached_shard_load_frac(&simulation->store->shard[i]) / simulation->store->shards;
     }

@@ -4,6 +4,7 @@
 
 #include "kernels/memcachedgpu/chained.h"
 #include "kernels/mica/mica.h"
+#include "models/latency.h"
 #include "models/memcached/costs.h"
 #include "models/memcached/resources.h"
 #include "models/memcached/room.h"
@@ -13,21 +14,38 @@
 
 enum { LINE_BYTES = 64, LRU_LINES = 3, BUCKET_LINES = 2, BURST_ROUNDS = 64 };
 
+/* Messages that take equally long. */
+struct kind {
+    double share;     /* Messages for a request. */
+    double alone_ns;  /* Latency of a lone one [ns]. */
+    double thread_ns; /* Its time on a thread [ns]. */
+};
+
+enum { AT_FLASH = 2 * KVC_OP_COUNT, KINDS = 3 * KVC_OP_COUNT };
+
 /* Mean times for which a request occupies the parts of its server [ns]. The times of threads are sums over
  * all threads.
  */
 struct loads {
     double receive_ns, send_ns, hand_ns, serve_ns, lock_ns, memory_ns;
     struct kvc_flash_busy flash;
-    double database_ns;
-    double latency_ns; /* Latency of a lone request. */
-    double hit_frac;   /* Share of the GETs that hit. */
+    double database_ns, away_ns; /* Time that a request keeps the database busy, and waits for it. */
+    double hit_frac;             /* Share of the GETs that hit. */
+    struct kind kind[KINDS];     /* By operation and hit, and then those that wait for the flash. */
 };
 
 /* Shares of a server's requests that the hottest thread receives and serves. */
 struct shares {
     double receive, serve;
 };
+
+/* Lets a part of the messages of a kind wait for the flash. */
+static void wait_for_flash(struct loads *loads, int kind, double share, double ns)
+{
+    struct kind *from = &loads->kind[kind], *to = &loads->kind[AT_FLASH + kind / 2];
+    *to = (struct kind){fmin(share, from->share), from->alone_ns + ns, from->thread_ns + ns};
+    from->share -= to->share;
+}
 
 /* Adds the SSD time of a request with the mean item size. Fatcache's memory holds the newest items, which are
  * as popular as all others. The translation layer is assumed to move no pages, which holds for one instance.
@@ -55,11 +73,12 @@ static void add_flash(struct loads *loads, const struct kvc_scenario *scenario,
         ceil(slab_pages / kvc_flash_chips(flash)) * flash->program_ns +
         ceil(slab_pages / kvc_flash_channels(flash)) * kvc_flash_transfer_ns(flash, flash->page_bytes);
     double drain_ns = fmax(chips_ns, slab_pages * drive_ns / cards) + flash->access_ns + config->io_ns;
-    double block_ns =
-        read_frac * (kvc_flash_read_ns(flash, flash->page_bytes) + config->io_ns) + slab_frac * drain_ns;
+    double read_ns = kvc_flash_read_ns(flash, flash->page_bytes) + config->io_ns;
+    double block_ns = read_frac * read_ns + slab_frac * drain_ns;
     loads->flash = kvc_flash_busy_of(flash, &pages);
     loads->serve_ns += block_ns;
-    loads->latency_ns += block_ns;
+    wait_for_flash(loads, 2 * KVC_OP_GET + 1, read_frac, read_ns);
+    wait_for_flash(loads, 2 * KVC_OP_SET + 1, slab_frac, drain_ns);
 }
 
 /* Returns the lines of memcached's table that an operation touches (kernels/memcachedgpu/chained.h).
@@ -121,9 +140,11 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, d
     loads->serve_ns += frac * (cost.serve_ns + fmax(stall_ns, lock_ns));
     loads->lock_ns += frac * lock_ns;
     loads->memory_ns += frac * lines * config->memory_ns;
-    loads->latency_ns +=
-        frac * (2 * config->path_ns + receive_ns + cost.receive_ns + cost.serve_ns +
-                kvc_memcached_stall_ns(config, lines) + config->wake_ns + config->depth_ns + send_ns);
+    loads->kind[2 * op + hit] = (struct kind){
+        .share = frac,
+        .alone_ns = 2 * config->path_ns + receive_ns + cost.receive_ns + cost.serve_ns +
+                    kvc_memcached_stall_ns(config, lines) + config->wake_ns + config->depth_ns + send_ns,
+        .thread_ns = cost.receive_ns + cost.serve_ns + fmax(stall_ns, lock_ns)};
 }
 
 /* Computes the mean loads of a request; `held` is the share of the GETs that hit, and threads serve `burst`
@@ -144,7 +165,7 @@ static struct loads loads_of(const struct kvc_scenario *scenario, double held, d
         double keys = (double)scenario->workload.keys / (double)scenario->cluster.nodes;
         struct kvc_database_load load = kvc_cache_aside_load_of(&mix, database, keys);
         loads.database_ns = load.busy_ns;
-        loads.latency_ns += load.time_ns;
+        loads.away_ns = load.time_ns;
     }
     if (kvc_memcached_config_of(scenario)->flash != NULL) {
         add_flash(&loads, scenario, &mix);
@@ -276,6 +297,91 @@ void kvc_memcached_set_polling(const struct kvc_memcached_config *config, struct
     }
 }
 
+/* Returns the latencies of requests that wait for no other one. With a database, a request that is no hit
+ * consists of several messages and of the time of the database. */
+static struct kvc_latency_law law_of(const struct loads *loads, bool has_database)
+{
+    struct kvc_latency_law law = {.assumes = "all servers and threads are loaded like the hottest one"};
+    double rest = 1, rest_ns = loads->away_ns;
+    for (int i = 0; i < KINDS; i++) {
+        const struct kind *kind = &loads->kind[i];
+        if (!has_database || i == 2 * KVC_OP_GET + 1 || i == AT_FLASH + KVC_OP_GET) {
+            kvc_latency_add(&law, kind->share, kind->alone_ns, 0);
+            rest -= kind->share;
+        } else {
+            rest_ns += kind->share * kind->alone_ns;
+        }
+    }
+    if (has_database && rest > 0) {
+        kvc_latency_add(&law, rest, rest_ns / rest, 0);
+    }
+    return law;
+}
+
+/* Adds the queues of a server that requests pass one after another. */
+static void add_line(const struct kvc_workload *workload, const struct loads *loads, double messages,
+                     double speed, double server, struct kvc_latency_law *law)
+{
+    const struct {
+        const char *name;
+        double busy_ns;
+    } queues[] = {{"receive", loads->receive_ns},
+                  {"lock", loads->lock_ns},
+                  {"memory", loads->memory_ns},
+                  {"send", loads->send_ns}};
+    for (size_t i = 0; i < sizeof(queues) / sizeof(*queues); i++) {
+        kvc_latency_queue(law, workload,
+                          &(struct kvc_latency_queue){.group = KVC_LATENCY_IN_LINE,
+                                                      .name = queues[i].name,
+                                                      .servers = 1,
+                                                      .job_ns = queues[i].busy_ns / messages,
+                                                      .utilization_frac = speed * queues[i].busy_ns,
+                                                      .share = server,
+                                                      .equals_frac = 1,
+                                                      .visits = messages});
+    }
+}
+
+/* Adds the queues of the hottest server, to which `speed` requests come [per ns]. A thread that hands on what
+ * it receives has two jobs for a message, and the core of a thread of Linux receives first. */
+static void add_queues(const struct kvc_scenario *scenario, const struct loads *loads,
+                       const struct shares *shares, double busy_ns, double speed, double server,
+                       struct kvc_latency_law *law)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    double messages = 0, jobs = config->staged ? 2 : 1, sum_ns2 = 0,
+           threads = config->shared ? config->threads : 1;
+    double hand_ns = loads->hand_ns, sum_ns = loads->hand_ns + loads->serve_ns;
+    for (int i = 0; i < KINDS; i++) {
+        const struct kind *kind = &loads->kind[i];
+        double served_ns = kind->thread_ns - (config->staged ? hand_ns : 0);
+        messages += kind->share;
+        sum_ns2 += kind->share * (served_ns * served_ns + (config->staged ? hand_ns * hand_ns : 0));
+    }
+    struct kvc_latency_queue queue = {
+        .group = config->threads > 1 ? KVC_LATENCY_PARALLEL : KVC_LATENCY_IN_LINE,
+        .name = "threads",
+        .servers = threads,
+        .job_ns = sum_ns / messages / jobs,
+        .job_cv2 = fmax(messages * jobs * sum_ns2 / (sum_ns * sum_ns) - 1, 0),
+        .utilization_frac = speed * busy_ns,
+        .first_frac = config->staged && !config->polls ? speed * shares->receive * hand_ns : 0,
+        .ends_together = config->burst > 1,
+        .share = server * (config->shared ? 1 : shares->serve),
+        .equals_frac = 1,
+        .visits = messages};
+    add_line(&scenario->workload, loads, messages, speed, server, law);
+    kvc_latency_queue(law, &scenario->workload, &queue);
+    if (config->staged) {
+        queue.group = KVC_LATENCY_FIRST;
+        queue.name = "their receiving";
+        queue.servers = 1;
+        queue.is_first = !config->polls;
+        queue.share = server * shares->receive;
+        kvc_latency_queue(law, &scenario->workload, &queue);
+    }
+}
+
 enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                       struct kvc_diag *diag)
 {
@@ -292,7 +398,8 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
     double slowest_ns =
         fmax(fmax(loads.receive_ns, loads.send_ns), fmax(fmax(busy_ns, loads.lock_ns), loads.memory_ns));
     slowest_ns = fmax(slowest_ns, fmax(kvc_flash_shared_ns(&loads.flash), loads.flash.chips_ns));
-    double per_ns = 1 / slowest_ns / server, latency_ns = loads.latency_ns;
+    double per_ns = 1 / slowest_ns / server;
+    struct kvc_latency_law law = law_of(&loads, config->database != NULL);
     if (loads.database_ns > 0) {
         per_ns = fmin(per_ns, 1 / loads.database_ns / server);
     }
@@ -300,12 +407,11 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
         bool closed = workload->arrival == KVC_ARRIVAL_CLOSED;
         double in_flight = closed ? (double)workload->clients : (double)config->outstanding * nodes * sockets;
         double think_ns = closed ? workload->think_ns : 0;
-        per_ns = fmin(per_ns, in_flight / (latency_ns + think_ns));
-        latency_ns = in_flight / per_ns - think_ns;
+        per_ns = fmin(per_ns, in_flight / (kvc_latency_alone_ns(&law) + think_ns));
+        kvc_latency_closed(&law, in_flight / per_ns - think_ns);
     } else {
         per_ns = fmin(per_ns, kvc_workload_rate_max_mops(workload) * 1e-3);
-        double load = per_ns * server * busy_ns;
-        latency_ns = load < 1 ? latency_ns + load / (1 - load) / 2 * busy_ns : NAN;
+        add_queues(scenario, &loads, &shares, busy_ns, per_ns * server, server, &law);
         if (config->shared && kvc_workload_rate_max_mops(workload) * 1e-3 * server * busy_ns > 1) {
             kvc_result_note(
                 result, "the closed form does not model that packets beyond the capacity take time of the "
@@ -313,8 +419,10 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
         }
     }
     result->throughput_mops = per_ns * 1e3;
-    result->latency_mean_us = latency_ns / 1e3;
-    result->latency_p95_us = NAN;
+    kvc_result_set_latencies(result, &law, workload);
+    if (config->database == NULL) {
+        kvc_result_add_server_latency(result, config->path_ns);
+    }
     add_stages(scenario, &loads, thread_at_ns(scenario, &shares, held, per_ns * server), per_ns * server,
                result);
     kvc_bottleneck_find(result);

@@ -254,7 +254,7 @@ static double jobs_of(const struct kvc_scenario *scenario)
         struct kvc_result *result = kvc_array_of(1, sizeof(*result));
         kvc_memcachedgpu_predict(scenario, result, NULL);
         double served_mops = result->throughput_mops / config->shards;
-        double latency_ns = result->latency_mean_us * 1e3;
+        double latency_ns = result->predicted.mean_us * 1e3;
         free(result);
         if (served_mops < rate_mops) {
             waiting = fmax(waiting, kvc_replica_requests(scenario, kvc_memcachedgpu_window_ns(scenario),

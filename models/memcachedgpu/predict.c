@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "models/latency.h"
 #include "models/memcachedgpu/costs.h"
 #include "models/memcachedgpu/resources.h"
 #include "sim/devices/network.h"
@@ -157,9 +158,9 @@ static double overload_ns(const struct kvc_scenario *scenario, const struct limi
     return fmax(inside / limits->lowest - fixed_ns, 0);
 }
 
-static void add_latency(const struct kvc_scenario *scenario, const struct mean *mean,
-                        const struct times *times, const struct limits *limits, double offered,
-                        struct kvc_result *result)
+static void set_latencies(const struct kvc_scenario *scenario, const struct mean *mean,
+                          const struct times *times, const struct limits *limits, double offered,
+                          struct kvc_result *result)
 {
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
     bool network = config->feed == KVC_MEMCACHEDGPU_NETWORK;
@@ -184,8 +185,10 @@ static void add_latency(const struct kvc_scenario *scenario, const struct mean *
     double waits_ns = overload_ns(scenario, limits, offered, (first_ns + last_ns) / 2);
     first_ns += waits_ns;
     last_ns += waits_ns;
-    result->latency_mean_us = (first_ns + last_ns) / 2 / 1e3;
-    result->latency_p95_us = (fmin(first_ns, last_ns) + 0.95 * fabs(first_ns - last_ns)) / 1e3;
+    struct kvc_latency_law law = {.assumes = "the requests of a batch are as far apart as its first and its "
+                                             "last one, and a batch waits for no other one"};
+    kvc_latency_add(&law, 1, fmin(first_ns, last_ns), fabs(first_ns - last_ns));
+    kvc_result_set_latencies(result, &law, &scenario->workload);
 }
 
 static double write_ns(const struct kvc_memcachedgpu_config *config)
@@ -279,7 +282,7 @@ enum kvc_status kvc_memcachedgpu_predict(const struct kvc_scenario *scenario, st
     double per_ns = fmin(limits.lowest, offered);
     struct times times = times_of(scenario, &mean, per_ns);
     result->throughput_mops = per_ns * 1e3 * config->shards / get_frac;
-    add_latency(scenario, &mean, &times, &limits, offered, result);
+    set_latencies(scenario, &mean, &times, &limits, offered, result);
     add_stages(scenario, &limits, &times, per_ns, result);
     add_metrics(config, &mean, &limits, &times, offered, result);
     kvc_memcachedgpu_add_price(scenario, result);

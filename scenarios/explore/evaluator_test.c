@@ -111,8 +111,11 @@ Test(evaluator, forecasts_what_is_predicted)
         cr_assert_eq(scenario->model->predict(scenario, result, &diag), KVC_OK, "%s", diag.message);
         cr_assert_eq(kvc_scenario_forecast(scenario, &forecast, &diag), KVC_OK, "%s", diag.message);
         expect_same(scenarios[i], "throughput", forecast.throughput_mops, result->throughput_mops);
-        expect_same(scenarios[i], "mean latency", forecast.latency_mean_us, result->latency_mean_us);
-        expect_same(scenarios[i], "p95", forecast.latency_p95_us, result->latency_p95_us);
+        expect_same(scenarios[i], "mean latency", forecast.latency.mean_us, result->predicted.mean_us);
+        expect_same(scenarios[i], "p50", forecast.latency.p50_us, result->predicted.p50_us);
+        expect_same(scenarios[i], "p95", forecast.latency.p95_us, result->predicted.p95_us);
+        expect_same(scenarios[i], "p99", forecast.latency.p99_us, result->predicted.p99_us);
+        expect_same(scenarios[i], "p99.9", forecast.latency.p999_us, result->predicted.p999_us);
         expect_same(scenarios[i], "hit ratio", forecast.hit_frac,
                     kvc_metrics_get(&result->model, "hit_frac"));
         if (result->watts_mean > 0) {

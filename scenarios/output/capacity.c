@@ -61,9 +61,7 @@ static const char *closed_form_note(const struct kvc_capacity *capacity)
     if (!isfinite(capacity->closed_form_limit_mops)) {
         return "the closed form has no limit";
     }
-    return isnan(capacity->point[0].closed_form.mean_us) || (capacity->bounds.latency != KVC_CAPACITY_MEAN &&
-                                                             (capacity->bounds.latency != KVC_CAPACITY_P95 ||
-                                                              isnan(capacity->point[0].closed_form.p95_us)))
+    return isnan(capacity->point[0].closed_form.latency_us[capacity->bounds.latency])
                ? "the closed form does not know the bounded latency"
                : "the closed form meets the latency bound at no load";
 }
@@ -85,9 +83,11 @@ void kvc_capacity_write_csv(const struct kvc_capacity *capacity, FILE *out)
         const char *name = kvc_capacity_latency_names[i];
         fprintf(out, ",latency_%s_us,latency_%s_ci95_us", name, name);
     }
-    fputs(",closed_form_throughput_mops,closed_form_latency_mean_us,closed_form_latency_p95_us,warmup_s,"
-          "duration_s\n",
-          out);
+    fputs(",closed_form_throughput_mops", out);
+    for (int i = 0; i < KVC_CAPACITY_LATENCIES; i++) {
+        fprintf(out, ",closed_form_latency_%s_us", kvc_capacity_latency_names[i]);
+    }
+    fputs(",warmup_s,duration_s\n", out);
     for (uint32_t i = 0; i < capacity->count; i++) {
         const struct kvc_capacity_point *point = &capacity->point[i];
         fprintf(out, "%.12g", point->offered_mops);
@@ -102,8 +102,9 @@ void kvc_capacity_write_csv(const struct kvc_capacity *capacity, FILE *out)
             write_number(point->latency[j].half_width, out);
         }
         write_number(point->closed_form.throughput_mops, out);
-        write_number(point->closed_form.mean_us, out);
-        write_number(point->closed_form.p95_us, out);
+        for (int j = 0; j < KVC_CAPACITY_LATENCIES; j++) {
+            write_number(point->closed_form.latency_us[j], out);
+        }
         write_number(point->warmup_s, out);
         write_number(point->duration_s, out);
         fputc('\n', out);
@@ -171,7 +172,7 @@ static void write_points(const struct table *table, const struct kvc_capacity *c
         for (int j = KVC_CAPACITY_MEAN; j <= KVC_CAPACITY_P99; j++) {
             fprintf(table->out, "%10s", digits(point->latency[j].mean, text));
         }
-        fprintf(table->out, "%16s%s\n", digits(point->closed_form.mean_us, text),
+        fprintf(table->out, "%16s%s\n", digits(point->closed_form.latency_us[KVC_CAPACITY_MEAN], text),
                 point->served ? "" : table->plain);
     }
 }
@@ -224,8 +225,11 @@ static json_t *closed_form(const struct kvc_capacity_point *point)
 {
     json_t *object = json_object();
     json_object_set_new(object, "throughput_mops", kvc_json_number(point->closed_form.throughput_mops));
-    json_object_set_new(object, "latency_mean_us", kvc_json_number(point->closed_form.mean_us));
-    json_object_set_new(object, "latency_p95_us", kvc_json_number(point->closed_form.p95_us));
+    for (int i = 0; i < KVC_CAPACITY_LATENCIES; i++) {
+        char name[KVC_NAME_MAX];
+        snprintf(name, sizeof(name), "latency_%s_us", kvc_capacity_latency_names[i]);
+        json_object_set_new(object, name, kvc_json_number(point->closed_form.latency_us[i]));
+    }
     return object;
 }
 

@@ -55,7 +55,7 @@ struct kvc_capacity_point {
     struct kvc_interval throughput; /* [million/s] */
     struct kvc_interval latency[KVC_CAPACITY_LATENCIES]; /* [us] */
     struct {
-        double throughput_mops, mean_us, p95_us; /* NaN where the closed form does not say. */
+        double throughput_mops, latency_us[KVC_CAPACITY_LATENCIES]; /* NaN: unknown. */
     } closed_form;
     char bottleneck_stage[KVC_NAME_MAX], bottleneck_device[KVC_NAME_MAX], bottleneck_why[KVC_NOTE_BYTES];
 };

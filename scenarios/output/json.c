@@ -97,15 +97,13 @@ static json_t *latency(const struct kvc_outcome *outcome)
     json_t *object = json_object();
     json_t *percentiles = json_array();
     bool measured = result->has_histogram && histogram->count > 0;
-    double mean_us = measured ? kvc_histogram_mean_ns(histogram) * 1e-3 : result->latency_mean_us;
-    for (int i = 0; measured && i < KVC_PERCENTILES; i++) {
-        double us = kvc_histogram_percentile_ns(histogram, kvc_percentiles[i]) * 1e-3;
-        json_array_append_new(percentiles, percentile(outcome, kvc_percentiles[i], us));
+    for (int i = 0; i < KVC_PERCENTILES; i++) {
+        double us = kvc_result_latency_percentile_us(result, kvc_percentiles[i]);
+        if (!isnan(us)) {
+            json_array_append_new(percentiles, percentile(outcome, kvc_percentiles[i], us));
+        }
     }
-    if (!result->has_histogram) {
-        json_array_append_new(percentiles, percentile(outcome, 0.95, result->latency_p95_us));
-    }
-    json_object_set_new(object, "mean", kvc_json_number(measured || !result->has_histogram ? mean_us : NAN));
+    json_object_set_new(object, "mean", kvc_json_number(kvc_result_latency_mean_us(result)));
     json_object_set_new(object, "ci95", half_width(outcome, "latency_mean_us"));
     json_object_set_new(object, "min", kvc_json_number(measured ? histogram->min_ns * 1e-3 : NAN));
     json_object_set_new(object, "min_ci95", half_width(outcome, "latency_min_us"));
@@ -114,6 +112,7 @@ static json_t *latency(const struct kvc_outcome *outcome)
     json_object_set_new(object, "percentiles", percentiles);
     json_object_set_new(object, "cdf", measured ? cdf(histogram) : json_array());
     json_object_set_new(object, "clipped", kvc_json_count(histogram->clipped));
+    json_object_set_new(object, "assumes", kvc_json_text_or_null(result->latency_assumes));
     return object;
 }
 
@@ -157,6 +156,11 @@ static json_t *requests(const struct kvc_outcome *outcome)
     return object;
 }
 
+static double rate_mops(uint64_t requests, const struct kvc_result *result)
+{
+    return (double)requests * 1e-6 / result->simulated_s;
+}
+
 static json_t *stages(const struct kvc_outcome *outcome)
 {
     const struct kvc_result *result = &outcome->result;
@@ -170,7 +174,11 @@ static json_t *stages(const struct kvc_outcome *outcome)
         json_object_set_new(object, "utilization_ci95_frac",
                             half_width_of(outcome, "stages", stage->name, "utilization_frac"));
         json_object_set_new(object, "busy_s", kvc_json_number(stage->busy_s));
-        json_object_set_new(object, "served", kvc_json_count(stage->served));
+        json_object_set_new(object, "served",
+                            result->has_histogram ? kvc_json_count(stage->served) : json_null());
+        json_object_set_new(object, "served_mops",
+                            result->has_histogram ? kvc_json_number(rate_mops(stage->served, result))
+                                                  : kvc_json_number(result->throughput_mops));
         json_object_set_new(object, "mean_us", kvc_json_number(stage->mean_us));
         json_object_set_new(object, "mean_ci95_us", half_width_of(outcome, "stages", stage->name, "mean_us"));
         json_array_append_new(array, object);

@@ -165,8 +165,16 @@ static void write_latency(const struct table *table, const struct kvc_outcome *o
     bool known = isfinite(kvc_outcome_interval(outcome, "latency_mean_us").half_width);
     heading(table, "latency");
     if (!result->has_histogram) {
-        fprintf(table->out, "mean %s us", digits(result->latency_mean_us, text));
-        fprintf(table->out, "   p95 %s us\n", digits(result->latency_p95_us, text));
+        fprintf(table->out, "mean %s", digits(result->predicted.mean_us, text));
+        for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
+            fprintf(table->out, "   %s %s", shown[i].name,
+                    digits(kvc_result_latency_percentile_us(result, shown[i].p), text));
+        }
+        fputs(" us\n", table->out);
+        if (result->latency_assumes[0] != '\0') {
+            heading(table, "");
+            fprintf(table->out, "%s\n", result->latency_assumes);
+        }
         return;
     }
     if (histogram->count == 0) {
@@ -222,8 +230,13 @@ static void write_stages(const struct table *table, const struct kvc_outcome *ou
         bool narrow = strcmp(stage->name, result->bottleneck_stage) == 0;
         fprintf(table->out, "%s%-14s%-8s%10.1f %%", narrow ? table->warn : "", stage->name, stage->device,
                 100 * stage->utilization_frac);
-        fprintf(table->out, "%-10s%14" PRIu64,
-                interval_of(outcome, "stages", stage->name, "utilization_frac", 100, text), stage->served);
+        fprintf(table->out, "%-10s",
+                interval_of(outcome, "stages", stage->name, "utilization_frac", 100, text));
+        if (result->has_histogram) {
+            fprintf(table->out, "%14" PRIu64, stage->served);
+        } else { /* A prediction has a rate, but no requests that one could count. */
+            fprintf(table->out, "%9s Mops", digits(result->throughput_mops, text));
+        }
         fprintf(table->out, "%12s", digits(stage->mean_us, text));
         fprintf(table->out, "%s%s\n", interval_of(outcome, "stages", stage->name, "mean_us", 1, text),
                 narrow ? table->plain : "");

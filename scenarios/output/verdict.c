@@ -107,14 +107,6 @@ struct kvc_slo_verdict kvc_slo_verdict_of(const struct kvc_slo *slo, const struc
     return verdict;
 }
 
-static double percentile_us(const struct kvc_result *result, double p)
-{
-    if (result->has_histogram) {
-        return result->latency.count > 0 ? kvc_histogram_percentile_ns(&result->latency, p) * 1e-3 : NAN;
-    }
-    return p == 0.95 ? result->latency_p95_us : NAN;
-}
-
 /* A closed form says the hit ratio as a metric of its model, where it knows it. */
 static double hit_frac(const struct kvc_outcome *outcome)
 {
@@ -163,10 +155,10 @@ struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const s
     struct kvc_slo_values values = {
         .value =
             {
-                [KVC_OBJECTIVE_P50] = percentile_us(result, 0.5),
-                [KVC_OBJECTIVE_P95] = percentile_us(result, 0.95),
-                [KVC_OBJECTIVE_P99] = percentile_us(result, 0.99),
-                [KVC_OBJECTIVE_P999] = percentile_us(result, 0.999),
+                [KVC_OBJECTIVE_P50] = kvc_result_latency_percentile_us(result, 0.5),
+                [KVC_OBJECTIVE_P95] = kvc_result_latency_percentile_us(result, 0.95),
+                [KVC_OBJECTIVE_P99] = kvc_result_latency_percentile_us(result, 0.99),
+                [KVC_OBJECTIVE_P999] = kvc_result_latency_percentile_us(result, 0.999),
                 [KVC_OBJECTIVE_MOPS] = kvc_outcome_interval(outcome, "throughput_mops").mean,
                 [KVC_OBJECTIVE_LOSS] = kvc_service_of(loaded, outcome).unserved_frac,
                 [KVC_OBJECTIVE_HIT] = hit_frac(outcome),

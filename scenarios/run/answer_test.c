@@ -417,15 +417,21 @@ Test(json, parameters_keep_their_type_and_hardware_its_source)
     kvc_loaded_free(loaded);
 }
 
-Test(json, a_prediction_has_mean_and_p95_only)
+Test(json, a_prediction_has_the_mean_and_four_percentiles)
 {
     struct kvc_loaded *loaded = kvc_fake_loaded(1);
     json_t *document = answer(loaded, 1, true);
     const json_t *latency = json_object_get(document, "latency_us");
     cr_assert_eq(json_number_value(json_object_get(latency, "mean")), 10);
-    cr_assert_eq(json_array_size(json_object_get(latency, "percentiles")), 1);
+    cr_assert_eq(json_array_size(json_object_get(latency, "percentiles")), 4);
     cr_assert_eq(json_array_size(json_object_get(latency, "cdf")), 0);
     cr_assert(json_is_null(json_object_get(latency, "max")));
+    static const double percentiles[][2] = {{0.5, 9}, {0.95, 20}, {0.99, 30}, {0.999, 40}};
+    for (size_t i = 0; i < sizeof(percentiles) / sizeof(*percentiles); i++) {
+        const json_t *found = json_array_get(json_object_get(latency, "percentiles"), i);
+        cr_expect_eq(json_number_value(json_object_get(found, "p")), percentiles[i][0]);
+        cr_expect_eq(json_number_value(json_object_get(found, "us")), percentiles[i][1]);
+    }
     json_decref(document);
     kvc_loaded_free(loaded);
 }
@@ -497,8 +503,7 @@ Test(table, of_a_prediction_shows_what_it_knows)
     char *text = table(true, false);
     assert_says(text, "fake on 1 node, closed form");
     assert_says(text, "throughput    100 Mops\n");
-    assert_says(text, "mean 10 us   p95 20 us\n");
-    cr_assert_null(strstr(text, "p99"));
+    assert_says(text, "mean 10   p50 9   p95 20   p99 30   p99.9 40 us\n");
     cr_assert_null(strstr(text, "+-"));
     cr_assert_null(strstr(text, "requests"));
     free(text);

@@ -110,8 +110,12 @@ enum kvc_status kvc_capacity_predict(const struct kvc_scenario *scenario, struct
     }
     if (status == KVC_OK) {
         point->closed_form.throughput_mops = result->throughput_mops;
-        point->closed_form.mean_us = result->latency_mean_us;
-        point->closed_form.p95_us = result->latency_p95_us;
+        const struct kvc_latencies *latency = &result->predicted;
+        point->closed_form.latency_us[KVC_CAPACITY_MEAN] = latency->mean_us;
+        point->closed_form.latency_us[KVC_CAPACITY_P50] = latency->p50_us;
+        point->closed_form.latency_us[KVC_CAPACITY_P95] = latency->p95_us;
+        point->closed_form.latency_us[KVC_CAPACITY_P99] = latency->p99_us;
+        point->closed_form.latency_us[KVC_CAPACITY_P999] = latency->p999_us;
     }
     free(result);
     return status;
@@ -124,19 +128,6 @@ struct closed_form {
     bool with_latency;
 };
 
-/* Returns whether the closed form knows the bounded latency. */
-static bool knows_latency(const struct kvc_capacity_bounds *bounds)
-{
-    return bounds->latency == KVC_CAPACITY_MEAN || bounds->latency == KVC_CAPACITY_P95;
-}
-
-/* Returns the bounded latency of the point, which the closed form knows. */
-static double bounded_latency_us(const struct closed_form *form, const struct kvc_capacity_point *point)
-{
-    return form->bounds->latency == KVC_CAPACITY_MEAN ? point->closed_form.mean_us
-                                                      : point->closed_form.p95_us;
-}
-
 static enum kvc_status serves(const struct closed_form *form, double rate_mops, bool *served,
                               struct kvc_diag *diag)
 {
@@ -145,7 +136,8 @@ static enum kvc_status serves(const struct closed_form *form, double rate_mops, 
     *served = status == KVC_OK &&
               point.closed_form.throughput_mops >=
                   rate_mops * (1 - form->bounds->loss_frac) * (1 - rounding_frac) &&
-              (!form->with_latency || bounded_latency_us(form, &point) <= form->bounds->latency_us);
+              (!form->with_latency ||
+               point.closed_form.latency_us[form->bounds->latency] <= form->bounds->latency_us);
     return status;
 }
 
@@ -219,9 +211,7 @@ enum kvc_status kvc_capacity_find_closed_form(const struct kvc_scenario *scenari
     struct closed_form form = {.scenario = scenario, .bounds = &capacity->bounds};
     enum kvc_status status = find_limit(&form, &capacity->closed_form_limit_mops, diag);
     capacity->closed_form_mops = capacity->closed_form_limit_mops;
-    if (status == KVC_OK && capacity->bounds.bounds_latency && !knows_latency(&capacity->bounds)) {
-        capacity->closed_form_mops = NAN;
-    } else if (status == KVC_OK && capacity->bounds.bounds_latency) {
+    if (status == KVC_OK && capacity->bounds.bounds_latency) {
         form.with_latency = true;
         status = find_bounded(&form, capacity->closed_form_limit_mops, &capacity->closed_form_mops, diag);
     }

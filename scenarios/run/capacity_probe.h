@@ -50,7 +50,7 @@ enum kvc_status kvc_capacity_predict(const struct kvc_scenario *scenario, struct
                                      struct kvc_diag *diag);
 
 /* Finds the capacity by the closed form, with and without the latency bound. It is NaN when the closed form
- * has no limit, when it does not know the bounded latency, or when no load meets the bound. */
+ * has no limit, or when no load is known to meet the bound. */
 enum kvc_status kvc_capacity_find_closed_form(const struct kvc_scenario *scenario,
                                               struct kvc_capacity *capacity, struct kvc_diag *diag);
 

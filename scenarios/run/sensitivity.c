@@ -313,10 +313,10 @@ static bool ask_closed_form(struct kvc_scenario *copy, struct answer *answer)
         return false;
     }
     answer->metric[KVC_SENSITIVITY_THROUGHPUT] = forecast.throughput_mops;
-    answer->metric[KVC_SENSITIVITY_MEAN] = forecast.latency_mean_us;
-    answer->metric[KVC_SENSITIVITY_P50] = forecast.latency_p50_us;
-    answer->metric[KVC_SENSITIVITY_P95] = forecast.latency_p95_us;
-    answer->metric[KVC_SENSITIVITY_P99] = forecast.latency_p99_us;
+    answer->metric[KVC_SENSITIVITY_MEAN] = forecast.latency.mean_us;
+    answer->metric[KVC_SENSITIVITY_P50] = forecast.latency.p50_us;
+    answer->metric[KVC_SENSITIVITY_P95] = forecast.latency.p95_us;
+    answer->metric[KVC_SENSITIVITY_P99] = forecast.latency.p99_us;
     return true;
 }
 

@@ -55,9 +55,8 @@ static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_r
     (void)diag;
     result->throughput_mops =
         fmin((double)part->cores / part->time_ns * 1e3, part->rate_bytes_per_s / REQUEST_BYTES / 1e6);
-    result->latency_mean_us =
-        (part->time_ns + part->other_ns) / 1e3 + REQUEST_BYTES / part->rate_bytes_per_s * 1e6;
-    result->latency_p95_us = NAN;
+    double mean_us = (part->time_ns + part->other_ns) / 1e3 + REQUEST_BYTES / part->rate_bytes_per_s * 1e6;
+    result->predicted = (struct kvc_latencies){mean_us, NAN, NAN, NAN, NAN};
     return KVC_OK;
 }
 

@@ -28,8 +28,7 @@ static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_r
     const struct kvc_fake *fake = scenario->options;
     (void)diag;
     result->throughput_mops = fake->rate_mops;
-    result->latency_mean_us = 10;
-    result->latency_p95_us = 20;
+    result->predicted = (struct kvc_latencies){10, 9, 20, 30, 40};
     return KVC_OK;
 }
 
@@ -242,9 +241,8 @@ static enum kvc_status predict_queue(const struct kvc_scenario *scenario, struct
     (void)diag;
     result->throughput_mops = fmin(load, 1) * capacity_mops;
     double fill_us = queue->fill_requests / (load * capacity_mops);
-    result->latency_mean_us =
-        load < 1 ? queue->service_ns * 1e-3 * (1 + load / (2 * (1 - load))) + fill_us : NAN;
-    result->latency_p95_us = NAN;
+    double mean_us = load < 1 ? queue->service_ns * 1e-3 * (1 + load / (2 * (1 - load))) + fill_us : NAN;
+    result->predicted = (struct kvc_latencies){mean_us, NAN, NAN, NAN, NAN};
     return KVC_OK;
 }
 

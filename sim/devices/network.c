@@ -39,10 +39,9 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
 
 const struct kvc_device_kind kvc_network_kind = {
     .name = "network",
-    .help = "Path between clients and node: cables, switches, link rate (optional)",
+    .help = "Path between clients and node: cables, switches, link rate",
     .options = &options,
-    .check = check,
-    .optional = true};
+    .check = check};
 
 double kvc_network_serialize_ns(const struct kvc_network *network, double wire_bytes)
 {

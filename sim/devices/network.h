@@ -6,7 +6,7 @@
  * its bytes over the link rate. Not modelled: queues in switches, which are empty if every server has a port
  * of its own that is no slower than the sum of what its clients send; losses; and links of different rates.
  *
- * The device is optional. A node without one has a direct cable, whose latency is part of its NIC's. */
+ * A node of a store without this device has a direct cable, whose latency is part of its NIC's. */
 #ifndef KVC_SIM_DEVICES_NETWORK_H
 #define KVC_SIM_DEVICES_NETWORK_H
 

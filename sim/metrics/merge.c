@@ -90,8 +90,6 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     sum->misses += replica->misses;
     sum->sets += replica->sets;
     sum->deletes += replica->deletes;
-    sum->latency_mean_us += weight * replica->latency_mean_us;
-    sum->latency_p95_us += weight * replica->latency_p95_us;
     if (replica->has_histogram) {
         kvc_histogram_add(&sum->latency, &replica->latency);
     }

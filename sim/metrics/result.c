@@ -72,6 +72,34 @@ struct kvc_device_result *kvc_result_add_device(struct kvc_result *result, const
     return device;
 }
 
+double kvc_result_latency_mean_us(const struct kvc_result *result)
+{
+    if (!result->has_histogram) {
+        return result->predicted.mean_us;
+    }
+    return result->latency.count > 0 ? kvc_histogram_mean_ns(&result->latency) * 1e-3 : NAN;
+}
+
+double kvc_result_latency_percentile_us(const struct kvc_result *result, double p)
+{
+    const struct kvc_latencies *predicted = &result->predicted;
+    const struct {
+        double p, us;
+    } known[] = {{0.5, predicted->p50_us},
+                 {0.95, predicted->p95_us},
+                 {0.99, predicted->p99_us},
+                 {0.999, predicted->p999_us}};
+    if (result->has_histogram) {
+        return result->latency.count > 0 ? kvc_histogram_percentile_ns(&result->latency, p) * 1e-3 : NAN;
+    }
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+        if (known[i].p == p) {
+            return known[i].us;
+        }
+    }
+    return NAN;
+}
+
 const struct kvc_batch_means *kvc_result_batch_means(const struct kvc_result *result, const char *name)
 {
     for (uint32_t i = 0; i < result->batch_means_count; i++) {

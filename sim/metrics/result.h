@@ -99,6 +99,12 @@ struct kvc_look {
     bool changed;            /**< Whether a clock has changed. */
 };
 
+/** Latencies of a closed form, client to client [us]; NaN: unknown. Runs have the histogram instead. */
+struct kvc_latencies {
+    double mean_us;                         /**< Mean. */
+    double p50_us, p95_us, p99_us, p999_us; /**< Percentiles. */
+};
+
 /** The result of a run, a prediction or a measurement. */
 struct kvc_result {
     double throughput_mops; /**< Completed requests per time [million/s]. */
@@ -112,9 +118,11 @@ struct kvc_result {
     uint64_t misses;        /**< GET requests that did not. */
     uint64_t sets;          /**< Completed SET requests. */
     uint64_t deletes;       /**< Completed DELETE requests. */
-    double latency_mean_us; /**< Predicted mean latency [us]; runs have the histogram instead. */
-    double latency_p95_us;  /**< Predicted 95th percentile of the latency [us]. */
-    bool has_histogram;     /**< Whether `latency` is filled. */
+    struct kvc_latencies predicted; /**< Predicted latencies. */
+    /** What the predicted latencies assume, or why they are unknown, as a sentence; empty: nothing is said.
+     */
+    char latency_assumes[KVC_NOTE_BYTES];
+    bool has_histogram; /**< Whether `latency` is filled. */
 
     uint32_t stage_count;                          /**< Used entries of `stage`. */
     struct kvc_stage_result stage[KVC_STAGES_MAX]; /**< The stages in pipeline order. */
@@ -187,6 +195,13 @@ struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const c
 /** Adds a device and returns it for the caller to fill in. A full table is a bug (KVC_BUG). */
 struct kvc_device_result *kvc_result_add_device(struct kvc_result *result, const char *name,
                                                 const char *kind);
+
+/** Returns the mean latency, simulated, measured or predicted [us]; NaN: unknown. */
+double kvc_result_latency_mean_us(const struct kvc_result *result);
+
+/** Returns a percentile of the latency, `p` from 0 to 1 [us]; NaN: unknown. Of a prediction, only the
+ * percentiles of struct kvc_latencies are known. */
+double kvc_result_latency_percentile_us(const struct kvc_result *result, double p);
 
 /** Returns the means by batch of a value, or NULL if there are none. */
 const struct kvc_batch_means *kvc_result_batch_means(const struct kvc_result *result, const char *name);

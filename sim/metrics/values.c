@@ -48,8 +48,14 @@ static void add_latency(const struct kvc_result *result, struct kvc_values *valu
     bool empty = histogram->count == 0;
     char name[KVC_NAME_MAX];
     if (!result->has_histogram) {
-        add(values, NULL, NULL, "latency_mean_us", result->latency_mean_us);
-        add(values, NULL, NULL, "latency_p95_us", result->latency_p95_us);
+        add(values, NULL, NULL, "latency_mean_us", result->predicted.mean_us);
+        for (int i = 0; i < KVC_PERCENTILES; i++) {
+            double us = kvc_result_latency_percentile_us(result, kvc_percentiles[i]);
+            kvc_percentile_name(kvc_percentiles[i], name);
+            if (!isnan(us)) {
+                add(values, NULL, NULL, name, us);
+            }
+        }
         return;
     }
     add(values, NULL, NULL, "latency_mean_us", kvc_histogram_mean_ns(histogram) * 1e-3);

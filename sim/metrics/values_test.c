@@ -72,8 +72,7 @@ Test(values, of_a_prediction_are_those_it_knows)
     struct kvc_result *result = calloc(1, sizeof(*result));
     struct kvc_values values = {0};
     result->throughput_mops = 10;
-    result->latency_mean_us = 5;
-    result->latency_p95_us = 9;
+    result->predicted = (struct kvc_latencies){5, 4, 9, NAN, NAN};
     kvc_values_of(result, &values);
     cr_expect_eq(kvc_values_get(&values, "latency_p95_us", -1), 9);
     cr_expect_eq(kvc_values_find(&values, "latency_p99_us"), -1);

@@ -167,9 +167,12 @@ static enum kvc_status predict_latency(const struct evaluation *evaluation, cons
 {
     struct kvc_capacity_point point = {.offered_mops = 0.9 * throughput_mops};
     enum kvc_status status = kvc_capacity_predict(&loaded->scenario, &point, diag);
-    bool is_mean = strcmp(evaluation->asked->metric, "latency_mean_us") == 0;
-    bool is_p95 = strcmp(evaluation->asked->metric, "latency_p95_us") == 0;
-    *value = is_mean ? point.closed_form.mean_us : is_p95 ? point.closed_form.p95_us : NAN;
+    *value = NAN;
+    for (int i = 0; i < KVC_CAPACITY_LATENCIES; i++) {
+        char name[KVC_NAME_MAX];
+        snprintf(name, sizeof(name), "latency_%s_us", kvc_capacity_latency_names[i]);
+        *value = strcmp(evaluation->asked->metric, name) == 0 ? point.closed_form.latency_us[i] : *value;
+    }
     return status;
 }
 

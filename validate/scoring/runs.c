@@ -169,10 +169,8 @@ void kvc_readings_of(const struct kvc_result *result, struct kvc_readings *readi
         readings->value[i] = kvc_metrics_get(&result->model, kvc_reading_names[i]);
     }
     readings->value[KVC_READING_THROUGHPUT] = result->throughput_mops;
-    readings->value[KVC_READING_LATENCY_MEAN] =
-        result->has_histogram ? kvc_histogram_mean_ns(&result->latency) / 1e3 : result->latency_mean_us;
-    readings->value[KVC_READING_LATENCY_P99] =
-        result->has_histogram ? kvc_histogram_percentile_ns(&result->latency, 0.99) / 1e3 : NAN;
+    readings->value[KVC_READING_LATENCY_MEAN] = kvc_result_latency_mean_us(result);
+    readings->value[KVC_READING_LATENCY_P99] = kvc_result_latency_percentile_us(result, 0.99);
     for (int i = 0; i < KVC_READINGS; i++) {
         readings->half_frac[i] = kvc_reading_half_names[i] != NULL
                                      ? kvc_metrics_get(&result->model, kvc_reading_half_names[i])

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/latency.h"
 #include "models/simulate.h"
 #include "sim/base/array.h"
 #include "sim/devices/node.h"
@@ -99,15 +100,19 @@ static enum kvc_status predict(const struct kvc_scenario *scenario, struct kvc_r
     double frame_ns = config->frame_requests * config->request_ns;
     double capacity_mops = 1e3 / config->request_ns;
     double load = kvc_workload_rate_max_mops(&scenario->workload) / capacity_mops;
-    double wait_ns = load / (2 * (1 - load)) * frame_ns;
-    double serve_ns = (config->request_ns + frame_ns) / 2;
     result->throughput_mops = fmin(load, 1) * capacity_mops;
-    if (scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
-        result->latency_mean_us = serve_ns / 1e3; /* Saturating clients send when the device is free. */
-    } else {
-        result->latency_mean_us = load < 1 ? (wait_ns + serve_ns) / 1e3 : NAN;
-    }
-    result->latency_p95_us = NAN;
+    /* Saturating clients send when the device is free. */
+    struct kvc_latency_law law = {.assumes = "the requests of a frame are served one by one"};
+    kvc_latency_add(&law, 1, config->request_ns, frame_ns - config->request_ns);
+    kvc_latency_queue(&law, &scenario->workload,
+                      &(struct kvc_latency_queue){.name = "serve",
+                                                  .servers = 1,
+                                                  .job_ns = frame_ns,
+                                                  .utilization_frac = load,
+                                                  .share = 1,
+                                                  .equals_frac = 1,
+                                                  .visits = 1});
+    kvc_result_set_latencies(result, &law, &scenario->workload);
     kvc_metrics_set(&result->model, "capacity_mops", capacity_mops);
     kvc_stages_predict(stages, scenario, &load, result);
     kvc_bottleneck_find(result);

@@ -190,11 +190,11 @@ static double known(double value)
 
 void kvc_plan_forecast_values(const struct kvc_forecast *forecast, double value[KVC_PLAN_METRICS])
 {
-    value[KVC_PLAN_P50_US] = known(forecast->latency_p50_us);
-    value[KVC_PLAN_P95_US] = known(forecast->latency_p95_us);
-    value[KVC_PLAN_P99_US] = known(forecast->latency_p99_us);
-    value[KVC_PLAN_P999_US] = known(forecast->latency_p999_us);
-    value[KVC_PLAN_MEAN_US] = known(forecast->latency_mean_us);
+    value[KVC_PLAN_P50_US] = forecast->latency.p50_us;
+    value[KVC_PLAN_P95_US] = forecast->latency.p95_us;
+    value[KVC_PLAN_P99_US] = forecast->latency.p99_us;
+    value[KVC_PLAN_P999_US] = forecast->latency.p999_us;
+    value[KVC_PLAN_MEAN_US] = forecast->latency.mean_us;
     value[KVC_PLAN_MOPS] = known(forecast->throughput_mops);
     value[KVC_PLAN_SERVED_FRAC] = 1 - forecast->unserved_frac;
     value[KVC_PLAN_HIT_FRAC] = forecast->hit_frac;

@@ -133,11 +133,11 @@ void kvc_row_of_forecast(const struct kvc_forecast *forecast, struct kvc_row *ro
     row->number[KVC_ROW_OFFERED] = forecast->offered_mops;
     row->number[KVC_ROW_UNSERVED] = forecast->unserved_frac;
     row->number[KVC_ROW_HIT] = forecast->hit_frac;
-    row->number[KVC_ROW_MEAN] = forecast->latency_mean_us;
-    row->number[KVC_ROW_P50] = forecast->latency_p50_us;
-    row->number[KVC_ROW_P95] = forecast->latency_p95_us;
-    row->number[KVC_ROW_P99] = forecast->latency_p99_us;
-    row->number[KVC_ROW_P999] = forecast->latency_p999_us;
+    row->number[KVC_ROW_MEAN] = forecast->latency.mean_us;
+    row->number[KVC_ROW_P50] = forecast->latency.p50_us;
+    row->number[KVC_ROW_P95] = forecast->latency.p95_us;
+    row->number[KVC_ROW_P99] = forecast->latency.p99_us;
+    row->number[KVC_ROW_P999] = forecast->latency.p999_us;
     row->number[KVC_ROW_UTILIZATION] = forecast->utilization_frac;
     row->number[KVC_ROW_WATTS] = forecast->watts_mean;
     row->number[KVC_ROW_KOPS_PER_WATT] = forecast->kops_per_watt;

@@ -97,8 +97,8 @@ static enum kvc_status time_storing(struct kvc_diag *diag)
     status = status == KVC_OK ? kvc_database_open(out, &identity, &layout, true, &database, diag) : status;
     double start_s = kvc_clock_cpu_s();
     for (uint32_t i = 0; i < STORED && status == KVC_OK; i++) {
-        forecast.latency_mean_us = 200 + 1e-3 * i;
-        forecast.latency_p99_us = sqrt(i);
+        forecast.latency.mean_us = 200 + 1e-3 * i;
+        forecast.latency.p99_us = sqrt(i);
         forecast.watts_mean = 1.0 / (i + 1);
         kvc_row_of_forecast(&forecast, &row);
         kvc_space_point(space, i, value);
