@@ -39,7 +39,7 @@ static struct kvc_slo_verdict verdict_of(const struct kvc_capacity_report *repor
                   [KVC_OBJECTIVE_P99] = point->latency[KVC_CAPACITY_P99].mean,
                   [KVC_OBJECTIVE_P999] = point->latency[KVC_CAPACITY_P999].mean,
                   [KVC_OBJECTIVE_MOPS] = report->capacity->mean_mops,
-                  [KVC_OBJECTIVE_LOSS] = 0, /* The search's own bounds decide. */
+                  [KVC_OBJECTIVE_LOSS] = point->unserved_frac,
                   [KVC_OBJECTIVE_HIT] = NAN,
                   [KVC_OBJECTIVE_WATTS] = NAN,
                   [KVC_OBJECTIVE_PRICE] = kvc_price_whole_usd(&price)},
@@ -87,7 +87,7 @@ void kvc_capacity_write_csv(const struct kvc_capacity *capacity, FILE *out)
     for (int i = 0; i < KVC_CAPACITY_LATENCIES; i++) {
         fprintf(out, ",closed_form_latency_%s_us", kvc_capacity_latency_names[i]);
     }
-    fputs(",warmup_s,duration_s\n", out);
+    fputs(",warmup_s,duration_s,unserved_frac\n", out);
     for (uint32_t i = 0; i < capacity->count; i++) {
         const struct kvc_capacity_point *point = &capacity->point[i];
         fprintf(out, "%.12g", point->offered_mops);
@@ -107,6 +107,7 @@ void kvc_capacity_write_csv(const struct kvc_capacity *capacity, FILE *out)
         }
         write_number(point->warmup_s, out);
         write_number(point->duration_s, out);
+        write_number(point->unserved_frac, out);
         fputc('\n', out);
     }
 }
@@ -247,6 +248,7 @@ static json_t *points(const struct kvc_capacity *capacity)
         json_object_set_new(object, "throughput_mops", interval(&point->throughput));
         json_object_set_new(object, "loss_frac", kvc_json_number(point->loss_frac));
         json_object_set_new(object, "backlog_growth_frac", kvc_json_number(point->growth_frac));
+        json_object_set_new(object, "unserved_frac", kvc_json_number(point->unserved_frac));
         json_object_set_new(object, "latency_us", latencies(point));
         json_object_set_new(object, "warmup_s", kvc_json_number(point->warmup_s));
         json_object_set_new(object, "duration_s", kvc_json_number(point->duration_s));

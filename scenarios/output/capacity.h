@@ -5,9 +5,9 @@
  * command, command_line, machine, capacity_mops {low, high, mean}, closed_form_mops, closed_form_limit_mops,
  * loss_bound_frac, latency_bound (null or {metric, us}), precision_frac, bottleneck, points, notes,
  * parameters and provenance. Each point has offered_mops, share_frac, served, served_by, replicas,
- * throughput_mops, loss_frac, backlog_growth_frac, latency_us (mean, p50, p95, p99, p999, each with its
- * ci95), warmup_s, duration_s and closed_form. capacity.csv has the same numbers, one row per point. No value
- * depends on the wall clock. */
+ * throughput_mops, loss_frac, backlog_growth_frac, unserved_frac, latency_us (mean, p50, p95, p99, p999, each
+ * with its ci95), warmup_s, duration_s and closed_form. capacity.csv has the same numbers, one row per point.
+ * No value depends on the wall clock. */
 #ifndef KVC_SCENARIOS_OUTPUT_CAPACITY_H
 #define KVC_SCENARIOS_OUTPUT_CAPACITY_H
 
@@ -52,6 +52,7 @@ struct kvc_capacity_point {
     double warmup_s, duration_s;    /* Warm-up and measured time of a replica [simulated s]. */
     double loss_frac;               /* Share of the offered requests that the store dropped. */
     double growth_frac;             /* Growth of the backlog as a share of the offered load. */
+    double unserved_frac;           /* Share that is lost or left behind, as a run judges it. */
     struct kvc_interval throughput; /* [million/s] */
     struct kvc_interval latency[KVC_CAPACITY_LATENCIES]; /* [us] */
     struct {

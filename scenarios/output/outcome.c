@@ -63,12 +63,16 @@ double kvc_outcome_whole_watts(const struct kvc_outcome *outcome)
     return outcome->result.watts_missing[0] == '\0' ? kvc_outcome_interval(outcome, "watts_mean").mean : NAN;
 }
 
+double kvc_unserved_frac(double lost_frac, double growth_frac)
+{
+    double unserved_frac = (isnan(lost_frac) ? 0 : lost_frac) + growth_frac;
+    return unserved_frac > 1 ? 1 : unserved_frac;
+}
+
 double kvc_outcome_unserved_frac(const struct kvc_outcome *outcome)
 {
-    double lost_frac = kvc_outcome_interval(outcome, "lost_frac").mean; /* NaN: nothing was offered. */
-    double unserved_frac =
-        (isnan(lost_frac) ? 0 : lost_frac) + kvc_outcome_interval(outcome, "growth_frac").mean;
-    return unserved_frac > 1 ? 1 : unserved_frac;
+    return kvc_unserved_frac(kvc_outcome_interval(outcome, "lost_frac").mean,
+                             kvc_outcome_interval(outcome, "growth_frac").mean);
 }
 
 enum kvc_interval_source kvc_outcome_intervals(const struct kvc_outcome *outcome, uint32_t *count)

@@ -66,6 +66,10 @@ struct kvc_interval kvc_outcome_interval(const struct kvc_outcome *outcome, cons
 /* Returns the mean power [W], or NaN if it is unknown or lacks a device. */
 double kvc_outcome_whole_watts(const struct kvc_outcome *outcome);
 
+/* Returns the share of the offered requests that is not served: lost (NaN: nothing was offered), or left in a
+ * backlog that grew. */
+double kvc_unserved_frac(double lost_frac, double growth_frac);
+
 /* Returns the share of the offered requests that a simulation or a measurement lost, or that its backlog grew
  * by. */
 double kvc_outcome_unserved_frac(const struct kvc_outcome *outcome);

@@ -74,16 +74,15 @@ static void write_machine(const struct table *table, const struct kvc_machine *m
     if (days >= 0) {
         fprintf(table->out, " (%ld day%s ago)", days, days == 1 ? "" : "s");
     }
-    fprintf(table->out, " by kvcast %s\n\n", machine->commit);
+    fprintf(table->out, " by kvcast %s\n", machine->commit);
 }
 
 static void write_head(const struct table *table, const struct kvc_report *report)
 {
     const struct kvc_scenario *scenario = &report->loaded->scenario;
-    fprintf(table->out, "%s%s%s  %s on %" PRIu64 " node%s, %s\n\n", table->bold, scenario->name, table->plain,
+    fprintf(table->out, "%s%s%s  %s on %" PRIu64 " node%s, %s\n", table->bold, scenario->name, table->plain,
             scenario->model->name, scenario->cluster.nodes, scenario->cluster.nodes == 1 ? "" : "s",
             strcmp(report->command, "predict") == 0 ? "closed form" : report->command);
-    write_machine(table, &scenario->node.machine);
 }
 
 /* Formats half the width of an interval as " +- 0.12", with two significant digits, or nothing if it is
@@ -107,22 +106,22 @@ static const char *interval_of(const struct kvc_outcome *outcome, const char *gr
 }
 
 /* Says what share of the load is not served, and nothing if all of it is. */
-static void write_unserved(const struct table *table, const struct kvc_report *report,
-                           const struct kvc_service *service)
+static void write_unserved(const struct table *table, const struct kvc_report *report)
 {
-    if (!(service->unserved_frac > 0)) {
+    const struct kvc_service service = kvc_service_of(report->loaded, report->outcome);
+    if (!(service.unserved_frac > 0)) {
         return;
     }
     heading(table, "load");
     fputs(table->warn, table->out);
-    if (service->behind_frac > 0) {
+    if (service.behind_frac > 0) {
         fprintf(table->out, "overloaded: the %s %.3g %% of the offered requests",
                 report->outcome->result.has_histogram ? "backlog grows by" : "store does not serve",
-                100 * service->behind_frac);
+                100 * service.behind_frac);
     }
-    if (service->lost_frac > 0) {
-        fprintf(table->out, "%s%.3g %% of the offered requests are lost",
-                service->behind_frac > 0 ? ", " : "", 100 * service->lost_frac);
+    if (service.lost_frac > 0) {
+        fprintf(table->out, "%s%.3g %% of the offered requests are lost", service.behind_frac > 0 ? ", " : "",
+                100 * service.lost_frac);
     }
     fprintf(table->out, "%s\n", table->plain);
 }
@@ -150,7 +149,6 @@ static void write_throughput(const struct table *table, const struct kvc_report 
               table->out);
     }
     fputc('\n', table->out);
-    write_unserved(table, report, &service);
 }
 
 static void write_latency(const struct table *table, const struct kvc_outcome *outcome)
@@ -349,7 +347,12 @@ static void write_slo(const struct table *table, const struct kvc_report *report
 {
     struct kvc_slo_windows windows;
     const struct kvc_slo_verdict verdict = kvc_slo_judge(report->loaded, report->outcome, &windows);
+    if (verdict.count == 0) {
+        heading(table, "slo");
+        fputs("none is stated\n", table->out);
+    }
     kvc_slo_verdict_write(&verdict, "slo", table->warn, table->plain, table->out);
+    write_unserved(table, report);
     kvc_slo_windows_write(&windows, &report->loaded->slo, report->outcome->replicas, table->warn,
                           table->plain, table->out);
 }
@@ -448,6 +451,7 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
     write_head(&table, report);
     write_throughput(&table, report);
     write_slo(&table, report);
+    write_machine(&table, &report->loaded->scenario.node.machine);
     write_latency(&table, report->outcome);
     write_requests(&table, report->outcome);
     write_stages(&table, report->outcome);

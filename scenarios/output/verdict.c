@@ -135,15 +135,26 @@ struct kvc_service kvc_service_of(const struct kvc_loaded *loaded, const struct 
     return service;
 }
 
+/* Returns half the width of the interval of the share that is not served, at most: lost requests and the
+ * growth of the backlog may err together. A backlog that does not grow has passed a test of its own. */
+static double unserved_half_width(const struct kvc_outcome *outcome)
+{
+    struct kvc_interval growth = kvc_outcome_interval(outcome, "growth_frac");
+    return kvc_outcome_interval(outcome, "lost_frac").half_width + (growth.mean > 0 ? growth.half_width : 0);
+}
+
 /* Returns half the width of the interval of an objective's value. */
 static double half_width(const struct kvc_outcome *outcome, enum kvc_objective objective)
 {
     static const char *const names[KVC_OBJECTIVES] = {
         [KVC_OBJECTIVE_P50] = "latency_p50_us",   [KVC_OBJECTIVE_P95] = "latency_p95_us",
         [KVC_OBJECTIVE_P99] = "latency_p99_us",   [KVC_OBJECTIVE_P999] = "latency_p99.9_us",
-        [KVC_OBJECTIVE_MOPS] = "throughput_mops", [KVC_OBJECTIVE_LOSS] = "lost_frac",
-        [KVC_OBJECTIVE_HIT] = "hit_frac",         [KVC_OBJECTIVE_WATTS] = "watts_mean",
+        [KVC_OBJECTIVE_MOPS] = "throughput_mops", [KVC_OBJECTIVE_HIT] = "hit_frac",
+        [KVC_OBJECTIVE_WATTS] = "watts_mean",
     };
+    if (objective == KVC_OBJECTIVE_LOSS) {
+        return unserved_half_width(outcome);
+    }
     return names[objective] != NULL ? kvc_outcome_interval(outcome, names[objective]).half_width
                                     : 0; /* A price is exact. */
 }
@@ -221,18 +232,60 @@ static void write_judged(const struct kvc_judged *judged, const struct kvc_objec
     }
 }
 
+/* Returns whether a line is written for the verdict on an objective. */
+static bool is_shown(const struct kvc_judged *judged)
+{
+    return judged->is_stated || judged->state != KVC_SLO_MET;
+}
+
+/* Writes the verdict on all objectives, unless the only line that follows says it. Returns whether it did. */
+static bool write_summary(const struct kvc_slo_verdict *verdict, const char *warn, const char *plain,
+                          FILE *out)
+{
+    static const char *const words[] = {
+        [KVC_SLO_UNKNOWN] = "unknown", [KVC_SLO_MET] = "met", [KVC_SLO_MISSED] = "missed"};
+    uint32_t shown = 0, alike = 0, unsure = 0;
+    for (uint32_t i = 0; i < verdict->count; i++) {
+        const struct kvc_judged *judged = &verdict->judged[i];
+        shown += is_shown(judged);
+        alike += is_shown(judged) && judged->state == verdict->state;
+        unsure += is_shown(judged) && judged->state != KVC_SLO_UNKNOWN && !judged->is_sure;
+    }
+    if (shown == 1 && alike == 1) {
+        return false;
+    }
+    fprintf(out, "%s%s: ", verdict->state == KVC_SLO_MET ? "" : warn, words[verdict->state]);
+    if (alike == 0) {
+        fputs("in the worst window", out);
+    } else {
+        fprintf(out, verdict->state == KVC_SLO_MET ? "all %u objectives" : "%u of %u objectives", alike,
+                shown);
+    }
+    if (unsure > 0) {
+        fprintf(out, ", not sure of %u", unsure);
+    }
+    fprintf(out, "%s\n", verdict->state == KVC_SLO_MET ? "" : plain);
+    return true;
+}
+
 void kvc_slo_verdict_write(const struct kvc_slo_verdict *verdict, const char *heading, const char *warn,
                            const char *plain, FILE *out)
 {
+    bool is_first = true;
+    if (verdict->count > 0) {
+        fprintf(out, "%-14s", heading);
+        is_first = !write_summary(verdict, warn, plain, out);
+    }
     for (uint32_t i = 0; i < verdict->count; i++) {
         const struct kvc_judged *judged = &verdict->judged[i];
         const struct kvc_objective_kind *kind = &kvc_objective_kinds[judged->objective];
         bool met = judged->state == KVC_SLO_MET;
         const char *space = kind->unit[0] != '\0' ? " " : "";
-        if (met && !judged->is_stated) {
+        if (!is_shown(judged)) {
             continue;
         }
-        fprintf(out, "%-14s%s", i == 0 ? heading : "", met ? "" : warn);
+        fprintf(out, "%*s%s", is_first ? 0 : 14, "", met ? "" : warn);
+        is_first = false;
         if (judged->state == KVC_SLO_UNKNOWN) {
             fprintf(out, "unknown: this answer has no %s%s, %s %.6g%s%s",
                     judged->objective >= KVC_OBJECTIVE_WATTS ? "complete " : "", kind->label,

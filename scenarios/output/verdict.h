@@ -99,8 +99,8 @@ struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const s
 /* Returns the member `slo` of a result document, or NULL if the scenario states no objective. */
 json_t *kvc_slo_verdict_json(const struct kvc_slo_verdict *verdict);
 
-/* Writes a line for each objective, the first one after `heading`; nothing if there is none. Objectives that
- * are not met stand between the terminal escapes `warn` and `plain`. */
+/* Writes the verdict after `heading`, and a line for each objective if there are several; nothing if there is
+ * none. What is not met stands between the terminal escapes `warn` and `plain`. */
 void kvc_slo_verdict_write(const struct kvc_slo_verdict *verdict, const char *heading, const char *warn,
                            const char *plain, FILE *out);
 

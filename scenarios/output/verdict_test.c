@@ -109,7 +109,8 @@ Test(verdict, says_it_in_json_and_in_words)
     FILE *out = open_memstream(&words, &bytes);
     kvc_slo_verdict_write(&verdict, "slo", "!", "", out);
     fclose(out);
-    cr_expect_str_eq(words, "slo           !unknown: this answer has no p99.9 latency, at most 500 us\n"
+    cr_expect_str_eq(words, "slo           !missed: 1 of 2 objectives, not sure of 1\n"
+                            "              !unknown: this answer has no p99.9 latency, at most 500 us\n"
                             "              !missed: hit ratio 0.9 +- 0.0625, at least 0.95, margin -5.3 %, "
                             "not sure: the bound lies in the interval\n");
     free(words);

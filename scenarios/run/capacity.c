@@ -224,8 +224,10 @@ static void describe_failure(const struct kvc_capacity_bounds *bounds, const str
     } else if (!(point->loss_frac <= bounds->loss_frac)) {
         snprintf(text, size, "the loss is %.3g, above the bound of %.3g", point->loss_frac,
                  bounds->loss_frac);
-    } else {
+    } else if (!(point->growth_frac <= kvc_capacity_growth_max(bounds))) {
         snprintf(text, size, "the backlog grows by %.3g of the load", point->growth_frac);
+    } else {
+        snprintf(text, size, "%.3g of the load is lost or left behind", point->unserved_frac);
     }
 }
 

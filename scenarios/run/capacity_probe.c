@@ -233,8 +233,9 @@ enum { REPLICAS_MAX = 1000 /* Limit of run.replicas. */ };
 struct replica {
     double throughput_mops;
     double latency_us[KVC_CAPACITY_LATENCIES];
-    double loss_frac, growth_frac;
-    bool lossy, late, growing; /* Reasons for which it does not serve the load. */
+    double loss_frac, growth_frac; /* By the halves of the measured time. */
+    double unserved_frac;          /* Share of the load that a run of this length says is not served. */
+    bool lossy, late, growing;     /* Reasons for which it does not serve the load. */
 };
 
 /* One load while it is probed. */
@@ -371,6 +372,8 @@ static enum kvc_status take_replica(void *data, uint32_t task, const void *answe
     const struct trial *trial = trial_of(batch, task, &number);
     struct replica *replica = &trial->replica[number];
     replica->throughput_mops = result->throughput_mops;
+    replica->unserved_frac =
+        kvc_unserved_frac((double)result->dropped / (double)result->offered, result->growth_frac);
     take_latencies(&result->latency, replica->latency_us);
     kvc_result_merge(trial->merged, result, batch->prober->replicas);
     return take_halves(result, replica, diag);
@@ -380,7 +383,8 @@ static enum kvc_status take_replica(void *data, uint32_t task, const void *answe
 
 static void judge_replica(const struct kvc_capacity_bounds *bounds, struct replica *replica)
 {
-    replica->lossy = !(replica->loss_frac <= bounds->loss_frac);
+    replica->lossy =
+        !(replica->loss_frac <= bounds->loss_frac && replica->unserved_frac <= bounds->loss_frac);
     replica->growing = !(replica->growth_frac <= kvc_capacity_growth_max(bounds)); /* NaN: no answers. */
     replica->late = bounds->bounds_latency && !(replica->latency_us[bounds->latency] <= bounds->latency_us);
 }
@@ -406,6 +410,7 @@ static void judge(struct trial *trial, const struct kvc_capacity_bounds *bounds)
     point->served = 2 * point->served_by > point->replicas;
     point->loss_frac = interval_over(trial, offsetof(struct replica, loss_frac)).mean;
     point->growth_frac = interval_over(trial, offsetof(struct replica, growth_frac)).mean;
+    point->unserved_frac = interval_over(trial, offsetof(struct replica, unserved_frac)).mean;
     point->throughput = interval_over(trial, offsetof(struct replica, throughput_mops));
     for (int i = 0; i < KVC_CAPACITY_LATENCIES; i++) {
         size_t offset = offsetof(struct replica, latency_us) + (size_t)i * sizeof(double);

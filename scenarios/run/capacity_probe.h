@@ -7,7 +7,7 @@
  * A probe simulates several replicas at one offered load and decides which of them serve it. A replica serves
  * a load if
  *  - it drops at most the share `loss_frac` of the requests that are offered in the second half of the
- *    measured time,
+ *    measured time, and no larger share is lost or left behind by what `kvcast run` says of the whole of it,
  *  - its backlog does not grow, and
  *  - the bounded latency, if there is one, is at most the bound over the whole measured time.
  *

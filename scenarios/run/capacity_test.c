@@ -126,6 +126,7 @@ Test(capacity, under_a_loss_bound_may_exceed_the_service_rate)
         expect_contains(&capacity, 1 / (1 - losses[i]));
         cr_expect_leq(width_frac(&capacity), 0.01);
         cr_expect_leq(capacity.point[capacity.best].loss_frac, losses[i]);
+        cr_expect_leq(capacity.point[capacity.best].unserved_frac, losses[i]);
         kvc_capacity_free(&capacity);
     }
 }
