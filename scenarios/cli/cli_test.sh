@@ -124,6 +124,7 @@ expect 0 'good/result.json: held another result \(kvcast run good.lua\), which i
 diff -r older good/older-1 || fail "the older result is not kept whole"
 grep -q '"seed": 2,' good/result.json || fail "the new result does not replace the older one"
 expect 0 'which is now in good/older-2$' "$kvcast" predict good.lua --out good
+[ -e good/older-2/cdf.csv ] && [ ! -e good/cdf.csv ] || fail "a prediction stands beside files of a run: $(ls good)"
 "$kvcast" run good.lua --out good --quiet --force >/dev/null || fail "run --force"
 [ ! -e good/older-3 ] || fail "--force keeps a result"
 

@@ -1,5 +1,5 @@
 -- One socket of MICA's server (Lim et al., NSDI 2014), which MemcachedGPU compares with. Fact ids are of Hetherington
--- et al., SoCC 2015. Its power is not published for idle cores or a single one, so no energy is reported for it.
+-- et al., SoCC 2015. Its power is not published for idle cores or a single one, so sums of power leave it out.
 local same_code = "derived: the same code on a Xeon E5-2650 v2, at 2.6 GHz: "
 return {
   kind = "cpu",

@@ -1,5 +1,5 @@
 -- One socket of BlueCache's application server. Fact ids are of Xu et al., BlueCache, PVLDB 10(4), 2016.
--- Its power is not published for idle cores or a single one, so no energy is reported for it; its TDP is 95 W (Intel ARK).
+-- Its power is not published for idle cores or a single one, so sums of power leave it out; its TDP is 95 W (Intel ARK).
 local same_code = "derived from the clocks: the same code on a Xeon E5-2650 v2, at 2.6 GHz: "
 return {
   kind = "cpu",

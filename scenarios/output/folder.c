@@ -263,6 +263,20 @@ static enum kvc_status finish(struct kvc_folder *folder, const struct kvc_report
     return status;
 }
 
+/* Removes what an earlier answer has and this one lacks, so that files of two answers never mix. */
+static void drop_earlier(const struct kvc_folder *folder)
+{
+    const char *result = folder->file[KVC_FOLDER_RESULT].path, *const *name = files_of(names[0]);
+    int directory_bytes = (int)(strrchr(result, '/') + 1 - result);
+    char path[PATH_MAX];
+    for (int i = 0; name[i] != NULL; i++) {
+        if (i >= KVC_FOLDER_FILES || folder->file[i].path[0] == '\0') {
+            snprintf(path, sizeof(path), "%.*s%s", directory_bytes, result, name[i]);
+            unlink(path);
+        }
+    }
+}
+
 enum kvc_status kvc_folder_commit(struct kvc_folder *folder, const struct kvc_report *report,
                                   struct kvc_diag *diag)
 {
@@ -270,6 +284,9 @@ enum kvc_status kvc_folder_commit(struct kvc_folder *folder, const struct kvc_re
     enum kvc_status status = finish(folder, report, &of_timeline, diag);
     if (status == KVC_OK && folder->question != NULL) {
         status = kvc_folder_keep(folder->file[KVC_FOLDER_RESULT].path, folder->question, diag);
+    }
+    if (status == KVC_OK) {
+        drop_earlier(folder);
     }
     /* result.json comes last, because its presence shows that all files are there. */
     for (int i = KVC_FOLDER_FILES; i-- > 0 && status == KVC_OK;) {

@@ -7,15 +7,18 @@
 static const struct kvc_option pstate_rows[] = {
     KVC_REAL_ROW(kvc_cpu_pstate, "clock", clock_hz, KVC_UNIT_HZ, 1e8, 1e10, NULL,
                  "clock of all cores; work takes longer in inverse proportion to it"),
-    KVC_REAL_ROW(kvc_cpu_pstate, "idle", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
-                 "power of the socket while no core works; left out: no energy is reported",
-                 .optional = true),
-    KVC_REAL_ROW(kvc_cpu_pstate, "one_core", one_core_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
-                 "power of the socket while one core works; left out: no energy is reported",
-                 .optional = true),
-    KVC_REAL_ROW(kvc_cpu_pstate, "all_cores", all_cores_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
-                 "power of the socket while all cores work; left out: no energy is reported",
-                 .optional = true),
+    KVC_REAL_ROW(
+        kvc_cpu_pstate, "idle", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+        "power of the socket while no core works; left out: sums of power are at least what the others take",
+        .optional = true),
+    KVC_REAL_ROW(
+        kvc_cpu_pstate, "one_core", one_core_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+        "power of the socket while one core works; left out: sums of power are at least what the others take",
+        .optional = true),
+    KVC_REAL_ROW(
+        kvc_cpu_pstate, "all_cores", all_cores_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+        "power of the socket while all cores work; left out: sums of power are at least what the others take",
+        .optional = true),
 };
 
 static const struct kvc_option_table pstate_options =

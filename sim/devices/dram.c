@@ -27,13 +27,14 @@ static const struct kvc_option rows[] = {
                  "measured bandwidth of one socket; a higher one serves more requests; left out: the "
                  "bandwidth of the channels",
                  .optional = true),
-    KVC_REAL_ROW(kvc_dram, "idle_power", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
-                 "power of the memory of one socket without accesses; left out: no energy is reported",
-                 .optional = true),
+    KVC_REAL_ROW(
+        kvc_dram, "idle_power", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+        "power of the memory of one socket without accesses; left out: sums of power are at least what the others take",
+        .optional = true),
     KVC_REAL_ROW(
         kvc_dram, "busy_power", busy_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
         "power of the memory of one socket while all its channels are occupied; 0: part of another device's "
-        "power or of node.power; left out: no energy is reported",
+        "power or of node.power; left out: sums of power are at least what the others take",
         .optional = true),
     KVC_COUNT_ROW(kvc_dram, "channels", channels, 1, 64, NULL,
                   "timing: channels of a socket; more of them serve more lines", .optional = true),

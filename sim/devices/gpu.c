@@ -18,11 +18,14 @@ static const struct kvc_option clock_rows[] = {
     KVC_REAL_ROW(
         kvc_gpu_clock, "insert_base", insert.base_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
         "fixed time of a launch of inserts and deletes, b of T_I; a longer time needs longer cycles"),
-    KVC_REAL_ROW(kvc_gpu_clock, "idle", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
-                 "power of the idle board at these clocks; left out: no energy is reported",
-                 .optional = true),
-    KVC_REAL_ROW(kvc_gpu_clock, "busy", busy_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
-                 "power of the board while kernels run; left out: no energy is reported", .optional = true),
+    KVC_REAL_ROW(
+        kvc_gpu_clock, "idle", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+        "power of the idle board at these clocks; left out: sums of power are at least what the others take",
+        .optional = true),
+    KVC_REAL_ROW(
+        kvc_gpu_clock, "busy", busy_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
+        "power of the board while kernels run; left out: sums of power are at least what the others take",
+        .optional = true),
 };
 
 static const struct kvc_option_table clock_options =

@@ -83,7 +83,8 @@ static const struct kvc_option rows[] = {
     KVC_REAL_ROW(kvc_flash, "idle", idle_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
                  "power of the idle card; left out: it always draws its busy power", .optional = true),
     KVC_REAL_ROW(kvc_flash, "busy", busy_watts, KVC_UNIT_WATTS, 0, 1e4, NULL,
-                 "power of the busy card; left out: no energy is reported", .optional = true),
+                 "power of the busy card; left out: sums of power are at least what the others take",
+                 .optional = true),
 };
 
 static const struct kvc_option_table options = KVC_OPTION_TABLE(kvc_flash, rows, "flash");
