@@ -17,6 +17,7 @@ enum {
     GET_AHEAD = 16,
     REDRAWS = 16, /* draws before all items of a class are searched in turn */
     LINE_BYTES = 64,
+    LIST_ENTRIES = 4, /* for each slab: lists that double need fewer in all, the left ones included */
 };
 
 enum state { FREE, USING, RESERVED };
@@ -33,7 +34,7 @@ struct header {
 _Static_assert(sizeof(struct header) == KVC_DRAM_SLAB_HEADER_BYTES, "a header has two words");
 
 struct size_class {
-    uint32_t *slabs;
+    uint32_t *slabs; /* a part of `lists` */
     uint32_t slab_count;
     uint32_t used_of_last; /* items of the last slab that were ever reserved */
 };
@@ -41,6 +42,8 @@ struct size_class {
 struct kvc_dram_slab {
     uint8_t *base;
     uint8_t *class_of_slab;
+    uint32_t *lists; /* the slabs of all classes, so that a put never lacks memory for them */
+    uint64_t lists_used;
     uint32_t slab_bytes;
     uint32_t slab_count;
     uint32_t next_slab; /* first slab that is not yet assigned to a class */
@@ -103,13 +106,13 @@ static bool assign_slab(struct kvc_dram_slab *slab, unsigned class_index)
     if (slab->next_slab == slab->slab_count) {
         return false;
     }
-    if ((class->slab_count & (class->slab_count - 1)) == 0) { /* the array doubles at powers of two */
-        uint64_t room = class->slab_count == 0 ? 1 : (uint64_t) class->slab_count * 2;
-        uint32_t *slabs = realloc(class->slabs, room * sizeof(*slabs));
-        if (slabs == NULL) {
-            return false;
+    if ((class->slab_count & (class->slab_count - 1)) == 0) { /* the list doubles at powers of two */
+        uint32_t *list = slab->lists + slab->lists_used;
+        for (uint32_t i = 0; i < class->slab_count; i++) {
+            list[i] = class->slabs[i];
         }
-        class->slabs = slabs;
+        slab->lists_used += class->slab_count == 0 ? 1 : (uint64_t) class->slab_count * 2;
+        class->slabs = list;
     }
     class->slabs[class->slab_count++] = slab->next_slab;
     class->used_of_last = 0;
@@ -221,9 +224,7 @@ static uint32_t evict(struct kvc_dram_slab *slab, unsigned class_index, uint32_t
 void kvc_dram_slab_free(struct kvc_dram_slab *slab)
 {
     if (slab != NULL) {
-        for (unsigned c = 0; c < CLASS_COUNT; c++) {
-            free(slab->classes[c].slabs);
-        }
+        free(slab->lists);
         if (slab->base != NULL) {
             kvc_pages_free(slab->base, kvc_dram_slab_capacity_bytes(slab));
         }
@@ -250,7 +251,8 @@ struct kvc_dram_slab *kvc_dram_slab_create(const struct kvc_dram_slab_params *pa
     }
     slab->base = kvc_pages_alloc(kvc_dram_slab_capacity_bytes(slab));
     slab->class_of_slab = malloc(slab->slab_count);
-    if (slab->base == NULL || slab->class_of_slab == NULL) {
+    slab->lists = malloc((size_t)slab->slab_count * LIST_ENTRIES * sizeof(*slab->lists));
+    if (slab->base == NULL || slab->class_of_slab == NULL || slab->lists == NULL) {
         kvc_dram_slab_free(slab);
         errno = ENOMEM;
         return NULL;
