@@ -93,7 +93,8 @@ static enum kvc_status time_storing(struct kvc_diag *diag)
     enum kvc_status status = kvc_scenario_load(path, NULL, &loaded, diag);
     status = status == KVC_OK ? kvc_space_create(loaded, &space, diag) : status;
     status = status == KVC_OK ? kvc_identity_of(loaded, NULL, space, true, &identity, diag) : status;
-    const struct kvc_database_layout layout = {space, loaded != NULL ? &loaded->slo : NULL, true};
+    const struct kvc_database_layout layout = {
+        .space = space, .slo = loaded != NULL ? &loaded->slo : NULL, .predict = true};
     status = status == KVC_OK ? kvc_database_open(out, &identity, &layout, true, &database, diag) : status;
     double start_s = kvc_clock_cpu_s();
     for (uint32_t i = 0; i < STORED && status == KVC_OK; i++) {
