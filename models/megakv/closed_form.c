@@ -456,14 +456,19 @@ static double index_frac(const struct kvc_scenario *scenario, const struct kvc_m
     return (search_ns + stream_ns(costs, &insert, times->insert_ns, 0) / config->delay) / times->cycle_ns;
 }
 
+/* Returns whether a limit holds the store up, whatever the rounding. */
+static bool is_at(const struct kvc_megakv_closed_form *form, double limit)
+{
+    static const double rounding_frac = 1e-9;
+    return form->speed >= limit * (1 - rounding_frac);
+}
+
 /* Returns the share of the time for which threads are busy that take `cost` for a request. Threads that share
  * their cores with others do not reach their limit by their own cost; at it, they always have a request. */
 static double threads_frac(const struct kvc_megakv_closed_form *form, struct kvc_cpu_cost cost,
                            double threads, double limit)
 {
-    static const double rounding_frac = 1e-9;
-    bool at_limit = form->speed >= limit * (1 - rounding_frac);
-    return at_limit ? 1 : form->speed * (cost.compute_ns + cost.stall_ns) / threads;
+    return is_at(form, limit) ? 1 : form->speed * (cost.compute_ns + cost.stall_ns) / threads;
 }
 
 double kvc_megakv_closed_utilization(const struct kvc_scenario *scenario,
@@ -484,7 +489,7 @@ double kvc_megakv_closed_utilization(const struct kvc_scenario *scenario,
         break;
     case KVC_MEGAKV_SEARCH:
         utilization =
-            form->speed < limits->gpu ? index_frac(scenario, costs, form) + (shared ? receive : 0) : 1;
+            is_at(form, limits->gpu) ? 1 : index_frac(scenario, costs, form) + (shared ? receive : 0);
         break;
     case KVC_MEGAKV_SEND:
         utilization = threads_frac(form, form->mean.send, config->senders, limits->senders);

@@ -125,10 +125,12 @@ static double buffer_rows_used(const struct kvc_scenario *scenario, const struct
         mops = extent.end_ns > 0 ? extent.rows / extent.end_ns / requests_per_ns : 0;
     }
     double rows = mops * requests_per_ns * config->cycle_ns / config->shards / config->streams;
-    double index = utilization_of(predicted, "index"), receive = utilization_of(predicted, "receive");
+    double receive = utilization_of(predicted, "receive");
+    bool waits_for_index = utilization_of(predicted, "index") >= served_frac ||
+                           kvc_metrics_get(&predicted->model, "feasible") == 0;
     bool waits_for_senders = config->threads == KVC_MEGAKV_OWN_THREADS && receive < served_frac &&
                              utilization_of(predicted, "send") >= served_frac;
-    if (workload->arrival == KVC_ARRIVAL_SATURATE && (index >= served_frac || waits_for_senders)) {
+    if (workload->arrival == KVC_ARRIVAL_SATURATE && (waits_for_index || waits_for_senders)) {
         return KVC_MEGAKV_ROWS_MAX;
     }
     if (workload->arrival == KVC_ARRIVAL_SATURATE && receive > 0) {
