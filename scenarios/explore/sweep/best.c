@@ -149,7 +149,7 @@ static void write_value(const struct kvc_best *best, FILE *out)
 void kvc_best_write(const struct kvc_best *best, const char *values, FILE *out)
 {
     if (best->candidates == 0) {
-        fputs(best->judged ? "best: none, because no point meets the slo\n" : "", out);
+        fputs(best->judged ? "best: none, because no point is known to meet the slo\n" : "", out);
         return;
     }
     if (best->tied == 0) {

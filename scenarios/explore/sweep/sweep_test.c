@@ -526,8 +526,8 @@ Test(sweep_scenario, the_best_point_is_the_one_that_the_objective_wants)
         {"slo = { mops = 1 }, plan = { minimise = 'nodes' },\n",
          "best: point 4 with the lowest number of nodes of 1 nodes by closed form (VALUES)\n"},
         {"slo = { mops = 9 }, plan = { minimise = 'nodes' },\n",
-         "best: none, because no point meets the slo\n"},
-        {"slo = { price = 1e9 },\n", "best: none, because no point meets the slo\n"},
+         "best: none, because no point is known to meet the slo\n"},
+        {"slo = { price = 1e9 },\n", "best: none, because no point is known to meet the slo\n"},
     };
     char text[1024];
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
