@@ -198,6 +198,15 @@ static double write_ns(const struct kvc_memcachedgpu_config *config)
     return host_ns + kvc_memcachedgpu_set_grid(config, 0).alone_ns;
 }
 
+/* Returns the writes that a server does at most [per ns]: the table takes one at a time. */
+static double writes_limit(const struct kvc_memcachedgpu_config *config)
+{
+    double serial_ns = write_ns(config);
+    double threads_ns =
+        (kvc_memcachedgpu_set_cpu_ns(config) + serial_ns) / (double)config->options->set_threads;
+    return 1 / fmax(serial_ns, threads_ns);
+}
+
 static void add_metrics(const struct kvc_memcachedgpu_config *config, const struct mean *mean,
                         const struct limits *limits, const struct times *times, double offered_per_ns,
                         struct kvc_result *result)
@@ -228,10 +237,7 @@ static void add_metrics(const struct kvc_memcachedgpu_config *config, const stru
     kvc_metrics_set(model, "search_ns_per_job", times->kernel / times->packets);
     kvc_metrics_set(model, "launch_us", times->launch / 1e3);
     kvc_metrics_set(model, "answer_ns", answer_each(times));
-    double serial_ns = write_ns(config);
-    double threads_ns =
-        (kvc_memcachedgpu_set_cpu_ns(config) + serial_ns) / (double)config->options->set_threads;
-    kvc_metrics_set(model, "set_limit_kops", 1e6 / fmax(serial_ns, threads_ns));
+    kvc_metrics_set(model, "set_limit_kops", writes_limit(config) * 1e6);
 }
 
 /* Returns the utilization of a stage at a rate, or NaN if nothing limits the stage. */
@@ -242,10 +248,14 @@ static double used_frac(double per_ns, double limit_per_ns)
 
 /* Adds the stages. The streams are busy while they have a batch, and always have one if the card is. */
 static void add_stages(const struct kvc_scenario *scenario, const struct limits *limits,
-                       const struct times *times, double per_ns, struct kvc_result *result)
+                       const struct times *times, double per_ns, double writes_per_ns,
+                       struct kvc_result *result)
 {
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    double write_frac = writes_per_ns * (kvc_memcachedgpu_set_cpu_ns(config) + write_ns(config)) /
+                        config->options->set_threads;
     double stream_ns = times->copy_in + times->latencies + times->kernel + times->copy_out;
-    double streams = per_ns * stream_ns / times->packets / kvc_memcachedgpu_config_of(scenario)->streams;
+    double streams = per_ns * stream_ns / times->packets / config->streams;
     const double utilization_frac[KVC_MEMCACHEDGPU_STAGES] = {
         [KVC_MEMCACHEDGPU_RX] = used_frac(per_ns, limits->rx),
         [KVC_MEMCACHEDGPU_RECEIVE] = used_frac(per_ns, limits->receive),
@@ -255,7 +265,7 @@ static void add_stages(const struct kvc_scenario *scenario, const struct limits 
         [KVC_MEMCACHEDGPU_COPY_OUT] = used_frac(per_ns, limits->copy_out),
         [KVC_MEMCACHEDGPU_ANSWER] = used_frac(per_ns, limits->answer),
         [KVC_MEMCACHEDGPU_TX] = used_frac(per_ns, limits->tx),
-        [KVC_MEMCACHEDGPU_SET] = NAN,
+        [KVC_MEMCACHEDGPU_SET] = writes_per_ns < writes_limit(config) ? write_frac : 1,
     };
     kvc_stages_predict(kvc_memcachedgpu_stages, scenario, utilization_frac, result);
     kvc_bottleneck_find(result);
@@ -282,8 +292,13 @@ enum kvc_status kvc_memcachedgpu_predict(const struct kvc_scenario *scenario, st
     double per_ns = fmin(limits.lowest, offered);
     struct times times = times_of(scenario, &mean, per_ns);
     result->throughput_mops = per_ns * 1e3 * config->shards / get_frac;
-    set_latencies(scenario, &mean, &times, &limits, offered, result);
-    add_stages(scenario, &limits, &times, per_ns, result);
+    set_latencies(scenario, &mean, &times, &limits, offered, result); /* Those of GETs. */
+    /* Writes take another way, and wait there without holding up GETs; a rate has as many as it states. */
+    double writes = (isfinite(offered) ? offered : per_ns) * (1 - scenario->workload.get_frac) / get_frac;
+    writes = fmin(writes, writes_limit(config));
+    result->throughput_mops =
+        (per_ns * fmin(scenario->workload.get_frac / get_frac, 1) + writes) * 1e3 * config->shards;
+    add_stages(scenario, &limits, &times, per_ns, writes, result);
     add_metrics(config, &mean, &limits, &times, offered, result);
     kvc_memcachedgpu_add_price(scenario, result);
     if (scenario->workload.arrival == KVC_ARRIVAL_TRACE) {

@@ -82,6 +82,7 @@ void kvc_memcachedgpu_add_write(struct kvc_memcachedgpu_server *server,
         server->write_tail = used;
     }
     server->write[server->write_tail++ & (server->write_room - 1)] = *write;
+    kvc_recorder_offered(&server->simulation->replica.recorder, &write->sent_ns, 1);
     kvc_gate_post(server->written);
 }
 
@@ -156,7 +157,6 @@ static double serve(struct kvc_memcachedgpu_server *server, const struct kvc_mem
 {
     struct kvc_memcachedgpu_simulation *simulation = server->simulation;
     double started_ns = kvc_engine_now_ns(), cpu_ns = kvc_memcachedgpu_set_cpu_ns(simulation->config);
-    kvc_recorder_offered(&simulation->replica.recorder, &write->sent_ns, 1);
     kvc_engine_work(&(struct kvc_draw){(uint32_t)server->device.cpu, cpu_ns, cpu_ns}, 1);
     update_table(server, write);
     double done_ns = kvc_engine_now_ns() + simulation->path_ns;

@@ -101,8 +101,11 @@ struct kvc_look {
 
 /** Latencies of a closed form, client to client [us]; NaN: unknown. Runs have the histogram instead. */
 struct kvc_latencies {
-    double mean_us;                         /**< Mean. */
-    double p50_us, p95_us, p99_us, p999_us; /**< Percentiles. */
+    double mean_us; /**< Mean. */
+    double p50_us;  /**< Median. */
+    double p95_us;  /**< Of 95 % of the requests. */
+    double p99_us;  /**< Of 99 % of the requests. */
+    double p999_us; /**< Of 99.9 % of the requests. */
 };
 
 /** The result of a run, a prediction or a measurement. */
