@@ -311,6 +311,10 @@ static void write_power(const struct table *table, const struct kvc_outcome *out
     char text[40];
     bool is_whole = result->watts_missing[0] == '\0';
     if (result->watts_mean <= 0) {
+        heading(table, "power");
+        fprintf(table->out, "%sunknown: %s%s%s\n", table->warn,
+                is_whole ? "this answer has none" : "none is stated for ", result->watts_missing,
+                table->plain);
         return;
     }
     heading(table, "power");
