@@ -6,6 +6,8 @@
 #include "models/latency.h"
 #include "sim/metrics/bottleneck.h"
 
+enum { BISECTIONS = 60 };
+
 /* Adds the stages of a plan that does a batch every `every_ns`. */
 static void add_stages(const struct kvc_scenario *scenario, const struct kvc_dido_plan *plan, double every_ns,
                        struct kvc_result *result)
@@ -68,10 +70,9 @@ void kvc_dido_report_pipeline(const struct kvc_dido_config *config, struct kvc_r
     }
 }
 
-/* Sets the latencies. The queries of an open load wait for the next batch, for up to spread_ns; saturating
- * clients send their queries while the first stage receives them. */
-static void set_latencies(const struct kvc_workload *workload, const struct kvc_dido_plan *plan,
-                          double path_ns, double spread_ns, struct kvc_result *result)
+/* Returns the latencies without waiting for a batch before. Queries wait for the next batch, for up to
+ * spread_ns; NaN: batches are full, and clients send their queries while the first stage receives them. */
+static struct kvc_latency_law law_of(const struct kvc_dido_plan *plan, double path_ns, double spread_ns)
 {
     struct kvc_latency_law law = {
         .assumes = "queries come evenly while their batch is collected, and a batch waits for no other one"};
@@ -79,11 +80,42 @@ static void set_latencies(const struct kvc_workload *workload, const struct kvc_
     for (uint32_t s = 0; s < plan->pipeline.stages; s++) {
         served_ns += plan->period.served_ns[s];
     }
-    if (workload->arrival == KVC_ARRIVAL_SATURATE) {
+    if (isnan(spread_ns)) {
         spread_ns = plan->period.served_ns[0];
         served_ns -= spread_ns;
     }
     kvc_latency_add(&law, 1, served_ns, spread_ns);
+    return law;
+}
+
+/* Returns the rate at which clients that wait for their answers send, by Little's law: the time of a query
+ * and a pause, at this rate, are that of all clients. If their rate would exceed that of full batches, it is
+ * the rate of clients whose batches are full. */
+static double clients_per_ns(const struct kvc_dido_config *config, const struct kvc_dido_plan *full,
+                             const struct kvc_dido_mix *mix, const struct kvc_workload *workload)
+{
+    double interval_ns = kvc_dido_interval_ns(config, &full->pipeline), clients = (double)workload->clients;
+    double low = 0, high = full->per_ns, middle = high;
+    for (int i = 0; i < BISECTIONS; i++) {
+        struct kvc_dido_plan plan = loaded(config, full, mix, middle);
+        struct kvc_latency_law law = law_of(&plan, config->path_ns, interval_ns);
+        *(middle * (kvc_latency_alone_ns(&law) + workload->think_ns) < clients ? &low : &high) = middle;
+        middle = (low + high) / 2;
+    }
+    if (low < full->per_ns * (1 - 1e-9)) {
+        return middle;
+    }
+    struct kvc_latency_law law = law_of(full, config->path_ns, NAN);
+    return fmin(full->per_ns, clients / (kvc_latency_alone_ns(&law) + workload->think_ns));
+}
+
+static void set_latencies(const struct kvc_workload *workload, const struct kvc_dido_plan *plan,
+                          double path_ns, double spread_ns, struct kvc_result *result)
+{
+    struct kvc_latency_law law = law_of(plan, path_ns, spread_ns);
+    if (workload->arrival == KVC_ARRIVAL_CLOSED) {
+        kvc_latency_closed(&law, (double)workload->clients / plan->per_ns - workload->think_ns);
+    }
     kvc_result_set_latencies(result, &law, workload);
     kvc_result_add_server_latency(result, path_ns);
 }
@@ -101,8 +133,10 @@ enum kvc_status kvc_dido_predict(const struct kvc_scenario *scenario, struct kvc
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
     struct kvc_dido_mix mix = kvc_dido_mix_of(config, &scenario->workload);
     struct kvc_dido_plan plan = kvc_dido_plan_of(config, &config->pipeline, &mix);
-    double offered = kvc_workload_rate_max_mops(&scenario->workload) * 1e-3, every_ns = plan.period.ns;
-    double spread_ns = 0;
+    bool waits = scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
+    double offered = waits ? clients_per_ns(config, &plan, &mix, &scenario->workload)
+                           : kvc_workload_rate_max_mops(&scenario->workload) * 1e-3;
+    double every_ns = plan.period.ns, spread_ns = NAN;
     if (offered < plan.per_ns) {
         plan = loaded(config, &plan, &mix, offered);
         every_ns = kvc_dido_interval_ns(config, &plan.pipeline);
