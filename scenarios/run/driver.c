@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/cluster/cluster.h"
+#include "models/forecast.h"
 #include "models/model.h"
 #include "models/registry.h"
 #include "scenarios/load/lua/locate.h"
@@ -586,6 +587,21 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
     return hand_out(outcome, status, out);
 }
 
+/* Adds the power of devices that draw the same whether they work or not, if the closed form states none and
+ * there are no others. A forecast does the same. */
+static void add_constant_power(const struct kvc_scenario *scenario, struct kvc_result *result)
+{
+    char missing[KVC_MISSING_BYTES] = "";
+    if (result->watts_mean > 0 || result->watts_missing[0] != '\0' || scenario->cluster.member_count > 0) {
+        return;
+    }
+    const struct kvc_power power = kvc_scenario_power(scenario);
+    double watts = kvc_power_watts(&power, NULL, 0, missing);
+    if (missing[0] == '\0') {
+        result->watts_mean = watts;
+    }
+}
+
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                    struct kvc_diag *diag)
 {
@@ -593,6 +609,7 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
     *out = NULL;
     enum kvc_status status = kvc_scenario_predict(scenario, &outcome->result, diag);
     if (status == KVC_OK) {
+        add_constant_power(scenario, &outcome->result);
         kvc_scenario_note_room(scenario, &outcome->result);
     }
     if (status == KVC_OK && scenario->run.change_count > 0) {
