@@ -400,6 +400,11 @@ static enum kvc_status check_workload(const struct kvc_scenario *scenario, struc
             "workload.arrival: found clients, allowed with memcachedgpu: saturate, "
             "poisson_mops, fixed_mops, curve or trace, because GETs over UDP wait for nobody");
     }
+    if (workload->arrival == KVC_ARRIVAL_SATURATE && workload->get_frac <= 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.get: found 0 with saturating clients, allowed: above 0, or a rate, "
+                             "because the packets of GETs pace the clients");
+    }
     uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
     uint32_t head_bytes = kvc_memcachedgpu_head_bytes(true, key_bytes, value_bytes);
     uint32_t response_bytes = kvc_memcachedgpu_response_bytes(true, head_bytes, value_bytes);

@@ -185,9 +185,10 @@ static void set_latencies(const struct kvc_scenario *scenario, const struct mean
     double waits_ns = overload_ns(scenario, limits, offered, (first_ns + last_ns) / 2);
     first_ns += waits_ns;
     last_ns += waits_ns;
-    struct kvc_latency_law law = {.assumes =
-                                      "only GETs count; the requests of a batch are as far apart as its "
-                                      "first and its last one, and a batch waits for no other one"};
+    struct kvc_latency_law law = {
+        .assumes = "only GETs count; the requests of a batch are as far apart as its "
+                   "first and its last one, and a batch waits for no other one",
+        .unknown = scenario->workload.get_frac > 0 ? NULL : "only GETs have one, and there are none"};
     kvc_latency_add(&law, 1, fmin(first_ns, last_ns), fabs(first_ns - last_ns));
     kvc_result_set_latencies(result, &law, &scenario->workload);
 }

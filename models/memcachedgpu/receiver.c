@@ -183,6 +183,9 @@ static bool fill(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu
         }
         uint32_t row = server->staged_next;
         if (server->staged->op[row] != KVC_OP_GET) {
+            if (job->batch->count == 0 && !saturates(server)) { /* No GET may ever come. */
+                kvc_engine_sleep_until_ns(server->staged->sent_ns[row]);
+            }
             divert(server, row);
             server->staged_next++;
             continue;

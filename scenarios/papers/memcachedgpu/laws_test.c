@@ -143,6 +143,31 @@ Test(memcachedgpu_laws, gets_wait_for_the_set_that_a_set_holds)
 }
 
 /* A damaged packet is not answered, and nothing else is lost. */
+/* The table takes one write at a time, 33 thousand a second: more are a backlog in both forms, and fewer are
+ * served, also where no GET comes. */
+Test(memcachedgpu_laws, writes_beyond_the_table_are_a_backlog)
+{
+    static const struct {
+        const char *workload;
+        double offered_mops, served_mops;
+    } loads[] = {{"get = 0.5, set = 0.5, " POISSON(6), 6, 3.033},
+                 {"get = 0, set = 1, " POISSON(0.02), 0.02, 0.02}};
+    for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++) {
+        struct kvc_outcome *run = simulate("", loads[i].workload, ""),
+                           *closed = kvc_laws_answer(load("", loads[i].workload, ""), true);
+        double served = kvc_laws_value(run, "throughput_mops"), offered = loads[i].offered_mops;
+        cr_expect_float_eq(kvc_laws_value(run, "offered_mops"), offered, 0.15 * offered);
+        cr_expect_float_eq(served, loads[i].served_mops, 0.15 * loads[i].served_mops, "%g Mops", served);
+        cr_expect_float_eq(kvc_laws_value(closed, "throughput_mops"), loads[i].served_mops, 0.02);
+        cr_expect(loads[i].served_mops == offered || kvc_laws_value(run, "growth_frac") > 0.3);
+        kvc_outcome_free(run);
+        kvc_outcome_free(closed);
+    }
+    kvc_laws_refuse("system = { kind = 'memcachedgpu' }, "
+                    "workload = { keys = 1e5, key = 16, value = 2, get = 0, set = 1, arrival = 'saturate' }",
+                    "workload.get: found 0 with saturating clients");
+}
+
 Test(memcachedgpu_laws, damaged_packets_are_counted_and_dropped)
 {
     struct kvc_outcome *outcome = simulate("damaged = 0.05", POISSON(4), "");
