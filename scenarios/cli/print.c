@@ -171,13 +171,15 @@ static void *ticker_main(void *data)
 {
     struct kvc_progress_bar *bar = data;
     pthread_mutex_lock(&bar->mutex);
+    bar->ticks = true;
+    pthread_cond_signal(&bar->changed);
     while (!bar->over) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += (long)(between_s * 1e9);
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&bar->ending, &bar->mutex, &until);
+        pthread_cond_timedwait(&bar->changed, &bar->mutex, &until);
         draw_if_due(bar);
     }
     pthread_mutex_unlock(&bar->mutex);
@@ -192,6 +194,12 @@ static bool start_ticker(struct kvc_progress_bar *bar)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = pthread_create(&bar->ticker, NULL, ticker_main, bar) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    /* A thread that begins may hold a lock of the allocator, which a child forked then would wait for. */
+    pthread_mutex_lock(&bar->mutex);
+    while (started && !bar->ticks) {
+        pthread_cond_wait(&bar->changed, &bar->mutex);
+    }
+    pthread_mutex_unlock(&bar->mutex);
     return started;
 }
 
@@ -204,7 +212,7 @@ const struct kvc_progress *kvc_progress_bar_open(struct kvc_progress_bar *bar, b
                                      .terminal = isatty(STDERR_FILENO),
                                      .color = kvc_table_color(stderr),
                                      .mutex = PTHREAD_MUTEX_INITIALIZER,
-                                     .ending = PTHREAD_COND_INITIALIZER};
+                                     .changed = PTHREAD_COND_INITIALIZER};
     if (quiet) {
         return NULL;
     }
@@ -217,7 +225,7 @@ void kvc_progress_bar_close(struct kvc_progress_bar *bar)
 {
     pthread_mutex_lock(&bar->mutex);
     erase(bar);
-    pthread_cond_signal(&bar->ending);
+    pthread_cond_signal(&bar->changed);
     pthread_mutex_unlock(&bar->mutex);
     if (bar->ticking) {
         pthread_join(bar->ticker, NULL);

@@ -49,10 +49,11 @@ struct kvc_progress_bar {
     double fraction;
     char step[96];
     bool terminal, color, visible;
-    bool ticking, over; /* There is a thread that draws while nothing is reported; it has to end. */
+    /* There is a thread that draws while nothing is reported; it has begun; it has to end. */
+    bool ticking, ticks, over;
     pthread_t ticker;
-    pthread_mutex_t mutex; /* The work and the ticker hold it while they read or change the bar. */
-    pthread_cond_t ending;
+    pthread_mutex_t mutex;  /* The work and the ticker hold it while they read or change the bar. */
+    pthread_cond_t changed; /* `ticks` or `over` became true. */
 };
 
 /* Returns the listener to pass on, or NULL when `quiet` is set. */
