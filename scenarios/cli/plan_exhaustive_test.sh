@@ -58,7 +58,7 @@ megakv mega7 60 'p99 = "150us", mops = 55' nodes
 megakv mega8 120 'p99 = "500us", watts = 300, mops = 110' nodes
 kvdirect kv1 100 'p99 = "8us", mops = 90' nodes
 kvdirect kv2 300 'p99 = "8us", mops = 270' nodes
-kvdirect kv3 200 'p99 = "7us", mops = 180' watts
+kvdirect kv3 200 'p99 = "7us", mops = 180' nodes
 kvdirect kv4 300 'p99 = "2us", mops = 270' nodes
 rdma rdma1 4 'p99 = "20us", mops = 3.5'
 rdma rdma2 12 'p99 = "20us", mops = 11'

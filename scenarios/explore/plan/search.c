@@ -253,11 +253,24 @@ static uint32_t next_step(const struct kvc_plan_search *search, uint32_t *which)
     return count;
 }
 
-/* Returns the candidate that misses its goals by least, or -1 if all are refused. */
+/* Returns whether all values that the goals bound are known; of an overload, the closed form knows no
+ * latency. */
+static bool knows_goals(const struct kvc_plan_search *search, const struct kvc_plan_candidate *candidate)
+{
+    bool knows = true;
+    for (uint32_t i = 0; i < search->goal_count; i++) {
+        knows = knows && !isnan(kvc_plan_value(search, candidate, search->goal[i].metric).mean);
+    }
+    return knows;
+}
+
+/* Returns the candidate that misses its goals by least, one that is known in full first, or -1 if all are
+ * refused. */
 static int64_t find_nearest(const struct kvc_plan_search *search)
 {
     int64_t nearest = -1;
     double least_frac = INFINITY;
+    bool nearest_knows = false;
     for (uint32_t i = 0; i < search->count; i++) {
         const struct kvc_plan_candidate *candidate = &search->candidate[search->order[i]];
         uint32_t goal;
@@ -265,9 +278,11 @@ static int64_t find_nearest(const struct kvc_plan_search *search)
             continue;
         }
         double short_frac = kvc_plan_shortfall_frac(search, candidate, &goal);
-        if (nearest < 0 || short_frac < least_frac) {
+        bool knows = knows_goals(search, candidate);
+        if (nearest < 0 || knows > nearest_knows || (knows == nearest_knows && short_frac < least_frac)) {
             nearest = search->order[i];
             least_frac = short_frac;
+            nearest_knows = knows;
         }
     }
     return nearest;
