@@ -31,7 +31,7 @@ struct kvc_forecast_device {
 struct kvc_forecast {
     double throughput_mops; /* Requests that are served, all nodes together [million/s]. */
     double offered_mops; /* Highest rate of an open loop; NaN: the load has no rate of its own [million/s]. */
-    struct kvc_latencies latency; /* Of a request, from client to client (models/latency.h). */
+    struct kvc_latencies latency; /* A request takes them from client to client (models/latency.h). */
     double unserved_frac;         /* kvc_forecast_unserved_frac(). */
     double hit_frac;              /* Share of the GETs that hit, 0 to 1. */
     /* Mean power, all nodes together; NaN: some device does not state its power [W]. */

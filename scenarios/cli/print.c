@@ -187,7 +187,7 @@ static void *ticker_main(void *data)
 }
 
 /* Starts the ticker, which handles no signals. Without it, only reports draw. */
-static bool start_ticker(struct kvc_progress_bar *bar)
+static void start_ticker(struct kvc_progress_bar *bar)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -200,7 +200,6 @@ static bool start_ticker(struct kvc_progress_bar *bar)
         pthread_cond_wait(&bar->changed, &bar->mutex);
     }
     pthread_mutex_unlock(&bar->mutex);
-    return started;
 }
 
 const struct kvc_progress *kvc_progress_bar_open(struct kvc_progress_bar *bar, bool quiet)
@@ -217,7 +216,7 @@ const struct kvc_progress *kvc_progress_bar_open(struct kvc_progress_bar *bar, b
         return NULL;
     }
     bar->progress = (struct kvc_progress){.report = report, .data = bar};
-    bar->ticking = start_ticker(bar);
+    start_ticker(bar);
     return &bar->progress;
 }
 
@@ -227,7 +226,7 @@ void kvc_progress_bar_close(struct kvc_progress_bar *bar)
     erase(bar);
     pthread_cond_signal(&bar->changed);
     pthread_mutex_unlock(&bar->mutex);
-    if (bar->ticking) {
+    if (bar->ticks) {
         pthread_join(bar->ticker, NULL);
     }
 }

@@ -49,8 +49,7 @@ struct kvc_progress_bar {
     double fraction;
     char step[96];
     bool terminal, color, visible;
-    /* There is a thread that draws while nothing is reported; it has begun; it has to end. */
-    bool ticking, ticks, over;
+    bool ticks, over; /* A thread draws while nothing is reported; it has to end. */
     pthread_t ticker;
     pthread_mutex_t mutex;  /* The work and the ticker hold it while they read or change the bar. */
     pthread_cond_t changed; /* `ticks` or `over` became true. */
