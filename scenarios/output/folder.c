@@ -263,18 +263,39 @@ static enum kvc_status finish(struct kvc_folder *folder, const struct kvc_report
     return status;
 }
 
-/* Removes what an earlier answer has and this one lacks, so that files of two answers never mix. */
-static void drop_earlier(const struct kvc_folder *folder)
+/* Removes the files of an earlier answer that the new one has not replaced, so that files of two answers do
+ * not stay together. */
+static void drop_earlier(const char *directory, const bool *is_replaced)
 {
-    const char *result = folder->file[KVC_FOLDER_RESULT].path, *const *name = files_of(names[0]);
-    int directory_bytes = (int)(strrchr(result, '/') + 1 - result);
+    const char *const *name = files_of(names[0]);
     char path[PATH_MAX];
     for (int i = 0; name[i] != NULL; i++) {
-        if (i >= KVC_FOLDER_FILES || folder->file[i].path[0] == '\0') {
-            snprintf(path, sizeof(path), "%.*s%s", directory_bytes, result, name[i]);
+        if (i >= KVC_FOLDER_FILES || !is_replaced[i]) {
+            snprintf(path, sizeof(path), "%.3000s/%s", directory, name[i]);
             unlink(path);
         }
     }
+}
+
+/* Gives the files their names, result.json last, because its presence shows that all files are there. Nothing
+ * earlier goes before it is in place. */
+static enum kvc_status name_files(struct kvc_folder *folder, struct kvc_diag *diag)
+{
+    const char *result = folder->file[KVC_FOLDER_RESULT].path;
+    bool is_replaced[KVC_FOLDER_FILES];
+    char directory[PATH_MAX];
+    enum kvc_status status = KVC_OK;
+    snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(result, '/') - result), result);
+    for (int i = KVC_FOLDER_FILES; i-- > 0 && status == KVC_OK;) {
+        is_replaced[i] = folder->file[i].path[0] != '\0';
+        if (is_replaced[i]) {
+            status = kvc_partial_file_commit(&folder->file[i], diag);
+        }
+    }
+    if (status == KVC_OK) {
+        drop_earlier(directory, is_replaced);
+    }
+    return status;
 }
 
 enum kvc_status kvc_folder_commit(struct kvc_folder *folder, const struct kvc_report *report,
@@ -286,13 +307,7 @@ enum kvc_status kvc_folder_commit(struct kvc_folder *folder, const struct kvc_re
         status = kvc_folder_keep(folder->file[KVC_FOLDER_RESULT].path, folder->question, diag);
     }
     if (status == KVC_OK) {
-        drop_earlier(folder);
-    }
-    /* result.json comes last, because its presence shows that all files are there. */
-    for (int i = KVC_FOLDER_FILES; i-- > 0 && status == KVC_OK;) {
-        if (folder->file[i].path[0] != '\0') {
-            status = kvc_partial_file_commit(&folder->file[i], diag);
-        }
+        status = name_files(folder, diag);
     }
     if (of_timeline.status != KVC_OK && status == KVC_OK && diag != NULL) {
         *diag = of_timeline;

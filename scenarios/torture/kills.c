@@ -2,8 +2,8 @@
  * Usage: kills KVCAST KIND, where KIND is run, plot or signals.
  *
  * Every case begins with the files of an older answer. Afterwards each file must be the old or the new one,
- * byte by byte; no child may live on; and the next attempt must succeed and leave the new files and nothing
- * else. */
+ * byte by byte, but an old picture may be gone once the new result is there; no child may live on; and the
+ * next attempt must succeed and leave the new files and nothing else. */
 #include <fts.h>
 #include <limits.h>
 #include <signal.h>
@@ -226,15 +226,29 @@ static bool is_of_sweep(const char *name)
     return strncmp(slash != NULL ? slash + 1 : name, "sweep.sqlite", strlen("sweep.sqlite")) == 0;
 }
 
+/* Returns whether a file is a picture of a result, which is drawn after the result is in place. */
+static bool is_picture(const char *name)
+{
+    return strncmp(name, "out/latency_cdf.", strlen("out/latency_cdf.")) == 0;
+}
+
+static bool has_new_result(const struct trial *trial, const struct snapshot *left)
+{
+    static const char result[] = "out/result.json";
+    return snapshot_same(snapshot_find(left, result), snapshot_find(&trial->new, result));
+}
+
 /* Writes into `why` the mistake in the files that an ended command has left. A kill may leave other
  * names, but a signal that the program can handle may not. */
 static void check_files(const struct trial *trial, bool may_leave, char *why)
 {
     struct snapshot left;
     snapshot_take("live", &left);
+    bool is_new = has_new_result(trial, &left);
     for (int i = 0; i < trial->old.files; i++) {
-        if (snapshot_find(&left, trial->old.file[i].name) == NULL) {
-            snprintf(why, WHY_BYTES, "%s is gone", trial->old.file[i].name);
+        const char *name = trial->old.file[i].name;
+        if (snapshot_find(&left, name) == NULL && !(is_new && is_picture(name))) {
+            snprintf(why, WHY_BYTES, "%s is gone", name);
         }
     }
     for (int i = 0; i < left.files; i++) {
