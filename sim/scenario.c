@@ -140,7 +140,7 @@ const struct kvc_option_table kvc_cluster_member_option_table = {.name = "cluste
                                                                  .size = sizeof(struct kvc_cluster_member),
                                                                  .max_list = KVC_CLUSTER_MEMBERS_MAX};
 
-static const char *const functionals[] = {"full", "sampled", "off", NULL};
+static const char *const functionals[] = {"compact", "full", "sampled", "off", NULL};
 
 static const char *const bottlenecks[] = {
     [KVC_BOTTLENECK_BY_GAIN] = "gain",
@@ -173,9 +173,13 @@ const struct kvc_option_table kvc_change_option_table =
 #define DURATION_MAX_NS 1e15 /* The last time that a trace can have (sim/workload/trace.c). */
 
 static const struct kvc_option run_rows[] = {
-    KVC_CHOICE_ROW(kvc_run, "functional", functional, functionals, "full",
-                   "full: every request runs through the real index and slabs; sampled: only requests for a "
-                   "sample of the keys do; off: none do"),
+    KVC_CHOICE_ROW(
+        kvc_run, "functional", functional, functionals, "compact",
+        "compact: every request runs through the real index and slabs, which keep hashes and "
+        "lengths instead of values where a store can do without them (megakv, dido, memcachedgpu), "
+        "with the same outcomes in less memory and time; full: the values are kept, too, as "
+        "measured runs always do; sampled: only requests for a sample of the keys run through "
+        "them; off: none do"),
     KVC_COUNT_ROW(kvc_run, "sample_rate", sample_rate, 1, 1048576, "auto",
                   "sampled: one key in this many is kept, a power of two; a higher rate saves memory and is "
                   "less precise; auto: the lowest rate that fits sample_memory",
@@ -256,7 +260,7 @@ enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct k
 uint64_t kvc_run_sample_rate(const struct kvc_run *run, double full_bytes)
 {
     if (run->functional != KVC_FUNCTIONAL_SAMPLED) {
-        return run->functional == KVC_FUNCTIONAL_FULL ? 1 : 0;
+        return kvc_run_is_whole(run) ? 1 : 0;
     }
     if (run->sample_rate > 0) {
         return run->sample_rate;

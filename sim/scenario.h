@@ -79,7 +79,10 @@ enum kvc_status kvc_cluster_check(const struct kvc_cluster *cluster, struct kvc_
 
 /** Share of the requests that run through the store's real structures. */
 enum kvc_functional {
-    KVC_FUNCTIONAL_FULL,    /**< Every request runs through the real index and slabs. */
+    /** Every request runs through the real index and slabs, which keep no values if the store can do without
+     * them; the outcomes are the same. */
+    KVC_FUNCTIONAL_COMPACT,
+    KVC_FUNCTIONAL_FULL,    /**< Every request does, and the values are there. */
     KVC_FUNCTIONAL_SAMPLED, /**< Requests for 1/sample_rate of the keys do; a hash picks the keys. */
     KVC_FUNCTIONAL_OFF,     /**< No request runs through them; the hit ratio is the closed form's. */
 };
@@ -134,11 +137,17 @@ void kvc_run_settle(struct kvc_run *run, const struct kvc_workload *workload);
  * is automatic, half of the duration and at least 50 ms [ns]. */
 double kvc_run_real_warmup_ns(const struct kvc_run *run);
 
+/** Returns whether every request runs through the real structures. */
+static inline bool kvc_run_is_whole(const struct kvc_run *run)
+{
+    return run->functional == KVC_FUNCTIONAL_COMPACT || run->functional == KVC_FUNCTIONAL_FULL;
+}
+
 /** Checks that the sample rate is a power of two and keeps enough of the `keys`. */
 enum kvc_status kvc_run_check(const struct kvc_run *run, uint64_t keys, struct kvc_diag *diag);
 
 /** Returns the sampling rate (sim/workload/keys/sampling.h) of a run whose data structures take `full_bytes`
- * if they hold every key: 1 for functional = "full", 0 for "off". */
+ * if they hold every key: 1 for functional = "compact" or "full", 0 for "off". */
 uint64_t kvc_run_sample_rate(const struct kvc_run *run, double full_bytes);
 
 /** A group of equal nodes of a cluster. */

@@ -49,6 +49,7 @@ void kvc_megakv_slab_free(struct kvc_megakv_slab *slab)
     }
     uint64_t bitmap_bytes = (uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BITMAP_WORDS * sizeof(uint64_t);
     kvc_pages_free(slab->base, (uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BYTES);
+    kvc_megakv_slab_compact_close(slab);
     for (int level = 0; level < KVC_MEGAKV_SLAB_LEVELS; level++) {
         kvc_pages_free(slab->referenced[level], bitmap_bytes >> 6 * level);
     }
@@ -61,11 +62,13 @@ void kvc_megakv_slab_free(struct kvc_megakv_slab *slab)
 
 struct kvc_megakv_slab *kvc_megakv_slab_create(uint64_t bytes, uint64_t hash_seed)
 {
-    return kvc_megakv_slab_create_sample(bytes, 1, hash_seed);
+    return kvc_megakv_slab_create_with(
+        &(struct kvc_megakv_slab_params){.bytes = bytes, .rate = 1, .hash_seed = hash_seed});
 }
 
-struct kvc_megakv_slab *kvc_megakv_slab_create_sample(uint64_t bytes, uint64_t rate, uint64_t hash_seed)
+struct kvc_megakv_slab *kvc_megakv_slab_create_with(const struct kvc_megakv_slab_params *params)
 {
+    uint64_t bytes = params->bytes, rate = params->rate;
     /* Each class leaves one slab of a sample incomplete. */
     uint64_t shares = (bytes - 1) / KVC_MEGAKV_SLAB_BYTES + 1, extra = rate > 1 ? KVC_MEGAKV_SLAB_CLASSES : 0;
     if (bytes == 0 || rate == 0 || rate > UINT32_MAX || shares > UINT32_MAX ||
@@ -81,14 +84,20 @@ struct kvc_megakv_slab *kvc_megakv_slab_create_sample(uint64_t bytes, uint64_t r
     slab->slab_count = (uint32_t)(shares / rate + extra);
     slab->shares = slab->shares_left = (uint32_t)shares;
     slab->rate = (uint32_t)rate;
-    slab->hash_seed = hash_seed;
+    slab->hash_seed = params->hash_seed;
+    slab->compact = params->compact;
     for (uint32_t i = 0; i < KVC_MEGAKV_SLAB_CLASSES; i++) {
         slab->classes[i].last = KVC_MEGAKV_SLAB_NONE;
         slab->classes[i].first_free = KVC_MEGAKV_SLAB_NONE;
     }
     uint64_t bitmap_bytes = (uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BITMAP_WORDS * sizeof(uint64_t);
-    slab->base = kvc_pages_alloc((uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BYTES);
-    bool complete = true;
+    bool complete = false;
+    if (slab->compact) {
+        complete = kvc_megakv_slab_compact_open(slab);
+    } else {
+        slab->base = kvc_pages_alloc((uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BYTES);
+        complete = slab->base != NULL;
+    }
     for (int level = 0; level < KVC_MEGAKV_SLAB_LEVELS; level++) {
         slab->referenced[level] = kvc_pages_alloc(bitmap_bytes >> 6 * level);
         complete = complete && slab->referenced[level] != NULL;
@@ -98,8 +107,8 @@ struct kvc_megakv_slab *kvc_megakv_slab_create_sample(uint64_t bytes, uint64_t r
     /* Memory that shared_cuda.h uses. */
     slab->item_bytes = kvc_pages_alloc(slab->slab_count * sizeof(*slab->item_bytes));
     slab->info = calloc(slab->slab_count, sizeof(*slab->info));
-    if (!complete || slab->base == NULL || slab->free_bits == NULL || slab->in_use == NULL ||
-        slab->item_bytes == NULL || slab->info == NULL) {
+    if (!complete || slab->free_bits == NULL || slab->in_use == NULL || slab->item_bytes == NULL ||
+        slab->info == NULL) {
         kvc_megakv_slab_free(slab);
         errno = ENOMEM;
         return NULL;
@@ -107,15 +116,28 @@ struct kvc_megakv_slab *kvc_megakv_slab_create_sample(uint64_t bytes, uint64_t r
     return slab;
 }
 
-uint64_t kvc_megakv_slab_memory_bytes(uint64_t bytes, uint64_t rate, uint64_t used_bytes)
+/* Memory of the items of a store of `slabs` slabs, whose items would fill `used_bytes` with their bytes. */
+static uint64_t items_memory_bytes(const struct kvc_megakv_slab_params *params, uint64_t slabs,
+                                   uint64_t used_bytes, double item_bytes)
 {
-    uint64_t shares = (bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES;
+    if (!params->compact) {
+        return kvc_pages_front_bytes(slabs * KVC_MEGAKV_SLAB_BYTES, used_bytes);
+    }
+    uint64_t hashes = slabs * KVC_MEGAKV_SLAB_ITEMS_MAX * sizeof(uint64_t);
+    return kvc_pages_front_bytes(hashes, (uint64_t)((double)used_bytes / item_bytes * sizeof(uint64_t)));
+}
+
+uint64_t kvc_megakv_slab_memory_bytes(const struct kvc_megakv_slab_params *params, uint64_t used_bytes,
+                                      double item_bytes)
+{
+    uint64_t rate = params->rate;
+    uint64_t shares = (params->bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES;
     uint64_t slabs = shares / rate + (rate > 1 ? KVC_MEGAKV_SLAB_CLASSES : 0);
     uint64_t share_bytes = shares * KVC_MEGAKV_SLAB_BYTES / rate;
     used_bytes = used_bytes < share_bytes ? used_bytes : share_bytes; /* A full store evicts items. */
     uint64_t used = (used_bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES;
     uint64_t bitmap_bytes = KVC_MEGAKV_SLAB_BITMAP_WORDS * sizeof(uint64_t);
-    uint64_t sum_bytes = kvc_pages_front_bytes(slabs * KVC_MEGAKV_SLAB_BYTES, used_bytes) +
+    uint64_t sum_bytes = items_memory_bytes(params, slabs, used_bytes, item_bytes) +
                          kvc_pages_front_bytes(slabs * bitmap_bytes, used * bitmap_bytes) +
                          kvc_pages_front_bytes(slabs * bitmap_bytes * 8, used * bitmap_bytes * 8) +
                          slabs * (sizeof(uint32_t) + sizeof(struct kvc_megakv_slab_info));
@@ -171,8 +193,6 @@ uint64_t kvc_megakv_slab_capacity_bytes(const struct kvc_megakv_slab *slab)
 /* --- allocation --- */
 
 enum {
-    /* Two less than 16 bits can number, so that no location equals KVC_LOCATION_NONE or KVC_LOCATION_ANY. */
-    ITEMS_MAX = 65534,
     EVICT_AHEAD = 16,
 };
 
@@ -248,6 +268,9 @@ static void add_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint32_
     }
     class->last = number;
     class->slabs++;
+    if (slab->compact) {
+        kvc_megakv_slab_compact_begin(slab, number, class->items);
+    }
     __atomic_store_n(&slab->item_bytes[number], class_bytes, __ATOMIC_RELEASE);
 }
 
@@ -280,7 +303,7 @@ static void free_more(struct kvc_megakv_slab *slab, struct kvc_megakv_slab_class
 static uint32_t items_of(uint32_t class_bytes)
 {
     uint32_t items = KVC_MEGAKV_SLAB_BYTES / class_bytes;
-    return items < ITEMS_MAX ? items : ITEMS_MAX;
+    return items < KVC_MEGAKV_SLAB_ITEMS_MAX ? items : KVC_MEGAKV_SLAB_ITEMS_MAX;
 }
 
 /* Makes the first `due` items of a class, whose lock is held, available. */
@@ -473,7 +496,11 @@ static void report_evicted(struct kvc_megakv_slab *slab, uint32_t count, const u
                            struct kvc_megakv_slab_evicted *evicted)
 {
     uint32_t item_bytes;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; slab->compact && i < count; i++) {
+        evicted[i].location = location[i];
+        evicted[i].hash = kvc_megakv_slab_compact_withdraw(slab, location[i]);
+    }
+    for (uint32_t i = 0; !slab->compact && i < count; i++) {
         if (count - i > EVICT_AHEAD) {
             __builtin_prefetch(kvc_megakv_slab_item(slab, location[i + EVICT_AHEAD], &item_bytes), 1);
         }
@@ -717,6 +744,10 @@ void kvc_megakv_slab_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_
                           struct kvc_megakv_slab_stats *stats)
 {
     stats->reads += reads->count;
+    if (slab->compact) {
+        kvc_megakv_slab_compact_read(slab, reads, stats);
+        return;
+    }
     if (reads->count == 1 && read_one_8_8(slab, reads, stats)) {
         return;
     }
@@ -762,8 +793,12 @@ static bool claim(struct kvc_megakv_slab *slab, uint8_t *item, uint32_t location
         return false;
     }
     kvc_megakv_slab_set_in_use(slab, location, false);
-    kvc_megakv_slab_store_header(item,
-                                 (kvc_megakv_slab_load_header(item) & ~kvc_megakv_slab_tag_using) | tag);
+    if (slab->compact) {
+        kvc_megakv_slab_compact_withdraw(slab, location);
+    } else {
+        kvc_megakv_slab_store_header(item,
+                                     (kvc_megakv_slab_load_header(item) & ~kvc_megakv_slab_tag_using) | tag);
+    }
     return true;
 }
 
@@ -854,15 +889,15 @@ static void put_free(struct kvc_megakv_slab *slab, struct kvc_megakv_slab_class 
 
 bool kvc_megakv_slab_release(struct kvc_megakv_slab *slab, uint32_t location)
 {
-    uint32_t item_bytes;
-    uint8_t *item = kvc_megakv_slab_item(slab, location, &item_bytes);
-    if (item == NULL) {
+    uint32_t item_bytes, offset;
+    if (!kvc_megakv_slab_place(slab, location, &item_bytes, &offset)) {
         return false;
     }
+    uint8_t *item = kvc_megakv_slab_item(slab, location, &item_bytes);
     struct kvc_megakv_slab_class *class = lock_class_of(slab, location);
     /* If the item is not in use although its header says so, another thread is evicting or rewriting it. */
     bool others =
-        !kvc_megakv_slab_in_use(slab, location) &&
+        !slab->compact && !kvc_megakv_slab_in_use(slab, location) &&
         (kvc_megakv_slab_load_header(item) & (kvc_megakv_slab_tag_using | kvc_megakv_slab_tag_writing)) != 0;
     bool released = (location & 0xffff) < class->items && !is_free(slab, location) && !others;
     if (released) {
@@ -873,19 +908,26 @@ bool kvc_megakv_slab_release(struct kvc_megakv_slab *slab, uint32_t location)
     return released;
 }
 
+/* Returns the hash of the key of an item in use. */
+static uint64_t hash_of(const struct kvc_megakv_slab *slab, uint32_t location, const uint8_t *item)
+{
+    if (slab->compact) {
+        return *kvc_megakv_slab_compact_hash(slab, location);
+    }
+    return kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES,
+                    kvc_megakv_slab_header_key_bytes(kvc_megakv_slab_load_header(item)), slab->hash_seed);
+}
+
 bool kvc_megakv_slab_release_key(struct kvc_megakv_slab *slab, uint32_t location, uint64_t hash)
 {
-    uint32_t item_bytes;
-    uint8_t *item = kvc_megakv_slab_item(slab, location, &item_bytes);
-    if (item == NULL) {
+    uint32_t item_bytes, offset;
+    if (!kvc_megakv_slab_place(slab, location, &item_bytes, &offset)) {
         return false;
     }
+    uint8_t *item = kvc_megakv_slab_item(slab, location, &item_bytes);
     /* No thread takes or writes an item in use without this lock, so the key stays while it is read. */
     struct kvc_megakv_slab_class *class = lock_class_of(slab, location);
-    bool released = kvc_megakv_slab_in_use(slab, location) &&
-                    kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES,
-                             kvc_megakv_slab_header_key_bytes(kvc_megakv_slab_load_header(item)),
-                             slab->hash_seed) == hash;
+    bool released = kvc_megakv_slab_in_use(slab, location) && hash_of(slab, location, item) == hash;
     if (released) {
         claim(slab, item, location, 0);
         put_free(slab, class, location);

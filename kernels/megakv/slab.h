@@ -102,24 +102,34 @@ void kvc_megakv_slab_free(struct kvc_megakv_slab *slab);
  */
 struct kvc_megakv_slab *kvc_megakv_slab_create(uint64_t bytes, uint64_t hash_seed);
 
-/** Returns the memory that a store or a sample of one takes while it holds items [bytes].
- * @param bytes Capacity of the whole store [bytes].
- * @param rate As for kvc_megakv_slab_create_sample().
- * @param used_bytes Memory of the items that it holds, of the sample only [bytes].
- */
-uint64_t kvc_megakv_slab_memory_bytes(uint64_t bytes, uint64_t rate, uint64_t used_bytes);
+/** Parameters of a store. */
+struct kvc_megakv_slab_params {
+    uint64_t bytes; /**< Capacity of the whole store [bytes], at least 1; rounded up to whole slabs. */
+    /** Items of the whole store for each item that this one holds: 1 is the whole store, more a sample.
+     *
+     * A size class of a sample takes slabs as in the whole store, and gets the share 1/rate of their items,
+     * rounded to whole items; so classes with few slabs keep their share of the memory. A class that has any
+     * slab holds at least one item. */
+    uint64_t rate;
+    uint64_t
+        hash_seed; /**< Seed of kvc_hash(), with which the store recomputes the hashes of evicted keys. */
+    /** Keeps of each item the hash of its key and its lengths instead of its bytes, for simulations, which
+     * need no values. Outcomes and counters are the same: an item is taken for another key's only if all 64
+     * bits of the hashes are equal. One thread uses such a store, by kvc_megakv_slab_write_hash() and by
+     * reads that have hashes. */
+    bool compact;
+};
 
-/** Creates an empty sample of a store: it holds one item for every `rate` items that the whole store holds.
- *
- * A size class takes slabs as in the whole store, and gets the share 1/rate of their items, rounded to whole
- * items; so classes with few slabs keep their share of the memory. A class that has any slab holds at least
- * one item.
- * @param bytes Capacity of the whole store [bytes], at least 1 byte; rounded up to whole slabs.
- * @param rate Items of the whole store for each item of the sample, at least 1; 1 is the whole store.
- * @param hash_seed As for kvc_megakv_slab_create().
- * @return The store, or NULL with errno EINVAL (also if the sample exceeds 128 GiB) or ENOMEM.
+/** Returns the memory that a store takes while it holds items [bytes].
+ * @param params Its parameters.
+ * @param used_bytes Memory that the items would take with their bytes, of the sample only [bytes].
+ * @param item_bytes Mean size of the items [bytes].
  */
-struct kvc_megakv_slab *kvc_megakv_slab_create_sample(uint64_t bytes, uint64_t rate, uint64_t hash_seed);
+uint64_t kvc_megakv_slab_memory_bytes(const struct kvc_megakv_slab_params *params, uint64_t used_bytes,
+                                      double item_bytes);
+
+/** Creates an empty store. Returns NULL with errno EINVAL (also if it exceeds 128 GiB) or ENOMEM. */
+struct kvc_megakv_slab *kvc_megakv_slab_create_with(const struct kvc_megakv_slab_params *params);
 
 /** Lets the system provide all memory of the store now, so that no write to a new slab waits for it later.
  * Other threads may use the store meanwhile. */
@@ -166,6 +176,12 @@ bool kvc_megakv_slab_write(struct kvc_megakv_slab *slab, uint32_t location, cons
                            uint32_t key_bytes, const void *value, uint32_t value_bytes,
                            struct kvc_megakv_slab_stats *stats);
 
+/** Does in a compact store what kvc_megakv_slab_write() does in another one for an item that is not in use.
+ * The hash is that of the key, or another number that no two keys share. */
+void kvc_megakv_slab_write_hash(struct kvc_megakv_slab *slab, uint32_t location, uint64_t hash,
+                                uint32_t key_bytes, uint32_t value_bytes,
+                                struct kvc_megakv_slab_stats *stats);
+
 /** Gives an item in use a new value in place, provided that it still holds this key.
  *
  * Returns false, and writes nothing, if the item no longer holds the key, if another thread is writing,
@@ -196,11 +212,12 @@ bool kvc_megakv_slab_release_key(struct kvc_megakv_slab *slab, uint32_t location
 struct kvc_megakv_slab_reads {
     uint32_t count;           /**< Number of reads. */
     const uint32_t *location; /**< Locations, or KVC_LOCATION_NONE. */
-    const uint8_t *keys;      /**< Keys; key i starts at keys + i * key_stride. */
+    const uint64_t *hash;     /**< Hashes of the keys; only a compact store reads them. */
+    const uint8_t *keys;      /**< Keys; key i starts at keys + i * key_stride. A compact store reads none. */
     uint32_t key_stride;      /**< Distance between keys [bytes]. */
     const uint8_t *key_bytes; /**< Lengths of the keys [bytes]. */
     bool compare;             /**< Whether an item must hold the given key to be a hit. */
-    uint8_t *out;             /**< Ring that receives the values. */
+    uint8_t *out;             /**< Ring that receives the values; a compact store has none to give. */
     uint32_t out_bytes;       /**< Size of the ring [bytes]; KVC_MEGAKV_SLAB_VALUE_MAX suits any value. */
     uint32_t *out_position;   /**< Position of the next value in the ring [bytes]; the call advances it. */
     uint8_t *result;          /**< Receives enum kvc_megakv_slab_read_result. */

@@ -18,7 +18,10 @@ enum {
     KVC_MEGAKV_SLAB_BITMAP_WORDS = 65536 / 64, /**< Words of a slab's bitmap, 64 bits each. */
     KVC_MEGAKV_SLAB_CLASSES = 59,              /**< Number of size classes. */
     KVC_MEGAKV_SLAB_LEVELS = 3,                /**< Levels of reference bits. */
-    KVC_MEGAKV_SLAB_SPINS = 256,               /**< Spins before a waiter yields, about ten microseconds. */
+    /** Most items of a slab: two less than 16 bits can number, so that no location equals KVC_LOCATION_NONE
+     * or KVC_LOCATION_ANY. */
+    KVC_MEGAKV_SLAB_ITEMS_MAX = 65534,
+    KVC_MEGAKV_SLAB_SPINS = 256, /**< Spins before a waiter yields, about ten microseconds. */
 };
 
 /** No slab. */
@@ -47,13 +50,15 @@ struct kvc_megakv_slab_class {
     uint32_t slabs;              /**< Number of slabs. */
     uint32_t shares;             /**< Slabs that it would have in the whole store. */
     uint32_t granted;            /**< Items that it may use: the first of its slabs. */
+    uint32_t shape;              /**< Compact: lengths of all its items as in a header; 0: no item yet. */
+    bool is_mixed; /**< Compact: the lengths of its items differ and stand in the store's `shape`. */
 };
 
 /** A slab store. */
 struct kvc_megakv_slab {
     /** Slab memory. Readers use the members up to slab_count. Slabs are given to classes in order and for
      * good. */
-    uint8_t *base;
+    uint8_t *base; /**< NULL in a compact store. */
     /** Reference bits. Bit i of level 0 belongs to item i. Bit i of a higher level says that word i of the
      * level below is all ones. */
     uint64_t *referenced[KVC_MEGAKV_SLAB_LEVELS];
@@ -71,6 +76,11 @@ struct kvc_megakv_slab {
     uint64_t *free_bits;               /**< Bitmaps of free items. */
     uint8_t *in_use;                   /**< Whether each item is in use. */
     struct kvc_megakv_slab_info *info; /**< State of the classes' slabs. */
+    bool compact;        /**< Whether it keeps the hashes of its items instead of their bytes. */
+    uint64_t *hash;      /**< Compact: for each item the hash of its key, inverted while it is not in use. */
+    uint32_t next_first; /**< Compact: where the items of the next slab will begin. */
+    uint32_t *first;     /**< Compact: where the items of each slab begin in `hash` and `shape`. */
+    uint32_t *shape;     /**< Compact: lengths of each item as in a header, in classes whose items differ. */
     struct kvc_megakv_slab_class classes[KVC_MEGAKV_SLAB_CLASSES]; /**< Size classes. */
 };
 
@@ -180,21 +190,32 @@ static inline uint32_t kvc_megakv_slab_location(uint32_t slab_number, uint32_t i
     return slab_number << 16 | item;
 }
 
-/** Returns the address of an item that may be prefetched and read, or NULL if there is no such item. */
-static inline uint8_t *kvc_megakv_slab_item(const struct kvc_megakv_slab *slab, uint32_t location,
-                                            uint32_t *item_bytes)
+/** Sets where an item that may be prefetched and read begins in its slab [bytes]. Returns false if there is
+ * no such item. */
+static inline bool kvc_megakv_slab_place(const struct kvc_megakv_slab *slab, uint32_t location,
+                                         uint32_t *item_bytes, uint32_t *offset)
 {
     uint32_t number = location >> 16;
     if (number >= slab->slab_count) {
-        return NULL;
+        return false;
     }
     uint32_t bytes = __atomic_load_n(&slab->item_bytes[number], __ATOMIC_ACQUIRE);
-    uint64_t offset = (uint64_t)(location & 0xffff) * bytes;
+    uint64_t begin = (uint64_t)(location & 0xffff) * bytes;
     *item_bytes = bytes;
-    if (bytes == 0 || offset + bytes > KVC_MEGAKV_SLAB_BYTES) {
+    *offset = (uint32_t)begin;
+    return bytes != 0 && begin + bytes <= KVC_MEGAKV_SLAB_BYTES;
+}
+
+/** Returns the address of an item that may be prefetched and read, or NULL if there is no such item, as in a
+ * compact store. */
+static inline uint8_t *kvc_megakv_slab_item(const struct kvc_megakv_slab *slab, uint32_t location,
+                                            uint32_t *item_bytes)
+{
+    uint32_t offset;
+    if (slab->base == NULL || !kvc_megakv_slab_place(slab, location, item_bytes, &offset)) {
         return NULL;
     }
-    return slab->base + (uint64_t)number * KVC_MEGAKV_SLAB_BYTES + offset;
+    return slab->base + (uint64_t)(location >> 16) * KVC_MEGAKV_SLAB_BYTES + offset;
 }
 
 /** Clears the reference bits `bits` in the word that contains `location`. */
@@ -258,5 +279,34 @@ static inline uint64_t kvc_megakv_slab_using_word(const struct kvc_megakv_slab *
     }
     return word;
 }
+
+/* --- a compact store (slab_compact.c) --- */
+
+/** Gives a slab of `items` items its part of the arrays, after the slab before it. */
+void kvc_megakv_slab_compact_begin(struct kvc_megakv_slab *slab, uint32_t number, uint32_t items);
+
+/** Returns the hash of an item of a slab that has a class. */
+static inline uint64_t *kvc_megakv_slab_compact_hash(const struct kvc_megakv_slab *slab, uint32_t location)
+{
+    return &slab->hash[slab->first[location >> 16] + (location & 0xffff)];
+}
+
+/** Withdraws an item from its readers and returns the hash of its key. */
+static inline uint64_t kvc_megakv_slab_compact_withdraw(struct kvc_megakv_slab *slab, uint32_t location)
+{
+    uint64_t *hash = kvc_megakv_slab_compact_hash(slab, location);
+    *hash = ~*hash;
+    return ~*hash;
+}
+
+/** Does what kvc_megakv_slab_read() does, for a compact store. */
+void kvc_megakv_slab_compact_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
+                                  struct kvc_megakv_slab_stats *stats);
+
+/** Opens the arrays of a compact store; returns false if memory is short. */
+bool kvc_megakv_slab_compact_open(struct kvc_megakv_slab *slab);
+
+/** Frees the arrays of a compact store; does nothing for another one. */
+void kvc_megakv_slab_compact_close(struct kvc_megakv_slab *slab);
 
 #endif

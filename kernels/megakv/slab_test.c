@@ -245,12 +245,17 @@ Test(slab, random_operations_agree_with_a_plain_map)
     free(map);
 }
 
+static struct kvc_megakv_slab *create_with(uint64_t bytes, uint64_t rate, bool compact)
+{
+    return kvc_megakv_slab_create_with(&(struct kvc_megakv_slab_params){
+        .bytes = bytes, .rate = rate, .hash_seed = hash_seed, .compact = compact});
+}
+
 /* A sample of one in 64 gets 1/64 of the items of every class that took slabs, also if a class has few. */
 Test(slab, sample_holds_its_share_of_every_class)
 {
     enum { RATE = 64, SLABS = 20, TRIES = 40000 };
-    struct kvc_megakv_slab *slab =
-        kvc_megakv_slab_create_sample(SLABS * (uint64_t)KVC_MEGAKV_SLAB_BYTES, RATE, hash_seed);
+    struct kvc_megakv_slab *slab = create_with(SLABS * (uint64_t)KVC_MEGAKV_SLAB_BYTES, RATE, false);
     const uint32_t values[] = {8, 1000, 100000, 900000}, slabs[] = {12, 4, 3, 1};
     cr_assert_not_null(slab);
     cr_expect_eq(kvc_megakv_slab_capacity_bytes(slab), SLABS * (uint64_t)KVC_MEGAKV_SLAB_BYTES / RATE);
@@ -273,7 +278,7 @@ Test(slab, sample_holds_its_share_of_every_class)
                      values[i], share);
     }
     kvc_megakv_slab_free(slab);
-    cr_expect_null(kvc_megakv_slab_create_sample(1 << 21, 0, hash_seed));
+    cr_expect_null(create_with(1 << 21, 0, false));
 }
 
 Test(slab, read_tells_absent_changed_and_mismatch)
@@ -759,3 +764,148 @@ Test(memory, tables_and_stores_that_do_not_fit)
     cr_assert_eq(errno, ENOMEM);
 }
 #endif
+
+/* --- a compact store and one with the bytes of its items --- */
+
+enum { PAIR_BATCH = 40, PAIR_KEYS = 60000, PAIR_STEPS = 20000, PAIR_STORES = 2 };
+
+/* The same items in a store of bytes and in a compact one, and the same batch of requests for both. */
+struct pair {
+    struct kvc_megakv_slab *slab[PAIR_STORES];
+    struct kvc_megakv_slab_stats stats[PAIR_STORES];
+    bool mixes;                   /* Keys of a class have several lengths. */
+    uint32_t location[PAIR_KEYS]; /* Where an index would look for a key: the last place that it had. */
+    uint32_t key_id[PAIR_BATCH];
+    uint64_t hash[PAIR_BATCH];
+    uint8_t keys[PAIR_BATCH][16], key_bytes[PAIR_BATCH];
+    uint32_t value_bytes[PAIR_BATCH];
+};
+
+/* The lengths of a key depend on it alone; its first 8 bytes are its number. */
+static void draw_keys(struct pair *pair, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t key = random_word() % PAIR_KEYS;
+        pair->key_id[i] = (uint32_t)key;
+        pair->key_bytes[i] = pair->mixes ? (uint8_t)(8 + key % 7) : 8;
+        pair->value_bytes[i] = pair->mixes ? (uint32_t)(key % 5 * 100 + key % 3) : 8;
+        memset(pair->keys[i], 0, sizeof(pair->keys[i]));
+        memcpy(pair->keys[i], &key, sizeof(key));
+        pair->hash[i] = kvc_hash(pair->keys[i], pair->key_bytes[i], hash_seed);
+    }
+}
+
+static void write_item(struct pair *pair, int store, uint32_t location)
+{
+    static const uint8_t value[1000];
+    if (store == 0) {
+        kvc_megakv_slab_write(pair->slab[0], location, pair->keys[0], pair->key_bytes[0], value,
+                              pair->value_bytes[0], &pair->stats[0]);
+    } else {
+        kvc_megakv_slab_write_hash(pair->slab[1], location, pair->hash[0], pair->key_bytes[0],
+                                   pair->value_bytes[0], &pair->stats[1]);
+    }
+}
+
+static void store_pair(struct pair *pair)
+{
+    uint32_t location[PAIR_STORES], evictions[PAIR_STORES], got[PAIR_STORES];
+    struct kvc_megakv_slab_evicted evicted[PAIR_STORES];
+    draw_keys(pair, 1);
+    for (int store = 0; store < PAIR_STORES; store++) {
+        got[store] =
+            kvc_megakv_slab_alloc(pair->slab[store], pair->key_bytes[0], pair->value_bytes[0], 1,
+                                  &location[store], &evicted[store], &evictions[store], &pair->stats[store]);
+        if (got[store] > 0 && random_state % 16 > 0) { /* Some stay allocated and unwritten. */
+            write_item(pair, store, location[store]);
+        }
+    }
+    cr_assert(got[0] == got[1] && evictions[0] == evictions[1]);
+    cr_assert(got[0] == 0 || location[0] == location[1]);
+    cr_assert(evictions[0] == 0 ||
+              (evicted[0].location == evicted[1].location && evicted[0].hash == evicted[1].hash));
+    pair->location[pair->key_id[0]] = got[0] > 0 ? location[0] : KVC_LOCATION_NONE;
+}
+
+static void read_pair(struct pair *pair)
+{
+    static uint8_t out[KVC_MEGAKV_SLAB_VALUE_MAX];
+    uint32_t location[PAIR_BATCH], value_bytes[PAIR_STORES][PAIR_BATCH];
+    uint8_t result[PAIR_STORES][PAIR_BATCH];
+    bool compares = random_word() % 4 > 0;
+    draw_keys(pair, PAIR_BATCH);
+    for (uint32_t i = 0; i < PAIR_BATCH; i++) {
+        bool asks_another = random_word() % 8 == 0;
+        location[i] = pair->location[asks_another ? random_word() % PAIR_KEYS : pair->key_id[i]];
+    }
+    for (int store = 0; store < PAIR_STORES; store++) {
+        uint32_t position = 0;
+        kvc_megakv_slab_read(pair->slab[store],
+                             &(struct kvc_megakv_slab_reads){.count = PAIR_BATCH,
+                                                             .location = location,
+                                                             .hash = pair->hash,
+                                                             .keys = pair->keys[0],
+                                                             .key_stride = sizeof(pair->keys[0]),
+                                                             .key_bytes = pair->key_bytes,
+                                                             .compare = compares,
+                                                             .out = out,
+                                                             .out_bytes = sizeof(out),
+                                                             .out_position = &position,
+                                                             .result = result[store],
+                                                             .value_bytes = value_bytes[store]},
+                             &pair->stats[store]);
+    }
+    cr_assert_arr_eq(result[0], result[1], sizeof(result[0]));
+    cr_assert_arr_eq(value_bytes[0], value_bytes[1], sizeof(value_bytes[0]));
+}
+
+static void release_pair(struct pair *pair)
+{
+    bool by_key = random_word() % 2 > 0;
+    draw_keys(pair, 1);
+    uint32_t location = pair->location[pair->key_id[0]];
+    bool released[PAIR_STORES];
+    for (int store = 0; store < PAIR_STORES && location != KVC_LOCATION_NONE; store++) {
+        released[store] = by_key ? kvc_megakv_slab_release_key(pair->slab[store], location, pair->hash[0])
+                                 : kvc_megakv_slab_release(pair->slab[store], location);
+    }
+    cr_assert(location == KVC_LOCATION_NONE || released[0] == released[1]);
+}
+
+static void check_pair(uint64_t bytes, uint64_t rate, bool mixes)
+{
+    struct pair *pair = calloc(1, sizeof(*pair));
+    cr_assert_not_null(pair);
+    pair->mixes = mixes;
+    memset(pair->location, 0xff, sizeof(pair->location));
+    for (int store = 0; store < PAIR_STORES; store++) {
+        pair->slab[store] = create_with(bytes, rate, store == 1);
+        cr_assert_not_null(pair->slab[store]);
+    }
+    for (uint32_t step = 0; step < PAIR_STEPS; step++) {
+        uint64_t kind = random_word() % 16;
+        for (int i = 0; kind < 8 && i < 16; i++) {
+            store_pair(pair);
+        }
+        if (kind >= 8 && kind < 14) {
+            read_pair(pair);
+        } else if (kind == 14) {
+            release_pair(pair);
+        }
+        cr_assert_eq(memcmp(&pair->stats[0], &pair->stats[1], sizeof(pair->stats[0])), 0, "step %u", step);
+    }
+    cr_expect_gt(pair->stats[0].evicted, 0);
+    cr_expect_gt(pair->stats[0].marked, 0);
+    cr_expect_eq(kvc_megakv_slab_used_items(pair->slab[0]), kvc_megakv_slab_used_items(pair->slab[1]));
+    for (int store = 0; store < PAIR_STORES; store++) {
+        kvc_megakv_slab_free(pair->slab[store]);
+    }
+    free(pair);
+}
+
+Test(slab, compact_store_has_the_outcomes_of_one_with_bytes)
+{
+    check_pair(1, 1, false);
+    check_pair(12 << 20, 1, true);
+    check_pair(512 << 20, 64, true);
+}

@@ -406,7 +406,7 @@ enum kvc_status kvc_bluecache_check(const struct kvc_scenario *scenario, struct 
     if (scenario->run.functional == KVC_FUNCTIONAL_OFF) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "run.functional: found \"off\", allowed with bluecache: \"full\" or \"sampled\"; kvcast predict "
+            "run.functional: found \"off\", allowed with bluecache: \"compact\", \"full\" or \"sampled\"; kvcast predict "
             "answers without the structures");
     }
     return KVC_OK;

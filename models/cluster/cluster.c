@@ -212,9 +212,10 @@ static enum kvc_status check_changes(const struct kvc_scenario *scenario, struct
                              "cluster.changes: allowed with arrival = { poisson_mops = ... } and fill = "
                              "\"gradually\"");
     }
-    if (run->functional != KVC_FUNCTIONAL_FULL) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "cluster.changes: allowed with run.functional = \"full\", because keys move");
+    if (!kvc_run_is_whole(run)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "cluster.changes: allowed with run.functional = \"compact\" or \"full\", because keys move");
     }
     if (run->warmup_ns < 0) {
         return kvc_diag_fail(

@@ -24,6 +24,15 @@ enum {
     ITEM_SIZES = (1 << 20) / ITEM_STEP + 1,
 };
 
+static struct kvc_megakv_slab_params slab_params_of(const struct kvc_cuckoo_store_params *params,
+                                                    uint64_t hash_seed)
+{
+    return (struct kvc_megakv_slab_params){.bytes = (uint64_t)params->slab_bytes,
+                                           .rate = params->sample_rate,
+                                           .hash_seed = hash_seed,
+                                           .compact = !params->keeps_values};
+}
+
 double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
                                      const struct kvc_cuckoo_store_params *params, double item_bytes,
                                      double writes)
@@ -39,10 +48,10 @@ double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
         item_bytes = kvc_megakv_slab_item_bytes((uint32_t)extent.key_bytes, (uint32_t)extent.value_bytes);
     }
     double items = (kvc_replica_stored_keys(scenario, rate) + writes / (double)rate) / shards;
+    const struct kvc_megakv_slab_params slab = slab_params_of(params, 0);
     return shards *
            (double)(kvc_pages_random_bytes((uint64_t)(params->index_bytes / (double)rate), (uint64_t)items) +
-                    kvc_megakv_slab_memory_bytes((uint64_t)params->slab_bytes, rate,
-                                                 (uint64_t)(items * item_bytes)));
+                    kvc_megakv_slab_memory_bytes(&slab, (uint64_t)(items * item_bytes), item_bytes));
 }
 
 void kvc_cuckoo_store_free(struct kvc_cuckoo_store *store)
@@ -92,6 +101,11 @@ uint32_t kvc_cuckoo_store_write(const struct kvc_cuckoo_store *store, struct kvc
     for (uint32_t i = 0; i < count; i++) {
         uint32_t row = rows[i];
         if (location[i] == KVC_LOCATION_NONE) {
+            continue;
+        }
+        if (!store->keeps_values) {
+            kvc_megakv_slab_write_hash(shard->slab, location[i], batch->hash[row], batch->key_bytes[row],
+                                       batch->value_bytes[row], &shard->slab_stats);
             continue;
         }
         memcpy(store->value, &batch->hash[row], sizeof(batch->hash[row]));
@@ -283,6 +297,7 @@ static void create_shards(const struct kvc_scenario *scenario, const struct kvc_
 {
     uint64_t rate = store->sampling.rate;
     size_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t);
+    const struct kvc_megakv_slab_params slab = slab_params_of(sizes, kvc_seed_of_hash(seed));
     store->shards = kvc_array_of(store->shard_count, sizeof(*store->shards));
     store->value = kvc_array_of(value_bytes, 1);
     memset(store->value, 0x5a, value_bytes);
@@ -293,8 +308,7 @@ static void create_shards(const struct kvc_scenario *scenario, const struct kvc_
             .seed = kvc_rng_seed(seed, "megakv.victims", i),
         };
         store->shards[i].index = kvc_megakv_cuckoo_create(&params);
-        store->shards[i].slab =
-            kvc_megakv_slab_create_sample((uint64_t)sizes->slab_bytes, rate, kvc_seed_of_hash(seed));
+        store->shards[i].slab = kvc_megakv_slab_create_with(&slab);
         if (store->shards[i].index == NULL || store->shards[i].slab == NULL) {
             kvc_out_of_memory("a shard of %.3g GiB: %s",
                               (sizes->index_bytes + sizes->slab_bytes) / (double)rate / 0x1p30,
@@ -324,6 +338,7 @@ enum kvc_status kvc_cuckoo_store_create(const struct kvc_scenario *scenario,
     struct kvc_cuckoo_store *made = kvc_array_of(1, sizeof(*made));
     enum kvc_status status = KVC_OK;
     made->shard_count = (uint32_t)scenario->cluster.nodes * params->sockets;
+    made->keeps_values = params->keeps_values;
     made->sampling = kvc_sampling_of(&scenario->workload, params->sample_rate, HOT_STRATA);
     if (made->sampling.rate > 0) {
         create_shards(scenario, params, seed, made);

@@ -9,6 +9,7 @@
 #ifndef KVC_MODELS_CUCKOO_STORE_STORE_H
 #define KVC_MODELS_CUCKOO_STORE_STORE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "kernels/megakv/cuckoo.h"
@@ -33,6 +34,7 @@ struct kvc_cuckoo_store {
     struct kvc_sampling sampling;    /* The rate is 0 with functional = "off". */
     uint64_t *representative;        /* The key that stands for each hot key; NULL: no key is hot. */
     struct kvc_batch *stand_in;      /* One row: the representative that was looked up last. */
+    bool keeps_values;               /* As in the parameters. */
     uint8_t *value;        /* The value that SETs write; its first 8 bytes become the hash of the key. */
     double preload_wall_s; /* Wall-clock time of creating and preloading [s]. */
 };
@@ -44,6 +46,7 @@ struct kvc_cuckoo_store_params {
     double slab_bytes;          /* Item memory of a shard. */
     uint32_t max_displacements; /* Displacements of an insert before it drops an element. */
     uint64_t sample_rate;       /* See sim/workload/keys/sampling.h; 0: no shards. */
+    bool keeps_values; /* The slabs hold the bytes of keys and values; otherwise hashes stand for them. */
 };
 
 /* Returns the memory of all shards after they have stored their keys and `writes` more items during the run

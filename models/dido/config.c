@@ -352,6 +352,7 @@ struct kvc_cuckoo_store_params kvc_dido_store_params_of(const struct kvc_scenari
         .slab_bytes = config->slab_bytes,
         .max_displacements = (uint32_t)config->options->max_displacements,
         .sample_rate = config->sample_rate,
+        .keeps_values = scenario->run.functional == KVC_FUNCTIONAL_FULL,
     };
 }
 

@@ -161,6 +161,7 @@ static void read_items(struct kvc_dido_simulation *simulation, struct kvc_dido_b
     struct kvc_megakv_slab_reads reads = {
         .count = rows->count,
         .location = simulation->locations,
+        .hash = rows->hash,
         .keys = rows->keys,
         .key_stride = rows->key_stride,
         .key_bytes = rows->key_bytes,

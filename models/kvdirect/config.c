@@ -235,7 +235,8 @@ static void set_options(struct kvc_kvdirect_config *config, const struct kvc_sce
     config->nic_bytes = floor(bytes / (double)options->nics / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
-/* "off" counts as "full" here; check_run() refuses it, because KV-Direct has no run without its tables. */
+/* "off" counts as the whole store here; check_run() refuses it, because KV-Direct has no run without its
+ * tables. */
 static uint64_t sample_rate_of(const struct kvc_run *run, double all_bytes)
 {
     return run->functional == KVC_FUNCTIONAL_OFF ? 1 : kvc_run_sample_rate(run, all_bytes);
@@ -378,7 +379,7 @@ static enum kvc_status check_run(const struct kvc_scenario *scenario, struct kvc
     if (scenario->run.functional == KVC_FUNCTIONAL_OFF) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "run.functional: found \"off\", allowed: \"full\" or \"sampled\"; kvcast predict answers without the "
+            "run.functional: found \"off\", allowed: \"compact\", \"full\" or \"sampled\"; kvcast predict answers without the "
             "tables");
     }
     double places = config->card.fpga->dram_bytes / KVC_KVDIRECT_LINE_BYTES / (double)config->sample_rate;

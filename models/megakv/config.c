@@ -309,9 +309,10 @@ static enum kvc_status check_database(const struct kvc_scenario *scenario, struc
                              "system.threads: found \"shared\", allowed with node.database: own");
     }
     if (config->sample_rate != 1) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "run.functional: allowed with node.database is \"full\", because a miss decides "
-                             "what is asked for next");
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "run.functional: allowed with node.database is \"compact\" or \"full\", because a miss decides "
+            "what is asked for next");
     }
     if (scenario->run.change_count > 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
@@ -353,6 +354,7 @@ struct kvc_cuckoo_store_params kvc_megakv_store_params_of(const struct kvc_scena
         .slab_bytes = config->slab_bytes,
         .max_displacements = config->max_displacements,
         .sample_rate = config->sample_rate,
+        .keeps_values = scenario->run.functional == KVC_FUNCTIONAL_FULL,
     };
 }
 

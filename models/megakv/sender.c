@@ -49,6 +49,7 @@ static void read_items(struct kvc_megakv_pipeline *pipeline, const struct kvc_me
     struct kvc_megakv_slab_reads reads = {
         .count = batch->count,
         .location = buffer->location,
+        .hash = batch->hash,
         .keys = batch->keys,
         .key_stride = batch->key_stride,
         .key_bytes = batch->key_bytes,

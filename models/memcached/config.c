@@ -668,10 +668,10 @@ enum kvc_status kvc_memcached_check(const struct kvc_scenario *scenario, struct 
                              "workload.per_frame: found %llu, allowed is 1, because a packet has one request",
                              (unsigned long long)workload->frame_requests);
     }
-    if (scenario->run.functional != KVC_FUNCTIONAL_FULL) {
+    if (!kvc_run_is_whole(&scenario->run)) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "run.functional: found %s, allowed with %s: full, because every request takes the real "
+            "run.functional: found %s, allowed with %s: compact or full, because every request takes the real "
             "table",
             scenario->run.functional == KVC_FUNCTIONAL_OFF ? "off" : "sampled", scenario->model->name);
     }

@@ -430,8 +430,8 @@ static enum kvc_status check_workload(const struct kvc_scenario *scenario, struc
     }
     if (scenario->run.functional == KVC_FUNCTIONAL_SAMPLED) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "run.functional: found \"sampled\", allowed with memcachedgpu: \"full\" or "
-                             "\"off\", because every packet is parsed");
+                             "run.functional: found \"sampled\", allowed with memcachedgpu: \"compact\", "
+                             "\"full\" or \"off\", because every packet is parsed");
     }
     return KVC_OK;
 }

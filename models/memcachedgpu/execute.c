@@ -73,6 +73,7 @@ static void read_items(struct kvc_memcachedgpu_server *server, struct kvc_memcac
     const struct kvc_megakv_slab_reads reads = {
         .count = batch->count,
         .location = simulation->location,
+        .hash = batch->key_id,
         .keys = simulation->packets + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET,
         .key_stride = simulation->packet_stride,
         .key_bytes = simulation->read_key_bytes,

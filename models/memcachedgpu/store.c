@@ -14,6 +14,16 @@
 
 enum { KEY_ROOM = KVC_MEMCACHEDGPU_PACKET_KEY_MAX + 8, ITEMS_OF_SLAB = 65536, VALUE_FILL = 0x76 };
 
+static struct kvc_megakv_slab_params slab_params_of(const struct kvc_scenario *scenario, uint64_t hash_seed)
+{
+    return (struct kvc_megakv_slab_params){
+        .bytes = (uint64_t)kvc_memcachedgpu_config_of(scenario)->slab_bytes,
+        .rate = 1,
+        .hash_seed = hash_seed,
+        .compact = scenario->run.functional != KVC_FUNCTIONAL_FULL,
+    };
+}
+
 static double shard_memory_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
@@ -23,6 +33,7 @@ static double shard_memory_bytes(const struct kvc_scenario *scenario)
     double item_bytes = kvc_megakv_slab_item_bytes((uint32_t)kvc_workload_key_bytes_mean(workload),
                                                    (uint32_t)kvc_workload_value_bytes_mean(workload));
     const struct kvc_memcachedgpu_shape shape = kvc_memcachedgpu_shape_of(config);
+    const struct kvc_megakv_slab_params slab = slab_params_of(scenario, 0);
     for (uint32_t i = 0; i < config->class_count; i++) {
         double share = (double)config->classes[i].entries / (double)config->options->entries;
         bytes += kvc_memcachedgpu_table_memory_bytes(&shape, i, share * items);
@@ -30,8 +41,7 @@ static double shard_memory_bytes(const struct kvc_scenario *scenario)
     bool expires = config->options->expiry_ns > 0;
     double written_bytes = items * item_bytes / KVC_MEGAKV_SLAB_BYTES * ITEMS_OF_SLAB * sizeof(double);
     return bytes + (expires ? written_bytes : 0) +
-           (double)kvc_megakv_slab_memory_bytes((uint64_t)config->slab_bytes, 1,
-                                                (uint64_t)(items * item_bytes));
+           (double)kvc_megakv_slab_memory_bytes(&slab, (uint64_t)(items * item_bytes), item_bytes);
 }
 
 double kvc_memcachedgpu_store_memory_bytes(const struct kvc_scenario *scenario)
@@ -87,8 +97,12 @@ struct kvc_memcachedgpu_written kvc_memcachedgpu_store_set(const struct kvc_memc
         shard->rejected++;
         return (struct kvc_memcachedgpu_written){0};
     }
-    kvc_megakv_slab_write(shard->slab, location, key, key_bytes, store->value, value_bytes,
-                          &shard->slab_stats);
+    if (store->value != NULL) {
+        kvc_megakv_slab_write(shard->slab, location, key, key_bytes, store->value, value_bytes,
+                              &shard->slab_stats);
+    } else { /* The number of a key stands for its bytes. */
+        kvc_megakv_slab_write_hash(shard->slab, location, key_id, key_bytes, value_bytes, &shard->slab_stats);
+    }
     if (shard->written_ns != NULL) {
         *kvc_memcachedgpu_written_ns(shard, location) = now_ns;
     }
@@ -141,7 +155,8 @@ static void open_shard(const struct kvc_scenario *scenario, uint64_t seed,
     kvc_memcachedgpu_tables_open(&shard->tables, &shape);
     uint64_t slab_bytes = (uint64_t)config->slab_bytes;
     uint64_t slabs = (slab_bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES;
-    shard->slab = kvc_megakv_slab_create(slab_bytes, kvc_seed_of_hash(seed));
+    const struct kvc_megakv_slab_params slab = slab_params_of(scenario, kvc_seed_of_hash(seed));
+    shard->slab = kvc_megakv_slab_create_with(&slab);
     if (shard->slab == NULL) {
         kvc_out_of_memory("slabs of %.3g GiB: %s", config->slab_bytes / 0x1p30, strerror(errno));
     }
@@ -156,8 +171,10 @@ static enum kvc_status open_shards(const struct kvc_scenario *scenario, uint64_t
 {
     uint32_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload);
     store->shards = kvc_array_of(store->shard_count, sizeof(*store->shards));
-    store->value = kvc_array_of(value_bytes + 1, 1);
-    memset(store->value, VALUE_FILL, value_bytes + 1);
+    if (scenario->run.functional == KVC_FUNCTIONAL_FULL) {
+        store->value = kvc_array_of(value_bytes + 1, 1);
+        memset(store->value, VALUE_FILL, value_bytes + 1);
+    }
     for (uint32_t i = 0; i < store->shard_count; i++) {
         open_shard(scenario, seed, &store->shards[i]);
     }

@@ -101,10 +101,10 @@ static enum kvc_status check_phases(const struct kvc_scenario *scenario, struct 
                              "workload.phases: found with system.kind \"%s\", allowed only with %s",
                              scenario->model->name, names);
     }
-    return scenario->run.functional == KVC_FUNCTIONAL_FULL
+    return kvc_run_is_whole(&scenario->run)
                ? KVC_OK
                : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                               "run.functional: allowed with workload.phases is \"full\"");
+                               "run.functional: allowed with workload.phases is \"compact\" or \"full\"");
 }
 
 /* Checks whether the store follows power policies and meets the policy's requirements. */

@@ -558,10 +558,15 @@ static void place(const struct kvc_scenario *scenario, enum kvc_status status, s
     diag->line = kvc_locate_line(scenario->file, path);
 }
 
-enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
+enum kvc_status kvc_driver_measure(const struct kvc_scenario *whole, const struct kvc_run_options *options,
                                    struct kvc_outcome **out, struct kvc_diag *diag)
 {
     uint32_t jobs;
+    struct kvc_scenario real = *whole; /* A measured store has its values. */
+    const struct kvc_scenario *scenario = &real;
+    if (real.run.functional == KVC_FUNCTIONAL_COMPACT) {
+        real.run.functional = KVC_FUNCTIONAL_FULL;
+    }
     double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
     enum kvc_status status =
         kvc_memory_plan(kvc_memory_needed_bytes(scenario), available, 1, 1, 1, &jobs, diag);

@@ -408,8 +408,7 @@ enum kvc_status kvc_memory_check(const struct kvc_loaded *loaded, const char *pa
         return KVC_OK;
     }
     const struct kvc_parameter *cause = find_cause(loaded, &origin, needed);
-    if (scenario->run.functional == KVC_FUNCTIONAL_FULL &&
-        bytes_with(&origin, "run.functional", "sampled") <= available) {
+    if (kvc_run_is_whole(&scenario->run) && bytes_with(&origin, "run.functional", "sampled") <= available) {
         snprintf(sampled, sizeof(sampled), "run.functional = \"sampled\"");
     }
     if (cause != NULL && find_fitting(&origin, cause, available, fitting)) {

@@ -18,10 +18,10 @@ enum kvc_status kvc_cache_aside_check(const struct kvc_scenario *scenario, struc
             "(node.database)",
             scenario->workload.action_count);
     }
-    if (scenario->run.functional != KVC_FUNCTIONAL_FULL) {
+    if (!kvc_run_is_whole(&scenario->run)) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "run.functional: allowed with workload.actions is \"full\", because a sample of the "
+            "run.functional: allowed with workload.actions is \"compact\" or \"full\", because a sample of the "
             "keys has not all keys of a member");
     }
     return KVC_OK;

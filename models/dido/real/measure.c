@@ -40,9 +40,11 @@ enum kvc_status kvc_dido_measure_check(const struct kvc_scenario *scenario, stru
                              "system.stealing: found true; a measurement allows false, no stage helps "
                              "another one");
     }
-    if (config->sample_rate != 1) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "run.functional: found a sample of the keys; a measurement allows \"full\"");
+    if (scenario->run.functional != KVC_FUNCTIONAL_FULL) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "run.functional: found a store without all keys and values; a measurement allows "
+            "\"full\"");
     }
     return check_pipeline(&config->pipeline, diag);
 }

@@ -44,7 +44,7 @@ void kvc_test_node_describe(struct kvc_test_node *test, const char *pipeline, do
                                                        {&kvc_gpu_kind, &test->gpu},
                                                        {&kvc_nic_kind, &test->nic}}};
     test->scenario.cluster.nodes = 1;
-    test->scenario.run = (struct kvc_run){.seed = 1, .replicas = 1};
+    test->scenario.run = (struct kvc_run){.functional = KVC_FUNCTIONAL_FULL, .seed = 1, .replicas = 1};
     workload->keys = 10000;
     workload->frame_requests = 20;
     workload->preload_frac = 1;

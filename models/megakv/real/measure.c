@@ -39,9 +39,11 @@ enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, st
             diag, KVC_ERR_SCENARIO,
             "system.feed: found \"network\"; a measurement allows \"memory\", packets that lie in memory");
     }
-    if (config->sample_rate != 1) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "run.functional: found a sample of the keys; a measurement allows \"full\"");
+    if (scenario->run.functional != KVC_FUNCTIONAL_FULL) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "run.functional: found a store without all keys and values; a measurement allows "
+            "\"full\"");
     }
     if (config->streams > KVC_MEGAKV_REAL_PIPELINES_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,

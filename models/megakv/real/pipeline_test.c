@@ -31,7 +31,7 @@ static void describe(struct fixture *fixture, double set_frac, double delete_fra
     fixture->options.cycle_ns = 200e3;
     fixture->scenario.options = &fixture->options;
     fixture->scenario.node.sockets = fixture->scenario.cluster.nodes = 1;
-    fixture->scenario.run = (struct kvc_run){.seed = 1, .replicas = 1};
+    fixture->scenario.run = (struct kvc_run){.functional = KVC_FUNCTIONAL_FULL, .seed = 1, .replicas = 1};
     fixture->scenario.workload.keys = KEYS;
     fixture->scenario.workload.frame_requests = 20;
     fixture->scenario.workload.preload_frac = 1;

@@ -593,7 +593,7 @@ Test(load_workload, refuses_actions_without_a_database_or_of_a_sample)
                      "found 2 actions, allowed only with a database behind the cache (node.database)");
     kvc_test_refuses("return { system = { kind = 'bluecache' }, node = { database = 'mysql-bg' },\n" ACTIONS
                      ",\n  run = { functional = 'sampled' } }",
-                     5, "run.functional: allowed with workload.actions is \"full\"");
+                     5, "run.functional: allowed with workload.actions is \"compact\"");
     kvc_test_refuses("return { system = { kind = 'bluecache' }, node = { database = 'mysql-bg' },\n"
                      "  workload = { get = 0.9, actions = { { name = 'profile', frac = 1, value = 2e6 },\n"
                      "  { name = 'accept', frac = 1, invalidates = 'profile' } } } }",
@@ -622,7 +622,7 @@ Test(load_workload, refuses_phases_with_stores_that_do_not_take_them_or_of_a_sam
                      "workload.phases: found with system.kind \"megakv\", allowed only with dido");
     kvc_test_refuses("return { system = { kind = 'dido' },\n " PHASES
                      ",\n  run = { functional = 'sampled' } }",
-                     4, "run.functional: allowed with workload.phases is \"full\"");
+                     4, "run.functional: allowed with workload.phases is \"compact\"");
 }
 
 Test(load_workload, applies_the_actions_of_a_preset_unless_there_are_others)
