@@ -524,8 +524,9 @@ static uint32_t displace(struct kvc_megakv_cuckoo *table, uint32_t primary, uint
     return dropped;
 }
 
-ALWAYS_INLINE uint32_t insert_one(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
-                                  struct kvc_index_stats *stats, struct shape shape)
+/* `is_new` says that an equal element can only be in the primary bucket. */
+ALWAYS_INLINE uint32_t insert_any(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
+                                  struct kvc_index_stats *stats, struct shape shape, bool is_new)
 {
     uint32_t signature = kvc_signature(hash);
     uint32_t primary = primary_of(table, hash);
@@ -534,7 +535,7 @@ ALWAYS_INLINE uint32_t insert_one(struct kvc_megakv_cuckoo *table, uint64_t hash
     uint32_t *other = bucket_of(table, alternate, shape);
     uint32_t same = match(home, signature, shape);
     stats->insert_lines += lines_of(shape);
-    if (same == 0 && other != home && !never_full(home, shape)) {
+    if (!is_new && same == 0 && other != home && !never_full(home, shape)) {
         home = other;
         same = match(home, signature, shape);
         stats->insert_lines += lines_of(shape);
@@ -558,6 +559,18 @@ ALWAYS_INLINE uint32_t insert_one(struct kvc_megakv_cuckoo *table, uint64_t hash
         return KVC_LOCATION_NONE;
     }
     return displace(table, primary, alternate, signature, location, stats, shape);
+}
+
+ALWAYS_INLINE uint32_t insert_one(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
+                                  struct kvc_index_stats *stats, struct shape shape)
+{
+    return insert_any(table, hash, location, stats, shape, false);
+}
+
+ALWAYS_INLINE uint32_t insert_new(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
+                                  struct kvc_index_stats *stats, struct shape shape)
+{
+    return insert_any(table, hash, location, stats, shape, true);
 }
 
 ALWAYS_INLINE uint32_t erase_one(struct kvc_megakv_cuckoo *table, uint64_t hash, uint32_t location,
@@ -590,11 +603,13 @@ ALWAYS_INLINE uint32_t erase_one(struct kvc_megakv_cuckoo *table, uint64_t hash,
 
 /* Prefetches the second bucket that a change of this element reads, or the first one again if it needs no
  * second. The line of the first bucket was requested long ago. A branch would be mispredicted. */
-ALWAYS_INLINE void prefetch_second(const struct kvc_megakv_cuckoo *table, uint64_t hash, struct shape shape)
+ALWAYS_INLINE void prefetch_second(const struct kvc_megakv_cuckoo *table, uint64_t hash, struct shape shape,
+                                   bool is_new)
 {
     uint32_t signature = kvc_signature(hash);
     uint32_t primary = primary_of(table, hash);
-    uint32_t found = match(bucket_of(table, primary, shape), signature, shape);
+    uint32_t wanted = is_new ? KVC_MEGAKV_CUCKOO_EMPTY : signature;
+    uint32_t found = match(bucket_of(table, primary, shape), wanted, shape);
     uint32_t second = alternate_of(table, primary, signature & -(uint32_t)(found == 0));
     prefetch_bucket(bucket_of(table, second, shape), shape, true);
 }
@@ -608,13 +623,14 @@ ALWAYS_INLINE void change(struct kvc_megakv_cuckoo *table, const uint64_t *hash,
                           uint32_t count, uint32_t *out, struct kvc_index_stats *stats, change_fn *one,
                           struct shape shape)
 {
+    bool is_new = one == insert_new;
     struct kvc_index_stats local = {0};
     for (uint64_t i = 0; i < (uint64_t)count + FIRST_AHEAD; i++) {
         if (i < count) {
             prefetch_bucket(bucket_of(table, primary_of(table, hash[i]), shape), shape, true);
         }
         if (i >= FIRST_AHEAD - SECOND_AHEAD && i - (FIRST_AHEAD - SECOND_AHEAD) < count) {
-            prefetch_second(table, hash[i - (FIRST_AHEAD - SECOND_AHEAD)], shape);
+            prefetch_second(table, hash[i - (FIRST_AHEAD - SECOND_AHEAD)], shape, is_new);
         }
         if (i >= FIRST_AHEAD) {
             uint64_t now = i - FIRST_AHEAD;
@@ -645,6 +661,14 @@ static void index_insert(struct kvc_index *index, const uint64_t *hash, const ui
     struct kvc_megakv_cuckoo *table = table_of(index);
     stats->inserts += count;
     change_any(table, hash, location, count, out, stats, insert_one);
+}
+
+void kvc_megakv_cuckoo_insert_new(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                                  uint32_t count, struct kvc_index_stats *stats)
+{
+    struct kvc_megakv_cuckoo *table = table_of(index);
+    stats->inserts += count;
+    change_any(table, hash, location, count, NULL, stats, insert_new);
 }
 
 static void index_erase(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,

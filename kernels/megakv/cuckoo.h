@@ -89,6 +89,13 @@ struct kvc_megakv_cuckoo_layout_masks {
  */
 struct kvc_index *kvc_megakv_cuckoo_create(const struct kvc_megakv_cuckoo_params *params);
 
+/** Inserts elements whose hashes the table does not hold, as kvc_index_insert() does, but without the look
+ * into the alternate bucket for an equal one. So it reads that bucket only if the primary one is full. Should
+ * the signature of another key with the same two buckets lie there (about one pair in 2^32), both elements
+ * stay. */
+void kvc_megakv_cuckoo_insert_new(struct kvc_index *index, const uint64_t *hash, const uint32_t *location,
+                                  uint32_t count, struct kvc_index_stats *stats);
+
 /** The table with the published geometry. */
 extern const struct kvc_index_kind kvc_megakv_cuckoo_kind;
 

@@ -571,3 +571,31 @@ Test(cuckoo, a_chain_moves_an_element_out)
     cr_assert_eq(found, kvc_index_used(table));
     kvc_index_free(table);
 }
+
+/* Elements that are not there need no look at the alternate bucket: the table becomes the same. */
+Test(cuckoo, new_elements_make_the_same_table)
+{
+    enum { KEYS = 60000, STEP = 1000 }; /* 92 % of the slots, so that some elements are displaced. */
+    static uint64_t hash[KEYS];
+    static uint32_t location[KEYS];
+    const struct kvc_megakv_cuckoo_params params = {.bytes = 512 << 10, .max_displacements = 200, .seed = 7};
+    struct kvc_index *any = kvc_megakv_cuckoo_create(&params), *fresh = kvc_megakv_cuckoo_create(&params);
+    struct kvc_index_stats of_any = {0}, of_fresh = {0};
+    struct kvc_megakv_cuckoo_memory memory[2];
+    for (uint32_t i = 0; i < KEYS; i++) {
+        hash[i] = random_word();
+        location[i] = i;
+    }
+    for (uint32_t i = 0; i < KEYS; i += STEP) {
+        kvc_index_insert(any, hash + i, location + i, STEP, NULL, &of_any);
+        kvc_megakv_cuckoo_insert_new(fresh, hash + i, location + i, STEP, &of_fresh);
+    }
+    cr_assert(kvc_megakv_cuckoo_memory_of(any, &memory[0]) && kvc_megakv_cuckoo_memory_of(fresh, &memory[1]));
+    cr_expect_eq(memcmp(memory[0].words, memory[1].words, memory[0].words_bytes), 0);
+    cr_expect_eq(kvc_index_used(any), kvc_index_used(fresh));
+    cr_expect(of_fresh.inserts == KEYS && of_fresh.displacements == of_any.displacements);
+    cr_expect_gt(of_fresh.displacements, 0);
+    cr_expect_lt(of_fresh.insert_lines, of_any.insert_lines);
+    kvc_index_free(any);
+    kvc_index_free(fresh);
+}

@@ -196,7 +196,7 @@ static void load_keys(void *data, const struct kvc_preload_visit *visit)
         loader->hash[inserts] = visit->batch->hash[loader->row[i]];
         loader->location[inserts++] = loader->location[i];
     }
-    kvc_index_insert(shard->index, loader->hash, loader->location, inserts, NULL, &shard->index_stats);
+    kvc_megakv_cuckoo_insert_new(shard->index, loader->hash, loader->location, inserts, &shard->index_stats);
 }
 
 static enum kvc_status preload(const struct kvc_scenario *scenario,

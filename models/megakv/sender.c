@@ -459,7 +459,8 @@ static void stretch_rows(struct kvc_megakv_simulation *simulation, uint32_t coun
             ? simulation->path_ns + kvc_nic_wire_ns(nic, kvc_nic_payload_bytes(nic), (uint32_t)nic->ports)
             : 0;
     for (uint32_t i = 0; i < count; i++) {
-        simulation->done_ns[i] += fmax(simulation->done_ns[i] - way_ns - start_ns, 0) * (stretch - 1);
+        double sending_ns = simulation->done_ns[i] - way_ns - start_ns;
+        simulation->done_ns[i] += (sending_ns > 0 ? sending_ns : 0) * (stretch - 1);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/base/array.h"
 #include "sim/base/rng.h"
@@ -23,6 +24,7 @@ struct kvc_preload {
     uint32_t order[KVC_PRELOAD_KEYS_MAX];
     uint32_t shard_of[KVC_PRELOAD_KEYS_MAX];
     uint32_t row[KVC_PRELOAD_KEYS_MAX];
+    uint32_t *end; /* Of each shard's rows in `row`, and of those that no shard holds. */
 };
 
 /* One walk. */
@@ -42,6 +44,7 @@ void kvc_preload_free(struct kvc_preload *preload)
     }
     kvc_source_free(preload->source);
     kvc_batch_free(preload->batch);
+    free(preload->end);
     free(preload);
 }
 
@@ -55,6 +58,7 @@ struct kvc_preload *kvc_preload_create(const struct kvc_source_params *params,
     preload->keys = trace ? 0 : (uint64_t)(workload->preload_frac * (double)workload->keys);
     preload->seed = params->seed;
     preload->shards = params->nodes * params->sockets;
+    preload->end = kvc_array_of(preload->shards + 1, sizeof(*preload->end));
     preload->source = kvc_source_create(params, diag);
     preload->batch = kvc_batch_create(KVC_PRELOAD_KEYS_MAX, kvc_workload_key_stride(workload));
     if (preload->source == NULL) {
@@ -74,25 +78,43 @@ static void shuffle(struct kvc_rng *rng, uint32_t *order, uint32_t count)
     }
 }
 
+/* Sorts the rows of the batch by shard, in their random order, and leaves those out that no node owns. The
+ * rows of shard s become row[end[s - 1]] to row[end[s] - 1]. */
+static void sort_by_shard(struct kvc_preload *preload)
+{
+    const struct kvc_batch *batch = preload->batch;
+    uint32_t *shard_of = preload->shard_of, *end = preload->end, total = 0;
+    kvc_source_shards(preload->source, batch->hash, batch->count, shard_of);
+    memset(end, 0, (preload->shards + 1) * sizeof(*end));
+    for (uint32_t i = 0; i < batch->count; i++) {
+        bool is_held = kvc_source_holds_key(preload->source, batch->key_id[i]);
+        shard_of[i] = is_held ? shard_of[i] : preload->shards;
+        end[shard_of[i]]++;
+    }
+    for (uint32_t shard = 0; shard <= preload->shards; shard++) {
+        uint32_t count = end[shard];
+        end[shard] = total;
+        total += count;
+    }
+    for (uint32_t i = 0; i < batch->count; i++) {
+        preload->row[end[shard_of[preload->order[i]]]++] = preload->order[i];
+    }
+}
+
 /* Visits the keys in the batch. */
 static void visit_batch(struct walk *walk)
 {
     struct kvc_preload *preload = walk->preload;
-    const struct kvc_batch *batch = preload->batch;
-    shuffle(&walk->rng, preload->order, batch->count);
-    for (uint32_t i = 0; i < batch->count; i++) {
-        preload->shard_of[i] = kvc_source_shard(preload->source, batch->hash[preload->order[i]]);
-    }
-    for (uint32_t shard = 0; shard < preload->shards; shard++) {
-        struct kvc_preload_visit visit = {.shard = shard, .batch = batch, .row = preload->row};
-        for (uint32_t i = 0; i < batch->count; i++) {
-            preload->row[visit.count] = preload->order[i];
-            visit.count += preload->shard_of[i] == shard &&
-                           kvc_source_holds_key(preload->source, batch->key_id[preload->order[i]]);
-        }
-        if (visit.count > 0) {
+    shuffle(&walk->rng, preload->order, preload->batch->count);
+    sort_by_shard(preload);
+    for (uint32_t shard = 0, first = 0; shard < preload->shards; shard++) {
+        uint32_t count = preload->end[shard] - first;
+        if (count > 0) {
+            const struct kvc_preload_visit visit = {
+                .shard = shard, .batch = preload->batch, .row = preload->row + first, .count = count};
             walk->visit(walk->data, &visit);
         }
+        first = preload->end[shard];
     }
 }
 

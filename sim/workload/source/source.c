@@ -762,6 +762,11 @@ uint32_t kvc_source_shard(const struct kvc_source *source, uint64_t hash)
     return kvc_hash_ring_shard(source->ring, hash);
 }
 
+void kvc_source_shards(const struct kvc_source *source, const uint64_t *hash, uint32_t count, uint32_t *shard)
+{
+    kvc_hash_ring_shards(source->ring, hash, count, shard);
+}
+
 void kvc_source_keys(const struct kvc_source *source, uint64_t first, uint32_t count, struct kvc_batch *batch)
 {
     if (source->workload.arrival == KVC_ARRIVAL_TRACE) {

@@ -132,6 +132,10 @@ double kvc_source_memory_bytes(const struct kvc_workload *workload, uint32_t sha
 /** Returns the shard that owns a hash. */
 uint32_t kvc_source_shard(const struct kvc_source *source, uint64_t hash);
 
+/** Sets shard[i] to the shard that owns hash[i]. */
+void kvc_source_shards(const struct kvc_source *source, const uint64_t *hash, uint32_t count,
+                       uint32_t *shard);
+
 /** Appends the keys `first` to first + count - 1 to `batch` for preloading: their bytes, sizes and hashes,
  * with the operation SET. The batch must have room. A trace has no keys to preload, and nothing is appended.
  */
