@@ -3,8 +3,8 @@
  * In one process and on one core: the same requests are generated and run through the bare kernels (hash,
  * index search, slab read, slab write, index insert) in batches of the size that the simulation uses, without
  * any timing model, several times; then the scenario is simulated; then the bare runs are repeated. Prints ns
- * per request, the ratio (target: at most 1.25), requests per second (target: at least 15 M/s), and the shares
- * of source, kernels and SimGrid.
+ * per request, the ratio (target: at most 1.25), requests per second (target: at least 15 M/s), and the
+ * shares of source, kernels and SimGrid.
  *
  *   megakv_bench [SCENARIO.lua [key=value ...]]       default: scenarios/examples/first.lua */
 #include <math.h>
