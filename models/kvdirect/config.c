@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include "kernels/kvdirect/table.h"
 #include "models/kvdirect/dispatch.h"
@@ -283,14 +282,9 @@ static double best_dispatch(const struct kvc_kvdirect_config *config, const stru
     if (config->card.fpga->dram_bytes <= 0) {
         return 0;
     }
-    struct kvc_kvdirect_reuse *reuse = malloc(sizeof(*reuse));
-    if (reuse == NULL) {
-        kvc_out_of_memory("the reuse of cached lines");
-    }
-    kvc_kvdirect_reuse_of(workload, &config->mean.accesses, config->buckets, config->cache_lines, reuse);
-    double dispatch_frac = kvc_kvdirect_best_dispatch(&config->card, &config->mean, reuse);
-    free(reuse);
-    return dispatch_frac;
+    return kvc_kvdirect_best_dispatch(
+        &config->card, &config->mean,
+        kvc_kvdirect_reuse_of(workload, &config->mean.accesses, config->buckets, config->cache_lines));
 }
 
 enum kvc_status kvc_kvdirect_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)

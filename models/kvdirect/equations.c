@@ -3,12 +3,12 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_roots.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/kvdirect/table.h"
 #include "models/kvdirect/dispatch.h"
+#include "sim/base/array.h"
+#include "sim/base/memo.h"
 #include "sim/workload/keys/popularity_blocks.h"
 
 /* ---- layout ---- */
@@ -82,7 +82,7 @@ double kvc_kvdirect_needed_frac(double keys, double bytes, double index_frac, ui
     return index_frac + chained * KVC_KVDIRECT_LINE_BYTES / bytes + slabs;
 }
 
-double kvc_kvdirect_best_index(double keys, double bytes, uint32_t inline_bytes, uint32_t pair_bytes)
+static double find_best_index(double keys, double bytes, uint32_t inline_bytes, uint32_t pair_bytes)
 {
     double low = least_index_frac, high = 1;
     if (kvc_kvdirect_needed_frac(keys, bytes, 1, inline_bytes, pair_bytes) <= 1) {
@@ -105,6 +105,18 @@ double kvc_kvdirect_best_index(double keys, double bytes, uint32_t inline_bytes,
         }
     }
     return low;
+}
+
+double kvc_kvdirect_best_index(double keys, double bytes, uint32_t inline_bytes, uint32_t pair_bytes)
+{
+    static _Thread_local struct kvc_memo memo;
+    const double argument[] = {keys, bytes, inline_bytes, pair_bytes};
+    double index_frac;
+    if (!kvc_memo_find(&memo, argument, &index_frac)) {
+        index_frac = find_best_index(keys, bytes, inline_bytes, pair_bytes);
+        kvc_memo_keep(&memo, argument, sizeof(argument) / sizeof(*argument), index_frac);
+    }
+    return index_frac;
 }
 
 /* Returns the layout with the fewest reads. If the pairs fit in none, kvc_kvdirect_check() reports it. */
@@ -143,30 +155,69 @@ struct kvc_kvdirect_layout kvc_kvdirect_best_layout(double keys, double bytes, u
                    any_inline ? KVC_KVDIRECT_TABLE_INLINE_MAX : inline_bytes);
 }
 
-enum { BLOCKS_MAX = 4096 }; /* Popularity blocks; 2^32 keys make fewer than 1300. */
+enum {
+    BLOCKS_MAX = 4096, /* Popularity blocks; 2^32 keys make fewer than 1300. */
+    KEPT = 64,         /* Results that a thread keeps of a function. */
+};
 
-/* ---- the cache ---- */
+/* ---- results that a thread keeps ---- */
+
+/* The latest results of a function of a few numbers, which equal computed ones bit for bit. They are too
+ * large for a memo. */
+struct kept {
+    double argument[KEPT][KVC_KVDIRECT_REUSE_ARGUMENTS]; /* All 0: none is asked for. */
+    void *result[KEPT];                                  /* NULL: free. */
+    uint32_t next;                                       /* Its place is taken next. */
+};
+
+/* Returns the result for these arguments, if one is kept, and otherwise the room of the oldest result, into
+ * which the caller computes it. If `argument` is NULL, the result is for nobody else. */
+static void *kept_of(struct kept *kept, const double *argument, size_t bytes, bool *found)
+{
+    uint32_t at = 0;
+    while (argument != NULL && at < KEPT &&
+           memcmp(kept->argument[at], argument, sizeof(*kept->argument)) != 0) {
+        at++;
+    }
+    *found = argument != NULL && at < KEPT;
+    if (!*found) {
+        at = kept->next;
+        kept->next = (at + 1) % KEPT;
+        memset(kept->argument[at], 0, sizeof(*kept->argument));
+        if (argument != NULL) {
+            memcpy(kept->argument[at], argument, sizeof(*kept->argument));
+        }
+    }
+    if (kept->result[at] == NULL) {
+        kept->result[at] = kvc_array_of(1, bytes);
+    }
+    return kept->result[at];
+}
+
+/* ---- popularity ---- */
 
 /* Fraction of the keys not used within t requests, and its first two derivatives. */
 struct unused {
     double frac, first, second;
 };
 
-/* The popularity blocks, computed once for all times t. */
-struct popularities {
+/* Blocks of keys with nearly equal popularity, and how many keys are unused at each step of the reuse. */
+struct kvc_kvdirect_popularity {
     uint32_t count;
     double keys;
     double frac[BLOCKS_MAX], mass[BLOCKS_MAX], each[BLOCKS_MAX];
+    double step; /* Ratio of the requests of two steps, as a logarithm. */
+    double requests[KVC_KVDIRECT_REUSE_STEPS];
+    struct unused unused[KVC_KVDIRECT_REUSE_STEPS]; /* Filled in when a reuse is asked for. */
+    bool has_unused;
 };
 
-static struct popularities *popularities_of(const struct kvc_workload *workload)
+static void set_blocks(struct kvc_kvdirect_popularity *all, const struct kvc_workload *workload)
 {
-    struct popularities *all = calloc(1, sizeof(*all));
     struct kvc_popularity_blocks blocks;
     struct kvc_popularity_block block;
-    if (all == NULL) {
-        kvc_out_of_memory("the popularity of %llu keys", (unsigned long long)workload->keys);
-    }
+    all->count = 0;
+    all->has_unused = false;
     all->keys = (double)workload->keys;
     kvc_popularity_blocks_open(&blocks, workload);
     while (kvc_popularity_blocks_next(&blocks, &block)) {
@@ -178,14 +229,49 @@ static struct popularities *popularities_of(const struct kvc_workload *workload)
         all->each[all->count++] = block.mass / block.keys;
     }
     kvc_popularity_blocks_close(&blocks);
+}
+
+static struct kvc_kvdirect_popularity *popularity_of(const struct kvc_workload *workload)
+{
+    static _Thread_local struct kept kept;
+    const double argument[KVC_KVDIRECT_REUSE_ARGUMENTS] = {(double)workload->keys, workload->popularity,
+                                                           workload->zipf_s};
+    bool found;
+    struct kvc_kvdirect_popularity *all =
+        kept_of(&kept, workload->action_count == 0 ? argument : NULL, sizeof(*all), &found);
+    if (!found) {
+        set_blocks(all, workload);
+    }
     return all;
 }
 
-static struct unused unused_after(const struct popularities *all, double requests)
+const struct kvc_kvdirect_popularity *kvc_kvdirect_popularity_of(const struct kvc_workload *workload)
 {
+    return popularity_of(workload);
+}
+
+double kvc_kvdirect_merged_frac(const struct kvc_kvdirect_popularity *all, double stay_ns, double per_ns)
+{
+    double merged = 0;
+    for (uint32_t i = 0; i < all->count; i++) {
+        double others = all->each[i] * per_ns * stay_ns;
+        merged += all->mass[i] * others / (1 + others);
+    }
+    return merged;
+}
+
+/* ---- the cache ---- */
+
+static struct unused unused_after(const struct kvc_kvdirect_popularity *all, double requests)
+{
+    static const double exponent_most = 746; /* exp() of less than -745.14 is 0. */
     struct unused unused = {0};
     for (uint32_t i = 0; i < all->count; i++) {
-        double left = exp(-all->each[i] * requests);
+        double exponent = all->each[i] * requests;
+        if (exponent > exponent_most) {
+            continue;
+        }
+        double left = exp(-exponent);
         unused.frac += all->frac[i] * left;
         unused.first -= all->mass[i] / all->keys * left;
         unused.second += all->mass[i] * all->each[i] / all->keys * left;
@@ -193,59 +279,87 @@ static struct unused unused_after(const struct popularities *all, double request
     return unused;
 }
 
+static void set_unused(struct kvc_kvdirect_popularity *all)
+{
+    const double first = log(0.01), last = log(1e4 * all->keys);
+    all->step = (last - first) / KVC_KVDIRECT_REUSE_STEPS;
+    for (uint32_t i = 0; i < KVC_KVDIRECT_REUSE_STEPS; i++) {
+        all->requests[i] = exp(first + (i + 0.5) * all->step);
+        all->unused[i] = unused_after(all, all->requests[i]);
+    }
+    all->has_unused = true;
+}
+
 /* Computes what kvc_kvdirect_reuse_of() returns. A line whose keys are requested with probability P is reused
  * after t requests with density P exp(-P t). It is still cached if none of the other lines of its place was
  * used since. Summed over all lines, P^2 exp(-P t) is the second derivative of exp(-P t). Keys fall into
  * buckets at random. */
 static void compute_reuse(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
-                          double buckets, double places, struct kvc_kvdirect_reuse *reuse)
+                          double buckets, struct kvc_kvdirect_reuse *reuse)
 {
-    const double first = log(0.01), last = log(1e4 * (double)workload->keys);
-    const double step = (last - first) / KVC_KVDIRECT_REUSE_STEPS;
     double keys = (double)workload->keys, mean = accesses->pairs_per_bucket, lines = accesses->slab_lines;
-    struct popularities *all = popularities_of(workload);
-    *reuse = (struct kvc_kvdirect_reuse){.steps = KVC_KVDIRECT_REUSE_STEPS, .places = places};
+    struct kvc_kvdirect_popularity *all = popularity_of(workload);
+    if (!all->has_unused) {
+        set_unused(all);
+    }
     for (uint32_t i = 0; i < reuse->steps; i++) {
-        double requests = exp(first + (i + 0.5) * step);
-        struct unused unused = unused_after(all, requests);
+        const struct unused unused = all->unused[i];
         double left = exp(-mean * (1 - unused.frac)); /* Fraction of the buckets without a used key. */
         double bucket_density =
             buckets * left * (mean * mean * unused.first * unused.first + mean * unused.second);
         double slab_density = keys * unused.second;
-        reuse->weight[i] = (bucket_density + lines * slab_density) / (1 + lines) * requests * step;
+        reuse->weight[i] =
+            (bucket_density + lines * slab_density) / (1 + lines) * all->requests[i] * all->step;
         reuse->lines[i] = buckets * (1 - left) + keys * lines * (1 - unused.frac);
     }
-    free(all);
 }
 
-/* Each thread keeps the latest result, because a configuration and its prediction need the same one, as do
- * configurations that differ only in other devices. */
-void kvc_kvdirect_reuse_of(const struct kvc_workload *workload, const struct kvc_kvdirect_accesses *accesses,
-                           double buckets, double places, struct kvc_kvdirect_reuse *reuse)
+/* A configuration and its prediction need the same reuse, as do those that differ only in other devices. */
+const struct kvc_kvdirect_reuse *kvc_kvdirect_reuse_of(const struct kvc_workload *workload,
+                                                       const struct kvc_kvdirect_accesses *accesses,
+                                                       double buckets, double places)
 {
-    static _Thread_local struct {
-        double argument[7]; /* All 0: nothing is kept. */
-        struct kvc_kvdirect_reuse reuse;
-    } kept;
-    const double argument[7] = {
+    static _Thread_local struct kept kept;
+    const double argument[KVC_KVDIRECT_REUSE_ARGUMENTS] = {
         (double)workload->keys,     workload->popularity, workload->zipf_s, buckets, places,
         accesses->pairs_per_bucket, accesses->slab_lines};
-    if (workload->action_count > 0) {
-        compute_reuse(workload, accesses, buckets, places, reuse);
-        return;
+    bool found, can_keep = workload->action_count == 0;
+    struct kvc_kvdirect_reuse *reuse = kept_of(&kept, can_keep ? argument : NULL, sizeof(*reuse), &found);
+    if (!found) {
+        *reuse = (struct kvc_kvdirect_reuse){
+            .steps = KVC_KVDIRECT_REUSE_STEPS, .places = places, .can_keep = can_keep};
+        memcpy(reuse->argument, argument, sizeof(argument));
+        compute_reuse(workload, accesses, buckets, reuse);
     }
-    if (memcmp(kept.argument, argument, sizeof(argument)) != 0) {
-        compute_reuse(workload, accesses, buckets, places, &kept.reuse);
-        memcpy(kept.argument, argument, sizeof(argument));
+    return reuse;
+}
+
+/* Sums the shares of the accesses that hit. Without the terms that are smaller than half of its last digit,
+ * the sum is the same. */
+static double hit_sum(const struct kvc_kvdirect_reuse *reuse, double dispatch_frac)
+{
+    static const double digit_frac = 0x1p-55, exponent_most = 39; /* exp(-39) is less than 2^-55. */
+    double hit = 0;
+    for (uint32_t i = 0; i < reuse->steps && reuse->places > 0; i++) {
+        double weight = reuse->weight[i], exponent = dispatch_frac * reuse->lines[i] / reuse->places;
+        if (weight > hit || (weight > hit * digit_frac && exponent < exponent_most)) {
+            hit += weight * exp(-exponent);
+        }
     }
-    *reuse = kept.reuse;
+    return hit;
 }
 
 double kvc_kvdirect_hit_frac(const struct kvc_kvdirect_reuse *reuse, double dispatch_frac)
 {
-    double hit = 0;
-    for (uint32_t i = 0; i < reuse->steps && reuse->places > 0; i++) {
-        hit += reuse->weight[i] * exp(-dispatch_frac * reuse->lines[i] / reuse->places);
+    static _Thread_local struct kvc_memo memo;
+    double argument[KVC_KVDIRECT_REUSE_ARGUMENTS + 1], hit;
+    memcpy(argument, reuse->argument, sizeof(reuse->argument));
+    argument[KVC_KVDIRECT_REUSE_ARGUMENTS] = dispatch_frac;
+    if (!reuse->can_keep || !kvc_memo_find(&memo, argument, &hit)) {
+        hit = hit_sum(reuse, dispatch_frac);
+        if (reuse->can_keep) {
+            kvc_memo_keep(&memo, argument, KVC_KVDIRECT_REUSE_ARGUMENTS + 1, hit);
+        }
     }
     return fmin(hit, 1);
 }

@@ -10,7 +10,6 @@
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/source/fill.h"
 #include "sim/workload/keys/hottest_shard.h"
-#include "sim/workload/keys/popularity_blocks.h"
 
 enum { MERGE_ITERATIONS = 20 };
 
@@ -58,22 +57,6 @@ static double memory_ns(const struct kvc_kvdirect_config *config, double hit_fra
     const struct reads reads = reads_of(config, hit_frac);
     return in_memory_ns(config, (reads.hit_frac + reads.miss_frac) * reads.dram_ns +
                                     (1 - reads.hit_frac) * reads.host_ns);
-}
-
-/* Returns the share of the operations that find their key in flight. An operation stays in memory for
- * stay_ns, while others on its key arrive at the rate of its popularity. */
-static double merged_frac(const struct kvc_scenario *scenario, double stay_ns, double per_ns)
-{
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
-    double merged = 0;
-    kvc_popularity_blocks_open(&blocks, &scenario->workload);
-    while (kvc_popularity_blocks_next(&blocks, &block)) {
-        double others = block.mass / block.keys * per_ns * stay_ns;
-        merged += block.mass * others / (1 + others);
-    }
-    kvc_popularity_blocks_close(&blocks);
-    return merged;
 }
 
 /* Returns how clients fill their packets for a mean NIC, if all NICs serve per_ns requests/ns. */
@@ -194,17 +177,19 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
 {
     (void)diag; /* The scenario was checked when it was loaded. */
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
-    struct kvc_kvdirect_reuse reuse;
     double share = kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes,
                                           config->nics, (uint32_t)scenario->cluster.virtual_nodes);
     double merged = 0, per_ns = 0, host_per_ns = 0, host_ns = 0;
     double nodes = (double)scenario->cluster.nodes, sockets = (double)scenario->node.sockets;
     double between = config->placement == KVC_KVDIRECT_LOCAL ? INFINITY : config->socket_bytes_per_s;
     struct kvc_kvdirect_loads loads = {0};
-    kvc_kvdirect_reuse_of(&scenario->workload, &config->mean.accesses, config->buckets, config->cache_lines,
-                          &reuse);
+    double busy_per_ns = NAN, busy_stay_ns = NAN,
+           busy_merged = 0; /* The latest share of operations that merge. */
+    const struct kvc_kvdirect_popularity *popularity = kvc_kvdirect_popularity_of(&scenario->workload);
+    const struct kvc_kvdirect_reuse *reuse = kvc_kvdirect_reuse_of(
+        &scenario->workload, &config->mean.accesses, config->buckets, config->cache_lines);
     for (int i = 0; i < MERGE_ITERATIONS; i++) {
-        loads = kvc_kvdirect_loads_of(&config->card, &config->mean, &reuse, config->dispatch_frac, merged);
+        loads = kvc_kvdirect_loads_of(&config->card, &config->mean, reuse, config->dispatch_frac, merged);
         host_per_ns =
             nodes * kvc_kvdirect_host_limit_per_ns(&loads, config->card.pcie, kvc_dram_of(&scenario->node),
                                                    sockets, between, &host_ns);
@@ -212,7 +197,12 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
                       kvc_workload_rate_max_mops(&scenario->workload) * 1e-3);
         double stay_ns = memory_ns(config, loads.hit_frac);
         if (config->engine == KVC_KVDIRECT_OUT_OF_ORDER) {
-            merged = (merged + merged_frac(scenario, stay_ns, per_ns)) / 2;
+            if (per_ns != busy_per_ns || stay_ns != busy_stay_ns) {
+                busy_per_ns = per_ns;
+                busy_stay_ns = stay_ns;
+                busy_merged = kvc_kvdirect_merged_frac(popularity, stay_ns, per_ns);
+            }
+            merged = (merged + busy_merged) / 2;
         }
     }
     double speed = per_ns * share; /* Operations per ns of the hottest NIC. */
