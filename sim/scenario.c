@@ -173,13 +173,12 @@ const struct kvc_option_table kvc_change_option_table =
 #define DURATION_MAX_NS 1e15 /* The last time that a trace can have (sim/workload/trace.c). */
 
 static const struct kvc_option run_rows[] = {
-    KVC_CHOICE_ROW(
-        kvc_run, "functional", functional, functionals, "compact",
-        "compact: every request runs through the real index and slabs, which keep hashes and "
-        "lengths instead of values where a store can do without them (megakv, dido, memcachedgpu), "
-        "with the same outcomes in less memory and time; full: the values are kept, too, as "
-        "measured runs always do; sampled: only requests for a sample of the keys run through "
-        "them; off: none do"),
+    KVC_CHOICE_ROW(kvc_run, "functional", functional, functionals, "compact",
+                   "compact: every request runs through the real index and slabs, which keep hashes and "
+                   "lengths instead of values where a store can do without them, "
+                   "with the same outcomes in less memory and time; full: the values are kept, too, as "
+                   "measured runs always do; sampled: only requests for a sample of the keys run through "
+                   "them; off: none do"),
     KVC_COUNT_ROW(kvc_run, "sample_rate", sample_rate, 1, 1048576, "auto",
                   "sampled: one key in this many is kept, a power of two; a higher rate saves memory and is "
                   "less precise; auto: the lowest rate that fits sample_memory",

@@ -51,7 +51,7 @@ Test(memcached_config, refuses_what_it_cannot_serve)
     expect_refusal(&test, "workload.per_frame: found 2, allowed is 1");
     describe(&test, &kvc_memcached_model);
     test.scenario.run.functional = KVC_FUNCTIONAL_SAMPLED;
-    expect_refusal(&test, "run.functional: found sampled, allowed with memcached: full");
+    expect_refusal(&test, "run.functional: found sampled, allowed with memcached: compact or full");
     describe(&test, &kvc_memcached_model);
     test.options.loopback = true;
     expect_refusal(&test, "system.loopback: found true, allowed is false with system.network = \"kernel\"");
