@@ -12,7 +12,12 @@
 #include "sim/run/preload.h"
 #include "sim/run/replica_memory.h"
 
-enum { KEY_ROOM = KVC_MEMCACHEDGPU_PACKET_KEY_MAX + 8, ITEMS_OF_SLAB = 65536, VALUE_FILL = 0x76 };
+enum {
+    KEY_ROOM = KVC_MEMCACHEDGPU_PACKET_KEY_MAX + 8,
+    ITEMS_OF_SLAB = 65536,
+    PAGE_BYTES = 4096,
+    VALUE_FILL = 0x76
+};
 
 static struct kvc_megakv_slab_params slab_params_of(const struct kvc_scenario *scenario, uint64_t hash_seed)
 {
@@ -39,7 +44,9 @@ static double shard_memory_bytes(const struct kvc_scenario *scenario)
         bytes += kvc_memcachedgpu_table_memory_bytes(&shape, i, share * items);
     }
     bool expires = config->options->expiry_ns > 0;
-    double written_bytes = items * item_bytes / KVC_MEGAKV_SLAB_BYTES * ITEMS_OF_SLAB * sizeof(double);
+    /* The first places of each slab are in use; the last of their pages is full in part. */
+    double slabs = ceil(items * item_bytes / KVC_MEGAKV_SLAB_BYTES);
+    double written_bytes = items * sizeof(double) + slabs * PAGE_BYTES;
     return bytes + (expires ? written_bytes : 0) +
            (double)kvc_megakv_slab_memory_bytes(&slab, (uint64_t)(items * item_bytes), item_bytes);
 }
