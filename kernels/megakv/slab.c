@@ -118,26 +118,28 @@ struct kvc_megakv_slab *kvc_megakv_slab_create_with(const struct kvc_megakv_slab
 
 /* Memory of the items of a store of `slabs` slabs, whose items would fill `used_bytes` with their bytes. */
 static uint64_t items_memory_bytes(const struct kvc_megakv_slab_params *params, uint64_t slabs,
-                                   uint64_t used_bytes, double item_bytes)
+                                   uint64_t used_bytes, double item_bytes, bool mixed)
 {
     if (!params->compact) {
         return kvc_pages_front_bytes(slabs * KVC_MEGAKV_SLAB_BYTES, used_bytes);
     }
-    uint64_t hashes = slabs * KVC_MEGAKV_SLAB_ITEMS_MAX * sizeof(uint64_t);
-    return kvc_pages_front_bytes(hashes, (uint64_t)((double)used_bytes / item_bytes * sizeof(uint64_t)));
+    uint64_t room = slabs * KVC_MEGAKV_SLAB_ITEMS_MAX, items = (uint64_t)((double)used_bytes / item_bytes);
+    return kvc_pages_front_bytes(room * sizeof(uint64_t), items * sizeof(uint64_t)) +
+           (mixed ? kvc_pages_front_bytes(room * sizeof(uint32_t), items * sizeof(uint32_t)) : 0);
 }
 
 uint64_t kvc_megakv_slab_memory_bytes(const struct kvc_megakv_slab_params *params, uint64_t used_bytes,
-                                      double item_bytes)
+                                      double item_bytes, bool mixed)
 {
     uint64_t rate = params->rate;
     uint64_t shares = (params->bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES;
     uint64_t slabs = shares / rate + (rate > 1 ? KVC_MEGAKV_SLAB_CLASSES : 0);
     uint64_t share_bytes = shares * KVC_MEGAKV_SLAB_BYTES / rate;
+    used_bytes += mixed ? KVC_MEGAKV_SLAB_CLASSES / 2 * (uint64_t)KVC_MEGAKV_SLAB_BYTES : 0;
     used_bytes = used_bytes < share_bytes ? used_bytes : share_bytes; /* A full store evicts items. */
     uint64_t used = (used_bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES;
     uint64_t bitmap_bytes = KVC_MEGAKV_SLAB_BITMAP_WORDS * sizeof(uint64_t);
-    uint64_t sum_bytes = items_memory_bytes(params, slabs, used_bytes, item_bytes) +
+    uint64_t sum_bytes = items_memory_bytes(params, slabs, used_bytes, item_bytes, mixed) +
                          kvc_pages_front_bytes(slabs * bitmap_bytes, used * bitmap_bytes) +
                          kvc_pages_front_bytes(slabs * bitmap_bytes * 8, used * bitmap_bytes * 8) +
                          slabs * (sizeof(uint32_t) + sizeof(struct kvc_megakv_slab_info));

@@ -33,6 +33,14 @@ static struct kvc_megakv_slab_params slab_params_of(const struct kvc_cuckoo_stor
                                            .compact = !params->keeps_values};
 }
 
+static bool has_many_sizes(const struct kvc_workload *workload)
+{
+    struct kvc_sizes *sizes = kvc_workload_sizes(workload);
+    bool many = sizes != NULL && !kvc_sizes_fixed(sizes);
+    kvc_sizes_free(sizes);
+    return many;
+}
+
 double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
                                      const struct kvc_cuckoo_store_params *params, double item_bytes,
                                      double writes)
@@ -51,7 +59,8 @@ double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
     const struct kvc_megakv_slab_params slab = slab_params_of(params, 0);
     return shards *
            (double)(kvc_pages_random_bytes((uint64_t)(params->index_bytes / (double)rate), (uint64_t)items) +
-                    kvc_megakv_slab_memory_bytes(&slab, (uint64_t)(items * item_bytes), item_bytes));
+                    kvc_megakv_slab_memory_bytes(&slab, (uint64_t)(items * item_bytes), item_bytes,
+                                                 trace || has_many_sizes(&scenario->workload)));
 }
 
 void kvc_cuckoo_store_free(struct kvc_cuckoo_store *store)

@@ -613,13 +613,13 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
 
 /* ---- registry ---- */
 
-/* Returns the mean size of an item [bytes]. The items of several phases fill the slabs. */
+/* Returns the mean size of an item [bytes]. The keys of all phases together fill the slabs. */
 static double item_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     return workload->phase_count > 0
-               ? config->slab_bytes
+               ? config->slab_bytes / fmax(workload->preload_frac * (double)workload->keys, 1)
                : kvc_cuckoo_means_of(workload, config->dram, config->nic, false).item_bytes;
 }
 
