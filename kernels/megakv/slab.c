@@ -123,7 +123,8 @@ static uint64_t items_memory_bytes(const struct kvc_megakv_slab_params *params, 
     if (!params->compact) {
         return kvc_pages_front_bytes(slabs * KVC_MEGAKV_SLAB_BYTES, used_bytes);
     }
-    uint64_t room = slabs * KVC_MEGAKV_SLAB_ITEMS_MAX, items = (uint64_t)((double)used_bytes / item_bytes);
+    uint64_t room = slabs * KVC_MEGAKV_SLAB_ITEMS_MAX;
+    uint64_t items = item_bytes > 0 ? (uint64_t)((double)used_bytes / item_bytes) : 0;
     return kvc_pages_front_bytes(room * sizeof(uint64_t), items * sizeof(uint64_t)) +
            (mixed ? kvc_pages_front_bytes(room * sizeof(uint32_t), items * sizeof(uint32_t)) : 0);
 }
