@@ -85,14 +85,13 @@ struct kvc_megakv_slab *kvc_megakv_slab_create_with(const struct kvc_megakv_slab
     slab->shares = slab->shares_left = (uint32_t)shares;
     slab->rate = (uint32_t)rate;
     slab->hash_seed = params->hash_seed;
-    slab->compact = params->compact;
     for (uint32_t i = 0; i < KVC_MEGAKV_SLAB_CLASSES; i++) {
         slab->classes[i].last = KVC_MEGAKV_SLAB_NONE;
         slab->classes[i].first_free = KVC_MEGAKV_SLAB_NONE;
     }
     uint64_t bitmap_bytes = (uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BITMAP_WORDS * sizeof(uint64_t);
     bool complete = false;
-    if (slab->compact) {
+    if (params->compact) {
         complete = kvc_megakv_slab_compact_open(slab);
     } else {
         slab->base = kvc_pages_alloc((uint64_t)slab->slab_count * KVC_MEGAKV_SLAB_BYTES);
@@ -129,10 +128,10 @@ static uint64_t items_memory_bytes(const struct kvc_megakv_slab_params *params, 
            (mixed ? kvc_pages_front_bytes(room * sizeof(uint32_t), items * sizeof(uint32_t)) : 0);
 }
 
-uint64_t kvc_megakv_slab_memory_bytes(const struct kvc_megakv_slab_params *params, uint64_t used_bytes,
+uint64_t kvc_megakv_slab_memory_bytes(const struct kvc_megakv_slab_params *params, double stored,
                                       double item_bytes, bool mixed)
 {
-    uint64_t rate = params->rate;
+    uint64_t rate = params->rate, used_bytes = (uint64_t)(stored * item_bytes);
     uint64_t shares = (params->bytes + KVC_MEGAKV_SLAB_BYTES - 1) / KVC_MEGAKV_SLAB_BYTES;
     uint64_t slabs = shares / rate + (rate > 1 ? KVC_MEGAKV_SLAB_CLASSES : 0);
     uint64_t share_bytes = shares * KVC_MEGAKV_SLAB_BYTES / rate;
@@ -271,7 +270,7 @@ static void add_slab(struct kvc_megakv_slab *slab, uint32_t class_index, uint32_
     }
     class->last = number;
     class->slabs++;
-    if (slab->compact) {
+    if (kvc_megakv_slab_is_compact(slab)) {
         kvc_megakv_slab_compact_begin(slab, number, class->items);
     }
     __atomic_store_n(&slab->item_bytes[number], class_bytes, __ATOMIC_RELEASE);
@@ -493,26 +492,42 @@ static uint32_t turn_clock(struct kvc_megakv_slab *slab, struct kvc_megakv_slab_
     return found;
 }
 
+/* Returns the hash of the key of an item that is or was in use. `item` is NULL in a compact store. */
+static uint64_t hash_of(const struct kvc_megakv_slab *slab, uint32_t location, const uint8_t *item)
+{
+    if (kvc_megakv_slab_is_compact(slab)) {
+        return *kvc_megakv_slab_compact_hash(slab, location);
+    }
+    return kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES,
+                    kvc_megakv_slab_header_key_bytes(kvc_megakv_slab_load_header(item)), slab->hash_seed);
+}
+
+/* Lets no reader find an item: `tag` (0 or kvc_megakv_slab_tag_writing) replaces kvc_megakv_slab_tag_using.
+ */
+static void withdraw(struct kvc_megakv_slab *slab, uint32_t location, uint8_t *item, uint64_t tag)
+{
+    if (kvc_megakv_slab_is_compact(slab)) {
+        *kvc_megakv_slab_compact_hash(slab, location) ^= ~UINT64_C(0);
+    } else {
+        kvc_megakv_slab_store_header(item,
+                                     (kvc_megakv_slab_load_header(item) & ~kvc_megakv_slab_tag_using) | tag);
+    }
+}
+
 /* Withdraws evicted items, which now belong to the caller, from their readers and reports the hashes of their
  * keys. */
 static void report_evicted(struct kvc_megakv_slab *slab, uint32_t count, const uint32_t *location,
                            struct kvc_megakv_slab_evicted *evicted)
 {
     uint32_t item_bytes;
-    for (uint32_t i = 0; slab->compact && i < count; i++) {
-        evicted[i].location = location[i];
-        evicted[i].hash = kvc_megakv_slab_compact_withdraw(slab, location[i]);
-    }
-    for (uint32_t i = 0; !slab->compact && i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (count - i > EVICT_AHEAD) {
             __builtin_prefetch(kvc_megakv_slab_item(slab, location[i + EVICT_AHEAD], &item_bytes), 1);
         }
         uint8_t *item = kvc_megakv_slab_item(slab, location[i], &item_bytes);
-        uint64_t header = kvc_megakv_slab_load_header(item);
-        kvc_megakv_slab_store_header(item, header & ~kvc_megakv_slab_tag_using);
         evicted[i].location = location[i];
-        evicted[i].hash = kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES,
-                                   kvc_megakv_slab_header_key_bytes(header), slab->hash_seed);
+        evicted[i].hash = hash_of(slab, location[i], item);
+        withdraw(slab, location[i], item, 0);
     }
 }
 
@@ -747,7 +762,7 @@ void kvc_megakv_slab_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_
                           struct kvc_megakv_slab_stats *stats)
 {
     stats->reads += reads->count;
-    if (slab->compact) {
+    if (kvc_megakv_slab_is_compact(slab)) {
         kvc_megakv_slab_compact_read(slab, reads, stats);
         return;
     }
@@ -796,12 +811,7 @@ static bool claim(struct kvc_megakv_slab *slab, uint8_t *item, uint32_t location
         return false;
     }
     kvc_megakv_slab_set_in_use(slab, location, false);
-    if (slab->compact) {
-        kvc_megakv_slab_compact_withdraw(slab, location);
-    } else {
-        kvc_megakv_slab_store_header(item,
-                                     (kvc_megakv_slab_load_header(item) & ~kvc_megakv_slab_tag_using) | tag);
-    }
+    withdraw(slab, location, item, tag);
     return true;
 }
 
@@ -900,7 +910,7 @@ bool kvc_megakv_slab_release(struct kvc_megakv_slab *slab, uint32_t location)
     struct kvc_megakv_slab_class *class = lock_class_of(slab, location);
     /* If the item is not in use although its header says so, another thread is evicting or rewriting it. */
     bool others =
-        !slab->compact && !kvc_megakv_slab_in_use(slab, location) &&
+        !kvc_megakv_slab_is_compact(slab) && !kvc_megakv_slab_in_use(slab, location) &&
         (kvc_megakv_slab_load_header(item) & (kvc_megakv_slab_tag_using | kvc_megakv_slab_tag_writing)) != 0;
     bool released = (location & 0xffff) < class->items && !is_free(slab, location) && !others;
     if (released) {
@@ -909,16 +919,6 @@ bool kvc_megakv_slab_release(struct kvc_megakv_slab *slab, uint32_t location)
     }
     kvc_megakv_slab_unlock(class);
     return released;
-}
-
-/* Returns the hash of the key of an item in use. */
-static uint64_t hash_of(const struct kvc_megakv_slab *slab, uint32_t location, const uint8_t *item)
-{
-    if (slab->compact) {
-        return *kvc_megakv_slab_compact_hash(slab, location);
-    }
-    return kvc_hash(item + KVC_MEGAKV_SLAB_HEADER_BYTES,
-                    kvc_megakv_slab_header_key_bytes(kvc_megakv_slab_load_header(item)), slab->hash_seed);
 }
 
 bool kvc_megakv_slab_release_key(struct kvc_megakv_slab *slab, uint32_t location, uint64_t hash)

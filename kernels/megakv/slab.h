@@ -122,12 +122,12 @@ struct kvc_megakv_slab_params {
 
 /** Returns the memory that a store takes while it holds items [bytes].
  * @param params Its parameters.
- * @param used_bytes Memory that the items would take with their bytes, of the sample only [bytes].
+ * @param stored Items stored, of the sample only; a full store has evicted some of them.
  * @param item_bytes Mean size of the items [bytes].
  * @param mixed Whether the items have many sizes: classes then leave slabs incomplete, and a compact store
  * keeps the lengths of each item.
  */
-uint64_t kvc_megakv_slab_memory_bytes(const struct kvc_megakv_slab_params *params, uint64_t used_bytes,
+uint64_t kvc_megakv_slab_memory_bytes(const struct kvc_megakv_slab_params *params, double stored,
                                       double item_bytes, bool mixed);
 
 /** Creates an empty store. Returns NULL with errno EINVAL (also if it exceeds 128 GiB) or ENOMEM. */

@@ -75,12 +75,6 @@ static void set_shape(struct kvc_megakv_slab *slab, uint32_t location, uint32_t 
     }
 }
 
-/* Returns the lines that the first `bytes` bytes of an item would occupy. */
-static inline uint32_t lines_of(uint32_t offset, uint32_t bytes)
-{
-    return ((offset & 63) + bytes + 63) / 64;
-}
-
 /* --- writes --- */
 
 void kvc_megakv_slab_write_hash(struct kvc_megakv_slab *slab, uint32_t location, uint64_t hash,
@@ -94,7 +88,7 @@ void kvc_megakv_slab_write_hash(struct kvc_megakv_slab *slab, uint32_t location,
     set_shape(slab, location, (uint32_t)kvc_megakv_slab_header_shape(key_bytes, value_bytes));
     kvc_megakv_slab_set_in_use(slab, location, true);
     stats->writes++;
-    stats->write_lines += lines_of(offset, bytes);
+    stats->write_lines += kvc_megakv_slab_lines_at(offset, bytes);
 }
 
 /* --- reads --- */
@@ -152,7 +146,7 @@ void kvc_megakv_slab_compact_read(struct kvc_megakv_slab *slab, const struct kvc
         }
         if (location != KVC_LOCATION_NONE && kvc_megakv_slab_place(slab, location, &item_bytes, &offset)) {
             result = read_one(slab, reads, i, &touched, &value_bytes);
-            stats->read_lines += lines_of(offset, touched);
+            stats->read_lines += kvc_megakv_slab_lines_at(offset, touched);
         }
         if (result == KVC_MEGAKV_SLAB_HIT) {
             hit[hits++] = location;

@@ -76,8 +76,8 @@ struct kvc_megakv_slab {
     uint64_t *free_bits;               /**< Bitmaps of free items. */
     uint8_t *in_use;                   /**< Whether each item is in use. */
     struct kvc_megakv_slab_info *info; /**< State of the classes' slabs. */
-    bool compact;        /**< Whether it keeps the hashes of its items instead of their bytes. */
-    uint64_t *hash;      /**< Compact: for each item the hash of its key, inverted while it is not in use. */
+    /** Compact: for each item the hash of its key, inverted while it is not in use. Otherwise NULL. */
+    uint64_t *hash;
     uint32_t next_first; /**< Compact: where the items of the next slab will begin. */
     uint32_t *first;     /**< Compact: where the items of each slab begin in `hash` and `shape`. */
     uint32_t *shape;     /**< Compact: lengths of each item as in a header, in classes whose items differ. */
@@ -166,10 +166,16 @@ static inline void kvc_megakv_slab_store_header(uint8_t *item, uint64_t header)
     __atomic_store_n((uint64_t *)item, header, __ATOMIC_RELEASE);
 }
 
+/** Returns the number of 64-byte lines that `bytes` bytes from this address on occupy. */
+static inline uint32_t kvc_megakv_slab_lines_at(uint64_t address, uint32_t bytes)
+{
+    return (uint32_t)(((address & 63) + bytes + 63) / 64);
+}
+
 /** Returns the number of 64-byte lines that the first `bytes` bytes of an item occupy. */
 static inline uint32_t kvc_megakv_slab_lines(const uint8_t *item, uint32_t bytes)
 {
-    return (uint32_t)((((uintptr_t)item & 63) + bytes + 63) / 64);
+    return kvc_megakv_slab_lines_at((uintptr_t)item, bytes);
 }
 
 /** Returns an item's bit in its word of a bitmap. */
@@ -282,6 +288,12 @@ static inline uint64_t kvc_megakv_slab_using_word(const struct kvc_megakv_slab *
 
 /* --- a compact store (slab_compact.c) --- */
 
+/** Returns whether a store keeps the hashes of its items instead of their bytes. */
+static inline bool kvc_megakv_slab_is_compact(const struct kvc_megakv_slab *slab)
+{
+    return slab->hash != NULL;
+}
+
 /** Gives a slab of `items` items its part of the arrays, after the slab before it. */
 void kvc_megakv_slab_compact_begin(struct kvc_megakv_slab *slab, uint32_t number, uint32_t items);
 
@@ -289,14 +301,6 @@ void kvc_megakv_slab_compact_begin(struct kvc_megakv_slab *slab, uint32_t number
 static inline uint64_t *kvc_megakv_slab_compact_hash(const struct kvc_megakv_slab *slab, uint32_t location)
 {
     return &slab->hash[slab->first[location >> 16] + (location & 0xffff)];
-}
-
-/** Withdraws an item from its readers and returns the hash of its key. */
-static inline uint64_t kvc_megakv_slab_compact_withdraw(struct kvc_megakv_slab *slab, uint32_t location)
-{
-    uint64_t *hash = kvc_megakv_slab_compact_hash(slab, location);
-    *hash = ~*hash;
-    return ~*hash;
 }
 
 /** Does what kvc_megakv_slab_read() does, for a compact store. */

@@ -406,8 +406,8 @@ enum kvc_status kvc_bluecache_check(const struct kvc_scenario *scenario, struct 
     if (scenario->run.functional == KVC_FUNCTIONAL_OFF) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "run.functional: found \"off\", allowed with bluecache: \"compact\", \"full\" or \"sampled\"; kvcast predict "
-            "answers without the structures");
+            "run.functional: found \"off\", allowed with bluecache: \"compact\", \"full\" or \"sampled\"; "
+            "kvcast predict answers without the structures");
     }
     return KVC_OK;
 }

@@ -59,7 +59,7 @@ double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
     const struct kvc_megakv_slab_params slab = slab_params_of(params, 0);
     return shards *
            (double)(kvc_pages_random_bytes((uint64_t)(params->index_bytes / (double)rate), (uint64_t)items) +
-                    kvc_megakv_slab_memory_bytes(&slab, (uint64_t)(items * item_bytes), item_bytes,
+                    kvc_megakv_slab_memory_bytes(&slab, items, item_bytes,
                                                  trace || has_many_sizes(&scenario->workload)));
 }
 
@@ -112,7 +112,7 @@ uint32_t kvc_cuckoo_store_write(const struct kvc_cuckoo_store *store, struct kvc
         if (location[i] == KVC_LOCATION_NONE) {
             continue;
         }
-        if (!store->keeps_values) {
+        if (store->value == NULL) {
             kvc_megakv_slab_write_hash(shard->slab, location[i], batch->hash[row], batch->key_bytes[row],
                                        batch->value_bytes[row], &shard->slab_stats);
             continue;
@@ -308,8 +308,10 @@ static void create_shards(const struct kvc_scenario *scenario, const struct kvc_
     size_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t);
     const struct kvc_megakv_slab_params slab = slab_params_of(sizes, kvc_seed_of_hash(seed));
     store->shards = kvc_array_of(store->shard_count, sizeof(*store->shards));
-    store->value = kvc_array_of(value_bytes, 1);
-    memset(store->value, 0x5a, value_bytes);
+    if (sizes->keeps_values) {
+        store->value = kvc_array_of(value_bytes, 1);
+        memset(store->value, 0x5a, value_bytes);
+    }
     for (uint32_t i = 0; i < store->shard_count; i++) {
         struct kvc_megakv_cuckoo_params params = {
             .bytes = (uint64_t)fmax(sizes->index_bytes / (double)rate, 64),
@@ -347,7 +349,6 @@ enum kvc_status kvc_cuckoo_store_create(const struct kvc_scenario *scenario,
     struct kvc_cuckoo_store *made = kvc_array_of(1, sizeof(*made));
     enum kvc_status status = KVC_OK;
     made->shard_count = (uint32_t)scenario->cluster.nodes * params->sockets;
-    made->keeps_values = params->keeps_values;
     made->sampling = kvc_sampling_of(&scenario->workload, params->sample_rate, HOT_STRATA);
     if (made->sampling.rate > 0) {
         create_shards(scenario, params, seed, made);

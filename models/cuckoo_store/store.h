@@ -34,8 +34,8 @@ struct kvc_cuckoo_store {
     struct kvc_sampling sampling;    /* The rate is 0 with functional = "off". */
     uint64_t *representative;        /* The key that stands for each hot key; NULL: no key is hot. */
     struct kvc_batch *stand_in;      /* One row: the representative that was looked up last. */
-    bool keeps_values;               /* As in the parameters. */
-    uint8_t *value;        /* The value that SETs write; its first 8 bytes become the hash of the key. */
+    uint8_t *value;        /* The value that SETs write; its first 8 bytes become the hash of the key. NULL:
+                              the slabs keep no values. */
     double preload_wall_s; /* Wall-clock time of creating and preloading [s]. */
 };
 

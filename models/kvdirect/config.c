@@ -373,8 +373,8 @@ static enum kvc_status check_run(const struct kvc_scenario *scenario, struct kvc
     if (scenario->run.functional == KVC_FUNCTIONAL_OFF) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "run.functional: found \"off\", allowed: \"compact\", \"full\" or \"sampled\"; kvcast predict answers without the "
-            "tables");
+            "run.functional: found \"off\", allowed: \"compact\", \"full\" or \"sampled\"; kvcast predict "
+            "answers without the tables");
     }
     double places = config->card.fpga->dram_bytes / KVC_KVDIRECT_LINE_BYTES / (double)config->sample_rate;
     if (config->sample_rate > 1 && config->dispatch_frac > 0 && places > 0 && places < PLACES_MIN) {

@@ -48,7 +48,7 @@ static double shard_memory_bytes(const struct kvc_scenario *scenario)
     double slabs = ceil(items * item_bytes / KVC_MEGAKV_SLAB_BYTES);
     double written_bytes = items * sizeof(double) + slabs * PAGE_BYTES;
     return bytes + (expires ? written_bytes : 0) +
-           (double)kvc_megakv_slab_memory_bytes(&slab, (uint64_t)(items * item_bytes), item_bytes, false);
+           (double)kvc_megakv_slab_memory_bytes(&slab, items, item_bytes, false);
 }
 
 double kvc_memcachedgpu_store_memory_bytes(const struct kvc_scenario *scenario)

@@ -21,8 +21,8 @@ enum kvc_status kvc_cache_aside_check(const struct kvc_scenario *scenario, struc
     if (!kvc_run_is_whole(&scenario->run)) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "run.functional: allowed with workload.actions is \"compact\" or \"full\", because a sample of the "
-            "keys has not all keys of a member");
+            "run.functional: allowed with workload.actions is \"compact\" or \"full\", because a "
+            "sample of the keys has not all keys of a member");
     }
     return KVC_OK;
 }

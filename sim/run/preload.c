@@ -24,7 +24,7 @@ struct kvc_preload {
     uint32_t order[KVC_PRELOAD_KEYS_MAX];
     uint32_t shard_of[KVC_PRELOAD_KEYS_MAX];
     uint32_t row[KVC_PRELOAD_KEYS_MAX];
-    uint32_t *end; /* Of each shard's rows in `row`, and of those that no shard holds. */
+    uint32_t *end; /* The rows of shard s end before row[end[s]]; those that no shard holds come last. */
 };
 
 /* One walk. */
