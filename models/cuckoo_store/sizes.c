@@ -61,9 +61,6 @@ double kvc_cuckoo_op_frac(const struct kvc_workload *workload, enum kvc_op op)
 uint32_t kvc_cuckoo_sample_sizes(const struct kvc_workload *workload, struct kvc_cuckoo_size_sample *sample)
 {
     struct kvc_sizes *sizes = kvc_workload_sizes(workload);
-    if (sizes == NULL) {
-        kvc_out_of_memory("the size distribution");
-    }
     uint32_t samples = kvc_sizes_fixed(sizes) ? 1 : KVC_CUCKOO_SIZE_SAMPLES_MAX;
     for (uint32_t i = 0; i < samples; i++) {
         uint64_t key_id = (uint64_t)((double)workload->keys * i / samples);

@@ -36,7 +36,7 @@ static struct kvc_megakv_slab_params slab_params_of(const struct kvc_cuckoo_stor
 static bool has_many_sizes(const struct kvc_workload *workload)
 {
     struct kvc_sizes *sizes = kvc_workload_sizes(workload);
-    bool many = sizes != NULL && !kvc_sizes_fixed(sizes);
+    bool many = !kvc_sizes_fixed(sizes);
     kvc_sizes_free(sizes);
     return many;
 }
@@ -281,9 +281,6 @@ static bool store_items(struct kvc_megakv_slab *slab, struct demand *demand, uin
 static void assign_slabs(struct kvc_megakv_slab *slab, const struct kvc_workload *workload, uint32_t shards)
 {
     struct kvc_sizes *sizes = kvc_workload_sizes(workload);
-    if (sizes == NULL) {
-        kvc_out_of_memory("the size distribution");
-    }
     if (!kvc_sizes_fixed(sizes)) {
         uint64_t keys = (uint64_t)(workload->preload_frac * (double)workload->keys);
         uint64_t step = (keys + SIZES_MAX - 1) / SIZES_MAX;

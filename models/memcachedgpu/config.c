@@ -200,9 +200,6 @@ static void divide_entries(struct kvc_memcachedgpu_config *config, const struct 
     uint64_t asked = workload->keys < KEYS_ASKED ? workload->keys : KEYS_ASKED;
     uint64_t keys[KVC_MEMCACHEDGPU_CLASSES_MAX + 1] = {0};
     struct kvc_sizes *sizes = kvc_workload_sizes(workload);
-    if (sizes == NULL) {
-        kvc_out_of_memory("the sizes of keys");
-    }
     for (uint64_t i = 0; i < asked; i++) {
         id[i] = i * (workload->keys / asked);
     }

@@ -370,8 +370,12 @@ struct kvc_sizes *kvc_workload_sizes(const struct kvc_workload *workload)
 {
     struct kvc_action_mix mix;
     kvc_action_mix_open(&mix, workload, NULL); /* kvc_workload_check() has checked it. */
-    return kvc_sizes_create((enum kvc_size_set)workload->sizes, workload->key_bytes, mix.value_bytes,
-                            mix.kinds);
+    struct kvc_sizes *sizes =
+        kvc_sizes_create((enum kvc_size_set)workload->sizes, workload->key_bytes, mix.value_bytes, mix.kinds);
+    if (sizes == NULL) {
+        kvc_out_of_memory("the size distribution");
+    }
+    return sizes;
 }
 
 /* ---- checks ---- */

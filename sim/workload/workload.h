@@ -188,7 +188,7 @@ double kvc_workload_value_bytes_mean(const struct kvc_workload *workload);
  * for the first violation. */
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag);
 
-/** Returns the sizes of the keys and values, or NULL if memory is short. */
+/** Returns the sizes of the keys and values. Ends the program if memory is short. */
 struct kvc_sizes *kvc_workload_sizes(const struct kvc_workload *workload);
 
 /** Returns how long a phase lasts [ns]. */

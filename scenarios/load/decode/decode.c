@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "scenarios/load/lua/locate.h"
+#include "sim/base/array.h"
 #include "sim/base/text/printable.h"
 
 /* Returns whether `path` lies below `ancestor`, as "run.seed" lies below "run". */
@@ -88,11 +89,7 @@ void kvc_decode_warn(const struct kvc_decoder *decoder, const char *path, const 
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    void *grown = realloc(loaded->warning, (loaded->warning_count + 1) * sizeof(*loaded->warning));
-    if (grown == NULL) {
-        return;
-    }
-    loaded->warning = grown;
+    loaded->warning = kvc_array_grown(loaded->warning, loaded->warning_count + 1, sizeof(*loaded->warning));
     char *out = loaded->warning[loaded->warning_count++];
     if (line > 0) {
         snprintf(out, sizeof(*loaded->warning), "%.240s:%d: %s", file, line, message);

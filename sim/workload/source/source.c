@@ -468,9 +468,6 @@ static bool set_up_keys(struct kvc_source *source)
     kvc_action_mix_open(&source->actions, workload, NULL); /* kvc_workload_check() has checked it. */
     source->members = workload->keys / source->actions.kinds;
     source->sizes = kvc_workload_sizes(workload);
-    if (source->sizes == NULL) {
-        return false;
-    }
     source->sizes_fixed = kvc_sizes_fixed(source->sizes);
     if (source->sizes_fixed) {
         uint64_t any[KVC_SOURCE_BLOCK] = {0};
