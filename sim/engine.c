@@ -173,7 +173,8 @@ struct actor_start {
 struct host {
     sg_host_t host;
     double fastest;     /* Speed of the fastest state. */
-    double on_ns;       /* When an outage ends [ns]. */
+    double off_ns;      /* When its latest outage began [ns]. */
+    double on_ns;       /* When this outage ends [ns]. */
     double since_ns;    /* When its state last changed [ns]. */
     double capacity_ns; /* Work that it could do until then [ns]. */
     double owed_bytes;  /* Part of a byte that its transfers have not carried yet. */
@@ -446,22 +447,29 @@ static sg_exec_t start_draw(const struct kvc_draw *draw)
 void kvc_engine_start(struct kvc_work *work, const struct kvc_draw *draws, uint32_t count)
 {
     work->count = 0;
-    enter();
     for (uint32_t i = 0; i < count; i++) {
         if (draws[i].amount_ns > 0) {
             if (work->count == KVC_DRAWS_MAX) {
                 KVC_BUG("an activity on more than %d devices", KVC_DRAWS_MAX);
             }
-            sg_exec_t execution = start_draw(&draws[i]);
-            work->draw[work->count] = draws[i];
-            work->execution[work->count++] = execution;
+            work->draw[work->count++] = draws[i];
         }
+    }
+    if (work->count == 0) {
+        return;
+    }
+    enter();
+    for (uint32_t i = 0; i < work->count; i++) {
+        work->execution[i] = start_draw(&work->draw[i]);
     }
     leave();
 }
 
 void kvc_engine_finish(struct kvc_work *work)
 {
+    if (work->count == 0) {
+        return;
+    }
     enter();
     for (uint32_t i = 0; i < work->count; i++) {
         while (sg_exec_wait(work->execution[i]) == SG_ERROR_HOST) {
@@ -630,6 +638,7 @@ uint32_t kvc_engine_pstate(uint32_t host)
 void kvc_engine_outage_of_host(uint32_t number, double until_ns)
 {
     struct host *host = &engine.hosts[number];
+    host->off_ns = kvc_engine_now_ns();
     host->on_ns = until_ns;
     close_state(host);
     enter();
@@ -640,6 +649,25 @@ void kvc_engine_outage_of_host(uint32_t number, double until_ns)
     enter();
     sg_host_turn_on(host->host);
     leave();
+}
+
+struct kvc_outage kvc_engine_host_outage(uint32_t host)
+{
+    return (struct kvc_outage){engine.hosts[host].off_ns, engine.hosts[host].on_ns};
+}
+
+struct kvc_outage kvc_engine_route_outage(uint32_t from, uint32_t to)
+{
+    struct kvc_outage latest = {0};
+    uint32_t count;
+    const uint32_t *links = kvc_platform_route(engine.platform, from, to, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct link *link = &engine.links[links[i]];
+        if (link->on_ns > latest.until_ns) {
+            latest = (struct kvc_outage){link->off_from_ns, link->on_ns};
+        }
+    }
+    return latest;
 }
 
 void kvc_engine_outage_of_link(uint32_t number, double until_ns)
@@ -755,6 +783,29 @@ void kvc_gate_wait(struct kvc_gate *gate)
     enter();
     sg_sem_acquire(gate->semaphore);
     leave();
+}
+
+bool kvc_gate_wait_until(struct kvc_gate *gate, double time_ns)
+{
+    double left_ns = time_ns - kvc_engine_now_ns();
+    if (gate->tokens > 0 || isinf(left_ns)) {
+        kvc_gate_wait(gate);
+        return true;
+    }
+    if (left_ns <= 0) {
+        return false;
+    }
+    gate->waiting++;
+    enter();
+    bool late = sg_sem_acquire_timeout(gate->semaphore, left_ns * 1e-9) != 0;
+    leave();
+    if (late && gate->waiting > 0) {
+        gate->waiting--;
+    } else if (late) { /* Another actor has posted at this very time. */
+        sg_sem_acquire(gate->semaphore);
+        late = false;
+    }
+    return !late;
 }
 
 void kvc_gate_post(struct kvc_gate *gate)

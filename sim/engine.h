@@ -104,6 +104,17 @@ uint32_t kvc_engine_pstate(uint32_t host);
  * call this for a host, which sleeps meanwhile: the function returns when the host is on again. */
 void kvc_engine_outage_of_host(uint32_t host, double until_ns);
 
+/** A time in which a device is off. */
+struct kvc_outage {
+    double from_ns, until_ns; /**< Begin and end [ns]; equal if there was none. */
+};
+
+/** Returns the latest outage of a host, which may last. */
+struct kvc_outage kvc_engine_host_outage(uint32_t host);
+
+/** Returns the outage that ends last among the latest outages of the links between two hosts. */
+struct kvc_outage kvc_engine_route_outage(uint32_t from, uint32_t to);
+
 /** Turns a link off until a time. Transfers in progress stand still and continue afterwards. The function
  * returns when the link is on again. */
 void kvc_engine_outage_of_link(uint32_t link, double until_ns);
@@ -148,6 +159,10 @@ void kvc_gate_free(struct kvc_gate *gate);
 
 /** Takes a token. If there is none, the calling actor waits; waiting actors are served in FIFO order. */
 void kvc_gate_wait(struct kvc_gate *gate);
+
+/** Takes a token as kvc_gate_wait() does, but waits no longer than until time_ns, which may be INFINITY.
+ * Returns whether it took one. Only one actor may wait at such a gate. */
+bool kvc_gate_wait_until(struct kvc_gate *gate, double time_ns);
 
 /** Adds a token. */
 void kvc_gate_post(struct kvc_gate *gate);

@@ -174,6 +174,19 @@ double kvc_engine_link_joules(uint32_t link)
     unreachable();
 }
 
+struct kvc_outage kvc_engine_host_outage(uint32_t host)
+{
+    (void)host;
+    unreachable();
+}
+
+struct kvc_outage kvc_engine_route_outage(uint32_t from, uint32_t to)
+{
+    (void)from;
+    (void)to;
+    unreachable();
+}
+
 struct kvc_gate *kvc_gate_create(uint32_t tokens)
 {
     (void)tokens;
@@ -190,6 +203,13 @@ void kvc_gate_free(struct kvc_gate *gate)
 void kvc_gate_wait(struct kvc_gate *gate)
 {
     (void)gate;
+    unreachable();
+}
+
+bool kvc_gate_wait_until(struct kvc_gate *gate, double time_ns)
+{
+    (void)gate;
+    (void)time_ns;
     unreachable();
 }
 

@@ -151,12 +151,12 @@ static double run_memory_bytes(const struct kvc_scenario *scenario, const struct
     return (double)config->shards * config->streams * pipeline_bytes;
 }
 
-static void open_stream(struct kvc_megakv_stream *stream, struct kvc_megakv_socket *socket,
+static void open_stream(struct kvc_megakv_stream *stream, struct kvc_megakv_socket *socket, uint32_t number,
                         struct kvc_megakv_pipeline *pipeline)
 {
     stream->socket = socket;
+    stream->number = number;
     stream->pipeline = pipeline;
-    stream->gate = kvc_gate_create(0);
 }
 
 static void open_share(struct kvc_megakv_share *share, int32_t host, int32_t from, int32_t to)
@@ -189,7 +189,7 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     pipeline->free_gate = kvc_gate_create(buffers - 1);
     pipeline->ready_gate = kvc_gate_create(0);
     pipeline->stretch = 1;
-    open_stream(&pipeline->stream, socket, pipeline);
+    open_stream(&pipeline->stream, socket, number, pipeline);
     pipeline->core_stretch = 1;
     pipeline->slowness = slowness_of(simulation, number);
     pipeline->lookup_mix = simulation->costs.lookup_mix;
@@ -206,7 +206,6 @@ static void close_stream(struct kvc_megakv_stream *stream)
             free(launch);
         }
     }
-    kvc_gate_free(stream->gate);
 }
 
 static void close_pipeline(struct kvc_megakv_pipeline *pipeline)
@@ -253,11 +252,18 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     kvc_rng_init(&socket->outcome, seed, "megakv.outcome", number);
     socket->device = simulation->devices[number];
     socket->receive_gate = kvc_gate_create(0);
-    socket->copy_in = kvc_gate_create(1);
-    socket->copy_out = kvc_gate_create(1);
+    if (!simulation->on_thread) {
+        int32_t gpu = socket->device.gpu, dram = socket->device.dram, copy = socket->device.copy;
+        socket->gpu = kvc_gpu_streams_create(simulation->streams + 1);
+        socket->launch_gate = kvc_gate_create(0);
+        open_share(&socket->copies_in, dram, dram, copy);
+        open_share(&socket->copies_out, dram, copy, dram);
+        open_share(&socket->kernels, gpu, KVC_SOCKET_NONE, KVC_SOCKET_NONE);
+    }
     socket->port_free_ns = kvc_array_of(simulation->config->nic->ports, sizeof(*socket->port_free_ns));
-    open_stream(&socket->insert_stream, socket, NULL);
+    open_stream(&socket->insert_stream, socket, simulation->streams, NULL);
     open_share(&socket->memory, socket->device.dram, socket->device.clients, socket->device.dram);
+    open_share(&socket->answers, socket->device.dram, socket->device.dram, socket->device.clients);
     open_aside(socket, key_stride);
     if (simulation->shared) {
         socket->send_cores = kvc_array_of(simulation->config->cpu->cores - 1, sizeof(*socket->send_cores));
@@ -284,9 +290,13 @@ static void close_socket(struct kvc_megakv_socket *socket)
     close_stream(&socket->insert_stream);
     kvc_megakv_writes_free(&socket->writes);
     kvc_gate_free(socket->receive_gate);
-    kvc_gate_free(socket->copy_in);
-    kvc_gate_free(socket->copy_out);
+    kvc_gpu_streams_free(socket->gpu);
+    kvc_gate_free(socket->launch_gate);
+    kvc_gate_free(socket->copies_in.gate);
+    kvc_gate_free(socket->copies_out.gate);
+    kvc_gate_free(socket->kernels.gate);
     kvc_gate_free(socket->memory.gate);
+    kvc_gate_free(socket->answers.gate);
     if (socket->aside != NULL) {
         kvc_megakv_aside_close(socket->aside);
         kvc_gate_free(socket->queried.gate);
@@ -379,6 +389,7 @@ static void spawn_socket(struct kvc_megakv_socket *socket)
     const struct kvc_megakv_simulation *simulation = socket->simulation;
     kvc_engine_spawn("scheduler", kvc_megakv_scheduler_main, socket);
     kvc_engine_spawn("memory", kvc_megakv_share_main, &socket->memory);
+    kvc_engine_spawn("answers", kvc_megakv_share_main, &socket->answers);
     if (socket->aside != NULL) {
         kvc_engine_spawn("database", kvc_megakv_share_main, &socket->queried);
     }
@@ -388,14 +399,14 @@ static void spawn_socket(struct kvc_megakv_socket *socket)
     if (kvc_megakv_polls(simulation->scenario)) {
         kvc_engine_spawn("polling", kvc_megakv_poll_main, socket);
     }
-    if (simulation->config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM) {
-        kvc_engine_spawn("inserts", kvc_megakv_stream_main, &socket->insert_stream);
+    if (!simulation->on_thread) {
+        kvc_engine_spawn("streams", kvc_megakv_streams_main, socket);
+        kvc_engine_spawn("kernels", kvc_megakv_share_main, &socket->kernels);
+        kvc_engine_spawn("copies in", kvc_megakv_share_main, &socket->copies_in);
+        kvc_engine_spawn("copies out", kvc_megakv_share_main, &socket->copies_out);
     }
     for (uint32_t i = 0; i < simulation->streams; i++) {
         struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
-        if (!simulation->on_thread) {
-            kvc_engine_spawn("stream", kvc_megakv_stream_main, &pipeline->stream);
-        }
         kvc_engine_spawn("sender", kvc_megakv_sender_main, pipeline);
     }
 }

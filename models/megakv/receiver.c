@@ -491,39 +491,6 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline)
     }
 }
 
-/* Hands work that was done within span_ns to the actor of the share. */
-static void post(struct kvc_megakv_share *share, double amount_ns, double bytes, double span_ns)
-{
-    share->amount_ns += amount_ns;
-    share->bytes += bytes;
-    share->span_ns += span_ns;
-    if (!share->running) {
-        share->running = true;
-        kvc_gate_post(share->gate);
-    }
-}
-
-void kvc_megakv_share_main(void *data)
-{
-    struct kvc_megakv_share *share = data;
-    for (;;) {
-        kvc_gate_wait(share->gate);
-        while (share->span_ns > 0) {
-            const struct kvc_draw draw = {share->host, share->amount_ns, share->span_ns};
-            double bytes = share->bytes, start_ns = kvc_engine_now_ns();
-            struct kvc_work work;
-            share->amount_ns = share->span_ns = share->bytes = 0;
-            kvc_engine_start(&work, &draw, 1);
-            if (bytes > 0) {
-                kvc_engine_transfer(share->from, share->to, bytes);
-            }
-            kvc_engine_finish(&work);
-            share->stretch = fmax((kvc_engine_now_ns() - start_ns) / draw.alone_ns, 1);
-        }
-        share->running = false;
-    }
-}
-
 void kvc_megakv_receivers_main(void *data)
 {
     struct kvc_megakv_socket *socket = data;
@@ -557,7 +524,7 @@ static void post_queries(struct kvc_megakv_socket *socket, double now_ns, double
     double busy_ns = kvc_database_engine_busy_ns(&aside->database), done_ns = busy_ns - aside->posted_ns;
     aside->posted_ns = busy_ns;
     kvc_recorder_busy(&socket->simulation->replica.recorder, KVC_MEGAKV_DATABASE, now_ns - done_ns, now_ns);
-    post(&socket->queried, done_ns, 0, span_ns);
+    kvc_megakv_share_post(&socket->queried, done_ns, 0, span_ns);
 }
 
 /* Turns the work of the receivers since the last swap into activities. */
@@ -582,13 +549,19 @@ static void post_work(struct kvc_megakv_socket *socket, double now_ns)
         socket->receiving = true;
         kvc_gate_post(socket->receive_gate);
     }
-    post(&socket->memory, kvc_dram_channel_ns(simulation->config->dram, &socket->received_load),
-         simulation->config->feed == KVC_MEGAKV_NETWORK ? socket->received_bytes : 0, span_ns);
+    double received_ns = kvc_dram_channel_ns(simulation->config->dram, &socket->received_load);
+    socket->received_channels = received_ns / span_ns;
+    kvc_megakv_share_post(&socket->memory, received_ns + socket->answered_channel_ns,
+                          simulation->config->feed == KVC_MEGAKV_NETWORK ? socket->received_bytes : 0,
+                          span_ns);
+    if (socket->answered_bytes > 0) {
+        kvc_megakv_share_post(&socket->answers, 0, socket->answered_bytes, span_ns);
+    }
     if (socket->aside != NULL) {
         post_queries(socket, now_ns, span_ns);
     }
     socket->received_load = (struct kvc_dram_load){0};
-    socket->received_bytes = 0;
+    socket->received_bytes = socket->answered_bytes = socket->answered_channel_ns = 0;
     socket->swapped_ns = now_ns;
 }
 

@@ -64,7 +64,6 @@ static void launch_searches(struct kvc_megakv_socket *socket)
     for (uint32_t i = 0; i < streams; i++) {
         struct kvc_megakv_buffer *buffer = socket->launched[i];
         struct kvc_megakv_job job = {launch, buffer, buffer->gets};
-        launch->parts += buffer->gets > 0;
         kvc_megakv_stream_add(&socket->pipelines[i].stream, job);
     }
 }
@@ -77,16 +76,25 @@ static void launch_inserts(struct kvc_megakv_socket *socket)
         return;
     }
     if (simulation->config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM) {
-        launch->running = launch->parts = 1;
+        launch->running = 1;
         kvc_megakv_stream_add(&socket->insert_stream,
                               (struct kvc_megakv_job){launch, NULL, launch->work.jobs});
         return;
     }
-    launch->running = launch->parts = simulation->streams;
+    launch->running = simulation->streams;
     for (uint32_t i = 0; i < simulation->streams; i++) {
         struct kvc_megakv_job job = {launch, NULL, launch->work.jobs / simulation->streams};
         kvc_megakv_stream_add(&socket->pipelines[i].stream, job);
     }
+}
+
+static void launch(struct kvc_megakv_socket *socket, bool with_inserts)
+{
+    launch_searches(socket);
+    if (with_inserts) {
+        launch_inserts(socket);
+    }
+    kvc_gate_post(socket->launch_gate);
 }
 
 /* Occupies the scheduler's core with the work of a launch. */
@@ -161,10 +169,7 @@ void kvc_megakv_scheduler_main(void *data)
         if (simulation->on_thread) {
             run_on_thread(socket, with_inserts);
         } else {
-            launch_searches(socket);
-        }
-        if (!simulation->on_thread && with_inserts) {
-            launch_inserts(socket);
+            launch(socket, with_inserts);
         }
         /* Receivers that share the core could not run during the launch, so they now get a full cycle. */
         double end_ns = kvc_engine_now_ns();

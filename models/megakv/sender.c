@@ -464,23 +464,48 @@ static void stretch_rows(struct kvc_megakv_simulation *simulation, uint32_t coun
     }
 }
 
-/* Reads the memory, computes and sends at the same time. Returns when all of it has ended [ns]. */
+/* Returns whether the wire may delay a batch that takes alone_ns: whether its responses would not have left
+ * by then if all senders of the socket sent at once. */
+static bool wire_binds(const struct kvc_megakv_socket *socket, double wire_bytes, double alone_ns)
+{
+    const struct kvc_megakv_simulation *simulation = socket->simulation;
+    double wire_ns = wire_bytes / kvc_nic_port(simulation->config->nic).bytes_per_s * 1e9;
+    return wire_ns * simulation->streams * socket->answers.stretch > alone_ns;
+}
+
+/* Returns whether the memory may delay a batch: whether it would be short if all senders read at once, beside
+ * what receivers and copies took in the cycle before. */
+static bool memory_binds(const struct kvc_megakv_socket *socket, double channel_ns, double alone_ns)
+{
+    const struct kvc_megakv_simulation *simulation = socket->simulation;
+    double channels = simulation->streams * channel_ns / alone_ns + socket->received_channels;
+    return channels > kvc_dram_channels(simulation->config->dram) || socket->memory.stretch > 1 + 1e-6;
+}
+
+/* Computes, reads the memory and sends at the same time. Returns when all of it has ended [ns]. What cannot
+ * delay the batch is posted with the next cycle. */
 static double work(const struct kvc_megakv_pipeline *pipeline, const struct batch_work *batch,
                    double alone_ns)
 {
-    const struct kvc_megakv_socket *socket = pipeline->socket;
+    struct kvc_megakv_socket *socket = pipeline->socket;
     const struct kvc_megakv_config *config = socket->simulation->config;
-    double speed = socket->simulation->costs.core_speed;
+    double speed = socket->simulation->costs.core_speed,
+           channel_ns = kvc_dram_channel_ns(config->dram, &batch->load),
+           wire_bytes =
+               config->feed == KVC_MEGAKV_NETWORK ? kvc_nic_wire_bytes(config->nic, batch->bytes) : 0;
     const struct kvc_draw draws[] = {
         {(uint32_t)socket->device.cpu,
          (config->cpu->threads_per_core > 1 ? batch->compute_ns : batch->cost_ns) * speed, alone_ns},
-        {(uint32_t)socket->device.dram, kvc_dram_channel_ns(config->dram, &batch->load), alone_ns},
+        {(uint32_t)socket->device.dram, channel_ns, alone_ns},
     };
+    bool reads = memory_binds(socket, channel_ns, alone_ns),
+         sends = wire_bytes > 0 && wire_binds(socket, wire_bytes, alone_ns);
     struct kvc_work work;
-    kvc_engine_start(&work, draws, 2);
-    if (config->feed == KVC_MEGAKV_NETWORK) {
-        kvc_engine_transfer((uint32_t)socket->device.dram, (uint32_t)socket->device.clients,
-                            kvc_nic_wire_bytes(config->nic, batch->bytes));
+    kvc_engine_start(&work, draws, reads ? 2 : 1);
+    socket->answered_channel_ns += reads ? 0 : channel_ns;
+    socket->answered_bytes += sends ? 0 : wire_bytes;
+    if (sends) {
+        kvc_engine_transfer(socket->answers.from, socket->answers.to, wire_bytes);
     }
     kvc_engine_finish(&work);
     return kvc_engine_now_ns();

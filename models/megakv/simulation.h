@@ -5,11 +5,13 @@
  * in its stream (stream.c), which copies it to the GPU and back. The sender (sender.c) reads the items and
  * answers.
  *
- * Schedulers, streams and senders are actors of the engine. What they do on a device is an activity there, so
- * SimGrid shares cores, memory, PCIe and GPU among them. Receivers handle requests one by one and are too
- * fast for activities: at each swap, the scheduler computes what they have received since the previous one.
- * Their work of that cycle then becomes one activity per pipeline for the cores and one per socket for the
- * memory, and how much longer than a cycle these took is the slowdown of the receivers in the next cycle. */
+ * Schedulers, the streams of a socket and senders are actors of the engine. What others share with them
+ * becomes activities, so SimGrid shares cores, memory and links. Receivers handle requests one by one and are
+ * too fast for activities: at each swap, the scheduler computes what they have received since the previous
+ * one. Their work of that cycle then becomes one activity per pipeline for the cores. The streams share their
+ * GPU with nobody, so their times are exact arithmetic (sim/devices/gpu_streams.h). What receivers, copies,
+ * kernels and senders take from memory, GPU and links is posted once a cycle (share.c). How much longer than
+ * alone such an activity took is the slowdown of those who posted it in the next cycle. */
 #ifndef KVC_MODELS_MEGAKV_SIMULATION_H
 #define KVC_MODELS_MEGAKV_SIMULATION_H
 
@@ -23,6 +25,7 @@
 #include "models/megakv/resources.h"
 #include "sim/base/events.h"
 #include "sim/devices/database.h"
+#include "sim/devices/gpu_streams.h"
 #include "sim/devices/nic.h"
 #include "sim/devices/socket.h"
 #include "sim/engine.h"
@@ -175,21 +178,14 @@ struct kvc_megakv_writes {
 
 struct kvc_megakv_socket;
 
-/* The copies of a launch in one direction. They follow one another, and their load on the memory is one
- * activity, from the first copy to the last. */
-struct kvc_megakv_copies {
-    struct kvc_work memory;
-    uint32_t begun, ended; /* Streams that have begun or ended their copies. */
-};
-
 /* A launch of all streams of a socket. The stream that ends last frees it. */
 struct kvc_megakv_launch {
     struct kvc_megakv_launch_work work;
-    bool begun;        /* Whether a stream has begun with it. */
-    double started_ns; /* When the first stream began with it [ns]. */
-    uint32_t running;  /* Streams that have not ended. */
-    uint32_t parts;    /* Streams that have jobs. */
-    struct kvc_megakv_copies in, out;
+    bool begun;                      /* Whether a stream has begun with it. */
+    double started_ns;               /* When the first stream began with it [ns]. */
+    uint32_t running;                /* Streams that have not ended. */
+    bool copied_in;                  /* Whether the load of the copies to the card is posted. */
+    bool copied_out;                 /* Whether the load of the copies back is posted. */
     struct kvc_megakv_writes writes; /* Insert: the jobs. */
 };
 
@@ -206,12 +202,16 @@ enum { KVC_MEGAKV_STREAM_JOBS = 64 };
 struct kvc_megakv_stream {
     struct kvc_megakv_socket *socket;
     struct kvc_megakv_pipeline *pipeline;               /* NULL: the stream of the inserts. */
+    uint32_t number;                                    /* Number among the streams of the GPU. */
     struct kvc_megakv_job jobs[KVC_MEGAKV_STREAM_JOBS]; /* Ring. */
     uint32_t head, tail;
-    struct kvc_gate *gate;
+    bool busy;        /* Whether the job at the head has begun. */
+    double began_ns;  /* When it began [ns]. */
+    double out_bytes; /* Bytes that all streams of its launch copy back. */
 };
 
-/* Use of a device by receivers. An actor turns it into one activity a cycle. */
+/* Use of a device, and of the links between two hosts, by several threads or streams of a socket. An actor
+ * turns it into one activity each a cycle. */
 struct kvc_megakv_share {
     uint32_t host;
     uint32_t from, to; /* Hosts between which bytes cross, if any do. */
@@ -273,20 +273,29 @@ struct kvc_megakv_socket {
     uint32_t number;
     char name[KVC_PLATFORM_NAME_MAX];
     struct kvc_megakv_pipeline *pipelines;
-    struct kvc_megakv_buffer **launched;    /* By pipeline: the buffer of the latest launch. */
-    struct kvc_socket device;               /* Devices of the socket in the platform. */
-    struct kvc_megakv_writes writes;        /* Jobs for the next insert launch. */
-    struct kvc_megakv_stream insert_stream; /* insert_stream = "own". */
-    struct kvc_gate *copy_in, *copy_out;    /* The GPU's copy engines, one copy each at a time. */
-    struct kvc_gate *receive_gate;          /* Wakes the actor that draws on the cores for the receivers. */
-    bool receiving;                         /* That actor is working and needs no wake-up. */
-    double receive_span_ns;    /* Time in which the posted work of all receivers was done [ns]. */
-    double receive_compute_ns; /* Compute of a request, until the next swap [ns]. */
+    struct kvc_megakv_buffer **launched;           /* By pipeline: the buffer of the latest launch. */
+    struct kvc_socket device;                      /* Devices of the socket in the platform. */
+    struct kvc_megakv_writes writes;               /* Jobs for the next insert launch. */
+    struct kvc_megakv_stream insert_stream;        /* insert_stream = "own". */
+    struct kvc_gpu_streams *gpu;                   /* Streams of the pipelines, then that of the inserts. */
+    struct kvc_gate *launch_gate;                  /* Wakes the actor of the streams at a launch. */
+    struct kvc_megakv_share copies_in, copies_out; /* Bytes to the GPU and back. */
+    struct kvc_megakv_share kernels;               /* Work of kernels. */
+    double kernels_posted_ns;                      /* When the kernels' work was last posted [ns]. */
+    struct kvc_gate *receive_gate; /* Wakes the actor that draws on the cores for the receivers. */
+    bool receiving;                /* That actor is working and needs no wake-up. */
+    double receive_span_ns;        /* Time in which the posted work of all receivers was done [ns]. */
+    double receive_compute_ns;     /* Compute of a request, until the next swap [ns]. */
     struct kvc_dram_load receive_load[KVC_OP_COUNT]; /* Load of a request, if all sizes are fixed. */
-    struct kvc_megakv_share memory;                  /* The receivers' draw on the memory. */
-    /* Load of the receivers on the memory since the last swap. */
+    struct kvc_megakv_share memory;                  /* Memory, and frames from the clients. */
+    struct kvc_megakv_share answers;                 /* Frames to the clients. */
+    /* Load of receivers and copies on the memory since the last swap, and its channels before that swap. */
     struct kvc_dram_load received_load;
-    double received_bytes;                /* Bytes on the wire since the last swap. */
+    double received_channels;
+    double received_bytes; /* Bytes on the wire since the last swap. */
+    /* Bytes of responses, and time of memory channels for them [ns], since the last swap, which cannot delay
+     * their batches. */
+    double answered_bytes, answered_channel_ns;
     uint64_t sent_here;                   /* Requests of the whole run, dropped ones included. */
     uint64_t served_here;                 /* Requests of these that were answered. */
     double receive_busy_ns, send_busy_ns; /* Busy times of all receivers and senders [ns]. */
@@ -393,6 +402,9 @@ void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns);
 /* Moves the rows that the receiver finished after until_ns into `next`. */
 void kvc_megakv_split(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *next, double until_ns);
 
+/* Hands work that was done within span_ns, and bytes, to the actor of the share. */
+void kvc_megakv_share_post(struct kvc_megakv_share *share, double amount_ns, double bytes, double span_ns);
+
 /* Adds a stream's part of a launch to the stream's queue. */
 void kvc_megakv_stream_add(struct kvc_megakv_stream *stream, struct kvc_megakv_job job);
 
@@ -437,10 +449,10 @@ void kvc_megakv_writes_erase(struct kvc_megakv_writes *writes, uint64_t hash, ui
 /* Frees the arrays, not the struct. */
 void kvc_megakv_writes_free(struct kvc_megakv_writes *writes);
 
-/* Bodies of the actors. Their argument is the socket, stream, pipeline or share. */
+/* Bodies of the actors. Their argument is the socket, pipeline or share. */
 void kvc_megakv_scheduler_main(void *socket);
 void kvc_megakv_poll_main(void *socket);
-void kvc_megakv_stream_main(void *stream);
+void kvc_megakv_streams_main(void *socket);
 void kvc_megakv_sender_main(void *pipeline);
 void kvc_megakv_receivers_main(void *socket);
 void kvc_megakv_share_main(void *share);

@@ -12,7 +12,6 @@ void kvc_megakv_stream_add(struct kvc_megakv_stream *stream, struct kvc_megakv_j
         KVC_BUG("a stream has more than %d jobs, but a pipeline has fewer buffers", KVC_MEGAKV_STREAM_JOBS);
     }
     stream->jobs[stream->tail++ % KVC_MEGAKV_STREAM_JOBS] = job;
-    kvc_gate_post(stream->gate);
 }
 
 /* ---- the index ---- */
@@ -115,35 +114,35 @@ void kvc_megakv_hand_over(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     kvc_gate_post(pipeline->ready_gate);
 }
 
-/* Copies a stream's part of `all_bytes`, which take all_ns alone. The copy engine serves one stream at a
- * time. The caller adds the copy's latency, because the engine already serves the next copy. */
-static void copy(const struct kvc_megakv_stream *stream, const struct kvc_megakv_job *job,
-                 struct kvc_megakv_copies *copies, struct kvc_gate *engine, uint32_t from, uint32_t to,
-                 double bytes, double all_bytes, double all_ns)
+/* Posts the copies of a launch in one direction, which take all_ns alone. */
+static void post_copies(struct kvc_megakv_socket *socket, struct kvc_megakv_share *share, double bytes,
+                        double all_ns)
 {
-    const struct kvc_megakv_config *config = stream->socket->simulation->config;
-    const struct kvc_dram_load load = {.streamed_bytes = all_bytes};
-    const struct kvc_draw draw = {(uint32_t)stream->socket->device.dram,
-                                  kvc_dram_channel_ns(config->dram, &load), all_ns};
-    kvc_gate_wait(engine);
-    if (copies->begun++ == 0) {
-        kvc_engine_start(&copies->memory, &draw, 1);
-    }
-    kvc_engine_transfer(from, to, bytes);
-    if (++copies->ended == job->launch->parts) {
-        kvc_engine_finish(&copies->memory);
-    }
-    kvc_gate_post(engine);
+    const struct kvc_dram_load load = {.streamed_bytes = bytes};
+    kvc_dram_load_add(&socket->received_load, &load, 1);
+    kvc_megakv_share_post(share, 0, bytes, all_ns);
 }
 
-static void run_on_gpu(const struct kvc_megakv_stream *stream, const struct kvc_megakv_job *job)
+/* Returns the slowdown of copies by other users of their links and of the memory. */
+static double stretch_of(const struct kvc_megakv_socket *socket, const struct kvc_megakv_share *copies)
+{
+    return fmax(copies->stretch, socket->memory.stretch);
+}
+
+/* Begins with the part of a launch at the head of a stream. Returns whether the GPU has work to do. */
+static bool begin_part(struct kvc_megakv_stream *stream, double now_ns)
 {
     struct kvc_megakv_socket *socket = stream->socket;
     struct kvc_megakv_simulation *simulation = socket->simulation;
     const struct kvc_megakv_config *config = simulation->config;
-    const struct kvc_socket *device = &socket->device;
+    const struct kvc_megakv_job *job = &stream->jobs[stream->head % KVC_MEGAKV_STREAM_JOBS];
     struct kvc_megakv_launch_work work = job->launch->work;
     struct kvc_index_stats before = {0};
+    if (!job->launch->begun) {
+        job->launch->begun = true;
+        job->launch->started_ns = kvc_engine_now_ns();
+    }
+    stream->began_ns = kvc_engine_now_ns();
     if (socket->shard != NULL) {
         before = socket->shard->index_stats;
         work.stats = &socket->shard->index_stats;
@@ -152,65 +151,109 @@ static void run_on_gpu(const struct kvc_megakv_stream *stream, const struct kvc_
         kvc_megakv_search(socket, job->buffer);
     }
     if (job->jobs <= 0) {
-        return;
+        return false;
     }
-    simulation->costs.clock = kvc_engine_pstate((uint32_t)device->gpu);
+    simulation->costs.clock = kvc_engine_pstate((uint32_t)socket->device.gpu);
     work.hit_frac = kvc_megakv_hit_frac_since(socket, &before);
     /* The inserts of this launch run when it ends; the inserts of earlier launches stand in for them. */
     kvc_megakv_note_changes_since(socket, &(struct kvc_index_stats){0}, &work);
     struct kvc_gpu_work all = kvc_megakv_gpu_work(work.kernel, work.jobs, config->streams, work.stats);
-    struct kvc_gpu_kernel kernel = kvc_megakv_kernel_of(&simulation->costs, &work, job->jobs);
-    double frac = job->jobs / work.jobs, copies = 1 + (all.out_bytes > 0);
-    copy(stream, job, &job->launch->in, socket->copy_in, (uint32_t)device->dram, (uint32_t)device->copy,
-         frac * all.in_bytes, all.in_bytes, kvc_pcie_h2d_ns(config->pcie, all.in_bytes));
-    /* The latency of the copy back passes here as well, which saves an activity. */
-    kvc_engine_sleep_until_ns(kvc_engine_now_ns() + copies * config->pcie->latency_ns + kernel.latency_ns);
-    kvc_engine_work(&(struct kvc_draw){(uint32_t)device->gpu, kernel.amount_ns, kernel.alone_ns}, 1);
-    if (all.out_bytes > 0) {
-        copy(stream, job, &job->launch->out, socket->copy_out, (uint32_t)device->copy, (uint32_t)device->dram,
-             frac * all.out_bytes, all.out_bytes, kvc_pcie_d2h_ns(config->pcie, all.out_bytes));
+    double frac = job->jobs / work.jobs, copies = 1 + (all.out_bytes > 0),
+           in_ns = kvc_pcie_h2d_ns(config->pcie, all.in_bytes),
+           out_ns = kvc_pcie_d2h_ns(config->pcie, all.out_bytes);
+    struct kvc_gpu_stream_job steps = {
+        .in_ns = frac * in_ns * stretch_of(socket, &socket->copies_in),
+        .kernel = kvc_megakv_kernel_of(&simulation->costs, &work, job->jobs),
+        .out_ns = frac * out_ns * stretch_of(socket, &socket->copies_out),
+    };
+    steps.kernel.latency_ns += copies * config->pcie->latency_ns;
+    stream->out_bytes = all.out_bytes;
+    if (!job->launch->copied_in) {
+        job->launch->copied_in = true;
+        post_copies(socket, &socket->copies_in, all.in_bytes, in_ns);
     }
+    kvc_gpu_streams_begin(socket->gpu, stream->number, now_ns, &steps);
+    return true;
 }
 
 /* Ends a stream's part of a launch. */
-static void end_part(struct kvc_megakv_stream *stream, struct kvc_megakv_job *job)
+static void end_part(struct kvc_megakv_stream *stream)
 {
-    struct kvc_megakv_launch *launch = job->launch;
-    if (job->buffer != NULL) {
-        kvc_megakv_hand_over(stream->pipeline, job->buffer);
+    struct kvc_megakv_socket *socket = stream->socket;
+    struct kvc_megakv_simulation *simulation = socket->simulation;
+    const struct kvc_megakv_job job = stream->jobs[stream->head++ % KVC_MEGAKV_STREAM_JOBS];
+    struct kvc_megakv_launch *launch = job.launch;
+    bool searching = launch->work.kernel == KVC_MEGAKV_KERNEL_SEARCH;
+    double start_ns = stream->began_ns, end_ns = kvc_engine_now_ns();
+    uint32_t row = stream->pipeline != NULL ? 1 + simulation->streams + stream->number : 0;
+    kvc_recorder_busy(&simulation->replica.recorder, searching ? KVC_MEGAKV_SEARCH : KVC_MEGAKV_INSERT,
+                      start_ns, end_ns);
+    kvc_timeline_event(simulation->replica.context->timeline, socket->number, row,
+                       searching ? "search" : "insert", start_ns, end_ns - start_ns, (uint64_t)job.jobs);
+    if (job.jobs > 0 && stream->out_bytes > 0 && !launch->copied_out) {
+        launch->copied_out = true;
+        post_copies(socket, &socket->copies_out, stream->out_bytes,
+                    kvc_pcie_d2h_ns(simulation->config->pcie, stream->out_bytes));
+    }
+    if (job.buffer != NULL) {
+        kvc_megakv_hand_over(stream->pipeline, job.buffer);
     }
     if (--launch->running > 0) {
         return;
     }
-    kvc_megakv_count_kernel(stream->socket->simulation, &launch->work, launch->started_ns);
+    kvc_megakv_count_kernel(simulation, &launch->work, launch->started_ns);
     if (launch->work.kernel == KVC_MEGAKV_KERNEL_INSERT) {
-        kvc_megakv_insert(stream->socket, &launch->writes);
+        kvc_megakv_insert(socket, &launch->writes);
         kvc_megakv_writes_free(&launch->writes);
     }
     free(launch);
 }
 
-void kvc_megakv_stream_main(void *data)
+static struct kvc_megakv_stream *stream_of(struct kvc_megakv_socket *socket, uint32_t number)
 {
-    struct kvc_megakv_stream *stream = data;
-    struct kvc_megakv_simulation *simulation = stream->socket->simulation;
-    uint32_t row = stream->pipeline != NULL ? 1 + simulation->streams + stream->pipeline->number : 0;
+    return number < socket->simulation->streams ? &socket->pipelines[number].stream : &socket->insert_stream;
+}
+
+static void note_outages(struct kvc_megakv_socket *socket)
+{
+    const struct kvc_megakv_share *in = &socket->copies_in, *out = &socket->copies_out;
+    kvc_gpu_streams_outage(socket->gpu, KVC_GPU_COPY_IN, kvc_engine_route_outage(in->from, in->to));
+    kvc_gpu_streams_outage(socket->gpu, KVC_GPU_CARD, kvc_engine_host_outage((uint32_t)socket->device.gpu));
+    kvc_gpu_streams_outage(socket->gpu, KVC_GPU_COPY_OUT, kvc_engine_route_outage(out->from, out->to));
+}
+
+/* Posts what kernels have done since the last post. */
+static void post_kernels(struct kvc_megakv_socket *socket, double now_ns)
+{
+    double worked_ns = kvc_gpu_streams_take_work_ns(socket->gpu);
+    if (worked_ns > 0) {
+        kvc_megakv_share_post(&socket->kernels, worked_ns, 0, now_ns - socket->kernels_posted_ns);
+    }
+    socket->kernels_posted_ns = now_ns;
+}
+
+void kvc_megakv_streams_main(void *data)
+{
+    struct kvc_megakv_socket *socket = data;
     for (;;) {
-        kvc_gate_wait(stream->gate);
-        struct kvc_megakv_job job = stream->jobs[stream->head % KVC_MEGAKV_STREAM_JOBS];
-        bool searching = job.launch->work.kernel == KVC_MEGAKV_KERNEL_SEARCH;
-        double start_ns = kvc_engine_now_ns();
-        if (!job.launch->begun) {
-            job.launch->begun = true;
-            job.launch->started_ns = start_ns;
+        double next_ns = kvc_gpu_streams_next_ns(socket->gpu);
+        bool launched = kvc_gate_wait_until(socket->launch_gate, next_ns);
+        double now_ns = launched ? kvc_engine_now_ns() : next_ns;
+        uint32_t number;
+        note_outages(socket);
+        while ((number = kvc_gpu_streams_ended(socket->gpu, now_ns)) != KVC_GPU_STREAM_NONE) {
+            end_part(stream_of(socket, number));
+            stream_of(socket, number)->busy = false;
         }
-        run_on_gpu(stream, &job);
-        double end_ns = kvc_engine_now_ns();
-        kvc_recorder_busy(&simulation->replica.recorder, searching ? KVC_MEGAKV_SEARCH : KVC_MEGAKV_INSERT,
-                          start_ns, end_ns);
-        kvc_timeline_event(simulation->replica.context->timeline, stream->socket->number, row,
-                           searching ? "search" : "insert", start_ns, end_ns - start_ns, (uint64_t)job.jobs);
-        stream->head++;
-        end_part(stream, &job);
+        for (uint32_t i = 0; i <= socket->simulation->streams; i++) {
+            struct kvc_megakv_stream *stream = stream_of(socket, i);
+            while (!stream->busy && stream->head != stream->tail) {
+                stream->busy = begin_part(stream, now_ns);
+                if (!stream->busy) {
+                    end_part(stream);
+                }
+            }
+        }
+        post_kernels(socket, now_ns);
     }
 }
