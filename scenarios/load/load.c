@@ -316,12 +316,7 @@ static enum kvc_status warn_popularity(const struct kvc_decoder *decoder)
     if (workload->popularity != KVC_POPULARITY_ZIPF || workload->arrival == KVC_ARRIVAL_TRACE) {
         return KVC_OK;
     }
-    struct kvc_zipf *zipf = kvc_zipf_create(workload->keys, workload->zipf_s);
-    if (zipf == NULL) {
-        return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
-    }
-    double hottest_frac = kvc_zipf_mass(zipf, 1);
-    kvc_zipf_free(zipf);
+    double hottest_frac = kvc_zipf_mass(workload->keys, workload->zipf_s, 1);
     if (hottest_frac > 0.5) {
         kvc_decode_warn(decoder, "workload.dist.zipf",
                         "workload.dist.zipf: found %g, with which %.4g %% of the requests go to one key; the "

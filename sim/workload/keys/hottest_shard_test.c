@@ -27,17 +27,15 @@ struct popularity {
 static void set_popularity(struct popularity *popularity, const struct kvc_workload *workload)
 {
     double below = 0;
-    struct kvc_zipf *zipf = workload->popularity == KVC_POPULARITY_ZIPF
-                                ? kvc_zipf_create(workload->keys, workload->zipf_s)
-                                : NULL;
+    bool zipf = workload->popularity == KVC_POPULARITY_ZIPF;
     popularity->placed = workload->keys < PLACED ? (uint32_t)workload->keys : PLACED;
     for (uint32_t i = 0; i < popularity->placed; i++) {
-        double to = zipf != NULL ? kvc_zipf_mass(zipf, i + 1) : (i + 1.0) / (double)workload->keys;
+        double to = zipf ? kvc_zipf_mass(workload->keys, workload->zipf_s, i + 1)
+                         : (i + 1.0) / (double)workload->keys;
         popularity->mass[i] = to - below;
         below = to;
     }
     popularity->rest = 1 - below;
-    kvc_zipf_free(zipf);
 }
 
 /* Returns the share of the fullest shard in a replica. */

@@ -4,8 +4,6 @@
 
 #include "sim/base/diag.h"
 
-enum { PART = 64 }; /* A block is 1/64 of its first rank wide. */
-
 void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload)
 {
     bool zipf = workload->popularity == KVC_POPULARITY_ZIPF;
@@ -14,16 +12,14 @@ void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const stru
     kvc_action_mix_open(&blocks->actions, workload, NULL); /* kvc_workload_check() has checked it. */
     blocks->members = workload->keys / blocks->actions.kinds;
     if (zipf) {
-        blocks->zipf = kvc_zipf_create(blocks->members, workload->zipf_s);
-        if (blocks->zipf == NULL) {
-            kvc_out_of_memory("the popularity of %llu keys", (unsigned long long)blocks->members);
-        }
+        blocks->zipf = kvc_zipf_sums_open(workload->zipf_s);
+        blocks->zipf_sum = kvc_zipf_sums_to(blocks->zipf, blocks->members);
     }
 }
 
 void kvc_popularity_blocks_close(struct kvc_popularity_blocks *blocks)
 {
-    kvc_zipf_free(blocks->zipf);
+    kvc_zipf_sums_close(blocks->zipf);
 }
 
 /* Goes on to the next block of members. */
@@ -32,14 +28,17 @@ static bool next_members(struct kvc_popularity_blocks *blocks)
     uint64_t first = blocks->first = blocks->next, last = blocks->members;
     if (first >= blocks->members) {
         blocks->next = 0;
+        blocks->block = 0;
         blocks->mass_before = 0;
         return false;
     }
     double mass = 1;
     if (blocks->zipf != NULL) {
-        uint64_t width = first / PART > 0 ? first / PART : 1;
-        last = first + width < blocks->members ? first + width : blocks->members;
-        mass = kvc_zipf_mass(blocks->zipf, last);
+        uint64_t end = first + kvc_zipf_sums_width(first);
+        if (end < blocks->members) {
+            last = end;
+            mass = kvc_zipf_sums_to_block(blocks->zipf, blocks->block++) / blocks->zipf_sum;
+        }
     }
     blocks->mass = mass - blocks->mass_before;
     blocks->next = last;

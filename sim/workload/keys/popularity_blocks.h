@@ -12,11 +12,13 @@
 #include <stdint.h>
 
 #include "sim/workload/workload.h"
-#include "sim/workload/keys/zipf.h"
+#include "sim/workload/keys/zipf_sums.h"
 
 /** An iterator over blocks. */
 struct kvc_popularity_blocks {
-    struct kvc_zipf *zipf;         /**< The distribution; NULL if it is uniform. */
+    struct kvc_zipf_sums *zipf;    /**< Sums of the distribution; NULL if it is uniform. */
+    double zipf_sum;               /**< Sum over all members. */
+    uint32_t block;                /**< Number of the next block. */
     struct kvc_action_mix actions; /**< Actions that the requests stand for. */
     double update_frac;            /**< Share of the requests that update or delete. */
     uint64_t keys;                 /**< Keys of the workload. */
@@ -35,8 +37,7 @@ struct kvc_popularity_block {
     double updates; /**< Mean number of them that a request invalidates, with a database. */
 };
 
-/** Starts an iteration. A popularity other than Zipf counts as uniform, and so does Zipf if memory is short.
- */
+/** Starts an iteration. A popularity other than Zipf counts as uniform. */
 void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload);
 
 /** Frees the contents of the iterator, not the struct. */

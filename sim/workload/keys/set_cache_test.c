@@ -1,4 +1,5 @@
 #include "sim/workload/keys/set_cache.h"
+#include "sim/workload/keys/zipf.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "sim/workload/keys/alias.h"
+#include "sim/workload/keys/zipf_sums.h"
 
 enum {
     BLOCK_SHARE = 64, /* A block is at most 1/64 of its first rank wide. */
-    HEAD_TERMS = 64,  /* Terms summed one by one; the Euler-Maclaurin formula gives the rest. */
 };
 
 struct block {
@@ -19,8 +19,6 @@ struct block {
 struct kvc_zipf {
     uint64_t n;
     double s;
-    double total; /* Sum of k^-s for all ranks. */
-    double head;  /* Sum of the first HEAD_TERMS - 1 of them, which the larger sums share. */
     struct kvc_alias alias;
     struct block *blocks;
 };
@@ -33,31 +31,6 @@ void kvc_zipf_free(struct kvc_zipf *zipf)
     kvc_alias_free(&zipf->alias);
     free(zipf->blocks);
     free(zipf);
-}
-
-/* Returns the sum of k^-s for k = 1 to last, term by term, the small ones first. */
-static double sum_terms(uint64_t last, double s)
-{
-    double sum = 0;
-    for (uint64_t k = last; k > 0; k--) {
-        sum += pow((double)k, -s);
-    }
-    return sum;
-}
-
-/* Returns the sum of k^-s for k = 1 to last. */
-static double harmonic(const struct kvc_zipf *zipf, uint64_t last)
-{
-    double s = zipf->s;
-    if (last < HEAD_TERMS) {
-        return sum_terms(last, s);
-    }
-    double a = HEAD_TERMS, b = (double)last;
-    double fa = pow(a, -s), fb = pow(b, -s), t = 1 - s, span = log(b / a);
-    double integral = a * fa * (fabs(t * span) > 1e-12 ? expm1(t * span) / t : span);
-    double first = s * (fa / a - fb / b) / 12;
-    double third = s * (s + 1) * (s + 2) * (fa / (a * a * a) - fb / (b * b * b)) / 720;
-    return zipf->head + integral + (fa + fb) / 2 + first - third;
 }
 
 static uint64_t block_width(uint64_t first, uint64_t n)
@@ -95,8 +68,6 @@ struct kvc_zipf *kvc_zipf_create(uint64_t n, double s)
     }
     zipf->n = n;
     zipf->s = s;
-    zipf->head = sum_terms(HEAD_TERMS - 1, s);
-    zipf->total = harmonic(zipf, n);
     uint64_t first = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t width = block_width(first, n);
@@ -139,7 +110,13 @@ void kvc_zipf_fill(const struct kvc_zipf *zipf, struct kvc_rng *rng, uint64_t *r
     *rng = local;
 }
 
-double kvc_zipf_mass(const struct kvc_zipf *zipf, uint64_t k)
+double kvc_zipf_mass(uint64_t n, double s, uint64_t k)
 {
-    return k < zipf->n ? harmonic(zipf, k) / zipf->total : 1;
+    if (k >= n) {
+        return 1;
+    }
+    struct kvc_zipf_sums *sums = kvc_zipf_sums_open(s);
+    double mass = kvc_zipf_sums_to(sums, k) / kvc_zipf_sums_to(sums, n);
+    kvc_zipf_sums_close(sums);
+    return mass;
 }

@@ -28,8 +28,8 @@ struct kvc_zipf *kvc_zipf_create(uint64_t n, double s);
 /** Draws `count` ranks. They are counted from 0, the most popular one. */
 void kvc_zipf_fill(const struct kvc_zipf *zipf, struct kvc_rng *rng, uint64_t *rank, size_t count);
 
-/** Returns the probability that a draw is one of the k most popular ranks, with a relative error below 1e-9.
- * A k above n counts as n. */
-double kvc_zipf_mass(const struct kvc_zipf *zipf, uint64_t k);
+/** Returns the probability that a draw from `n` ranks with exponent `s` is one of the k most popular ranks,
+ * with a relative error below 1e-9. A k above n counts as n. */
+double kvc_zipf_mass(uint64_t n, double s, uint64_t k);
 
 #endif
