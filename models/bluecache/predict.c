@@ -12,6 +12,7 @@
 #include "models/bluecache/room.h"
 #include "models/latency.h"
 #include "sim/base/array.h"
+#include "sim/base/memo.h"
 #include "sim/devices/flash/flash.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/cache_aside.h"
@@ -66,8 +67,8 @@ static double evicted_of(const struct kvc_workload *workload, double present)
 }
 
 /* Sets the shares in the long run with SETs and returns the number of keys that are stored. */
-static double place_in_long_run(const struct kvc_workload *workload,
-                                const struct kvc_bluecache_capacity *room, struct places *places)
+static double find_places_in_long_run(const struct kvc_workload *workload,
+                                      const struct kvc_bluecache_capacity *room, struct places *places)
 {
     struct kvc_set_cache dram = {0};
     double stored = 0, changed = workload->set_frac + workload->delete_frac;
@@ -86,6 +87,33 @@ static double place_in_long_run(const struct kvc_workload *workload,
         stored += block->keys.keys * (block->present + on_flash);
     }
     kvc_set_cache_close(&dram);
+    return stored;
+}
+
+/* Does the same, and keeps what it finds, since it depends on little of the scenario. */
+static double place_in_long_run(const struct kvc_workload *workload,
+                                const struct kvc_bluecache_capacity *room, struct places *places)
+{
+    static _Thread_local struct kvc_memo memo;
+    double stored, *const found[] = {&stored, &places->written, &places->dram, &places->flash};
+    double argument[] = {(double)workload->keys, workload->popularity, workload->zipf_s, workload->set_frac,
+                         workload->delete_frac,  room->dram,           room->log,        0};
+    const uint32_t arguments = sizeof(argument) / sizeof(*argument), values = sizeof(found) / sizeof(*found);
+    uint32_t known = 0; /* The last argument numbers the values. */
+    if (workload->action_count > 0) {
+        return find_places_in_long_run(workload, room, places);
+    }
+    for (; known < values && kvc_memo_find(&memo, argument, found[known]); known++) {
+        argument[arguments - 1] = known + 1;
+    }
+    if (known < values) {
+        *places = (struct places){0};
+        stored = find_places_in_long_run(workload, room, places);
+        for (uint32_t i = 0; i < values; i++) {
+            argument[arguments - 1] = i;
+            kvc_memo_keep(&memo, argument, arguments, *found[i]);
+        }
+    }
     return stored;
 }
 

@@ -624,6 +624,16 @@ struct kvc_dido_plan kvc_dido_best_plan(const struct kvc_dido_config *config,
 
 /* ---- the plan of a scenario ---- */
 
+/* Returns whether a pipeline states its cores, so that there is nothing to choose. */
+static bool states_cores(const struct kvc_dido_pipeline *pipeline)
+{
+    uint32_t stated = 0;
+    for (uint32_t s = 0; s < pipeline->stages; s++) {
+        stated += pipeline->stage[s].cores;
+    }
+    return stated > 0;
+}
+
 /* Reads the pipeline, or plans it with the closed form, for the first phase if the load alternates. */
 static enum kvc_status set_pipeline(struct kvc_dido_config *config, const struct kvc_workload *workload,
                                     struct kvc_diag *diag)
@@ -641,7 +651,7 @@ static enum kvc_status set_pipeline(struct kvc_dido_config *config, const struct
             status = kvc_dido_pipeline_check_cores(pipeline, (uint32_t)config->cpu->cores, diag);
         }
     }
-    if (status == KVC_OK) {
+    if (status == KVC_OK && (any || !states_cores(pipeline))) {
         struct kvc_dido_config first = *config;
         struct kvc_workload load = kvc_phases_workload(workload, 0);
         kvc_dido_set_phase(&first, workload, 0);

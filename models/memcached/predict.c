@@ -8,6 +8,7 @@
 #include "models/memcached/costs.h"
 #include "models/memcached/resources.h"
 #include "models/memcached/room.h"
+#include "sim/base/memo.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/cache_aside.h"
 #include "sim/workload/keys/hottest_shard.h"
@@ -181,9 +182,22 @@ static double fullest_ring_frac(const struct kvc_scenario *scenario)
     params.clients = kvc_workload_flows(&scenario->workload);
     params.connections = kvc_workload_connections(&scenario->workload);
     params.seed = scenario->run.seed;
-    struct kvc_rss *rss = kvc_rss_open(&params, NULL); /* kvc_memcached_check() has checked the queues. */
-    double frac = rss != NULL ? kvc_rss_hottest_frac(rss) : 1;
-    kvc_rss_close(rss);
+    static _Thread_local struct kvc_memo memo;
+    const double argument[] = {params.queues,
+                               params.entries,
+                               params.fields,
+                               params.clients,
+                               params.connections,
+                               params.server,
+                               (double)(params.seed >> 32),
+                               (double)(params.seed & UINT32_MAX)};
+    double frac = 1;
+    if (!kvc_memo_find(&memo, argument, &frac)) {
+        struct kvc_rss *rss = kvc_rss_open(&params, NULL); /* kvc_memcached_check() has checked the queues. */
+        frac = rss != NULL ? kvc_rss_hottest_frac(rss) : 1;
+        kvc_rss_close(rss);
+        kvc_memo_keep(&memo, argument, sizeof(argument) / sizeof(*argument), frac);
+    }
     return frac;
 }
 

@@ -2,10 +2,12 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "kernels/megakv/slab.h"
 #include "kernels/memcachedgpu/packet.h"
 #include "models/cuckoo_store/sizes.h"
+#include "sim/base/memo.h"
 #include "sim/devices/gpu_blocks.h"
 #include "sim/workload/sizes.h"
 #include "sim/workload/keys/hashed_sets.h"
@@ -191,30 +193,52 @@ static const uint32_t class_key_bytes[KVC_MEMCACHEDGPU_CLASSES_MAX] = {16, 32, 6
 
 enum { KEYS_ASKED = 16384 /* Keys sampled to estimate the shares of the classes, to 0.4 % of all keys. */ };
 
-/* Divides the entries over the classes by their shares of the keys; each class gets at least one set. */
-static void divide_entries(struct kvc_memcachedgpu_config *config, const struct kvc_workload *workload)
+/* Counts the keys of each class among `asked` keys, of which each is `apart` from the one before. */
+static void count_keys(const struct kvc_memcachedgpu_config *config, const struct kvc_workload *workload,
+                       uint64_t asked, uint64_t apart, double *keys)
 {
     static uint64_t id[KEYS_ASKED];
     static uint8_t key_bytes[KEYS_ASKED];
     static uint32_t value_bytes[KEYS_ASKED];
-    uint64_t asked = workload->keys < KEYS_ASKED ? workload->keys : KEYS_ASKED;
-    uint64_t keys[KVC_MEMCACHEDGPU_CLASSES_MAX + 1] = {0};
+    const struct kvc_memcachedgpu_shape shape = kvc_memcachedgpu_shape_of(config);
     struct kvc_sizes *sizes = kvc_workload_sizes(workload);
     for (uint64_t i = 0; i < asked; i++) {
-        id[i] = i * (workload->keys / asked);
+        id[i] = i * apart;
     }
     kvc_sizes_fill(sizes, id, asked, key_bytes, value_bytes);
     kvc_sizes_free(sizes);
+    for (uint64_t i = 0; i < asked; i++) {
+        keys[kvc_memcachedgpu_class_of(&shape, key_bytes[i])]++;
+    }
+}
+
+/* Divides the entries over the classes by their shares of the keys; each class gets at least one set. */
+static void divide_entries(struct kvc_memcachedgpu_config *config, const struct kvc_workload *workload)
+{
+    static _Thread_local struct kvc_memo memo;
+    uint64_t asked = workload->keys < KEYS_ASKED ? workload->keys : KEYS_ASKED;
+    uint64_t apart = workload->keys / asked;
+    double keys[KVC_MEMCACHEDGPU_CLASSES_MAX + 1] = {0};
+    double argument[] = {(double)asked, (double)apart, workload->sizes, (double)workload->key_bytes, 0};
+    const uint32_t arguments = sizeof(argument) / sizeof(*argument);
+    uint32_t known = 0; /* The last argument numbers the classes. */
     config->class_count = KVC_MEMCACHEDGPU_CLASSES_MAX;
     for (uint32_t i = 0; i < config->class_count; i++) {
         config->classes[i].key_bytes_max = class_key_bytes[i];
     }
-    const struct kvc_memcachedgpu_shape shape = kvc_memcachedgpu_shape_of(config);
-    for (uint64_t i = 0; i < asked; i++) {
-        keys[kvc_memcachedgpu_class_of(&shape, key_bytes[i])]++;
+    for (; known < config->class_count && kvc_memo_find(&memo, argument, &keys[known]); known++) {
+        argument[arguments - 1] = known + 1;
+    }
+    if (known < config->class_count) {
+        memset(keys, 0, sizeof(keys));
+        count_keys(config, workload, asked, apart, keys);
+        for (uint32_t i = 0; i < config->class_count; i++) {
+            argument[arguments - 1] = i;
+            kvc_memo_keep(&memo, argument, arguments, keys[i]);
+        }
     }
     for (uint32_t i = 0; i < config->class_count; i++) {
-        double share = (double)keys[i] / (double)asked;
+        double share = keys[i] / (double)asked;
         config->classes[i].entries =
             (uint64_t)fmax(ceil(share * (double)config->options->entries), KVC_MEMCACHEDGPU_WAYS_MAX);
     }
