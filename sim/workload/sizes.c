@@ -204,10 +204,13 @@ double kvc_size_set_key_mean(enum kvc_size_set set)
     if (set == KVC_SIZES_APP) {
         return APP_KEY;
     }
-    double weight[KEYS], mean = 0;
-    key_weights(weight);
-    for (int i = 0; i < KEYS; i++) {
-        mean += weight[i] * (KEY_MIN + i);
+    static _Thread_local double mean; /* Forecasts ask again and again; 0: not known. */
+    if (mean == 0) {
+        double weight[KEYS];
+        key_weights(weight);
+        for (int i = 0; i < KEYS; i++) {
+            mean += weight[i] * (KEY_MIN + i);
+        }
     }
     return mean;
 }

@@ -1,4 +1,5 @@
 #include "sim/workload/keys/popularity_blocks.h"
+#include "sim/workload/keys/zipf.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -30,4 +31,29 @@ Test(popularity_blocks, uniform_keys_have_equal_shares)
     cr_expect_float_eq(quarter, 0.25, 1e-12);
     cr_expect_eq(none, 0);
     cr_expect_eq(more, 1);
+}
+
+/* More exponents than a thread keeps are iterated over at the same time. */
+Test(popularity_blocks, iterations_over_many_exponents_do_not_disturb_each_other)
+{
+    enum { EXPONENTS = 40 };
+    struct kvc_popularity_blocks blocks[EXPONENTS];
+    struct kvc_popularity_block block;
+    double mass[EXPONENTS] = {0};
+    for (int i = 0; i < EXPONENTS; i++) {
+        const struct kvc_workload workload = {
+            .keys = 1000000, .popularity = KVC_POPULARITY_ZIPF, .zipf_s = 0.5 + 0.02 * i};
+        kvc_popularity_blocks_open(&blocks[i], &workload);
+    }
+    for (int b = 0; b < 300; b++) {
+        for (int i = 0; i < EXPONENTS; i++) {
+            cr_assert(kvc_popularity_blocks_next(&blocks[i], &block));
+            mass[i] += block.mass;
+        }
+    }
+    for (int i = 0; i < EXPONENTS; i++) {
+        double expected = kvc_zipf_mass(1000000, 0.5 + 0.02 * i, blocks[i].next);
+        cr_expect_float_eq(mass[i], expected, 1e-12, "exponent %d: %.17g, %.17g", i, mass[i], expected);
+        kvc_popularity_blocks_close(&blocks[i]);
+    }
 }
