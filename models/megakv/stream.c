@@ -222,7 +222,7 @@ static void note_outages(struct kvc_megakv_socket *socket)
     kvc_gpu_streams_outage(socket->gpu, KVC_GPU_COPY_OUT, kvc_engine_route_outage(out->from, out->to));
 }
 
-/* Posts what kernels have done since the last post. */
+/* Posts what kernels have done since the last post: at each launch, and when the GPU becomes idle. */
 static void post_kernels(struct kvc_megakv_socket *socket, double now_ns)
 {
     double worked_ns = kvc_gpu_streams_take_work_ns(socket->gpu);
@@ -254,6 +254,8 @@ void kvc_megakv_streams_main(void *data)
                 }
             }
         }
-        post_kernels(socket, now_ns);
+        if (launched || isinf(kvc_gpu_streams_next_ns(socket->gpu))) {
+            post_kernels(socket, now_ns);
+        }
     }
 }
