@@ -1,9 +1,12 @@
 #include "kernels/pages.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,9 +18,47 @@ static uint64_t mapped_bytes(uint64_t bytes)
     return bytes < huge_page_bytes ? bytes : (bytes + huge_page_bytes - 1) & ~(huge_page_bytes - 1);
 }
 
+/* The mappings of 2 MiB or more that are in use, except sparse ones. */
+struct mapping {
+    uint8_t *start;
+    uint64_t bytes;
+};
+
+static struct mapping *mappings;
+static size_t mapping_count, mapping_room;
+static pthread_mutex_t mapping_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A mapping that is not noted for lack of memory is copied page by page after a fork. */
+static void note(uint8_t *start, uint64_t bytes)
+{
+    pthread_mutex_lock(&mapping_lock);
+    if (mapping_count == mapping_room) {
+        size_t room = 2 * mapping_room + 16;
+        struct mapping *grown = realloc(mappings, room * sizeof(*mappings));
+        mappings = grown != NULL ? grown : mappings;
+        mapping_room = grown != NULL ? room : mapping_room;
+    }
+    if (mapping_count < mapping_room) {
+        mappings[mapping_count++] = (struct mapping){start, bytes};
+    }
+    pthread_mutex_unlock(&mapping_lock);
+}
+
+static void forget(const uint8_t *start)
+{
+    pthread_mutex_lock(&mapping_lock);
+    for (size_t i = 0; i < mapping_count; i++) {
+        if (mappings[i].start == start) {
+            mappings[i--] = mappings[--mapping_count];
+        }
+    }
+    pthread_mutex_unlock(&mapping_lock);
+}
+
 void kvc_pages_free(void *memory, uint64_t bytes)
 {
     if (memory != NULL) {
+        forget(memory);
         munmap(memory, mapped_bytes(bytes));
     }
 }
@@ -58,7 +99,59 @@ static void *map(uint64_t bytes, int flags, int advice)
 
 void *kvc_pages_alloc(uint64_t bytes)
 {
-    return map(bytes, 0, MADV_HUGEPAGE);
+    void *memory = map(bytes, 0, MADV_HUGEPAGE);
+    if (memory != NULL && bytes >= huge_page_bytes) {
+        note(memory, mapped_bytes(bytes));
+    }
+    return memory;
+}
+
+enum { PAGES_OF_HUGE = 512 };
+
+/* Returns whether a huge page's worth of memory has been touched, by the process's page map, whose entry is
+ * not 0 for a page in memory or in swap space. True if the map cannot be read. */
+static bool is_touched(int page_map, const uint8_t *start)
+{
+    uint64_t entry[PAGES_OF_HUGE], there = UINT64_C(3) << 62;
+    off_t at = (off_t)((uintptr_t)start / small_page_bytes * sizeof(*entry));
+    if (pread(page_map, entry, sizeof(entry), at) != (ssize_t)sizeof(entry)) {
+        return true;
+    }
+    for (int i = 0; i < PAGES_OF_HUGE; i++) {
+        if ((entry[i] & there) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Replaces a mapping by a copy of it. Without memory for the copy, it stays. */
+static void copy(int page_map, const struct mapping *mapping)
+{
+    uint8_t *start = map(mapping->bytes, 0, MADV_HUGEPAGE);
+    if (start == NULL) {
+        return;
+    }
+    for (uint64_t at = 0; at < mapping->bytes; at += huge_page_bytes) {
+        if (is_touched(page_map, mapping->start + at)) {
+            memcpy(start + at, mapping->start + at, huge_page_bytes);
+        }
+    }
+    if (mremap(start, mapping->bytes, mapping->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, mapping->start) ==
+        MAP_FAILED) {
+        munmap(start, mapping->bytes);
+    }
+}
+
+void kvc_pages_unshare(void)
+{
+    int page_map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    for (size_t i = 0; i < mapping_count; i++) {
+        copy(page_map, &mappings[i]);
+    }
+    if (page_map >= 0) {
+        close(page_map);
+    }
 }
 
 void *kvc_pages_alloc_sparse(uint64_t bytes)

@@ -28,6 +28,13 @@ void *kvc_pages_alloc_sparse(uint64_t bytes);
  * threads may use the memory meanwhile. */
 void kvc_pages_touch(void *memory, uint64_t bytes);
 
+/** Gives a forked child that is about to write to many pages all its large allocations as copies of its own,
+ * at the same addresses. The system would copy each page of 4 KiB when it is first written, which takes
+ * several microseconds on a virtual machine, and would split huge pages. Here, pages that have been touched
+ * are copied at once, on huge pages. The contents stay. Memory that cannot be copied is still copied by the
+ * system. The child has a single thread. */
+void kvc_pages_unshare(void);
+
 /** Returns the memory that the system provides for an allocation of `bytes` bytes of which the first `used`
  * are touched [bytes]: pages of the size that it uses for the allocation. An
  * allocation larger than the memory of the machine counts as a whole. */

@@ -2,8 +2,10 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 Test(pages, are_zeroed_and_aligned)
@@ -68,6 +70,30 @@ Test(pages, touched_memory_keeps_its_contents)
     cr_expect_eq(memory[0], 7);
     cr_expect_eq(memory[8192], 9);
     cr_expect_eq(memory[bytes - 1], 0);
+    kvc_pages_free(memory, bytes);
+}
+
+/* The child writes to its copies, which are at the same addresses; pages that nobody touched stay so. */
+Test(pages, a_child_gets_copies_of_its_own)
+{
+    uint64_t bytes = UINT64_C(6) << 20, huge = UINT64_C(2) << 20;
+    uint8_t *memory = kvc_pages_alloc(bytes), *freed = kvc_pages_alloc(bytes);
+    int status;
+    memory[0] = 7;
+    memory[huge - 1] = 9;
+    kvc_pages_free(freed, bytes);
+    pid_t child = fork();
+    if (child == 0) {
+        unsigned char present[512];
+        kvc_pages_unshare();
+        bool untouched = mincore(memory + 2 * huge, huge, present) == 0 && (present[0] & 1) == 0;
+        bool same = memory[0] == 7 && memory[huge - 1] == 9 && memory[1] == 0;
+        memset(memory, 1, bytes);
+        _exit(untouched && same ? 0 : 1);
+    }
+    cr_assert(child > 0 && waitpid(child, &status, 0) == child);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    cr_expect(memory[0] == 7 && memory[1] == 0 && memory[bytes - 1] == 0);
     kvc_pages_free(memory, bytes);
 }
 

@@ -6,9 +6,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kernels/pages.h"
 #include "scenarios/run/ranks/ranks.h"
 #include "sim/base/array.h"
 #include "sim/base/cleanup.h"
@@ -335,9 +337,22 @@ struct message {
     char step[STEP_BYTES];
 };
 
+/* Orders go through a socket, because writing to one that is closed need not raise a signal. */
+struct keeper {
+    pid_t pid; /* 0: not started. */
+    int orders, fd;
+    bool is_busy;
+};
+
+struct kvc_keepers {
+    struct kvc_keepers_options options;
+    struct keeper *keeper;
+};
+
 struct child {
-    pid_t pid;
+    pid_t pid; /* The keeper's if there is one. */
     int fd;
+    struct keeper *keeper; /* NULL: the task has a process of its own. */
     uint32_t task;
     double fraction;
     char step[STEP_BYTES];
@@ -459,17 +474,15 @@ static void tell_out_of_memory(void *data, const struct kvc_diag *diag)
     send_failure(*(const int *)data, diag); /* If this fails, too, the parent sees the exit status. */
 }
 
-_Noreturn static void child_main(const struct pool_run *run, uint32_t task, int fd)
+_Noreturn static void child_main(const struct kvc_pool_options *pool, bool shows, uint32_t task, int fd)
 {
-    const struct kvc_pool_options *pool = run->pool;
     struct reporter reporter = {.fd = fd, .sent_fraction = -1};
     struct kvc_progress progress = {.report = report_to_parent, .data = &reporter};
     struct kvc_diag diag = {0};
     struct message message = {.kind = MESSAGE_ANSWER, .fraction = 1};
     kvc_out_of_memory_tell(tell_out_of_memory, &fd);
     void *answer = kvc_array_of(1, pool->answer_bytes + 1);
-    enum kvc_status status =
-        pool->body(pool->data, task, run->progress != NULL ? &progress : NULL, answer, &diag);
+    enum kvc_status status = pool->body(pool->data, task, shows ? &progress : NULL, answer, &diag);
     bool sent;
     if (status == KVC_OK) {
         sent = write_all(fd, &message, sizeof(message)) && write_answer(pool, fd, answer);
@@ -481,9 +494,165 @@ _Noreturn static void child_main(const struct pool_run *run, uint32_t task, int 
     _exit(sent ? 0 : 1);
 }
 
+/* ---- keepers ---- */
+
+/* A task in the child of a keeper. */
+struct kept_task {
+    const struct kvc_keepers_options *options;
+    void *state, *order;
+};
+
+static enum kvc_status run_kept(void *data, uint32_t keeper, const struct kvc_progress *progress,
+                                void *answer, struct kvc_diag *diag)
+{
+    const struct kept_task *task = data;
+    kvc_pages_unshare();
+    return task->options->body(task->options->data, keeper, task->state, task->order, progress, answer, diag);
+}
+
+/* Ends the keeper as its child ended, so that the parent describes the crash. */
+_Noreturn static void end_like(int status)
+{
+    if (WIFSIGNALED(status)) {
+        signal(WTERMSIG(status), SIG_DFL);
+        raise(WTERMSIG(status));
+    }
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+static enum kvc_status prepare_kept(const struct kept_task *task, uint32_t number, int fd, void **state,
+                                    struct kvc_diag *diag)
+{
+    struct reporter reporter = {.fd = fd, .sent_fraction = -1};
+    const struct kvc_progress progress = {.report = report_to_parent, .data = &reporter};
+    return task->options->prepare(task->options->data, number, state, &progress, diag);
+}
+
+_Noreturn static void keeper_main(const struct kvc_keepers_options *options, uint32_t number, int orders,
+                                  int fd)
+{
+    struct kept_task task = {.options = options, .order = kvc_array_of(1, options->order_bytes)};
+    const struct kvc_pool_options pool = {
+        .answer_bytes = options->answer_bytes, .data = &task, .body = run_kept};
+    struct kvc_diag diag = {0};
+    bool prepared = false;
+    kvc_out_of_memory_tell(tell_out_of_memory, &fd);
+    while (read_all(orders, task.order, options->order_bytes)) {
+        enum kvc_status status = prepared ? KVC_OK : prepare_kept(&task, number, fd, &task.state, &diag);
+        prepared = true;
+        pid_t pid = status == KVC_OK ? kvc_cleanup_fork() : -1;
+        if (pid == 0) {
+            close(orders);
+            child_main(&pool, true, number, fd);
+        }
+        if (pid < 0) {
+            diag.status = status != KVC_OK ? status
+                                           : kvc_diag_fail(&diag, KVC_ERR_RUNTIME, "cannot start a task: %s",
+                                                           strerror(errno));
+            _exit(send_failure(fd, &diag) ? 0 : 1);
+        }
+        int ended = kvc_cleanup_reap(pid);
+        if (!WIFEXITED(ended) || WEXITSTATUS(ended) != 0) {
+            end_like(ended);
+        }
+    }
+    _exit(0);
+}
+
+struct kvc_keepers *kvc_keepers_create(const struct kvc_keepers_options *options)
+{
+    struct kvc_keepers *keepers = kvc_array_of(1, sizeof(*keepers));
+    keepers->options = *options;
+    keepers->keeper = kvc_array_of(options->keepers, sizeof(*keepers->keeper));
+    return keepers;
+}
+
+/* Ends a keeper, if it has not ended already, and returns its wait status. */
+static int close_keeper(struct keeper *keeper)
+{
+    kill(keeper->pid, SIGTERM);
+    close(keeper->orders);
+    close(keeper->fd);
+    int status = kvc_cleanup_reap(keeper->pid);
+    *keeper = (struct keeper){.pid = 0};
+    return status;
+}
+
+void kvc_keepers_free(struct kvc_keepers *keepers)
+{
+    if (keepers == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < keepers->options.keepers; i++) {
+        if (keepers->keeper[i].pid != 0) {
+            close_keeper(&keepers->keeper[i]);
+        }
+    }
+    free(keepers->keeper);
+    free(keepers);
+}
+
+/* Starts a keeper. Returns false if the system refuses. */
+static bool open_keeper(const struct kvc_keepers *keepers, uint32_t number)
+{
+    int orders[2], ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, orders) != 0) {
+        return false;
+    }
+    pid_t pid = pipe(ends) == 0 ? kvc_cleanup_fork() : -2;
+    if (pid == 0) {
+        close(orders[0]);
+        close(ends[0]);
+        kvc_ranks_leave();
+        keeper_main(&keepers->options, number, orders[1], ends[1]);
+    }
+    close(orders[1]);
+    if (pid > 0) {
+        close(ends[1]);
+        keepers->keeper[number] = (struct keeper){.pid = pid, .orders = orders[0], .fd = ends[0]};
+        return true;
+    }
+    close(orders[0]);
+    if (pid == -1) {
+        close(ends[0]);
+        close(ends[1]);
+    }
+    return false;
+}
+
+/* Hands the task to its keeper. Returns NULL if that is busy or cannot take it. */
+static struct keeper *order(const struct kvc_pool_options *pool, uint32_t task)
+{
+    struct kvc_keepers *keepers = pool->keepers;
+    uint32_t number;
+    if (keepers == NULL) {
+        return NULL;
+    }
+    const void *words = pool->order(pool->data, task, &number);
+    struct keeper *keeper = &keepers->keeper[number];
+    if (keeper->is_busy || (keeper->pid == 0 && !open_keeper(keepers, number))) {
+        return NULL;
+    }
+    size_t bytes = keepers->options.order_bytes;
+    if (send(keeper->orders, words, bytes, MSG_NOSIGNAL) != (ssize_t)bytes) {
+        close_keeper(keeper);
+        return NULL;
+    }
+    keeper->is_busy = true;
+    return keeper;
+}
+
+/* ---- tasks ---- */
+
 static enum kvc_status start(struct pool_run *run, uint32_t task, struct kvc_diag *diag)
 {
     int ends[2];
+    struct keeper *keeper = order(run->pool, task);
+    if (keeper != NULL) {
+        run->children[run->running++] =
+            (struct child){.pid = keeper->pid, .fd = keeper->fd, .keeper = keeper, .task = task};
+        return KVC_OK;
+    }
     if (pipe(ends) != 0) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot start %s %u: %s", run->pool->noun, task,
                              strerror(errno));
@@ -502,7 +671,7 @@ static enum kvc_status start(struct pool_run *run, uint32_t task, struct kvc_dia
             close(run->children[i].fd);
         }
         kvc_ranks_leave();
-        child_main(run, task, ends[1]);
+        child_main(run->pool, run->progress != NULL, task, ends[1]);
     }
     close(ends[1]);
     struct child *child = &run->children[run->running++];
@@ -516,12 +685,23 @@ static double memory_of(const struct pool_run *run, uint32_t task)
     return pool->memory_bytes != NULL ? pool->memory_bytes(pool->data, task) : 0;
 }
 
-static void forget(struct pool_run *run, uint32_t index)
+/* Forgets a task that has ended. Ends its process, or lets its keeper wait for another order if `stays`.
+ * Returns the wait status of the process. */
+static int forget(struct pool_run *run, uint32_t index, bool stays)
 {
-    uint32_t task = run->children[index].task;
-    close(run->children[index].fd);
+    struct child *child = &run->children[index];
+    int status = 0;
+    if (child->keeper != NULL && stays) {
+        child->keeper->is_busy = false;
+    } else if (child->keeper != NULL) {
+        status = close_keeper(child->keeper);
+    } else {
+        close(child->fd); /* A child that still writes would not end. */
+        status = kvc_cleanup_reap(child->pid);
+    }
+    run->reserved_bytes -= memory_of(run, child->task);
     run->children[index] = run->children[--run->running];
-    run->reserved_bytes -= memory_of(run, task);
+    return status;
 }
 
 static void show(const struct pool_run *run)
@@ -599,8 +779,7 @@ static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_dia
             return KVC_OK;
         }
         if (message.kind == MESSAGE_FAILURE && read_all(child->fd, &failure, sizeof(failure))) {
-            kvc_cleanup_reap(child->pid);
-            forget(run, index);
+            forget(run, index, false);
             if (diag != NULL) {
                 *diag = failure;
             }
@@ -608,16 +787,12 @@ static enum kvc_status hear(struct pool_run *run, uint32_t index, struct kvc_dia
         }
         answer = message.kind == MESSAGE_ANSWER ? read_answer(run->pool, child->fd) : NULL;
         if (answer != NULL) {
-            kvc_cleanup_reap(child->pid);
-            forget(run, index);
+            forget(run, index, true);
             tell_ranks(&run->ranks, task, answer);
             return receive(run, task, answer, diag);
         }
     }
-    pid_t pid = child->pid;
-    forget(run, index); /* Closes the pipe, or a child that still writes to it would not end. */
-    int status = kvc_cleanup_reap(pid);
-    return crashed(run, task, status, diag);
+    return crashed(run, task, forget(run, index, false), diag);
 }
 
 static enum kvc_status start_what_fits(struct pool_run *run, struct kvc_diag *diag)
@@ -703,11 +878,10 @@ static enum kvc_status step(struct pool_run *run, struct kvc_diag *diag)
 
 static void end_all(struct pool_run *run)
 {
-    for (uint32_t i = 0; i < run->running; i++) {
-        kill(run->children[i].pid,
-             SIGTERM); /* The child ends its own children and removes its partial files. */
-        kvc_cleanup_reap(run->children[i].pid);
-        close(run->children[i].fd);
+    while (run->running > 0) {
+        /* The child ends its own children and removes its partial files. */
+        kill(run->children[run->running - 1].pid, SIGTERM);
+        forget(run, run->running - 1, false);
     }
     if (run->answers != NULL) {
         for (uint32_t i = 0; i < run->pool->tasks; i++) {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/pages.h"
 #include "scenarios/run/pool.h"
 
 enum { TASKS = 12 };
@@ -116,4 +117,91 @@ Test(pool, a_task_without_memory_fails_in_the_parent, .timeout = 5)
     const struct kvc_pool_options pool = {.tasks = 2, .jobs = 2, .noun = "task", .body = starve};
     cr_expect_eq(kvc_pool_run(&pool, NULL, &diag), KVC_ERR_RUNTIME);
     cr_expect_str_eq(diag.message, "out of memory: 7 bytes");
+}
+
+enum { KEEPERS = 2, CELLS = 1 << 20, CRASH = 99 };
+
+/* A keeper's cells begin with its number and how often they were prepared in this process. */
+static enum kvc_status keep_cells(void *data, uint32_t keeper, void **state,
+                                  const struct kvc_progress *progress, struct kvc_diag *diag)
+{
+    static uint32_t prepared;
+    uint32_t *cells = kvc_pages_alloc(CELLS * sizeof(*cells));
+    (void)data, (void)progress, (void)diag;
+    cells[0] = keeper;
+    cells[1] = ++prepared;
+    *state = cells;
+    return KVC_OK;
+}
+
+/* Answers by what it finds in the cells, and then changes them all. */
+static enum kvc_status use_cells(void *data, uint32_t keeper, void *state, const void *order,
+                                 const struct kvc_progress *progress, void *answer, struct kvc_diag *diag)
+{
+    uint32_t *cells = state, number = *(const uint32_t *)order, sum = 0;
+    (void)data, (void)progress, (void)diag;
+    for (uint32_t i = 2; i < CELLS; i++) {
+        sum += cells[i]++;
+    }
+    if (number == CRASH) {
+        _exit(7);
+    }
+    *(uint32_t *)answer = sum == 0 && cells[0] == keeper && cells[1] == 1 ? 100 + number : 0;
+    cells[1]++;
+    return KVC_OK;
+}
+
+/* A task whose keeper is busy runs without it, in the end as well. */
+static enum kvc_status run_alone(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
+                                 struct kvc_diag *diag)
+{
+    (void)progress, (void)diag;
+    *(uint32_t *)answer = 100 + ((const uint32_t *)data)[task];
+    return KVC_OK;
+}
+
+static const void *order_of(const void *data, uint32_t task, uint32_t *keeper)
+{
+    *keeper = task % KEEPERS;
+    return &((const uint32_t *)data)[task];
+}
+
+static enum kvc_status hear_number(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
+{
+    (void)diag;
+    cr_expect_eq(*(const uint32_t *)answer, 100 + ((const uint32_t *)data)[task], "task %u", task);
+    return KVC_OK;
+}
+
+/* Every task finds what was prepared, in pools that begin after the keepers. */
+Test(pool, tasks_of_a_keeper_begin_with_the_same_state, .timeout = 30)
+{
+    uint32_t numbers[TASKS];
+    struct kvc_diag diag = {0};
+    const struct kvc_keepers_options options = {.keepers = KEEPERS,
+                                                .order_bytes = sizeof(uint32_t),
+                                                .answer_bytes = sizeof(uint32_t),
+                                                .prepare = keep_cells,
+                                                .body = use_cells};
+    struct kvc_pool_options pool = {.tasks = TASKS,
+                                    .answer_bytes = sizeof(uint32_t),
+                                    .noun = "task",
+                                    .data = numbers,
+                                    .body = run_alone,
+                                    .keepers = kvc_keepers_create(&options),
+                                    .order = order_of,
+                                    .take = hear_number};
+    for (pool.jobs = 1; pool.jobs <= 3; pool.jobs++) {
+        for (uint32_t i = 0; i < TASKS; i++) {
+            numbers[i] = 10 * pool.jobs + i;
+        }
+        cr_expect_eq(kvc_pool_run(&pool, NULL, &diag), KVC_OK, "%s", diag.message);
+    }
+    numbers[1] = CRASH;
+    pool.jobs = 1;
+    cr_expect_eq(kvc_pool_run(&pool, NULL, &diag), KVC_ERR_RUNTIME);
+    cr_expect_str_eq(diag.message, "task 1 ended without an answer: exit status 7");
+    numbers[1] = 1; /* The keeper starts again. */
+    cr_expect_eq(kvc_pool_run(&pool, NULL, &diag), KVC_OK, "%s", diag.message);
+    kvc_keepers_free(pool.keepers);
 }
