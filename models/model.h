@@ -110,9 +110,9 @@ struct kvc_model {
                                 struct kvc_diag *diag);
 
     /* Builds and preloads the store of the replica with this seed (sim/base/seeds.h), in the process that
-     * simulates it. *state may stay NULL; its memory is freed with the process. NULL: there is nothing to
-     * build.
-     */
+     * simulates it or in an ancestor of it. The store does not depend on the rate of an open load, nor on the
+     * times of the run, so that several runs may begin with copies of it. *state may stay NULL; its memory is
+     * freed with the process. NULL: there is nothing to build. */
     enum kvc_status (*prepare)(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag);
     /* Simulates one replica, usually with kvc_simulate_replica() (models/simulate.h). A process calls this at

@@ -402,6 +402,7 @@ enum kvc_status kvc_capacity_find(const struct kvc_loaded *loaded, const struct 
     if (status == KVC_OK) {
         status = run_search(&search, diag);
     }
+    kvc_capacity_prober_close(&search.prober);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "scenarios/load/lua/locate.h"
 #include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
+#include "sim/base/array.h"
 #include "sim/base/seeds.h"
 #include "sim/metrics/merge.h"
 
@@ -238,12 +239,18 @@ struct replica {
     bool lossy, late, growing;     /* Reasons for which it does not serve the load. */
 };
 
+/* One run of a replica, as its keeper needs to know it. */
+struct order {
+    double offered_mops, warmup_ns, duration_ns;
+};
+
 /* One load while it is probed. */
 struct trial {
     struct kvc_capacity_point *point;
     uint32_t factor;        /* Measured time, relative to the scenario's. */
     uint32_t warmup_factor; /* Warm-up, relative to the prober's. */
     struct kvc_scenario offered;
+    struct order order; /* The same load and times. */
     struct replica *replica;
     struct kvc_result *merged;
 };
@@ -261,26 +268,34 @@ double kvc_capacity_growth_max(const struct kvc_capacity_bounds *bounds)
 
 /* ---- simulation ---- */
 
-static enum kvc_status simulate(const struct kvc_scenario *scenario, uint32_t replica,
-                                const struct kvc_progress *progress, struct kvc_result *result,
-                                struct kvc_diag *diag)
+static enum kvc_status prepare(const struct kvc_scenario *scenario, uint32_t replica, void **state,
+                               const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     const struct kvc_model *model = scenario->model;
     uint64_t seed = kvc_seed_of_replica(scenario->run.seed, replica);
-    void *state = NULL;
-    if (model->prepare != NULL) {
-        enum kvc_status status = model->prepare(scenario, seed, &state, progress, diag);
-        if (status != KVC_OK) {
-            return status;
-        }
-    }
+    return model->prepare != NULL ? model->prepare(scenario, seed, state, progress, diag) : KVC_OK;
+}
+
+static enum kvc_status simulate(const struct kvc_scenario *scenario, uint32_t replica, void *state,
+                                const struct kvc_progress *progress, struct kvc_result *result,
+                                struct kvc_diag *diag)
+{
     const struct kvc_run_context context = {.scenario = scenario,
                                             .state = state,
-                                            .seed = seed,
+                                            .seed = kvc_seed_of_replica(scenario->run.seed, replica),
                                             .replica = replica,
                                             .progress = progress,
                                             .result = result};
-    return model->run(&context, diag);
+    return scenario->model->run(&context, diag);
+}
+
+static enum kvc_status prepare_and_simulate(const struct kvc_scenario *scenario, uint32_t replica,
+                                            const struct kvc_progress *progress, struct kvc_result *result,
+                                            struct kvc_diag *diag)
+{
+    void *state = NULL;
+    enum kvc_status status = prepare(scenario, replica, &state, progress, diag);
+    return status == KVC_OK ? simulate(scenario, replica, state, progress, result, diag) : status;
 }
 
 static const struct trial *trial_of(const struct batch *batch, uint32_t task, uint32_t *replica)
@@ -295,7 +310,38 @@ static enum kvc_status run_replica(void *data, uint32_t task, const struct kvc_p
     const struct batch *batch = data;
     uint32_t replica;
     const struct trial *trial = trial_of(batch, task, &replica);
-    return simulate(&trial->offered, replica, progress, answer, diag);
+    return prepare_and_simulate(&trial->offered, replica, progress, answer, diag);
+}
+
+static const void *order_of(const void *data, uint32_t task, uint32_t *replica)
+{
+    return &trial_of(data, task, replica)->order;
+}
+
+/* Prepares a replica's store in its keeper. The store may refer to the configuration, which the keeper
+ * therefore never frees. */
+static enum kvc_status keep_store(void *data, uint32_t replica, void **state,
+                                  const struct kvc_progress *progress, struct kvc_diag *diag)
+{
+    const struct kvc_capacity_prober *prober = data;
+    struct kvc_scenario *offered = kvc_array_of(1, sizeof(*offered));
+    enum kvc_status status = offer(prober->scenario, prober->first_mops, offered, diag);
+    return status == KVC_OK ? prepare(offered, replica, state, progress, diag) : status;
+}
+
+static enum kvc_status run_order(void *data, uint32_t replica, void *state, const void *words,
+                                 const struct kvc_progress *progress, void *answer, struct kvc_diag *diag)
+{
+    const struct kvc_capacity_prober *prober = data;
+    const struct order *order = words;
+    struct kvc_scenario offered;
+    enum kvc_status status = offer(prober->scenario, order->offered_mops, &offered, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    offered.run.warmup_ns = order->warmup_ns;
+    offered.run.duration_ns = order->duration_ns;
+    return simulate(&offered, replica, state, progress, answer, diag);
 }
 
 static void take_latencies(const struct kvc_histogram *histogram, double latency_us[KVC_CAPACITY_LATENCIES])
@@ -498,6 +544,7 @@ static void set_length(const struct kvc_capacity_prober *prober, struct trial *t
     struct kvc_run *run = &trial->offered.run;
     run->warmup_ns = prober->warmup_ns * trial->warmup_factor;
     run->duration_ns = prober->scenario->run.duration_ns * trial->factor;
+    trial->order = (struct order){trial->point->offered_mops, run->warmup_ns, run->duration_ns};
     memset(trial->merged, 0, sizeof(*trial->merged));
 }
 
@@ -513,6 +560,8 @@ static enum kvc_status run_due(struct batch *batch, const struct kvc_progress *p
         .noun = "replica",
         .data = batch,
         .body = run_replica,
+        .keepers = prober->keepers,
+        .order = order_of,
         .take = take_replica,
     };
     for (uint32_t i = 0; i < batch->due_count; i++) {
@@ -567,7 +616,7 @@ static enum kvc_status run_warmup(void *data, uint32_t task, const struct kvc_pr
                                   void *answer, struct kvc_diag *diag)
 {
     const struct warmup *warmup = data;
-    return simulate(warmup->offered, task, progress, answer, diag);
+    return prepare_and_simulate(warmup->offered, task, progress, answer, diag);
 }
 
 /* Takes the warm-up, and the latency at a low load, for which probes at higher ones must at least be long
@@ -618,15 +667,43 @@ static enum kvc_status settle_warmup(struct kvc_capacity_prober *prober, double 
     return status;
 }
 
+/* Creates the keepers if their stores fit into memory beside the runs. */
+static void open_keepers(struct kvc_capacity_prober *prober, double needed_bytes, double available_bytes)
+{
+    const struct kvc_keepers_options options = {
+        .keepers = prober->replicas,
+        .order_bytes = sizeof(struct order),
+        .answer_bytes = sizeof(struct kvc_result),
+        .data = prober,
+        .prepare = keep_store,
+        .body = run_order,
+    };
+    bool fits = available_bytes <= 0 || (prober->replicas + prober->jobs) * needed_bytes <= available_bytes;
+    if (fits && prober->scenario->model->prepare != NULL) {
+        prober->keepers = kvc_keepers_create(&options);
+    }
+}
+
 enum kvc_status kvc_capacity_prober_open(struct kvc_capacity_prober *prober, double first_mops,
                                          const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     const struct kvc_scenario *scenario = prober->scenario;
     uint32_t replicas = (uint32_t)scenario->run.replicas;
+    double needed_bytes = kvc_memory_needed_bytes(scenario), available_bytes = kvc_memory_available_bytes();
     prober->factor = 1;
+    prober->first_mops = first_mops;
     prober->replicas = replicas > KVC_CAPACITY_REPLICAS_MIN ? replicas : KVC_CAPACITY_REPLICAS_MIN;
-    enum kvc_status status =
-        kvc_memory_plan(kvc_memory_needed_bytes(scenario), kvc_memory_available_bytes(), TASKS_MANY,
-                        prober->jobs, kvc_pool_processors(), &prober->jobs, diag);
-    return status == KVC_OK ? settle_warmup(prober, first_mops / 2, progress, diag) : status;
+    enum kvc_status status = kvc_memory_plan(needed_bytes, available_bytes, TASKS_MANY, prober->jobs,
+                                             kvc_pool_processors(), &prober->jobs, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    open_keepers(prober, needed_bytes, available_bytes);
+    return settle_warmup(prober, first_mops / 2, progress, diag);
+}
+
+void kvc_capacity_prober_close(struct kvc_capacity_prober *prober)
+{
+    kvc_keepers_free(prober->keepers);
+    prober->keepers = NULL;
 }

@@ -25,7 +25,11 @@
  * growth does not settle on which side of the threshold it is. While the measured time is shorter than the
  * mean latency over the precision, only the measured time is doubled, and later probes begin with the longer
  * one; the run that detects the warm-up sets the shortest measured time of the first probe. A curve of rates
- * is never prolonged, because it has its own time. */
+ * is never prolonged, because it has its own time.
+ *
+ * All probes of a replica begin with the same store, which does not depend on the rate. A process for each
+ * replica keeps it as it is after preloading, and forks a child for each run, as long as memory suffices
+ * (scenarios/run/pool.h). */
 #ifndef KVC_SCENARIOS_RUN_CAPACITY_PROBE_H
 #define KVC_SCENARIOS_RUN_CAPACITY_PROBE_H
 
@@ -34,6 +38,7 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/output/capacity.h"
+#include "scenarios/run/pool.h"
 #include "sim/base/diag.h"
 #include "sim/base/progress.h"
 #include "sim/scenario.h"
@@ -65,11 +70,17 @@ struct kvc_capacity_prober {
     uint32_t replicas;
     uint32_t factor; /* Measured time of a probe's first run, relative to the scenario's. */
     double warmup_ns;
+    double first_mops;
+    struct kvc_keepers *keepers; /* One for each replica; NULL if there is too little memory. */
 };
 
-/* Checks the memory and detects the warm-up at half of first_mops. */
+/* Checks the memory and detects the warm-up at half of first_mops. Whatever it returns, the prober must be
+ * closed. */
 enum kvc_status kvc_capacity_prober_open(struct kvc_capacity_prober *prober, double first_mops,
                                          const struct kvc_progress *progress, struct kvc_diag *diag);
+
+/* Ends the prober's processes. */
+void kvc_capacity_prober_close(struct kvc_capacity_prober *prober);
 
 /* Returns the largest growth of the backlog at which a load counts as served [share of the offered load]. */
 double kvc_capacity_growth_max(const struct kvc_capacity_bounds *bounds);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenarios/run/laws_fixture.h"
 #include "scenarios/run/store_fixture.h"
 #include "scenarios/run/capacity_probe.h"
 
@@ -231,6 +232,43 @@ Test(capacity, needs_arrivals_with_a_rate)
         cr_expect_not_null(strstr(diag.message, "allows \"saturate\""), "%s", diag.message);
         cr_expect_str_eq(diag.file, "queue.lua");
         kvc_capacity_free(&capacity);
+    }
+}
+
+static struct kvc_capacity_point probe_of(struct kvc_loaded *loaded, bool keeps)
+{
+    struct kvc_capacity_bounds bounds = kvc_capacity_bounds_default;
+    struct kvc_capacity_prober prober = {
+        .scenario = &loaded->scenario, .bounds = &bounds, .jobs = 1, .longest = 1};
+    struct kvc_capacity_point point;
+    struct kvc_diag diag = {0};
+    memset(&point, 0, sizeof(point));
+    cr_assert_eq(kvc_capacity_prober_open(&prober, 4, NULL, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_not_null(prober.keepers);
+    if (!keeps) {
+        kvc_capacity_prober_close(&prober);
+    }
+    for (int i = 0; i < 2; i++) { /* The second probe begins with a store that the first one used. */
+        point.offered_mops = i == 0 ? 2 : 1;
+        cr_assert_eq(kvc_capacity_probe(&prober, &point, 1, NULL, &diag), KVC_OK, "%s", diag.message);
+    }
+    kvc_capacity_prober_close(&prober);
+    return point;
+}
+
+/* Half of the requests change the store. */
+Test(capacity, probes_with_a_kept_store_are_those_with_a_fresh_one, .timeout = 120)
+{
+    static const char *const kinds[] = {"megakv",   "dido",      "memcachedgpu",
+                                        "kvdirect", "memcached", "bluecache"};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        struct kvc_loaded *loaded = kvc_laws_load(
+            "return { system = { kind = '%s' }, workload = { keys = 2000, get = 0.5, set = 0.5, "
+            "arrival = { poisson_mops = 0.1 } }, run = { warmup = '200us', duration = '15ms' } }",
+            kinds[i]);
+        struct kvc_capacity_point kept = probe_of(loaded, true), fresh = probe_of(loaded, false);
+        cr_expect_eq(memcmp(&kept, &fresh, sizeof(kept)), 0, "%s", kinds[i]);
+        kvc_loaded_free(loaded);
     }
 }
 
