@@ -13,7 +13,7 @@ SANITIZE_PACKAGES = clang-14 libclang-rt-14-dev valgrind
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 JOBS = $(shell nproc)
 PREFIX = /usr/local
-CTEST = ctest --output-on-failure --parallel $(JOBS) --label-exclude 'slow|gpu|bench|validate|torture|memory|memcheck'
+CTEST = ctest --output-on-failure --parallel $(JOBS) --label-exclude 'slow|gpu|bench|validate|torture|memory|memcheck|instructions'
 
 # The default scenario: summary on the terminal, everything else in out/.
 run: build/release/build.ninja
