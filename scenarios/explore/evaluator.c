@@ -24,13 +24,20 @@ struct machine {
     struct kvc_power power;
 };
 
+/* The verdict about a device's values. */
+struct verdict {
+    bool known, valid;
+    uint64_t number;
+};
+
 struct kvc_evaluator {
     char path[KVC_TEXT_MAX];
     struct kvc_overrides set; /* The user's. */
     const struct kvc_space *space;
     struct kvc_load_session *session;
-    struct kvc_patches *patches; /* NULL: every point is loaded. */
-    struct machine *machine;     /* By number, modulo MACHINES. */
+    struct kvc_patches *patches;                 /* NULL: every point is loaded. */
+    struct machine *machine;                     /* By number, modulo MACHINES. */
+    struct verdict device[KVC_NODE_DEVICES_MAX]; /* The latest ones. */
 };
 
 /* Lists all overrides of a point. */
@@ -70,14 +77,27 @@ static enum kvc_status forecast_loaded(const struct kvc_evaluator *evaluator, co
     return status;
 }
 
-/* Returns whether the devices pass the checks that the loader does while it decodes them. */
-static bool devices_are_valid(const struct kvc_node *node)
+/* Returns whether a device passes the check that the loader does while it decodes the device. */
+static bool device_is_valid(struct kvc_evaluator *evaluator, uint32_t number, const struct kvc_device *device)
+{
+    struct verdict *verdict = &evaluator->device[number];
+    uint64_t values = kvc_patches_device(evaluator->patches, number);
+    struct kvc_diag unused = {0};
+    if (!verdict->known || verdict->number != values) {
+        *verdict = (struct verdict){.known = true, .number = values};
+        verdict->valid =
+            device->kind->check == NULL || device->kind->check(device->values, &unused) == KVC_OK;
+    }
+    return verdict->valid;
+}
+
+static bool devices_are_valid(struct kvc_evaluator *evaluator, const struct kvc_node *node)
 {
     struct kvc_diag unused = {0};
     uint32_t pstate;
     bool valid = kvc_cpu_pstate_of(node, &pstate, &unused) == KVC_OK;
-    for (const struct kvc_device *device = node->device; valid && device->kind != NULL; device++) {
-        valid = device->kind->check == NULL || device->kind->check(device->values, &unused) == KVC_OK;
+    for (uint32_t i = 0; valid && node->device[i].kind != NULL; i++) {
+        valid = device_is_valid(evaluator, i, &node->device[i]);
     }
     return valid;
 }
@@ -91,8 +111,8 @@ static const struct machine *machine_of(struct kvc_evaluator *evaluator, const s
     if (!machine->known || machine->number != number) {
         machine->known = true;
         machine->number = number;
-        machine->valid =
-            devices_are_valid(&scenario->node) && kvc_scenario_check_devices(scenario, &unused) == KVC_OK;
+        machine->valid = devices_are_valid(evaluator, &scenario->node) &&
+                         kvc_scenario_check_devices(scenario, &unused) == KVC_OK;
         machine->power = machine->valid ? kvc_scenario_power(scenario) : (struct kvc_power){.count = 0};
     }
     return machine;

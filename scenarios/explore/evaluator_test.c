@@ -292,6 +292,17 @@ Test(patches, of_a_profile_and_a_field_of_it)
         });
 }
 
+Test(patches, of_a_profile_and_the_fields_before_it)
+{
+    expect_full_loads(GPU_STORE, "",
+                      (const struct axis[]){
+                          {"node.gpu.memory", {"node.gpu.memory=3GB", "node.gpu.memory=0.25GB"}},
+                          {"node.gpu.price", {"node.gpu.price=100", "node.gpu.price=3000"}},
+                          {"node.gpu", {"node.gpu=tesla-k40c", "node.gpu=gtx-780"}},
+                          {NULL, {NULL}},
+                      });
+}
+
 Test(patches, of_devices_whose_values_are_checked_together)
 {
     expect_full_loads(GPU_STORE, "",

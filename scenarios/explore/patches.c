@@ -164,6 +164,7 @@ struct group {
     uint32_t entries;
     uint32_t current; /* The entry that is applied, or NO_ENTRY. */
     bool machine;     /* The group may change more than load and run. */
+    uint64_t regions; /* Bits of the regions that it changes. */
 };
 
 struct kvc_patches {
@@ -337,18 +338,28 @@ static bool compare(const struct kvc_patches *patches, const char *section, cons
 
 /* ---- groups ---- */
 
-/* Claims words for a group. Returns the group that has one of them already, counted from 1, or 0. A device
- * belongs to one group as a whole, since its values are checked together. So does the node with its CPU,
- * since the node states the CPU's clock. */
+/* Returns whether a region is the node or its CPU, whose clock the node states. */
+static bool is_node_or_cpu(const struct kvc_patches *patches, uint32_t region)
+{
+    const struct kvc_device *device = patches->clean->scenario.node.device;
+    return region == REGION_NODE ||
+           (region >= REGION_DEVICE && device[region - REGION_DEVICE].kind == &kvc_cpu_kind);
+}
+
+/* Claims words for a group. Returns the group that has one of them already, counted from 1, or 0. The node
+ * with its CPU belongs to one group as a whole, and so does a device of which a group changes more than a
+ * plain option, since the loader may derive values from several others. */
 static uint32_t claim(struct kvc_patches *patches, uint32_t group, uint32_t region, size_t offset,
                       size_t bytes)
 {
-    const struct kvc_device *device = patches->clean->scenario.node.device;
-    if (region >= REGION_DEVICE && device[region - REGION_DEVICE].kind == &kvc_cpu_kind) {
+    bool whole = patches->group[group].field.row == NULL && region >= REGION_DEVICE;
+    patches->group[group].regions |= UINT64_C(1) << region;
+    if (is_node_or_cpu(patches, region)) {
         region = REGION_NODE;
+        whole = true;
     }
-    bool whole = region == REGION_NODE || region >= REGION_DEVICE;
-    size_t first = whole ? 0 : offset / WORD, last = whole ? 0 : (offset + bytes - 1) / WORD;
+    size_t first = whole ? 0 : offset / WORD;
+    size_t last = whole ? patches->pristine.region[region].bytes / WORD : (offset + bytes - 1) / WORD;
     for (size_t word = first; word <= last; word++) {
         uint8_t *owner = &patches->owner[region][word];
         if (*owner != 0 && *owner != group + 1) {
@@ -483,6 +494,7 @@ static bool join(struct kvc_patches *patches, uint32_t into, uint32_t from)
         }
     }
     joined.machine = patches->group[into].machine | patches->group[from].machine;
+    joined.regions = patches->group[into].regions | patches->group[from].regions;
     free_group(&patches->group[into]);
     free_group(&patches->group[from]);
     joined.entries = entries_of(patches, &joined);
@@ -519,24 +531,13 @@ static enum kvc_status find_groups(struct kvc_patches *patches, bool *possible, 
             status = decode_axis(patches, group, possible, diag);
         }
         /* The group takes over the axes of every other one that changes the same words. */
+        uint32_t others[KVC_SWEEP_AXES_MAX], met = 0;
         for (uint32_t other; status == KVC_OK && *possible && (other = claim_group(patches, a)) > 0;) {
-            struct group found = *group;
-            bool machine = found.machine;
             hand_over(patches, other - 1, a);
-            if (found.field.row != NULL) {
-                claim(patches, a, found.field.region, found.field.offset, found.field.bytes);
-            }
-            for (uint32_t i = 0; i < found.entries && found.entry != NULL; i++) {
-                for (uint32_t p = 0; p < found.entry[i].count; p++) {
-                    const struct patch *patch = &found.entry[i].patch[p];
-                    uint32_t third = claim(patches, a, patch->region, patch->offset, patch->bytes);
-                    if (third > 0 && third != a + 1) {
-                        *possible = false; /* Three groups that meet are rare; full loads handle them. */
-                    }
-                }
-            }
-            *possible = *possible && join(patches, a, other - 1);
-            group->machine |= machine;
+            others[met++] = other - 1;
+        }
+        for (uint32_t i = 0; i < met && *possible; i++) {
+            *possible = join(patches, a, others[i]);
         }
     }
     return status;
@@ -620,11 +621,12 @@ static bool is_decoded(struct kvc_patches *patches, struct group *group, uint32_
         const char *section = section_of(patches, group);
         bool found = decode_entry(patches, group, number, section, &decoded, &unused) == KVC_OK &&
                      compare(patches, section, decoded, entry);
-        /* The group must not touch words that other groups change. */
+        /* The group must not touch words that other groups change, or regions that none of its axes does. */
         for (uint32_t i = 0; found && i < entry->count; i++) {
             const struct patch *patch = &entry->patch[i];
             uint32_t self = (uint32_t)(group - patches->group);
-            found = claim(patches, self, patch->region, patch->offset, patch->bytes) == 0;
+            found = (group->regions >> patch->region & 1) != 0 &&
+                    claim(patches, self, patch->region, patch->offset, patch->bytes) == 0;
         }
         entry->decoded = true;
         entry->refused |= !found;
@@ -667,16 +669,33 @@ struct kvc_loaded *kvc_patches_apply(struct kvc_patches *patches, const uint32_t
     return patches->base;
 }
 
+/* Appends the applied entry of a group to a number that tells combinations of entries apart. */
+static uint64_t number_with(const struct kvc_patches *patches, const struct group *group, uint64_t number)
+{
+    uint32_t entries = group->field.row != NULL ? patches->space->axis[group->axis[0]].count : group->entries;
+    return number * entries + group->current;
+}
+
+uint64_t kvc_patches_device(const struct kvc_patches *patches, uint32_t device)
+{
+    uint64_t number = 0;
+    for (uint32_t g = 0; g < patches->group_count; g++) {
+        const struct group *group = &patches->group[g];
+        if (group->axis_count > 0 && (group->regions >> (REGION_DEVICE + device) & 1) != 0) {
+            number = number_with(patches, group, number);
+        }
+    }
+    return number;
+}
+
 uint64_t kvc_patches_machine(const struct kvc_patches *patches)
 {
-    uint64_t machine = 0;
+    uint64_t number = 0;
     for (uint32_t g = 0; g < patches->group_count; g++) {
         const struct group *group = &patches->group[g];
         if (group->axis_count > 0 && group->machine) {
-            machine = machine * (group->field.row != NULL ? patches->space->axis[group->axis[0]].count
-                                                          : group->entries) +
-                      group->current;
+            number = number_with(patches, group, number);
         }
     }
-    return machine;
+    return number;
 }

@@ -3,7 +3,8 @@
  * The changes that a value of an axis makes are found once. A plain option is parsed into its field. For
  * anything else (a device, a sub-table, a value from which the loader derives others), the scenario or a
  * section of it is decoded with the value, and the words that differ are kept. Axes that change the same
- * words or the same device form a group, which decodes a combination of values when it is first needed.
+ * words form a group, which decodes a combination of values when it is first needed; so do axes of the node
+ * and its CPU, and axes of a device of which one is not a plain option.
  *
  * A scenario has no patches if the axes change its store or list of devices, or if its decoded structs
  * contain addresses. */
@@ -31,6 +32,10 @@ struct kvc_loaded *kvc_patches_apply(struct kvc_patches *patches, const uint32_t
 
 /* Returns a number that two points share if they have the same nodes, devices, cluster and store options. */
 uint64_t kvc_patches_machine(const struct kvc_patches *patches);
+
+/* Returns a number that two points share if they have the same values of a device, which is counted in the
+ * order of the node's list. */
+uint64_t kvc_patches_device(const struct kvc_patches *patches, uint32_t device);
 
 /* NULL is allowed. */
 void kvc_patches_free(struct kvc_patches *patches);
