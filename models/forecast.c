@@ -39,6 +39,9 @@ static void add_device(struct kvc_power *power, const char *device, double cores
 struct kvc_power kvc_power_of(const struct kvc_platform *platform)
 {
     struct kvc_power power = {.count = 0};
+    if (platform == NULL) {
+        return (struct kvc_power){.missing = "all devices"};
+    }
     for (uint32_t i = 0; i < kvc_platform_hosts(platform); i++) {
         const struct kvc_platform_host *host = kvc_platform_host(platform, i);
         const struct kvc_watts *watts = &host->pstate[host->first_pstate].watts;
@@ -59,13 +62,9 @@ struct kvc_power kvc_power_of(const struct kvc_platform *platform)
 
 struct kvc_power kvc_scenario_power(const struct kvc_scenario *scenario)
 {
-    struct kvc_power power = {.missing = "all devices"};
-    if (scenario->model->platform != NULL) {
-        struct kvc_platform *platform = kvc_platform_create();
-        scenario->model->platform(scenario, platform);
-        power = kvc_power_of(platform);
-        kvc_platform_free(platform);
-    }
+    struct kvc_platform *platform = kvc_scenario_platform(scenario);
+    struct kvc_power power = kvc_power_of(platform);
+    kvc_platform_free(platform);
     return power;
 }
 

@@ -78,7 +78,7 @@ struct kvc_power {
     char missing[KVC_MISSING_BYTES]; /* Kinds that work but whose power is not stated; empty: none. */
 };
 
-/* Returns the power of the devices of a platform. */
+/* Returns the power of the devices of a platform. NULL: no power is known. */
 struct kvc_power kvc_power_of(const struct kvc_platform *platform);
 
 /* Returns the power of a resolved scenario's platform; without a platform, no power is known. */

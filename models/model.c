@@ -30,9 +30,20 @@ void kvc_scenario_unresolve(struct kvc_scenario *scenario)
     scenario->config = NULL;
 }
 
-enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+struct kvc_platform *kvc_scenario_platform(const struct kvc_scenario *scenario)
 {
-    if (scenario->model->platform == NULL) {
+    struct kvc_platform *platform = NULL;
+    if (scenario->model->platform != NULL) {
+        platform = kvc_platform_create();
+        scenario->model->platform(scenario, platform);
+    }
+    return platform;
+}
+
+enum kvc_status kvc_scenario_check_platform(const struct kvc_scenario *scenario,
+                                            const struct kvc_platform *platform, struct kvc_diag *diag)
+{
+    if (platform == NULL) {
         return scenario->run.change_count == 0
                    ? KVC_OK
                    : kvc_diag_fail(
@@ -41,12 +52,14 @@ enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, 
                          "has no devices that change",
                          scenario->run.change_count, scenario->model->name);
     }
-    struct kvc_platform *platform = kvc_platform_create();
-    scenario->model->platform(scenario, platform);
     enum kvc_status status = kvc_platform_check(platform, diag);
-    if (status == KVC_OK) {
-        status = kvc_changes_check(&scenario->run, platform, diag);
-    }
+    return status == KVC_OK ? kvc_changes_check(&scenario->run, platform, diag) : status;
+}
+
+enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    struct kvc_platform *platform = kvc_scenario_platform(scenario);
+    enum kvc_status status = kvc_scenario_check_platform(scenario, platform, diag);
     kvc_platform_free(platform);
     return status;
 }

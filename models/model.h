@@ -137,8 +137,16 @@ enum kvc_status kvc_scenario_resolve(struct kvc_scenario *scenario, struct kvc_d
 /* Frees the configuration. A scenario without one is allowed. */
 void kvc_scenario_unresolve(struct kvc_scenario *scenario);
 
-/* Checks the devices of the scenario's simulation, and the changes of them that the run states. Messages
- * about changes begin with their path, "run.changes.1.at". */
+/* Returns the devices of a resolved scenario's simulation, which the caller frees, or NULL if the store has
+ * no platform. */
+struct kvc_platform *kvc_scenario_platform(const struct kvc_scenario *scenario);
+
+/* Checks a platform that kvc_scenario_platform() returned, and the changes of its devices that the run
+ * states. Messages about changes begin with their path, "run.changes.1.at". */
+enum kvc_status kvc_scenario_check_platform(const struct kvc_scenario *scenario,
+                                            const struct kvc_platform *platform, struct kvc_diag *diag);
+
+/* Does the same with a platform of its own. */
 enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
 /* Returns whether the stage with this name spends time on the resource. */

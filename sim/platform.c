@@ -28,6 +28,13 @@ struct kvc_platform {
     struct route *route;
 };
 
+/* Makes room for another entry of an array of `count`, which doubles when it is full. */
+static void *with_room(void *array, uint32_t count, size_t size)
+{
+    return (count & (count - 1)) == 0 ? kvc_array_grown(array, count > 0 ? 2 * (size_t)count : 1, size)
+                                      : array;
+}
+
 struct kvc_platform *kvc_platform_create(void)
 {
     return kvc_array_of(1, sizeof(struct kvc_platform));
@@ -50,7 +57,7 @@ void kvc_platform_free(struct kvc_platform *platform)
 
 uint32_t kvc_platform_add_zone(struct kvc_platform *platform, const char *name)
 {
-    platform->zone = kvc_array_grown(platform->zone, platform->zones + 1, sizeof(*platform->zone));
+    platform->zone = with_room(platform->zone, platform->zones, sizeof(*platform->zone));
     snprintf(platform->zone[platform->zones], KVC_PLATFORM_NAME_MAX, "%s", name);
     return platform->zones++;
 }
@@ -58,10 +65,10 @@ uint32_t kvc_platform_add_zone(struct kvc_platform *platform, const char *name)
 uint32_t kvc_platform_add_host(struct kvc_platform *platform, uint32_t zone,
                                const struct kvc_platform_host *host)
 {
-    uint32_t count = platform->hosts + 1;
-    platform->host = kvc_array_grown(platform->host, count, sizeof(*platform->host));
-    platform->host_zone = kvc_array_grown(platform->host_zone, count, sizeof(*platform->host_zone));
-    platform->host_route = kvc_array_grown(platform->host_route, count, sizeof(*platform->host_route));
+    uint32_t count = platform->hosts;
+    platform->host = with_room(platform->host, count, sizeof(*platform->host));
+    platform->host_zone = with_room(platform->host_zone, count, sizeof(*platform->host_zone));
+    platform->host_route = with_room(platform->host_route, count, sizeof(*platform->host_route));
     platform->host_route[platform->hosts] = NO_ROUTE;
     platform->host[platform->hosts] = *host;
     platform->host_zone[platform->hosts] = zone;
@@ -71,9 +78,9 @@ uint32_t kvc_platform_add_host(struct kvc_platform *platform, uint32_t zone,
 uint32_t kvc_platform_add_link(struct kvc_platform *platform, uint32_t zone,
                                const struct kvc_platform_link *link)
 {
-    uint32_t count = platform->links + 1;
-    platform->link = kvc_array_grown(platform->link, count, sizeof(*platform->link));
-    platform->link_zone = kvc_array_grown(platform->link_zone, count, sizeof(*platform->link_zone));
+    uint32_t count = platform->links;
+    platform->link = with_room(platform->link, count, sizeof(*platform->link));
+    platform->link_zone = with_room(platform->link_zone, count, sizeof(*platform->link_zone));
     platform->link[platform->links] = *link;
     platform->link_zone[platform->links] = zone;
     return platform->links++;
@@ -85,7 +92,7 @@ void kvc_platform_add_route(struct kvc_platform *platform, uint32_t from, uint32
     if (count == 0 || count > KVC_PLATFORM_ROUTE_MAX) {
         KVC_BUG("a route of %u links", count);
     }
-    platform->route = kvc_array_grown(platform->route, platform->routes + 1, sizeof(*platform->route));
+    platform->route = with_room(platform->route, platform->routes, sizeof(*platform->route));
     struct route *route = &platform->route[platform->routes];
     *route = (struct route){.from = from, .to = to, .next = platform->host_route[from], .count = count};
     platform->host_route[from] = platform->routes++;

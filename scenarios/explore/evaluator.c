@@ -111,9 +111,13 @@ static const struct machine *machine_of(struct kvc_evaluator *evaluator, const s
     if (!machine->known || machine->number != number) {
         machine->known = true;
         machine->number = number;
-        machine->valid = devices_are_valid(evaluator, &scenario->node) &&
-                         kvc_scenario_check_devices(scenario, &unused) == KVC_OK;
-        machine->power = machine->valid ? kvc_scenario_power(scenario) : (struct kvc_power){.count = 0};
+        machine->valid = devices_are_valid(evaluator, &scenario->node);
+        if (machine->valid) {
+            struct kvc_platform *platform = kvc_scenario_platform(scenario);
+            machine->valid = kvc_scenario_check_platform(scenario, platform, &unused) == KVC_OK;
+            machine->power = kvc_power_of(platform);
+            kvc_platform_free(platform);
+        }
     }
     return machine;
 }

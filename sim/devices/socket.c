@@ -1,7 +1,7 @@
 #include "sim/devices/socket.h"
 
 #include <stdbool.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "sim/devices/cpu.h"
 #include "sim/devices/database.h"
@@ -17,15 +17,24 @@ struct place {
     const char *prefix;
 };
 
+/* Writes "PREFIX.NAME", cut to the room of a name. */
+static void set_name(const struct place *place, const char *name, char out[KVC_PLATFORM_NAME_MAX])
+{
+    char *end = out + KVC_PLATFORM_NAME_MAX - 1;
+    out = stpncpy(out, place->prefix, (size_t)(end - out));
+    out = stpncpy(out, ".", (size_t)(end - out));
+    *stpncpy(out, name, (size_t)(end - out)) = '\0';
+}
+
 static int32_t add_host(const struct place *place, const char *name, struct kvc_platform_host host)
 {
-    snprintf(host.name, sizeof(host.name), "%s.%s", place->prefix, name);
+    set_name(place, name, host.name);
     return (int32_t)kvc_platform_add_host(place->platform, place->zone, &host);
 }
 
 static uint32_t add_link(const struct place *place, const char *name, struct kvc_platform_link link)
 {
-    snprintf(link.name, sizeof(link.name), "%s.%s", place->prefix, name);
+    set_name(place, name, link.name);
     return kvc_platform_add_link(place->platform, place->zone, &link);
 }
 
