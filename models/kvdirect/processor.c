@@ -624,12 +624,13 @@ void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, do
 {
     double until_ns = time_ns - processor->stopped_ns;
     bool stalled = false; /* Whether the next operation waits for one in flight. */
+    bool arrives = true;  /* Whether a packet may still be sent by until_ns. */
     /* Everything up to the end of the last advance has already happened. */
     processor->now_ns = fmax(processor->now_ns, processor->advanced_ns);
     processor->advanced_ns = until_ns;
     for (;;) {
-        while (processor->waiting_rows < WAITING_ROWS && receive(processor, until_ns)) {
-            ;
+        while (arrives && processor->waiting_rows < WAITING_ROWS) {
+            arrives = receive(processor, until_ns);
         }
         double event_ns = kvc_events_next_ns(&processor->events);
         double decode_ns = stalled ? INFINITY : decodes_ns(processor);
