@@ -166,6 +166,11 @@ struct kvc_kvdirect_table *kvc_kvdirect_table_create(const struct kvc_kvdirect_t
 void kvc_kvdirect_table_run(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op,
                             uint32_t count, struct kvc_kvdirect_table_stats *stats);
 
+/** Prefetches the first buckets of keys, for a caller that knows them long before it runs their operations
+ * one by one. A hash is kvc_hash() of a key with the table's seed. */
+void kvc_kvdirect_table_prefetch(const struct kvc_kvdirect_table *table, const uint64_t *hash,
+                                 uint32_t count);
+
 /** Makes kvc_kvdirect_table_run append every access to a trace from now on; NULL ends tracing. A slab is
  * traced as read whole, because its slot does not tell how many of its bytes are used. */
 void kvc_kvdirect_table_set_trace(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_trace *trace);

@@ -212,6 +212,7 @@ static bool receive(struct kvc_kvdirect_processor *processor, double until_ns)
     }
     processor->last_packet = packet;
     processor->waiting_rows += batch->count;
+    kvc_kvdirect_table_prefetch(processor->shard->table, batch->hash, batch->count);
     return true;
 }
 
