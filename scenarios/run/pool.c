@@ -531,12 +531,12 @@ static enum kvc_status prepare_kept(const struct kept_task *task, uint32_t numbe
 _Noreturn static void keeper_main(const struct kvc_keepers_options *options, uint32_t number, int orders,
                                   int fd)
 {
+    kvc_out_of_memory_tell(tell_out_of_memory, &fd);
     struct kept_task task = {.options = options, .order = kvc_array_of(1, options->order_bytes)};
     const struct kvc_pool_options pool = {
         .answer_bytes = options->answer_bytes, .data = &task, .body = run_kept};
     struct kvc_diag diag = {0};
     bool prepared = false;
-    kvc_out_of_memory_tell(tell_out_of_memory, &fd);
     while (read_all(orders, task.order, options->order_bytes)) {
         enum kvc_status status = prepared ? KVC_OK : prepare_kept(&task, number, fd, &task.state, &diag);
         prepared = true;
