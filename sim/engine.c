@@ -659,7 +659,7 @@ struct kvc_outage kvc_engine_host_outage(uint32_t host)
 struct kvc_outage kvc_engine_route_outage(uint32_t from, uint32_t to)
 {
     struct kvc_outage latest = {0};
-    uint32_t count;
+    uint32_t count = 0; /* It stays 0 without a route. */
     const uint32_t *links = kvc_platform_route(engine.platform, from, to, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct link *link = &engine.links[links[i]];

@@ -106,7 +106,8 @@ void kvc_engine_outage_of_host(uint32_t host, double until_ns);
 
 /** A time in which a device is off. */
 struct kvc_outage {
-    double from_ns, until_ns; /**< Begin and end [ns]; equal if there was none. */
+    double from_ns;  /**< Begin [ns]. */
+    double until_ns; /**< End [ns]; equal to the begin if there was none. */
 };
 
 /** Returns the latest outage of a host, which may last. */
