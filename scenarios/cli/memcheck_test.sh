@@ -9,7 +9,7 @@ source "$(dirname "$0")/cli_testing.sh"
 mkdir reports
 
 check() { # ARGUMENT...: kvcast under memcheck
-    valgrind --quiet --trace-children=yes --trace-children-skip='*/gnuplot*,*/dot,/bin/*' --error-exitcode=99 \
+    valgrind --quiet --num-callers=40 --trace-children=yes --trace-children-skip='*/gnuplot*,*/dot,/bin/*' --error-exitcode=99 \
         --leak-check=full --errors-for-leak-kinds=definite,possible --show-leak-kinds=definite,possible \
         --suppressions="$suppressions" --log-file="$folder/reports/%p" "$kvcast" "$@" >stdout 2>stderr </dev/null ||
         fail "kvcast $* ended with $?: $(cat stderr)"
