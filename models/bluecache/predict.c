@@ -94,27 +94,28 @@ static double find_places_in_long_run(const struct kvc_workload *workload,
 static double place_in_long_run(const struct kvc_workload *workload,
                                 const struct kvc_bluecache_capacity *room, struct places *places)
 {
+    enum { STORED, WRITTEN, DRAM, FLASH, VALUES };
     static _Thread_local struct kvc_memo memo;
-    double stored, *const found[] = {&stored, &places->written, &places->dram, &places->flash};
+    double value[VALUES];
     double argument[] = {(double)workload->keys, workload->popularity, workload->zipf_s, workload->set_frac,
                          workload->delete_frac,  room->dram,           room->log,        0};
-    const uint32_t arguments = sizeof(argument) / sizeof(*argument), values = sizeof(found) / sizeof(*found);
-    uint32_t known = 0; /* The last argument numbers the values. */
+    const uint32_t arguments = sizeof(argument) / sizeof(*argument);
     if (workload->action_count > 0) {
         return find_places_in_long_run(workload, room, places);
     }
-    for (; known < values && kvc_memo_find(&memo, argument, found[known]); known++) {
-        argument[arguments - 1] = known + 1;
+    if (kvc_memo_find_all(&memo, argument, arguments, value, VALUES)) {
+        places->written = value[WRITTEN];
+        places->dram = value[DRAM];
+        places->flash = value[FLASH];
+        return value[STORED];
     }
-    if (known < values) {
-        *places = (struct places){0};
-        stored = find_places_in_long_run(workload, room, places);
-        for (uint32_t i = 0; i < values; i++) {
-            argument[arguments - 1] = i;
-            kvc_memo_keep(&memo, argument, arguments, *found[i]);
-        }
-    }
-    return stored;
+    *places = (struct places){0};
+    value[STORED] = find_places_in_long_run(workload, room, places);
+    value[WRITTEN] = places->written;
+    value[DRAM] = places->dram;
+    value[FLASH] = places->flash;
+    kvc_memo_keep_all(&memo, argument, arguments, value, VALUES);
+    return value[STORED];
 }
 
 /* Returns for how many requests a pair is valid if it may stay for `stay` requests and updates and DELETEs

@@ -221,21 +221,14 @@ static void divide_entries(struct kvc_memcachedgpu_config *config, const struct 
     double keys[KVC_MEMCACHEDGPU_CLASSES_MAX + 1] = {0};
     double argument[] = {(double)asked, (double)apart, workload->sizes, (double)workload->key_bytes, 0};
     const uint32_t arguments = sizeof(argument) / sizeof(*argument);
-    uint32_t known = 0; /* The last argument numbers the classes. */
     config->class_count = KVC_MEMCACHEDGPU_CLASSES_MAX;
     for (uint32_t i = 0; i < config->class_count; i++) {
         config->classes[i].key_bytes_max = class_key_bytes[i];
     }
-    for (; known < config->class_count && kvc_memo_find(&memo, argument, &keys[known]); known++) {
-        argument[arguments - 1] = known + 1;
-    }
-    if (known < config->class_count) {
+    if (!kvc_memo_find_all(&memo, argument, arguments, keys, config->class_count)) {
         memset(keys, 0, sizeof(keys));
         count_keys(config, workload, asked, apart, keys);
-        for (uint32_t i = 0; i < config->class_count; i++) {
-            argument[arguments - 1] = i;
-            kvc_memo_keep(&memo, argument, arguments, keys[i]);
-        }
+        kvc_memo_keep_all(&memo, argument, arguments, keys, config->class_count);
     }
     for (uint32_t i = 0; i < config->class_count; i++) {
         double share = keys[i] / (double)asked;

@@ -74,3 +74,23 @@ void kvc_memo_keep(struct kvc_memo *memo, const double *argument, uint32_t argum
     entry->result = result;
     entry->used = true;
 }
+
+bool kvc_memo_find_all(const struct kvc_memo *memo, double *argument, uint32_t arguments, double *result,
+                       uint32_t results)
+{
+    bool found = true;
+    for (uint32_t i = 0; i < results && found; i++) {
+        argument[arguments - 1] = i;
+        found = kvc_memo_find(memo, argument, &result[i]);
+    }
+    return found;
+}
+
+void kvc_memo_keep_all(struct kvc_memo *memo, double *argument, uint32_t arguments, const double *result,
+                       uint32_t results)
+{
+    for (uint32_t i = 0; i < results; i++) {
+        argument[arguments - 1] = i;
+        kvc_memo_keep(memo, argument, arguments, result[i]);
+    }
+}

@@ -30,4 +30,13 @@ bool kvc_memo_find(const struct kvc_memo *memo, const double *argument, double *
  * with status 3 if memory is short. */
 void kvc_memo_keep(struct kvc_memo *memo, const double *argument, uint32_t arguments, double result);
 
+/** Finds all results of a function that has several. The last argument, which this sets, numbers them.
+ * Returns false if one of them is not kept; those before it are then set. */
+bool kvc_memo_find_all(const struct kvc_memo *memo, double *argument, uint32_t arguments, double *result,
+                       uint32_t results);
+
+/** Keeps all results of such a function. */
+void kvc_memo_keep_all(struct kvc_memo *memo, double *argument, uint32_t arguments, const double *result,
+                       uint32_t results);
+
 #endif
