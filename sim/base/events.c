@@ -9,7 +9,7 @@
 enum {
     BUCKETS = 1024, /* A power of two. */
     WORD_BITS = 64,
-    CHILDREN = 4, /* Of the heap. */
+    CHILDREN = 4, /* An entry of the heap has up to this many children. */
     CAPACITY_FIRST = 256,
     PACE = 4096, /* Events from which the width is chosen. */
     BUCKETS_PER_EVENT = 2,

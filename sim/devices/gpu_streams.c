@@ -187,11 +187,14 @@ static struct stream *advance(const struct kvc_gpu_streams *streams, struct stat
 {
     for (;;) {
         struct stream *ended = first_in(streams, state, ENDED);
+        if (ended != NULL) {
+            return ended;
+        }
         double left_ns = until_ns - state->now_ns;
         set_rates(streams, state);
         double by_ns = step_ns(streams, state);
-        if (ended != NULL || (isinf(by_ns) && isinf(left_ns))) {
-            return ended;
+        if (isinf(by_ns) && isinf(left_ns)) {
+            return NULL;
         }
         if (by_ns > left_ns) {
             move(streams, state, fmax(left_ns, 0));
