@@ -765,6 +765,85 @@ Test(memory, tables_and_stores_that_do_not_fit)
 }
 #endif
 
+/* --- a batch and the same reads one by one --- */
+
+enum { LONG_BATCH = 700, LONG_RING = 40000 };
+
+/* Stores LONG_BATCH items, some of the most common shape and some of many lines, whose marks are clear; every
+ * seventh is free again. The lengths follow from the number of the item, which is its key. */
+static struct kvc_megakv_slab *store_of_lengths(uint32_t *location, struct kvc_megakv_slab_stats *stats)
+{
+    struct kvc_megakv_slab *slab = create_slab(512 << 20);
+    static uint8_t value[20000];
+    for (uint64_t i = 0; i < LONG_BATCH; i++) {
+        uint32_t longest = i < 200 ? sizeof(value) : 60;
+        uint32_t bytes = i % 3 == 0 ? (uint32_t)i * 7919 % longest : 8, evicted_count;
+        struct kvc_megakv_slab_evicted evicted;
+        memset(value, (int)i, bytes);
+        cr_assert_eq(kvc_megakv_slab_alloc(slab, 8, bytes, 1, &location[i], &evicted, &evicted_count, stats),
+                     1);
+        kvc_megakv_slab_write(slab, location[i], &i, 8, value, bytes, stats);
+        if (i % 7 == 0) {
+            cr_assert(kvc_megakv_slab_release(slab, location[i]));
+        }
+        location[i] = i % 11 == 0 ? KVC_LOCATION_NONE : location[i];
+    }
+    kvc_megakv_slab_forget_reads(slab, 1);
+    return slab;
+}
+
+/* Reads in batches of `batch`, into a ring that the values fill many times. */
+static void read_in_batches(uint32_t batch, uint8_t *out, uint8_t *result, uint32_t *value_bytes,
+                            uint32_t *position, struct kvc_megakv_slab_stats *stats)
+{
+    uint32_t location[LONG_BATCH];
+    uint64_t key[LONG_BATCH];
+    uint8_t key_bytes[LONG_BATCH];
+    struct kvc_megakv_slab *slab = store_of_lengths(location, stats);
+    for (uint32_t i = 0; i < LONG_BATCH; i++) {
+        key[i] = i + (i % 13 == 0); /* some ask for another key */
+        key_bytes[i] = i % 17 == 0 ? 7 : 8;
+    }
+    *position = 0;
+    for (uint32_t first = 0; first < LONG_BATCH; first += batch) {
+        uint32_t left = LONG_BATCH - first;
+        kvc_megakv_slab_read(slab,
+                             &(struct kvc_megakv_slab_reads){.count = left < batch ? left : batch,
+                                                             .location = location + first,
+                                                             .keys = (const uint8_t *)(key + first),
+                                                             .key_stride = 8,
+                                                             .key_bytes = key_bytes + first,
+                                                             .compare = true,
+                                                             .out = out,
+                                                             .out_bytes = LONG_RING,
+                                                             .out_position = position,
+                                                             .result = result + first,
+                                                             .value_bytes = value_bytes + first},
+                             stats);
+    }
+    kvc_megakv_slab_free(slab);
+}
+
+Test(slab, batches_of_any_size_read_the_same)
+{
+    static uint8_t out[2][LONG_RING], result[2][LONG_BATCH];
+    static uint32_t value_bytes[2][LONG_BATCH];
+    struct kvc_megakv_slab_stats single = {0};
+    uint32_t position[2];
+    read_in_batches(1, out[0], result[0], value_bytes[0], &position[0], &single);
+    cr_assert_gt(single.marked, 0);
+    for (uint32_t batch = 2; batch <= LONG_BATCH; batch = batch * 3 / 2 + 1) {
+        struct kvc_megakv_slab_stats stats = {0};
+        memset(out[1], 0, sizeof(out[1]));
+        read_in_batches(batch, out[1], result[1], value_bytes[1], &position[1], &stats);
+        cr_assert_arr_eq(out[0], out[1], sizeof(out[0]), "batches of %u", batch);
+        cr_assert_arr_eq(result[0], result[1], sizeof(result[0]));
+        cr_assert_arr_eq(value_bytes[0], value_bytes[1], sizeof(value_bytes[0]));
+        cr_assert_eq(position[0], position[1]);
+        cr_assert_eq(memcmp(&single, &stats, sizeof(stats)), 0, "batches of %u", batch);
+    }
+}
+
 /* --- a compact store and one with the bytes of its items --- */
 
 enum { PAIR_BATCH = 40, PAIR_KEYS = 60000, PAIR_STEPS = 20000, PAIR_STORES = 2 };

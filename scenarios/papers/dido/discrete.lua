@@ -9,7 +9,7 @@ return {
     cpu = {
       base = "xeon-e5-2650v2",
       instructions_per_cycle = { 4, source = intel .. "four micro-operations are issued and retired in a cycle" },
-      sustained_ipc = { 3.34, source = "task_ipc.sh in models/dido: a GET of DIDO with a key of 16 and a value of 64 bytes, by llvm-mca 14 for ivybridge" },
+      sustained_ipc = { 3.27, source = "task_ipc.sh in models/dido: a GET of DIDO with a key of 16 and a value of 64 bytes, by llvm-mca 14 for ivybridge" },
     },
     dram = "ddr3-1600-e5v2",
     gpu = "gtx-780",

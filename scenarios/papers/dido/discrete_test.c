@@ -18,7 +18,7 @@ static struct kvc_outcome *answer(const char *system, const char *pcie, bool pre
     return kvc_laws_answer(
         kvc_laws_load(
             "return { name = \"laws\", system = { kind = \"dido\", feed = \"memory\", %s },"
-            " node = { cpu = { base = \"xeon-e5-2650v2\", instructions_per_cycle = 4, sustained_ipc = 3.34 },"
+            " node = { cpu = { base = \"xeon-e5-2650v2\", instructions_per_cycle = 4, sustained_ipc = 3.27 },"
             "          dram = \"ddr3-1600-e5v2\", gpu = \"gtx-780\", pcie = %s },"
             " workload = { keys = 1e6, key = 16, value = 64, get = 0.95, set = 0.05,"
             "              arrival = \"saturate\" },"

@@ -8,7 +8,7 @@ return {
     slab = "34MiB",
   },
   node = {
-    cpu = { base = "xeon-e5-2650v2", instructions_per_cycle = 4, sustained_ipc = 3.34 },
+    cpu = { base = "xeon-e5-2650v2", instructions_per_cycle = 4, sustained_ipc = 3.27 },
     dram = "ddr3-1600-e5v2",
     gpu = "gtx-780",
     pcie = "pcie3-x16-gtx780",
