@@ -11,9 +11,8 @@
 #include "sim/base/array.h"
 #include "sim/metrics/statistics.h"
 
-enum { PARTS = 10 /* Parts of a time that is examined. */, PARTS_LEAST = 3, BATCH = 5 };
+enum { PARTS = 10 /* Parts of a time that is examined. */, PARTS_LEAST = 3 };
 
-static const double too_small_frac = 0.001;
 static const double errors_least = 4;
 static const double waiting_errors_least = 2; /* A false alarm costs a few windows only. */
 
@@ -54,18 +53,6 @@ static void find_series(const struct kvc_window *windows, uint32_t count, enum k
         }
         value[i] = before;
     }
-}
-
-/* Returns whether the means of five windows in the second half hardly differ. */
-static bool is_flat(const double *value, uint32_t count)
-{
-    double least = INFINITY, most = -INFINITY;
-    for (uint32_t i = count / 2; i + BATCH <= count; i += BATCH) {
-        double mean = gsl_stats_mean(value + i, 1, BATCH);
-        least = fmin(least, mean);
-        most = fmax(most, mean);
-    }
-    return most - least <= too_small_frac * fabs(gsl_stats_mean(value + count / 2, 1, count - count / 2));
 }
 
 /* Returns how many standard errors, with this degree of freedom, are as unlikely by chance as `errors` of the
@@ -149,7 +136,8 @@ static bool is_settled(const struct kvc_window *windows, uint32_t count, enum kv
 {
     find_series(windows, count, series, value);
     int64_t cut = kvc_mser5(value, count);
-    return is_flat(value, count) || (cut >= 0 && !has_trend(value + cut, count - (uint32_t)cut, series));
+    uint32_t from = cut >= 0 ? (uint32_t)cut : count / 2;
+    return !has_trend(value + from, count - from, series);
 }
 
 enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count)

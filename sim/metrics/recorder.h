@@ -3,8 +3,8 @@
  *
  * A run has a warm-up and a steady state, as in BigHouse (Meisner et al., ISPASS 2012). Every window of the
  * run counts what was sent, lost and answered in it, and sums the latencies. If the end of the warm-up is to
- * be detected, MSER-5 (sim/metrics/statistics.h) examines four series of the windows: throughput, hit ratio,
- * backlog and mean latency. What it keeps of them must have no trend, and the clients' lead must not grow
+ * be detected, four series of the windows are examined: throughput, hit ratio, backlog and mean latency. What
+ * MSER-5 (sim/metrics/statistics.h) keeps of them must have no trend, and the clients' lead must not grow
  * either. The warm-up ends when all are steady (kvc_windows_unsteady()). Measuring then starts late
  * enough that no batch already recorded reaches into the measured time. The histogram, the busy times and all
  * counts cover the measured time only.
@@ -49,18 +49,18 @@ enum kvc_series {
 extern const char *const kvc_series_names[KVC_SERIES]; /**< "throughput", ... */
 
 /** Returns the first series that is not steady in the windows 0 to count - 1, or KVC_SERIES if all are. A
- * window without answers repeats the window before it. A series is steady in two cases:
- * - The means of five windows in its second half differ by less than 0.1 % of their mean.
- * - MSER-5 (sim/metrics/statistics.h) truncates less than its first half, and what it keeps has no trend. A
- *   trend is the least-squares line through the means of ten equal parts, if its slope exceeds two of its
- *   standard errors and its change over all parts is one that kvc_windows_drift() calls large enough.
+ * window without answers repeats the window before it. A series is steady if what is kept of it has no trend.
+ * MSER-5 (sim/metrics/statistics.h) cuts off its beginning, or, where that finds no cut in the first half, the
+ * whole first half is cut off. A trend is the least-squares line through the means of ten equal parts, if its
+ * slope exceeds two of its standard errors and its change over all parts is one that kvc_windows_drift()
+ * calls large enough.
  *
- * MSER-5 alone accepts a slow drift under the noise of single windows. kvc_windows_drift() often misses it,
- * too, because the drift itself scatters the parts of its halves, and so does a cycle of the store that is
- * longer than a part. By chance, the trend refuses 6 % of the noisy series that MSER-5 accepts if their
- * windows are independent, and 16 % if neighbours correlate by 0.95; the caller then looks again later. The
- * test misses a drift below the noise of a line through few windows, and a drift that turns round in the
- * middle.
+ * MSER-5 alone accepts a slow drift under the noise of single windows, and refuses a steady series for long
+ * in which a cycle of the store repeats, because a few of its last means may be equal. kvc_windows_drift()
+ * often misses a slow drift, too, because the drift itself scatters the parts of its halves, and so does a
+ * cycle of the store that is longer than a part. By chance, 6 % of noisy series are refused if their windows
+ * are independent, and 36 % if neighbours correlate by 0.95; the caller then looks again later. The test
+ * misses a drift below the noise of a line through few windows, and a drift that turns round in the middle.
  *
  * The lead is steady unless it grows in the second half by more than 1 % of the requests answered in that
  * time, by which throughput would fall later, and by more than two standard errors of this growth. */
