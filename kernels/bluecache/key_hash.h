@@ -4,7 +4,6 @@
 #ifndef KVC_KERNELS_BLUECACHE_KEY_HASH_H
 #define KVC_KERNELS_BLUECACHE_KEY_HASH_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,26 +11,14 @@
 extern "C" {
 #endif
 
-/** State of the hash function, for one thread at a time. */
-struct kvc_sha1;
-
-/** Frees the state. NULL is allowed. */
-void kvc_sha1_free(struct kvc_sha1 *sha1);
-
-/** Creates the state. Returns NULL with errno ENOMEM, or ENOSYS if the cryptographic library offers no SHA-1.
- */
-struct kvc_sha1 *kvc_sha1_create(void);
-
 /** Hashes `count` keys. Key i starts at keys + i * stride and has bytes[i] bytes; 0 is allowed. digest[i]
  * becomes the first 32 bits of its SHA-1 with the first byte on top, so that a shorter digest consists of its
- * upper bits. Returns false with errno EIO if the library fails. */
-bool kvc_sha1_batch(struct kvc_sha1 *sha1, const uint8_t *keys, size_t stride, const uint8_t *bytes,
-                    size_t count, uint32_t *digest);
+ * upper bits. */
+void kvc_sha1_batch(const uint8_t *keys, size_t stride, const uint8_t *bytes, size_t count, uint32_t *digest);
 
-/** Hashes `count` keys. Key i starts at keys + i * stride and has bytes[i] bytes. Returns false with errno
- * EIO if SHA-1 fails. */
-bool kvc_bluecache_hash(struct kvc_sha1 *sha1, const uint8_t *keys, size_t stride, const uint8_t *bytes,
-                        size_t count, uint64_t *hash);
+/** Hashes `count` keys. Key i starts at keys + i * stride and has bytes[i] bytes. */
+void kvc_bluecache_hash(const uint8_t *keys, size_t stride, const uint8_t *bytes, size_t count,
+                        uint64_t *hash);
 
 #ifdef __cplusplus
 }

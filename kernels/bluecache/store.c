@@ -15,7 +15,6 @@ struct kvc_bluecache_store {
     struct kvc_index *index;
     struct kvc_dram_slab *slab;
     struct kvc_flash_log *log;
-    struct kvc_sha1 *sha1;
     uint64_t index_bytes;
     uint32_t value_max_bytes;
     bool log_deletes;
@@ -41,14 +40,13 @@ static const uint8_t *key_of(const struct part *part, uint32_t i)
 }
 
 /* Takes up to BATCH keys from `start` on and hashes them. */
-static bool take_part(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
-                      uint32_t start, struct part *part)
+static void take_part(const struct kvc_bluecache_keys *keys, uint32_t start, struct part *part)
 {
     part->count = keys->count - start < BATCH ? keys->count - start : BATCH;
     part->keys = keys->keys + start * keys->stride;
     part->stride = keys->stride;
     part->bytes = keys->bytes + start;
-    return kvc_bluecache_hash(store->sha1, part->keys, part->stride, part->bytes, part->count, part->hash);
+    kvc_bluecache_hash(part->keys, part->stride, part->bytes, part->count, part->hash);
 }
 
 static uint64_t on_moved(void *context, const struct kvc_bluecache_move *moves, uint32_t count)
@@ -63,9 +61,9 @@ static void on_replayed(void *context, const struct kvc_flash_record *record, ui
     struct kvc_bluecache_store *store = context;
     uint8_t key_bytes = (uint8_t)record->key_bytes;
     uint64_t hash, position;
-    if (!kvc_bluecache_hash(store->sha1, record->key, key_bytes, &key_bytes, 1, &hash) ||
-        kvc_bluecache_index_home(store->index, hash) / KVC_BLUECACHE_WAYS !=
-            record->back / KVC_BLUECACHE_WAYS) {
+    kvc_bluecache_hash(record->key, key_bytes, &key_bytes, 1, &hash);
+    if (kvc_bluecache_index_home(store->index, hash) / KVC_BLUECACHE_WAYS !=
+        record->back / KVC_BLUECACHE_WAYS) {
         store->foreign_records++;
         return;
     }
@@ -115,7 +113,6 @@ void kvc_bluecache_store_free(struct kvc_bluecache_store *store)
         kvc_index_free(store->index);
         kvc_dram_slab_free(store->slab);
         kvc_flash_log_free(store->log);
-        kvc_sha1_free(store->sha1);
         free(store);
     }
 }
@@ -144,11 +141,7 @@ static bool create_parts(struct kvc_bluecache_store *store, const struct kvc_blu
         .buffer_pointer = kvc_dram_slab_capacity_bytes(store->slab),
     };
     store->log = kvc_flash_log_create(&log);
-    if (store->log == NULL) {
-        return false;
-    }
-    store->sha1 = kvc_sha1_create();
-    return store->sha1 != NULL;
+    return store->log != NULL;
 }
 
 struct kvc_bluecache_store *kvc_bluecache_store_create(const struct kvc_bluecache_store_params *params)
@@ -259,9 +252,7 @@ bool kvc_bluecache_store_put(struct kvc_bluecache_store *store, const struct kvc
     }
     for (uint32_t first = 0; first < keys->count; first += BATCH) {
         struct part part;
-        if (!take_part(store, keys, first, &part)) {
-            return false;
-        }
+        take_part(keys, first, &part);
         for (uint32_t i = 0, end; i < part.count; i = end) {
             uint32_t class_bytes = kvc_dram_slab_item_bytes(part.bytes[i], value_bytes[first + i]);
             end = i + 1;
@@ -345,7 +336,7 @@ static uint8_t *room_of(uint8_t *out, uint32_t i, uint32_t capacity)
     return capacity != 0 ? out + (uint64_t)i * capacity : NULL;
 }
 
-static bool get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys, bool peeks,
+static void get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys, bool peeks,
                 uint8_t *out, uint32_t capacity, uint32_t *value_bytes, struct kvc_bluecache_read *read)
 {
     for (uint32_t first = 0; first < keys->count; first += BATCH) {
@@ -355,9 +346,7 @@ static bool get(struct kvc_bluecache_store *store, const struct kvc_bluecache_ke
         uint32_t which[BATCH], in_slabs = 0;
         uint8_t *part_out = room_of(out, first, capacity);
         uint32_t *part_bytes = value_bytes + first;
-        if (!take_part(store, keys, first, &part)) {
-            return false;
-        }
+        take_part(keys, first, &part);
         if (peeks) {
             kvc_bluecache_index_peek(store->index, part.hash, part.bytes, part.count, found);
         } else {
@@ -385,26 +374,24 @@ static bool get(struct kvc_bluecache_store *store, const struct kvc_bluecache_ke
         get_slabs(store, &part, pointer, which, in_slabs, peeks, part_out, capacity, part_bytes);
         store->stats.gets += part.count;
     }
-    return true;
 }
 
-bool kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
+void kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
                              uint8_t *out, uint32_t capacity, uint32_t *value_bytes,
                              struct kvc_bluecache_read *read)
 {
-    return get(store, keys, false, out, capacity, value_bytes, read);
+    get(store, keys, false, out, capacity, value_bytes, read);
 }
 
-bool kvc_bluecache_store_peek(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
+void kvc_bluecache_store_peek(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
                               uint8_t *out, uint32_t capacity, uint32_t *value_bytes,
                               struct kvc_bluecache_read *read)
 {
     struct kvc_bluecache_store_stats stats = store->stats;
     struct kvc_dram_slab_stats slab_stats = store->slab_stats;
-    bool done = get(store, keys, true, out, capacity, value_bytes, read);
+    get(store, keys, true, out, capacity, value_bytes, read);
     store->stats = stats;
     store->slab_stats = slab_stats;
-    return done;
 }
 
 bool kvc_bluecache_store_delete(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
@@ -417,9 +404,7 @@ bool kvc_bluecache_store_delete(struct kvc_bluecache_store *store, const struct 
     for (uint32_t first = 0; first < keys->count; first += BATCH) {
         struct part part;
         uint64_t gone[BATCH];
-        if (!take_part(store, keys, first, &part)) {
-            return false;
-        }
+        take_part(keys, first, &part);
         kvc_bluecache_index_erase(store->index, part.hash, part.bytes, part.count, gone, &store->index_stats);
         for (uint32_t i = 0; i < part.count; i++) {
             if (found != NULL) {

