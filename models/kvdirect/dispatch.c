@@ -291,6 +291,9 @@ uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
         dispatch->stats.lines++;
         if (kvc_kvdirect_dispatch_cacheable(dispatch, line)) {
             dispatch->stats.cacheable++;
+            if (line_of != KVC_KVDIRECT_HOT) { /* It is looked up some events later. */
+                __builtin_prefetch(&dispatch->place[kvc_kvdirect_dispatch_place_of(dispatch, line)], 1);
+            }
             step[count++] = (struct kvc_kvdirect_step){.kind = access->write ? KVC_KVDIRECT_CACHE_WRITE
                                                                              : KVC_KVDIRECT_CACHE_READ,
                                                        .open = true,

@@ -183,7 +183,7 @@ static bool receive(struct kvc_kvdirect_processor *processor, double until_ns)
     bool saturates = processor->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
     struct kvc_kvdirect_packet *packet = new_packet(processor);
     struct kvc_batch *batch = packet->batch;
-    double started_ns = fmax(processor->receive_free_ns, saturates ? processor->now_ns : 0);
+    double started_ns = kvc_later_ns(processor->receive_free_ns, saturates ? processor->now_ns : 0);
     if (kvc_source_drain(processor->source, processor->number, until_ns + processor->stopped_ns, batch) ==
         0) {
         processor->free_packet[processor->free_packets++] = packet;
@@ -195,7 +195,7 @@ static bool receive(struct kvc_kvdirect_processor *processor, double until_ns)
         }
     } else {
         double arrives_ns = batch->left_ns + nic->latency_ns - processor->stopped_ns;
-        started_ns = fmax(started_ns, fmax(arrives_ns, processor->resumed_ns));
+        started_ns = kvc_later_ns(started_ns, kvc_later_ns(arrives_ns, processor->resumed_ns));
     }
     kvc_answers_offer(&processor->answers, batch->sent_ns, batch->count);
     double wire_ns = kvc_nic_wire_ns(nic, request_bytes(processor, batch), 1);
@@ -267,7 +267,7 @@ static void respond(struct kvc_kvdirect_processor *processor, const struct kvc_k
     }
     double wire_ns = kvc_nic_wire_ns(nic, packet->response_bytes, 1);
     processor->counts.send_busy_ns += wire_ns;
-    processor->send_free_ns = fmax(processor->send_free_ns, now_ns) + wire_ns;
+    processor->send_free_ns = kvc_later_ns(processor->send_free_ns, now_ns) + wire_ns;
     add_answers(processor, packet, processor->send_free_ns + processor->stopped_ns + nic->latency_ns);
     processor->free_packet[processor->free_packets++] = packet;
 }
@@ -276,7 +276,10 @@ static void respond(struct kvc_kvdirect_processor *processor, const struct kvc_k
 
 enum { EVENT_READY = KVC_KVDIRECT_MEMORY_KINDS, EVENT_ACCESS, EVENT_DONE };
 
-enum { WAITING_ROWS = 512 }; /* Operations received ahead of the decoder. */
+enum {
+    WAITING_ROWS = 512, /* Operations received ahead of the decoder. */
+    ROWS_AHEAD = 8,     /* Operations after the one that is decoded whose buckets are prefetched. */
+};
 
 void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
                                  const struct kvc_scenario *scenario, struct kvc_kvdirect_store *store,
@@ -360,7 +363,7 @@ static bool same_key(void *data, int32_t left, int32_t right)
 static void issue(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                   double now_ns)
 {
-    processor->issue_free_ns = fmax(processor->issue_free_ns, now_ns) + processor->clock_ns;
+    processor->issue_free_ns = kvc_later_ns(processor->issue_free_ns, now_ns) + processor->clock_ns;
     operation->at = operation->under_way = 0;
     operation->goes_on = false;
     kvc_kvdirect_execute(processor, operation, now_ns);
@@ -395,16 +398,16 @@ static void forward(struct kvc_kvdirect_processor *processor, struct kvc_kvdirec
     processor->counts.forwarded++;
     operation->forwarded = true;
     kvc_kvdirect_apply(processor, owner, operation);
-    double starts_ns = fmax(processor->forward_free_ns, now_ns);
+    double starts_ns = kvc_later_ns(processor->forward_free_ns, now_ns);
     processor->forward_free_ns = starts_ns + processor->clock_ns;
     double done_ns = processor->forward_free_ns;
     if (operation->op == KVC_OP_SET && kvc_kvdirect_update_has_vectors(config->update)) {
         bool changes = kvc_kvdirect_update_writes(config->update);
         double computed_ns =
-            compute(processor, operation, changes ? fmax(starts_ns, owner->value_ns) : starts_ns);
-        done_ns = fmax(done_ns, computed_ns);
+            compute(processor, operation, changes ? kvc_later_ns(starts_ns, owner->value_ns) : starts_ns);
+        done_ns = kvc_later_ns(done_ns, computed_ns);
     }
-    owner->value_ns = fmax(owner->value_ns, done_ns);
+    owner->value_ns = kvc_later_ns(owner->value_ns, done_ns);
     kvc_events_add(&processor->events, owner->value_ns, EVENT_DONE, 0,
                    (uint32_t)number_of(processor, operation));
 }
@@ -490,7 +493,7 @@ static void go_to_memory(struct kvc_kvdirect_processor *processor, struct kvc_kv
         kvc_events_add(&processor->events, now_ns + processor->clock_ns, EVENT_DONE, 0, number);
         return;
     }
-    double starts_ns = fmax(processor->access_free_ns[write], now_ns);
+    double starts_ns = kvc_later_ns(processor->access_free_ns[write], now_ns);
     processor->access_free_ns[write] = starts_ns + processor->clock_ns;
     processor->counts.access_busy_ns[write] += processor->clock_ns;
     kvc_events_add(&processor->events, starts_ns, EVENT_ACCESS, 0, number);
@@ -545,6 +548,9 @@ static void fill_operation(struct kvc_kvdirect_processor *processor, struct kvc_
     struct kvc_kvdirect_packet *packet = processor->first_packet;
     const struct kvc_batch *batch = packet->batch;
     uint32_t row = packet->decoded;
+    if (row + ROWS_AHEAD < batch->count) { /* The line has left the first cache since its packet came. */
+        kvc_kvdirect_table_prefetch(processor->shard->table, &batch->hash[row + ROWS_AHEAD], 1);
+    }
     operation->packet = packet;
     operation->row = row;
     operation->op = batch->op[row];
@@ -612,7 +618,8 @@ static double decodes_ns(const struct kvc_kvdirect_processor *processor)
     if (processor->first_packet == NULL || processor->free_operations == 0) {
         return INFINITY;
     }
-    return fmax(fmax(processor->decode_free_ns, processor->first_packet->arrived_ns), processor->now_ns);
+    return kvc_later_ns(kvc_later_ns(processor->decode_free_ns, processor->first_packet->arrived_ns),
+                        processor->now_ns);
 }
 
 void kvc_kvdirect_processor_stop(struct kvc_kvdirect_processor *processor, double stop_ns)
@@ -627,7 +634,7 @@ void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, do
     bool stalled = false; /* Whether the next operation waits for one in flight. */
     bool arrives = true;  /* Whether a packet may still be sent by until_ns. */
     /* Everything up to the end of the last advance has already happened. */
-    processor->now_ns = fmax(processor->now_ns, processor->advanced_ns);
+    processor->now_ns = kvc_later_ns(processor->now_ns, processor->advanced_ns);
     processor->advanced_ns = until_ns;
     for (;;) {
         while (arrives && processor->waiting_rows < WAITING_ROWS) {
@@ -635,12 +642,15 @@ void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, do
         }
         double event_ns = kvc_events_next_ns(&processor->events);
         double decode_ns = stalled ? INFINITY : decodes_ns(processor);
-        if (fmin(event_ns, decode_ns) > until_ns) {
-            return;
-        }
         if (decode_ns < event_ns) {
+            if (decode_ns > until_ns) {
+                return;
+            }
             stalled = !decode(processor, decode_ns);
             continue;
+        }
+        if (event_ns > until_ns) {
+            return;
         }
         struct kvc_event event = kvc_events_pop(&processor->events);
         processor->now_ns = event.time_ns;

@@ -124,24 +124,26 @@ static inline __attribute__((always_inline)) void put(struct kvc_events *events,
         chain(events, bucket, number);
         return;
     }
-    *bucket = (struct kvc_events_bucket){number, number};
+    bucket->first = number;
+    bucket->last = number;
     events->occupied[index / WORD_BITS] |= UINT64_C(1) << index % WORD_BITS;
 }
 
 /* Adds an event to the calendar, or to the heap if it is too late for it. One that is before the calendar's
  * first bucket goes there, since that has the earliest events. */
-static __attribute__((noinline)) void put_anywhere(struct kvc_events *events, const struct kvc_event *event)
+static __attribute__((noinline)) void put_anywhere(struct kvc_events *events, double time_ns, uint64_t order,
+                                                   uint16_t kind, uint16_t unit, uint32_t tag)
 {
     if (events->free_node == 0) {
         add_room(events);
     }
-    double number = event->time_ns * events->buckets_per_ns;
+    double number = time_ns * events->buckets_per_ns;
     if (!(number < (double)(events->at + BUCKETS))) {
-        push_heap(events, event);
+        push_heap(events, &(struct kvc_event){time_ns, order, kind, unit, tag});
         return;
     }
     int64_t at = number < (double)events->at ? events->at : (int64_t)number;
-    put(events, at, event->time_ns, event->order, event->kind, event->unit, event->tag);
+    put(events, at, time_ns, order, kind, unit, tag);
 }
 
 /* Moves to the first occupied bucket and returns it. The calendar must not be empty. */
@@ -177,7 +179,7 @@ void kvc_events_set_pace(struct kvc_events *events, double now_ns)
     events->at = (int64_t)(now_ns * buckets_per_ns);
     events->count += count;
     for (uint32_t i = 0; i < count; i++) {
-        put_anywhere(events, &moved[i]);
+        put_anywhere(events, moved[i].time_ns, moved[i].order, moved[i].kind, moved[i].unit, moved[i].tag);
     }
     free(moved);
 }
@@ -193,7 +195,7 @@ void kvc_events_add(struct kvc_events *events, double time_ns, uint16_t kind, ui
     events->next_ns = time_ns < events->next_ns ? time_ns : events->next_ns;
     bool soon = number < 0x1p62 && (uint64_t)((int64_t)number - events->at) < BUCKETS;
     if (__builtin_expect(!soon || events->free_node == 0, 0)) {
-        put_anywhere(events, &(struct kvc_event){time_ns, order, kind, unit, tag});
+        put_anywhere(events, time_ns, order, kind, unit, tag);
         return;
     }
     put(events, (int64_t)number, time_ns, order, kind, unit, tag);

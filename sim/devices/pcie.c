@@ -252,7 +252,7 @@ static void push_waiting(struct kvc_pcie_queue *queue, struct kvc_pcie_packet pa
 
 static double pass_root(const struct kvc_pcie_engine *engine, double *free_ns, double now_ns, uint32_t bytes)
 {
-    *free_ns = fmax(*free_ns, now_ns) + bytes / engine->pcie->root_bytes_per_s * 1e9;
+    *free_ns = kvc_later_ns(*free_ns, now_ns) + bytes / engine->pcie->root_bytes_per_s * 1e9;
     return *free_ns;
 }
 
@@ -266,15 +266,15 @@ static void count_lines(double *random_lines, double *streamed_bytes, uint32_t b
 /* Returns the time for which `bytes` occupy a direction of the link. Other users of the host slow it down. */
 static double link_ns(const struct kvc_pcie_engine *engine, uint64_t bytes, double stretch)
 {
-    return (double)bytes * engine->byte_ns * fmax(stretch, 1);
+    return (double)bytes * engine->byte_ns * (stretch > 1 ? stretch : 1);
 }
 
 /* The host works on a read as soon as the request is off the link and the writes before it are taken. */
 static void read_memory(struct kvc_pcie_engine *engine, double asked_ns, uint32_t slot)
 {
     const struct kvc_pcie *pcie = engine->pcie;
-    double data_ns =
-        fmax(asked_ns, engine->posted_ns) + pcie->read_ns + 2 * pcie->memory_ns * kvc_rng_unit(&engine->rng);
+    double data_ns = kvc_later_ns(asked_ns, engine->posted_ns) + pcie->read_ns +
+                     2 * pcie->memory_ns * kvc_rng_unit(&engine->rng);
     kvc_events_add(engine->events, data_ns, KVC_PCIE_DATA, engine->number, slot);
 }
 
