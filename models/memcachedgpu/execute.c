@@ -9,8 +9,7 @@
 
 enum { PORT = 11211, VALUES_BYTES = 1 << 21 };
 
-/* Writes the head of requests with keys of this length: everything before the key. */
-static void write_head(struct kvc_memcachedgpu_simulation *simulation, uint32_t key_bytes)
+void kvc_memcachedgpu_write_heads(struct kvc_memcachedgpu_simulation *simulation)
 {
     static const uint8_t any_key[KVC_MEMCACHEDGPU_PACKET_KEY_MAX];
     const struct kvc_memcachedgpu_packet_ends ends = {.source_mac = {2, 0, 0, 0, 0, 1},
@@ -19,10 +18,11 @@ static void write_head(struct kvc_memcachedgpu_simulation *simulation, uint32_t 
                                                       .destination_address = 0x0a000002,
                                                       .source_port = 40000,
                                                       .destination_port = PORT};
-    uint8_t packet[KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX];
-    kvc_memcachedgpu_packet_write_get(packet, &ends, 0, any_key, key_bytes);
-    memcpy(simulation->head, packet, sizeof(simulation->head));
-    simulation->head_key_bytes = key_bytes;
+    for (uint32_t key_bytes = 1; key_bytes <= KVC_MEMCACHEDGPU_PACKET_KEY_MAX; key_bytes++) {
+        uint8_t packet[KVC_MEMCACHEDGPU_PACKET_REQUEST_MAX];
+        kvc_memcachedgpu_packet_write_get(packet, &ends, 0, any_key, key_bytes);
+        memcpy(simulation->head[key_bytes], packet, sizeof(simulation->head[key_bytes]));
+    }
 }
 
 /* Writes the packets as the clients send them, each at a multiple of the stride. */
@@ -34,10 +34,7 @@ static void write_packets(struct kvc_memcachedgpu_server *server, const struct k
         uint8_t *packet = simulation->packets + (size_t)i * simulation->packet_stride;
         uint32_t key_bytes = batch->key_bytes[i], bytes = kvc_memcachedgpu_request_bytes(key_bytes);
         uint16_t request_id = (uint16_t)i;
-        if (key_bytes != simulation->head_key_bytes) {
-            write_head(simulation, key_bytes);
-        }
-        memcpy(packet, simulation->head, sizeof(simulation->head));
+        memcpy(packet, simulation->head[key_bytes], sizeof(simulation->head[key_bytes]));
         memcpy(packet + KVC_MEMCACHEDGPU_PACKET_HEADER_BYTES, &request_id, sizeof(request_id));
         kvc_memcachedgpu_text_key(packet + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET, batch->key_id[i], key_bytes);
         memcpy(packet + bytes - 2, "\r\n", 2);

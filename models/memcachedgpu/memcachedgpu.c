@@ -301,6 +301,7 @@ static void open_simulation(void *state)
     simulation->packet = kvc_array_of(rows, sizeof(*simulation->packet));
     simulation->results = kvc_array_of(rows, sizeof(*simulation->results));
     simulation->location = kvc_array_of(rows, sizeof(*simulation->location));
+    kvc_memcachedgpu_write_heads(simulation);
     for (uint32_t bytes = 0; bytes < KVC_MEMCACHEDGPU_WIRE_BYTES; bytes++) {
         simulation->wire_ns[bytes] = kvc_memcachedgpu_wire_ns(config, bytes);
     }
@@ -379,6 +380,7 @@ static void set_source(void *state, struct kvc_replica_options *options)
     workload->fill_timeout_ns = 0;
     options->source.workload = workload;
     options->source.frame_requests = STAGED_ROWS;
+    options->source.ids_suffice = true;
     options->window_ns = kvc_memcachedgpu_window_ns(simulation->scenario);
 }
 

@@ -178,8 +178,8 @@ struct kvc_memcachedgpu_simulation {
     double hit_frac; /* Hit ratio of the closed form, for functional = "off". */
 
     /* Scratch of execute.c. */
-    uint8_t head[KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET]; /* Head of a request: everything before the key. */
-    uint32_t head_key_bytes;                          /* Length of the key that the head announces. */
+    /* Head of a request, which is everything before the key, by the key's length. */
+    uint8_t head[KVC_MEMCACHEDGPU_PACKET_KEY_MAX + 1][KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET];
     uint32_t packet_stride;
     uint8_t *packets, *responses, *values, *read_result;
     struct kvc_memcachedgpu_get_packet *packet;
@@ -236,6 +236,9 @@ void kvc_memcachedgpu_wait_for_lock(struct kvc_memcachedgpu_server *server, cons
 
 /* execute.c: runs the packets of a batch through the real code. */
 void kvc_memcachedgpu_execute(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job);
+
+/* Writes the heads of requests with keys of all lengths. */
+void kvc_memcachedgpu_write_heads(struct kvc_memcachedgpu_simulation *simulation);
 
 /* answer.c */
 void kvc_memcachedgpu_post_main(void *thread);

@@ -573,6 +573,7 @@ struct kvc_source *kvc_source_create(const struct kvc_source_params *params, str
     if (source != NULL) {
         source->workload = *params->workload;
         source->hash_seed = params->hash_seed;
+        source->ids_suffice = params->ids_suffice && params->nodes * params->sockets == 1;
         source->frame_requests = params->frame_requests;
         source->window = KVC_SOURCE_WINDOW;
         kvc_rng_init(&source->op_rng, params->seed, "workload.op", 0);

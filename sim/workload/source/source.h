@@ -61,6 +61,7 @@ struct kvc_source_params {
     uint64_t hash_seed;                   /**< Seed of kvc_hash and of the nodes' places on the ring. */
     uint32_t frame_requests;              /**< Requests per frame, at least 1. */
     const uint32_t *phase_frame_requests; /**< Requests per frame by phase; NULL: the same in all. */
+    bool ids_suffice; /**< Batches need neither keys nor hashes; with one shard they are not made. */
 };
 
 /** Frees a source. NULL is allowed. */

@@ -229,6 +229,7 @@ struct kvc_source {
     uint32_t frame_requests;          /**< Requests per frame. */
     uint32_t window;                  /**< Saturating load: requests that may wait for one shard. */
     uint64_t hash_seed;               /**< Seed of kvc_hash. */
+    bool ids_suffice;                 /**< Nobody reads keys and hashes. */
     struct kvc_source_shard *shard;   /**< The shards. */
     struct kvc_hash_ring *ring;       /**< Maps a hash to its shard. */
     struct kvc_sizes *sizes;          /**< Key and value sizes; NULL for a trace. */

@@ -190,6 +190,9 @@ static void make_keys_of_part(const struct kvc_source *source, const struct kvc_
 void kvc_source_make_keys(const struct kvc_source *source, const struct kvc_columns *to,
                           const uint8_t *key_bytes, uint32_t count)
 {
+    if (source->ids_suffice) {
+        return;
+    }
     if (source->workload.part != NULL) {
         make_keys_of_part(source, to, key_bytes, count);
     } else if (source->sizes_fixed && source->same_key_bytes[0] == 8 && to->key_stride == 8 &&
@@ -216,7 +219,9 @@ void kvc_source_complete_columns(const struct kvc_source *source, struct kvc_col
         to.keys = source->block.keys;
     }
     kvc_source_make_keys(source, &to, key_bytes, count);
-    kvc_hash_batch(to.keys, to.key_stride, key_bytes, count, source->hash_seed, to.hash);
+    if (!source->ids_suffice) {
+        kvc_hash_batch(to.keys, to.key_stride, key_bytes, count, source->hash_seed, to.hash);
+    }
 }
 
 /* Appends the requests of the block to the queues of their shards, in order. */
