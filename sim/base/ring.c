@@ -12,7 +12,7 @@ void kvc_ring_free(struct kvc_ring *ring)
     *ring = (struct kvc_ring){.entry = NULL};
 }
 
-static void grow(struct kvc_ring *ring)
+void kvc_ring_grow(struct kvc_ring *ring)
 {
     uint32_t room = ring->room > 0 ? 2 * ring->room : FIRST_ROOM;
     struct kvc_ring_entry *entry = kvc_array_of(room, sizeof(*entry));
@@ -23,12 +23,4 @@ static void grow(struct kvc_ring *ring)
     ring->entry = entry;
     ring->room = room;
     ring->first = 0;
-}
-
-void kvc_ring_push(struct kvc_ring *ring, uint64_t value, uint32_t tag)
-{
-    if (ring->count == ring->room) {
-        grow(ring);
-    }
-    ring->entry[(ring->first + ring->count++) & (ring->room - 1)] = (struct kvc_ring_entry){value, tag};
 }

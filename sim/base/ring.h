@@ -22,8 +22,17 @@ struct kvc_ring {
 /** Frees the places, not the struct, and leaves an empty queue. */
 void kvc_ring_free(struct kvc_ring *ring);
 
+/** Makes room for more entries. A step of kvc_ring_push. */
+void kvc_ring_grow(struct kvc_ring *ring);
+
 /** Adds an entry. If memory is short, the program ends (kvc_out_of_memory). */
-void kvc_ring_push(struct kvc_ring *ring, uint64_t value, uint32_t tag);
+static inline void kvc_ring_push(struct kvc_ring *ring, uint64_t value, uint32_t tag)
+{
+    if (ring->count == ring->room) {
+        kvc_ring_grow(ring);
+    }
+    ring->entry[(ring->first + ring->count++) & (ring->room - 1)] = (struct kvc_ring_entry){value, tag};
+}
 
 /** Returns the oldest entry, which stays. The queue must not be empty; adding an entry may move it. */
 static inline struct kvc_ring_entry *kvc_ring_first(struct kvc_ring *ring)

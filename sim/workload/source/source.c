@@ -104,9 +104,34 @@ static void copy_keys(const struct kvc_columns *to, const struct kvc_columns *fr
     }
 }
 
+/* Moves one row: a call for each column would cost several times as much as the move. */
+static void move_row(const struct kvc_source *source, struct kvc_rows *rows, struct kvc_batch *batch)
+{
+    const struct kvc_columns *from = &rows->all;
+    uint32_t row = rows->head++, at = batch->count++;
+    bool sizes = (rows->kept & KVC_ROWS_SIZES) != 0;
+    batch->op[at] = from->op[row];
+    batch->key_id[at] = from->key_id[row];
+    batch->hash[at] = from->hash[row];
+    batch->key_bytes[at] = sizes ? from->key_bytes[row] : source->same_key_bytes[0];
+    batch->value_bytes[at] = sizes ? from->value_bytes[row] : source->same_value_bytes[0];
+    batch->client[at] = 0;
+    const struct kvc_columns to = {.op = &batch->op[at],
+                                   .key_id = &batch->key_id[at],
+                                   .hash = &batch->hash[at],
+                                   .keys = batch->keys + (size_t)at * batch->key_stride,
+                                   .key_stride = batch->key_stride,
+                                   .zero_behind = true};
+    kvc_source_make_keys(source, &to, &batch->key_bytes[at], 1);
+}
+
 void kvc_source_move_rows(const struct kvc_source *source, struct kvc_rows *rows, uint32_t count,
                           struct kvc_batch *batch)
 {
+    if (count == 1 && !(rows->kept & KVC_ROWS_KEYS)) {
+        move_row(source, rows, batch);
+        return;
+    }
     struct kvc_columns to = kvc_source_batch_columns(batch), from = kvc_columns_at(&rows->all, rows->head);
     memcpy(to.op, from.op, count);
     memcpy(to.key_id, from.key_id, count * sizeof(*to.key_id));

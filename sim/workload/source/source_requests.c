@@ -157,7 +157,7 @@ static void write_keys(const struct kvc_columns *to, const uint8_t *key_bytes, u
             bits = key_word(to->key_id[i], word) & htole64(((uint64_t)1 << 8 * rest) - 1);
             memcpy(key + 8 * word++, &bits, 8);
         }
-        if (to->zero_behind) {
+        if (to->zero_behind && 8 * word < to->key_stride) {
             memset(key + 8 * word, 0, to->key_stride - 8 * word);
         }
     }
