@@ -468,6 +468,9 @@ static bool is_write(const struct kvc_kvdirect_step *step)
     return step->kind == KVC_KVDIRECT_HOST_WRITE || step->kind == KVC_KVDIRECT_CACHE_WRITE;
 }
 
+static void access_memory(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
+                          double now_ns);
+
 /* Schedules the operation's next access, or its end. One read and one write start in each clock: every kernel
  * takes an operation in each clock (sec. 4), and one that reads and writes is no exception, because the paper
  * states 180 Mops for atomic operations, "equal to normal KV operation" (sec. 1), for one key and for many
@@ -496,7 +499,11 @@ static void go_to_memory(struct kvc_kvdirect_processor *processor, struct kvc_kv
     double starts_ns = kvc_later_ns(processor->access_free_ns[write], now_ns);
     processor->access_free_ns[write] = starts_ns + processor->clock_ns;
     processor->counts.access_busy_ns[write] += processor->clock_ns;
-    kvc_events_add(&processor->events, starts_ns, EVENT_ACCESS, 0, number);
+    if (starts_ns == now_ns && kvc_events_next_ns(&processor->events) > now_ns) {
+        access_memory(processor, operation, now_ns); /* Its event would be the next one. */
+    } else {
+        kvc_events_add(&processor->events, starts_ns, EVENT_ACCESS, 0, number);
+    }
 }
 
 /* Starts an access. The next access does not wait for a write. */
