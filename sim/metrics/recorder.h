@@ -50,9 +50,9 @@ extern const char *const kvc_series_names[KVC_SERIES]; /**< "throughput", ... */
 
 /** Returns the first series that is not steady in the windows 0 to count - 1, or KVC_SERIES if all are. A
  * window without answers repeats the window before it. A series is steady if what is kept of it has no trend.
- * MSER-5 (sim/metrics/statistics.h) cuts off its beginning, or, where that finds no cut in the first half, the
- * whole first half is cut off. A trend is the least-squares line through the means of ten equal parts, if its
- * slope exceeds two of its standard errors and its change over all parts is one that kvc_windows_drift()
+ * MSER-5 (sim/metrics/statistics.h) cuts off its beginning, or, where that finds no cut in the first half,
+ * the whole first half is cut off. A trend is the least-squares line through the means of ten equal parts, if
+ * its slope exceeds two of its standard errors and its change over all parts is one that kvc_windows_drift()
  * calls large enough.
  *
  * MSER-5 alone accepts a slow drift under the noise of single windows, and refuses a steady series for long
