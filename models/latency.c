@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "sim/base/diag.h"
+#include "sim/workload/keys/reuse.h"
 
 static const double rounding_frac = 1e-6; /* Closed forms find their solutions to this precision. */
 
@@ -134,17 +135,58 @@ static double probability(const struct kvc_latency_law *law, const struct sum *w
     return sum / all;
 }
 
+/* A quantile of a law. */
+struct quantile {
+    const struct kvc_latency_law *law;
+    const struct sum *wait;
+    double p;
+};
+
+static double beyond_quantile(void *data, double t)
+{
+    const struct quantile *quantile = data;
+    return probability(quantile->law, quantile->wait, t) - quantile->p;
+}
+
+/* Returns a bracket of the quantile, which lies beyond the shortest latency, and before the longest one if
+ * nothing waits. */
+static struct kvc_bracket bracket_of(struct quantile *quantile)
+{
+    const struct kvc_latency_law *law = quantile->law;
+    struct kvc_bracket bracket = {INFINITY, -quantile->p, 1, NAN};
+    for (uint32_t i = 0; i < law->parts; i++) {
+        const struct kvc_latency_part *part = &law->part[i];
+        bracket.low = fmin(bracket.low, part->least_ns);
+        bracket.high = fmax(bracket.high, part->least_ns + part->spread_ns);
+    }
+    bracket.low -= bracket.low > 0 ? bracket.low * rounding_frac : 1; /* Nothing is as short. */
+    while ((bracket.f_high = beyond_quantile(quantile, bracket.high)) < 0) {
+        bracket.high *= 2;
+    }
+    return bracket;
+}
+
+/* Returns the upper end of the interval that bisection finds between two powers of 2. Its first 32 steps are
+ * known if the quantile's bracket lies in one of the intervals that they can lead to. */
 static double quantile_us(const struct kvc_latency_law *law, const struct sum *wait, double p)
 {
     static const double precision = 1e-10;
+    struct quantile quantile = {law, wait, p};
+    struct kvc_bracket bracket = bracket_of(&quantile);
     double low = 0, high = 1;
-    while (probability(law, wait, high) < p) {
+    kvc_bracket_narrow(&bracket, beyond_quantile, &quantile);
+    while (kvc_bracket_is_below(&bracket, beyond_quantile, &quantile, high)) {
         low = high;
         high *= 2;
     }
+    double step = low * 0x1p-32, from = low > 0 ? floor(bracket.low / step) * step : 0;
+    if (from >= low && bracket.high <= from + step) {
+        low = from;
+        high = from + step;
+    }
     while (high - low > precision * high) {
         double middle = (low + high) / 2;
-        *(probability(law, wait, middle) < p ? &low : &high) = middle;
+        *(kvc_bracket_is_below(&bracket, beyond_quantile, &quantile, middle) ? &low : &high) = middle;
     }
     return high * 1e-3;
 }

@@ -24,8 +24,7 @@ static void take(struct kvc_bracket *bracket, double x, double value)
     }
 }
 
-/* Narrows the bracket around the root while this is faster than bisection. */
-static void narrow_down(kvc_rising_fn *f, void *data, struct kvc_bracket *bracket)
+void kvc_bracket_narrow(struct kvc_bracket *bracket, kvc_rising_fn *f, void *data)
 {
     double weight_low = bracket->f_low, weight_high = bracket->f_high, width_before = INFINITY;
     int side = 0; /* The end that moved last: -1 low, 1 high. */
@@ -54,23 +53,24 @@ static void narrow_down(kvc_rising_fn *f, void *data, struct kvc_bracket *bracke
     }
 }
 
+bool kvc_bracket_is_below(struct kvc_bracket *bracket, kvc_rising_fn *f, void *data, double x)
+{
+    if (x > bracket->low && x < bracket->high) {
+        take(bracket, x, f(data, x));
+    }
+    return x <= bracket->low;
+}
+
 double kvc_bisect_rising(kvc_rising_fn *f, void *data, double from, double to, uint32_t steps,
                          struct kvc_bracket bracket)
 {
     double low = from, high = to, middle = from;
     if (isfinite(bracket.high)) {
-        narrow_down(f, data, &bracket);
+        kvc_bracket_narrow(&bracket, f, data);
     }
     for (uint32_t i = 0; i < steps; i++) {
         middle = (low + high) / 2;
-        if (middle > bracket.low && middle < bracket.high) {
-            take(&bracket, middle, f(data, middle));
-        }
-        if (middle <= bracket.low) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        *(kvc_bracket_is_below(&bracket, f, data, middle) ? &low : &high) = middle;
     }
     return middle;
 }
