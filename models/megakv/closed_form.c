@@ -6,7 +6,6 @@
 #include "sim/devices/network.h"
 #include "sim/workload/keys/hottest_shard.h"
 #include "sim/workload/keys/popularity_blocks.h"
-#include "sim/workload/source/fill.h"
 
 /* ---- the periodic schedule ---- */
 
@@ -242,8 +241,8 @@ static struct kvc_fill fill_of(const struct kvc_scenario *scenario, double speed
 /* Returns the times at a cycle in which the socket serves `speed` requests/ns. */
 static struct kvc_megakv_cycle_times times_of(const struct kvc_scenario *scenario,
                                               const struct kvc_megakv_costs *costs,
-                                              const struct kvc_megakv_closed_form *form, double speed,
-                                              double cycle_ns)
+                                              const struct kvc_megakv_closed_form *form,
+                                              const struct kvc_fill *fill, double speed, double cycle_ns)
 {
     const struct kvc_megakv_config *config = costs->config;
     const struct kvc_nic *nic = config->nic;
@@ -269,7 +268,6 @@ static struct kvc_megakv_cycle_times times_of(const struct kvc_scenario *scenari
         .fixed_ns = mean.receive.compute_ns + mean.receive.stall_ns + together * send_ns,
     };
     if (config->feed == KVC_MEGAKV_NETWORK) {
-        struct kvc_fill fill = fill_of(scenario, speed);
         double responses = kvc_nic_messages_per_frame(nic, means->response_bytes);
         uint32_t ports = (uint32_t)nic->ports;
         double frame_ns = kvc_nic_wire_ns(nic, responses * means->response_bytes, ports);
@@ -278,9 +276,9 @@ static struct kvc_megakv_cycle_times times_of(const struct kvc_scenario *scenari
         /* A batch is finished when the socket's responses have left. */
         double sent_ns = kvc_nic_wire_ns(nic, responses * means->response_bytes, 1) / responses;
         times.batch_send_ns = fmax(times.batch_send_ns, sent_ns * speed * cycle_ns);
-        times.fixed_ns += fill.wait_ns + 2 * path_ns +
-                          kvc_nic_wire_ns(nic, fill.requests * means->request_bytes, ports) + frame_ns +
-                          fill.requests / 2 * (mean.receive.compute_ns + mean.receive.stall_ns) +
+        times.fixed_ns += fill->wait_ns + 2 * path_ns +
+                          kvc_nic_wire_ns(nic, fill->requests * means->request_bytes, ports) + frame_ns +
+                          fill->requests / 2 * (mean.receive.compute_ns + mean.receive.stall_ns) +
                           responses / 2 * send_ns;
     }
     return times;
@@ -298,7 +296,8 @@ static double offered_speed(const struct kvc_scenario *scenario, const struct kv
     }
     /* Little's law. The latency hardly depends on the speed, so a few iterations suffice. */
     for (int i = 0; i < LITTLE_ROUNDS && speed != before; i++) {
-        struct kvc_megakv_cycle_times times = times_of(scenario, costs, form, speed, config->cycle_ns);
+        struct kvc_fill fill = fill_of(scenario, speed);
+        struct kvc_megakv_cycle_times times = times_of(scenario, costs, form, &fill, speed, config->cycle_ns);
         struct kvc_megakv_latencies latencies = kvc_megakv_latencies_of(&times, config->delay);
         double mean_ns = kvc_megakv_latency_mean_ns(&latencies);
         before = speed;
@@ -409,8 +408,9 @@ struct kvc_megakv_closed_form kvc_megakv_closed_form_of(const struct kvc_scenari
     }
     double cycle_ns = fmax(kept_cycle_ns(config, &form.fit, &form.load, form.speed),
                            full_buffers_cycle_ns(scenario, &form.limits));
-    form.times = times_of(scenario, costs, &form, form.speed, cycle_ns);
-    form.fill_ns = config->feed == KVC_MEGAKV_NETWORK ? fill_of(scenario, form.speed).wait_ns : 0;
+    form.fill = fill_of(scenario, form.speed);
+    form.times = times_of(scenario, costs, &form, &form.fill, form.speed, cycle_ns);
+    form.fill_ns = config->feed == KVC_MEGAKV_NETWORK ? form.fill.wait_ns : 0;
     return form;
 }
 
@@ -444,7 +444,7 @@ static double index_frac(const struct kvc_scenario *scenario, const struct kvc_m
     const struct kvc_megakv_cycle_times *times = &form->times;
     enum kvc_arrival arrival = scenario->workload.arrival;
     bool steady = arrival == KVC_ARRIVAL_SATURATE || arrival == KVC_ARRIVAL_CLOSED;
-    double frame = fmax(fill_of(scenario, form->speed).requests * form->load.search_frac, 1);
+    double frame = fmax(form->fill.requests * form->load.search_frac, 1);
     struct kvc_megakv_launch_work insert = kvc_megakv_insert_work(costs, times->inserts),
                                   search = kvc_megakv_search_work(costs, times->searches,
                                                                   times->inserts / config->delay);
@@ -531,7 +531,7 @@ static void set_load(struct kvc_workload *workload, const struct kvc_megakv_behi
 static void set_means(struct kvc_megakv_behind *behind)
 {
     struct kvc_megakv_config *config = &behind->config;
-    struct kvc_workload gets = behind->scenario.workload;
+    struct kvc_workload gets = behind->scenario->workload;
     config->means = kvc_cuckoo_means_of(&gets, config->dram, config->nic, config->api == KVC_MEGAKV_GETK);
     double missed = gets.get_frac * (1 - behind->mix.hit);
     gets.get_frac = 1;
@@ -545,14 +545,18 @@ void kvc_megakv_behind_open(struct kvc_megakv_behind *behind, const struct kvc_s
 {
     const struct kvc_database *database = kvc_megakv_config_of(scenario)->database;
     const struct kvc_workload *workload = &scenario->workload;
-    *behind = (struct kvc_megakv_behind){.scenario = *scenario,
-                                         .config = *kvc_megakv_config_of(scenario),
-                                         .messages = 1,
-                                         .limit_mops = INFINITY};
-    behind->scenario.config = &behind->config;
+    behind->scenario = scenario;
+    behind->config = *kvc_megakv_config_of(scenario);
+    behind->mix = (struct kvc_cache_aside_mix){.get = 0};
+    behind->load = (struct kvc_database_load){.busy_ns = 0};
+    behind->messages = 1;
+    behind->limit_mops = INFINITY;
     if (database == NULL) {
         return;
     }
+    behind->scenario = &behind->limited;
+    behind->limited = *scenario;
+    behind->limited.config = &behind->config;
     double nodes = (double)scenario->cluster.nodes;
     double share =
         kvc_hottest_shard_frac(workload, (uint32_t)nodes, 1, (uint32_t)scenario->cluster.virtual_nodes);
@@ -560,13 +564,13 @@ void kvc_megakv_behind_open(struct kvc_megakv_behind *behind, const struct kvc_s
     behind->messages = behind->mix.get + behind->mix.set + behind->mix.delete;
     behind->load = kvc_cache_aside_load_of(&behind->mix, database, (double)workload->keys / nodes);
     behind->limit_mops = behind->load.busy_ns > 0 ? 1e3 / behind->load.busy_ns / share : INFINITY;
-    set_load(&behind->scenario.workload, behind);
+    set_load(&behind->limited.workload, behind);
     set_means(behind);
 }
 
 void kvc_megakv_behind_costs(const struct kvc_megakv_behind *behind, struct kvc_megakv_costs *costs)
 {
-    kvc_megakv_costs_open(costs, &behind->scenario);
+    kvc_megakv_costs_open(costs, behind->scenario);
     if (behind->config.database != NULL) {
         costs->hit_frac = behind->mix.hit;
         costs->lookup_mix.missed_frac = costs->measured ? 1 - behind->mix.hit : 0;
@@ -580,7 +584,7 @@ double kvc_megakv_behind_latency_ns(const struct kvc_megakv_behind *behind, doub
     if (database == NULL) {
         return latency_ns;
     }
-    double keys = (double)behind->scenario.workload.keys / (double)behind->scenario.cluster.nodes;
+    double keys = (double)behind->scenario->workload.keys / (double)behind->scenario->cluster.nodes;
     if (mix->get > 0) {
         double query_ns = kvc_database_load_of(database, false, keys).time_ns + database->latency_ns;
         return latency_ns + (1 - mix->hit) * (query_ns + latency_ns - fill_ns);

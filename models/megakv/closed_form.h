@@ -11,6 +11,7 @@
 #include "models/megakv/resources.h"
 #include "sim/run/cache_aside.h"
 #include "sim/scenario.h"
+#include "sim/workload/source/fill.h"
 
 /* The periodic schedule of a socket, and the latencies that follow from it.
  *
@@ -108,9 +109,10 @@ struct kvc_megakv_closed_form {
     struct kvc_megakv_mean_costs mean;
     struct kvc_megakv_limits limits;
     struct kvc_megakv_cycle_times times;
-    double speed;   /* Requests that it serves [requests/ns]. */
-    double share;   /* Share of all requests. */
-    double fill_ns; /* Mean wait of a request for its frame to fill, which the times contain [ns]. */
+    struct kvc_fill fill; /* How its clients fill their frames. */
+    double speed;         /* Requests that it serves [requests/ns]. */
+    double share;         /* Share of all requests. */
+    double fill_ns;       /* Mean wait of a request for its frame to fill, which the times contain [ns]. */
 };
 
 /* Computes the closed form of a resolved scenario, and updates its costs to the batches that the socket
@@ -130,8 +132,9 @@ double kvc_megakv_closed_utilization(const struct kvc_scenario *scenario,
  * popular ones. A stored key misses after an update. */
 
 struct kvc_megakv_behind {
-    struct kvc_scenario
-        scenario; /* Scenario of the store's requests, limited to the rate that the database serves. */
+    /* Scenario of the store's requests, limited to the rate that the database serves. */
+    const struct kvc_scenario *scenario;
+    struct kvc_scenario limited; /* It, with a database; without one, it is the asked scenario. */
     struct kvc_megakv_config config;
     struct kvc_cache_aside_mix mix;
     double messages;               /* Requests to the store for one of the application. */

@@ -70,7 +70,7 @@ static struct kvc_latency_law law_of(const struct kvc_megakv_behind *behind,
                                       "they come evenly over a cycle of the scheduler and leave evenly "
                                       "while their batch is sent"};
     double full = form->limits.lowest * (1 + rounding_frac);
-    if (behind->scenario.workload.arrival == KVC_ARRIVAL_SATURATE &&
+    if (behind->scenario->workload.arrival == KVC_ARRIVAL_SATURATE &&
         (form->limits.gpu <= full || form->limits.senders <= full)) {
         law.unknown = "saturating clients fill the buffers, and how fast is not modelled";
     }
@@ -279,7 +279,7 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     struct kvc_megakv_costs costs;
     kvc_megakv_behind_open(&behind, scenario);
     kvc_megakv_behind_costs(&behind, &costs);
-    scenario = &behind.scenario;
+    scenario = behind.scenario;
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     struct kvc_megakv_closed_form form = kvc_megakv_closed_form_of(scenario, &costs);
     struct kvc_latency_law law = law_of(&behind, &form);
@@ -313,7 +313,7 @@ enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct 
     struct kvc_megakv_behind behind;
     kvc_megakv_behind_open(&behind, scenario);
     kvc_megakv_behind_costs(&behind, &costs);
-    scenario = &behind.scenario;
+    scenario = behind.scenario;
     struct kvc_megakv_closed_form form = kvc_megakv_closed_form_of(scenario, &costs);
     struct kvc_latency_law law = law_of(&behind, &form);
     out->throughput_mops = form.speed / form.share / behind.messages * 1e3;

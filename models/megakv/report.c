@@ -71,7 +71,7 @@ static void report_launches(const struct kvc_megakv_launches *launches, const ch
 /* Reports whether the cycle was kept, and its actual length. */
 static void report_cycle(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
-    const struct kvc_scenario *scenario = &simulation->behind.scenario;
+    const struct kvc_scenario *scenario = simulation->behind.scenario;
     struct kvc_megakv_fit fit = kvc_megakv_fit_of(&simulation->costs, simulation->config->clock);
     struct kvc_megakv_load load = kvc_megakv_load_of(scenario);
     double launches = (double)simulation->launches, sockets = simulation->socket_count;

@@ -162,6 +162,27 @@ Test(source_open, frames_fill_as_the_closed_form_says)
     }
 }
 
+/* The closed form of filling agrees with the sum over all terms. */
+Test(source_open, filling_is_the_sum_of_poisson_probabilities)
+{
+    static const double means[] = {1e-6, 0.3, 5, 80, 599, 601, 900, 4000, 1e5};
+    static const uint32_t most[] = {1, 2, 100, 700, 4096};
+    for (size_t i = 0; i < sizeof(means) / sizeof(*means) * sizeof(most) / sizeof(*most); i++) {
+        double mean = means[i % (sizeof(means) / sizeof(*means))];
+        uint32_t frame = most[i / (sizeof(means) / sizeof(*means))];
+        long double requests = 1, waits = 0, below = 0;
+        for (uint32_t j = 1; j < frame; j++) {
+            below += expl((j - 1) * logl(mean) - mean - lgammal(j));
+            requests += fmaxl(1 - below, 0);
+            waits += j * fmaxl(1 - below, 0);
+        }
+        struct kvc_fill fill = kvc_fill_of(mean, frame, 1);
+        double wait_ns = (double)(waits / requests / mean);
+        cr_expect(fabs(fill.requests / (double)requests - 1) < 1e-12, "%g, %u", mean, frame);
+        cr_expect(fabs(fill.wait_ns - wait_ns) <= 1e-12 * (wait_ns + 1 / mean), "%g, %u", mean, frame);
+    }
+}
+
 /* Frames that are filled at once are a Poisson process at every shard, and none of their requests waits. */
 Test(source_open, frames_filled_at_once_have_their_rate_at_every_shard)
 {
