@@ -3,6 +3,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,23 +84,29 @@ static enum kvc_status fail_check(const struct kvc_decoder *decoder, const char 
     return kvc_decode_fail(decoder, path, "%s", inner->message);
 }
 
-/* Checks whether the store takes a load that alternates. */
-static enum kvc_status check_phases(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+/* Refuses a section that only the stores whose model has the flag at `offset` take. */
+static enum kvc_status refuse_for_store(const struct kvc_scenario *scenario, const char *section,
+                                        size_t offset, struct kvc_diag *diag)
 {
     char names[KVC_DECODE_LIST_MAX] = "";
-    if (scenario->workload.phase_count == 0) {
-        return KVC_OK;
-    }
     for (size_t i = 0; kvc_models[i] != NULL; i++) {
         size_t used = strlen(names);
-        if (kvc_models[i]->takes_phases) {
+        if (*(const bool *)((const char *)kvc_models[i] + offset)) {
             snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", kvc_models[i]->name);
         }
     }
+    return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "%s: found with system.kind \"%s\", allowed only with %s",
+                         section, scenario->model->name, names);
+}
+
+/* Checks whether the store takes a load that alternates. */
+static enum kvc_status check_phases(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    if (scenario->workload.phase_count == 0) {
+        return KVC_OK;
+    }
     if (!scenario->model->takes_phases) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.phases: found with system.kind \"%s\", allowed only with %s",
-                             scenario->model->name, names);
+        return refuse_for_store(scenario, "workload.phases", offsetof(struct kvc_model, takes_phases), diag);
     }
     return kvc_run_is_whole(&scenario->run)
                ? KVC_OK
@@ -110,17 +117,8 @@ static enum kvc_status check_phases(const struct kvc_scenario *scenario, struct 
 /* Checks whether the store follows power policies and meets the policy's requirements. */
 static enum kvc_status check_power(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
-    char names[KVC_DECODE_LIST_MAX] = "";
-    for (size_t i = 0; kvc_models[i] != NULL; i++) {
-        size_t used = strlen(names);
-        if (kvc_models[i]->takes_power) {
-            snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", kvc_models[i]->name);
-        }
-    }
     if (scenario->power.policy != KVC_POWER_FIXED && !scenario->model->takes_power) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "power.policy: found with system.kind \"%s\", allowed only with %s",
-                             scenario->model->name, names);
+        return refuse_for_store(scenario, "power.policy", offsetof(struct kvc_model, takes_power), diag);
     }
     return kvc_power_policy_check(&scenario->power, scenario->run.duration_ns, diag);
 }
