@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/model.h"
+#include "models/cluster/cluster.h"
 #include "models/forecast.h"
+#include "models/model.h"
 #include "scenarios/explore/patches.h"
 #include "scenarios/load/load.h"
 #include "sim/base/array.h"
@@ -102,21 +103,41 @@ static bool devices_are_valid(struct kvc_evaluator *evaluator, const struct kvc_
     return valid;
 }
 
+/* Returns a node of a cluster whose platform is that node over and over, or NULL. */
+static struct kvc_scenario *repeated_node(const struct kvc_scenario *scenario)
+{
+    struct kvc_diag unused = {0};
+    bool repeats = scenario->cluster.nodes > 1 && scenario->cluster.member_count == 0 &&
+                   !scenario->model->has_links_between_nodes && scenario->run.change_count == 0;
+    return repeats ? kvc_cluster_class_scenario(scenario, 0, &unused) : NULL;
+}
+
+/* Checks the devices of a machine and notes their power. */
+static void look_at(struct machine *machine, const struct kvc_scenario *scenario)
+{
+    struct kvc_diag unused = {0};
+    struct kvc_scenario *node = repeated_node(scenario);
+    struct kvc_platform *platform = kvc_scenario_platform(node != NULL ? node : scenario);
+    machine->valid = kvc_scenario_check_platform(scenario, platform, &unused) == KVC_OK;
+    machine->power = kvc_power_of(platform);
+    for (uint32_t i = 0; node != NULL && i < machine->power.count; i++) {
+        machine->power.kind[i].count *= (double)scenario->cluster.nodes;
+    }
+    kvc_platform_free(platform);
+    kvc_cluster_free_class(node);
+}
+
 /* Finds the machine of the patched scenario, which is resolved. */
 static const struct machine *machine_of(struct kvc_evaluator *evaluator, const struct kvc_scenario *scenario)
 {
     uint64_t number = kvc_patches_machine(evaluator->patches);
     struct machine *machine = &evaluator->machine[kvc_mix64(number) & (MACHINES - 1)];
-    struct kvc_diag unused = {0};
     if (!machine->known || machine->number != number) {
         machine->known = true;
         machine->number = number;
         machine->valid = devices_are_valid(evaluator, &scenario->node);
         if (machine->valid) {
-            struct kvc_platform *platform = kvc_scenario_platform(scenario);
-            machine->valid = kvc_scenario_check_platform(scenario, platform, &unused) == KVC_OK;
-            machine->power = kvc_power_of(platform);
-            kvc_platform_free(platform);
+            look_at(machine, scenario);
         }
     }
     return machine;
