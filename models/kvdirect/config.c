@@ -7,6 +7,7 @@
 #include "models/kvdirect/dispatch.h"
 #include "models/kvdirect/equations.h"
 #include "models/kvdirect/memory_engine.h"
+#include "models/kvdirect/reuse.h"
 
 /* ---- options ---- */
 
@@ -277,14 +278,22 @@ static void set_messages(struct kvc_kvdirect_config *config, const struct kvc_wo
             : kvc_nic_messages_per_frame(nic, fmax(mean->request_bytes, mean->response_bytes));
 }
 
+const struct kvc_kvdirect_reuse *kvc_kvdirect_config_reuse(const struct kvc_kvdirect_config *config,
+                                                           const struct kvc_workload *workload)
+{
+    const struct kvc_kvdirect_accesses *accesses = &config->mean.accesses;
+    const struct kvc_kvdirect_cached cached = {config->buckets, accesses->pairs_per_bucket,
+                                               accesses->slab_lines, config->cache_lines};
+    return kvc_kvdirect_reuse_of(workload, &cached);
+}
+
 static double best_dispatch(const struct kvc_kvdirect_config *config, const struct kvc_workload *workload)
 {
     if (config->card.fpga->dram_bytes <= 0) {
         return 0;
     }
-    return kvc_kvdirect_best_dispatch(
-        &config->card, &config->mean,
-        kvc_kvdirect_reuse_of(workload, &config->mean.accesses, config->buckets, config->cache_lines));
+    return kvc_kvdirect_best_dispatch(&config->card, &config->mean,
+                                      kvc_kvdirect_config_reuse(config, workload));
 }
 
 enum kvc_status kvc_kvdirect_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)

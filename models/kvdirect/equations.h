@@ -63,35 +63,7 @@ struct kvc_kvdirect_layout {
 struct kvc_kvdirect_layout kvc_kvdirect_best_layout(double keys, double bytes, uint32_t pair_bytes,
                                                     double index_frac, uint32_t inline_bytes);
 
-/* The popularity of a workload's keys. It belongs to the calling thread and holds until the thread has asked
- * for that of 64 other workloads. */
-struct kvc_kvdirect_popularity;
-const struct kvc_kvdirect_popularity *kvc_kvdirect_popularity_of(const struct kvc_workload *workload);
-
-/* Returns the share of the operations that find their key in flight. An operation stays in memory for
- * stay_ns, while others on its key arrive at the rate of its popularity, of per_ns operations/ns. */
-double kvc_kvdirect_merged_frac(const struct kvc_kvdirect_popularity *popularity, double stay_ns,
-                                double per_ns);
-
-/* Reuse of cached lines, from which the hit ratio follows for any l. */
-enum { KVC_KVDIRECT_REUSE_STEPS = 1024, KVC_KVDIRECT_REUSE_ARGUMENTS = 7 };
-struct kvc_kvdirect_reuse {
-    uint32_t steps;
-    double weight[KVC_KVDIRECT_REUSE_STEPS];       /* Share of the accesses with this reuse time. */
-    double lines[KVC_KVDIRECT_REUSE_STEPS];        /* Other lines used since then. */
-    double places;                                 /* Lines of all caches. */
-    double argument[KVC_KVDIRECT_REUSE_ARGUMENTS]; /* What it was computed from. */
-    bool can_keep; /* It depends on nothing else, so hit ratios are kept by these arguments. */
-};
-
-/* Returns the reuse. `buckets` counts the buckets of all hash indexes, `places` the lines of all caches. It
- * belongs to the calling thread and holds until the thread has asked for 64 others. */
-const struct kvc_kvdirect_reuse *kvc_kvdirect_reuse_of(const struct kvc_workload *workload,
-                                                       const struct kvc_kvdirect_accesses *accesses,
-                                                       double buckets, double places);
-
-/* Returns the hit ratio h(l) of a cacheable access, 0 to 1, for l above 0. */
-double kvc_kvdirect_hit_frac(const struct kvc_kvdirect_reuse *reuse, double dispatch_frac);
+struct kvc_kvdirect_reuse; /* models/kvdirect/reuse.h */
 
 /* The time for which one operation occupies each resource of a NIC [ns]. */
 struct kvc_kvdirect_loads {

@@ -5,55 +5,6 @@
 #include "models/kvdirect/card_fixture.h"
 #include "models/kvdirect/equations.h"
 
-/* N equally popular lines compete for C places, and a fraction l of them is cacheable. x = l N / C lines
- * share a place on average, Poisson distributed, and the next use hits with probability (1 - exp(-x)) / x. */
-Test(equations, uniform_hits_are_those_of_a_direct_map)
-{
-    const struct kvc_workload workload = {.keys = 100000, .popularity = KVC_POPULARITY_UNIFORM};
-    const struct kvc_kvdirect_accesses accesses = {.pairs_per_bucket = 1e-6};
-    const struct kvc_kvdirect_reuse *reuse = kvc_kvdirect_reuse_of(&workload, &accesses, 1e5 / 1e-6, 10000);
-    for (double l = 0.1; l <= 1; l += 0.1) {
-        double each = l * 1e5 / 1e4;
-        cr_expect_float_eq(kvc_kvdirect_hit_frac(reuse, l), -expm1(-each) / each, 0.003, "l = %g: %g", l,
-                           kvc_kvdirect_hit_frac(reuse, l));
-    }
-}
-
-Test(equations, popular_keys_hit_more)
-{
-    struct kvc_workload workload = {.keys = 1000000, .popularity = KVC_POPULARITY_ZIPF, .zipf_s = 0.99};
-    const struct kvc_kvdirect_accesses accesses = {.pairs_per_bucket = 2};
-    const struct kvc_kvdirect_reuse *zipf = kvc_kvdirect_reuse_of(&workload, &accesses, 500000, 31250);
-    workload.popularity = KVC_POPULARITY_UNIFORM;
-    const struct kvc_kvdirect_reuse *uniform = kvc_kvdirect_reuse_of(&workload, &accesses, 500000, 31250);
-    double before = 1;
-    for (double l = 0.1; l <= 1; l += 0.1) {
-        double hit = kvc_kvdirect_hit_frac(zipf, l);
-        cr_expect_gt(hit, kvc_kvdirect_hit_frac(uniform, l));
-        cr_expect_lt(hit, before, "a larger share competes for the same places");
-        before = hit;
-    }
-}
-
-/* The reuse is kept by all that it depends on, and dropped when many others were asked for since. */
-Test(equations, kept_reuses_are_those_of_their_arguments)
-{
-    enum { SKEWS = 100 };
-    struct kvc_workload workload = {.keys = 1000, .popularity = KVC_POPULARITY_ZIPF};
-    const struct kvc_kvdirect_accesses accesses = {.pairs_per_bucket = 2};
-    double hit[2][SKEWS];
-    for (uint32_t i = 0; i < 2 * SKEWS; i++) {
-        uint32_t skew = i < SKEWS ? i : 2 * SKEWS - 1 - i; /* The latest ones are still kept. */
-        workload.zipf_s = 0.5 + 0.004 * skew;
-        hit[i / SKEWS][skew] =
-            kvc_kvdirect_hit_frac(kvc_kvdirect_reuse_of(&workload, &accesses, 500, 100), 1);
-    }
-    cr_expect_arr_eq(hit[0], hit[1], sizeof(hit[0]));
-    for (uint32_t i = 1; i < SKEWS; i++) {
-        cr_expect_gt(hit[0][i], hit[0][i - 1]);
-    }
-}
-
 static const struct kvc_kvdirect_options options_of_64_gib = {.nics = 1,
                                                               .lanes = 80,
                                                               .idle_w = 87,
@@ -106,8 +57,7 @@ Test(equations, the_best_dispatch_loads_dram_and_pcie_alike)
     struct setup setup = published();
     const struct kvc_kvdirect_config *config = &setup.config;
     double best = best_dispatch(&setup);
-    const struct kvc_kvdirect_reuse *reuse = kvc_kvdirect_reuse_of(
-        &setup.scenario.workload, &config->mean.accesses, config->buckets, config->cache_lines);
+    const struct kvc_kvdirect_reuse *reuse = kvc_kvdirect_config_reuse(config, &setup.scenario.workload);
     struct kvc_kvdirect_loads loads = kvc_kvdirect_loads_of(&config->card, &config->mean, reuse, best, 0);
     cr_expect_float_eq(loads.dram_ns, loads.pcie_ns, 0.001 * loads.pcie_ns);
     cr_expect(best > 0.3 && best < 0.9, "%g", best);

@@ -5,11 +5,12 @@
 #include "models/kvdirect/config.h"
 #include "models/kvdirect/dispatch.h"
 #include "models/kvdirect/resources.h"
+#include "models/kvdirect/reuse.h"
 #include "models/kvdirect/store.h"
 #include "models/latency.h"
 #include "sim/metrics/bottleneck.h"
-#include "sim/workload/source/fill.h"
 #include "sim/workload/keys/hottest_shard.h"
+#include "sim/workload/source/fill.h"
 
 enum { MERGE_ITERATIONS = 20 };
 
@@ -186,8 +187,7 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     double busy_per_ns = NAN, busy_stay_ns = NAN,
            busy_merged = 0; /* The latest share of operations that merge. */
     const struct kvc_kvdirect_popularity *popularity = kvc_kvdirect_popularity_of(&scenario->workload);
-    const struct kvc_kvdirect_reuse *reuse = kvc_kvdirect_reuse_of(
-        &scenario->workload, &config->mean.accesses, config->buckets, config->cache_lines);
+    const struct kvc_kvdirect_reuse *reuse = kvc_kvdirect_config_reuse(config, &scenario->workload);
     for (int i = 0; i < MERGE_ITERATIONS; i++) {
         loads = kvc_kvdirect_loads_of(&config->card, &config->mean, reuse, config->dispatch_frac, merged);
         host_per_ns =
