@@ -50,13 +50,18 @@ struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const c
 
 void kvc_missing_add(char missing[KVC_MISSING_BYTES], const char *names)
 {
-    char copy[KVC_MISSING_BYTES];
-    snprintf(copy, sizeof(copy), "%s", names);
-    for (char *rest, *name = strtok_r(copy, ", ", &rest); name != NULL; name = strtok_r(NULL, ", ", &rest)) {
-        size_t used = strlen(missing);
-        if (strstr(missing, name) == NULL && used + strlen(name) + sizeof(", ") <= KVC_MISSING_BYTES) {
-            snprintf(missing + used, KVC_MISSING_BYTES - used, "%s%s", used > 0 ? ", " : "", name);
+    static const char between[] = ", ";
+    size_t used = strlen(missing), bytes;
+    for (const char *name = names; (bytes = strcspn(name += strspn(name, between), between)) > 0;
+         name += bytes) {
+        if (memmem(missing, used, name, bytes) != NULL ||
+            used + bytes + sizeof(between) > KVC_MISSING_BYTES) {
+            continue;
         }
+        memcpy(missing + used, between, used > 0 ? strlen(between) : 0);
+        used += used > 0 ? strlen(between) : 0;
+        memcpy(missing + used, name, bytes);
+        missing[used += bytes] = '\0';
     }
 }
 

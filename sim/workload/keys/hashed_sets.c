@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "sim/base/memo.h"
 #include "sim/workload/keys/popularity_blocks.h"
 
 /* Returns the mean number of entries that are used in a set to which `mean` keys belong on average. */
@@ -24,7 +25,7 @@ double kvc_hashed_sets_held(double keys, double sets, double ways)
     return fmin(sets * used_of(keys / sets, ways), keys);
 }
 
-double kvc_hashed_sets_hit_frac(const struct kvc_workload *workload, double keys, double sets, double ways)
+static double find_hit_frac(const struct kvc_workload *workload, double keys, double sets, double ways)
 {
     struct kvc_popularity_blocks blocks;
     struct kvc_popularity_block block;
@@ -37,6 +38,22 @@ double kvc_hashed_sets_hit_frac(const struct kvc_workload *workload, double keys
         held_before = held;
     }
     kvc_popularity_blocks_close(&blocks);
+    return hit_frac;
+}
+
+double kvc_hashed_sets_hit_frac(const struct kvc_workload *workload, double keys, double sets, double ways)
+{
+    static _Thread_local struct kvc_memo memo;
+    const double argument[] = {
+        (double)workload->keys, workload->popularity, workload->zipf_s, keys, sets, ways};
+    double hit_frac;
+    if (workload->action_count > 0) {
+        return find_hit_frac(workload, keys, sets, ways);
+    }
+    if (!kvc_memo_find(&memo, argument, &hit_frac)) {
+        hit_frac = find_hit_frac(workload, keys, sets, ways);
+        kvc_memo_keep(&memo, argument, sizeof(argument) / sizeof(*argument), hit_frac);
+    }
     return hit_frac;
 }
 

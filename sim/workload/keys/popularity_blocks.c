@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "sim/base/diag.h"
+#include "sim/base/memo.h"
 
 void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload)
 {
@@ -62,7 +62,7 @@ bool kvc_popularity_blocks_next(struct kvc_popularity_blocks *blocks, struct kvc
     return true;
 }
 
-double kvc_popularity_mass(const struct kvc_workload *workload, double keys)
+static double find_mass(const struct kvc_workload *workload, double keys)
 {
     struct kvc_popularity_blocks blocks;
     kvc_popularity_blocks_open(&blocks, workload);
@@ -74,4 +74,17 @@ double kvc_popularity_mass(const struct kvc_workload *workload, double keys)
     }
     kvc_popularity_blocks_close(&blocks);
     return fmin(mass, 1);
+}
+
+double kvc_popularity_mass(const struct kvc_workload *workload, double keys)
+{
+    static _Thread_local struct kvc_memo memo;
+    const double argument[] = {(double)workload->keys, workload->popularity, workload->zipf_s,
+                               kvc_action_kinds(workload), keys};
+    double mass;
+    if (!kvc_memo_find(&memo, argument, &mass)) {
+        mass = find_mass(workload, keys);
+        kvc_memo_keep(&memo, argument, sizeof(argument) / sizeof(*argument), mass);
+    }
+    return mass;
 }
