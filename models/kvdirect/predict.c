@@ -10,6 +10,7 @@
 #include "models/latency.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/keys/hottest_shard.h"
+#include "sim/workload/keys/popularity_sums.h"
 #include "sim/workload/source/fill.h"
 
 enum { MERGE_ITERATIONS = 20 };
@@ -186,7 +187,7 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     struct kvc_kvdirect_loads loads = {0};
     double busy_per_ns = NAN, busy_stay_ns = NAN,
            busy_merged = 0; /* The latest share of operations that merge. */
-    const struct kvc_kvdirect_popularity *popularity = kvc_kvdirect_popularity_of(&scenario->workload);
+    const struct kvc_popularity_sums *popularity = kvc_popularity_sums_of(&scenario->workload);
     const struct kvc_kvdirect_reuse *reuse = kvc_kvdirect_config_reuse(config, &scenario->workload);
     for (int i = 0; i < MERGE_ITERATIONS; i++) {
         loads = kvc_kvdirect_loads_of(&config->card, &config->mean, reuse, config->dispatch_frac, merged);
@@ -200,7 +201,7 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
             if (per_ns != busy_per_ns || stay_ns != busy_stay_ns) {
                 busy_per_ns = per_ns;
                 busy_stay_ns = stay_ns;
-                busy_merged = kvc_kvdirect_merged_frac(popularity, stay_ns, per_ns);
+                busy_merged = kvc_popularity_shared_frac(popularity, stay_ns * per_ns);
             }
             merged = (merged + busy_merged) / 2;
         }

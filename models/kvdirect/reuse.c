@@ -6,17 +6,12 @@
 
 #include "sim/base/array.h"
 #include "sim/base/memo.h"
-#include "sim/workload/keys/popularity_blocks.h"
+#include "sim/workload/keys/popularity_sums.h"
 
 enum {
-    KEPT = 256,   /* Results that a thread keeps of a function. */
-    GROUP = 16,   /* Blocks of a group. */
-    TERMS = 13,   /* Terms of a series in what is less than series_most, for all digits of a double. */
-    NODES = 16,   /* Nodes of Gauss' rule in a panel. */
-    MOMENTS = 16, /* Sums that the series need. */
+    KEPT = 256, /* Results that a thread keeps of a function. */
+    NODES = 16, /* Nodes of Gauss' rule in a panel. */
 };
-
-static const double series_most = 1.0 / 16;
 
 /* ---- results that a thread keeps ---- */
 
@@ -52,156 +47,20 @@ static void *kept_of(struct kept *kept, const double *argument, size_t bytes, bo
     return kept->result[at];
 }
 
-/* ---- popularity ---- */
-
-/* Keys with nearly equal popularity: their fraction of all keys, their share of the requests, and that of
- * each of them. */
-struct block {
-    double frac, mass, each;
-};
-
-/* Blocks in descending order of popularity, and how many keys are unused at each step of the reuse. */
-struct kvc_kvdirect_popularity {
-    uint32_t count, room, groups;
-    double keys;
-    struct block *block;
-    double (*moment)[MOMENTS]; /* By group: the sums of frac * each^k over its blocks and all later ones. */
-    double requests[KVC_KVDIRECT_REUSE_STEPS]; /* Steps, and their weights in an integral. */
-    double weight[KVC_KVDIRECT_REUSE_STEPS];
-    struct kvc_kvdirect_unused unused[KVC_KVDIRECT_REUSE_STEPS]; /* Filled in for the first reuse. */
-    bool has_unused;
-};
-
-static void set_moments(struct kvc_kvdirect_popularity *all)
-{
-    double sum[MOMENTS] = {0};
-    all->groups = (all->count + GROUP - 1) / GROUP;
-    all->moment = kvc_array_grown(all->moment, all->groups, sizeof(*all->moment));
-    for (uint32_t i = all->count; i-- > 0;) {
-        double term = all->block[i].frac;
-        for (int k = 0; k < MOMENTS; k++) {
-            sum[k] += term;
-            term *= all->block[i].each;
-        }
-        if (i % GROUP == 0) {
-            memcpy(all->moment[i / GROUP], sum, sizeof(sum));
-        }
-    }
-}
-
-static void set_blocks(struct kvc_kvdirect_popularity *all, const struct kvc_workload *workload)
-{
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
-    all->count = 0;
-    all->has_unused = false;
-    all->keys = (double)workload->keys;
-    kvc_popularity_blocks_open(&blocks, workload);
-    while (kvc_popularity_blocks_next(&blocks, &block)) {
-        const struct block added = {block.keys / all->keys, block.mass, block.mass / block.keys};
-        if (all->count == all->room) {
-            all->room = all->room > 0 ? 2 * all->room : 64;
-            all->block = kvc_array_grown(all->block, all->room, sizeof(*all->block));
-        }
-        uint32_t at = all->count++;
-        for (; at > 0 && all->block[at - 1].each < added.each; at--) { /* A kind of an application's keys. */
-            all->block[at] = all->block[at - 1];
-        }
-        all->block[at] = added;
-    }
-    kvc_popularity_blocks_close(&blocks);
-    set_moments(all);
-}
-
-static struct kvc_kvdirect_popularity *popularity_of(const struct kvc_workload *workload)
-{
-    static _Thread_local struct kept kept;
-    const double argument[KVC_KVDIRECT_REUSE_ARGUMENTS] = {(double)workload->keys, workload->popularity,
-                                                           workload->zipf_s};
-    bool found;
-    struct kvc_kvdirect_popularity *all =
-        kept_of(&kept, workload->action_count == 0 ? argument : NULL, sizeof(*all), &found);
-    if (!found) {
-        set_blocks(all, workload);
-    }
-    return all;
-}
-
-const struct kvc_kvdirect_popularity *kvc_kvdirect_popularity_of(const struct kvc_workload *workload)
-{
-    return popularity_of(workload);
-}
-
-/* Returns the first group whose keys, and those of later ones, are requested less than series_most times on
- * average. */
-static uint32_t first_rare(const struct kvc_kvdirect_popularity *all, double requests)
-{
-    uint32_t low = 0, high = all->groups;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (all->block[middle * GROUP].each * requests < series_most) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
-}
-
-static uint32_t end_of(const struct kvc_kvdirect_popularity *all, uint32_t group)
-{
-    return group < all->groups ? group * GROUP : all->count;
-}
-
-double kvc_kvdirect_merged_frac(const struct kvc_kvdirect_popularity *all, double stay_ns, double per_ns)
-{
-    double requests = per_ns * stay_ns, merged = 0, power = all->keys;
-    uint32_t rare = first_rare(all, requests), end = end_of(all, rare);
-    for (uint32_t i = 0; i < end; i++) {
-        double others = all->block[i].each * requests;
-        merged += all->block[i].mass * others / (1 + others);
-    }
-    for (int k = 1; k <= TERMS && rare < all->groups; k++) { /* x / (1 + x) = x - x^2 + x^3 ... */
-        power *= k == 1 ? requests : -requests;
-        merged += power * all->moment[rare][k + 1];
-    }
-    return merged;
-}
-
-struct kvc_kvdirect_unused kvc_kvdirect_unused_after(const struct kvc_kvdirect_popularity *all,
-                                                     double requests)
-{
-    /* Beside keys that are requested so much less often, others add no digit to a sum. */
-    static const double exponent_most = 100;
-    struct kvc_kvdirect_unused unused = {0};
-    uint32_t rare = first_rare(all, requests), end = end_of(all, rare);
-    double least = all->block[all->count - 1].each * requests, term = 1;
-    for (uint32_t i = 0; i < end; i++) {
-        const struct block *block = &all->block[i];
-        if (block->each * requests - least > exponent_most) {
-            continue;
-        }
-        double left = block->frac * exp(-block->each * requests);
-        unused.frac += left;
-        unused.first -= left * block->each;
-        unused.second += left * block->each * block->each;
-    }
-    for (int k = 0; k < TERMS && rare < all->groups; k++) { /* exp(-x) = 1 - x + x^2 / 2 ... */
-        const double *moment = all->moment[rare] + k;
-        unused.frac += term * moment[0];
-        unused.first -= term * moment[1];
-        unused.second += term * moment[2];
-        term *= -requests / (k + 1);
-    }
-    return unused;
-}
-
 /* ---- the cache ---- */
 
+/* Steps of the requests between two uses of a line, with their weights in an integral, and how many keys are
+ * used within each. */
+struct steps {
+    double requests[KVC_KVDIRECT_REUSE_STEPS], weight[KVC_KVDIRECT_REUSE_STEPS];
+    struct kvc_popularity_use use[KVC_KVDIRECT_REUSE_STEPS];
+};
+
 /* Integrates over the logarithm of the requests. */
-static void set_unused(struct kvc_kvdirect_popularity *all)
+static void set_steps(struct steps *steps, const struct kvc_workload *workload)
 {
-    const double first = log(0.01), last = log(1e4 * all->keys);
+    const struct kvc_popularity_sums *sums = kvc_popularity_sums_of(workload);
+    const double first = log(0.01), last = log(1e4 * (double)workload->keys);
     const double width = (last - first) * NODES / KVC_KVDIRECT_REUSE_STEPS;
     gsl_integration_glfixed_table *nodes = gsl_integration_glfixed_table_alloc(NODES);
     if (nodes == NULL) {
@@ -210,12 +69,25 @@ static void set_unused(struct kvc_kvdirect_popularity *all)
     for (uint32_t i = 0; i < KVC_KVDIRECT_REUSE_STEPS; i++) {
         double from = first + i / NODES * width, at, weight;
         gsl_integration_glfixed_point(from, from + width, i % NODES, &at, &weight, nodes);
-        all->requests[i] = exp(at);
-        all->weight[i] = all->requests[i] * weight;
-        all->unused[i] = kvc_kvdirect_unused_after(all, all->requests[i]);
+        steps->requests[i] = exp(at);
+        steps->weight[i] = weight;
+        steps->use[i] = kvc_popularity_use_after(sums, steps->requests[i]);
     }
     gsl_integration_glfixed_table_free(nodes);
-    all->has_unused = true;
+}
+
+static const struct steps *steps_of(const struct kvc_workload *workload)
+{
+    static _Thread_local struct kept kept;
+    const double argument[KVC_KVDIRECT_REUSE_ARGUMENTS] = {(double)workload->keys, workload->popularity,
+                                                           workload->zipf_s};
+    bool found;
+    struct steps *steps =
+        kept_of(&kept, workload->action_count == 0 ? argument : NULL, sizeof(*steps), &found);
+    if (!found) {
+        set_steps(steps, workload);
+    }
+    return steps;
 }
 
 /* Computes what kvc_kvdirect_reuse_of() returns. A line whose keys are requested with probability P is reused
@@ -227,18 +99,15 @@ static void compute_reuse(const struct kvc_workload *workload, const struct kvc_
 {
     double keys = (double)workload->keys, mean = cached->pairs_per_bucket;
     double lines = cached->slab_lines, buckets = cached->buckets;
-    struct kvc_kvdirect_popularity *all = popularity_of(workload);
-    if (!all->has_unused) {
-        set_unused(all);
-    }
+    const struct steps *steps = steps_of(workload);
     for (uint32_t i = 0; i < KVC_KVDIRECT_REUSE_STEPS; i++) {
-        const struct kvc_kvdirect_unused unused = all->unused[i];
-        double left = exp(-mean * (1 - unused.frac)); /* Fraction of the buckets without a used key. */
-        double bucket_density =
-            buckets * left * (mean * mean * unused.first * unused.first + mean * unused.second);
-        double slab_density = keys * unused.second;
-        reuse->weight[i] = (bucket_density + lines * slab_density) / (1 + lines) * all->weight[i];
-        reuse->lines[i] = buckets * (1 - left) + keys * lines * (1 - unused.frac);
+        const struct kvc_popularity_use use = steps->use[i];
+        double left = exp(-mean * use.touched_frac); /* Fraction of the buckets without a used key. */
+        double first = use.left_mass / keys, second = use.left_squares / keys;
+        double bucket_density = buckets * left * (mean * mean * first * first + mean * second);
+        reuse->weight[i] =
+            (bucket_density + lines * use.left_squares) / (1 + lines) * steps->requests[i] * steps->weight[i];
+        reuse->lines[i] = buckets * (1 - left) + keys * lines * use.touched_frac;
     }
 }
 

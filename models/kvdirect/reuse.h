@@ -1,5 +1,4 @@
-/* The reuse of the lines that the DRAM of KV-Direct's NIC caches, and the popularity of the keys, from which
- * it follows.
+/* The reuse of the lines that the DRAM of KV-Direct's NIC caches.
  *
  * The cache is a direct map in which each place holds the line that was used last. The reuse is exact: an
  * integral over the time between two uses of a line, of a sum over all keys. Gauss' rule with 16 nodes in
@@ -12,23 +11,6 @@
 #include <stdint.h>
 
 #include "sim/workload/workload.h"
-
-/* The popularity of a workload's keys. It belongs to the calling thread and holds until the thread has asked
- * for that of 256 other workloads. */
-struct kvc_kvdirect_popularity;
-const struct kvc_kvdirect_popularity *kvc_kvdirect_popularity_of(const struct kvc_workload *workload);
-
-/* Fraction of the keys that `requests` requests leave unused, and its first two derivatives. */
-struct kvc_kvdirect_unused {
-    double frac, first, second;
-};
-struct kvc_kvdirect_unused kvc_kvdirect_unused_after(const struct kvc_kvdirect_popularity *popularity,
-                                                     double requests);
-
-/* Returns the share of the operations that find their key in flight. An operation stays in memory for
- * stay_ns, while others on its key arrive at the rate of its popularity, of per_ns operations/ns. */
-double kvc_kvdirect_merged_frac(const struct kvc_kvdirect_popularity *popularity, double stay_ns,
-                                double per_ns);
 
 /* Reuse of cached lines, from which the hit ratio follows for any l. */
 enum { KVC_KVDIRECT_REUSE_STEPS = 192, KVC_KVDIRECT_REUSE_ARGUMENTS = 7 };

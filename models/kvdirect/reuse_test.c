@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "models/kvdirect/reuse.h"
-#include "sim/workload/keys/popularity_blocks.h"
+#include "sim/workload/keys/popularity_sums.h"
 
 /* N equally popular lines compete for C places, and a fraction l of them is cacheable. x = l N / C lines
  * share a place on average, Poisson distributed, and the next use hits with probability (1 - exp(-x)) / x. */
@@ -54,64 +54,16 @@ Test(reuse, kept_reuses_are_those_of_their_arguments)
     }
 }
 
-/* Sums over all blocks of keys, without leaving any out. */
-static struct kvc_kvdirect_unused unused_in_full(const struct kvc_workload *workload, double requests,
-                                                 double *merged)
-{
-    struct kvc_kvdirect_unused unused = {0};
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
-    *merged = 0;
-    kvc_popularity_blocks_open(&blocks, workload);
-    while (kvc_popularity_blocks_next(&blocks, &block)) {
-        double each = block.mass / block.keys, left = block.keys * exp(-each * requests);
-        unused.frac += left / (double)workload->keys;
-        unused.first -= left * each / (double)workload->keys;
-        unused.second += left * each * each / (double)workload->keys;
-        *merged += block.mass * each * requests / (1 + each * requests);
-    }
-    kvc_popularity_blocks_close(&blocks);
-    return unused;
-}
-
-static void expect_close(double found, double expected, const char *what, double requests)
-{
-    cr_expect(fabs(found - expected) <= 1e-12 * fabs(expected), "%s after %g: %.17g, not %.17g", what,
-              requests, found, expected);
-}
-
-/* Series and cut-offs stand for the full sums over the keys. */
-Test(reuse, sums_over_keys_are_those_over_all_blocks)
-{
-    static const double skews[] = {0, 0.5, 0.99, 1.4};
-    for (size_t i = 0; i < sizeof(skews) / sizeof(*skews); i++) {
-        const struct kvc_workload workload = {.keys = 10000000,
-                                              .popularity =
-                                                  skews[i] > 0 ? KVC_POPULARITY_ZIPF : KVC_POPULARITY_UNIFORM,
-                                              .zipf_s = skews[i]};
-        const struct kvc_kvdirect_popularity *popularity = kvc_kvdirect_popularity_of(&workload);
-        for (double requests = 0.01; requests < 1e9; requests *= 3) {
-            double merged;
-            struct kvc_kvdirect_unused full = unused_in_full(&workload, requests, &merged);
-            struct kvc_kvdirect_unused found = kvc_kvdirect_unused_after(popularity, requests);
-            expect_close(found.frac, full.frac, "unused", requests);
-            expect_close(found.first, full.first, "first derivative", requests);
-            expect_close(found.second, full.second, "second derivative", requests);
-            expect_close(kvc_kvdirect_merged_frac(popularity, requests, 1), merged, "merged", requests);
-        }
-    }
-}
-
 /* Returns the density of hits by the logarithm of the requests, for pairs in slabs of a line. */
 static double hit_density(double log_requests, void *data)
 {
     const struct kvc_workload *workload = data;
-    double requests = exp(log_requests), keys = (double)workload->keys, merged;
-    struct kvc_kvdirect_unused unused = unused_in_full(workload, requests, &merged);
-    double left = exp(-2 * (1 - unused.frac)), buckets = keys / 2;
-    double used = buckets * (1 - left) + keys * (1 - unused.frac);
-    return (buckets * left * (4 * unused.first * unused.first + 2 * unused.second) + keys * unused.second) /
-           2 * requests * exp(-used / (keys / 10));
+    double requests = exp(log_requests), keys = (double)workload->keys, buckets = keys / 2;
+    struct kvc_popularity_use use = kvc_popularity_use_after(kvc_popularity_sums_of(workload), requests);
+    double left = exp(-2 * use.touched_frac), first = use.left_mass / keys, second = use.left_squares / keys;
+    double used = buckets * (1 - left) + keys * use.touched_frac;
+    return (buckets * left * (4 * first * first + 2 * second) + use.left_squares) / 2 * requests *
+           exp(-used / (keys / 10));
 }
 
 /* Gauss' rule gives the integral that takes a general method thousands of evaluations. */

@@ -10,6 +10,7 @@
 #include "sim/base/rng.h"
 #include "sim/workload/keys/hash_ring.h"
 #include "sim/workload/keys/popularity_blocks.h"
+#include "sim/workload/keys/popularity_sums.h"
 #include "sim/workload/keys/zipf_sums.h"
 
 enum {
@@ -31,7 +32,8 @@ static double draw_normal(struct kvc_rng *rng)
 struct draws {
     uint32_t nodes, sockets, keys, points; /* nodes 0: nothing is drawn. */
     double *node;                          /* Share of the keys, by placement and node. */
-    double *shard;   /* Deviation of the requests for keys that are not popular, by placement and shard. */
+    double *shard;   /* Deviation of the requests for keys that are not popular, by placement and shard, */
+    double *sum;     /* and its sum over the shards. */
     uint32_t *place; /* Shard of each popular key, by placement and key. */
     double exponent; /* What `popular` and the sums are for; 0: uniform, NaN: nothing that comes again. */
     double *popular; /* Sum of the weights of the popular keys, by placement and shard. */
@@ -83,6 +85,7 @@ static void free_draws(struct draws *draws)
 {
     free(draws->node);
     free(draws->shard);
+    free(draws->sum);
     free(draws->place);
     free(draws->popular);
     *draws = (struct draws){.nodes = 0};
@@ -99,6 +102,7 @@ static void draw(struct draws *draws, uint32_t nodes, uint32_t sockets, uint32_t
                             .exponent = NAN,
                             .node = kvc_array_of((size_t)PLACEMENTS * nodes, sizeof(double)),
                             .shard = kvc_array_of(PLACEMENTS * shards, sizeof(double)),
+                            .sum = kvc_array_of(PLACEMENTS, sizeof(double)),
                             .popular = kvc_array_of(PLACEMENTS * shards, sizeof(double)),
                             .place = kvc_array_of((size_t)PLACEMENTS * keys, sizeof(uint32_t))};
     double *below = kvc_array_of(nodes, sizeof(*below));
@@ -107,6 +111,7 @@ static void draw(struct draws *draws, uint32_t nodes, uint32_t sockets, uint32_t
         draw_nodes(draws, &rng, draws->node + p * nodes, below);
         for (size_t i = 0; i < shards; i++) {
             draws->shard[p * shards + i] = draw_normal(&rng);
+            draws->sum[p] += draws->shard[p * shards + i];
         }
         for (uint32_t i = 0; i < keys; i++) {
             uint32_t node = node_at(draws, below, kvc_rng_unit(&rng));
@@ -183,19 +188,16 @@ struct popularity {
 
 static struct popularity popularity_of(const struct draws *draws, const struct kvc_workload *workload)
 {
-    struct popularity popularity = {.rest_squares = 0};
     struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
     kvc_popularity_blocks_open(&blocks, workload);
-    while (kvc_popularity_blocks_next(&blocks, &block)) {
-        popularity.rest_squares += block.mass * block.mass / block.keys;
-    }
     double weight = blocks.zipf != NULL ? blocks.zipf_sum : (double)blocks.keys / blocks.actions.kinds;
     kvc_popularity_blocks_close(&blocks);
-    popularity.weight = weight;
-    popularity.rest = fmax(1 - draws->weights / weight, 0);
-    popularity.rest_squares = fmax(popularity.rest_squares - draws->squares / (weight * weight), 0);
-    return popularity;
+    double squares = kvc_popularity_use_after(kvc_popularity_sums_of(workload), 0).left_squares;
+    return (struct popularity){
+        .weight = weight,
+        .rest = fmax(1 - draws->weights / weight, 0),
+        .rest_squares = fmax(squares - draws->squares / (weight * weight), 0),
+    };
 }
 
 /* Places all keys and returns the share of the hottest shard. The places of keys that are not popular deviate
@@ -205,14 +207,12 @@ static double place(const struct popularity *popularity, const struct draws *dra
     uint32_t shards = draws->nodes * draws->sockets;
     const double *node = draws->node + placement * draws->nodes, *drawn = draws->shard + placement * shards;
     const double *popular = draws->popular + placement * shards;
-    double deviation = sqrt(popularity->rest_squares / shards), sum = 0, hottest = 0;
-    for (uint32_t i = 0; i < shards; i++) {
-        sum += deviation * drawn[i];
-    }
+    double deviation = sqrt(popularity->rest_squares / shards), each = 1 / popularity->weight, hottest = 0;
     for (uint32_t n = 0; n < draws->nodes; n++) {
-        double equal = popularity->rest * node[n] / draws->sockets - sum / shards;
+        double equal =
+            popularity->rest * node[n] / draws->sockets - deviation * draws->sum[placement] / shards;
         for (uint32_t i = n * draws->sockets; i < (n + 1) * draws->sockets; i++) {
-            double shard = deviation * drawn[i] + equal + popular[i] / popularity->weight;
+            double shard = deviation * drawn[i] + equal + popular[i] * each;
             hottest = shard > hottest ? shard : hottest;
         }
     }

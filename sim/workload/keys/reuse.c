@@ -3,11 +3,9 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
-#include "sim/base/array.h"
 #include "sim/base/memo.h"
-#include "sim/workload/keys/popularity_blocks.h"
+#include "sim/workload/keys/popularity_sums.h"
 
 enum { LOOK_BACK = 6 }; /* Steps in which the secant must do as well as bisection. */
 
@@ -80,31 +78,12 @@ enum { BISECTIONS = 60, POWERS = 64 };
 /* The popularity of the keys, and the memory that requests for them touch. */
 struct touches {
     const struct kvc_reuse *reuse;
+    const struct kvc_popularity_sums *sums;
     double keys;
     bool zipf;
-    uint32_t blocks;
-    struct kvc_popularity_block *block;
     double size;  /* The wanted size. */
     double share; /* Share at the latest evaluation. */
 };
-
-static void open_touches(struct touches *touches, const struct kvc_workload *workload,
-                         const struct kvc_reuse *reuse)
-{
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
-    uint32_t room = 0;
-    kvc_popularity_blocks_open(&blocks, workload);
-    *touches = (struct touches){.reuse = reuse, .keys = (double)blocks.keys, .zipf = blocks.zipf != NULL};
-    while (kvc_popularity_blocks_next(&blocks, &block)) {
-        if (touches->blocks == room) {
-            room = room > 0 ? 2 * room : 64;
-            touches->block = kvc_array_grown(touches->block, room, sizeof(*touches->block));
-        }
-        touches->block[touches->blocks++] = block;
-    }
-    kvc_popularity_blocks_close(&blocks);
-}
 
 /* Returns by how many bytes `requests` requests touch more than the wanted size, and sets the
  * share: the probability that the next request returns to one of them. If keys share lines, a line is touched
@@ -113,20 +92,15 @@ static double touched_beyond(void *data, double requests)
 {
     struct touches *touches = data;
     const struct kvc_reuse *reuse = touches->reuse;
-    double lines = reuse->footprint_bytes / reuse->bytes_per_key, touched_keys = 0, untouched_mass = 0;
-    for (uint32_t i = 0; i < touches->blocks; i++) {
-        const struct kvc_popularity_block *block = &touches->block[i];
-        double touched_each = -expm1(-block->mass / block->keys * requests);
-        touched_keys += block->keys * touched_each;
-        untouched_mass += block->mass * (1 - touched_each);
-    }
-    double touched_lines = touched_keys;
-    touches->share = 1 - untouched_mass;
+    const struct kvc_popularity_use use = kvc_popularity_use_after(touches->sums, requests);
+    double lines = reuse->footprint_bytes / reuse->bytes_per_key;
+    double touched_lines = touches->keys * use.touched_frac;
+    touches->share = 1 - use.left_mass;
     if (lines < touches->keys) {
-        double touches_of_lines = touches->zipf ? touched_keys : requests;
+        double touches_of_lines = touches->zipf ? touched_lines : requests;
         double touched_each = -expm1(-touches_of_lines / lines);
         touched_lines = lines * touched_each;
-        touches->share = 1 - (1 - touched_each) * (touches->zipf ? untouched_mass : 1);
+        touches->share = 1 - (1 - touched_each) * (touches->zipf ? use.left_mass : 1);
     }
     return touched_lines * reuse->bytes_per_key + requests * reuse->stream_bytes - touches->size;
 }
@@ -167,7 +141,8 @@ void kvc_reuse_shares(const struct kvc_workload *workload, const struct kvc_reus
                       uint32_t count, double *share)
 {
     static _Thread_local struct kvc_memo memo;
-    struct touches touches = {.reuse = NULL};
+    struct touches touches = {
+        .reuse = reuse, .keys = (double)workload->keys, .zipf = workload->popularity == KVC_POPULARITY_ZIPF};
     for (uint32_t i = 0; i < count; i++) {
         const double argument[] = {
             (double)workload->keys, workload->popularity, workload->zipf_s, reuse->bytes_per_key,
@@ -176,14 +151,11 @@ void kvc_reuse_shares(const struct kvc_workload *workload, const struct kvc_reus
         if (size[i] >= reuse->footprint_bytes && reuse->stream_bytes <= 0) {
             share[i] = 1;
         } else if (!can_keep || !kvc_memo_find(&memo, argument, &share[i])) {
-            if (touches.reuse == NULL) {
-                open_touches(&touches, workload, reuse);
-            }
+            touches.sums = touches.sums != NULL ? touches.sums : kvc_popularity_sums_of(workload);
             share[i] = share_of(&touches, size[i]);
             if (can_keep) {
                 kvc_memo_keep(&memo, argument, sizeof(argument) / sizeof(*argument), share[i]);
             }
         }
     }
-    free(touches.block);
 }
