@@ -54,6 +54,12 @@ struct kvc_dido_plan kvc_dido_plan_of(const struct kvc_dido_config *config,
                                       const struct kvc_dido_pipeline *pipeline,
                                       const struct kvc_dido_mix *mix);
 
+/* Returns the plan of the configured pipeline. It belongs to the calling thread, which computes it once for
+ * all configurations that differ in nothing that it depends on, and holds until the thread has asked for 512
+ * others. */
+const struct kvc_dido_plan *kvc_dido_configured_plan(const struct kvc_dido_config *config,
+                                                     const struct kvc_dido_mix *mix);
+
 /* Returns the best plan: of all pipelines, if `said` is NULL, or of all ways to give cores to its stages. If
  * throughputs differ by less than a factor of 1e-5, the first plan wins. Pipelines whose work cannot beat the
  * best one are skipped. */

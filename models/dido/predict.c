@@ -132,7 +132,7 @@ enum kvc_status kvc_dido_predict(const struct kvc_scenario *scenario, struct kvc
     }
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
     struct kvc_dido_mix mix = kvc_dido_mix_of(config, &scenario->workload);
-    struct kvc_dido_plan plan = kvc_dido_plan_of(config, &config->pipeline, &mix);
+    struct kvc_dido_plan plan = *kvc_dido_configured_plan(config, &mix);
     bool waits = scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
     double offered = waits ? clients_per_ns(config, &plan, &mix, &scenario->workload)
                            : kvc_workload_rate_max_mops(&scenario->workload) * 1e-3;

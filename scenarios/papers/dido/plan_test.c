@@ -80,3 +80,31 @@ Test(plan, is_the_best_of_all_on_other_machines)
                                        "gpu = { base = \"a10-7850k-gpu\", launch = \"60us\" }");
     expect_best_of_all_for_each_preset("stealing = true", "cpu = { base = \"a10-7850k\", cores = 3 }");
 }
+
+/* Returns the throughput of a machine's plan, after checking that what is kept of others does not change it.
+ */
+static double planned_per_ns(const char *node)
+{
+    struct kvc_loaded *loaded = kvc_laws_load(
+        "return { name = \"kept\", system = { kind = \"dido\", pipeline = \"megakv\" }, node = { %s },"
+        " workload = { preset = \"K16-G95-S\", arrival = \"saturate\" } }",
+        node);
+    const struct kvc_dido_config *config = kvc_dido_config_of(&loaded->scenario);
+    struct kvc_dido_mix mix = kvc_dido_mix_of(config, &loaded->scenario.workload);
+    struct kvc_dido_plan plan = kvc_dido_plan_of(config, &config->pipeline, &mix);
+    const struct kvc_dido_plan *kept = kvc_dido_configured_plan(config, &mix);
+    cr_expect_eq(kept->per_ns, plan.per_ns, "%s", node);
+    cr_expect_eq(kept->queries, plan.queries, "%s", node);
+    cr_expect_eq(kvc_dido_configured_plan(config, &mix), kept, "%s", node);
+    kvc_loaded_free(loaded);
+    return plan.per_ns;
+}
+
+Test(plan, is_kept_for_all_that_it_depends_on)
+{
+    double usual = planned_per_ns("nic = { latency = \"1us\" }");
+    cr_expect_eq(planned_per_ns("nic = { latency = \"20us\" }"), usual, "the way of a message is not in it");
+    cr_expect_neq(planned_per_ns("dram = { random_line = \"150ns\" }"), usual);
+    cr_expect_neq(planned_per_ns("cpu = { lookahead = \"5ns\" }"), usual);
+    cr_expect_neq(planned_per_ns("gpu = { launch = \"90us\" }"), usual);
+}
