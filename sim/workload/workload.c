@@ -263,6 +263,9 @@ static uint32_t fixed_value_max(const struct kvc_workload *workload)
         }
         return (uint32_t)most;
     }
+    if (workload->action_count == 0) {
+        return (uint32_t)workload->value_bytes;
+    }
     kvc_action_mix_open(&mix, workload, NULL);
     for (uint32_t kind = 0; kind < mix.kinds; kind++) {
         most = fmax(most, mix.value_bytes[kind]);
@@ -280,6 +283,9 @@ static double fixed_value_mean(const struct kvc_workload *workload)
             sum += (double)workload->phases[i].value_bytes;
         }
         return sum / workload->phase_count;
+    }
+    if (workload->action_count == 0) {
+        return (double)workload->value_bytes;
     }
     kvc_action_mix_open(&mix, workload, NULL);
     for (uint32_t kind = 0; kind < mix.kinds; kind++) {
