@@ -30,8 +30,10 @@ set xlabel "offered load (Mops)"
 set ylabel "latency (µs)"
 set object 1 rectangle from CAPACITY_min_x, graph 0 to CAPACITY_max_y, graph 1 behind fillcolor rgb "#e4e4e4" \
     fillstyle solid noborder
-set arrow 1 from MEAN_min, graph 0 to MEAN_min, graph 1 nohead linecolor rgb "#808080" linewidth 0.7
-set label 1 sprintf("%.4g Mops ", MEAN_min) at MEAN_min, graph 0.95 right font ",6"
+if (MEAN_min > 0) { # It is known.
+    set arrow 1 from MEAN_min, graph 0 to MEAN_min, graph 1 nohead linecolor rgb "#808080" linewidth 0.7
+    set label 1 sprintf("%.4g Mops ", MEAN_min) at MEAN_min, graph 0.95 right font ",6"
+}
 # In gnuplot's point types, each filled point follows its open counterpart.
 filled(i) = int(word("7 5 9 11 13 15 7 5", style(i)))
 simulated = lines < 4 ? lines : 4 # The closed form comes last and has no points.

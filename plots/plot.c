@@ -565,7 +565,8 @@ static uint32_t put_line(struct kvc_figure_data *figure, const json_t *points, c
 }
 
 /* Extracts the latency over the offered load. `path` is the capacity.json of kvcast capacity. The first block
- * has one line "low mean high" for the capacity. The other blocks are the lines of the figure, "offered_mops
+ * has one line "low mean high" for the capacity; where a partial answer has no high end, the highest load
+ * stands for it, and an unknown mean is 0. The other blocks are the lines of the figure, "offered_mops
  * latency_us low_us high_us served": the simulated mean, p50, p95 and p99 with their 95 % intervals, and the
  * closed form's mean. */
 static enum kvc_status extract_capacity(const char *path, struct kvc_figure_data *figure,
@@ -581,8 +582,10 @@ static enum kvc_status extract_capacity(const char *path, struct kvc_figure_data
     const json_t *capacity = json_object_get(document, "capacity_mops");
     const json_t *points = json_object_get(document, "points");
     begin_block(figure, "capacity");
+    double high_mops = number_of(capacity, "high");
+    const json_t *last = json_array_get(points, json_array_size(points) - 1);
     fprintf(figure->data, "%.12g %.12g %.12g\n", number_of(capacity, "low"), number_of(capacity, "mean"),
-            number_of(capacity, "high"));
+            high_mops > 0 ? high_mops : number_of(last, "offered_mops"));
     for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++) {
         written += put_line(figure, points, metrics[i], metrics[i]);
     }

@@ -67,6 +67,17 @@ expect 2 'capacity: --loss: found "2", allowed: a share from 0 to below 1' "$kvc
 expect 2 'capacity: --loss: found "-0.1"' "$kvcast" capacity good.lua --loss -0.1
 expect 2 'capacity: --latency: found "p98=1ms", allowed: mean, p50, p95, p99 or p999' "$kvcast" capacity good.lua --latency p98=1ms
 expect 2 'capacity: --latency: found "p99=1parsec"' "$kvcast" capacity good.lua --latency p99=1parsec
+interrupted() { # ends a capacity search once it reports progress; its first probe takes hours
+    mkfifo progress
+    "$kvcast" capacity good.lua --set run.warmup=1ms --set run.duration=10000s --long --json limit.json >/dev/null 2>progress &
+    exec 3<progress
+    read -r <&3
+    kill -TERM $!
+    cat <&3 >&2
+    wait $!
+}
+expect 130 '^kvcast: interrupted in .*; no load has been judged yet$' interrupted
+[ ! -e limit.json ] || fail "an interrupted search without an answer wrote a file"
 expect 2 'capacity: --precision: found "0", allowed: a share from 0.001 to 0.5' "$kvcast" capacity good.lua --precision 0
 sed 's/keys = 1000/keys = 1000,\n    arrival = { clients = 8 }/' good.lua >closed.lua
 expect 2 '^kvcast: closed.lua:5: workload.arrival: found clients, .* allows "saturate"' "$kvcast" capacity closed.lua

@@ -2,7 +2,7 @@
  *
  * Each gets its own arguments, with its name in argv[0], and returns the exit status: 0 success, 1 a
  * validation regressed or a plan found nothing that meets the slo, 2 usage or scenario error, 3 run-time
- * failure. */
+ * failure, 130 interrupted. */
 #ifndef KVC_SCENARIOS_CLI_COMMAND_H
 #define KVC_SCENARIOS_CLI_COMMAND_H
 

@@ -35,7 +35,8 @@ static const struct kvc_usage usage = {
         "A load is served if no more than --loss of the requests are dropped, the backlog does not grow and\n"
         "--latency is met. Each load is simulated by at least three replicas. Between the ends of the\n"
         "interval they may disagree. --out writes capacity.json, capacity.csv and pictures of the latency.\n"
-        "The exit status is 3 when no load meets the bounds.",
+        "The first Ctrl-C or SIGTERM ends the search with what the loads judged so far say, the second one at\n"
+        "once. The exit status is 3 when no load meets the bounds, and 130 after Ctrl-C or SIGTERM.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
              KVC_TAKES_OUT | KVC_TAKES_FORCE | KVC_TAKES_QUIET | KVC_TAKES_LONG,
     .flags = flags,
@@ -69,7 +70,7 @@ static enum kvc_status parse_bounds(const struct kvc_arguments *arguments, struc
 }
 
 static enum kvc_status find(const struct kvc_arguments *arguments, const struct kvc_capacity_bounds *bounds,
-                            const struct kvc_loaded *loaded, struct kvc_diag *diag)
+                            const struct kvc_loaded *loaded, bool *partial, struct kvc_diag *diag)
 {
     struct kvc_progress_bar bar;
     const struct kvc_capacity_task task = {
@@ -84,7 +85,7 @@ static enum kvc_status find(const struct kvc_arguments *arguments, const struct 
         .keeps = !arguments->is_forced,
         .color = kvc_table_color(stdout),
     };
-    enum kvc_status status = kvc_capacity_answer(&task, stdout, diag);
+    enum kvc_status status = kvc_capacity_answer(&task, stdout, partial, diag);
     kvc_progress_bar_close(&bar);
     return status;
 }
@@ -95,6 +96,7 @@ int kvc_command_capacity(int argc, char **argv)
     struct kvc_capacity_bounds bounds;
     struct kvc_loaded *loaded = NULL;
     struct kvc_diag diag = {0};
+    bool partial = false;
     int exit_status;
     if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
@@ -105,7 +107,7 @@ int kvc_command_capacity(int argc, char **argv)
     enum kvc_status status =
         kvc_command_load(parse_bounds(&arguments, &bounds, &diag), &arguments, &loaded, &diag);
     if (status == KVC_OK) {
-        status = find(&arguments, &bounds, loaded, &diag);
+        status = find(&arguments, &bounds, loaded, &partial, &diag);
     }
     kvc_command_tell(status, &arguments, &diag);
     if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first()) {
@@ -113,5 +115,8 @@ int kvc_command_capacity(int argc, char **argv)
     }
     kvc_loaded_free(loaded);
     kvc_arguments_free(&arguments);
-    return status == KVC_OK ? 0 : kvc_print_failure(&diag);
+    if (status != KVC_OK) {
+        return kvc_print_failure(&diag);
+    }
+    return partial ? KVC_ERR_INTERRUPTED : KVC_OK;
 }

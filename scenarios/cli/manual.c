@@ -101,7 +101,8 @@ static void print_man_flag(const struct kvc_flag *flag)
 
 static void print_man_exit_status(void)
 {
-    puts(".SH EXIT STATUS\n0 ok, 1 validation regressed, 2 usage or scenario error, 3 run\\-time failure.");
+    puts(
+        ".SH EXIT STATUS\n0 ok, 1 validation regressed, 2 usage or scenario error, 3 run\\-time failure, 130 interrupted.");
 }
 
 /* Prints the first sentence of a help text as the section NAME needs it: on one line, in lower case, without
@@ -380,9 +381,10 @@ void kvc_manual_print_help(const struct kvc_command *commands, size_t count, FIL
     for (size_t i = 0; i < count; i++) {
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
     }
-    fprintf(out,
-            "\nkvcast COMMAND --help shows its options.\n"
-            "Exit status: 0 ok, 1 validation regressed, 2 usage or scenario error, 3 run-time failure.\n");
+    fprintf(
+        out,
+        "\nkvcast COMMAND --help shows its options.\n"
+        "Exit status: 0 ok, 1 validation regressed, 2 usage or scenario error, 3 run-time failure, 130 interrupted.\n");
 }
 
 int kvc_manual_print_program(const struct kvc_command *commands, size_t count, const char *format)

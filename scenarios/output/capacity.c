@@ -27,11 +27,20 @@ void kvc_capacity_free(struct kvc_capacity *capacity)
     capacity->count = 0;
 }
 
+/* The best point of a partial answer in which no load is served. */
+static const struct kvc_capacity_point no_point = {
+    .unserved_frac = NAN, .latency = {[0 ... KVC_CAPACITY_LATENCIES - 1] = {.mean = NAN, .half_width = NAN}}};
+
+static const struct kvc_capacity_point *best_of(const struct kvc_capacity *capacity)
+{
+    return capacity->best < capacity->count ? &capacity->point[capacity->best] : &no_point;
+}
+
 /* Judges the scenario's objectives at the highest load that is served. A capacity knows neither hit ratio nor
  * watts. */
 static struct kvc_slo_verdict verdict_of(const struct kvc_capacity_report *report)
 {
-    const struct kvc_capacity_point *point = &report->capacity->point[report->capacity->best];
+    const struct kvc_capacity_point *point = best_of(report->capacity);
     const struct kvc_price price = kvc_scenario_price(&report->loaded->scenario);
     const struct kvc_slo_values values = {
         .value = {[KVC_OBJECTIVE_P50] = point->latency[KVC_CAPACITY_P50].mean,
@@ -132,6 +141,26 @@ static const char *digits(double value, char text[32])
     return text;
 }
 
+/* Returns where the search was interrupted and what is known. */
+static const char *describe_partial(const struct kvc_capacity *capacity, char text[KVC_NOTE_BYTES])
+{
+    char a[32], b[32];
+    const char *low = digits(capacity->low_mops, a), *high = digits(capacity->high_mops, b);
+    int length = snprintf(text, KVC_NOTE_BYTES, "interrupted in %s; the capacity ", capacity->interrupted_in);
+    char *end = text + length;
+    size_t left = KVC_NOTE_BYTES - (size_t)length;
+    if (capacity->low_mops > 0 && !isnan(capacity->high_mops)) {
+        snprintf(end, left, "lies in %s .. %s Mops", low, high);
+    } else if (capacity->low_mops > 0) {
+        snprintf(end, left, "is at least %s Mops, and nothing bounds it from above yet", low);
+    } else if (!isnan(capacity->high_mops)) {
+        snprintf(end, left, "is below %s Mops, and nothing bounds it from below yet", high);
+    } else {
+        snprintf(end, left, "has no bounds yet, because the replicas disagree");
+    }
+    return text;
+}
+
 static void write_capacity(const struct table *table, const struct kvc_capacity *capacity)
 {
     const struct kvc_capacity_bounds *bounds = &capacity->bounds;
@@ -182,7 +211,7 @@ void kvc_capacity_write_table(const struct kvc_capacity_report *report, bool col
 {
     const struct kvc_scenario *scenario = &report->loaded->scenario;
     const struct kvc_capacity *capacity = report->capacity;
-    const struct kvc_capacity_point *best = &capacity->point[capacity->best];
+    const struct kvc_capacity_point *best = best_of(capacity);
     struct table table = {.out = out, .bold = "", .warn = "", .plain = ""};
     if (color) {
         table.bold = "\033[1m";
@@ -191,6 +220,11 @@ void kvc_capacity_write_table(const struct kvc_capacity_report *report, bool col
     }
     fprintf(out, "%s%s%s  %s on %" PRIu64 " node%s, capacity\n\n", table.bold, scenario->name, table.plain,
             scenario->model->name, scenario->cluster.nodes, scenario->cluster.nodes == 1 ? "" : "s");
+    if (capacity->interrupted_in[0] != '\0') {
+        char text[KVC_NOTE_BYTES];
+        heading(&table, "partial");
+        fprintf(out, "%s%s%s\n", table.warn, describe_partial(capacity, text), table.plain);
+    }
     write_capacity(&table, capacity);
     if (best->bottleneck_why[0] != '\0') {
         heading(&table, "bottleneck");
@@ -281,7 +315,7 @@ static json_t *latency_bound(const struct kvc_capacity_bounds *bounds)
 
 static json_t *bottleneck(const struct kvc_capacity *capacity)
 {
-    const struct kvc_capacity_point *point = &capacity->point[capacity->best];
+    const struct kvc_capacity_point *point = best_of(capacity);
     json_t *object = json_object();
     json_object_set_new(object, "stage", kvc_json_text_or_null(point->bottleneck_stage));
     json_object_set_new(object, "device", kvc_json_text_or_null(point->bottleneck_device));
@@ -292,6 +326,10 @@ static json_t *bottleneck(const struct kvc_capacity *capacity)
 static json_t *notes(const struct kvc_capacity_report *report)
 {
     json_t *array = json_array();
+    char text[KVC_NOTE_BYTES];
+    if (report->capacity->interrupted_in[0] != '\0') {
+        json_array_append_new(array, kvc_json_text_or_null(describe_partial(report->capacity, text)));
+    }
     for (uint32_t i = 0; i < report->loaded->warning_count; i++) {
         json_array_append_new(array, kvc_json_text_or_null(report->loaded->warning[i]));
     }
@@ -314,6 +352,9 @@ static json_t *document(const struct kvc_capacity_report *report)
     json_object_set_new(object, "command", kvc_json_text_or_null("capacity"));
     json_object_set_new(object, "command_line", kvc_json_text_or_null(report->command_line));
     json_object_set_new(object, "machine", kvc_json_machine(&scenario->node.machine));
+    if (capacity->interrupted_in[0] != '\0') {
+        json_object_set_new(object, "partial", json_true());
+    }
     json_object_set_new(object, "capacity_mops", capacity_mops(capacity));
     json_object_set_new(object, "closed_form_mops", kvc_json_number(capacity->closed_form_mops));
     json_object_set_new(object, "closed_form_limit_mops", kvc_json_number(capacity->closed_form_limit_mops));

@@ -4,10 +4,11 @@
  * capacity.json has the schema "kvcast.capacity/1". Its members are schema, scenario, system, seed, version,
  * command, command_line, machine, capacity_mops {low, high, mean}, closed_form_mops, closed_form_limit_mops,
  * loss_bound_frac, latency_bound (null or {metric, us}), precision_frac, bottleneck, points, notes,
- * parameters and provenance. Each point has offered_mops, share_frac, served, served_by, replicas,
- * throughput_mops, loss_frac, backlog_growth_frac, unserved_frac, latency_us (mean, p50, p95, p99, p999, each
- * with its ci95), warmup_s, duration_s and closed_form. capacity.csv has the same numbers, one row per point.
- * No value depends on the wall clock. */
+ * parameters and provenance. `partial` is true in the answer of a search that was interrupted, and absent in
+ * others; the first note then says where. Each point has offered_mops, share_frac, served, served_by,
+ * replicas, throughput_mops, loss_frac, backlog_growth_frac, unserved_frac, latency_us (mean, p50, p95, p99,
+ * p999, each with its ci95), warmup_s, duration_s and closed_form. capacity.csv has the same numbers, one row
+ * per point. No value depends on the wall clock. */
 #ifndef KVC_SCENARIOS_OUTPUT_CAPACITY_H
 #define KVC_SCENARIOS_OUTPUT_CAPACITY_H
 
@@ -63,14 +64,18 @@ struct kvc_capacity_point {
 
 struct kvc_capacity {
     struct kvc_capacity_bounds bounds;
-    double low_mops, high_mops; /* All replicas serve the low load, none the high one [million/s]. */
-    double mean_mops;        /* Middle of the same interval for the majority of the replicas [million/s]. */
-    double closed_form_mops; /* Capacity by the closed form; NaN where it cannot tell [million/s]. */
+    double low_mops, high_mops; /* All replicas serve the low load, none the high one [million/s]. A partial
+                                 * answer may lack each of them: 0 and NaN. */
+    double mean_mops;           /* Middle of the same interval for the majority of the replicas; NaN: unknown
+                                 * [million/s]. */
+    double closed_form_mops;    /* Capacity by the closed form; NaN where it cannot tell [million/s]. */
     double closed_form_limit_mops;    /* Limit of the closed form without the latency bound [million/s]. */
     uint32_t count;                   /* Number of points. */
     struct kvc_capacity_point *point; /* Sorted by load. */
-    uint32_t best; /* Index of the highest load that most replicas serve; its bottleneck is reported. */
+    uint32_t best; /* Index of the highest load that most replicas serve, whose bottleneck is reported;
+                    * `count` if there is none. */
     uint32_t sure; /* Index of the load that low_mops comes from; `count` if there is none. */
+    char interrupted_in[48]; /* The step in which the search was interrupted; empty for a whole answer. */
 };
 
 /* A capacity with the command and the scenario that led to it. */

@@ -7,6 +7,7 @@
 #include "scenarios/run/answer.h"
 #include "scenarios/run/capacity_probe.h"
 #include "scenarios/run/ranks/ranks.h"
+#include "sim/base/cleanup.h"
 #include "sim/base/text/option.h"
 
 const struct kvc_capacity_bounds kvc_capacity_bounds_default = {.precision_frac = 0.01};
@@ -292,7 +293,7 @@ static enum kvc_status bisect(struct search *search, enum quorum quorum, struct 
             mops = rounded((low_mops + high_mops) / 2);
         }
         if (status == KVC_OK) {
-            snprintf(search->step, sizeof(search->step), "probe %u, %g Mops", search->probes + 1, mops);
+            snprintf(search->step, sizeof(search->step), "probe %u at %g Mops", search->probes + 1, mops);
             status = probe(search, &mops, 1, progress_frac(search), diag);
         }
         if (status != KVC_OK) {
@@ -303,7 +304,7 @@ static enum kvc_status bisect(struct search *search, enum quorum quorum, struct 
 
 static enum kvc_status search_boundaries(struct search *search, struct kvc_diag *diag)
 {
-    snprintf(search->step, sizeof(search->step), "probe 1, %g Mops", search->first_mops);
+    snprintf(search->step, sizeof(search->step), "probe 1 at %g Mops", search->first_mops);
     enum kvc_status status = probe(search, &search->first_mops, 1, progress_frac(search), diag);
     for (enum quorum quorum = MOST_REPLICAS; quorum <= ANY_REPLICA && status == KVC_OK; quorum++) {
         status = bisect(search, quorum, diag);
@@ -319,7 +320,7 @@ static enum kvc_status probe_curve(struct search *search, double best_mops, stru
         mops[count] = rounded(shares[i] * best_mops);
         count += point_at(search->capacity, mops[count]) == NULL;
     }
-    snprintf(search->step, sizeof(search->step), "latency curve");
+    snprintf(search->step, sizeof(search->step), "the latency curve");
     enum kvc_status status = count > 0 ? probe(search, mops, count, 1, diag) : KVC_OK;
     for (int i = 0; i < SHARES && status == KVC_OK; i++) {
         point_at(search->capacity, rounded(shares[i] * best_mops))->share_frac = shares[i];
@@ -334,8 +335,8 @@ static double seen_frac(const struct search *search)
     return 1 - kvc_capacity_growth_max(&search->capacity->bounds);
 }
 
-/* Sets the capacity from all points. */
-static void conclude(const struct search *search, double best_mops, double mean_mops)
+/* Sets the capacity from all points, which may be those of a search that was interrupted. */
+static void conclude(const struct search *search)
 {
     struct kvc_capacity *capacity = search->capacity;
     int64_t low, high;
@@ -343,9 +344,13 @@ static void conclude(const struct search *search, double best_mops, double mean_
     capacity->sure = low >= 0 ? (uint32_t)low : capacity->count;
     capacity->low_mops = low >= 0 ? capacity->point[low].offered_mops * seen_frac(search) : 0;
     find_boundary(capacity, ANY_REPLICA, &low, &high);
-    capacity->high_mops = capacity->point[high].offered_mops;
-    capacity->mean_mops = mean_mops;
-    capacity->best = (uint32_t)(point_at(capacity, best_mops) - capacity->point);
+    capacity->high_mops = high < capacity->count ? capacity->point[high].offered_mops : NAN;
+    find_boundary(capacity, MOST_REPLICAS, &low, &high);
+    capacity->best = low >= 0 ? (uint32_t)low : capacity->count;
+    capacity->mean_mops =
+        low >= 0 && high < capacity->count
+            ? (capacity->point[low].offered_mops * seen_frac(search) + capacity->point[high].offered_mops) / 2
+            : NAN;
 }
 
 /* Returns the load to begin with: the closed form's capacity, or else the scenario's own rate. */
@@ -364,23 +369,23 @@ static enum kvc_status run_search(struct search *search, struct kvc_diag *diag)
 {
     int64_t low, high;
     search->first_mops = first_load(search);
-    snprintf(search->step, sizeof(search->step), "warm up");
+    snprintf(search->step, sizeof(search->step), "the warm-up");
     enum kvc_status status =
         kvc_capacity_prober_open(&search->prober, search->first_mops, begin_step(search, warmed_frac), diag);
     if (status == KVC_OK) {
         status = search_boundaries(search, diag);
     }
-    if (status != KVC_OK) {
-        return status;
+    if (status == KVC_OK && !search->options->no_curve) {
+        find_boundary(search->capacity, MOST_REPLICAS, &low, &high);
+        status = probe_curve(search, search->capacity->point[low].offered_mops, diag);
     }
-    find_boundary(search->capacity, MOST_REPLICAS, &low, &high);
-    double best_mops = search->capacity->point[low].offered_mops;
-    double mean_mops = (best_mops * seen_frac(search) + search->capacity->point[high].offered_mops) / 2;
-    if (!search->options->no_curve) {
-        status = probe_curve(search, best_mops, diag);
+    if (status == KVC_ERR_INTERRUPTED) {
+        snprintf(search->capacity->interrupted_in, sizeof(search->capacity->interrupted_in), "%s",
+                 search->step);
+        kvc_diag_fail(diag, status, "interrupted in %s; no load has been judged yet", search->step);
     }
-    if (status == KVC_OK) {
-        conclude(search, best_mops, mean_mops);
+    if (search->capacity->count > 0 && (status == KVC_OK || status == KVC_ERR_INTERRUPTED)) {
+        conclude(search);
     }
     return status;
 }
@@ -436,21 +441,31 @@ static void write_table(const void *report, bool color, FILE *out)
     kvc_capacity_write_table(report, color, out);
 }
 
-enum kvc_status kvc_capacity_answer(const struct kvc_capacity_task *task, FILE *out, struct kvc_diag *diag)
+enum kvc_status kvc_capacity_answer(const struct kvc_capacity_task *task, FILE *out, bool *partial,
+                                    struct kvc_diag *diag)
 {
     char command_line[COMMAND_LINE_MAX];
     struct kvc_answer_files files;
     struct kvc_capacity capacity = {.count = 0};
     const struct kvc_capacity_report report = {
         .command_line = command_line, .loaded = task->loaded, .capacity = &capacity};
-    const struct kvc_question question = {command_line, task->loaded};
+    struct kvc_question question = {command_line, task->loaded};
     const struct kvc_answer_forms forms = {&report,     write_json,  write_csv,
                                            write_table, task->color, task->keeps ? &question : NULL};
+    *partial = false;
     write_command_line(task, command_line, sizeof(command_line));
     enum kvc_status status =
         kvc_ranks_agree(kvc_answer_files_open(&files, task->out, "capacity", task->json, diag), diag);
     if (status == KVC_OK) {
+        kvc_cleanup_defer(kvc_ranks_count() == 1);
         status = kvc_capacity_find(task->loaded, &task->options, &capacity, diag);
+        kvc_cleanup_defer(false);
+    }
+    if (status == KVC_ERR_INTERRUPTED && capacity.count > 0) {
+        *partial = true;
+        *diag = (struct kvc_diag){0};
+        question.command_line = NULL; /* A whole answer to the same question is kept. */
+        status = KVC_OK;
     }
     if (status == KVC_OK) {
         kvc_progress_done(task->options.progress);

@@ -44,8 +44,9 @@ enum kvc_status kvc_capacity_parse_latency(const char *text, struct kvc_capacity
                                            struct kvc_diag *diag);
 
 /* Finds the capacity. Errors: KVC_ERR_SCENARIO for arrivals without a rate and for run.changes;
- * KVC_ERR_RUNTIME if no load meets the bounds, if every load does, or if a run fails. The caller frees
- * *capacity. */
+ * KVC_ERR_RUNTIME if no load meets the bounds, if every load does, or if a run fails; KVC_ERR_INTERRUPTED if
+ * a deferred signal ended it (sim/base/cleanup.h), after which *capacity is what the points judged so far
+ * say, if there are any. The caller frees *capacity. */
 enum kvc_status kvc_capacity_find(const struct kvc_loaded *loaded, const struct kvc_capacity_options *options,
                                   struct kvc_capacity *capacity, struct kvc_diag *diag);
 
@@ -61,8 +62,13 @@ struct kvc_capacity_task {
 };
 
 /* Finds the capacity, writes the files, and then writes the table to `out`, or the document if `json` is "-".
- * Nothing starts if an output cannot be opened. */
-enum kvc_status kvc_capacity_answer(const struct kvc_capacity_task *task, FILE *out, struct kvc_diag *diag);
+ * Nothing starts if an output cannot be opened.
+ *
+ * The first SIGINT or SIGTERM ends the search, the second one the process. If a load has been judged by then,
+ * *partial is set and the answer is what is known; else KVC_ERR_INTERRUPTED is returned. A job of several
+ * ranks ends at the first signal without an answer. */
+enum kvc_status kvc_capacity_answer(const struct kvc_capacity_task *task, FILE *out, bool *partial,
+                                    struct kvc_diag *diag);
 
 /* Draws capacity.svg, .pdf and .png from the capacity in the folder. */
 enum kvc_status kvc_capacity_draw(const char *folder, struct kvc_diag *diag);

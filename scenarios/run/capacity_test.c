@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,6 +194,76 @@ Test(capacity, is_the_same_for_any_number_of_jobs)
     cr_assert_str_eq(one, four);
     free(one);
     free(four);
+}
+
+/* Interrupts this process in the step whose name begins with `data`. */
+static void interrupt_in(void *data, const char *step, double fraction)
+{
+    (void)fraction;
+    if (strncmp(step, data, strlen(data)) == 0) {
+        raise(SIGINT);
+    }
+}
+
+/* Returns the table of a search that is interrupted in this step, followed by its document. */
+static char *interrupted_in(const char *step, double precision_frac, enum kvc_status expected)
+{
+    char *text = NULL;
+    size_t size;
+    bool partial;
+    struct kvc_queue queue = {.service_ns = 1000};
+    struct kvc_loaded loaded = kvc_queue_loaded(&queue, duration_ns / 10);
+    const struct kvc_overrides set = {.count = 0};
+    const struct kvc_progress progress = {.report = interrupt_in, .data = (void *)step};
+    struct kvc_diag diag = {0};
+    FILE *out = open_memstream(&text, &size);
+    for (int i = 0; i < 2; i++) {
+        const struct kvc_capacity_task task = {
+            .loaded = &loaded,
+            .path = "queue.lua",
+            .set = &set,
+            .options = {.bounds = {.precision_frac = precision_frac}, .jobs = 1, .progress = &progress},
+            .json = i == 0 ? NULL : "-"};
+        cr_expect_eq(kvc_capacity_answer(&task, out, &partial, &diag), expected, "%s", diag.message);
+        cr_expect_eq(partial, expected == KVC_OK);
+    }
+    fputs(diag.message, out);
+    cr_assert_eq(fclose(out), 0);
+    return text;
+}
+
+/* Less precisely, the first load, the service rate, counts as served. */
+Test(capacity, that_is_interrupted_says_what_is_known)
+{
+    static const struct {
+        const char *step;
+        double precision_frac;
+        const char *text[4];
+    } cases[] = {
+        {"probe 2", 0.05, {"interrupted in probe 2 at ", "is at least 0.9", "\"high\": null"}},
+        {"probe 2",
+         0.02,
+         {"interrupted in probe 2 at ", "is below 1.000 Mops", "\"partial\": true", "\"low\": 0"}},
+        {"probe 3",
+         0.02,
+         {"interrupted in probe 3 at ", "lies in 0.9", "\"notes\": [\n    \"interrupted in probe 3"}},
+        {"the latency", 0.02, {"interrupted in the latency curve; the capacity lies in 0.9", " 1.000 Mops"}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char *text = interrupted_in(cases[i].step, cases[i].precision_frac, KVC_OK);
+        for (int j = 0; j < 4 && cases[i].text[j] != NULL; j++) {
+            cr_expect_not_null(strstr(text, cases[i].text[j]), "%s: no %s in:\n%s", cases[i].step,
+                               cases[i].text[j], text);
+        }
+        free(text);
+    }
+}
+
+Test(capacity, that_is_interrupted_before_the_first_load_is_judged_is_no_answer)
+{
+    char *text = interrupted_in("probe 1", 0.02, KVC_ERR_INTERRUPTED);
+    cr_expect_str_eq(text, "interrupted in probe 1 at 1 Mops; no load has been judged yet");
+    free(text);
 }
 
 Test(capacity, a_curve_of_rates_is_scaled_as_a_whole)

@@ -913,6 +913,9 @@ enum kvc_status kvc_pool_run(const struct kvc_pool_options *pool, const struct k
         status = step(&run, diag);
     }
     end_all(&run);
+    if (status != KVC_OK && kvc_cleanup_is_interrupted()) {
+        status = kvc_diag_fail(diag, KVC_ERR_INTERRUPTED, "interrupted");
+    }
     return end_sharing(&run.ranks, status, diag);
 }
 

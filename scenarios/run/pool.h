@@ -79,7 +79,8 @@ struct kvc_pool_options {
     bool any_order;
 };
 
-/* Runs all tasks and reports their combined progress, unless `progress` is NULL. */
+/* Runs all tasks and reports their combined progress, unless `progress` is NULL. Returns KVC_ERR_INTERRUPTED
+ * if a deferred signal ended them (sim/base/cleanup.h). */
 enum kvc_status kvc_pool_run(const struct kvc_pool_options *pool, const struct kvc_progress *progress,
                              struct kvc_diag *diag);
 

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/base/clock.h"
+
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
 enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(*ending_signals) };
 
@@ -17,13 +19,24 @@ static struct sigaction before[ENDING_SIGNALS];
 static pid_t children[KVC_CLEANUP_CHILDREN_MAX];    /* 0 marks a free entry. */
 static char files[KVC_CLEANUP_FILES_MAX][PATH_MAX]; /* An empty path marks a free entry. */
 
-void kvc_cleanup_now(void)
+/* `timeout` sends its signal to the process and to its group, which is one request. */
+static const double same_request_s = 0.1;
+
+static volatile sig_atomic_t defers, interrupted;
+static double interrupted_s; /* Clock of the interruption [s]. */
+
+static void terminate_children(void)
 {
     for (int i = 0; i < KVC_CLEANUP_CHILDREN_MAX; i++) {
         if (children[i] > 0) {
             kill(children[i], SIGTERM);
         }
     }
+}
+
+void kvc_cleanup_now(void)
+{
+    terminate_children();
     for (int i = 0; i < KVC_CLEANUP_CHILDREN_MAX; i++) {
         if (children[i] > 0) {
             waitpid(children[i], NULL, 0);
@@ -38,6 +51,17 @@ void kvc_cleanup_now(void)
 
 static void on_signal(int number)
 {
+    if (defers && (number == SIGINT || number == SIGTERM)) {
+        double now_s = kvc_clock_wall_s();
+        if (!interrupted) {
+            interrupted = true;
+            interrupted_s = now_s;
+            terminate_children();
+        }
+        if (now_s < interrupted_s + same_request_s) {
+            return;
+        }
+    }
     kvc_cleanup_now();
     signal(number, SIG_DFL);
     raise(number);
@@ -90,6 +114,7 @@ static void become_child(pid_t parent)
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_DFL);
     installed = false;
+    defers = false;
     memset(children, 0, sizeof(children));
     memset(files, 0, sizeof(files));
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -112,13 +137,13 @@ pid_t kvc_cleanup_fork(void)
     sigset_t old;
     install();
     block(&old);
-    pid_t child = fork();
+    pid_t child = interrupted ? -1 : fork();
+    int error = interrupted ? EINTR : errno;
     if (child == 0) {
         become_child(parent);
     } else if (child > 0) {
         children[slot] = child;
     }
-    int error = errno;
     unblock(&old);
     errno = error;
     return child;
@@ -139,6 +164,21 @@ int kvc_cleanup_reap(pid_t child)
     }
     unblock(&old);
     return status;
+}
+
+void kvc_cleanup_defer(bool is_deferred)
+{
+    sigset_t old;
+    install();
+    block(&old);
+    defers = is_deferred;
+    interrupted = false;
+    unblock(&old);
+}
+
+bool kvc_cleanup_is_interrupted(void)
+{
+    return interrupted;
 }
 
 void kvc_cleanup_file(const char *path)

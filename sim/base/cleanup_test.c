@@ -101,6 +101,52 @@ Test(cleanup, returns_the_status_of_a_child)
     cr_expect_eq(WEXITSTATUS(status), 7);
 }
 
+static void interrupt_deferred(void)
+{
+    kvc_cleanup_file(removed);
+    kvc_cleanup_defer(true);
+    pid_t child = kvc_cleanup_fork();
+    if (child == 0) {
+        pause();
+    }
+    raise(SIGINT);
+    raise(SIGTERM); /* So soon after the first one, it is the same request. */
+    int status = kvc_cleanup_reap(child);
+    bool ended = WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+    bool refused = kvc_cleanup_fork() == -1 && errno == EINTR;
+    if (!ended || !refused || !kvc_cleanup_is_interrupted() || access(removed, F_OK) != 0) {
+        _exit(1);
+    }
+    kvc_cleanup_defer(false);
+    child = kvc_cleanup_fork();
+    if (child == 0) {
+        _exit(kvc_cleanup_is_interrupted());
+    }
+    _exit(kvc_cleanup_reap(child));
+}
+
+Test(cleanup, defers_the_end_to_the_second_signal)
+{
+    cr_expect_eq(run_alone(interrupt_deferred), 0);
+}
+
+static void interrupt_twice(void)
+{
+    kvc_cleanup_file(removed);
+    kvc_cleanup_defer(true);
+    for (;;) {
+        raise(SIGINT);
+        usleep(1000);
+    }
+}
+
+Test(cleanup, ends_with_the_second_signal)
+{
+    int status = run_alone(interrupt_twice);
+    cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    cr_expect_eq(access(removed, F_OK), -1);
+}
+
 static void clean_now(void)
 {
     kvc_cleanup_file(removed);

@@ -11,10 +11,11 @@
 
 /** The outcome of a call. */
 enum kvc_status {
-    KVC_OK = 0,            /**< Success. */
-    KVC_ERR_REGRESSED = 1, /**< Validation: an error exceeds its tolerance and its baseline. */
-    KVC_ERR_SCENARIO = 2,  /**< The user's scenario, option or file is wrong. */
-    KVC_ERR_RUNTIME = 3,   /**< The machine cannot do it: memory, disk, or a child process failed. */
+    KVC_OK = 0,                /**< Success. */
+    KVC_ERR_REGRESSED = 1,     /**< Validation: an error exceeds its tolerance and its baseline. */
+    KVC_ERR_SCENARIO = 2,      /**< The user's scenario, option or file is wrong. */
+    KVC_ERR_RUNTIME = 3,       /**< The machine cannot do it: memory, disk, or a child process failed. */
+    KVC_ERR_INTERRUPTED = 130, /**< A signal ended the work early (kvc_cleanup_defer). */
 };
 
 /** One error. A zeroed struct means that there is no error. */
