@@ -59,7 +59,7 @@ struct kvc_result *kvc_test_simulate(const struct kvc_scenario *scenario, const 
 
 void kvc_test_forget_wall(struct kvc_result *result)
 {
-    result->wall_s = result->source_wall_s = result->kernel_wall_s = result->engine_wall_s =
+    result->wall_s = result->cpu_s = result->source_wall_s = result->kernel_wall_s = result->engine_wall_s =
         result->preload_wall_s = 0;
 }
 

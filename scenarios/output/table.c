@@ -420,15 +420,15 @@ static void write_notes(const struct table *table, const struct kvc_report *repo
 
 static void write_speed(const struct table *table, const struct kvc_result *result)
 {
-    if (result->wall_s <= 0) {
+    if (result->cpu_s <= 0) {
         return;
     }
     double share = 100 / result->wall_s;
     heading(table, "simulation");
     fprintf(table->out,
             "%s%.3g ms simulated (after %.3g ms warm-up), %.2f s of one core, %.1f M requests/s\n",
-            table->dim, 1e3 * result->simulated_s, 1e3 * result->warmup_s, result->wall_s,
-            1e-6 * (double)result->requests_simulated / result->wall_s);
+            table->dim, 1e3 * result->simulated_s, 1e3 * result->warmup_s, result->cpu_s,
+            1e-6 * (double)result->requests_simulated / result->cpu_s);
     heading(table, "");
     fprintf(table->out,
             "workload %.0f %%, index and slabs %.0f %%, SimGrid %.0f %% (%" PRIu64
@@ -476,7 +476,7 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
         fputc('\n', out);
     }
     write_notes(&table, report);
-    if (result->wall_s > 0) {
+    if (result->cpu_s > 0) {
         fputc('\n', out);
     }
     write_speed(&table, result);

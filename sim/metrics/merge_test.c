@@ -37,7 +37,7 @@ static void fill(struct kvc_result *into, double scale)
     set_stage(into, "send", "cpu", 0.2 * scale);
     kvc_metrics_set(&into->kernel, "load_factor_frac", 0.1 * scale);
     kvc_metrics_set(&into->model, "t_search_us", 60 * scale);
-    into->simulated_s = into->warmup_s = into->wall_s = into->kernel_wall_s = scale;
+    into->simulated_s = into->warmup_s = into->wall_s = into->cpu_s = into->kernel_wall_s = scale;
     into->requests_simulated = 1000;
     into->activities = 50;
     into->window_us = 160;
@@ -93,6 +93,7 @@ Test(merge, of_two_replicas)
     cr_expect_float_eq(kvc_metrics_get(&total.model, "t_search_us"), 120, 1e-12);
     cr_expect_eq(total.model.count, 1);
     cr_expect_float_eq(total.wall_s, 4, 1e-12);
+    cr_expect_float_eq(total.cpu_s, 4, 1e-12);
     cr_expect_float_eq(total.simulated_s, 4, 1e-12);
     cr_expect_eq(total.requests_simulated, 2000);
     cr_expect_eq(total.activities, 100);

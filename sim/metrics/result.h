@@ -143,9 +143,10 @@ struct kvc_result {
     uint32_t device_count;                 /**< Used entries of `device`. */
     struct kvc_device_result device[KVC_DEVICES_MAX]; /**< Hosts and links of the platform. */
 
-    double simulated_s;    /**< Length of the measured part of the run [simulated s]. */
-    double warmup_s;       /**< Length of the warm-up before it [simulated s]. */
-    double wall_s;         /**< Wall-clock time of the whole run [s]. Never compared between runs. */
+    double simulated_s; /**< Length of the measured part of the run [simulated s]. */
+    double warmup_s;    /**< Length of the warm-up before it [simulated s]. */
+    double wall_s;      /**< Wall-clock time of the whole run [s]. Never compared between runs. */
+    double cpu_s;       /**< Processor time of the process during wall_s [s]. Never compared between runs. */
     double source_wall_s;  /**< Wall-clock time spent producing requests [s]. */
     double kernel_wall_s;  /**< Wall-clock time spent in the real data structures [s]. */
     double engine_wall_s;  /**< Wall-clock time spent in the event engine [s]. */

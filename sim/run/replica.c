@@ -78,8 +78,10 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
                                  const struct kvc_replica_options *options, struct kvc_diag *diag)
 {
     const struct kvc_run *run = &context->scenario->run;
-    *replica = (struct kvc_replica){
-        .context = context, .opened_ticks = kvc_clock_ticks(), .opened_s = kvc_clock_wall_s()};
+    *replica = (struct kvc_replica){.context = context,
+                                    .opened_ticks = kvc_clock_ticks(),
+                                    .opened_s = kvc_clock_wall_s(),
+                                    .opened_cpu_s = kvc_clock_cpu_s()};
     enum kvc_status status = kvc_changes_check(run, options->platform, diag);
     if (status == KVC_OK) {
         status = kvc_engine_open(context->platform, options->platform, diag);
@@ -179,6 +181,7 @@ void kvc_replica_report(const struct kvc_replica *replica)
     }
     result->activities = kvc_engine_activities();
     result->wall_s = kvc_clock_wall_s() - replica->opened_s;
+    result->cpu_s = kvc_clock_cpu_s() - replica->opened_cpu_s;
     double tick_s = result->wall_s / (double)(kvc_clock_ticks() - replica->opened_ticks);
     result->engine_wall_s = (double)kvc_engine_ticks() * tick_s;
     result->source_wall_s = (double)replica->source_ticks * tick_s;

@@ -71,6 +71,7 @@ struct kvc_replica {
     uint64_t kernel_ticks; /**< Ticks spent in real data structures, added up by the store. */
     uint64_t opened_ticks; /**< When the replica was opened [ticks]. */
     double opened_s;       /**< When the replica was opened (kvc_clock_wall_s) [s]. */
+    double opened_cpu_s;   /**< Processor time of the process until then [s]. */
 };
 
 /** Opens a replica. A process can do so once, because SimGrid allows one engine in a process. Returns an
