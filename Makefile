@@ -1,6 +1,6 @@
 # Shortcuts to the CMake presets: they install missing packages, configure, build and run.
 .DEFAULT_GOAL := run
-.PHONY: run test install sanitize fuzz faults determinism torture bench ci-time reference quotes clean setup setup-test setup-ci setup-sanitize
+.PHONY: run test install sanitize fuzz faults determinism torture bench bench-report ci-time reference quotes clean setup setup-test setup-ci setup-sanitize
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
            libsqlite3-dev libssl-dev libxxhash-dev
@@ -62,6 +62,14 @@ bench: build/release/build.ninja
 	cmake --build --preset release --target benches
 	@for bench in $$(find build/release -name '*_bench' -type f | sort); do \
 	    echo "== $$bench"; timeout 600 "$$bench" || [ $$? = 77 ] || exit 1; done
+
+# Every speed beside its limit and its goal, as medians of REPEAT runs: build/bench_report/speed.md, .csv, .json and .svg.
+# QUICK=1 makes one short run of each, in about ten minutes; PARTS="simulate plan" measures these alone.
+REPEAT = 5
+QUICK =
+bench-report: setup-test build/release/build.ninja
+	cmake --build --preset release --target kvcast benches
+	REPEAT=$(REPEAT) QUICK=$(QUICK) scenarios/speed/report.sh build/release build/bench_report $(PARTS)
 
 # Seconds of each step of the last .ci/run.
 ci-time:

@@ -161,6 +161,32 @@ double kvc_bench_page_limit_mops(uint64_t bytes)
     return limit_mops(bytes, 16);
 }
 
+double kvc_bench_scan_limit_bytes_per_s(uint64_t bytes)
+{
+    uint64_t *memory = kvc_bench_alloc(bytes);
+    volatile uint64_t keep = 0;
+    double seconds[LIMIT_RUNS];
+    for (uint64_t i = 0; i < bytes / 8; i += LINE_WORDS) {
+        memory[i] = i;
+    }
+    for (int run = 0; run < LIMIT_RUNS; run++) {
+        uint64_t sum[LINE_WORDS] = {0};
+        double start = kvc_bench_now_s();
+        for (uint64_t i = 0; i < bytes / 8; i += LINE_WORDS) {
+            for (int word = 0; word < LINE_WORDS; word++) {
+                sum[word] += memory[i + (uint64_t)word];
+            }
+        }
+        seconds[run] = kvc_bench_now_s() - start;
+        for (int word = 0; word < LINE_WORDS; word++) {
+            keep += sum[word];
+        }
+    }
+    (void)keep; /* Its writes keep the reads. */
+    kvc_pages_free(memory, bytes);
+    return (double)bytes / kvc_bench_median(seconds, LIMIT_RUNS);
+}
+
 void kvc_bench_row(const char *name, double mops, double lines, double limit_mops)
 {
     printf("%-46s %7.1f M/s %7.2f ns", name, mops, 1e3 / mops);

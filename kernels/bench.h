@@ -44,6 +44,10 @@ double kvc_bench_line_limit_mops(uint64_t bytes);
  * virtual machine may consist of small pages of its host. */
 double kvc_bench_page_limit_mops(uint64_t bytes);
 
+/** Measures how fast one core reads `bytes` of memory, a multiple of 64, in order [bytes/s]: a median of
+ * several runs. */
+double kvc_bench_scan_limit_bytes_per_s(uint64_t bytes);
+
 /** Prints a line with a name, a rate and the time of an operation. If `lines`, the number of lines that an
  * operation touches, is above 0, it also prints them and the fraction of the limit [million lines/s] that is
  * reached. */

@@ -2,7 +2,7 @@
 # paper, 8.5 cm; 2 for both columns, 17.5 cm).
 set encoding utf8
 width = COLUMNS == 2 ? 17.5 : 8.5
-height = 6.0
+height = exists("HEIGHT") ? HEIGHT : 6.0 # cm
 if (FORMAT eq "pdf") {
     set terminal pdfcairo noenhanced size width cm, height cm font "Sans,8" fontscale 0.7 linewidth 2 \
         pointscale 0.45 rounded
