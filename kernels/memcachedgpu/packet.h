@@ -283,14 +283,10 @@ static inline KVC_HOST_DEVICE void kvc_memcachedgpu_packet_begin(const uint8_t *
     to[13] = 0x2045554c; /* "LUE " */
     uint32_t key_bytes = kvc_memcachedgpu_packet_key_guess(packet, bytes);
     const uint8_t *key = packet + KVC_MEMCACHEDGPU_PACKET_KEY_OFFSET;
-#ifdef __CUDA_ARCH__ /* The device copies aligned words. */
     for (uint32_t at = 0; at < key_bytes; at += 4) {
         to[KVC_MEMCACHEDGPU_PACKET_RESPONSE_KEY_OFFSET / 4 + at / 4] =
             kvc_bytes_word(key + at, key_bytes - at < 4 ? key_bytes - at : 4);
     }
-#else
-    memcpy(response + KVC_MEMCACHEDGPU_PACKET_RESPONSE_KEY_OFFSET, key, key_bytes);
-#endif
 }
 
 /** Writes a decimal number and returns its number of digits. */

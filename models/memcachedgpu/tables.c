@@ -176,35 +176,25 @@ void kvc_memcachedgpu_tables_close(struct kvc_memcachedgpu_tables *tables)
 
 enum { GROUP = 256 };
 
-/* Searches up to GROUP keys, sorted by table, each in the table that it belongs to. */
-static void search_group(const struct kvc_memcachedgpu_tables *tables, const struct kvc_set_assoc_keys *keys,
-                         uint32_t count, uint32_t now, struct kvc_set_assoc_item *items,
-                         struct kvc_index_stats *stats)
+/* Searches one of several tables for the keys that belong to it. */
+static void search_class(const struct kvc_memcachedgpu_tables *tables, uint32_t class,
+                         const struct kvc_set_assoc_keys *keys, uint32_t count, uint32_t now,
+                         struct kvc_set_assoc_item *items, struct kvc_index_stats *stats)
 {
-    uint32_t offset[GROUP], row[GROUP], classes = tables->shape.class_count, first = 0;
-    uint32_t end[KVC_MEMCACHEDGPU_CLASSES_MAX + 2] = {0}; /* Where the keys of a class end. */
-    uint8_t bytes[GROUP], class[GROUP];
+    uint32_t offset[GROUP], row[GROUP], chosen = 0;
+    uint8_t bytes[GROUP];
     struct kvc_set_assoc_item found[GROUP];
     for (uint32_t i = 0; i < count; i++) {
-        class[i] = (uint8_t)kvc_memcachedgpu_class_of(&tables->shape, keys->bytes[i]);
-        end[class[i] + 1]++;
+        if (kvc_memcachedgpu_class_of(&tables->shape, keys->bytes[i]) == class) {
+            offset[chosen] = keys->offset[i];
+            bytes[chosen] = keys->bytes[i];
+            row[chosen++] = i;
+        }
     }
-    for (uint32_t c = 0; c < classes; c++) {
-        end[c + 1] += end[c];
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = end[class[i]]++;
-        offset[at] = keys->offset[i];
-        bytes[at] = keys->bytes[i];
-        row[at] = i;
-        items[i].location = KVC_LOCATION_NONE; /* The key may be too long for all tables. */
-    }
-    for (uint32_t c = 0; c < classes; first = end[c++]) {
-        const struct kvc_set_assoc_keys mine = {keys->keys, offset + first, bytes + first};
-        kvc_table_search(tables->table[c], &mine, end[c] - first, now, found + first, stats);
-    }
-    for (uint32_t at = 0; at < first; at++) {
-        items[row[at]] = found[at];
+    const struct kvc_set_assoc_keys mine = {keys->keys, offset, bytes};
+    kvc_table_search(tables->table[class], &mine, chosen, now, found, stats);
+    for (uint32_t i = 0; i < chosen; i++) {
+        items[row[i]] = found[i];
     }
 }
 
@@ -220,7 +210,12 @@ void kvc_memcachedgpu_tables_search(void *data, const struct kvc_set_assoc_keys 
     for (uint32_t first = 0; first < count; first += GROUP) {
         uint32_t rows = count - first < GROUP ? count - first : GROUP;
         const struct kvc_set_assoc_keys part = {keys->keys, keys->offset + first, keys->bytes + first};
-        search_group(tables, &part, rows, now, items + first, stats);
+        for (uint32_t i = 0; i < rows; i++) {
+            items[first + i].location = KVC_LOCATION_NONE; /* The key is too long for all tables. */
+        }
+        for (uint32_t class = 0; class < tables->shape.class_count; class ++) {
+            search_class(tables, class, &part, rows, now, items + first, stats);
+        }
     }
 }
 
