@@ -164,7 +164,8 @@ static void expect_sums(const struct kvc_outcome *outcome, uint32_t windows)
 Test(cluster, windows_of_its_nodes_begin_with_their_measured_times)
 {
     struct kvc_outcome *outcome = run(
-        STORE "cluster = { nodes = 24 }, slo = { mops = 1, window = '0.3ms' }, run = { duration = '1ms' }", 2);
+        STORE "cluster = { nodes = 24 }, slo = { mops = 1, window = '0.3ms' }, run = { duration = '1ms' }",
+        2);
     bool differ = false;
     for (uint32_t i = 1; i < outcome->node_count; i++) {
         differ |= outcome->node_warmup_s[i] != outcome->node_warmup_s[0];
