@@ -428,7 +428,7 @@ static json_t *simulation(const struct kvc_result *result)
     json_object_set_new(object, "warmup_s", kvc_json_number(result->warmup_s));
     json_object_set_new(object, "requests", kvc_json_count(result->requests_simulated));
     json_object_set_new(object, "activities", kvc_json_count(result->activities));
-    json_object_set_new(object, "cpu_s", kvc_json_number(result->cpu_s));
+    json_object_set_new(object, "wall_cpu_s", kvc_json_number(result->cpu_s));
     json_object_set_new(object, "wall_s", kvc_json_number(result->wall_s));
     json_object_set_new(object, "wall_source_s", kvc_json_number(result->source_wall_s));
     json_object_set_new(object, "wall_kernel_s", kvc_json_number(result->kernel_wall_s));

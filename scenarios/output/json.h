@@ -1,9 +1,9 @@
 /* The result document, a JSON object of the schema "kvcast.result/1".
  *
  * Keys end in their unit and have a fixed order; unknown values are null. Values that depend on the clock
- * appear only under `simulation`, in cpu_s and keys that begin with wall_ or end in _per_wall_s, and so do
- * those that depend on the memory of the process, in keys that begin with memory_. Without them, two runs of
- * a scenario give the same bytes.
+ * appear only under `simulation`, in keys that begin with wall_ or end in _per_wall_s, and so do those that
+ * depend on the memory of the process, in keys that begin with memory_. Without them, two runs of a scenario
+ * give the same bytes.
  *
  * Half the width of a value's 95 % interval stands next to it: in `ci95` where the value has an object of its
  * own, otherwise in a key with _ci95 before or after the unit, and for `kernel` and `model` in the objects

@@ -91,7 +91,7 @@ part_simulate() {
         for ((run = 0; run < repeat; run++)); do
             file=$work/$name.$run.json
             simulate "$file" 1 "$scenario" run.duration="$(choose "$short" "$long")"
-            calculate "$(of_run "$file" requests) / $(of_run "$file" cpu_s) / 1e6" >>"$work/$name.mops"
+            calculate "$(of_run "$file" requests) / $(of_run "$file" wall_cpu_s) / 1e6" >>"$work/$name.mops"
         done
         add "$topic" "$name, one core" "$(median <"$work/$name.mops")" 'M requests/s' ">= $goal" "$scenario"
     done <<<"$stores"

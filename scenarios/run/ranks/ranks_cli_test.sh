@@ -14,7 +14,7 @@ return {
 }
 LUA
 timeless() { # FILE
-    sed -E '/"cpu_s"|"wall_|_per_wall_s|"memory_(planned|taken)_bytes/d' "$1"
+    sed -E '/"wall_|_per_wall_s|"memory_(planned|taken)_bytes/d' "$1"
 }
 "$kvcast" run small.lua --quiet --json alone.json >/dev/null || fail "run without ranks"
 for number in 1 2 4; do
