@@ -29,7 +29,7 @@ static size_t mapping_count, mapping_room;
 static pthread_mutex_t mapping_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A mapping that is not noted for lack of memory is copied page by page after a fork. */
-static void note(uint8_t *start, uint64_t bytes)
+static void note_mapping(uint8_t *start, uint64_t bytes)
 {
     pthread_mutex_lock(&mapping_lock);
     if (mapping_count == mapping_room) {
@@ -101,7 +101,7 @@ void *kvc_pages_alloc(uint64_t bytes)
 {
     void *memory = map(bytes, 0, MADV_HUGEPAGE);
     if (memory != NULL && bytes >= huge_page_bytes) {
-        note(memory, mapped_bytes(bytes));
+        note_mapping(memory, mapped_bytes(bytes));
     }
     return memory;
 }

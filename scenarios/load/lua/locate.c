@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/array.h"
+
 enum { DEPTH_MAX = 64, NAME_MAX_BYTES = 128, PATH_BYTES = 512 };
 
 enum token_kind { TOKEN_END, TOKEN_NAME, TOKEN_STRING, TOKEN_NUMBER, TOKEN_SIGN };
@@ -406,13 +408,11 @@ int kvc_locate_return(const char *source, size_t bytes)
 int kvc_locate_line(const char *file, const char *path)
 {
     enum { SOURCE_MAX = 1 << 20 };
-    char *source = malloc(SOURCE_MAX);
+    char *source = kvc_array_of(SOURCE_MAX, 1);
     FILE *in = fopen(file, "r");
     int line = 0;
-    if (source != NULL && in != NULL) {
-        line = kvc_locate(source, fread(source, 1, SOURCE_MAX, in), path).line;
-    }
     if (in != NULL) {
+        line = kvc_locate(source, fread(source, 1, SOURCE_MAX, in), path).line;
         fclose(in);
     }
     free(source);
