@@ -282,9 +282,9 @@ static struct outlook outlook_of(const struct kvc_scenario *scenario)
     struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
     kvc_bluecache_predict(scenario, predicted, NULL); /* It cannot fail. */
     double missed_frac = 1 - kvc_metrics_get(&predicted->model, "hit_frac");
+    /* With a database, an update deletes pairs, and a GET that misses writes one. */
     struct outlook outlook = {.mops = predicted->throughput_mops,
-                              .set_frac =
-                                  workload->set_frac + (fills ? workload->get_frac * missed_frac : 0)};
+                              .set_frac = fills ? workload->get_frac * missed_frac : workload->set_frac};
     free(predicted);
     double most_ns = fmin(slice_most_ns, scenario->run.duration_ns / slices_least);
     outlook.slice_ns = fmax(fmin(slice_requests / (outlook.mops * 1e-3), most_ns), slice_least_ns);
