@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "sim/base/bracket.h"
 #include "sim/base/diag.h"
-#include "sim/workload/keys/reuse.h"
 
 static const double rounding_frac = 1e-6; /* Closed forms find their solutions to this precision. */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "sim/base/array.h"
-#include "sim/workload/keys/reuse.h"
+#include "sim/base/bracket.h"
 
 enum {
     BISECTIONS = 80,
