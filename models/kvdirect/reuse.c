@@ -4,50 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/base/array.h"
+#include "sim/base/diag.h"
 #include "sim/base/memo.h"
 #include "sim/workload/keys/popularity_sums.h"
 
-enum {
-    KEPT = 256, /* Results that a thread keeps of a function. */
-    NODES = 16, /* Nodes of Gauss' rule in a panel. */
-};
-
-/* ---- results that a thread keeps ---- */
-
-/* The latest results of a function of a few numbers, which equal computed ones bit for bit. They are too
- * large for a memo. */
-struct kept {
-    double argument[KEPT][KVC_KVDIRECT_REUSE_ARGUMENTS]; /* All 0: none is asked for. */
-    void *result[KEPT];                                  /* NULL: free. */
-    uint32_t next;                                       /* Its place is taken next. */
-};
-
-/* Returns the result for these arguments, if one is kept, and otherwise the room of the oldest result, into
- * which the caller computes it. If `argument` is NULL, the result is for nobody else. */
-static void *kept_of(struct kept *kept, const double *argument, size_t bytes, bool *found)
-{
-    uint32_t at = 0;
-    while (argument != NULL && at < KEPT &&
-           memcmp(kept->argument[at], argument, sizeof(*kept->argument)) != 0) {
-        at++;
-    }
-    *found = argument != NULL && at < KEPT;
-    if (!*found) {
-        at = kept->next;
-        kept->next = (at + 1) % KEPT;
-        memset(kept->argument[at], 0, sizeof(*kept->argument));
-        if (argument != NULL) {
-            memcpy(kept->argument[at], argument, sizeof(*kept->argument));
-        }
-    }
-    if (kept->result[at] == NULL) {
-        kept->result[at] = kvc_array_of(1, bytes);
-    }
-    return kept->result[at];
-}
-
-/* ---- the cache ---- */
+enum { NODES = 16 /* Nodes of Gauss' rule in a panel. */ };
 
 /* Steps of the requests between two uses of a line, with their weights in an integral, and how many keys are
  * used within each. */
@@ -78,12 +39,11 @@ static void set_steps(struct steps *steps, const struct kvc_workload *workload)
 
 static const struct steps *steps_of(const struct kvc_workload *workload)
 {
-    static _Thread_local struct kept kept;
-    const double argument[KVC_KVDIRECT_REUSE_ARGUMENTS] = {(double)workload->keys, workload->popularity,
-                                                           workload->zipf_s};
+    static _Thread_local struct kvc_kept kept;
+    const double argument[] = {(double)workload->keys, workload->popularity, workload->zipf_s};
     bool found;
-    struct steps *steps =
-        kept_of(&kept, workload->action_count == 0 ? argument : NULL, sizeof(*steps), &found);
+    struct steps *steps = kvc_kept_of(&kept, argument, sizeof(argument) / sizeof(*argument),
+                                      workload->action_count == 0, sizeof(*steps), &found);
     if (!found) {
         set_steps(steps, workload);
     }
@@ -115,12 +75,13 @@ static void compute_reuse(const struct kvc_workload *workload, const struct kvc_
 const struct kvc_kvdirect_reuse *kvc_kvdirect_reuse_of(const struct kvc_workload *workload,
                                                        const struct kvc_kvdirect_cached *cached)
 {
-    static _Thread_local struct kept kept;
+    static _Thread_local struct kvc_kept kept;
     const double argument[KVC_KVDIRECT_REUSE_ARGUMENTS] = {
         (double)workload->keys, workload->popularity,     workload->zipf_s,  cached->buckets,
         cached->places,         cached->pairs_per_bucket, cached->slab_lines};
     bool found, can_keep = workload->action_count == 0;
-    struct kvc_kvdirect_reuse *reuse = kept_of(&kept, can_keep ? argument : NULL, sizeof(*reuse), &found);
+    struct kvc_kvdirect_reuse *reuse =
+        kvc_kept_of(&kept, argument, KVC_KVDIRECT_REUSE_ARGUMENTS, can_keep, sizeof(*reuse), &found);
     if (!found) {
         *reuse = (struct kvc_kvdirect_reuse){.places = cached->places, .can_keep = can_keep};
         memcpy(reuse->argument, argument, sizeof(argument));

@@ -94,3 +94,27 @@ void kvc_memo_keep_all(struct kvc_memo *memo, double *argument, uint32_t argumen
         kvc_memo_keep(memo, argument, arguments, result[i]);
     }
 }
+
+void *kvc_kept_of(struct kvc_kept *kept, const double *argument, uint32_t arguments, bool shared,
+                  size_t bytes, bool *found)
+{
+    size_t size = arguments * sizeof(*argument);
+    uint32_t at = 0;
+    if (kept->argument == NULL) {
+        kept->argument = kvc_array_of((size_t)KVC_KEPT * arguments, sizeof(*argument));
+    }
+    while (shared && at < KVC_KEPT && memcmp(kept->argument + at * arguments, argument, size) != 0) {
+        at++;
+    }
+    *found = shared && at < KVC_KEPT;
+    if (!*found) {
+        at = kept->next;
+        kept->next = (at + 1) % KVC_KEPT;
+        memset(kept->argument + at * arguments, 0, size);
+        memcpy(kept->argument + at * arguments, argument, shared ? size : 0);
+    }
+    if (kept->result[at] == NULL) {
+        kept->result[at] = kvc_array_of(1, bytes);
+    }
+    return kept->result[at];
+}

@@ -8,9 +8,10 @@
 #define KVC_SIM_BASE_MEMO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-enum { KVC_MEMO_ARGUMENTS_MAX = 12 };
+enum { KVC_MEMO_ARGUMENTS_MAX = 12, KVC_KEPT = 256 };
 
 struct kvc_memo_entry;
 
@@ -38,5 +39,20 @@ bool kvc_memo_find_all(const struct kvc_memo *memo, double *argument, uint32_t a
 /** Keeps all results of such a function. */
 void kvc_memo_keep_all(struct kvc_memo *memo, double *argument, uint32_t arguments, const double *result,
                        uint32_t results);
+
+/** Results that are too large for a memo, such as arrays: the latest KVC_KEPT of them. As a memo, it belongs
+ * to one thread and to one function. A zeroed struct is empty. */
+struct kvc_kept {
+    double *argument;       /**< By result: its arguments; all 0 for one that nobody else asks for. */
+    void *result[KVC_KEPT]; /**< Their rooms; NULL: never used. */
+    uint32_t next;          /**< The result whose room is taken next. */
+};
+
+/** Returns the result for these arguments, not all 0, if it is kept. Otherwise returns the room of the oldest
+ * result, of `bytes`, into which the caller computes it; the room is zeroed at first, and then has an older
+ * result. The room holds until the function has computed KVC_KEPT others. If `shared` is false, the result is
+ * for the caller alone. Exits with status 3 if memory is short. */
+void *kvc_kept_of(struct kvc_kept *kept, const double *argument, uint32_t arguments, bool shared,
+                  size_t bytes, bool *found);
 
 #endif

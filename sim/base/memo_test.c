@@ -32,3 +32,23 @@ Test(memo, forgets_when_it_is_large_and_stays_right)
     cr_expect_leq(memo.count, 1u << 16);
     cr_expect(kvc_memo_find(&memo, (double[]){199999 % 90000}, &result));
 }
+
+Test(kept, holds_the_latest_results_and_shares_none_that_is_for_one_caller)
+{
+    static struct kvc_kept kept;
+    bool found;
+    for (int i = 1; i <= KVC_KEPT; i++) {
+        int *result = kvc_kept_of(&kept, (double[]){i, 0}, 2, i != 3, sizeof(*result), &found);
+        cr_assert_not(found);
+        cr_assert_eq(*result, 0);
+        *result = 10 * i;
+    }
+    const int *known = kvc_kept_of(&kept, (double[]){2, 0}, 2, true, sizeof(*known), &found);
+    cr_expect(found && *known == 20);
+    known = kvc_kept_of(&kept, (double[]){3, 0}, 2, true, sizeof(*known), &found); /* In the room of 1. */
+    cr_expect(!found && *known == 10);
+    kvc_kept_of(&kept, (double[]){1, 0}, 2, true, sizeof(*known), &found); /* In the room of 2. */
+    cr_expect_not(found);
+    kvc_kept_of(&kept, (double[]){3, 0}, 2, true, sizeof(*known), &found);
+    cr_expect(found);
+}

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/memo.h"
 #include "sim/workload/keys/popularity_blocks.h"
 
 enum {
-    KEPT = 256,   /* Workloads whose sums a thread keeps. */
     GROUP = 16,   /* Blocks of a group. */
     TERMS = 13,   /* Terms of a series in what is less than series_most, for all digits of a double. */
     MOMENTS = 16, /* Sums that the series need. */
@@ -82,26 +82,15 @@ static void set_blocks(struct kvc_popularity_sums *sums, const struct kvc_worklo
 
 const struct kvc_popularity_sums *kvc_popularity_sums_of(const struct kvc_workload *workload)
 {
-    static _Thread_local struct {
-        double argument[3]; /* All 0: none is asked for. */
-        struct kvc_popularity_sums sums;
-    } kept[KEPT];
-    static _Thread_local uint32_t next;
-    const double argument[3] = {(double)workload->keys, workload->popularity, workload->zipf_s};
-    bool can_keep = workload->action_count == 0;
-    for (uint32_t i = 0; can_keep && i < KEPT; i++) {
-        if (memcmp(kept[i].argument, argument, sizeof(argument)) == 0) {
-            return &kept[i].sums;
-        }
+    static _Thread_local struct kvc_kept kept;
+    const double argument[] = {(double)workload->keys, workload->popularity, workload->zipf_s};
+    bool found, shared = workload->action_count == 0;
+    struct kvc_popularity_sums *sums =
+        kvc_kept_of(&kept, argument, sizeof(argument) / sizeof(*argument), shared, sizeof(*sums), &found);
+    if (!found) {
+        set_blocks(sums, workload);
     }
-    uint32_t at = next;
-    next = (next + 1) % KEPT;
-    memset(kept[at].argument, 0, sizeof(argument));
-    set_blocks(&kept[at].sums, workload);
-    if (can_keep) {
-        memcpy(kept[at].argument, argument, sizeof(argument));
-    }
-    return &kept[at].sums;
+    return sums;
 }
 
 /* ---- use ---- */
