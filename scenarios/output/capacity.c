@@ -114,8 +114,8 @@ void kvc_capacity_write_csv(const struct kvc_capacity *capacity, FILE *out)
         for (int j = 0; j < KVC_CAPACITY_LATENCIES; j++) {
             write_number(point->closed_form.latency_us[j], out);
         }
-        write_number(point->warmup_s, out);
-        write_number(point->duration_s, out);
+        write_number(point->warmup_ns * 1e-9, out);
+        write_number(point->duration_ns * 1e-9, out);
         write_number(point->unserved_frac, out);
         fputc('\n', out);
     }
@@ -284,8 +284,8 @@ static json_t *points(const struct kvc_capacity *capacity)
         json_object_set_new(object, "backlog_growth_frac", kvc_json_number(point->growth_frac));
         json_object_set_new(object, "unserved_frac", kvc_json_number(point->unserved_frac));
         json_object_set_new(object, "latency_us", latencies(point));
-        json_object_set_new(object, "warmup_s", kvc_json_number(point->warmup_s));
-        json_object_set_new(object, "duration_s", kvc_json_number(point->duration_s));
+        json_object_set_new(object, "warmup_s", kvc_json_number(point->warmup_ns * 1e-9));
+        json_object_set_new(object, "duration_s", kvc_json_number(point->duration_ns * 1e-9));
         json_object_set_new(object, "closed_form", closed_form(point));
         json_array_append_new(array, object);
     }

@@ -49,8 +49,9 @@ struct kvc_capacity_point {
     double offered_mops; /* Offered load [million/s]. For a curve of rates, its highest rate. */
     double share_frac;   /* Share of the capacity, for a point of the latency curve; otherwise NaN. */
     bool served;         /* More than half of the replicas serve the load. */
+    bool disputed;       /* Chance may have decided what a replica serves. */
     uint32_t served_by, replicas;   /* Replicas that serve it, and all. */
-    double warmup_s, duration_s;    /* Warm-up and measured time of a replica [simulated s]. */
+    double warmup_ns, duration_ns;  /* Warm-up and measured time of a replica [simulated ns]. */
     double loss_frac;               /* Share of the offered requests that the store dropped. */
     double growth_frac;             /* Growth of the backlog as a share of the offered load. */
     double unserved_frac;           /* Share that is lost or left behind, as a run judges it. */

@@ -7,6 +7,7 @@
 #include "scenarios/run/answer.h"
 #include "scenarios/run/capacity_probe.h"
 #include "scenarios/run/ranks/ranks.h"
+#include "sim/base/array.h"
 #include "sim/base/cleanup.h"
 #include "sim/base/text/option.h"
 
@@ -145,26 +146,22 @@ static int compare_points(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Probes `count` loads that were not probed yet and adds them to the points. */
+/* Probes `count` loads, at most SHARES, that were not probed yet and adds them to the points. */
 static enum kvc_status probe(struct search *search, const double *mops, uint32_t count, double to_frac,
                              struct kvc_diag *diag)
 {
     struct kvc_capacity *capacity = search->capacity;
-    struct kvc_capacity_point *grown =
-        realloc(capacity->point, (capacity->count + count + 1) * sizeof(*grown));
-    if (grown == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %u points", capacity->count + count);
-    }
-    capacity->point = grown;
-    struct kvc_capacity_point *added = grown + capacity->count;
+    struct kvc_capacity_point *points[SHARES];
+    capacity->point = kvc_array_grown(capacity->point, capacity->count + count + 1, sizeof(*capacity->point));
     search->probes++;
     enum kvc_status status = KVC_OK;
     for (uint32_t i = 0; i < count && status == KVC_OK; i++) {
-        added[i] = (struct kvc_capacity_point){.offered_mops = mops[i], .share_frac = NAN};
-        status = kvc_capacity_predict(search->scenario, &added[i], diag);
+        points[i] = &capacity->point[capacity->count + i];
+        *points[i] = (struct kvc_capacity_point){.offered_mops = mops[i], .share_frac = NAN};
+        status = kvc_capacity_predict(search->scenario, points[i], diag);
     }
     if (status == KVC_OK) {
-        status = kvc_capacity_probe(&search->prober, added, count, begin_step(search, to_frac), diag);
+        status = kvc_capacity_probe(&search->prober, points, count, begin_step(search, to_frac), diag);
     }
     if (status == KVC_OK) {
         capacity->count += count;
@@ -302,12 +299,93 @@ static enum kvc_status bisect(struct search *search, enum quorum quorum, struct 
     }
 }
 
+/* Sets the ends of the interval: all replicas serve *low, none serves *high. Returns false if an end is
+ * missing, or if the interval is as narrow as wanted or has nothing between its ends. */
+static bool is_wide(const struct kvc_capacity *capacity, int64_t *low, int64_t *high)
+{
+    int64_t ignored, count = capacity->count;
+    find_boundary(capacity, ALL_REPLICAS, low, &ignored);
+    find_boundary(capacity, ANY_REPLICA, &ignored, high);
+    if (*low < 0 || *high >= count || *high <= 1 + *low) {
+        return false;
+    }
+    const struct kvc_capacity_bounds *bounds = &capacity->bounds;
+    double low_mops = capacity->point[*low].offered_mops * (1 - kvc_capacity_growth_max(bounds));
+    return capacity->point[*high].offered_mops * (1 - bounds->precision_frac) > low_mops;
+}
+
+/* Probes once more within the gaps at the ends of the interval. *probed says whether a gap was wide enough.
+ */
+static enum kvc_status close_gaps(struct search *search, int64_t low, int64_t high, bool *probed,
+                                  struct kvc_diag *diag)
+{
+    const struct kvc_capacity *capacity = search->capacity;
+    const struct kvc_capacity_bounds *bounds = &capacity->bounds;
+    double least_frac = (bounds->precision_frac - kvc_capacity_growth_max(bounds)) / 2, mops[2];
+    const int64_t upper[] = {low + 1, high};
+    uint32_t count = 0;
+    for (int i = 0; i < 2; i++) {
+        double above_mops = capacity->point[upper[i]].offered_mops,
+               below_mops = capacity->point[upper[i] - 1].offered_mops;
+        if (above_mops - below_mops > least_frac * above_mops) {
+            mops[count++] = rounded((above_mops + below_mops) / 2);
+        }
+    }
+    *probed = count > 0;
+    if (count == 0) {
+        return KVC_OK;
+    }
+    snprintf(search->step, sizeof(search->step), "probe %u at %g Mops", search->probes + 1, mops[0]);
+    return probe(search, mops, count, progress_frac(search), diag);
+}
+
+/* Prolongs the disputed probes next to the ends of the interval. *prolonged says whether there was one. */
+static enum kvc_status prolong_ends(struct search *search, int64_t low, int64_t high, bool *prolonged,
+                                    struct kvc_diag *diag)
+{
+    struct kvc_capacity_point *end[] = {&search->capacity->point[low + 1],
+                                        &search->capacity->point[high - 1]};
+    struct kvc_capacity_point *due[2];
+    uint32_t count = 0;
+    for (int i = 0; i < 2; i++) {
+        if ((i == 0 || end[1] != end[0]) && kvc_capacity_can_prolong(&search->prober, end[i])) {
+            due[count++] = end[i];
+        }
+    }
+    *prolonged = count > 0;
+    if (count == 0) {
+        return KVC_OK;
+    }
+    search->probes++;
+    snprintf(search->step, sizeof(search->step), "a longer probe at %g Mops", due[0]->offered_mops);
+    const struct kvc_progress *progress = begin_step(search, progress_frac(search));
+    return kvc_capacity_probe(&search->prober, due, count, progress, diag);
+}
+
+/* Moves the ends of the interval towards each other if the replicas disagree within it. A load close to the
+ * capacity takes long to judge, and two loads beside it may be clear at once: so the gaps are closed first,
+ * and probes are prolonged where that is not enough. *moved says whether there was anything to do. */
+static enum kvc_status narrow(struct search *search, bool *moved, struct kvc_diag *diag)
+{
+    int64_t low, high;
+    *moved = false;
+    if (!is_wide(search->capacity, &low, &high)) {
+        return KVC_OK;
+    }
+    enum kvc_status status = close_gaps(search, low, high, moved, diag);
+    return status == KVC_OK && !*moved ? prolong_ends(search, low, high, moved, diag) : status;
+}
+
 static enum kvc_status search_boundaries(struct search *search, struct kvc_diag *diag)
 {
+    bool moved = true;
     snprintf(search->step, sizeof(search->step), "probe 1 at %g Mops", search->first_mops);
     enum kvc_status status = probe(search, &search->first_mops, 1, progress_frac(search), diag);
-    for (enum quorum quorum = MOST_REPLICAS; quorum <= ANY_REPLICA && status == KVC_OK; quorum++) {
-        status = bisect(search, quorum, diag);
+    while (status == KVC_OK && moved) {
+        for (enum quorum quorum = MOST_REPLICAS; quorum <= ANY_REPLICA && status == KVC_OK; quorum++) {
+            status = bisect(search, quorum, diag);
+        }
+        status = status == KVC_OK ? narrow(search, &moved, diag) : status;
     }
     return status;
 }

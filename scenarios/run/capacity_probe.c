@@ -247,8 +247,6 @@ struct order {
 /* One load while it is probed. */
 struct trial {
     struct kvc_capacity_point *point;
-    uint32_t factor;        /* Measured time, relative to the scenario's. */
-    uint32_t warmup_factor; /* Warm-up, relative to the prober's. */
     struct kvc_scenario offered;
     struct order order; /* The same load and times. */
     struct replica *replica;
@@ -444,38 +442,6 @@ static struct kvc_interval interval_over(const struct trial *trial, size_t offse
     return kvc_interval_of(values, trial->point->replicas);
 }
 
-static void judge(struct trial *trial, const struct kvc_capacity_bounds *bounds)
-{
-    struct kvc_capacity_point *point = trial->point;
-    point->served_by = 0;
-    for (uint32_t i = 0; i < point->replicas; i++) {
-        struct replica *replica = &trial->replica[i];
-        judge_replica(bounds, replica);
-        point->served_by += !replica->lossy && !replica->growing && !replica->late;
-    }
-    point->served = 2 * point->served_by > point->replicas;
-    point->loss_frac = interval_over(trial, offsetof(struct replica, loss_frac)).mean;
-    point->growth_frac = interval_over(trial, offsetof(struct replica, growth_frac)).mean;
-    point->unserved_frac = interval_over(trial, offsetof(struct replica, unserved_frac)).mean;
-    point->throughput = interval_over(trial, offsetof(struct replica, throughput_mops));
-    for (int i = 0; i < KVC_CAPACITY_LATENCIES; i++) {
-        size_t offset = offsetof(struct replica, latency_us) + (size_t)i * sizeof(double);
-        point->latency[i] = interval_over(trial, offset);
-    }
-    point->warmup_s = trial->offered.run.warmup_ns * 1e-9;
-    point->duration_s = trial->offered.run.duration_ns * 1e-9;
-    memcpy(point->bottleneck_stage, trial->merged->bottleneck_stage, sizeof(point->bottleneck_stage));
-    memcpy(point->bottleneck_device, trial->merged->bottleneck_device, sizeof(point->bottleneck_device));
-    memcpy(point->bottleneck_why, trial->merged->bottleneck_why, sizeof(point->bottleneck_why));
-}
-
-/* Returns whether all replicas serve the load, but their runs are short for its latency. */
-static bool is_short(const struct kvc_capacity_point *point, const struct kvc_capacity_bounds *bounds)
-{
-    double needed_s = point->latency[KVC_CAPACITY_MEAN].mean * 1e-6 / bounds->precision_frac;
-    return point->served_by == point->replicas && point->duration_s < needed_s;
-}
-
 /* Returns whether the replicas disagree, or chance may have decided on which side of the threshold the growth
  * of the backlog is. */
 static bool is_disputed(const struct trial *trial, const struct kvc_capacity_bounds *bounds)
@@ -494,20 +460,74 @@ static bool is_disputed(const struct trial *trial, const struct kvc_capacity_bou
     return point->served_by < point->replicas || !(mean + error <= growth_max);
 }
 
-/* Prolongs the trial if that could change its verdict. Returns whether it did. */
-static bool prolong(struct kvc_capacity_prober *prober, struct trial *trial)
+static void judge(struct trial *trial, const struct kvc_capacity_bounds *bounds)
 {
-    bool disputed = is_disputed(trial, prober->bounds), too_short = is_short(trial->point, prober->bounds);
-    if (trial->factor >= prober->longest || trial->offered.workload.arrival == KVC_ARRIVAL_CURVE ||
-        !(disputed || too_short)) {
+    struct kvc_capacity_point *point = trial->point;
+    point->served_by = 0;
+    for (uint32_t i = 0; i < point->replicas; i++) {
+        struct replica *replica = &trial->replica[i];
+        judge_replica(bounds, replica);
+        point->served_by += !replica->lossy && !replica->growing && !replica->late;
+    }
+    point->served = 2 * point->served_by > point->replicas;
+    point->loss_frac = interval_over(trial, offsetof(struct replica, loss_frac)).mean;
+    point->growth_frac = interval_over(trial, offsetof(struct replica, growth_frac)).mean;
+    point->unserved_frac = interval_over(trial, offsetof(struct replica, unserved_frac)).mean;
+    point->throughput = interval_over(trial, offsetof(struct replica, throughput_mops));
+    for (int i = 0; i < KVC_CAPACITY_LATENCIES; i++) {
+        size_t offset = offsetof(struct replica, latency_us) + (size_t)i * sizeof(double);
+        point->latency[i] = interval_over(trial, offset);
+    }
+    point->disputed = is_disputed(trial, bounds);
+    point->warmup_ns = trial->offered.run.warmup_ns;
+    point->duration_ns = trial->offered.run.duration_ns;
+    memcpy(point->bottleneck_stage, trial->merged->bottleneck_stage, sizeof(point->bottleneck_stage));
+    memcpy(point->bottleneck_device, trial->merged->bottleneck_device, sizeof(point->bottleneck_device));
+    memcpy(point->bottleneck_why, trial->merged->bottleneck_why, sizeof(point->bottleneck_why));
+}
+
+/* Returns the longest measured time of a probe. A curve of rates has its own time. */
+static double longest_ns(const struct kvc_capacity_prober *prober)
+{
+    bool has_own = prober->scenario->workload.arrival == KVC_ARRIVAL_CURVE;
+    return prober->scenario->run.duration_ns * (has_own ? 1 : prober->longest);
+}
+
+bool kvc_capacity_can_prolong(const struct kvc_capacity_prober *prober,
+                              const struct kvc_capacity_point *point)
+{
+    return point->disputed && point->duration_ns < longest_ns(prober);
+}
+
+/* Returns whether some replica violates a bound, as others may do later. */
+static bool violates_bound(const struct trial *trial)
+{
+    bool violates = false;
+    for (uint32_t i = 0; i < trial->point->replicas; i++) {
+        violates |= trial->replica[i].lossy || trial->replica[i].late;
+    }
+    return violates;
+}
+
+/* Returns whether all replicas serve the load, but their runs are short for its latency. */
+static bool is_short(const struct kvc_capacity_point *point, const struct kvc_capacity_bounds *bounds)
+{
+    double needed_ns = point->latency[KVC_CAPACITY_MEAN].mean * 1e3 / bounds->precision_frac;
+    return point->served_by == point->replicas && point->duration_ns < needed_ns;
+}
+
+/* Prolongs the trial if its verdict needs that. Returns whether it did. */
+static bool goes_on(struct kvc_capacity_prober *prober, struct trial *trial)
+{
+    struct kvc_run *run = &trial->offered.run;
+    if (violates_bound(trial) && kvc_capacity_can_prolong(prober, trial->point)) {
+        run->warmup_ns *= 2;
+    } else if (is_short(trial->point, prober->bounds) && run->duration_ns < longest_ns(prober)) {
+        prober->duration_ns = 2 * run->duration_ns; /* Later probes would also be short. */
+    } else {
         return false;
     }
-    trial->factor *= 2;
-    if (disputed) {
-        trial->warmup_factor *= 2;
-    } else { /* Later probes will also be short. */
-        prober->factor = trial->factor;
-    }
+    run->duration_ns *= 2;
     return true;
 }
 
@@ -524,28 +544,26 @@ static void close_trial(struct trial *trial)
 static enum kvc_status open_trial(const struct kvc_capacity_prober *prober, struct trial *trial,
                                   struct kvc_diag *diag)
 {
-    trial->factor = prober->factor;
-    trial->warmup_factor = 1;
-    trial->point->replicas = prober->replicas;
-    enum kvc_status status = offer(prober->scenario, trial->point->offered_mops, &trial->offered, diag);
+    struct kvc_capacity_point *point = trial->point;
+    struct kvc_run *run = &trial->offered.run;
+    enum kvc_status status = offer(prober->scenario, point->offered_mops, &trial->offered, diag);
     if (status != KVC_OK) {
         return status;
     }
+    if (point->duration_ns > 0) {
+        run->warmup_ns = 2 * point->warmup_ns;
+        run->duration_ns = 2 * point->duration_ns;
+    } else {
+        run->warmup_ns = point->offered_mops < prober->served_mops ? prober->steady_ns : prober->warmup_ns;
+        run->duration_ns = prober->duration_ns;
+    }
+    point->replicas = prober->replicas;
     trial->replica = calloc(prober->replicas, sizeof(*trial->replica));
     trial->merged = malloc(sizeof(*trial->merged));
     if (trial->replica == NULL || trial->merged == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a probe");
     }
     return KVC_OK;
-}
-
-static void set_length(const struct kvc_capacity_prober *prober, struct trial *trial)
-{
-    struct kvc_run *run = &trial->offered.run;
-    run->warmup_ns = prober->warmup_ns * trial->warmup_factor;
-    run->duration_ns = prober->scenario->run.duration_ns * trial->factor;
-    trial->order = (struct order){trial->point->offered_mops, run->warmup_ns, run->duration_ns};
-    memset(trial->merged, 0, sizeof(*trial->merged));
 }
 
 /* Runs all trials that are due, judges them, and keeps those due that need a longer run. */
@@ -565,22 +583,27 @@ static enum kvc_status run_due(struct batch *batch, const struct kvc_progress *p
         .take = take_replica,
     };
     for (uint32_t i = 0; i < batch->due_count; i++) {
-        set_length(prober, batch->due[i]);
+        struct trial *trial = batch->due[i];
+        const struct kvc_run *run = &trial->offered.run;
+        trial->order = (struct order){trial->point->offered_mops, run->warmup_ns, run->duration_ns};
+        memset(trial->merged, 0, sizeof(*trial->merged));
     }
     enum kvc_status status = kvc_pool_run(&pool, progress, diag);
     uint32_t open = 0;
     for (uint32_t i = 0; i < batch->due_count && status == KVC_OK; i++) {
         struct trial *trial = batch->due[i];
         judge(trial, prober->bounds);
-        if (prolong(prober, trial)) {
+        if (goes_on(prober, trial)) {
             batch->due[open++] = trial;
+        } else if (trial->point->served_by == trial->point->replicas) {
+            prober->served_mops = fmax(prober->served_mops, trial->point->offered_mops);
         }
     }
     batch->due_count = open;
     return status;
 }
 
-enum kvc_status kvc_capacity_probe(struct kvc_capacity_prober *prober, struct kvc_capacity_point *points,
+enum kvc_status kvc_capacity_probe(struct kvc_capacity_prober *prober, struct kvc_capacity_point **points,
                                    uint32_t count, const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     struct trial *trials = calloc(count + 1, sizeof(*trials));
@@ -591,7 +614,7 @@ enum kvc_status kvc_capacity_probe(struct kvc_capacity_prober *prober, struct kv
                                  : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for %u probes", count);
     for (uint32_t i = 0; i < count && status == KVC_OK; i++) {
         due[i] = &trials[i];
-        trials[i].point = &points[i];
+        trials[i].point = points[i];
         status = open_trial(prober, &trials[i], diag);
     }
     while (status == KVC_OK && batch.due_count > 0) {
@@ -627,13 +650,12 @@ static enum kvc_status take_warmup(void *data, uint32_t task, const void *answer
     const struct kvc_result *result = answer;
     struct kvc_capacity_prober *prober = warmup->prober;
     double needed_ns = kvc_histogram_mean_ns(&result->latency) / prober->bounds->precision_frac;
-    bool fixed = warmup->offered->workload.arrival == KVC_ARRIVAL_CURVE;
     (void)task;
     (void)diag;
     prober->warmup_ns = result->warmup_s * 1e9;
-    while (!fixed && prober->factor < prober->longest &&
-           prober->scenario->run.duration_ns * prober->factor < needed_ns) {
-        prober->factor *= 2;
+    prober->steady_ns = result->steady_s * 1e9;
+    while (prober->duration_ns < longest_ns(prober) && prober->duration_ns < needed_ns) {
+        prober->duration_ns *= 2;
     }
     return KVC_OK;
 }
@@ -654,7 +676,7 @@ static enum kvc_status settle_warmup(struct kvc_capacity_prober *prober, double 
         .body = run_warmup,
         .take = take_warmup,
     };
-    prober->warmup_ns = prober->scenario->run.warmup_ns;
+    prober->warmup_ns = prober->steady_ns = prober->scenario->run.warmup_ns;
     if (prober->warmup_ns >= 0) {
         return KVC_OK;
     }
@@ -690,7 +712,8 @@ enum kvc_status kvc_capacity_prober_open(struct kvc_capacity_prober *prober, dou
     const struct kvc_scenario *scenario = prober->scenario;
     uint32_t replicas = (uint32_t)scenario->run.replicas;
     double needed_bytes = kvc_memory_needed_bytes(scenario), available_bytes = kvc_memory_available_bytes();
-    prober->factor = 1;
+    prober->duration_ns = scenario->run.duration_ns;
+    prober->served_mops = 0;
     prober->first_mops = first_mops;
     prober->replicas = replicas > KVC_CAPACITY_REPLICAS_MIN ? replicas : KVC_CAPACITY_REPLICAS_MIN;
     enum kvc_status status = kvc_memory_plan(needed_bytes, available_bytes, TASKS_MANY, prober->jobs,

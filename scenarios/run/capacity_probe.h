@@ -20,12 +20,17 @@
  * batches long. The middle batch of an odd number belongs to neither half.
  *
  * The warm-up is the scenario's; "auto" is detected once, at half of the first load, because an overloaded
- * store has no steady state to detect. A probe is repeated with twice the warm-up and the measured time, up
- * to `longest` times the scenario's, while its replicas disagree or while twice the standard error of the
- * growth does not settle on which side of the threshold it is. While the measured time is shorter than the
- * mean latency over the precision, only the measured time is doubled, and later probes begin with the longer
- * one; the run that detects the warm-up sets the shortest measured time of the first probe. A curve of rates
- * is never prolonged, because it has its own time.
+ * store has no steady state to detect. Below a load that all replicas serve, as on the latency curve, it ends
+ * where that run turned out to be steady. While the measured time is shorter than the mean latency over the
+ * precision, it is doubled, up to `longest` times the scenario's, and later probes begin with the longer one;
+ * the run that detects the warm-up sets that of the first probe. A curve of rates is never prolonged, because
+ * it has its own time.
+ *
+ * A verdict is disputed while the replicas disagree, or while twice the standard error of the growth does not
+ * settle on which side of the threshold it is. The probe is then repeated with twice the warm-up and the
+ * measured time, up to the same length: at once if some replica violates a bound, because others may do so
+ * later; and if only the growth is in doubt, when the caller asks for it, because a load beside this one may
+ * be clear at once.
  *
  * All probes of a replica begin with the same store, which does not depend on the rate. A process for each
  * replica keeps it as it is after preloading, and forks a child for each run, as long as memory suffices
@@ -68,8 +73,9 @@ struct kvc_capacity_prober {
     uint32_t jobs;                            /* Set by the caller; 0 for as many as fit. */
     uint32_t longest; /* Set by the caller: longest measured time, relative to the scenario's. */
     uint32_t replicas;
-    uint32_t factor; /* Measured time of a probe's first run, relative to the scenario's. */
-    double warmup_ns;
+    double warmup_ns, steady_ns; /* The warm-up, and its part before the store was steady. */
+    double duration_ns;          /* Measured time of a probe's first run. */
+    double served_mops;          /* Highest load that all replicas serve; 0 before any is known. */
     double first_mops;
     struct kvc_keepers *keepers; /* One for each replica; NULL if there is too little memory. */
 };
@@ -85,9 +91,15 @@ void kvc_capacity_prober_close(struct kvc_capacity_prober *prober);
 /* Returns the largest growth of the backlog at which a load counts as served [share of the offered load]. */
 double kvc_capacity_growth_max(const struct kvc_capacity_bounds *bounds);
 
-/* Probes the loads point[i].offered_mops and fills all other fields of the points except share_frac and
- * closed_form. The results do not depend on the number of jobs. */
-enum kvc_status kvc_capacity_probe(struct kvc_capacity_prober *prober, struct kvc_capacity_point *points,
+/* Returns whether the point's verdict is disputed and a longer run is allowed. */
+bool kvc_capacity_can_prolong(const struct kvc_capacity_prober *prober,
+                              const struct kvc_capacity_point *point);
+
+/* Probes the loads points[i]->offered_mops, or prolongs the probes of those that have been judged, and fills
+ * all other fields of the points except share_frac and closed_form. The results do not depend on the number
+ * of jobs.
+ */
+enum kvc_status kvc_capacity_probe(struct kvc_capacity_prober *prober, struct kvc_capacity_point **points,
                                    uint32_t count, const struct kvc_progress *progress,
                                    struct kvc_diag *diag);
 

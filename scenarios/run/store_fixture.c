@@ -293,6 +293,7 @@ static void simulate_queue(const struct kvc_scenario *scenario, double service_n
         }
     }
     result->warmup_s = from_ns * 1e-9;
+    result->steady_s = result->warmup_s / 2;
     result->simulated_s = run->duration_ns * 1e-9;
     result->throughput_mops = (double)result->completed / run->duration_ns * 1e3;
     kvc_batches_report(batches, run->duration_ns, result);

@@ -104,6 +104,7 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     merge_devices(sum, replica, weight);
     sum->simulated_s += replica->simulated_s;
     sum->warmup_s += weight * replica->warmup_s;
+    sum->steady_s += weight * replica->steady_s;
     sum->wall_s += replica->wall_s;
     sum->cpu_s += replica->cpu_s;
     sum->memory_taken_bytes = fmax(sum->memory_taken_bytes, replica->memory_taken_bytes);
@@ -404,6 +405,7 @@ void kvc_merge_nodes_add(struct kvc_merge_nodes *merge, const struct kvc_result 
     }
     sum->simulated_s = fmax(sum->simulated_s, node->simulated_s);
     sum->warmup_s = fmax(sum->warmup_s, node->warmup_s);
+    sum->steady_s = fmax(sum->steady_s, node->steady_s);
     sum->wall_s += node->wall_s;
     sum->cpu_s += node->cpu_s;
     sum->memory_taken_bytes = fmax(sum->memory_taken_bytes, node->memory_taken_bytes);

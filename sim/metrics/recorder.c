@@ -130,23 +130,27 @@ static bool has_trend(const double *value, uint32_t count, enum kvc_series serie
            fabs(slope) * PARTS > change_that_matters(series, gsl_stats_mean(part, 1, PARTS));
 }
 
-/* Returns whether a series has a steady end. `value` is scratch. */
+/* Returns whether a series has a steady end, and raises *from to the window with which that begins. `value`
+ * is scratch. */
 static bool is_settled(const struct kvc_window *windows, uint32_t count, enum kvc_series series,
-                       double *value)
+                       double *value, uint32_t *from)
 {
     find_series(windows, count, series, value);
     int64_t cut = kvc_mser5(value, count);
-    uint32_t from = cut >= 0 ? (uint32_t)cut : count / 2;
-    return !has_trend(value + from, count - from, series);
+    uint32_t begin = cut >= 0 ? (uint32_t)cut : count / 2;
+    *from = begin > *from ? begin : *from;
+    return !has_trend(value + begin, count - begin, series);
 }
 
-enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count)
+enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count, uint32_t *from)
 {
     double *value = kvc_array_of(count + 1, sizeof(*value));
     int series = 0;
+    *from = 0;
     for (; series < KVC_SERIES; series++) {
-        bool steady = series == KVC_SERIES_LEAD ? !lead_grows(windows, count)
-                                                : is_settled(windows, count, (enum kvc_series)series, value);
+        bool steady = series == KVC_SERIES_LEAD
+                          ? !lead_grows(windows, count)
+                          : is_settled(windows, count, (enum kvc_series)series, value, from);
         if (!steady) {
             break;
         }
@@ -584,7 +588,8 @@ bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns)
         complete > recorder->window_room) {
         return false;
     }
-    recorder->unsteady = kvc_windows_unsteady(recorder->window, complete);
+    uint32_t steady_from;
+    recorder->unsteady = kvc_windows_unsteady(recorder->window, complete, &steady_from);
     bool grows = recorder->unsteady == KVC_SERIES_BACKLOG || recorder->unsteady == KVC_SERIES_LATENCY;
     if (grows && complete >= WINDOWS_OVERLOADED) {
         recorder->overload_frac = kvc_windows_overload_frac(recorder->window, complete);
@@ -593,6 +598,8 @@ bool kvc_recorder_check(struct kvc_recorder *recorder, double now_ns)
         complete >= WINDOWS_LAST_LOOK || (recorder->warmup_most_ns > 0 && now_ns >= recorder->warmup_most_ns);
     if (recorder->unsteady == KVC_SERIES || waited || recorder->overload_frac > 0) {
         start_measuring(recorder, now_ns);
+        recorder->steady_ns =
+            recorder->unsteady == KVC_SERIES ? steady_from * recorder->window_ns : recorder->from_ns;
     }
     return false;
 }
@@ -704,6 +711,7 @@ void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *resul
     result->throughput_mops = measured_ns > 0 ? (double)result->completed / measured_ns * 1e3 : 0;
     result->simulated_s = measured_ns * 1e-9;
     result->warmup_s = recorder->from_ns * 1e-9;
+    result->steady_s = (recorder->detect ? recorder->steady_ns : recorder->from_ns) * 1e-9;
     kvc_batches_report(&recorder->batches, measured_ns, result);
     result->moves = recorder->changing;
     result->has_histogram = true;

@@ -63,8 +63,11 @@ extern const char *const kvc_series_names[KVC_SERIES]; /**< "throughput", ... */
  * misses a drift below the noise of a line through few windows, and a drift that turns round in the middle.
  *
  * The lead is steady unless it grows in the second half by more than 1 % of the requests answered in that
- * time, by which throughput would fall later, and by more than two standard errors of this growth. */
-enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count);
+ * time, by which throughput would fall later, and by more than two standard errors of this growth.
+ *
+ * *from is the first window that no examined series cuts off, the lead apart: if all are steady, they are so
+ * from it on. */
+enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count, uint32_t *from);
 
 /** Returns the share of the requests that is not served, if more is sent than answered throughout the second
  * half of the windows 0 to count - 1: by at least 1 %, and by more than four standard errors. Otherwise
@@ -97,6 +100,7 @@ struct kvc_recorder {
     double from_ns;           /**< Start of the measured time [ns]; +infinity during the warm-up. */
     double until_ns;          /**< End of the measured time [ns]. */
     double duration_ns;       /**< Length of the measured time [ns]. */
+    double steady_ns;         /**< Time from which on a detected warm-up turned out to be steady [ns]. */
     bool detect;              /**< The end of the warm-up is detected. */
     double warmup_most_ns;    /**< Time from which on the run is measured without a steady state [ns]; 0: 2000
                                  windows. */

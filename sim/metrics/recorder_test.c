@@ -6,6 +6,13 @@
 #include "sim/metrics/recorder.h"
 #include "sim/metrics/statistics.h"
 
+/* Returns the first series that is not steady, wherever the steady part begins. */
+static enum kvc_series unsteady(const struct kvc_window *windows, uint32_t count)
+{
+    uint32_t from;
+    return kvc_windows_unsteady(windows, count, &from);
+}
+
 Test(recorder, measures_only_its_time)
 {
     struct kvc_recorder *recorder = calloc(1, sizeof(*recorder));
@@ -305,7 +312,7 @@ Test(steady_state, a_steady_store_is_found_steady)
     for (uint64_t seed = 0; seed < 40; seed++) {
         struct kvc_window windows[WINDOWS];
         fill_steady(windows, seed);
-        steady += kvc_windows_unsteady(windows, WINDOWS) == KVC_SERIES;
+        steady += unsteady(windows, WINDOWS) == KVC_SERIES;
         for (int series = 0; series < KVC_SERIES; series++) {
             drifts += kvc_windows_drift(windows, 100, 300, (enum kvc_series)series).significant;
         }
@@ -339,7 +346,7 @@ Test(steady_state, each_series_can_be_the_unsteady_one)
                 windows[i].latency_ns *= 1 + i / 1000.0;
             }
         }
-        cr_expect_eq((int)kvc_windows_unsteady(windows, WINDOWS), series, "%s", kvc_series_names[series]);
+        cr_expect_eq((int)unsteady(windows, WINDOWS), series, "%s", kvc_series_names[series]);
         struct kvc_drift drift = kvc_windows_drift(windows, 100, 300, (enum kvc_series)series);
         cr_expect(drift.significant || series == KVC_SERIES_LEAD, "%s: %g, %g", kvc_series_names[series],
                   drift.first, drift.second);
@@ -355,7 +362,7 @@ Test(steady_state, a_slow_decay_is_not_steady_until_it_ends)
         for (int i = 0; i < WINDOWS; i++) {
             windows[i].hits -= (uint64_t)(1000 * (1 - exp(-i / 300.0)));
         }
-        cr_expect_eq(kvc_windows_unsteady(windows, WINDOWS), KVC_SERIES_HIT_RATIO);
+        cr_expect_eq(unsteady(windows, WINDOWS), KVC_SERIES_HIT_RATIO);
         cr_expect(kvc_windows_drift(windows, 0, WINDOWS, KVC_SERIES_HIT_RATIO).significant);
     }
 }
@@ -374,7 +381,7 @@ static void fill_throughput(struct kvc_window *windows, const double *value, uin
 static uint32_t steady_after(const struct kvc_window *windows, uint32_t count)
 {
     for (uint32_t look = FIRST_LOOK; look <= count; look += BETWEEN_LOOKS) {
-        if (kvc_windows_unsteady(windows, look) == KVC_SERIES) {
+        if (unsteady(windows, look) == KVC_SERIES) {
             return look;
         }
     }
@@ -410,7 +417,7 @@ Test(steady_state, a_slow_approach_is_refused_until_it_has_settled)
         fill_throughput(windows, value, WINDOWS);
         mser_left_frac += 0.2 * exp(-(double)accepted_by_mser(value, WINDOWS) / SETTLING) / SEEDS;
         left_frac += 0.2 * exp(-(double)steady_after(windows, WINDOWS) / SETTLING) / SEEDS;
-        late += kvc_windows_unsteady(windows, WINDOWS) == KVC_SERIES;
+        late += unsteady(windows, WINDOWS) == KVC_SERIES;
     }
     cr_expect_gt(mser_left_frac, 0.025, "%g", mser_left_frac);
     cr_expect_lt(left_frac, 0.01, "%g", left_frac);
@@ -439,6 +446,25 @@ Test(steady_state, a_cycle_does_not_delay_the_end_of_a_ramp)
     }
 }
 
+/* Throughput doubles after 12 windows. */
+Test(steady_state, begins_where_the_series_changed_last)
+{
+    enum { STEP = 12 };
+    double value[WINDOWS];
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct kvc_window windows[WINDOWS];
+        struct kvc_rng rng;
+        uint32_t from;
+        kvc_rng_init(&rng, seed, "step", 0);
+        for (int i = 0; i < WINDOWS; i++) {
+            value[i] = normal(&rng, i < STEP ? 50 : 100, 1);
+        }
+        fill_throughput(windows, value, WINDOWS);
+        cr_expect_eq((int)kvc_windows_unsteady(windows, FIRST_LOOK, &from), KVC_SERIES);
+        cr_expect(from >= STEP && from <= FIRST_LOOK / 2, "seed %d: %u", (int)seed, from);
+    }
+}
+
 /* A pipeline that pauses in every tenth window while its throughput falls by 1.5 % in ten. The pauses scatter
  * the parts of the halves so much that the halves differ by chance only. */
 Test(steady_state, a_cycle_does_not_hide_a_drift)
@@ -453,14 +479,14 @@ Test(steady_state, a_cycle_does_not_hide_a_drift)
     for (uint32_t look = 80; look <= WINDOWS; look += BETWEEN_LOOKS) {
         struct kvc_drift drift = kvc_windows_drift(windows, look / 2, look - look / 2, KVC_SERIES_THROUGHPUT);
         hidden += kvc_mser5(value, look) >= 0 && !drift.significant;
-        cr_expect_eq(kvc_windows_unsteady(windows, look), KVC_SERIES_THROUGHPUT, "%u windows", look);
+        cr_expect_eq(unsteady(windows, look), KVC_SERIES_THROUGHPUT, "%u windows", look);
     }
     cr_expect_geq(hidden, 10, "%d looks", hidden);
     for (int i = 0; i < WINDOWS; i++) { /* Pauses alone are steady. */
         value[i] = i % 10 == 7 ? 0.4 : 1;
     }
     fill_throughput(windows, value, WINDOWS);
-    cr_expect_eq(kvc_windows_unsteady(windows, WINDOWS), KVC_SERIES);
+    cr_expect_eq(unsteady(windows, WINDOWS), KVC_SERIES);
 }
 
 /* Results of looks at stationary noise, in which each value keeps a part of the deviation of the one before.
@@ -486,7 +512,7 @@ static struct looks look_at_noise(double kept_frac)
             value[i < 0 ? 0 : i] = 1 + deviation;
         }
         fill_throughput(windows, value, WINDOWS);
-        looks.refused_frac += (kvc_windows_unsteady(windows, LOOK) != KVC_SERIES) / (double)SEEDS;
+        looks.refused_frac += (unsteady(windows, LOOK) != KVC_SERIES) / (double)SEEDS;
         looks.windows += (double)steady_after(windows, WINDOWS) / SEEDS;
         looks.mser_windows += (double)accepted_by_mser(value, WINDOWS) / SEEDS;
         looks.never += steady_after(windows, WINDOWS) == 0;
@@ -532,8 +558,8 @@ Test(steady_state, a_lead_counts_while_it_grows)
             double grown = fmin(j, cases[i].full_after) * cases[i].growth;
             windows[j].lead = fmax(grown, 0) + normal(&rng, 500, 100);
         }
-        cr_expect_eq(kvc_windows_unsteady(windows, WINDOWS), cases[i].steady ? KVC_SERIES : KVC_SERIES_LEAD,
-                     "case %zu", i);
+        cr_expect_eq(unsteady(windows, WINDOWS), cases[i].steady ? KVC_SERIES : KVC_SERIES_LEAD, "case %zu",
+                     i);
     }
 }
 
@@ -547,7 +573,7 @@ Test(steady_state, windows_without_answers_change_nothing)
                 ? (struct kvc_window){.offered = 3, .completed = 3, .gets = 3, .hits = 2, .latency_ns = 6e5}
                 : (struct kvc_window){0};
     }
-    cr_expect_eq(kvc_windows_unsteady(windows, WINDOWS), KVC_SERIES);
+    cr_expect_eq(unsteady(windows, WINDOWS), KVC_SERIES);
 }
 
 Test(steady_state, too_few_windows_show_no_drift)

@@ -145,6 +145,8 @@ struct kvc_result {
 
     double simulated_s; /**< Length of the measured part of the run [simulated s]. */
     double warmup_s;    /**< Length of the warm-up before it [simulated s]. */
+    double steady_s;    /**< Part of the warm-up after which the store was steady; all of it if that is not
+                             detected [simulated s]. */
     double wall_s;      /**< Wall-clock time of the whole run [s]. Never compared between runs. */
     double cpu_s;       /**< Processor time of the process during wall_s [s]. Never compared between runs. */
     double source_wall_s;  /**< Wall-clock time spent producing requests [s]. */
