@@ -13,7 +13,7 @@
 #include "sim/devices/cpu.h"
 
 enum {
-    VERIFIED_POINTS = 6, /* Points at which patches are compared with full loads. */
+    VERIFIED_POINTS = 6, /* Points at which patches are compared with full decodings. */
     MACHINES = 4096,     /* Machines whose devices are remembered, a power of two. */
 };
 
@@ -32,7 +32,6 @@ struct verdict {
 };
 
 struct kvc_evaluator {
-    char path[KVC_TEXT_MAX];
     struct kvc_overrides set; /* The user's. */
     const struct kvc_space *space;
     struct kvc_load_session *session;
@@ -60,7 +59,7 @@ static enum kvc_status load_point(const struct kvc_evaluator *evaluator, const u
     enum kvc_status status = set_of(evaluator, value, &set, diag);
     *out = NULL;
     if (status == KVC_OK) {
-        status = kvc_scenario_load_point(evaluator->path, &set, out, diag);
+        status = kvc_load_session_point(evaluator->session, &set, out, diag);
     }
     kvc_overrides_clear(&set);
     return status;
@@ -251,7 +250,6 @@ enum kvc_status kvc_evaluator_create(const char *path, const struct kvc_override
     *out = NULL;
     struct kvc_evaluator *evaluator = kvc_array_of(1, sizeof(*evaluator));
     evaluator->machine = kvc_array_of(MACHINES, sizeof(*evaluator->machine));
-    snprintf(evaluator->path, sizeof(evaluator->path), "%s", path);
     evaluator->space = space;
     enum kvc_status status = set != NULL ? kvc_overrides_join(&evaluator->set, set, diag) : KVC_OK;
     if (status == KVC_OK) {

@@ -533,9 +533,13 @@ enum kvc_status kvc_load_session_decode(struct kvc_load_session *session, const 
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
     }
     snprintf(loaded->scenario.file, sizeof(loaded->scenario.file), "%s", kvc_sandbox_file(session->sandbox));
-    struct call call = {
-        .decoder = {.sandbox = session->sandbox, .set = set, .loaded = loaded, .prefix = "", .diag = diag},
-        .section = section};
+    struct call call = {.decoder = {.sandbox = session->sandbox,
+                                    .set = set,
+                                    .loaded = loaded,
+                                    .prefix = "",
+                                    .is_plain = true,
+                                    .diag = diag},
+                        .section = section};
     enum kvc_status status = kvc_sandbox_protect(session->sandbox, decode, &call, diag);
     if (status != KVC_OK) {
         kvc_loaded_free(loaded);
@@ -556,13 +560,35 @@ bool kvc_load_session_value(struct kvc_load_session *session, const struct kvc_o
     return kvc_sandbox_protect(session->sandbox, decode_value, &call, &unused) == KVC_OK;
 }
 
-enum kvc_status kvc_load_session_check(struct kvc_load_session *session, struct kvc_loaded *loaded,
-                                       const struct kvc_overrides *set, struct kvc_diag *diag)
+/* Resolves and checks a decoded scenario, with or without the devices of the simulation. */
+static enum kvc_status check_decoded(const struct kvc_load_session *session, struct kvc_loaded *loaded,
+                                     const struct kvc_overrides *set, bool with_devices,
+                                     struct kvc_diag *diag)
 {
     const struct kvc_decoder decoder = {
         .sandbox = session->sandbox, .set = set, .loaded = loaded, .prefix = "", .diag = diag};
-    enum kvc_status status = check_scenario(&decoder, false);
+    enum kvc_status status = check_scenario(&decoder, with_devices);
     return status == KVC_OK ? check_slo(&decoder) : status;
+}
+
+enum kvc_status kvc_load_session_check(struct kvc_load_session *session, struct kvc_loaded *loaded,
+                                       const struct kvc_overrides *set, struct kvc_diag *diag)
+{
+    return check_decoded(session, loaded, set, false, diag);
+}
+
+enum kvc_status kvc_load_session_point(struct kvc_load_session *session, const struct kvc_overrides *set,
+                                       struct kvc_loaded **out, struct kvc_diag *diag)
+{
+    enum kvc_status status = kvc_load_session_decode(session, set, NULL, out, diag);
+    if (status == KVC_OK) {
+        status = check_decoded(session, *out, set, true, diag);
+    }
+    if (status != KVC_OK) {
+        kvc_loaded_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 void kvc_load_session_close(struct kvc_load_session *session)

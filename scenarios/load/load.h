@@ -40,11 +40,16 @@ struct kvc_load_session;
 /* Runs the script. *out is NULL unless KVC_OK is returned. */
 enum kvc_status kvc_load_session_open(const char *path, struct kvc_load_session **out, struct kvc_diag *diag);
 
-/* Decodes the scenario with the overrides `set`, without resolving and checking it. With `section`, "system",
+/* Decodes the scenario with the overrides `set`, without resolving and checking it; the result has no
+ * parameters, provenance and warnings. With `section`, "system",
  * "cluster", "workload" or "run", it decodes only that section, which must not change the store; the other
  * sections stay empty. */
 enum kvc_status kvc_load_session_decode(struct kvc_load_session *session, const struct kvc_overrides *set,
                                         const char *section, struct kvc_loaded **out, struct kvc_diag *diag);
+
+/* Decodes the scenario with the overrides `set`, resolves it and checks everything. */
+enum kvc_status kvc_load_session_point(struct kvc_load_session *session, const struct kvc_overrides *set,
+                                       struct kvc_loaded **out, struct kvc_diag *diag);
 
 /* Decodes the text of an override into the field that `row` describes, with the checks of the loader. Returns
  * whether the loader accepts it. */

@@ -81,7 +81,7 @@ void kvc_decode_warn(const struct kvc_decoder *decoder, const char *path, const 
     struct kvc_loaded *loaded = decoder->loaded;
     char message[256];
     int line;
-    if (decoder->is_trial) {
+    if (decoder->is_trial || decoder->is_plain) {
         return;
     }
     const char *file = place_of(decoder, path, &line);
@@ -361,6 +361,9 @@ static enum kvc_status record(const struct kvc_decoder *decoder, const char *pat
                               bool bare, const char *source, bool hardware, const struct kvc_bounds *interval)
 {
     struct kvc_parameter parameter = {.bare = bare, .interval = *interval};
+    if (decoder->is_plain) {
+        return KVC_OK;
+    }
     kvc_decode_join(parameter.path, decoder->prefix, path);
     snprintf(parameter.value, sizeof(parameter.value), "%s", value);
     snprintf(parameter.source, sizeof(parameter.source), "%s", source);
@@ -662,6 +665,9 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
         return status;
     }
     lua_pop(lua, 1);
+    if (decoder->is_plain) { /* Printing the value takes longer than decoding it. */
+        return KVC_OK;
+    }
     bool bare = print_field(row, field, value, sizeof(value));
     bool hardware = decoder->sourcing != KVC_SOURCING_NONE && row->type != KVC_OPTION_TEXT;
     return record(decoder, path, value, bare, source, hardware, &interval);

@@ -27,6 +27,7 @@ struct kvc_decoder {
     enum kvc_sourcing sourcing;
     const char *member; /* Path of the member of a cluster whose system and node are decoded, or NULL. */
     const char *prefix; /* Prefix of recorded paths; "" except in hardware profiles. */
+    bool is_plain; /* The caller wants the structs alone: no parameters, provenance or warnings are kept. */
     bool is_trial; /* The caller only asks whether it decodes: messages have no line, warnings are dropped. */
     char *shown_policy; /* KVC_TEXT_MAX bytes that keep the text for a power policy in Lua, or NULL. */
     struct kvc_diag *diag;

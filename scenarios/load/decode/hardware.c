@@ -325,6 +325,9 @@ static enum kvc_status add_profile(const struct kvc_decoder *decoder, const stru
     if (profile->values != NULL) {
         kvc_node_add_copy(node, profile->kind, profile->values);
     }
+    if (decoder->is_plain) {
+        return KVC_OK;
+    }
     return kvc_parameters_join(&decoder->loaded->parameters, &profile->parameters) &&
                    kvc_parameters_join(&decoder->loaded->provenance, &profile->provenance)
                ? KVC_OK
