@@ -8,7 +8,10 @@
 
 #include "sim/base/array.h"
 
-enum { NO_ROUTE = UINT32_MAX };
+enum {
+    NO_ROUTE = UINT32_MAX,
+    ROOM_FIRST = 16, /* Places of an array at first, a power of two: enough for a node with two sockets. */
+};
 
 struct route {
     uint32_t from, to;
@@ -31,8 +34,8 @@ struct kvc_platform {
 /* Makes room for another entry of an array of `count`, which doubles when it is full. */
 static void *with_room(void *array, uint32_t count, size_t size)
 {
-    return (count & (count - 1)) == 0 ? kvc_array_grown(array, count > 0 ? 2 * (size_t)count : 1, size)
-                                      : array;
+    bool full = count == 0 || (count >= ROOM_FIRST && (count & (count - 1)) == 0);
+    return full ? kvc_array_grown(array, count > 0 ? 2 * (size_t)count : ROOM_FIRST, size) : array;
 }
 
 struct kvc_platform *kvc_platform_create(void)

@@ -1,6 +1,7 @@
 #include "models/cluster/cluster.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -388,12 +389,27 @@ static void scale_rates(struct kvc_workload *workload, double share)
     }
 }
 
+/* Copies a scenario, but not the unused places of its largest tables, which are most of its bytes. */
+static void copy_used(struct kvc_scenario *to, const struct kvc_scenario *from)
+{
+    enum {
+        ACTIONS = offsetof(struct kvc_scenario, workload.actions),
+        BEHIND_ACTIONS = ACTIONS + sizeof(from->workload.actions),
+        CHANGES = offsetof(struct kvc_scenario, run.changes),
+        BEHIND_CHANGES = CHANGES + sizeof(from->run.changes),
+    };
+    memcpy(to, from, ACTIONS + from->workload.action_count * sizeof(*from->workload.actions));
+    memcpy((char *)to + BEHIND_ACTIONS, (const char *)from + BEHIND_ACTIONS,
+           CHANGES - BEHIND_ACTIONS + from->run.change_count * sizeof(*from->run.changes));
+    memcpy((char *)to + BEHIND_CHANGES, (const char *)from + BEHIND_CHANGES, sizeof(*from) - BEHIND_CHANGES);
+}
+
 struct kvc_scenario *kvc_cluster_class_scenario(const struct kvc_scenario *scenario, uint32_t class,
                                                 struct kvc_diag *diag)
 {
     struct kvc_scenario *made = kvc_array_grown(NULL, 1, sizeof(*made));
     double share = kvc_cluster_class_share(scenario, class);
-    *made = *scenario;
+    copy_used(made, scenario);
     made->config = NULL;
     made->cluster = (struct kvc_cluster){.nodes = 1};
     if (scenario->cluster.member_count > 0) {

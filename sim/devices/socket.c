@@ -26,10 +26,10 @@ static void set_name(const struct place *place, const char *name, char out[KVC_P
     *stpncpy(out, name, (size_t)(end - out)) = '\0';
 }
 
-static int32_t add_host(const struct place *place, const char *name, struct kvc_platform_host host)
+static int32_t add_host(const struct place *place, const char *name, struct kvc_platform_host *host)
 {
-    set_name(place, name, host.name);
-    return (int32_t)kvc_platform_add_host(place->platform, place->zone, &host);
+    set_name(place, name, host->name);
+    return (int32_t)kvc_platform_add_host(place->platform, place->zone, host);
 }
 
 static uint32_t add_link(const struct place *place, const char *name, struct kvc_platform_link link)
@@ -43,7 +43,7 @@ static int32_t add_end(const struct place *place, const char *name, const char *
 {
     return add_host(
         place, name,
-        (struct kvc_platform_host){.device = device, .cores = 1, .pstates = 1, .pstate = {{.speed = 1}}});
+        &(struct kvc_platform_host){.device = device, .cores = 1, .pstates = 1, .pstate = {{.speed = 1}}});
 }
 
 static int32_t add_cpu(const struct place *place, const struct kvc_node *node, const struct kvc_cpu *cpu,
@@ -64,7 +64,7 @@ static int32_t add_cpu(const struct place *place, const struct kvc_node *node, c
                                          : (struct kvc_watts){state.idle_watts, state.one_core_watts, all_w};
         }
     }
-    return add_host(place, "cpu", host);
+    return add_host(place, "cpu", &host);
 }
 
 /* The clock pair does not change the speed, because the times of kernels are those at the pair. */
@@ -85,7 +85,7 @@ static int32_t add_gpu(const struct place *place, const struct kvc_gpu *gpu, con
                 (struct kvc_watts){use->gpu_serves ? busy_w : clock->idle_watts, busy_w, busy_w};
         }
     }
-    return add_host(place, "gpu", host);
+    return add_host(place, "gpu", &host);
 }
 
 /* Adds the route of frames that the NIC writes into the memory of the card. */
@@ -133,12 +133,12 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
     }
     if (dram != NULL) {
         socket.dram = add_host(&place, "dram",
-                               (struct kvc_platform_host){.device = "dram",
-                                                          .cores = 1,
-                                                          .pstates = 1,
-                                                          .pstate = {{.speed = kvc_dram_channels(dram),
-                                                                      .watts = kvc_dram_watts(dram)}},
-                                                          .is_metered_elsewhere = dram->busy_watts == 0});
+                               &(struct kvc_platform_host){.device = "dram",
+                                                           .cores = 1,
+                                                           .pstates = 1,
+                                                           .pstate = {{.speed = kvc_dram_channels(dram),
+                                                                       .watts = kvc_dram_watts(dram)}},
+                                                           .is_metered_elsewhere = dram->busy_watts == 0});
     }
     if (gpu != NULL) {
         socket.gpu = add_gpu(&place, gpu, &use);
@@ -183,9 +183,9 @@ void kvc_socket_add_rest(struct kvc_platform *platform, uint32_t zone, const cha
     double watts = node->rest_watts;
     if (watts > 0) {
         add_host(&place, "rest",
-                 (struct kvc_platform_host){.device = "rest",
-                                            .cores = 1,
-                                            .pstates = 1,
-                                            .pstate = {{.speed = 1, .watts = {watts, watts, watts}}}});
+                 &(struct kvc_platform_host){.device = "rest",
+                                             .cores = 1,
+                                             .pstates = 1,
+                                             .pstate = {{.speed = 1, .watts = {watts, watts, watts}}}});
     }
 }
