@@ -12,6 +12,7 @@
 #include "models/model.h"
 #include "models/price.h"
 #include "sim/base/array.h"
+#include "sim/base/text/copy.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/run/meters.h"
 
@@ -33,7 +34,7 @@ static void add_device(struct kvc_power *power, const char *device, double cores
     }
     struct kvc_power_kind *kind = &power->kind[power->count++];
     *kind = (struct kvc_power_kind){.count = 1, .cores = cores, .watts = *watts};
-    snprintf(kind->device, sizeof(kind->device), "%s", device);
+    kvc_text_copy(kind->device, sizeof(kind->device), device);
 }
 
 struct kvc_power kvc_power_of(const struct kvc_platform *platform)
@@ -111,13 +112,6 @@ double kvc_power_watts(const struct kvc_power *power, const struct kvc_forecast_
 
 /* ---- forecasts ---- */
 
-static void copy_name(char *to, const char *from, size_t size)
-{
-    size_t bytes = strnlen(from, size - 1);
-    memcpy(to, from, bytes);
-    to[bytes] = '\0';
-}
-
 static double busiest_frac(const struct kvc_result *result)
 {
     double busiest = NAN;
@@ -135,8 +129,8 @@ static void take_result(const struct kvc_result *result, struct kvc_forecast *ou
     out->watts_mean = result->watts_mean > 0 ? result->watts_mean : NAN;
     memcpy(out->watts_missing, result->watts_missing, sizeof(out->watts_missing));
     out->utilization_frac = busiest_frac(result);
-    copy_name(out->bottleneck_stage, result->bottleneck_stage, KVC_FORECAST_NAME_MAX);
-    copy_name(out->bottleneck_device, result->bottleneck_device, KVC_FORECAST_NAME_MAX);
+    kvc_text_copy(out->bottleneck_stage, KVC_FORECAST_NAME_MAX, result->bottleneck_stage);
+    kvc_text_copy(out->bottleneck_device, KVC_FORECAST_NAME_MAX, result->bottleneck_device);
 }
 
 /* Empties what closed forms fill in. Tables keep what lies beyond their counts, and what only runs fill in,
@@ -144,7 +138,6 @@ static void take_result(const struct kvc_result *result, struct kvc_forecast *ou
 static void clear_prediction(struct kvc_result *result)
 {
     memset(result, 0, offsetof(struct kvc_result, device));
-    result->note_count = 0;
 }
 
 /* A result is nearly a megabyte, so the thread keeps an empty one between forecasts. */
@@ -154,6 +147,7 @@ static enum kvc_status from_prediction(const struct kvc_scenario *scenario, stru
     static _Thread_local struct kvc_result *kept;
     struct kvc_result *result = kept != NULL ? kept : kvc_array_of(1, sizeof(*result));
     kept = NULL; /* A prediction that asks for forecasts finds none. */
+    result->is_wordless = true;
     enum kvc_status status = scenario->model->predict(scenario, result, diag);
     if (status == KVC_OK) {
         take_result(result, out);
@@ -170,8 +164,8 @@ void kvc_forecast_add_stage(struct kvc_forecast *forecast, const char *name, con
     bool limits = utilization_frac >= kvc_bottleneck_saturated_frac;
     if (isnan(forecast->utilization_frac) || utilization_frac > forecast->utilization_frac) {
         forecast->utilization_frac = utilization_frac;
-        copy_name(forecast->bottleneck_stage, limits ? name : "load", KVC_FORECAST_NAME_MAX);
-        copy_name(forecast->bottleneck_device, limits ? device : "load", KVC_FORECAST_NAME_MAX);
+        kvc_text_copy(forecast->bottleneck_stage, KVC_FORECAST_NAME_MAX, limits ? name : "load");
+        kvc_text_copy(forecast->bottleneck_device, KVC_FORECAST_NAME_MAX, limits ? device : "load");
     }
 }
 
@@ -181,7 +175,7 @@ void kvc_forecast_add_device(struct kvc_forecast *forecast, const char *device, 
         KVC_BUG("more than %d kinds of devices in a forecast", KVC_FORECAST_DEVICES_MAX);
     }
     struct kvc_forecast_device *added = &forecast->device[forecast->device_count++];
-    copy_name(added->device, device, sizeof(added->device));
+    kvc_text_copy(added->device, sizeof(added->device), device);
     added->utilization_frac = utilization_frac;
 }
 

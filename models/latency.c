@@ -256,7 +256,9 @@ void kvc_result_set_latencies(struct kvc_result *result, const struct kvc_latenc
                               const struct kvc_workload *workload)
 {
     kvc_latencies_set(law, workload, result->throughput_mops, &result->predicted);
-    kvc_latencies_explain(law, workload, result->throughput_mops, result->latency_assumes);
+    if (!result->is_wordless) {
+        kvc_latencies_explain(law, workload, result->throughput_mops, result->latency_assumes);
+    }
 }
 
 void kvc_result_add_server_latency(struct kvc_result *result, double path_ns)

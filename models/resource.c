@@ -1,8 +1,9 @@
 #include "models/resource.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "sim/base/text/copy.h"
 
 void kvc_stages_report(kvc_stages_fn *stages, const struct kvc_scenario *scenario,
                        const struct kvc_recorder *recorder, bool at_most_one, struct kvc_result *result)
@@ -50,8 +51,10 @@ void kvc_stages_limit(kvc_stages_fn *stages, const struct kvc_scenario *scenario
     for (uint32_t i = 0, count = stages(scenario, stage); i < count; i++) {
         utilization_frac[i] = isinf(limit_per_ns[i]) ? NAN : per_ns / limit_per_ns[i];
         if (!isinf(limit_per_ns[i])) {
+            static const char of[] = "_limit_mops";
             char name[KVC_NAME_MAX];
-            snprintf(name, sizeof(name), "%s_limit_mops", stage[i].name);
+            kvc_text_copy(name, sizeof(name) - (sizeof(of) - 1), stage[i].name);
+            strcat(name, of);
             kvc_metrics_set(&result->model, name, limit_per_ns[i] * 1e3);
         }
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/text/copy.h"
 
 enum {
     NO_ROUTE = UINT32_MAX,
@@ -58,10 +59,18 @@ void kvc_platform_free(struct kvc_platform *platform)
     free(platform);
 }
 
+void kvc_platform_set_name(char out[KVC_PLATFORM_NAME_MAX], const char *prefix, const char *name)
+{
+    char *end = out + KVC_PLATFORM_NAME_MAX - 1;
+    out = stpncpy(out, prefix, (size_t)(end - out));
+    out = stpncpy(out, ".", (size_t)(end - out));
+    *stpncpy(out, name, (size_t)(end - out)) = '\0';
+}
+
 uint32_t kvc_platform_add_zone(struct kvc_platform *platform, const char *name)
 {
     platform->zone = with_room(platform->zone, platform->zones, sizeof(*platform->zone));
-    snprintf(platform->zone[platform->zones], KVC_PLATFORM_NAME_MAX, "%s", name);
+    kvc_text_copy(platform->zone[platform->zones], KVC_PLATFORM_NAME_MAX, name);
     return platform->zones++;
 }
 

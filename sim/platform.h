@@ -76,6 +76,9 @@ struct kvc_platform *kvc_platform_create(void);
 /** Frees a platform. NULL is allowed. */
 void kvc_platform_free(struct kvc_platform *platform);
 
+/** Writes the name "PREFIX.NAME", cut to its room. */
+void kvc_platform_set_name(char out[KVC_PLATFORM_NAME_MAX], const char *prefix, const char *name);
+
 /** Adds a zone, such as a node, and returns its number. */
 uint32_t kvc_platform_add_zone(struct kvc_platform *platform, const char *name);
 

@@ -1,7 +1,6 @@
 #include "sim/devices/socket.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "sim/devices/cpu.h"
 #include "sim/devices/database.h"
@@ -17,24 +16,15 @@ struct place {
     const char *prefix;
 };
 
-/* Writes "PREFIX.NAME", cut to the room of a name. */
-static void set_name(const struct place *place, const char *name, char out[KVC_PLATFORM_NAME_MAX])
-{
-    char *end = out + KVC_PLATFORM_NAME_MAX - 1;
-    out = stpncpy(out, place->prefix, (size_t)(end - out));
-    out = stpncpy(out, ".", (size_t)(end - out));
-    *stpncpy(out, name, (size_t)(end - out)) = '\0';
-}
-
 static int32_t add_host(const struct place *place, const char *name, struct kvc_platform_host *host)
 {
-    set_name(place, name, host->name);
+    kvc_platform_set_name(host->name, place->prefix, name);
     return (int32_t)kvc_platform_add_host(place->platform, place->zone, host);
 }
 
 static uint32_t add_link(const struct place *place, const char *name, struct kvc_platform_link link)
 {
-    set_name(place, name, link.name);
+    kvc_platform_set_name(link.name, place->prefix, name);
     return kvc_platform_add_link(place->platform, place->zone, &link);
 }
 

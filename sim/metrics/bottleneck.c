@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/text/copy.h"
 #include "sim/metrics/statistics.h"
 
 const double kvc_bottleneck_saturated_frac = 0.9;
@@ -61,10 +62,10 @@ void kvc_bottleneck_find(struct kvc_result *result)
 {
     const struct kvc_stage_result *first = busiest(result, NULL);
     bool saturated = first != NULL && first->utilization_frac >= kvc_bottleneck_saturated_frac;
-    snprintf(result->bottleneck_stage, KVC_NAME_MAX, "%s", saturated ? first->name : "load");
-    snprintf(result->bottleneck_device, KVC_NAME_MAX, "%s", saturated ? first->device : "load");
+    kvc_text_copy(result->bottleneck_stage, KVC_NAME_MAX, saturated ? first->name : "load");
+    kvc_text_copy(result->bottleneck_device, KVC_NAME_MAX, saturated ? first->device : "load");
     result->bottleneck_why[0] = '\0';
-    if (first == NULL) {
+    if (first == NULL || result->is_wordless) {
         return;
     }
     size_t used =

@@ -42,6 +42,19 @@ Test(bottleneck, ignores_stages_of_unknown_utilization)
     cr_expect_str_eq(result.bottleneck_why, "");
 }
 
+Test(bottleneck, is_found_without_words)
+{
+    kvc_result_add_stage(&result, "search", "gpu", 1);
+    result.is_wordless = true;
+    kvc_bottleneck_find(&result);
+    kvc_result_note(&result, "nobody reads this");
+    cr_expect_str_eq(result.bottleneck_stage, "search");
+    cr_expect_str_eq(result.bottleneck_device, "gpu");
+    cr_expect_str_eq(result.bottleneck_why, "");
+    cr_expect_eq(result.note_count, 0);
+    result.is_wordless = false;
+}
+
 /* Three stages in two parts: the first is busiest, and the second differs by as much as the parts do. */
 Test(bottleneck, names_the_stages_that_the_parts_cannot_tell_apart)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/base/diag.h"
+#include "sim/base/text/copy.h"
 #include "sim/metrics/statistics.h"
 
 void kvc_metrics_set(struct kvc_metrics *metrics, const char *name, double value)
@@ -43,8 +44,8 @@ struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const c
     }
     struct kvc_stage_result *stage = &result->stage[result->stage_count++];
     *stage = (struct kvc_stage_result){.utilization_frac = utilization_frac, .mean_us = NAN};
-    snprintf(stage->name, sizeof(stage->name), "%s", name);
-    snprintf(stage->device, sizeof(stage->device), "%s", device);
+    kvc_text_copy(stage->name, sizeof(stage->name), name);
+    kvc_text_copy(stage->device, sizeof(stage->device), device);
     return stage;
 }
 
@@ -72,8 +73,8 @@ struct kvc_device_result *kvc_result_add_device(struct kvc_result *result, const
     }
     struct kvc_device_result *device = &result->device[result->device_count++];
     *device = (struct kvc_device_result){.joules = NAN, .watts_mean = NAN};
-    snprintf(device->name, sizeof(device->name), "%s", name);
-    snprintf(device->device, sizeof(device->device), "%s", kind);
+    kvc_text_copy(device->name, sizeof(device->name), name);
+    kvc_text_copy(device->device, sizeof(device->device), kind);
     return device;
 }
 
@@ -121,7 +122,7 @@ void kvc_result_add_half_width(struct kvc_result *result, const char *name, doub
         KVC_BUG("no room for the interval of %s", name);
     }
     struct kvc_half_width *added = &result->half_width[result->half_width_count++];
-    snprintf(added->name, sizeof(added->name), "%s", name);
+    kvc_text_copy(added->name, sizeof(added->name), name);
     added->half_width = half_width;
 }
 
@@ -143,6 +144,9 @@ void kvc_result_note(struct kvc_result *result, const char *format, ...)
 {
     char text[KVC_NOTE_BYTES];
     va_list arguments;
+    if (result->is_wordless) {
+        return;
+    }
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);

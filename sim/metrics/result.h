@@ -178,7 +178,8 @@ struct kvc_result {
 
     int timeline_error; /**< Error of writing the timeline (errno); 0: it was written, or there is none. */
 
-    uint32_t note_count;                      /**< Used entries of `note`. */
+    bool is_wordless;    /**< Notes, `latency_assumes` and `bottleneck_why` stay empty. */
+    uint32_t note_count; /**< Used entries of `note`. */
     char note[KVC_NOTES_MAX][KVC_NOTE_BYTES]; /**< Warnings that the user must see with the result. */
 
     struct kvc_histogram latency; /**< Latency of the measured requests. */
