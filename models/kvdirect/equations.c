@@ -20,6 +20,9 @@ static const double spare_frac = 0.01;
 
 static const double least_index_frac = 0.001;
 
+/* Keys of a chain from which on the probability of none is too close to 0 to start from. */
+static const double many = 500;
+
 /* Returns how many inline pairs or pointers a bucket holds. */
 static double room_of(uint32_t inline_bytes, uint32_t pair_bytes)
 {
@@ -40,14 +43,16 @@ struct chains {
 /* Returns the lengths of chains with `mean` keys, in buckets that hold `room` keys. */
 static struct chains chains_of(double mean, double room)
 {
-    double probability = exp(-mean), before = 0;
     struct chains chains = {0};
-    uint32_t most = (uint32_t)(mean + 12 * sqrt(mean) + 20);
-    for (uint32_t keys = 1; keys <= most; keys++) {
-        double last = floor((keys - 1) / room); /* Bucket of the last key. */
+    double spread = 12 * sqrt(mean); /* Numbers farther from the mean have probabilities below 1e-30. */
+    uint32_t least = mean > many ? (uint32_t)(mean - spread) : 0, most = (uint32_t)(mean + spread + 20);
+    double last = least > 0 ? floor((least - 1) / room) : 0; /* Bucket of the last key. */
+    double before = last * (least - room * (last + 1) / 2), probability = exp(-mean);
+    for (uint32_t keys = least + 1; keys <= most; keys++) {
+        last += keys > room * (last + 1);
         before += last;
         probability =
-            mean > 500 ? exp(keys * log(mean) - mean - lgamma(keys + 1.0)) : probability * mean / keys;
+            mean > many ? exp(keys * log(mean) - mean - lgamma(keys + 1.0)) : probability * mean / keys;
         chains.behind += probability * before;
         chains.further += probability * last;
     }

@@ -52,6 +52,23 @@ static double best_dispatch(struct setup *setup)
     return setup->config.dispatch_frac;
 }
 
+/* Chains of very many keys are summed around their mean only. */
+Test(equations, chains_are_those_of_all_numbers_of_keys)
+{
+    static const double means[] = {0.5, 499, 501, 4000};
+    enum { ROOM = 10 };
+    for (size_t i = 0; i < sizeof(means) / sizeof(*means); i++) {
+        double mean = means[i], before = 0, behind = 0;
+        for (uint32_t keys = 1; keys <= 2 * mean + 100; keys++) {
+            before += (keys - 1) / ROOM;
+            behind += exp(keys * log(mean) - mean - lgamma(keys + 1.0)) * before / mean;
+        }
+        double reads = kvc_kvdirect_accesses_of(mean * 1000, 1000, 0, 100).bucket_reads;
+        cr_expect_float_eq(reads, 1 + behind, 1e-9 * reads, "mean %g: %.17g, not %.17g", mean, reads,
+                           1 + behind);
+    }
+}
+
 Test(equations, the_best_dispatch_loads_dram_and_pcie_alike)
 {
     struct setup setup = published();

@@ -2,8 +2,9 @@
  * Sums over all keys of a workload of what depends on how often they were requested.
  *
  * The keys are in blocks of nearly equal popularity (sim/workload/keys/popularity_blocks.h). Popular keys are
- * summed block by block; what rare ones add is a series in the number of requests, whose sums of powers are
- * kept, so that a sum takes about 400 exponentials instead of 1300. Results agree with the sums over the
+ * summed block by block, less popular ones by a series for each group of neighbouring blocks; what rare ones
+ * add is one series in the number of requests. The sums of powers that the series need are kept, so that a
+ * sum takes about 150 exponentials instead of 1300. Results agree with the sums over the
  * blocks to 1e-12 of themselves. */
 #ifndef KVC_SIM_WORKLOAD_KEYS_POPULARITY_SUMS_H
 #define KVC_SIM_WORKLOAD_KEYS_POPULARITY_SUMS_H
