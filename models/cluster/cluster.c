@@ -393,14 +393,15 @@ static void scale_rates(struct kvc_workload *workload, double share)
 static void copy_used(struct kvc_scenario *to, const struct kvc_scenario *from)
 {
     enum {
-        ACTIONS = offsetof(struct kvc_scenario, workload.actions),
-        BEHIND_ACTIONS = ACTIONS + sizeof(from->workload.actions),
+        WORKLOAD = offsetof(struct kvc_scenario, workload),
+        BEHIND_WORKLOAD = WORKLOAD + sizeof(from->workload),
         CHANGES = offsetof(struct kvc_scenario, run.changes),
         BEHIND_CHANGES = CHANGES + sizeof(from->run.changes),
     };
-    memcpy(to, from, ACTIONS + from->workload.action_count * sizeof(*from->workload.actions));
-    memcpy((char *)to + BEHIND_ACTIONS, (const char *)from + BEHIND_ACTIONS,
-           CHANGES - BEHIND_ACTIONS + from->run.change_count * sizeof(*from->run.changes));
+    memcpy(to, from, WORKLOAD);
+    kvc_workload_copy(&to->workload, &from->workload);
+    memcpy((char *)to + BEHIND_WORKLOAD, (const char *)from + BEHIND_WORKLOAD,
+           CHANGES - BEHIND_WORKLOAD + from->run.change_count * sizeof(*from->run.changes));
     memcpy((char *)to + BEHIND_CHANGES, (const char *)from + BEHIND_CHANGES, sizeof(*from) - BEHIND_CHANGES);
 }
 

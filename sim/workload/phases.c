@@ -64,7 +64,8 @@ uint64_t kvc_phases_first_key(const struct kvc_workload *workload, uint32_t phas
 
 struct kvc_workload kvc_phases_workload(const struct kvc_workload *workload, uint32_t phase)
 {
-    struct kvc_workload one = *workload;
+    struct kvc_workload one;
+    kvc_workload_copy(&one, workload);
     if (workload->phase_count > 0) {
         const struct kvc_phase *like = &workload->phases[phase];
         one.phase_count = 0;

@@ -5,7 +5,9 @@
 #define KVC_SIM_WORKLOAD_WORKLOAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "sim/base/diag.h"
 #include "sim/base/rng.h"
@@ -124,6 +126,14 @@ struct kvc_workload {
         *part; /**< The keys of the node whose load this is (sim/workload/keys/key_part.h), of
                     which there are `keys`; NULL: all keys. It outlives the workload. */
 };
+
+/** Copies a workload, but not the unused places of `actions`, which are most of its bytes. */
+static inline void kvc_workload_copy(struct kvc_workload *to, const struct kvc_workload *from)
+{
+    size_t actions = offsetof(struct kvc_workload, actions), behind = actions + sizeof(from->actions);
+    memcpy(to, from, actions + from->action_count * sizeof(*from->actions));
+    memcpy((char *)to + behind, (const char *)from + behind, sizeof(*from) - behind);
+}
 
 /** The options of the table `workload`, except popularity and arrival, which are tables of their own. */
 extern const struct kvc_option_table kvc_workload_option_table;
