@@ -6,7 +6,7 @@
 #include "models/cluster/cluster.h"
 #include "models/forecast.h"
 #include "models/model.h"
-#include "scenarios/explore/patches.h"
+#include "scenarios/explore/patches/patches.h"
 #include "scenarios/load/load.h"
 #include "sim/base/array.h"
 #include "sim/base/rng.h"

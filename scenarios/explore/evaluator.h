@@ -20,8 +20,8 @@ enum kvc_status kvc_evaluator_create(const char *path, const struct kvc_override
                                      const struct kvc_space *space, struct kvc_evaluator **out,
                                      struct kvc_diag *diag);
 
-/* Returns whether points are patched (scenarios/explore/patches.h) and not decoded one by one, which takes a
- * hundred times as long. */
+/* Returns whether points are patched (scenarios/explore/patches/patches.h) and not decoded one by one, which
+ * takes a hundred times as long. */
 bool kvc_evaluator_is_fast(const struct kvc_evaluator *evaluator);
 
 /* Forecasts the point with the indices value[0] .. value[axis_count - 1]. Returns KVC_ERR_SCENARIO if its

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "scenarios/explore/evaluator.h"
-#include "scenarios/explore/patches.h"
+#include "scenarios/explore/patches/patches.h"
 #include "scenarios/load/load.h"
 #include "sim/base/rng.h"
 

@@ -8,8 +8,8 @@
  *
  * A scenario has no patches if the axes change its store or list of devices, or if its decoded structs
  * contain addresses. */
-#ifndef KVC_SCENARIOS_EXPLORE_PATCHES_H
-#define KVC_SCENARIOS_EXPLORE_PATCHES_H
+#ifndef KVC_SCENARIOS_EXPLORE_PATCHES_PATCHES_H
+#define KVC_SCENARIOS_EXPLORE_PATCHES_PATCHES_H
 
 #include <stdbool.h>
 #include <stdint.h>
