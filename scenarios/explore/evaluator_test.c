@@ -222,8 +222,8 @@ static void expect_point(const char *path, const struct kvc_overrides *set, cons
     kvc_loaded_free(loaded);
 }
 
-/* Compares every point, in an order that jumps on all axes. */
-static void expect_full_loads(const char *path, const char *user, const struct axis *axes)
+/* Compares every point, in an order that jumps on all axes, with a load of its own. */
+static void expect_loads(const char *path, const char *user, const struct axis *axes, bool patched)
 {
     struct kvc_space space = space_of(axes);
     struct kvc_overrides set = {0};
@@ -231,7 +231,7 @@ static void expect_full_loads(const char *path, const char *user, const struct a
     struct kvc_evaluator *evaluator;
     add_assignments(&set, user);
     cr_assert_eq(kvc_evaluator_create(path, &set, &space, &evaluator, &diag), KVC_OK, "%s", diag.message);
-    cr_expect(kvc_evaluator_is_fast(evaluator));
+    cr_expect_eq(kvc_evaluator_is_fast(evaluator), patched);
     for (uint32_t i = 0; i < space.points; i++) {
         uint32_t value[AXES_MAX], rest = (i * 7) % space.points == 0 && i > 0 ? i : (i * 7) % space.points;
         for (uint32_t a = 0; a < space.axis_count; a++) {
@@ -243,6 +243,11 @@ static void expect_full_loads(const char *path, const char *user, const struct a
     kvc_evaluator_free(evaluator);
     kvc_overrides_clear(&set);
     free_space(&space);
+}
+
+static void expect_full_loads(const char *path, const char *user, const struct axis *axes)
+{
+    expect_loads(path, user, axes, true);
 }
 
 Test(patches, of_plain_options)
@@ -339,4 +344,16 @@ Test(patches, of_other_stores)
                           {"node.cpu.price", {"node.cpu.price=150", "node.cpu.price=0"}},
                           {NULL, {NULL}},
                       });
+}
+
+/* A device that only some points have leaves no patches. */
+Test(patches, are_none_of_other_devices)
+{
+    expect_loads(GPU_STORE, "",
+                 (const struct axis[]){
+                     {"node.database", {"node.database=mysql-bg", "system.cycle=200us", "system.cycle=1.5"}},
+                     {"workload.get", {"workload.get=0.95", "workload.get=0.5"}},
+                     {NULL, {NULL}},
+                 },
+                 false);
 }
