@@ -24,6 +24,7 @@
 
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
+#include "sim/device_queue.h"
 
 /* ---- the stacks of actors, for AddressSanitizer ----
  *
@@ -172,13 +173,15 @@ struct actor_start {
 
 struct host {
     sg_host_t host;
-    double fastest;     /* Speed of the fastest state. */
-    double off_ns;      /* When its latest outage began [ns]. */
-    double on_ns;       /* When this outage ends [ns]. */
-    double since_ns;    /* When its state last changed [ns]. */
-    double capacity_ns; /* Work that it could do until then [ns]. */
-    double owed_bytes;  /* Part of a byte that its transfers have not carried yet. */
-    bool metered;       /* Whether its power is known. */
+    double fastest;                /* Speed of the fastest state. */
+    double off_ns;                 /* When its latest outage began [ns]. */
+    double on_ns;                  /* When this outage ends [ns]. */
+    double since_ns;               /* When its state last changed [ns]. */
+    double capacity_ns;            /* Work that it could do until then [ns]. */
+    double owed_bytes;             /* Part of a byte that its transfers have not carried yet. */
+    bool metered;                  /* Whether its power is known. */
+    bool shared;                   /* It has worked in activities. */
+    struct kvc_device_queue queue; /* Its work if it has one user. */
 };
 
 struct link {
@@ -190,6 +193,8 @@ struct link {
     double off_from_ns; /* When the current outage began [ns]. */
     double off_ns;      /* Length of the ended outages [ns]. */
     bool metered;
+    bool shared;                   /* It has carried bytes in transfers. */
+    struct kvc_device_queue queue; /* Its bytes if it has one user. */
 };
 
 static struct {
@@ -201,18 +206,31 @@ static struct {
     struct link *links;
     uint32_t *used_links; /* The links with transfers in progress. */
     uint32_t used_link_count;
-    sg_host_t home; /* Host of all actors. */
+    sg_host_t home;      /* Host of all actors. */
+    double ahead_ns;     /* Time that has passed without SimGrid [ns]. */
+    uint32_t awake;      /* Actors that do not wait at a gate. */
+    uint32_t executions; /* Executions in progress. */
     uint64_t activities;
     uint64_t inside_ticks;  /* Ticks spent in SimGrid so far. */
     uint64_t entered_ticks; /* When an actor last entered SimGrid. */
     struct actor_start *actors;
 } engine;
 
+/* Lets SimGrid's time pass until the present. */
+static void catch_up(void)
+{
+    if (engine.ahead_ns > simgrid_get_clock() * 1e9) {
+        engine.activities++;
+        sg_actor_sleep_until(engine.ahead_ns * 1e-9);
+    }
+}
+
 static void enter(void)
 {
     engine.activities++;
     engine.entered_ticks = kvc_clock_ticks();
     enter_stack(NULL);
+    catch_up();
 }
 
 /* Announces the stack of the current actor after a call in which others may have run: starting an actor and
@@ -292,13 +310,15 @@ static void find_devices(const struct kvc_platform *platform)
         const struct kvc_platform_host *host = kvc_platform_host(platform, i);
         engine.hosts[i] = (struct host){.host = sg_host_by_name(host->name),
                                         .fastest = host->pstate[0].speed,
-                                        .metered = host->pstate[host->first_pstate].watts.all_w > 0};
+                                        .metered = host->pstate[host->first_pstate].watts.all_w > 0,
+                                        .queue = {.rate = host->pstate[0].speed}};
     }
     for (uint32_t i = 0; i < links; i++) {
         const struct kvc_platform_link *link = kvc_platform_link(platform, i);
         engine.links[i] = (struct link){.link = sg_link_by_name(link->name),
                                         .bytes_per_s = link->bytes_per_s,
-                                        .metered = link->busy_w > 0};
+                                        .metered = link->busy_w > 0,
+                                        .queue = {.rate = link->bytes_per_s * 1e-9}};
     }
     engine.home = sg_host_by_name("kvcast");
 }
@@ -370,6 +390,7 @@ static void actor_main(int argc, char **argv)
     leave();
     start->body(start->data);
     enter();
+    engine.awake--;
 }
 
 static sg_actor_t spawn(const char *name, void (*body)(void *data), void *data)
@@ -377,6 +398,8 @@ static sg_actor_t spawn(const char *name, void (*body)(void *data), void *data)
     struct actor_start *start = kvc_array_of(1, sizeof(*start));
     *start = (struct actor_start){.body = body, .data = data, .next = engine.actors};
     engine.actors = start;
+    engine.awake++;
+    catch_up();
     sg_actor_t actor = sg_actor_init(name, engine.home);
     sg_actor_set_data(actor, start);
     sg_actor_start_(actor, actor_main, 0, NULL);
@@ -413,11 +436,15 @@ _Noreturn void kvc_engine_stop(void)
 
 double kvc_engine_now_ns(void)
 {
-    return simgrid_get_clock() * 1e9;
+    return fmax(simgrid_get_clock() * 1e9, engine.ahead_ns);
 }
 
 void kvc_engine_sleep_until_ns(double time_ns)
 {
+    if (engine.awake == 1 && engine.executions == 0) {
+        engine.ahead_ns = fmax(engine.ahead_ns, time_ns);
+        return;
+    }
     enter();
     sg_actor_sleep_until(time_ns * 1e-9);
     leave();
@@ -429,11 +456,15 @@ void kvc_engine_sleep_until_ns(double time_ns)
  * wakes at the same time, perhaps later. */
 static sg_exec_t start_draw(const struct kvc_draw *draw)
 {
-    const struct host *host = &engine.hosts[draw->host];
+    struct host *host = &engine.hosts[draw->host];
     while (!sg_host_is_on(host->host)) {
         sg_actor_sleep_until(host->on_ns * 1e-9);
         sg_actor_yield();
     }
+    if (kvc_device_queue_used(&host->queue)) {
+        KVC_BUG("an activity on host %u, which has a queue", draw->host);
+    }
+    host->shared = true;
     engine.activities++;
     sg_exec_t execution = sg_actor_exec_init(draw->amount_ns * FLOPS_PER_NS);
     sg_exec_set_host(execution, host->host);
@@ -462,6 +493,7 @@ void kvc_engine_start(struct kvc_work *work, const struct kvc_draw *draws, uint3
     for (uint32_t i = 0; i < work->count; i++) {
         work->execution[i] = start_draw(&work->draw[i]);
     }
+    engine.executions += work->count;
     leave();
 }
 
@@ -476,6 +508,7 @@ void kvc_engine_finish(struct kvc_work *work)
             work->execution[i] = start_draw(&work->draw[i]);
         }
     }
+    engine.executions -= work->count;
     leave();
     work->count = 0;
 }
@@ -545,6 +578,10 @@ static void update_links(void)
 static void use_links(const uint32_t *links, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
+        if (kvc_device_queue_used(&engine.links[links[i]].queue)) {
+            KVC_BUG("a transfer over link %u, which has a queue", links[i]);
+        }
+        engine.links[links[i]].shared = true;
         if (engine.links[links[i]].transfers++ == 0) {
             engine.used_links[engine.used_link_count++] = links[i];
         }
@@ -600,6 +637,38 @@ void kvc_engine_transfer(uint32_t from, uint32_t to, double bytes)
     update_links();
     leave_links(links, count);
     leave();
+}
+
+/* ---- devices with one user ---- */
+
+/* Returns whether a host may have a queue, and what it draws follows from its work without SimGrid. */
+static bool is_plain(uint32_t number)
+{
+    const struct kvc_platform_host *device = kvc_platform_host(engine.platform, number);
+    return device->cores == 1 && device->pstates == 1 && !device->can_fail && !engine.hosts[number].shared;
+}
+
+void kvc_engine_queue_work(uint32_t number, double amount_ns, double alone_ns)
+{
+    struct host *host = &engine.hosts[number];
+    if (!is_plain(number)) {
+        KVC_BUG("a queue at host %u, which has several cores or states, can fail or has activities", number);
+    }
+    kvc_device_queue_add(&host->queue, kvc_engine_now_ns(), amount_ns, alone_ns);
+}
+
+void kvc_engine_queue_bytes(uint32_t from, uint32_t to, double bytes)
+{
+    uint32_t count = 0;
+    const uint32_t *links = kvc_platform_route(engine.platform, from, to, &count);
+    if (count != 1) {
+        KVC_BUG("a queue at a route of %u links", count);
+    }
+    struct link *link = &engine.links[links[0]];
+    if (link->shared) {
+        KVC_BUG("a queue at link %u, which has transfers", links[0]);
+    }
+    kvc_device_queue_add(&link->queue, kvc_engine_now_ns(), bytes, 0);
 }
 
 /* ---- devices during a run ---- */
@@ -678,6 +747,7 @@ void kvc_engine_outage_of_link(uint32_t number, double until_ns)
     link->off = true;
     link->on_ns = until_ns;
     link->off_from_ns = kvc_engine_now_ns();
+    kvc_device_queue_stop(&link->queue, link->off_from_ns, until_ns);
     sg_link_set_bandwidth(link->link, BANDWIDTH_OFF);
     leave();
     kvc_engine_sleep_until_ns(until_ns);
@@ -700,6 +770,9 @@ double kvc_engine_link_open_ns(uint32_t number, double time_ns)
 
 double kvc_engine_work_done_ns(uint32_t host)
 {
+    if (!engine.hosts[host].shared) {
+        return kvc_device_queue_done(&engine.hosts[host].queue, kvc_engine_now_ns());
+    }
     double flops = sg_host_get_computed_flops(engine.hosts[host].host);
     resume();
     return flops / FLOPS_PER_NS;
@@ -712,6 +785,9 @@ double kvc_engine_capacity_ns(uint32_t host)
 
 double kvc_engine_bytes_carried(uint32_t link)
 {
+    if (!engine.links[link].shared) {
+        return kvc_device_queue_done(&engine.links[link].queue, kvc_engine_now_ns());
+    }
     double bytes = engine.metered ? sg_link_get_cum_load(engine.links[link].link) : 0;
     resume();
     return bytes;
@@ -729,9 +805,21 @@ double kvc_engine_link_capacity_bytes(uint32_t link)
     return on_time_ns(&engine.links[link]) * 1e-9 * engine.links[link].bytes_per_s;
 }
 
-double kvc_engine_host_joules(uint32_t host)
+double kvc_engine_host_joules(uint32_t number)
 {
-    double joules = engine.hosts[host].metered ? sg_host_get_consumed_energy(engine.hosts[host].host) : NAN;
+    const struct host *host = &engine.hosts[number];
+    if (!host->metered) {
+        return NAN;
+    }
+    if (is_plain(number)) { /* SimGrid's formula for a host with one core. */
+        const struct kvc_pstate *state = &kvc_platform_host(engine.platform, number)->pstate[0];
+        double busy_ns = kvc_engine_work_done_ns(number) / host->fastest;
+        return (state->watts.idle_w * kvc_engine_now_ns() +
+                (state->watts.all_w - state->watts.idle_w) * busy_ns) *
+               1e-9;
+    }
+    catch_up();
+    double joules = sg_host_get_consumed_energy(host->host);
     resume();
     return joules;
 }
@@ -754,6 +842,7 @@ double kvc_engine_link_joules(uint32_t number)
 /* Only an actor that must wait enters SimGrid. While actors wait, there are no tokens. */
 struct kvc_gate {
     uint32_t tokens, waiting;
+    bool limited; /* The actor that waits does so until some time. */
     sg_sem_t semaphore;
 };
 
@@ -780,6 +869,7 @@ void kvc_gate_wait(struct kvc_gate *gate)
         return;
     }
     gate->waiting++;
+    engine.awake--;
     enter();
     sg_sem_acquire(gate->semaphore);
     leave();
@@ -796,8 +886,10 @@ bool kvc_gate_wait_until(struct kvc_gate *gate, double time_ns)
         return false;
     }
     gate->waiting++;
+    gate->limited = true;
     enter();
     bool late = sg_sem_acquire_timeout(gate->semaphore, left_ns * 1e-9) != 0;
+    gate->limited = false;
     leave();
     if (late && gate->waiting > 0) {
         gate->waiting--;
@@ -815,6 +907,7 @@ void kvc_gate_post(struct kvc_gate *gate)
         return;
     }
     gate->waiting--;
+    engine.awake += !gate->limited;
     enter();
     sg_sem_release(gate->semaphore);
     leave();

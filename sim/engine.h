@@ -39,7 +39,8 @@ _Noreturn void kvc_engine_stop(void);
 /** Returns the simulated time [ns]. */
 double kvc_engine_now_ns(void);
 
-/** Lets the calling actor sleep until a time. Returns at once if that time has passed. */
+/** Lets the calling actor sleep until a time. Returns at once if that time has passed. While all other actors
+ * wait at gates, nothing can happen before, so that the time passes without an activity. */
 void kvc_engine_sleep_until_ns(double time_ns);
 
 /* ---- work and transfers ---- */
@@ -91,6 +92,18 @@ void kvc_poller_resume(struct kvc_poller *poller);
 /** Transfers bytes over the links of the route between two hosts. SimGrid transfers whole bytes; a part of a
  * byte is left for the next transfer from the same host. */
 void kvc_engine_transfer(uint32_t from, uint32_t to, double bytes);
+
+/* ---- devices with one user ---- */
+
+/** Lets a host work that nothing else uses, without an activity. The work begins when what was queued before
+ * has ended; what is queued meanwhile is done together afterwards. The host has one core and one state, and
+ * cannot fail; otherwise, or if it also works in activities, this is a bug (KVC_BUG). `alone_ns` is as in
+ * struct kvc_draw. */
+void kvc_engine_queue_work(uint32_t host, double amount_ns, double alone_ns);
+
+/** Carries bytes over a link that nothing else uses, as kvc_engine_queue_work() does work. The route between
+ * the two hosts is this link. */
+void kvc_engine_queue_bytes(uint32_t from, uint32_t to, double bytes);
 
 /* ---- devices during a run ---- */
 

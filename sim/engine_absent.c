@@ -104,6 +104,22 @@ void kvc_engine_transfer(uint32_t from, uint32_t to, double bytes)
     unreachable();
 }
 
+void kvc_engine_queue_work(uint32_t host, double amount_ns, double alone_ns)
+{
+    (void)host;
+    (void)amount_ns;
+    (void)alone_ns;
+    unreachable();
+}
+
+void kvc_engine_queue_bytes(uint32_t from, uint32_t to, double bytes)
+{
+    (void)from;
+    (void)to;
+    (void)bytes;
+    unreachable();
+}
+
 void kvc_engine_set_pstate(uint32_t host, uint32_t pstate)
 {
     (void)host;

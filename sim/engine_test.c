@@ -341,3 +341,65 @@ Test(engine, polling_counts_as_far_as_it_was_done)
     kvc_poller_free(polling.poller);
     kvc_platform_free(platform);
 }
+
+/* ---- an actor alone ---- */
+
+/* A host, and gates that start and end the work of another actor on it. */
+struct alone {
+    uint32_t host;
+    struct kvc_gate *begin, *ended;
+    uint64_t activities; /* Activities of the sleeps. */
+    double worked_ns;
+};
+
+static void wait_and_work(void *data)
+{
+    struct alone *alone = data;
+    kvc_gate_wait(alone->begin);
+    kvc_engine_work(&(struct kvc_draw){alone->host, 500, 500}, 1);
+    alone->worked_ns = kvc_engine_now_ns();
+    kvc_gate_post(alone->ended);
+}
+
+static void sleep_alone(void *data)
+{
+    struct alone *alone = data;
+    kvc_engine_sleep_until_ns(1); /* The other actor gets to its gate. */
+    uint64_t before = kvc_engine_activities();
+    for (int i = 1; i <= 100; i++) {
+        kvc_engine_sleep_until_ns(i * 10.0);
+        EXPECT_NS(kvc_engine_now_ns(), i * 10.0);
+    }
+    kvc_engine_sleep_until_ns(500); /* It has passed. */
+    alone->activities = kvc_engine_activities() - before;
+    EXPECT_NS(kvc_engine_host_joules(alone->host) * 1e9, 10 * 1000.0);
+    kvc_gate_post(alone->begin);
+    kvc_engine_sleep_until_ns(1200); /* No longer alone. */
+    EXPECT_NS(kvc_engine_work_done_ns(alone->host), 200);
+    EXPECT_NS(kvc_engine_host_joules(alone->host) * 1e9, 10 * 1200.0 + 90 * 200);
+    kvc_gate_wait(alone->ended);
+    kvc_engine_sleep_until_ns(2000);
+    kvc_engine_work(&(struct kvc_draw){alone->host, 100, 100}, 1);
+    EXPECT_NS(kvc_engine_now_ns(), 2100);
+}
+
+/* While all others wait at gates, time passes without activities. Whatever happens next does so at the time
+ * that it has reached. */
+Test(engine, an_actor_alone_sleeps_without_activities)
+{
+    struct kvc_platform *platform = kvc_test_platform();
+    const struct kvc_platform_host host = kvc_test_host("cpu", 1, 10, 100, 100);
+    struct alone alone = {.host = kvc_platform_add_host(platform, 0, &host)};
+    kvc_test_open(platform);
+    alone.begin = kvc_gate_create(0);
+    alone.ended = kvc_gate_create(0);
+    kvc_engine_spawn("waits", wait_and_work, &alone);
+    kvc_engine_spawn("sleeps", sleep_alone, &alone);
+    kvc_engine_run();
+    cr_expect_eq(alone.activities, 0);
+    EXPECT_NS(alone.worked_ns, 1500);
+    EXPECT_NS(kvc_engine_now_ns(), 2100);
+    kvc_gate_free(alone.begin);
+    kvc_gate_free(alone.ended);
+    kvc_platform_free(platform);
+}

@@ -217,21 +217,21 @@ static void open_movers(struct simulation *simulation)
     simulation->edge = kvc_array_of((size_t)nodes * nodes, sizeof(*simulation->edge));
     for (uint32_t i = 0; i < nodes; i++) {
         const struct machine *machine = &simulation->machines[i];
-        kvc_slice_mover_open_transfer(&simulation->posted[i].in, machine->host, machine->card);
-        kvc_slice_mover_open_transfer(&simulation->posted[i].out, machine->card, machine->host);
-        kvc_slice_mover_open_work(&simulation->posted[i].dram, machine->dram);
-        kvc_slice_mover_open_work(&simulation->posted[i].flash, machine->flash);
+        kvc_slice_mover_own_link(&simulation->posted[i].in, machine->host, machine->card);
+        kvc_slice_mover_own_link(&simulation->posted[i].out, machine->card, machine->host);
+        kvc_slice_mover_own_host(&simulation->posted[i].dram, machine->dram);
+        kvc_slice_mover_own_host(&simulation->posted[i].flash, machine->flash);
     }
     for (uint32_t i = 0; i < nodes * nodes; i++) {
         if (kvc_fabric_adjacent(config->fabric, nodes, i / nodes, i % nodes)) {
             struct edge *edge = &simulation->edge[simulation->edges++];
             edge->number = i;
-            kvc_slice_mover_open_transfer(&edge->mover, simulation->machines[i / nodes].card,
-                                          simulation->machines[i % nodes].card);
+            kvc_slice_mover_own_link(&edge->mover, simulation->machines[i / nodes].card,
+                                     simulation->machines[i % nodes].card);
         }
     }
     if (config->database != NULL) {
-        kvc_slice_mover_open_work(&simulation->database, simulation->machines[0].database);
+        kvc_slice_mover_own_host(&simulation->database, simulation->machines[0].database);
     }
 }
 
@@ -319,6 +319,7 @@ static void open_cluster(void *state)
     open_movers(simulation);
     simulation->slices = (struct kvc_slices){.replica = replica,
                                              .slice_ns = replica->recorder.window_ns,
+                                             .looks = true,
                                              .stages = KVC_BLUECACHE_STAGES,
                                              .completes = true,
                                              .hit = KVC_BLUECACHE_HIT,
@@ -403,16 +404,6 @@ static void report(void *state, struct kvc_result *result)
 static void close_simulation(void *state)
 {
     struct simulation *simulation = state;
-    for (uint32_t i = 0; simulation->posted != NULL && i < simulation->cluster.config->nodes; i++) {
-        kvc_slice_mover_close(&simulation->posted[i].in);
-        kvc_slice_mover_close(&simulation->posted[i].out);
-        kvc_slice_mover_close(&simulation->posted[i].dram);
-        kvc_slice_mover_close(&simulation->posted[i].flash);
-    }
-    for (uint32_t i = 0; i < simulation->edges; i++) {
-        kvc_slice_mover_close(&simulation->edge[i].mover);
-    }
-    kvc_slice_mover_close(&simulation->database);
     kvc_bluecache_cluster_close(&simulation->cluster);
     free(simulation->posted);
     free(simulation->edge);
@@ -424,6 +415,7 @@ static const struct kvc_simulator simulator = {
     .machine = open_machines,
     .source = set_source,
     .open = open_cluster,
+    .looks = true,
     .count = count,
     .totals = set_totals,
     .stages = kvc_bluecache_stages,

@@ -7,6 +7,14 @@
 _Static_assert((int)KVC_KVDIRECT_SOCKETS_MAX <= (int)KVC_DRAWS_MAX,
                "an activity draws from the memory of all sockets");
 
+/* The ports of a NIC have no other user. */
+static void own_port(struct kvc_slice_mover *mover, struct kvc_kvdirect_share *share, uint32_t from,
+                     uint32_t to)
+{
+    kvc_slice_outages_add_route(&share->outages, from, to);
+    kvc_slice_mover_own_link(mover, from, to);
+}
+
 static void open_transfer(struct kvc_slice_mover *mover, struct kvc_kvdirect_share *share, uint32_t from,
                           uint32_t to)
 {
@@ -36,8 +44,8 @@ void kvc_kvdirect_share_open(struct kvc_kvdirect_share *share, const struct kvc_
     kvc_slice_outages_add_host(&share->outages, machine->card[number]);
     kvc_slice_mover_open_work(&share->cores, machine->cpu[first + here]);
     kvc_slice_mover_open_work(&share->card, machine->card[number]);
-    open_transfer(&share->receive, share, machine->clients[node], port);
-    open_transfer(&share->send, share, port, machine->clients[node]);
+    own_port(&share->receive, share, machine->clients[node], port);
+    own_port(&share->send, share, port, machine->clients[node]);
     share->memory.hosts = sockets;
     for (uint32_t s = 0; s < sockets; s++) {
         uint32_t dram = machine->dram[first + (local ? here : s)];
@@ -53,8 +61,6 @@ void kvc_kvdirect_share_close(struct kvc_kvdirect_share *share)
     kvc_slice_mover_close(&share->memory);
     kvc_slice_mover_close(&share->cores);
     kvc_slice_mover_close(&share->card);
-    kvc_slice_mover_close(&share->receive);
-    kvc_slice_mover_close(&share->send);
     for (uint32_t s = 0; s < share->sockets; s++) {
         kvc_slice_mover_close(&share->up[s]);
         kvc_slice_mover_close(&share->down[s]);

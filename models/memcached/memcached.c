@@ -23,7 +23,7 @@
  * the SSD of Fatcache, the ports of its NIC, and the database if there is one. An outage of a port stops the
  * server.
  *
- * The threads are one host that works at the speed of all of them, so that one activity stands for what they
+ * The threads are one host that works at the speed of all of them, so that one number stands for what they
  * do in a slice. Threads that poll draw the same power whether there is work or not. Not modelled: PCIe, and
  * power of memory and NIC apart from what their profiles state. */
 
@@ -271,13 +271,12 @@ static void set_source(void *state, struct kvc_replica_options *options)
     options->window_ns = KVC_MEMCACHED_WINDOW_NS;
 }
 
-static void open_transfer(struct user *user, struct kvc_slice_mover *mover,
-                          const struct kvc_platform *platform, uint32_t from, uint32_t to)
+static void open_port(struct user *user, struct kvc_slice_mover *mover, const struct kvc_platform *platform,
+                      uint32_t from, uint32_t to)
 {
-    mover->outages.platform = user->outages.platform = platform;
-    kvc_slice_outages_add_route(&mover->outages, from, to);
+    user->outages.platform = platform;
     kvc_slice_outages_add_route(&user->outages, from, to);
-    kvc_slice_mover_open_transfer(mover, from, to);
+    kvc_slice_mover_own_link(mover, from, to);
 }
 
 static void open_user(struct simulation *simulation, uint32_t number)
@@ -289,25 +288,28 @@ static void open_user(struct simulation *simulation, uint32_t number)
     user->replica = replica;
     kvc_memcached_server_open(&user->server, simulation->scenario, &simulation->store->shard[number],
                               replica->source, number, replica->context->seed);
-    open_transfer(user, &user->rx, simulation->platform, machine->clients, machine->nic);
-    open_transfer(user, &user->tx, simulation->platform, machine->nic, machine->clients);
-    kvc_slice_mover_open_work(&user->threads, machine->threads);
-    kvc_slice_mover_open_work(&user->memory, machine->memory);
+    open_port(user, &user->rx, simulation->platform, machine->clients, machine->nic);
+    open_port(user, &user->tx, simulation->platform, machine->nic, machine->clients);
+    kvc_slice_mover_own_host(&user->threads, machine->threads);
+    kvc_slice_mover_own_host(&user->memory, machine->memory);
     if (user->server.config->database != NULL) {
-        kvc_slice_mover_open_work(&user->database, machine->database);
+        kvc_slice_mover_own_host(&user->database, machine->database);
     }
     if (user->server.config->flash != NULL) {
-        kvc_slice_mover_open_work(&user->flash, machine->flash);
+        kvc_slice_mover_own_host(&user->flash, machine->flash);
     }
-    simulation->servers[number] = (struct kvc_slice_server){.slices = &simulation->slices,
-                                                            .number = number,
-                                                            .answers = &user->server.answers,
-                                                            .advance = advance,
-                                                            .share = share,
-                                                            .busy = set_busy,
-                                                            .data = user};
+    bool last = number + 1 == simulation->store->shards;
+    simulation->servers[number] =
+        (struct kvc_slice_server){.slices = &simulation->slices,
+                                  .next = last ? NULL : &simulation->servers[number + 1],
+                                  .number = number,
+                                  .answers = &user->server.answers,
+                                  .advance = advance,
+                                  .share = share,
+                                  .busy = set_busy,
+                                  .data = user};
     snprintf(name, sizeof(name), "server%u", number);
-    kvc_simulate_slices(&simulation->servers[number], name, "requests");
+    kvc_timeline_row(replica->context->timeline, number, 0, name, "requests");
 }
 
 static void open_users(void *state)
@@ -316,6 +318,7 @@ static void open_users(void *state)
     simulation->slices = (struct kvc_slices){.replica = &simulation->replica,
                                              .slice_ns = kvc_memcached_slice_ns(simulation->scenario),
                                              .stages = KVC_MEMCACHED_STAGES,
+                                             .looks = true,
                                              .completes = kvc_memcached_goes_on(simulation->scenario),
                                              .hit = KVC_MEMCACHED_HIT,
                                              .miss = KVC_MEMCACHED_MISS};
@@ -324,6 +327,7 @@ static void open_users(void *state)
     for (uint32_t i = 0; i < simulation->store->shards; i++) {
         open_user(simulation, i);
     }
+    kvc_engine_spawn("servers", kvc_slice_server_main, simulation->servers);
 }
 
 static void set_totals(const void *state, struct kvc_result *result)
@@ -387,14 +391,7 @@ static void close_simulation(void *state)
 {
     struct simulation *simulation = state;
     for (uint32_t i = 0; simulation->users != NULL && i < simulation->store->shards; i++) {
-        struct user *user = &simulation->users[i];
-        kvc_slice_mover_close(&user->rx);
-        kvc_slice_mover_close(&user->tx);
-        kvc_slice_mover_close(&user->threads);
-        kvc_slice_mover_close(&user->memory);
-        kvc_slice_mover_close(&user->database);
-        kvc_slice_mover_close(&user->flash);
-        kvc_memcached_server_close(&user->server);
+        kvc_memcached_server_close(&simulation->users[i].server);
     }
     free(simulation->users);
     free(simulation->servers);
@@ -406,6 +403,7 @@ static const struct kvc_simulator simulator = {
     .machine = open_machines,
     .source = set_source,
     .open = open_users,
+    .looks = true,
     .count = count,
     .totals = set_totals,
     .stages = kvc_memcached_stages,

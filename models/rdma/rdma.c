@@ -33,7 +33,7 @@ struct simulation {
 /* Adds the machine of a resolved scenario to an empty platform: the cores of the server, which serve the
  * requests that the NIC does not, and the ports of its NIC. Their outages stop the server.
  *
- * The cores are one host that works at the speed of all of them, so that one activity stands for what they do
+ * The cores are one host that works at the speed of all of them, so that one number stands for what they do
  * in a slice. Not modelled: PCIe and memory, which bound the published baselines less than the NIC does, and
  * power, which is not published for them. */
 static struct machine add_machine(const struct kvc_scenario *scenario, struct kvc_platform *platform)
@@ -119,13 +119,12 @@ static void set_source(void *state, struct kvc_replica_options *options)
     options->window_ns = window_ns;
 }
 
-static void open_transfer(struct simulation *simulation, struct kvc_slice_mover *mover, uint32_t from,
-                          uint32_t to)
+static void open_port(struct simulation *simulation, struct kvc_slice_mover *mover, uint32_t from,
+                      uint32_t to)
 {
-    mover->outages.platform = simulation->outages.platform = simulation->platform;
-    kvc_slice_outages_add_route(&mover->outages, from, to);
+    simulation->outages.platform = simulation->platform;
     kvc_slice_outages_add_route(&simulation->outages, from, to);
-    kvc_slice_mover_open_transfer(mover, from, to);
+    kvc_slice_mover_own_link(mover, from, to);
 }
 
 static void open_server(void *state)
@@ -143,9 +142,9 @@ static void open_server(void *state)
                                                   .share = share,
                                                   .busy = set_busy,
                                                   .data = simulation};
-    open_transfer(simulation, &simulation->rx, machine->clients, machine->nic);
-    open_transfer(simulation, &simulation->tx, machine->nic, machine->clients);
-    kvc_slice_mover_open_work(&simulation->cores, machine->cpu);
+    open_port(simulation, &simulation->rx, machine->clients, machine->nic);
+    open_port(simulation, &simulation->tx, machine->nic, machine->clients);
+    kvc_slice_mover_own_host(&simulation->cores, machine->cpu);
     kvc_simulate_slices(&simulation->actor, "server", "operations");
 }
 
@@ -162,9 +161,6 @@ static void set_totals(const void *state, struct kvc_result *result)
 static void close_simulation(void *state)
 {
     struct simulation *simulation = state;
-    kvc_slice_mover_close(&simulation->rx);
-    kvc_slice_mover_close(&simulation->tx);
-    kvc_slice_mover_close(&simulation->cores);
     kvc_rdma_server_close(&simulation->server);
 }
 

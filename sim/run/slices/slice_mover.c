@@ -67,6 +67,16 @@ void kvc_slice_mover_open_transfer(struct kvc_slice_mover *mover, uint32_t from,
     kvc_slice_mover_open(mover);
 }
 
+void kvc_slice_mover_own_host(struct kvc_slice_mover *mover, uint32_t host)
+{
+    *mover = (struct kvc_slice_mover){.alone = true, .hosts = 1, .host = {host}};
+}
+
+void kvc_slice_mover_own_link(struct kvc_slice_mover *mover, uint32_t from, uint32_t to)
+{
+    *mover = (struct kvc_slice_mover){.alone = true, .from = from, .to = to};
+}
+
 void kvc_slice_mover_close(struct kvc_slice_mover *mover)
 {
     kvc_gate_free(mover->gate);
@@ -76,6 +86,14 @@ void kvc_slice_mover_close(struct kvc_slice_mover *mover)
 void kvc_slice_mover_post(struct kvc_slice_mover *mover, double amount, double alone_ns)
 {
     if (amount <= 0) {
+        return;
+    }
+    if (mover->alone && mover->hosts > 0) {
+        kvc_engine_queue_work(mover->host[0], amount, alone_ns);
+        return;
+    }
+    if (mover->alone) {
+        kvc_engine_queue_bytes(mover->from, mover->to, amount);
         return;
     }
     mover->amount += amount;

@@ -13,6 +13,9 @@
  *
  * The time of an outage is no contention and does not count: the server stands still meanwhile.
  *
+ * A server that is the only user of a device cannot be slowed down there. A mover of its own then only keeps
+ * the meters of the device (kvc_engine_queue_work()), without an actor and activities.
+ *
  * Not modelled: contention within less than a slice, and contention that begins within a few slices. */
 #ifndef KVC_SIM_RUN_SLICES_SLICE_MOVER_H
 #define KVC_SIM_RUN_SLICES_SLICE_MOVER_H
@@ -35,6 +38,7 @@ struct kvc_slice_mover {
     /** Transfer: links whose outages do not count as contention; a zeroed struct: none can fail. */
     struct kvc_slice_outages outages;
 
+    bool alone;             /**< The devices have no other user; the fields below stay 0. */
     struct kvc_gate *gate;  /**< Opens when something is posted and the mover is idle. */
     bool moves;             /**< Whether an activity is in progress. */
     double amount;          /**< Amount posted and not yet begun [ns or bytes]. */
@@ -56,6 +60,11 @@ void kvc_slice_mover_open_work(struct kvc_slice_mover *mover, uint32_t host);
 
 /** Opens a mover that transfers between two hosts. The owner has set the outages of its links, if any. */
 void kvc_slice_mover_open_transfer(struct kvc_slice_mover *mover, uint32_t from, uint32_t to);
+
+/** Makes the mover the only user of a host, or of the link between two hosts, which are as
+ * kvc_engine_queue_work() and kvc_engine_queue_bytes() require. It stays open. */
+void kvc_slice_mover_own_host(struct kvc_slice_mover *mover, uint32_t host);
+void kvc_slice_mover_own_link(struct kvc_slice_mover *mover, uint32_t from, uint32_t to);
 
 /** Frees the gate, after the engine has ended. */
 void kvc_slice_mover_close(struct kvc_slice_mover *mover);

@@ -41,25 +41,39 @@ static void record_answers(struct kvc_slice_server *server, double now_ns)
     answers->count = answers->offered = 0;
 }
 
+/* Lets a server process the slice that ends now. */
+static void serve(struct kvc_slice_server *server, double now_ns)
+{
+    const struct kvc_slices *slices = server->slices;
+    uint64_t operations = server->advance(server->data, now_ns);
+    kvc_timeline_event(slices->replica->context->timeline, server->number, 0, "operations",
+                       now_ns - slices->slice_ns, slices->slice_ns, operations);
+    if (server->share != NULL) {
+        server->share(server->data);
+    }
+    record_busy(server, now_ns);
+    record_answers(server, now_ns);
+}
+
 void kvc_slice_server_main(void *data)
 {
-    struct kvc_slice_server *server = data;
-    struct kvc_slices *slices = server->slices;
-    struct kvc_replica *replica = slices->replica;
-    double slice_ns = slices->slice_ns;
-    for (uint64_t slice = 1;; slice++) {
-        double now_ns = (double)slice * slice_ns - server->ahead_ns;
+    struct kvc_slice_server *first = data;
+    const struct kvc_slices *slices = first->slices;
+    struct kvc_monitor *monitor = &slices->replica->monitor;
+    double slice_ns = slices->slice_ns, window_ns = monitor->recorder->window_ns, edge_ns = 0;
+    if (slices->looks) {
+        kvc_monitor_look(monitor, edge_ns);
+    }
+    for (uint64_t slice = 1, window = 1;; slice++) {
+        double now_ns = (double)slice * slice_ns - first->ahead_ns;
         kvc_engine_sleep_until_ns(now_ns);
-        uint64_t operations = server->advance(server->data, now_ns);
-        kvc_timeline_event(replica->context->timeline, server->number, 0, "operations", now_ns - slice_ns,
-                           slice_ns, operations);
-        if (server->share != NULL) {
-            server->share(server->data);
+        for (struct kvc_slice_server *server = first; server != NULL; server = server->next) {
+            serve(server, now_ns);
         }
-        record_busy(server, now_ns);
-        record_answers(server, now_ns);
-        if (slices->looks && fmod(now_ns, replica->recorder.window_ns) < slice_ns) {
-            kvc_monitor_look(&replica->monitor, now_ns);
+        edge_ns = (double)window * window_ns;
+        if (slices->looks && now_ns > edge_ns - 1e-6 * slice_ns) { /* Not less by rounding. */
+            kvc_monitor_look(monitor, fmax(now_ns, edge_ns));
+            window++;
         }
     }
 }

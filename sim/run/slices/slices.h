@@ -21,8 +21,8 @@ struct kvc_slices {
     struct kvc_replica *replica; /**< The replica they belong to. */
     double slice_ns;             /**< Length of a slice [ns]. */
     uint32_t stages;             /**< Stages of a server, at most KVC_BATCH_STAGES. */
-    /** Whether the actor calls kvc_monitor_look() in the first slice of every window, because the monitor has
-     * no actor. Only for a single server. */
+    /** Whether the actor calls kvc_monitor_look() at the start and after the first slice that ends in every
+     * window, because the monitor has no actor. Only if all servers have the same actor. */
     bool looks;
     /** Whether the servers themselves report each answer to the source at once (kvc_source_complete()), not
      * at the end of a slice, so that clients of a closed loop can send within it. */
@@ -35,7 +35,10 @@ struct kvc_slices {
 
 /** One server. */
 struct kvc_slice_server {
-    struct kvc_slices *slices;   /**< The run that the server belongs to. */
+    struct kvc_slices *slices; /**< The run that the server belongs to. */
+    /** Server whose slices end at the same times and are the same actor's business, after this one's; NULL:
+     * there is none. */
+    struct kvc_slice_server *next;
     uint32_t number;             /**< Number of its process in the timeline; its row is thread 0. */
     double ahead_ns;             /**< Time by which its slices end before multiples of slice_ns [ns]. */
     struct kvc_answers *answers; /**< Filled by advance(), emptied after every slice. */
@@ -51,7 +54,7 @@ struct kvc_slice_server {
     double busy_before_ns[KVC_BATCH_STAGES]; /**< Result of busy() after the last slice [ns]. */
 };
 
-/** The body of a server's actor. `server` is a struct kvc_slice_server. */
+/** The body of the actor of a server and of those that follow it. `server` is a struct kvc_slice_server. */
 void kvc_slice_server_main(void *server);
 
 /** Adds a stage to a result whose `completed` is set. `servers` is the number of servers that the stage's
