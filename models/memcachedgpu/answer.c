@@ -71,18 +71,34 @@ static struct work write_responses(const struct kvc_memcachedgpu_server *server,
     return work;
 }
 
-/* Occupies the thread's core and the memory. */
-static double take(const struct kvc_memcachedgpu_server *server, const struct work *work)
+/* Returns whether the memory may delay a thread that uses this many of its channels: it cannot if there are
+ * enough for all post threads at once and the copies. */
+static bool may_be_delayed(const struct kvc_memcachedgpu_config *config, double channels)
+{
+    const struct kvc_dram_load byte = {.streamed_bytes = 1};
+    double copies = kvc_dram_channel_ns(config->dram, &byte) /
+                    fmin(kvc_pcie_h2d_ns(config->pcie, 1), kvc_pcie_d2h_ns(config->pcie, 1));
+    return config->post_threads * channels + copies > kvc_dram_channels(config->dram);
+}
+
+/* Occupies the thread's core and the memory. Returns the time that this takes [ns]. */
+static double take(struct kvc_memcachedgpu_server *server, const struct work *work)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
     bool siblings = kvc_memcachedgpu_shares_cores(config);
     double speed = kvc_cpu_pstate_speed(config->cpu, kvc_engine_pstate((uint32_t)server->device.cpu));
+    double channel_ns = kvc_dram_channel_ns(config->dram, &work->load);
     const struct kvc_draw draws[] = {
         {(uint32_t)server->device.cpu, (siblings ? work->compute_ns : work->cost_ns) * speed, work->cost_ns},
-        {(uint32_t)server->device.dram, kvc_dram_channel_ns(config->dram, &work->load), work->cost_ns},
+        {(uint32_t)server->device.dram, channel_ns, work->cost_ns},
     };
     double started_ns = kvc_engine_now_ns();
-    kvc_engine_work(draws, sizeof(draws) / sizeof(*draws));
+    if (channel_ns > 0 && may_be_delayed(config, channel_ns / work->cost_ns)) {
+        kvc_engine_work(draws, 2);
+    } else {
+        kvc_engine_work(draws, 1);
+        kvc_memcachedgpu_take(&server->answering, channel_ns, work->cost_ns / config->post_threads);
+    }
     return kvc_engine_now_ns() - started_ns;
 }
 
@@ -206,7 +222,7 @@ static void set_misses(struct kvc_memcachedgpu_server *server, const struct kvc_
     }
 }
 
-/* Frees the batch's buffers, stream and job. */
+/* Frees the batch's buffers and job. */
 static void recycle(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job, double sent_ns)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
@@ -227,10 +243,9 @@ static void recycle(struct kvc_memcachedgpu_server *server, struct kvc_memcached
     for (uint32_t i = 0; i < waiting; i++) {
         kvc_gate_post(server->answered);
     }
-    kvc_gate_post(server->streams_free);
 }
 
-static void serve(struct kvc_memcachedgpu_thread *post, struct kvc_memcachedgpu_job *job)
+static void serve(struct kvc_memcachedgpu_post *post, struct kvc_memcachedgpu_job *job)
 {
     struct kvc_memcachedgpu_server *server = post->server;
     struct kvc_memcachedgpu_simulation *simulation = server->simulation;
@@ -257,20 +272,17 @@ static void serve(struct kvc_memcachedgpu_thread *post, struct kvc_memcachedgpu_
 }
 
 /* A post thread polls the events of its batches, so its hardware thread is never idle. */
-void kvc_memcachedgpu_post_main(void *data)
+void kvc_memcachedgpu_answer(struct kvc_memcachedgpu_post *post, struct kvc_memcachedgpu_job *job)
 {
-    struct kvc_memcachedgpu_thread *post = data;
-    for (;;) {
-        bool waits = post->queue.head == NULL;
-        if (waits) {
-            post->server->polling++;
-            kvc_poller_resume(post->poller);
-        }
-        kvc_gate_wait(post->queue.gate);
-        if (waits) {
-            kvc_poller_pause(post->poller);
-            post->server->polling--;
-        }
-        serve(post, kvc_memcachedgpu_pop(&post->queue));
+    if (post->batches++ == 0) {
+        kvc_poller_pause(post->poller);
+        post->server->polling--;
     }
+    kvc_gate_wait(post->turn);
+    serve(post, job);
+    if (--post->batches == 0) {
+        post->server->polling++;
+        kvc_poller_resume(post->poller);
+    }
+    kvc_gate_post(post->turn);
 }

@@ -43,29 +43,33 @@ static void add_machines(const struct kvc_scenario *scenario, struct kvc_platfor
 
 enum { STAGED_ROWS = 64, ALIGN = 16, VALUES_BYTES = 1 << 21 };
 
-static void open_queue(struct kvc_memcachedgpu_queue *queue)
-{
-    queue->gate = kvc_gate_create(0);
-}
-
 static struct kvc_memcachedgpu_thread *open_threads(struct kvc_memcachedgpu_server *server, uint32_t count)
 {
     struct kvc_memcachedgpu_thread *threads = kvc_array_of(count + 1, sizeof(*threads));
     for (uint32_t i = 0; i < count; i++) {
         threads[i].server = server;
         threads[i].number = i;
-        open_queue(&threads[i].queue);
     }
     return threads;
 }
 
-static void close_threads(struct kvc_memcachedgpu_thread *threads, uint32_t count)
+static void open_posts(struct kvc_memcachedgpu_server *server, uint32_t count)
 {
+    server->posts = kvc_array_of(count, sizeof(*server->posts));
     for (uint32_t i = 0; i < count; i++) {
-        kvc_gate_free(threads[i].queue.gate);
-        kvc_poller_free(threads[i].poller);
+        server->posts[i] =
+            (struct kvc_memcachedgpu_post){.server = server, .number = i, .turn = kvc_gate_create(1)};
     }
-    free(threads);
+    server->polling = count;
+}
+
+static void close_posts(struct kvc_memcachedgpu_server *server, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && server->posts != NULL; i++) {
+        kvc_gate_free(server->posts[i].turn);
+        kvc_poller_free(server->posts[i].poller);
+    }
+    free(server->posts);
 }
 
 static uint32_t writers_of(const struct kvc_memcachedgpu_config *config)
@@ -107,11 +111,10 @@ static void open_timeline(const struct kvc_memcachedgpu_server *server)
 static void open_gates(struct kvc_memcachedgpu_server *server)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
-    open_queue(&server->full);
-    open_queue(&server->launched);
+    server->full.gate = kvc_gate_create(0);
     server->released = kvc_gate_create(0);
     server->wanted = kvc_gate_create(0);
-    server->streams_free = kvc_gate_create(config->streams);
+    server->pre = kvc_gate_create(1);
     server->copy_in = kvc_gate_create(1);
     server->copy_out = kvc_gate_create(1);
     server->written = kvc_gate_create(0);
@@ -144,6 +147,7 @@ static void open_shares(struct kvc_memcachedgpu_server *server)
     kvc_slice_mover_open_transfer(&server->wire_out.mover, (uint32_t)device->dram, (uint32_t)device->clients);
     kvc_slice_mover_open_work(&server->receiving.mover, (uint32_t)device->cpu);
     kvc_slice_mover_open_work(&server->copying.mover, (uint32_t)device->dram);
+    kvc_slice_mover_open_work(&server->answering.mover, (uint32_t)device->dram);
 }
 
 static void open_server(struct kvc_memcachedgpu_simulation *simulation, uint32_t number)
@@ -168,7 +172,7 @@ static void open_server(struct kvc_memcachedgpu_simulation *simulation, uint32_t
     kvc_rng_init(&server->outcome_draw, seed, "memcachedgpu.outcome", number);
     open_gates(server);
     server->streams = open_threads(server, config->streams);
-    server->posts = open_threads(server, config->post_threads);
+    open_posts(server, config->post_threads);
     server->writers = open_threads(server, writers_of(config));
     open_timeline(server);
 }
@@ -179,13 +183,11 @@ static void spawn_server(struct kvc_memcachedgpu_server *server)
     uint32_t set_threads = (uint32_t)config->options->set_threads;
     open_shares(server);
     kvc_engine_spawn("receiver", kvc_memcachedgpu_receiver_main, server);
-    kvc_engine_spawn("pre", kvc_memcachedgpu_launcher_main, server);
     for (uint32_t i = 0; i < config->streams; i++) {
         kvc_engine_spawn("stream", kvc_memcachedgpu_stream_main, &server->streams[i]);
     }
     for (uint32_t i = 0; i < config->post_threads; i++) {
         server->posts[i].poller = kvc_poller_create((uint32_t)server->device.cpu);
-        kvc_engine_spawn("post", kvc_memcachedgpu_post_main, &server->posts[i]);
     }
     for (uint32_t i = 0; i < writers_of(config) && config->writes; i++) {
         kvc_engine_spawn("writer",
@@ -215,23 +217,23 @@ static void close_jobs(struct kvc_memcachedgpu_server *server)
 static void close_server(struct kvc_memcachedgpu_server *server)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
-    struct kvc_gate *const gates[] = {server->full.gate,    server->launched.gate, server->released,
-                                      server->wanted,       server->streams_free,  server->copy_in,
-                                      server->copy_out,     server->driver,        server->written,
-                                      server->set_threads,  server->table_writer,  server->answered,
-                                      server->lock.released};
+    struct kvc_gate *const gates[] = {server->full.gate,    server->released, server->wanted,
+                                      server->pre,          server->copy_in,  server->copy_out,
+                                      server->driver,       server->written,  server->set_threads,
+                                      server->table_writer, server->answered, server->lock.released};
     for (size_t i = 0; i < sizeof(gates) / sizeof(*gates); i++) {
         kvc_gate_free(gates[i]);
     }
-    close_threads(server->streams, config->streams);
-    close_threads(server->posts, config->post_threads);
-    close_threads(server->writers, writers_of(config));
+    free(server->streams);
+    close_posts(server, config->post_threads);
+    free(server->writers);
     close_jobs(server);
     kvc_gpu_blocks_free(server->blocks);
     kvc_slice_mover_close(&server->wire_in.mover);
     kvc_slice_mover_close(&server->wire_out.mover);
     kvc_slice_mover_close(&server->receiving.mover);
     kvc_slice_mover_close(&server->copying.mover);
+    kvc_slice_mover_close(&server->answering.mover);
     kvc_batch_free(server->staged);
     free(server->release);
     free(server->port_free_ns);

@@ -15,6 +15,11 @@ static bool saturates(const struct kvc_memcachedgpu_server *server)
     return server->simulation->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
 }
 
+bool kvc_memcachedgpu_is_paced(const struct kvc_memcachedgpu_server *server)
+{
+    return server->simulation->config->feed == KVC_MEMCACHEDGPU_MEMORY && saturates(server);
+}
+
 /* ---- buffers ---- */
 
 void kvc_memcachedgpu_release(struct kvc_memcachedgpu_server *server, double time_ns, uint32_t buffers)
@@ -255,10 +260,10 @@ void kvc_memcachedgpu_receiver_main(void *data)
 {
     struct kvc_memcachedgpu_server *server = data;
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
-    bool paced = config->feed == KVC_MEMCACHEDGPU_MEMORY && saturates(server), more = true;
+    bool more = true;
     while (more) {
         struct kvc_memcachedgpu_job *job = new_job(server);
-        if (paced) {
+        if (kvc_memcachedgpu_is_paced(server)) {
             kvc_gate_wait(server->wanted);
         }
         more = fill(server, job);

@@ -6,8 +6,10 @@
  * responses and gives the buffers and the stream back. SETs and DELETEs go another way, over TCP (writes.c).
  * Another task may use the same card (stream.c).
  *
- * The receiver, the threads and the streams are actors of the engine. A single packet is never an activity,
- * but every packet of a batch has its own times of arrival and response. */
+ * The receiver, the streams and the threads that serve writes are actors of the engine. The actor of a stream
+ * stays with its batch until it is answered: the pre thread and the post threads are gates that it passes. A
+ * single packet is never an activity, but every packet of a batch has its own times of arrival and response.
+ */
 #ifndef KVC_MODELS_MEMCACHEDGPU_SIMULATION_H
 #define KVC_MODELS_MEMCACHEDGPU_SIMULATION_H
 
@@ -82,8 +84,8 @@ struct kvc_memcachedgpu_write {
     uint8_t op, key_bytes;
 };
 
-/* Use of a shared device by packets and copies. It accumulates over several batches before it becomes an
- * activity. */
+/* Use of a shared device by packets, copies and answers. It accumulates over several batches before it
+ * becomes an activity. */
 struct kvc_memcachedgpu_share {
     struct kvc_slice_mover mover;
     double amount;   /* Amount not yet posted to the engine. */
@@ -100,12 +102,19 @@ struct kvc_memcachedgpu_lock {
 
 struct kvc_memcachedgpu_server;
 
-/* An actor that a server has several of: a post thread, a stream, or a writer. */
+/* An actor that a server has several of: a stream or a writer. */
 struct kvc_memcachedgpu_thread {
     struct kvc_memcachedgpu_server *server;
     uint32_t number;
-    struct kvc_memcachedgpu_queue queue; /* Post threads: the batches whose kernel has ended. */
-    struct kvc_poller *poller;           /* Post threads: keeps the core busy while they poll. */
+};
+
+/* A post thread, which answers batches whose kernel has ended. */
+struct kvc_memcachedgpu_post {
+    struct kvc_memcachedgpu_server *server;
+    uint32_t number;
+    uint32_t batches;          /* Batches that it has and that wait for it; it polls while there are none. */
+    struct kvc_gate *turn;     /* Held for the batch that it answers. */
+    struct kvc_poller *poller; /* Keeps the core busy while it polls. */
 };
 
 struct kvc_memcachedgpu_server {
@@ -126,19 +135,19 @@ struct kvc_memcachedgpu_server {
     uint32_t release_head, release_tail, release_room;
     struct kvc_gate *released; /* Opens when buffers are released while the receiver waits for them. */
     bool receiver_waits;
-    struct kvc_memcachedgpu_share wire_in, wire_out, receiving, copying;
+    struct kvc_memcachedgpu_share wire_in, wire_out, receiving, copying, answering;
     struct kvc_rng damage, outcome_draw;
 
     /* Batches. */
     struct kvc_memcachedgpu_job *free_jobs, *all_jobs;
-    struct kvc_memcachedgpu_queue full;     /* Full batches for the pre thread. */
-    struct kvc_memcachedgpu_queue launched; /* Launched batches for the streams. */
-    struct kvc_gate *wanted;                /* feed = "memory": the pre thread can take a batch. */
-    struct kvc_gate *streams_free;
+    struct kvc_memcachedgpu_queue full;  /* Full batches that no stream has taken. */
+    struct kvc_gate *wanted;             /* feed = "memory": the pre thread can take a batch. */
+    struct kvc_gate *pre;                /* The pre thread, for one batch at a time. */
     struct kvc_gate *copy_in, *copy_out; /* The copy engines, one copy each at a time. */
     /* CUDA calls of several threads take turns; NULL: only one thread makes calls. */
     struct kvc_gate *driver;
-    struct kvc_memcachedgpu_thread *streams, *posts, *writers;
+    struct kvc_memcachedgpu_thread *streams, *writers;
+    struct kvc_memcachedgpu_post *posts;
     uint32_t polling;   /* Post threads that poll events now. */
     uint64_t batches;   /* Batches that streams have ended. */
     double *tx_free_ns; /* Indexed by port. */
@@ -211,11 +220,12 @@ void kvc_memcachedgpu_take(struct kvc_memcachedgpu_share *share, double amount, 
 
 /* receiver.c */
 void kvc_memcachedgpu_receiver_main(void *server);
+/* Returns whether the clients fill a batch when the server can take one. */
+bool kvc_memcachedgpu_is_paced(const struct kvc_memcachedgpu_server *server);
 /* Frees buffers at time_ns, which is not in the past. */
 void kvc_memcachedgpu_release(struct kvc_memcachedgpu_server *server, double time_ns, uint32_t buffers);
 
 /* stream.c */
-void kvc_memcachedgpu_launcher_main(void *server);
 void kvc_memcachedgpu_stream_main(void *thread);
 void kvc_memcachedgpu_background_main(void *server);
 void kvc_memcachedgpu_watch_add(struct kvc_memcachedgpu_watch *watch, const double *sent_ns,
@@ -240,8 +250,8 @@ void kvc_memcachedgpu_execute(struct kvc_memcachedgpu_server *server, struct kvc
 /* Writes the heads of requests with keys of all lengths. */
 void kvc_memcachedgpu_write_heads(struct kvc_memcachedgpu_simulation *simulation);
 
-/* answer.c */
-void kvc_memcachedgpu_post_main(void *thread);
+/* answer.c: waits for the post thread, and answers a batch whose kernel has ended. */
+void kvc_memcachedgpu_answer(struct kvc_memcachedgpu_post *post, struct kvc_memcachedgpu_job *job);
 
 /* ---- queues ---- */
 

@@ -1,4 +1,4 @@
-/* CUDA streams: each runs one batch at a time. */
+/* CUDA streams: each runs one batch at a time, from its launch until it is answered. */
 #include <math.h>
 
 #include "models/memcachedgpu/simulation.h"
@@ -19,24 +19,30 @@ static void call_driver(struct kvc_memcachedgpu_server *server, double cpu_ns)
     }
 }
 
-void kvc_memcachedgpu_launcher_main(void *data)
+/* Waits for a batch and for the pre thread, which launches it. A client that saturates the server from its
+ * memory fills a batch when the pre thread is free for it. */
+static struct kvc_memcachedgpu_job *launch(struct kvc_memcachedgpu_server *server)
 {
-    struct kvc_memcachedgpu_server *server = data;
     struct kvc_memcachedgpu_simulation *simulation = server->simulation;
-    for (;;) {
-        kvc_gate_wait(server->streams_free);
+    bool paced = kvc_memcachedgpu_is_paced(server);
+    if (paced) {
+        kvc_gate_wait(server->pre);
         kvc_gate_post(server->wanted);
-        kvc_gate_wait(server->full.gate);
-        struct kvc_memcachedgpu_job *job = kvc_memcachedgpu_pop(&server->full);
-        double started_ns = job->called_ns = kvc_engine_now_ns();
-        call_driver(server, kvc_memcachedgpu_launch_cpu_ns(simulation->config, server->polling > 0));
-        job->launched_ns = kvc_engine_now_ns();
-        kvc_recorder_busy(&simulation->replica.recorder, KVC_MEMCACHEDGPU_LAUNCH, started_ns,
-                          job->launched_ns);
-        kvc_timeline_event(simulation->replica.context->timeline, server->number, 0, "launch", started_ns,
-                           job->launched_ns - started_ns, job->batch->count);
-        kvc_memcachedgpu_push(&server->launched, job);
     }
+    kvc_gate_wait(server->full.gate);
+    struct kvc_memcachedgpu_job *job = kvc_memcachedgpu_pop(&server->full);
+    if (!paced) {
+        kvc_gate_wait(server->pre);
+    }
+    job->called_ns = kvc_engine_now_ns();
+    call_driver(server, kvc_memcachedgpu_launch_cpu_ns(simulation->config, server->polling > 0));
+    job->launched_ns = kvc_engine_now_ns();
+    kvc_gate_post(server->pre);
+    kvc_recorder_busy(&simulation->replica.recorder, KVC_MEMCACHEDGPU_LAUNCH, job->called_ns,
+                      job->launched_ns);
+    kvc_timeline_event(simulation->replica.context->timeline, server->number, 0, "launch", job->called_ns,
+                       job->launched_ns - job->called_ns, job->batch->count);
+    return job;
 }
 
 /* ---- other task ---- */
@@ -156,8 +162,7 @@ void kvc_memcachedgpu_stream_main(void *data)
     struct kvc_memcachedgpu_server *server = stream->server;
     struct kvc_memcachedgpu_simulation *simulation = server->simulation;
     for (;;) {
-        kvc_gate_wait(server->launched.gate);
-        struct kvc_memcachedgpu_job *job = kvc_memcachedgpu_pop(&server->launched);
+        struct kvc_memcachedgpu_job *job = launch(server);
         double started_ns = kvc_engine_now_ns();
         run(server, job);
         job->ended_ns = kvc_engine_now_ns();
@@ -165,7 +170,6 @@ void kvc_memcachedgpu_stream_main(void *data)
         kvc_timeline_event(simulation->replica.context->timeline, server->number,
                            1 + simulation->config->post_threads + stream->number, "kernel", started_ns,
                            job->ended_ns - started_ns, job->batch->count);
-        kvc_memcachedgpu_push(&server->posts[server->batches++ % simulation->config->post_threads].queue,
-                              job);
+        kvc_memcachedgpu_answer(&server->posts[server->batches++ % simulation->config->post_threads], job);
     }
 }
