@@ -383,11 +383,9 @@ void kvc_kvdirect_table_prefetch(const struct kvc_kvdirect_table *table, const u
     }
 }
 
-/* Runs an operation that no other one follows. There is nothing to do while its lines come. */
-static void run_alone(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op,
-                      struct kvc_kvdirect_table_stats *stats)
+void kvc_kvdirect_table_run_hashed(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op,
+                                   uint64_t hash, struct kvc_kvdirect_table_stats *stats)
 {
-    uint64_t hash = kvc_hash(op->key, op->key_bytes, table->seed);
     struct kvc_kvdirect_key key = kvc_kvdirect_make_key(op->key, op->key_bytes, hash);
     if (__builtin_expect(table->trace != NULL, 1)) {
         table->trace->operation = 0;
@@ -402,10 +400,6 @@ void kvc_kvdirect_table_run(struct kvc_kvdirect_table *table, struct kvc_kvdirec
 {
     struct kvc_kvdirect_key ring[KVC_KVDIRECT_TABLE_RING];
     uint64_t hashed = 0, asked = 0;
-    if (count == 1) {
-        run_alone(table, op, stats);
-        return;
-    }
     for (uint64_t done = 0; done < count;) {
         uint64_t start = hashed;
         for (; hashed < kvc_kvdirect_least(done + 3 * KVC_KVDIRECT_TABLE_GROUP, count); hashed++) {

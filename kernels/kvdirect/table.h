@@ -171,7 +171,12 @@ void kvc_kvdirect_table_run(struct kvc_kvdirect_table *table, struct kvc_kvdirec
 void kvc_kvdirect_table_prefetch(const struct kvc_kvdirect_table *table, const uint64_t *hash,
                                  uint32_t count);
 
-/** Makes kvc_kvdirect_table_run append every access to a trace from now on; NULL ends tracing. A slab is
+/** Runs one operation on a key whose hash with the table's seed is known. Calls of
+ * kvc_kvdirect_table_prefetch may have fetched its line. */
+void kvc_kvdirect_table_run_hashed(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_op *op,
+                                   uint64_t hash, struct kvc_kvdirect_table_stats *stats);
+
+/** Makes these calls append every access to a trace from now on; NULL ends tracing. A slab is
  * traced as read whole, because its slot does not tell how many of its bytes are used. */
 void kvc_kvdirect_table_set_trace(struct kvc_kvdirect_table *table, struct kvc_kvdirect_table_trace *trace);
 

@@ -28,7 +28,7 @@ static const struct kvc_option option_rows[] = {
         kvc_kvdirect_options, "socket_rate", socket_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1e6, 1e13, "25.7GB/s",
         "data rate from one socket to another, used by interleaved memory; a higher rate helps NICs on "
         "several sockets"),
-    KVC_REAL_ROW(kvc_kvdirect_options, "slice", slice_ns, KVC_UNIT_NS, 100, 1e6, "4us",
+    KVC_REAL_ROW(kvc_kvdirect_options, "slice", slice_ns, KVC_UNIT_NS, 100, 1e6, "8us",
                  "interval at which NICs synchronise at the devices that they share; shorter slices take "
                  "longer to simulate and hardly change results"),
     KVC_REAL_ROW(

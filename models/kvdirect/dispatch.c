@@ -197,10 +197,12 @@ void kvc_kvdirect_dispatch_place(struct kvc_kvdirect_dispatch *dispatch, uint64_
     dispatch->place[kvc_kvdirect_dispatch_place_of(dispatch, line)] = changed ? tag | changed_bit : tag;
 }
 
-/* Picks the link by hash, because slabs begin at even lines and would load the links unevenly. */
+/* Picks the link by hash, because slabs begin at even lines and would load the links unevenly. Cards have a
+ * power of two of links as a rule, and division is slow. */
 static uint16_t endpoint_of(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line)
 {
-    return (uint16_t)(kvc_mix64(line) % dispatch->endpoints);
+    uint64_t hash = kvc_mix64(line), mask = dispatch->endpoints - 1;
+    return (uint16_t)((dispatch->endpoints & mask) == 0 ? hash & mask : hash % dispatch->endpoints);
 }
 
 uint64_t kvc_kvdirect_dispatch_mate(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line)
@@ -220,12 +222,11 @@ uint64_t kvc_kvdirect_dispatch_mate(const struct kvc_kvdirect_dispatch *dispatch
 static bool look_in_sample(struct kvc_kvdirect_dispatch *dispatch, struct kvc_kvdirect_step *step,
                            bool *evicts)
 {
-    uint64_t place = kvc_kvdirect_dispatch_place_of(dispatch, step->line);
-    uint32_t held = dispatch->place[place], tag = (uint32_t)(step->line / dispatch->places) + 1;
-    bool hit = (held & ~changed_bit) == tag || step->again;
+    uint32_t held = dispatch->place[step->place];
+    bool hit = (held & ~changed_bit) == step->tag || step->again;
     *evicts = !hit && (held & changed_bit) != 0;
     if (*evicts) {
-        uint64_t evicted = ((held & ~changed_bit) - 1) * dispatch->places + place;
+        uint64_t evicted = ((held & ~changed_bit) - 1) * dispatch->places + step->place;
         step->evicted_endpoint = endpoint_of(dispatch, evicted);
     }
     if (step->line_of == KVC_KVDIRECT_OWN && dispatch->hot.clock > 0) {
@@ -275,8 +276,20 @@ void kvc_kvdirect_dispatch_arrive(struct kvc_kvdirect_dispatch *dispatch,
     if (step->line_of == KVC_KVDIRECT_HOT) {
         kvc_kvdirect_hot_put(&dispatch->hot, step->line, changed);
     } else {
-        kvc_kvdirect_dispatch_place(dispatch, step->line, changed);
+        dispatch->place[step->place] = changed ? step->tag | changed_bit : step->tag;
     }
+}
+
+/* Sets the place of an open step. A place of the sample is looked up some events later. */
+static void set_place(const struct kvc_kvdirect_dispatch *dispatch, struct kvc_kvdirect_step *step)
+{
+    if (step->line_of == KVC_KVDIRECT_HOT) {
+        step->place = dispatch->places + step->line % dispatch->hot.whole.places;
+        return;
+    }
+    step->place = step->line % dispatch->places;
+    step->tag = (uint32_t)(step->line / dispatch->places) + 1;
+    __builtin_prefetch(&dispatch->place[step->place], 1);
 }
 
 uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
@@ -291,16 +304,14 @@ uint32_t kvc_kvdirect_dispatch_steps(struct kvc_kvdirect_dispatch *dispatch,
         dispatch->stats.lines++;
         if (kvc_kvdirect_dispatch_cacheable(dispatch, line)) {
             dispatch->stats.cacheable++;
-            if (line_of != KVC_KVDIRECT_HOT) { /* It is looked up some events later. */
-                __builtin_prefetch(&dispatch->place[kvc_kvdirect_dispatch_place_of(dispatch, line)], 1);
-            }
-            step[count++] = (struct kvc_kvdirect_step){.kind = access->write ? KVC_KVDIRECT_CACHE_WRITE
-                                                                             : KVC_KVDIRECT_CACHE_READ,
-                                                       .open = true,
-                                                       .bytes = (uint16_t)bytes,
-                                                       .line_of = (uint8_t)line_of,
-                                                       .endpoint = endpoint_of(dispatch, line),
-                                                       .line = (uint32_t)line};
+            step[count] = (struct kvc_kvdirect_step){.kind = access->write ? KVC_KVDIRECT_CACHE_WRITE
+                                                                           : KVC_KVDIRECT_CACHE_READ,
+                                                     .open = true,
+                                                     .bytes = (uint16_t)bytes,
+                                                     .line_of = (uint8_t)line_of,
+                                                     .endpoint = endpoint_of(dispatch, line),
+                                                     .line = (uint32_t)line};
+            set_place(dispatch, &step[count++]);
             host = NULL;
             continue;
         }

@@ -120,6 +120,10 @@ struct kvc_kvdirect_step {
     uint16_t evicted_endpoint; /* Link of the evicted line. */
     uint16_t bytes;
     uint32_t line; /* Cacheable line of an open step, of the sample or, if it is HOT, of the whole table. */
+    uint32_t tag;  /* OWN, ALIKE: the tag that its place has if it holds the line. */
+    /* Number of the place of an open step's line, different for all places of the sample and the whole cache.
+     * It stands here, with the tag, because the division takes longer than all that needs them. */
+    uint64_t place;
 };
 
 struct kvc_kvdirect_cache_stats {
@@ -155,15 +159,6 @@ static inline uint64_t kvc_kvdirect_dispatch_place_of(const struct kvc_kvdirect_
     return line % dispatch->places;
 }
 
-/* Returns a number for the place of a step's line, different for all places of the sample and the whole
- * cache. */
-static inline uint64_t kvc_kvdirect_dispatch_step_place(const struct kvc_kvdirect_dispatch *dispatch,
-                                                        const struct kvc_kvdirect_step *step)
-{
-    return step->line_of == KVC_KVDIRECT_HOT ? dispatch->places + step->line % dispatch->hot.whole.places
-                                             : kvc_kvdirect_dispatch_place_of(dispatch, step->line);
-}
-
 /* Returns the stand-in place in the sample for the place of a hot key's line. */
 static inline uint64_t kvc_kvdirect_dispatch_like(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line)
 {
@@ -174,7 +169,7 @@ static inline uint64_t kvc_kvdirect_dispatch_like(const struct kvc_kvdirect_disp
  * KVC_KVDIRECT_NO_LINE if the hot key's line is not in the index. */
 uint64_t kvc_kvdirect_dispatch_mate(const struct kvc_kvdirect_dispatch *dispatch, uint64_t line);
 
-/* Puts a line into its place. `changed` tells whether it is newer than the host's. */
+/* Puts a line into its place before the run. `changed` tells whether it is newer than the host's. */
 void kvc_kvdirect_dispatch_place(struct kvc_kvdirect_dispatch *dispatch, uint64_t line, bool changed);
 
 enum { KVC_KVDIRECT_STEPS_MAX = 9 }; /* An access of 512 bytes that begins within a line touches 9 lines. */

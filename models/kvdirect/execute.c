@@ -60,7 +60,7 @@ static void take_old_value(struct kvc_kvdirect_processor *processor, struct kvc_
     processor->counts.failed++;
     op->verb = KVC_KVDIRECT_TABLE_GET;
     op->value_bytes = KVC_KVDIRECT_VALUE_BYTES;
-    kvc_kvdirect_table_run(processor->shard->table, op, 1, &uncounted);
+    kvc_kvdirect_table_run_hashed(processor->shard->table, op, operation->hash, &uncounted);
     processor->trace.count = accesses;
     operation->present = op->result == KVC_KVDIRECT_TABLE_OK;
     operation->value_bytes = op->result == KVC_KVDIRECT_TABLE_OK ? op->value_bytes : operation->value_bytes;
@@ -92,6 +92,7 @@ static void use_daemon(struct kvc_kvdirect_processor *processor, struct kvc_kvdi
 /* An operation of the table and the row of the batch with its key. */
 struct table_run {
     struct kvc_kvdirect_table_op op;
+    uint64_t hash;
     struct vector_update update;
 };
 
@@ -101,6 +102,7 @@ static void prepare(struct kvc_kvdirect_processor *processor, struct kvc_kvdirec
                     const struct kvc_batch *stand_in, struct table_run *run)
 {
     run->update = (struct vector_update){processor, operation};
+    run->hash = stand_in != NULL ? stand_in->hash[0] : operation->hash;
     run->op = (struct kvc_kvdirect_table_op){
         .key = stand_in != NULL ? stand_in->keys : operation->key,
         .key_bytes = stand_in != NULL ? stand_in->key_bytes[0] : operation->key_bytes,
@@ -115,11 +117,11 @@ static void prepare(struct kvc_kvdirect_processor *processor, struct kvc_kvdirec
     }
 }
 
-static void run_traced(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_table_op *op,
+static void run_traced(struct kvc_kvdirect_processor *processor, struct table_run *run,
                        struct kvc_kvdirect_table_stats *stats)
 {
     processor->trace.count = 0;
-    kvc_kvdirect_table_run(processor->shard->table, op, 1, stats);
+    kvc_kvdirect_table_run_hashed(processor->shard->table, &run->op, run->hash, stats);
     if (processor->trace.short_of_memory) {
         kvc_out_of_memory("the accesses of an operation");
     }
@@ -147,7 +149,7 @@ static void run_in_table(struct kvc_kvdirect_processor *processor, struct kvc_kv
 {
     struct table_run run;
     prepare(processor, operation, NULL, &run);
-    run_traced(processor, &run.op, &processor->shard->stats);
+    run_traced(processor, &run, &processor->shard->stats);
     if (run.op.result == KVC_KVDIRECT_TABLE_FULL) {
         take_old_value(processor, operation, &run.op);
     }
@@ -195,7 +197,7 @@ static void set_presence(struct kvc_kvdirect_processor *processor, const struct 
         .value_bytes = (uint16_t)stand_in->value_bytes[0],
     };
     kvc_kvdirect_table_set_trace(processor->shard->table, NULL);
-    kvc_kvdirect_table_run(processor->shard->table, &op, 1, stats);
+    kvc_kvdirect_table_run_hashed(processor->shard->table, &op, stand_in->hash[0], stats);
     kvc_kvdirect_table_set_trace(processor->shard->table, &processor->trace);
 }
 
@@ -204,7 +206,7 @@ static bool run_on(struct kvc_kvdirect_processor *processor, struct table_run *r
                    struct kvc_kvdirect_table_stats *stats)
 {
     uint64_t pairs = kvc_kvdirect_table_pairs(processor->shard->table);
-    run_traced(processor, &run->op, stats);
+    run_traced(processor, run, stats);
     if (run->op.verb == KVC_KVDIRECT_TABLE_PUT) {
         return kvc_kvdirect_table_pairs(processor->shard->table) == pairs &&
                run->op.result == KVC_KVDIRECT_TABLE_OK;

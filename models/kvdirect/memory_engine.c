@@ -131,8 +131,11 @@ void kvc_kvdirect_memory_engine_open(struct kvc_kvdirect_memory_engine *memory, 
                                      const struct kvc_fpga *fpga, struct kvc_kvdirect_dispatch *dispatch,
                                      uint32_t gather_cores, struct kvc_events *events, uint64_t seed)
 {
-    *memory = (struct kvc_kvdirect_memory_engine){
-        .pcie = pcie, .fpga = fpga, .dispatch = dispatch, .events = events};
+    *memory = (struct kvc_kvdirect_memory_engine){.pcie = pcie,
+                                                  .fpga = fpga,
+                                                  .dispatch = dispatch,
+                                                  .events = events,
+                                                  .line_ns = kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES)};
     memset(memory->under_way, 0xff, sizeof(memory->under_way)); /* NO_PART. */
     kvc_kvdirect_gather_open(&memory->gather, gather_cores, pcie->core_reads_per_s, events,
                              KVC_KVDIRECT_GATHERED, KVC_KVDIRECT_GATHER_WAITED);
@@ -180,9 +183,8 @@ static void use_host(struct kvc_kvdirect_memory_engine *memory, double now_ns, u
 /* Occupies the DRAM's channel for one line and returns when it is free again. */
 static double use_dram(struct kvc_kvdirect_memory_engine *memory, double now_ns)
 {
-    double line_ns = kvc_fpga_dram_ns(memory->fpga, KVC_KVDIRECT_LINE_BYTES);
     memory->dram_lines++;
-    return kvc_serve(&memory->dram_free_ns, &memory->dram_busy_ns, now_ns, line_ns);
+    return kvc_serve(&memory->dram_free_ns, &memory->dram_busy_ns, now_ns, memory->line_ns);
 }
 
 static uint32_t new_part(struct kvc_kvdirect_memory_engine *memory, struct kvc_kvdirect_step *step,
@@ -202,17 +204,14 @@ static uint32_t new_part(struct kvc_kvdirect_memory_engine *memory, struct kvc_k
 /* Returns the head of the list that lines of the step's place are in. */
 static uint32_t *list_of(struct kvc_kvdirect_memory_engine *memory, const struct kvc_kvdirect_step *step)
 {
-    uint64_t place = kvc_kvdirect_dispatch_step_place(memory->dispatch, step);
-    return &memory->under_way[kvc_mix64(place) & (KVC_KVDIRECT_UNDER_WAY_LISTS - 1)];
+    return &memory->under_way[kvc_mix64(step->place) & (KVC_KVDIRECT_UNDER_WAY_LISTS - 1)];
 }
 
 /* Returns the part that holds the step's place, or NO_PART. */
 static uint32_t holder_of(struct kvc_kvdirect_memory_engine *memory, const struct kvc_kvdirect_step *step)
 {
-    uint64_t place = kvc_kvdirect_dispatch_step_place(memory->dispatch, step);
     uint32_t part = *list_of(memory, step);
-    while (part != NO_PART &&
-           kvc_kvdirect_dispatch_step_place(memory->dispatch, step_of(&memory->part[part])) != place) {
+    while (part != NO_PART && step_of(&memory->part[part])->place != step->place) {
         part = memory->part[part].next;
     }
     return part;
@@ -256,8 +255,8 @@ static void start_cached(struct kvc_kvdirect_memory_engine *memory, double now_n
             hold(memory, number);
         }
     }
-    kvc_events_add(memory->events, use_dram(memory, now_ns) + memory->fpga->dram_ns, KVC_KVDIRECT_DRAM_DONE,
-                   0, number);
+    kvc_events_append(memory->events, KVC_KVDIRECT_LANE_READ,
+                      use_dram(memory, now_ns) + memory->fpga->dram_ns, KVC_KVDIRECT_DRAM_DONE, 0, number);
 }
 
 static void start(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t number)
@@ -351,7 +350,8 @@ static void arrive(struct kvc_kvdirect_memory_engine *memory, double now_ns, uin
 
 static void store_line(struct kvc_kvdirect_memory_engine *memory, double now_ns, uint32_t part)
 {
-    kvc_events_add(memory->events, use_dram(memory, now_ns), KVC_KVDIRECT_DRAM_DONE, 0, part);
+    kvc_events_append(memory->events, KVC_KVDIRECT_LANE_STORE, use_dram(memory, now_ns),
+                      KVC_KVDIRECT_DRAM_DONE, 0, part);
 }
 
 /* Continues a step whose tag has been read from the DRAM, or whose line has been written to it. */

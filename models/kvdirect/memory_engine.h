@@ -89,6 +89,14 @@ enum {
     KVC_KVDIRECT_MEMORY_KINDS
 };
 
+/* Lanes of events (sim/base/events.h): first those of the PCIe engines, then this engine's, and from
+ * KVC_KVDIRECT_MEMORY_LANES_END on the caller's. */
+enum {
+    KVC_KVDIRECT_LANE_READ = KVC_PCIE_LANES_END, /* A line has been read from the DRAM. */
+    KVC_KVDIRECT_LANE_STORE,                     /* A line has been written to it. */
+    KVC_KVDIRECT_MEMORY_LANES_END
+};
+
 struct kvc_kvdirect_part;
 
 struct kvc_kvdirect_memory_engine {
@@ -101,6 +109,7 @@ struct kvc_kvdirect_memory_engine {
     struct kvc_kvdirect_gather gather;
     uint32_t *done; /* Tags of the steps that the latest event ended; a gathered batch ends many. */
     uint32_t done_count, done_capacity;
+    double line_ns; /* Time for which a line occupies the DRAM's channel. */
     double dram_free_ns, dram_busy_ns;
     struct kvc_kvdirect_part *part; /* Steps in flight. */
     uint32_t *free_part;

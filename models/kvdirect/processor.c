@@ -276,6 +276,10 @@ static void respond(struct kvc_kvdirect_processor *processor, const struct kvc_k
 
 enum { EVENT_READY = KVC_KVDIRECT_MEMORY_KINDS, EVENT_ACCESS, EVENT_DONE };
 
+/* Lanes of events whose times ascend. */
+enum { LANE_DONE = KVC_KVDIRECT_MEMORY_LANES_END, LANE_ISSUE, LANE_ACCESS };
+_Static_assert((int)LANE_ACCESS < (int)KVC_EVENTS_LANES, "each lane has a number");
+
 enum {
     WAITING_ROWS = 512, /* Operations received ahead of the decoder. */
     ROWS_AHEAD = 8,     /* Operations after the one that is decoded whose buckets are prefetched. */
@@ -373,8 +377,8 @@ static void issue(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_
     }
     processor->counts.accesses[operation->op] += operation->write_back ? 0 : accesses;
     processor->counts.operations[operation->op] += !operation->write_back;
-    kvc_events_add(&processor->events, processor->issue_free_ns, EVENT_READY, 0,
-                   (uint32_t)number_of(processor, operation));
+    kvc_events_append(&processor->events, LANE_ISSUE, processor->issue_free_ns, EVENT_READY, 0,
+                      (uint32_t)number_of(processor, operation));
 }
 
 /* Occupies the copies of the user's function for the operation's vector. Returns when the result is there. */
@@ -499,10 +503,10 @@ static void go_to_memory(struct kvc_kvdirect_processor *processor, struct kvc_kv
     double starts_ns = kvc_later_ns(processor->access_free_ns[write], now_ns);
     processor->access_free_ns[write] = starts_ns + processor->clock_ns;
     processor->counts.access_busy_ns[write] += processor->clock_ns;
-    if (starts_ns == now_ns && kvc_events_next_ns(&processor->events) > now_ns) {
-        access_memory(processor, operation, now_ns); /* Its event would be the next one. */
+    if (starts_ns == now_ns) { /* It goes before all events that are simultaneous. */
+        access_memory(processor, operation, now_ns);
     } else {
-        kvc_events_add(&processor->events, starts_ns, EVENT_ACCESS, 0, number);
+        kvc_events_append(&processor->events, LANE_ACCESS, starts_ns, EVENT_ACCESS, 0, number);
     }
 }
 
@@ -526,10 +530,17 @@ static void access_memory(struct kvc_kvdirect_processor *processor, struct kvc_k
 static void step_done(struct kvc_kvdirect_processor *processor, struct kvc_kvdirect_operation *operation,
                       double now_ns)
 {
-    if (--operation->under_way == 0 && !operation->goes_on) {
-        kvc_events_add(&processor->events, now_ns + processor->clock_ns, EVENT_READY, 0,
-                       (uint32_t)number_of(processor, operation));
+    if (--operation->under_way > 0 || operation->goes_on) {
+        return;
     }
+    uint32_t number = (uint32_t)number_of(processor, operation);
+    double ready_ns = now_ns + processor->clock_ns;
+    if (operation->at < operation->steps || operation->computes) {
+        kvc_events_add(&processor->events, ready_ns, EVENT_READY, 0, number);
+        return;
+    }
+    kvc_kvdirect_executed(processor, operation);
+    kvc_events_append(&processor->events, LANE_DONE, ready_ns + processor->clock_ns, EVENT_DONE, 0, number);
 }
 
 static void handle(struct kvc_kvdirect_processor *processor, const struct kvc_event *event)
@@ -660,7 +671,7 @@ void kvc_kvdirect_processor_advance(struct kvc_kvdirect_processor *processor, do
             return;
         }
         struct kvc_event event = kvc_events_pop(&processor->events);
-        processor->now_ns = event.time_ns;
+        event.time_ns = processor->now_ns = kvc_later_ns(event.time_ns, processor->now_ns);
         stalled &= event.kind != EVENT_DONE;
         handle(processor, &event);
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/base/array.h"
 
@@ -20,6 +21,9 @@ void kvc_events_free(struct kvc_events *events)
     free(events->bucket);
     free(events->node);
     free(events->heap);
+    for (uint32_t i = 0; i < KVC_EVENTS_LANES; i++) {
+        free(events->lane[i].event);
+    }
     *events = (struct kvc_events){0};
 }
 
@@ -65,7 +69,6 @@ static struct kvc_event pop_heap(struct kvc_events *events)
     }
     events->heap[at] = last;
     events->far_ns = count > 0 ? events->heap[0].time_ns : INFINITY;
-    events->count--;
     events->found = false;
     return first;
 }
@@ -118,6 +121,7 @@ static inline __attribute__((always_inline)) void put(struct kvc_events *events,
     struct kvc_events_bucket *bucket = &events->bucket[index];
     struct kvc_events_node *node = &events->node[number - 1];
     events->free_node = node->next;
+    events->near++;
     node->event = (struct kvc_event){time_ns, order, kind, unit, tag};
     node->next = 0;
     if (__builtin_expect(bucket->first != 0, 0)) {
@@ -169,7 +173,7 @@ void kvc_events_set_pace(struct kvc_events *events, double now_ns)
     if (!isfinite(buckets_per_ns) || buckets_per_ns <= 0 || (change > 0.5 && change < 2)) {
         return;
     }
-    uint32_t count = events->count - events->far;
+    uint32_t count = events->near;
     struct kvc_event *moved = kvc_array_of(count + 1, sizeof(*moved));
     for (uint32_t i = 0; i < count; i++) {
         first_bucket(events);
@@ -177,7 +181,6 @@ void kvc_events_set_pace(struct kvc_events *events, double now_ns)
     }
     events->buckets_per_ns = buckets_per_ns;
     events->at = (int64_t)(now_ns * buckets_per_ns);
-    events->count += count;
     for (uint32_t i = 0; i < count; i++) {
         put_anywhere(events, moved[i].time_ns, moved[i].order, moved[i].kind, moved[i].unit, moved[i].tag);
     }
@@ -190,9 +193,15 @@ void kvc_events_add(struct kvc_events *events, double time_ns, uint16_t kind, ui
 {
     double number = time_ns * events->buckets_per_ns;
     uint64_t order = events->added++;
-    events->found &= events->count > events->far;
-    events->count++;
-    events->next_ns = time_ns < events->next_ns ? time_ns : events->next_ns;
+    events->found &= events->near > 0;
+    events->known &= events->found;
+    events->head_ns[0] = time_ns < events->head_ns[0] ? time_ns : events->head_ns[0];
+    if (events->has_lanes) {
+        kvc_events_note(events, time_ns, 0);
+    } else {
+        events->count++;
+        events->next_ns = events->head_ns[0];
+    }
     bool soon = number < 0x1p62 && (uint64_t)((int64_t)number - events->at) < BUCKETS;
     if (__builtin_expect(!soon || events->free_node == 0, 0)) {
         put_anywhere(events, time_ns, order, kind, unit, tag);
@@ -201,26 +210,69 @@ void kvc_events_add(struct kvc_events *events, double time_ns, uint16_t kind, ui
     put(events, (int64_t)number, time_ns, order, kind, unit, tag);
 }
 
+/* Finds the first event of lane 0. */
+static void find_first(struct kvc_events *events)
+{
+    double first_ns = events->far > 0 ? events->far_ns : INFINITY;
+    if (events->near > 0) {
+        double near_ns = events->node[first_bucket(events)->first - 1].event.time_ns;
+        first_ns = near_ns < first_ns ? near_ns : first_ns;
+    }
+    events->head_ns[0] = first_ns;
+    events->found = true;
+}
+
+static inline uint64_t least(uint64_t left, uint64_t right)
+{
+    return left < right ? left : right;
+}
+
+/* There is no branch on which lane is first, because it would often be mispredicted. */
 void kvc_events_find_next(struct kvc_events *events)
 {
-    events->next_ns = events->far > 0 ? events->far_ns : INFINITY;
-    if (events->count > events->far) {
-        double near_ns = events->node[first_bucket(events)->first - 1].event.time_ns;
-        events->next_ns = near_ns < events->next_ns ? near_ns : events->next_ns;
+    if (!events->found) {
+        find_first(events);
     }
-    events->found = true;
+    events->known = true;
+    events->next_ns = events->head_ns[0];
+    if (events->has_lanes) {
+        const uint64_t *key = events->head_key;
+        events->next_key =
+            least(least(least(kvc_events_key(events->next_ns, 0), key[1]), least(key[2], key[3])),
+                  least(least(key[4], key[5]), least(key[6], key[7])));
+        events->next_ns = events->head_ns[events->next_key % KVC_EVENTS_LANES];
+    }
+}
+
+/* Before the first event of any lane, all lanes become empty. */
+void kvc_events_add_lane_room(struct kvc_events *events, uint32_t number)
+{
+    struct kvc_events_lane *lane = &events->lane[number];
+    if (!events->has_lanes) {
+        memset(events->head_key, 0xff, sizeof(events->head_key));
+        events->has_lanes = true;
+        events->known = false;
+    }
+    uint32_t capacity = lane->capacity > 0 ? 2 * lane->capacity : CAPACITY_FIRST;
+    struct kvc_event *event = kvc_array_of(capacity, sizeof(*event));
+    for (uint32_t i = lane->first; i != lane->end; i++) {
+        event[i & (capacity - 1)] = lane->event[i & (lane->capacity - 1)];
+    }
+    free(lane->event);
+    lane->event = event;
+    lane->capacity = capacity;
 }
 
 struct kvc_event kvc_events_pop_far(struct kvc_events *events)
 {
-    if (events->count > events->far) {
+    if (events->near > 0) {
         uint32_t number = events->bucket[(uint32_t)events->at % BUCKETS].first;
         if (before(&events->node[number - 1].event, &events->heap[0])) {
             return kvc_events_take_first(events);
         }
     }
     struct kvc_event first = pop_heap(events);
-    if (events->count == events->far) {
+    if (events->near == 0) {
         events->at = (int64_t)fmin(first.time_ns * events->buckets_per_ns, 0x1p62);
     }
     return first;

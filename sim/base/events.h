@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /** An event. The queue does not interpret `kind`, `unit` and `tag`. */
 struct kvc_event {
@@ -31,28 +32,49 @@ struct kvc_events_bucket {
     uint32_t last;  /**< Number of its last node plus 1. */
 };
 
-/** Sizes of the calendar. */
+/** Sizes of the queue. */
 enum {
-    KVC_EVENTS_BUCKETS = 1024, /**< A power of two. */
+    KVC_EVENTS_BUCKETS = 1024, /**< Buckets of the calendar, a power of two. */
     KVC_EVENTS_WORD_BITS = 64, /**< Bits of a word of the bitmap. */
+    KVC_EVENTS_LANES = 8,      /**< Lanes, a power of two; lane 0 is calendar and heap. */
+};
+
+/** Events that were added in the order of their times, in a ring. */
+struct kvc_events_lane {
+    struct kvc_event *event; /**< The ring. */
+    uint32_t first;          /**< Number of the first event; its index is this modulo the capacity. */
+    uint32_t end;            /**< Number after the last event. */
+    uint32_t capacity;       /**< Events that there is room for, a power of two, or 0. */
+    double last_ns;          /**< Time of the last event that was added [ns]. */
 };
 
 /** The queue. A zeroed struct is empty.
+ *
+ * A device whose events of some sort come in the order in which it adds them, such as those of a server that
+ * takes one job after another, may add them to a lane of their own, which is a ring. The other events are
+ * lane 0. First events of lanes count as simultaneous if they differ by rounding, 2^-49 of their time; then
+ * the lane with the smallest number goes first, so that times may go back by as much. They are at least 0 if
+ * there are lanes.
  *
  * The events of the near future are in a calendar: a ring of buckets of equal width, of which a bitmap tells
  * the occupied ones. Later events are in a four-ary heap. The width follows from the mean time between
  * events, so that few buckets have several of them: to add and to remove one takes constant time, and few
  * branches depend on times. The order of the events does not depend on the width. */
 struct kvc_events {
-    double next_ns; /**< Time of the next event, if `found`, or +infinity if there is none [ns]. */
-    double far_ns;  /**< Time of the heap's first event, or +infinity; 0 before the first event [ns]. */
-    /** The next event is known, and if there are events in the calendar, the first is in bucket `at`. */
+    double next_ns;    /**< Time of the next event, if `known`, or +infinity if there is none [ns]. */
+    double far_ns;     /**< Time of the heap's first event, or +infinity; 0 before the first event [ns]. */
+    uint64_t next_key; /**< Key of the next event, if `known` and `has_lanes`. */
+    bool known;        /**< The next event is known. */
+    bool has_lanes;    /**< An event has been added to a lane other than 0. */
+    /** The next event of lane 0 is known, and if there are events in the calendar, the first is in bucket
+     * `at`. */
     bool found;
     uint32_t count;     /**< Events in the queue. */
-    uint32_t far;       /**< Events in the heap; the others are in the calendar. */
+    uint32_t near;      /**< Events in the calendar. */
+    uint32_t far;       /**< Events in the heap. */
     uint32_t free_node; /**< Number of the first free node plus 1; 0: none. */
     uint32_t unpaced;   /**< Events that will be removed before the width is chosen again. */
-    uint64_t added;     /**< Events added so far. */
+    uint64_t added;     /**< Events added to lane 0 so far. */
     int64_t at;         /**< Number of a bucket, counted from time 0, before which the calendar is empty. */
     double buckets_per_ns;            /**< Inverse of the width. */
     struct kvc_events_bucket *bucket; /**< Buckets of the calendar; NULL: nothing was added yet. */
@@ -62,22 +84,28 @@ struct kvc_events {
     uint32_t capacity;                /**< Events that the heap has room for. */
     double paced_ns;                  /**< Time of the event after which the width was last chosen. */
     uint64_t occupied[KVC_EVENTS_BUCKETS / KVC_EVENTS_WORD_BITS]; /**< A bit for each bucket. */
+    double head_ns[KVC_EVENTS_LANES]; /**< Time of the first event of each lane; that of lane 0 if `found`
+                                         [ns]. */
+    uint64_t
+        head_key[KVC_EVENTS_LANES]; /**< Key of the first event of each lane but 0, or the greatest number. */
+    struct kvc_events_lane lane[KVC_EVENTS_LANES]; /**< The lanes, of which the first is not used. */
 };
 
 /** Frees what the queue has allocated, not the struct, and leaves an empty queue. */
 void kvc_events_free(struct kvc_events *events);
 
-/** Adds an event. Events at the same time come out in the order in which they were added. If memory is short,
- * the program ends (kvc_out_of_memory). */
+/** Adds an event to lane 0. Its events at the same time come out in the order in which they were added. If
+ * memory is short, the program ends (kvc_out_of_memory). */
 void kvc_events_add(struct kvc_events *events, double time_ns, uint16_t kind, uint16_t unit, uint32_t tag);
 
 /** Finds the earliest event. A step of kvc_events_next_ns and kvc_events_pop. */
 void kvc_events_find_next(struct kvc_events *events);
 
-/** Returns the time of the earliest event [ns], or +infinity if the queue is empty. */
+/** Returns the time of the earliest event [ns], or +infinity if the queue is empty. It may be before the
+ * latest one by rounding. */
 static inline double kvc_events_next_ns(struct kvc_events *events)
 {
-    if (!events->found) {
+    if (!events->known) {
         kvc_events_find_next(events);
     }
     return events->next_ns;
@@ -97,7 +125,7 @@ static inline struct kvc_event kvc_events_take_first(struct kvc_events *events)
     }
     node->next = events->free_node;
     events->free_node = number;
-    events->count--;
+    events->near--;
     events->found = false;
     return first;
 }
@@ -108,10 +136,75 @@ struct kvc_event kvc_events_pop_far(struct kvc_events *events);
  * kvc_events_pop. */
 void kvc_events_set_pace(struct kvc_events *events, double now_ns);
 
+/** Returns a number that ascends with a time, and in its lowest bits with the lane. A step of kvc_events_pop
+ * and kvc_events_append. */
+static inline uint64_t kvc_events_key(double time_ns, uint32_t lane)
+{
+    uint64_t bits;
+    memcpy(&bits, &time_ns, sizeof(bits));
+    return (bits & ~(uint64_t)(KVC_EVENTS_LANES - 1)) | lane;
+}
+
+/** Notes an event that has just been added. It only matters for the count if the next event is not known. A
+ * step of kvc_events_append. */
+static inline void kvc_events_note(struct kvc_events *events, double time_ns, uint32_t lane)
+{
+    uint64_t key = kvc_events_key(time_ns, lane);
+    events->count++;
+    if (key < events->next_key) {
+        events->next_key = key;
+        events->next_ns = time_ns;
+    }
+}
+
+/** Makes room in a lane. A step of kvc_events_append. */
+void kvc_events_add_lane_room(struct kvc_events *events, uint32_t number);
+
+/** Adds an event to a lane, 1 to KVC_EVENTS_LANES - 1. One that is earlier than the last one there goes to
+ * the calendar, which is slower but no error. If memory is short, the program ends (kvc_out_of_memory). */
+static inline void kvc_events_append(struct kvc_events *events, uint32_t number, double time_ns,
+                                     uint16_t kind, uint16_t unit, uint32_t tag)
+{
+    struct kvc_events_lane *lane = &events->lane[number];
+    if (__builtin_expect(time_ns < lane->last_ns, 0)) {
+        kvc_events_add(events, time_ns, kind, unit, tag);
+        return;
+    }
+    if (__builtin_expect(lane->end - lane->first == lane->capacity, 0)) {
+        kvc_events_add_lane_room(events, number);
+    }
+    lane->event[lane->end & (lane->capacity - 1)] = (struct kvc_event){time_ns, 0, kind, unit, tag};
+    lane->last_ns = time_ns;
+    if (lane->end++ == lane->first) {
+        events->head_ns[number] = time_ns;
+        events->head_key[number] = kvc_events_key(time_ns, number);
+    }
+    kvc_events_note(events, time_ns, number);
+}
+
+/** Removes and returns the first event of a lane other than 0, which must have one. A step of kvc_events_pop.
+ */
+static inline struct kvc_event kvc_events_take_lane(struct kvc_events *events, uint32_t number)
+{
+    struct kvc_events_lane *lane = &events->lane[number];
+    uint32_t mask = lane->capacity - 1;
+    struct kvc_event first = lane->event[lane->first++ & mask];
+    double next_ns = lane->event[lane->first & mask].time_ns;
+    events->head_ns[number] = next_ns;
+    events->head_key[number] = lane->first != lane->end ? kvc_events_key(next_ns, number) : UINT64_MAX;
+    return first;
+}
+
 /** Removes and returns the earliest event. The queue must not be empty. */
 static inline struct kvc_event kvc_events_pop(struct kvc_events *events)
 {
-    bool near = kvc_events_next_ns(events) < events->far_ns;
+    kvc_events_next_ns(events);
+    events->known = false;
+    events->count--;
+    if (events->has_lanes && events->next_key % KVC_EVENTS_LANES > 0) {
+        return kvc_events_take_lane(events, (uint32_t)(events->next_key % KVC_EVENTS_LANES));
+    }
+    bool near = events->head_ns[0] < events->far_ns;
     struct kvc_event first = near ? kvc_events_take_first(events) : kvc_events_pop_far(events);
     if (--events->unpaced == 0) {
         kvc_events_set_pace(events, first.time_ns);

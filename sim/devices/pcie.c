@@ -425,7 +425,8 @@ static void send_data(struct kvc_pcie_engine *engine, double now_ns, uint32_t sl
     double through_ns = pass_root(engine, &root->down_free_ns, now_ns, bytes);
     double here_ns = kvc_serve(&engine->down_free_ns, &engine->down_busy_ns, through_ns,
                                link_ns(engine, engine->pcie->header_bytes + bytes, root->down_stretch));
-    kvc_events_add(engine->events, here_ns, KVC_PCIE_READ, engine->number, slot);
+    kvc_events_append(engine->events, KVC_PCIE_LANE_FIRST + engine->number % 2u, here_ns, KVC_PCIE_READ,
+                      engine->number, slot);
 }
 
 /* The host takes a write that is off the link. */

@@ -132,6 +132,10 @@ enum {
     KVC_PCIE_KINDS
 };
 
+/** Lanes of events (sim/base/events.h): links with even and with odd numbers have one each. An owner of
+ * engines numbers its own lanes from KVC_PCIE_LANES_END on. */
+enum { KVC_PCIE_LANE_FIRST = 1, KVC_PCIE_LANES_END = 3 };
+
 /** The root complex and host memory, which all links of a card share. All zero is idle. */
 struct kvc_pcie_root {
     double down_free_ns; /**< Time when the direction to the card is free. */

@@ -16,8 +16,8 @@ simulate() { # SLICE LOAD
 }
 
 for load in =saturate .poisson_mops=600; do
-    read -r mops p95 <<<"$(simulate 4us "$load")"
-    read -r half_mops half_p95 <<<"$(simulate 2us "$load")"
+    read -r mops p95 <<<"$(simulate 8us "$load")"
+    read -r half_mops half_p95 <<<"$(simulate 4us "$load")"
     echo "workload.arrival$load: $mops and $half_mops Mops, 95 % in $p95 and $half_p95 us"
     awk -v a="$mops" -v b="$half_mops" -v c="$p95" -v d="$half_p95" \
         'BEGIN { exit !(a > 400 && (a - b) ^ 2 < (0.01 * a) ^ 2 && (c - d) ^ 2 < (0.01 * c) ^ 2) }'
