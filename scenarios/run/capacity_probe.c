@@ -237,6 +237,7 @@ struct replica {
     double loss_frac, growth_frac; /* By the halves of the measured time. */
     double unserved_frac;          /* Share of the load that a run of this length says is not served. */
     bool lossy, late, growing;     /* Reasons for which it does not serve the load. */
+    bool serves;                   /* None of them. */
 };
 
 /* One run of a replica, as its keeper needs to know it. */
@@ -251,6 +252,7 @@ struct trial {
     struct order order; /* The same load and times. */
     struct replica *replica;
     struct kvc_result *merged;
+    bool judged, confirmed; /* By one run; by two runs that found the same of every replica. */
 };
 
 struct batch {
@@ -431,6 +433,7 @@ static void judge_replica(const struct kvc_capacity_bounds *bounds, struct repli
         !(replica->loss_frac <= bounds->loss_frac && replica->unserved_frac <= bounds->loss_frac);
     replica->growing = !(replica->growth_frac <= kvc_capacity_growth_max(bounds)); /* NaN: no answers. */
     replica->late = bounds->bounds_latency && !(replica->latency_us[bounds->latency] <= bounds->latency_us);
+    replica->serves = !replica->lossy && !replica->growing && !replica->late;
 }
 
 static struct kvc_interval interval_over(const struct trial *trial, size_t offset)
@@ -464,10 +467,14 @@ static void judge(struct trial *trial, const struct kvc_capacity_bounds *bounds)
 {
     struct kvc_capacity_point *point = trial->point;
     point->served_by = 0;
+    trial->confirmed = trial->judged;
+    trial->judged = true;
     for (uint32_t i = 0; i < point->replicas; i++) {
         struct replica *replica = &trial->replica[i];
+        bool served = replica->serves;
         judge_replica(bounds, replica);
-        point->served_by += !replica->lossy && !replica->growing && !replica->late;
+        trial->confirmed &= replica->serves == served;
+        point->served_by += replica->serves;
     }
     point->served = 2 * point->served_by > point->replicas;
     point->loss_frac = interval_over(trial, offsetof(struct replica, loss_frac)).mean;
@@ -478,7 +485,7 @@ static void judge(struct trial *trial, const struct kvc_capacity_bounds *bounds)
         size_t offset = offsetof(struct replica, latency_us) + (size_t)i * sizeof(double);
         point->latency[i] = interval_over(trial, offset);
     }
-    point->disputed = is_disputed(trial, bounds);
+    point->disputed = !trial->confirmed && is_disputed(trial, bounds);
     point->warmup_ns = trial->offered.run.warmup_ns;
     point->duration_ns = trial->offered.run.duration_ns;
     memcpy(point->bottleneck_stage, trial->merged->bottleneck_stage, sizeof(point->bottleneck_stage));
@@ -520,7 +527,7 @@ static bool is_short(const struct kvc_capacity_point *point, const struct kvc_ca
 static bool goes_on(struct kvc_capacity_prober *prober, struct trial *trial)
 {
     struct kvc_run *run = &trial->offered.run;
-    if (violates_bound(trial) && kvc_capacity_can_prolong(prober, trial->point)) {
+    if (!prober->hasty && violates_bound(trial) && kvc_capacity_can_prolong(prober, trial->point)) {
         run->warmup_ns *= 2;
     } else if (is_short(trial->point, prober->bounds) && run->duration_ns < longest_ns(prober)) {
         prober->duration_ns = 2 * run->duration_ns; /* Later probes would also be short. */
@@ -714,6 +721,7 @@ enum kvc_status kvc_capacity_prober_open(struct kvc_capacity_prober *prober, dou
     double needed_bytes = kvc_memory_needed_bytes(scenario), available_bytes = kvc_memory_available_bytes();
     prober->duration_ns = scenario->run.duration_ns;
     prober->served_mops = 0;
+    prober->hasty = false;
     prober->first_mops = first_mops;
     prober->replicas = replicas > KVC_CAPACITY_REPLICAS_MIN ? replicas : KVC_CAPACITY_REPLICAS_MIN;
     enum kvc_status status = kvc_memory_plan(needed_bytes, available_bytes, TASKS_MANY, prober->jobs,

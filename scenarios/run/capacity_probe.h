@@ -27,10 +27,10 @@
  * it has its own time.
  *
  * A verdict is disputed while the replicas disagree, or while twice the standard error of the growth does not
- * settle on which side of the threshold it is. The probe is then repeated with twice the warm-up and the
- * measured time, up to the same length: at once if some replica violates a bound, because others may do so
- * later; and if only the growth is in doubt, when the caller asks for it, because a load beside this one may
- * be clear at once.
+ * settle on which side of the threshold it is, until a run that is twice as long finds the same of every
+ * replica. The probe is then repeated with twice the warm-up and the measured time, up to the same length: at
+ * once if some replica violates a bound, because others may do so later; and if only the growth is in doubt,
+ * when the caller asks for it, because a load beside this one may be clear at once.
  *
  * All probes of a replica begin with the same store, which does not depend on the rate. A process for each
  * replica keeps it as it is after preloading, and forks a child for each run, as long as memory suffices
@@ -75,6 +75,7 @@ struct kvc_capacity_prober {
     uint32_t replicas;
     double warmup_ns, steady_ns; /* The warm-up, and its part before the store was steady. */
     double duration_ns;          /* Measured time of a probe's first run. */
+    bool hasty;                  /* Changed by the caller: leave disputes as they are. */
     double served_mops;          /* Highest load that all replicas serve; 0 before any is known. */
     double first_mops;
     struct kvc_keepers *keepers; /* One for each replica; NULL if there is too little memory. */
