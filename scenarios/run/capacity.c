@@ -399,7 +399,7 @@ static enum kvc_status probe_curve(struct search *search, double best_mops, stru
         count += point_at(search->capacity, mops[count]) == NULL;
     }
     snprintf(search->step, sizeof(search->step), "the latency curve");
-    search->prober.hasty = true;
+    search->prober.settles = true;
     enum kvc_status status = count > 0 ? probe(search, mops, count, 1, diag) : KVC_OK;
     for (int i = 0; i < SHARES && status == KVC_OK; i++) {
         point_at(search->capacity, rounded(shares[i] * best_mops))->share_frac = shares[i];

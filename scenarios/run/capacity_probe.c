@@ -527,7 +527,7 @@ static bool is_short(const struct kvc_capacity_point *point, const struct kvc_ca
 static bool goes_on(struct kvc_capacity_prober *prober, struct trial *trial)
 {
     struct kvc_run *run = &trial->offered.run;
-    if (!prober->hasty && violates_bound(trial) && kvc_capacity_can_prolong(prober, trial->point)) {
+    if ((prober->settles || violates_bound(trial)) && kvc_capacity_can_prolong(prober, trial->point)) {
         run->warmup_ns *= 2;
     } else if (is_short(trial->point, prober->bounds) && run->duration_ns < longest_ns(prober)) {
         prober->duration_ns = 2 * run->duration_ns; /* Later probes would also be short. */
@@ -721,7 +721,7 @@ enum kvc_status kvc_capacity_prober_open(struct kvc_capacity_prober *prober, dou
     double needed_bytes = kvc_memory_needed_bytes(scenario), available_bytes = kvc_memory_available_bytes();
     prober->duration_ns = scenario->run.duration_ns;
     prober->served_mops = 0;
-    prober->hasty = false;
+    prober->settles = false;
     prober->first_mops = first_mops;
     prober->replicas = replicas > KVC_CAPACITY_REPLICAS_MIN ? replicas : KVC_CAPACITY_REPLICAS_MIN;
     enum kvc_status status = kvc_memory_plan(needed_bytes, available_bytes, TASKS_MANY, prober->jobs,

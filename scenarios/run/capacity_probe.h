@@ -75,7 +75,7 @@ struct kvc_capacity_prober {
     uint32_t replicas;
     double warmup_ns, steady_ns; /* The warm-up, and its part before the store was steady. */
     double duration_ns;          /* Measured time of a probe's first run. */
-    bool hasty;                  /* Changed by the caller: leave disputes as they are. */
+    bool settles;                /* Changed by the caller: prolong every disputed probe at once. */
     double served_mops;          /* Highest load that all replicas serve; 0 before any is known. */
     double first_mops;
     struct kvc_keepers *keepers; /* One for each replica; NULL if there is too little memory. */
