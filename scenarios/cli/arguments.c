@@ -1,6 +1,7 @@
 #include "scenarios/cli/arguments.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,11 +27,6 @@ __attribute__((format(printf, 2, 3))) static bool refuse(const struct kvc_usage 
     return false;
 }
 
-static bool matches(const struct kvc_flag *flag, const char *name)
-{
-    return strcmp(flag->name, name) == 0 || (flag->letter != NULL && strcmp(flag->letter, name) == 0);
-}
-
 static bool refuse_unknown(const struct kvc_usage *usage, const char *name)
 {
     const struct kvc_flag *flags[KVC_USAGE_FLAGS_MAX];
@@ -44,19 +40,6 @@ static bool refuse_unknown(const struct kvc_usage *usage, const char *name)
     return refuse(usage, "unknown option %s%s%s%s; see kvcast %s --help", name,
                   nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
                   nearest != NULL ? "?" : "", usage->command);
-}
-
-/* Returns the position of the flag called `name` in kvc_usage_flags, or -1. */
-static int find_flag(const struct kvc_usage *usage, const char *name,
-                     const struct kvc_flag *flags[KVC_USAGE_FLAGS_MAX], unsigned takes[KVC_USAGE_FLAGS_MAX])
-{
-    int count = kvc_usage_flags(usage, flags, takes);
-    for (int i = 0; i < count; i++) {
-        if (matches(flags[i], name)) {
-            return i;
-        }
-    }
-    return -1;
 }
 
 static bool parse_jobs(const char *text, uint32_t *jobs)
@@ -114,65 +97,113 @@ static bool apply_shared(const struct kvc_usage *usage, struct kvc_arguments *ar
     return status == KVC_OK;
 }
 
-/* Parses argv[*at], an option, and its value. */
-static bool parse_option(int argc, char **argv, int *at, const struct kvc_usage *usage,
-                         struct kvc_arguments *arguments)
-{
-    char name[64];
-    const char *text = argv[*at], *value = NULL, *equals = strchr(text, '=');
-    const struct kvc_flag *flags[KVC_USAGE_FLAGS_MAX];
+enum { LONG_FIRST = 256 /* What getopt_long() returns for the first long option. */ };
+
+/* The options of a command, for getopt_long(). */
+struct options {
+    const struct kvc_flag *flag[KVC_USAGE_FLAGS_MAX];
     unsigned takes[KVC_USAGE_FLAGS_MAX];
-    bool is_long = text[1] == '-';
-    snprintf(name, sizeof(name), "%.*s", equals != NULL && is_long ? (int)(equals - text) : (int)strlen(text),
-             text);
-    int found = find_flag(usage, name, flags, takes);
-    if (found < 0) {
+    struct option name[KVC_USAGE_FLAGS_MAX + 1];
+    char letters[2 * KVC_USAGE_FLAGS_MAX + 3];
+};
+
+/* Arguments that are no options are returned where they stand, and a missing value is told from an unknown
+ * option. */
+static void list_options(const struct kvc_usage *usage, struct options *options)
+{
+    int count = kvc_usage_flags(usage, options->flag, options->takes);
+    char *letter = stpcpy(options->letters, "-:");
+    for (int i = 0; i < count; i++) {
+        const struct kvc_flag *flag = options->flag[i];
+        int has_value = flag->value != NULL ? required_argument : no_argument;
+        options->name[i] = (struct option){flag->name + 2, has_value, NULL, LONG_FIRST + i};
+        if (flag->letter != NULL) {
+            letter = stpcpy(stpcpy(letter, flag->letter + 1), has_value != no_argument ? ":" : "");
+        }
+    }
+}
+
+/* Returns the position of the flag that getopt_long() names by this number, or -1. */
+static int flag_of(const struct options *options, int number)
+{
+    if (number >= LONG_FIRST) {
+        return number - LONG_FIRST;
+    }
+    for (int i = 0; options->name[i].name != NULL; i++) {
+        const char *letter = options->flag[i]->letter;
+        if (letter != NULL && letter[1] == number) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Returns whether a long option is written out: what is unique today need not be so tomorrow. */
+static bool is_whole(const char *text, const struct kvc_flag *flag)
+{
+    return strcspn(text, "=") == strlen(flag->name);
+}
+
+/* Applies what getopt_long() found in `text`. */
+static bool apply_option(const struct kvc_usage *usage, const struct options *options, int code,
+                         const char *text, struct kvc_arguments *arguments)
+{
+    bool failed = code == '?' || code == ':';
+    int number = failed ? optopt : code, found = flag_of(options, number);
+    if (found < 0 || (number >= LONG_FIRST && !is_whole(text, options->flag[found]))) {
+        char name[64], letter[] = {'-', (char)number, '\0'};
+        bool is_letter = number > 0 && number < LONG_FIRST;
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, "="), is_letter ? letter : text);
         return refuse_unknown(usage, name);
     }
-    const struct kvc_flag *flag = flags[found];
-    if (equals != NULL && is_long) {
-        value = equals + 1;
-    } else if (flag->value != NULL && *at + 1 < argc) {
-        value = argv[++*at];
+    const struct kvc_flag *flag = options->flag[found];
+    if (failed) {
+        return code == ':' ? refuse(usage, "%s needs a value: %s", flag->name, flag->value)
+                           : refuse(usage, "%s takes no value", flag->name);
     }
-    if ((value == NULL) != (flag->value == NULL)) {
-        return flag->value != NULL ? refuse(usage, "%s needs a value: %s", flag->name, flag->value)
-                                   : refuse(usage, "%s takes no value", flag->name);
-    }
-    if (value != NULL && value[0] == '\0') {
+    if (flag->value != NULL && optarg[0] == '\0') {
         return refuse(usage, "%s: found an empty text, allowed: %s", flag->name, flag->value);
     }
     if (found < kvc_usage_own_flags(usage)) {
-        arguments->flag[found] = value != NULL ? value : "";
+        arguments->flag[found] = flag->value != NULL ? optarg : "";
         return true;
     }
-    return apply_shared(usage, arguments, takes[found], value);
+    return apply_shared(usage, arguments, options->takes[found], optarg);
+}
+
+static bool add_positional(const struct kvc_usage *usage, struct kvc_arguments *arguments, const char *text)
+{
+    if (arguments->positional_count == usage->positional_max ||
+        arguments->positional_count == KVC_POSITIONAL_MAX) {
+        return refuse(usage, "\"%s\" is an unexpected argument; see kvcast %s --help", text, usage->command);
+    }
+    if (text[0] == '\0') {
+        return refuse(usage, "found an empty text, allowed: %s", usage->positional);
+    }
+    arguments->positional[arguments->positional_count++] = text;
+    return true;
 }
 
 static bool parse_all(int argc, char **argv, const struct kvc_usage *usage, struct kvc_arguments *arguments)
 {
-    bool options = true;
-    for (int i = 1; i < argc; i++) {
-        if (options && strcmp(argv[i], "--") == 0) {
-            options = false;
-        } else if (options && argv[i][0] == '-' && argv[i][1] != '\0') {
-            if (!parse_option(argc, argv, &i, usage, arguments)) {
-                return false;
-            }
-        } else if (arguments->positional_count == usage->positional_max ||
-                   arguments->positional_count == KVC_POSITIONAL_MAX) {
-            return refuse(usage, "\"%s\" is an unexpected argument; see kvcast %s --help", argv[i],
-                          usage->command);
-        } else if (argv[i][0] == '\0') {
-            return refuse(usage, "found an empty text, allowed: %s", usage->positional);
-        } else {
-            arguments->positional[arguments->positional_count++] = argv[i];
-        }
+    struct options options = {.letters = ""};
+    int code, at = 1;
+    bool good = true;
+    list_options(usage, &options);
+    opterr = 0;
+    optind = 0; /* Forgets the arguments before. */
+    while (good && (code = getopt_long(argc, argv, options.letters, options.name, NULL)) != -1) {
+        good = code == 1 ? add_positional(usage, arguments, optarg)
+                         : apply_option(usage, &options, code, argv[at], arguments);
+        at = optind;
     }
-    if (arguments->positional_count < usage->positional_min) {
+    for (at = optind; good && at < argc; at++) { /* After "--". */
+        good = add_positional(usage, arguments, argv[at]);
+    }
+    if (good && arguments->positional_count < usage->positional_min) {
         return refuse(usage, "%s is missing; see kvcast %s --help", usage->positional, usage->command);
     }
-    return true;
+    return good;
 }
 
 static bool is_same_file(const char *a, const char *b)

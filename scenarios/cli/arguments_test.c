@@ -73,6 +73,18 @@ Test(arguments, keeps_values_with_equals_signs)
     kvc_arguments_free(&arguments);
 }
 
+Test(arguments, reads_letters_together_and_values_beside_them)
+{
+    struct kvc_arguments arguments;
+    int exit_status;
+    cr_assert(parse("-qj2 -kcdf one", &usage, &arguments, &exit_status));
+    cr_expect(arguments.quiet);
+    cr_expect_eq(arguments.jobs, 2);
+    cr_expect_str_eq(arguments.flag[0], "cdf");
+    cr_expect_str_eq(arguments.positional[0], "one");
+    kvc_arguments_free(&arguments);
+}
+
 static void refuses(const char *words, const struct kvc_usage *of, const char *message)
 {
     struct kvc_arguments arguments;
@@ -88,6 +100,23 @@ Test(arguments, suggests_the_nearest_option)
 {
     refuses("one --jsn x", &usage,
             "kvcast test: unknown option --jsn; did you mean --json?; see kvcast test --help\n");
+}
+
+/* An abbreviation may become ambiguous with the next version. */
+Test(arguments, wants_whole_names)
+{
+    refuses("one --jso=x", &usage,
+            "kvcast test: unknown option --jso; did you mean --json?; see kvcast test --help\n");
+}
+
+Test(arguments, names_the_letter_that_is_unknown)
+{
+    refuses("one -qz", &usage, "kvcast test: unknown option -z; see kvcast test --help\n");
+}
+
+Test(arguments, wants_the_value_of_the_last_letter)
+{
+    refuses("one -qj", &usage, "kvcast test: --jobs needs a value: N\n");
 }
 
 Test(arguments, knows_only_what_the_command_takes)
