@@ -183,6 +183,24 @@ grep -q '"met": false' outage.json && grep -q '"worst_window"' outage.json || fa
 # Files and names that a command cannot use.
 expect 2 'good.lua:1: cannot be read as a JSON result of kvcast: ' "$kvcast" plot good.lua -k cdf -o picture.svg
 [ ! -e picture.svg ] || fail "a picture of a file that is not a result"
+
+# Results side by side.
+"$kvcast" compare good.lua --set workload.value=64 --quiet --out pair --json pair.json >stdout || fail "compare: $(cat stdout)"
+for line in '^A  good.lua  .good: megakv, run.' '^B  workload.value=64 ' '^throughput, Mops  ' '^workload.value  *8  *64$'; do
+    grep -qE "$line" stdout || fail "no \"$line\" in: $(cat stdout)"
+done
+cmp pair.json pair/compare.json || fail "compare: --json and --out differ"
+for file in compare.csv A/result.json B/result.json latency_cdf.svg; do
+    [ -s "pair/$file" ] || fail "pair/$file is missing"
+done
+"$kvcast" compare pair/A good --quiet --json - | grep -q '"parameters": \[\]' || fail "the same scenario has other parameters"
+expect 2 'compare: found 1 result, allowed: 2 to 8 results or scenarios' "$kvcast" compare good
+expect 2 'compare: found --set beside "good", which is a result' "$kvcast" compare good pair/A --set run.seed=2
+expect 2 'nowhere: cannot be read as a JSON result of kvcast' "$kvcast" compare good nowhere
+expect 2 'is not a result of kvcast' "$kvcast" compare good pair/compare.json
+expect 2 'unknown key "cylce" in system' "$kvcast" compare good.lua --set run.seed=2 --set system.cylce=1us --out never
+[ ! -e never ] || fail "a comparison of a scenario with a mistake writes a folder"
+
 expect 2 'describe: found "nonsense", allowed: a name from kvcast list, a section such as run, or an option' \
     "$kvcast" describe nonsense
 expect 2 'node.cpu: found 1 cores, too few .* allowed: more cores' "$kvcast" run good.lua --set node.cpu.cores=1

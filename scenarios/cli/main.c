@@ -28,6 +28,8 @@ static const struct kvc_command commands[] = {
     {"plan", "find the cheapest, least-power or smallest configuration that meets an slo", kvc_command_plan,
      KVC_RANKS_SHARED},
     {"check", "check a scenario without running it", kvc_command_check, KVC_RANKS_FIRST},
+    {"compare", "put results side by side, with the parameters that differ", kvc_command_compare,
+     KVC_RANKS_FIRST},
     {"plot", "draw results", kvc_command_plot, KVC_RANKS_FIRST},
     {"validate", "compare predictions with published and measured values", kvc_command_validate,
      KVC_RANKS_FIRST},

@@ -181,8 +181,9 @@ enum kvc_status kvc_answer(const struct kvc_answer_options *task, FILE *out, str
 enum kvc_status kvc_answer_draw(const char *folder, struct kvc_diag *diag)
 {
     char result[PATH_MAX];
+    const char *input = result;
     snprintf(result, sizeof(result), "%s/result.json", folder);
-    return kvc_answer_files_draw(folder, "latency_cdf", KVC_PLOT_CDF, result, diag);
+    return kvc_answer_files_draw(folder, "latency_cdf", KVC_PLOT_CDF, &input, 1, diag);
 }
 
 /* ---- the files of a search ---- */
@@ -282,7 +283,7 @@ void kvc_answer_files_discard(struct kvc_answer_files *files)
 }
 
 enum kvc_status kvc_answer_files_draw(const char *folder, const char *name, enum kvc_plot_kind kind,
-                                      const char *input, struct kvc_diag *diag)
+                                      const char *const *inputs, int count, struct kvc_diag *diag)
 {
     static const char *const formats[] = {"svg", "pdf", "png"};
     char picture[PATH_MAX];
@@ -291,7 +292,7 @@ enum kvc_status kvc_answer_files_draw(const char *folder, const char *name, enum
     for (size_t i = 0; i < sizeof(formats) / sizeof(*formats) && status == KVC_OK; i++) {
         snprintf(picture, sizeof(picture), "%s/%s.%s", folder, name, formats[i]);
         const struct kvc_plot_options plot = {
-            .kind = kind, .input_count = 1, .inputs = &input, .output = picture, .in_folder = true};
+            .kind = kind, .input_count = count, .inputs = inputs, .output = picture, .in_folder = true};
         status = kvc_plot_draw(&plot, diag);
     }
     kvc_folder_lock_release(&lock);

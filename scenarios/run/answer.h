@@ -75,9 +75,9 @@ enum kvc_status kvc_answer_files_write(struct kvc_answer_files *files, const str
 /* Removes files that are not in place, and gives the folder up. */
 void kvc_answer_files_discard(struct kvc_answer_files *files);
 
-/* Draws FOLDER/NAME.svg, .pdf and .png from one input, as the owner of the folder. */
+/* Draws FOLDER/NAME.svg, .pdf and .png from its inputs, as the owner of the folder. */
 enum kvc_status kvc_answer_files_draw(const char *folder, const char *name, enum kvc_plot_kind kind,
-                                      const char *input, struct kvc_diag *diag);
+                                      const char *const *inputs, int count, struct kvc_diag *diag);
 
 /* Checks that all ranks of a job (scenarios/run/ranks/ranks.h) answer the same question: their files may
  * differ if they do not come from one file system. */

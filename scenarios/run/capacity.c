@@ -557,5 +557,5 @@ enum kvc_status kvc_capacity_answer(const struct kvc_capacity_task *task, FILE *
 
 enum kvc_status kvc_capacity_draw(const char *folder, struct kvc_diag *diag)
 {
-    return kvc_answer_files_draw(folder, "capacity", KVC_PLOT_CAPACITY, folder, diag);
+    return kvc_answer_files_draw(folder, "capacity", KVC_PLOT_CAPACITY, &folder, 1, diag);
 }

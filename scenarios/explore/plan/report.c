@@ -393,5 +393,5 @@ enum kvc_status kvc_plan_answer_write(const struct kvc_plan_output *output, FILE
 
 enum kvc_status kvc_plan_draw(const char *folder, struct kvc_diag *diag)
 {
-    return kvc_answer_files_draw(folder, "pareto", KVC_PLOT_PARETO, folder, diag);
+    return kvc_answer_files_draw(folder, "pareto", KVC_PLOT_PARETO, &folder, 1, diag);
 }
