@@ -48,7 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     const char *path = kvc_memory_file(data + 1, bytes - 1), *other = another_result();
     const char *const inputs[] = {path, other};
     struct kvc_plot_options plot = {.kind = data[0] % KVC_PLOT_PLATFORM, .inputs = inputs, .output = "a.svg"};
-    plot.input_count = plot.kind == KVC_PLOT_CDF || plot.kind == KVC_PLOT_TIMELINE ? 2 : 1;
+    plot.input_count =
+        plot.kind == KVC_PLOT_CDF || plot.kind == KVC_PLOT_TAIL || plot.kind == KVC_PLOT_TIMELINE ? 2 : 1;
     struct kvc_figure_data figure = {0};
     struct kvc_diag diag = {0};
     size_t size;

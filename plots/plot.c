@@ -18,8 +18,8 @@
 #include "sim/base/text/csv.h"
 #include "sim/base/text/option.h"
 
-const char *const kvc_plot_kinds[] = {"cdf",      "throughput", "timeline", "error",
-                                      "capacity", "pareto",     "platform", NULL};
+const char *const kvc_plot_kinds[] = {"cdf",    "throughput", "timeline", "error", "capacity",
+                                      "pareto", "tail",       "platform", NULL};
 
 enum { TITLE_TEXT = 160 };
 
@@ -129,6 +129,7 @@ static enum kvc_status put_cdf(struct kvc_figure_data *figure, const char *path,
                                 "has no latency distribution (latency_us.cdf)");
     }
     begin_block(figure, title);
+    fprintf(figure->data, "%.12g 0\n", json_number_value(json_array_get(json_array_get(points, 0), 0)));
     json_array_foreach(points, index, point)
     {
         const json_t *us = json_array_get(point, 0), *fraction = json_array_get(point, 1);
@@ -185,8 +186,9 @@ static enum kvc_status put_result(const struct kvc_plot_options *plot, struct kv
                                   const char *file, const json_t *document, const char *title,
                                   struct kvc_diag *diag)
 {
-    enum kvc_status status = plot->kind == KVC_PLOT_CDF ? put_cdf(figure, file, document, title, diag)
-                                                        : put_timeline(figure, file, document, title, diag);
+    enum kvc_status status = plot->kind == KVC_PLOT_TIMELINE
+                                 ? put_timeline(figure, file, document, title, diag)
+                                 : put_cdf(figure, file, document, title, diag);
     return status == KVC_OK ? kvc_document_check_result(file, document, diag) : status;
 }
 
@@ -724,13 +726,15 @@ static enum kvc_status extract_found(enum kvc_status (*extract)(const char *path
 enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
                                    struct kvc_diag *diag)
 {
-    bool takes_several = plot->kind == KVC_PLOT_CDF || plot->kind == KVC_PLOT_TIMELINE;
+    bool takes_several =
+        plot->kind == KVC_PLOT_CDF || plot->kind == KVC_PLOT_TAIL || plot->kind == KVC_PLOT_TIMELINE;
     if (!takes_several && plot->input_count != 1) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "a picture of kind %s takes one file, found %d",
                              kvc_plot_kinds[plot->kind], plot->input_count);
     }
     switch (plot->kind) {
     case KVC_PLOT_CDF:
+    case KVC_PLOT_TAIL:
     case KVC_PLOT_TIMELINE:
         return extract_results(plot, figure, diag);
     case KVC_PLOT_THROUGHPUT:

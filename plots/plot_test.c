@@ -208,7 +208,7 @@ Test(plot, every_kind_takes_the_folder_or_the_file)
     } inputs[] = {
         {KVC_PLOT_CDF, "result.json"},        {KVC_PLOT_TIMELINE, "result.json"},
         {KVC_PLOT_THROUGHPUT, "sweep.csv"},   {KVC_PLOT_ERROR, "errors.csv"},
-        {KVC_PLOT_CAPACITY, "capacity.json"},
+        {KVC_PLOT_CAPACITY, "capacity.json"}, {KVC_PLOT_TAIL, "result.json"},
     };
     for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
         cr_expect_eq(draw(inputs[i].kind, inputs[i].file, "a.svg", &diag), KVC_OK, "%s", diag.message);
@@ -246,7 +246,7 @@ Test(plot, input_of_another_kind_is_named)
     expect_refusal_of(KVC_PLOT_PLATFORM, "error.csv", "error.csv",
                       "it is a table of errors, which is drawn by --kind error");
     expect_refusal_of(KVC_PLOT_THROUGHPUT, "of_run/result.json", "of_run/result.json",
-                      "it is a result of kvcast, which is drawn by --kind cdf, timeline or platform");
+                      "it is a result of kvcast, which is drawn by --kind cdf, tail, timeline or platform");
     expect_refusal_of(KVC_PLOT_PARETO, "of_run", "of_run",
                       "has no plan.json; allowed is a folder that `kvcast plan --out` wrote, or the file "
                       "itself; this folder has result.json");

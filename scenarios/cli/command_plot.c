@@ -11,7 +11,7 @@ enum { FLAG_KIND, FLAG_OUTPUT, FLAG_WIDE };
 
 static const struct kvc_flag flags[] = {
     [FLAG_KIND] = {"--kind", "-k", "KIND",
-                   "what to draw: cdf, throughput, timeline, error, capacity, pareto or platform"},
+                   "what to draw: cdf, tail, throughput, timeline, error, capacity, pareto or platform"},
     [FLAG_OUTPUT] = {"--output", "-o", "FILE", "write the picture to FILE, which ends in .svg, .pdf or .png"},
     [FLAG_WIDE] = {"--wide", NULL, NULL, "draw for two columns of a paper (17.5 cm) instead of one (8.5 cm)"},
     {0},
@@ -26,6 +26,7 @@ static const struct kvc_usage usage = {
         "Draws results with gnuplot; platform with Graphviz. RESULT is a folder that --out wrote, or the file in\n"
         "it that is named below.\n"
         "  cdf         latency distribution, one line for each result.json\n"
+        "  tail        the share of requests that take longer, on a logarithmic axis, one line for each result.json\n"
         "  timeline    throughput over time, one line for each result.json\n"
         "  throughput  throughput over the first swept parameter of a sweep.csv, one line for each value of\n"
         "              the other parameters\n"
@@ -42,7 +43,7 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
 {
     if (name == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "plot: --kind is missing; allowed: cdf, throughput, timeline, error, "
+                             "plot: --kind is missing; allowed: cdf, tail, throughput, timeline, error, "
                              "capacity, pareto, platform");
     }
     for (int i = 0; kvc_plot_kinds[i] != NULL; i++) {
@@ -54,7 +55,7 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
     const char *nearest = kvc_nearest_name(name, kvc_plot_kinds);
     return kvc_diag_fail(
         diag, KVC_ERR_SCENARIO,
-        "plot: found --kind %.100s, allowed: cdf, throughput, timeline, error, capacity, pareto, platform%s%s%s",
+        "plot: found --kind %.100s, allowed: cdf, tail, throughput, timeline, error, capacity, pareto, platform%s%s%s",
         name, nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
         nearest != NULL ? "?" : "");
 }
