@@ -166,8 +166,7 @@ void kvc_pages_touch(void *memory, uint64_t bytes)
     }
 }
 
-/* Returns whether the system uses huge pages where they are asked for. */
-static bool has_huge_pages(void)
+bool kvc_pages_has_huge(void)
 {
     char setting[64] = "";
     FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
@@ -184,7 +183,7 @@ static uint64_t page_bytes_of(uint64_t bytes)
     static int huge = -1; /* Unknown. Threads that look it up at the same time find the same. */
     int known = __atomic_load_n(&huge, __ATOMIC_RELAXED);
     if (known < 0) {
-        known = has_huge_pages();
+        known = kvc_pages_has_huge();
         __atomic_store_n(&huge, known, __ATOMIC_RELAXED);
     }
     return known > 0 && bytes >= huge_page_bytes ? huge_page_bytes : small_page_bytes;

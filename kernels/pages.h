@@ -7,6 +7,7 @@
 #ifndef KVC_KERNELS_PAGES_H
 #define KVC_KERNELS_PAGES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -23,6 +24,9 @@ void *kvc_pages_alloc(uint64_t bytes);
 /** Like kvc_pages_alloc, on small pages and also for more bytes than the machine has, for memory of which
  * little is touched. The system ends the program if more is touched than it has. */
 void *kvc_pages_alloc_sparse(uint64_t bytes);
+
+/** Returns whether the system uses huge pages where they are asked for. */
+bool kvc_pages_has_huge(void);
 
 /** Lets the system provide all pages now, instead of when each is first touched. The contents stay. Other
  * threads may use the memory meanwhile. */

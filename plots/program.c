@@ -17,15 +17,14 @@ enum {
     NOT_STARTED = 127, /* Exit status of a child that could not become the program, as in a shell. */
 };
 
-/* Returns whether the program is in PATH. */
-static bool is_installed(const struct kvc_drawing_program *program)
+bool kvc_program_is_installed(const char *name)
 {
     const char *folders = getenv("PATH");
     char path[PATH_MAX];
     bool found = false;
     while (folders != NULL && *folders != '\0' && !found) {
         int length = (int)strcspn(folders, ":");
-        snprintf(path, sizeof(path), "%.*s/%s", length, folders, program->name);
+        snprintf(path, sizeof(path), "%.*s/%s", length, folders, name);
         found = access(path, X_OK) == 0;
         folders += length + (folders[length] == ':');
     }
@@ -174,11 +173,6 @@ enum kvc_status kvc_program_draw(const struct kvc_drawing_program *program, cons
 /* ---- gnuplot ---- */
 
 static const struct kvc_drawing_program gnuplot = {"gnuplot", "gnuplot-nox"};
-
-bool kvc_gnuplot_is_installed(void)
-{
-    return is_installed(&gnuplot);
-}
 
 enum kvc_status kvc_gnuplot_draw(const char *script, const char *const *arguments, int data,
                                  const char *format, struct kvc_partial_file *picture, struct kvc_diag *diag)

@@ -22,6 +22,9 @@ struct kvc_drawing {
     const char *what;       /* Name of the drawing in messages. */
 };
 
+/* Returns whether a program of this name is in PATH. */
+bool kvc_program_is_installed(const char *name);
+
 /* Runs the program without a shell and copies its stdout to the file. KVC_ERR_RUNTIME if the program is
  * missing or fails, with the first error that it printed, if the picture has no end, or if the file cannot be
  * written. */
@@ -35,8 +38,5 @@ enum { KVC_GNUPLOT_ARGUMENTS_MAX = 16 };
  * number of times, and writes a picture of the format to /dev/stdout. Fails as kvc_program_draw does. */
 enum kvc_status kvc_gnuplot_draw(const char *script, const char *const *arguments, int data,
                                  const char *format, struct kvc_partial_file *picture, struct kvc_diag *diag);
-
-/* Returns whether there is a gnuplot. */
-bool kvc_gnuplot_is_installed(void);
 
 #endif

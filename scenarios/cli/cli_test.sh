@@ -184,6 +184,13 @@ grep -q '"met": false' outage.json && grep -q '"worst_window"' outage.json || fa
 expect 2 'good.lua:1: cannot be read as a JSON result of kvcast: ' "$kvcast" plot good.lua -k cdf -o picture.svg
 [ ! -e picture.svg ] || fail "a picture of a file that is not a result"
 
+# What this machine can do; a program that is missing is named with what it is needed for.
+"$kvcast" doctor >stdout || fail "doctor"
+grep -qE '^processors  [0-9]+: ' stdout || fail "doctor says: $(cat stdout)"
+PATH=/nowhere "$kvcast" doctor --json doctor.json >stdout || fail "doctor without programs"
+grep -A 1 '^gnuplot     not installed$' stdout | grep -q 'apt-get install gnuplot-nox' || fail "doctor says: $(cat stdout)"
+grep -q '"schema": "kvcast.doctor/1"' doctor.json || fail "no document of doctor"
+
 # Results side by side.
 "$kvcast" compare good.lua --set workload.value=64 --quiet --out pair --json pair.json >stdout || fail "compare: $(cat stdout)"
 for line in '^A  good.lua  .good: megakv, run.' '^B  workload.value=64 ' '^throughput, Mops  ' '^workload.value  *8  *64$'; do

@@ -21,6 +21,7 @@ int kvc_command_compare(int argc, char **argv);
 int kvc_command_check(int argc, char **argv);
 int kvc_command_list(int argc, char **argv);
 int kvc_command_describe(int argc, char **argv);
+int kvc_command_doctor(int argc, char **argv);
 
 /* Returns every option table that `kvcast describe` shows, in its order: [{name, what, options:
  * [...]}]. NULL if memory runs out. */

@@ -42,7 +42,7 @@ enum kvc_status kvc_command_draw(enum kvc_status (*draw)(const char *folder, str
                                  const char *folder, struct kvc_diag *diag)
 {
     enum kvc_status status = draw(folder, diag);
-    if (status == KVC_OK || (status == KVC_ERR_RUNTIME && kvc_gnuplot_is_installed())) {
+    if (status == KVC_OK || (status == KVC_ERR_RUNTIME && kvc_program_is_installed("gnuplot"))) {
         return status;
     }
     kvc_print_warning(diag);

@@ -33,7 +33,8 @@ static bool is_scenario(const char *path)
     return length > 4 && strcmp(path + length - 4, ".lua") == 0;
 }
 
-/* Runs a scenario with changes, also into `folder` unless it is empty, and returns the document. */
+/* Runs a scenario with changes and returns its document. Also writes the files into `folder`, unless that is
+ * empty. */
 static enum kvc_status run_scenario(const struct comparing *comparing, const char *path,
                                     const struct kvc_overrides *set, const char *folder, json_t **document,
                                     struct kvc_diag *diag)
@@ -219,7 +220,7 @@ static enum kvc_status draw(const struct comparing *comparing, struct kvc_diag *
     }
     enum kvc_status status = kvc_answer_files_draw(comparing->arguments->out, "latency_cdf", KVC_PLOT_CDF,
                                                    inputs, (int)comparing->count, diag);
-    if (status == KVC_ERR_SCENARIO || !kvc_gnuplot_is_installed()) {
+    if (status == KVC_ERR_SCENARIO || !kvc_program_is_installed("gnuplot")) {
         kvc_print_warning(diag);
         status = KVC_OK;
     }
@@ -232,10 +233,10 @@ static const struct kvc_usage usage = {
     .positional_min = 1,
     .positional_max = KVC_COMPARED_MAX,
     .help =
-        "Puts results side by side: metrics with their intervals, how far each differs from the first result's\n"
-        "and whether that is more than chance, and the parameters that differ. RESULT is a folder that --out wrote,\n"
-        "or its result.json; a scenario is run first, with every --set. One scenario alone is compared with itself\n"
-        "after each --set alone. --out writes compare.json, compare.csv, latency_cdf.svg, .pdf and .png, and the\n"
+        "Puts up to 8 results side by side: metrics with their intervals, how far each differs from that of the\n"
+        "first result and whether that is more than chance, and the parameters that differ. RESULT is a folder\n"
+        "that --out wrote, or its result.json. Scenarios are run first, each with every --set. A single scenario is\n"
+        "run unchanged and once with each --set, and these variants are compared. --out writes compare.json, compare.csv, latency_cdf.svg, .pdf and .png, and the\n"
         "results of scenarios in folders A, B and so on.",
     .takes = KVC_TAKES_SET | KVC_TAKES_JOBS | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET |
              KVC_TAKES_LONG | KVC_TAKES_FORCE,

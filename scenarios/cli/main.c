@@ -38,6 +38,7 @@ static const struct kvc_command commands[] = {
     {"list", "list systems, hardware, workload presets and scenarios", kvc_command_list, KVC_RANKS_FIRST},
     {"describe", "describe one of them, or an option: unit, range, default, source", kvc_command_describe,
      KVC_RANKS_FIRST},
+    {"doctor", "say what this machine can do, and what is missing", kvc_command_doctor, KVC_RANKS_FIRST},
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(*commands) };

@@ -81,17 +81,24 @@ static void time_all(struct probe *probe, struct kvc_gpu_facts *facts)
     facts->sectors_per_s = (double)sectors / kvc_timing_measure(NULL, read_sectors, probe).median_s;
 }
 
-enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *diag)
+void kvc_gpu_find(struct kvc_gpu_facts *facts)
 {
     struct kvc_cuda_device device;
-    enum kvc_status status = KVC_OK;
     *facts = (struct kvc_gpu_facts){.present = kvc_cuda_device(&device)};
+    if (facts->present) {
+        snprintf(facts->name, sizeof(facts->name), "%.127s", device.name);
+        facts->multiprocessors = (uint32_t)device.multiprocessors;
+        facts->memory_bytes = device.memory_bytes;
+    }
+}
+
+enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    kvc_gpu_find(facts);
     if (!facts->present) {
         return KVC_OK;
     }
-    snprintf(facts->name, sizeof(facts->name), "%.127s", device.name);
-    facts->multiprocessors = (uint32_t)device.multiprocessors;
-    facts->memory_bytes = device.memory_bytes;
     struct probe probe = {.device = kvc_cuda_alloc(many_bytes),
                           .host = kvc_cuda_alloc_pinned(many_bytes),
                           .table = kvc_cuda_alloc(table_bytes)};
@@ -112,10 +119,15 @@ enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *di
 
 #else
 
+void kvc_gpu_find(struct kvc_gpu_facts *facts)
+{
+    *facts = (struct kvc_gpu_facts){.present = false};
+}
+
 enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *diag)
 {
     (void)diag;
-    *facts = (struct kvc_gpu_facts){.present = false};
+    kvc_gpu_find(facts);
     return KVC_OK;
 }
 

@@ -28,6 +28,9 @@ struct kvc_gpu_facts {
     double sectors_per_s;     /* Random reads of 32-byte sectors while threads fill the device [1/s]. */
 };
 
+/* Sets what the driver says of the GPU, if there is one, and measures nothing. */
+void kvc_gpu_find(struct kvc_gpu_facts *facts);
+
 /* Measures the GPU if there is one. KVC_ERR_RUNTIME: the GPU has too little free memory, or it fails. */
 enum kvc_status kvc_gpu_measure(struct kvc_gpu_facts *facts, struct kvc_diag *diag);
 
