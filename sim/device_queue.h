@@ -1,9 +1,9 @@
 /** @file
- * The work of a device that has one user, which does one job after the other.
+ * The work of a device that has a single user and handles one job at a time.
  *
  * Nothing shares such a device, so its jobs need no activities of the engine: a job begins when the one
- * before has ended, and takes the time that it takes alone. What is added meanwhile is one job afterwards.
- * The work that is done by any time follows exactly. */
+ * before has ended, and takes the time that it takes alone. All work that is added during a job forms the
+ * next one. The work that is done by any time follows exactly. */
 #ifndef KVC_SIM_DEVICE_QUEUE_H
 #define KVC_SIM_DEVICE_QUEUE_H
 
@@ -15,7 +15,7 @@ struct kvc_device_queue {
     double amount;           /**< Amount of the job in progress; 0: none. */
     double began_ns;         /**< When it began [ns]. */
     double ends_ns;          /**< When it ends [ns]. */
-    double waiting;          /**< Amount that was added since then. */
+    double waiting;          /**< Amount that was added since began_ns. */
     double waiting_alone_ns; /**< Time that it takes at least [ns]. */
     double rate;             /**< Amount that the device does in a nanosecond. */
 };
@@ -29,7 +29,7 @@ static inline bool kvc_device_queue_used(const struct kvc_device_queue *queue)
     return queue->done > 0 || queue->amount > 0;
 }
 
-/** Returns the amount that is done by now_ns, which is not before an earlier call's. */
+/** Returns the amount that is done by now_ns, which must not decrease from call to call. */
 double kvc_device_queue_done(struct kvc_device_queue *queue, double now_ns);
 
 /** Turns the device off from now_ns to until_ns: the job in progress stands still and then continues. */

@@ -208,7 +208,7 @@ static struct {
     uint32_t used_link_count;
     sg_host_t home;      /* Host of all actors. */
     double ahead_ns;     /* Time that has passed without SimGrid [ns]. */
-    uint32_t awake;      /* Actors that do not wait at a gate. */
+    uint32_t awake;      /* Actors that do not wait at a gate without a time limit. */
     uint32_t executions; /* Executions in progress. */
     uint64_t activities;
     uint64_t inside_ticks;  /* Ticks spent in SimGrid so far. */

@@ -39,8 +39,8 @@ _Noreturn void kvc_engine_stop(void);
 /** Returns the simulated time [ns]. */
 double kvc_engine_now_ns(void);
 
-/** Lets the calling actor sleep until a time. Returns at once if that time has passed. While all other actors
- * wait at gates, nothing can happen before, so that the time passes without an activity. */
+/** Lets the calling actor sleep until a time. Returns at once if that time has passed. If all other actors
+ * wait at gates without a time limit and no work is in progress, the time passes without an activity. */
 void kvc_engine_sleep_until_ns(double time_ns);
 
 /* ---- work and transfers ---- */
@@ -95,14 +95,13 @@ void kvc_engine_transfer(uint32_t from, uint32_t to, double bytes);
 
 /* ---- devices with one user ---- */
 
-/** Lets a host work that nothing else uses, without an activity. The work begins when what was queued before
- * has ended; what is queued meanwhile is done together afterwards. The host has one core and one state, and
- * cannot fail; otherwise, or if it also works in activities, this is a bug (KVC_BUG). `alone_ns` is as in
- * struct kvc_draw. */
+/** Queues work on a host that has no other user, without an activity. It begins when earlier work has ended;
+ * all that is queued meanwhile is then done as one job. It is a bug (KVC_BUG) if the host has several cores
+ * or states, can fail, or also works in activities. `alone_ns` is as in struct kvc_draw. */
 void kvc_engine_queue_work(uint32_t host, double amount_ns, double alone_ns);
 
-/** Carries bytes over a link that nothing else uses, as kvc_engine_queue_work() does work. The route between
- * the two hosts is this link. */
+/** Queues bytes on a link that has no other user, as kvc_engine_queue_work() does work. The route between the
+ * two hosts must be this link alone. */
 void kvc_engine_queue_bytes(uint32_t from, uint32_t to, double bytes);
 
 /* ---- devices during a run ---- */

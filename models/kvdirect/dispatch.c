@@ -280,7 +280,8 @@ void kvc_kvdirect_dispatch_arrive(struct kvc_kvdirect_dispatch *dispatch,
     }
 }
 
-/* Sets the place of an open step. A place of the sample is looked up some events later. */
+/* Sets the place of an open step. A place of the sample is prefetched, because it is looked up some events
+ * later. */
 static void set_place(const struct kvc_kvdirect_dispatch *dispatch, struct kvc_kvdirect_step *step)
 {
     if (step->line_of == KVC_KVDIRECT_HOT) {

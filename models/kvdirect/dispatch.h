@@ -122,7 +122,7 @@ struct kvc_kvdirect_step {
     uint32_t line; /* Cacheable line of an open step, of the sample or, if it is HOT, of the whole table. */
     uint32_t tag;  /* OWN, ALIKE: the tag that its place has if it holds the line. */
     /* Number of the place of an open step's line, different for all places of the sample and the whole cache.
-     * It stands here, with the tag, because the division takes longer than all that needs them. */
+     * Place and tag are stored because computing them takes a slow division. */
     uint64_t place;
 };
 

@@ -20,7 +20,8 @@ static const double spare_frac = 0.01;
 
 static const double least_index_frac = 0.001;
 
-/* Keys of a chain from which on the probability of none is too close to 0 to start from. */
+/* Mean number of keys above which exp(-mean), the probability of an empty chain, is too small to start from.
+ */
 static const double many = 500;
 
 /* Returns how many inline pairs or pointers a bucket holds. */

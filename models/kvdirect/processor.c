@@ -503,7 +503,7 @@ static void go_to_memory(struct kvc_kvdirect_processor *processor, struct kvc_kv
     double starts_ns = kvc_later_ns(processor->access_free_ns[write], now_ns);
     processor->access_free_ns[write] = starts_ns + processor->clock_ns;
     processor->counts.access_busy_ns[write] += processor->clock_ns;
-    if (starts_ns == now_ns) { /* It goes before all events that are simultaneous. */
+    if (starts_ns == now_ns) { /* The access precedes all simultaneous events. */
         access_memory(processor, operation, now_ns);
     } else {
         kvc_events_append(&processor->events, LANE_ACCESS, starts_ns, EVENT_ACCESS, 0, number);

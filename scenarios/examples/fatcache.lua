@@ -1,4 +1,5 @@
--- Fatcache: eight processes that each wait for one read of an SSD at a time. 64 clients wait for every answer. More memory for the
+-- Fatcache: eight processes that each wait for one read of an SSD at a time. Each of 64 clients waits for its answer before it sends the
+-- next request. More memory for the
 -- newest slabs saves reads: --set system.slab_memory=64MiB.
 return {
   name = "fatcache",

@@ -1,4 +1,4 @@
--- memcached as a pipeline on an FPGA: it answers at the line rate of its port, here at three quarters of that.
+-- memcached as a pipeline on an FPGA. It can answer at the line rate of its port; this load is three quarters of that.
 return {
   name = "fpga_memcached",
   system = { kind = "fpga_memcached" },

@@ -1,5 +1,5 @@
 -- MemcachedGPU (Hetherington et al., SoCC 2015) on a Tesla K20c: the NIC writes packets into GPU memory, and one kernel serves 512
--- of them. Half of the load that the port of 10 Gbit/s takes; a batch that is not full waits for at most 100 us.
+-- of them. The load is half of what the 10 Gbit/s port can take. A batch that is not full waits for at most 100 us.
 return {
   name = "memcachedgpu",
   system = { kind = "memcachedgpu", batch = 512, batch_timeout = "100us" },

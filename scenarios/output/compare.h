@@ -1,14 +1,15 @@
 /* A comparison of results: the same metrics side by side, how much each differs from the first result's, and
  * which parameters differ.
  *
- * A difference is that of two means; half the width of its 95 % interval is the root of the sum of squares of
- * theirs. Its verdict is "higher" or "lower" if it exceeds that, "same" if it does not or if the values are
- * equal, and null where an interval is unknown, as in predictions. Runs with the same seed share their load,
- * so that true intervals are narrower: "same" then means that the results do not tell. Totals of which some
- * device is unknown, such as watts without the NIC's, have no verdict, and a note says so.
+ * A difference is that of two means; the half width of its 95 % interval is the root of the sum of the
+ * squares of theirs. Its verdict is "higher" or "lower" if it exceeds that, "same" if it does not or if the
+ * values are equal, and null where an interval is unknown, as in predictions. Runs with the same seed share
+ * their load, so that true intervals are narrower: "same" then means that the results do not tell. Totals of
+ * which some device is unknown, such as watts without the NIC's, have no verdict, and a note says so.
  *
  * The comparison is a JSON object of the schema "kvcast.compare/1", from which the table is written:
  *
+ *     schema, version
  *     results     [{name, scenario, system, command, version, seed, bottleneck}, ...]
  *     metrics     [{name, label, values: [{mean, ci95}, ...], differences: [...]}, ...]
  *     parameters  [{path, values: [...]}, ...]: those that differ

@@ -363,8 +363,8 @@ static enum kvc_status prolong_ends(struct search *search, int64_t low, int64_t 
 }
 
 /* Moves the ends of the interval towards each other if the replicas disagree within it. A load close to the
- * capacity takes long to judge, and two loads beside it may be clear at once: so the gaps are closed first,
- * and probes are prolonged where that is not enough. *moved says whether there was anything to do. */
+ * capacity takes long to judge, while two loads beside it may be clear at once. So the gaps are probed first,
+ * and probes are prolonged only if that is not enough. *moved says whether there was anything to do. */
 static enum kvc_status narrow(struct search *search, bool *moved, struct kvc_diag *diag)
 {
     int64_t low, high;

@@ -27,10 +27,11 @@
  * it has its own time.
  *
  * A verdict is disputed while the replicas disagree, or while twice the standard error of the growth does not
- * settle on which side of the threshold it is, until a run that is twice as long finds the same of every
- * replica. The probe is then repeated with twice the warm-up and the measured time, up to the same length: at
- * once if some replica violates a bound, because others may do so later; and if only the growth is in doubt,
- * when the caller asks for it, because a load beside this one may be clear at once.
+ * settle on which side of the threshold it is. If some replica violates a bound, a disputed probe is repeated
+ * at once with twice the warm-up and the measured time, up to the same length, because other replicas may do
+ * so later; it ends when the longer run finds the same of every replica. If only the growth is in doubt, it
+ * is repeated when the caller asks for it, because a load beside this one may be clear at once. A probe that
+ * the caller prolongs starts this comparison anew.
  *
  * All probes of a replica begin with the same store, which does not depend on the rate. A process for each
  * replica keeps it as it is after preloading, and forks a child for each run, as long as memory suffices

@@ -52,9 +52,9 @@ struct kvc_events_lane {
  *
  * A device whose events of some sort come in the order in which it adds them, such as those of a server that
  * takes one job after another, may add them to a lane of their own, which is a ring. The other events are
- * lane 0. First events of lanes count as simultaneous if they differ by rounding, 2^-49 of their time; then
- * the lane with the smallest number goes first, so that times may go back by as much. They are at least 0 if
- * there are lanes.
+ * lane 0. The first events of two lanes count as simultaneous if their times differ by at most 2^-49 of
+ * themselves. The lane with the smaller number then goes first, so the times of removed events may decrease
+ * by as much. With lanes, times must not be negative.
  *
  * The events of the near future are in a calendar: a ring of buckets of equal width, of which a bitmap tells
  * the occupied ones. Later events are in a four-ary heap. The width follows from the mean time between
@@ -101,8 +101,8 @@ void kvc_events_add(struct kvc_events *events, double time_ns, uint16_t kind, ui
 /** Finds the earliest event. A step of kvc_events_next_ns and kvc_events_pop. */
 void kvc_events_find_next(struct kvc_events *events);
 
-/** Returns the time of the earliest event [ns], or +infinity if the queue is empty. It may be before the
- * latest one by rounding. */
+/** Returns the time of the earliest event [ns], or +infinity if the queue is empty. It may be
+ * earlier than that of the last removed event by a rounding error. */
 static inline double kvc_events_next_ns(struct kvc_events *events)
 {
     if (!events->known) {
@@ -130,7 +130,7 @@ static inline struct kvc_event kvc_events_take_first(struct kvc_events *events)
     return first;
 }
 
-/** Removes the earliest event if one of the heap may be it. A step of kvc_events_pop. */
+/** Removes the earliest event when it may be in the heap. A step of kvc_events_pop. */
 struct kvc_event kvc_events_pop_far(struct kvc_events *events);
 /** Chooses the width by the mean time between the latest events, the last of which was at now_ns. A step of
  * kvc_events_pop. */
@@ -145,8 +145,8 @@ static inline uint64_t kvc_events_key(double time_ns, uint32_t lane)
     return (bits & ~(uint64_t)(KVC_EVENTS_LANES - 1)) | lane;
 }
 
-/** Notes an event that has just been added. It only matters for the count if the next event is not known. A
- * step of kvc_events_append. */
+/** Notes an event that has just been added. If the next event is not known, only the count matters. A step
+ * of kvc_events_append. */
 static inline void kvc_events_note(struct kvc_events *events, double time_ns, uint32_t lane)
 {
     uint64_t key = kvc_events_key(time_ns, lane);
@@ -160,8 +160,9 @@ static inline void kvc_events_note(struct kvc_events *events, double time_ns, ui
 /** Makes room in a lane. A step of kvc_events_append. */
 void kvc_events_add_lane_room(struct kvc_events *events, uint32_t number);
 
-/** Adds an event to a lane, 1 to KVC_EVENTS_LANES - 1. One that is earlier than the last one there goes to
- * the calendar, which is slower but no error. If memory is short, the program ends (kvc_out_of_memory). */
+/** Adds an event to a lane, 1 to KVC_EVENTS_LANES - 1. An event that is earlier than the last one
+ * added to the lane goes to lane 0 instead, which is slower but no error. If memory is short, the program
+ * ends (kvc_out_of_memory). */
 static inline void kvc_events_append(struct kvc_events *events, uint32_t number, double time_ns,
                                      uint16_t kind, uint16_t unit, uint32_t tag)
 {

@@ -56,7 +56,7 @@ struct kvc_patches {
 /* Finds the patches of every axis. *possible becomes false if there are none. */
 enum kvc_status kvc_patch_groups_find(struct kvc_patches *patches, bool *possible, struct kvc_diag *diag);
 
-/* Returns whether an entry of a group can be applied, which is decoded now if it was not before. */
+/* Returns whether an entry of a group can be applied. Decodes it first if necessary. */
 bool kvc_patch_group_can_apply(struct kvc_patches *patches, struct kvc_patch_group *group, uint32_t number);
 
 /* Frees the entries of a group and empties it. */

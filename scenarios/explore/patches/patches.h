@@ -3,8 +3,8 @@
  * The changes that a value of an axis makes are found once. A plain option is parsed into its field. For
  * anything else (a device, a sub-table, a value from which the loader derives others), the scenario or a
  * section of it is decoded with the value, and the words that differ are kept. Axes that change the same
- * words form a group, which decodes a combination of values when it is first needed; so do axes of the node
- * and its CPU, and axes of a device of which one is not a plain option.
+ * words form a group, which decodes a combination of values when it is first needed. Axes of the node and its
+ * CPU also form a group, and so do the axes of a device if one of them is not a plain option.
  *
  * A scenario has no patches if the axes change its store or list of devices, or if its decoded structs
  * contain addresses. */

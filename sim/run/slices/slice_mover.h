@@ -13,8 +13,8 @@
  *
  * The time of an outage is no contention and does not count: the server stands still meanwhile.
  *
- * A server that is the only user of a device cannot be slowed down there. A mover of its own then only keeps
- * the meters of the device (kvc_engine_queue_work()), without an actor and activities.
+ * A server that is the only user of a device cannot be slowed down there. Its mover
+ * (kvc_slice_mover_own_host()) then only keeps the device's meters, without an actor and activities.
  *
  * Not modelled: contention within less than a slice, and contention that begins within a few slices. */
 #ifndef KVC_SIM_RUN_SLICES_SLICE_MOVER_H
@@ -61,8 +61,8 @@ void kvc_slice_mover_open_work(struct kvc_slice_mover *mover, uint32_t host);
 /** Opens a mover that transfers between two hosts. The owner has set the outages of its links, if any. */
 void kvc_slice_mover_open_transfer(struct kvc_slice_mover *mover, uint32_t from, uint32_t to);
 
-/** Makes the mover the only user of a host, or of the link between two hosts, which are as
- * kvc_engine_queue_work() and kvc_engine_queue_bytes() require. It stays open. */
+/** Makes the mover the only user of a host, or of the link between two hosts. kvc_engine_queue_work() and
+ * kvc_engine_queue_bytes() say what these must be. Such a mover is neither opened nor closed. */
 void kvc_slice_mover_own_host(struct kvc_slice_mover *mover, uint32_t host);
 void kvc_slice_mover_own_link(struct kvc_slice_mover *mover, uint32_t from, uint32_t to);
 

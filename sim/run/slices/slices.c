@@ -71,7 +71,7 @@ void kvc_slice_server_main(void *data)
             serve(server, now_ns);
         }
         edge_ns = (double)window * window_ns;
-        if (slices->looks && now_ns > edge_ns - 1e-6 * slice_ns) { /* Not less by rounding. */
+        if (slices->looks && now_ns > edge_ns - 1e-6 * slice_ns) { /* Rounding must not delay the look. */
             kvc_monitor_look(monitor, fmax(now_ns, edge_ns));
             window++;
         }

@@ -36,8 +36,8 @@ struct kvc_slices {
 /** One server. */
 struct kvc_slice_server {
     struct kvc_slices *slices; /**< The run that the server belongs to. */
-    /** Server whose slices end at the same times and are the same actor's business, after this one's; NULL:
-     * there is none. */
+    /** Next server of the same actor; its slices end at the same times and are processed after this one's.
+     * NULL: there is none. */
     struct kvc_slice_server *next;
     uint32_t number;             /**< Number of its process in the timeline; its row is thread 0. */
     double ahead_ns;             /**< Time by which its slices end before multiples of slice_ns [ns]. */
