@@ -61,9 +61,12 @@ void kvc_slice_mover_open_work(struct kvc_slice_mover *mover, uint32_t host);
 /** Opens a mover that transfers between two hosts. The owner has set the outages of its links, if any. */
 void kvc_slice_mover_open_transfer(struct kvc_slice_mover *mover, uint32_t from, uint32_t to);
 
-/** Makes the mover the only user of a host, or of the link between two hosts. kvc_engine_queue_work() and
- * kvc_engine_queue_bytes() say what these must be. Such a mover is neither opened nor closed. */
+/** Makes the mover the only user of a host, for which kvc_engine_queue_work() has conditions. Such a mover is
+ * neither opened nor closed. */
 void kvc_slice_mover_own_host(struct kvc_slice_mover *mover, uint32_t host);
+
+/** Makes the mover the only user of the link between two hosts, for which kvc_engine_queue_bytes() has
+ * conditions. Such a mover is neither opened nor closed. */
 void kvc_slice_mover_own_link(struct kvc_slice_mover *mover, uint32_t from, uint32_t to);
 
 /** Frees the gate, after the engine has ended. */
