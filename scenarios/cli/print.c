@@ -99,7 +99,16 @@ void kvc_print_warnings(const struct kvc_loaded *loaded)
 
 enum { WIDTH = 28 };
 
-static const double first_after_s = 0.9, between_s = 0.1;
+static const double first_after_s = 0.9, between_s = 0.1, lines_apart_most_s = 10;
+
+/* Writes the time that is left at the present rate, or nothing if that is unknown. */
+static const char *describe_left(const struct kvc_progress_bar *bar, double now_s, char text[32])
+{
+    double rate = (bar->fraction - bar->step_fraction) / (now_s - bar->step_s);
+    long left_s = rate > 0 ? lrint(fmin((1 - bar->fraction) / rate, 1e8)) : 0;
+    snprintf(text, 32, rate > 0 ? "%ld:%02ld left" : "", left_s / 60, left_s % 60);
+    return text;
+}
 
 static void draw_bar(const struct kvc_progress_bar *bar, double now_s)
 {
@@ -109,13 +118,9 @@ static void draw_bar(const struct kvc_progress_bar *bar, double now_s)
         cells[i] = i < full ? '#' : '.';
     }
     cells[WIDTH] = '\0';
-    double rate = (bar->fraction - bar->step_fraction) / (now_s - bar->step_s);
-    fprintf(stderr, "\r\033[K%s%-24s%s [%s] %5.1f %%", bar->color ? "\033[1m" : "", bar->step,
-            bar->color ? "\033[0m" : "", cells, 100 * bar->fraction);
-    if (rate > 0) {
-        long left_s = lrint((1 - bar->fraction) / rate);
-        fprintf(stderr, "  %.3g %%/s  %ld:%02ld left", 100 * rate, left_s / 60, left_s % 60);
-    }
+    char left[32];
+    fprintf(stderr, "\r\033[K%s%-24s%s [%s] %5.1f %%  %s", bar->color ? "\033[1m" : "", bar->step,
+            bar->color ? "\033[0m" : "", cells, 100 * bar->fraction, describe_left(bar, now_s, left));
     fflush(stderr);
 }
 
@@ -126,14 +131,19 @@ static void draw_if_due(struct kvc_progress_bar *bar)
     double drawn_after_s = bar->drawn_s - bar->started_s;
     bool is_first = bar->drawn_s <= 0;
     if (elapsed_s < first_after_s || now_s <= bar->step_s || bar->over ||
-        (!is_first && elapsed_s < (bar->terminal ? drawn_after_s + between_s : 2 * drawn_after_s))) {
+        (!is_first &&
+         elapsed_s < (bar->terminal ? drawn_after_s + between_s
+                                    : drawn_after_s + fmin(drawn_after_s, lines_apart_most_s)))) {
         return;
     }
     if (bar->terminal) {
         draw_bar(bar, now_s);
         bar->visible = true;
     } else {
-        fprintf(stderr, "kvcast: after %.1f s: %s, %.1f %%\n", elapsed_s, bar->step, 100 * bar->fraction);
+        char left[32];
+        const char *text = describe_left(bar, now_s, left);
+        fprintf(stderr, "kvcast: after %.1f s: %s, %.1f %%%s%s\n", elapsed_s, bar->step, 100 * bar->fraction,
+                text[0] != '\0' ? ", " : "", text);
     }
     bar->drawn_s = now_s;
 }

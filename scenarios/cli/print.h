@@ -36,11 +36,11 @@ void kvc_print_warning(const struct kvc_diag *diag);
 /* Prints the warnings of the loaded scenario on stderr. */
 void kvc_print_warnings(const struct kvc_loaded *loaded);
 
-/* Progress on stderr: the step, how much is done and, on a terminal, the rate and the time left.
+/* Progress on stderr: the step, how much is done, and the time left at the present rate.
  *
  * It appears within a second when the work takes longer, whether the work reports anything or not: on a
- * terminal as a bar, which moves and is erased at the end, elsewhere as a line whenever the time has doubled.
- */
+ * terminal as a bar, which moves and is erased at the end, elsewhere as a line whenever the time has doubled,
+ * and every ten seconds at least. */
 
 struct kvc_progress_bar {
     struct kvc_progress progress;

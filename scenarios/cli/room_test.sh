@@ -76,5 +76,5 @@ scenario 'kind = "rdma"' 1 'poisson_mops = 2' 10s
 sleep 2
 kill $!
 wait $! 2>/dev/null || true
-grep -q '^kvcast: after [0-9.]* s: [a-z ]*, [0-9.]* %' "$folder/err" || fail "no progress: $(cat "$folder/err")"
+grep -qE '^kvcast: after [0-9.]+ s: [a-z ]*, [0-9.]+ %(, [0-9]+:[0-9][0-9] left)?$' "$folder/err" || fail "no progress: $(cat "$folder/err")"
 echo "stores have room for their keys, or say why not"
