@@ -105,8 +105,11 @@ static const double first_after_s = 0.9, between_s = 0.1, lines_apart_most_s = 1
 static const char *describe_left(const struct kvc_progress_bar *bar, double now_s, char text[32])
 {
     double rate = (bar->fraction - bar->step_fraction) / (now_s - bar->step_s);
-    long left_s = rate > 0 ? lrint(fmin((1 - bar->fraction) / rate, 1e8)) : 0;
-    snprintf(text, 32, rate > 0 ? "%ld:%02ld left" : "", left_s / 60, left_s % 60);
+    text[0] = '\0';
+    if (rate > 0) {
+        long left_s = lrint(fmin((1 - bar->fraction) / rate, 1e8));
+        snprintf(text, 32, "%ld:%02ld left", left_s / 60, left_s % 60);
+    }
     return text;
 }
 
