@@ -1,5 +1,6 @@
 #include "plots/document.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -124,6 +125,12 @@ enum kvc_status kvc_document_load(const char *file, enum kvc_document_kind kind,
     *document = NULL;
     return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0, "is not a %s, whose schema is %s",
                             kinds[kind].noun, kinds[kind].schema);
+}
+
+double kvc_document_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 enum kvc_status kvc_document_check_result(const char *file, const json_t *document, struct kvc_diag *diag)

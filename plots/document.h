@@ -27,6 +27,9 @@ enum kvc_status kvc_document_find(const char *path, enum kvc_document_kind kind,
 enum kvc_status kvc_document_load(const char *file, enum kvc_document_kind kind, json_t **document,
                                   struct kvc_diag *diag);
 
+/* Returns the number of an object's member, or NaN if it is missing, null or no number. */
+double kvc_document_number(const json_t *object, const char *key);
+
 /* Returns KVC_ERR_SCENARIO unless the result has a throughput, which every result of kvcast has. */
 enum kvc_status kvc_document_check_result(const char *file, const json_t *document, struct kvc_diag *diag);
 

@@ -196,12 +196,6 @@ static enum kvc_status read_platform(const char *path, struct kvc_picture *pictu
 
 /* ---- result.json ---- */
 
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 /* Finds a device by its name. Results with very many devices have a sum of each kind instead. */
 static const json_t *entry_of(const json_t *array, const char *key, const struct kvc_picture_device *device)
 {
@@ -228,10 +222,12 @@ static void measure(struct kvc_picture_device *devices, uint32_t count, const js
     for (uint32_t i = 0; i < count; i++) {
         const json_t *energy = entry_of(metered, "device", &devices[i]);
         const char *name = json_string_value(json_object_get(energy, "device"));
-        devices[i].utilization_frac = number_of(entry_of(used, "name", &devices[i]), "utilization_frac");
+        devices[i].utilization_frac =
+            kvc_document_number(entry_of(used, "name", &devices[i]), "utilization_frac");
         /* The watts of a sum do not belong to one device. */
-        devices[i].watts =
-            name != NULL && strcmp(name, devices[i].name) == 0 ? number_of(energy, "watts_mean") : NAN;
+        devices[i].watts = name != NULL && strcmp(name, devices[i].name) == 0
+                               ? kvc_document_number(energy, "watts_mean")
+                               : NAN;
     }
 }
 

@@ -608,16 +608,9 @@ struct x_axis {
     const char *key;
 };
 
-/* Returns a member that is a number, or NaN. */
-static double member(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static double closed_form(const json_t *point, const char *metric)
 {
-    return member(json_object_get(point, "closed_form"), metric);
+    return kvc_document_number(json_object_get(point, "closed_form"), metric);
 }
 
 static struct x_axis choose_x(const json_t *front)
@@ -636,7 +629,7 @@ static void put_point(struct kvc_figure_data *figure, const json_t *point, const
 {
     double watts = closed_form(point, "watts_mean");
     fprintf(figure->data, "%.12g %.12g %.12g %.12g\n",
-            x->is_closed_form ? closed_form(point, x->key) : member(point, x->key), us,
+            x->is_closed_form ? closed_form(point, x->key) : kvc_document_number(point, x->key), us,
             isnan(watts) ? 0 : watts, isnan(half_width_us) ? 0 : half_width_us);
 }
 
@@ -646,10 +639,10 @@ static void put_chosen(struct kvc_figure_data *figure, const json_t *document, c
 {
     const json_t *chosen = json_object_get(document, "chosen");
     const json_t *latency = json_object_get(json_object_get(chosen, "simulated"), metric);
-    double us = member(latency, "mean");
+    double us = kvc_document_number(latency, "mean");
     if (!isnan(us)) {
         begin_block(figure, "chosen, simulated");
-        put_point(figure, chosen, x, us, member(latency, "half_width"));
+        put_point(figure, chosen, x, us, kvc_document_number(latency, "half_width"));
     }
 }
 

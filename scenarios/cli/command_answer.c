@@ -12,6 +12,16 @@
 #include "scenarios/run/limits.h"
 #include "scenarios/run/ranks/ranks.h"
 
+bool kvc_command_begin(int argc, char **argv, const struct kvc_usage *usage, struct kvc_arguments *arguments,
+                       int *exit_status)
+{
+    bool parsed = kvc_arguments_parse(argc, argv, usage, arguments, exit_status);
+    if (parsed && arguments->is_long) {
+        kvc_time_limit_set(INFINITY);
+    }
+    return parsed;
+}
+
 enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_arguments *arguments,
                                  struct kvc_loaded **loaded, struct kvc_diag *diag)
 {
@@ -38,15 +48,19 @@ void kvc_command_tell(enum kvc_status status, const struct kvc_arguments *argume
     }
 }
 
-enum kvc_status kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag),
-                                 const char *folder, struct kvc_diag *diag)
+enum kvc_status kvc_command_drawn(enum kvc_status status, const struct kvc_diag *diag)
 {
-    enum kvc_status status = draw(folder, diag);
     if (status == KVC_OK || (status == KVC_ERR_RUNTIME && kvc_program_is_installed("gnuplot"))) {
         return status;
     }
     kvc_print_warning(diag);
     return KVC_OK;
+}
+
+enum kvc_status kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag),
+                                 const char *folder, struct kvc_diag *diag)
+{
+    return kvc_command_drawn(draw(folder, diag), diag);
 }
 
 /* Flags of run and predict alone, by position. */
@@ -88,11 +102,8 @@ static int answer_command(int argc, char **argv, const struct kvc_usage *usage, 
     struct kvc_loaded *loaded = NULL;
     struct kvc_diag diag = {0};
     int exit_status;
-    if (!kvc_arguments_parse(argc, argv, usage, &arguments, &exit_status)) {
+    if (!kvc_command_begin(argc, argv, usage, &arguments, &exit_status)) {
         return exit_status;
-    }
-    if (arguments.is_long) {
-        kvc_time_limit_set(INFINITY);
     }
     enum kvc_status status = kvc_command_load(KVC_OK, &arguments, &loaded, &diag);
     if (status == KVC_OK) {

@@ -6,6 +6,11 @@
 #include "scenarios/load/load.h"
 #include "sim/base/diag.h"
 
+/* Parses the arguments of a command that takes --long, and lifts the time limit if they have it. Returns
+ * false as kvc_arguments_parse() does. */
+bool kvc_command_begin(int argc, char **argv, const struct kvc_usage *usage, struct kvc_arguments *arguments,
+                       int *exit_status);
+
 /* Loads the scenario that the arguments name, prints its warnings, and checks that all ranks have loaded the
  * same. `status` says whether the command's own arguments are right; otherwise nothing is loaded, and all
  * ranks agree to fail. */
@@ -15,8 +20,12 @@ enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_argume
 /* Prints what an answer says although it succeeded: where an older result is now. */
 void kvc_command_tell(enum kvc_status status, const struct kvc_arguments *arguments, struct kvc_diag *diag);
 
-/* Draws the pictures of a folder. Without gnuplot, or if there is nothing to draw, such as latencies of a
- * store that answered no request, it only prints a warning, because the files have the numbers. */
+/* Returns what a command makes of the status of its pictures. Without gnuplot, or if there is nothing to
+ * draw, such as latencies of a store that answered no request, it only prints a warning, because the files
+ * have the numbers. */
+enum kvc_status kvc_command_drawn(enum kvc_status status, const struct kvc_diag *diag);
+
+/* Draws the pictures of a folder, and returns what kvc_command_drawn() makes of that. */
 enum kvc_status kvc_command_draw(enum kvc_status (*draw)(const char *folder, struct kvc_diag *diag),
                                  const char *folder, struct kvc_diag *diag);
 

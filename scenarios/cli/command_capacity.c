@@ -1,5 +1,4 @@
 /* kvcast capacity: finds the highest load that a store serves. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "scenarios/run/ranks/ranks.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/capacity.h"
-#include "scenarios/run/limits.h"
 
 enum { FLAG_LOSS, FLAG_LATENCY, FLAG_PRECISION };
 
@@ -98,11 +96,8 @@ int kvc_command_capacity(int argc, char **argv)
     struct kvc_diag diag = {0};
     bool partial = false;
     int exit_status;
-    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
+    if (!kvc_command_begin(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
-    }
-    if (arguments.is_long) {
-        kvc_time_limit_set(INFINITY);
     }
     enum kvc_status status =
         kvc_command_load(parse_bounds(&arguments, &bounds, &diag), &arguments, &loaded, &diag);

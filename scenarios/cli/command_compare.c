@@ -1,19 +1,17 @@
 /* kvcast compare: results side by side. */
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plots/document.h"
 #include "plots/plot.h"
-#include "plots/program.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/command_answer.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/output/compare.h"
+#include "scenarios/output/json_value.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/answer.h"
-#include "scenarios/run/limits.h"
 #include "sim/base/array.h"
 
 /* What is compared. */
@@ -33,23 +31,18 @@ static bool is_scenario(const char *path)
     return length > 4 && strcmp(path + length - 4, ".lua") == 0;
 }
 
-/* Runs a scenario with changes and returns its document. Also writes the files into `folder`, unless that is
- * empty. */
-static enum kvc_status run_scenario(const struct comparing *comparing, const char *path,
-                                    const struct kvc_overrides *set, const char *folder, json_t **document,
-                                    struct kvc_diag *diag)
+/* Runs a loaded scenario and returns its document. Also writes the files into `folder`, unless that is empty.
+ */
+static enum kvc_status run_loaded(const struct comparing *comparing, const struct kvc_loaded *loaded,
+                                  const char *path, const struct kvc_overrides *set, const char *folder,
+                                  json_t **document, struct kvc_diag *diag)
 {
-    struct kvc_loaded *loaded = NULL;
     struct kvc_progress_bar bar;
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
     if (out == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a result");
-    }
-    enum kvc_status status = kvc_scenario_load(path, set, &loaded, diag);
-    if (status == KVC_OK) {
-        status = kvc_scenario_check_files(loaded, diag);
     }
     const struct kvc_answer_options task = {
         .loaded = loaded,
@@ -62,17 +55,31 @@ static enum kvc_status run_scenario(const struct comparing *comparing, const cha
         .keeps = !comparing->arguments->is_forced,
         .progress = kvc_progress_bar_open(&bar, comparing->arguments->quiet),
     };
-    if (status == KVC_OK && !comparing->checks) {
-        status = kvc_answer(&task, out, diag);
-    }
+    enum kvc_status status = kvc_answer(&task, out, diag);
     kvc_progress_bar_close(&bar);
     fclose(out);
-    *document = status == KVC_OK && !comparing->checks ? json_loads(text, 0, NULL) : NULL;
-    if (status == KVC_OK && !comparing->checks && *document == NULL) {
+    *document = status == KVC_OK ? json_loads(text, 0, NULL) : NULL;
+    if (status == KVC_OK && *document == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a result");
     }
-    kvc_loaded_free(loaded);
     free(text);
+    return status;
+}
+
+/* Loads a scenario with changes, and runs it unless it is only checked. */
+static enum kvc_status run_scenario(const struct comparing *comparing, const char *path,
+                                    const struct kvc_overrides *set, const char *folder, json_t **document,
+                                    struct kvc_diag *diag)
+{
+    struct kvc_loaded *loaded = NULL;
+    enum kvc_status status = kvc_scenario_load(path, set, &loaded, diag);
+    if (status == KVC_OK) {
+        status = kvc_scenario_check_files(loaded, diag);
+    }
+    if (status == KVC_OK && !comparing->checks) {
+        status = run_loaded(comparing, loaded, path, set, folder, document, diag);
+    }
+    kvc_loaded_free(loaded);
     return status;
 }
 
@@ -160,7 +167,7 @@ static enum kvc_status add_all(struct comparing *comparing, struct kvc_diag *dia
 
 static enum kvc_status write_json(const void *report, FILE *out, struct kvc_diag *diag)
 {
-    return kvc_compare_write_json(report, out, diag);
+    return kvc_json_write_document(report, "comparison", out, diag);
 }
 
 static void write_csv(const void *report, FILE *out)
@@ -177,6 +184,7 @@ static void forget(struct comparing *comparing)
 {
     for (uint32_t i = 0; i < comparing->count; i++) {
         json_decref(comparing->document[i]);
+        comparing->document[i] = NULL;
     }
     comparing->count = 0;
 }
@@ -218,13 +226,9 @@ static enum kvc_status draw(const struct comparing *comparing, struct kvc_diag *
     for (uint32_t i = 0; i < comparing->count; i++) {
         inputs[i] = comparing->source[i];
     }
-    enum kvc_status status = kvc_answer_files_draw(comparing->arguments->out, "latency_cdf", KVC_PLOT_CDF,
-                                                   inputs, (int)comparing->count, diag);
-    if (status == KVC_ERR_SCENARIO || !kvc_program_is_installed("gnuplot")) {
-        kvc_print_warning(diag);
-        status = KVC_OK;
-    }
-    return status;
+    return kvc_command_drawn(kvc_answer_files_draw(comparing->arguments->out, "latency_cdf", KVC_PLOT_CDF,
+                                                   inputs, (int)comparing->count, diag),
+                             diag);
 }
 
 static const struct kvc_usage usage = {
@@ -247,11 +251,8 @@ int kvc_command_compare(int argc, char **argv)
     struct kvc_arguments arguments;
     struct kvc_diag diag = {0};
     int exit_status;
-    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
+    if (!kvc_command_begin(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
-    }
-    if (arguments.is_long) {
-        kvc_time_limit_set(INFINITY);
     }
     struct comparing *comparing = kvc_array_of(1, sizeof(*comparing));
     comparing->arguments = &arguments;

@@ -1,5 +1,4 @@
 /* kvcast plan: finds the best configuration that meets the scenario's slo. */
-#include <math.h>
 #include <stdio.h>
 
 #include "scenarios/cli/arguments.h"
@@ -9,7 +8,6 @@
 #include "scenarios/explore/plan/report.h"
 #include "scenarios/output/table.h"
 #include "scenarios/run/ranks/ranks.h"
-#include "scenarios/run/limits.h"
 
 enum { FLAG_HEADROOM, FLAG_EXHAUSTIVE };
 
@@ -71,11 +69,8 @@ int kvc_command_plan(int argc, char **argv)
     bool is_met = false;
     char why[1024];
     int exit_status;
-    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
+    if (!kvc_command_begin(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
-    }
-    if (arguments.is_long) {
-        kvc_time_limit_set(INFINITY);
     }
     enum kvc_status status = kvc_command_load(KVC_OK, &arguments, &loaded, &diag);
     if (status == KVC_OK) {

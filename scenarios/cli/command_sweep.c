@@ -1,15 +1,14 @@
 /* kvcast sweep: answers every point of a scenario's sweep table. */
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
+#include "scenarios/cli/command_answer.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/explore/sweep/sweep.h"
-#include "scenarios/run/limits.h"
 
 enum { FLAG_PREDICT, FLAG_RESTART, FLAG_CSV };
 
@@ -105,11 +104,8 @@ int kvc_command_sweep(int argc, char **argv)
     struct kvc_sweep_done done;
     struct kvc_diag diag = {0};
     int exit_status;
-    if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
+    if (!kvc_command_begin(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
-    }
-    if (arguments.is_long) {
-        kvc_time_limit_set(INFINITY);
     }
     enum kvc_status status = KVC_OK;
     if (arguments.out == NULL) {

@@ -1,6 +1,5 @@
 #include "scenarios/output/capacity.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -378,12 +377,7 @@ enum kvc_status kvc_capacity_write_json(const struct kvc_capacity_report *report
                                         struct kvc_diag *diag)
 {
     json_t *object = document(report);
-    errno = 0;
-    bool written = json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(KVC_JSON_DIGITS)) == 0 &&
-                   fputc('\n', out) != EOF && fflush(out) == 0;
+    enum kvc_status status = kvc_json_write_document(object, "capacity", out, diag);
     json_decref(object);
-    if (!written) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot write the capacity: %s", strerror(errno));
-    }
-    return KVC_OK;
+    return status;
 }

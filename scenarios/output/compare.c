@@ -1,9 +1,9 @@
 #include "scenarios/output/compare.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
+#include "plots/document.h"
 #include "scenarios/output/json_value.h"
 #include "sim/base/version.h"
 
@@ -49,12 +49,6 @@ struct comparing {
     uint32_t count;
     json_t *metrics, *notes;
 };
-
-static double number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 static json_t *difference(const struct value *first, const struct value *other, bool comparable)
 {
@@ -125,8 +119,8 @@ static void add_place(struct comparing *comparing, const struct place *place)
     for (uint32_t i = 0; i < comparing->count; i++) {
         const json_t *object = json_object_get(comparing->result[i].document, place->object), *device;
         size_t j;
-        value[i] = (struct value){number(object, place->mean),
-                                  place->interval != NULL ? number(object, place->interval) : 0};
+        value[i] = (struct value){kvc_document_number(object, place->mean),
+                                  place->interval != NULL ? kvc_document_number(object, place->interval) : 0};
         json_array_foreach(json_object_get(object, "missing"), j, device)
         {
             if (place->is_total && json_is_string(device)) {
@@ -151,8 +145,8 @@ static struct value percentile_of(const json_t *document, double p)
     size_t i;
     json_array_foreach(list, i, entry)
     {
-        if (number(entry, "p") == p) {
-            return (struct value){number(entry, "us"), number(entry, "ci95")};
+        if (kvc_document_number(entry, "p") == p) {
+            return (struct value){kvc_document_number(entry, "us"), kvc_document_number(entry, "ci95")};
         }
     }
     return (struct value){NAN, NAN};
@@ -190,7 +184,8 @@ static struct value utilization_of(const json_t *document, const char *wanted)
     json_array_foreach(json_object_get(document, "stages"), i, stage)
     {
         if (strcmp(stage_name(stage, name), wanted) == 0) {
-            return (struct value){number(stage, "utilization_frac"), number(stage, "utilization_ci95_frac")};
+            return (struct value){kvc_document_number(stage, "utilization_frac"),
+                                  kvc_document_number(stage, "utilization_ci95_frac")};
         }
     }
     return (struct value){NAN, NAN};
@@ -243,8 +238,8 @@ static void add_group(struct comparing *comparing, const char *group)
         struct value value[KVC_COMPARED_MAX];
         for (uint32_t i = 0; i < comparing->count; i++) {
             const json_t *document = comparing->result[i].document;
-            value[i] = (struct value){number(json_object_get(document, group), key),
-                                      number(json_object_get(document, intervals), key)};
+            value[i] = (struct value){kvc_document_number(json_object_get(document, group), key),
+                                      kvc_document_number(json_object_get(document, intervals), key)};
         }
         snprintf(name, sizeof(name), "%s.%s", group, key);
         add_metric(comparing, name, "", value, true);
@@ -335,19 +330,10 @@ json_t *kvc_compare(const struct kvc_compared *result, uint32_t count)
     return document;
 }
 
-enum kvc_status kvc_compare_write_json(const json_t *comparison, FILE *out, struct kvc_diag *diag)
-{
-    errno = 0;
-    bool written = json_dumpf(comparison, out, JSON_INDENT(2) | JSON_REAL_PRECISION(KVC_JSON_DIGITS)) == 0 &&
-                   fputc('\n', out) != EOF && fflush(out) == 0;
-    return written ? KVC_OK
-                   : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot write the comparison: %s", strerror(errno));
-}
-
 /* Writes a number, or nothing for null. */
 static void write_cell(const json_t *object, const char *key, FILE *out)
 {
-    double value = number(object, key);
+    double value = kvc_document_number(object, key);
     fprintf(out, isnan(value) ? "," : ",%.12g", value);
 }
 

@@ -26,21 +26,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/base/diag.h"
-
 enum { KVC_COMPARED_MAX = 8 /* Results that a table has room for. */ };
 
 /* One result. */
 struct kvc_compared {
     const char *name;       /* What the user called it: a path, or the change of a scenario. */
-    const json_t *document; /* Of the schema "kvcast.result/1". */
+    const json_t *document; /* It has the schema "kvcast.result/1". */
 };
 
 /* Compares two or more results with the first one. The caller releases the object. */
 json_t *kvc_compare(const struct kvc_compared *result, uint32_t count);
-
-/* Writes the document. */
-enum kvc_status kvc_compare_write_json(const json_t *comparison, FILE *out, struct kvc_diag *diag);
 
 /* Writes the columns metric,result,mean,ci95,change,change_ci95,change_frac,verdict; results are A, B and so
  * on, and what is unknown is empty. */

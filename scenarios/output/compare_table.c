@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plots/document.h"
 #include "scenarios/output/compare.h"
 
 enum { NAME_COLUMNS = 32, FIRST_COLUMNS = 22, OTHER_COLUMNS = 44 };
@@ -10,13 +11,6 @@ struct table {
     FILE *out;
     const char *bold, *warn, *plain; /* Terminal escapes, or "". */
 };
-
-/* Returns the number, or NaN for null. */
-static double number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 static const char *text(const json_t *object, const char *key)
 {
@@ -27,8 +21,8 @@ static const char *text(const json_t *object, const char *key)
 /* Prints a value with its interval; shares are printed in percent. */
 static void print_value(const json_t *value, bool is_share, char *out, size_t size)
 {
-    double scale = is_share ? 100 : 1, mean = number(value, "mean") * scale;
-    double half_width = number(value, "ci95") * scale;
+    double scale = is_share ? 100 : 1, mean = kvc_document_number(value, "mean") * scale;
+    double half_width = kvc_document_number(value, "ci95") * scale;
     const char *unit = is_share ? " %" : "";
     if (isnan(mean)) {
         snprintf(out, size, "-");
@@ -42,7 +36,7 @@ static void print_value(const json_t *value, bool is_share, char *out, size_t si
 /* Prints by how much a value differs: a share in points, other values relative to the first. */
 static void print_change(const json_t *difference, bool is_share, char *out, size_t size)
 {
-    double change = 100 * number(difference, is_share ? "change" : "change_frac");
+    double change = 100 * kvc_document_number(difference, is_share ? "change" : "change_frac");
     const char *verdict = text(difference, "verdict");
     if (isnan(change) || strcmp(verdict, "same") == 0) {
         snprintf(out, size, "%s", isnan(change) ? "" : verdict);

@@ -1,5 +1,6 @@
 #include "scenarios/output/json_value.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -124,4 +125,14 @@ size_t kvc_number_text(double number, char out[KVC_NUMBER_TEXT_MAX])
     }
     out[used] = '\0';
     return used;
+}
+
+enum kvc_status kvc_json_write_document(const json_t *document, const char *what, FILE *out,
+                                        struct kvc_diag *diag)
+{
+    errno = 0;
+    bool written = json_dumpf(document, out, JSON_INDENT(2) | JSON_REAL_PRECISION(KVC_JSON_DIGITS)) == 0 &&
+                   fputc('\n', out) != EOF && fflush(out) == 0;
+    return written ? KVC_OK
+                   : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot write the %s: %s", what, strerror(errno));
 }

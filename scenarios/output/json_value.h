@@ -5,7 +5,9 @@
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "sim/base/diag.h"
 #include "sim/devices/node.h"
 
 /* Significant digits of numbers: more than any model's precision, and short enough to read. */
@@ -25,6 +27,10 @@ json_t *kvc_json_text_or_null(const char *bytes);
 
 /* Returns the calibrated machine of a scenario, or null when the scenario only describes its hardware. */
 json_t *kvc_json_machine(const struct kvc_machine *machine);
+
+/* Writes a document and a newline. KVC_ERR_RUNTIME names `what` and why it cannot be written. */
+enum kvc_status kvc_json_write_document(const json_t *document, const char *what, FILE *out,
+                                        struct kvc_diag *diag);
 
 /* Numbers as text, for tables with millions of them. */
 

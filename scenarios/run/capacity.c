@@ -267,12 +267,18 @@ static double first_step(double width_frac)
     return 1 + (2 * width_frac > first_step_frac ? width_frac : first_step_frac);
 }
 
+/* Returns the width to which the points around a boundary are brought, relative to the higher one. */
+static double bracket_frac(const struct kvc_capacity_bounds *bounds)
+{
+    return bounds->precision_frac - kvc_capacity_growth_max(bounds);
+}
+
 /* Probes until the points around the boundary are close to each other. */
 static enum kvc_status bisect(struct search *search, enum quorum quorum, struct kvc_diag *diag)
 {
     struct kvc_capacity *capacity = search->capacity;
     const struct kvc_capacity_bounds *bounds = &capacity->bounds;
-    double width_frac = bounds->precision_frac - kvc_capacity_growth_max(bounds);
+    double width_frac = bracket_frac(bounds);
     double step = first_step(width_frac);
     for (;;) {
         int64_t low, high;
@@ -299,19 +305,26 @@ static enum kvc_status bisect(struct search *search, enum quorum quorum, struct 
     }
 }
 
+/* Returns the part of a served load that is served for certain: the rest may be a growing backlog that a
+ * probe cannot see. */
+static double seen_frac(const struct search *search)
+{
+    return 1 - kvc_capacity_growth_max(&search->capacity->bounds);
+}
+
 /* Sets the ends of the interval: all replicas serve *low, none serves *high. Returns false if an end is
  * missing, or if the interval is as narrow as wanted or has nothing between its ends. */
-static bool is_wide(const struct kvc_capacity *capacity, int64_t *low, int64_t *high)
+static bool is_wide(const struct search *search, int64_t *low, int64_t *high)
 {
+    const struct kvc_capacity *capacity = search->capacity;
     int64_t ignored, count = capacity->count;
     find_boundary(capacity, ALL_REPLICAS, low, &ignored);
     find_boundary(capacity, ANY_REPLICA, &ignored, high);
     if (*low < 0 || *high >= count || *high <= 1 + *low) {
         return false;
     }
-    const struct kvc_capacity_bounds *bounds = &capacity->bounds;
-    double low_mops = capacity->point[*low].offered_mops * (1 - kvc_capacity_growth_max(bounds));
-    return capacity->point[*high].offered_mops * (1 - bounds->precision_frac) > low_mops;
+    return capacity->point[*high].offered_mops * (1 - capacity->bounds.precision_frac) >
+           capacity->point[*low].offered_mops * seen_frac(search);
 }
 
 /* Probes once more within the gaps at the ends of the interval. *probed says whether a gap was wide enough.
@@ -320,8 +333,7 @@ static enum kvc_status close_gaps(struct search *search, int64_t low, int64_t hi
                                   struct kvc_diag *diag)
 {
     const struct kvc_capacity *capacity = search->capacity;
-    const struct kvc_capacity_bounds *bounds = &capacity->bounds;
-    double least_frac = (bounds->precision_frac - kvc_capacity_growth_max(bounds)) / 2, mops[2];
+    double least_frac = bracket_frac(&capacity->bounds) / 2, mops[2];
     const int64_t upper[] = {low + 1, high};
     uint32_t count = 0;
     for (int i = 0; i < 2; i++) {
@@ -369,7 +381,7 @@ static enum kvc_status narrow(struct search *search, bool *moved, struct kvc_dia
 {
     int64_t low, high;
     *moved = false;
-    if (!is_wide(search->capacity, &low, &high)) {
+    if (!is_wide(search, &low, &high)) {
         return KVC_OK;
     }
     enum kvc_status status = close_gaps(search, low, high, moved, diag);
@@ -405,13 +417,6 @@ static enum kvc_status probe_curve(struct search *search, double best_mops, stru
         point_at(search->capacity, rounded(shares[i] * best_mops))->share_frac = shares[i];
     }
     return status;
-}
-
-/* Returns the part of a served load that is served for certain: the rest may be a growing backlog that a
- * probe cannot see. */
-static double seen_frac(const struct search *search)
-{
-    return 1 - kvc_capacity_growth_max(&search->capacity->bounds);
 }
 
 /* Sets the capacity from all points, which may be those of a search that was interrupted. */

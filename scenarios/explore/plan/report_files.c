@@ -1,5 +1,4 @@
 /* A plan as files: plan.json and plan.csv. */
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -253,14 +252,9 @@ static json_t *document(const struct kvc_plan_report *report)
 enum kvc_status kvc_plan_write_json(const struct kvc_plan_report *report, FILE *out, struct kvc_diag *diag)
 {
     json_t *object = document(report);
-    errno = 0;
-    bool written = json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(KVC_JSON_DIGITS)) == 0 &&
-                   fputc('\n', out) != EOF && fflush(out) == 0;
+    enum kvc_status status = kvc_json_write_document(object, "plan", out, diag);
     json_decref(object);
-    if (!written) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "cannot write the plan: %s", strerror(errno));
-    }
-    return KVC_OK;
+    return status;
 }
 
 static void put_number(double value, FILE *out)
