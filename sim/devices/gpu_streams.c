@@ -164,9 +164,11 @@ static double step_ns(const struct kvc_gpu_streams *streams, const struct state 
 /* Lets the streams work for some time, in which no phase ends earlier. */
 static void move(const struct kvc_gpu_streams *streams, struct state *state, double by_ns)
 {
-    static const double rounding_ns = 1e-6;
+    static const double least_rounding_ns = 1e-6;
     double failure_ns = streams->outage[KVC_GPU_CARD].from_ns, before_ns = state->now_ns;
     state->now_ns += by_ns;
+    /* A late time has few digits behind the point, and work that is shorter would never end. */
+    double rounding_ns = fmax(least_rounding_ns, state->now_ns * 0x1p-50);
     for (uint32_t i = 0; i < streams->count; i++) {
         struct stream *stream = &state->stream[i];
         if (stream->phase == IDLE || stream->phase == ENDED) {

@@ -142,3 +142,36 @@ Test(gpu_streams, wait_while_a_part_is_off)
     cr_expect_float_eq(end_with_outage_ns(KVC_GPU_COPY_OUT, (struct kvc_outage){3.5e4, 1e5}, &work_ns),
                        1e5 + 5e3, 1e-3);
 }
+
+/* After seconds of simulated time, the clock has fewer digits than the end of a step needs. */
+Test(gpu_streams, end_late_in_a_long_run, .timeout = 10)
+{
+    enum { COUNT = 3, ROUNDS = 20000 };
+    struct kvc_gpu_streams *streams = kvc_gpu_streams_create(COUNT);
+    struct kvc_rng rng;
+    double now_ns = 17.2e9;
+    uint32_t ended = 0, number;
+    bool busy[COUNT] = {false};
+    kvc_rng_init(&rng, 1, "late", 0);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const struct kvc_gpu_stream_job job = {.in_ns = 1e3 * kvc_rng_unit(&rng),
+                                                   .kernel = {.latency_ns = 1e4 * kvc_rng_unit(&rng),
+                                                              .amount_ns = 1e4 * kvc_rng_unit(&rng),
+                                                              .alone_ns = 2e4},
+                                                   .out_ns = 1e3 * kvc_rng_unit(&rng)};
+            if (!busy[i]) {
+                kvc_gpu_streams_begin(streams, i, now_ns, &job);
+                busy[i] = true;
+            }
+        }
+        do {
+            now_ns = kvc_gpu_streams_next_ns(streams);
+            number = kvc_gpu_streams_ended(streams, now_ns);
+        } while (number == KVC_GPU_STREAM_NONE);
+        busy[number] = false;
+        ended++;
+    }
+    cr_expect_eq(ended, ROUNDS);
+    kvc_gpu_streams_free(streams);
+}
