@@ -43,14 +43,16 @@ void kvc_dido_planner_close(struct kvc_dido_planner *planner)
     kvc_dido_adapter_close(&planner->adapter);
 }
 
-/* Returns how many items the store has. A sampled run keeps a part of them, and a run without structures
- * counts those that it began with. */
+/* Returns how many items the store has, at least 1. A sampled run keeps a part of them, and a run without
+ * structures counts those that it began with. */
 static uint64_t stored_items(const struct kvc_dido_simulation *simulation)
 {
     const struct kvc_cuckoo_store *store = simulation->store;
     const struct kvc_workload *workload = &simulation->scenario->workload;
-    return store->shards != NULL ? kvc_index_used(store->shards[0].index) * store->sampling.rate
-                                 : (uint64_t)llround((double)workload->keys * workload->preload_frac);
+    uint64_t items = store->shards != NULL
+                         ? kvc_index_used(store->shards[0].index) * store->sampling.rate
+                         : (uint64_t)llround((double)workload->keys * workload->preload_frac);
+    return items > 0 ? items : 1;
 }
 
 void kvc_dido_planner_look(struct kvc_dido_simulation *simulation, const struct kvc_dido_batch *batch)
