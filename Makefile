@@ -3,7 +3,7 @@
 .PHONY: run test install sanitize fuzz faults determinism torture bench bench-report ci-time reference quotes clean setup setup-test setup-ci setup-sanitize
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
-           libsqlite3-dev libssl-dev libxxhash-dev
+           libsqlite3-dev libssl-dev libxxhash-dev libzstd-dev zlib1g-dev
 TEST_PACKAGES = libcriterion-dev gnuplot-nox graphviz
 # .ci/run also needs another compiler, the formatter, Doxygen, Open MPI for jobs of several ranks, locales of other
 # languages, and the tools that check the man pages, the installation and the .deb.

@@ -11,6 +11,11 @@ enum kvc_status kvc_scenario_resolve(struct kvc_scenario *scenario, struct kvc_d
 {
     const struct kvc_model *model = scenario->model;
     kvc_scenario_unresolve(scenario);
+    scenario->workload.trace.key_bytes_most = model->key_bytes_most;
+    if (model->pair_bytes_most > 0) {
+        scenario->workload.trace.value_bytes_most =
+            model->pair_bytes_most - kvc_workload_key_bytes_max(&scenario->workload);
+    }
     if (model->config_bytes == 0) {
         return KVC_OK;
     }

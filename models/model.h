@@ -63,6 +63,9 @@ struct kvc_model {
     bool takes_power;
     /* Whether the load may alternate between phases (sim/workload/phases.h). */
     bool takes_phases;
+    /* Largest key and largest pair that it stores [bytes]; 0: those of a workload. Requests of a trace for
+     * larger ones are counted. */
+    uint32_t key_bytes_most, pair_bytes_most;
     /* The devices that the store uses, in the order of the echo; a NULL kind ends the list. */
     const struct kvc_model_device *devices;
 

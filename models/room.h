@@ -16,8 +16,4 @@ struct kvc_model_room {
     double keys;        /* Keys of the workload that it holds, all nodes together. */
 };
 
-/* Returns the keys for which a store whose sizes are not stated has room: those of the workload, or those of
- * the trace. */
-double kvc_scenario_keys(const struct kvc_scenario *scenario);
-
 #endif

@@ -53,6 +53,9 @@ enum {
     KVC_MEMCACHEDGPU_PACKET_RESPONSE_BYTES = 320,
     /** Longest payload that memcached sends in one datagram, frame header included [bytes]. */
     KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX = 1400,
+    /** Largest key with its value whose response fits one datagram, with the words of the protocol [bytes].
+     */
+    KVC_MEMCACHEDGPU_PACKET_PAIR_MAX = KVC_MEMCACHEDGPU_PACKET_PAYLOAD_MAX - 32,
 };
 
 /** What a packet is. */

@@ -410,6 +410,12 @@ static void close_simulation(void *state)
     free(simulation->machines);
 }
 
+static bool drained(const void *state)
+{
+    const struct simulation *simulation = state;
+    return simulation->cluster.free_count == simulation->cluster.requests;
+}
+
 static const struct kvc_simulator simulator = {
     .state_bytes = sizeof(struct simulation),
     .machine = open_machines,
@@ -417,6 +423,7 @@ static const struct kvc_simulator simulator = {
     .open = open_cluster,
     .looks = true,
     .count = count,
+    .drained = drained,
     .totals = set_totals,
     .stages = kvc_bluecache_stages,
     .sliced = true,

@@ -13,9 +13,10 @@ static const double together_ns = 50000;
 
 /* ---- requests ---- */
 
-static bool is_closed(const struct kvc_bluecache_cluster *cluster)
+/* Returns whether a request may be followed by another one for its key. */
+static bool keeps_keys(const struct kvc_bluecache_cluster *cluster)
 {
-    return cluster->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
+    return kvc_bluecache_has_database(cluster) || kvc_source_fills(cluster->source);
 }
 
 static uint8_t *key_of(const struct kvc_bluecache_cluster *cluster, uint32_t number)
@@ -29,7 +30,7 @@ static uint32_t new_request(struct kvc_bluecache_cluster *cluster)
         uint32_t count = cluster->requests > 0 ? 2 * cluster->requests : 1024;
         cluster->request = kvc_array_grown(cluster->request, count, sizeof(*cluster->request));
         cluster->free_request = kvc_array_grown(cluster->free_request, count, sizeof(*cluster->free_request));
-        if (kvc_bluecache_has_database(cluster)) {
+        if (keeps_keys(cluster)) {
             cluster->keys = kvc_array_grown(cluster->keys, count, cluster->again->key_stride);
         }
         while (cluster->requests < count) {
@@ -82,6 +83,8 @@ void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const str
     if (kvc_bluecache_has_database(cluster)) {
         kvc_database_engine_open(&cluster->database, config->database, &cluster->events, seed, 0);
         kvc_invalidations_open(&cluster->invalidations, source, seed);
+    }
+    if (keeps_keys(cluster)) {
         cluster->again = kvc_batch_create(1, key_stride);
     }
 }
@@ -207,7 +210,7 @@ static bool stage(struct kvc_bluecache_cluster *cluster, uint32_t number, double
                                                                .key_id = batch->key_id[row],
                                                                .hash = batch->hash[row]};
     cluster->request[request].kept = kvc_bluecache_sample_keeps(&cluster->sample, batch->key_id[row]);
-    if (kvc_bluecache_has_database(cluster)) {
+    if (keeps_keys(cluster)) {
         memcpy(key_of(cluster, request), batch->keys + (size_t)row * batch->key_stride, batch->key_stride);
     }
     return true;
@@ -318,6 +321,14 @@ static void finish(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
     kvc_answers_reserve(&cluster->answers, 1);
     kvc_answers_add(&cluster->answers, request->sent_ns, now_ns, outcome, request->client);
     kvc_source_complete(cluster->source, &request->client, &now_ns, 1);
+    if (asked == KVC_OP_GET && !request->hit && keeps_keys(cluster)) {
+        kvc_source_miss(cluster->source,
+                        &(struct kvc_source_missed){.key = key_of(cluster, number),
+                                                    .key_bytes = request->key_bytes,
+                                                    .value_bytes = request->value_bytes,
+                                                    .hash = request->hash},
+                        now_ns);
+    }
     free_request(cluster, number);
     if (kvc_bluecache_saturates(cluster)) {
         send_next(cluster, now_ns, app);
@@ -366,7 +377,8 @@ static uint32_t send_some(struct kvc_bluecache_cluster *cluster, double until_ns
         struct kvc_bluecache_request *request = &cluster->request[number[i]];
         request->app = (uint16_t)((config->threads ? request->client : cluster->next_app++) % config->apps);
         kvc_answers_offer(&cluster->answers, &request->sent_ns, 1);
-        if (!is_closed(cluster)) { /* The host's segments depend on earlier events. */
+        if (!kvc_workload_reacts(
+                &cluster->scenario->workload)) { /* The host's segments depend on earlier events. */
             kvc_events_add(&cluster->events, request->sent_ns, KVC_BLUECACHE_BEGINS, request->app, number[i]);
         } else {
             begin(cluster, request->sent_ns, number[i]);
@@ -445,7 +457,7 @@ static void handle(struct kvc_bluecache_cluster *cluster, const struct kvc_event
     }
 }
 
-/* Clients send their next request after an answer, so sends and events are handled in the order of time. */
+/* Clients react to answers with requests, so sends and events are handled in the order of time. */
 static void advance_closed(struct kvc_bluecache_cluster *cluster, double time_ns)
 {
     for (;;) {
@@ -484,7 +496,7 @@ static void advance_open(struct kvc_bluecache_cluster *cluster, double time_ns)
 
 void kvc_bluecache_cluster_advance(struct kvc_bluecache_cluster *cluster, double time_ns)
 {
-    if (is_closed(cluster)) {
+    if (kvc_workload_reacts(&cluster->scenario->workload)) {
         advance_closed(cluster, time_ns);
     } else {
         advance_open(cluster, time_ns);

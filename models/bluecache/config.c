@@ -264,7 +264,7 @@ static double flash_bytes_for(const struct kvc_workload *workload, const struct 
 static void settle_sizes(const struct kvc_scenario *scenario, struct kvc_bluecache_config *config)
 {
     struct kvc_bluecache_options *sized = &config->sized;
-    double keys = kvc_scenario_keys(scenario) / config->stores;
+    double keys = (double)scenario->workload.keys / config->stores;
     config->needed_index_bytes = index_bytes_for(keys);
     config->needed_flash_bytes = flash_bytes_for(&scenario->workload, config, keys);
     sized->index_bytes = sized->index_bytes > 0 ? sized->index_bytes : config->needed_index_bytes;
@@ -392,11 +392,6 @@ enum kvc_status kvc_bluecache_resolve(const struct kvc_scenario *scenario, void 
 
 enum kvc_status kvc_bluecache_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
-    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.arrival: found a trace, allowed with bluecache: saturate, clients, "
-                             "poisson_mops, fixed_mops or curve");
-    }
     if (scenario->workload.frame_requests > 1) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,

@@ -246,7 +246,7 @@ void kvc_bluecache_protocol_close(struct kvc_bluecache_protocol *protocol)
 static void dispatch(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t app, uint32_t number)
 {
     if (cluster->config->nodes == 1 && cluster->scenario->workload.set_frac <= 0 &&
-        !kvc_bluecache_has_database(cluster)) {
+        !kvc_workload_reacts(&cluster->scenario->workload) && !kvc_bluecache_has_database(cluster)) {
         /* Requests arrive in the order in which they are sent, and none waits for a write buffer. */
         search(cluster, now_ns, 0, number);
         return;

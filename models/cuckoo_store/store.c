@@ -15,7 +15,6 @@
 #include "sim/run/preload.h"
 #include "sim/run/replica_memory.h"
 #include "sim/workload/sizes.h"
-#include "sim/workload/trace.h"
 
 enum {
     HOT_STRATA = 64,
@@ -52,8 +51,8 @@ double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
     }
     bool trace = scenario->workload.arrival == KVC_ARRIVAL_TRACE;
     if (trace) { /* The rows of a trace state the sizes of the items. */
-        const struct kvc_trace_extent extent = kvc_trace_extent_of(scenario->workload.trace);
-        item_bytes = kvc_megakv_slab_item_bytes((uint32_t)extent.key_bytes, (uint32_t)extent.value_bytes);
+        item_bytes = kvc_megakv_slab_item_bytes((uint32_t)kvc_workload_key_bytes_mean(&scenario->workload),
+                                                (uint32_t)kvc_workload_value_bytes_mean(&scenario->workload));
     }
     double items = (kvc_replica_stored_keys(scenario, rate) + writes / (double)rate) / shards;
     const struct kvc_megakv_slab_params slab = slab_params_of(params, 0);

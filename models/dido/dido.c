@@ -337,6 +337,11 @@ static void done(void *data, void *at)
                              &last);
     kvc_recorder_lookups(recorder, now_ns, batch->kept_gets, batch->hits);
     kvc_source_complete(simulation->replica.source, rows->client, simulation->done_ns, rows->count);
+    for (uint32_t i = 0; kvc_source_fills(simulation->replica.source) && i < rows->count; i++) {
+        if (batch->outcome[i] == KVC_DIDO_MISS) {
+            kvc_source_miss_row(simulation->replica.source, rows, i, simulation->done_ns[i]);
+        }
+    }
     count_outcomes(sums, batch, first, last);
     if (first == 0 && last == rows->count) {
         sums->batches++;

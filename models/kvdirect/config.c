@@ -170,12 +170,6 @@ static enum kvc_status check_inputs(const struct kvc_scenario *scenario, struct 
                              "kvdirect needs",
                              pcie->name);
     }
-    if (workload->arrival == KVC_ARRIVAL_TRACE) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "workload.arrival: found a trace, allowed: a load whose pairs fit kvdirect's largest slab of %d bytes",
-            KVC_KVDIRECT_TABLE_PAIR_MAX);
-    }
     if (pair_bytes > KVC_KVDIRECT_TABLE_PAIR_MAX) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload: found pairs of up to %u bytes, allowed: up to %d, the largest slab",
@@ -392,10 +386,10 @@ static enum kvc_status check_run(const struct kvc_scenario *scenario, struct kvc
             "run.sample_rate: found %llu, which leaves %.0f lines of a NIC's cache; at least %d must stay",
             (unsigned long long)config->sample_rate, places, PLACES_MIN);
     }
-    if (scenario->workload.arrival == KVC_ARRIVAL_CLOSED && nic->latency_ns < closed_latency_min_ns) {
+    if (kvc_workload_reacts(&scenario->workload) && nic->latency_ns < closed_latency_min_ns) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "node.nic.latency: found %g ns, allowed with workload.arrival.clients are %g ns or more",
+            "node.nic.latency: found %g ns, allowed with clients who react to answers are %g ns or more",
             nic->latency_ns, closed_latency_min_ns);
     }
     return KVC_OK;

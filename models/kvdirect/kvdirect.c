@@ -219,14 +219,13 @@ static void name_host(const struct simulation *simulation, uint32_t number, char
     snprintf(name, size, "node%u-nic%u", number / nics, number % nics);
 }
 
-/* Closed clients react to responses with requests. A slice is at most a round trip, so that no such request
- * arrives in a slice that is already simulated. */
+/* Closed clients, and those who fill what misses, react to responses with requests. A slice is at most a
+ * round trip, so that no such request arrives in a slice that is already simulated. */
 static double slice_ns_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
-    return scenario->workload.arrival == KVC_ARRIVAL_CLOSED
-               ? fmin(config->slice_ns, 2 * config->card.nic->latency_ns)
-               : config->slice_ns;
+    return kvc_workload_reacts(&scenario->workload) ? fmin(config->slice_ns, 2 * config->card.nic->latency_ns)
+                                                    : config->slice_ns;
 }
 
 static void open_machine(void *state, const struct kvc_run_context *context, struct kvc_platform *platform)
@@ -372,12 +371,24 @@ static void report(void *state, struct kvc_result *result)
     }
 }
 
+static bool drained(const void *state)
+{
+    const struct simulation *simulation = state;
+    for (uint32_t i = 0; i < simulation->store->shard_count; i++) {
+        if (simulation->processors[i].free_packets < simulation->processors[i].packets) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static const struct kvc_simulator simulator = {
     .state_bytes = sizeof(struct simulation),
     .machine = open_machine,
     .source = set_source,
     .open = open_nics,
     .count = count,
+    .drained = drained,
     .totals = set_totals,
     .stages = kvc_kvdirect_stages,
     .sliced = true,
@@ -431,6 +442,7 @@ static double device_count(const struct kvc_scenario *scenario, const struct kvc
 }
 
 const struct kvc_model kvc_kvdirect_model = {
+    .pair_bytes_most = KVC_KVDIRECT_TABLE_PAIR_MAX,
     .name = "kvdirect",
     .help =
         "programmable NICs that walk the host's hash table over PCIe: out-of-order engine, NIC DRAM as cache",

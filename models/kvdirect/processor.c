@@ -224,6 +224,9 @@ static void add_answers(struct kvc_kvdirect_processor *processor, const struct k
     kvc_answers_reserve(answers, batch->count);
     for (uint32_t i = 0; i < batch->count; i++) {
         kvc_answers_add(answers, batch->sent_ns[i], done_ns, packet->outcome[i], batch->client[i]);
+        if (packet->outcome[i] == KVC_KVDIRECT_MISS) {
+            kvc_source_miss_row(processor->source, batch, i, done_ns);
+        }
     }
 }
 

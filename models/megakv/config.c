@@ -143,7 +143,7 @@ static void set_options(struct kvc_megakv_config *config, const struct kvc_scena
     config->streams =
         (uint32_t)(options->streams > 0 ? options->streams : streams_auto(config->cpu, config->threads));
     config->buffers = (uint32_t)options->buffers;
-    double shards = kvc_scenario_shards(scenario), keys = kvc_scenario_keys(scenario) / shards;
+    double shards = kvc_scenario_shards(scenario), keys = (double)scenario->workload.keys / shards;
     config->index_bytes = options->index_bytes > 0 ? options->index_bytes : kvc_cuckoo_index_bytes(keys);
     config->gpu_power = (enum kvc_megakv_gpu_power)options->gpu_power;
     config->max_displacements = (uint32_t)options->max_displacements;

@@ -20,7 +20,6 @@
 #include "sim/base/array.h"
 #include "sim/devices/network.h"
 #include "sim/run/replica_memory.h"
-#include "sim/workload/trace.h"
 
 void kvc_megakv_count_launch(struct kvc_megakv_simulation *simulation, double now_ns, double late_ns)
 {
@@ -121,8 +120,8 @@ static double buffer_rows_used(const struct kvc_scenario *scenario, const struct
     const struct kvc_workload *workload = &scenario->workload;
     double mops = predicted->throughput_mops, rate_mops = kvc_workload_rate_max_mops(workload);
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
-        const struct kvc_trace_extent extent = kvc_trace_extent_of(workload->trace);
-        mops = extent.end_ns > 0 ? extent.rows / extent.end_ns / requests_per_ns : 0;
+        const struct kvc_trace_facts *facts = &workload->trace.facts;
+        mops = facts->end_ns > 0 ? facts->requests / facts->end_ns / requests_per_ns : 0;
     }
     double rows = mops * requests_per_ns * config->cycle_ns / config->shards / config->streams;
     double receive = utilization_of(predicted, "receive");
@@ -329,8 +328,7 @@ static void open_machines(void *state, const struct kvc_run_context *context, st
     const struct kvc_nic *nic = simulation->config->nic;
     simulation->path_ns =
         kvc_network_path_ns(&scenario->node, kvc_nic_wire_bytes(nic, kvc_nic_payload_bytes(nic)));
-    simulation->fixed_sizes =
-        scenario->workload.sizes == KVC_SIZES_FIXED && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
+    simulation->fixed_sizes = scenario->workload.sizes == KVC_SIZES_FIXED;
     simulation->platform = platform;
     simulation->devices = kvc_array_of(simulation->socket_count, sizeof(*simulation->devices));
     kvc_megakv_machine(scenario, platform, simulation->devices);

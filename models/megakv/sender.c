@@ -511,6 +511,17 @@ static double work(const struct kvc_megakv_pipeline *pipeline, const struct batc
     return kvc_engine_now_ns();
 }
 
+/* Lets clients fill what missed. */
+static void fill_misses(struct kvc_source *source, const struct kvc_megakv_buffer *buffer,
+                        const double *done_ns)
+{
+    for (uint32_t i = 0; i < buffer->batch->count; i++) {
+        if (buffer->batch->op[i] == KVC_OP_GET && buffer->outcome[i] != KVC_MEGAKV_HIT) {
+            kvc_source_miss_row(source, buffer->batch, i, done_ns[i]);
+        }
+    }
+}
+
 static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *buffer)
 {
     struct kvc_megakv_socket *socket = pipeline->socket;
@@ -542,6 +553,10 @@ static void serve(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer
         stretch_rows(simulation, count, now_ns, pipeline->stretch);
         kvc_megakv_aside_answer(socket->aside, buffer, buffer->outcome, simulation->done_ns,
                                 pipeline->number);
+    }
+    if (socket->aside == NULL && kvc_source_fills(simulation->replica.source)) {
+        stretch_rows(simulation, count, now_ns, pipeline->stretch);
+        fill_misses(simulation->replica.source, buffer, simulation->done_ns);
     }
     double end_ns = work(pipeline, &taken, alone_ns);
     pipeline->stretch = alone_ns > 0 ? fmax((end_ns - now_ns) / alone_ns, 1) : 1;

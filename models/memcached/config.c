@@ -315,7 +315,7 @@ static void set_sizes(const struct kvc_scenario *scenario, struct kvc_memcached_
 {
     struct kvc_memcached_options *sized = &config->sized;
     const struct kvc_workload *workload = &scenario->workload;
-    double keys = kvc_scenario_keys(scenario) / kvc_scenario_shards(scenario), own = keys / threads;
+    double keys = (double)scenario->workload.keys / kvc_scenario_shards(scenario), own = keys / threads;
     config->options = sized;
     config->needed = (struct kvc_memcached_needed){
         .entries = entries_for(config->kind, (double)sized->ways, keys),
@@ -577,7 +577,10 @@ static double turn_ns(const struct kvc_scenario *scenario)
 
 bool kvc_memcached_goes_on(const struct kvc_scenario *scenario)
 {
-    return scenario->workload.arrival == KVC_ARRIVAL_CLOSED && kvc_scenario_shards(scenario) == 1;
+    bool follows =
+        scenario->workload.arrival == KVC_ARRIVAL_TRACE; /* A SET goes to the server that missed. */
+    return follows ||
+           (scenario->workload.arrival == KVC_ARRIVAL_CLOSED && kvc_scenario_shards(scenario) == 1);
 }
 
 double kvc_memcached_slice_ns(const struct kvc_scenario *scenario)
@@ -594,22 +597,16 @@ double kvc_memcached_slice_ns(const struct kvc_scenario *scenario)
 static enum kvc_status check_arrival(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     int arrival = scenario->workload.arrival;
-    if (arrival == KVC_ARRIVAL_TRACE) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.arrival: found a trace, allowed with %s: saturate, clients, "
-                             "poisson_mops, fixed_mops or curve",
-                             scenario->model->name);
-    }
     if (kvc_memcached_config_of(scenario)->offline && arrival != KVC_ARRIVAL_SATURATE) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.arrival: found %s, allowed with system.feed = \"memory\": saturate",
                              arrival == KVC_ARRIVAL_CLOSED ? "clients" : "an open load");
     }
     if (kvc_memcached_config_of(scenario)->tcp && arrival != KVC_ARRIVAL_SATURATE &&
-        arrival != KVC_ARRIVAL_CLOSED) {
+        arrival != KVC_ARRIVAL_CLOSED && arrival != KVC_ARRIVAL_TRACE) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.arrival: found an open load, allowed over TCP: saturate or clients, "
-                             "because a connection makes its client wait");
+                             "workload.arrival: found an open load, allowed over TCP: saturate, clients or a "
+                             "trace, because a connection makes its client wait");
     }
     if (arrival == KVC_ARRIVAL_CLOSED && !kvc_memcached_goes_on(scenario) &&
         turn_ns(scenario) < SLICE_LEAST_NS) {

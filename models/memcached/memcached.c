@@ -398,6 +398,18 @@ static void close_simulation(void *state)
     free(simulation->machines);
 }
 
+static bool drained(const void *state)
+{
+    const struct simulation *simulation = state;
+    for (uint32_t i = 0; i < simulation->store->shards; i++) {
+        const struct kvc_memcached_server *server = &simulation->users[i].server;
+        if (server->free_count < server->requests) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static const struct kvc_simulator simulator = {
     .state_bytes = sizeof(struct simulation),
     .machine = open_machines,
@@ -405,6 +417,7 @@ static const struct kvc_simulator simulator = {
     .open = open_users,
     .looks = true,
     .count = count,
+    .drained = drained,
     .totals = set_totals,
     .stages = kvc_memcached_stages,
     .sliced = true,

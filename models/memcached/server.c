@@ -43,6 +43,8 @@ static uint32_t pop(struct kvc_memcached_queue *queue)
 
 enum { ARRIVES, RECEIVED, LOCKS, BLOCKS, DONE, BEGINS, MISSED, INVALIDATES };
 
+enum { TRACE_WAITS = 65536 /* Requests of a trace that connections hold back at a full queue. */ };
+
 struct kvc_memcached_request {
     double sent_ns;
     uint32_t value_bytes, client, connection;
@@ -51,7 +53,7 @@ struct kvc_memcached_request {
     uint8_t wanted, op; /* Operation of the application, and the current operation on the cache. */
     uint8_t key_bytes;
     bool hit, missed;
-    uint64_t key_id;
+    uint64_t key_id, hash;
     struct kvc_invalidated invalidated; /* Keys that an update has yet to delete. */
 };
 
@@ -75,6 +77,9 @@ static uint32_t waiting_max(const struct kvc_memcached_server *server)
 {
     if (closed(server)) {
         return (uint32_t)server->scenario->workload.clients;
+    }
+    if (server->config->tcp && server->scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
+        return TRACE_WAITS;
     }
     return saturates(server) ? server->config->outstanding : 1;
 }
@@ -220,6 +225,7 @@ static bool send_request(struct kvc_memcached_server *server, double now_ns, dou
         .op = batch->op[0],
         .key_bytes = batch->key_bytes[0],
         .key_id = batch->key_id[0],
+        .hash = batch->hash[0],
     };
     memcpy(server->keys + (size_t)number * batch->key_stride, batch->keys, batch->key_stride);
     request->ring = ring_of(server, number);
@@ -525,6 +531,14 @@ static void answer(struct kvc_memcached_server *server, double now_ns, double un
     kvc_answers_add(&server->answers, request->sent_ns, done_ns, outcome_of(request), request->client);
     if (server->goes_on) {
         kvc_source_complete(server->source, &request->client, &done_ns, 1);
+    }
+    if (asked == KVC_OP_GET && !request->hit) {
+        kvc_source_miss(server->source,
+                        &(struct kvc_source_missed){.key = key_of(server, number),
+                                                    .key_bytes = request->key_bytes,
+                                                    .value_bytes = request->value_bytes,
+                                                    .hash = request->hash},
+                        done_ns);
     }
     free_request(server, number);
     if (saturates(server)) {

@@ -201,16 +201,18 @@ static void record(struct kvc_memcachedgpu_simulation *simulation, const struct 
     kvc_memcachedgpu_watch_add(&simulation->watch, job->sent_ns, job->done_ns, answered);
 }
 
-/* With misses = "set", the clients send a SET for each key that they missed. */
+/* The clients send a SET for each key that they missed, if system.misses or the trace says so. */
 static void set_misses(struct kvc_memcachedgpu_server *server, const struct kvc_memcachedgpu_job *job)
 {
     const struct kvc_batch *batch = job->batch;
+    bool asks = server->simulation->config->options->misses == KVC_MEMCACHEDGPU_MISSES_SET;
     uint32_t answered = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         if (job->outcome[i] == KVC_MEMCACHEDGPU_BAD) {
             continue;
         }
-        if (job->outcome[i] == KVC_MEMCACHEDGPU_MISS) {
+        if (job->outcome[i] == KVC_MEMCACHEDGPU_MISS &&
+            (asks || kvc_source_fills_key(server->simulation->replica.source, batch->hash[i]))) {
             const struct kvc_memcachedgpu_write write = {.sent_ns = job->done_ns[answered],
                                                          .key_id = batch->key_id[i],
                                                          .value_bytes = batch->value_bytes[i],
@@ -257,7 +259,8 @@ static void serve(struct kvc_memcachedgpu_post *post, struct kvc_memcachedgpu_jo
     double stretch = work.cost_ns > 0 ? fmax(took_ns / work.cost_ns, 1) : 1;
     uint32_t answered = send(server, job, started_ns, stretch, tx_free_ns, &tx_ns), rows = job->batch->count;
     record(simulation, job, answered);
-    if (config->options->misses == KVC_MEMCACHEDGPU_MISSES_SET) {
+    if (config->options->misses == KVC_MEMCACHEDGPU_MISSES_SET ||
+        kvc_source_fills(simulation->replica.source)) {
         set_misses(server, job);
     }
     kvc_memcachedgpu_take(&server->wire_out, tx_ns * 1e-9 * config->nic->bytes_per_s,

@@ -225,10 +225,13 @@ static void divide_entries(struct kvc_memcachedgpu_config *config, const struct 
     for (uint32_t i = 0; i < config->class_count; i++) {
         config->classes[i].key_bytes_max = class_key_bytes[i];
     }
-    if (!kvc_memo_find_all(&memo, argument, arguments, keys, config->class_count)) {
+    bool is_traced = workload->arrival == KVC_ARRIVAL_TRACE; /* The arguments do not tell its sizes. */
+    if (is_traced || !kvc_memo_find_all(&memo, argument, arguments, keys, config->class_count)) {
         memset(keys, 0, sizeof(keys));
         count_keys(config, workload, asked, apart, keys);
-        kvc_memo_keep_all(&memo, argument, arguments, keys, config->class_count);
+        if (!is_traced) {
+            kvc_memo_keep_all(&memo, argument, arguments, keys, config->class_count);
+        }
     }
     for (uint32_t i = 0; i < config->class_count; i++) {
         double share = keys[i] / (double)asked;
@@ -267,7 +270,8 @@ static double slab_bytes_auto(const struct kvc_memcachedgpu_config *config,
 static uint64_t entries_for(const struct kvc_scenario *scenario)
 {
     const struct kvc_memcachedgpu_options *options = scenario->options;
-    double keys = kvc_scenario_keys(scenario) / (double)scenario->cluster.nodes, ways = (double)options->ways;
+    double keys = (double)scenario->workload.keys / (double)scenario->cluster.nodes,
+           ways = (double)options->ways;
     return (uint64_t)fmax(ways * kvc_hashed_sets_for(keys, ways), KVC_MEMCACHEDGPU_WAYS_MAX);
 }
 
@@ -318,7 +322,7 @@ enum kvc_status kvc_memcachedgpu_resolve(const struct kvc_scenario *scenario, vo
         .shards = (uint32_t)scenario->cluster.nodes,
         .buffers = (uint64_t)(pages * floor(KVC_MEMCACHEDGPU_PAGE_BYTES / (double)options->buffer_bytes)),
         .writes = workload->get_frac < 1 || options->set_connections > 0 ||
-                  options->misses == KVC_MEMCACHEDGPU_MISSES_SET,
+                  options->misses == KVC_MEMCACHEDGPU_MISSES_SET || kvc_workload_reacts(workload),
         .block_threads = KVC_MEMCACHEDGPU_BLOCK_PACKETS * KVC_MEMCACHEDGPU_PACKET_THREADS,
     };
     if (options->entries == 0) {
@@ -401,8 +405,7 @@ static enum kvc_status check_workload(const struct kvc_scenario *scenario, struc
             "(system.key_room; memcached's limit is %d)",
             key_bytes, room, KVC_MEMCACHEDGPU_PACKET_KEY_MAX);
     }
-    if (workload->sizes == KVC_SIZES_FIXED && workload->arrival != KVC_ARRIVAL_TRACE &&
-        pow(64, (double)workload->key_bytes) < (double)workload->keys) {
+    if (workload->sizes == KVC_SIZES_FIXED && pow(64, (double)workload->key_bytes) < (double)workload->keys) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.key: found %llu bytes for %llu keys, allowed: more, because a "
                              "character of a text key has 6 bits",

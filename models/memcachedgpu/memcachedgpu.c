@@ -587,6 +587,8 @@ static const struct kvc_model_device devices[] = {
 };
 
 const struct kvc_model kvc_memcachedgpu_model = {
+    .key_bytes_most = KVC_MEMCACHEDGPU_PACKET_KEY_MAX,
+    .pair_bytes_most = KVC_MEMCACHEDGPU_PACKET_PAIR_MAX,
     .name = "memcachedgpu",
     .help = "UDP packets in GPU memory: one kernel parses, looks up and builds responses; the CPU moves "
             "pointers",

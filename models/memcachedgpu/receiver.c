@@ -121,6 +121,7 @@ static void copy_row(struct kvc_batch *to, const struct kvc_batch *from, uint32_
     to->key_bytes[at] = from->key_bytes[row];
     to->value_bytes[at] = from->value_bytes[row];
     to->key_id[at] = from->key_id[row];
+    to->hash[at] = from->hash[row];
     to->sent_ns[at] = from->sent_ns[row];
 }
 

@@ -86,11 +86,10 @@ enum kvc_status kvc_rdma_check(const struct kvc_scenario *scenario, struct kvc_d
                              "cluster.nodes: found %llu, allowed is 1, because rdma models one server",
                              (unsigned long long)scenario->cluster.nodes);
     }
-    if (workload->arrival == KVC_ARRIVAL_TRACE || workload->arrival == KVC_ARRIVAL_CLOSED) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "workload.arrival: found %s, allowed with rdma: saturate, poisson_mops, fixed_mops or curve",
-            workload->arrival == KVC_ARRIVAL_TRACE ? "a trace" : "clients");
+    if (workload->arrival == KVC_ARRIVAL_CLOSED) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.arrival: found clients, allowed with rdma: saturate, poisson_mops, "
+                             "fixed_mops, curve or trace");
     }
     if (workload->frame_requests > 1) {
         return kvc_diag_fail(

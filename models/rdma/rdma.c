@@ -164,12 +164,19 @@ static void close_simulation(void *state)
     kvc_rdma_server_close(&simulation->server);
 }
 
+static bool drained(const void *state)
+{
+    const struct simulation *simulation = state;
+    return simulation->server.free_count == simulation->server.operations;
+}
+
 static const struct kvc_simulator simulator = {
     .state_bytes = sizeof(struct simulation),
     .machine = open_machine,
     .source = set_source,
     .open = open_server,
     .looks = true,
+    .drained = drained,
     .totals = set_totals,
     .stages = kvc_rdma_stages,
     .sliced = true,

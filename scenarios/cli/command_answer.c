@@ -28,9 +28,6 @@ enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_argume
     if (status == KVC_OK) {
         status = kvc_scenario_load(arguments->positional[0], &arguments->set, loaded, diag);
     }
-    if (status == KVC_OK) {
-        status = kvc_scenario_check_files(*loaded, diag);
-    }
     status = kvc_ranks_agree(status, diag);
     if (status == KVC_OK && !arguments->quiet) {
         kvc_print_warnings(*loaded);

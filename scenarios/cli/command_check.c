@@ -99,9 +99,7 @@ int kvc_command_check(int argc, char **argv)
     if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
     }
-    if (kvc_scenario_load(arguments.positional[0], &arguments.set, &loaded, &diag) != KVC_OK ||
-        kvc_scenario_check_files(loaded, &diag) != KVC_OK) {
-        kvc_loaded_free(loaded);
+    if (kvc_scenario_load(arguments.positional[0], &arguments.set, &loaded, &diag) != KVC_OK) {
         kvc_arguments_free(&arguments);
         return kvc_print_failure(&diag);
     }

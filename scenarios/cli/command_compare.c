@@ -73,9 +73,6 @@ static enum kvc_status run_scenario(const struct comparing *comparing, const cha
 {
     struct kvc_loaded *loaded = NULL;
     enum kvc_status status = kvc_scenario_load(path, set, &loaded, diag);
-    if (status == KVC_OK) {
-        status = kvc_scenario_check_files(loaded, diag);
-    }
     if (status == KVC_OK && !comparing->checks) {
         status = run_loaded(comparing, loaded, path, set, folder, document, diag);
     }

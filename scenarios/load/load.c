@@ -17,7 +17,6 @@
 #include "scenarios/load/lua/sandbox.h"
 #include "sim/run/cache_aside.h"
 #include "sim/workload/keys/zipf.h"
-#include "sim/workload/trace.h"
 
 void kvc_loaded_free(struct kvc_loaded *loaded)
 {
@@ -240,7 +239,7 @@ static void note_resolved(const struct kvc_loaded *trial, struct kvc_sweep_value
     const struct kvc_workload *workload = &trial->scenario.workload;
     value->resolved_hash = kvc_parameters_hash(&trial->parameters);
     snprintf(value->trace, sizeof(value->trace), "%s",
-             workload->arrival == KVC_ARRIVAL_TRACE ? workload->trace : "");
+             workload->arrival == KVC_ARRIVAL_TRACE ? workload->trace.path : "");
 }
 
 /* Decodes the scenario with one value of a sweep. `inner` receives the error. */
@@ -273,6 +272,10 @@ static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_s
         resolve_number(trial.loaded, axis, value);
         note_resolved(trial.loaded, value);
     }
+    if (status != KVC_OK && trial.loaded != NULL &&
+        strcmp(inner->file, trial.loaded->scenario.workload.trace.path) == 0) {
+        snprintf(value->trace, sizeof(value->trace), "%s", inner->file);
+    }
     kvc_overrides_clear(&set);
     kvc_loaded_free(trial.loaded);
     lua_settop(decoder->lua, base);
@@ -294,6 +297,10 @@ static enum kvc_status check_sweep(const struct kvc_decoder *decoder, const stru
             }
             if (status == KVC_ERR_RUNTIME) {
                 return kvc_diag_fail(decoder->diag, status, "%s", inner.message);
+            }
+            if (axis->value[j].trace[0] != '\0' && decoder->diag != NULL) { /* A row of the trace is wrong. */
+                *decoder->diag = inner;
+                return status;
             }
             if (sweep->design == KVC_SWEEP_LIST) {
                 resolve_number(NULL, axis, &axis->value[j]);
@@ -423,21 +430,6 @@ enum kvc_status kvc_scenario_load(const char *path, const struct kvc_overrides *
                                   struct kvc_diag *diag)
 {
     return load(path, set, false, out, diag);
-}
-
-enum kvc_status kvc_scenario_check_files(const struct kvc_loaded *loaded, struct kvc_diag *diag)
-{
-    const struct kvc_workload *workload = &loaded->scenario.workload;
-    enum kvc_status status =
-        workload->arrival == KVC_ARRIVAL_TRACE ? kvc_trace_check(workload->trace, diag) : KVC_OK;
-    for (uint32_t i = 0; i < loaded->sweep.count; i++) {
-        const struct kvc_sweep_axis *axis = &loaded->sweep.axis[i];
-        for (uint32_t j = 0; j < axis->count && status == KVC_OK; j++) {
-            bool has_trace = axis->value[j].trace[0] != '\0';
-            status = has_trace ? kvc_trace_check(axis->value[j].trace, diag) : KVC_OK;
-        }
-    }
-    return status;
 }
 
 enum kvc_status kvc_scenario_load_point(const char *path, const struct kvc_overrides *set,

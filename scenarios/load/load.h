@@ -19,10 +19,6 @@ void kvc_loaded_free(struct kvc_loaded *loaded);
 enum kvc_status kvc_scenario_load(const char *path, const struct kvc_overrides *set, struct kvc_loaded **out,
                                   struct kvc_diag *diag);
 
-/* Reads the head of every file that a run of the scenario, or of a value of its sweep, will read: the traces.
- * Returns KVC_ERR_SCENARIO with the line that is malformed. */
-enum kvc_status kvc_scenario_check_files(const struct kvc_loaded *loaded, struct kvc_diag *diag);
-
 /* Loads one point of a sweep that was loaded before, like kvc_scenario_load, but leaves out the sweep, whose
  * values need no second check. */
 enum kvc_status kvc_scenario_load_point(const char *path, const struct kvc_overrides *set,

@@ -338,8 +338,8 @@ enum kvc_status kvc_ranks_check_loaded(const struct kvc_loaded *loaded, struct k
     }
     uint64_t hash = add_file(0, loaded->scenario.file);
     hash = add_parameters(add_parameters(hash, &loaded->parameters), &loaded->provenance);
-    if (loaded->scenario.workload.trace[0] != '\0') {
-        hash = add_file(hash, loaded->scenario.workload.trace);
+    if (loaded->scenario.workload.trace.path[0] != '\0') {
+        hash = add_file(hash, loaded->scenario.workload.trace.path);
     }
     return kvc_ranks_check_same("scenario", hash, diag);
 }

@@ -22,7 +22,7 @@ static bool takes_too_long(struct kvc_monitor *monitor, double now_ns)
         return false;
     }
     double from_ns = isfinite(recorder->from_ns) ? recorder->from_ns : now_ns; /* Now at the earliest. */
-    double needed_s = elapsed_s * (from_ns + recorder->duration_ns) / now_ns;
+    double needed_s = elapsed_s * (from_ns + monitor->expected_ns) / now_ns;
     monitor->needed_wall_s = needed_s > monitor->wall_limit_s ? needed_s : 0;
     return monitor->needed_wall_s > 0;
 }
@@ -56,7 +56,7 @@ void kvc_monitor_look(struct kvc_monitor *monitor, double now_ns)
     }
     bool measuring = isfinite(recorder->from_ns);
     kvc_progress_report(monitor->progress, measuring ? "measure" : "warm up",
-                        measuring ? (now_ns - recorder->from_ns) / recorder->duration_ns : 0);
+                        measuring ? fmin((now_ns - recorder->from_ns) / monitor->expected_ns, 1) : 0);
 }
 
 /* The body of an actor that looks at the start of the run and at the end of every window. `monitor` is a
@@ -70,6 +70,14 @@ static void monitor_main(void *data)
         kvc_engine_sleep_until_ns(edge_ns);
         kvc_monitor_look(monitor, edge_ns);
     }
+}
+
+/* Returns the length of the measured time. A trace may end before it. */
+static double expected_ns(const struct kvc_scenario *scenario)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    double trace_ns = workload->arrival == KVC_ARRIVAL_TRACE ? workload->trace.facts.end_ns : INFINITY;
+    return fmin(scenario->run.duration_ns, fmax(trace_ns, 1));
 }
 
 enum { UNRECEIVED_ROWS = 4096 /* More than any frame has. */ };
@@ -100,6 +108,7 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
                                             .meters = &replica->meters,
                                             .changes = &replica->changes,
                                             .policy = &replica->policy,
+                                            .expected_ns = expected_ns(context->scenario),
                                             .wall_limit_s = context->wall_limit_s};
     kvc_changes_open(&replica->changes, run, options->platform);
     kvc_recorder_open(&replica->recorder, options->window_ns, run->warmup_ns, run->duration_ns);
@@ -169,15 +178,45 @@ enum kvc_status kvc_replica_run(struct kvc_replica *replica, bool monitor_has_ac
     return status;
 }
 
+/* Notes what became of the trace. */
+static void note_trace(const struct kvc_replica *replica, struct kvc_result *result)
+{
+    const struct kvc_workload *workload = &replica->context->scenario->workload;
+    const struct kvc_source_trace_counts counts = kvc_source_trace_counts(replica->source);
+    const struct kvc_trace_facts *facts = &workload->trace.facts;
+    kvc_result_note(
+        result, "the trace (%s) has %s%.0f requests for %.0f keys, replayed %.4g times as fast as recorded",
+        facts->format, facts->is_whole ? "" : "about ", facts->requests, facts->keys, workload->trace.scale);
+    if (!kvc_source_ended(replica->source)) {
+        kvc_result_note(result, "the trace goes on after the %.4g ms that were replayed",
+                        replica->recorder.until_ns * 1e-6);
+    }
+    if (counts.filled > 0) {
+        kvc_result_note(result,
+                        "clients filled what missed with %llu SETs, besides the %llu requests of the trace",
+                        (unsigned long long)counts.filled, (unsigned long long)counts.read);
+    }
+    if (counts.expired > 0) {
+        kvc_result_note(result, "%llu pairs were deleted when their time to live had passed",
+                        (unsigned long long)counts.expired);
+    }
+    if (counts.too_large > 0) {
+        kvc_result_note(
+            result,
+            "%llu of %llu requests of the trace are for pairs with more than %u bytes in the key "
+            "or %u in the value, which the store does not take; they count as misses or are not sent",
+            (unsigned long long)counts.too_large, (unsigned long long)counts.read,
+            kvc_workload_key_bytes_max(workload), kvc_workload_value_bytes_max(workload));
+    }
+}
+
 void kvc_replica_report(const struct kvc_replica *replica)
 {
     struct kvc_result *result = replica->context->result;
     kvc_meters_report(&replica->meters, result);
     kvc_policy_report(&replica->policy, replica->recorder.until_ns, result);
-    if (replica->context->scenario->workload.arrival == KVC_ARRIVAL_TRACE &&
-        !kvc_source_ended(replica->source)) {
-        kvc_result_note(result, "the trace goes on after the %.4g ms that were replayed",
-                        replica->recorder.until_ns * 1e-6);
+    if (replica->context->scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
+        note_trace(replica, result);
     }
     result->activities = kvc_engine_activities();
     result->wall_s = kvc_clock_wall_s() - replica->opened_s;

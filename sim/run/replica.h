@@ -40,6 +40,7 @@ struct kvc_monitor {
      * is over. NULL: the store has none. */
     void (*count)(void *data, bool begins);
     void *data;           /**< Handed to drained() and count(). */
+    double expected_ns;   /**< How long the measured time is, or the trace if that is shorter [ns]. */
     double wall_limit_s;  /**< Wall-clock time that the run may need; 0: any [s]. */
     double first_wall_s;  /**< When the first look was (kvc_clock_wall_s) [s]; 0: it has not been. */
     double needed_wall_s; /**< Wall-clock time that the run would need, if this ended it; otherwise 0 [s]. */

@@ -7,7 +7,6 @@
 #include "sim/metrics/recorder.h"
 #include "sim/metrics/result.h"
 #include "sim/workload/source/source.h"
-#include "sim/workload/trace.h"
 
 enum { RESULTS = 3 /* The results of the run and of the closed form, and the parent's sum. */ };
 
@@ -18,7 +17,7 @@ double kvc_replica_stored_keys(const struct kvc_scenario *scenario, uint64_t rat
         return 0;
     }
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
-        return kvc_trace_extent_of(workload->trace).keys / (double)rate;
+        return (double)workload->keys / (double)rate;
     }
     return floor(workload->preload_frac * (double)workload->keys / (double)rate);
 }
@@ -28,7 +27,7 @@ static double duration_ns(const struct kvc_scenario *scenario)
 {
     const struct kvc_workload *workload = &scenario->workload;
     return workload->arrival == KVC_ARRIVAL_TRACE
-               ? fmin(kvc_trace_extent_of(workload->trace).end_ns, scenario->run.duration_ns)
+               ? fmin(workload->trace.facts.end_ns, scenario->run.duration_ns)
                : scenario->run.duration_ns;
 }
 
@@ -38,7 +37,7 @@ double kvc_replica_requests(const struct kvc_scenario *scenario, double window_n
     const struct kvc_run *run = &scenario->run;
     double warmup_ns = run->warmup_ns >= 0 ? run->warmup_ns : KVC_RECORDER_WINDOWS_FIRST * window_ns;
     return scenario->workload.arrival == KVC_ARRIVAL_TRACE
-               ? kvc_trace_extent_of(scenario->workload.trace).rows
+               ? scenario->workload.trace.facts.requests
                : rate_mops * requests_per_ns * (warmup_ns + run->duration_ns);
 }
 

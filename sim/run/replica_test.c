@@ -6,7 +6,6 @@
 #include "sim/run/replica.h"
 #include "sim/run/replica_fixture.h"
 #include "sim/workload/source/source_fixture.h"
-#include "sim/workload/trace.h"
 
 static void wait_forever(void *data)
 {
@@ -40,7 +39,7 @@ Test(replica, that_could_not_be_opened_says_why_and_can_be_closed)
     struct kvc_result *result = calloc(1, sizeof(*result));
     struct kvc_scenario scenario = {.workload = kvc_test_workload(KVC_ARRIVAL_TRACE),
                                     .run = {.warmup_ns = 10000, .duration_ns = 20000}};
-    strcpy(scenario.workload.trace, "/nowhere/trace.csv");
+    strcpy(scenario.workload.trace.path, "/nowhere/trace.csv");
     struct kvc_run_context context = {.scenario = &scenario, .result = result};
     struct kvc_platform *platform = kvc_platform_create();
     scenario.cluster.nodes = 1;
@@ -89,7 +88,7 @@ Test(monitor, reports_progress_once_per_window)
 static void drain(void *data)
 {
     struct kvc_source *source = data;
-    struct kvc_batch *batch = kvc_batch_create(16, KVC_TRACE_KEY_MAX + 1);
+    struct kvc_batch *batch = kvc_batch_create(16, KVC_KEY_BYTES_MAX + 1);
     while (kvc_source_drain(source, 0, 1e9, batch) > 0) {
         ;
     }
@@ -108,8 +107,8 @@ static bool drained_later(const void *data)
 static enum kvc_status replay(const char *text, double *until_ns)
 {
     struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_TRACE);
-    strcpy(workload.trace, "/tmp/kvc-monitor-XXXXXX");
-    FILE *file = fdopen(mkstemp(workload.trace), "w");
+    strcpy(workload.trace.path, "/tmp/kvc-monitor-XXXXXX");
+    FILE *file = fdopen(mkstemp(workload.trace.path), "w");
     cr_assert(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
     struct kvc_test_run *run = kvc_test_run_open(&workload);
     run->replica.monitor.drained = drained_later;
@@ -117,7 +116,7 @@ static enum kvc_status replay(const char *text, double *until_ns)
     enum kvc_status status = kvc_replica_run(&run->replica, true, NULL);
     *until_ns = run->replica.recorder.until_ns;
     kvc_test_run_free(run);
-    unlink(workload.trace);
+    unlink(workload.trace.path);
     return status;
 }
 

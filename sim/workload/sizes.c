@@ -36,6 +36,8 @@ struct kvc_sizes {
     uint32_t kinds;    /* Kinds of keys, each with values of one size, unless sizes are random. */
     uint32_t value_bytes[KVC_SIZE_KINDS_MAX];
     struct kvc_alias key, value; /* Tables of etc, var and sys. */
+    uint32_t pairs;              /* Traced: number of `pair`. */
+    struct kvc_pair_sizes pair[KVC_SIZE_PAIRS_MAX];
 };
 
 void kvc_sizes_free(struct kvc_sizes *sizes)
@@ -133,11 +135,26 @@ struct kvc_sizes *kvc_sizes_create(enum kvc_size_set set, uint64_t key_bytes, co
     return sizes;
 }
 
+struct kvc_sizes *kvc_sizes_create_traced(const struct kvc_pair_sizes *pair, uint32_t count)
+{
+    struct kvc_sizes *sizes = calloc(1, sizeof(*sizes));
+    if (sizes != NULL) {
+        sizes->set = KVC_SIZES_TRACED;
+        sizes->pairs = count;
+        memcpy(sizes->pair, pair, count * sizeof(*pair));
+    }
+    return sizes;
+}
+
 bool kvc_sizes_fixed(const struct kvc_sizes *sizes)
 {
     bool alike = sizes->set == KVC_SIZES_FIXED || sizes->set == KVC_SIZES_APP;
     for (uint32_t kind = 1; kind < sizes->kinds; kind++) {
         alike = alike && sizes->value_bytes[kind] == sizes->value_bytes[0];
+    }
+    if (sizes->set == KVC_SIZES_TRACED) { /* The pairs are in order. */
+        const struct kvc_pair_sizes *first = &sizes->pair[0], *last = &sizes->pair[sizes->pairs - 1];
+        return first->key_bytes == last->key_bytes && first->value_bytes == last->value_bytes;
     }
     return alike;
 }
@@ -158,6 +175,12 @@ void kvc_sizes_fill(const struct kvc_sizes *sizes, const uint64_t *key_id, size_
         for (size_t i = 0; i < count; i++) {
             key_bytes[i] = kvc_mix64(key_id[i] ^ key_salt) >> 63 != 0 ? USR_LONG_KEY : USR_SHORT_KEY;
             value_bytes[i] = USR_VALUE;
+        }
+    } else if (sizes->set == KVC_SIZES_TRACED) {
+        for (size_t i = 0; i < count; i++) {
+            const struct kvc_pair_sizes *pair = &sizes->pair[kvc_mix64(key_id[i] ^ key_salt) % sizes->pairs];
+            key_bytes[i] = (uint8_t)pair->key_bytes;
+            value_bytes[i] = pair->value_bytes;
         }
     } else if (!is_random(sizes->set)) {
         memset(key_bytes, sizes->key_bytes, count);

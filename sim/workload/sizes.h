@@ -30,6 +30,7 @@
 
 enum {
     KVC_VALUE_BYTES_MAX = (1 << 20) - 4096, /**< Largest value [bytes]. */
+    KVC_SIZE_PAIRS_MAX = 64,                /**< Most pairs of sizes of a trace. */
     KVC_SIZE_KINDS_MAX = 16                 /**< Fixed sizes: most kinds of keys. */
 };
 
@@ -41,6 +42,13 @@ enum kvc_size_set {
     KVC_SIZES_APP,   /**< "app": Facebook's pool APP. */
     KVC_SIZES_VAR,   /**< "var": Facebook's pool VAR. */
     KVC_SIZES_SYS,   /**< "sys": Facebook's pool SYS. */
+    KVC_SIZES_TRACED /**< Those of a trace (sim/workload/trace/facts.h). */
+};
+
+/** Sizes of a pair. */
+struct kvc_pair_sizes {
+    uint32_t key_bytes;   /**< Size of the key [bytes], 1 to 255. */
+    uint32_t value_bytes; /**< Size of the value [bytes]. */
 };
 
 /** A size distribution. */
@@ -54,6 +62,10 @@ void kvc_sizes_free(struct kvc_sizes *sizes);
  * Returns NULL if memory is short. */
 struct kvc_sizes *kvc_sizes_create(enum kvc_size_set set, uint64_t key_bytes, const double *value_bytes,
                                    uint32_t kinds);
+
+/** Sets up the sizes of a trace: a key has any of `count` pairs of sizes, 1 to KVC_SIZE_PAIRS_MAX, with the
+ * same probability. Returns NULL if memory is short. */
+struct kvc_sizes *kvc_sizes_create_traced(const struct kvc_pair_sizes *pair, uint32_t count);
 
 /** Returns whether all keys have one size and all values have one size. */
 bool kvc_sizes_fixed(const struct kvc_sizes *sizes);

@@ -238,10 +238,16 @@ enum kvc_status kvc_action_mix_open(struct kvc_action_mix *mix, const struct kvc
 
 /* ---- facts ---- */
 
+/* Returns a size, or `most` if that is smaller and not 0. */
+static uint32_t at_most(uint32_t bytes, uint32_t most)
+{
+    return most > 0 && most < bytes ? most : bytes;
+}
+
 uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload)
 {
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
-        return KVC_KEY_BYTES_MAX;
+        return at_most(workload->trace.facts.key_bytes_max, workload->trace.key_bytes_most);
     }
     uint64_t most = 0;
     for (uint32_t i = 0; i < workload->phase_count; i++) {
@@ -297,7 +303,8 @@ static double fixed_value_mean(const struct kvc_workload *workload)
 uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload)
 {
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
-        return KVC_VALUE_BYTES_MAX;
+        uint32_t most = at_most(KVC_VALUE_BYTES_MAX, workload->trace.value_bytes_most);
+        return at_most(workload->trace.facts.value_bytes_max, most);
     }
     if (workload->sizes == KVC_SIZES_FIXED) {
         return fixed_value_max(workload);
@@ -349,7 +356,7 @@ uint32_t kvc_workload_key_stride(const struct kvc_workload *workload)
 double kvc_workload_key_bytes_mean(const struct kvc_workload *workload)
 {
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
-        return 0;
+        return workload->trace.facts.key_bytes;
     }
     double sum = 0;
     for (uint32_t i = 0; i < workload->phase_count; i++) {
@@ -364,7 +371,7 @@ double kvc_workload_key_bytes_mean(const struct kvc_workload *workload)
 double kvc_workload_value_bytes_mean(const struct kvc_workload *workload)
 {
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
-        return 0;
+        return fmin(workload->trace.facts.value_bytes, kvc_workload_value_bytes_max(workload));
     }
     if (workload->sizes == KVC_SIZES_FIXED) {
         return fixed_value_mean(workload);
@@ -372,16 +379,69 @@ double kvc_workload_value_bytes_mean(const struct kvc_workload *workload)
     return kvc_size_set_value_mean((enum kvc_size_set)workload->sizes);
 }
 
+/* Returns the sizes of a trace's pairs, no larger than the store takes. */
+static struct kvc_sizes *traced_sizes(const struct kvc_workload *workload)
+{
+    const struct kvc_trace_facts *facts = &workload->trace.facts;
+    struct kvc_pair_sizes pair[KVC_SIZE_PAIRS_MAX];
+    for (uint32_t i = 0; i < facts->pairs; i++) {
+        pair[i].key_bytes = at_most(facts->pair[i].key_bytes, kvc_workload_key_bytes_max(workload));
+        pair[i].value_bytes = at_most(facts->pair[i].value_bytes, kvc_workload_value_bytes_max(workload));
+    }
+    return kvc_sizes_create_traced(pair, facts->pairs);
+}
+
 struct kvc_sizes *kvc_workload_sizes(const struct kvc_workload *workload)
 {
     struct kvc_action_mix mix;
-    kvc_action_mix_open(&mix, workload, NULL); /* kvc_workload_check() has checked it. */
-    struct kvc_sizes *sizes =
-        kvc_sizes_create((enum kvc_size_set)workload->sizes, workload->key_bytes, mix.value_bytes, mix.kinds);
+    struct kvc_sizes *sizes;
+    if (workload->arrival == KVC_ARRIVAL_TRACE) {
+        sizes = traced_sizes(workload);
+    } else {
+        kvc_action_mix_open(&mix, workload, NULL); /* kvc_workload_check() has checked it. */
+        sizes = kvc_sizes_create((enum kvc_size_set)workload->sizes, workload->key_bytes, mix.value_bytes,
+                                 mix.kinds);
+    }
     if (sizes == NULL) {
         kvc_out_of_memory("the size distribution");
     }
     return sizes;
+}
+
+/* ---- traces ---- */
+
+const char *const kvc_trace_misses_names[] = {"auto", "fill", "leave", NULL};
+
+enum kvc_status kvc_workload_read_trace(struct kvc_workload *workload, struct kvc_diag *diag)
+{
+    static const double requests_per_ns = 1e-3; /* At 1 Mops. */
+    struct kvc_workload_trace *trace = &workload->trace;
+    struct kvc_trace_facts *facts = &trace->facts;
+    enum kvc_status status = kvc_trace_facts_read(trace->path, facts, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    if (trace->mops == 0 && !facts->is_timed) {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, trace->path, 0,
+                                "this trace has no times, so workload.arrival.mops must state a rate");
+    }
+    facts->requests *= trace->sampled_frac * (double)trace->copies;
+    facts->keys = fmax(facts->keys * trace->sampled_frac * (double)trace->copies, 1);
+    facts->written_keys *= trace->sampled_frac * (double)trace->copies;
+    trace->scale = trace->speed > 0 ? trace->speed : 1;
+    if (trace->mops > 0 && facts->end_ns > 0) {
+        trace->scale = trace->mops * requests_per_ns * facts->end_ns / facts->requests;
+    }
+    facts->end_ns /= trace->scale;
+    trace->fills = trace->misses == KVC_TRACE_MISSES_FILL ||
+                   (trace->misses == KVC_TRACE_MISSES_AUTO && !facts->has_writes);
+    double stored = ceil(trace->fills ? facts->keys : facts->written_keys);
+    workload->keys = (uint64_t)fmin(fmax(stored, 1), KVC_KEYS_MAX);
+    workload->sizes = KVC_SIZES_TRACED;
+    workload->get_frac = facts->get_frac;
+    workload->set_frac = facts->set_frac;
+    workload->delete_frac = facts->delete_frac;
+    return KVC_OK;
 }
 
 /* ---- checks ---- */
@@ -524,7 +584,7 @@ static enum kvc_status check_arrival(const struct kvc_workload *w, struct kvc_di
     case KVC_ARRIVAL_CURVE:
         return check_curve(w, diag);
     case KVC_ARRIVAL_TRACE:
-        return w->trace[0] != '\0' ? KVC_OK : fail(diag, "the trace has no file name");
+        return w->trace.path[0] != '\0' ? KVC_OK : fail(diag, "the trace has no file name");
     default:
         return fail(diag, "workload.arrival is not one of saturate, poisson, fixed, closed, curve, trace");
     }

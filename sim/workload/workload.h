@@ -13,6 +13,7 @@
 #include "sim/base/rng.h"
 #include "sim/base/text/option.h"
 #include "sim/workload/sizes.h"
+#include "sim/workload/trace/facts.h"
 
 /** Arrival process of requests. */
 enum kvc_arrival {
@@ -21,7 +22,7 @@ enum kvc_arrival {
     KVC_ARRIVAL_FIXED,    /**< Open loop: requests, or frames filled at once, have equal distances. */
     KVC_ARRIVAL_CLOSED,   /**< Each of `clients` sends its next request `think_ns` after a response. */
     KVC_ARRIVAL_CURVE,    /**< Open loop: a Poisson process whose rate follows `curve`. */
-    KVC_ARRIVAL_TRACE,    /**< Replays the file `trace`; see sim/workload/trace.h. */
+    KVC_ARRIVAL_TRACE,    /**< Replays the file `replay.path` (sim/workload/trace/trace.h). */
 };
 
 /** The sockets that share a set of saturating clients. */
@@ -91,6 +92,29 @@ struct kvc_phase {
     double zipf_s;        /**< Exponent of the popularity of its keys; 0: all are equally popular. */
 };
 
+/** What clients do when a GET of a trace misses. */
+enum kvc_trace_misses {
+    KVC_TRACE_MISSES_AUTO,  /**< "auto": they fill if the trace records no writes, else they leave it. */
+    KVC_TRACE_MISSES_FILL,  /**< "fill": they fetch the pair elsewhere, at once, and SET it. */
+    KVC_TRACE_MISSES_LEAVE, /**< "leave": nothing; the SETs of the trace are all there are. */
+};
+
+/** How a trace is replayed (sim/workload/trace/replay.h). */
+struct kvc_workload_trace {
+    char path[KVC_TEXT_MAX]; /**< Path of the file. */
+    double speed;            /**< How many times as fast as recorded; 0: as `mops` says, or as recorded. */
+    double mops;             /**< Mean rate of the requests [million/s]; 0: as `speed` says. */
+    double sampled_frac;     /**< Share of the keys that are replayed. */
+    uint64_t copies;         /**< Sets of users who do the same, each with its own keys. */
+    int misses;              /**< enum kvc_trace_misses. */
+
+    struct kvc_trace_facts facts; /**< Facts of the requests that are replayed, in the run's own time. */
+    double scale;                 /**< Recorded time divided by the run's. */
+    bool fills;                   /**< Clients fill what misses. */
+    uint32_t key_bytes_most;      /**< Largest key that the store takes [bytes]; 0: any. */
+    uint32_t value_bytes_most;    /**< Largest value that it takes [bytes]; 0: KVC_VALUE_BYTES_MAX. */
+};
+
 struct kvc_key_part;
 
 /** A workload. */
@@ -110,7 +134,7 @@ struct kvc_workload {
     double think_ns;      /**< Closed loop: pause between response and request [ns]. */
     struct kvc_rate_point curve[KVC_CURVE_MAX]; /**< Curve: the points, with ascending times. */
     uint32_t curve_points;                      /**< Curve: number of points. */
-    char trace[KVC_TEXT_MAX];                   /**< Trace: path of the file. */
+    struct kvc_workload_trace trace;            /**< Trace: the file, and how it is replayed. */
     uint64_t frame_requests;                    /**< Requests per Ethernet frame; 0: as many as fit. */
     uint64_t flows;         /**< Open loop: clients that fill frames for a socket; 0 counts as 1. */
     uint64_t connections;   /**< Connections that a client's frames take in turn; 0 counts as 1. */
@@ -147,6 +171,13 @@ extern const struct kvc_option_table kvc_phase_option_table;
 /** The options of one point of a rate curve. */
 extern const struct kvc_option_table kvc_rate_curve_option_table;
 
+/** The words of enum kvc_trace_misses. */
+extern const char *const kvc_trace_misses_names[];
+
+/** Reads the facts of the workload's trace, and sets its number of keys and its mix. Returns
+ * KVC_ERR_SCENARIO if the trace cannot be read, or has no times and the workload no rate. */
+enum kvc_status kvc_workload_read_trace(struct kvc_workload *workload, struct kvc_diag *diag);
+
 /** Returns the size of the largest key that the workload can produce [bytes]. */
 uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload);
 
@@ -171,6 +202,13 @@ static inline bool kvc_workload_clients_wait(const struct kvc_workload *workload
  * +infinity. */
 double kvc_workload_rate_max_mops(const struct kvc_workload *workload);
 
+/** Returns whether clients react to answers with requests: in a closed loop, or to fill what misses. */
+static inline bool kvc_workload_reacts(const struct kvc_workload *workload)
+{
+    return workload->arrival == KVC_ARRIVAL_CLOSED ||
+           (workload->arrival == KVC_ARRIVAL_TRACE && workload->trace.fills);
+}
+
 /** Returns whether the load changes with time by itself: a rate curve, a trace or phases. */
 bool kvc_workload_changes(const struct kvc_workload *workload);
 
@@ -185,12 +223,10 @@ uint32_t kvc_workload_connections(const struct kvc_workload *workload);
  * 8 bytes [bytes]. */
 uint32_t kvc_workload_key_stride(const struct kvc_workload *workload);
 
-/** Returns the exact mean key size, where each key counts once [bytes]. For a trace, which is not known
- * beforehand, returns 0. */
+/** Returns the mean key size, where each key counts once [bytes]. It is exact except for long traces. */
 double kvc_workload_key_bytes_mean(const struct kvc_workload *workload);
 
-/** Returns the exact mean value size, where each key counts once [bytes]. For a trace, which is not known
- * beforehand, returns 0. */
+/** Returns the mean value size, where each key counts once [bytes]. It is exact except for long traces. */
 double kvc_workload_value_bytes_mean(const struct kvc_workload *workload);
 
 /** Checks a workload, including what involves several fields: the shares add up to 1, the keys fit in

@@ -16,7 +16,7 @@ static struct kvc_workload good(void)
                                  .rate_mops = 10,
                                  .clients = 5,
                                  .preload_frac = 1,
-                                 .trace = "trace.csv",
+                                 .trace = {.path = "trace.csv"},
                                  .curve_points = 2,
                                  .curve = {{.time_ns = 0, .rate_mops = 1}, {.time_ns = 10, .rate_mops = 0}}};
 }
@@ -108,7 +108,7 @@ Test(workload, arrivals_that_lack_something_are_refused)
     workload.clients = 0;
     refused(&workload, "0 clients");
     workload.arrival = KVC_ARRIVAL_TRACE;
-    workload.trace[0] = '\0';
+    workload.trace.path[0] = '\0';
     refused(&workload, "no file name");
     workload.arrival = KVC_ARRIVAL_CURVE;
     workload.curve[1].time_ns = 0;
@@ -149,9 +149,17 @@ Test(workload, maxima_and_means_of_fixed_sizes_and_traces)
     cr_assert_eq(kvc_workload_key_bytes_max(&workload), 8);
     cr_assert_eq(kvc_workload_value_bytes_mean(&workload), 8);
     workload.arrival = KVC_ARRIVAL_TRACE;
-    cr_assert_eq(kvc_workload_key_bytes_max(&workload), 255);
-    cr_assert_eq(kvc_workload_value_bytes_max(&workload), 1044480);
-    cr_assert_eq(kvc_workload_key_bytes_mean(&workload), 0);
+    workload.trace.facts = (struct kvc_trace_facts){
+        .key_bytes = 20, .value_bytes = 900, .key_bytes_max = 40, .value_bytes_max = 1 << 30};
+    cr_expect_eq(kvc_workload_key_bytes_max(&workload), 40);
+    cr_expect_eq(kvc_workload_value_bytes_max(&workload), KVC_VALUE_BYTES_MAX);
+    cr_expect_eq(kvc_workload_key_bytes_mean(&workload), 20);
+    cr_expect_eq(kvc_workload_value_bytes_mean(&workload), 900);
+    workload.trace.key_bytes_most = 30;
+    workload.trace.value_bytes_most = 500;
+    cr_expect_eq(kvc_workload_key_bytes_max(&workload), 30);
+    cr_expect_eq(kvc_workload_value_bytes_max(&workload), 500);
+    cr_expect_eq(kvc_workload_value_bytes_mean(&workload), 500);
 }
 
 static const struct kvc_option *row(const char *name)

@@ -83,7 +83,12 @@ struct kvc_region_field kvc_region_field_of(const struct kvc_scenario *scenario,
     };
     for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
         size_t bytes = strlen(sections[i].prefix);
+        bool is_traced =
+            sections[i].region == KVC_REGION_WORKLOAD && scenario->workload.arrival == KVC_ARRIVAL_TRACE;
         if (strncmp(path, sections[i].prefix, bytes) == 0) {
+            if (is_traced) { /* The trace's facts depend on more than one field. */
+                break;
+            }
             return find(sections[i].options, path + bytes, sections[i].region);
         }
     }

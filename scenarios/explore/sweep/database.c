@@ -182,7 +182,7 @@ static enum kvc_status add_traces(const struct kvc_loaded *loaded, const struct 
 {
     const struct kvc_workload *workload = &loaded->scenario.workload;
     enum kvc_status status =
-        workload->arrival == KVC_ARRIVAL_TRACE ? add_trace(traces, workload->trace, diag) : KVC_OK;
+        workload->arrival == KVC_ARRIVAL_TRACE ? add_trace(traces, workload->trace.path, diag) : KVC_OK;
     for (uint32_t i = 0; i < space->axis_count; i++) {
         for (uint32_t j = 0; j < space->axis[i].count && status == KVC_OK; j++) {
             status = add_trace(traces, space->axis[i].value[j].trace, diag);

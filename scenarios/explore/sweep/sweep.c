@@ -137,9 +137,6 @@ static enum kvc_status load_base(struct run *run, struct kvc_diag *diag)
     if (status == KVC_OK) {
         status = task->load(task->path, &run->set, &run->base, diag);
     }
-    if (status == KVC_OK) {
-        status = kvc_scenario_check_files(run->base, diag);
-    }
     if (status != KVC_OK || run->base->sweep.replicas == 0 || sets_replicas(task->set)) {
         return status;
     }

@@ -159,6 +159,14 @@ Test(load, refuses_what_does_not_fit_together)
     kvc_test_refuses_line("workload = { arrival = { poisson_mops = 1, think = '1us' } }",
                           "think has no effect with poisson_mops");
     kvc_test_refuses_line("workload = { arrival = { trace = 'none.csv' } }", "none.csv cannot be read");
+    kvc_test_refuses_line("workload = { arrival = { poisson_mops = 1, copies = 2 } }",
+                          "workload.arrival.copies has no effect with poisson_mops; it belongs to trace");
+    kvc_test_refuses_line("workload = { arrival = { trace = 't.csv', mops = 1, speed = 2 } }",
+                          "found both speed and mops");
+    kvc_test_refuses_line("workload = { arrival = { trace = 't.csv', sample = 0 } }",
+                          "workload.arrival.sample");
+    kvc_test_refuses_line("workload = { arrival = { trace = 't.csv', misses = 'wait' } }",
+                          "auto, fill, leave");
     kvc_test_refuses_line(
         "workload = { arrival = { curve = { { time = '5us', rate = 1 }, { time = '5us', rate = 2 } } } }",
         "times must rise");
@@ -201,7 +209,7 @@ Test(load, warns_of_keys_without_effect)
     warns(
         "return { system = { kind = 'megakv' },\n  workload = { arrival = 'saturate',\n fill_timeout = '1us' } }",
         ":3: workload.fill_timeout has no effect unless workload.arrival is an open loop");
-    kvc_test_write_file("t.csv", "time_us,op,key,key_bytes,value_bytes\n");
+    kvc_test_write_file("t.csv", "time_us,op,key,key_bytes,value_bytes\n1,get,a,1,8\n");
     warns("return { system = { kind = 'megakv' },\n  workload = { arrival = { trace = 't.csv' },\n    get = "
           "0.95 } }",
           ":3: workload.get has no effect when a trace is replayed");
@@ -548,7 +556,7 @@ Test(load_workload, reads_each_kind_of_arrival)
         {"{ trace = 't.csv' }", KVC_ARRIVAL_TRACE},
     };
     char source[1024];
-    kvc_test_write_file("t.csv", "time_us,op,key,key_bytes,value_bytes\n");
+    kvc_test_write_file("t.csv", "time_us,op,key,key_bytes,value_bytes\n1,get,a,1,8\n");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         snprintf(source, sizeof(source),
                  "return { system = { kind = 'megakv' }, workload = { arrival = %s } }", cases[i].text);
@@ -562,7 +570,7 @@ Test(load_workload, reads_each_kind_of_arrival)
             cr_expect_float_eq(loaded->scenario.workload.curve[1].time_ns, 1e6, 1e-6);
         }
         if (cases[i].arrival == KVC_ARRIVAL_TRACE) {
-            cr_expect_eq(access(loaded->scenario.workload.trace, R_OK), 0);
+            cr_expect_eq(access(loaded->scenario.workload.trace.path, R_OK), 0);
         }
         kvc_loaded_free(loaded);
     }

@@ -32,8 +32,25 @@ static const struct kvc_option arrival_rows[] = {
                  "closed loop: pause of a client between response and next request"),
     KVC_LIST_ROW(kvc_workload, "curve", curve, curve_points, &kvc_rate_curve_option_table,
                  "open loop, Poisson: the rate follows these points and is linear between them"),
-    KVC_TEXT_ROW(kvc_workload, "trace", trace, NULL,
-                 "CSV file to replay (time_us,op,key,key_bytes,value_bytes), relative to the scenario"),
+    KVC_TEXT_ROW(
+        kvc_workload, "trace", trace.path, NULL,
+        "file to replay, relative to the scenario: kvcast's CSV "
+        "(time_us,op,key,key_bytes,value_bytes), libCacheSim's oracleGeneral, Twitter's or CacheLib's "
+        "CSV, or memcached's watch log; plain, gzip or zstd"),
+    KVC_REAL_ROW(kvc_workload, "speed", trace.speed, KVC_UNIT_NONE, 1e-9, 1e12, NULL,
+                 "trace: how many times as fast as recorded its requests come", .optional = true),
+    KVC_REAL_ROW(kvc_workload, "mops", trace.mops, KVC_UNIT_MOPS, 1e-9, 1e6, NULL,
+                 "trace: mean rate of its requests, to which the recorded times are scaled",
+                 .optional = true),
+    KVC_COUNT_ROW(
+        kvc_workload, "copies", trace.copies, 1, 4096, "1",
+        "trace: sets of users who do the same, each with its own keys; more need more of everything"),
+    KVC_REAL_ROW(kvc_workload, "sample", trace.sampled_frac, KVC_UNIT_NONE, 1e-9, 1, "1",
+                 "trace: share of its keys, chosen by their hashes, whose requests are replayed"),
+    KVC_CHOICE_ROW(
+        kvc_workload, "misses", trace.misses, kvc_trace_misses_names, "auto",
+        "trace: what clients do when a GET misses; fill: they SET the pair at once; leave: nothing; "
+        "auto: they fill if the trace records no writes"),
 };
 
 const struct kvc_option_table kvc_arrival_option_table =

@@ -232,6 +232,15 @@ static const struct {
     {"curve", KVC_ARRIVAL_CURVE},          {"trace", KVC_ARRIVAL_TRACE},
 };
 
+/* Keys that only one kind of arrival has. */
+static const struct {
+    const char *key;
+    int arrival; /* enum kvc_arrival */
+} arrival_details[] = {
+    {"think", KVC_ARRIVAL_CLOSED}, {"speed", KVC_ARRIVAL_TRACE},  {"mops", KVC_ARRIVAL_TRACE},
+    {"copies", KVC_ARRIVAL_TRACE}, {"sample", KVC_ARRIVAL_TRACE}, {"misses", KVC_ARRIVAL_TRACE},
+};
+
 #define ARRIVAL_ALLOWED                                                                                      \
     "\"saturate\", { poisson_mops = 50 }, { fixed_mops = 50 }, { clients = 1000, think = \"0us\" }, "        \
     "{ curve = { { time = \"0us\", rate = 10 }, ... } } or { trace = \"file.csv\" }"
@@ -257,9 +266,17 @@ static enum kvc_status pick_arrival(const struct kvc_decoder *decoder, struct kv
         return kvc_decode_fail(decoder, "workload.arrival",
                                "workload.arrival names no kind, allowed: " ARRIVAL_ALLOWED);
     }
-    if (kvc_decode_has(decoder->lua, -1, "think") && workload->arrival != KVC_ARRIVAL_CLOSED) {
-        return kvc_decode_fail(decoder, "workload.arrival.think",
-                               "workload.arrival.think has no effect with %s; it belongs to clients", found);
+    for (size_t i = 0; i < sizeof(arrival_details) / sizeof(*arrival_details); i++) {
+        const char *key = arrival_details[i].key;
+        if (kvc_decode_has(decoder->lua, -1, key) && workload->arrival != arrival_details[i].arrival) {
+            kvc_decode_join(path, "workload.arrival", key);
+            return kvc_decode_fail(decoder, path, "%s has no effect with %s; it belongs to %s", path, found,
+                                   arrival_details[i].arrival == KVC_ARRIVAL_CLOSED ? "clients" : "trace");
+        }
+    }
+    if (kvc_decode_has(decoder->lua, -1, "speed") && kvc_decode_has(decoder->lua, -1, "mops")) {
+        return kvc_decode_fail(decoder, "workload.arrival.mops",
+                               "workload.arrival: found both speed and mops, allowed: one of them");
     }
     return KVC_OK;
 }
@@ -269,25 +286,27 @@ static enum kvc_status resolve_trace(const struct kvc_decoder *decoder, struct k
 {
     char resolved[2 * KVC_TEXT_MAX];
     const char *scenario = kvc_sandbox_file(decoder->sandbox), *slash = strrchr(scenario, '/');
-    int folder = slash != NULL && workload->trace[0] != '/' ? (int)(slash + 1 - scenario) : 0;
-    int bytes = snprintf(resolved, sizeof(resolved), "%.*s%s", folder, scenario, workload->trace);
+    int folder = slash != NULL && workload->trace.path[0] != '/' ? (int)(slash + 1 - scenario) : 0;
+    int bytes = snprintf(resolved, sizeof(resolved), "%.*s%s", folder, scenario, workload->trace.path);
     if (bytes >= KVC_TEXT_MAX) {
         return kvc_decode_fail(decoder, "workload.arrival.trace",
                                "workload.arrival.trace: the path is longer than %d bytes", KVC_TEXT_MAX - 1);
     }
-    memcpy(workload->trace, resolved, (size_t)bytes + 1);
+    memcpy(workload->trace.path, resolved, (size_t)bytes + 1);
     struct stat found;
-    bool is_folder = stat(workload->trace, &found) == 0 && S_ISDIR(found.st_mode);
-    if (is_folder || access(workload->trace, R_OK) != 0) {
+    bool is_folder = stat(workload->trace.path, &found) == 0 && S_ISDIR(found.st_mode);
+    if (is_folder || access(workload->trace.path, R_OK) != 0) {
         return kvc_decode_fail(decoder, "workload.arrival.trace",
-                               "workload.arrival.trace: %.200s cannot be read: %s", workload->trace,
+                               "workload.arrival.trace: %.200s cannot be read: %s", workload->trace.path,
                                strerror(is_folder ? EISDIR : errno));
     }
-    return KVC_OK;
+    return kvc_workload_read_trace(workload, decoder->diag);
 }
 
 static enum kvc_status decode_arrival_table(const struct kvc_decoder *decoder, struct kvc_workload *workload)
 {
+    workload->trace.copies = 1;
+    workload->trace.sampled_frac = 1;
     enum kvc_status status = kvc_decode_table(decoder, -1,
                                               &(struct kvc_table){.path = "workload.arrival",
                                                                   .options = &kvc_arrival_option_table,
@@ -346,8 +365,9 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
 {
     static const char *const extra[] = {"preset", "dist", "arrival", NULL};
     static const char *const fixed_only[] = {"key", "value", NULL};
-    static const char *const not_traced[] = {"sizes",  "key",  "value",     "get",    "set", "actions",
-                                             "delete", "dist", "per_frame", "preset", NULL};
+    static const char *const not_traced[] = {"keys",   "sizes",   "key",    "value", "get",
+                                             "set",    "actions", "delete", "dist",  "per_frame",
+                                             "preset", "preload", NULL};
     static const char *const not_phased[] = {"sizes",  "key",  "value",  "get", "set",
                                              "delete", "dist", "preset", NULL};
     static const char *const open_only[] = {"fill_timeout", NULL};

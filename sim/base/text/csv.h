@@ -6,7 +6,7 @@
  * error names the file, the line, what was found and what is allowed.
  *
  * The whole file is held in memory, up to 64 MiB. Request traces have a streaming reader of their own,
- * sim/workload/trace.h. */
+ * sim/workload/trace/trace.h. */
 #ifndef KVC_SIM_BASE_TEXT_CSV_H
 #define KVC_SIM_BASE_TEXT_CSV_H
 

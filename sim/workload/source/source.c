@@ -33,8 +33,7 @@ static inline bool before(const struct kvc_send *a, const struct kvc_send *b)
     return rank(a) < rank(b);
 }
 
-/* Adds a send. `sent_ns` must not be negative. Returns false if memory is short. */
-static bool push_send(struct kvc_sends *sends, double sent_ns, uint32_t client)
+bool kvc_sends_push(struct kvc_sends *sends, double sent_ns, uint32_t client)
 {
     if (sends->count == sends->capacity) {
         uint32_t capacity = sends->capacity != 0 ? 2 * sends->capacity : 64;
@@ -62,7 +61,7 @@ static inline uint32_t earlier(const struct kvc_send *heap, uint32_t a, uint32_t
 
 /* The hole moves down to a leaf along the earliest children, and then up to where the last entry fits. That
  * entry comes from a leaf, so it rarely moves up far, and the way down does not have to compare it. */
-static struct kvc_send pop_send(struct kvc_sends *sends)
+struct kvc_send kvc_sends_pop(struct kvc_sends *sends)
 {
     struct kvc_send *heap = sends->heap, top = heap[0], last = heap[--sends->count];
     uint32_t hole = 0, child;
@@ -86,8 +85,7 @@ static struct kvc_send pop_send(struct kvc_sends *sends)
     return top;
 }
 
-/* Returns the time of the earliest send [ns], or +infinity if the queue is empty. */
-static double next_send_ns(const struct kvc_sends *sends)
+double kvc_sends_next_ns(const struct kvc_sends *sends)
 {
     return sends->count != 0 ? sends->heap[0].sent_ns : INFINITY;
 }
@@ -156,20 +154,18 @@ void kvc_source_move_rows(const struct kvc_source *source, struct kvc_rows *rows
     batch->count += count;
 }
 
-/* Returns the connection of the next frame, for clients that send their frames in turn. */
-static uint32_t turn_connection(const struct kvc_source *source, const struct kvc_source_shard *shard)
+uint32_t kvc_source_turn_connection(const struct kvc_source *source, const struct kvc_source_shard *shard)
 {
     uint32_t flows = kvc_workload_flows(&source->workload);
     uint32_t connections = kvc_workload_connections(&source->workload) / flows;
     return shard->turn % flows * connections + shard->turn / flows % connections;
 }
 
-/* Marks the batch with the frame drained last, for clients that send their frames in turn. */
-static void mark_frame(const struct kvc_source *source, struct kvc_source_shard *shard, double left_ns,
-                       struct kvc_batch *batch)
+void kvc_source_mark_frame(const struct kvc_source *source, struct kvc_source_shard *shard, double left_ns,
+                           struct kvc_batch *batch)
 {
     batch->left_ns = left_ns;
-    batch->connection = turn_connection(source, shard);
+    batch->connection = kvc_source_turn_connection(source, shard);
     shard->turn++;
 }
 
@@ -233,7 +229,7 @@ static uint32_t drain_saturating(struct kvc_source *source, struct kvc_source_sh
         batch->sent_ns[batch->count + i] = NAN;
     }
     kvc_source_move_rows(source, &shard->rows, count, batch);
-    mark_frame(source, shard, NAN, batch);
+    kvc_source_mark_frame(source, shard, NAN, batch);
     return count;
 }
 
@@ -286,7 +282,7 @@ static bool queue_sends(struct kvc_source *source, const uint32_t *client, const
         memset(source->block_shard, 0, count * sizeof(*source->block_shard));
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!push_send(&source->shard[source->block_shard[i]].sends, sent_ns[i], client[i])) {
+        if (!kvc_sends_push(&source->shard[source->block_shard[i]].sends, sent_ns[i], client[i])) {
             kvc_source_out_of_memory(source);
             return false;
         }
@@ -303,7 +299,7 @@ static uint32_t connection_of(const struct kvc_source *source, uint32_t client)
 static bool peek_closed(const struct kvc_source *source, const struct kvc_source_shard *shard,
                         double until_ns, uint32_t *connection)
 {
-    if (next_send_ns(&shard->sends) > until_ns) {
+    if (kvc_sends_next_ns(&shard->sends) > until_ns) {
         return false;
     }
     *connection = connection_of(source, shard->sends.heap[0].client);
@@ -314,12 +310,12 @@ static uint32_t drain_closed(struct kvc_source *source, struct kvc_source_shard 
                              struct kvc_batch *batch)
 {
     uint32_t most = kvc_source_room(source, batch), taken = 0;
-    while (taken < most && next_send_ns(&shard->sends) <= until_ns) {
+    while (taken < most && kvc_sends_next_ns(&shard->sends) <= until_ns) {
         struct kvc_columns to = kvc_source_batch_columns(batch);
         uint32_t *client = batch->client + batch->count, count = 0;
-        for (; count < KVC_SOURCE_BLOCK && taken < most && next_send_ns(&shard->sends) <= until_ns;
+        for (; count < KVC_SOURCE_BLOCK && taken < most && kvc_sends_next_ns(&shard->sends) <= until_ns;
              count++, taken++) {
-            struct kvc_send send = pop_send(&shard->sends);
+            struct kvc_send send = kvc_sends_pop(&shard->sends);
             client[count] = send.client;
             to.sent_ns[count] = send.sent_ns;
             to.op[count] = source->client_op[send.client];
@@ -380,76 +376,6 @@ static bool start_clients(struct kvc_source *source, uint64_t seed)
     return true;
 }
 
-/* ---- trace ---- */
-
-static bool read_trace(struct kvc_source *source)
-{
-    struct kvc_trace_row row;
-    if (source->trace == NULL) {
-        return false;
-    }
-    enum kvc_trace_next next = kvc_trace_read(source->trace, &row, &source->diag);
-    if (next == KVC_TRACE_END && source->trace_ns < 0) {
-        kvc_trace_fail_empty(source->workload.trace, &source->diag);
-    }
-    if (next != KVC_TRACE_ROW) {
-        kvc_trace_close(source->trace);
-        source->trace = NULL;
-        return false;
-    }
-    uint64_t hash = kvc_hash(row.key, row.key_bytes, source->hash_seed);
-    struct kvc_rows *rows = &source->shard[kvc_hash_ring_shard(source->ring, hash)].rows;
-    if (!kvc_rows_reserve(rows, 1)) {
-        kvc_source_out_of_memory(source);
-        return false;
-    }
-    struct kvc_columns to = kvc_columns_at(&rows->all, rows->tail++);
-    *to.op = row.op;
-    *to.key_bytes = row.key_bytes;
-    *to.value_bytes = row.value_bytes;
-    memcpy(to.keys, row.key, to.key_stride);
-    *to.key_id = hash;
-    *to.hash = hash;
-    *to.sent_ns = row.time_ns;
-    source->trace_ns = row.time_ns;
-    return true;
-}
-
-/* Returns whether a line is sent by until_ns. */
-static bool peek_trace(struct kvc_source *source, const struct kvc_source_shard *shard, double until_ns)
-{
-    while (kvc_rows_count(&shard->rows) == 0) {
-        if (source->trace_ns > until_ns || !read_trace(source)) {
-            return false;
-        }
-    }
-    return shard->rows.all.sent_ns[shard->rows.head] <= until_ns;
-}
-
-static uint32_t drain_trace(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
-                            struct kvc_batch *batch)
-{
-    struct kvc_rows *rows = &shard->rows;
-    if (!peek_trace(source, shard, until_ns) || kvc_source_room(source, batch) == 0) {
-        return 0;
-    }
-    double sent_ns = rows->all.sent_ns[rows->head];
-    batch->sent_ns[batch->count] = sent_ns;
-    kvc_source_move_rows(source, rows, 1, batch);
-    mark_frame(source, shard, sent_ns, batch);
-    return 1;
-}
-
-static double next_trace_ns(struct kvc_source *source, const struct kvc_source_shard *shard)
-{
-    for (int i = 0; kvc_rows_count(&shard->rows) == 0; i++) {
-        if (i == KVC_SOURCE_SEARCH_LIMIT || !read_trace(source)) {
-            return source->trace != NULL && !kvc_source_stopped(source) ? source->trace_ns : INFINITY;
-        }
-    }
-    return shard->rows.all.sent_ns[shard->rows.head];
-}
-
 /* ---- creation ---- */
 
 void kvc_source_free(struct kvc_source *source)
@@ -463,6 +389,7 @@ void kvc_source_free(struct kvc_source *source)
     for (uint32_t i = 0; source->shard != NULL && i < source->shards; i++) {
         kvc_rows_free(&source->shard[i].rows);
         free_sends(&source->shard[i].sends);
+        free(source->shard[i].later.row);
     }
     kvc_source_free_open(source);
     free(source->shard);
@@ -477,7 +404,7 @@ void kvc_source_free(struct kvc_source *source)
     free(source->client_key_id);
     free(source->client_op);
     free(source->client_draws);
-    kvc_trace_close(source->trace);
+    kvc_source_free_trace(source);
     free(source);
 }
 
@@ -548,9 +475,7 @@ static enum kvc_status set_up_arrival(struct kvc_source *source, uint64_t seed, 
                    ? KVC_OK
                    : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the clients");
     case KVC_ARRIVAL_TRACE:
-        source->trace_ns = -1;
-        source->trace = kvc_trace_open(source->workload.trace, diag);
-        return source->trace != NULL ? KVC_OK : KVC_ERR_SCENARIO;
+        return kvc_source_start_trace(source, seed, diag);
     default:
         return kvc_source_start_open(source, seed)
                    ? KVC_OK
@@ -671,13 +596,13 @@ bool kvc_source_peek(struct kvc_source *source, uint32_t shard, double until_ns,
     struct kvc_source_shard *at = &source->shard[shard];
     switch (source->workload.arrival) {
     case KVC_ARRIVAL_SATURATE:
-        *connection = turn_connection(source, at);
+        *connection = kvc_source_turn_connection(source, at);
         return fill_window(source, at);
     case KVC_ARRIVAL_CLOSED:
         return peek_closed(source, at, until_ns, connection);
     case KVC_ARRIVAL_TRACE:
-        *connection = turn_connection(source, at);
-        return peek_trace(source, at, until_ns);
+        *connection = kvc_source_turn_connection(source, at);
+        return kvc_source_peek_trace(source, at, until_ns);
     default:
         return kvc_source_peek_open(source, at, until_ns, connection);
     }
@@ -694,7 +619,7 @@ uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double unti
     case KVC_ARRIVAL_CLOSED:
         return drain_closed(source, &source->shard[shard], until_ns, batch);
     case KVC_ARRIVAL_TRACE:
-        return drain_trace(source, &source->shard[shard], until_ns, batch);
+        return kvc_source_drain_trace(source, &source->shard[shard], until_ns, batch);
     default:
         return kvc_source_drain_open(source, &source->shard[shard], until_ns, batch);
     }
@@ -721,9 +646,9 @@ double kvc_source_next_ns(struct kvc_source *source, uint32_t shard)
     case KVC_ARRIVAL_SATURATE:
         return fill_window(source, &source->shard[shard]) ? 0 : INFINITY;
     case KVC_ARRIVAL_CLOSED:
-        return next_send_ns(&source->shard[shard].sends);
+        return kvc_sends_next_ns(&source->shard[shard].sends);
     case KVC_ARRIVAL_TRACE:
-        return next_trace_ns(source, &source->shard[shard]);
+        return kvc_source_next_trace_ns(source, &source->shard[shard]);
     default:
         return kvc_source_next_open_ns(source, &source->shard[shard]);
     }
@@ -748,7 +673,7 @@ int kvc_source_ended(const struct kvc_source *source)
         return 0;
     }
     for (uint32_t i = 0; i < source->shards; i++) {
-        if (kvc_rows_count(&source->shard[i].rows) != 0) {
+        if (kvc_rows_count(&source->shard[i].rows) != 0 || source->shard[i].sends.count != 0) {
             return 0;
         }
     }

@@ -34,6 +34,12 @@
  * The workload of one node of a cluster (sim/workload/keys/key_part.h) has a source of its own: keys are
  * numbered within the node's part, but keep the bytes and hashes that they have in the whole workload.
  *
+ * A trace brings its own operations and keys (sim/workload/trace/replay.h). If clients fill what misses, a
+ * SET follows each GET that missed when its response arrives; they get the pair elsewhere in no time. A pair
+ * with a time to live is deleted when that has passed, by a client, because the stores have no clock of
+ * pairs. Requests whose pairs are too large for the store are counted; only their GETs are sent, unless the
+ * key alone is too large, and nothing is filled.
+ *
  * A source serves one run. The requests of a shard depend only on the workload and the seed, not on the order
  * in which the shards are drained. Input files are streamed. */
 #ifndef KVC_SIM_WORKLOAD_SOURCE_SOURCE_H
@@ -94,6 +100,40 @@ uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double unti
  * arrivals, this has no effect. */
 void kvc_source_complete(struct kvc_source *source, const uint32_t *client, const double *done_ns,
                          uint32_t count);
+
+/** A GET that missed. */
+struct kvc_source_missed {
+    const uint8_t *key;   /**< The key. */
+    uint32_t key_bytes;   /**< Its size [bytes]. */
+    uint32_t value_bytes; /**< Size of the pair's value [bytes]. */
+    uint64_t hash;        /**< Its hash. */
+};
+
+/** Returns whether clients fill what misses, so that the following functions have an effect. */
+bool kvc_source_fills(const struct kvc_source *source);
+
+/** Returns whether the client of a GET that missed fills it, which counts: unless the pair is too large for
+ * the store. For stores that send the SET themselves; others call kvc_source_miss(). */
+bool kvc_source_fills_key(struct kvc_source *source, uint64_t hash);
+
+/** Tells the source that the response to a GET that missed arrives at done_ns, so that its client then sends
+ * a SET if it fills what misses. */
+void kvc_source_miss(struct kvc_source *source, const struct kvc_source_missed *missed, double done_ns);
+
+/** The same for the row of a batch. */
+void kvc_source_miss_row(struct kvc_source *source, const struct kvc_batch *batch, uint32_t row,
+                         double done_ns);
+
+/** Requests of a trace so far, besides those that were sent as recorded. */
+struct kvc_source_trace_counts {
+    uint64_t read;      /**< Requests of the trace. */
+    uint64_t filled;    /**< SETs by which clients filled what missed. */
+    uint64_t expired;   /**< DELETEs of pairs whose time to live had passed. */
+    uint64_t too_large; /**< Requests of the trace whose pairs are too large for the store. */
+};
+
+/** Returns the counts of the trace; all are 0 with another load. */
+struct kvc_source_trace_counts kvc_source_trace_counts(const struct kvc_source *source);
 
 /** Returns when the next frame of `shard` leaves its client [ns], or +infinity if none is known. In a closed
  * loop, this is when its first request is sent. Under saturating load it is 0 if a frame waits. For a shard

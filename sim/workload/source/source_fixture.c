@@ -15,6 +15,7 @@ struct kvc_workload kvc_test_workload(int arrival)
         .rate_mops = 100,
         .clients = 500,
         .think_ns = 2000,
+        .trace = {.copies = 1, .sampled_frac = 1, .scale = 1},
         .curve_points = 2,
         .curve = {{.time_ns = 0, .rate_mops = 50}, {.time_ns = 1e6, .rate_mops = 150}}};
 }

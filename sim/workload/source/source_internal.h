@@ -2,8 +2,8 @@
  * Internals of a request source (sim/workload/source/source.h): its state, and the functions that its
  * files share.
  *
- * source_requests.c makes requests and keeps their queues, source_open.c implements open-loop arrivals, and
- * source.c the other arrivals and the interface. */
+ * source_requests.c makes requests and keeps their queues, source_open.c implements open-loop arrivals,
+ * source_trace.c replays traces, and source.c has the other arrivals and the interface. */
 #ifndef KVC_SIM_WORKLOAD_SOURCE_SOURCE_INTERNAL_H
 #define KVC_SIM_WORKLOAD_SOURCE_SOURCE_INTERNAL_H
 
@@ -12,13 +12,13 @@
 
 #include "sim/base/diag.h"
 #include "sim/base/rng.h"
-#include "sim/workload/workload.h"
 #include "sim/workload/batch.h"
 #include "sim/workload/keys/hash_ring.h"
 #include "sim/workload/keys/key_part.h"
 #include "sim/workload/keys/zipf.h"
 #include "sim/workload/sizes.h"
-#include "sim/workload/trace.h"
+#include "sim/workload/source/source.h"
+#include "sim/workload/trace/replay.h"
 
 enum { KVC_EXPONENTIAL_LAYERS = 256 /**< Layers of the ziggurat. */ };
 
@@ -210,6 +210,27 @@ struct kvc_source_clients {
     uint64_t unframed;                /**< At once: rows of all shards that no frame holds yet. */
 };
 
+/** A request that follows from another one of a trace: it fills a miss, or deletes an expired pair. */
+struct kvc_later_row {
+    uint64_t hash;                  /**< kvc_hash of the key. */
+    uint32_t value_bytes;           /**< Size of the value [bytes]. */
+    uint32_t next;                  /**< In the list of free rows: the next one. */
+    uint8_t op;                     /**< enum kvc_op. */
+    uint8_t key_bytes;              /**< Size of the key [bytes]. */
+    uint8_t key[KVC_KEY_BYTES_MAX]; /**< The key. */
+};
+
+/** The requests that follow. A zeroed struct has none. */
+struct kvc_later {
+    struct kvc_later_row *row; /**< The rows. */
+    uint32_t room;             /**< Allocated rows. */
+    uint32_t used;             /**< Rows that were used before. */
+    uint32_t frees;            /**< Of them, rows that are free again. */
+    uint32_t first_free;       /**< The first of these. */
+};
+
+struct kvc_hash_numbers;
+
 /** The part of a source that belongs to one shard. */
 struct kvc_source_shard {
     struct kvc_rows rows;             /**< Requests that wait to be drained. */
@@ -219,7 +240,9 @@ struct kvc_source_shard {
     uint32_t frame_capacity;          /**< Allocated frames. */
     uint32_t framed;                  /**< At once: how many of `rows` belong to a frame of the queue. */
     uint32_t turn;                    /**< Saturating, trace: frames drained so far. */
-    struct kvc_sends sends;           /**< Closed loop: pending sends of this shard's clients. */
+    struct kvc_sends sends;           /**< Closed loop: pending sends of this shard's clients. Trace: requests
+                                           that follow from others; `client` is their row of `later`. */
+    struct kvc_later later;           /**< Trace: the requests that follow from others. */
 };
 
 /** A request source. */
@@ -258,8 +281,11 @@ struct kvc_source {
     uint8_t *client_op;      /**< Closed loop: the operation of that request. */
     uint32_t *client_draws;  /**< Closed loop: requests that each client has drawn so far. */
 
-    struct kvc_trace *trace; /**< The trace; NULL after its end. */
-    double trace_ns;         /**< Trace: time of the last line read [ns]; negative: none yet. */
+    struct kvc_replay *trace; /**< The trace; NULL after its end. */
+    double trace_ns;          /**< Trace: time of the last row read [ns]; negative: none yet. */
+    struct kvc_source_trace_counts trace_counts; /**< Trace: requests so far. */
+    struct kvc_hash_numbers *expires; /**< Trace: when pairs expire that do so within the trace [ns]. */
+    struct kvc_hash_numbers *refused; /**< Trace: keys whose pairs are too large. */
 
     struct kvc_source *phase[KVC_PHASES_MAX]; /**< Phases: their sources, which do the work. */
     uint64_t first_key;                       /**< Phase: the first of its keys. */
@@ -378,6 +404,38 @@ bool kvc_source_peek_open(struct kvc_source *source, const struct kvc_source_sha
 /** Drains a frame of an open loop; see kvc_source_drain(). */
 uint32_t kvc_source_drain_open(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
                                struct kvc_batch *batch);
+
+/** Adds a send. `sent_ns` must not be negative. Returns false if memory is short. */
+bool kvc_sends_push(struct kvc_sends *sends, double sent_ns, uint32_t client);
+
+/** Takes the earliest send; there must be one. */
+struct kvc_send kvc_sends_pop(struct kvc_sends *sends);
+
+/** Returns the time of the earliest send [ns], or +infinity if the queue is empty. */
+double kvc_sends_next_ns(const struct kvc_sends *sends);
+
+/** Returns the connection of the next frame, for clients that send their frames in turn. */
+uint32_t kvc_source_turn_connection(const struct kvc_source *source, const struct kvc_source_shard *shard);
+
+/** Marks the batch with the frame drained last, for clients that send their frames in turn. */
+void kvc_source_mark_frame(const struct kvc_source *source, struct kvc_source_shard *shard, double left_ns,
+                           struct kvc_batch *batch);
+
+/** Opens the trace. Returns another status than KVC_OK and fills `diag` if it cannot be opened. */
+enum kvc_status kvc_source_start_trace(struct kvc_source *source, uint64_t seed, struct kvc_diag *diag);
+
+/** Closes the trace and frees what belongs to it, except in the shards. */
+void kvc_source_free_trace(struct kvc_source *source);
+
+/** Returns whether a request of the trace is sent by until_ns. */
+bool kvc_source_peek_trace(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns);
+
+/** Drains a request of the trace; see kvc_source_drain(). */
+uint32_t kvc_source_drain_trace(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
+                                struct kvc_batch *batch);
+
+/** Returns when the next request of the trace is sent; see kvc_source_next_ns(). */
+double kvc_source_next_trace_ns(struct kvc_source *source, struct kvc_source_shard *shard);
 
 /** Returns when the next frame of an open loop leaves; see kvc_source_next_ns(). */
 double kvc_source_next_open_ns(struct kvc_source *source, const struct kvc_source_shard *shard);

@@ -1,4 +1,4 @@
-#include "sim/workload/trace.h"
+#include "sim/workload/trace/trace.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -207,25 +207,109 @@ Test(trace, a_file_that_cannot_be_read_is_named)
     cr_assert_not_null(strstr(diag.message, "folder"), "%s", diag.message);
 }
 
-/* Expects what the check of a trace says; a message of NULL means that it passes. */
-static void expect_check(const char *text, int line, const char *message)
+/* ---- other formats ---- */
+
+static void expect_row_ttl(struct kvc_trace *trace, double time_ns, int op, const char *key,
+                           uint32_t value_bytes, double ttl_ns)
 {
+    struct kvc_trace_row row;
     struct kvc_diag diag = {0};
-    char *path = write_file(text, strlen(text));
-    enum kvc_status status = kvc_trace_check(path, &diag);
-    cr_expect_eq(status, message != NULL ? KVC_ERR_SCENARIO : KVC_OK, "%s", diag.message);
-    cr_expect_eq(diag.line, line);
-    cr_expect(message == NULL || (strcmp(diag.file, path) == 0 && strstr(diag.message, message) != NULL),
-              "%s", diag.message);
-    unlink(path);
-    free(path);
+    cr_assert_eq(kvc_trace_read(trace, &row, &diag), KVC_TRACE_ROW, "%s", diag.message);
+    cr_expect_float_eq(row.time_ns, time_ns, 1e-3);
+    cr_expect_eq(row.op, op);
+    cr_expect_eq(row.key_bytes, strlen(key));
+    cr_expect_eq(memcmp(row.key, key, strlen(key)), 0, "%.255s", row.key);
+    cr_expect_eq(row.value_bytes, value_bytes);
+    cr_expect_float_eq(row.ttl_ns, ttl_ns, 1e-3);
 }
 
-Test(trace, a_check_reads_the_head)
+static struct kvc_trace *open_as(const char *text, size_t bytes, const char *format)
 {
-    expect_check("time_us,op,key,key_bytes,value_bytes\n1,get,a,1,8\n", 0, NULL);
-    expect_check("1,get,a,1,8\n2,get,a,1,8,9\n", 2, "the line has 6 columns, 5 are allowed");
-    expect_check("timestamp;key;size\n1;a;8\n", 1, "the line has 1 of 5 columns");
-    expect_check("time_us,op,key,key_bytes,value_bytes\n", 0, "found a trace without requests");
-    expect_check("", 0, "found a trace without requests");
+    struct kvc_trace *trace = open_text(text, bytes);
+    cr_expect_str_eq(kvc_trace_format(trace), format);
+    return trace;
+}
+
+Test(trace, reads_oracle_general)
+{
+    static const char bytes[] = "\x0a\0\0\0"
+                                "\x01\0\0\0\0\0\0\0"
+                                "\0\x02\0\0"
+                                "\xff\xff\xff\xff\xff\xff\xff\xff"
+                                "\x0b\0\0\0"
+                                "\xef\xcd\xab\0\0\0\0\x80"
+                                "\x04\0\0\0"
+                                "\0\0\0\0\0\0\0\0";
+    struct kvc_trace *trace = open_as(bytes, sizeof(bytes) - 1, "oracleGeneral");
+    cr_expect_eq(kvc_trace_tick_ns(trace), 1e9);
+    cr_expect_not(kvc_trace_has_writes(trace));
+    expect_row_ttl(trace, 0, KVC_OP_GET, "0000000000000001", 512, 0);
+    expect_row_ttl(trace, 1e9, KVC_OP_GET, "8000000000abcdef", 4, 0);
+    expect_end(trace);
+    expect_error(bytes, sizeof(bytes) - 2, 2, "record 2 has 23 of 24 bytes");
+}
+
+Test(trace, reads_twitters_csv)
+{
+    static const char text[] = "7,nz:u:key,10,12,3,get,0\n"
+                               "7,with,comma,12,9,3,cas,60\n"
+                               "9,averylonganonymizedname,4,1,1,delete,0\n";
+    struct kvc_trace *trace = open_as(text, sizeof(text) - 1, "twitter");
+    struct kvc_trace_row row;
+    expect_row_ttl(trace, 0, KVC_OP_GET, "nz:u:key##", 12, 0);
+    expect_row_ttl(trace, 0, KVC_OP_SET, "with,comma##", 9, 60e9);
+    cr_assert_eq(kvc_trace_read(trace, &row, NULL), KVC_TRACE_ROW);
+    cr_expect(row.key_bytes == 4 && row.op == KVC_OP_DELETE && row.time_ns == 2e9);
+    expect_end(trace);
+    expect_error("7,k,1,1,1,get,0\n7,k,1,1,1,touch,0\n", 36, 2, "operation is \"touch\"");
+    expect_error("7,k,1,1,1,get,0\n6,k,1,1,1,get,0\n", 32, 2, "goes back");
+    expect_error("7,k,1,1,1,get,0\n7,k,1,1,get,0\n", 30, 2, "fewer than 7 columns");
+    expect_error("7,k,1,1,1,get,0\n7,k,x,1,1,get,0\n", 32, 2, "the key size is \"x\"");
+}
+
+Test(trace, reads_cachelibs_csv_with_times)
+{
+    static const char text[] = "op_time,key,key_size,op,op_count,size,cache_hits,ttl,usecase,sub_usecase\n"
+                               "604,8213,6,GET,2,87,1,0,36,30\n"
+                               "606,8213,6,SET_LEASE,1,65,0,7200,27,65\n";
+    struct kvc_trace *trace = open_as(text, sizeof(text) - 1, "cachelib");
+    expect_row_ttl(trace, 0, KVC_OP_GET, "8213##", 87, 0);
+    expect_row_ttl(trace, 0, KVC_OP_GET, "8213##", 87, 0);
+    expect_row_ttl(trace, 2e9, KVC_OP_SET, "8213##", 65, 7200e9);
+    expect_end(trace);
+}
+
+Test(trace, reads_cachelibs_csv_without_times)
+{
+    static const char text[] = "key,op,size,op_count,key_size\n1668,SET,82,1,4\n1668,GET,0,3,4\n";
+    struct kvc_trace *trace = open_as(text, sizeof(text) - 1, "cachelib");
+    cr_expect_not(kvc_trace_is_timed(trace));
+    expect_row_ttl(trace, 0, KVC_OP_SET, "1668", 82, 0);
+    for (int i = 1; i <= 3; i++) {
+        expect_row_ttl(trace, i, KVC_OP_GET, "1668", 0, 0);
+    }
+    expect_end(trace);
+    expect_error("key,op,size,key_size\n1,GET,1,1\n", 31, 1, "no column op_count");
+    expect_error("key,op,size,op_count,key_size\n1,GET,1,1\n", 40, 2, "4 columns, the header has 5");
+    expect_error("key,op,size,op_count,key_size\n1,SAT,1,1,1\n", 42, 2, "op is \"SAT\"");
+    expect_error("key,op,size,op_count,key_size\n1,GET,1,0,1\n", 42, 2, "at least 1");
+}
+
+Test(trace, reads_memcacheds_watch_log)
+{
+    static const char text[] =
+        "OK\r\n"
+        "ts=1573174218.155 gid=1 type=item_get key=foo%20bar status=not_found clsid=0 cfd=26 size=0\r\n"
+        "ts=1573174218.9000 gid=2 type=conn_new rip=::1 rport=1 transport=tcp cfd=27\r\n"
+        "ts=1573174219.155 gid=3 type=item_store key=foo%20bar status=stored cmd=set ttl=9 clsid=1 cfd=26 "
+        "size=17\r\n";
+    struct kvc_trace *trace = open_as(text, sizeof(text) - 1, "memcached");
+    cr_expect_eq(kvc_trace_tick_ns(trace), 0);
+    expect_row_ttl(trace, 155e3, KVC_OP_GET, "foo bar", 0, 0);
+    expect_row_ttl(trace, 1e9 + 155e3, KVC_OP_SET, "foo bar", 17, 9e9);
+    expect_end(trace);
+    expect_error("ts=1.0 type=item_get key=a status=found clsid=1 cfd=2\n", 54, 1, "size is \"\"");
+    expect_error("ts=1.0 type=item_get key= size=1\n", 33, 1, "has no key");
+    expect_error("ts=x type=item_get key=a size=1\n", 32, 1, "has no time");
+    expect_error("ts=1.0 type=item_get key=a size=1\nhello\n", 40, 2, "the line is \"hello\"");
 }

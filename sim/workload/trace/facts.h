@@ -1,0 +1,41 @@
+/** @file
+ * The facts of a trace: what a store must know of it before it is replayed, from one pass over its beginning.
+ */
+#ifndef KVC_SIM_WORKLOAD_TRACE_FACTS_H
+#define KVC_SIM_WORKLOAD_TRACE_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/diag.h"
+#include "sim/workload/sizes.h"
+
+/** The facts of a trace. */
+struct kvc_trace_facts {
+    const char *format;       /**< Name of the format. */
+    double requests;          /**< Requests. */
+    double keys;              /**< Different keys; exact up to KVC_KEY_SAMPLE_MAX, then within about 1 %. */
+    double written_keys;      /**< Different keys that a SET writes. */
+    double end_ns;            /**< Time of the last request [ns]. */
+    double get_frac;          /**< Share of the GETs. */
+    double set_frac;          /**< Share of the SETs. */
+    double delete_frac;       /**< Share of the DELETEs. */
+    double key_bytes;         /**< Mean size of a key, each counted once [bytes]. */
+    double value_bytes;       /**< Mean size of a value, that of each key counted once [bytes]. */
+    uint32_t key_bytes_max;   /**< Size of the largest key [bytes]. */
+    uint32_t value_bytes_max; /**< Size of the largest value [bytes]. */
+    struct kvc_pair_sizes
+        pair[KVC_SIZE_PAIRS_MAX]; /**< Quantiles of the pairs by size, each key counted once. */
+    uint32_t pairs;               /**< Number of `pair`. */
+    bool is_timed;                /**< The rows have times. */
+    bool has_writes;              /**< The trace records SETs and DELETEs. */
+    bool expires;                 /**< Pairs have a time to live. */
+    bool is_whole; /**< All rows were read; otherwise counts are extrapolated by the file's size. */
+};
+
+/** Reads the facts of a trace from at most its first 2^22 rows. Facts that were read before are returned at
+ * once if the file has not changed. Returns KVC_ERR_SCENARIO if the trace cannot be read, has no row, or has
+ * a malformed one, which the message names. `diag` may be NULL. */
+enum kvc_status kvc_trace_facts_read(const char *path, struct kvc_trace_facts *facts, struct kvc_diag *diag);
+
+#endif
