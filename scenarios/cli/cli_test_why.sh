@@ -26,7 +26,7 @@ cmp <(grep -v '"name": "' s.json | sed 's/"run.replicas": 1/"run.replicas": 3/')
 "$kvcast" why r/result.json -q --set system.cycle=300us --json c.json >/dev/null || fail "why --set"
 [ "$(jq -r '.parameters."system.cycle"' c.json)" = 300us ] || fail "--set changes the scenario of a result"
 sed '/"throughput_mops"/,/}/s/"replicas": \[[0-9.]*/"replicas": [1.5/' r/result.json >old.json
-"$kvcast" why old.json -q | grep -q 'made by kvcast .*, and 1 of its replicas have another throughput now' || fail "another throughput: $("$kvcast" why old.json -q)"
+"$kvcast" why old.json -q | grep 'made by kvcast .*, and 1 of its replicas have another throughput now' >/dev/null || fail "another throughput: $("$kvcast" why old.json -q)"
 
 # A saturated store names its bottleneck; without batches, the parts of a way are unknown.
 scenario full ''

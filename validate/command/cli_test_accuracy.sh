@@ -46,18 +46,18 @@ awk '/"accuracy"/ { found = 1 } found && /"metric": "latency_mean"/ { metric = 1
 grep -q '^accuracy .*closed form of megakv, open loop, against measured: no score of throughput, mean latency, tail latency, energy (only simulation' said.txt &&
     ! grep '^accuracy' said.txt | grep -q '%' || fail "predict: $(grep accuracy said.txt)"
 sed 's/"megakv", index = "1MiB", slab = "8MiB"/"dido"/' open.lua >none.lua
-"$kvcast" predict none.lua | grep -q '^accuracy .*of dido, open loop, against measured: no score of throughput, mean latency, tail latency, energy$' || fail "predict without scores"
+"$kvcast" predict none.lua | grep '^accuracy .*of dido, open loop, against measured: no score of throughput, mean latency, tail latency, energy$' >/dev/null || fail "predict without scores"
 sed 's/^  run =/  sweep = { ["workload.value"] = { 8, 16 } },\n  run =/' open.lua >points.lua
-"$kvcast" sweep points.lua --predict -q --out points | grep -q '^accuracy .*closed form of megakv, open loop, against measured: ' || fail "sweep"
+"$kvcast" sweep points.lua --predict -q --out points | grep '^accuracy .*closed form of megakv, open loop, against measured: ' >/dev/null || fail "sweep"
 sed 's/\["workload.value"\] = { 8, 16 }/["workload.arrival.poisson_mops"] = { 4, 5 }/' points.lua >rates.lua
-"$kvcast" sweep rates.lua --predict -q --out rates | grep -q '^accuracy .*closed form of megakv, open loop, against measured: ' || fail "a sweep over rates"
+"$kvcast" sweep rates.lua --predict -q --out rates | grep '^accuracy .*closed form of megakv, open loop, against measured: ' >/dev/null || fail "a sweep over rates"
 sed 's/\["workload.value"\] = { 8, 16 }/["workload.arrival"] = { "saturate", { poisson_mops = 5 } }/' points.lua >loads.lua
-"$kvcast" sweep loads.lua --predict -q --out loads --json loads.json | grep -q '^accuracy .*differs from point to point' || fail "a sweep over loads"
+"$kvcast" sweep loads.lua --predict -q --out loads --json loads.json | grep '^accuracy .*differs from point to point' >/dev/null || fail "a sweep over loads"
 grep -q '"accuracy": null' loads.json || fail "accuracy of a sweep over loads"
 
 # A file that is damaged or missing leaves the answer without accuracy.
 sed -i 's/^megakv,simulation,open loop,latency_mean,7/megakv,simulation,open loop,latency_mean,-7/' $made
-"$kvcast" predict open.lua | grep -q '^accuracy .*unknown: validate/accuracy.csv: found -7' || fail "a damaged accuracy.csv"
+"$kvcast" predict open.lua | grep '^accuracy .*unknown: validate/accuracy.csv: found -7' >/dev/null || fail "a damaged accuracy.csv"
 rm $made
 "$kvcast" predict open.lua --json none.json >/dev/null
 grep -q '"accuracy": null' none.json || fail "no accuracy.csv"
