@@ -252,7 +252,11 @@ static enum kvc_status read_own(const char *system, struct kvc_accuracy *accurac
 {
     char path[PATH_MAX];
     kvc_data_path(file, path);
-    return kvc_accuracy_read(path, system, accuracy, diag);
+    enum kvc_status status = kvc_accuracy_read(path, system, accuracy, diag);
+    if (status == KVC_ERR_RUNTIME) {
+        kvc_out_of_memory("the scores of %s", system);
+    }
+    return status;
 }
 
 /* Lists the other ways and loads for which the metric has scores: ["simulation, saturated", ...]. */

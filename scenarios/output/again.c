@@ -181,7 +181,7 @@ static enum kvc_status load(const char *file, const json_t *table, const struct 
     write_lua(table, lua);
     fputc('\n', lua);
     enum kvc_status status = KVC_OK;
-    if (fflush(lua) != 0) {
+    if (fflush(lua) != 0 || ferror(lua)) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a scenario: %s", strerror(errno));
     } else {
         snprintf(place, sizeof(place), "/proc/self/fd/%d", descriptor);

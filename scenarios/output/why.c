@@ -317,6 +317,26 @@ static void write_stages(const struct table *table, const json_t *why)
     }
 }
 
+/* Returns the place of a name in a list of `count`, which has it. */
+static int place_of(const char *name, const char *const *list, int count)
+{
+    int place = 0;
+    while (place < count - 1 && strcmp(list[place], name) != 0) {
+        place++;
+    }
+    return place;
+}
+
+static void write_accuracy(const struct table *table, const json_t *why)
+{
+    const char *load = text(json_object_get(why, "accuracy"), "load");
+    const struct kvc_accuracy_kind kind = {
+        text(why, "system"),
+        (enum kvc_accuracy_answer)place_of(text(why, "answer"), kvc_accuracy_answers, KVC_ACCURACY_ANSWERS),
+        (enum kvc_accuracy_load)place_of(load, kvc_accuracy_loads, KVC_ACCURACY_LOADS)};
+    kvc_accuracy_write_line(&kind, table->bold, table->plain, table->out);
+}
+
 void kvc_why_write_table(const json_t *why, bool color, FILE *out)
 {
     struct table table = {.out = out, .bold = "", .warn = "", .plain = ""};
@@ -345,6 +365,7 @@ void kvc_why_write_table(const json_t *why, bool color, FILE *out)
     fputs("   p99 ", out);
     write_interval(json_object_get(why, "latency_us"), "p99", "p99_ci95", out);
     fputs(" us\n", out);
+    write_accuracy(&table, why);
     write_resources(&table, why);
     write_path(&table, why);
     write_stages(&table, why);
