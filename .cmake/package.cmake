@@ -11,6 +11,7 @@ foreach(folder hardware papers examples)
 endforeach()
 install(DIRECTORY validate/papers validate/measured validate/mechanisms DESTINATION ${data}/validate
   FILES_MATCHING PATTERN "*.csv" PATTERN "*.lua")
+install(FILES validate/accuracy.csv DESTINATION ${data}/validate)
 install(DIRECTORY plots DESTINATION ${data} FILES_MATCHING PATTERN "*.gp")
 
 install(FILES README.md CHANGELOG.md DESTINATION ${doc})

@@ -18,8 +18,8 @@
 #include "sim/base/text/csv.h"
 #include "sim/base/text/option.h"
 
-const char *const kvc_plot_kinds[] = {"cdf",    "throughput", "timeline", "error", "capacity",
-                                      "pareto", "tail",       "platform", NULL};
+const char *const kvc_plot_kinds[] = {"cdf",    "throughput", "timeline", "error",    "capacity",
+                                      "pareto", "tail",       "critical", "platform", NULL};
 
 enum { TITLE_TEXT = 160 };
 
@@ -690,6 +690,73 @@ static enum kvc_status extract_pareto(const char *path, struct kvc_figure_data *
     return KVC_OK;
 }
 
+/* Writes a block for each part of a request's way: its beginning and end among the slowest requests, in row
+ * 1, and among all, in row 2. Returns whether there are parts. */
+static bool put_parts(struct kvc_figure_data *figure, const json_t *parts)
+{
+    const json_t *part;
+    size_t index;
+    double slowest_us = 0, mean_us = 0;
+    json_array_foreach(parts, index, part)
+    {
+        const char *name = json_string_value(json_object_get(part, "part"));
+        double slowest = kvc_document_number(part, "slowest_us"), mean = kvc_document_number(part, "mean_us");
+        begin_block(figure, name != NULL ? name : "");
+        fprintf(figure->data, "1 %.9g %.9g\n2 %.9g %.9g\n", slowest_us, slowest_us + slowest, mean_us,
+                mean_us + mean);
+        slowest_us += slowest;
+        mean_us += mean;
+    }
+    return json_array_size(parts) > 0;
+}
+
+/* Writes a block for each value that resources change: lines of "row change_percent half_width_percent name",
+ * the first resource in the highest row. */
+static void put_reliefs(struct kvc_figure_data *figure, const json_t *resources)
+{
+    static const char *const keys[] = {"throughput", "latency_mean", "latency_p99"};
+    static const char *const titles[] = {"throughput", "mean latency", "p99 latency"};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        const json_t *resource;
+        size_t index;
+        begin_block(figure, titles[i]);
+        json_array_foreach(resources, index, resource)
+        {
+            const json_t *change = json_object_get(resource, keys[i]);
+            const char *name = json_string_value(json_object_get(resource, "resource"));
+            double half_width = kvc_document_number(change, "ci95_frac");
+            fprintf(figure->data, "%zu %.9g %.9g ", json_array_size(resources) - index,
+                    100 * kvc_document_number(change, "change_frac"),
+                    isnan(half_width) ? 0 : 100 * half_width);
+            put_quoted(name != NULL ? name : "", figure->data);
+            fputc('\n', figure->data);
+        }
+    }
+}
+
+/* Extracts an analysis of kvcast why: the parts of a request's way, if they are known, and then what the
+ * resources change. */
+static enum kvc_status extract_critical(const char *path, struct kvc_figure_data *figure,
+                                        struct kvc_diag *diag)
+{
+    json_t *document;
+    enum kvc_status status = kvc_document_load(path, KVC_DOCUMENT_WHY, &document, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    const json_t *resources = json_object_get(document, "resources");
+    figure->x_numeric = put_parts(figure, json_object_get(json_object_get(document, "path"), "parts"));
+    if (json_array_size(resources) > 0) {
+        put_reliefs(figure, resources);
+        snprintf(figure->x_label, KVC_AXIS_TEXT, "%zu", json_array_size(resources));
+    } else if (!figure->x_numeric) {
+        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
+                                  "has neither parts of a request's way nor resources to draw");
+    }
+    json_decref(document);
+    return status;
+}
+
 /* ---- drawing ---- */
 
 static enum kvc_status extract_platform(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
@@ -738,6 +805,8 @@ enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct k
         return extract_found(extract_capacity, KVC_DOCUMENT_CAPACITY, plot, figure, diag);
     case KVC_PLOT_PARETO:
         return extract_found(extract_pareto, KVC_DOCUMENT_PLAN, plot, figure, diag);
+    case KVC_PLOT_CRITICAL:
+        return extract_found(extract_critical, KVC_DOCUMENT_WHY, plot, figure, diag);
     case KVC_PLOT_PLATFORM:
         return extract_platform(plot, figure, diag);
     }

@@ -19,7 +19,8 @@ enum kvc_plot_kind {
     KVC_PLOT_CAPACITY,   /* Latency over the offered load; one capacity. */
     KVC_PLOT_PARETO,     /* Price, power and latency of a plan's front; one plan. */
     KVC_PLOT_TAIL,       /* Share of requests that take longer, on a logarithmic axis; one line per result. */
-    KVC_PLOT_PLATFORM,   /* The simulated machine; one result with its platform.xml. */
+    KVC_PLOT_CRITICAL, /* Where requests spend their time, and what faster resources change; one analysis. */
+    KVC_PLOT_PLATFORM, /* The simulated machine; one result with its platform.xml. */
 };
 
 /* The names of the kinds, by enum kvc_plot_kind; NULL-terminated. */

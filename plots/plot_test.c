@@ -59,6 +59,10 @@ static void assert_begins(const char *path, const char *magic)
     "\"closed_form\": {\"latency_mean_us\": 2}}, {\"offered_mops\": 11, \"served\": false, \"latency_us\": "        \
     "{\"mean\": {\"mean\": 30, \"ci95\": null}, \"p99\": {\"mean\": 40, \"ci95\": null}}, "                         \
     "\"closed_form\": {\"latency_mean_us\": null}}]}"
+#define WHY                                                                                                  \
+    "{\"schema\": \"kvcast.why/1\", \"resources\": [{\"resource\": \"gpu\", \"throughput\": "                \
+    "{\"change_frac\": 0.02, \"ci95_frac\": 0.01}, \"latency_mean\": {\"change_frac\": -0.03}}], "           \
+    "\"path\": {\"parts\": [{\"part\": \"index\", \"mean_us\": 3, \"slowest_us\": 9}]}}"
 #define SWEEP "point,system.cycle,system.delay,throughput_mops,throughput_ci95_mops,bottleneck\n"
 
 TestSuite(plot, .init = make_root, .fini = remove_root);
@@ -201,6 +205,7 @@ Test(plot, every_kind_takes_the_folder_or_the_file)
     put("result.json", RESULT);
     put("sweep.csv", SWEEP "1,120us,1,100,2,x\n2,160us,1,110,,x\n");
     put("errors.csv", "case,published,predicted\na,100,95\nc,10,20\n");
+    put("why.json", WHY);
     put("capacity.json", CAPACITY);
     static const struct {
         enum kvc_plot_kind kind;
@@ -209,6 +214,7 @@ Test(plot, every_kind_takes_the_folder_or_the_file)
         {KVC_PLOT_CDF, "result.json"},        {KVC_PLOT_TIMELINE, "result.json"},
         {KVC_PLOT_THROUGHPUT, "sweep.csv"},   {KVC_PLOT_ERROR, "errors.csv"},
         {KVC_PLOT_CAPACITY, "capacity.json"}, {KVC_PLOT_TAIL, "result.json"},
+        {KVC_PLOT_CRITICAL, "why.json"},
     };
     for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
         cr_expect_eq(draw(inputs[i].kind, inputs[i].file, "a.svg", &diag), KVC_OK, "%s", diag.message);

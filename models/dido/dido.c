@@ -274,6 +274,8 @@ static void ended(void *data, void *at, uint32_t stage, double start_ns)
     double now_ns = kvc_engine_now_ns(), ns = now_ns - start_ns;
     batch->slowest_ns = fmax(batch->slowest_ns, ns);
     batch->stage_began_ns = start_ns;
+    batch->passed_ns[0] = stage == 0 ? start_ns : batch->passed_ns[0];
+    batch->passed_ns[1 + stage] = now_ns;
     if (simulation->config->adapts && kvc_dido_stage_has(&batch->pipeline.stage[stage], KVC_DIDO_PP)) {
         kvc_dido_planner_look(simulation, batch);
     }
@@ -333,6 +335,8 @@ static void done(void *data, void *at)
         simulation->done_ns[i] = batch->stage_began_ns + (i + 1.0) / rows->count * stage_ns + ways_ns;
     }
     kvc_recorder_latencies(recorder, now_ns, rows->sent_ns, simulation->done_ns, rows->count);
+    kvc_recorder_paths(recorder, rows->sent_ns, simulation->done_ns, rows->count, batch->passed_ns,
+                       batch->pipeline.stages);
     kvc_recorder_completions(recorder, now_ns, rows->sent_ns, simulation->done_ns, rows->count, &first,
                              &last);
     kvc_recorder_lookups(recorder, now_ns, batch->kept_gets, batch->hits);
@@ -581,7 +585,9 @@ static void report(void *state, struct kvc_result *result)
     const struct kvc_dido_sums *sums = &simulation->sums;
     struct kvc_metrics *model = &result->model;
     kvc_result_add_server_latency(result, simulation->config->path_ns);
+    kvc_paths_name(&result->paths, 0, "batch");
     for (uint32_t s = 0; s < result->stage_count; s++) {
+        kvc_paths_name(&result->paths, 1 + s, result->stage[s].name);
         result->stage[s].mean_us = sums->stage_ns[s] / (double)sums->batches * 1e-3;
     }
     if (simulation->store->shards != NULL) {

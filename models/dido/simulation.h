@@ -77,8 +77,10 @@ struct kvc_dido_batch {
     bool under_way;
     double slowest_ns;     /* Longest time of its stages so far [ns]. */
     double stage_began_ns; /* When its latest stage began with it [ns]. */
-    uint32_t gets, sets;   /* GETs and SETs of all rows. */
-    uint32_t *kept;        /* The rows that run through the real index and slabs, in order. */
+    /* When its first stage began with it, and when each of its stages so far ended [ns]. */
+    double passed_ns[1 + KVC_DIDO_STAGES_MAX];
+    uint32_t gets, sets; /* GETs and SETs of all rows. */
+    uint32_t *kept;      /* The rows that run through the real index and slabs, in order. */
     uint32_t kept_count, kept_gets, kept_sets;
     uint32_t hits;           /* Hits of the kept GETs. */
     struct kvc_dido_mix mix; /* Counted for finished tasks; the workload's mix for the others. */

@@ -508,6 +508,10 @@ static void report_stays(const struct kvc_memcachedgpu_simulation *simulation, s
     kvc_stages_find(result, "launch")->mean_us = simulation->launch_sum_ns / batched * 1e-3;
     kvc_stages_find(result, "kernel")->mean_us = simulation->gpu_sum_ns / batched * 1e-3;
     kvc_stages_find(result, "answer")->mean_us = simulation->answer_sum_ns / batched * 1e-3;
+    kvc_paths_name(&result->paths, 0, "receive, batch");
+    kvc_paths_name(&result->paths, 1, "launch");
+    kvc_paths_name(&result->paths, 2, "kernel");
+    kvc_paths_name(&result->paths, 3, "answer");
     if (write != NULL) {
         write->served = simulation->sets + simulation->deletes;
         write->mean_us = simulation->set_latency_sum_ns / (double)write->served * 1e-3;

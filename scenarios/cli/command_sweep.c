@@ -84,6 +84,7 @@ static void print_summary(const struct kvc_arguments *arguments, const struct kv
     if (done->best.judged) {
         printf("slo: %u of %u points meet it\n", done->best.candidates, done->points);
     }
+    kvc_accuracy_write_line(&done->kind, "", "", stdout);
 }
 
 /* Returns whether a table would be written over the database. */

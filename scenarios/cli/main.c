@@ -30,6 +30,8 @@ static const struct kvc_command commands[] = {
     {"check", "check a scenario without running it", kvc_command_check, KVC_RANKS_FIRST},
     {"compare", "put results side by side, with the parameters that differ", kvc_command_compare,
      KVC_RANKS_FIRST},
+    {"why", "say what binds, what would relieve it, and where requests spend their time", kvc_command_why,
+     KVC_RANKS_FIRST},
     {"plot", "draw results", kvc_command_plot, KVC_RANKS_FIRST},
     {"validate", "compare predictions with published and measured values", kvc_command_validate,
      KVC_RANKS_FIRST},

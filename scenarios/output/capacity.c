@@ -8,6 +8,7 @@
 
 #include "models/model.h"
 #include "models/price.h"
+#include "scenarios/output/accuracy.h"
 #include "scenarios/output/json.h"
 #include "scenarios/output/json_value.h"
 #include "sim/base/version.h"
@@ -33,6 +34,13 @@ static const struct kvc_capacity_point no_point = {
 static const struct kvc_capacity_point *best_of(const struct kvc_capacity *capacity)
 {
     return capacity->best < capacity->count ? &capacity->point[capacity->best] : &no_point;
+}
+
+static struct kvc_accuracy_kind kind_of(const struct kvc_capacity_report *report)
+{
+    struct kvc_accuracy_kind kind = kvc_accuracy_kind_of(report->loaded, KVC_ACCURACY_SIMULATION, false);
+    kind.load = KVC_ACCURACY_CAPACITY;
+    return kind;
 }
 
 /* Judges the scenario's objectives at the highest load that is served. A capacity knows neither hit ratio nor
@@ -231,6 +239,8 @@ void kvc_capacity_write_table(const struct kvc_capacity_report *report, bool col
     }
     const struct kvc_slo_verdict verdict = verdict_of(report);
     kvc_slo_verdict_write(&verdict, "slo", table.warn, table.plain, out);
+    const struct kvc_accuracy_kind kind = kind_of(report);
+    kvc_accuracy_write_line(&kind, table.bold, table.plain, out);
     write_points(&table, capacity);
 }
 
@@ -366,6 +376,8 @@ static json_t *document(const struct kvc_capacity_report *report)
     if (slo != NULL) {
         json_object_set_new(object, "slo", slo);
     }
+    const struct kvc_accuracy_kind kind = kind_of(report);
+    json_object_set_new(object, "accuracy", kvc_accuracy_json(&kind));
     json_object_set_new(object, "points", points(capacity));
     json_object_set_new(object, "notes", notes(report));
     json_object_set_new(object, "parameters", kvc_json_values(&report->loaded->parameters));

@@ -467,6 +467,10 @@ static json_t *document(const struct kvc_report *report)
     if (result->look_count > 0) {
         json_object_set_new(object, "clocks", looks(result));
     }
+    struct kvc_accuracy_kind kind;
+    if (kvc_report_is_forecast(report, &kind)) {
+        json_object_set_new(object, "accuracy", kvc_accuracy_json(&kind));
+    }
     json_object_set_new(object, "kernel", metrics(&result->kernel));
     json_object_set_new(object, "kernel_ci95", half_widths(report->outcome, "kernel", &result->kernel));
     json_object_set_new(object, "model", metrics(&result->model));

@@ -28,6 +28,18 @@ struct kvc_gain {
         gain_frac; /* Gain of throughput over the throughput; a closed form has no interval. */
 };
 
+/* The values that a faster resource changes. */
+enum kvc_relief_value { KVC_RELIEF_THROUGHPUT, KVC_RELIEF_MEAN, KVC_RELIEF_P99, KVC_RELIEF_VALUES };
+
+/* What a resource of the store that is 5 % faster changes. */
+struct kvc_relief {
+    char resource[KVC_NAME_MAX], device[KVC_NAME_MAX];
+    double utilization_frac; /* As that of struct kvc_gain. */
+    /* Change of each value over the value; the mean is NaN if the value is unknown, and the half width if
+     * only the interval is. */
+    struct kvc_interval change_frac[KVC_RELIEF_VALUES];
+};
+
 /* The struct contains a histogram, so it is too large for the stack. */
 struct kvc_outcome {
     struct kvc_result result;     /* All replicas merged. */

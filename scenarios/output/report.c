@@ -5,6 +5,14 @@
 
 #include "scenarios/output/json_value.h"
 
+bool kvc_report_is_forecast(const struct kvc_report *report, struct kvc_accuracy_kind *kind)
+{
+    bool is_predicted = strcmp(report->command, "predict") == 0;
+    *kind = kvc_accuracy_kind_of(report->loaded,
+                                 is_predicted ? KVC_ACCURACY_CLOSED_FORM : KVC_ACCURACY_SIMULATION, false);
+    return strcmp(report->command, "measure") != 0;
+}
+
 static json_t *node_document(const struct kvc_node_result *node)
 {
     json_t *object = json_object();

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "scenarios/load/load.h"
+#include "scenarios/output/accuracy.h"
 #include "scenarios/output/outcome.h"
 #include "scenarios/output/sensitivity.h"
 
@@ -16,6 +17,9 @@ struct kvc_report {
     const struct kvc_outcome *outcome;
     const struct kvc_sensitivity *sensitivity; /* NULL: not wanted. */
 };
+
+/* Returns what the report is a forecast of, and false if it is a measurement. */
+bool kvc_report_is_forecast(const struct kvc_report *report, struct kvc_accuracy_kind *kind);
 
 /* The nodes of a cluster in reports: all of them in the document, the outstanding ones in the table. */
 

@@ -463,6 +463,10 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
     write_bottleneck(&table, report->outcome);
     write_power(&table, report->outcome);
     write_price(&table, &report->loaded->scenario);
+    struct kvc_accuracy_kind kind;
+    if (kvc_report_is_forecast(report, &kind)) {
+        kvc_accuracy_write_line(&kind, table.bold, table.plain, out);
+    }
     write_clocks(&table, result);
     if (result->kernel.count + result->model.count > 0) {
         fputc('\n', out);

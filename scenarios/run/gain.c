@@ -37,7 +37,13 @@ struct search {
     struct kvc_scenario *faster[KVC_GAINS_MAX];
     double *gain_frac; /* Gain of each resource in each replica. */
     struct kvc_interval interval[KVC_GAINS_MAX];
+    struct kvc_relief *relief; /* By resource; NULL: not wanted. */
+    double *change_frac;       /* Change of each value of the relief, by resource and replica. */
 };
+
+/* Names of the values (sim/metrics/values.h), by enum kvc_relief_value. */
+static const char *const relief_names[KVC_RELIEF_VALUES] = {"throughput_mops", "latency_mean_us",
+                                                            "latency_p99_us"};
 
 static bool is_open(const struct kvc_workload *workload)
 {
@@ -127,8 +133,8 @@ static bool is_plausible(const struct search *search, const struct kvc_model_res
 {
     const struct kvc_result *result = &search->outcome->result;
     const struct kvc_stage_result *stage = busiest_stage(search->scenario, resource, result);
-    if (!is_used(search, resource)) {
-        return false;
+    if (!is_used(search, resource) || search->relief != NULL) {
+        return is_used(search, resource);
     }
     double busy_frac = fmax(utilization_of(search->scenario, resource, result),
                             stage != NULL ? stage->utilization_frac : NAN);
@@ -159,6 +165,17 @@ static enum kvc_status make_faster(struct search *search, struct kvc_diag *diag)
 
 /* ---- the closed form ---- */
 
+static void relieve_by_prediction(struct search *search, uint32_t resource, const struct kvc_result *result)
+{
+    const struct kvc_latencies *usual = &search->outcome->result.predicted, *faster = &result->predicted;
+    const double change_frac[KVC_RELIEF_VALUES] = {search->interval[resource].mean,
+                                                   faster->mean_us / usual->mean_us - 1,
+                                                   faster->p99_us / usual->p99_us - 1};
+    for (int i = 0; i < KVC_RELIEF_VALUES; i++) {
+        search->relief[resource].change_frac[i] = (struct kvc_interval){change_frac[i], NAN};
+    }
+}
+
 static enum kvc_status predict(struct search *search, struct kvc_diag *diag)
 {
     double usual_mops = search->outcome->result.throughput_mops;
@@ -172,6 +189,9 @@ static enum kvc_status predict(struct search *search, struct kvc_diag *diag)
         status = kvc_scenario_predict(search->faster[i], result, diag);
         search->interval[i] =
             (struct kvc_interval){.mean = result->throughput_mops / usual_mops - 1, .half_width = NAN};
+        if (search->relief != NULL) {
+            relieve_by_prediction(search, i, result);
+        }
     }
     free(result);
     return status;
@@ -192,6 +212,22 @@ static struct kvc_interval over_time(const struct kvc_result *usual, const struc
                                  difference_mops.half_width / usual->throughput_mops};
 }
 
+/* Takes the changes of one replica. The interval of a latency needs several. */
+static void relieve(struct search *search, uint32_t resource, uint32_t replica,
+                    const struct kvc_pair_answer *pair)
+{
+    const double faster[KVC_RELIEF_VALUES] = {pair->throughput_mops, pair->latency_mean_us,
+                                              pair->latency_p99_us};
+    for (uint32_t i = 0; i < KVC_RELIEF_VALUES; i++) {
+        double *change_frac =
+            search->change_frac + (resource * (size_t)KVC_RELIEF_VALUES + i) * search->replicas;
+        change_frac[replica] = faster[i] / kvc_outcome_value(search->outcome, replica, relief_names[i]) - 1;
+        search->relief[resource].change_frac[i] = i == KVC_RELIEF_THROUGHPUT
+                                                      ? search->interval[resource]
+                                                      : kvc_interval_of(change_frac, replica + 1);
+    }
+}
+
 static void take_pair(void *data, uint32_t resource, uint32_t replica, const struct kvc_pair_answer *pair)
 {
     struct search *search = data;
@@ -201,6 +237,9 @@ static void take_pair(void *data, uint32_t resource, uint32_t replica, const str
     gain_frac[replica] = (pair->throughput_mops - usual_mops) / usual->throughput_mops;
     search->interval[resource] =
         search->replicas > 1 ? kvc_interval_of(gain_frac, replica + 1) : over_time(usual, pair);
+    if (search->relief != NULL) {
+        relieve(search, resource, replica, pair);
+    }
 }
 
 static enum kvc_status run_pairs(struct search *search, const struct kvc_run_options *options,
@@ -216,7 +255,8 @@ static enum kvc_status run_pairs(struct search *search, const struct kvc_run_opt
                                     .take = take_pair};
     size_t runs = (size_t)search->count * search->replicas;
     search->gain_frac = calloc(runs + 1, sizeof(*search->gain_frac));
-    if (search->gain_frac == NULL) {
+    search->change_frac = calloc(KVC_RELIEF_VALUES * runs + 1, sizeof(*search->change_frac));
+    if (search->gain_frac == NULL || search->change_frac == NULL) {
         kvc_out_of_memory("%zu paired runs", runs);
     }
     return kvc_pairs_run(&pairs, options, diag);
@@ -283,6 +323,17 @@ static int32_t rank(struct search *search)
         snprintf(gain->device, sizeof(gain->device), "%s", search->resource[next]->device);
     }
     return best;
+}
+
+static void name_reliefs(const struct search *search)
+{
+    for (uint32_t i = 0; i < search->count; i++) {
+        struct kvc_relief *relief = &search->relief[i];
+        relief->utilization_frac =
+            utilization_of(search->scenario, search->resource[i], &search->outcome->result);
+        snprintf(relief->resource, sizeof(relief->resource), "%s", search->resource[i]->name);
+        snprintf(relief->device, sizeof(relief->device), "%s", search->resource[i]->device);
+    }
 }
 
 static void explain(struct kvc_result *result, const char *reason)
@@ -376,38 +427,72 @@ static enum kvc_status add_next_limit(const struct kvc_scenario *scenario, struc
     return why.status == KVC_ERR_RUNTIME ? KVC_ERR_RUNTIME : KVC_OK;
 }
 
-enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
-                              struct kvc_outcome *outcome, struct kvc_diag *diag)
+/* Blames the resource with the largest gain, or says why none is. */
+static void conclude(struct search *search)
+{
+    struct kvc_outcome *outcome = search->outcome;
+    int32_t best = rank(search);
+    if (best >= 0) {
+        blame(search, (uint32_t)best);
+    } else if (outcome->result.moves && search->replicas == 1) {
+        explain(&outcome->result, "without an interval, no gain of a faster resource is sure");
+    } else {
+        explain_none(outcome);
+    }
+    note_uncertainty(outcome);
+}
+
+/* Finds gains and, if relief is not NULL, those of `*count` resources. */
+static enum kvc_status find(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                            struct kvc_outcome *outcome, struct kvc_relief *relief, uint32_t *count,
+                            struct kvc_diag *diag)
 {
     struct search search = {.scenario = scenario,
                             .outcome = outcome,
                             .by_class = outcome->node_count > 0 || scenario->cluster.member_count > 0,
-                            .replicas = outcome->replicas < REPLICAS_MAX ? outcome->replicas : REPLICAS_MAX};
+                            .replicas = outcome->replicas < REPLICAS_MAX ? outcome->replicas : REPLICAS_MAX,
+                            .relief = relief};
+    *count = 0;
     if (scenario->model->resources == NULL || outcome->result.throughput_mops <= 0) {
         return KVC_OK;
     }
-    if (serves_all(scenario, outcome)) {
+    bool by_load = serves_all(scenario, outcome);
+    if (by_load) {
         blame_load(&outcome->result);
-        return add_next_limit(scenario, &outcome->result, diag);
     }
-    enum kvc_status status = make_faster(&search, diag);
+    enum kvc_status status = by_load ? add_next_limit(scenario, &outcome->result, diag) : KVC_OK;
+    if (status != KVC_OK || (by_load && relief == NULL)) {
+        return status;
+    }
+    status = make_faster(&search, diag);
     if (status == KVC_OK) {
         status = options != NULL ? run_pairs(&search, options, diag) : predict(&search, diag);
     }
-    if (status == KVC_OK) {
-        int32_t best = rank(&search);
-        if (best >= 0) {
-            blame(&search, (uint32_t)best);
-        } else if (outcome->result.moves && search.replicas == 1) {
-            explain(&outcome->result, "without an interval, no gain of a faster resource is sure");
-        } else {
-            explain_none(outcome);
-        }
-        note_uncertainty(outcome);
+    if (status == KVC_OK && !by_load) {
+        conclude(&search);
+    }
+    if (status == KVC_OK && relief != NULL) {
+        name_reliefs(&search);
+        *count = search.count;
     }
     for (uint32_t i = 0; i < search.count; i++) {
         kvc_scenario_free_copy(search.faster[i]);
     }
     free(search.gain_frac);
+    free(search.change_frac);
     return status;
+}
+
+enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                              struct kvc_outcome *outcome, struct kvc_diag *diag)
+{
+    uint32_t count;
+    return find(scenario, options, outcome, NULL, &count, diag);
+}
+
+enum kvc_status kvc_gain_relieve(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                 struct kvc_outcome *outcome, struct kvc_relief *relief, uint32_t *count,
+                                 struct kvc_diag *diag)
+{
+    return find(scenario, options, outcome, relief, count, diag);
 }

@@ -25,4 +25,11 @@
 enum kvc_status kvc_gain_find(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                               struct kvc_outcome *outcome, struct kvc_diag *diag);
 
+/* Finds the same, and what every resource that the requests take changes in throughput and latency: also of
+ * an open load that is served, where only latencies can gain, and of resources that are mostly idle.
+ * relief[0 .. *count - 1] are in the order of the store's resources; `relief` has room for KVC_GAINS_MAX. */
+enum kvc_status kvc_gain_relieve(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                 struct kvc_outcome *outcome, struct kvc_relief *relief, uint32_t *count,
+                                 struct kvc_diag *diag);
+
 #endif

@@ -92,6 +92,7 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     sum->deletes += replica->deletes;
     if (replica->has_histogram) {
         kvc_histogram_add(&sum->latency, &replica->latency);
+        kvc_paths_add(&sum->paths, &replica->paths);
     }
     sum->has_histogram |= replica->has_histogram;
     sum->moves |= replica->moves;
@@ -389,6 +390,7 @@ void kvc_merge_nodes_add(struct kvc_merge_nodes *merge, const struct kvc_result 
     sum->deletes += node->deletes;
     if (node->has_histogram) {
         kvc_histogram_add(&sum->latency, &node->latency);
+        kvc_paths_add(&sum->paths, &node->paths);
     }
     sum->has_histogram |= node->has_histogram;
     kvc_spans_add(&sum->spans, &node->spans, merge->nodes == 0);

@@ -415,6 +415,14 @@ double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, cons
     return total_ns;
 }
 
+void kvc_recorder_paths(struct kvc_recorder *recorder, const double *sent_ns, const double *done_ns,
+                        uint32_t count, const double *mark_ns, uint32_t marks)
+{
+    uint32_t first = lower_bound(done_ns, count, recorder->from_ns);
+    uint32_t last = lower_bound(done_ns, count, recorder->until_ns);
+    kvc_paths_count(&recorder->paths, sent_ns + first, done_ns + first, last - first, mark_ns, marks);
+}
+
 void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
                               const double *done_ns, uint32_t count, uint32_t *first, uint32_t *last)
 {
@@ -713,6 +721,7 @@ void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *resul
     result->warmup_s = recorder->from_ns * 1e-9;
     result->steady_s = (recorder->detect ? recorder->steady_ns : recorder->from_ns) * 1e-9;
     kvc_batches_report(&recorder->batches, measured_ns, result);
+    result->paths = recorder->paths;
     result->moves = recorder->changing;
     result->has_histogram = true;
     report_windows(recorder, result);

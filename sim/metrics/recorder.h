@@ -116,6 +116,7 @@ struct kvc_recorder {
     struct kvc_batches batches;       /**< Latencies and completions of the measured time. */
     struct kvc_spans_request judged;  /**< The spans that are counted; set after opening. */
     struct kvc_spans spans;           /**< Their counts. */
+    struct kvc_paths paths;           /**< Ways of the requests of the measured time. */
     double busy_ns[KVC_BATCH_STAGES]; /**< Busy time by stage within the measured time [ns]. */
     double joules;           /**< Energy since the measured time began, as of the latest reading [J]. */
     uint64_t offered;        /**< Requests sent within the measured time. */
@@ -143,6 +144,11 @@ double kvc_recorder_sum(const double *sent_ns, const double *done_ns, uint32_t c
  * their latencies, measured or not [ns]. */
 double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
                               const double *done_ns, uint32_t count);
+
+/** Records the ways of the same requests, whose batch passed the marks (sim/metrics/paths.h). done_ns is in
+ * ascending order. */
+void kvc_recorder_paths(struct kvc_recorder *recorder, const double *sent_ns, const double *done_ns,
+                        uint32_t count, const double *mark_ns, uint32_t marks);
 
 /** Records the completions of a batch at now_ns: requests sent at sent_ns[i], in the order of done_ns.
  * Requests *first to *last - 1 complete within the measured time. */

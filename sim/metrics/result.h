@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "sim/metrics/histogram.h"
+#include "sim/metrics/paths.h"
 #include "sim/metrics/spans.h"
 
 enum {
@@ -182,6 +183,7 @@ struct kvc_result {
     uint32_t note_count; /**< Used entries of `note`. */
     char note[KVC_NOTES_MAX][KVC_NOTE_BYTES]; /**< Warnings that the user must see with the result. */
 
+    struct kvc_paths paths;       /**< Ways of these requests, if the store records them. */
     struct kvc_histogram latency; /**< Latency of the measured requests. */
 };
 

@@ -20,7 +20,7 @@ expect 2 'needs the NAME of a machine' "$kvcast" validate megakv --measure
 expect 2 '--unseen needs the NAME of a machine' "$kvcast" validate megakv --unseen
 expect 2 '--unseen only prints and logs' "$kvcast" validate tiny --unseen --update-baseline
 expect 2 '--elasticities needs the NAME of a paper' "$kvcast" validate tiny --elasticities
-expect 2 'more than one of --measure, --elasticities and --unseen' "$kvcast" validate tiny --measure --unseen
+expect 2 'more than one of --measure, --elasticities, --unseen and --accuracy' "$kvcast" validate tiny --measure --unseen
 expect 2 'only allowed with --measure' "$kvcast" validate tiny --repetitions 2
 expect 2 '--repetitions: found "0"' "$kvcast" validate tiny --measure --repetitions 0
 expect 2 'writes runs.csv only' "$kvcast" validate tiny --measure --out scored

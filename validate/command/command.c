@@ -227,6 +227,7 @@ enum {
     FLAG_UPDATE,
     FLAG_UNSEEN,
     FLAG_ELASTICITIES,
+    FLAG_ACCURACY,
     FLAG_MEASURE,
     FLAG_REPETITIONS, /* This one and those below are only allowed with --measure. */
     FLAG_CALIBRATIONS,
@@ -242,6 +243,9 @@ static const struct kvc_flag flags[] = {
                      "for a release: score the unseen runs of a machine, append to unseen.log"},
     [FLAG_ELASTICITIES] = {"--elasticities", NULL, NULL,
                            "find which parameters move the cases of a paper, write elasticities.csv"},
+    [FLAG_ACCURACY] =
+        {"--accuracy", NULL, NULL,
+         "gather all accepted errors in validate/accuracy.csv, which answers quote; run nothing"},
     [FLAG_MEASURE] = {"--measure", NULL, NULL,
                       "calibrate and measure the runs of the machine's plan.csv, write machine.lua and "
                       "runs.csv"},
@@ -277,6 +281,9 @@ static const struct kvc_usage usage = {
         "--elasticities multiplies each number of a case's scenario by 1.05 and writes the parameters that move\n"
         "the case to validate/papers/NAME/elasticities.csv. A case that nothing moves, or that returns an\n"
         "input, is not counted.\n"
+        "--accuracy belongs after --update-baseline and --unseen. It summarises the accepted errors of all papers\n"
+        "and machines by store, load and metric in validate/accuracy.csv, from which every answer says how far\n"
+        "forecasts of its kind were from measured values.\n"
         "--out writes errors.csv into the folder; `kvcast plot --kind error` draws it.\n"
         "--measure calibrates before the first run, after the last one and in between, so that calibrations and\n"
         "runs see the same machine; machine.lua has the medians. It adds every run to runs.unfinished.csv at\n"
@@ -580,6 +587,24 @@ static enum kvc_status find_elasticities(const struct kvc_arguments *arguments,
     return status;
 }
 
+static enum kvc_status make_accuracy(const struct kvc_arguments *arguments, const struct subjects *subjects,
+                                     struct kvc_diag *diag)
+{
+    if (arguments->positional_count > 0 || arguments->json != NULL || arguments->out != NULL ||
+        arguments->flag[FLAG_UPDATE] != NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "validate: --accuracy gathers the errors of all papers and machines in "
+                             "accuracy.csv only; remove NAME, --json, --out and --update-baseline");
+    }
+    enum kvc_status status = kvc_accuracy_make(subjects->entry, subjects->count, diag);
+    if (status == KVC_OK) {
+        char path[PATH_MAX];
+        kvc_data_path("validate/accuracy.csv", path);
+        printf("%s\n", path);
+    }
+    return status;
+}
+
 /* Refuses options that have no meaning for this subject. */
 static enum kvc_status check_flags(const struct kvc_arguments *arguments, const struct kvc_subject *only,
                                    struct kvc_diag *diag)
@@ -591,11 +616,11 @@ static enum kvc_status check_flags(const struct kvc_arguments *arguments, const 
         }
     }
     if ((arguments->flag[FLAG_MEASURE] != NULL) + (arguments->flag[FLAG_ELASTICITIES] != NULL) +
-            (arguments->flag[FLAG_UNSEEN] != NULL) >
+            (arguments->flag[FLAG_UNSEEN] != NULL) + (arguments->flag[FLAG_ACCURACY] != NULL) >
         1) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "validate: found more than one of --measure, --elasticities and --unseen, allowed: one of them");
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "validate: found more than one of --measure, --elasticities, --unseen and "
+                             "--accuracy, allowed: one of them");
     }
     if (arguments->flag[FLAG_UNSEEN] == NULL) {
         return KVC_OK;
@@ -635,6 +660,8 @@ int kvc_command_validate(int argc, char **argv)
         status = measure(&arguments, only, &diag);
     } else if (status == KVC_OK && arguments.flag[FLAG_ELASTICITIES] != NULL) {
         status = find_elasticities(&arguments, only, &diag);
+    } else if (status == KVC_OK && arguments.flag[FLAG_ACCURACY] != NULL) {
+        status = make_accuracy(&arguments, &subjects, &diag);
     } else if (status == KVC_OK) {
         exit_status = score_and_write(&arguments, &subjects, only, &diag);
     }

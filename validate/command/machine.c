@@ -266,10 +266,11 @@ void kvc_measured_machine_free(struct kvc_measured_machine *machine)
     machine->forecasts = NULL;
 }
 
-/* Reads plan, runs and baseline, so that all mistakes in files are found before the simulations start. */
-static enum kvc_status read_all(struct kvc_measured_machine *machine, struct kvc_diag *diag)
+enum kvc_status kvc_measured_machine_read(const struct kvc_subject *subject, bool unseen,
+                                          struct kvc_measured_machine *machine, struct kvc_diag *diag)
 {
     char path[PATH_MAX];
+    *machine = (struct kvc_measured_machine){.subject = subject, .unseen = unseen};
     kvc_subject_path(machine->subject, "plan.csv", path);
     enum kvc_status status = kvc_measuring_plan_read(path, &machine->plan, diag);
     if (status != KVC_OK) {
@@ -299,8 +300,7 @@ enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bo
                                            const struct kvc_run_options *options,
                                            struct kvc_measured_machine *machine, struct kvc_diag *diag)
 {
-    *machine = (struct kvc_measured_machine){.subject = subject, .unseen = unseen};
-    enum kvc_status status = read_all(machine, diag);
+    enum kvc_status status = kvc_measured_machine_read(subject, unseen, machine, diag);
     if (status == KVC_OK) {
         status = forecast_all(machine, options, diag);
     }
@@ -607,7 +607,7 @@ void kvc_measured_machine_write_errors(const struct kvc_measured_machine *machin
 
 extern char **environ;
 
-static const char log_header[] = "date,commit,metric,count,mean_abs_frac,p95_abs_frac,max_abs_frac";
+const char kvc_unseen_header[] = "date,commit,metric,count,mean_abs_frac,p95_abs_frac,max_abs_frac";
 
 /* Starts a program whose output goes to the stream. */
 static int spawn(char *const *arguments, FILE *said, pid_t *child)
@@ -696,7 +696,7 @@ static enum kvc_status copy_log(const char *path, FILE *out, struct kvc_diag *di
     FILE *in = fopen(path, "re");
     int c;
     if (in == NULL && errno == ENOENT) {
-        fprintf(out, "%s\n", log_header);
+        fprintf(out, "%s\n", kvc_unseen_header);
         return KVC_OK;
     }
     while (in != NULL && (c = getc(in)) != EOF) {

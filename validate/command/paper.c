@@ -421,37 +421,50 @@ static enum kvc_status list_due(struct scoring *scoring, struct kvc_diag *diag)
     return status;
 }
 
-/* Reads cases, elasticities and baseline, so that all mistakes in files are found before anything runs. */
-static enum kvc_status read_all(struct scoring *scoring, struct kvc_diag *diag)
+enum kvc_status kvc_paper_read(const struct kvc_subject *subject, struct kvc_paper *paper,
+                               struct kvc_diag *diag)
 {
-    struct kvc_paper *paper = scoring->paper;
     char path[PATH_MAX];
-    kvc_subject_path(paper->subject, "cases.csv", scoring->list);
-    enum kvc_status status = kvc_cases_read(scoring->list, &paper->cases, diag);
+    *paper = (struct kvc_paper){.subject = subject};
+    kvc_subject_path(subject, "cases.csv", path);
+    enum kvc_status status = kvc_cases_read(path, &paper->cases, diag);
     if (status != KVC_OK) {
         return status;
     }
     size_t count = paper->cases.count + 1;
     paper->scores = calloc(count, sizeof(*paper->scores));
     paper->moved_by = calloc(count, sizeof(*paper->moved_by));
-    scoring->due = calloc(count, sizeof(*scoring->due));
-    scoring->memory_bytes = calloc(count, sizeof(*scoring->memory_bytes));
-    if (paper->scores == NULL || paper->moved_by == NULL || scoring->due == NULL ||
-        scoring->memory_bytes == NULL) {
+    if (paper->scores == NULL || paper->moved_by == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu cases", paper->cases.count);
     }
     status = read_elasticities(paper, diag);
-    status = status != KVC_OK ? status : list_due(scoring, diag);
-    kvc_subject_path(paper->subject, "baseline.csv", path);
+    kvc_subject_path(subject, "baseline.csv", path);
     return status != KVC_OK ? status : kvc_baseline_read(path, &paper->cases, paper->scores, diag);
+}
+
+/* Reads and checks everything, so that all mistakes in files are found before anything runs. */
+static enum kvc_status read_all(struct scoring *scoring, const struct kvc_subject *subject,
+                                struct kvc_diag *diag)
+{
+    enum kvc_status status = kvc_paper_read(subject, scoring->paper, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    size_t count = scoring->paper->cases.count + 1;
+    kvc_subject_path(subject, "cases.csv", scoring->list);
+    scoring->due = calloc(count, sizeof(*scoring->due));
+    scoring->memory_bytes = calloc(count, sizeof(*scoring->memory_bytes));
+    if (scoring->due == NULL || scoring->memory_bytes == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu cases", count - 1);
+    }
+    return list_due(scoring, diag);
 }
 
 enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct kvc_run_options *options,
                                 struct kvc_paper *paper, struct kvc_diag *diag)
 {
     struct scoring scoring = {.paper = paper};
-    *paper = (struct kvc_paper){.subject = subject};
-    enum kvc_status status = read_all(&scoring, diag);
+    enum kvc_status status = read_all(&scoring, subject, diag);
     if (status == KVC_OK) {
         status = answer_all(&scoring, options, diag);
     }

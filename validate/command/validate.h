@@ -70,6 +70,12 @@ struct kvc_paper {
 };
 
 void kvc_paper_free(struct kvc_paper *paper);
+
+/* Reads the cases, what moves them and their baseline, and runs nothing. Call kvc_paper_free() in any case.
+ */
+enum kvc_status kvc_paper_read(const struct kvc_subject *subject, struct kvc_paper *paper,
+                               struct kvc_diag *diag);
+
 enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct kvc_run_options *options,
                                 struct kvc_paper *paper, struct kvc_diag *diag);
 
@@ -91,6 +97,12 @@ struct kvc_measured_machine {
 };
 
 void kvc_measured_machine_free(struct kvc_measured_machine *machine);
+
+/* Reads plan, runs and baseline, so that all mistakes in files are found before the simulations start. Call
+ * kvc_measured_machine_free() in any case. */
+enum kvc_status kvc_measured_machine_read(const struct kvc_subject *subject, bool unseen,
+                                          struct kvc_measured_machine *machine, struct kvc_diag *diag);
+
 enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool unseen,
                                            const struct kvc_run_options *options,
                                            struct kvc_measured_machine *machine, struct kvc_diag *diag);
@@ -106,6 +118,9 @@ static inline bool kvc_measured_machine_shows(const struct kvc_measured_machine 
  * models would be unknown. */
 enum kvc_status kvc_measured_machine_log_unseen(const struct kvc_measured_machine *machine,
                                                 struct kvc_diag *diag);
+
+/* Header of unseen.log. */
+extern const char kvc_unseen_header[];
 
 enum { KVC_CALIBRATIONS_MAX = 16 };
 
@@ -191,6 +206,12 @@ void kvc_mechanisms_free(struct kvc_mechanisms *mechanisms);
  * any case. */
 enum kvc_status kvc_mechanisms_score(const struct kvc_subject *subject, const struct kvc_run_options *options,
                                      struct kvc_mechanisms *mechanisms, struct kvc_diag *diag);
+
+/* Writes validate/accuracy.csv (scenarios/output/accuracy.h) from the committed files of papers and machines,
+ * and runs nothing. A case counts for the store of its scenario. A ratio of two values of one metric is no
+ * forecast of that metric, nor do means over several cases have one load; neither counts. Of the log of a
+ * machine's unseen runs, the last line of each metric counts. */
+enum kvc_status kvc_accuracy_make(const struct kvc_subject *subjects, size_t count, struct kvc_diag *diag);
 
 /* Prints the cases and their mechanisms as tables on stdout. */
 void kvc_mechanisms_print(const struct kvc_mechanisms *mechanisms);

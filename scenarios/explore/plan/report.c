@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/model.h"
+#include "scenarios/output/accuracy.h"
 #include "scenarios/run/answer.h"
 #include "scenarios/run/ranks/ranks.h"
 
@@ -327,6 +328,8 @@ static void write_summary(const struct kvc_plan_report *report, bool color, FILE
     write_binding(&table, &planned->binding);
     write_headroom(&table, &planned->headroom);
     write_counts(&table, planned);
+    const struct kvc_accuracy_kind kind = kvc_accuracy_kind_of(report->loaded, KVC_ACCURACY_SIMULATION, true);
+    kvc_accuracy_write_line(&kind, table.bold, table.plain, out);
     write_front(&table, planned);
     kvc_plan_note(planned, &notes);
     for (uint32_t i = 0; i < notes.count; i++) {

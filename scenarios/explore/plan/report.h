@@ -3,12 +3,13 @@
  *
  * plan.json has the schema "kvcast.plan/1". Its members are schema, scenario, system, seed, version, command,
  * command_line, minimise, offered_mops, is_met, goals, counts, simulations, replicas, confidence, chosen,
- * runner_up, nearest, undecided, front, binding, headroom, closed_form_errors, notes, parameters and
- * provenance. A candidate (chosen, runner_up, nearest, front, undecided) has point, values by path, nodes,
- * price_usd, fate, decided_by, replicas, closed_form by metric, simulated by metric ({mean, half_width}; null
- * without replicas) and goals, each with found, half_width, margin_frac and margin_least_frac, the margin at
- * the worse end of the interval. The intervals come from the last look (scenarios/explore/plan/goal.h), so
- * they hold together. plan.csv has a row for each candidate. No value depends on the wall clock. */
+ * runner_up, nearest, undecided, front, binding, headroom, closed_form_errors, accuracy, notes, parameters
+ * and provenance. A candidate (chosen, runner_up, nearest, front, undecided) has point, values by path,
+ * nodes, price_usd, fate, decided_by, replicas, closed_form by metric, simulated by metric ({mean,
+ * half_width}; null without replicas) and goals, each with found, half_width, margin_frac and
+ * margin_least_frac, the margin at the worse end of the interval. The intervals come from the last look
+ * (scenarios/explore/plan/goal.h), so they hold together. plan.csv has a row for each candidate. No value
+ * depends on the wall clock. */
 #ifndef KVC_SCENARIOS_EXPLORE_PLAN_REPORT_H
 #define KVC_SCENARIOS_EXPLORE_PLAN_REPORT_H
 

@@ -243,6 +243,8 @@ static json_t *document(const struct kvc_plan_report *report)
     set(object, "binding", binding(&planned->binding));
     set(object, "headroom", headroom(&planned->headroom));
     set(object, "closed_form_errors", errors(planned));
+    const struct kvc_accuracy_kind kind = kvc_accuracy_kind_of(report->loaded, KVC_ACCURACY_SIMULATION, true);
+    set(object, "accuracy", kvc_accuracy_json(&kind));
     set(object, "notes", notes(report));
     set(object, "parameters", kvc_json_values(&report->loaded->parameters));
     set(object, "provenance", kvc_json_sources(&report->loaded->provenance));

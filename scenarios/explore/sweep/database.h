@@ -19,6 +19,7 @@
 #include "scenarios/explore/space.h"
 #include "scenarios/explore/sweep/row.h"
 #include "scenarios/load/load.h"
+#include "scenarios/output/accuracy.h"
 #include "sim/base/diag.h"
 
 /* The identity of a sweep. Points of two runs belong to one sweep only if it is the same for both.
@@ -104,7 +105,9 @@ enum kvc_status kvc_database_add(struct kvc_database *database, uint32_t point, 
 enum kvc_status kvc_export_csv(struct kvc_database *database, FILE *out, struct kvc_diag *diag);
 
 /* Writes a JSON document of the schema "kvcast.sweep/1": { schema, version, command, seed, design, axes,
- * best, points: [...] }; `best` is that of kvc_best_write_json(). */
-enum kvc_status kvc_export_json(struct kvc_database *database, FILE *out, struct kvc_diag *diag);
+ * best, accuracy, points: [...] }; `best` is that of kvc_best_write_json(), and `accuracy` that of points of
+ * this kind. */
+enum kvc_status kvc_export_json(struct kvc_database *database, const struct kvc_accuracy_kind *kind,
+                                FILE *out, struct kvc_diag *diag);
 
 #endif

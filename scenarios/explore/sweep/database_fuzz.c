@@ -100,7 +100,8 @@ static enum kvc_status complete(struct kvc_database *database, uint32_t *kept, u
 static enum kvc_status export(struct kvc_database *database, struct kvc_diag *diag) {
     size_t bytes; char * text; struct kvc_best best; FILE *out = open_memstream(&text, &bytes);
     kvc_fuzz_check(out != NULL); enum kvc_status status = kvc_export_csv(database, out, diag);
-    if (status == KVC_OK){status = kvc_export_json(database, out, diag);}
+    if (status ==
+        KVC_OK){status = kvc_export_json(database, &(struct kvc_accuracy_kind){.system = NULL}, out, diag);}
 if (status == KVC_OK)
 {
     status = kvc_best_find(database, &best, diag);

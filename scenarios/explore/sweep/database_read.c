@@ -562,7 +562,8 @@ static enum kvc_status put_meta(struct kvc_database *database, const char *key, 
     return status;
 }
 
-enum kvc_status kvc_export_json(struct kvc_database *database, FILE *out, struct kvc_diag *diag)
+enum kvc_status kvc_export_json(struct kvc_database *database, const struct kvc_accuracy_kind *kind,
+                                FILE *out, struct kvc_diag *diag)
 {
     static const char *const keys[] = {"version", "command", "seed", "design", "axes"};
     struct table table;
@@ -576,6 +577,10 @@ enum kvc_status kvc_export_json(struct kvc_database *database, FILE *out, struct
     if (status == KVC_OK) {
         fputs("  \"best\": ", out);
         kvc_best_write_json(&best, out);
+        json_t *accuracy = kvc_accuracy_json(kind);
+        fputs(",\n  \"accuracy\": ", out);
+        json_dumpf(accuracy, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(KVC_JSON_DIGITS));
+        json_decref(accuracy);
         fputs(",\n  \"points\": [", out);
         status = put_rows(&table, put_json_row, out, diag);
     }

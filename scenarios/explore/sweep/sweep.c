@@ -496,10 +496,10 @@ static enum kvc_status write_exports(struct run *run, struct kvc_diag *diag)
         status = status == KVC_OK ? kvc_partial_file_commit(&run->csv, diag) : status;
     }
     if (status == KVC_OK && run->json.file != NULL) {
-        status = kvc_export_json(run->database, run->json.file, diag);
+        status = kvc_export_json(run->database, &run->done->kind, run->json.file, diag);
         status = status == KVC_OK ? kvc_partial_file_commit(&run->json, diag) : status;
     } else if (status == KVC_OK && run->task->json != NULL) {
-        status = kvc_export_json(run->database, run->task->out, diag);
+        status = kvc_export_json(run->database, &run->done->kind, run->task->out, diag);
     }
     return status;
 }
@@ -557,6 +557,8 @@ enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_s
         status = kvc_ranks_check_loaded(run.base, diag);
     }
     if (status == KVC_OK) {
+        done->kind = kvc_accuracy_kind_of(
+            run.base, task->predict ? KVC_ACCURACY_CLOSED_FORM : KVC_ACCURACY_SIMULATION, true);
         status = kvc_space_create(run.base, &run.space, diag);
     }
     if (status == KVC_OK) {

@@ -19,6 +19,7 @@
 #include "scenarios/explore/sweep/best.h"
 #include "scenarios/explore/sweep/database.h"
 #include "scenarios/load/load.h"
+#include "scenarios/output/accuracy.h"
 #include "sim/base/diag.h"
 
 typedef enum kvc_status kvc_load_fn(const char *path, const struct kvc_overrides *set,
@@ -43,6 +44,7 @@ struct kvc_sweep_done {
     uint32_t points;                   /* Number of points. */
     uint32_t kept;                     /* Points that were stored before. */
     struct kvc_database_damage damage; /* Stored points that were damaged and therefore due again. */
+    struct kvc_accuracy_kind kind;     /* What the points are forecasts of. */
     struct kvc_best best;
     char best_values[512]; /* The values of its leader: "system.cycle = 160us, ...". */
     double evaluate_s, store_s,

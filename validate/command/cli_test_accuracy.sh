@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# kvcast validate --accuracy: the committed summary is that of the committed scores, and follows from them.
+# Usage: cli_test_accuracy.sh KVCAST SOURCE
+source_tree=$(realpath "$2")
+source "$(dirname "$0")/../../scenarios/cli/cli_testing.sh"
+
+expect 2 '--accuracy gathers the errors of all.*remove NAME' "$kvcast" validate megakv --accuracy
+expect 2 'more than one of --measure, --elasticities, --unseen and --accuracy' "$kvcast" validate --accuracy --elasticities
+
+mkdir -p data/scenarios data/validate
+cp -r "$source_tree"/scenarios/{hardware,papers} data/scenarios/
+cp -r "$source_tree"/validate/{papers,measured} data/validate/
+export KVCAST_DATA=$PWD/data
+made=data/validate/accuracy.csv
+make_it() { "$kvcast" validate --accuracy >printed.txt && grep -q "^$PWD/$made\$" printed.txt || fail "validate --accuracy: $(cat printed.txt)"; }
+line() { grep "^$1," $made; } # SYSTEM,ANSWER,LOAD,METRIC
+make_it
+cmp $made "$source_tree/validate/accuracy.csv" ||
+    fail "validate/accuracy.csv is not that of the committed scores: kvcast validate --accuracy writes it"
+
+# The mean latency of Mega-KV under an open loop was scored on one machine only, so that its baseline has the median.
+median=$(awk -F'[:,]' '$2 == "latency_mean_us" { print $3 < 0 ? -$3 : $3 }' data/validate/measured/two-cores/baseline.csv | sort -n |
+    awk '{ error[NR] = $1 } END { printf "%d,%.4f,%.4f", NR, (error[int((NR + 1) / 2)] + error[int(NR / 2) + 1]) / 2, error[NR] }')
+line "megakv,simulation,open loop,latency_mean" | grep -q "latency_mean,$median,two-cores " || fail "the median is not $median: $(line megakv)"
+
+# Errors grow; a case that becomes an input, or that returns one, does not count; the last look at the unseen runs does.
+sed -i 's/^load-b,-0.2227/load-b,-0.9/' data/validate/papers/megakv/baseline.csv
+sed -i 's/^\(latency-mean-160,.*,\)[0-9.]*,,,[0-9.]*,prediction,/\1,,,,input,/' data/validate/papers/megakv/cases.csv
+sed -i '/^flash-get-closed,/d' data/validate/papers/bluecache/elasticities.csv
+echo "flash-get-closed,," >>data/validate/papers/bluecache/elasticities.csv
+echo "2026-12-01,v9,latency_mean_us,5,0.5000,0.6000,0.7000" >>data/validate/measured/two-cores/unseen.log
+make_it
+line "megakv,simulation,capacity,throughput" | grep -q ',8,[0-9.]*,0.9000,megakv load-b,' || fail "a larger error: $(line megakv)"
+line "megakv,simulation,capacity,latency_mean" && fail "an input counts"
+line "bluecache,closed form,saturated,throughput" | grep -q 'throughput,3,' || fail "a case that nothing moves counts: $(line bluecache)"
+line "megakv,simulation,open loop,latency_mean" | grep -q ',5,0.5000,0.7000,two-cores$' || fail "the last unseen runs: $(line megakv)"
+
+# Answers quote the file of their store, and have no number without a score.
+scenario open ', '
+sed -i 's/keys = 1000/keys = 1000, arrival = { poisson_mops = 5 }/; s/^, $//' open.lua
+"$kvcast" run open.lua -q --json open.json >said.txt || fail "run open.lua: $(cat said.txt)"
+grep -q '^accuracy .*simulation of megakv, open loop, against measured: mean latency .*; 5 unseen 50.0 %).*no score of throughput' said.txt || fail "run: $(grep accuracy said.txt)"
+awk '/"accuracy"/ { found = 1 } found && /"metric": "latency_mean"/ { metric = 1 } metric && /"points": 5/ { ok = 1 } END { exit !ok }' open.json ||
+    fail "accuracy in the document"
+"$kvcast" predict open.lua >said.txt
+grep -q '^accuracy .*closed form of megakv, open loop, against measured: no score of throughput, mean latency, tail latency, energy (only simulation' said.txt &&
+    ! grep '^accuracy' said.txt | grep -q '%' || fail "predict: $(grep accuracy said.txt)"
+sed 's/"megakv", index = "1MiB", slab = "8MiB"/"dido"/' open.lua >none.lua
+"$kvcast" predict none.lua | grep '^accuracy .*of dido, open loop, against measured: no score of throughput, mean latency, tail latency, energy$' >/dev/null || fail "predict without scores"
+sed 's/^  run =/  sweep = { ["workload.value"] = { 8, 16 } },\n  run =/' open.lua >points.lua
+"$kvcast" sweep points.lua --predict -q --out points | grep '^accuracy .*closed form of megakv, open loop, against measured: ' >/dev/null || fail "sweep"
+sed 's/\["workload.value"\] = { 8, 16 }/["workload.arrival.poisson_mops"] = { 4, 5 }/' points.lua >rates.lua
+"$kvcast" sweep rates.lua --predict -q --out rates | grep '^accuracy .*closed form of megakv, open loop, against measured: ' >/dev/null || fail "a sweep over rates"
+sed 's/\["workload.value"\] = { 8, 16 }/["workload.arrival"] = { "saturate", { poisson_mops = 5 } }/' points.lua >loads.lua
+"$kvcast" sweep loads.lua --predict -q --out loads --json loads.json | grep '^accuracy .*differs from point to point' >/dev/null || fail "a sweep over loads"
+grep -q '"accuracy": null' loads.json || fail "accuracy of a sweep over loads"
+
+# A file that is damaged or missing leaves the answer without accuracy.
+sed -i 's/^megakv,simulation,open loop,latency_mean,7/megakv,simulation,open loop,latency_mean,-7/' $made
+"$kvcast" predict open.lua | grep '^accuracy .*unknown: validate/accuracy.csv: found -7' >/dev/null || fail "a damaged accuracy.csv"
+rm $made
+"$kvcast" predict open.lua --json none.json >/dev/null
+grep -q '"accuracy": null' none.json || fail "no accuracy.csv"
+finish
