@@ -182,6 +182,7 @@ grep -q '"met": false' outage.json && grep -q '"worst_window"' outage.json || fa
 
 # Files and names that a command cannot use.
 expect 2 'good.lua:1: cannot be read as a JSON result of kvcast: ' "$kvcast" plot good.lua -k cdf -o picture.svg
+expect 2 "plot: found -x, -y or --by with --kind cdf, allowed: --kind sweep" "$kvcast" plot good -k cdf -y hit_frac -o picture.svg
 [ ! -e picture.svg ] || fail "a picture of a file that is not a result"
 
 # What this machine can do; a program that is missing is named with what it is needed for.
