@@ -22,7 +22,7 @@ simulated = lines < 4 ? lines : 4 # The closed form comes last and has no points
 right = CAPACITY_max_y * 1.1
 set xrange [0:right]
 set logscale y
-stats [0:right] DATA index 1:100 using 1:2 name "SHOWN" nooutput
+stats [0:right] DATA index 1:simulated using 1:2 name "SHOWN" nooutput
 bottom = SHOWN_min_y / 1.5
 top = SHOWN_max_y * 1.5
 set yrange [bottom:top]
@@ -45,6 +45,7 @@ unserved = 0
 bars = 0
 stats [0:right] DATA index 1:simulated using 1:(disputed = $5 == 1 && $6 == 1 ? 1 : disputed, unserved = $5 == 0 ? 1 : unserved, \
     bars = $4 > $3 ? 1 : bars, 0) nooutput
+eval legend_on_page(legend_rows(lines + bars + disputed + unserved + is_known + 1, 18))
 entries = interval_entry(bars, "yerrorbars") . entry(disputed, "points", "#404040", "pointtype 6", "replicas disagree") . \
     entry(unserved, "points", "#404040", "pointtype 2", "not served") . \
     entry(is_known, "lines", "#808080", "", sprintf("capacity %.4g Mops", MEAN_min))

@@ -42,6 +42,7 @@ if (COLOURED) {
 }
 if (shows_x) { set arrow 1 from BOUND_max_x, graph 0 to BOUND_max_x, graph 1 nohead @objective }
 if (shows_y) { set arrow 2 from graph 0, first BOUND_max_y to graph 1, first BOUND_max_y nohead @objective }
+eval legend_on_page(legend_rows(1 + 2 * chosen + (shows_x || shows_y), 20))
 entries = entry(shows_x || shows_y, "lines", "#808080", "dashtype 3", "objective") . \
     interval_entry(chosen, "yerrorbars")
 plot @front title columnheader(1), \

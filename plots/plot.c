@@ -321,7 +321,7 @@ static size_t label_references(const struct kvc_csv *csv, const struct error_col
     if (zeros > 0) {
         snprintf(left_out, sizeof(left_out), ", without %zu of value 0", zeros);
     }
-    snprintf(figure->x_label, KVC_AXIS_TEXT, "%s%s%s%s", published ? "published" : "",
+    snprintf(figure->x_label, KVC_AXIS_TEXT, "%s%s%s%s (unit of the case)", published ? "published" : "",
              published && measured ? " or " : "", measured ? "measured" : "", left_out);
     return zeros;
 }

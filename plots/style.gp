@@ -52,7 +52,13 @@ set border 3 linewidth 0.7
 set tics nomirror out scale 0.5
 set grid linetype 1 linecolor rgb "#dddddd" linewidth 0.4 dashtype 1
 set bars 0.6
-# The legend is above the picture and never covers data.
+# The legend is above the picture and never covers data. gnuplot breaks it into columns by the width of the frame; where
+# that leaves too few, these place it over the whole page: the rows that entries of a length need, and the command.
+abreast(longest) = (COLUMNS == 2 ? 120 : 58) / (longest + 9)
+legend_rows(entries, longest) = abreast(longest) < 2 ? entries : (entries + abreast(longest) - 1) / abreast(longest)
+legend_height(rows) = 0.2 + 0.42 * rows # cm
+key_on_page(rows) = sprintf("set key at screen 0.5, screen %.4f center top vertical maxrows %d", 1 - 0.1 / height, rows)
+legend_on_page(rows) = key_on_page(rows) . sprintf("; set tmargin at screen %.4f", 1 - legend_height(rows) / height)
 set key tmargin center horizontal reverse Left samplen 2.4 spacing 1.0 width 1
 
 # Returns a distance that gives about five round tics over the range.

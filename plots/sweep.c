@@ -405,8 +405,26 @@ static const char *short_name(const struct choice *choice, size_t axis)
     return dot != NULL ? dot + 1 : choice->axis[axis].name;
 }
 
-/* Names the line or the panel of a row by its swept values: "gpu_core = 875 MHz, api = getk". */
-static void title_of(const struct choice *choice, size_t row, bool of_lines, char title[TITLE_BYTES])
+/* Writes the names of the swept values that lines differ in, if there are several: "gpu_core, api". They are
+ * the title of the legend, which then has the values alone. */
+static void name_lines(const struct choice *choice, char title[TITLE_BYTES])
+{
+    size_t length = 0, count = 0;
+    title[0] = '\0';
+    for (size_t i = 0; i < choice->axes && length < TITLE_BYTES; i++) {
+        if (choice->is_line[i]) {
+            length += (size_t)snprintf(title + length, TITLE_BYTES - length, "%s%s", count++ > 0 ? ", " : "",
+                                       short_name(choice, i));
+        }
+    }
+    if (count < 2) {
+        title[0] = '\0';
+    }
+}
+
+/* Names the line or the panel of a row by its swept values: "gpu_core = 875 MHz", or without the names. */
+static void title_of(const struct choice *choice, size_t row, bool of_lines, bool with_names,
+                     char title[TITLE_BYTES])
 {
     size_t length = 0;
     title[0] = '\0';
@@ -416,8 +434,8 @@ static void title_of(const struct choice *choice, size_t row, bool of_lines, cha
             continue;
         }
         put_value(choice->csv, row, &choice->axis[i], true, value);
-        length += (size_t)snprintf(title + length, TITLE_BYTES - length, "%s%s = %s", length > 0 ? ", " : "",
-                                   short_name(choice, i), value);
+        length += (size_t)snprintf(title + length, TITLE_BYTES - length, "%s%s%s%s", length > 0 ? ", " : "",
+                                   with_names ? short_name(choice, i) : "", with_names ? " = " : "", value);
     }
 }
 
@@ -439,15 +457,17 @@ static enum kvc_status place(const struct choice *choice, struct point *points, 
                              struct texts *panels, struct texts *categories, struct kvc_diag *diag)
 {
     const struct axis *x = &choice->axis[choice->x];
+    char names[TITLE_BYTES];
+    name_lines(choice, names);
     for (size_t i = 0; i < choice->csv->rows; i++) {
         char title[TITLE_BYTES];
         double y = number_at(choice->csv, i, (long)choice->y.column);
         double half_width = number_at(choice->csv, i, choice->y.interval);
         points[i] =
             (struct point){.row = i, .y = y * choice->y.scale, .half_width = half_width * choice->y.scale};
-        title_of(choice, i, true, title);
+        title_of(choice, i, true, names[0] == '\0', title);
         points[i].line = number_of(lines, title);
-        title_of(choice, i, false, title);
+        title_of(choice, i, false, true, title);
         points[i].panel = number_of(panels, title);
         points[i].x = x->is_numeric ? number_at(choice->csv, i, (long)x->column) / x->factor
                                     : number_of(categories, kvc_csv_cell(choice->csv, i, x->column));
@@ -469,7 +489,9 @@ static enum kvc_status place(const struct choice *choice, struct point *points, 
 static void put_panels(const struct choice *choice, const struct point *points, const struct texts *panels,
                        struct kvc_figure_data *figure)
 {
-    kvc_figure_begin_block(figure, "panels");
+    char names[TITLE_BYTES];
+    name_lines(choice, names);
+    kvc_figure_begin_block(figure, names);
     for (uint32_t panel = 0; panel < panels->count; panel++) {
         double low = INFINITY, high = -INFINITY;
         for (size_t i = 0; i < choice->csv->rows; i++) {

@@ -1,7 +1,7 @@
 # Draws a metric of a sweep over a swept value, one line per value of others and one panel per value of the rest. Bars
 # are 95 % intervals, the grey line is the objective.
 # Usage: gnuplot -c sweep.gp STYLE DATA OUTPUT FORMAT COLUMNS XLABEL NUMERIC YLABEL
-# DATA has a block with a line "title is_bounded objective words" per panel, and then, for each panel, a block of
+# DATA has a block under the title of the legend with a line "title is_bounded objective words" per panel, and then, for each panel, a block of
 # "x label y half_width" per line, under the title of the line. If NUMERIC is 0, x only counts and the labels name it.
 load_style = ARG1
 DATA = ARG2
@@ -35,9 +35,6 @@ is_same = 1
 do for [p = 2:PANELS] { is_same = is_same && BOUND[p] == BOUND[1] }
 entries = (longest > 0 ? LINES : 0) + bounded + has_intervals
 longest = bounded && longest < 24 ? 24 : has_intervals && longest < 13 ? 13 : longest
-abreast = (COLUMNS == 1 ? 58 : 120) / (longest + 9)
-abreast = abreast < 1 ? 1 : abreast < entries ? abreast : entries
-legend_rows = entries > 0 ? (entries + abreast - 1) / abreast : 0
 # Each swept value of a panel's title has a line of its own.
 lines_of(text) = strstrt(text, ", ") == 0 ? 1 : 1 + lines_of(text[strstrt(text, ", ") + 2:])
 broken(text) = strstrt(text, ", ") == 0 ? text : \
@@ -46,12 +43,16 @@ broken(text) = strstrt(text, ", ") == 0 ? text : \
 label_bytes = 0
 stats DATA index 1 using (label_bytes = label_bytes + strlen(strcol(2)) + 2, $3) nooutput
 turned = !NUMERIC && label_bytes > 56 * (COLUMNS == 1 ? 1 : 2.2) / across
-above = 0.2 + 0.42 * legend_rows # cm
+load load_style # Its functions; the height follows from them.
+stats DATA index 0 every ::0::0 using (KEY = strcol(1), 0) nooutput
+rows = legend_rows(entries, longest)
+above = legend_height(rows + (KEY ne "")) # cm
 title_height = PANELS > 1 ? 0.42 * lines_of(TITLE[1]) : 0
 below = turned ? 2.0 : 1.2
 HEIGHT = PANELS > 1 ? above + down * (2.8 + title_height + below) : above > 1.5 ? 4.5 + above : 6.0
 load load_style
 if (entries == 0) { unset key }
+if (KEY ne "") { set key title KEY }
 
 stats DATA index 1:100000 using 1:3 name "ALL" nooutput
 stats DATA index 1:100000 using ($3 - $4):($3 + $4) name "ENDS" nooutput
@@ -126,7 +127,7 @@ if (PANELS > 1) {
     unset xlabel
     unset ylabel
     set margins screen 0, screen 1, screen 0, screen 1
-    set key at screen 0.5, screen 1 - 0.1 / HEIGHT center top vertical maxrows legend_rows
+    eval key_on_page(rows)
     plot [0:1] [0:1] -1 notitle, keyentry with lines @objective title bound_title, \
         for [i = 1:(longest > 0 ? LINES : 0)] keyentry with linespoints linestyle style(i) title LINE[i] @explained
     unset multiplot

@@ -14,9 +14,10 @@ struct kvc_sweep_view {
     const char *by; /* Swept values, separated by commas, whose combinations are the lines. */
 };
 
-/* Extracts the sweep.csv at `path`. The first block has a line "title is_bounded objective words" for each
- * panel. The others are the lines of the first panel, of the second and so on, "x label y half_width" in the
- * units of the axes. An objective for the metric is bounded if all points of the panel have the same. */
+/* Extracts the sweep.csv at `path`. The first block has the title of the legend and a line "title is_bounded
+ * objective words" for each panel. The others are the lines of the first panel, of the second and so on, "x
+ * label y half_width" in the units of the axes. An objective for the metric is bounded if all points of the
+ * panel have the same. */
 enum kvc_status kvc_sweep_extract(const char *path, const struct kvc_sweep_view *view,
                                   struct kvc_figure_data *figure, struct kvc_diag *diag);
 
