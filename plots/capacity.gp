@@ -33,8 +33,8 @@ set object 1 rectangle from CAPACITY_min_x, graph 0 to CAPACITY_max_y, graph 1 b
     fillstyle solid noborder
 is_known = MEAN_min > 0
 if (is_known) { set arrow 1 from MEAN_min, graph 0 to MEAN_min, graph 1 nohead linecolor rgb "#808080" linewidth 0.7 }
-# The bars of a load stand beside each other.
-beside(i) = (i - 0.5 - simulated / 2.0) * 0.006 * right
+# The bars of a load stand beside each other, further apart where they are long.
+beside(i, state) = (i - 0.5 - simulated / 2.0) * (state == 2 ? 0.002 : 0.006) * right
 # Where replicas disagree, the intervals span the picture: there is room for those of the first and the last line only.
 has_bar(i, state) = state == 2 || i == 1 || i == simulated
 is_marked(state, on_curve) = state == 0 || on_curve == 1
@@ -51,17 +51,17 @@ entries = interval_entry(bars, "yerrorbars") . entry(disputed, "points", "#40404
     entry(is_known, "lines", "#808080", "", sprintf("capacity %.4g Mops", MEAN_min))
 plot for [i = 1:lines] DATA index i using 1:($5 == 2 || i > simulated ? $2 : NaN) with lines linestyle style(i) \
         title columnheader(1), \
-    for [i = 1:simulated] DATA index i using ($1 + beside(i)):(is_marked($5, $6) && has_bar(i, $5) && $4 > $3 ? inside($2) : NaN):(inside($3)):(inside($4)) \
+    for [i = 1:simulated] DATA index i using ($1 + beside(i, $5)):(is_marked($5, $6) && has_bar(i, $5) && $4 > $3 ? inside($2) : NaN):(inside($3)):(inside($4)) \
         with yerrorbars linestyle style(i) dashtype 1 linewidth 0.7 pointtype 0 notitle, \
-    for [i = 1:simulated] DATA index i using ($1 + beside(i)):(is_marked($5, $6) && has_bar(i, $5) && $4 > top ? top / 1.25 : NaN):(0):(top - top / 1.25) \
+    for [i = 1:simulated] DATA index i using ($1 + beside(i, $5)):(is_marked($5, $6) && has_bar(i, $5) && $4 > top ? top / 1.25 : NaN):(0):(top - top / 1.25) \
         with vectors filled head size screen 0.012, 25 linestyle style(i) dashtype 1 linewidth 0.7 notitle, \
-    for [i = 1:simulated] DATA index i using ($1 + beside(i)):(is_marked($5, $6) && has_bar(i, $5) && $3 < bottom ? bottom * 1.25 : NaN):(0):(bottom - bottom * 1.25) \
+    for [i = 1:simulated] DATA index i using ($1 + beside(i, $5)):(is_marked($5, $6) && has_bar(i, $5) && $3 < bottom ? bottom * 1.25 : NaN):(0):(bottom - bottom * 1.25) \
         with vectors filled head size screen 0.012, 25 linestyle style(i) dashtype 1 linewidth 0.7 notitle, \
-    for [i = 1:simulated] DATA index i using ($1 + beside(i)):($5 == 2 && is_marked($5, $6) ? $2 : NaN) with points \
+    for [i = 1:simulated] DATA index i using ($1 + beside(i, $5)):($5 == 2 && is_marked($5, $6) ? $2 : NaN) with points \
         linestyle style(i) pointtype filled(i) notitle, \
-    for [i = 1:simulated] DATA index i using ($1 + beside(i)):($5 == 1 && is_marked($5, $6) ? $2 : NaN) with points \
+    for [i = 1:simulated] DATA index i using ($1 + beside(i, $5)):($5 == 1 && is_marked($5, $6) ? $2 : NaN) with points \
         linestyle style(i) pointtype filled(i) - 1 notitle, \
-    for [i = 1:simulated] DATA index i using ($1 + beside(i)):($5 == 0 ? $2 : NaN) with points \
+    for [i = 1:simulated] DATA index i using ($1 + beside(i, $5)):($5 == 0 ? $2 : NaN) with points \
         linestyle style(i) pointtype 2 notitle @entries, \
     keyentry with boxes fillcolor rgb "#e4e4e4" fillstyle solid noborder title "its interval"
 set output
