@@ -345,11 +345,14 @@ static enum kvc_status choose(struct choice *choice, const char *path, const str
     if (view->x != NULL && !find_axis(choice, view->x, &choice->x)) {
         return fail_unknown(choice, "-x", view->x, true, diag);
     }
-    if (column <= (long)choice->axes || !is_metric(choice->csv, (size_t)column)) {
-        return fail_unknown(choice, "-y", y, false, diag);
+    enum kvc_status status = view->y == NULL ? check_column(choice->csv, path, column, diag) : KVC_OK;
+    if (status == KVC_OK && (column <= (long)choice->axes || !is_metric(choice->csv, (size_t)column))) {
+        status = fail_unknown(choice, "-y", y, false, diag);
     }
-    choice->y = metric_of(choice->csv, (size_t)column);
-    enum kvc_status status = check_column(choice->csv, path, column, diag);
+    if (status == KVC_OK) {
+        choice->y = metric_of(choice->csv, (size_t)column);
+        status = check_column(choice->csv, path, column, diag);
+    }
     if (status == KVC_OK) {
         status = check_column(choice->csv, path, choice->y.interval, diag);
     }
