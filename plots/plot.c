@@ -53,6 +53,9 @@ static bool differs(json_t *const *documents, int count, const json_t *document,
 static void write_value(const json_t *value, char text[TITLE_TEXT])
 {
     char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
+    if (dumped == NULL) {
+        kvc_out_of_memory("the text of a parameter");
+    }
     const char *written = json_is_string(value) ? json_string_value(value) : dumped, *expected;
     size_t digits = strspn(written, "+-.0123456789");
     double ignored;
@@ -204,6 +207,9 @@ static enum kvc_status put_timeline(struct kvc_figure_data *figure, const char *
 static bool are_same(json_t *a, json_t *b)
 {
     json_t *one = json_copy(a), *other = json_copy(b);
+    if (one == NULL || other == NULL) {
+        kvc_out_of_memory("copies of two results");
+    }
     json_object_del(one, "simulation");
     json_object_del(other, "simulation");
     bool same = json_equal(one, other);

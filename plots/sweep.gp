@@ -41,15 +41,18 @@ broken(text) = strstrt(text, ", ") == 0 ? text : \
     text[1:strstrt(text, ", ") - 1] . "\n" . broken(text[strstrt(text, ", ") + 2:])
 # Labels that would touch each other are turned.
 label_bytes = 0
-stats DATA index 1 using (label_bytes = label_bytes + strlen(strcol(2)) + 2, $3) nooutput
+longest_label = 0
+stats DATA index 1 using (label_bytes = label_bytes + strlen(strcol(2)) + 2, \
+    longest_label = strlen(strcol(2)) > longest_label ? strlen(strcol(2)) : longest_label, $3) nooutput
 turned = !NUMERIC && label_bytes > 56 * (COLUMNS == 1 ? 1 : 2.2) / across
 load load_style # Its functions; the height follows from them.
 stats DATA index 0 every ::0::0 using (KEY = strcol(1), 0) nooutput
 rows = legend_rows(entries, longest)
 above = legend_height(rows + (KEY ne "")) # cm
 title_height = PANELS > 1 ? 0.42 * lines_of(TITLE[1]) : 0
-below = turned ? 2.0 : 1.2
-HEIGHT = PANELS > 1 ? above + down * (2.8 + title_height + below) : above > 1.5 ? 4.5 + above : 6.0
+slope = longest_label > 14 ? 90 : 45
+below = turned ? 1.2 + longest_label * (slope == 90 ? 0.13 : 0.1) : 1.2
+HEIGHT = PANELS > 1 ? above + down * (2.8 + title_height + below) : (above > 1.5 ? 4.5 + above : 6.0) + below - 1.2
 load load_style
 if (entries == 0) { unset key }
 if (KEY ne "") { set key title KEY }
@@ -88,7 +91,8 @@ if (ALL_min_x > 0 && ALL_max_x > 30 * ALL_min_x) {
 }
 unit = ARG8[strstrt(ARG8, "(") + 1:strstrt(ARG8, ")") - 1]
 bound_title = !bounded ? "" : is_same ? sprintf("objective: %s %g %s", words, BOUND[1], unit) : "objective"
-if (turned) { set xtics rotate by 30 right }
+bottom = below / HEIGHT
+if (turned) { set xtics rotate by slope right; set bmargin at screen bottom }
 explained = interval_entry(has_intervals, "yerrorbars")
 columns = NUMERIC ? "1:3" : "1:3:xtic(2)"
 set xlabel ARG6
@@ -111,6 +115,11 @@ do for [p = 1:PANELS] {
         if ((p - 1) % across > 0) { set format y ""; unset ylabel }
         if ((p - 1) % across == 0) { set format y "%h"; set ylabel ARG8 }
     }
+    # gnuplot would put the title of the axis too far below turned labels.
+    if (turned) {
+        unset xlabel
+        set label 1 ARG6 at graph 0.5, screen bottom - (below - 0.4) / HEIGHT center
+    }
     plot BOUND[p] with lines @objective title bound_title, \
         for [i = 0:LINES - 1] DATA index first + i using 1:($4 > 0 ? $3 : NaN):4 with yerrorbars \
             linestyle style(i + 1) dashtype 1 pointtype 0 notitle, \
@@ -126,6 +135,7 @@ if (PANELS > 1) {
     unset title
     unset xlabel
     unset ylabel
+    unset label
     set margins screen 0, screen 1, screen 0, screen 1
     eval key_on_page(rows)
     plot [0:1] [0:1] -1 notitle, keyentry with lines @objective title bound_title, \

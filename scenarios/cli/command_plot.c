@@ -34,15 +34,15 @@ static const struct kvc_usage usage = {
         "  cdf         latency distribution, one line for each result.json\n"
         "  tail        the share of requests that are slower than each latency, on a logarithmic axis, one line for each\n"
         "              result.json\n"
-        "  timeline    throughput over time, one line for each result.json\n"
+        "  timeline    throughput and mean latency over time, one line for each result.json\n"
         "  sweep       any column with numbers of a sweep.csv (-y) over any swept value (-x), one line for each value\n"
         "              of others (--by), one panel for each value of the rest; with the objective for this column\n"
         "  error       predicted over published or measured values, from a CSV file with the columns\n"
         "              case,published,predicted or case,measured,predicted; validate --out writes errors.csv\n"
         "  capacity    latency over the offered load, from the capacity.json of capacity --out\n"
         "  pareto      latency over price, with the power, of the front in the plan.json of plan --out\n"
-        "  platform    the simulated machine: devices, links, rates, utilization and power, from the\n"
-        "              result.json of run --out and the platform.xml beside it",
+        "  platform    the simulated machine: stages of the store, nodes, devices, links, rates, utilization and power,\n"
+        "              from the result.json of run --out and the platform.xml beside it",
     .flags = flags,
 };
 
