@@ -1,6 +1,6 @@
 # Shortcuts to the CMake presets: they install missing packages, configure, build and run.
 .DEFAULT_GOAL := run
-.PHONY: run test install sanitize fuzz faults determinism torture bench bench-report ci-time reference quotes clean setup setup-test setup-ci setup-sanitize
+.PHONY: run test install sanitize fuzz faults determinism torture bench bench-report ci-time gallery reference quotes clean setup setup-test setup-ci setup-sanitize
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
            libsqlite3-dev libssl-dev libxxhash-dev libzstd-dev zlib1g-dev
@@ -74,6 +74,10 @@ bench-report: setup-test build/release/build.ninja
 # Seconds of each step of the last .ci/run.
 ci-time:
 	@cat build/ci_times
+
+# Every kind of picture in colour and in grey on one page, build/ci/gallery/index.html.
+gallery: setup-test build/ci/build.ninja
+	cmake --build --preset ci --target gallery
 
 # Rewrites docs/reference.md from the tables of --help and describe.
 reference: setup-test build/ci/build.ninja

@@ -14,9 +14,10 @@ low = STATS_min_x < STATS_min_y ? STATS_min_x : STATS_min_y
 high = STATS_max_x > STATS_max_y ? STATS_max_x : STATS_max_y
 if (low > 0 && high > 30 * low) {
     set logscale xy
-    set format xy "1e%L"
     low = low / 1.3
     high = high * 1.3
+    eval log_tics("x", low, high)
+    eval log_tics("y", low, high)
 } else {
     low = low > 0 ? 0 : low * 1.1
     high = high * 1.1
@@ -28,13 +29,11 @@ set yrange [low:high]
 set size square
 set samples 400
 set xlabel XLABEL
-set ylabel "predicted, same unit"
+set ylabel "predicted (same unit)"
 outside(reference, predicted) = abs(predicted - reference) > 0.1 * abs(reference)
 # Names are placed towards the middle of the picture, where the frame has room. The other points get empty labels,
 # because gnuplot 5.4 crashes on labels whose places are all NaN.
 right(reference) = reference > (low > 0 ? sqrt(low * high) : 0.5 * (low + high))
-# In gnuplot's point types, each filled point follows its open counterpart.
-filled(i) = int(word("7 5 9 11 13 15 7 5", style(i)))
 plot '+' using 1:(0.9 * $1):(1.1 * $1) with filledcurves linecolor rgb "#e4e4e4" title "within 10 %", \
     x with lines linecolor rgb "#808080" linewidth 0.7 notitle, \
     for [i = 0:STATS_blocks - 1] DATA index i using 1:2 with points linestyle style(i + 1) pointtype filled(i + 1) \

@@ -48,6 +48,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     const char *path = kvc_memory_file(data + 1, bytes - 1), *other = another_result();
     const char *const inputs[] = {path, other};
     struct kvc_plot_options plot = {.kind = data[0] % KVC_PLOT_PLATFORM, .inputs = inputs, .output = "a.svg"};
+    if (plot.kind == KVC_PLOT_SWEEP && data[0] >= 128) {
+        plot.x = "b";
+        plot.y = "latency_p99_us";
+        plot.by = "a,system.cycle";
+    }
     plot.input_count =
         plot.kind == KVC_PLOT_CDF || plot.kind == KVC_PLOT_TAIL || plot.kind == KVC_PLOT_TIMELINE ? 2 : 1;
     struct kvc_figure_data figure = {0};

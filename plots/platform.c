@@ -11,6 +11,7 @@
 #include "plots/document.h"
 #include "plots/program.h"
 #include "sim/base/array.h"
+#include "sim/base/rng.h"
 
 void kvc_picture_free(struct kvc_picture *picture)
 {
@@ -18,6 +19,8 @@ void kvc_picture_free(struct kvc_picture *picture)
     free(picture->host);
     free(picture->link);
     free(picture->route);
+    free(picture->stage);
+    free(picture->node);
     *picture = (struct kvc_picture){0};
 }
 
@@ -231,6 +234,43 @@ static void measure(struct kvc_picture_device *devices, uint32_t count, const js
     }
 }
 
+static void copy_text(char to[KVC_PICTURE_NAME_MAX], const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    snprintf(to, KVC_PICTURE_NAME_MAX, "%s", text != NULL ? text : "");
+}
+
+static void read_stages(struct kvc_picture *picture, const json_t *stages)
+{
+    size_t index;
+    json_t *entry;
+    picture->stage = kvc_array_of(json_array_size(stages) + 1, sizeof(*picture->stage));
+    json_array_foreach(stages, index, entry)
+    {
+        struct kvc_picture_stage *stage = &picture->stage[picture->stages++];
+        copy_text(stage->name, entry, "name");
+        copy_text(stage->device, entry, "device");
+        stage->utilization_frac = kvc_document_number(entry, "utilization_frac");
+    }
+}
+
+static void read_nodes(struct kvc_picture *picture, const json_t *nodes)
+{
+    size_t index;
+    json_t *entry;
+    picture->node = kvc_array_of(json_array_size(nodes) + 1, sizeof(*picture->node));
+    json_array_foreach(nodes, index, entry)
+    {
+        struct kvc_picture_node *node = &picture->node[picture->nodes++];
+        copy_text(node->name, entry, "name");
+        copy_text(node->stage, entry, "busiest_stage");
+        node->utilization_frac = kvc_document_number(entry, "utilization_frac");
+        node->mops = kvc_document_number(entry, "throughput_mops");
+        node->latency_p99_us = kvc_document_number(entry, "latency_p99_us");
+        node->watts = kvc_document_number(entry, "watts_mean");
+    }
+}
+
 static enum kvc_status read_result(const char *path, struct kvc_picture *picture, struct kvc_diag *diag)
 {
     json_t *document;
@@ -241,6 +281,8 @@ static enum kvc_status read_result(const char *path, struct kvc_picture *picture
     if (status == KVC_OK) {
         const char *scenario = json_string_value(json_object_get(document, "scenario"));
         snprintf(picture->scenario, sizeof(picture->scenario), "%s", scenario != NULL ? scenario : "");
+        read_stages(picture, json_object_get(document, "stages"));
+        read_nodes(picture, json_object_get(json_object_get(document, "cluster"), "nodes"));
         measure(picture->host, picture->hosts, document);
         measure(picture->link, picture->links, document);
     }
@@ -278,20 +320,61 @@ static bool is_drawn(const struct kvc_picture *picture, uint32_t host, uint32_t 
     return picture->host[host].zone == zone && strcmp(picture->host[host].name, actors) != 0;
 }
 
-/* Returns the first zone with devices, and how many there are in *count. */
-static uint32_t first_zone(const struct kvc_picture *picture, uint32_t *count)
+/* What a zone has: a number that equal sets of devices share, and how busy it is. */
+struct zone_look {
+    uint64_t devices; /* 0: none. */
+    double busy_frac;
+    uint32_t alike; /* Zones with the same devices, this one included, of the busiest of them; else 0. */
+};
+
+static uint64_t add_device(uint64_t sum, const struct kvc_picture *picture,
+                           const struct kvc_picture_device *device)
 {
-    uint32_t first = picture->zones;
-    *count = 0;
-    for (uint32_t zone = 0; zone < picture->zones; zone++) {
-        bool has_devices = false;
-        for (uint32_t i = 0; i < picture->hosts && !has_devices; i++) {
-            has_devices = is_drawn(picture, i, zone);
+    size_t prefix = strlen(picture->zone[device->zone]);
+    const char *name = strlen(device->name) > prefix ? device->name + prefix : device->name;
+    char text[2 * KVC_PICTURE_NAME_MAX + 96];
+    snprintf(text, sizeof(text), "%s %s %u %g %g", name, device->kind, device->cores, device->speed,
+             device->bytes_per_s);
+    return kvc_mix64(sum ^ kvc_name_hash(text)) | 1;
+}
+
+/* Looks at all zones. The result says how busy a node's stages are; a single node is as busy as its devices.
+ */
+static struct zone_look *look_at_zones(const struct kvc_picture *picture)
+{
+    struct zone_look *look = kvc_array_of(picture->zones + 1, sizeof(*look));
+    for (uint32_t i = 0; i < picture->hosts; i++) {
+        const struct kvc_picture_device *host = &picture->host[i];
+        if (is_drawn(picture, i, host->zone)) {
+            look[host->zone].devices = add_device(look[host->zone].devices, picture, host);
+            look[host->zone].busy_frac = fmax(look[host->zone].busy_frac, host->utilization_frac);
         }
-        first = has_devices && *count == 0 ? zone : first;
-        *count += has_devices;
     }
-    return first;
+    for (uint32_t i = 0; i < picture->links; i++) {
+        struct zone_look *zone = &look[picture->link[i].zone];
+        zone->devices = zone->devices != 0 ? add_device(zone->devices, picture, &picture->link[i]) : 0;
+    }
+    for (uint32_t i = 0, j = 0; i < picture->nodes; i++) { /* Both have the same order, as far as both go. */
+        while (j < picture->zones && strcmp(picture->zone[j], picture->node[i].name) != 0) {
+            j++;
+        }
+        if (j < picture->zones && !isnan(picture->node[i].utilization_frac)) {
+            look[j].busy_frac = picture->node[i].utilization_frac;
+        }
+    }
+    for (uint32_t i = 0; i < picture->zones; i++) {
+        uint32_t busiest = i, alike = 0;
+        bool is_new = look[i].devices != 0;
+        for (uint32_t j = 0; j < picture->zones && is_new; j++) {
+            if (look[j].devices == look[i].devices) {
+                is_new = j >= i;
+                alike++;
+                busiest = look[j].busy_frac > look[busiest].busy_frac ? j : busiest;
+            }
+        }
+        look[busiest].alike = is_new ? alike : look[busiest].alike;
+    }
+    return look;
 }
 
 /* ---- colours and texts ---- */
@@ -338,6 +421,19 @@ static void put_share(const struct kvc_picture_device *device, FILE *out)
         double percent = 100 * device->utilization_frac;
         fprintf(out, percent > 0 && percent < 0.95 ? "%.2g %%" : "%.0f %%", percent);
     }
+}
+
+/* Writes a cell of a table in HTML, with the colour of a utilization unless it is NaN. */
+static void put_cell(double frac, FILE *out)
+{
+    fprintf(out, "<td");
+    if (isnan(frac)) {
+        fprintf(out, ">");
+        return;
+    }
+    fprintf(out, " bgcolor=\"");
+    put_colour(frac, out);
+    fprintf(out, "\"><font color=\"%s\">", needs_white_text(frac) ? "white" : "black");
 }
 
 static void put_rate(double bytes_per_s, FILE *out)
@@ -393,7 +489,7 @@ static void put_link_label(const struct kvc_picture_device *link, FILE *out)
     fprintf(out, "\\n");
     put_rate(link->bytes_per_s, out);
     if (link->utilization_frac >= 0) {
-        fprintf(out, ", ");
+        fprintf(out, "\\n");
         put_share(link, out);
     }
     if (!isnan(link->watts)) {
@@ -470,11 +566,18 @@ static void put_group(const struct kvc_picture *picture, uint32_t zone, const ch
     fprintf(out, is_zone ? "" : "    }\n");
 }
 
-static void put_zone(const struct kvc_picture *picture, uint32_t zone, FILE *out)
+/* Writes a zone that is the busiest of `alike` ones, of `machines` zones with devices in all. */
+static void put_zone(const struct kvc_picture *picture, uint32_t zone, uint32_t alike, uint32_t machines,
+                     FILE *out)
 {
     char group[KVC_PICTURE_NAME_MAX], other[KVC_PICTURE_NAME_MAX];
-    fprintf(out, "  subgraph \"cluster_zone\" {\n    label=\"");
+    fprintf(out, "  subgraph \"cluster_zone%u\" {\n    label=\"", zone);
     put_text(picture->zone[zone], out);
+    if (alike > 1) {
+        fprintf(out, ", the busiest of %u with these devices", alike);
+    } else if (alike == machines && picture->nodes > 1) { /* Nodes that share nothing are simulated apart. */
+        fprintf(out, ", one of %u nodes", picture->nodes);
+    }
     fprintf(out, "\";\n    style=rounded;\n");
     for (uint32_t i = 0; i < picture->hosts; i++) {
         bool is_new = is_drawn(picture, i, zone);
@@ -487,6 +590,28 @@ static void put_zone(const struct kvc_picture *picture, uint32_t zone, FILE *out
             put_group(picture, zone, group, out);
         }
     }
+    fprintf(out, "  }\n");
+}
+
+/* Returns the group of an element, a host or, after all hosts, a link that is drawn as a node; false if the
+ * zone does not draw it or it stands in no group. */
+static bool find_group(const struct kvc_picture *picture, uint32_t zone, uint32_t element,
+                       char group[KVC_PICTURE_NAME_MAX])
+{
+    bool is_host = element < picture->hosts;
+    uint32_t link = element - picture->hosts;
+    if (is_host ? !is_drawn(picture, element, zone)
+                : picture->link[link].zone != zone || !is_node(picture, link)) {
+        return false;
+    }
+    group_of(is_host ? picture->host[element].name : picture->link[link].name, group);
+    return strchr(group, '.') != NULL;
+}
+
+static void put_element(const struct kvc_picture *picture, uint32_t element, FILE *out)
+{
+    bool is_host = element < picture->hosts;
+    fprintf(out, "%s%u", is_host ? "host" : "link", is_host ? element : element - picture->hosts);
 }
 
 /* ---- routes ---- */
@@ -501,6 +626,52 @@ static uint32_t element_of(const struct kvc_picture *picture, const struct kvc_p
                                   : picture->hosts + route->link[place - 1];
 }
 
+/* Estimates the row of each element as dot places it: one below the element before it on the first route that
+ * has it; 0: on no route, 1: first. */
+static uint32_t *estimate_rows(const struct kvc_picture *picture)
+{
+    uint32_t *row = kvc_array_of(picture->hosts + picture->links, sizeof(*row));
+    for (uint32_t i = 0; i < picture->routes; i++) {
+        const struct kvc_picture_route *route = &picture->route[i];
+        row[route->from] = row[route->from] == 0 ? 1 : row[route->from];
+        for (uint32_t j = 0; j <= route->count; j++) {
+            uint32_t to = element_of(picture, route, j + 1);
+            row[to] = row[to] == 0 ? row[element_of(picture, route, j)] + 1 : row[to];
+        }
+    }
+    return row;
+}
+
+/* Puts the groups of a zone below each other, by invisible edges from the lowest element of each group to the
+ * highest ones of the next. */
+static void put_stack(const struct kvc_picture *picture, uint32_t zone, FILE *out)
+{
+    char group[KVC_PICTURE_NAME_MAX], last[KVC_PICTURE_NAME_MAX] = "";
+    uint32_t *row = estimate_rows(picture), elements = picture->hosts + picture->links, lowest = elements;
+    for (uint32_t i = 0; i < picture->hosts; i++) {
+        if (!find_group(picture, zone, i, group)) {
+            continue;
+        }
+        if (strcmp(group, last) != 0) { /* The hosts of a group follow each other. */
+            lowest = elements;
+            for (uint32_t j = 0; j < elements && last[0] != '\0'; j++) {
+                char other[KVC_PICTURE_NAME_MAX];
+                if (find_group(picture, zone, j, other) && strcmp(other, last) == 0 &&
+                    (lowest == elements || row[j] > row[lowest])) {
+                    lowest = j;
+                }
+            }
+            strcpy(last, group);
+        }
+        if (lowest < elements && row[i] <= 1) {
+            fprintf(out, "  ");
+            put_element(picture, lowest, out);
+            fprintf(out, " -> host%u [style=invis];\n", i);
+        }
+    }
+    free(row);
+}
+
 /* Returns whether a route before route `number` has the step between two elements. */
 static bool is_repeated(const struct kvc_picture *picture, uint32_t number, uint32_t from, uint32_t to)
 {
@@ -513,12 +684,6 @@ static bool is_repeated(const struct kvc_picture *picture, uint32_t number, uint
         }
     }
     return false;
-}
-
-static void put_element(const struct kvc_picture *picture, uint32_t element, FILE *out)
-{
-    bool is_host = element < picture->hosts;
-    fprintf(out, "%s%u", is_host ? "host" : "link", is_host ? element : element - picture->hosts);
 }
 
 static void put_route(const struct kvc_picture *picture, uint32_t number, FILE *out)
@@ -580,18 +745,95 @@ static void put_html(const char *text, FILE *out)
     }
 }
 
-/* Writes the name of the scenario and the scale of the colours. */
-static void put_title(const struct kvc_picture *picture, FILE *out)
+/* Writes how busy the stages of the store are, as the answer of kvcast run does. */
+static void put_stages(const struct kvc_picture *picture, uint32_t abreast, FILE *out)
+{
+    if (picture->stages == 0) {
+        return;
+    }
+    fprintf(out, "<tr><td>stages%s</td></tr><tr><td><table border=\"0\" cellborder=\"1\" cellspacing=\"0\">",
+            picture->nodes > 1 ? ", mean of all nodes" : "");
+    for (uint32_t i = 0; i < picture->stages; i++) {
+        const struct kvc_picture_stage *stage = &picture->stage[i];
+        fprintf(out, i % abreast == 0 ? "<tr>" : "");
+        put_cell(isnan(stage->utilization_frac) ? 0 : stage->utilization_frac, out);
+        put_html(stage->name, out);
+        fprintf(out, " (");
+        put_html(stage->device, out);
+        fprintf(out, isnan(stage->utilization_frac) ? ")" : ")<br/>%.1f %%", 100 * stage->utilization_frac);
+        fprintf(out, "</font></td>%s", i % abreast == abreast - 1 || i == picture->stages - 1 ? "</tr>" : "");
+    }
+    fprintf(out, "</table></td></tr>");
+}
+
+static void put_number(double value, FILE *out)
+{
+    fprintf(out, isnan(value) ? "<td></td>" : "<td>%.4g</td>", value);
+}
+
+enum { NODES_SHOWN = 16, KINDS_SHOWN = 4 };
+
+/* Returns whether a node is one of the busiest, which the table has room for. */
+static bool is_shown(const struct kvc_picture *picture, uint32_t node)
+{
+    uint32_t busier = 0;
+    for (uint32_t i = 0; i < picture->nodes && busier < NODES_SHOWN; i++) {
+        double own = picture->node[node].utilization_frac, other = picture->node[i].utilization_frac;
+        busier += other > own || (i < node && !(own > other));
+    }
+    return busier < NODES_SHOWN;
+}
+
+/* Writes a row for each node of a cluster, or for each of the busiest. */
+static void put_nodes(const struct kvc_picture *picture, FILE *out)
+{
+    if (picture->nodes < 2) {
+        return;
+    }
+    fprintf(out, "<tr><td>");
+    if (picture->nodes > NODES_SHOWN) {
+        fprintf(out, "the %d busiest of %u nodes", NODES_SHOWN, picture->nodes);
+    } else {
+        fprintf(out, "nodes");
+    }
+    fprintf(
+        out,
+        "</td></tr><tr><td><table border=\"0\" cellborder=\"1\" cellspacing=\"0\"><tr><td></td><td>Mops</td>"
+        "<td>p99, µs</td><td>W</td><td>busiest stage</td></tr>");
+    for (uint32_t i = 0; i < picture->nodes; i++) {
+        const struct kvc_picture_node *node = &picture->node[i];
+        if (!is_shown(picture, i)) {
+            continue;
+        }
+        fprintf(out, "<tr><td>");
+        put_html(node->name, out);
+        fprintf(out, "</td>");
+        put_number(node->mops, out);
+        put_number(node->latency_p99_us, out);
+        put_number(node->watts, out);
+        put_cell(isnan(node->utilization_frac) ? 0 : node->utilization_frac, out);
+        put_html(node->stage, out);
+        fprintf(out,
+                isnan(node->utilization_frac) ? " unknown</font></td></tr>" : " %.1f %%</font></td></tr>",
+                100 * node->utilization_frac);
+    }
+    fprintf(out, "</table></td></tr>");
+}
+
+/* Writes the name of the scenario, the stages, the nodes and the scale of the colours. */
+static void put_title(const struct kvc_picture *picture, bool wide, FILE *out)
 {
     fprintf(out, "<table border=\"0\"><tr><td>");
     put_html(picture->scenario, out);
-    fprintf(out, "</td></tr><tr><td><table border=\"0\" cellborder=\"1\" cellspacing=\"0\"><tr>"
-                 "<td border=\"0\">utilization </td>");
+    fprintf(out, "</td></tr>");
+    put_stages(picture, wide ? 8 : 3, out);
+    put_nodes(picture, out);
+    fprintf(out,
+            "<tr><td>devices</td></tr><tr><td><table border=\"0\" cellborder=\"1\" cellspacing=\"0\"><tr>"
+            "<td border=\"0\">busy </td>");
     for (int percent = 0; percent <= 100; percent += 25) {
-        fprintf(out, "<td bgcolor=\"");
-        put_colour(percent / 100.0, out);
-        fprintf(out, "\"><font color=\"%s\">%d %%</font></td>",
-                needs_white_text(percent / 100.0) ? "white" : "black", percent);
+        put_cell(percent / 100.0, out);
+        fprintf(out, "%d %%</font></td>", percent);
     }
     fprintf(out, "</tr></table></td></tr></table>");
 }
@@ -599,24 +841,40 @@ static void put_title(const struct kvc_picture *picture, FILE *out)
 /* The sockets of a node are stacked in a narrow picture and side by side in a wide one. */
 void kvc_picture_write(const struct kvc_picture *picture, bool wide, FILE *out)
 {
-    uint32_t zones, zone = first_zone(picture, &zones);
-    fprintf(out,
-            "digraph platform {\n  graph [rankdir=%s, fontname=\"Sans\", fontsize=11, nodesep=0.25, "
-            "ranksep=0.5, bgcolor=white, size=\"%s\", labelloc=t, label=<",
-            wide ? "TB" : "LR", wide ? "6.89,9" : "3.35,9");
-    put_title(picture, out);
-    fprintf(out, ">];\n  node [shape=box, style=filled, fillcolor=white, color=\"#404040\", "
-                 "fontname=\"Sans\", fontsize=10];\n  edge [fontname=\"Sans\", fontsize=9];\n");
-    if (zones > 0) {
-        put_zone(picture, zone, out);
-        fprintf(out, "  }\n");
-        put_routes(picture, zone, out);
+    struct zone_look *look = look_at_zones(picture);
+    uint32_t drawn = 0, more = 0, machines = 0;
+    for (uint32_t zone = 0; zone < picture->zones; zone++) {
+        machines += look[zone].devices != 0;
     }
-    if (zones > 1) {
-        fprintf(out, "  more [shape=note, label=\"and %u more node%s\\nwith the same devices\"];\n",
-                zones - 1, zones == 2 ? "" : "s");
+    fprintf(out,
+            "digraph platform {\n  graph [rankdir=TB, fontname=\"Sans\", fontsize=9, nodesep=0.12, "
+            "ranksep=0.22, bgcolor=white, size=\"%s\", labelloc=t, label=<",
+            wide ? "6.89,9" : "3.35,9");
+    put_title(picture, wide, out);
+    fprintf(out,
+            ">];\n  node [shape=box, style=filled, fillcolor=white, color=\"#404040\", margin=\"0.05,0.02\", "
+            "height=0.2, width=0.3, fontname=\"Sans\", fontsize=9];\n  edge [fontname=\"Sans\", fontsize=8, "
+            "arrowsize=0.6];\n");
+    for (uint32_t zone = 0; zone < picture->zones; zone++) {
+        if (look[zone].alike == 0) {
+            continue;
+        }
+        if (drawn++ == KINDS_SHOWN) {
+            drawn--;
+            more += look[zone].alike;
+            continue;
+        }
+        put_zone(picture, zone, look[zone].alike, machines, out);
+        put_routes(picture, zone, out);
+        if (!wide) {
+            put_stack(picture, zone, out);
+        }
+    }
+    if (more > 0) {
+        fprintf(out, "  more [shape=note, label=\"and %u nodes\\nwith other devices\"];\n", more);
     }
     fprintf(out, "}\n");
+    free(look);
 }
 
 enum kvc_status kvc_picture_draw(int graph, const char *format, struct kvc_partial_file *picture,

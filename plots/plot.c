@@ -12,39 +12,17 @@
 #include "plots/document.h"
 #include "plots/platform.h"
 #include "plots/program.h"
+#include "plots/sweep.h"
 #include "sim/base/array.h"
 #include "sim/base/files/data_dir.h"
 #include "sim/base/files/partial_file.h"
 #include "sim/base/text/csv.h"
 #include "sim/base/text/option.h"
 
-const char *const kvc_plot_kinds[] = {"cdf",    "throughput", "timeline", "error",    "capacity",
-                                      "pareto", "tail",       "critical", "platform", NULL};
+const char *const kvc_plot_kinds[] = {"cdf",    "sweep", "timeline", "error",    "capacity",
+                                      "pareto", "tail",  "critical", "platform", NULL};
 
 enum { TITLE_TEXT = 160 };
-
-/* ---- data of a figure ---- */
-
-/* Writes the text in double quotes for gnuplot's data reader, which has no escapes: double quotes in the text
- * become single ones, and control characters become blanks. */
-static void put_quoted(const char *text, FILE *out)
-{
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        fputc(*text == '"' ? '\'' : (unsigned char)*text < ' ' ? ' ' : *text, out);
-    }
-    fputc('"', out);
-}
-
-/* Starts the next block. */
-static void begin_block(struct kvc_figure_data *figure, const char *title)
-{
-    if (figure->blocks++ > 0) {
-        fputs("\n\n", figure->data);
-    }
-    put_quoted(title, figure->data);
-    fputc('\n', figure->data);
-}
 
 /* ---- results ---- */
 
@@ -53,12 +31,17 @@ static bool namesakes(const json_t *a, const json_t *b)
     return json_equal(json_object_get(a, "scenario"), json_object_get(b, "scenario"));
 }
 
-/* Returns whether a parameter has different values in results of the same scenario. */
+static bool are_of_one_store(const json_t *a, const json_t *b)
+{
+    return namesakes(a, b) && json_equal(json_object_get(a, "system"), json_object_get(b, "system"));
+}
+
+/* Returns whether a parameter has different values in results of the same scenario and store. */
 static bool differs(json_t *const *documents, int count, const json_t *document, const char *key,
                     const json_t *value)
 {
     for (int i = 0; i < count; i++) {
-        if (namesakes(documents[i], document) &&
+        if (are_of_one_store(documents[i], document) &&
             !json_equal(json_object_get(json_object_get(documents[i], "parameters"), key), value)) {
             return true;
         }
@@ -66,35 +49,69 @@ static bool differs(json_t *const *documents, int count, const json_t *document,
     return false;
 }
 
-/* Names a result by its scenario. If several results share that scenario, the parameters that differ name
- * them, or else their paths. */
-static void title_of(json_t *const *documents, int count, int which, const char *path, char title[TITLE_TEXT])
+/* Writes the value of a parameter as a person does: "666MHz" becomes "666 MHz". */
+static void write_value(const json_t *value, char text[TITLE_TEXT])
+{
+    char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
+    if (dumped == NULL) {
+        kvc_out_of_memory("the text of a parameter");
+    }
+    const char *written = json_is_string(value) ? json_string_value(value) : dumped, *expected;
+    size_t digits = strspn(written, "+-.0123456789");
+    double ignored;
+    bool is_quantity = false;
+    for (enum kvc_unit unit = KVC_UNIT_NS; unit <= KVC_UNIT_WATTS && written[digits] != '\0'; unit++) {
+        is_quantity = is_quantity || kvc_quantity_parse(written, unit, &ignored, &expected);
+    }
+    snprintf(text, TITLE_TEXT, "%.*s%s%s", is_quantity ? (int)digits : TITLE_TEXT, written,
+             is_quantity ? " " : "",
+             !is_quantity                          ? ""
+             : strcmp(written + digits, "us") == 0 ? "µs"
+                                                   : written + digits);
+    free(dumped);
+}
+
+/* Names a result by its scenario. Results that share a scenario are named by their stores, and those of one
+ * store by the parameters that differ, as far as the legend has room for them, or else by their paths. */
+static void title_of(json_t *const *documents, int count, int which, const char *path, size_t room,
+                     char title[TITLE_TEXT])
 {
     const json_t *document = documents[which];
     const char *name = json_string_value(json_object_get(document, "scenario")), *key;
+    const char *store = json_string_value(json_object_get(document, "system"));
     json_t *parameters = json_object_get(document, "parameters"), *value;
-    bool alone = true;
+    int same_name = 0, same_store = 0, more = 0;
     size_t length = 0;
     title[0] = '\0';
     for (int i = 0; i < count; i++) {
-        alone = alone && (i == which || !namesakes(documents[i], document));
+        same_name += namesakes(documents[i], document);
+        same_store += are_of_one_store(documents[i], document);
     }
+    if (same_name == 1 || same_store < same_name) {
+        length += (size_t)snprintf(title, TITLE_TEXT, "%.*s%s%s", (int)room, name != NULL ? name : path,
+                                   same_name > 1 && store != NULL ? ": " : "",
+                                   same_name > 1 && store != NULL ? store : "");
+    }
+    size_t own = length;
     json_object_foreach(parameters, key, value)
     {
-        if (length >= TITLE_TEXT || !differs(documents, count, document, key, value)) {
+        char text[TITLE_TEXT], part[2 * TITLE_TEXT];
+        if (same_store == 1 || !differs(documents, count, document, key, value)) {
             continue;
         }
-        const char *dot = strrchr(key, '.'), *last = dot != NULL ? dot + 1 : key; /* Legends are narrow. */
-        char *text =
-            json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
-        length += (size_t)snprintf(title + length, TITLE_TEXT - length, "%s%s = %s", length > 0 ? ", " : "",
-                                   last, text != NULL ? text : json_string_value(value));
-        free(text);
+        const char *dot = strrchr(key, '.');
+        write_value(value, text);
+        snprintf(part, sizeof(part), "%s%s = %s", length > 0 ? ", " : "", dot != NULL ? dot + 1 : key, text);
+        if (more > 0 || length + strlen(part) + strlen(", 99 more") > room) {
+            more++;
+        } else {
+            length += (size_t)snprintf(title + length, TITLE_TEXT - length, "%s", part);
+        }
     }
-    if (alone) {
-        snprintf(title, TITLE_TEXT, "%s", name != NULL ? name : path);
-    } else if (length == 0) {
-        snprintf(title, TITLE_TEXT, "%s (%s)", name != NULL ? name : "?", path);
+    if (more > 0) {
+        snprintf(title + length, TITLE_TEXT - length, "%s%d more", length > 0 ? ", " : "", more);
+    } else if (same_store > 1 && length == own) {
+        snprintf(title, TITLE_TEXT, "%.60s (%.60s)", name != NULL ? name : "?", path);
     }
 }
 
@@ -104,7 +121,7 @@ static void put_percentiles(struct kvc_figure_data *figure, const json_t *percen
 {
     size_t index;
     json_t *entry;
-    begin_block(figure, title);
+    kvc_figure_begin_block(figure, title);
     fputs("NaN NaN NaN NaN\n", figure->data);
     json_array_foreach(percentiles, index, entry)
     {
@@ -128,7 +145,7 @@ static enum kvc_status put_cdf(struct kvc_figure_data *figure, const char *path,
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
                                 "has no latency distribution (latency_us.cdf)");
     }
-    begin_block(figure, title);
+    kvc_figure_begin_block(figure, title);
     fprintf(figure->data, "%.12g 0\n", json_number_value(json_array_get(json_array_get(points, 0), 0)));
     json_array_foreach(points, index, point)
     {
@@ -143,6 +160,25 @@ static enum kvc_status put_cdf(struct kvc_figure_data *figure, const char *path,
     return KVC_OK;
 }
 
+/* Writes a block with one value per window from the window `first` on. A value that is no number is a gap. */
+static void put_windows(struct kvc_figure_data *figure, const char *title, const json_t *values, size_t first,
+                        double length_ms)
+{
+    size_t count = json_array_size(values);
+    kvc_figure_begin_block(figure, title);
+    if (first >= count) {
+        fputs("NaN NaN\n", figure->data);
+    }
+    for (size_t i = first; i <= count && first < count; i++) {
+        /* The last value is repeated, so that its step has a width. */
+        const json_t *value = json_array_get(values, i < count ? i : count - 1);
+        fprintf(figure->data, "%.12g %.12g\n", (double)i * length_ms,
+                json_is_number(value) ? json_number_value(value) : NAN);
+    }
+}
+
+/* Puts the throughput and the mean latency by window. A run without a warm-up begins with no request on its
+ * way, so that the first window has fewer answers than requests: the lines leave it out. */
 static enum kvc_status put_timeline(struct kvc_figure_data *figure, const char *path, const json_t *document,
                                     const char *title, struct kvc_diag *diag)
 {
@@ -153,28 +189,41 @@ static enum kvc_status put_timeline(struct kvc_figure_data *figure, const char *
     if (count == 0 || !(length_ms > 0)) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no throughput windows (windows.mops)");
     }
-    begin_block(figure, title);
     for (size_t i = 0; i < count; i++) {
         if (!json_is_number(json_array_get(mops, i))) {
             return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
                                     "windows.mops: value %zu is not a number", i + 1);
         }
     }
-    for (size_t i = 0; i <= count; i++) { /* The last value is repeated, so that its step has a width. */
-        fprintf(figure->data, "%.12g %.12g\n", (double)i * length_ms,
-                json_number_value(json_array_get(mops, i < count ? i : count - 1)));
-    }
+    bool begins_empty = kvc_document_number(json_object_get(document, "simulation"), "warmup_s") == 0;
+    size_t first = begins_empty && count > 1;
+    put_windows(figure, title, mops, first, length_ms);
+    put_windows(figure, title, json_object_get(windows, "latency_mean_us"), first, length_ms);
     return KVC_OK;
 }
 
-/* Refuses a result that is also an earlier one, whose line it would cover. Only how long the simulation took
- * differs between two runs of the same scenario. */
+/* Returns whether two results are the same. Only how long the simulation took differs between two runs of the
+ * same scenario. */
+static bool are_same(json_t *a, json_t *b)
+{
+    json_t *one = json_copy(a), *other = json_copy(b);
+    if (one == NULL || other == NULL) {
+        kvc_out_of_memory("copies of two results");
+    }
+    json_object_del(one, "simulation");
+    json_object_del(other, "simulation");
+    bool same = json_equal(one, other);
+    json_decref(one);
+    json_decref(other);
+    return same;
+}
+
+/* Refuses a result that is also an earlier one, whose line it would cover. */
 static enum kvc_status check_new(json_t *const *documents, char *const *files, int which,
                                  struct kvc_diag *diag)
 {
-    json_object_del(documents[which], "simulation");
     for (int i = 0; i < which; i++) {
-        if (json_equal(documents[i], documents[which])) {
+        if (are_same(documents[i], documents[which])) {
             return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, files[which], 0,
                                     "is the same result as %.300s, allowed: each result once", files[i]);
         }
@@ -211,7 +260,8 @@ static enum kvc_status extract_results(const struct kvc_plot_options *plot, stru
     }
     for (int i = 0; i < plot->input_count && status == KVC_OK; i++) {
         char title[TITLE_TEXT];
-        title_of(documents, plot->input_count, i, files[i], title);
+        title_of(documents, plot->input_count, i, files[i], plot->wide ? KVC_LEGEND_WIDE : KVC_LEGEND_TEXT,
+                 title);
         status = put_result(plot, figure, files[i], documents[i], title, diag);
     }
     for (int i = 0; i < plot->input_count; i++) {
@@ -220,144 +270,6 @@ static enum kvc_status extract_results(const struct kvc_plot_options *plot, stru
     }
     free(documents);
     free(files);
-    return status;
-}
-
-/* ---- sweeps ---- */
-
-/* Reads all cells of a column as quantities of one dimension, in the unit of the first cell, such as "us". */
-static bool parse_axis(const struct kvc_csv *csv, size_t column, double *values, char suffix[16])
-{
-    const char *first = kvc_csv_cell(csv, 0, column), *expected;
-    size_t number_length = strspn(first, "+-.0123456789");
-    char one[24];
-    double scale;
-    snprintf(suffix, 16, "%.15s", first + number_length);
-    snprintf(one, sizeof(one), "1%s", suffix);
-    for (enum kvc_unit unit = KVC_UNIT_NONE; unit <= KVC_UNIT_WATTS; unit++) {
-        size_t row = 0;
-        if (number_length == 0 || !kvc_quantity_parse(one, unit, &scale, &expected)) {
-            continue;
-        }
-        while (row < csv->rows &&
-               kvc_quantity_parse(kvc_csv_cell(csv, row, column), unit, &values[row], &expected)) {
-            values[row++] /= scale;
-        }
-        if (row == csv->rows) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Gives values that are not numbers the positions 0, 1, 2, ... in the order of their appearance. */
-static void count_axis(const struct kvc_csv *csv, size_t column, double *values)
-{
-    double next = 0;
-    for (size_t i = 0; i < csv->rows; i++) {
-        size_t same = 0;
-        while (strcmp(kvc_csv_cell(csv, same, column), kvc_csv_cell(csv, i, column)) != 0) {
-            same++;
-        }
-        values[i] = same < i ? values[same] : next++;
-    }
-}
-
-/* Names the line of a row by its other swept values, such as "run.seed = 2, ...". */
-static void series_of(const struct kvc_csv *csv, size_t row, size_t first, size_t end, char title[TITLE_TEXT])
-{
-    int length = 0;
-    title[0] = '\0';
-    for (size_t i = first; i < end && length < TITLE_TEXT; i++) {
-        length += snprintf(title + length, (size_t)(TITLE_TEXT - length), "%s%s = %s", i > first ? ", " : "",
-                           csv->cell[i], kvc_csv_cell(csv, row, i));
-    }
-}
-
-static void put_series(const struct kvc_csv *csv, struct kvc_figure_data *figure, const double *x,
-                       size_t throughput)
-{
-    long interval = kvc_csv_column(csv, "throughput_ci95_mops");
-    for (size_t i = 0; i < csv->rows; i++) {
-        char title[TITLE_TEXT], other[TITLE_TEXT];
-        bool is_new = true;
-        series_of(csv, i, 2, throughput, title);
-        for (size_t j = 0; j < i && is_new; j++) {
-            series_of(csv, j, 2, throughput, other);
-            is_new = strcmp(title, other) != 0;
-        }
-        if (!is_new) {
-            continue;
-        }
-        begin_block(figure, title);
-        for (size_t j = i; j < csv->rows; j++) {
-            series_of(csv, j, 2, throughput, other);
-            if (strcmp(title, other) != 0) {
-                continue;
-            }
-            double half_width = interval >= 0 ? strtod(kvc_csv_cell(csv, j, (size_t)interval), NULL) : 0;
-            fprintf(figure->data, "%.12g ", x[j]);
-            put_quoted(kvc_csv_cell(csv, j, 1), figure->data);
-            fprintf(figure->data, " %.12g %.12g\n", strtod(kvc_csv_cell(csv, j, throughput), NULL),
-                    half_width);
-        }
-    }
-}
-
-/* Checks the numbers that are drawn over the swept values. An empty cell is unknown. */
-static enum kvc_status check_column(const struct kvc_csv *csv, const char *path, const char *name,
-                                    struct kvc_diag *diag)
-{
-    long column = kvc_csv_column(csv, name);
-    for (size_t i = 0; i < csv->rows && column >= 0; i++) {
-        double ignored;
-        const char *cell = kvc_csv_cell(csv, i, (size_t)column);
-        if (kvc_csv_number(cell, &ignored, diag) != KVC_OK) {
-            return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, kvc_csv_line(csv, i),
-                                    "%s: found \"%.60s\", allowed: a number", name, cell);
-        }
-    }
-    return KVC_OK;
-}
-
-static enum kvc_status extract_throughput(const char *path, struct kvc_figure_data *figure,
-                                          struct kvc_diag *diag)
-{
-    struct kvc_csv csv;
-    char suffix[16];
-    enum kvc_status status = kvc_csv_read(path, &(struct kvc_csv_format){.needs_rows = true}, &csv, diag);
-    if (status == KVC_OK) {
-        status = check_column(&csv, path, "throughput_mops", diag);
-    }
-    if (status == KVC_OK) {
-        status = check_column(&csv, path, "throughput_ci95_mops", diag);
-    }
-    if (status != KVC_OK) {
-        kvc_csv_free(&csv);
-        return status;
-    }
-    long throughput = kvc_csv_column(&csv, "throughput_mops");
-    double *x = calloc(csv.rows, sizeof(*x));
-    if (x == NULL) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu rows", csv.rows);
-    } else if (kvc_csv_column(&csv, "point") != 0 || throughput < 2) {
-        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 1,
-                                  "is not the sweep.csv of kvcast sweep: its columns are point, the swept "
-                                  "parameters, throughput_mops, ...");
-    } else {
-        figure->x_numeric = parse_axis(&csv, 1, x, suffix);
-        if (figure->x_numeric && suffix[0] != '\0') {
-            snprintf(figure->x_label, KVC_AXIS_TEXT, "%.120s (%s)", csv.cell[1], suffix);
-        } else {
-            snprintf(figure->x_label, KVC_AXIS_TEXT, "%.120s", csv.cell[1]);
-        }
-        if (!figure->x_numeric) {
-            count_axis(&csv, 1, x);
-        }
-        put_series(&csv, figure, x, (size_t)throughput);
-    }
-    free(x);
-    kvc_csv_free(&csv);
     return status;
 }
 
@@ -415,7 +327,7 @@ static size_t label_references(const struct kvc_csv *csv, const struct error_col
     if (zeros > 0) {
         snprintf(left_out, sizeof(left_out), ", without %zu of value 0", zeros);
     }
-    snprintf(figure->x_label, KVC_AXIS_TEXT, "%s%s%s%s", published ? "published" : "",
+    snprintf(figure->x_label, KVC_AXIS_TEXT, "%s%s%s%s (unit of the case)", published ? "published" : "",
              published && measured ? " or " : "", measured ? "measured" : "", left_out);
     return zeros;
 }
@@ -458,8 +370,8 @@ static enum kvc_status put_error(const struct kvc_csv *csv, size_t row, const st
             "found a cell that is not a number, allowed: numbers in predicted and in published or measured");
     }
     fprintf(figure->data, "%.12g %.12g ", x, y);
-    put_quoted(is_named(csv, row, columns) ? kvc_csv_cell(csv, row, (size_t)columns->name) : "",
-               figure->data);
+    kvc_figure_put_quoted(figure,
+                          is_named(csv, row, columns) ? kvc_csv_cell(csv, row, (size_t)columns->name) : "");
     fputc('\n', figure->data);
     return KVC_OK;
 }
@@ -488,7 +400,7 @@ static enum kvc_status put_errors(const struct kvc_csv *csv, const char *path, s
         if (!is_new) {
             continue;
         }
-        begin_block(figure, title);
+        kvc_figure_begin_block(figure, title);
         for (size_t j = i; j < csv->rows; j++) {
             if (is_of_zero(csv, j, &columns) || strcmp(series_title(csv, j, &columns), title) != 0) {
                 continue;
@@ -541,6 +453,16 @@ static double latency_us(const json_t *point, const char *metric, double *half_w
                           : number_of(json_object_get(point, "closed_form"), "latency_mean_us");
 }
 
+/* Returns 2 if all replicas serve the load of a point, 1 if some do, and 0 if none does. */
+static int served_state(const json_t *point)
+{
+    const json_t *by = json_object_get(point, "served_by");
+    if (!json_is_number(by)) { /* As capacities were written that had one verdict only. */
+        return json_is_true(json_object_get(point, "served")) ? 2 : 0;
+    }
+    return json_number_value(by) >= number_of(point, "replicas") ? 2 : json_number_value(by) > 0;
+}
+
 /* Writes one line of the figure, unless no point has its latency. Returns the number of its points. */
 static uint32_t put_line(struct kvc_figure_data *figure, const json_t *points, const char *title,
                          const char *metric)
@@ -555,12 +477,12 @@ static uint32_t put_line(struct kvc_figure_data *figure, const json_t *points, c
             continue;
         }
         if (written++ == 0) {
-            begin_block(figure, title);
+            kvc_figure_begin_block(figure, title);
         }
         /* The axis is logarithmic: an interval does not reach below a tenth of the latency. */
         double low_us = us - half_width_us > us / 10 ? us - half_width_us : us / 10;
         fprintf(figure->data, "%.12g %.12g %.12g %.12g %d %d\n", number_of(point, "offered_mops"), us, low_us,
-                us + half_width_us, json_is_true(json_object_get(point, "served")),
+                us + half_width_us, served_state(point),
                 json_is_number(json_object_get(point, "share_frac")));
     }
     return written;
@@ -569,8 +491,8 @@ static uint32_t put_line(struct kvc_figure_data *figure, const json_t *points, c
 /* Extracts the latency over the offered load. `path` is the capacity.json of kvcast capacity. The first block
  * has one line "low mean high" for the capacity; where a partial answer has no high end, the highest load
  * stands for it, and an unknown mean is 0. The other blocks are the lines of the figure, "offered_mops
- * latency_us low_us high_us served": the simulated mean, p50, p95 and p99 with their 95 % intervals, and the
- * closed form's mean. */
+ * latency_us low_us high_us state on_curve": the simulated mean, p50, p95 and p99 with their 95 % intervals,
+ * and the closed form's mean. */
 static enum kvc_status extract_capacity(const char *path, struct kvc_figure_data *figure,
                                         struct kvc_diag *diag)
 {
@@ -583,7 +505,7 @@ static enum kvc_status extract_capacity(const char *path, struct kvc_figure_data
     }
     const json_t *capacity = json_object_get(document, "capacity_mops");
     const json_t *points = json_object_get(document, "points");
-    begin_block(figure, "capacity");
+    kvc_figure_begin_block(figure, "capacity");
     double high_mops = number_of(capacity, "high");
     const json_t *last = json_array_get(points, json_array_size(points) - 1);
     fprintf(figure->data, "%.12g %.12g %.12g\n", number_of(capacity, "low"), number_of(capacity, "mean"),
@@ -624,26 +546,53 @@ static struct x_axis choose_x(const json_t *front)
     return (struct x_axis){"nodes", false, "nodes"};
 }
 
-static void put_point(struct kvc_figure_data *figure, const json_t *point, const struct x_axis *x, double us,
-                      double half_width_us)
+/* A value and half the width of its interval, which is 0 if it has none. */
+struct drawn {
+    double value, half_width;
+};
+
+static struct drawn simulated(const json_t *point, const char *metric)
 {
-    double watts = closed_form(point, "watts_mean");
-    fprintf(figure->data, "%.12g %.12g %.12g %.12g\n",
-            x->is_closed_form ? closed_form(point, x->key) : kvc_document_number(point, x->key), us,
-            isnan(watts) ? 0 : watts, isnan(half_width_us) ? 0 : half_width_us);
+    const json_t *value = json_object_get(json_object_get(point, "simulated"), metric);
+    double half_width = kvc_document_number(value, "half_width");
+    return (struct drawn){kvc_document_number(value, "mean"), isnan(half_width) ? 0 : half_width};
 }
 
-/* Writes the chosen point with its simulated latency. */
+static void put_point(struct kvc_figure_data *figure, struct drawn x, struct drawn latency_us, double watts)
+{
+    fprintf(figure->data, "%.12g %.12g %.12g %.12g %.12g\n", x.value, latency_us.value,
+            isnan(watts) ? 0 : watts, x.half_width, latency_us.half_width);
+}
+
+/* Writes the chosen point as it was simulated. */
 static void put_chosen(struct kvc_figure_data *figure, const json_t *document, const struct x_axis *x,
                        const char *metric)
 {
     const json_t *chosen = json_object_get(document, "chosen");
-    const json_t *latency = json_object_get(json_object_get(chosen, "simulated"), metric);
-    double us = kvc_document_number(latency, "mean");
-    if (!isnan(us)) {
-        begin_block(figure, "chosen, simulated");
-        put_point(figure, chosen, x, us, kvc_document_number(latency, "half_width"));
+    struct drawn latency = simulated(chosen, metric), watts = simulated(chosen, "watts_mean");
+    if (!isnan(latency.value)) {
+        kvc_figure_begin_block(figure, "chosen, simulated");
+        put_point(figure,
+                  x->is_closed_form ? simulated(chosen, x->key)
+                                    : (struct drawn){kvc_document_number(chosen, x->key), 0},
+                  latency, watts.value);
     }
+}
+
+/* Returns the objective for a metric; 0 if there is none. */
+static double goal(const json_t *document, const char *metric)
+{
+    size_t index;
+    json_t *entry;
+    json_array_foreach(json_object_get(document, "goals"), index, entry)
+    {
+        const char *name = json_string_value(json_object_get(entry, "metric"));
+        double at_most = kvc_document_number(entry, "at_most");
+        if (name != NULL && strcmp(name, metric) == 0 && !isnan(at_most)) {
+            return at_most;
+        }
+    }
+    return 0;
 }
 
 /* Writes the latency's name on the y axis: "p95" for latency_p95_us. */
@@ -654,14 +603,14 @@ static void name_latency(const char *metric, char text[32])
 }
 
 /* Extracts the Pareto front of a plan. `path` is the plan.json of kvcast plan. The x axis is
- * the price if every point has one, else the power, else the number of nodes. The blocks are the front and,
- * if there is one, the chosen point, each with lines "x latency_us watts". Latencies are the closed form's.
- */
+ * the price if every point has one, else the power, else the number of nodes. The first block has the
+ * objectives for both axes. The others are the front by the closed form and, if there is one, the chosen
+ * point as it was simulated, with lines "x latency_us watts x_half_width half_width_us". */
 static enum kvc_status extract_pareto(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag)
 {
     json_t *document, *point;
     size_t index;
-    char name[32], title[80];
+    char name[32];
     enum kvc_status status = kvc_document_load(path, KVC_DOCUMENT_PLAN, &document, diag);
     if (status != KVC_OK) {
         return status;
@@ -679,11 +628,15 @@ static enum kvc_status extract_pareto(const char *path, struct kvc_figure_data *
     name_latency(metric, name);
     snprintf(figure->x_label, KVC_AXIS_TEXT, "%s", x.label);
     figure->x_numeric = json_is_true(json_object_get(front, "has_watts")) && !x.is_closed_form; /* Colours. */
-    snprintf(title, sizeof(title), "front by closed form, latency %s", name);
-    begin_block(figure, title);
+    snprintf(figure->y_label, KVC_AXIS_TEXT, "%s latency (µs)", name);
+    kvc_figure_begin_block(figure, "objectives");
+    fprintf(figure->data, "%.12g %.12g\n", goal(document, x.key), goal(document, metric));
+    kvc_figure_begin_block(figure, "front by closed form");
     json_array_foreach(points, index, point)
     {
-        put_point(figure, point, &x, closed_form(point, metric), NAN);
+        double at = x.is_closed_form ? closed_form(point, x.key) : kvc_document_number(point, x.key);
+        put_point(figure, (struct drawn){at, 0}, (struct drawn){closed_form(point, metric), 0},
+                  closed_form(point, "watts_mean"));
     }
     put_chosen(figure, document, &x, metric);
     json_decref(document);
@@ -701,7 +654,7 @@ static bool put_parts(struct kvc_figure_data *figure, const json_t *parts)
     {
         const char *name = json_string_value(json_object_get(part, "part"));
         double slowest = kvc_document_number(part, "slowest_us"), mean = kvc_document_number(part, "mean_us");
-        begin_block(figure, name != NULL ? name : "");
+        kvc_figure_begin_block(figure, name != NULL ? name : "");
         fprintf(figure->data, "1 %.9g %.9g\n2 %.9g %.9g\n", slowest_us, slowest_us + slowest, mean_us,
                 mean_us + mean);
         slowest_us += slowest;
@@ -719,7 +672,7 @@ static void put_reliefs(struct kvc_figure_data *figure, const json_t *resources)
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
         const json_t *resource;
         size_t index;
-        begin_block(figure, titles[i]);
+        kvc_figure_begin_block(figure, titles[i]);
         json_array_foreach(resources, index, resource)
         {
             const json_t *change = json_object_get(resource, keys[i]);
@@ -728,7 +681,7 @@ static void put_reliefs(struct kvc_figure_data *figure, const json_t *resources)
             fprintf(figure->data, "%zu %.9g %.9g ", json_array_size(resources) - index,
                     100 * kvc_document_number(change, "change_frac"),
                     isnan(half_width) ? 0 : 100 * half_width);
-            put_quoted(name != NULL ? name : "", figure->data);
+            kvc_figure_put_quoted(figure, name != NULL ? name : "");
             fputc('\n', figure->data);
         }
     }
@@ -771,6 +724,15 @@ static enum kvc_status extract_platform(const struct kvc_plot_options *plot, str
     return status;
 }
 
+static enum kvc_status extract_sweep(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
+                                     struct kvc_diag *diag)
+{
+    char file[PATH_MAX];
+    const struct kvc_sweep_view view = {.x = plot->x, .y = plot->y, .by = plot->by};
+    enum kvc_status status = kvc_document_find(plot->inputs[0], KVC_DOCUMENT_SWEEP, file, diag);
+    return status == KVC_OK ? kvc_sweep_extract(file, &view, figure, diag) : status;
+}
+
 /* Extracts from the one file that the input names. */
 static enum kvc_status extract_found(enum kvc_status (*extract)(const char *path,
                                                                 struct kvc_figure_data *figure,
@@ -797,8 +759,8 @@ enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct k
     case KVC_PLOT_TAIL:
     case KVC_PLOT_TIMELINE:
         return extract_results(plot, figure, diag);
-    case KVC_PLOT_THROUGHPUT:
-        return extract_found(extract_throughput, KVC_DOCUMENT_SWEEP, plot, figure, diag);
+    case KVC_PLOT_SWEEP:
+        return extract_sweep(plot, figure, diag);
     case KVC_PLOT_ERROR:
         return extract_found(extract_errors, KVC_DOCUMENT_ERRORS, plot, figure, diag);
     case KVC_PLOT_CAPACITY:
@@ -839,6 +801,7 @@ static enum kvc_status draw(const struct kvc_plot_options *plot, const struct kv
         plot->wide ? "2" : "1",
         figure->x_label,
         figure->x_numeric ? "1" : "0",
+        figure->y_label,
         NULL,
     };
     if (plot->kind == KVC_PLOT_PLATFORM) {

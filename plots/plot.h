@@ -7,18 +7,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "plots/figure.h"
 #include "sim/base/diag.h"
 
 /* Every input is a file (plots/document.h), or the folder in which --out left it. */
 enum kvc_plot_kind {
-    KVC_PLOT_CDF,        /* Latency distribution; one line per result. */
-    KVC_PLOT_THROUGHPUT, /* Throughput over the first swept parameter of one sweep.csv; one line per value of
-                            the others. */
-    KVC_PLOT_TIMELINE,   /* Throughput over time; one line per result. */
-    KVC_PLOT_ERROR,      /* Predicted over published or measured values; one table. */
-    KVC_PLOT_CAPACITY,   /* Latency over the offered load; one capacity. */
-    KVC_PLOT_PARETO,     /* Price, power and latency of a plan's front; one plan. */
-    KVC_PLOT_TAIL,       /* Share of requests that take longer, on a logarithmic axis; one line per result. */
+    KVC_PLOT_CDF,      /* Latency distribution; one line per result. */
+    KVC_PLOT_SWEEP,    /* A metric over a swept value of one sweep.csv (plots/sweep.h). */
+    KVC_PLOT_TIMELINE, /* Throughput over time; one line per result. */
+    KVC_PLOT_ERROR,    /* Predicted over published or measured values; one table. */
+    KVC_PLOT_CAPACITY, /* Latency over the offered load; one capacity. */
+    KVC_PLOT_PARETO,   /* Price, power and latency of a plan's front; one plan. */
+    KVC_PLOT_TAIL,     /* Share of requests that take longer, on a logarithmic axis; one line per result. */
     KVC_PLOT_CRITICAL, /* Where requests spend their time, and what faster resources change; one analysis. */
     KVC_PLOT_PLATFORM, /* The simulated machine; one result with its platform.xml. */
 };
@@ -30,19 +30,10 @@ struct kvc_plot_options {
     enum kvc_plot_kind kind;
     int input_count;
     const char *const *inputs;
-    const char *output; /* Ends in .svg, .pdf or .png. */
-    bool wide;          /* Width 17.5 cm instead of 8.5 cm. */
-    bool in_folder;     /* The picture belongs to an output folder (kvc_partial_file_replace). */
-};
-
-enum { KVC_AXIS_TEXT = 160 };
-
-/* The data of a figure, as gnuplot reads it: blocks of points, each under its title. */
-struct kvc_figure_data {
-    FILE *data;
-    uint32_t blocks; /* Blocks written so far. */
-    char x_label[KVC_AXIS_TEXT];
-    bool x_numeric; /* False when x only counts and labels name its values. */
+    const char *output;     /* Ends in .svg, .pdf or .png. */
+    const char *x, *y, *by; /* Of KVC_PLOT_SWEEP, as in struct kvc_sweep_view; else NULL. */
+    bool wide;              /* Width 17.5 cm instead of 8.5 cm. */
+    bool in_folder;         /* The picture belongs to an output folder (kvc_partial_file_replace). */
 };
 
 /* Extracts the data of any kind of picture; for a platform, the graph that dot reads. If it returns KVC_OK

@@ -63,7 +63,7 @@ static void assert_begins(const char *path, const char *magic)
     "{\"schema\": \"kvcast.why/1\", \"resources\": [{\"resource\": \"gpu\", \"throughput\": "                \
     "{\"change_frac\": 0.02, \"ci95_frac\": 0.01}, \"latency_mean\": {\"change_frac\": -0.03}}], "           \
     "\"path\": {\"parts\": [{\"part\": \"index\", \"mean_us\": 3, \"slowest_us\": 9}]}}"
-#define SWEEP "point,system.cycle,system.delay,throughput_mops,throughput_ci95_mops,bottleneck\n"
+#define SWEEP "point,system.cycle_ns,system.delay,throughput_mops,throughput_ci95_mops,bottleneck\n"
 
 TestSuite(plot, .init = make_root, .fini = remove_root);
 
@@ -129,31 +129,31 @@ Test(plot, every_format_has_the_width_of_its_columns)
 /* gnuplot draws all bars of a line as one path, and starts every stroke of it with "M". */
 Test(plot, a_distribution_shows_the_intervals_of_its_percentiles)
 {
-#define WITH_INTERVALS(half_width)                                                                           \
+#define WITH_INTERVALS(half_width, other)                                                                    \
     "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a\", \"throughput_mops\": {\"mean\": 2}, "            \
     "\"latency_us\": {"                                                                                      \
     "\"percentiles\": [{\"p\": 0.5, \"us\": 2, \"ci95\": " half_width                                        \
-    "}, {\"p\": 0.9, \"us\": 5, \"ci95\": "                                                                  \
-    "null}], \"cdf\": [[1.5, 0.25], [2, 0.5], [8, 1.0]]}}"
+    "}, {\"p\": 0.9, \"us\": 5, \"ci95\": " other "}], \"cdf\": [[1.5, 0.25], [2, 0.5], [8, 1.0]]}}"
     struct kvc_diag diag = {0};
-    put("result.json", WITH_INTERVALS("null"));
+    put("result.json", WITH_INTERVALS("0.5", "null"));
     cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "a.svg", &diag), KVC_OK, "%s", diag.message);
-    size_t without = count_of("a.svg", "M");
-    put("result.json", WITH_INTERVALS("0.5"));
+    size_t with_one = count_of("a.svg", "M");
+    put("result.json", WITH_INTERVALS("0.5", "0.1"));
     cr_assert_eq(draw(KVC_PLOT_CDF, "result.json", "a.svg", &diag), KVC_OK, "%s", diag.message);
-    cr_expect_eq(count_of("a.svg", "M"), without + 3, "a bar and its two ends");
+    cr_expect_eq(count_of("a.svg", "M"), with_one + 3, "a bar and its two ends");
+    cr_expect_eq(count_of("a.svg", ">95 % interval<"), 1);
 }
 
 Test(plot, draws_every_kind)
 {
     struct kvc_diag diag = {0};
     put("result.json", RESULT);
-    put("sweep.csv", SWEEP "1,120us,1,100,2,x\n2,120us,2,110,,x\n3,160us,1,150,3,x\n4,0.2ms,2,160,3,x\n");
+    put("sweep.csv", SWEEP "1,120000,1,100,2,x\n2,120000,2,110,,x\n3,160000,1,150,3,x\n4,200000,2,160,3,x\n");
     put("words.csv", SWEEP "1,get,1,100,2,x\n2,getk,1,110,,x\n");
     put("error.csv", "case,published,predicted\n\"a, b\",100,95\nc,10,20\n");
     cr_assert_eq(draw(KVC_PLOT_TIMELINE, "result.json", "timeline.svg", &diag), KVC_OK, "%s", diag.message);
-    cr_assert_eq(draw(KVC_PLOT_THROUGHPUT, "sweep.csv", "sweep.svg", &diag), KVC_OK, "%s", diag.message);
-    cr_assert_eq(draw(KVC_PLOT_THROUGHPUT, "words.csv", "words.svg", &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(draw(KVC_PLOT_SWEEP, "sweep.csv", "sweep.svg", &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(draw(KVC_PLOT_SWEEP, "words.csv", "words.svg", &diag), KVC_OK, "%s", diag.message);
     cr_assert_eq(draw(KVC_PLOT_ERROR, "error.csv", "error.svg", &diag), KVC_OK, "%s", diag.message);
     put("capacity.json", CAPACITY);
     cr_assert_eq(draw(KVC_PLOT_CAPACITY, ".", "folder.svg", &diag), KVC_OK, "%s", diag.message);
@@ -162,17 +162,19 @@ Test(plot, draws_every_kind)
         const char *picture, *text;
     } shown[] = {
         {"timeline.svg", ">time after the warm-up (ms)<"},
-        {"sweep.svg", ">system.cycle (us)<"},
-        {"sweep.svg", ">system.delay = 1<"},
-        {"sweep.svg", ">system.delay = 2<"},
-        {"sweep.svg", "> 200<"}, /* The axis reaches to 0.2 ms, in the unit of the first value. */
+        {"sweep.svg", ">system.cycle (µs)<"},
+        {"sweep.svg", ">delay = 1<"},
+        {"sweep.svg", ">delay = 2<"},
+        {"sweep.svg", ">200<"}, /* Few values are tics themselves. */
+        {"sweep.svg", ">95 % interval<"},
         {"words.svg", ">getk<"},
-        {"error.svg", ">predicted, same unit<"},
+        {"error.svg", ">predicted (same unit)<"},
         {"error.svg", ">c<"}, /* Names the case that is far off. */
-        {"folder.svg", ">10 Mops"},
+        {"folder.svg", ">capacity 10 Mops<"},
         {"file.svg", ">offered load (Mops)<"},
         {"file.svg", ">closed form, mean<"},
         {"file.svg", ">p99<"},
+        {"file.svg", ">not served<"},
     };
     for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
         cr_expect_eq(count_of(shown[i].picture, shown[i].text), 1, "%s: %s", shown[i].picture, shown[i].text);
@@ -181,15 +183,128 @@ Test(plot, draws_every_kind)
     cr_expect_eq(count_of("file.svg", ">p50<"), 0, "no point has a p50");
 }
 
+/* A sweep of two values and a word, with an objective for the latency. */
+#define VIEWED                                                                                                \
+    "point,system.cycle_ns,system.gpu_core_hz,system.api,throughput_mops,latency_p99_us,latency_p99_ci95_us," \
+    "hit_frac,bottleneck,slo_p99_margin_frac\n"                                                               \
+    "1,120000,875000000,get,80,300,5,0.5,index,0.142857142857\n2,160000,875000000,get,80,320,5,0.5,index,"    \
+    "0.0857142857143\n3,120000,666000000,getk,80,360,5,0.25,index,-0.0285714285714\n4,160000,666000000,getk," \
+    "80,370,,0.25,index,-0.0571428571429\n"
+
+static enum kvc_status draw_view(const char *x, const char *y, const char *by, struct kvc_diag *diag)
+{
+    const char *input = "sweep.csv";
+    const struct kvc_plot_options plot = {.kind = KVC_PLOT_SWEEP,
+                                          .input_count = 1,
+                                          .inputs = &input,
+                                          .output = "a.svg",
+                                          .x = x,
+                                          .y = y,
+                                          .by = by};
+    put("sweep.csv", VIEWED);
+    *diag = (struct kvc_diag){0};
+    return kvc_plot_draw(&plot, diag);
+}
+
+static void expect_texts(const char *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        cr_expect_gt(count_of("a.svg", texts[i]), 0, "%s", texts[i]);
+    }
+}
+
+#define EXPECT_TEXTS(...)                                                                                    \
+    expect_texts((const char *const[]){__VA_ARGS__},                                                         \
+                 sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+Test(plot, a_sweep_shows_any_metric_over_any_swept_value)
+{
+    struct kvc_diag diag;
+    cr_assert_eq(draw_view("system.cycle", "latency_p99_us", "system.gpu_core,system.api", &diag), KVC_OK,
+                 "%s", diag.message);
+    EXPECT_TEXTS(">p99 latency (µs)<", ">system.cycle (µs)<", ">120<", ">160<", ">gpu_core, api<",
+                 ">875 MHz, get<", ">666 MHz, getk<", ">objective: at most 350 µs<", ">95 % interval<");
+    cr_assert_eq(draw_view("system.api", "hit_frac", "system.cycle_ns", &diag), KVC_OK, "%s", diag.message);
+    EXPECT_TEXTS(">hit ratio (%)<", ">system.api<", ">get<", ">getk<", ">cycle = 120 µs<",
+                 ">gpu_core = 875 MHz<", ">gpu_core = 666 MHz<");
+    cr_expect_eq(count_of("a.svg", "objective"), 0);
+    cr_assert_eq(draw_view(NULL, NULL, NULL, &diag), KVC_OK, "%s", diag.message);
+    EXPECT_TEXTS(">throughput (Mops)<", ">system.cycle (µs)<", ">gpu_core = 875 MHz<", ">api = get<");
+}
+
+Test(plot, a_wrong_name_of_a_sweep_lists_what_is_allowed)
+{
+    static const struct {
+        const char *x, *y, *by, *message;
+    } wrong[] = {
+        {"system.cycel", NULL, NULL,
+         "plot: found -x system.cycel, allowed: system.cycle, system.gpu_core, system.api; did you mean system.cycle?"},
+        {NULL, "bottleneck", NULL,
+         "plot: found -y bottleneck, allowed: throughput_mops, latency_p99_us, hit_frac, slo_p99_margin_frac"},
+        {NULL, "latency_p99_ci95_us", NULL,
+         "plot: found -y latency_p99_ci95_us, allowed: throughput_mops, latency_p99_us, hit_frac, slo_p99_margin_frac; "
+         "did you mean latency_p99_us?"},
+        {NULL, NULL, "system.api,gpu",
+         "plot: found --by gpu, allowed: system.cycle, system.gpu_core, system.api"},
+        {"system.api", NULL, "system.api",
+         "plot: found system.api as --by and as -x, allowed: each swept value once"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        struct kvc_diag diag;
+        cr_expect_eq(draw_view(wrong[i].x, wrong[i].y, wrong[i].by, &diag), KVC_ERR_SCENARIO);
+        cr_expect_str_eq(diag.message, wrong[i].message);
+    }
+}
+
+/* Two stores, whose parameters all differ, are named by the stores. */
+Test(plot, a_legend_has_room_for_its_titles)
+{
+#define RESULT_BY(system, parameters)                                                                        \
+    "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a\", \"system\": \"" system                           \
+    "\", \"parameters\": {" parameters                                                                       \
+    "}, \"throughput_mops\": {\"mean\": 2}, \"latency_us\": {\"cdf\": [[1.5, 0.25], [8, 1]]}}"
+    const char *inputs[] = {"one.json", "two.json"};
+    const struct kvc_plot_options plot = {
+        .kind = KVC_PLOT_CDF, .input_count = 2, .inputs = inputs, .output = "a.svg"};
+    struct kvc_diag diag = {0};
+    put("one.json", RESULT_BY("mica", "\"system.log\": \"auto\""));
+    put("two.json", RESULT_BY("rdma", "\"system.sides\": \"two\""));
+    cr_assert_eq(kvc_plot_draw(&plot, &diag), KVC_OK, "%s", diag.message);
+    EXPECT_TEXTS(">a: mica<", ">a: rdma<");
+    put("one.json", RESULT_BY("mica", "\"system.gpu_core\": \"666MHz\", \"system.log\": \"64MiB\", "
+                                      "\"workload.distribution\": \"zipf\", \"workload.value\": 64"));
+    put("two.json", RESULT_BY("mica", "\"system.gpu_core\": \"auto\", \"system.log\": \"1GiB\", "
+                                      "\"workload.distribution\": \"uniform\", \"workload.value\": 65"));
+    cr_assert_eq(kvc_plot_draw(&plot, &diag), KVC_OK, "%s", diag.message);
+    EXPECT_TEXTS(">gpu_core = 666 MHz, log = 64 MiB, 2 more<", ">gpu_core = auto, log = 1 GiB, 2 more<");
+}
+
+/* A run without a warm-up begins with no request on its way: its first window is no throughput. */
+Test(plot, a_timeline_shows_the_latency_and_whole_windows)
+{
+#define RESULT_OVER_TIME(warmup, latencies)                                                                        \
+    "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a\", \"throughput_mops\": {\"mean\": 2}, \"simulation\": {" \
+    "\"warmup_s\": " warmup "}, \"windows\": {\"length_us\": 100, \"mops\": [999, 2, 3]" latencies "}}"
+    struct kvc_diag diag = {0};
+    put("result.json", RESULT_OVER_TIME("0.001", ""));
+    cr_assert_eq(draw(KVC_PLOT_TIMELINE, "result.json", "a.svg", &diag), KVC_OK, "%s", diag.message);
+    EXPECT_TEXTS(" 1000<");
+    cr_expect_eq(count_of("a.svg", "latency"), 0);
+    put("result.json", RESULT_OVER_TIME("0", ", \"latency_mean_us\": [null, 70, 75]"));
+    cr_assert_eq(draw(KVC_PLOT_TIMELINE, "result.json", "a.svg", &diag), KVC_OK, "%s", diag.message);
+    EXPECT_TEXTS(">mean latency (µs)<", ">throughput (Mops)<", " 60<");
+    cr_expect_eq(count_of("a.svg", " 1000<"), 0);
+}
+
 Test(plot, an_error_picture_says_what_it_compares_with)
 {
 #define ERRORS "case,metric,published,measured,predicted\n"
     static const struct {
         const char *table, *label;
     } pictures[] = {
-        {ERRORS "a,mops,100,,95\nb,us,10,,20\n", ">published<"},
-        {ERRORS "a,mops,,100,95\nb,mops,,10,20\n", ">measured<"},
-        {ERRORS "a,mops,100,,95\nb,mops,,10,20\n", ">published or measured<"},
+        {ERRORS "a,mops,100,,95\nb,us,10,,20\n", ">published (unit of the case)<"},
+        {ERRORS "a,mops,,100,95\nb,mops,,10,20\n", ">measured (unit of the case)<"},
+        {ERRORS "a,mops,100,,95\nb,mops,,10,20\n", ">published or measured (unit of the case)<"},
     };
     for (size_t i = 0; i < sizeof(pictures) / sizeof(*pictures); i++) {
         struct kvc_diag diag = {0};
@@ -211,9 +326,8 @@ Test(plot, every_kind_takes_the_folder_or_the_file)
         enum kvc_plot_kind kind;
         const char *file;
     } inputs[] = {
-        {KVC_PLOT_CDF, "result.json"},        {KVC_PLOT_TIMELINE, "result.json"},
-        {KVC_PLOT_THROUGHPUT, "sweep.csv"},   {KVC_PLOT_ERROR, "errors.csv"},
-        {KVC_PLOT_CAPACITY, "capacity.json"}, {KVC_PLOT_TAIL, "result.json"},
+        {KVC_PLOT_CDF, "result.json"},   {KVC_PLOT_TIMELINE, "result.json"},   {KVC_PLOT_SWEEP, "sweep.csv"},
+        {KVC_PLOT_ERROR, "errors.csv"},  {KVC_PLOT_CAPACITY, "capacity.json"}, {KVC_PLOT_TAIL, "result.json"},
         {KVC_PLOT_CRITICAL, "why.json"},
     };
     for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
@@ -248,10 +362,10 @@ Test(plot, input_of_another_kind_is_named)
     cr_assert_eq(mkdir("of_run", 0777), 0);
     put("of_run/result.json", RESULT);
     expect_refusal_of(KVC_PLOT_CDF, "sweep.csv", "sweep.csv",
-                      "it is a sweep.csv of kvcast sweep, which is drawn by --kind throughput");
+                      "it is a sweep.csv of kvcast sweep, which is drawn by --kind sweep");
     expect_refusal_of(KVC_PLOT_PLATFORM, "error.csv", "error.csv",
                       "it is a table of errors, which is drawn by --kind error");
-    expect_refusal_of(KVC_PLOT_THROUGHPUT, "of_run/result.json", "of_run/result.json",
+    expect_refusal_of(KVC_PLOT_SWEEP, "of_run/result.json", "of_run/result.json",
                       "it is a result of kvcast, which is drawn by --kind cdf, tail, timeline or platform");
     expect_refusal_of(KVC_PLOT_PARETO, "of_run", "of_run",
                       "has no plan.json; allowed is a folder that `kvcast plan --out` wrote, or the file "
@@ -285,7 +399,7 @@ Test(plot, an_error_from_zero_is_left_out)
     cr_assert_eq(draw(KVC_PLOT_ERROR, "error.csv", "error.svg", &diag), KVC_OK, "%s", diag.message);
     cr_expect_not_null(strstr(diag.message, "found 1 of 3 cases whose published or measured value is 0"),
                        "%s", diag.message);
-    cr_expect_eq(count_of("error.svg", ">published, without 1 of value 0<"), 1);
+    cr_expect_eq(count_of("error.svg", ">published, without 1 of value 0 (unit of the case)<"), 1);
     cr_expect_eq(count_of("error.svg", ">b<"), 1);
     cr_expect_eq(count_of("error.svg", "of_zero"), 0);
     put("error.csv", "case,published,predicted\na,0,95\n");
@@ -319,9 +433,9 @@ Test(plot, wrong_input_is_the_users_and_keeps_the_old_picture)
     cr_assert_eq(draw(KVC_PLOT_CDF, "other.json", "a.svg", &diag), KVC_ERR_SCENARIO);
     cr_assert_str_eq(diag.file, "other.json");
     diag = (struct kvc_diag){0};
-    cr_assert_eq(draw(KVC_PLOT_THROUGHPUT, "short.csv", "a.svg", &diag), KVC_ERR_SCENARIO);
+    cr_assert_eq(draw(KVC_PLOT_SWEEP, "short.csv", "a.svg", &diag), KVC_ERR_SCENARIO);
     cr_assert_eq(diag.line, 2);
-    cr_assert_eq(draw(KVC_PLOT_THROUGHPUT, "foreign.csv", "a.svg", &diag), KVC_ERR_SCENARIO);
+    cr_assert_eq(draw(KVC_PLOT_SWEEP, "foreign.csv", "a.svg", &diag), KVC_ERR_SCENARIO);
     diag = (struct kvc_diag){0};
     cr_assert_eq(draw(KVC_PLOT_ERROR, "text.csv", "a.svg", &diag), KVC_ERR_SCENARIO);
     cr_assert_eq(diag.line, 3);
@@ -450,7 +564,8 @@ Test(plot, a_platform_shows_devices_links_rates_and_utilization)
                                  ">80 %, 89.6 W<",
                                  ">socket0<",
                                  ">root<",
-                                 ">10.3 GB/s, 25 %<",
+                                 ">10.3 GB/s<",
+                                 ">25 %<",
                                  ">node0<",
                                  "a &lt;b&gt; &amp; $(touch owned)"};
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
@@ -465,15 +580,34 @@ Test(plot, a_platform_shows_devices_links_rates_and_utilization)
     cr_assert_eq(access("owned", F_OK), -1);
 }
 
-Test(plot, a_large_cluster_shows_one_node_in_full)
+Test(plot, a_cluster_shows_its_stages_all_nodes_and_the_busiest_in_full)
 {
     struct kvc_diag diag = {0};
     put("platform.xml", PLATFORM(NODE("node0") NODE("node1") NODE("node2")));
     put("result.json", METERED);
     cr_assert_eq(draw(KVC_PLOT_PLATFORM, ".", "a.svg", &diag), KVC_OK, "%s", diag.message);
-    cr_expect_gt(count_of("a.svg", ">and 2 more nodes<"), 0);
-    cr_expect_gt(count_of("a.svg", ">node0<"), 0);
-    cr_expect_eq(count_of("a.svg", ">node1<"), 0);
+    cr_expect_gt(count_of("a.svg", ">node0, the busiest of 3 with these devices<"), 0);
+    cr_expect_eq(count_of("a.svg", ">node1"), 0);
+    put("result.json",
+        "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a\", \"throughput_mops\": {\"mean\": 2}, "
+        "\"stages\": [{\"name\": \"index\", \"device\": \"gpu\", \"utilization_frac\": 0.763}], "
+        "\"cluster\": {\"nodes\": [{\"name\": \"node0\", \"busiest_stage\": \"index\", "
+        "\"utilization_frac\": 0.7, \"throughput_mops\": 1.25, \"latency_p99_us\": 310, "
+        "\"watts_mean\": null}, {\"name\": \"node1\", \"busiest_stage\": \"send\", "
+        "\"utilization_frac\": 0.9}, {\"name\": \"node2\"}]}}");
+    cr_assert_eq(draw(KVC_PLOT_PLATFORM, ".", "a.svg", &diag), KVC_OK, "%s", diag.message);
+    const char *const parts[] = {">stages, mean of all nodes<",
+                                 ">index (gpu)<",
+                                 ">76.3 %<",
+                                 ">1.25<",
+                                 ">310<",
+                                 ">send 90.0 %<",
+                                 ">node0<",
+                                 ">node2<",
+                                 ">node1, the busiest of 3 with these devices<"};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        cr_expect_gt(count_of("a.svg", parts[i]), 0, "%s", parts[i]);
+    }
 }
 
 Test(plot, a_platform_needs_its_files_and_dot)

@@ -14,22 +14,26 @@ stats DATA using 1:2 nooutput
 lines = STATS_blocks / 2
 stats DATA using (longer($2)) nooutput
 least = STATS_min
-if (lines == 1) { unset key }
+has_intervals = 0
+stats DATA using (has_intervals = valid(3) && $3 > 0 ? 1 : has_intervals, $1) name "BARS" nooutput
+if (lines == 1 && !has_intervals) { unset key }
 stats DATA using 1 nooutput
 if (STATS_max > 30 * STATS_min && STATS_min > 0) {
     set logscale x
-    set xrange [STATS_min:STATS_max]
+    set xrange [STATS_min / 1.1:STATS_max * 1.1]
+    eval log_tics("x", STATS_min / 1.1, STATS_max * 1.1)
 } else {
     margin = STATS_max > STATS_min ? 0.04 * (STATS_max - STATS_min) : 1
     set xrange [STATS_min - margin:STATS_max + margin]
 }
 set logscale y
 set yrange [10 ** floor(log10(least)):100]
-set format y "%g"
+eval log_tics("y", 10 ** floor(log10(least)), 100)
 set xlabel "latency (µs)"
 set ylabel "slower requests (%)"
+entries = interval_entry(has_intervals, "xerrorbars")
 plot for [i = 0:lines - 1] DATA index 2 * i using 1:(longer($2)) with steps linestyle style(i + 1) \
         title columnheader(1), \
     for [i = 0:lines - 1] DATA index 2 * i + 1 using 1:($2 < 1 ? 100 * (1 - $2) : NaN):3:4 with xerrorbars \
-        linestyle style(i + 1) dashtype 1 linewidth 0.7 pointtype 0 notitle
+        linestyle style(i + 1) dashtype 1 linewidth 0.7 pointtype 0 notitle @entries
 set output

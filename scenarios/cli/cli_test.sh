@@ -83,7 +83,7 @@ sed 's/keys = 1000/keys = 1000,\n    arrival = { clients = 8 }/' good.lua >close
 expect 2 '^kvcast: closed.lua:5: workload.arrival: found clients, .* allows "saturate"' "$kvcast" capacity closed.lua
 expect 2 '^kvcast: --set: workload.arrival: found clients' "$kvcast" capacity good.lua --set workload.arrival.clients=8
 printf 'time_us,op,key,key_bytes,value_bytes\n1,get,a,1,8\n' >good.csv
-expect 2 'workload.arrival: found a trace, .* allows "saturate"' "$kvcast" capacity good.lua --set workload.arrival.trace=good.csv
+expect 2 'workload.arrival: found a trace, .* allows "saturate"' "$kvcast" capacity --quiet good.lua --set workload.arrival.trace=good.csv
 # A check refuses the files that a run refuses.
 printf '1,get,a,1,8,9\n' >wide.csv
 printf 'timestamp,key,size\n1,a,8\n' >foreign.csv
@@ -182,6 +182,7 @@ grep -q '"met": false' outage.json && grep -q '"worst_window"' outage.json || fa
 
 # Files and names that a command cannot use.
 expect 2 'good.lua:1: cannot be read as a JSON result of kvcast: ' "$kvcast" plot good.lua -k cdf -o picture.svg
+expect 2 "plot: found -x, -y or --by with --kind cdf, allowed: --kind sweep" "$kvcast" plot good -k cdf -y hit_frac -o picture.svg
 [ ! -e picture.svg ] || fail "a picture of a file that is not a result"
 
 # What this machine can do; a program that is missing is named with what it is needed for.

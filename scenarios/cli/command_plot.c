@@ -7,14 +7,19 @@
 #include "scenarios/cli/print.h"
 #include "sim/base/text/option.h"
 
-enum { FLAG_KIND, FLAG_OUTPUT, FLAG_WIDE };
+enum { FLAG_KIND, FLAG_OUTPUT, FLAG_WIDE, FLAG_X, FLAG_Y, FLAG_BY };
 
 static const struct kvc_flag flags[] = {
-    [FLAG_KIND] =
-        {"--kind", "-k", "KIND",
-         "what to draw: cdf, tail, throughput, timeline, error, capacity, pareto, critical or platform"},
+    [FLAG_KIND] = {"--kind", "-k", "KIND",
+                   "what to draw: cdf, tail, sweep, timeline, error, capacity, pareto, critical or platform"},
     [FLAG_OUTPUT] = {"--output", "-o", "FILE", "write the picture to FILE, which ends in .svg, .pdf or .png"},
     [FLAG_WIDE] = {"--wide", NULL, NULL, "draw for two columns of a paper (17.5 cm) instead of one (8.5 cm)"},
+    [FLAG_X] = {"--x", "-x", "NAME", "of sweep: the swept value on the x axis; the first one by default"},
+    [FLAG_Y] = {"--y", "-y", "COLUMN", "of sweep: the column on the y axis; throughput_mops by default"},
+    [FLAG_BY] =
+        {"--by", NULL, "NAMES",
+         "of sweep: the swept values, separated by commas, that lines differ in; by default the first "
+         "one that is not on the x axis"},
     {0},
 };
 
@@ -29,17 +34,17 @@ static const struct kvc_usage usage = {
         "  cdf         latency distribution, one line for each result.json\n"
         "  tail        the share of requests that are slower than each latency, on a logarithmic axis, one line for each\n"
         "              result.json\n"
-        "  timeline    throughput over time, one line for each result.json\n"
-        "  throughput  throughput over the first swept parameter of a sweep.csv, one line for each value of\n"
-        "              the other parameters\n"
+        "  timeline    throughput and mean latency over time, one line for each result.json\n"
+        "  sweep       any column with numbers of a sweep.csv (-y) over any swept value (-x), one line for each value\n"
+        "              of others (--by), one panel for each value of the rest; with the objective for this column\n"
         "  error       predicted over published or measured values, from a CSV file with the columns\n"
         "              case,published,predicted or case,measured,predicted; validate --out writes errors.csv\n"
         "  capacity    latency over the offered load, from the capacity.json of capacity --out\n"
         "  pareto      latency over price, with the power, of the front in the plan.json of plan --out\n"
         "  critical    how long requests are in each part of the store, all and the slowest 1 %, and what each resource\n"
         "              would change if it were 5 % faster, from the why.json of why --out\n"
-        "  platform    the simulated machine: devices, links, rates, utilization and power, from the\n"
-        "              result.json of run --out and the platform.xml beside it",
+        "  platform    the simulated machine: stages of the store, nodes, devices, links, rates, utilization and power,\n"
+        "              from the result.json of run --out and the platform.xml beside it",
     .flags = flags,
 };
 
@@ -47,7 +52,7 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
 {
     if (name == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "plot: --kind is missing; allowed: cdf, tail, throughput, timeline, error, "
+                             "plot: --kind is missing; allowed: cdf, tail, sweep, timeline, error, "
                              "capacity, pareto, critical, platform");
     }
     for (int i = 0; kvc_plot_kinds[i] != NULL; i++) {
@@ -59,7 +64,7 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
     const char *nearest = kvc_nearest_name(name, kvc_plot_kinds);
     return kvc_diag_fail(
         diag, KVC_ERR_SCENARIO,
-        "plot: found --kind %.100s, allowed: cdf, tail, throughput, timeline, error, capacity, pareto, critical, platform%s%s%s",
+        "plot: found --kind %.100s, allowed: cdf, tail, sweep, timeline, error, capacity, pareto, critical, platform%s%s%s",
         name, nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
         nearest != NULL ? "?" : "");
 }
@@ -76,9 +81,18 @@ int kvc_command_plot(int argc, char **argv)
         .input_count = arguments.positional_count,
         .inputs = arguments.positional,
         .output = arguments.flag[FLAG_OUTPUT],
+        .x = arguments.flag[FLAG_X],
+        .y = arguments.flag[FLAG_Y],
+        .by = arguments.flag[FLAG_BY],
         .wide = arguments.flag[FLAG_WIDE] != NULL,
     };
     enum kvc_status status = find_kind(arguments.flag[FLAG_KIND], &plot.kind, &diag);
+    if (status == KVC_OK && plot.kind != KVC_PLOT_SWEEP &&
+        (plot.x != NULL || plot.y != NULL || plot.by != NULL)) {
+        status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
+                               "plot: found -x, -y or --by with --kind %s, allowed: --kind sweep",
+                               kvc_plot_kinds[plot.kind]);
+    }
     if (status == KVC_OK && plot.output == NULL) {
         status = kvc_diag_fail(&diag, KVC_ERR_SCENARIO,
                                "plot: --output is missing; allowed: FILE.svg, FILE.pdf, FILE.png");

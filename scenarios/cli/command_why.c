@@ -91,8 +91,7 @@ static enum kvc_status load(struct asking *asking, struct kvc_diag *diag)
     }
     struct kvc_run *run = &asking->loaded->scenario.run;
     run->replicas = run->replicas < REPLICAS_LEAST ? REPLICAS_LEAST : run->replicas;
-    status = kvc_scenario_check_files(asking->loaded, diag);
-    if (status == KVC_OK && !asking->predicts) {
+    if (!asking->predicts) {
         double jobs = asking->arguments->jobs > 0 ? asking->arguments->jobs : kvc_pool_processors();
         double least_s = kvc_time_least_s(&asking->loaded->scenario) * ceil((double)run->replicas / jobs);
         status = kvc_time_plan(&asking->loaded->scenario, least_s, "the run", diag);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -175,9 +176,11 @@ static void write_cdf(const struct kvc_histogram *histogram, FILE *out)
 
 static void write_windows(const struct kvc_result *result, FILE *out)
 {
-    fputs("time_us,throughput_mops\n", out);
+    fputs("time_us,throughput_mops,latency_mean_us\n", out);
     for (uint32_t i = 0; i < result->window_count; i++) {
-        fprintf(out, "%.12g,%.12g\n", i * result->window_us, (double)result->window_mops[i]);
+        double latency_us = kvc_result_window_latency_us(result, i);
+        fprintf(out, "%.12g,%.12g,", i * result->window_us, (double)result->window_mops[i]);
+        fprintf(out, isnan(latency_us) ? "\n" : "%.12g\n", latency_us);
     }
 }
 

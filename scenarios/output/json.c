@@ -257,12 +257,14 @@ static json_t *intervals(const struct kvc_outcome *outcome)
 static json_t *windows(const struct kvc_result *result)
 {
     json_t *object = json_object();
-    json_t *mops = json_array();
+    json_t *mops = json_array(), *latency_us = json_array();
     for (uint32_t i = 0; i < result->window_count; i++) {
         json_array_append_new(mops, kvc_json_number((double)result->window_mops[i]));
+        json_array_append_new(latency_us, kvc_json_number(kvc_result_window_latency_us(result, i)));
     }
     json_object_set_new(object, "length_us", kvc_json_number(result->window_us));
     json_object_set_new(object, "mops", mops);
+    json_object_set_new(object, "latency_mean_us", latency_us);
     return object;
 }
 

@@ -88,7 +88,7 @@ Test(folder, holds_everything_and_nothing_partial)
     cr_assert_eq(run_into(in_root("a/b"), KVC_FAKE_NONE, &diag), KVC_OK, "%s", diag.message);
     assert_holds(in_root("a/b/result.json"), "{\n  \"schema\": \"kvcast.result/1\",\n");
     assert_holds(in_root("a/b/cdf.csv"), "latency_us,cumulative_frac\n");
-    assert_holds(in_root("a/b/windows.csv"), "time_us,throughput_mops\n0,");
+    assert_holds(in_root("a/b/windows.csv"), "time_us,throughput_mops,latency_mean_us\n0,");
     assert_holds(in_root("a/b/timeline.json"), "{");
     cr_assert_eq(access(in_root("a/b/latency.hgrm"), F_OK), 0);
     cr_assert_eq(files_in(in_root("a/b")), 5, "the fake store has no engine and so no platform.xml");

@@ -54,9 +54,11 @@ static void merge_windows(struct kvc_result *sum, const struct kvc_result *repli
     }
     for (uint32_t i = 0; i < shared; i++) {
         sum->window_mops[i] += (float)(weight * (double)replica->window_mops[i]);
+        sum->window_latency[i] += (float)(weight * (double)replica->window_latency[i]);
     }
     for (uint32_t i = shared; i < sum->window_count; i++) {
         sum->window_mops[i] = 0;
+        sum->window_latency[i] = 0;
     }
     sum->window_count = shared;
 }
@@ -288,9 +290,11 @@ static void add_windows(struct kvc_merge_nodes *merge, const struct kvc_result *
     }
     for (uint32_t i = 0; i < shared; i++) {
         sum->window_mops[i] += node->window_mops[i];
+        sum->window_latency[i] += node->window_latency[i];
     }
     for (uint32_t i = shared; i < sum->window_count; i++) {
         sum->window_mops[i] = 0;
+        sum->window_latency[i] = 0;
     }
     sum->window_count = shared;
 }

@@ -401,6 +401,7 @@ double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, cons
     for (uint32_t i = 0, end; i < count; i = end) {
         struct kvc_window *window = window_rows(recorder, done_ns, i, count, &end);
         double sum_ns = kvc_recorder_sum(sent_ns + i, done_ns + i, end - i, &done_ns_sum);
+        window->timed += end - i;
         window->latency_ns += sum_ns;
         total_ns += sum_ns;
     }
@@ -649,11 +650,17 @@ static void report_windows(const struct kvc_recorder *recorder, struct kvc_resul
     uint32_t joined = (count + KVC_WINDOWS_MAX - 1) / KVC_WINDOWS_MAX;
     result->window_us = recorder->window_ns * joined / 1e3;
     for (uint32_t i = first; joined > 0 && i + joined <= last; i += joined) {
-        uint64_t completions = 0;
+        uint64_t completions = 0, timed = 0;
+        double latency_ns = 0;
         for (uint32_t j = i; j < i + joined; j++) {
             completions += recorder->window[j].completed;
+            timed += recorder->window[j].timed;
+            latency_ns += recorder->window[j].latency_ns;
         }
-        result->window_mops[result->window_count++] = (float)((double)completions / result->window_us);
+        double mops = (double)completions / result->window_us;
+        result->window_latency[result->window_count] =
+            (float)(timed > 0 ? mops * latency_ns / 1e3 / (double)timed : 0);
+        result->window_mops[result->window_count++] = (float)mops;
     }
 }
 

@@ -32,7 +32,8 @@ struct kvc_window {
     uint64_t completed; /**< Requests answered in it. */
     uint64_t gets;      /**< GET requests answered in it whose results are known. */
     uint64_t hits;      /**< GET requests answered that found their key. */
-    double latency_ns;  /**< Sum of the latencies of the requests answered in it [ns]. */
+    uint64_t timed;     /**< Requests answered in it whose latency counts. */
+    double latency_ns;  /**< Sum of their latencies [ns]. */
     double lead;        /**< Requests by which the clients are ahead of the slowest shard at its end. */
 };
 

@@ -106,6 +106,13 @@ double kvc_result_latency_percentile_us(const struct kvc_result *result, double 
     return NAN;
 }
 
+double kvc_result_window_latency_us(const struct kvc_result *result, uint32_t window)
+{
+    double mops = (double)result->window_mops[window];
+    double on_their_way = (double)result->window_latency[window];
+    return on_their_way > 0 ? on_their_way / mops : NAN;
+}
+
 const struct kvc_batch_means *kvc_result_batch_means(const struct kvc_result *result, const char *name)
 {
     for (uint32_t i = 0; i < result->batch_means_count; i++) {

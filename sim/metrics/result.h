@@ -160,9 +160,12 @@ struct kvc_result {
     uint64_t requests_simulated; /**< Requests, including the warm-up. */
     uint64_t activities;         /**< Activities that the event engine executed. */
 
-    double window_us;                   /**< Length of one throughput window [us]. */
-    uint32_t window_count;              /**< Used entries of `window_mops`. */
-    float window_mops[KVC_WINDOWS_MAX]; /**< Throughput by window [million/s]. */
+    double window_us;                      /**< Length of one throughput window [us]. */
+    uint32_t window_count;                 /**< Used entries of `window_mops` and `window_latency`. */
+    float window_mops[KVC_WINDOWS_MAX];    /**< Throughput by window [million/s]. */
+    float window_latency[KVC_WINDOWS_MAX]; /**< Throughput by window times the mean latency of what it
+                                              answers, by which nodes and replicas add up: requests that are
+                                              on their way. */
 
     bool moves;     /**< The load or the machine changes during the run: batches of it tell no interval. */
     double batch_s; /**< Length of a batch of the measured time [s]; 0: there are none. */
@@ -211,6 +214,10 @@ double kvc_result_latency_mean_us(const struct kvc_result *result);
 /** Returns a percentile of the latency, `p` from 0 to 1 [us]; NaN: unknown. Of a prediction, only the
  * percentiles of struct kvc_latencies are known. */
 double kvc_result_latency_percentile_us(const struct kvc_result *result, double p);
+
+/** Returns the mean latency of the requests answered in a window [us]; NaN: none was, or their latencies
+ * do not count. */
+double kvc_result_window_latency_us(const struct kvc_result *result, uint32_t window);
 
 /** Returns the means by batch of a value, or NULL if there are none. */
 const struct kvc_batch_means *kvc_result_batch_means(const struct kvc_result *result, const char *name);
