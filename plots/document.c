@@ -1,5 +1,6 @@
 #include "plots/document.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,6 +26,8 @@ static const struct kind kinds[] = {
     [KVC_DOCUMENT_PLAN] = {"document of kvcast plan", "plan.json", "plan", "pareto",
                            .schema = "kvcast.plan/1"},
     [KVC_DOCUMENT_WHY] = {"document of kvcast why", "why.json", "why", "critical", .schema = "kvcast.why/1"},
+    [KVC_DOCUMENT_COMPARE] = {"document of kvcast compare", "compare.json", "compare", "cdf of its results",
+                              .schema = "kvcast.compare/1"},
     [KVC_DOCUMENT_SWEEP] = {"sweep.csv of kvcast sweep", "sweep.csv", "sweep", "sweep", .header = "point,",
                             .also_has = ",throughput_mops"},
     [KVC_DOCUMENT_ERRORS] = {"table of errors", "errors.csv", "validate", "error", .header = "case,",
@@ -107,6 +110,36 @@ enum kvc_status kvc_document_find(const char *path, enum kvc_document_kind wante
     return kvc_diag_fail_at(
         diag, KVC_ERR_SCENARIO, file, is_unreadable ? 1 : 0, "%s %s: it is a %s, which is drawn by --kind %s",
         is_unreadable ? "cannot be read as a JSON" : "is not a", kind->noun, other->noun, other->pictures);
+}
+
+enum kvc_status kvc_document_find_any(const char *path, enum kvc_document_kind *kind, char file[PATH_MAX],
+                                      struct kvc_diag *diag)
+{
+    struct stat found;
+    snprintf(file, PATH_MAX, "%.3000s", path);
+    if (stat(path, &found) != 0) {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "cannot be read: %s", strerror(errno));
+    }
+    for (size_t i = 0; i < KINDS && S_ISDIR(found.st_mode); i++) {
+        join(path, kinds[i].name, file);
+        if (access(file, F_OK) == 0) {
+            break;
+        }
+    }
+    const struct kind *kind_found = recognize(file);
+    if (kind_found == NULL) {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
+                                "is no answer of kvcast; allowed is a folder that --out wrote, or in it "
+                                "result.json, capacity.json, plan.json, why.json, compare.json, sweep.csv or "
+                                "errors.csv");
+    }
+    *kind = (enum kvc_document_kind)(kind_found - kinds);
+    return KVC_OK;
+}
+
+const char *kvc_document_noun(enum kvc_document_kind kind)
+{
+    return kinds[kind].noun;
 }
 
 enum kvc_status kvc_document_load(const char *file, enum kvc_document_kind kind, json_t **document,

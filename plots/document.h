@@ -13,6 +13,7 @@ enum kvc_document_kind {
     KVC_DOCUMENT_CAPACITY,
     KVC_DOCUMENT_PLAN,
     KVC_DOCUMENT_WHY,
+    KVC_DOCUMENT_COMPARE,
     KVC_DOCUMENT_SWEEP,  /* CSV */
     KVC_DOCUMENT_ERRORS, /* CSV */
 };
@@ -23,6 +24,14 @@ enum kvc_document_kind {
  * unknown or cannot be read pass: their parsers have better messages. */
 enum kvc_status kvc_document_find(const char *path, enum kvc_document_kind kind, char file[PATH_MAX],
                                   struct kvc_diag *diag);
+
+/* Finds the file that `path` names, and its kind: the path itself or, if it is a folder, the first file in it
+ * that has the name of a kind. Returns KVC_ERR_SCENARIO if it is none of these kinds. */
+enum kvc_status kvc_document_find_any(const char *path, enum kvc_document_kind *kind, char file[PATH_MAX],
+                                      struct kvc_diag *diag);
+
+/* Returns what a file of this kind is called: "document of kvcast plan". */
+const char *kvc_document_noun(enum kvc_document_kind kind);
 
 /* Loads a JSON document of this kind. Returns KVC_ERR_SCENARIO if it cannot be read or has another schema. */
 enum kvc_status kvc_document_load(const char *file, enum kvc_document_kind kind, json_t **document,

@@ -823,6 +823,11 @@ static enum kvc_status extract_and_draw(const struct kvc_plot_options *plot, str
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the data of %s: %s", plot->output,
                                strerror(errno));
     }
+    if (status == KVC_OK && plot->stream != NULL) {
+        picture.file = plot->stream;
+        snprintf(picture.path, sizeof(picture.path), "%s", plot->output);
+        return draw(plot, figure, &picture, diag);
+    }
     if (status == KVC_OK) {
         status = plot->in_folder ? kvc_partial_file_replace(&picture, plot->output, diag)
                                  : kvc_partial_file_open(&picture, plot->output, diag);

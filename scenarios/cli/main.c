@@ -32,6 +32,7 @@ static const struct kvc_command commands[] = {
      KVC_RANKS_FIRST},
     {"why", "say what binds, what would relieve it, and where requests spend their time", kvc_command_why,
      KVC_RANKS_FIRST},
+    {"report", "write an answer as one page of HTML", kvc_command_report, KVC_RANKS_FIRST},
     {"plot", "draw results", kvc_command_plot, KVC_RANKS_FIRST},
     {"validate", "compare predictions with published and measured values", kvc_command_validate,
      KVC_RANKS_FIRST},
