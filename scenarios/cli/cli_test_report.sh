@@ -40,7 +40,7 @@ page() { # INPUT NAME: writes NAME.html, which has the structure of a page
     none "a picture lacks its label" '//*[local-name() = "svg"][not(@role = "img" and string-length(@aria-label) > 9)] | //*[local-name() = "figure"][not(*[local-name() = "figcaption"])]' "$2.html"
     none "a row is not as long as its head" '//*[local-name() = "tbody"]/*[count(*) != count(../../*[local-name() = "thead"]/*/*)]' "$2.html"
     [ "$(find_in 'count(//*[local-name() = "h1"])' "$2.html")$(find_in 'string(/*/@lang)' "$2.html")" = 1en ] || fail "$2.html: h1 or lang"
-    find_in 'string(//*[@name = "viewport"]/@content)' "$2.html" | grep -q width=device-width || fail "$2.html: viewport"
+    find_in 'string(//*[@name = "viewport"]/@content)' "$2.html" | grep width=device-width >/dev/null || fail "$2.html: viewport"
     [ "$(contrasts "$2.html" | wc -l)" = 3 ] && contrasts "$2.html" | awk '{ for (i = 1; i <= NF; i++) if (!($i >= 4.5)) exit 1 }' || fail "$2.html: contrast $(contrasts "$2.html")"
 }
 
@@ -79,6 +79,35 @@ grep -q "kvcast report 'it'.''s &amp; .json' -o" <(cp evil.json "it's & .json" &
 "$kvcast" predict s.lua --json p.json >/dev/null && page p.json p && numbers p.json p 4
 grep -q 'by its closed form' p.html || fail "a prediction: $(cat p.html)"
 
+# The other kinds of answers.
+"$kvcast" capacity s.lua -q --precision 0.5 --out c >/dev/null && page c c && numbers c/capacity.json c 4
+"$kvcast" compare r p.json --out both >/dev/null 2>&1 && page both both && numbers both/compare.json both 4
+grep -q 'kvcast compare r p.json' both.html || fail "the command of a comparison"
+"$kvcast" compare s.lua -q --set system.cycle=300us --out variants >/dev/null && page variants variants && numbers variants/compare.json variants 4
+"$kvcast" why s.lua -q --predict --out w >/dev/null && page w w && numbers w/why.json w 2
+sed -i 's/  slo = .*/  slo = { p99 = "1ms" }, plan = { minimise = "watts" }, sweep = { ["system.cycle"] = { "160us", "200us" } },/' s.lua
+"$kvcast" plan s.lua -q --out plan >/dev/null && page plan plan && numbers plan/plan.json plan 4
+"$kvcast" plan s.lua -q --set slo.p99=1us --out nothing >/dev/null 2>&1
+page nothing nothing && numbers nothing/plan.json nothing 1 && grep -q 'None of the' nothing.html || fail "a plan without a choice"
+"$kvcast" sweep s.lua -q --out sweep >/dev/null && page sweep sweep
+[ "$(answers sweep | cut -f 1 | tr '\n' ,)" = "row 2 throughput_mops,row 2 latency_p99_us," ] || fail "the answer of a sweep: $(answers sweep)"
+[ "$(answers sweep | cut -f 2 | tr '\n' ,)" = "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 3 { print $at["throughput_mops"] "," $at["latency_p99_us"] "," }' sweep/sweep.csv)" ] ||
+    fail "the numbers of a sweep: $(answers sweep)"
+mkdir errors
+printf 'case,metric,measured,predicted\na,mops,10,11\nb,mops,20,18\nc,us,100,150\nd,us,0,1\n' >errors/errors.csv
+page errors errors
+[ "$(answers errors | cut -f 2 | tr '\n' ,)" = 10,50,150,100, ] || fail "the numbers of errors: $(answers errors)"
+grep -q '>3 of 4 predictions can be compared' errors.html || fail "errors: $(grep answer errors.html)"
+if command -v gnuplot >/dev/null; then
+    for pictures in c=1 both=0 variants=2 w=1 plan=1 nothing=0 sweep=2 errors=1; do
+        [ "$(grep -c '<figure>' ${pictures%=*}.html)" = ${pictures#*=} ] || fail "pictures: $pictures: $(grep 'is missing' ${pictures%=*}.html)"
+    done
+    find_in '//*[local-name() = "svg"]' sweep.html | grep 'p99 latency' >/dev/null || fail "a picture of the 99th percentile"
+fi
+# Without gnuplot and dot, the page says so.
+PATH=/nonexistent "$kvcast" report r -o bare.html 2>said
+[ "$(grep -c 'is not installed' bare.html)" = 4 ] && xmllint --noout bare.html || fail "without gnuplot: $(cat said)"
+
 # Wrong inputs.
 expect 2 'report needs|RESULT' "$kvcast" report
 expect 2 'report: found no --output, allowed: --output FILE.html' "$kvcast" report r
@@ -92,5 +121,11 @@ expect 2 'bad.json: has no throughput' "$kvcast" report bad.json -o x.html
 echo '{"schema": "kvcast.result/1", ' >bad.json
 expect 2 'bad.json:2: cannot be read as a JSON result' "$kvcast" report bad.json -o x.html
 expect 2 'nosuch/x.html: cannot be written' "$kvcast" report r -o nosuch/x.html
+for bad in '{"schema": "kvcast.plan/1"}' '{"schema": "kvcast.capacity/1"}' '{"schema": "kvcast.compare/1"}' '{"schema": "kvcast.why/1"}'; do
+    echo "$bad" >bad.json
+    expect 2 'bad.json: has no .*, which every .* has' "$kvcast" report bad.json -o x.html
+done
+printf 'point,throughput_mops\n' >bad.csv
+expect 2 'bad.csv' "$kvcast" report bad.csv -o x.html
 [ ! -e x.html ] || fail "a page of a wrong input"
 finish

@@ -9,7 +9,8 @@
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/output/page.h"
+#include "scenarios/output/compare.h"
+#include "scenarios/output/page/page.h"
 #include "sim/base/files/partial_file.h"
 
 enum { FLAG_OUTPUT };
@@ -21,50 +22,75 @@ static const struct kvc_flag flags[] = {
 
 static const struct kvc_usage usage = {
     .command = "report",
-    .positional = "RESULT",
+    .positional = "RESULT|CAPACITY|COMPARE|SWEEP|PLAN|WHY|VALIDATE",
     .positional_min = 1,
     .positional_max = 1,
     .help =
         "Writes one page of HTML, which needs no other file and no network: the answer in a sentence, pictures,\n"
         "tables with 95 % intervals, how far such forecasts were from measured values, every parameter with its\n"
-        "source, and the commands that repeat the answer. RESULT is a folder that --out wrote, or its result.json.\n"
-        "Without gnuplot the page says which pictures are missing.",
+        "source, and the commands that repeat the answer. The input is a folder that --out of run, predict, measure,\n"
+        "capacity, compare, sweep, plan, why or validate wrote, or in it result.json, capacity.json, compare.json,\n"
+        "sweep.csv, plan.json, why.json or errors.csv. Without gnuplot the page says which pictures are missing.",
     .flags = flags,
 };
 
 /* A picture that a kind of answer has. */
-struct drawing {
+static const struct drawing {
+    enum kvc_document_kind of;
     enum kvc_plot_kind kind;
+    const char *y; /* Of a sweep: the column on the y axis. */
     const char *caption;
+} drawings[] = {
+    {KVC_DOCUMENT_RESULT, KVC_PLOT_CDF, NULL, "The share of requests that are answered within each latency."},
+    {KVC_DOCUMENT_RESULT, KVC_PLOT_TAIL, NULL, "The share of requests that take longer than each latency."},
+    {KVC_DOCUMENT_RESULT, KVC_PLOT_TIMELINE, NULL, "Throughput and mean latency over the simulated time."},
+    {KVC_DOCUMENT_RESULT, KVC_PLOT_PLATFORM, NULL,
+     "The machine, with the utilization and power of its devices."},
+    {KVC_DOCUMENT_CAPACITY, KVC_PLOT_CAPACITY, NULL, "Latency over the offered load, up to the capacity."},
+    {KVC_DOCUMENT_PLAN, KVC_PLOT_PARETO, NULL, "The front of the plan, with the chosen candidate."},
+    {KVC_DOCUMENT_WHY, KVC_PLOT_CRITICAL, NULL,
+     "Where requests spend their time, and what faster resources change."},
+    {KVC_DOCUMENT_COMPARE, KVC_PLOT_CDF, NULL, "The latency distributions of the results."},
+    {KVC_DOCUMENT_COMPARE, KVC_PLOT_TAIL, NULL, "The share of requests that take longer than each latency."},
+    {KVC_DOCUMENT_SWEEP, KVC_PLOT_SWEEP, "throughput_mops", "Throughput over what is swept."},
+    {KVC_DOCUMENT_SWEEP, KVC_PLOT_SWEEP, "latency_p99_us", "The 99th percentile over what is swept."},
+    {KVC_DOCUMENT_ERRORS, KVC_PLOT_ERROR, NULL, "Predicted over measured or published values."},
 };
 
-static const struct drawing of_result[] = {
-    {KVC_PLOT_CDF, "The share of requests that are answered within each latency."},
-    {KVC_PLOT_TAIL, "The share of requests that take longer than each latency."},
-    {KVC_PLOT_TIMELINE, "Throughput and mean latency over the simulated time."},
-    {KVC_PLOT_PLATFORM, "The machine, with the utilization and power of its devices."},
-};
+/* Writes the path of a file beside another one. */
+static void beside(const char *file, const char *name, char path[PATH_MAX])
+{
+    const char *slash = strrchr(file, '/');
+    snprintf(path, PATH_MAX, "%.*s%s", slash != NULL ? (int)(slash + 1 - file) : 0, file, name);
+}
 
-/* Returns whether the answer has what the picture shows. */
+/* Returns whether a result has what the picture shows. */
 static bool has(const struct kvc_page *page, const char *file, enum kvc_plot_kind kind)
 {
     const json_t *windows = json_object_get(json_object_get(page->document, "windows"), "mops");
     const json_t *cdf = json_object_get(json_object_get(page->document, "latency_us"), "cdf");
     char platform[PATH_MAX];
-    const char *slash = strrchr(file, '/');
-    switch (kind) {
-    case KVC_PLOT_CDF:
-    case KVC_PLOT_TAIL:
-        return json_array_size(cdf) > 0;
-    case KVC_PLOT_TIMELINE:
-        return json_array_size(windows) > 1;
-    case KVC_PLOT_PLATFORM:
-        snprintf(platform, sizeof(platform), "%.*splatform.xml", slash != NULL ? (int)(slash + 1 - file) : 0,
-                 file);
-        return access(platform, F_OK) == 0;
-    default:
-        return true;
+    beside(file, "platform.xml", platform);
+    return kind == KVC_PLOT_TIMELINE   ? json_array_size(windows) > 1
+           : kind == KVC_PLOT_PLATFORM ? access(platform, F_OK) == 0
+                                       : json_array_size(cdf) > 0;
+}
+
+/* Finds the results of a comparison: in folders A, B and so on beside it, where it ran them, or else by their
+ * names. Returns their number. */
+static int find_compared(const struct kvc_page *page, const char *file, char path[KVC_COMPARED_MAX][PATH_MAX])
+{
+    const json_t *results = json_object_get(page->document, "results");
+    int count = 0;
+    while (count < KVC_COMPARED_MAX && count < (int)json_array_size(results)) {
+        const char *name = json_string_value(json_object_get(json_array_get(results, (size_t)count), "name"));
+        beside(file, (char[]){(char)('A' + count), '\0'}, path[count]);
+        if (access(path[count], F_OK) != 0) {
+            snprintf(path[count], PATH_MAX, "%.3000s", name != NULL ? name : "");
+        }
+        count++;
     }
+    return count;
 }
 
 /* Draws a picture. The page says what is wrong with its data, or that a program is missing. */
@@ -81,7 +107,8 @@ static enum kvc_status draw(struct kvc_page *page, const char *const *inputs, in
                                           .input_count = count,
                                           .inputs = inputs,
                                           .output = "page.svg",
-                                          .stream = stream};
+                                          .stream = stream,
+                                          .y = drawing->y};
     struct kvc_diag said = {0};
     enum kvc_status status = kvc_plot_draw(&plot, &said);
     bool is_written = fclose(stream) == 0;
@@ -103,10 +130,17 @@ static enum kvc_status draw(struct kvc_page *page, const char *const *inputs, in
 
 static enum kvc_status draw_all(struct kvc_page *page, const char *file, struct kvc_diag *diag)
 {
+    char path[KVC_COMPARED_MAX][PATH_MAX];
+    const char *inputs[KVC_COMPARED_MAX] = {file};
+    int count = page->kind == KVC_DOCUMENT_COMPARE ? find_compared(page, file, path) : 1;
     enum kvc_status status = KVC_OK;
-    for (size_t i = 0; i < sizeof(of_result) / sizeof(*of_result) && status == KVC_OK; i++) {
-        if (has(page, file, of_result[i].kind)) {
-            status = draw(page, &file, 1, &of_result[i], diag);
+    for (int i = 0; i < count && page->kind == KVC_DOCUMENT_COMPARE; i++) {
+        inputs[i] = path[i];
+    }
+    for (size_t i = 0; i < sizeof(drawings) / sizeof(*drawings) && status == KVC_OK; i++) {
+        if (drawings[i].of == page->kind &&
+            (page->kind != KVC_DOCUMENT_RESULT || has(page, file, drawings[i].kind))) {
+            status = draw(page, inputs, count, &drawings[i], diag);
         }
     }
     return status;
@@ -124,30 +158,53 @@ static enum kvc_status write_page(const struct kvc_page *page, const char *outpu
     return status;
 }
 
+/* The member that the answer of a kind comes from. */
+static const char *const needed[] = {
+    [KVC_DOCUMENT_RESULT] = "throughput_mops",
+    [KVC_DOCUMENT_CAPACITY] = "capacity_mops",
+    [KVC_DOCUMENT_PLAN] = "counts",
+    [KVC_DOCUMENT_WHY] = "throughput_mops",
+    [KVC_DOCUMENT_COMPARE] = "metrics",
+};
+
+/* Reads the answer, which needs what every page of its kind begins with. */
+static enum kvc_status read_answer(struct kvc_page *page, char file[PATH_MAX], json_t **document,
+                                   struct kvc_csv *csv, struct kvc_diag *diag)
+{
+    const struct kvc_csv_format format = {.needs_rows = true};
+    enum kvc_status status = kvc_document_find_any(page->source, &page->kind, file, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    if (page->kind == KVC_DOCUMENT_SWEEP || page->kind == KVC_DOCUMENT_ERRORS) {
+        page->csv = csv;
+        return kvc_csv_read(file, &format, csv, diag);
+    }
+    status = kvc_document_load(file, page->kind, document, diag);
+    page->document = *document;
+    if (status == KVC_OK && page->kind == KVC_DOCUMENT_RESULT) {
+        return kvc_document_check_result(file, *document, diag);
+    }
+    const char *member = needed[page->kind];
+    return status == KVC_OK && json_object_get(*document, member) == NULL
+               ? kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0, "has no %s, which every %s has", member,
+                                  kvc_document_noun(page->kind))
+               : status;
+}
+
 static enum kvc_status report(const struct kvc_arguments *arguments, struct kvc_diag *diag)
 {
     const char *output = arguments->flag[FLAG_OUTPUT];
     const char *dot = output != NULL ? strrchr(output, '.') : NULL;
     char file[PATH_MAX];
     json_t *document = NULL;
+    struct kvc_csv csv = {0};
     struct kvc_page page = {.source = arguments->positional[0]};
     if (dot == NULL || strcmp(dot, ".html") != 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "report: found %s%.200s, allowed: --output FILE.html",
                              output != NULL ? "--output " : "no --output", output != NULL ? output : "");
     }
-    enum kvc_status status = kvc_document_find_any(page.source, &page.kind, file, diag);
-    if (status == KVC_OK && page.kind != KVC_DOCUMENT_RESULT) {
-        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0,
-                                  "is a %s, of which no page can be written; allowed: a %s",
-                                  kvc_document_noun(page.kind), kvc_document_noun(KVC_DOCUMENT_RESULT));
-    }
-    if (status == KVC_OK) {
-        status = kvc_document_load(file, page.kind, &document, diag);
-        page.document = document;
-    }
-    if (status == KVC_OK) {
-        status = kvc_document_check_result(file, document, diag);
-    }
+    enum kvc_status status = read_answer(&page, file, &document, &csv, diag);
     if (status == KVC_OK) {
         status = draw_all(&page, file, diag);
     }
@@ -158,6 +215,7 @@ static enum kvc_status report(const struct kvc_arguments *arguments, struct kvc_
         free(page.picture[i].svg);
     }
     json_decref(document);
+    kvc_csv_free(&csv);
     return status;
 }
 

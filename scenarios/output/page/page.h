@@ -3,8 +3,8 @@
  * It begins with the answer in a sentence. Each number of that sentence is a <data> element: `value` is the
  * number of the document and `data-key` its place there ("latency_us.mean"; of a table, "row 3 watts_mean").
  * Then come pictures, tables, every parameter with its source, and the commands that repeat the answer. */
-#ifndef KVC_SCENARIOS_OUTPUT_PAGE_H
-#define KVC_SCENARIOS_OUTPUT_PAGE_H
+#ifndef KVC_SCENARIOS_OUTPUT_PAGE_PAGE_H
+#define KVC_SCENARIOS_OUTPUT_PAGE_PAGE_H
 
 #include <jansson.h>
 #include <stdint.h>
