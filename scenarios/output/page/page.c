@@ -419,7 +419,7 @@ static const char style[] =
     "caption{text-align:left;font-weight:600;padding:.2rem 0}\n"
     "th,td{text-align:left;padding:.15rem .5rem;border-bottom:1px solid var(--line);vertical-align:top;font-weight:400}\n"
     "thead th{background:var(--soft);font-weight:600}.n{text-align:right;font-variant-numeric:tabular-nums}\n"
-    "#parameters td,#parameters th{overflow-wrap:anywhere}\n"
+    ".t{min-width:12rem;overflow-wrap:anywhere}\n"
     ".pictures{display:flex;flex-wrap:wrap;gap:1rem}figure{margin:0;flex:1 1 16rem;max-width:24rem;break-inside:avoid}\n"
     "figure svg{display:block;width:100%;height:auto;background:#fff;border-radius:.3rem}figcaption{font-size:.9rem}\n"
     "pre{background:var(--soft);padding:.6rem;overflow-x:auto;white-space:pre-wrap}summary{cursor:pointer}\n"

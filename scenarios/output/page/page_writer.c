@@ -10,6 +10,8 @@
 #include "sim/base/array.h"
 #include "sim/base/text/printable.h"
 
+enum { LONG_TEXT = 24 /* Bytes from which on a cell keeps a width on small screens. */ };
+
 /* ---- text ---- */
 
 static void put_bytes(const char *text, size_t bytes, FILE *out)
@@ -140,7 +142,8 @@ void kvc_page_end_table(const struct kvc_page_writer *to)
 
 void kvc_page_begin_row(const struct kvc_page_writer *to, const char *name)
 {
-    kvc_page_mark(to, "<tr><th scope=\"row\">");
+    kvc_page_mark(to,
+                  strlen(name) > LONG_TEXT ? "<tr><th scope=\"row\" class=\"t\">" : "<tr><th scope=\"row\">");
     kvc_page_put(to, "%s", name);
     kvc_page_mark(to, "</th>");
 }
@@ -152,7 +155,7 @@ void kvc_page_end_row(const struct kvc_page_writer *to)
 
 void kvc_page_put_cell(const struct kvc_page_writer *to, const char *content)
 {
-    kvc_page_mark(to, "<td>");
+    kvc_page_mark(to, strlen(content) > LONG_TEXT ? "<td class=\"t\">" : "<td>");
     kvc_page_put(to, "%s", content);
     kvc_page_mark(to, "</td>");
 }
