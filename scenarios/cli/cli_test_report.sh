@@ -93,6 +93,12 @@ page nothing nothing && numbers nothing/plan.json nothing 1 && grep -q 'None of 
 [ "$(answers sweep | cut -f 1 | tr '\n' ,)" = "row 2 throughput_mops,row 2 latency_p99_us," ] || fail "the answer of a sweep: $(answers sweep)"
 [ "$(answers sweep | cut -f 2 | tr '\n' ,)" = "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 3 { print $at["throughput_mops"] "," $at["latency_p99_us"] "," }' sweep/sweep.csv)" ] ||
     fail "the numbers of a sweep: $(answers sweep)"
+[ "$(find_in 'string(//*[local-name() = "tr"][*[1] = "node.gpu.sms"]/*[3])' sweep.html)" = "$(jq -r '.provenance."node.gpu.sms"' r/result.json)" ] || fail "the parameters of a sweep"
+"$kvcast" sweep s.lua -q --predict --set workload.keys=2000 --out "a?b" >/dev/null && page "a?b" predicted
+grep -q "kvcast sweep s.lua --set workload.keys=2000 --predict --out 'a?b'" predicted.html || fail "the command of a sweep: $(grep kvcast predicted.html)"
+"$kvcast" report "a?b/sweep.csv" -o predicted.html && grep -q -- "--predict --out 'a?b'" predicted.html || fail "the folder of a sweep"
+ls "a?b" | tr '\n' ' ' | grep -x 'sweep.csv sweep.sqlite ' >/dev/null || fail "files beside the database: $(ls "a?b")"
+echo junk >"a?b/sweep.sqlite" && page "a?b" junk
 mkdir errors
 printf 'case,metric,measured,predicted\na,mops,10,11\nb,mops,20,18\nc,us,100,150\nd,us,0,1\n' >errors/errors.csv
 page errors errors

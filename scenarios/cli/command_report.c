@@ -9,6 +9,7 @@
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
+#include "scenarios/explore/sweep/database.h"
 #include "scenarios/output/compare.h"
 #include "scenarios/output/page/page.h"
 #include "sim/base/files/partial_file.h"
@@ -178,6 +179,11 @@ static enum kvc_status read_answer(struct kvc_page *page, char file[PATH_MAX], j
     }
     if (page->kind == KVC_DOCUMENT_SWEEP || page->kind == KVC_DOCUMENT_ERRORS) {
         page->csv = csv;
+        if (page->kind == KVC_DOCUMENT_SWEEP) {
+            char folder[PATH_MAX];
+            beside(file, ".", folder);
+            page->document = *document = kvc_database_summary(folder);
+        }
         return kvc_csv_read(file, &format, csv, diag);
     }
     status = kvc_document_load(file, page->kind, document, diag);

@@ -12,6 +12,7 @@
 #ifndef KVC_SCENARIOS_EXPLORE_SWEEP_DATABASE_H
 #define KVC_SCENARIOS_EXPLORE_SWEEP_DATABASE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -109,5 +110,10 @@ enum kvc_status kvc_export_csv(struct kvc_database *database, FILE *out, struct 
  * this kind. */
 enum kvc_status kvc_export_json(struct kvc_database *database, const struct kvc_accuracy_kind *kind,
                                 FILE *out, struct kvc_diag *diag);
+
+/* Returns what FOLDER/sweep.sqlite says of all points: { scenario_file, command, version, parameters,
+ * overrides }, and provenance, accuracy and scenario of the first point if it was simulated. Members that
+ * cannot be read are missing. Nothing is written. The caller releases the object. */
+json_t *kvc_database_summary(const char *folder);
 
 #endif

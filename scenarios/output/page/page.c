@@ -96,6 +96,9 @@ static void put_parameters(const struct kvc_page_writer *to)
     kvc_page_mark(to, "<details><summary>");
     kvc_page_put(to, "All %zu parameters of the scenario", json_object_size(parameters));
     kvc_page_mark(to, "</summary>\n");
+    if (to->page->kind == KVC_DOCUMENT_SWEEP) {
+        kvc_page_mark(to, "<p>These are the values of the scenario. The points change what is swept.</p>\n");
+    }
     kvc_page_begin_table(to, "Parameters", "Parameter|Value|Source");
     json_object_foreach(parameters, key, value)
     {
@@ -144,6 +147,31 @@ static void put_commands(const struct kvc_page_writer *to)
         {
             put_argument(to, kvc_page_text(result, "name"));
         }
+        kvc_page_mark(to, "\n");
+    }
+    const json_t *overrides = kvc_page_at(to->document, "overrides"), *override;
+    if (to->page->kind == KVC_DOCUMENT_SWEEP && kvc_page_text(to->document, "scenario_file")[0] != '\0') {
+        char folder[PATH_MAX];
+        const char *source = to->page->source, *slash = strrchr(source, '/');
+        bool is_file = strlen(source) > 4 && strcmp(source + strlen(source) - 4, ".csv") == 0;
+        snprintf(folder, sizeof(folder), "%.*s",
+                 !is_file        ? PATH_MAX - 1
+                 : slash != NULL ? (int)(slash - source)
+                                 : 1,
+                 is_file && slash == NULL ? "." : source);
+        kvc_page_put(to, "kvcast sweep");
+        put_argument(to, kvc_page_text(to->document, "scenario_file"));
+        json_array_foreach(overrides, i, override)
+        {
+            char set[512];
+            snprintf(set, sizeof(set), "%.200s=%.300s", kvc_page_text(override, "0"),
+                     kvc_page_text(override, "1"));
+            kvc_page_put(to, " --set");
+            put_argument(to, set);
+        }
+        kvc_page_put(to, "%s --out",
+                     strcmp(kvc_page_text(to->document, "command"), "predict") == 0 ? " --predict" : "");
+        put_argument(to, folder);
         kvc_page_mark(to, "\n");
     }
     kvc_page_put(to, "kvcast report");

@@ -25,8 +25,9 @@ struct kvc_page_picture {
 /* What the page shows. */
 struct kvc_page {
     enum kvc_document_kind kind;
-    const char *source;        /* What the user named. */
-    const json_t *document;    /* The document; NULL for a table. */
+    const char *source; /* What the user named. */
+    const json_t
+        *document; /* The document; of a sweep, kvc_database_summary(); NULL for a table of errors. */
     const struct kvc_csv *csv; /* The table, with at least one row; NULL for a document. */
     uint32_t count;
     struct kvc_page_picture picture[KVC_PAGE_PICTURES_MAX]; /* `count` pictures. */
