@@ -104,6 +104,8 @@ printf 'case,metric,measured,predicted\na,mops,10,11\nb,mops,20,18\nc,us,100,150
 page errors errors
 [ "$(answers errors | cut -f 2 | tr '\n' ,)" = 10,50,150,100, ] || fail "the numbers of errors: $(answers errors)"
 grep -q '>3 of 4 predictions can be compared' errors.html || fail "errors: $(grep answer errors.html)"
+(echo case,measured,predicted && seq -f 'c%g,1,2' 61) >many.csv && page many.csv many
+grep -q '<summary>All 61 rows of the table' many.html || fail "a long table"
 if command -v gnuplot >/dev/null; then
     for pictures in c=1 both=0 variants=2 w=1 plan=1 nothing=0 sweep=2 errors=1; do
         [ "$(grep -c '<figure>' ${pictures%=*}.html)" = ${pictures#*=} ] || fail "pictures: $pictures: $(grep 'is missing' ${pictures%=*}.html)"
@@ -131,6 +133,8 @@ for bad in '{"schema": "kvcast.plan/1"}' '{"schema": "kvcast.capacity/1"}' '{"sc
     echo "$bad" >bad.json
     expect 2 'bad.json: has no .*, which every .* has' "$kvcast" report bad.json -o x.html
 done
+jq '.results = null' variants/compare.json >bad.json
+expect 2 'bad.json: has no results, which every document of kvcast compare has' "$kvcast" report bad.json -o x.html
 printf 'point,throughput_mops\n' >bad.csv
 expect 2 'bad.csv' "$kvcast" report bad.csv -o x.html
 [ ! -e x.html ] || fail "a page of a wrong input"

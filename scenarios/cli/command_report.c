@@ -165,7 +165,7 @@ static const char *const needed[] = {
     [KVC_DOCUMENT_CAPACITY] = "capacity_mops",
     [KVC_DOCUMENT_PLAN] = "counts",
     [KVC_DOCUMENT_WHY] = "throughput_mops",
-    [KVC_DOCUMENT_COMPARE] = "metrics",
+    [KVC_DOCUMENT_COMPARE] = "results",
 };
 
 /* Reads the answer, which needs what every page of its kind begins with. */
@@ -192,7 +192,9 @@ static enum kvc_status read_answer(struct kvc_page *page, char file[PATH_MAX], j
         return kvc_document_check_result(file, *document, diag);
     }
     const char *member = needed[page->kind];
-    return status == KVC_OK && json_object_get(*document, member) == NULL
+    const json_t *found = json_object_get(*document, member);
+    bool is_there = page->kind == KVC_DOCUMENT_COMPARE ? json_array_size(found) > 0 : found != NULL;
+    return status == KVC_OK && !is_there
                ? kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0, "has no %s, which every %s has", member,
                                   kvc_document_noun(page->kind))
                : status;

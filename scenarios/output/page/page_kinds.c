@@ -219,26 +219,30 @@ void kvc_page_details_compare(const struct kvc_page_writer *to)
     kvc_page_begin_table(to, "Metrics with 95 % intervals", columns);
     json_array_foreach(kvc_page_at(to->document, "metrics"), i, entry)
     {
-        const char *label = kvc_page_text(entry, "label");
-        for (j = 0; j < count && j < KVC_COMPARED_MAX && label[0] != '\0'; j++) {
+        const char *label = kvc_page_text(entry, "label"), *name = kvc_page_text(entry, "name");
+        size_t bytes = strlen(name);
+        bool is_share = bytes > 5 && strcmp(name + bytes - 5, "_frac") == 0;
+        char row[160];
+        if (label[0] == '\0') {
+            continue; /* The table of kvcast compare leaves it out, too. */
+        }
+        snprintf(row, sizeof(row), "%.140s%s", label, is_share ? ", %" : "");
+        kvc_page_begin_row(to, row);
+        for (j = 0; j < count && j < KVC_COMPARED_MAX; j++) {
             const json_t *difference = json_array_get(kvc_page_at(entry, "differences"), j - 1);
-            double percent = 100 * kvc_page_number(difference, "change_frac");
+            const char *verdict = kvc_page_text(difference, "verdict");
+            double percent = 100 * kvc_page_number(difference, "change_frac"), scale = is_share ? 100 : 1;
             char change[64];
             value = json_array_get(kvc_page_at(entry, "values"), j);
-            if (j == 0) {
-                kvc_page_begin_row(to, label);
-            }
-            kvc_page_put_value(to, kvc_page_number(value, "mean"), kvc_page_number(value, "ci95"));
+            kvc_page_put_value(to, scale * kvc_page_number(value, "mean"),
+                               scale * kvc_page_number(value, "ci95"));
             if (j > 0) {
-                const char *verdict = kvc_page_text(difference, "verdict");
                 snprintf(change, sizeof(change), "%+.3g %% (%.30s)", percent,
                          verdict[0] != '\0' ? verdict : "not judged");
                 kvc_page_put_cell(to, isnan(percent) ? verdict : change);
             }
         }
-        if (label[0] != '\0') {
-            kvc_page_end_row(to);
-        }
+        kvc_page_end_row(to);
     }
     kvc_page_end_table(to);
     snprintf(columns, sizeof(columns), "Parameter%s", letters);
@@ -261,6 +265,8 @@ void kvc_page_details_compare(const struct kvc_page_writer *to)
 
 /* ---- tables: sweeps and errors ---- */
 
+enum { ROWS_SHOWN = 60 };
+
 /* Returns the cell of a column, or "" where there is no such column. */
 static const char *cell(const struct kvc_page_writer *to, size_t row, const char *column)
 {
@@ -282,6 +288,18 @@ static void put_cell_data(const struct kvc_page_writer *to, size_t row, const ch
     snprintf(key, sizeof(key), "row %zu %s", row + 1, column);
     kvc_page_put_data(to, cell_number(to, row, column), key);
     kvc_page_put(to, unit[0] != '\0' ? " %s" : "%s", unit);
+}
+
+/* Begins a list that the reader opens if there are more rows than a printed page has room for. */
+static bool begin_long(const struct kvc_page_writer *to, size_t rows)
+{
+    bool is_long = rows > ROWS_SHOWN;
+    if (is_long) {
+        kvc_page_mark(to, "<details><summary>");
+        kvc_page_put(to, "All %zu rows of the table", rows);
+        kvc_page_mark(to, "</summary>\n");
+    }
+    return is_long;
 }
 
 /* Returns the number of columns with what is swept, which follow the first one. */
@@ -342,6 +360,7 @@ void kvc_page_details_sweep(const struct kvc_page_writer *to)
     }
     snprintf(columns + (length < 3900 ? length : 3900), 196, "%s",
              "|#Throughput, Mops|#Mean latency, µs|#99th percentile, µs|#Power, W|What binds|Objectives");
+    bool is_long = begin_long(to, csv->rows);
     kvc_page_begin_table(to, "Points with 95 % intervals", columns);
     for (size_t row = 0; row < csv->rows; row++) {
         const char *met = cell(to, row, "slo_met");
@@ -357,6 +376,7 @@ void kvc_page_details_sweep(const struct kvc_page_writer *to)
         kvc_page_end_row(to);
     }
     kvc_page_end_table(to);
+    kvc_page_mark(to, is_long ? "</details>\n" : "");
 }
 
 /* Returns the column that has what a row of errors is compared with. */
@@ -408,6 +428,7 @@ void kvc_page_answer_errors(const struct kvc_page_writer *to)
 
 void kvc_page_details_errors(const struct kvc_page_writer *to)
 {
+    bool is_long = begin_long(to, to->page->csv->rows);
     kvc_page_begin_table(to, "Predictions", "Case|Metric|From|#Value|#Predicted|#Error, %");
     for (size_t row = 0; row < to->page->csv->rows; row++) {
         kvc_page_begin_row(to, cell(to, row, "case"));
@@ -419,6 +440,7 @@ void kvc_page_details_errors(const struct kvc_page_writer *to)
         kvc_page_end_row(to);
     }
     kvc_page_end_table(to);
+    kvc_page_mark(to, is_long ? "</details>\n" : "");
 }
 
 /* ---- what binds ---- */
