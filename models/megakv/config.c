@@ -292,10 +292,10 @@ static enum kvc_status check_database(const struct kvc_scenario *scenario, struc
             "update deletes keys of other nodes, too",
             config->shards, scenario->model->name);
     }
-    if (arrival != KVC_ARRIVAL_POISSON && arrival != KVC_ARRIVAL_FIXED && arrival != KVC_ARRIVAL_CURVE) {
+    if (arrival == KVC_ARRIVAL_SATURATE || arrival == KVC_ARRIVAL_CLOSED) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.arrival: allowed with %s and node.database is an open load, such as "
-                             "arrival = { poisson_mops = 100 }",
+                             "arrival = { poisson_mops = 100 }, or a trace",
                              scenario->model->name);
     }
     if (workload->phase_count > 0) {

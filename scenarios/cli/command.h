@@ -18,6 +18,7 @@ int kvc_command_calibrate(int argc, char **argv);
 int kvc_command_measure(int argc, char **argv);
 int kvc_command_plot(int argc, char **argv);
 int kvc_command_compare(int argc, char **argv);
+int kvc_command_trace(int argc, char **argv);
 int kvc_command_why(int argc, char **argv);
 int kvc_command_check(int argc, char **argv);
 int kvc_command_list(int argc, char **argv);

@@ -32,6 +32,8 @@ static const struct kvc_command commands[] = {
      KVC_RANKS_FIRST},
     {"why", "say what binds, what would relieve it, and where requests spend their time", kvc_command_why,
      KVC_RANKS_FIRST},
+    {"trace", "describe a trace: requests, popularity, reuse, and misses over the size of a cache",
+     kvc_command_trace, KVC_RANKS_FIRST},
     {"plot", "draw results", kvc_command_plot, KVC_RANKS_FIRST},
     {"validate", "compare predictions with published and measured values", kvc_command_validate,
      KVC_RANKS_FIRST},
