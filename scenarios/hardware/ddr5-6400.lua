@@ -1,7 +1,7 @@
 -- DDR5-6400 in 12 channels of two subchannels, as Intel Xeon 6980P has them, with one module of two ranks each.
 -- Power and price of the modules are not published in their data sheets.
 local clock = 2e3 / 6400
-local jedec = "from memory, not looked up: JEDEC JESD79-5, DDR5-6400B 52-52-52: "
+local jedec = "Micron, 16Gb DDR5 SDRAM die revision D data sheet Rev. F, 2024, table 2, DDR5-6400B 52-52-52: "
 local gem5 = "gem5, DDR5 interfaces after Micron's DDR5 SDRAM core data sheet: "
 local function ns(time) return ("%.4gns"):format(time) end
 return {
@@ -17,7 +17,7 @@ return {
   bus = { 4, source = gem5 .. "32 bits of a subchannel" },
   write_queue = { 32, source = "assumed: as ddr3-1600-e5v2" },
   tRC = { ns(32 + 52 * clock), source = jedec .. "tRP 52 clocks; " .. gem5 .. "tRAS 32 ns" },
-  tRC_write = { ns(52 * clock + 50 * clock + 8 * clock + 30 + 52 * clock), source = jedec .. "tRCD and tRP 52 clocks, CWL 50, burst 8; " .. gem5 .. "tWR 30 ns" },
+  tRC_write = { ns(52 * clock + 50 * clock + 8 * clock + 30 + 52 * clock), source = jedec .. "tRCD and tRP 52 clocks, CWL = CL - 2 as in Samsung's DDR5 UDIMM data sheet, burst 8; " .. gem5 .. "tWR 30 ns" },
   tRRD = { ns(8 * clock), source = gem5 .. "8 clocks, other bank group" },
   tFAW = { ns(math.max(32 * clock, 10)), source = gem5 .. "32 clocks, at least 10 ns" },
   tCL = { ns(52 * clock), source = jedec .. "CL 52 clocks" },

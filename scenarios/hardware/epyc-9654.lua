@@ -14,7 +14,7 @@ return {
   lookahead = { ("%.1fns"):format(30 * 2.6 / ghz), source = same_code .. "on a Xeon E5-2650 v2 at 2.6 GHz, 30 ns: kvdirect.hw.cpu.window" },
   llc = { "32MiB", source = sheet .. "32 MB of a complex, all that a core reaches; twelve of them" },
   llc_hit_cycles = { 54.7, source = "github.com/InstLatx64/InstLatx64, AuthenticAMD0A10F81_K19_StormPeak_01_NewMemLat.txt: 54.7 cycles on a Threadripper PRO 7995WX, the same die" },
-  price = { 11805, source = "from memory, not looked up: AMD, EPYC 9004 launch, November 2022: 11805 USD each for 1000" },
+  price = { 11805, source = "fanaticosdelhardware.com, AMD EPYC 9654 in PassMark: 11805 USD" },
   pstates = {
     { clock = ghz .. "GHz", all_cores = "360W", source = sheet .. "thermal design power, an upper bound" },
   },

@@ -3,7 +3,7 @@
 return {
   kind = "dram",
   name = "LPDDR5X of one Grace",
-  random_line = { "207ns", source = "from memory, not looked up: chipsandcheese.com, Grace Hopper, Nvidia's Halfway APU, 2024: latency of LPDDR5X" },
+  random_line = { "200ns", source = "chipsandcheese.com, Grace Hopper, Nvidia's Halfway APU, July 2024: more than 200 ns" },
   next_line = { "2.45ns", source = "assumed: as ddr5-4800-genoa" },
   line = { 64, source = "Arm, Neoverse V2 Technical Reference Manual: cache line" },
   bandwidth = { "500GB/s", source = "NVIDIA, Grace CPU Superchip Architecture In Depth (developer.nvidia.com): up to 1 TB/s of two dies" },

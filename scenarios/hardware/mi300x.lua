@@ -14,6 +14,6 @@ return {
   access = { "589ns", source = "derived: as the H200; 4 % more than the H100's" },
   launch = { "9.3us", source = "derived: as the H200; 2 % less than the H100's" },
   clocks = {
-    { core = "2100MHz", memory = "2588MHz", busy = "750W", source = "core: from memory, not looked up: AMD, Instinct MI300X data sheet, 2023, peak engine clock; memory: 5.3 TB/s on 8192 bits at twice the clock; busy: board power, an upper bound" },
+    { core = "2100MHz", memory = "2588MHz", busy = "750W", source = "core: rocminfo of an MI300X, most clock (github.com/ROCm/legacy-rocm-build/issues/4414); memory: 5.3 TB/s on 8192 bits at twice the clock; busy: board power, an upper bound" },
   },
 }

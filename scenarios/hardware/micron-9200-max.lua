@@ -13,7 +13,7 @@ return {
   spare = { 2208, source = assumed },
   sector = { "4KiB", source = sheet .. "rates are stated for 4 KB" },
   read = { "62.28us", source = sheet .. "typical latency of a read, less access, controller and interface" },
-  program = { "372us", source = "from memory, not looked up: Tanaka et al., 768Gb 3b/cell 3D-floating-gate NAND, ISSCC 2016, sec. 7.7: 44 MB/s, 16 KiB at a time" },
+  program = { "356us", source = assumed },
   erase = { "3.8ms", source = assumed },
   channel_rate = { "533MB/s", source = "ONFI 4.0: 533 MT/s of 8 bits; the drive's own rate is not published" },
   operation = { "1.19us", source = sheet .. "840000 random reads a second, which the chips would exceed" },

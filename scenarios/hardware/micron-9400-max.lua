@@ -1,6 +1,6 @@
--- A data-center drive of 2023 with PCIe 4.0. Reads one at a time and the controller's rate are inputs. Its power without work and its
--- price are not published.
-local sheet = "Micron, 9400 NVMe SSD, 2023 (computerbase.de 2023-01; latencies and watts from memory, not looked up): "
+-- A data-center drive of 2023 with PCIe 4.0. The controller's rate is an input. For the latency of one read or write, the power and
+-- the price, no source was found: reads and access are as of micron-9550-max, watts and price are absent.
+local sheet = "Micron, 9400 NVMe SSD, 2023 (computerbase.de 2023-01): "
 local assumed = "not published; as micron-9550-max"
 return {
   kind = "flash",
@@ -12,15 +12,14 @@ return {
   page = { "16KiB", source = assumed },
   spare = { 2208, source = assumed },
   sector = { "4KiB", source = sheet .. "rates are stated for 4 KB" },
-  read = { "56.1us", source = sheet .. "typical latency of a read, less access, controller and interface" },
+  read = { "40us", source = assumed },
   program = { "356us", source = "not published; as Cho et al., 512Gb 3b/cell 7th-generation 3D-NAND with 184MB/s, ISSCC 2021, sec. 30.3: 184 MB/s with 4 planes of 16 KiB" },
   erase = { "3.8ms", source = assumed },
   channel_rate = { "1600MB/s", source = "ONFI 4.2: 1600 MT/s of 8 bits; the drive's own rate is not published" },
   operation = { "0.625us", source = sheet .. "1600000 random reads a second, which the chips would exceed" },
   interface = { "7.2GB/s", source = "PCI Express Base Specification 4.0: 4 lanes of 16 GT/s, 128 of 130 bits, 256 of 280 bytes of a packet are data" },
-  access = { "8.81us", source = sheet .. "latency of a write, 10 us, which DRAM acknowledges, less controller and interface" },
+  access = { "13.81us", source = "derived: latency of a write as of micron-9550-max, 15 us, less controller and interface" },
   program_rate = { "7GB/s", source = sheet .. "written in a row, 7 GB/s" },
   over_provisioning = { 0.374, source = "8 TiB of chips, of which the host sees 6.4 TB" },
   tags = { 1024, source = "assumed: more than the queue depths of the data sheet" },
-  busy = { "25W", source = sheet .. "most power" },
 }

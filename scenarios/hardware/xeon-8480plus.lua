@@ -1,6 +1,6 @@
 -- All times and watts hold at the base clock, because turbo is not modelled. Power of idle cores or a single one is not published.
 local ghz = 2.0
-local sheet = "from memory, not looked up: Intel ARK, Xeon Platinum 8480+: "
+local sheet = "Intel ARK, Xeon Platinum 8480+ (ark.intel.com/products/231746): "
 local same_code = "derived from the clocks: the same code "
 return {
   kind = "cpu",
@@ -14,7 +14,7 @@ return {
   lookahead = { ("%.1fns"):format(30 * 2.6 / ghz), source = same_code .. "on a Xeon E5-2650 v2 at 2.6 GHz, 30 ns: kvdirect.hw.cpu.window" },
   llc = { "105MiB", source = sheet .. "105 MB" },
   llc_hit_cycles = { 87.0, source = "as its successor of the same mesh: measured on Emerald Rapids, 2026-11-22: 43.5 ns for lines of 4 MiB (validate/measured/h200-pcie5/machine.lua), at the base clock" },
-  price = { 10710, source = "from memory, not looked up: Intel, 4th Gen Xeon Scalable launch, January 2023: 10710 USD each for 1000" },
+  price = { 10710, source = "cpu-world.com, Intel Xeon Platinum 8480+: 10710 USD when introduced, January 2023" },
   pstates = {
     { clock = ghz .. "GHz", all_cores = "350W", source = sheet .. "thermal design power, an upper bound" },
   },

@@ -1,9 +1,0 @@
--- One switch between clients and server. Power and price of switches stand outside the node.
-return {
-  kind = "network",
-  name = "Arista 7060CX-32S, ports of 100 Gbit/s",
-  hops = { 1, source = "clients and server in one rack" },
-  cable_latency = { "15ns", source = "assumed: 3 m at 5 ns a metre, two thirds of the speed of light" },
-  switch_latency = { "450ns", source = "from memory, not looked up: Arista, 7060X Series data sheet: from 450 ns in cut-through mode" },
-  link_rate = { "100Gbps", source = "Arista, 7060X Series data sheet: 100GbE ports" },
-}
