@@ -78,6 +78,18 @@ interrupted() { # ends a capacity search once it reports progress; its first pro
 }
 expect 130 '^kvcast: interrupted in .*; no load has been judged yet$' interrupted
 [ ! -e limit.json ] || fail "an interrupted search without an answer wrote a file"
+scenario ends 'sweep = { ["run.duration"] = { "1ms", "10000s" } },'
+ended() { # ends a sweep once its first point is stored; its second takes hours
+    mkfifo points
+    "$kvcast" sweep ends.lua --long --jobs 1 --out ends >/dev/null 2>points &
+    exec 3<points
+    while read -r line <&3 && [[ $line != *' 1/2 points'* ]]; do :; done
+    kill -TERM $!
+    grep -v '^kvcast: after' <&3 >&2
+    wait $!
+}
+expect 130 '^kvcast: interrupted after 1 of 2 points, which ends/sweep.csv has; the same command goes on' ended
+[ "$(grep -c '^[12],' ends/sweep.csv)" -eq 1 ] || fail "an interrupted sweep has no table of its points"
 expect 2 'capacity: --precision: found "0", allowed: a share from 0.001 to 0.5' "$kvcast" capacity good.lua --precision 0
 sed 's/keys = 1000/keys = 1000,\n    arrival = { clients = 8 }/' good.lua >closed.lua
 expect 2 '^kvcast: closed.lua:5: workload.arrival: found clients, .* allows "saturate"' "$kvcast" capacity closed.lua

@@ -20,6 +20,7 @@
 #include "sim/base/version.h"
 
 static const struct kvc_command commands[] = {
+    {"new", "write a first scenario for a store, its machine and its load", kvc_command_new, KVC_RANKS_FIRST},
     {"run", "simulate a scenario", kvc_command_run, KVC_RANKS_SHARED},
     {"predict", "evaluate the closed form of a scenario", kvc_command_predict, KVC_RANKS_FIRST},
     {"capacity", "find the highest load that a store serves, and the latency over the load",
