@@ -28,6 +28,8 @@ static const struct kind kinds[] = {
     [KVC_DOCUMENT_WHY] = {"document of kvcast why", "why.json", "why", "critical", .schema = "kvcast.why/1"},
     [KVC_DOCUMENT_COMPARE] = {"document of kvcast compare", "compare.json", "compare", "cdf of its results",
                               .schema = "kvcast.compare/1"},
+    [KVC_DOCUMENT_TRACE] = {"document of kvcast trace", "trace.json", "trace", "miss_ratio",
+                            .schema = "kvcast.trace/1"},
     [KVC_DOCUMENT_SWEEP] = {"sweep.csv of kvcast sweep", "sweep.csv", "sweep", "sweep", .header = "point,",
                             .also_has = ",throughput_mops"},
     [KVC_DOCUMENT_ERRORS] = {"table of errors", "errors.csv", "validate", "error", .header = "case,",

@@ -14,6 +14,7 @@ enum kvc_document_kind {
     KVC_DOCUMENT_PLAN,
     KVC_DOCUMENT_WHY,
     KVC_DOCUMENT_COMPARE,
+    KVC_DOCUMENT_TRACE,
     KVC_DOCUMENT_SWEEP,  /* CSV */
     KVC_DOCUMENT_ERRORS, /* CSV */
 };

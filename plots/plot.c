@@ -19,8 +19,8 @@
 #include "sim/base/text/csv.h"
 #include "sim/base/text/option.h"
 
-const char *const kvc_plot_kinds[] = {"cdf",    "sweep", "timeline", "error",    "capacity",
-                                      "pareto", "tail",  "critical", "platform", NULL};
+const char *const kvc_plot_kinds[] = {"cdf",  "sweep",      "timeline", "error",    "capacity", "pareto",
+                                      "tail", "miss_ratio", "critical", "platform", NULL};
 
 enum { TITLE_TEXT = 160 };
 
@@ -710,6 +710,35 @@ static enum kvc_status extract_critical(const char *path, struct kvc_figure_data
     return status;
 }
 
+/* ---- traces ---- */
+
+/* Extracts the miss-ratio curve of a trace: lines of "cache_bytes miss_percent", ascending. */
+static enum kvc_status extract_miss_ratio(const char *path, struct kvc_figure_data *figure,
+                                          struct kvc_diag *diag)
+{
+    json_t *document;
+    const json_t *point;
+    size_t index;
+    enum kvc_status status = kvc_document_load(path, KVC_DOCUMENT_TRACE, &document, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    const char *trace = json_string_value(json_object_get(document, "trace"));
+    const char *slash = trace != NULL ? strrchr(trace, '/') : NULL;
+    const json_t *curve = json_object_get(document, "miss_ratio_curve");
+    if (json_array_size(curve) == 0) {
+        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no GETs, so no miss ratio to draw");
+    }
+    kvc_figure_begin_block(figure, slash != NULL ? slash + 1 : trace != NULL ? trace : "");
+    json_array_foreach(curve, index, point)
+    {
+        fprintf(figure->data, "%.12g %.12g\n", kvc_document_number(point, "cache_bytes"),
+                100 * kvc_document_number(point, "miss_frac"));
+    }
+    json_decref(document);
+    return status;
+}
+
 /* ---- drawing ---- */
 
 static enum kvc_status extract_platform(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
@@ -767,6 +796,8 @@ enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct k
         return extract_found(extract_capacity, KVC_DOCUMENT_CAPACITY, plot, figure, diag);
     case KVC_PLOT_PARETO:
         return extract_found(extract_pareto, KVC_DOCUMENT_PLAN, plot, figure, diag);
+    case KVC_PLOT_MISS_RATIO:
+        return extract_found(extract_miss_ratio, KVC_DOCUMENT_TRACE, plot, figure, diag);
     case KVC_PLOT_CRITICAL:
         return extract_found(extract_critical, KVC_DOCUMENT_WHY, plot, figure, diag);
     case KVC_PLOT_PLATFORM:

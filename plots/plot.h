@@ -12,13 +12,14 @@
 
 /* Every input is a file (plots/document.h), or the folder in which --out left it. */
 enum kvc_plot_kind {
-    KVC_PLOT_CDF,      /* Latency distribution; one line per result. */
-    KVC_PLOT_SWEEP,    /* A metric over a swept value of one sweep.csv (plots/sweep.h). */
-    KVC_PLOT_TIMELINE, /* Throughput over time; one line per result. */
-    KVC_PLOT_ERROR,    /* Predicted over published or measured values; one table. */
-    KVC_PLOT_CAPACITY, /* Latency over the offered load; one capacity. */
-    KVC_PLOT_PARETO,   /* Price, power and latency of a plan's front; one plan. */
-    KVC_PLOT_TAIL,     /* Share of requests that take longer, on a logarithmic axis; one line per result. */
+    KVC_PLOT_CDF,        /* Latency distribution; one line per result. */
+    KVC_PLOT_SWEEP,      /* A metric over a swept value of one sweep.csv (plots/sweep.h). */
+    KVC_PLOT_TIMELINE,   /* Throughput over time; one line per result. */
+    KVC_PLOT_ERROR,      /* Predicted over published or measured values; one table. */
+    KVC_PLOT_CAPACITY,   /* Latency over the offered load; one capacity. */
+    KVC_PLOT_PARETO,     /* Price, power and latency of a plan's front; one plan. */
+    KVC_PLOT_TAIL,       /* Share of requests that take longer, on a logarithmic axis; one line per result. */
+    KVC_PLOT_MISS_RATIO, /* GETs that an LRU cache misses over its size; one line per trace. */
     KVC_PLOT_CRITICAL, /* Where requests spend their time, and what faster resources change; one analysis. */
     KVC_PLOT_PLATFORM, /* The simulated machine; one result with its platform.xml. */
 };

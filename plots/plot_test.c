@@ -63,6 +63,9 @@ static void assert_begins(const char *path, const char *magic)
     "{\"schema\": \"kvcast.why/1\", \"resources\": [{\"resource\": \"gpu\", \"throughput\": "                \
     "{\"change_frac\": 0.02, \"ci95_frac\": 0.01}, \"latency_mean\": {\"change_frac\": -0.03}}], "           \
     "\"path\": {\"parts\": [{\"part\": \"index\", \"mean_us\": 3, \"slowest_us\": 9}]}}"
+#define TRACE                                                                                                \
+    "{\"schema\": \"kvcast.trace/1\", \"trace\": \"a.csv\", \"miss_ratio_curve\": "                          \
+    "[{\"cache_bytes\": 1024, \"miss_frac\": 0.9}, {\"cache_bytes\": 4096, \"miss_frac\": 0.4}]}"
 #define SWEEP "point,system.cycle_ns,system.delay,throughput_mops,throughput_ci95_mops,bottleneck\n"
 
 TestSuite(plot, .init = make_root, .fini = remove_root);
@@ -321,6 +324,7 @@ Test(plot, every_kind_takes_the_folder_or_the_file)
     put("sweep.csv", SWEEP "1,120us,1,100,2,x\n2,160us,1,110,,x\n");
     put("errors.csv", "case,published,predicted\na,100,95\nc,10,20\n");
     put("why.json", WHY);
+    put("trace.json", TRACE);
     put("capacity.json", CAPACITY);
     static const struct {
         enum kvc_plot_kind kind;
@@ -328,7 +332,7 @@ Test(plot, every_kind_takes_the_folder_or_the_file)
     } inputs[] = {
         {KVC_PLOT_CDF, "result.json"},   {KVC_PLOT_TIMELINE, "result.json"},   {KVC_PLOT_SWEEP, "sweep.csv"},
         {KVC_PLOT_ERROR, "errors.csv"},  {KVC_PLOT_CAPACITY, "capacity.json"}, {KVC_PLOT_TAIL, "result.json"},
-        {KVC_PLOT_CRITICAL, "why.json"},
+        {KVC_PLOT_CRITICAL, "why.json"}, {KVC_PLOT_MISS_RATIO, "trace.json"},
     };
     for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
         cr_expect_eq(draw(inputs[i].kind, inputs[i].file, "a.svg", &diag), KVC_OK, "%s", diag.message);

@@ -242,6 +242,19 @@ static void ask_again(struct kvc_bluecache_cluster *cluster, double now_ns, uint
     kvc_bluecache_send_request(cluster, now_ns, number);
 }
 
+/* Puts the key of a request into the batch `again`. */
+static void put_own_key(struct kvc_bluecache_cluster *cluster, uint32_t number)
+{
+    const struct kvc_bluecache_request *request = &cluster->request[number];
+    struct kvc_batch *batch = cluster->again;
+    batch->count = 1;
+    batch->key_bytes[0] = request->key_bytes;
+    batch->value_bytes[0] = request->value_bytes;
+    batch->key_id[0] = request->key_id;
+    batch->hash[0] = request->hash;
+    memcpy(batch->keys, key_of(cluster, number), batch->key_stride);
+}
+
 /* Deletes the next key that an update invalidates. */
 static void invalidate(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
 {
@@ -249,6 +262,11 @@ static void invalidate(struct kvc_bluecache_cluster *cluster, double now_ns, uin
     struct kvc_batch *batch = cluster->again;
     batch->count = 0;
     kvc_source_keys(cluster->source, kvc_invalidated_next(&request->invalidated), 1, batch);
+    if (batch->count == 0) { /* A trace: the request has the key. */
+        put_own_key(cluster, number);
+        ask_again(cluster, now_ns, number);
+        return;
+    }
     request->key_id = batch->key_id[0];
     request->hash = batch->hash[0];
     request->key_bytes = batch->key_bytes[0];
@@ -261,19 +279,13 @@ static void invalidate(struct kvc_bluecache_cluster *cluster, double now_ns, uin
 static void go_on(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
 {
     struct kvc_bluecache_request *request = &cluster->request[number];
-    struct kvc_batch *batch = cluster->again;
     request->op = (uint8_t)kvc_cache_aside_follows((enum kvc_op)request->wanted);
     if (kvc_cache_aside_updates((enum kvc_op)request->wanted)) {
         request->invalidated = kvc_invalidations_draw(&cluster->invalidations, request->key_id);
         invalidate(cluster, now_ns, number);
         return;
     }
-    batch->count = 1;
-    batch->key_bytes[0] = request->key_bytes;
-    batch->value_bytes[0] = request->value_bytes;
-    batch->key_id[0] = request->key_id;
-    batch->hash[0] = request->hash;
-    memcpy(batch->keys, key_of(cluster, number), batch->key_stride);
+    put_own_key(cluster, number);
     ask_again(cluster, now_ns, number);
 }
 

@@ -140,9 +140,6 @@ Test(bluecache_config, refuses_large_values_and_other_loads)
     setup.scenario.workload.frame_requests = 1;
     setup.scenario.run.functional = KVC_FUNCTIONAL_OFF;
     expect_error("run.functional: found \"off\"");
-    setup.scenario.run.functional = KVC_FUNCTIONAL_FULL;
-    setup.scenario.workload.arrival = KVC_ARRIVAL_TRACE;
-    expect_error("found a trace");
 }
 
 Test(bluecache_config, shrinks_the_structures_of_a_sample)

@@ -88,9 +88,6 @@ Test(config, refuses_what_it_cannot_work_with)
     setup.scenario.workload.value_bytes = 1000;
     expect_refusal(&setup, "workload: found pairs of up to 1008 bytes");
     describe(&setup);
-    setup.scenario.workload.arrival = KVC_ARRIVAL_TRACE;
-    expect_refusal(&setup, "workload.arrival: found a trace");
-    describe(&setup);
     setup.options.update = KVC_KVDIRECT_UPDATE;
     strcpy(setup.options.lambda, "v +");
     expect_refusal(&setup, "system.lambda: expected a value");

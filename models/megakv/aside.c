@@ -116,6 +116,9 @@ static void invalidate(struct kvc_megakv_aside *aside, uint32_t number)
     struct kvc_batch *batch = aside->batch;
     batch->count = 0;
     kvc_source_keys(aside->source, kvc_invalidated_next(&request->invalidated), 1, batch);
+    if (batch->count == 0) { /* A trace: the request has the key. */
+        return;
+    }
     request->key_id = batch->key_id[0];
     request->hash = batch->hash[0];
     request->key_bytes = batch->key_bytes[0];

@@ -212,7 +212,7 @@ static enum kvc_status check_clock(const struct kvc_megakv_config *config, doubl
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.gpu_core: found %.0fMHz, %s has %s",
                              core_hz / 1e6, gpu->name, allowed);
     }
-    if (gpu->clocks[config->clock].search.ns_per_op <= 0 && gpu->sectors_per_s <= 0) {
+    if (gpu->clocks[config->clock].search.ns_per_op <= 0 && kvc_gpu_sectors_per_s(gpu) <= 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "gpu \"%s\" has neither a fit for %.0fMHz nor a rate of random sectors",
                              gpu->name, gpu->clocks[config->clock].core_hz / 1e6);
@@ -292,10 +292,10 @@ static enum kvc_status check_database(const struct kvc_scenario *scenario, struc
             "update deletes keys of other nodes, too",
             config->shards, scenario->model->name);
     }
-    if (arrival != KVC_ARRIVAL_POISSON && arrival != KVC_ARRIVAL_FIXED && arrival != KVC_ARRIVAL_CURVE) {
+    if (arrival == KVC_ARRIVAL_SATURATE || arrival == KVC_ARRIVAL_CLOSED) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.arrival: allowed with %s and node.database is an open load, such as "
-                             "arrival = { poisson_mops = 100 }",
+                             "arrival = { poisson_mops = 100 }, or a trace",
                              scenario->model->name);
     }
     if (workload->phase_count > 0) {

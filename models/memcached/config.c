@@ -37,7 +37,7 @@ static const char *const locks[] = {"item", "global", NULL};
                   "items that a socket's table has room for; more entries evict less; auto: " help,          \
                   .auto_word = "auto", .auto_value = 0)
 #define KEY_ROOM_ROW                                                                                         \
-    KVC_COUNT_ROW(kvc_memcached_options, "key_room", key_room, 1, 250, "250",                                \
+    KVC_COUNT_ROW(kvc_memcached_options, "key_room", key_room, 1, KVC_MEMCACHED_KEY_MAX, "250",              \
                   "longest key that the table holds [bytes]")
 
 /* Ratios of cycles for the same code on older cores, from their published instructions per clock. Redwood

@@ -88,6 +88,7 @@ enum kvc_memcached_kind {
 enum {
     KVC_MEMCACHED_BURST_MAX = 64,
     KVC_MEMCACHED_THREADS_MAX = 1024,
+    KVC_MEMCACHED_KEY_MAX = 250,     /* Longest key [bytes] (memcached.h, KEY_MAX_LENGTH). */
     KVC_MEMCACHED_WINDOW_NS = 50000, /* Window of the recorder; a whole number of slices fills it. */
 };
 

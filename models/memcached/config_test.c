@@ -35,10 +35,6 @@ Test(memcached_config, refuses_what_it_cannot_serve)
     test.scenario.workload.key_bytes = 251;
     expect_refusal(&test, "workload.key: found keys of up to 251 bytes, allowed are 250");
     describe(&test, &kvc_memcached_model);
-    test.options.key_room = 255;
-    test.scenario.workload.arrival = KVC_ARRIVAL_TRACE;
-    expect_refusal(&test, "workload.arrival: found a trace");
-    describe(&test, &kvc_memcached_model);
     test.scenario.workload.arrival = KVC_ARRIVAL_CLOSED;
     test.scenario.cluster.nodes = 2;
     expect_refusal(&test, "workload.arrival: found clients that send again 0 ns after");

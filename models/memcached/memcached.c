@@ -474,6 +474,7 @@ static const struct kvc_model_device fatcache_devices[] = {
     .predict = kvc_memcached_predict, .prepare = kvc_memcached_store_create, .run = run
 
 const struct kvc_model kvc_memcached_model = {
+    .key_bytes_most = KVC_MEMCACHED_KEY_MAX,
     .name = "memcached",
     .help =
         "baseline: memcached 1.4.15 on the cores of a CPU, over UDP or TCP, with the sockets of Linux or with "
@@ -498,6 +499,7 @@ const struct kvc_model kvc_memcached_mica_model = {
 };
 
 const struct kvc_model kvc_memcached_fatcache_model = {
+    .key_bytes_most = KVC_MEMCACHED_KEY_MAX,
     .name = "fatcache",
     .help = "baseline: Fatcache, processes that each block for their reads of an SSD",
     .paper = "a baseline of Xu et al., PVLDB 10(4), 2016",
@@ -509,6 +511,7 @@ const struct kvc_model kvc_memcached_fatcache_model = {
 };
 
 const struct kvc_model kvc_memcached_fpga_model = {
+    .key_bytes_most = KVC_MEMCACHED_KEY_MAX,
     .name = "fpga_memcached",
     .help = "baseline: memcached as a pipeline on an FPGA, at the line rate of its port",
     .paper = "Blott et al., HotCloud 2013",

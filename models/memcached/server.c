@@ -258,10 +258,12 @@ static void invalidate(struct kvc_memcached_server *server, double now_ns, uint3
     struct kvc_batch *batch = server->batch;
     batch->count = 0;
     kvc_source_keys(server->source, kvc_invalidated_next(&request->invalidated), 1, batch);
-    request->key_id = batch->key_id[0];
-    request->key_bytes = batch->key_bytes[0];
-    request->value_bytes = batch->value_bytes[0];
-    memcpy(server->keys + (size_t)number * batch->key_stride, batch->keys, batch->key_stride);
+    if (batch->count > 0) { /* Otherwise it is a trace, and the request has the key. */
+        request->key_id = batch->key_id[0];
+        request->key_bytes = batch->key_bytes[0];
+        request->value_bytes = batch->value_bytes[0];
+        memcpy(server->keys + (size_t)number * batch->key_stride, batch->keys, batch->key_stride);
+    }
     request->ring = server->config->owned ? owner_of(server, number) : request->ring;
     transmit(server, now_ns, number);
 }

@@ -485,7 +485,8 @@ enum kvc_status kvc_memcachedgpu_check(const struct kvc_scenario *scenario, stru
                              "memcachedgpu needs",
                              config->pcie->name);
     }
-    if (config->gpu->sectors_per_s <= 0 || config->gpu->access_ns <= 0 || config->gpu->clock_count == 0) {
+    if (kvc_gpu_sectors_per_s(config->gpu) <= 0 || config->gpu->access_ns <= 0 ||
+        config->gpu->clock_count == 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "node.gpu: \"%s\" lacks clocks, sectors or access, which the GET kernel needs",
                              config->gpu->name);

@@ -47,7 +47,7 @@ struct kvc_gpu_grid kvc_memcachedgpu_get_grid(const struct kvc_memcachedgpu_conf
     double alone_ns = (profile->block_cycles + profile->key_cycles * longer) * cycle_ns +
                       profile->accesses * gpu->access_ns;
     double issue_ns = packets * profile->packet_cycles * cycle_ns / (double)gpu->sms;
-    double memory_ns = sectors / gpu->sectors_per_s * 1e9;
+    double memory_ns = sectors / kvc_gpu_sectors_per_s(gpu) * 1e9;
     return (struct kvc_gpu_grid){.blocks = blocks,
                                  .threads = config->block_threads,
                                  .shared_bytes = profile->block_shared_bytes,

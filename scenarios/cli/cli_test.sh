@@ -78,6 +78,18 @@ interrupted() { # ends a capacity search once it reports progress; its first pro
 }
 expect 130 '^kvcast: interrupted in .*; no load has been judged yet$' interrupted
 [ ! -e limit.json ] || fail "an interrupted search without an answer wrote a file"
+scenario ends 'sweep = { ["run.duration"] = { "1ms", "10000s" } },'
+ended() { # ends a sweep once its first point is stored; its second takes hours
+    mkfifo points
+    "$kvcast" sweep ends.lua --long --jobs 1 --out ends >/dev/null 2>points &
+    exec 3<points
+    while read -r line <&3 && [[ $line != *' 1/2 points'* ]]; do :; done
+    kill -TERM $!
+    grep -v '^kvcast: after' <&3 >&2
+    wait $!
+}
+expect 130 '^kvcast: interrupted after 1 of 2 points, which ends/sweep.csv has; the same command goes on' ended
+[ "$(grep -c '^[12],' ends/sweep.csv)" -eq 1 ] || fail "an interrupted sweep has no table of its points"
 expect 2 'capacity: --precision: found "0", allowed: a share from 0.001 to 0.5' "$kvcast" capacity good.lua --precision 0
 sed 's/keys = 1000/keys = 1000,\n    arrival = { clients = 8 }/' good.lua >closed.lua
 expect 2 '^kvcast: closed.lua:5: workload.arrival: found clients, .* allows "saturate"' "$kvcast" capacity closed.lua
@@ -186,6 +198,40 @@ expect 2 "plot: found -x, -y or --by with --kind cdf, allowed: --kind sweep" "$k
 [ ! -e picture.svg ] || fail "a picture of a file that is not a result"
 
 # What this machine can do; a program that is missing is named with what it is needed for.
+# Traces: the description, its files, and what is wrong with others.
+"$kvcast" trace "$(dirname "$0")/../examples/trace.csv" --out described --quiet >stdout || fail "trace"
+grep -q '^requests    2000 in ' stdout || fail "trace says: $(cat stdout)"
+grep -q '"schema": "kvcast.trace/1"' described/trace.json || fail "trace wrote no document"
+[ "$(wc -l <described/trace.csv)" -eq 25 ] || fail "trace wrote $(wc -l <described/trace.csv) lines of the curve"
+printf '\005\0\0\0' >cut.bin
+gzip -c described/trace.csv | head -c 30 >cut.gz
+printf '1,k,1,1,1,get,0\n0,k,1,1,1,get,0\n' >back.csv
+printf 'key,op,size,op_count,key_size\n1,GET,5,2,4\n' >untimed.csv
+expect 2 '^kvcast: cut.bin:1: record 1 has 4 of 24 bytes' "$kvcast" trace cut.bin
+expect 2 '^kvcast: cut.gz: the compressed file is cut off' "$kvcast" trace cut.gz
+expect 2 '^kvcast: back.csv:2: the time goes back' "$kvcast" trace back.csv
+expect 2 'cannot open the trace "none.csv"' "$kvcast" trace none.csv
+expect 2 'has no times, so workload.arrival.mops must state a rate' "$kvcast" run --quiet good.lua --set workload.arrival.trace=untimed.csv
+echo "return { system = { kind = 'memcached' }, workload = { arrival = { trace = 'untimed.csv', mops = 0.1 } } }" >untimed.lua
+"$kvcast" run --quiet untimed.lua >stdout || fail "untimed"
+grep -q '^requests      2 completed' stdout || fail "an untimed trace: $(cat stdout)"
+# A trace in front of a database: GETs that miss ask it, and SETs are updates that delete the pair.
+printf '0,get,a,1,8\n20000,get,a,1,8\n40000,set,a,1,8\n60000,get,a,1,8\n80000,get,a,1,8\n' >asked.csv
+for store in "megakv, sockets = 1" "bluecache" "memcached, sockets = 1" "fatcache, sockets = 1"; do
+    echo "return { system = { kind = '${store%%,*}' }, node = { database = 'mysql-bg'${store#"${store%%,*}"} },
+        workload = { arrival = { trace = 'asked.csv' } } }" >asked.lua
+    "$kvcast" run --quiet asked.lua >stdout 2>stderr || fail "$store with a database: $(cat stderr)"
+    grep -q 'hit ratio 50.00 %' stdout || fail "$store asks a database: $(grep requests stdout)"
+    grep -qE 'database_queries +2$' stdout && grep -qE 'database_updates +1$' stdout ||
+        fail "$store asks a database: $(grep database_ stdout)"
+done
+# A trace of GETs is a cache: with room for all, every repeated key is a hit.
+printf '1,get,a,1,8\n2000,get,b,1,8\n4000,get,a,1,8\n6000,get,a,1,8\n' >gets.csv
+for store in megakv dido kvdirect bluecache memcached mica fatcache fpga_memcached; do # MemcachedGPU batches them.
+    echo "return { system = { kind = '$store' }, workload = { arrival = { trace = 'gets.csv', misses = 'fill', speed = 0.1 } } }" >gets.lua
+    "$kvcast" run --quiet gets.lua >stdout 2>stderr || fail "$store with a trace: $(cat stderr)"
+    grep -q 'hit ratio 50.00 %' stdout || fail "$store fills misses: $(grep requests stdout)"
+done
 "$kvcast" doctor >stdout || fail "doctor"
 grep -qE '^processors  [0-9]+: ' stdout || fail "doctor says: $(cat stdout)"
 PATH=/nowhere "$kvcast" doctor --json doctor.json >stdout || fail "doctor without programs"

@@ -126,6 +126,8 @@ expect 2 'empty: is no answer of kvcast; allowed is a folder' "$kvcast" report e
 expect 2 's.lua: is no answer of kvcast' "$kvcast" report s.lua -o x.html
 echo '{"schema": "kvcast.result/1"}' >bad.json
 expect 2 'bad.json: has no throughput' "$kvcast" report bad.json -o x.html
+echo '{"schema": "kvcast.trace/1"}' >bad.json
+expect 2 'bad.json: is a document of kvcast trace, of which there is no page' "$kvcast" report bad.json -o x.html
 echo '{"schema": "kvcast.result/1", ' >bad.json
 expect 2 'bad.json:2: cannot be read as a JSON result' "$kvcast" report bad.json -o x.html
 expect 2 'nosuch/x.html: cannot be written' "$kvcast" report r -o nosuch/x.html

@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 
+#include "sim/base/text/option.h"
+
 int kvc_command_run(int argc, char **argv);
 int kvc_command_predict(int argc, char **argv);
 int kvc_command_capacity(int argc, char **argv);
@@ -19,15 +21,24 @@ int kvc_command_measure(int argc, char **argv);
 int kvc_command_plot(int argc, char **argv);
 int kvc_command_report(int argc, char **argv);
 int kvc_command_compare(int argc, char **argv);
+int kvc_command_trace(int argc, char **argv);
 int kvc_command_why(int argc, char **argv);
 int kvc_command_check(int argc, char **argv);
 int kvc_command_list(int argc, char **argv);
 int kvc_command_describe(int argc, char **argv);
 int kvc_command_doctor(int argc, char **argv);
+int kvc_command_new(int argc, char **argv);
 
 /* Returns every option table that `kvcast describe` shows, in its order: [{name, what, options:
  * [...]}]. NULL if memory runs out. */
 json_t *kvc_describe_topics(void);
+
+/* Returns the option that `kvcast describe PATH` shows, such as "run.duration" or "node.gpu", or NULL.
+ * Options of a store are named by it: "STORE.cycle". */
+const struct kvc_option *kvc_describe_option(const char *path);
+
+/* Writes what an option allows: its range or words, or else its type. */
+void kvc_describe_allowed(const struct kvc_option *row, char *out, size_t size);
 
 /* Returns the names of `kvcast list`: {systems: [{name, note}...], hardware: ..., presets: ..., scenarios:
  * ...}. */

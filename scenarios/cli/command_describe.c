@@ -516,6 +516,38 @@ static int describe(const char *name, const char *json)
     return report_unknown(name);
 }
 
+const struct kvc_option *kvc_describe_option(const char *path)
+{
+    struct topic topic;
+    char what[512], parent[KVC_PATH_MAX];
+    const char *dot = strrchr(path, '.');
+    if (dot == NULL || (size_t)(dot - path) >= sizeof(parent)) {
+        return NULL;
+    }
+    snprintf(parent, sizeof(parent), "%.*s", (int)(dot - path), path);
+    if (!find_topic(parent, dot + 1, &topic, what)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < topic.extra_count; i++) {
+        if (strcmp(topic.extra[i].name, dot + 1) == 0) {
+            return &topic.extra[i];
+        }
+    }
+    const struct kvc_option *row = topic.options->rows;
+    while (strcmp(row->name, dot + 1) != 0) {
+        row++;
+    }
+    return row;
+}
+
+void kvc_describe_allowed(const struct kvc_option *row, char *out, size_t size)
+{
+    show_range(row, out, size);
+    if (out[0] == '\0') {
+        snprintf(out, size, "%s", show_unit(row));
+    }
+}
+
 static json_t *topic_document(const struct topic *topic)
 {
     json_t *list = json_array();

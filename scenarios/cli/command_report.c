@@ -159,8 +159,8 @@ static enum kvc_status write_page(const struct kvc_page *page, const char *outpu
     return status;
 }
 
-/* The member that the answer of a kind comes from. */
-static const char *const needed[] = {
+/* The member that the answer of a kind comes from; NULL: a table, or a kind without a page. */
+static const char *const needed[KVC_DOCUMENT_ERRORS + 1] = {
     [KVC_DOCUMENT_RESULT] = "throughput_mops",
     [KVC_DOCUMENT_CAPACITY] = "capacity_mops",
     [KVC_DOCUMENT_PLAN] = "counts",
@@ -185,6 +185,10 @@ static enum kvc_status read_answer(struct kvc_page *page, char file[PATH_MAX], j
             page->document = *document = kvc_database_summary(folder);
         }
         return kvc_csv_read(file, &format, csv, diag);
+    }
+    if (needed[page->kind] == NULL) {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0, "is a %s, of which there is no page",
+                                kvc_document_noun(page->kind));
     }
     status = kvc_document_load(file, page->kind, document, diag);
     page->document = *document;

@@ -27,8 +27,9 @@ static const struct kvc_usage usage = {
     .positional_max = 1,
     .help =
         "Answers every point of the scenario's sweep table, on all processors, and keeps the answers in the\n"
-        "SQLite database DIR/sweep.sqlite as they complete. At the end DIR/sweep.csv has a row for each point.\n"
-        "A sweep that was interrupted goes on where it stopped; a folder with another sweep is refused.\n"
+        "SQLite database DIR/sweep.sqlite as they complete. At the end, or when it is interrupted,\n"
+        "DIR/sweep.csv has a row for each finished point. The same command then goes on with the others; a folder\n"
+        "with another sweep is refused.\n"
         "--out is required. docs/exploring.md describes the points that a sweep can have.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
              KVC_TAKES_OUT | KVC_TAKES_QUIET | KVC_TAKES_LONG,

@@ -20,6 +20,7 @@
 #include "sim/base/version.h"
 
 static const struct kvc_command commands[] = {
+    {"new", "write a first scenario for a store, its machine and its load", kvc_command_new, KVC_RANKS_FIRST},
     {"run", "simulate a scenario", kvc_command_run, KVC_RANKS_SHARED},
     {"predict", "evaluate the closed form of a scenario", kvc_command_predict, KVC_RANKS_FIRST},
     {"capacity", "find the highest load that a store serves, and the latency over the load",
@@ -33,6 +34,8 @@ static const struct kvc_command commands[] = {
     {"why", "say what binds, what would relieve it, and where requests spend their time", kvc_command_why,
      KVC_RANKS_FIRST},
     {"report", "write an answer as one page of HTML", kvc_command_report, KVC_RANKS_FIRST},
+    {"trace", "describe a trace: requests, popularity, reuse, and misses over the size of a cache",
+     kvc_command_trace, KVC_RANKS_FIRST},
     {"plot", "draw results", kvc_command_plot, KVC_RANKS_FIRST},
     {"validate", "compare predictions with published and measured values", kvc_command_validate,
      KVC_RANKS_FIRST},

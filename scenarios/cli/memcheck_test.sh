@@ -30,6 +30,7 @@ if [ "$subject" = commands ]; then
     check describe megakv
     check describe system.cycle
     check list
+    check new --set node.gpu.memory=6GB --set workload.keys=1e4 -o new.lua
     check run good.lua --out out --quiet
     check sweep good.lua --out sweep --jobs 2 --quiet
     check plan good.lua --out plan --quiet --set workload.arrival.poisson_mops=1 --set run.duration=2ms

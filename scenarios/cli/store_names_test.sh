@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Only a store's own folders and the registries name a store. This looks for the names of the stores, which are the folders
 # models/*/ with golden runs and kernels/*/, also with hyphens as in key-value, in code, strings and paths. Comments may name a store, and so may data
-# (.lua, .csv, .json) and docs (.md). Tests, fuzz targets, the torture and the report of speed may use a store's scenarios:
+# (.lua, .csv, .json) and docs (.md). Tests, fuzz targets, the torture, the gallery and the report of speed may use a store's scenarios:
 # strings in C and shell tests are free, C code is not; the last lines of the output list them. A store's own folders
 # are all that bear its name, such as models/NAME, kernels/NAME and scenarios/papers/NAME.
 # In these folders, no file may include a header of another store's models/, and no file of kernels/NAME one of another
@@ -47,7 +47,7 @@ function code_of(line,    code, quote, i, one, two) { # without comments, in tes
 }
 FNR == 1 {
     is_c = FILENAME ~ /\.(c|h|cc|hh|cu|cuh)$/
-    is_test = FILENAME ~ /_(test|fixture|fuzz)\.[a-z]+$|_test(_[a-z]+|ing)?\.sh$|^scenarios\/(torture|speed)\/|_kills\.c$/
+    is_test = FILENAME ~ /_(test|fixture|fuzz)\.[a-z]+$|_test(_[a-z]+|ing)?\.sh$|^scenarios\/(torture|speed)\/|^plots\/gallery\/|_kills\.c$/
     in_comment = 0
     if (tolower(FILENAME) ~ pattern) { print FILENAME ": its name" }
 }

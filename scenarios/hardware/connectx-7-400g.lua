@@ -13,6 +13,6 @@ return {
   ring = { 8192, source = "Linux mlx5: most descriptors of a receive ring" },
   latency = { "0us", source = "not published apart from that of the wire" },
   packet_rate = { 330e6, source = "assumed: the lower end of the message rate that NVIDIA states for ConnectX-7, 330 to 370 M/s" },
-  queues = { 64, source = "assumed: more than any store here uses" },
+  queues = { 128, source = "assumed: more than any store here uses" },
   rss_entries = { 128, source = "Linux mlx5: default RSS table" },
 }

@@ -10,7 +10,7 @@ return {
   next_line = { "10.333ns", source = "(231 - 76) / 15 ns: megakv.hw.cpu.seq16_access and random_access, sec. 2.1.2, Fig. 2" },
   line = { 64, source = "megakv.hw.cpu.cacheline: sec. 2.1.2" },
   idle_power = { "0W", source = "part of the power of the whole idle node, which alone is published: kvdirect.power.idle, 87 W with two such processors, Li et al., SOSP 2017; see node.power" },
-  busy_power = { "22.1W", source = "4 channels of 5.52 W: DDR3-1333 modules at full rate, from memory, not looked up: Pawlowski, Hybrid Memory Cube, Hot Chips 23, 2011 (1.5 V, 3.68 A at 10.66 GB/s); an upper bound, because their static part is in the idle node" },
+  busy_power = { "22.1W", source = "derived: 4 channels of 12.8 GB/s at the 432 mW for each GB/s that Intel stated of DDR3 modules at IDF 2011 (clubic.com 446928: 4.6 W at 10.7 GB/s); an upper bound, because their static part is in the idle node" },
   channels = { 4, source = "Intel ARK, Xeon E5-2650 v2: 4 memory channels" },
   ranks = { 4, source = "megakv.hw.cpu.dimms_per_socket: 8 modules on 4 channels; " .. samsung .. "2 ranks" },
   banks = { 8, source = jedec .. "8 banks" },

@@ -7,9 +7,11 @@ return {
   shared = { "228KiB", source = "CUDA C++ Programming Guide, compute capability 9.0" },
   memory = { "143771MiB", source = measured .. "nvidia-smi" },
   sectors = { 39.5e9, source = measured .. "random 32-byte sectors over tables of 1 to 8 GB, 39 to 40 G/s" },
+  channels = { 192, source = "NVIDIA, H200 data sheet, 2023: HBM3e, 4.8 TB/s, six stacks; JEDEC JESD238: 32 pseudo channels of a stack" },
+  l2 = { "60MiB", source = measured .. "cudaGetDeviceProperties" },
   access = { "589ns", source = measured .. "a chain of dependent accesses of 32 threads to random sectors of 2 GiB; 357 ns of one thread" },
   launch = { "9.3us", source = measured .. "launch and synchronisation" },
   clocks = {
-    { core = "1980MHz", memory = "3201MHz", source = measured .. "largest clocks, nvidia-smi" },
+    { core = "1980MHz", memory = "3201MHz", idle = "118W", busy = "291W", source = measured .. "largest clocks, nvidia-smi; idle: with a context and no work; busy: median under index kernels" },
   },
 }

@@ -2,8 +2,8 @@
 -- All cores at 2.6 GHz have the thermal design power, an upper bound. At lower clocks, the power of all cores above
 -- idle is in proportion to the clock, as if the voltage stayed: an upper bound, too, because no voltages are published.
 local idle, all = 15, 95
-local idle_source = "from memory, not looked up: Intel 326508, Xeon E5-2600 Datasheet Volume One, Package C-State Power "
-  .. "Specifications, C6 of eight cores; of the generation before, Sandy Bridge"
+local idle_source = "assumed: no source was found for one idle processor; published is an idle node with two, 87 W "
+  .. "(kvdirect.power.idle, Li et al., SOSP 2017), of which node.power has the other 57 W"
 local pstates = {}
 for steps = 26, 12, -1 do
   local added = (all - idle) * steps / 26

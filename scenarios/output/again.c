@@ -37,8 +37,7 @@ static bool put(json_t *table, const char *path, json_t *value)
     return json_object_get(table, path) == NULL && json_object_set(table, path, value) == 0;
 }
 
-/* Writes a text as a Lua string, whatever its bytes. */
-static void write_text(const char *text, FILE *out)
+void kvc_again_write_text(const char *text, FILE *out)
 {
     fputc('"', out);
     for (; *text != '\0'; text++) {
@@ -60,7 +59,7 @@ static void write_lua(const json_t *value, FILE *out)
             if (isdigit((unsigned char)key[0])) {
                 fputs(key, out);
             } else {
-                write_text(key, out);
+                kvc_again_write_text(key, out);
             }
             fputs("] = ", out);
             write_lua(member, out);
@@ -68,7 +67,7 @@ static void write_lua(const json_t *value, FILE *out)
         }
         fputc('}', out);
     } else if (json_is_string(value)) {
-        write_text(json_string_value(value), out);
+        kvc_again_write_text(json_string_value(value), out);
     } else {
         json_dumpf(value, out, JSON_ENCODE_ANY);
     }

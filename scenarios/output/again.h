@@ -7,6 +7,7 @@
 #define KVC_SCENARIOS_OUTPUT_AGAIN_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "scenarios/load/load.h"
 #include "sim/base/diag.h"
@@ -16,5 +17,8 @@
  * the scenario is loaded, unless `set` may have changed it. *out is NULL unless KVC_OK is returned. */
 enum kvc_status kvc_again_load(const char *file, const json_t *document, const struct kvc_overrides *set,
                                struct kvc_loaded **out, struct kvc_diag *diag);
+
+/* Writes a text as a Lua string, whatever its bytes. */
+void kvc_again_write_text(const char *text, FILE *out);
 
 #endif

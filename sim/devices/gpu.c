@@ -78,8 +78,14 @@ static const struct kvc_option rows[] = {
     KVC_REAL_ROW(kvc_gpu, "pinned", pinned_bytes, KVC_UNIT_BYTES, 0, 1e13, "0B",
                  "device memory that other devices, such as a NIC, can write to directly; 0: all of it"),
     KVC_REAL_ROW(kvc_gpu, "sectors", sectors_per_s, KVC_UNIT_NONE, 0, 1e13, "0",
-                 "random 32-byte sectors per second; a higher rate shortens large launches; 0: unknown, so "
-                 "that all clocks need fits"),
+                 "random 32-byte sectors per second; a higher rate shortens large launches; 0: derived from "
+                 "channels, and without them unknown, so that all clocks need fits"),
+    KVC_COUNT_ROW(kvc_gpu, "channels", channels, 0, 65536, "0",
+                  "channels of the device memory that open rows of their own, pseudo channels of HBM counted "
+                  "each; without sectors, more of them serve more random sectors; 0: unknown"),
+    KVC_REAL_ROW(kvc_gpu, "l2", l2_bytes, KVC_UNIT_BYTES, 0, 1e9, "0B",
+                 "last cache in front of the device memory; without sectors, a larger one serves more random "
+                 "sectors; 0: unknown"),
     KVC_REAL_ROW(kvc_gpu, "access", access_ns, KVC_UNIT_NS, 0, 1e6, "0ns",
                  "time of one dependent access to device memory; a longer time slows small launches"),
     KVC_REAL_ROW(
@@ -129,6 +135,15 @@ const struct kvc_device_kind kvc_gpu_kind = {
     .price_usd = price_usd,
 };
 
+double kvc_gpu_sectors_per_s(const struct kvc_gpu *gpu)
+{
+    static const double table_bytes = 0x1p31, h200_sectors_per_s = 39.5e9, h200_channels = 192,
+                        h200_l2_bytes = 60 * 0x1p20;
+    double each_per_s = h200_sectors_per_s / h200_channels * (1 - h200_l2_bytes / table_bytes);
+    return gpu->sectors_per_s > 0 ? gpu->sectors_per_s
+                                  : (double)gpu->channels * each_per_s / (1 - gpu->l2_bytes / table_bytes);
+}
+
 /* Returns the time of a flow shop of `streams` equal jobs through copy-in engine, SMs and copy-out engine.
  * The first job passes all three, and each further one leaves the slowest stage later by its time there.
  * This is exact for equal jobs.
@@ -141,8 +156,8 @@ static double mechanistic_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *p
     double out_ns = kvc_pcie_d2h_ns(pcie, work->out_bytes / streams);
     double waves =
         ceil(work->jobs / streams * work->threads_per_job / ((double)gpu->sms * (double)gpu->threads_per_sm));
-    double kernel_ns =
-        fmax(work->sectors / streams / gpu->sectors_per_s * 1e9, waves * work->depth * gpu->access_ns);
+    double kernel_ns = fmax(work->sectors / streams / kvc_gpu_sectors_per_s(gpu) * 1e9,
+                            waves * work->depth * gpu->access_ns);
     double slowest_ns = fmax(kernel_ns, fmax(in_ns, out_ns));
     double latency_ns =
         gpu->launch_ns + (in_ns > 0 ? pcie->latency_ns : 0) + (out_ns > 0 ? pcie->latency_ns : 0);
@@ -163,7 +178,7 @@ static struct kvc_gpu_kernel mechanistic_kernel(const struct kvc_gpu *gpu, const
 {
     double waves =
         ceil(work->jobs * frac * work->threads_per_job / ((double)gpu->sms * (double)gpu->threads_per_sm));
-    double amount_ns = work->sectors * frac / gpu->sectors_per_s * 1e9;
+    double amount_ns = work->sectors * frac / kvc_gpu_sectors_per_s(gpu) * 1e9;
     return (struct kvc_gpu_kernel){.latency_ns = gpu->launch_ns,
                                    .amount_ns = amount_ns,
                                    .alone_ns = fmax(amount_ns, waves * work->depth * gpu->access_ns)};
@@ -187,7 +202,7 @@ struct kvc_gpu_kernel kvc_gpu_kernel_of(const struct kvc_gpu *gpu, const struct 
 
 void kvc_gpu_speed_up(struct kvc_gpu *gpu, double factor)
 {
-    gpu->sectors_per_s *= factor;
+    gpu->sectors_per_s = kvc_gpu_sectors_per_s(gpu) * factor;
     gpu->access_ns /= factor;
     gpu->launch_ns /= factor;
     gpu->launch_queued_ns /= factor;

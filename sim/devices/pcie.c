@@ -21,7 +21,7 @@ static const struct kvc_option rows[] = {
         kvc_pcie, "endpoints", endpoints, 1, 8, NULL,
         "packets: links of one card, each with its own tags and credits; more links carry more data",
         .optional = true),
-    KVC_COUNT_ROW(kvc_pcie, "generation", generation, 1, 5, NULL,
+    KVC_COUNT_ROW(kvc_pcie, "generation", generation, 1, 6, NULL,
                   "packets: generation of PCIe; each one about doubles the rate of a lane", .optional = true),
     KVC_COUNT_ROW(kvc_pcie, "lanes", lanes, 1, 16, NULL,
                   "packets: lanes of one link; more lanes carry more data", .optional = true),
@@ -137,8 +137,8 @@ double kvc_pcie_d2h_ns(const struct kvc_pcie *pcie, double bytes)
  */
 double kvc_pcie_link_bytes_per_s(const struct kvc_pcie *pcie)
 {
-    static const double lane_bits_per_s[] = {2.5e9 * 8 / 10, 5e9 * 8 / 10, 8e9 * 128 / 130, 16e9 * 128 / 130,
-                                             32e9 * 128 / 130};
+    static const double lane_bits_per_s[] = {2.5e9 * 8 / 10,   5e9 * 8 / 10,     8e9 * 128 / 130,
+                                             16e9 * 128 / 130, 32e9 * 128 / 130, 64e9 * 236 / 256};
     return (1 + pcie->faster_frac) * lane_bits_per_s[pcie->generation - 1] / 8 * (double)pcie->lanes;
 }
 

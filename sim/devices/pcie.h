@@ -49,7 +49,7 @@ struct kvc_pcie {
     double latency_ns;      /**< Copies: fixed time of one copy, either way. */
 
     uint64_t endpoints;    /**< Packets: links of one card. */
-    uint64_t generation;   /**< Packets: generation of PCIe, 1 to 5. */
+    uint64_t generation;   /**< Packets: generation of PCIe, 1 to 6. */
     uint64_t lanes;        /**< Packets: lanes of one link. */
     uint64_t header_bytes; /**< Packets: bytes around the data of a packet, padding and framing included. */
     uint64_t payload_max_bytes;  /**< Packets: most data in one packet. */
@@ -100,7 +100,8 @@ double kvc_pcie_d2h_ns(const struct kvc_pcie *pcie, double bytes);
 
 /** Returns the rate of one link in each direction, headers included [bytes per second].
  *
- * Source: the transfer rates and line codes of the PCI Express Base Specification. */
+ * Source: the transfer rates and line codes of the PCI Express Base Specification; of a flit of generation 6,
+ * 236 of 256 bytes belong to packets. */
 double kvc_pcie_link_bytes_per_s(const struct kvc_pcie *pcie);
 
 /** Returns how many reads, or writes, of `bytes` one link carries per second. */

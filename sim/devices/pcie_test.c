@@ -60,6 +60,20 @@ Test(pcie_engine, link_of_generation_3)
     cr_expect_float_eq(kvc_pcie_link_per_s(&kvc_test_published_pcie, 64) * 1050e-9, 92, 1);
 }
 
+/* Each generation about doubles the rate; that of 6 is 236/256 of 64 GT/s. */
+Test(pcie_engine, links_of_generations)
+{
+    struct kvc_pcie pcie = kvc_test_published_pcie;
+    double before = 0;
+    for (pcie.generation = 1; pcie.generation <= 6; pcie.generation++) {
+        double rate = kvc_pcie_link_bytes_per_s(&pcie);
+        cr_expect(before == 0 || fabs(rate / before - 2) < 0.2, "generation %d: %g B/s", (int)pcie.generation,
+                  rate);
+        before = rate;
+    }
+    cr_expect_float_eq(before / 1e9, 59, 1e-6);
+}
+
 /* Fact kvdirect.hw.pcie.read_tag_limit, fig. 3: 64 tags give about 60 Mops of 64-byte reads. */
 Test(pcie_engine, tags_bound_small_reads)
 {

@@ -80,6 +80,11 @@ void kvc_invalidations_open(struct kvc_invalidations *invalidations, const struc
 struct kvc_invalidated kvc_invalidations_draw(struct kvc_invalidations *invalidations, uint64_t key_id)
 {
     const struct kvc_action_mix *mix = kvc_source_actions(invalidations->source);
+    if (mix->kinds == 0) { /* A trace: the update concerns the key that it names. */
+        struct kvc_invalidated own = {.key_id = kvc_array_of(1, sizeof(*own.key_id)), .left = 1};
+        own.key_id[0] = key_id;
+        return own;
+    }
     uint64_t member[KVC_ACTION_MEMBERS_MAX] = {key_id / mix->kinds};
     const uint8_t *members =
         mix->members[kvc_action_draw(mix->update_below, mix->updates, &invalidations->rng)];

@@ -51,6 +51,9 @@ expect 2 'no measured runtime' "$kvcast" measure toy.lua
 says '^ *toy +the smallest store' "$kvcast" list systems
 says '^ *toydev-1mops +toydev +device that serves' "$kvcast" list hardware
 says 'examples/toy.lua +A single server at half load' "$kvcast" list scenarios
+says 'p99 = "[0-9.]+us"' "$kvcast" new # Half of its rate: 1 us of service and 0.5 us of waiting, five times.
+cp said new.lua
+says 'throughput +0.50* Mops of 0.5' "$kvcast" predict new.lua
 says '^ *work +number +0.001 .. 1000 +1 ' "$kvcast" describe toy
 says '^ *toydev +text .* toy$' "$kvcast" describe node
 says '^ *speed +Mops +1Kops .. 1Gops ' "$kvcast" describe toydev

@@ -16,6 +16,7 @@
 #include "scenarios/run/pool.h"
 #include "scenarios/run/ranks/ranks.h"
 #include "scenarios/run/answer.h"
+#include "sim/base/cleanup.h"
 #include "sim/base/clock.h"
 #include "sim/base/files/folder_lock.h"
 #include "sim/base/files/partial_file.h"
@@ -266,6 +267,10 @@ static enum kvc_status predict(struct run *run, struct kvc_diag *diag)
     run->done->evaluate_s += kvc_clock_cpu_s() - start_s;
     for (uint32_t first = 0; first < run->due_count && status == KVC_OK; first += BATCH) {
         uint32_t left = run->due_count - first;
+        if (kvc_cleanup_is_interrupted()) {
+            status = kvc_diag_fail(diag, KVC_ERR_INTERRUPTED, "interrupted");
+            break;
+        }
         status = answer_batch(run, evaluator, first, left < BATCH ? left : BATCH, rows, diag);
         show_progress(&run->progress, (double)run->progress.ended / run->due_count);
     }
@@ -319,6 +324,9 @@ static enum kvc_status check_points(struct run *run, struct kvc_diag *diag)
         struct kvc_loaded *loaded = NULL;
         uint32_t jobs;
         kvc_progress_report(run->task->progress, "checking points", (double)i / run->due_count);
+        if (kvc_cleanup_is_interrupted()) {
+            return kvc_diag_fail(diag, KVC_ERR_INTERRUPTED, "interrupted");
+        }
         status = load_point(run, run->due[i], &loaded, diag);
         if (status == KVC_OK) {
             double replicas = (double)loaded->scenario.run.replicas;
@@ -535,7 +543,9 @@ static enum kvc_status open_files(struct run *run, struct kvc_diag *diag)
 static enum kvc_status answer_and_export(struct run *run, struct kvc_diag *diag)
 {
     struct kvc_diag unused = {0};
+    kvc_cleanup_defer(kvc_ranks_count() == 1);
     enum kvc_status status = run->task->predict ? predict(run, diag) : simulate(run, diag);
+    kvc_cleanup_defer(false);
     if (!kvc_ranks_is_first()) {
         return status;
     }
@@ -543,7 +553,13 @@ static enum kvc_status answer_and_export(struct run *run, struct kvc_diag *diag)
         kvc_progress_done(run->task->progress);
         return export_all(run, diag);
     }
-    export_table(run, &unused);
+    if (export_table(run, &unused) == KVC_OK && status == KVC_ERR_INTERRUPTED) {
+        kvc_diag_fail(
+            diag, status,
+            "interrupted after %u of %u points, which %.300s/sweep.csv has; the same command goes on "
+            "with the others",
+            run->progress.kept + run->progress.ended, run->progress.total, run->task->folder);
+    }
     return status;
 }
 

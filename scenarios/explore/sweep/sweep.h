@@ -4,8 +4,8 @@
  * Simulated points are all loaded and checked before the first one runs. Each runs in its own child process,
  * with its replicas one after the other, since a process can have only one engine; it is stored as soon as it
  * ends. The closed form answers in this process, and points are stored in batches. An interrupted sweep
- * continues with the points that are not stored. At its end, and after an error, FOLDER/sweep.csv has a row
- * for each point that is done.
+ * continues with the points that are not stored. At its end, and after an error or an interruption,
+ * FOLDER/sweep.csv has a row for each point that is done.
  *
  * Results do not depend on the number of jobs. Which points are due is decided once, from the database. */
 #ifndef KVC_SCENARIOS_EXPLORE_SWEEP_SWEEP_H
@@ -53,7 +53,8 @@ struct kvc_sweep_done {
 
 /* Answers the points that are not stored and writes the exports. Returns KVC_ERR_SCENARIO for errors that the
  * user can fix, such as a wrong point or a folder with another sweep, and KVC_ERR_RUNTIME if a point fails or
- * the database cannot be written. Stored points stay stored. */
+ * the database cannot be written. SIGINT and SIGTERM end the work early, unless there are several ranks, and
+ * it returns KVC_ERR_INTERRUPTED. Stored points stay stored. */
 enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_sweep_done *done,
                               struct kvc_diag *diag);
 

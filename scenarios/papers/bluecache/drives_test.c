@@ -63,6 +63,28 @@ Test(drives, micron_9550_max)
     kvc_drive_expect("read in a row", sequential_bytes(&flash, false), 14e9, -0.1, 0.1);
 }
 
+/* The generations before: PCIe 3.0 and 4.0. The controller's rate is an input, and one read at a time of the
+ * 9200; for the 9400 no source states it. */
+Test(drives, micron_9200_and_9400_max)
+{
+    static const struct {
+        const char *profile;
+        double latency_ns, reads_per_s, bytes_per_s;
+    } sheets[] = {{"micron-9200-max", 92e3, 840e3, 3.5e9}, {"micron-9400-max", 0, 1.6e6, 7e9}};
+    for (int i = 0; i < 2; i++) {
+        struct kvc_flash flash = kvc_drive_of(sheets[i].profile);
+        kvc_drive_expect("GB", kvc_flash_bytes(&flash) / 1e9, 6400, -0.002, 0.002);
+        double latency = 1e9 / random_reads(&flash, 1);
+        cr_log_info("%s, latency of a read: %.4g ns", sheets[i].profile, latency);
+        if (sheets[i].latency_ns > 0)
+            kvc_drive_expect("latency of a read", latency, sheets[i].latency_ns, -0.01, 0.01);
+        kvc_drive_expect("random reads", random_reads(&flash, 512), sheets[i].reads_per_s, -0.1, 0.1);
+        kvc_drive_expect("read in a row", sequential_bytes(&flash, false), sheets[i].bytes_per_s, -0.1, 0.1);
+        kvc_drive_expect("written in a row", sequential_bytes(&flash, true), sheets[i].bytes_per_s, -0.1,
+                         0.1);
+    }
+}
+
 /* Twice as many reads at a time are at most twice as fast, and no slower. */
 Test(drives, more_reads_at_a_time_are_faster)
 {

@@ -13,16 +13,20 @@
 
 enum { ROWS_MAX = 1 << 22, KEPT = 8, PATH_BYTES = 1024 };
 
-/* Sums over the rows. */
-struct sums {
-    uint64_t rows, op[KVC_OP_COUNT];
-    uint32_t key_bytes_max, value_bytes_max;
-    double end_ns;
-    bool expires;
-    struct kvc_key_sample keys;
-};
+void kvc_trace_sums_close(struct kvc_trace_sums *sums)
+{
+    kvc_key_sample_close(&sums->keys);
+}
 
-static void count_row(struct sums *sums, const struct kvc_trace_row *row)
+void kvc_trace_sums_open(struct kvc_trace_sums *sums)
+{
+    *sums = (struct kvc_trace_sums){.rows = 0};
+    kvc_key_sample_open(&sums->keys);
+}
+
+struct kvc_sampled_key *kvc_trace_sums_add(struct kvc_trace_sums *sums, const struct kvc_trace_row *row,
+                                           void (*left)(void *data, const struct kvc_sampled_key *key),
+                                           void *data)
 {
     sums->rows++;
     sums->op[row->op]++;
@@ -32,12 +36,13 @@ static void count_row(struct sums *sums, const struct kvc_trace_row *row)
     sums->value_bytes_max =
         row->value_bytes > sums->value_bytes_max ? row->value_bytes : sums->value_bytes_max;
     struct kvc_sampled_key *key =
-        kvc_key_sample_find(&sums->keys, kvc_hash(row->key, row->key_bytes, 0), NULL, NULL);
+        kvc_key_sample_find(&sums->keys, kvc_hash(row->key, row->key_bytes, 0), left, data);
     if (key != NULL) {
         key->key_bytes = row->key_bytes;
         key->value_bytes = row->value_bytes > 0 ? row->value_bytes : key->value_bytes;
         key->is_written |= row->op == KVC_OP_SET;
     }
+    return key;
 }
 
 static int compare_pairs(const void *a, const void *b)
@@ -69,7 +74,8 @@ static void set_pairs(const struct kvc_key_sample *keys, struct kvc_trace_facts 
     free(all);
 }
 
-static struct kvc_trace_facts facts_of(const struct kvc_trace *trace, const struct sums *sums, bool is_whole)
+struct kvc_trace_facts kvc_trace_sums_facts(const struct kvc_trace_sums *sums, const struct kvc_trace *trace,
+                                            bool is_whole)
 {
     double rows = (double)sums->rows, keys = sums->keys.count, key_bytes = 0, value_bytes = 0, written = 0;
     for (uint32_t i = 0; i < 2 * KVC_KEY_SAMPLE_MAX; i++) {
@@ -106,22 +112,22 @@ static enum kvc_status read_facts(const char *path, struct kvc_trace_facts *fact
 {
     struct kvc_trace *trace = kvc_trace_open(path, diag);
     struct kvc_trace_row row;
-    struct sums sums = {.rows = 0};
+    struct kvc_trace_sums sums;
     enum kvc_trace_next next = KVC_TRACE_ROW;
     if (trace == NULL) {
         return KVC_ERR_SCENARIO;
     }
-    kvc_key_sample_open(&sums.keys);
+    kvc_trace_sums_open(&sums);
     while (sums.rows < ROWS_MAX && (next = kvc_trace_read(trace, &row, diag)) == KVC_TRACE_ROW) {
-        count_row(&sums, &row);
+        kvc_trace_sums_add(&sums, &row, NULL, NULL);
     }
     enum kvc_status status = next == KVC_TRACE_ERROR                   ? KVC_ERR_SCENARIO
                              : next == KVC_TRACE_END && sums.rows == 0 ? kvc_trace_fail_empty(path, diag)
                                                                        : KVC_OK;
     if (status == KVC_OK) {
-        *facts = facts_of(trace, &sums, next == KVC_TRACE_END);
+        *facts = kvc_trace_sums_facts(&sums, trace, next == KVC_TRACE_END);
     }
-    kvc_key_sample_close(&sums.keys);
+    kvc_trace_sums_close(&sums);
     kvc_trace_close(trace);
     return status;
 }

@@ -8,7 +8,10 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
+#include "sim/workload/batch.h"
 #include "sim/workload/sizes.h"
+#include "sim/workload/trace/key_sample.h"
+#include "sim/workload/trace/trace.h"
 
 /** The facts of a trace. */
 struct kvc_trace_facts {
@@ -32,6 +35,33 @@ struct kvc_trace_facts {
     bool expires;                 /**< Pairs have a time to live. */
     bool is_whole; /**< All rows were read; otherwise counts are extrapolated by the file's size. */
 };
+
+/** Sums over the rows of a trace. */
+struct kvc_trace_sums {
+    uint64_t rows;              /**< Rows. */
+    uint64_t op[KVC_OP_COUNT];  /**< Rows of each operation. */
+    uint32_t key_bytes_max;     /**< Largest key [bytes]. */
+    uint32_t value_bytes_max;   /**< Largest value [bytes]. */
+    double end_ns;              /**< Time of the last row [ns]. */
+    bool expires;               /**< A pair has a time to live. */
+    struct kvc_key_sample keys; /**< A sample of the keys. */
+};
+
+/** Frees what sums hold, not the struct. */
+void kvc_trace_sums_close(struct kvc_trace_sums *sums);
+
+/** Opens empty sums. Exits with status 3 if memory is short. */
+void kvc_trace_sums_open(struct kvc_trace_sums *sums);
+
+/** Adds a row. Returns its key in the sample, which holds until the next call, or NULL. `left` and `data` are
+ * those of kvc_key_sample_find(). */
+struct kvc_sampled_key *kvc_trace_sums_add(struct kvc_trace_sums *sums, const struct kvc_trace_row *row,
+                                           void (*left)(void *data, const struct kvc_sampled_key *key),
+                                           void *data);
+
+/** Returns the facts of the rows of `trace` that were added. */
+struct kvc_trace_facts kvc_trace_sums_facts(const struct kvc_trace_sums *sums, const struct kvc_trace *trace,
+                                            bool is_whole);
 
 /** Reads the facts of a trace from at most its first 2^22 rows. Facts that were read before are returned at
  * once if the file has not changed. Returns KVC_ERR_SCENARIO if the trace cannot be read, has no row, or has

@@ -15,6 +15,7 @@ struct kvc_sampled_key {
     uint64_t hash;        /**< Hash of the key; 0: no key is here. */
     uint64_t requests;    /**< Requests for the key. */
     uint64_t last;        /**< Position of the last request for it. */
+    double weight;        /**< Its weight in what the owner sums up. */
     uint32_t value_bytes; /**< Size of its value [bytes]. */
     uint8_t key_bytes;    /**< Size of the key [bytes]. */
     bool is_written;      /**< A request wrote it. */

@@ -151,7 +151,7 @@ static int find_op(const struct command *command, size_t count, const char *text
 #define FIND_OP(commands, text) find_op((commands), sizeof(commands) / sizeof(*(commands)), (text))
 
 /* The commands of memcached's protocol, as Twitter's traces name them. */
-static const struct command memcached_commands[] = {
+static const struct command cache_commands[] = {
     {"get", KVC_OP_GET},  {"gets", KVC_OP_GET},    {"set", KVC_OP_SET},       {"add", KVC_OP_SET},
     {"cas", KVC_OP_SET},  {"replace", KVC_OP_SET}, {"append", KVC_OP_SET},    {"prepend", KVC_OP_SET},
     {"incr", KVC_OP_SET}, {"decr", KVC_OP_SET},    {"delete", KVC_OP_DELETE},
@@ -337,7 +337,7 @@ static bool is_twitter(const char *head, size_t bytes)
         return false;
     }
     *last = '\0';
-    return FIND_OP(memcached_commands, before + 1) >= 0;
+    return FIND_OP(cache_commands, before + 1) >= 0;
 }
 
 static enum kvc_trace_next read_twitter(struct kvc_trace *trace, struct kvc_trace_row *row,
@@ -364,9 +364,11 @@ static enum kvc_trace_next read_twitter(struct kvc_trace *trace, struct kvc_trac
         }
         *comma = '\0';
         end = comma;
-        if (i == 3 && (op = FIND_OP(memcached_commands, comma + 1)) < 0) {
-            return FAIL(trace, diag, "the operation is \"%.*s\"; allowed are memcached's commands", SHOWN,
-                        comma + 1);
+        if (i == 3 && (op = FIND_OP(cache_commands, comma + 1)) < 0) {
+            return FAIL(trace, diag,
+                        "the operation is \"%.*s\"; allowed are get, gets, set, add, replace, cas, append, "
+                        "prepend, incr, decr and delete",
+                        SHOWN, comma + 1);
         }
         if ((i < 2 || i == 4) && !parse_count(comma + 1, UINT32_MAX, &number[i])) {
             return FAIL(trace, diag, "%s is \"%.*s\"; allowed is a number", names[i], SHOWN, comma + 1);
@@ -604,7 +606,7 @@ static enum kvc_trace_next read_watch(struct kvc_trace *trace, struct kvc_trace_
     row->op = (uint8_t)op;
     copy_field(trace->text, "size", text, sizeof(text));
     if (!parse_count(text, UINT32_MAX, &size)) {
-        return FAIL(trace, diag, "size is \"%s\"; allowed is a number, as memcached 1.6 writes", text);
+        return FAIL(trace, diag, "size is \"%s\"; allowed is a number; logs of old versions have none", text);
     }
     row->value_bytes = (uint32_t)size;
     copy_field(trace->text, "ttl", text, sizeof(text));
@@ -621,7 +623,7 @@ static enum kvc_trace_next read_watch(struct kvc_trace *trace, struct kvc_trace_
 /* The last format reads what no other recognizes. */
 static const struct format formats[] = {
     {"oracleGeneral", is_oracle, read_oracle, 1e9, true},
-    {"memcached", is_watch, read_watch, 0, false},
+    {"watch", is_watch, read_watch, 0, false},
     {"cachelib", is_cachelib, read_cachelib, 1e9, false},
     {"twitter", is_twitter, read_twitter, 1e9, false},
     {"csv", is_csv, read_csv, 0, false},

@@ -14,7 +14,7 @@
  *   [s].
  * - cachelib, the CSV of Meta's key-value traces, whose header names its columns in any order: key, op, size,
  *   op_count and key_size, and perhaps op_time [s] and ttl [s]. A row stands for op_count requests.
- * - memcached, the log of memcached's `watch fetchers mutations deletions`. Lines of other events are passed
+ * - watch, the log of memcached's `watch fetchers mutations deletions`. Lines of other events are passed
  *   over.
  *
  * Where a format has whole seconds, so have the times of its rows. Times are counted from the first row,

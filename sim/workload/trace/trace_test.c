@@ -303,7 +303,7 @@ Test(trace, reads_memcacheds_watch_log)
         "ts=1573174218.9000 gid=2 type=conn_new rip=::1 rport=1 transport=tcp cfd=27\r\n"
         "ts=1573174219.155 gid=3 type=item_store key=foo%20bar status=stored cmd=set ttl=9 clsid=1 cfd=26 "
         "size=17\r\n";
-    struct kvc_trace *trace = open_as(text, sizeof(text) - 1, "memcached");
+    struct kvc_trace *trace = open_as(text, sizeof(text) - 1, "watch");
     cr_expect_eq(kvc_trace_tick_ns(trace), 0);
     expect_row_ttl(trace, 155e3, KVC_OP_GET, "foo bar", 0, 0);
     expect_row_ttl(trace, 1e9 + 155e3, KVC_OP_SET, "foo bar", 17, 9e9);

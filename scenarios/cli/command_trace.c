@@ -1,0 +1,87 @@
+/* kvcast trace: describes a trace. */
+#include <stdlib.h>
+
+#include "scenarios/cli/arguments.h"
+#include "scenarios/cli/command.h"
+#include "scenarios/cli/command_answer.h"
+#include "scenarios/cli/print.h"
+#include "scenarios/output/json_value.h"
+#include "scenarios/output/table.h"
+#include "scenarios/output/trace_report.h"
+#include "scenarios/run/answer.h"
+#include "sim/base/array.h"
+
+static const struct kvc_usage usage = {
+    .command = "trace",
+    .positional = "FILE",
+    .positional_min = 1,
+    .positional_max = 1,
+    .help =
+        "Describes a trace, of any format that workload.arrival.trace takes: requests, keys, sizes, mix, popularity\n"
+        "(the best Zipf exponent, and how far it is off), reuse distances, and how many GETs an LRU cache of any size\n"
+        "misses. --out writes trace.json, trace.csv with the miss-ratio\n"
+        "curve, and miss_ratio.svg, .pdf and .png.",
+    .takes = KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET | KVC_TAKES_FORCE,
+};
+
+static enum kvc_status write_json(const void *report, FILE *out, struct kvc_diag *diag)
+{
+    return kvc_json_write_document(report, "trace report", out, diag);
+}
+
+static void write_csv(const void *report, FILE *out)
+{
+    kvc_trace_report_write_csv(report, out);
+}
+
+static void write_table(const void *report, bool color, FILE *out)
+{
+    kvc_trace_report_write_table(report, color, out);
+}
+
+static enum kvc_status describe(const struct kvc_arguments *arguments, struct kvc_diag *diag)
+{
+    struct kvc_answer_files files;
+    struct kvc_progress_bar bar;
+    struct kvc_trace_profile *profile = kvc_array_of(1, sizeof(*profile));
+    const char *path = arguments->positional[0];
+    enum kvc_status status = kvc_answer_files_open(&files, arguments->out, "trace", arguments->json, diag);
+    if (status == KVC_OK) {
+        status = kvc_trace_profile_read(path, profile, kvc_progress_bar_open(&bar, arguments->quiet), diag);
+        kvc_progress_bar_close(&bar);
+    }
+    if (status == KVC_OK) {
+        json_t *report = kvc_trace_report(path, profile);
+        const struct kvc_answer_forms forms = {.report = report,
+                                               .json = write_json,
+                                               .csv = write_csv,
+                                               .table = write_table,
+                                               .color = kvc_table_color(stdout)};
+        status = kvc_answer_files_write(&files, &forms, stdout, diag);
+        json_decref(report);
+    }
+    kvc_answer_files_discard(&files);
+    free(profile);
+    return status;
+}
+
+static enum kvc_status draw(const char *folder, struct kvc_diag *diag)
+{
+    return kvc_answer_files_draw(folder, "miss_ratio", KVC_PLOT_MISS_RATIO, &folder, 1, diag);
+}
+
+int kvc_command_trace(int argc, char **argv)
+{
+    struct kvc_arguments arguments;
+    struct kvc_diag diag = {0};
+    int exit_status;
+    if (!kvc_command_begin(argc, argv, &usage, &arguments, &exit_status)) {
+        return exit_status;
+    }
+    enum kvc_status status = describe(&arguments, &diag);
+    if (status == KVC_OK && arguments.out != NULL) {
+        status = kvc_command_draw(draw, arguments.out, &diag);
+    }
+    kvc_arguments_free(&arguments);
+    return status == KVC_OK ? 0 : kvc_print_failure(&diag);
+}

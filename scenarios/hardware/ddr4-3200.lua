@@ -1,0 +1,29 @@
+-- DDR4-3200 in eight channels, as EPYC of the third generation and Xeon Scalable of the third have them, with one module of two
+-- ranks each. The time of a random line is that of EPYC 7742, whose I/O die EPYC 7763 has, at DDR4-3200. Power and price of the
+-- modules are not published in their data sheets.
+local clock = 2e3 / 3200
+local preset = "Ramulator 2 (github.com/CMU-SAFARI/ramulator2, DDR4.cpp), DDR4_3200AA: "
+local function ns(clocks) return ("%.4gns"):format(clocks * clock) end
+return {
+  kind = "dram",
+  name = "eight channels of DDR4-3200",
+  random_line = { "122ns", source = "anandtech.com/show/14694, AMD Rome, 2019: EPYC 7742 with DDR4-3200, 128 MB full random, NPS1" },
+  next_line = { "1.625ns", source = "github.com/InstLatx64/InstLatx64, AuthenticAMD0A20F10_K19_Vermeer2_NewMemLat.txt: memory, linear forward, on the same die as EPYC 7763" },
+  line = { 64, source = "cache line of x86-64" },
+  channels = { 8, source = "AMD, EPYC 7763 product page; Intel ARK, Xeon Platinum 8380: 8 memory channels" },
+  ranks = { 2, source = "assumed: one module of two ranks" },
+  banks = { 16, source = "JEDEC JESD79-4: 4 groups of 4 banks, x4 chips" },
+  transfers = { 3200e6, source = "JEDEC JESD79-4" },
+  bus = { 8, source = "JEDEC JESD79-4: 64 bits besides ECC" },
+  write_queue = { 32, source = "assumed: as ddr3-1600-e5v2" },
+  tRC = { ns(74), source = preset .. "nRC 74" },
+  tRC_write = { ns(22 + 16 + 4 + 24 + 22), source = preset .. "nRCD 22, nCWL 16, nBL 4, nWR 24 and nRP 22" },
+  tRRD = { ns(4), source = preset .. "nRRDS 4" },
+  tFAW = { ns(16), source = preset .. "nFAW 16 of x4 chips" },
+  tCL = { ns(22), source = preset .. "nCL 22" },
+  tWTR = { ns(4), source = preset .. "nWTRS 4" },
+  tRTW = { ns(2), source = preset .. "nCL + nBL + 2 - nCWL from read to write command" },
+  tRTRS = { ns(2), source = preset .. "nCS 2" },
+  tRFC = { "550ns", source = preset .. "16 Gbit" },
+  tREFI = { "7.8us", source = preset .. "7800 ns" },
+}
