@@ -257,13 +257,11 @@ Test(json, is_byte_identical_for_any_number_of_jobs)
 
 Test(json, has_the_documented_keys_in_order)
 {
-    static const char *const keys[] = {"schema",     "scenario",        "system",       "seed",
-                                       "version",    "command",         "command_line", "machine",
-                                       "intervals",  "throughput_mops", "latency_us",   "load",
-                                       "requests",   "stages",          "devices",      "bottleneck",
-                                       "energy",     "price",           "kernel",       "kernel_ci95",
-                                       "model",      "model_ci95",      "windows",      "notes",
-                                       "simulation", "parameters",      "provenance"};
+    static const char *const keys[] = {
+        "schema",  "scenario",   "system",          "seed",       "version",    "command",    "command_line",
+        "machine", "intervals",  "throughput_mops", "latency_us", "load",       "requests",   "stages",
+        "devices", "bottleneck", "energy",          "price",      "accuracy",   "kernel",     "kernel_ci95",
+        "model",   "model_ci95", "windows",         "notes",      "simulation", "parameters", "provenance"};
     struct kvc_loaded *loaded = kvc_fake_loaded(2);
     json_t *document = answer(loaded, 1, false), *value;
     const char *key;
