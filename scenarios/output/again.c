@@ -47,10 +47,12 @@ void kvc_again_write_text(const char *text, FILE *out)
     fputc('"', out);
 }
 
-static void write_lua(const json_t *value, FILE *out)
+/* Returns false if a value cannot be written; for the rest, the stream keeps its error. */
+static bool write_lua(const json_t *value, FILE *out)
 {
     const char *key;
     json_t *member;
+    bool ok = true;
     if (json_is_object(value)) {
         fputs("{\n", out);
         json_object_foreach((json_t *)value, key, member)
@@ -62,15 +64,16 @@ static void write_lua(const json_t *value, FILE *out)
                 kvc_again_write_text(key, out);
             }
             fputs("] = ", out);
-            write_lua(member, out);
+            ok = write_lua(member, out) && ok;
             fputs(",\n", out);
         }
         fputc('}', out);
     } else if (json_is_string(value)) {
         kvc_again_write_text(json_string_value(value), out);
     } else {
-        json_dumpf(value, out, JSON_ENCODE_ANY);
+        ok = json_dumpf(value, out, JSON_ENCODE_ANY) == 0;
     }
+    return ok;
 }
 
 /* ---- parameters ---- */
@@ -177,10 +180,10 @@ static enum kvc_status load(const char *file, const json_t *table, const struct 
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a scenario: %s", strerror(errno));
     }
     fputs("return ", lua);
-    write_lua(table, lua);
+    bool is_written = write_lua(table, lua);
     fputc('\n', lua);
     enum kvc_status status = KVC_OK;
-    if (fflush(lua) != 0 || ferror(lua)) {
+    if (!is_written || fflush(lua) != 0 || ferror(lua)) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a scenario: %s", strerror(errno));
     } else {
         snprintf(place, sizeof(place), "/proc/self/fd/%d", descriptor);
