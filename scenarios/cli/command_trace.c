@@ -19,8 +19,7 @@ static const struct kvc_usage usage = {
     .help =
         "Describes a trace, of any format that workload.arrival.trace takes: requests, keys, sizes, mix, popularity\n"
         "(the best Zipf exponent, and how far it is off), reuse distances, and how many GETs an LRU cache of any size\n"
-        "misses. --out writes trace.json, trace.csv with the miss-ratio\n"
-        "curve, and miss_ratio.svg, .pdf and .png.",
+        "misses. --out writes trace.json, trace.csv with the miss-ratio curve, and miss_ratio.svg, .pdf and .png.",
     .takes = KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET | KVC_TAKES_FORCE,
 };
 

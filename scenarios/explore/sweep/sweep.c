@@ -553,12 +553,17 @@ static enum kvc_status answer_and_export(struct run *run, struct kvc_diag *diag)
         kvc_progress_done(run->task->progress);
         return export_all(run, diag);
     }
+    uint32_t done = run->progress.kept + run->progress.ended;
+    if (status == KVC_ERR_INTERRUPTED && done == 0) { /* A table without points does not know its columns. */
+        return kvc_diag_fail(diag, status, "interrupted before the first of %u points has ended",
+                             run->progress.total);
+    }
     if (export_table(run, &unused) == KVC_OK && status == KVC_ERR_INTERRUPTED) {
         kvc_diag_fail(
             diag, status,
             "interrupted after %u of %u points, which %.300s/sweep.csv has; the same command goes on "
             "with the others",
-            run->progress.kept + run->progress.ended, run->progress.total, run->task->folder);
+            done, run->progress.total, run->task->folder);
     }
     return status;
 }

@@ -8,7 +8,11 @@
 #include "kernels/hash.h"
 #include "sim/base/rng.h"
 
-enum { SAMPLE_SEED = 1 /* Other bits than those of tables. */, SUFFIX_BYTES = 8 };
+enum {
+    SAMPLE_SEED = 1, /* Other bits than those of tables. */
+    SUFFIX_BYTES = 8,
+    TICK_MAX = 1 << 25, /* Most requests of a second; more is no trace, but a file without end. */
+};
 
 /* Finds out how many rows have the time of the present one, by reading ahead of it. */
 struct ahead {
@@ -55,12 +59,12 @@ static enum kvc_trace_next read_sampled(const struct kvc_replay *replay, struct 
     return next;
 }
 
-/* Counts the rows of the tick that begins at time_ns. The present row is one of them. */
+/* Counts the rows of the tick that begins at time_ns, up to TICK_MAX. The present row is one of them. */
 static uint64_t count_tick(struct kvc_replay *replay, double time_ns)
 {
     struct ahead *ahead = &replay->ahead;
     uint64_t count = 0;
-    while (ahead->next == KVC_TRACE_ROW && ahead->row.time_ns <= time_ns) {
+    while (count < TICK_MAX && ahead->next == KVC_TRACE_ROW && ahead->row.time_ns <= time_ns) {
         count++;
         ahead->next = read_sampled(replay, ahead->trace, &ahead->row, NULL);
     }
@@ -68,17 +72,24 @@ static uint64_t count_tick(struct kvc_replay *replay, double time_ns)
 }
 
 /* Moves a row to its place within the tick: the smallest of the uniform places that are left. */
-static void spread(struct kvc_replay *replay, struct kvc_trace_row *row)
+static enum kvc_trace_next spread(struct kvc_replay *replay, struct kvc_trace_row *row, struct kvc_diag *diag)
 {
     if (replay->left == 0) {
         replay->tick_begin_ns = row->time_ns;
         replay->left = count_tick(replay, row->time_ns);
         replay->place = 0;
     }
+    if (replay->left == TICK_MAX) {
+        kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, replay->params.path, 0,
+                         "found a trace (%s) with %d or more requests in one second, allowed: fewer",
+                         kvc_trace_format(replay->trace), TICK_MAX);
+        return KVC_TRACE_ERROR;
+    }
     double exponential = -log1p(-kvc_rng_unit(&replay->rng));
     replay->place += (1 - replay->place) * -expm1(-exponential / (double)replay->left);
     replay->left--;
     row->time_ns = replay->tick_begin_ns + replay->place * replay->tick_ns;
+    return KVC_TRACE_ROW;
 }
 
 /* Reads the next row of the sample, at its time in the run. */
@@ -87,7 +98,7 @@ static enum kvc_trace_next read_timed(struct kvc_replay *replay, struct kvc_trac
 {
     enum kvc_trace_next next = read_sampled(replay, replay->trace, row, diag);
     if (next == KVC_TRACE_ROW && replay->tick_ns > 0) {
-        spread(replay, row);
+        next = spread(replay, row, diag);
     }
     if (next == KVC_TRACE_ROW) {
         row->time_ns /= replay->params.speed;

@@ -189,7 +189,8 @@ static enum kvc_trace_next set_time(struct kvc_trace *trace, struct kvc_trace_ro
     }
     row->time_ns = (own_s - trace->first_s) * ns_per_s + ns;
     if (row->time_ns < trace->last_ns || row->time_ns < 0) {
-        return FAIL(trace, diag, "the time goes back to %.0f s; rows must be in order of time", own_s);
+        return FAIL(trace, diag, "the time goes back to %.0f s; rows must be in order of time (read as %s)",
+                    own_s, trace->format->name);
     }
     trace->last_ns = row->time_ns;
     return KVC_TRACE_ROW;
