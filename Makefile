@@ -7,7 +7,7 @@ PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-de
 TEST_PACKAGES = libcriterion-dev gnuplot-nox graphviz jq libxml2-utils
 # .ci/run also needs another compiler, the formatter, Doxygen, Open MPI for jobs of several ranks, locales of other
 # languages, and the tools that check the man pages, the installation and the .deb.
-CI_PACKAGES = ccache clang-format-14 doxygen file groff-base libopenmpi-dev locales openmpi-bin sqlite3 strace
+CI_PACKAGES = ccache clang-format-14 doxygen file groff-base libopenmpi-dev locales openmpi-bin sqlite3 strace zstd
 # clang, libFuzzer and the sanitizers.
 SANITIZE_PACKAGES = clang-14 libclang-rt-14-dev valgrind
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
