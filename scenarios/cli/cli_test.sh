@@ -225,6 +225,9 @@ for store in "megakv, sockets = 1" "bluecache" "memcached, sockets = 1" "fatcach
     grep -qE 'database_queries +2$' stdout && grep -qE 'database_updates +1$' stdout ||
         fail "$store asks a database: $(grep database_ stdout)"
 done
+echo "return { system = { kind = 'rdma' }, workload = { arrival = { trace = 'asked.csv' } } }" >asked.lua
+"$kvcast" run --quiet asked.lua >stdout || fail "rdma with a trace"
+grep -q 'rdma has no table: every GET counts as a hit' stdout || fail "rdma does not tell that it has no table"
 # A trace of GETs is a cache: with room for all, every repeated key is a hit.
 printf '1,get,a,1,8\n2000,get,b,1,8\n4000,get,a,1,8\n6000,get,a,1,8\n' >gets.csv
 for store in megakv dido kvdirect bluecache memcached mica fatcache fpga_memcached; do # MemcachedGPU batches them.
