@@ -1,5 +1,5 @@
-/* The data of a picture of a sweep: any metric over any swept value, with a line for each value of others,
- * and a panel for each value of the rest. */
+/* The data for a picture of a sweep, which shows one metric over one swept value. Each combination of the
+ * `by` values has a line, and each combination of the remaining swept values has a panel. */
 #ifndef KVC_PLOTS_SWEEP_H
 #define KVC_PLOTS_SWEEP_H
 

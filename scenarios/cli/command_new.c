@@ -32,12 +32,13 @@ static const struct kvc_usage usage = {
     .command = "new",
     .positional = "",
     .help =
-        "Writes a first scenario, with a comment on every option. On a terminal, kvcast new without --store and --set\n"
+        "Writes a first scenario that explains each of its values and every other option of the store.\n"
+        "On a terminal, kvcast new without --store and --set\n"
         "asks for the store, its devices, keys, sizes, the share of GETs, the rate and the latency target, and says what\n"
         "is allowed; an empty answer takes the default. Otherwise --set states what differs from the defaults. The\n"
-        "default rate is half of the throughput of the closed form, halved again while it does not serve all requests,\n"
-        "and the default target of the 99th percentile is five times its mean latency. A store whose clients wait for\n"
-        "their answers has clients instead of a rate.",
+        "default rate is half of the closed form's throughput; it is halved again while the closed form leaves more\n"
+        "than 0.1 % of the requests unserved. The default p99 target is five times the closed form's mean latency, or\n"
+        "1 ms where that is unknown. A store whose clients wait for responses has a number of clients instead of a rate.",
     .takes = KVC_TAKES_SET,
     .flags = flags,
 };

@@ -27,11 +27,12 @@ static const struct kvc_usage usage = {
     .positional_min = 1,
     .positional_max = 1,
     .help =
-        "Writes one page of HTML, which needs no other file and no network: the answer in a sentence, pictures,\n"
-        "tables with 95 % intervals, how far such forecasts were from measured values, every parameter with its\n"
-        "source, and the commands that repeat the answer. The input is a folder that --out of run, predict, measure,\n"
-        "capacity, compare, sweep, plan, why or validate wrote, or in it result.json, capacity.json, compare.json,\n"
-        "sweep.csv, plan.json, why.json or errors.csv. Without gnuplot the page says which pictures are missing.",
+        "Writes an answer as one HTML page that needs no other file and no network. The page states the answer in a\n"
+        "sentence and shows pictures and tables with 95 % intervals. Where the input records them, it also shows the\n"
+        "errors of such forecasts, the parameters with their sources, and the command that repeats the answer.\n"
+        "The input is a folder that --out of run, predict, measure, capacity, compare, sweep, plan, why or validate\n"
+        "wrote, or one of its files: result.json, capacity.json, compare.json, sweep.csv, plan.json, why.json or\n"
+        "errors.csv. --output is required. Without gnuplot or Graphviz, the page says which pictures are missing.",
     .flags = flags,
 };
 

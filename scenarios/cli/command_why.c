@@ -34,12 +34,12 @@ static const struct kvc_usage usage = {
     .positional_min = 1,
     .positional_max = 1,
     .help =
-        "Says what binds, what each resource of the store would gain in throughput, mean and 99th percentile of\n"
-        "the latency if it were 5 % faster, and how long requests are in each part of the store: all of them,\n"
-        "and the slowest 1 %. RESULT is a folder that --out wrote, or its result.json; the scenario is built again from its\n"
-        "parameters. The scenario is simulated with at least 3 replicas, and once more for each resource, with the\n"
-        "same seeds. A result of kvcast predict is asked of the closed form, as is everything with --predict. --out writes\n"
-        "why.json, why.csv, critical.svg, .pdf and .png.",
+        "Names the bottleneck, and says how throughput, mean latency and p99 latency would change if each resource\n"
+        "were 5 % faster. For stores that record it, it also says how long all requests and the slowest 1 % spend\n"
+        "in each part of the store. RESULT is a folder that --out wrote, or its result.json; the scenario is rebuilt\n"
+        "from its parameters. kvcast simulates the scenario with at least 3 replicas, and again for each resource\n"
+        "with the same seeds. The closed form answers instead for a result of kvcast predict, and with --predict.\n"
+        "--out writes why.json, why.csv, critical.svg, .pdf and .png.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
              KVC_TAKES_OUT | KVC_TAKES_QUIET | KVC_TAKES_LONG,
     .flags = flags,

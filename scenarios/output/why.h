@@ -5,9 +5,9 @@
  * (scenarios/run/gain.h), or from the closed form. A gain is certain if it exceeds its 95 % interval.
  *
  * The way of a request (sim/metrics/paths.h) tells what each part adds to the mean latency and to that of the
- * slowest 1 %, which are those beyond the 99th percentile. Stores that take requests one by one record no
- * parts, nor does the closed form know them; then the means of stages, where known, are all there is, and a
- * note says so.
+ * slowest 1 %, which are those beyond the 99th percentile. Mega-KV without a database, MemcachedGPU
+ * (GETs) and DIDO record parts. Other stores and the closed form do not; the analysis then has only the mean
+ * times of stages, where they are known, and a note says so.
  *
  * The analysis is a JSON object of the schema "kvcast.why/1", from which the table is written:
  *

@@ -36,7 +36,7 @@ static const struct kvc_option arrival_rows[] = {
         kvc_workload, "trace", trace.path, NULL,
         "file to replay, relative to the scenario: kvcast's CSV "
         "(time_us,op,key,key_bytes,value_bytes), libCacheSim's oracleGeneral, Twitter's or CacheLib's "
-        "CSV, or the log of `watch fetchers mutations`; plain, gzip or zstd"),
+        "CSV, or the log of `watch fetchers mutations deletions`; plain, gzip or zstd"),
     KVC_REAL_ROW(kvc_workload, "speed", trace.speed, KVC_UNIT_NONE, 1e-9, 1e12, NULL,
                  "trace: how many times as fast as recorded its requests come", .optional = true),
     KVC_REAL_ROW(kvc_workload, "mops", trace.mops, KVC_UNIT_MOPS, 1e-9, 1e6, NULL,

@@ -58,6 +58,17 @@ static void put_notes(const struct kvc_page_writer *to)
     kvc_page_mark(to, json_array_size(notes) > 0 ? "</ul>\n" : "");
 }
 
+/* The worst case of a metric or, where only bounds were published, how many of them forecasts kept. */
+static void put_bounds(const struct kvc_page_writer *to, const json_t *metric)
+{
+    char text[64];
+    double bounds = kvc_page_number(metric, "bounds");
+    snprintf(text, sizeof(text), "%.0f of %.0f bounds held", kvc_page_number(metric, "bounds_held"), bounds);
+    kvc_page_put_cell(to, kvc_page_number(metric, "points") > 0 ? kvc_page_text(metric, "worst_case")
+                          : bounds > 0                          ? text
+                                                                : "No case was measured.");
+}
+
 /* How far forecasts of this kind were from measured values. */
 static void put_accuracy(const struct kvc_page_writer *to)
 {
@@ -70,15 +81,15 @@ static void put_accuracy(const struct kvc_page_writer *to)
     snprintf(caption, sizeof(caption),
              "How far forecasts of this kind were from measured values (%.60s, %.60s)",
              kvc_page_text(to->document, "accuracy.answer"), kvc_page_text(to->document, "accuracy.load"));
-    kvc_page_begin_table(to, caption, "Metric|#Scored cases|#Median error, %|#Worst error, %|Worst case");
+    kvc_page_begin_table(to, caption,
+                         "Metric|#Scored cases|#Median error, %|#Worst error, %|Worst case, or bounds");
     json_array_foreach(metrics, i, metric)
     {
         kvc_page_begin_row(to, kvc_page_text(metric, "metric"));
         kvc_page_put_value(to, kvc_page_number(metric, "points"), NAN);
         kvc_page_put_value(to, 100 * kvc_page_number(metric, "median_abs_frac"), NAN);
         kvc_page_put_value(to, 100 * kvc_page_number(metric, "worst_abs_frac"), NAN);
-        kvc_page_put_cell(to, kvc_page_number(metric, "points") > 0 ? kvc_page_text(metric, "worst_case")
-                                                                    : "No case was measured.");
+        put_bounds(to, metric);
         kvc_page_end_row(to);
     }
     kvc_page_end_table(to);
