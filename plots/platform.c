@@ -12,6 +12,7 @@
 #include "plots/program.h"
 #include "sim/base/array.h"
 #include "sim/base/rng.h"
+#include "sim/base/text/printable.h"
 
 void kvc_picture_free(struct kvc_picture *picture)
 {
@@ -725,26 +726,6 @@ static void put_routes(const struct kvc_picture *picture, uint32_t zone, FILE *o
 
 /* ---- the whole picture ---- */
 
-/* Writes text within HTML. */
-static void put_html(const char *text, FILE *out)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        default:
-            fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
-        }
-    }
-}
-
 /* Writes how busy the stages of the store are, as the answer of kvcast run does. */
 static void put_stages(const struct kvc_picture *picture, uint32_t abreast, FILE *out)
 {
@@ -757,9 +738,9 @@ static void put_stages(const struct kvc_picture *picture, uint32_t abreast, FILE
         const struct kvc_picture_stage *stage = &picture->stage[i];
         fprintf(out, i % abreast == 0 ? "<tr>" : "");
         put_cell(isnan(stage->utilization_frac) ? 0 : stage->utilization_frac, out);
-        put_html(stage->name, out);
+        kvc_put_html(stage->name, out);
         fprintf(out, " (");
-        put_html(stage->device, out);
+        kvc_put_html(stage->device, out);
         fprintf(out, isnan(stage->utilization_frac) ? ")" : ")<br/>%.1f %%", 100 * stage->utilization_frac);
         fprintf(out, "</font></td>%s", i % abreast == abreast - 1 || i == picture->stages - 1 ? "</tr>" : "");
     }
@@ -806,13 +787,13 @@ static void put_nodes(const struct kvc_picture *picture, FILE *out)
             continue;
         }
         fprintf(out, "<tr><td>");
-        put_html(node->name, out);
+        kvc_put_html(node->name, out);
         fprintf(out, "</td>");
         put_number(node->mops, out);
         put_number(node->latency_p99_us, out);
         put_number(node->watts, out);
         put_cell(isnan(node->utilization_frac) ? 0 : node->utilization_frac, out);
-        put_html(node->stage, out);
+        kvc_put_html(node->stage, out);
         fprintf(out,
                 isnan(node->utilization_frac) ? " unknown</font></td></tr>" : " %.1f %%</font></td></tr>",
                 100 * node->utilization_frac);
@@ -824,7 +805,7 @@ static void put_nodes(const struct kvc_picture *picture, FILE *out)
 static void put_title(const struct kvc_picture *picture, bool wide, FILE *out)
 {
     fprintf(out, "<table border=\"0\"><tr><td>");
-    put_html(picture->scenario, out);
+    kvc_put_html(picture->scenario, out);
     fprintf(out, "</td></tr>");
     put_stages(picture, wide ? 8 : 3, out);
     put_nodes(picture, out);

@@ -11,14 +11,10 @@
 #include "scenarios/output/accuracy.h"
 #include "scenarios/output/json.h"
 #include "scenarios/output/json_value.h"
+#include "scenarios/output/table.h"
 #include "sim/base/version.h"
 
 const char *const kvc_capacity_latency_names[] = {"mean", "p50", "p95", "p99", "p999", NULL};
-
-struct table {
-    FILE *out;
-    const char *bold, *warn, *plain; /* Terminal escapes, or "". */
-};
 
 void kvc_capacity_free(struct kvc_capacity *capacity)
 {
@@ -128,7 +124,7 @@ void kvc_capacity_write_csv(const struct kvc_capacity *capacity, FILE *out)
     }
 }
 
-static void heading(const struct table *table, const char *name)
+static void heading(const struct kvc_table *table, const char *name)
 {
     fprintf(table->out, "%s%-14s%s", table->bold, name, table->plain);
 }
@@ -168,7 +164,7 @@ static const char *describe_partial(const struct kvc_capacity *capacity, char te
     return text;
 }
 
-static void write_capacity(const struct table *table, const struct kvc_capacity *capacity)
+static void write_capacity(const struct kvc_table *table, const struct kvc_capacity *capacity)
 {
     const struct kvc_capacity_bounds *bounds = &capacity->bounds;
     char a[32], b[32], c[32];
@@ -193,7 +189,7 @@ static void write_capacity(const struct table *table, const struct kvc_capacity 
     fprintf(table->out, "; precision %g\n", bounds->precision_frac);
 }
 
-static void write_points(const struct table *table, const struct kvc_capacity *capacity)
+static void write_points(const struct kvc_table *table, const struct kvc_capacity *capacity)
 {
     fprintf(table->out, "\n%s%-10s%10s%10s%10s%10s%10s%10s%10s%10s%16s%s\n", table->bold, "offered",
             "served by", "Mops", "loss", "growth", "mean us", "p50", "p95", "p99", "closed form us",
@@ -219,12 +215,7 @@ void kvc_capacity_write_table(const struct kvc_capacity_report *report, bool col
     const struct kvc_scenario *scenario = &report->loaded->scenario;
     const struct kvc_capacity *capacity = report->capacity;
     const struct kvc_capacity_point *best = best_of(capacity);
-    struct table table = {.out = out, .bold = "", .warn = "", .plain = ""};
-    if (color) {
-        table.bold = "\033[1m";
-        table.warn = "\033[33m";
-        table.plain = "\033[0m";
-    }
+    struct kvc_table table = kvc_table_begin(out, color);
     fprintf(out, "%s%s%s  %s on %" PRIu64 " node%s, capacity\n\n", table.bold, scenario->name, table.plain,
             scenario->model->name, scenario->cluster.nodes, scenario->cluster.nodes == 1 ? "" : "s");
     if (capacity->interrupted_in[0] != '\0') {

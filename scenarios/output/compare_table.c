@@ -4,13 +4,9 @@
 
 #include "plots/document.h"
 #include "scenarios/output/compare.h"
+#include "scenarios/output/table.h"
 
 enum { NAME_COLUMNS = 32, FIRST_COLUMNS = 22, OTHER_COLUMNS = 44 };
-
-struct table {
-    FILE *out;
-    const char *bold, *warn, *plain; /* Terminal escapes, or "". */
-};
 
 static const char *text(const json_t *object, const char *key)
 {
@@ -51,18 +47,18 @@ static void print_change(const json_t *difference, bool is_share, char *out, siz
 }
 
 /* Writes the cell of result `at` of `count`, and at least one blank or the end of the line. */
-static void write_cell(const struct table *table, const char *cell, size_t at, size_t count)
+static void write_cell(const struct kvc_table *table, const char *cell, size_t at, size_t count)
 {
     int columns = at + 1 == count ? 0 : at == 0 ? FIRST_COLUMNS - 1 : OTHER_COLUMNS - 1;
     fprintf(table->out, "%-*s%c", columns, cell, at + 1 == count ? '\n' : ' ');
 }
 
-static void write_label(const struct table *table, const char *label)
+static void write_label(const struct kvc_table *table, const char *label)
 {
     fprintf(table->out, "%-*s ", NAME_COLUMNS - 1, label);
 }
 
-static void write_metric(const struct table *table, const json_t *metric)
+static void write_metric(const struct kvc_table *table, const json_t *metric)
 {
     const json_t *values = json_object_get(metric, "values");
     const char *name = text(metric, "name");
@@ -83,7 +79,7 @@ static void write_metric(const struct table *table, const json_t *metric)
     }
 }
 
-static void write_results(const struct table *table, const json_t *results)
+static void write_results(const struct kvc_table *table, const json_t *results)
 {
     const json_t *result;
     size_t i, count = json_array_size(results);
@@ -101,7 +97,7 @@ static void write_results(const struct table *table, const json_t *results)
     fputs(table->plain, table->out);
 }
 
-static void write_bottlenecks(const struct table *table, const json_t *results)
+static void write_bottlenecks(const struct kvc_table *table, const json_t *results)
 {
     const json_t *result;
     size_t i, count = json_array_size(results);
@@ -133,7 +129,7 @@ static bool is_of_profile(const json_t *parameters, const char *path)
 }
 
 /* The values of another profile are only counted. */
-static void write_parameters(const struct table *table, const json_t *parameters)
+static void write_parameters(const struct kvc_table *table, const json_t *parameters)
 {
     const json_t *parameter, *value;
     size_t i, j, hidden = 0;
@@ -162,14 +158,9 @@ static void write_parameters(const struct table *table, const json_t *parameters
 
 void kvc_compare_write_table(const json_t *comparison, bool color, FILE *out)
 {
-    struct table table = {.out = out, .bold = "", .warn = "", .plain = ""};
+    struct kvc_table table = kvc_table_begin(out, color);
     const json_t *metric, *note;
     size_t i;
-    if (color) {
-        table.bold = "\033[1m";
-        table.warn = "\033[33m";
-        table.plain = "\033[0m";
-    }
     write_results(&table, json_object_get(comparison, "results"));
     json_array_foreach(json_object_get(comparison, "metrics"), i, metric)
     {

@@ -12,10 +12,11 @@
 #include "scenarios/output/report.h"
 #include "scenarios/output/windows.h"
 
-struct table {
-    FILE *out;
-    const char *bold, *dim, *warn, *plain; /* Terminal escapes, or "". */
-};
+struct kvc_table kvc_table_begin(FILE *out, bool color)
+{
+    return color ? (struct kvc_table){out, "\033[1m", "\033[2m", "\033[33m", "\033[0m"}
+                 : (struct kvc_table){out, "", "", "", ""};
+}
 
 bool kvc_table_color(FILE *out)
 {
@@ -45,7 +46,7 @@ static const char *digits(double value, char text[32])
     return text;
 }
 
-static void heading(const struct table *table, const char *name)
+static void heading(const struct kvc_table *table, const char *name)
 {
     fprintf(table->out, "%s%-14s%s", table->bold, name, table->plain);
 }
@@ -63,7 +64,7 @@ static long days_since(const char *date)
 }
 
 /* Names the calibrated machine and the age of the calibration. */
-static void write_machine(const struct table *table, const struct kvc_machine *machine)
+static void write_machine(const struct kvc_table *table, const struct kvc_machine *machine)
 {
     long days = days_since(machine->date);
     if (machine->name[0] == '\0') {
@@ -77,7 +78,7 @@ static void write_machine(const struct table *table, const struct kvc_machine *m
     fprintf(table->out, " by kvcast %s\n", machine->commit);
 }
 
-static void write_head(const struct table *table, const struct kvc_report *report)
+static void write_head(const struct kvc_table *table, const struct kvc_report *report)
 {
     const struct kvc_scenario *scenario = &report->loaded->scenario;
     fprintf(table->out, "%s%s%s  %s on %" PRIu64 " node%s, %s\n", table->bold, scenario->name, table->plain,
@@ -106,7 +107,7 @@ static const char *interval_of(const struct kvc_outcome *outcome, const char *gr
 }
 
 /* Says what share of the load is not served, and nothing if all of it is. */
-static void write_unserved(const struct table *table, const struct kvc_report *report)
+static void write_unserved(const struct kvc_table *table, const struct kvc_report *report)
 {
     const struct kvc_service service = kvc_service_of(report->loaded, report->outcome);
     if (!(service.unserved_frac > 0)) {
@@ -126,7 +127,7 @@ static void write_unserved(const struct table *table, const struct kvc_report *r
     fprintf(table->out, "%s\n", table->plain);
 }
 
-static void write_throughput(const struct table *table, const struct kvc_report *report)
+static void write_throughput(const struct kvc_table *table, const struct kvc_report *report)
 {
     static const char *const sources[] = {
         [KVC_INTERVALS_OF_REPLICAS] = "replicas", [KVC_INTERVALS_OF_BATCHES] = "batches of one run"};
@@ -151,7 +152,7 @@ static void write_throughput(const struct table *table, const struct kvc_report 
     fputc('\n', table->out);
 }
 
-static void write_latency(const struct table *table, const struct kvc_outcome *outcome)
+static void write_latency(const struct kvc_table *table, const struct kvc_outcome *outcome)
 {
     static const struct {
         const char *name;
@@ -197,7 +198,7 @@ static void write_latency(const struct table *table, const struct kvc_outcome *o
     fprintf(table->out, "%s us\n", interval_of(outcome, NULL, NULL, "latency_max_us", 1, text));
 }
 
-static void write_requests(const struct table *table, const struct kvc_outcome *outcome)
+static void write_requests(const struct kvc_table *table, const struct kvc_outcome *outcome)
 {
     const struct kvc_result *result = &outcome->result;
     char text[40];
@@ -214,7 +215,7 @@ static void write_requests(const struct table *table, const struct kvc_outcome *
     fputc('\n', table->out);
 }
 
-static void write_stages(const struct table *table, const struct kvc_outcome *outcome)
+static void write_stages(const struct kvc_table *table, const struct kvc_outcome *outcome)
 {
     const struct kvc_result *result = &outcome->result;
     char text[40];
@@ -241,7 +242,7 @@ static void write_stages(const struct table *table, const struct kvc_outcome *ou
     }
 }
 
-static void write_gains(const struct table *table, const struct kvc_outcome *outcome)
+static void write_gains(const struct kvc_table *table, const struct kvc_outcome *outcome)
 {
     for (uint32_t i = 0; i < outcome->gain_count; i++) {
         const struct kvc_gain *gain = &outcome->gain[i];
@@ -254,7 +255,7 @@ static void write_gains(const struct table *table, const struct kvc_outcome *out
     }
 }
 
-static void write_bottleneck(const struct table *table, const struct kvc_outcome *outcome)
+static void write_bottleneck(const struct kvc_table *table, const struct kvc_outcome *outcome)
 {
     const struct kvc_result *result = &outcome->result;
     if (result->bottleneck_stage[0] == '\0') {
@@ -271,7 +272,7 @@ static void write_bottleneck(const struct table *table, const struct kvc_outcome
 }
 
 /* Writes power and energy of the devices whose power is known, one sum for each kind. */
-static void write_kinds(const struct table *table, const struct kvc_result *result)
+static void write_kinds(const struct kvc_table *table, const struct kvc_result *result)
 {
     bool first = true;
     for (uint32_t i = 0; i < result->device_count; i++) {
@@ -305,7 +306,7 @@ static void write_kinds(const struct table *table, const struct kvc_result *resu
     }
 }
 
-static void write_power(const struct table *table, const struct kvc_outcome *outcome)
+static void write_power(const struct kvc_table *table, const struct kvc_outcome *outcome)
 {
     const struct kvc_result *result = &outcome->result;
     char text[40];
@@ -333,7 +334,7 @@ static void write_power(const struct table *table, const struct kvc_outcome *out
     write_kinds(table, result);
 }
 
-static void write_price(const struct table *table, const struct kvc_scenario *scenario)
+static void write_price(const struct kvc_table *table, const struct kvc_scenario *scenario)
 {
     struct kvc_price price = kvc_scenario_price(scenario);
     bool is_whole = price.missing[0] == '\0';
@@ -347,7 +348,7 @@ static void write_price(const struct table *table, const struct kvc_scenario *sc
     }
 }
 
-static void write_slo(const struct table *table, const struct kvc_report *report)
+static void write_slo(const struct kvc_table *table, const struct kvc_report *report)
 {
     struct kvc_slo_windows windows;
     const struct kvc_slo_verdict verdict = kvc_slo_judge(report->loaded, report->outcome, &windows);
@@ -362,7 +363,7 @@ static void write_slo(const struct table *table, const struct kvc_report *report
 }
 
 /* Writes the looks of the power policy that changed clocks. */
-static void write_clocks(const struct table *table, const struct kvc_result *result)
+static void write_clocks(const struct kvc_table *table, const struct kvc_result *result)
 {
     enum { SHOWN_MAX = 24 };
     uint32_t shown = 0, changes = 0;
@@ -398,7 +399,7 @@ static void write_clocks(const struct table *table, const struct kvc_result *res
 }
 
 /* `group` is the metrics' group among the values of the outcome. */
-static void write_metrics(const struct table *table, const char *name, const char *group,
+static void write_metrics(const struct kvc_table *table, const char *name, const char *group,
                           const struct kvc_metrics *metrics, const struct kvc_outcome *outcome)
 {
     char text[40];
@@ -409,7 +410,7 @@ static void write_metrics(const struct table *table, const char *name, const cha
     }
 }
 
-static void write_notes(const struct table *table, const struct kvc_report *report)
+static void write_notes(const struct kvc_table *table, const struct kvc_report *report)
 {
     const struct kvc_result *result = &report->outcome->result;
     for (uint32_t i = 0; i < result->note_count; i++) {
@@ -418,7 +419,7 @@ static void write_notes(const struct table *table, const struct kvc_report *repo
     }
 }
 
-static void write_speed(const struct table *table, const struct kvc_result *result)
+static void write_speed(const struct kvc_table *table, const struct kvc_result *result)
 {
     if (result->cpu_s <= 0) {
         return;
@@ -445,13 +446,7 @@ static void write_speed(const struct table *table, const struct kvc_result *resu
 void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
 {
     const struct kvc_result *result = &report->outcome->result;
-    struct table table = {.out = out, .bold = "", .dim = "", .warn = "", .plain = ""};
-    if (color) {
-        table.bold = "\033[1m";
-        table.dim = "\033[2m";
-        table.warn = "\033[33m";
-        table.plain = "\033[0m";
-    }
+    struct kvc_table table = kvc_table_begin(out, color);
     write_head(&table, report);
     write_throughput(&table, report);
     write_slo(&table, report);

@@ -11,6 +11,15 @@
  * with terminal escapes if `color` is set. */
 void kvc_table_write(const struct kvc_report *report, bool color, FILE *out);
 
+/* Where a table goes, and the terminal escapes of its parts, or "". */
+struct kvc_table {
+    FILE *out;
+    const char *bold, *dim, *warn, *plain;
+};
+
+/* Begins a table, with terminal escapes if `color` is set. */
+struct kvc_table kvc_table_begin(FILE *out, bool color);
+
 /* Returns whether `out` is a terminal with colours and NO_COLOR (no-color.org) is not set. */
 bool kvc_table_color(FILE *out);
 

@@ -4,6 +4,7 @@
 
 #include "plots/document.h"
 #include "scenarios/output/json_value.h"
+#include "scenarios/output/table.h"
 #include "sim/base/version.h"
 
 enum { POINTS_PER_OCTAVE = 4, OCTAVES = 14 };
@@ -109,12 +110,12 @@ static void write_reuse(const json_t *report, FILE *out)
 
 void kvc_trace_report_write_table(const json_t *report, bool color, FILE *out)
 {
-    const char *bold = color ? "\033[1m" : "", *plain = color ? "\033[0m" : "";
+    const struct kvc_table table = kvc_table_begin(out, color);
     char mean[32], most[32], footprint[32];
     const json_t *point;
     size_t index;
     double seconds = kvc_document_number(report, "duration_s");
-    fprintf(out, "%s%s%s  %s\n", bold, json_string_value(json_object_get(report, "trace")), plain,
+    fprintf(out, "%s%s%s  %s\n", table.bold, json_string_value(json_object_get(report, "trace")), table.plain,
             json_string_value(json_object_get(report, "format")));
     fprintf(out, "requests    %.0f", kvc_document_number(report, "requests"));
     if (!isnan(seconds)) {
@@ -133,7 +134,7 @@ void kvc_trace_report_write_table(const json_t *report, bool color, FILE *out)
     fprintf(out, "popularity  Zipf %.3f, which is at most %.1f %% of the requests off\n",
             kvc_document_number(report, "zipf"), 100 * kvc_document_number(report, "zipf_ks_distance"));
     write_reuse(report, out);
-    fprintf(out, "\n%sLRU cache      of all bytes   misses%s\n", bold, plain);
+    fprintf(out, "\n%sLRU cache      of all bytes   misses%s\n", table.bold, table.plain);
     json_array_foreach(json_object_get(report, "miss_ratio_curve"), index, point)
     {
         size_t from_end = json_array_size(json_object_get(report, "miss_ratio_curve")) - 1 - index;

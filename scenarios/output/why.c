@@ -7,6 +7,7 @@
 #include "plots/document.h"
 #include "scenarios/output/json.h"
 #include "scenarios/output/json_value.h"
+#include "scenarios/output/table.h"
 #include "sim/base/version.h"
 
 /* Members of a resource, by enum kvc_relief_value. */
@@ -206,18 +207,13 @@ void kvc_why_write_csv(const json_t *why, FILE *out)
 
 /* ---- table ---- */
 
-struct table {
-    FILE *out;
-    const char *bold, *warn, *plain; /* Terminal escapes, or "". */
-};
-
 static const char *text(const json_t *object, const char *key)
 {
     const char *value = json_string_value(json_object_get(object, key));
     return value != NULL ? value : "-";
 }
 
-static void heading(const struct table *table, const char *name)
+static void heading(const struct kvc_table *table, const char *name)
 {
     fprintf(table->out, "%s%-14s%s", table->bold, name, table->plain);
 }
@@ -237,7 +233,7 @@ static void write_interval(const json_t *object, const char *mean, const char *c
 }
 
 /* Writes a change, marked where it is more than chance. */
-static void write_change(const struct table *table, const json_t *change, bool is_exact)
+static void write_change(const struct kvc_table *table, const json_t *change, bool is_exact)
 {
     double frac = kvc_document_number(change, "change_frac"),
            half_width = kvc_document_number(change, "ci95_frac");
@@ -254,7 +250,7 @@ static void write_change(const struct table *table, const json_t *change, bool i
     fprintf(table->out, "%s%20s%s", is_sure ? table->warn : "", cell, is_sure ? table->plain : "");
 }
 
-static void write_resources(const struct table *table, const json_t *why)
+static void write_resources(const struct kvc_table *table, const json_t *why)
 {
     const json_t *entry, *list = json_object_get(why, "resources");
     bool is_exact = strcmp(text(why, "answer"), kvc_accuracy_answers[KVC_ACCURACY_CLOSED_FORM]) == 0;
@@ -280,7 +276,7 @@ static void write_resources(const struct table *table, const json_t *why)
     }
 }
 
-static void write_path(const struct table *table, const json_t *why)
+static void write_path(const struct kvc_table *table, const json_t *why)
 {
     const json_t *way = json_object_get(why, "path"), *entry;
     size_t i;
@@ -300,7 +296,7 @@ static void write_path(const struct table *table, const json_t *why)
             kvc_document_number(way, "requests"), kvc_document_number(way, "slowest_requests"));
 }
 
-static void write_stages(const struct table *table, const json_t *why)
+static void write_stages(const struct kvc_table *table, const json_t *why)
 {
     const json_t *entry;
     size_t i;
@@ -327,7 +323,7 @@ static int place_of(const char *name, const char *const *list, int count)
     return place;
 }
 
-static void write_accuracy(const struct table *table, const json_t *why)
+static void write_accuracy(const struct kvc_table *table, const json_t *why)
 {
     const char *load = text(json_object_get(why, "accuracy"), "load");
     const struct kvc_accuracy_kind kind = {
@@ -339,14 +335,9 @@ static void write_accuracy(const struct table *table, const json_t *why)
 
 void kvc_why_write_table(const json_t *why, bool color, FILE *out)
 {
-    struct table table = {.out = out, .bold = "", .warn = "", .plain = ""};
+    struct kvc_table table = kvc_table_begin(out, color);
     const json_t *bottleneck = json_object_get(why, "bottleneck"), *note;
     size_t i;
-    if (color) {
-        table.bold = "\033[1m";
-        table.warn = "\033[33m";
-        table.plain = "\033[0m";
-    }
     fprintf(out, "%s%s%s  %s, %s", table.bold, text(why, "scenario"), table.plain, text(why, "system"),
             text(why, "answer"));
     if (kvc_document_number(why, "replicas") > 0) {

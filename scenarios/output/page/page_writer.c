@@ -14,34 +14,12 @@ enum { LONG_TEXT = 24 /* Bytes from which on a cell keeps a width on small scree
 
 /* ---- text ---- */
 
-static void put_bytes(const char *text, size_t bytes, FILE *out)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        switch (text[i]) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        default:
-            fputc(text[i], out);
-        }
-    }
-}
-
 /* Puts a text that a stranger may have written. */
 static void put_text(const char *text, FILE *out)
 {
     char *copy = kvc_array_of_text(text);
     kvc_make_printable(copy);
-    put_bytes(copy, strlen(copy), out);
+    kvc_put_html(copy, out);
     free(copy);
 }
 

@@ -56,3 +56,25 @@ void kvc_make_printable(char *text)
         at += length > 0 ? length : 1;
     }
 }
+
+void kvc_put_html(const char *text, FILE *out)
+{
+    for (; *text != '\0'; text++) {
+        switch (*text) {
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        default:
+            fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+        }
+    }
+}

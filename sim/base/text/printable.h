@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /** Returns whether `bytes` bytes of text are valid UTF-8 without control characters (C0, DEL and C1), line
  * and paragraph separators, and marks of direction. */
@@ -17,5 +18,8 @@ bool kvc_is_printable(const char *text, size_t bytes);
 /** Replaces every byte that kvc_is_printable() refuses by a question mark, or by a blank where it is white
  * space, up to the terminating zero. */
 void kvc_make_printable(char *text);
+
+/** Writes text within HTML or XML: its marks are escaped, and control characters become blanks. */
+void kvc_put_html(const char *text, FILE *out);
 
 #endif
