@@ -48,7 +48,7 @@ struct kvc_picture_stage {
 struct kvc_picture_node {
     char name[KVC_PICTURE_NAME_MAX];  /* "node3". */
     char stage[KVC_PICTURE_NAME_MAX]; /* Its busiest stage. */
-    double utilization_frac;          /* Of this stage. */
+    double utilization_frac;          /* How busy this stage is. */
     double mops;                      /* Requests that it answers [million/s]. */
     double latency_p99_us;            /* [us] */
     double watts;                     /* [W] */

@@ -33,7 +33,7 @@ struct kvc_plot_options {
     const char *const *inputs;
     const char *output;     /* Ends in .svg, .pdf or .png. */
     FILE *stream;           /* Takes the picture instead, unless NULL; `output` then tells the format. */
-    const char *x, *y, *by; /* Of KVC_PLOT_SWEEP, as in struct kvc_sweep_view; else NULL. */
+    const char *x, *y, *by; /* KVC_PLOT_SWEEP reads them as struct kvc_sweep_view says. */
     bool wide;              /* Width 17.5 cm instead of 8.5 cm. */
     bool in_folder;         /* The picture belongs to an output folder (kvc_partial_file_replace). */
 };

@@ -12,8 +12,8 @@ enum {
     NAME_MAX_BYTES = 128,
     TITLE_BYTES = 256,
     CATEGORIES_MAX = 40,
-    LIST_BYTES = 600, /* Of names in a message. */
-    NAMES_MAX = 512,  /* Of columns that are searched for a similar name. */
+    LIST_BYTES = 600, /* Room for the names in a message. */
+    NAMES_MAX = 512,  /* At most so many columns are searched for a similar name. */
 };
 
 /* ---- units ---- */
@@ -22,7 +22,7 @@ enum {
 static const struct dimension {
     const char *suffix;
     enum kvc_unit unit;
-    const char *words[6], *decimal[6]; /* Of powers of 1000, where they differ. */
+    const char *words[6], *decimal[6]; /* `decimal` has powers of 1000, where they differ. */
 } dimensions[] = {
     {"_ns", KVC_UNIT_NS, {"ns", "us", "ms", "s"}, {NULL}},
     {"_bytes_per_s", KVC_UNIT_BYTES_PER_S, {"B/s", "KB/s", "MB/s", "GB/s"}, {NULL}},
@@ -44,7 +44,7 @@ struct axis {
     size_t column;
     char name[NAME_MAX_BYTES]; /* As the scenario has it, without the unit. */
     bool is_numeric;
-    double factor;    /* Of `word` in the unit of the column. */
+    double factor;    /* The unit `word` is so many units of the column. */
     const char *word; /* Unit in which values are written: "us"; empty: none. */
 };
 
@@ -226,7 +226,7 @@ struct choice {
     const struct kvc_csv *csv;
     size_t axes; /* Swept values: columns 1 to `axes`. */
     struct axis *axis;
-    size_t x;      /* Of `axis`. */
+    size_t x;      /* The axis that x shows. */
     bool *is_line; /* Whether an axis is one of the lines. */
     struct metric y;
 };

@@ -60,7 +60,7 @@ static double width_of(const char *text, double size)
 {
     double sum = 0;
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
-        bool continues = (*at & 0xc0) == 0x80; /* Of a character beyond ASCII, only the first byte counts. */
+        bool continues = (*at & 0xc0) == 0x80; /* Only the first byte of a character counts. */
         sum += *at >= ' ' && *at <= '~' ? widths[*at - ' '] : continues ? 0 : 636;
     }
     return sum / 1000 * size;

@@ -152,7 +152,7 @@ static bool forecast(struct draft *draft, const char *path, const char *value, s
     return is_known;
 }
 
-/* Rounds a positive number to so many significant digits. */
+/* Rounds a positive number to `digits` significant digits. */
 static double rounded(double value, int digits)
 {
     double unit = pow(10, floor(log10(value)) - digits + 1);

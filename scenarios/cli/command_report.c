@@ -40,7 +40,7 @@ static const struct kvc_usage usage = {
 static const struct drawing {
     enum kvc_document_kind of;
     enum kvc_plot_kind kind;
-    const char *y; /* Of a sweep: the column on the y axis. */
+    const char *y; /* A sweep shows this column on the y axis. */
     const char *caption;
 } drawings[] = {
     {KVC_DOCUMENT_RESULT, KVC_PLOT_CDF, NULL, "The share of requests that are answered within each latency."},

@@ -8,7 +8,7 @@
 #include "sim/workload/keys/zipf.h"
 
 enum {
-    PLACES = 8 * KVC_KEY_SAMPLE_MAX, /* Of requests in the trees, until they are counted anew. */
+    PLACES = 8 * KVC_KEY_SAMPLE_MAX, /* The trees have so many; then keys are counted anew. */
     REPORT_ROWS = 1 << 18,           /* Rows between two reports of the progress. */
 };
 

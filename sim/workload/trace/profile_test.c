@@ -45,7 +45,8 @@ static char *write_trace(double zipf_s)
     return path;
 }
 
-/* Returns which share of the GETs an LRU cache of so many bytes misses, by a list of keys in order of use. */
+/* Returns the share of the GETs that an LRU cache of cache_bytes misses. A list has the keys in order of use.
+ */
 static double exact_miss_frac(double cache_bytes)
 {
     static uint32_t stack[KEYS], bytes[KEYS];
