@@ -27,10 +27,12 @@ struct kvc_fill kvc_fill_of(double per_ns, uint32_t frame_requests, double timeo
     uint32_t first = surely_reached(mean, frame_requests - 1);
     double term = probability(mean, first), below = 0; /* P(N = j - 1); P(N < j) */
     double requests = 1.0 + first, waits = first * (first + 1.0) / 2;
-    for (uint32_t j = first + 1; j < frame_requests && (j < mean || term > DBL_EPSILON * DBL_EPSILON); j++) {
+    /* Beyond the mean, terms fall faster than a geometric series, so one of a thousandth of a rounding ends
+     * the sum. */
+    for (uint32_t j = first + 1; j < frame_requests && (j < mean || term > DBL_EPSILON / 1024); j++) {
         below += term;
         term *= mean / j;
-        double reached = fmax(1 - below, 0);
+        double reached = below < 1 ? 1 - below : 0;
         requests += reached;
         waits += j * reached;
     }
