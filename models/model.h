@@ -63,6 +63,8 @@ struct kvc_model {
     bool takes_power;
     /* Whether the load may alternate between phases (sim/workload/phases.h). */
     bool takes_phases;
+    /* Whether several tenants may share it (sim/workload/tenants.h). */
+    bool takes_tenants;
     /* Largest key and largest pair that it stores [bytes]; 0: those of a workload. Requests of a trace for
      * larger ones are counted. */
     uint32_t key_bytes_most, pair_bytes_most;

@@ -464,6 +464,7 @@ const struct kvc_model kvc_bluecache_model = {
     .options = &kvc_bluecache_option_table,
     .devices = devices,
     .has_links_between_nodes = true,
+    .takes_tenants = true,
     .config_bytes = sizeof(struct kvc_bluecache_config),
     .resolve = kvc_bluecache_resolve,
     .check = kvc_bluecache_check,

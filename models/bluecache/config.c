@@ -146,7 +146,7 @@ static enum kvc_status sample_dram(const struct kvc_bluecache_sizes *whole,
     if (slabs <= 0) {
         return KVC_OK;
     }
-    if (workload->sizes != KVC_SIZES_FIXED) { /* Several classes share the slabs. */
+    if (!kvc_workload_has_one_size(workload)) { /* Several classes share the slabs. */
         sizes->slab_bytes =
             (uint32_t)(KVC_DRAM_SLAB_BYTES / rate / KVC_DRAM_SLAB_HEADER_BYTES) * KVC_DRAM_SLAB_HEADER_BYTES;
         sizes->dram_bytes = slabs * sizes->slab_bytes;

@@ -391,8 +391,8 @@ static void set_flash(const struct kvc_scenario *scenario, const struct places *
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_flash *flash = config->flash;
-    uint32_t key = (uint32_t)lround(kvc_workload_key_bytes_mean(&scenario->workload));
-    uint32_t value = (uint32_t)lround(kvc_workload_value_bytes_mean(&scenario->workload));
+    uint32_t key = (uint32_t)lround(kvc_workload_key_bytes_requested(&scenario->workload));
+    uint32_t value = (uint32_t)lround(kvc_workload_value_bytes_requested(&scenario->workload));
     double programs = places->written * kvc_bluecache_record_pages(config, key, value);
     loads->record_pages = kvc_bluecache_pages(config, key, value);
     loads->pages = (struct kvc_flash_load){
@@ -411,8 +411,8 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct p
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
-    uint32_t key = (uint32_t)lround(kvc_workload_key_bytes_mean(workload));
-    uint32_t value = (uint32_t)lround(kvc_workload_value_bytes_mean(workload));
+    uint32_t key = (uint32_t)lround(kvc_workload_key_bytes_requested(workload));
+    uint32_t value = (uint32_t)lround(kvc_workload_value_bytes_requested(workload));
     double get = mix->get, set = mix->set, delete = mix->delete;
     double hit = 1 - places->none, request, response, hops;
     uint8_t put = config->options->dram_bytes > 0 ? KVC_BLUECACHE_IN_DRAM : KVC_BLUECACHE_IN_BUFFER;
@@ -644,8 +644,8 @@ enum kvc_status kvc_bluecache_predict(const struct kvc_scenario *scenario, struc
     set_latencies(scenario, &loads, &mix, &flow, result);
     add_result(scenario, &limits, &places, flow.per_ns, result);
     const struct kvc_bluecache_writes writes = {
-        .set_bytes =
-            mix.set * (kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload)),
+        .set_bytes = mix.set * (kvc_workload_key_bytes_requested(workload) +
+                                kvc_workload_value_bytes_requested(workload)),
         .pages = loads.pages.programs,
         .time_ns = 1 / flow.per_ns,
     };

@@ -5,6 +5,7 @@
 #include "kernels/megakv/slab.h"
 #include "sim/base/diag.h"
 #include "sim/workload/sizes.h"
+#include "sim/workload/tenants.h"
 
 enum { LINE_BYTES = 64, SLOT_BYTES = 8 };
 
@@ -58,13 +59,33 @@ double kvc_cuckoo_op_frac(const struct kvc_workload *workload, enum kvc_op op)
                               : workload->delete_frac;
 }
 
+static uint32_t sample_tenants(const struct kvc_workload *workload, struct kvc_cuckoo_size_sample *sample)
+{
+    for (uint32_t i = 0; i < workload->tenant_count; i++) {
+        const struct kvc_tenant *tenant = &workload->tenants[i];
+        sample[i] = (struct kvc_cuckoo_size_sample){.weight = (double)tenant->keys / (double)workload->keys,
+                                                    .key_bytes = (uint8_t)tenant->key_bytes,
+                                                    .value_bytes = (uint32_t)tenant->value_bytes};
+        for (int op = 0; op < KVC_OP_COUNT; op++) {
+            sample[i].requests[op] = kvc_workload_tenant_share(workload, i) * kvc_tenants_op_frac(tenant, op);
+        }
+    }
+    return workload->tenant_count;
+}
+
 uint32_t kvc_cuckoo_sample_sizes(const struct kvc_workload *workload, struct kvc_cuckoo_size_sample *sample)
 {
+    if (workload->tenant_count > 0) {
+        return sample_tenants(workload, sample);
+    }
     struct kvc_sizes *sizes = kvc_workload_sizes(workload);
     uint32_t samples = kvc_sizes_fixed(sizes) ? 1 : KVC_CUCKOO_SIZE_SAMPLES_MAX;
     for (uint32_t i = 0; i < samples; i++) {
         uint64_t key_id = (uint64_t)((double)workload->keys * i / samples);
         sample[i].weight = 1.0 / samples;
+        for (int op = 0; op < KVC_OP_COUNT; op++) {
+            sample[i].requests[op] = kvc_cuckoo_op_frac(workload, op) * sample[i].weight;
+        }
         kvc_sizes_fill(sizes, &key_id, 1, &sample[i].key_bytes, &sample[i].value_bytes);
     }
     kvc_sizes_free(sizes);
@@ -83,7 +104,7 @@ struct kvc_cuckoo_means kvc_cuckoo_means_of(const struct kvc_workload *workload,
         means.item_bytes += kvc_megakv_slab_item_bytes(key_bytes, value_bytes) * sample[i].weight;
         means.touched_bytes += kvc_cuckoo_touched_bytes(key_bytes, value_bytes) * sample[i].weight;
         for (int op = 0; op < KVC_OP_COUNT; op++) {
-            double weight = kvc_cuckoo_op_frac(workload, op) * sample[i].weight;
+            double weight = sample[i].requests[op];
             if (nic != NULL) {
                 means.request_bytes += weight * kvc_cuckoo_request_bytes(nic, op, key_bytes, value_bytes);
                 uint32_t payload =

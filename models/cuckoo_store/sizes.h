@@ -39,7 +39,8 @@ double kvc_cuckoo_op_frac(const struct kvc_workload *workload, enum kvc_op op);
 
 /* The sizes of one key, which represents a share of all keys. */
 struct kvc_cuckoo_size_sample {
-    double weight; /* Share of the keys that the sample stands for. */
+    double weight;                 /* Share of the keys that the sample stands for. */
+    double requests[KVC_OP_COUNT]; /* Share of all requests that are this operation on these keys. */
     uint8_t key_bytes;
     uint32_t value_bytes;
 };
@@ -47,7 +48,7 @@ struct kvc_cuckoo_size_sample {
 enum { KVC_CUCKOO_SIZE_SAMPLES_MAX = 4096 };
 
 /* Fills up to KVC_CUCKOO_SIZE_SAMPLES_MAX samples of the workload's keys and returns their number: 1 if all
- * keys have the same sizes. */
+ * keys have the same sizes, and one for each of several tenants. */
 uint32_t kvc_cuckoo_sample_sizes(const struct kvc_workload *workload, struct kvc_cuckoo_size_sample *sample);
 
 /* The means over the workload's operations and keys if all GETs hit. */

@@ -11,8 +11,8 @@ enum { KINDS = KVC_OP_COUNT, SLOT_BYTES = 8, TAG_BYTES = 4, BUCKETS = 2 /* Place
 
 struct kvc_dido_mix kvc_dido_mix_of(const struct kvc_dido_config *config, const struct kvc_workload *workload)
 {
-    double key_bytes = kvc_workload_key_bytes_mean(workload);
-    double value_bytes = kvc_workload_value_bytes_mean(workload);
+    double key_bytes = kvc_workload_key_bytes_requested(workload);
+    double value_bytes = kvc_workload_value_bytes_requested(workload);
     double item_bytes =
         kvc_megakv_slab_item_bytes((uint32_t)lround(key_bytes), (uint32_t)lround(value_bytes));
     double slots = kvc_cuckoo_slots(config->index_bytes) - config->other_items;

@@ -339,6 +339,15 @@ static void done(void *data, void *at)
                        batch->pipeline.stages);
     kvc_recorder_completions(recorder, now_ns, rows->sent_ns, simulation->done_ns, rows->count, &first,
                              &last);
+    kvc_recorder_tenants(recorder, &(struct kvc_tenant_rows){.tenant = rows->client,
+                                                             .sent_ns = rows->sent_ns,
+                                                             .done_ns = simulation->done_ns,
+                                                             .outcome = batch->outcome,
+                                                             .hit = KVC_DIDO_HIT,
+                                                             .miss = KVC_DIDO_MISS,
+                                                             .other_miss = KVC_DIDO_MISS,
+                                                             .times_all = true,
+                                                             .count = rows->count});
     kvc_recorder_lookups(recorder, now_ns, batch->kept_gets, batch->hits);
     kvc_source_complete(simulation->replica.source, rows->client, simulation->done_ns, rows->count);
     for (uint32_t i = 0; kvc_source_fills(simulation->replica.source) && i < rows->count; i++) {
@@ -680,6 +689,7 @@ const struct kvc_model kvc_dido_model = {
     .options = &kvc_dido_option_table,
     .takes_phases = true,
     .devices = devices,
+    .takes_tenants = true,
     .config_bytes = sizeof(struct kvc_dido_config),
     .resolve = kvc_dido_resolve,
     .check = kvc_dido_check,

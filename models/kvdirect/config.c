@@ -257,7 +257,8 @@ static void set_messages(struct kvc_kvdirect_config *config, const struct kvc_wo
 {
     struct kvc_kvdirect_operation_mean *mean = &config->mean;
     const struct kvc_nic *nic = config->card.nic;
-    double key = kvc_workload_key_bytes_mean(workload), value = kvc_workload_value_bytes_mean(workload);
+    double key = kvc_workload_key_bytes_requested(workload),
+           value = kvc_workload_value_bytes_requested(workload);
     double sent = kvc_kvdirect_sent_bytes(config, (uint32_t)ceil(value));
     double returned = kvc_kvdirect_returned_bytes(config, (uint32_t)ceil(value));
     mean->put_frac =
@@ -404,7 +405,7 @@ static enum kvc_status check_vectors(const struct kvc_kvdirect_config *config,
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.element: found %u bytes, allowed: 1, 2, 4 or 8",
                              element);
     }
-    if (workload->sizes != KVC_SIZES_FIXED || workload->value_bytes % element != 0 ||
+    if (!kvc_workload_has_one_size(workload) || workload->value_bytes % element != 0 ||
         workload->value_bytes == 0) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
@@ -426,7 +427,7 @@ static enum kvc_status check_update(const struct kvc_scenario *scenario, struct 
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
-    if (config->update == KVC_KVDIRECT_ADD && (workload->sizes != KVC_SIZES_FIXED || value_bytes != 8)) {
+    if (config->update == KVC_KVDIRECT_ADD && (!kvc_workload_has_one_size(workload) || value_bytes != 8)) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.update = \"add\": found values of up to %u bytes, allowed: all values of 8 bytes",

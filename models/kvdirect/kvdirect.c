@@ -451,6 +451,7 @@ const struct kvc_model kvc_kvdirect_model = {
     .has_sockets = true,
     .devices = devices,
     .device_count = device_count,
+    .takes_tenants = true,
     .config_bytes = sizeof(struct kvc_kvdirect_config),
     .resolve = kvc_kvdirect_resolve,
     .check = kvc_kvdirect_check,

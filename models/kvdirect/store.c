@@ -14,6 +14,7 @@
 #include "sim/base/seeds.h"
 #include "sim/run/preload.h"
 #include "sim/run/replica_memory.h"
+#include "sim/workload/keys/tenant_keys.h"
 #include "sim/workload/source/source.h"
 
 enum {
@@ -243,8 +244,13 @@ static void put_keys(void *data, const struct kvc_preload_visit *visit)
 static double popularity(struct filler *filler, uint64_t key_id)
 {
     const struct kvc_workload *workload = &filler->scenario->workload;
-    if (workload->popularity != KVC_POPULARITY_ZIPF) {
+    if (workload->popularity == KVC_POPULARITY_UNIFORM) {
         return 1;
+    }
+    if (workload->popularity == KVC_POPULARITY_TENANTS) {
+        const struct kvc_tenant_block *block =
+            kvc_tenant_keys_block(kvc_tenant_keys_of(workload->tenants, workload->tenant_count), key_id);
+        return block->mass / (double)block->keys;
     }
     uint64_t apart = key_id > filler->popular_id ? key_id - filler->popular_id : filler->popular_id - key_id;
     if (apart > key_id / ALIKE_SHARE) {

@@ -572,7 +572,7 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
     for (uint32_t i = 0; i < samples; i++) {
         uint32_t key_bytes = sample[i].key_bytes, value_bytes = sample[i].value_bytes;
         for (int op = 0; op < KVC_OP_COUNT; op++) {
-            double weight = kvc_cuckoo_op_frac(&scenario->workload, op) * sample[i].weight;
+            double weight = sample[i].requests[op];
             add_cost(&means.receive,
                      kvc_megakv_receive_cost(costs, frame_requests, op, key_bytes, value_bytes), weight);
             if (op == KVC_OP_SET && costs->evicting) {

@@ -328,7 +328,7 @@ static void open_machines(void *state, const struct kvc_run_context *context, st
     const struct kvc_nic *nic = simulation->config->nic;
     simulation->path_ns =
         kvc_network_path_ns(&scenario->node, kvc_nic_wire_bytes(nic, kvc_nic_payload_bytes(nic)));
-    simulation->fixed_sizes = scenario->workload.sizes == KVC_SIZES_FIXED;
+    simulation->fixed_sizes = kvc_workload_has_one_size(&scenario->workload);
     simulation->platform = platform;
     simulation->devices = kvc_array_of(simulation->socket_count, sizeof(*simulation->devices));
     kvc_megakv_machine(scenario, platform, simulation->devices);
@@ -519,6 +519,7 @@ const struct kvc_model kvc_megakv_model = {
     .has_rest_power = true,
     .takes_power = true,
     .devices = devices,
+    .takes_tenants = true,
     .config_bytes = sizeof(struct kvc_megakv_config),
     .resolve = kvc_megakv_resolve,
     .check = kvc_megakv_check,

@@ -196,7 +196,7 @@ static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_me
     static const double search_bytes = 8 + 4, insert_bytes = 12;
     const struct kvc_workload *workload = &scenario->workload;
     uint32_t key_bytes = (uint32_t)costs->config->means.key_bytes;
-    uint32_t value_bytes = (uint32_t)kvc_workload_value_bytes_mean(workload);
+    uint32_t value_bytes = (uint32_t)kvc_workload_value_bytes_requested(workload);
     bool on_gpu = costs->config->index_on == KVC_MEGAKV_INDEX_ON_GPU;
     struct kvc_dram_load sum = {0};
     for (int op = 0; op < KVC_OP_COUNT; op++) {

@@ -379,6 +379,16 @@ static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv
     kvc_recorder_paths(&simulation->replica.recorder, sent_ns, done_ns, timed, mark_ns, 2);
     kvc_recorder_completions(&simulation->replica.recorder, now_ns, batch->sent_ns, simulation->done_ns,
                              batch->count, &first, &last);
+    kvc_recorder_tenants(&simulation->replica.recorder,
+                         &(struct kvc_tenant_rows){.tenant = batch->client,
+                                                   .sent_ns = batch->sent_ns,
+                                                   .done_ns = simulation->done_ns,
+                                                   .outcome = outcome,
+                                                   .hit = KVC_MEGAKV_HIT,
+                                                   .miss = KVC_MEGAKV_MISS,
+                                                   .other_miss = KVC_MEGAKV_MISMATCH,
+                                                   .times_all = timed == batch->count,
+                                                   .count = batch->count});
     pipeline->socket->served_here += batch->count;
     kvc_policy_latencies(&simulation->replica.policy, pipeline->socket->number, sent_ns, done_ns, timed);
     uint32_t hits = 0, writes = 0, sets = 0;

@@ -347,7 +347,7 @@ static void set_common(const struct kvc_scenario *scenario, struct kvc_memcached
                                             .burst = 1,
                                             .outstanding = (uint32_t)options->outstanding,
                                             .overlap = 1};
-    double bytes = (double)config->nic->request_header_bytes + kvc_workload_key_bytes_mean(workload);
+    double bytes = (double)config->nic->request_header_bytes + kvc_workload_key_bytes_requested(workload);
     config->path_ns = kvc_network_path_ns(&scenario->node, kvc_nic_wire_bytes(config->nic, bytes));
     config->room = (uint32_t)config->nic->ring_frames;
     config->key_bytes_max = kvc_workload_key_bytes_max(workload);

@@ -468,7 +468,7 @@ static const struct kvc_model_device fatcache_devices[] = {
 };
 
 #define SHARED                                                                                               \
-    .has_sockets = true, .has_rest_power = true, .stages = kvc_memcached_stages,                             \
+    .has_sockets = true, .has_rest_power = true, .takes_tenants = true, .stages = kvc_memcached_stages,      \
     .config_bytes = sizeof(struct kvc_memcached_config), .check = kvc_memcached_check,                       \
     .rooms = kvc_memcached_rooms, .memory_bytes = kvc_memcached_memory_bytes, .platform = platform,          \
     .predict = kvc_memcached_predict, .prepare = kvc_memcached_store_create, .run = run

@@ -57,8 +57,8 @@ static void add_flash(struct loads *loads, const struct kvc_scenario *scenario,
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_flash *flash = config->flash;
-    double item = KVC_MEMCACHED_SLAB_ITEM_BYTES + kvc_workload_key_bytes_mean(workload) +
-                  kvc_workload_value_bytes_mean(workload);
+    double item = KVC_MEMCACHED_SLAB_ITEM_BYTES + kvc_workload_key_bytes_requested(workload) +
+                  kvc_workload_value_bytes_requested(workload);
     double memory = kvc_memcached_slab_items(scenario, config->slabs.memory_slabs);
     double all = fmin(workload->preload_frac * (double)workload->keys,
                       memory + kvc_memcached_slab_items(scenario, config->slabs.disk_slabs + 0.5));
@@ -90,7 +90,7 @@ static double chained_lines(const struct kvc_scenario *scenario, enum kvc_op op,
     const struct kvc_workload *workload = &scenario->workload;
     double items = workload->preload_frac * (double)workload->keys / kvc_scenario_shards(scenario);
     double chain = fmin(items, (double)config->options->entries) / config->buckets;
-    double entry = sizeof(struct kvc_chained_entry) + kvc_workload_key_bytes_mean(workload);
+    double entry = sizeof(struct kvc_chained_entry) + kvc_workload_key_bytes_requested(workload);
     double found = 1 + chain / 2 + ceil(entry / LINE_BYTES);
     double queue = op == KVC_OP_SET ? LRU_LINES : op == KVC_OP_DELETE ? BUCKET_LINES : 0;
     return hit ? found + queue : 1 + chain;
@@ -100,8 +100,8 @@ static double chained_lines(const struct kvc_scenario *scenario, enum kvc_op op,
  * bytes. */
 static double mica_lines(const struct kvc_workload *workload, bool hit)
 {
-    double item = KVC_MICA_HEADER_BYTES + ceil(kvc_workload_key_bytes_mean(workload) / 8) * 8 +
-                  ceil(kvc_workload_value_bytes_mean(workload) / 8) * 8;
+    double item = KVC_MICA_HEADER_BYTES + ceil(kvc_workload_key_bytes_requested(workload) / 8) * 8 +
+                  ceil(kvc_workload_value_bytes_requested(workload) / 8) * 8;
     return BUCKET_LINES + (hit ? 1 + (item - 8) / LINE_BYTES : 0);
 }
 
@@ -127,8 +127,8 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, d
     const struct kvc_memcached_message message = {
         .op = op,
         .hit = hit,
-        .key_bytes = (uint32_t)ceil(kvc_workload_key_bytes_mean(workload)),
-        .value_bytes = (uint32_t)ceil(kvc_workload_value_bytes_mean(workload))};
+        .key_bytes = (uint32_t)ceil(kvc_workload_key_bytes_requested(workload)),
+        .value_bytes = (uint32_t)ceil(kvc_workload_value_bytes_requested(workload))};
     const struct kvc_memcached_cost cost = kvc_memcached_cost_of(config, &message);
     double receive_ns = kvc_memcached_wire_ns(config, kvc_memcached_request_bytes(config, &message));
     double send_ns = kvc_memcached_wire_ns(config, kvc_memcached_response_bytes(config, &message));

@@ -17,6 +17,7 @@
 #include "scenarios/load/lua/sandbox.h"
 #include "sim/run/cache_aside.h"
 #include "sim/workload/keys/zipf.h"
+#include "sim/workload/tenants.h"
 
 void kvc_loaded_free(struct kvc_loaded *loaded)
 {
@@ -98,9 +99,13 @@ static enum kvc_status refuse_for_store(const struct kvc_scenario *scenario, con
                          section, scenario->model->name, names);
 }
 
-/* Checks whether the store takes a load that alternates. */
-static enum kvc_status check_phases(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+/* Checks whether the store takes a load that alternates, or one of several tenants. */
+static enum kvc_status check_parts(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
+    if (scenario->workload.tenant_count > 0 && !scenario->model->takes_tenants) {
+        return refuse_for_store(scenario, "workload.tenants", offsetof(struct kvc_model, takes_tenants),
+                                diag);
+    }
     if (scenario->workload.phase_count == 0) {
         return KVC_OK;
     }
@@ -127,6 +132,7 @@ static enum kvc_status check_scenario(const struct kvc_decoder *decoder, bool wi
 {
     struct kvc_scenario *scenario = &decoder->loaded->scenario;
     struct kvc_diag inner = {0};
+    kvc_tenants_settle(&scenario->workload);
     if (kvc_workload_check(&scenario->workload, &inner) != KVC_OK) {
         return fail_check(decoder, "workload", &inner);
     }
@@ -137,7 +143,7 @@ static enum kvc_status check_scenario(const struct kvc_decoder *decoder, bool wi
     if (kvc_cache_aside_check(scenario, &inner) != KVC_OK) {
         return fail_check(decoder, "workload", &inner);
     }
-    if (check_phases(scenario, &inner) != KVC_OK) {
+    if (check_parts(scenario, &inner) != KVC_OK) {
         return fail_check(decoder, "workload", &inner);
     }
     if (kvc_cluster_check(&scenario->cluster, &inner) != KVC_OK) {

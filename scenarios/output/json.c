@@ -480,6 +480,9 @@ static json_t *document(const struct kvc_report *report)
     if (report->sensitivity != NULL) {
         json_object_set_new(object, "sensitivity", kvc_sensitivity_json(report->sensitivity));
     }
+    if (result->tenant_count > 0) {
+        json_object_set_new(object, "tenants", kvc_json_tenants(report));
+    }
     if (report->outcome->node_count > 0) {
         json_object_set_new(object, "cluster", kvc_json_nodes(report->outcome));
     }

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "scenarios/output/json_value.h"
+#include "scenarios/output/verdict.h"
+#include "sim/workload/tenants.h"
 
 bool kvc_report_is_forecast(const struct kvc_report *report, struct kvc_accuracy_kind *kind)
 {
@@ -128,6 +130,87 @@ void kvc_table_write_nodes(const struct kvc_outcome *outcome, const char *bold, 
     for (uint32_t i = 0; i < outcome->node_count; i++) {
         if (is_first_of_class(outcome, i)) {
             write_class(outcome, i, out);
+        }
+    }
+}
+
+/* ---- tenants ---- */
+
+/* Returns whether a tenant's objective is met; unknown without an objective or a latency. */
+static enum kvc_slo_state tenant_state(const struct kvc_tenant *tenant,
+                                       const struct kvc_tenant_result *result)
+{
+    return tenant->p99_ns <= 0 || isnan(result->latency.p99_us) ? KVC_SLO_UNKNOWN
+           : result->latency.p99_us <= tenant->p99_ns * 1e-3    ? KVC_SLO_MET
+                                                                : KVC_SLO_MISSED;
+}
+
+/* Adds a value of a tenant and half the width of its interval, whose key has ci95 before the unit. */
+static void set_value(json_t *object, const char *key, const struct kvc_outcome *outcome, uint32_t tenant,
+                      double value)
+{
+    char number[KVC_NAME_MAX], name[KVC_VALUE_NAME_MAX], half_key[KVC_NAME_MAX];
+    const char *unit = strrchr(key, '_');
+    snprintf(number, sizeof(number), "%u", tenant + 1);
+    kvc_value_name("tenants", number, key, name);
+    snprintf(half_key, sizeof(half_key), "%.*s_ci95%.16s", (int)(unit - key), key, unit);
+    json_object_set_new(object, key, kvc_json_number(value));
+    json_object_set_new(object, half_key, kvc_json_number(kvc_outcome_interval(outcome, name).half_width));
+}
+
+json_t *kvc_json_tenants(const struct kvc_report *report)
+{
+    const struct kvc_workload *workload = &report->loaded->scenario.workload;
+    const struct kvc_outcome *outcome = report->outcome;
+    json_t *tenants = json_array();
+    for (uint32_t i = 0; i < outcome->result.tenant_count; i++) {
+        const struct kvc_tenant *tenant = &workload->tenants[i];
+        const struct kvc_tenant_result *result = &outcome->result.tenant[i];
+        enum kvc_slo_state state = tenant_state(tenant, result);
+        json_t *object = json_object();
+        json_object_set_new(object, "name", kvc_json_text(tenant->name));
+        json_object_set_new(
+            object, "offered_mops",
+            kvc_json_number(kvc_workload_rate_max_mops(workload) * kvc_workload_tenant_share(workload, i)));
+        set_value(object, "throughput_mops", outcome, i, result->throughput_mops);
+        set_value(object, "hit_frac", outcome, i, result->hit_frac);
+        set_value(object, "latency_mean_us", outcome, i, result->latency.mean_us);
+        set_value(object, "latency_p50_us", outcome, i, result->latency.p50_us);
+        set_value(object, "latency_p95_us", outcome, i, result->latency.p95_us);
+        set_value(object, "latency_p99_us", outcome, i, result->latency.p99_us);
+        set_value(object, "latency_p999_us", outcome, i, result->latency.p999_us);
+        json_object_set_new(object, "p99_at_most_us",
+                            kvc_json_number(tenant->p99_ns > 0 ? tenant->p99_ns * 1e-3 : NAN));
+        json_object_set_new(object, "met",
+                            state == KVC_SLO_UNKNOWN ? json_null() : json_boolean(state == KVC_SLO_MET));
+        json_array_append_new(tenants, object);
+    }
+    return tenants;
+}
+
+void kvc_table_write_tenants(const struct kvc_report *report, const char *bold, const char *plain, FILE *out)
+{
+    const struct kvc_workload *workload = &report->loaded->scenario.workload;
+    const struct kvc_result *result = &report->outcome->result;
+    if (result->tenant_count == 0) {
+        return;
+    }
+    fprintf(out, "\n%s%-14s%13s%10s%11s%10s%10s%10s%10s  %s%s\n", bold, "tenant", "offered Mops", "Mops",
+            "hits", "mean us", "p50 us", "p99 us", "p99.9 us", "objective", plain);
+    for (uint32_t i = 0; i < result->tenant_count; i++) {
+        const struct kvc_tenant *tenant = &workload->tenants[i];
+        const struct kvc_tenant_result *found = &result->tenant[i];
+        const struct kvc_latencies *latency = &found->latency;
+        enum kvc_slo_state state = tenant_state(tenant, found);
+        fprintf(out, "%-14s%13.4g%10.4g%9.2f %%%10.4g%10.4g%10.4g%10.4g  ", tenant->name,
+                kvc_workload_rate_max_mops(workload) * kvc_workload_tenant_share(workload, i),
+                found->throughput_mops, 100 * found->hit_frac, latency->mean_us, latency->p50_us,
+                latency->p99_us, latency->p999_us);
+        if (state == KVC_SLO_UNKNOWN) {
+            fputs("none\n", out);
+        } else {
+            fprintf(out, "%s: p99 at most %.6g us\n", state == KVC_SLO_MET ? "met" : "missed",
+                    tenant->p99_ns * 1e-3);
         }
     }
 }

@@ -31,4 +31,12 @@ json_t *kvc_json_nodes(const struct kvc_outcome *outcome);
  * apart. `bold` and `plain` are the escapes of a terminal, or empty. */
 void kvc_table_write_nodes(const struct kvc_outcome *outcome, const char *bold, const char *plain, FILE *out);
 
+/* The tenants of a load in reports. */
+
+/* Returns the member "tenants" of a result document: [{ name, throughput_mops, ... }]. */
+json_t *kvc_json_tenants(const struct kvc_report *report);
+
+/* Writes one line for each tenant that a run tells apart, with the verdict on its objective. */
+void kvc_table_write_tenants(const struct kvc_report *report, const char *bold, const char *plain, FILE *out);
+
 #endif

@@ -454,6 +454,7 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
     write_latency(&table, report->outcome);
     write_requests(&table, report->outcome);
     write_stages(&table, report->outcome);
+    kvc_table_write_tenants(report, table.bold, table.plain, out);
     kvc_table_write_nodes(report->outcome, table.bold, table.plain, out);
     write_bottleneck(&table, report->outcome);
     write_power(&table, report->outcome);

@@ -79,6 +79,22 @@ static void merge_devices(struct kvc_result *sum, const struct kvc_result *repli
     }
 }
 
+static void merge_tenants(struct kvc_result *sum, const struct kvc_result *replica, double weight)
+{
+    sum->tenant_count = replica->tenant_count;
+    for (uint32_t i = 0; i < replica->tenant_count; i++) {
+        struct kvc_tenant_result *tenant = &sum->tenant[i];
+        const struct kvc_tenant_result *other = &replica->tenant[i];
+        tenant->throughput_mops += weight * other->throughput_mops;
+        tenant->hit_frac += weight * other->hit_frac;
+        tenant->latency.mean_us += weight * other->latency.mean_us;
+        tenant->latency.p50_us += weight * other->latency.p50_us;
+        tenant->latency.p95_us += weight * other->latency.p95_us;
+        tenant->latency.p99_us += weight * other->latency.p99_us;
+        tenant->latency.p999_us += weight * other->latency.p999_us;
+    }
+}
+
 void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, uint32_t replicas)
 {
     double weight = 1.0 / replicas;
@@ -98,6 +114,7 @@ void kvc_result_merge(struct kvc_result *sum, const struct kvc_result *replica, 
     }
     sum->has_histogram |= replica->has_histogram;
     sum->moves |= replica->moves;
+    merge_tenants(sum, replica, weight);
     merge_stages(sum, replica, weight);
     merge_metrics(&sum->kernel, &replica->kernel, weight);
     merge_metrics(&sum->model, &replica->model, weight);

@@ -268,6 +268,7 @@ double kvc_recorder_memory_bytes(double window_ns, double warmup_ns, double dura
 void kvc_recorder_close(struct kvc_recorder *recorder)
 {
     free(recorder->window);
+    free(recorder->tenant);
     kvc_batches_close(&recorder->batches);
 }
 
@@ -441,6 +442,32 @@ void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, cons
     }
     if (count > 0) {
         note_reach(recorder, now_ns, done_ns, count);
+    }
+}
+
+void kvc_recorder_open_tenants(struct kvc_recorder *recorder, uint32_t tenants)
+{
+    recorder->tenants = tenants;
+    recorder->tenant = tenants > 0 ? kvc_array_of(tenants, sizeof(*recorder->tenant)) : NULL;
+}
+
+void kvc_recorder_tenants(struct kvc_recorder *recorder, const struct kvc_tenant_rows *rows)
+{
+    if (recorder->tenants == 0) {
+        return;
+    }
+    uint32_t first = lower_bound(rows->done_ns, rows->count, recorder->from_ns);
+    uint32_t last = lower_bound(rows->done_ns, rows->count, recorder->until_ns);
+    for (uint32_t i = first; i < last; i++) {
+        struct kvc_tenant_record *tenant = &recorder->tenant[rows->tenant[i]];
+        bool hit = rows->outcome[i] == rows->hit,
+             get = hit || rows->outcome[i] == rows->miss || rows->outcome[i] == rows->other_miss;
+        tenant->completed++;
+        tenant->gets += get;
+        tenant->hits += hit;
+        if (get || rows->times_all) {
+            kvc_histogram_record(&tenant->latency, rows->sent_ns + i, rows->done_ns + i, 1);
+        }
     }
 }
 
@@ -718,6 +745,23 @@ static double backlog_growth_frac(const struct kvc_recorder *recorder)
     return growth > 0 ? fmax(growth, counted) : counted; /* NaN only if nothing is known. */
 }
 
+static void report_tenants(const struct kvc_recorder *recorder, struct kvc_result *result)
+{
+    result->tenant_count = recorder->tenants;
+    for (uint32_t i = 0; i < recorder->tenants; i++) {
+        const struct kvc_tenant_record *tenant = &recorder->tenant[i];
+        const struct kvc_histogram *latency = &tenant->latency;
+        result->tenant[i] = (struct kvc_tenant_result){
+            .throughput_mops = (double)tenant->completed * 1e-6 / result->simulated_s,
+            .hit_frac = tenant->gets > 0 ? (double)tenant->hits / (double)tenant->gets : NAN,
+            .latency = {.mean_us = kvc_histogram_mean_ns(latency) * 1e-3,
+                        .p50_us = kvc_histogram_percentile_ns(latency, 0.5) * 1e-3,
+                        .p95_us = kvc_histogram_percentile_ns(latency, 0.95) * 1e-3,
+                        .p99_us = kvc_histogram_percentile_ns(latency, 0.99) * 1e-3,
+                        .p999_us = kvc_histogram_percentile_ns(latency, 0.999) * 1e-3}};
+    }
+}
+
 void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *result)
 {
     double measured_ns = recorder->until_ns - recorder->from_ns;
@@ -733,6 +777,7 @@ void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *resul
     result->has_histogram = true;
     report_windows(recorder, result);
     report_spans(recorder, result);
+    report_tenants(recorder, result);
     result->growth_frac = backlog_growth_frac(recorder);
     note_unsteady(recorder, result);
 }

@@ -95,6 +95,14 @@ enum {
     KVC_RECORDER_WINDOWS_FIRST = 50,
 };
 
+/** What is recorded of a tenant (sim/workload/tenants.h) in the measured time. */
+struct kvc_tenant_record {
+    uint64_t completed;           /**< Requests answered. */
+    uint64_t gets;                /**< GET requests answered whose results are known. */
+    uint64_t hits;                /**< GET requests answered that found their key. */
+    struct kvc_histogram latency; /**< Latencies of the requests whose latency counts. */
+};
+
 /** A recorder. */
 struct kvc_recorder {
     double window_ns;         /**< Length of a window [ns]. */
@@ -118,6 +126,8 @@ struct kvc_recorder {
     struct kvc_spans_request judged;  /**< The spans that are counted; set after opening. */
     struct kvc_spans spans;           /**< Their counts. */
     struct kvc_paths paths;           /**< Ways of the requests of the measured time. */
+    uint32_t tenants;                 /**< Tenants; 0: none are told apart. */
+    struct kvc_tenant_record *tenant; /**< Records by tenant. */
     double busy_ns[KVC_BATCH_STAGES]; /**< Busy time by stage within the measured time [ns]. */
     double joules;           /**< Energy since the measured time began, as of the latest reading [J]. */
     uint64_t offered;        /**< Requests sent within the measured time. */
@@ -155,6 +165,25 @@ void kvc_recorder_paths(struct kvc_recorder *recorder, const double *sent_ns, co
  * Requests *first to *last - 1 complete within the measured time. */
 void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
                               const double *done_ns, uint32_t count, uint32_t *first, uint32_t *last);
+
+/** Requests whose tenants are known, in the order of done_ns. */
+struct kvc_tenant_rows {
+    const uint32_t *tenant; /**< The tenants. */
+    const double *sent_ns;  /**< When they were sent [ns]. */
+    const double *done_ns;  /**< When their responses arrived [ns]. */
+    const uint8_t *outcome; /**< What became of them. */
+    uint8_t hit;            /**< Outcome of GETs that found their key. */
+    uint8_t miss;           /**< Outcome of GETs that did not, ... */
+    uint8_t other_miss;     /**< ... and another one of them; `miss` if there is none. */
+    bool times_all;         /**< Latencies of all requests count; otherwise, those of GETs do. */
+    uint32_t count;         /**< Number of requests. */
+};
+
+/** Tells `tenants` tenants apart from now on. */
+void kvc_recorder_open_tenants(struct kvc_recorder *recorder, uint32_t tenants);
+
+/** Records requests by their tenants; without tenants, this has no effect. */
+void kvc_recorder_tenants(struct kvc_recorder *recorder, const struct kvc_tenant_rows *rows);
 
 /** Records that `count` requests were sent, at sent_ns[0] to sent_ns[count - 1]. */
 void kvc_recorder_offered(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count);

@@ -14,11 +14,12 @@
 #include "sim/metrics/spans.h"
 
 enum {
-    KVC_STAGES_MAX = 16,    /**< Stages in a result. */
-    KVC_DEVICES_MAX = 512,  /**< Devices in a result. */
-    KVC_METRICS_MAX = 64,   /**< Metrics in one table. */
-    KVC_NOTES_MAX = 16,     /**< Notes in a result. */
-    KVC_WINDOWS_MAX = 1024, /**< Throughput windows in a result. */
+    KVC_STAGES_MAX = 16,        /**< Stages in a result. */
+    KVC_RESULT_TENANTS_MAX = 8, /**< Tenants in a result. */
+    KVC_DEVICES_MAX = 512,      /**< Devices in a result. */
+    KVC_METRICS_MAX = 64,       /**< Metrics in one table. */
+    KVC_NOTES_MAX = 16,         /**< Notes in a result. */
+    KVC_WINDOWS_MAX = 1024,     /**< Throughput windows in a result. */
     KVC_VALUE_NAME_MAX =
         160,              /**< Bytes of a value's name (sim/metrics/values.h), terminating zero included. */
     KVC_NAME_MAX = 64,    /**< Bytes of a name, including the terminating zero. */
@@ -109,6 +110,13 @@ struct kvc_latencies {
     double p999_us; /**< Of 99.9 % of the requests. */
 };
 
+/** How a tenant fares (sim/workload/tenants.h). Values of several replicas are their means. */
+struct kvc_tenant_result {
+    double throughput_mops;       /**< Its requests answered per time [million/s]. */
+    double hit_frac;              /**< Share of its GETs that found their key; NaN: there are none. */
+    struct kvc_latencies latency; /**< Its latencies. */
+};
+
 /** The result of a run, a prediction or a measurement. */
 struct kvc_result {
     double throughput_mops; /**< Completed requests per time [million/s]. */
@@ -127,6 +135,9 @@ struct kvc_result {
      */
     char latency_assumes[KVC_NOTE_BYTES];
     bool has_histogram; /**< Whether `latency` is filled. */
+
+    uint32_t tenant_count; /**< Used entries of `tenant`; 0: a prediction, or a load without tenants. */
+    struct kvc_tenant_result tenant[KVC_RESULT_TENANTS_MAX]; /**< Tenants in the order of the scenario. */
 
     uint32_t stage_count;                          /**< Used entries of `stage`. */
     struct kvc_stage_result stage[KVC_STAGES_MAX]; /**< The stages in pipeline order. */

@@ -89,6 +89,18 @@ void kvc_values_of(const struct kvc_result *result, struct kvc_values *values)
     add(values, NULL, NULL, "kops_per_watt",
         result->watts_missing[0] != '\0' ? NAN : result->throughput_mops * 1e3 / watts);
     add(values, NULL, NULL, "warmup_s", timed ? result->warmup_s : NAN);
+    for (uint32_t i = 0; i < result->tenant_count; i++) {
+        const struct kvc_tenant_result *tenant = &result->tenant[i];
+        char number[KVC_NAME_MAX];
+        snprintf(number, sizeof(number), "%u", i + 1);
+        add(values, "tenants", number, "throughput_mops", tenant->throughput_mops);
+        add(values, "tenants", number, "hit_frac", tenant->hit_frac);
+        add(values, "tenants", number, "latency_mean_us", tenant->latency.mean_us);
+        add(values, "tenants", number, "latency_p50_us", tenant->latency.p50_us);
+        add(values, "tenants", number, "latency_p95_us", tenant->latency.p95_us);
+        add(values, "tenants", number, "latency_p99_us", tenant->latency.p99_us);
+        add(values, "tenants", number, "latency_p999_us", tenant->latency.p999_us);
+    }
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct kvc_stage_result *stage = &result->stage[i];
         add(values, "stages", stage->name, "utilization_frac", stage->utilization_frac);

@@ -6,6 +6,7 @@
  * - throughput_mops, offered_mops, lost_frac (lost of offered requests), hit_frac (hits of GET requests)
  * - latency_mean_us, latency_min_us, latency_max_us, latency_p50_us and the other percentiles
  * - watts_mean, joules, kops_per_watt
+ * - tenants.NUMBER.throughput_mops, tenants.NUMBER.hit_frac, and their latency_mean_us and percentiles
  * - stages.NAME.utilization_frac, stages.NAME.mean_us
  * - devices.NAME.utilization_frac, devices.NAME.watts_mean, devices.NAME.joules
  * - kernel.NAME and model.NAME, the metrics of kernels and model

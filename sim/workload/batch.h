@@ -28,7 +28,7 @@ struct kvc_batch {
     uint64_t *key_id;      /**< Rank of the key by popularity, from 0; for a trace, the hash. */
     uint64_t *hash;        /**< kvc_hash of the key's bytes. */
     double *sent_ns;       /**< Intended send time at the client [ns]; latency is counted from here. */
-    uint32_t *client;      /**< Closed loop: the client that sent it; otherwise 0. */
+    uint32_t *client;      /**< Closed loop: the client that sent it. Tenants: the tenant. Otherwise 0. */
     double left_ns;        /**< When the frame drained last left its client [ns]; saturating: NaN. */
     uint32_t connection;   /**< Connection of that frame, below kvc_workload_connections(). */
 };

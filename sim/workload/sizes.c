@@ -6,6 +6,7 @@
 
 #include "sim/base/rng.h"
 #include "sim/workload/keys/alias.h"
+#include "sim/workload/keys/tenant_keys.h"
 
 /* Parameters of Atikoglu et al.; see the header. */
 static const double key_mu = 30.7984, key_sigma = 8.20449, key_xi = 0.078688;
@@ -35,8 +36,9 @@ struct kvc_sizes {
     uint8_t key_bytes; /* The size of every key, unless sizes are random. */
     uint32_t kinds;    /* Kinds of keys, each with values of one size, unless sizes are random. */
     uint32_t value_bytes[KVC_SIZE_KINDS_MAX];
-    struct kvc_alias key, value; /* Tables of etc, var and sys. */
-    uint32_t pairs;              /* Traced: number of `pair`. */
+    struct kvc_alias key, value;     /* Tables of etc, var and sys. */
+    uint32_t pairs;                  /* Traced, tenants: number of `pair`. */
+    struct kvc_tenant_keys *tenants; /* Tenants: whose keys there are. */
     struct kvc_pair_sizes pair[KVC_SIZE_PAIRS_MAX];
 };
 
@@ -47,6 +49,7 @@ void kvc_sizes_free(struct kvc_sizes *sizes)
     }
     kvc_alias_free(&sizes->key);
     kvc_alias_free(&sizes->value);
+    kvc_tenant_keys_free(sizes->tenants);
     free(sizes);
 }
 
@@ -146,6 +149,17 @@ struct kvc_sizes *kvc_sizes_create_traced(const struct kvc_pair_sizes *pair, uin
     return sizes;
 }
 
+struct kvc_sizes *kvc_sizes_create_tenants(const struct kvc_pair_sizes *by_tenant,
+                                           const struct kvc_tenant_keys *keys)
+{
+    struct kvc_sizes *sizes = kvc_sizes_create_traced(by_tenant, KVC_TENANTS_MAX);
+    if (sizes != NULL) {
+        sizes->set = KVC_SIZES_TENANTS;
+        sizes->tenants = kvc_tenant_keys_copy(keys);
+    }
+    return sizes;
+}
+
 bool kvc_sizes_fixed(const struct kvc_sizes *sizes)
 {
     bool alike = sizes->set == KVC_SIZES_FIXED || sizes->set == KVC_SIZES_APP;
@@ -179,6 +193,13 @@ void kvc_sizes_fill(const struct kvc_sizes *sizes, const uint64_t *key_id, size_
     } else if (sizes->set == KVC_SIZES_TRACED) {
         for (size_t i = 0; i < count; i++) {
             const struct kvc_pair_sizes *pair = &sizes->pair[kvc_mix64(key_id[i] ^ key_salt) % sizes->pairs];
+            key_bytes[i] = (uint8_t)pair->key_bytes;
+            value_bytes[i] = pair->value_bytes;
+        }
+    } else if (sizes->set == KVC_SIZES_TENANTS) {
+        for (size_t i = 0; i < count; i++) {
+            const struct kvc_pair_sizes *pair =
+                &sizes->pair[kvc_tenant_keys_block(sizes->tenants, key_id[i])->tenant];
             key_bytes[i] = (uint8_t)pair->key_bytes;
             value_bytes[i] = pair->value_bytes;
         }

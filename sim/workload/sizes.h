@@ -36,13 +36,14 @@ enum {
 
 /** Key and value sizes. */
 enum kvc_size_set {
-    KVC_SIZES_FIXED, /**< "fixed": one key size, and one value size for each kind of keys. */
-    KVC_SIZES_ETC,   /**< "etc": Facebook's pool ETC. */
-    KVC_SIZES_USR,   /**< "usr": Facebook's pool USR. */
-    KVC_SIZES_APP,   /**< "app": Facebook's pool APP. */
-    KVC_SIZES_VAR,   /**< "var": Facebook's pool VAR. */
-    KVC_SIZES_SYS,   /**< "sys": Facebook's pool SYS. */
-    KVC_SIZES_TRACED /**< Those of a trace (sim/workload/trace/facts.h). */
+    KVC_SIZES_FIXED,  /**< "fixed": one key size, and one value size for each kind of keys. */
+    KVC_SIZES_ETC,    /**< "etc": Facebook's pool ETC. */
+    KVC_SIZES_USR,    /**< "usr": Facebook's pool USR. */
+    KVC_SIZES_APP,    /**< "app": Facebook's pool APP. */
+    KVC_SIZES_VAR,    /**< "var": Facebook's pool VAR. */
+    KVC_SIZES_SYS,    /**< "sys": Facebook's pool SYS. */
+    KVC_SIZES_TRACED, /**< Those of a trace (sim/workload/trace/facts.h). */
+    KVC_SIZES_TENANTS /**< Those of several tenants (sim/workload/tenants.h). */
 };
 
 /** Sizes of a pair. */
@@ -50,6 +51,8 @@ struct kvc_pair_sizes {
     uint32_t key_bytes;   /**< Size of the key [bytes], 1 to 255. */
     uint32_t value_bytes; /**< Size of the value [bytes]. */
 };
+
+struct kvc_tenant_keys;
 
 /** A size distribution. */
 struct kvc_sizes;
@@ -66,6 +69,11 @@ struct kvc_sizes *kvc_sizes_create(enum kvc_size_set set, uint64_t key_bytes, co
 /** Sets up the sizes of a trace: a key has any of `count` pairs of sizes, 1 to KVC_SIZE_PAIRS_MAX, with the
  * same probability. Returns NULL if memory is short. */
 struct kvc_sizes *kvc_sizes_create_traced(const struct kvc_pair_sizes *pair, uint32_t count);
+
+/** Sets up the sizes of several tenants' keys: those of a key are the ones of its tenant. The array is
+ * copied. Returns NULL if memory is short. */
+struct kvc_sizes *kvc_sizes_create_tenants(const struct kvc_pair_sizes *by_tenant,
+                                           const struct kvc_tenant_keys *keys);
 
 /** Returns whether all keys have one size and all values have one size. */
 bool kvc_sizes_fixed(const struct kvc_sizes *sizes);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/workload/keys/key_part.h"
+#include "sim/workload/keys/tenant_keys.h"
 
 #define CLIENTS_MAX 16777216.0
 #define CONNECTIONS_OF_ALL_MAX 1048576.0
@@ -253,6 +254,9 @@ uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload)
     for (uint32_t i = 0; i < workload->phase_count; i++) {
         most = most > workload->phases[i].key_bytes ? most : workload->phases[i].key_bytes;
     }
+    for (uint32_t i = 0; i < workload->tenant_count; i++) {
+        most = most > workload->tenants[i].key_bytes ? most : workload->tenants[i].key_bytes;
+    }
     if (workload->sizes == KVC_SIZES_FIXED) {
         return (uint32_t)(most > 0 ? most : workload->key_bytes);
     }
@@ -267,6 +271,12 @@ static uint32_t fixed_value_max(const struct kvc_workload *workload)
         for (uint32_t i = 0; i < workload->phase_count; i++) {
             most = fmax(most, (double)workload->phases[i].value_bytes);
         }
+        return (uint32_t)most;
+    }
+    for (uint32_t i = 0; i < workload->tenant_count; i++) {
+        most = fmax(most, (double)workload->tenants[i].value_bytes);
+    }
+    if (workload->tenant_count > 0) {
         return (uint32_t)most;
     }
     if (workload->action_count == 0) {
@@ -289,6 +299,12 @@ static double fixed_value_mean(const struct kvc_workload *workload)
             sum += (double)workload->phases[i].value_bytes;
         }
         return sum / workload->phase_count;
+    }
+    if (workload->tenant_count > 0) {
+        for (uint32_t i = 0; i < workload->tenant_count; i++) {
+            sum += (double)workload->tenants[i].value_bytes * (double)workload->tenants[i].keys;
+        }
+        return sum / (double)workload->keys;
     }
     if (workload->action_count == 0) {
         return (double)workload->value_bytes;
@@ -362,6 +378,12 @@ double kvc_workload_key_bytes_mean(const struct kvc_workload *workload)
     for (uint32_t i = 0; i < workload->phase_count; i++) {
         sum += (double)workload->phases[i].key_bytes;
     }
+    for (uint32_t i = 0; i < workload->tenant_count; i++) {
+        sum += (double)workload->tenants[i].key_bytes * (double)workload->tenants[i].keys;
+    }
+    if (workload->tenant_count > 0) {
+        return sum / (double)workload->keys;
+    }
     if (workload->sizes == KVC_SIZES_FIXED) {
         return workload->phase_count > 0 ? sum / workload->phase_count : (double)workload->key_bytes;
     }
@@ -379,6 +401,24 @@ double kvc_workload_value_bytes_mean(const struct kvc_workload *workload)
     return kvc_size_set_value_mean((enum kvc_size_set)workload->sizes);
 }
 
+double kvc_workload_key_bytes_requested(const struct kvc_workload *workload)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < workload->tenant_count; i++) {
+        sum += (double)workload->tenants[i].key_bytes * kvc_workload_tenant_share(workload, i);
+    }
+    return workload->tenant_count > 0 ? sum : kvc_workload_key_bytes_mean(workload);
+}
+
+double kvc_workload_value_bytes_requested(const struct kvc_workload *workload)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < workload->tenant_count; i++) {
+        sum += (double)workload->tenants[i].value_bytes * kvc_workload_tenant_share(workload, i);
+    }
+    return workload->tenant_count > 0 ? sum : kvc_workload_value_bytes_mean(workload);
+}
+
 /* Returns the sizes of a trace's pairs, no larger than the store takes. */
 static struct kvc_sizes *traced_sizes(const struct kvc_workload *workload)
 {
@@ -391,12 +431,24 @@ static struct kvc_sizes *traced_sizes(const struct kvc_workload *workload)
     return kvc_sizes_create_traced(pair, facts->pairs);
 }
 
+static struct kvc_sizes *tenants_sizes(const struct kvc_workload *workload)
+{
+    struct kvc_pair_sizes pair[KVC_TENANTS_MAX] = {{0}};
+    for (uint32_t i = 0; i < workload->tenant_count; i++) {
+        pair[i].key_bytes = (uint32_t)workload->tenants[i].key_bytes;
+        pair[i].value_bytes = (uint32_t)workload->tenants[i].value_bytes;
+    }
+    return kvc_sizes_create_tenants(pair, kvc_tenant_keys_of(workload->tenants, workload->tenant_count));
+}
+
 struct kvc_sizes *kvc_workload_sizes(const struct kvc_workload *workload)
 {
     struct kvc_action_mix mix;
     struct kvc_sizes *sizes;
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
         sizes = traced_sizes(workload);
+    } else if (workload->tenant_count > 0) {
+        sizes = tenants_sizes(workload);
     } else {
         kvc_action_mix_open(&mix, workload, NULL); /* kvc_workload_check() has checked it. */
         sizes = kvc_sizes_create((enum kvc_size_set)workload->sizes, workload->key_bytes, mix.value_bytes,
@@ -658,6 +710,65 @@ static enum kvc_status check_phases(const struct kvc_workload *workload, struct 
     return status;
 }
 
+/* Returns the message for an option that a workload with tenants must not have, or NULL. */
+static const char *contradicts_tenants(const struct kvc_workload *workload)
+{
+    bool open = kvc_workload_is_steady(workload) || workload->arrival == KVC_ARRIVAL_CURVE;
+    return !open ? "workload.arrival: allowed with workload.tenants are poisson_mops, fixed_mops and curve; "
+                   "without it, every tenant sends at its own rate"
+           : workload->sizes != KVC_SIZES_FIXED
+               ? "workload.sizes: allowed with workload.tenants is \"fixed\", the tenants say key and value"
+           : workload->action_count > 0 ? "workload.actions: not allowed with workload.tenants"
+           : workload->phase_count > 0  ? "workload.phases: not allowed with workload.tenants"
+           : (double)workload->keys > KVC_KEYS_MAX
+               ? "workload.tenants: all of them have more than 2^32 keys together"
+               : NULL;
+}
+
+static enum kvc_status check_tenant(const struct kvc_workload *workload, uint32_t number,
+                                    struct kvc_diag *diag)
+{
+    const struct kvc_tenant *tenant = &workload->tenants[number];
+    bool good = tenant->name[0] != '\0' && strpbrk(tenant->name, " .,") == NULL;
+    for (uint32_t i = 0; i < number; i++) {
+        good = good && strcmp(workload->tenants[i].name, tenant->name) != 0;
+    }
+    if (!good) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.tenants.%u.name: found \"%s\", allowed is one word without dots and "
+                             "commas that no other tenant has",
+                             number + 1, tenant->name);
+    }
+    if (tenant->get_frac + tenant->delete_frac > 1 + 1e-9) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.tenants.%u: get = %g and delete = %g add up to %g, allowed: up to 1",
+                             number + 1, tenant->get_frac, tenant->delete_frac,
+                             tenant->get_frac + tenant->delete_frac);
+    }
+    if (tenant->key_bytes < sizeof(uint32_t) && workload->keys > 1ull << (8 * tenant->key_bytes)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.tenants.%u.key: found %llu bytes, which distinguish at most %llu keys, all "
+            "tenants have %llu",
+            number + 1, (unsigned long long)tenant->key_bytes, 1ull << (8 * tenant->key_bytes),
+            (unsigned long long)workload->keys);
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status check_tenants(const struct kvc_workload *workload, struct kvc_diag *diag)
+{
+    const char *wrong = workload->tenant_count > 0 ? contradicts_tenants(workload) : NULL;
+    enum kvc_status status = KVC_OK;
+    if (wrong != NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "%s", wrong);
+    }
+    for (uint32_t i = 0; status == KVC_OK && i < workload->tenant_count; i++) {
+        status = check_tenant(workload, i, diag);
+    }
+    return status;
+}
+
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag)
 {
     enum kvc_status status = check_arrival(workload, diag);
@@ -665,10 +776,12 @@ enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct k
         workload->arrival == KVC_ARRIVAL_TRACE) {
         return status;
     }
-    if ((status = check_keys(workload, diag)) != KVC_OK || (status = check_mix(workload, diag)) != KVC_OK) {
+    if ((status = check_tenants(workload, diag)) != KVC_OK ||
+        (status = check_keys(workload, diag)) != KVC_OK || (status = check_mix(workload, diag)) != KVC_OK) {
         return status;
     }
-    if (workload->popularity != KVC_POPULARITY_UNIFORM && workload->popularity != KVC_POPULARITY_ZIPF) {
+    if (workload->tenant_count == 0 && workload->popularity != KVC_POPULARITY_UNIFORM &&
+        workload->popularity != KVC_POPULARITY_ZIPF) {
         return fail(diag, "workload.dist is neither uniform nor zipf");
     }
     if (workload->popularity == KVC_POPULARITY_ZIPF && !is_rate(workload->zipf_s)) {

@@ -12,6 +12,7 @@
 #include "sim/base/diag.h"
 #include "sim/base/rng.h"
 #include "sim/base/text/option.h"
+#include "sim/workload/keys/tenant_keys.h"
 #include "sim/workload/sizes.h"
 #include "sim/workload/trace/facts.h"
 
@@ -50,6 +51,7 @@ enum {
 enum kvc_popularity {
     KVC_POPULARITY_UNIFORM, /**< All keys are equally popular. */
     KVC_POPULARITY_ZIPF,    /**< The popularity falls with the rank to the power of -`zipf_s`. */
+    KVC_POPULARITY_TENANTS, /**< Each tenant has a popularity of its own (sim/workload/tenants.h). */
 };
 
 enum { KVC_CURVE_MAX = 64 /**< Points of a rate curve. */ };
@@ -127,7 +129,7 @@ struct kvc_workload {
     double set_frac;      /**< Share of SET requests. */
     double delete_frac;   /**< Share of DELETE requests. */
     int popularity;       /**< enum kvc_popularity. */
-    double zipf_s;        /**< Zipf: exponent, above 0. */
+    double zipf_s;        /**< Zipf: exponent, above 0. Tenants: a mark by which to tell their mixes apart. */
     int arrival;          /**< enum kvc_arrival. */
     double rate_mops;     /**< Poisson, fixed: rate of all nodes together [million/s]. */
     uint64_t clients;     /**< Closed loop: number of clients. */
@@ -146,6 +148,10 @@ struct kvc_workload {
     uint32_t action_count;                      /**< Used entries of `actions`; 0: all requests are equal. */
     struct kvc_phase phases[KVC_PHASES_MAX];    /**< Phases, which replace sizes, mix and popularity. */
     uint32_t phase_count; /**< Used entries of `phases`; 0: the load does not alternate. */
+    struct kvc_tenant
+        tenants[KVC_TENANTS_MAX]; /**< Tenants, which replace keys, sizes, mix and popularity. */
+    uint32_t tenant_count;        /**< Used entries of `tenants`; 0: all requests are alike. */
+    bool rate_of_tenants;         /**< `rate_mops` is not stated, but the sum over the tenants. */
     const struct kvc_key_part
         *part; /**< The keys of the node whose load this is (sim/workload/keys/key_part.h), of
                     which there are `keys`; NULL: all keys. It outlives the workload. */
@@ -168,6 +174,9 @@ extern const struct kvc_option_table kvc_action_option_table;
 /** The options of a phase. */
 extern const struct kvc_option_table kvc_phase_option_table;
 
+/** The options of a tenant. */
+extern const struct kvc_option_table kvc_tenant_option_table;
+
 /** The options of one point of a rate curve. */
 extern const struct kvc_option_table kvc_rate_curve_option_table;
 
@@ -183,6 +192,18 @@ uint32_t kvc_workload_key_bytes_max(const struct kvc_workload *workload);
 
 /** Returns the size of the largest value that the workload can produce [bytes]. */
 uint32_t kvc_workload_value_bytes_max(const struct kvc_workload *workload);
+
+/** Returns a tenant's share of all requests, 0 to 1. */
+static inline double kvc_workload_tenant_share(const struct kvc_workload *workload, uint32_t tenant)
+{
+    return kvc_tenants_share(workload->tenants, workload->tenant_count, tenant);
+}
+
+/** Returns whether all keys have the size `key_bytes` and, without actions, all values `value_bytes`. */
+static inline bool kvc_workload_has_one_size(const struct kvc_workload *workload)
+{
+    return workload->sizes == KVC_SIZES_FIXED && workload->tenant_count == 0;
+}
 
 /** Returns whether requests are sent at a rate that is stated and never changes. */
 static inline bool kvc_workload_is_steady(const struct kvc_workload *workload)
@@ -233,6 +254,12 @@ double kvc_workload_value_bytes_mean(const struct kvc_workload *workload);
  * `key_bytes`, the times of the curve ascend, a closed loop has clients, and so on. Returns KVC_ERR_SCENARIO
  * for the first violation. */
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag);
+
+/** Returns the mean key size, where each key counts as often as it is requested [bytes]. */
+double kvc_workload_key_bytes_requested(const struct kvc_workload *workload);
+
+/** Returns the mean value size, where each key counts as often as it is requested [bytes]. */
+double kvc_workload_value_bytes_requested(const struct kvc_workload *workload);
 
 /** Returns the sizes of the keys and values. Ends the program if memory is short. */
 struct kvc_sizes *kvc_workload_sizes(const struct kvc_workload *workload);

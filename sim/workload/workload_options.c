@@ -45,6 +45,32 @@ static const struct kvc_option phase_rows[] = {
 const struct kvc_option_table kvc_phase_option_table =
     KVC_OPTION_TABLE(kvc_phase, phase_rows, "workload.phases", .max_list = KVC_PHASES_MAX);
 
+static const struct kvc_option tenant_rows[] = {
+    KVC_TEXT_ROW(kvc_tenant, "name", name, NULL, "name of the tenant, which no other tenant has"),
+    KVC_REAL_ROW(
+        kvc_tenant, "mops", rate_mops, KVC_UNIT_MOPS, 1e-6, 1e6, NULL,
+        "rate of its requests to all nodes; if workload.arrival states a rate, the tenants share that "
+        "rate in these proportions"),
+    KVC_COUNT_ROW(kvc_tenant, "keys", keys, 1, KVC_KEYS_MAX, NULL,
+                  "number of its distinct keys, which no other tenant requests"),
+    KVC_COUNT_ROW(kvc_tenant, "key", key_bytes, 1, KVC_KEY_BYTES_MAX, "8",
+                  "size of each of its keys in bytes"),
+    KVC_COUNT_ROW(kvc_tenant, "value", value_bytes, 0, KVC_VALUE_BYTES_MAX, "8",
+                  "size of each of its values in bytes"),
+    KVC_REAL_ROW(kvc_tenant, "get", get_frac, KVC_UNIT_NONE, 0, 1, "0.95",
+                 "share of GETs among its requests; those that are neither GETs nor DELETEs are SETs"),
+    KVC_REAL_ROW(kvc_tenant, "delete", delete_frac, KVC_UNIT_NONE, 0, 1, "0",
+                 "share of DELETEs among its requests"),
+    KVC_REAL_ROW(kvc_tenant, "zipf", zipf_s, KVC_UNIT_NONE, 0, 10, "0",
+                 "Zipf exponent of its keys, 0 if all are equally popular"),
+    KVC_REAL_ROW(kvc_tenant, "p99", p99_ns, KVC_UNIT_NS, 0, 1e12, "none",
+                 "objective: the largest 99th percentile of its latency; a run says whether it is met",
+                 .auto_word = "none", .auto_value = 0),
+};
+
+const struct kvc_option_table kvc_tenant_option_table =
+    KVC_OPTION_TABLE(kvc_tenant, tenant_rows, "workload.tenants", .max_list = KVC_TENANTS_MAX);
+
 static const struct kvc_option rows[] = {
     KVC_COUNT_ROW(kvc_workload, "keys", keys, 1, KVC_KEYS_MAX, "1000000",
                   "number of distinct keys; more keys need more memory and miss caches more often"),
@@ -99,6 +125,10 @@ static const struct kvc_option rows[] = {
         kvc_workload, "phases", phases, phase_count, &kvc_phase_option_table,
         "phases of an alternating load, which repeat after the last one; each has its own sizes, mix, "
         "popularity and an equal part of the keys; not every store supports them"),
+    KVC_LIST_ROW(
+        kvc_workload, "tenants", tenants, tenant_count, &kvc_tenant_option_table,
+        "tenants that share the store; each has its own keys, sizes, mix, popularity and rate, and the answer "
+        "says how each of them fares; not every store supports them"),
 };
 
 const struct kvc_option_table kvc_workload_option_table = KVC_OPTION_TABLE(kvc_workload, rows, "workload");

@@ -184,8 +184,8 @@ Test(workload, options_have_help_ranges_and_defaults)
         cr_assert_gt(strlen(option->help), 10);
         cr_assert(option->type == KVC_OPTION_CHOICE || option->max > option->min);
     }
-    /* The others are the actions and the phases, two lists. */
-    cr_assert_eq(kvc_workload_option_table.count, sizeof(names) / sizeof(*names) + 2);
+    /* The others are actions, phases and tenants, three lists. */
+    cr_assert_eq(kvc_workload_option_table.count, sizeof(names) / sizeof(*names) + 3);
     cr_assert_eq(kvc_phase_option_table.max_list, KVC_PHASES_MAX);
     cr_assert_eq(kvc_action_option_table.max_list, KVC_ACTIONS_MAX);
     cr_assert_eq(kvc_rate_curve_option_table.max_list, KVC_CURVE_MAX);

@@ -633,6 +633,29 @@ Test(load_workload, refuses_phases_with_stores_that_do_not_take_them_or_of_a_sam
                      4, "run.functional: allowed with workload.phases is \"compact\"");
 }
 
+Test(load_workload, tenants_send_at_the_sum_of_their_rates_unless_a_rate_is_stated)
+{
+    static const char tenants[] =
+        "tenants = { { name = 'a', mops = 2, keys = 30, value = 64 }, { name = 'b', mops = 6, keys = 10, get = 0 } }";
+    char source[512];
+    snprintf(source, sizeof(source), "return { system = { kind = 'megakv' }, workload = { %s } }", tenants);
+    struct kvc_loaded *loaded = kvc_test_accepts(source, NULL);
+    const struct kvc_workload *workload = &loaded->scenario.workload;
+    cr_expect_eq(workload->arrival, KVC_ARRIVAL_POISSON);
+    cr_expect_eq(workload->rate_mops, 8);
+    cr_expect_eq(workload->keys, 40);
+    cr_expect_float_eq(workload->get_frac, 0.25 * 0.95, 1e-12);
+    kvc_test_expect_parameter(loaded, "workload.arrival.poisson_mops", "8Mops", true,
+                              "sum over workload.tenants");
+    kvc_loaded_free(loaded);
+    snprintf(source, sizeof(source),
+             "return { system = { kind = 'megakv' }, workload = { %s, arrival = { fixed_mops = 3 } } }",
+             tenants);
+    loaded = kvc_test_accepts(source, NULL);
+    cr_expect_eq(loaded->scenario.workload.rate_mops, 3);
+    kvc_loaded_free(loaded);
+}
+
 Test(load_workload, applies_the_actions_of_a_preset_unless_there_are_others)
 {
     static const char head[] = "return { system = { kind = 'memcached', network = 'tcp', loopback = true },\n"

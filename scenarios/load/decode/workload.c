@@ -9,6 +9,7 @@
 #include "models/registry.h"
 #include "scenarios/load/decode/hardware.h"
 #include "scenarios/load/decode/sections.h"
+#include "sim/workload/tenants.h"
 #include "sim/workload/workload.h"
 
 enum { WORKLOAD_ROWS_MAX = 32 };
@@ -330,8 +331,15 @@ static enum kvc_status decode_arrival(const struct kvc_decoder *decoder, struct 
     workload->arrival = KVC_ARRIVAL_SATURATE;
     lua_pushliteral(lua, "arrival");
     int type = lua_rawget(lua, -2);
+    workload->rate_of_tenants = type == LUA_TNIL && workload->tenant_count > 0;
     if (type == LUA_TTABLE) {
         status = decode_arrival_table(decoder, workload);
+    } else if (workload->rate_of_tenants) {
+        workload->arrival = KVC_ARRIVAL_POISSON;
+        kvc_tenants_settle(workload);
+        kvc_quantity_print(workload->rate_mops, KVC_UNIT_MOPS, shown, sizeof(shown));
+        status = kvc_decode_record(decoder, "workload.arrival.poisson_mops", shown, true,
+                                   "sum over workload.tenants", false);
     } else {
         if (type != LUA_TNIL) {
             if (type != LUA_TSTRING || strcmp(lua_tostring(lua, -1), "saturate") != 0) {
@@ -370,6 +378,8 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
                                              "preset", "preload", NULL};
     static const char *const not_phased[] = {"sizes",  "key",  "value",  "get", "set",
                                              "delete", "dist", "preset", NULL};
+    static const char *const not_tenanted[] = {"keys", "sizes",  "key",  "value",  "get",
+                                               "set",  "delete", "dist", "preset", NULL};
     static const char *const open_only[] = {"fill_timeout", NULL};
     struct presets presets = {.labels = 0};
     workload->popularity = KVC_POPULARITY_UNIFORM;
@@ -401,6 +411,8 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
     }
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
         warn_without_effect(decoder, not_traced, "when a trace is replayed");
+    } else if (workload->tenant_count > 0) {
+        warn_without_effect(decoder, not_tenanted, "with workload.tenants");
     } else if (workload->phase_count > 0) {
         warn_without_effect(decoder, not_phased, "with workload.phases");
     } else if (workload->sizes != KVC_SIZES_FIXED) {

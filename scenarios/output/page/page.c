@@ -357,6 +357,34 @@ static void put_stages(const struct kvc_page_writer *to)
     kvc_page_end_table(to);
 }
 
+static void put_tenants(const struct kvc_page_writer *to)
+{
+    const json_t *tenants = kvc_page_at(to->document, "tenants"), *tenant;
+    size_t i;
+    if (json_array_size(tenants) == 0) {
+        return;
+    }
+    kvc_page_begin_table(
+        to, "Tenants",
+        "Tenant|#Offered, Mops|#Served, Mops|#Hits, %|#Mean latency, µs|#p99, µs|#p99 at most, µs");
+    json_array_foreach(tenants, i, tenant)
+    {
+        kvc_page_begin_row(to, kvc_page_text(tenant, "name"));
+        kvc_page_put_value(to, kvc_page_number(tenant, "offered_mops"), NAN);
+        kvc_page_put_value(to, kvc_page_number(tenant, "throughput_mops"),
+                           kvc_page_number(tenant, "throughput_ci95_mops"));
+        kvc_page_put_value(to, 100 * kvc_page_number(tenant, "hit_frac"),
+                           100 * kvc_page_number(tenant, "hit_ci95_frac"));
+        kvc_page_put_value(to, kvc_page_number(tenant, "latency_mean_us"),
+                           kvc_page_number(tenant, "latency_mean_ci95_us"));
+        kvc_page_put_value(to, kvc_page_number(tenant, "latency_p99_us"),
+                           kvc_page_number(tenant, "latency_p99_ci95_us"));
+        kvc_page_put_value(to, kvc_page_number(tenant, "p99_at_most_us"), NAN);
+        kvc_page_end_row(to);
+    }
+    kvc_page_end_table(to);
+}
+
 /* Says which devices a sum leaves out. */
 static void put_missing(const struct kvc_page_writer *to, const json_t *missing, const char *what)
 {
@@ -436,6 +464,7 @@ static void details_result(const struct kvc_page_writer *to)
     put_missing(to, kvc_page_at(to->document, "price.missing"), "price");
     put_latency(to);
     put_objectives(to);
+    put_tenants(to);
     put_stages(to);
     put_energy(to);
 }

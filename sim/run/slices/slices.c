@@ -25,6 +25,15 @@ static void record_answers(struct kvc_slice_server *server, double now_ns)
     kvc_recorder_latencies(&replica->recorder, now_ns, answers->sent_ns, answers->done_ns, answers->count);
     kvc_recorder_completions(&replica->recorder, now_ns, answers->sent_ns, answers->done_ns, answers->count,
                              &first, &last);
+    kvc_recorder_tenants(&replica->recorder, &(struct kvc_tenant_rows){.tenant = answers->client,
+                                                                       .sent_ns = answers->sent_ns,
+                                                                       .done_ns = answers->done_ns,
+                                                                       .outcome = answers->outcome,
+                                                                       .hit = slices->hit,
+                                                                       .miss = slices->miss,
+                                                                       .other_miss = slices->miss,
+                                                                       .times_all = true,
+                                                                       .count = answers->count});
     for (uint32_t i = first; i < last; i++) {
         slices->outcome[answers->outcome[i]]++;
     }

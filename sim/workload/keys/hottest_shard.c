@@ -11,6 +11,7 @@
 #include "sim/workload/keys/hash_ring.h"
 #include "sim/workload/keys/popularity_blocks.h"
 #include "sim/workload/keys/popularity_sums.h"
+#include "sim/workload/keys/tenant_keys.h"
 #include "sim/workload/keys/zipf_sums.h"
 
 enum {
@@ -35,9 +36,10 @@ struct draws {
     double *shard;   /* Deviation of the requests for keys that are not popular, by placement and shard, */
     double *sum;     /* and its sum over the shards. */
     uint32_t *place; /* Shard of each popular key, by placement and key. */
-    double exponent; /* What `popular` and the sums are for; 0: uniform, NaN: nothing that comes again. */
+    double exponent; /* What `popular` and the sums are for; 0: uniform, below it: tenants, NaN: nothing that
+                        comes again. */
     double *popular; /* Sum of the weights of the popular keys, by placement and shard. */
-    double weights, squares; /* Sums of the weights and of their squares, which are k^-exponent. */
+    double weights, squares; /* Sums of the weights and of their squares, which are k^-exponent, or shares. */
 };
 
 static uint32_t node_at(const struct draws *draws, const double *node_below, double place)
@@ -151,7 +153,10 @@ static struct draws *draws_of(uint32_t nodes, uint32_t sockets, uint32_t keys, u
 static void set_popular(struct draws *draws, const struct kvc_workload *workload,
                         const struct kvc_action_mix *actions)
 {
-    double exponent = workload->popularity == KVC_POPULARITY_ZIPF ? workload->zipf_s : 0;
+    bool tenants = workload->popularity == KVC_POPULARITY_TENANTS;
+    double exponent = workload->popularity == KVC_POPULARITY_ZIPF ? workload->zipf_s
+                      : tenants                                   ? -1 - workload->zipf_s
+                                                                  : 0;
     size_t shards = (size_t)draws->nodes * draws->sockets;
     double weight[POPULAR_KEYS], sum_before = 0;
     if (draws->exponent == exponent) {
@@ -160,7 +165,14 @@ static void set_popular(struct draws *draws, const struct kvc_workload *workload
     draws->exponent = workload->action_count == 0 ? exponent : NAN;
     draws->weights = draws->squares = 0;
     struct kvc_zipf_sums *sums = exponent > 0 ? kvc_zipf_sums_open(exponent) : NULL;
-    for (uint32_t i = 0; i < draws->keys; i++) {
+    for (uint32_t i = 0; tenants && i < draws->keys; i++) {
+        const struct kvc_tenant_block *block =
+            kvc_tenant_keys_block(kvc_tenant_keys_of(workload->tenants, workload->tenant_count), i);
+        weight[i] = block->mass / (double)block->keys;
+        draws->weights += weight[i];
+        draws->squares += weight[i] * weight[i];
+    }
+    for (uint32_t i = 0; !tenants && i < draws->keys; i++) {
         uint32_t member = i / actions->kinds, kind = i % actions->kinds;
         double sum = sums != NULL ? kvc_zipf_sums_to(sums, member + 1) : member + 1;
         weight[i] = (sum - sum_before) * actions->read_frac[kind];
@@ -190,7 +202,9 @@ static struct popularity popularity_of(const struct draws *draws, const struct k
 {
     struct kvc_popularity_blocks blocks;
     kvc_popularity_blocks_open(&blocks, workload);
-    double weight = blocks.zipf != NULL ? blocks.zipf_sum : (double)blocks.keys / blocks.actions.kinds;
+    double weight = blocks.zipf != NULL      ? blocks.zipf_sum
+                    : blocks.tenants != NULL ? 1
+                                             : (double)blocks.keys / blocks.actions.kinds;
     kvc_popularity_blocks_close(&blocks);
     double squares = kvc_popularity_use_after(kvc_popularity_sums_of(workload), 0).left_squares;
     return (struct popularity){

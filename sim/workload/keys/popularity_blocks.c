@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "sim/base/memo.h"
+#include "sim/workload/keys/tenant_keys.h"
 
 void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload)
 {
@@ -14,6 +15,8 @@ void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const stru
     if (zipf) {
         blocks->zipf = kvc_zipf_sums_open(workload->zipf_s);
         blocks->zipf_sum = kvc_zipf_sums_to(blocks->zipf, blocks->members);
+    } else if (workload->popularity == KVC_POPULARITY_TENANTS) {
+        blocks->tenants = kvc_tenant_keys_of(workload->tenants, workload->tenant_count);
     }
 }
 
@@ -33,7 +36,11 @@ static bool next_members(struct kvc_popularity_blocks *blocks)
         return false;
     }
     double mass = 1;
-    if (blocks->zipf != NULL) {
+    if (blocks->tenants != NULL) {
+        const struct kvc_tenant_block *block = &blocks->tenants->block[blocks->block++];
+        last = first + block->keys;
+        mass = blocks->mass_before + block->mass;
+    } else if (blocks->zipf != NULL) {
         uint64_t end = first + kvc_zipf_sums_width(first);
         if (end < blocks->members) {
             last = end;

@@ -4,7 +4,8 @@
  *
  * For a Zipf distribution, a block is 1/64 of its first rank wide; the first 128 ranks are blocks of one key.
  * A uniform workload is a single block. With actions, these are blocks of members, and each becomes a block
- * for every kind of their keys; popularity descends from member to member. */
+ * for every kind of their keys; popularity descends from member to member. Blocks of several tenants are
+ * those of sim/workload/keys/tenant_keys.h. */
 #ifndef KVC_SIM_WORKLOAD_KEYS_POPULARITY_BLOCKS_H
 #define KVC_SIM_WORKLOAD_KEYS_POPULARITY_BLOCKS_H
 
@@ -14,20 +15,23 @@
 #include "sim/workload/workload.h"
 #include "sim/workload/keys/zipf_sums.h"
 
+struct kvc_tenant_keys;
+
 /** An iterator over blocks. */
 struct kvc_popularity_blocks {
-    struct kvc_zipf_sums *zipf;    /**< Sums of the distribution; NULL if it is uniform. */
-    double zipf_sum;               /**< Sum over all members. */
-    uint32_t block;                /**< Number of the next block. */
-    struct kvc_action_mix actions; /**< Actions that the requests stand for. */
-    double update_frac;            /**< Share of the requests that update or delete. */
-    uint64_t keys;                 /**< Keys of the workload. */
-    uint64_t members;              /**< Members of the workload; without actions, keys. */
-    uint64_t first;                /**< First member of the present block. */
-    uint64_t next;                 /**< First member of the next block. */
-    uint32_t kind;                 /**< The next kind of the present block; 0: it begins a new one. */
-    double mass;                   /**< Share of all requests that the present block receives. */
-    double mass_before;            /**< Share of all requests that the blocks up to it receive. */
+    struct kvc_zipf_sums *zipf;            /**< Sums of the distribution; NULL if it is none of Zipf's. */
+    const struct kvc_tenant_keys *tenants; /**< Blocks of the keys of several tenants, or NULL. */
+    double zipf_sum;                       /**< Sum over all members. */
+    uint32_t block;                        /**< Number of the next block. */
+    struct kvc_action_mix actions;         /**< Actions that the requests stand for. */
+    double update_frac;                    /**< Share of the requests that update or delete. */
+    uint64_t keys;                         /**< Keys of the workload. */
+    uint64_t members;                      /**< Members of the workload; without actions, keys. */
+    uint64_t first;                        /**< First member of the present block. */
+    uint64_t next;                         /**< First member of the next block. */
+    uint32_t kind;                         /**< The next kind of the present block; 0: it begins a new one. */
+    double mass;                           /**< Share of all requests that the present block receives. */
+    double mass_before;                    /**< Share of all requests that the blocks up to it receive. */
 };
 
 /** One block. */
@@ -37,7 +41,7 @@ struct kvc_popularity_block {
     double updates; /**< Mean number of them that a request invalidates, with a database. */
 };
 
-/** Starts an iteration. A popularity other than Zipf counts as uniform. */
+/** Starts an iteration. */
 void kvc_popularity_blocks_open(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload);
 
 /** Frees the contents of the iterator, not the struct. */

@@ -75,8 +75,9 @@ void kvc_reuse_shares(const struct kvc_workload *workload, const struct kvc_reus
                       uint32_t count, double *share)
 {
     static _Thread_local struct kvc_memo memo;
-    struct touches touches = {
-        .reuse = reuse, .keys = (double)workload->keys, .zipf = workload->popularity == KVC_POPULARITY_ZIPF};
+    struct touches touches = {.reuse = reuse,
+                              .keys = (double)workload->keys,
+                              .zipf = workload->popularity != KVC_POPULARITY_UNIFORM};
     for (uint32_t i = 0; i < count; i++) {
         const double argument[] = {
             (double)workload->keys, workload->popularity, workload->zipf_s, reuse->bytes_per_key,

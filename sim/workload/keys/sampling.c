@@ -10,7 +10,7 @@ enum { FIRST_STRATA = 8, CHOICE_STRATA = 65536, BLOCK_KEYS = 1024 };
 struct kvc_sampling kvc_sampling_of(const struct kvc_workload *workload, uint64_t rate, uint64_t hot_strata)
 {
     struct kvc_sampling sampling = {.rate = rate};
-    if (rate > 1 && workload->popularity == KVC_POPULARITY_ZIPF) {
+    if (rate > 1 && workload->popularity != KVC_POPULARITY_UNIFORM) {
         uint64_t hot = hot_strata * rate, half = workload->keys / 2 / rate * rate;
         sampling.hot_keys = hot < half ? hot : half;
     }

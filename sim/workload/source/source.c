@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "kernels/hash.h"
+#include "sim/base/array.h"
 #include "sim/workload/phases.h"
 #include "sim/workload/source/source_internal.h"
+#include "sim/workload/tenants.h"
 
 /* ---- pending sends of a closed loop ---- */
 
@@ -383,8 +385,12 @@ void kvc_source_free(struct kvc_source *source)
     if (source == NULL) {
         return;
     }
-    for (uint32_t i = 0; i < KVC_PHASES_MAX; i++) {
-        kvc_source_free(source->phase[i]);
+    for (uint32_t i = 0; i < source->inner_count; i++) {
+        kvc_source_free(source->inner[i]);
+    }
+    if (source->inner_count > 0) {
+        kvc_tenant_keys_free(source->keys);
+        free(source->inner);
     }
     for (uint32_t i = 0; source->shard != NULL && i < source->shards; i++) {
         kvc_rows_free(&source->shard[i].rows);
@@ -408,13 +414,19 @@ void kvc_source_free(struct kvc_source *source)
     free(source);
 }
 
+/* Returns whether phases or tenants have sources of their own. */
+static bool is_of_several(const struct kvc_workload *workload)
+{
+    return workload->phase_count > 0 || workload->tenant_count > 0;
+}
+
 static bool set_up_keys(struct kvc_source *source)
 {
     const struct kvc_workload *workload = &source->workload;
     uint32_t key_max = kvc_workload_key_bytes_max(workload);
     bool trace = workload->arrival == KVC_ARRIVAL_TRACE;
     source->block.key_stride = (key_max + 7) / 8 * 8;
-    if (trace || workload->phase_count > 0) {
+    if (trace || is_of_several(workload)) {
         return true;
     }
     kvc_action_mix_open(&source->actions, workload, NULL); /* kvc_workload_check() has checked it. */
@@ -483,26 +495,38 @@ static enum kvc_status set_up_arrival(struct kvc_source *source, uint64_t seed, 
     }
 }
 
-static bool alternates(const struct kvc_source *source)
+/* Creates the source of a phase or of a tenant, whose load is `workload`. */
+static struct kvc_source *create_inner(const struct kvc_source_params *params,
+                                       const struct kvc_workload *workload, uint32_t number,
+                                       struct kvc_diag *diag)
 {
-    return source->workload.phase_count > 0;
+    bool phase = params->workload->phase_count > 0;
+    struct kvc_source_params own = *params;
+    own.workload = workload;
+    own.seed = kvc_rng_seed(params->seed, phase ? "workload.phase" : "workload.tenant", number);
+    if (phase && params->phase_frame_requests != NULL) {
+        own.frame_requests = params->phase_frame_requests[number];
+    }
+    return kvc_source_create(&own, diag);
 }
 
-static enum kvc_status set_up_phases(struct kvc_source *source, const struct kvc_source_params *params,
-                                     struct kvc_diag *diag)
+static enum kvc_status set_up_inner(struct kvc_source *source, const struct kvc_source_params *params,
+                                    struct kvc_diag *diag)
 {
-    for (uint32_t i = 0; i < params->workload->phase_count; i++) {
-        struct kvc_workload workload = kvc_phases_workload(params->workload, i);
-        struct kvc_source_params own = *params;
-        own.workload = &workload;
-        own.seed = kvc_rng_seed(params->seed, "workload.phase", i);
-        own.frame_requests =
-            params->phase_frame_requests != NULL ? params->phase_frame_requests[i] : params->frame_requests;
-        source->phase[i] = kvc_source_create(&own, diag);
-        if (source->phase[i] == NULL) {
+    const struct kvc_workload *all = params->workload;
+    bool tenants = all->tenant_count > 0;
+    source->inner_count = tenants ? all->tenant_count : all->phase_count;
+    source->inner = kvc_array_of(source->inner_count, sizeof(struct kvc_source *));
+    source->keys = tenants ? kvc_tenant_keys_copy(kvc_tenant_keys_of(all->tenants, all->tenant_count)) : NULL;
+    for (uint32_t i = 0; i < source->inner_count; i++) {
+        struct kvc_workload one = tenants ? kvc_tenants_workload(all, i) : kvc_phases_workload(all, i);
+        struct kvc_source *inner = source->inner[i] = create_inner(params, &one, i, diag);
+        if (inner == NULL) {
             return KVC_ERR_RUNTIME;
         }
-        source->phase[i]->first_key = kvc_phases_first_key(params->workload, i);
+        inner->first_key = tenants ? 0 : kvc_phases_first_key(all, i);
+        inner->keys = source->keys;
+        inner->tenant = i;
     }
     return KVC_OK;
 }
@@ -531,67 +555,102 @@ struct kvc_source *kvc_source_create(const struct kvc_source_params *params, str
     }
     if (source == NULL || !set_up_keys(source) || !set_up_shards(source, params)) {
         kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the workload of %u nodes", params->nodes);
-    } else if ((alternates(source) ? set_up_phases(source, params, diag)
-                                   : set_up_arrival(source, params->seed, diag)) == KVC_OK) {
+    } else if ((is_of_several(params->workload) ? set_up_inner(source, params, diag)
+                                                : set_up_arrival(source, params->seed, diag)) == KVC_OK) {
         return source;
     }
     kvc_source_free(source);
     return NULL;
 }
 
-/* ---- phases ---- */
+/* ---- phases and tenants ---- */
 
-/* Returns when the next frame of a phase leaves its client [ns]. */
-static double next_of_phase_ns(const struct kvc_source *source, uint32_t phase, uint32_t shard)
+/* Returns when the next frame of an inner source leaves its client [ns]. */
+static double next_of_inner_ns(const struct kvc_source *source, uint32_t number, uint32_t shard)
 {
-    double own_ns = kvc_source_next_ns(source->phase[phase], shard);
+    double own_ns = kvc_source_next_ns(source->inner[number], shard);
     bool saturates = source->workload.arrival == KVC_ARRIVAL_SATURATE;
-    return saturates || isinf(own_ns) ? own_ns : kvc_phases_time_ns(&source->workload, phase, own_ns);
+    return saturates || isinf(own_ns) || source->keys != NULL
+               ? own_ns
+               : kvc_phases_time_ns(&source->workload, number, own_ns);
 }
 
-/* Returns the phase of the next frame: the current one for saturating clients, or the one whose frame leaves
- * first. */
-static uint32_t next_phase(const struct kvc_source *source, uint32_t shard, double now_ns)
+/* Returns the inner source of the next frame: the one whose frame leaves first, or the current phase for
+ * saturating clients. */
+static uint32_t next_inner(const struct kvc_source *source, uint32_t shard, double now_ns)
 {
     uint32_t next = 0;
     double next_ns = INFINITY;
     if (source->workload.arrival == KVC_ARRIVAL_SATURATE) {
         return kvc_phases_at(&source->workload, now_ns);
     }
-    for (uint32_t i = 0; i < source->workload.phase_count; i++) {
-        double leaves_ns = next_of_phase_ns(source, i, shard);
+    for (uint32_t i = 0; i < source->inner_count; i++) {
+        double leaves_ns = next_of_inner_ns(source, i, shard);
         next = leaves_ns < next_ns ? i : next;
         next_ns = fmin(next_ns, leaves_ns);
     }
     return next;
 }
 
-static uint32_t drain_phase(struct kvc_source *source, uint32_t shard, double until_ns,
+/* Returns a connection of all clients from that of a tenant's. */
+static uint32_t connection_of_tenant(const struct kvc_source *source, uint32_t tenant, uint32_t connection)
+{
+    const struct kvc_workload *workload = &source->workload;
+    uint32_t all = kvc_workload_connections(workload), each = all / kvc_workload_flows(workload);
+    return (kvc_tenants_first_flow(workload, tenant) * each + connection) % all;
+}
+
+static uint32_t drain_tenant(struct kvc_source *source, uint32_t tenant, uint32_t shard, double until_ns,
+                             struct kvc_batch *batch)
+{
+    uint32_t first = batch->count, count = kvc_source_drain(source->inner[tenant], shard, until_ns, batch);
+    for (uint32_t i = first; i < batch->count; i++) {
+        batch->client[i] = tenant;
+    }
+    if (count > 0) {
+        batch->connection = connection_of_tenant(source, tenant, batch->connection);
+    }
+    return count;
+}
+
+static uint32_t drain_inner(struct kvc_source *source, uint32_t shard, double until_ns,
                             struct kvc_batch *batch)
 {
     const struct kvc_workload *workload = &source->workload;
-    uint32_t phase = next_phase(source, shard, until_ns), first = batch->count;
+    uint32_t next = next_inner(source, shard, until_ns), first = batch->count;
+    if (source->keys != NULL) {
+        return drain_tenant(source, next, shard, until_ns, batch);
+    }
     if (workload->arrival == KVC_ARRIVAL_SATURATE) {
-        return kvc_source_drain(source->phase[phase], shard, until_ns, batch);
+        return kvc_source_drain(source->inner[next], shard, until_ns, batch);
     }
-    double own_ns = kvc_phases_own_ns(workload, phase, until_ns);
-    uint32_t count = kvc_source_drain(source->phase[phase], shard, own_ns, batch);
+    double own_ns = kvc_phases_own_ns(workload, next, until_ns);
+    uint32_t count = kvc_source_drain(source->inner[next], shard, own_ns, batch);
     for (uint32_t i = first; i < batch->count; i++) {
-        batch->sent_ns[i] = kvc_phases_time_ns(workload, phase, batch->sent_ns[i]);
+        batch->sent_ns[i] = kvc_phases_time_ns(workload, next, batch->sent_ns[i]);
     }
-    batch->left_ns = count > 0 ? kvc_phases_time_ns(workload, phase, batch->left_ns) : batch->left_ns;
+    batch->left_ns = count > 0 ? kvc_phases_time_ns(workload, next, batch->left_ns) : batch->left_ns;
     return count;
+}
+
+static bool peek_inner(struct kvc_source *source, uint32_t shard, double until_ns, uint32_t *connection)
+{
+    uint32_t next = next_inner(source, shard, until_ns);
+    bool as_is = source->keys != NULL || source->workload.arrival == KVC_ARRIVAL_SATURATE;
+    double own_ns = as_is ? until_ns : kvc_phases_own_ns(&source->workload, next, until_ns);
+    bool found = kvc_source_peek(source->inner[next], shard, own_ns, connection);
+    if (found && source->keys != NULL) {
+        *connection = connection_of_tenant(source, next, *connection);
+    }
+    return found;
 }
 
 /* ---- all loads ---- */
 
 bool kvc_source_peek(struct kvc_source *source, uint32_t shard, double until_ns, uint32_t *connection)
 {
-    if (alternates(source)) {
-        uint32_t phase = next_phase(source, shard, until_ns);
-        bool saturates = source->workload.arrival == KVC_ARRIVAL_SATURATE;
-        double own_ns = saturates ? until_ns : kvc_phases_own_ns(&source->workload, phase, until_ns);
-        return kvc_source_peek(source->phase[phase], shard, own_ns, connection);
+    if (source->inner_count > 0) {
+        return peek_inner(source, shard, until_ns, connection);
     }
     struct kvc_source_shard *at = &source->shard[shard];
     switch (source->workload.arrival) {
@@ -610,8 +669,8 @@ bool kvc_source_peek(struct kvc_source *source, uint32_t shard, double until_ns,
 
 uint32_t kvc_source_drain(struct kvc_source *source, uint32_t shard, double until_ns, struct kvc_batch *batch)
 {
-    if (alternates(source)) {
-        return drain_phase(source, shard, until_ns, batch);
+    if (source->inner_count > 0) {
+        return drain_inner(source, shard, until_ns, batch);
     }
     switch (source->workload.arrival) {
     case KVC_ARRIVAL_SATURATE:
@@ -636,10 +695,10 @@ void kvc_source_complete(struct kvc_source *source, const uint32_t *client, cons
 double kvc_source_next_ns(struct kvc_source *source, uint32_t shard)
 {
     double next_ns = INFINITY;
-    for (uint32_t i = 0; i < source->workload.phase_count; i++) {
-        next_ns = fmin(next_ns, next_of_phase_ns(source, i, shard));
+    for (uint32_t i = 0; i < source->inner_count; i++) {
+        next_ns = fmin(next_ns, next_of_inner_ns(source, i, shard));
     }
-    if (alternates(source)) {
+    if (source->inner_count > 0) {
         return next_ns;
     }
     switch (source->workload.arrival) {
@@ -656,9 +715,9 @@ double kvc_source_next_ns(struct kvc_source *source, uint32_t shard)
 
 enum kvc_status kvc_source_error(const struct kvc_source *source, struct kvc_diag *diag)
 {
-    for (uint32_t i = 0; i < source->workload.phase_count; i++) {
-        if (kvc_source_stopped(source->phase[i])) {
-            return kvc_source_error(source->phase[i], diag);
+    for (uint32_t i = 0; i < source->inner_count; i++) {
+        if (kvc_source_stopped(source->inner[i])) {
+            return kvc_source_error(source->inner[i], diag);
         }
     }
     if (kvc_source_stopped(source) && diag != NULL) {
@@ -715,6 +774,21 @@ void kvc_source_shards(const struct kvc_source *source, const uint64_t *hash, ui
     kvc_hash_ring_shards(source->ring, hash, count, shard);
 }
 
+/* Returns the inner source to which a key belongs, and to which all following ones below *end do, too. */
+static uint32_t owner_of(const struct kvc_source *source, uint64_t key_id, uint64_t *end)
+{
+    uint32_t phase = 0;
+    if (source->keys != NULL) {
+        const struct kvc_tenant_block *block = kvc_tenant_keys_block(source->keys, key_id);
+        *end = block->first + block->keys;
+        return block->tenant;
+    }
+    while ((*end = kvc_phases_first_key(&source->workload, phase + 1)) <= key_id) {
+        phase++;
+    }
+    return phase;
+}
+
 void kvc_source_keys(const struct kvc_source *source, uint64_t first, uint32_t count, struct kvc_batch *batch)
 {
     if (source->workload.arrival == KVC_ARRIVAL_TRACE) {
@@ -723,15 +797,14 @@ void kvc_source_keys(const struct kvc_source *source, uint64_t first, uint32_t c
     if (count > batch->capacity - batch->count) {
         KVC_BUG("%u keys for a batch with room for %u", count, batch->capacity - batch->count);
     }
-    for (uint32_t i = 0; i < source->workload.phase_count; i++) {
-        uint64_t begin = kvc_phases_first_key(&source->workload, i);
-        uint64_t end = kvc_phases_first_key(&source->workload, i + 1);
-        uint64_t from = first > begin ? first : begin, until = first + count < end ? first + count : end;
-        if (from < until) {
-            kvc_source_keys(source->phase[i], from, (uint32_t)(until - from), batch);
-        }
+    for (uint32_t done = 0; source->inner_count > 0 && done < count;) {
+        uint64_t id = first + done, end;
+        uint32_t owner = owner_of(source, id, &end);
+        uint32_t part = end - id < count - done ? (uint32_t)(end - id) : count - done;
+        kvc_source_keys(source->inner[owner], id, part, batch);
+        done += part;
     }
-    for (uint32_t done = 0, part; !alternates(source) && done < count; done += part) {
+    for (uint32_t done = 0, part; source->inner_count == 0 && done < count; done += part) {
         struct kvc_columns to = kvc_source_batch_columns(batch);
         part = count - done < KVC_SOURCE_BLOCK ? count - done : KVC_SOURCE_BLOCK;
         memset(to.op, KVC_OP_SET, part);

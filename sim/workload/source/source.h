@@ -28,6 +28,9 @@
  * The bytes of a key are its id in little-endian order, cut off or followed by words mixed from the id. A
  * trace brings its own keys.
  *
+ * In a load of several tenants (sim/workload/tenants.h), each tenant has a source of its own. The frames of
+ * all tenants leave in the order of their times, and the `client` of a request is its tenant.
+ *
  * An alternating load (sim/workload/phases.h) has a source of its own for each phase, which counts the
  * phase's own time. A frame has requests of one phase. Saturating clients send requests of the current phase.
  *

@@ -13,6 +13,7 @@
 #include "sim/base/diag.h"
 #include "sim/base/rng.h"
 #include "sim/workload/batch.h"
+#include "sim/workload/keys/tenant_keys.h"
 #include "sim/workload/keys/hash_ring.h"
 #include "sim/workload/keys/key_part.h"
 #include "sim/workload/keys/zipf.h"
@@ -287,8 +288,11 @@ struct kvc_source {
     struct kvc_hash_numbers *expires; /**< Trace: when pairs expire that do so within the trace [ns]. */
     struct kvc_hash_numbers *refused; /**< Trace: keys whose pairs are too large. */
 
-    struct kvc_source *phase[KVC_PHASES_MAX]; /**< Phases: their sources, which do the work. */
-    uint64_t first_key;                       /**< Phase: the first of its keys. */
+    struct kvc_source **inner;    /**< The sources of phases or tenants, which do the work. */
+    uint32_t inner_count;         /**< Used entries of `inner`; 0: this source does the work itself. */
+    uint64_t first_key;           /**< Phase: the first of its keys. */
+    struct kvc_tenant_keys *keys; /**< Tenants: ids of all keys; owned by the source of all tenants. */
+    uint32_t tenant;              /**< Tenant: its number. */
 
     struct kvc_diag diag; /**< The error that stopped the stream. */
 };
@@ -350,6 +354,9 @@ static inline void kvc_source_draw_key_ids(const struct kvc_source *source, stru
     }
     for (uint32_t i = 0; source->first_key > 0 && i < count; i++) {
         key_id[i] += source->first_key;
+    }
+    if (source->keys != NULL) {
+        kvc_tenant_keys_to_ids(source->keys, source->tenant, key_id, count);
     }
 }
 

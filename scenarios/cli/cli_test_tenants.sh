@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Tenants that share a store: what is told of each, and that they are no more than a load in parts.
+# Usage: cli_test_tenants.sh KVCAST
+examples=$(realpath "$(dirname "$0")/../examples")
+source "$(dirname "$0")/cli_testing.sh"
+
+tenants() { # NAME KIND MOPS OPTIONS FIELDS FIELDS: writes NAME.lua with tenants a and b at half the rate each
+    cat >"$1.lua" <<LUA
+return { system = { kind = "$2" }, $4
+  workload = { tenants = {
+    { name = "a", mops = $3 / 2, keys = 20000, $5 },
+    { name = "b", mops = $3 / 2, keys = 20000, $6 } } },
+  run = { duration = "4ms" } }
+LUA
+}
+same='key = 10, value = 48, get = 0.9, zipf = 0.8'
+
+# Alike tenants of every store that takes them share what one load of twice as many keys gets, and fare alike.
+for store in megakv:20 dido:5 kvdirect:20 mica:10 memcached:0.3 bluecache:0.3 fpga_memcached:5; do
+    kind=${store%:*} mops=${store#*:}
+    tenants two "$kind" "$mops" '' "$same" "$same"
+    sed "s/tenants = {/keys = 40000, key = 10, value = 48, get = 0.9, dist = { zipf = 0.8 }, arrival = { poisson_mops = $mops } },/; /name = /d" two.lua >one.lua
+    for way in run predict; do
+        "$kvcast" $way two.lua -q --json two.json >two.txt 2>&1 || fail "$kind: $(cat two.txt)"
+        "$kvcast" $way one.lua -q --json one.json >one.txt 2>&1 || fail "$kind, one load: $(cat one.txt)"
+        jq -rs '[.[0].throughput_mops.mean, .[1].throughput_mops.mean, .[0].latency_us.mean, .[1].latency_us.mean] | @tsv' two.json one.json |
+            awk '{ exit !($1 / $2 < 1.06 && $1 / $2 > 0.94 && $3 / $4 < 1.06 && $3 / $4 > 0.94) }' ||
+            fail "$kind, $way: $(grep -hE '^(throughput|latency)' two.txt one.txt)"
+    done
+    "$kvcast" run two.lua -q --json two.json >/dev/null
+    jq -r '[.throughput_mops.mean, ([.tenants[].throughput_mops] | add), (.tenants | map(.latency_mean_us) | .[0] / .[1]),
+            (.tenants | map(.hit_frac) | .[0] - .[1])] | @tsv' two.json |
+        awk '{ exit !($1 / $2 < 1.0001 && $1 / $2 > 0.9999 && $3 < 1.05 && $3 > 0.95 && $4 ^ 2 < 0.001) }' ||
+        fail "$kind: tenants that are alike: $(jq -c .tenants two.json)"
+done
+
+# Different tenants: the answer tells them apart, for any jobs, and an objective is met or missed.
+tenants t megakv 20 'node = { sockets = 1 },' 'value = 8, p99 = "5ms"' 'key = 16, value = 900, get = 0.2, p99 = "10us"'
+"$kvcast" run t.lua -q --json t.json >t.txt || fail "t.lua: $(cat t.txt)"
+grep -Eq '^a +10 .* met: p99 at most 5000 us$' t.txt && grep -Eq '^b +10 .* missed: p99 at most 10 us$' t.txt || fail "t.txt: $(cat t.txt)"
+[ "$(jq -c '[.tenants[] | [.name, .offered_mops, .p99_at_most_us, .met]]' t.json)" = '[["a",10,5000,true],["b",10,10,false]]' ] || fail "t.json: $(jq -c .tenants t.json)"
+"$kvcast" run t.lua -q --replicas 2 --jobs 2 --json r2.json >/dev/null && "$kvcast" run t.lua -q --replicas 2 --jobs 1 --json r1.json >/dev/null
+cmp <(jq -S 'del(.simulation, .command_line)' r1.json) <(jq -S 'del(.simulation, .command_line)' r2.json) || fail "one job and two"
+jq -e '.tenants[0].latency_p99_ci95_us > 0' r2.json >/dev/null || fail "replicas give intervals: $(jq -c .tenants r2.json)"
+"$kvcast" report t.json -o t.html && grep -q '<caption>Tenants' t.html && grep -q '>batch<\|>b<' t.html || fail "the page"
+
+# A stated rate is shared in proportion, and a sweep may turn one tenant's.
+"$kvcast" run t.lua -q --set workload.arrival.poisson_mops=5 --set workload.tenants.1.mops=30 --json s.json >/dev/null || fail "a stated rate"
+[ "$(jq -c '[.tenants[].offered_mops]' s.json)" = '[3.75,1.25]' ] || fail "shares of a rate: $(jq -c '[.tenants[].offered_mops]' s.json)"
+sed 's/run = {/sweep = { ["workload.tenants.2.mops"] = { 5, 10 } }, run = {/' t.lua >w.lua
+"$kvcast" sweep w.lua -q --out w >/dev/null || fail "a sweep"
+"$kvcast" sweep w.lua --predict -q --out wp >/dev/null || fail "a sweep of the closed form"
+[ "$(cut -d, -f1-3 wp/sweep.csv | tail -2 | wc -l)" = 2 ] || fail "wp/sweep.csv"
+"$kvcast" run "$examples/tenants.lua" -q --set run.duration=1ms >e.txt && grep -q '^web .* met:' e.txt || fail "tenants.lua: $(cat e.txt)"
+
+# Wrong inputs.
+wrong() { # PATTERN SED
+    sed "$2" t.lua >bad.lua
+    expect 2 "$1" "$kvcast" run bad.lua
+}
+wrong 'bad.lua:[0-9]+: workload.tenants.2.name: found "a", allowed' 's/name = "b"/name = "a"/'
+wrong 'bad.lua:[0-9]+: workload.tenants.1.name: found "a b", allowed' 's/name = "a"/name = "a b"/'
+wrong 'bad.lua:[0-9]+: workload.tenants.1: name is missing|workload.tenants.1.name' 's/name = "a",//'
+wrong 'bad.lua:[0-9]+: .*workload.tenants.1.mops' 's/mops = 20 \/ 2, keys = 20000, value = 8/mops = 0, keys = 20000, value = 8/'
+wrong 'bad.lua:[0-9]+: .*workload.tenants.1.keys' 's/keys = 20000, value = 8/keys = 0, value = 8/'
+wrong 'bad.lua:[0-9]+: .*workload.tenants.2: get = 0.2 and delete = 0.9 add up to 1.1' 's/get = 0.2/get = 0.2, delete = 0.9/'
+wrong 'bad.lua:[0-9]+: unknown key "valeu" in workload.tenants.1' 's/value = 8/valeu = 8/'
+wrong 'bad.lua:[0-9]+: workload.arrival: allowed with workload.tenants are' 's/workload = {/workload = { arrival = "saturate",/'
+wrong 'bad.lua:[0-9]+: workload.arrival: allowed with workload.tenants are' 's/workload = {/workload = { arrival = { clients = 10 },/'
+wrong 'bad.lua:[0-9]+: workload.sizes: allowed with workload.tenants' 's/workload = {/workload = { sizes = "etc",/'
+wrong 'bad.lua:[0-9]+: workload.tenants: found with system.kind "rdma", allowed only with' 's/"megakv"/"rdma"/'
+wrong 'bad.lua:[0-9]+: .*tenants.*8' 's/tenants = {/tenants = { {}, {}, {}, {}, {}, {}, {},/'
+expect 2 'workload.tenants.1.p99: found an objective of one tenant, allowed with a capacity search' "$kvcast" capacity t.lua
+sed 's/run = {/slo = { p99 = "1ms" }, plan = { minimise = "watts" }, sweep = { ["system.cycle"] = { "200us", "300us" } }, run = {/' t.lua >p.lua
+expect 2 'workload.tenants.1.p99: found an objective of one tenant, allowed with a plan' "$kvcast" plan p.lua
+
+finish
