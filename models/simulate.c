@@ -28,6 +28,9 @@ static void report(const struct kvc_simulator *simulator, void *state, struct kv
     kvc_recorder_report(&replica->recorder, result);
     kvc_stages_report(simulator->stages, replica->context->scenario, &replica->recorder, simulator->sliced,
                       result);
+    for (uint32_t i = 0; simulator->parts != NULL && simulator->parts[i] != NULL; i++) {
+        kvc_paths_name(&result->paths, i, simulator->parts[i]);
+    }
     if (simulator->report != NULL) {
         simulator->report(state, result);
     }

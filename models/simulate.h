@@ -46,6 +46,10 @@ struct kvc_simulator {
     bool (*drained)(const void *state);
     void (*count)(void *state, bool begins);
 
+    /* Names of the parts of a request's way (sim/metrics/paths.h), in their order; the last one is NULL.
+     * NULL: the store names them in `report`, or records none. */
+    const char *const *parts;
+
     /* Sets the number of completed requests, in total and of each kind, and the time of preloading, after the
      * run. */
     void (*totals)(const void *state, struct kvc_result *result);

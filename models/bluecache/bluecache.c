@@ -416,6 +416,8 @@ static bool drained(const void *state)
     return simulation->cluster.free_count == simulation->cluster.requests;
 }
 
+static const char *const parts[] = {"host to card", "DRAM of the card", "flash", "card to host", NULL};
+
 static const struct kvc_simulator simulator = {
     .state_bytes = sizeof(struct simulation),
     .machine = open_machines,
@@ -424,6 +426,7 @@ static const struct kvc_simulator simulator = {
     .looks = true,
     .count = count,
     .drained = drained,
+    .parts = parts,
     .totals = set_totals,
     .stages = kvc_bluecache_stages,
     .sliced = true,

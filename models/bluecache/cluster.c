@@ -55,12 +55,16 @@ static void free_request(struct kvc_bluecache_cluster *cluster, uint32_t number)
     cluster->free_request[cluster->free_count++] = number;
 }
 
+enum { MARKS = 3 }; /* The card looks for the key, has looked, and has the data. */
+
 void kvc_bluecache_cluster_open(struct kvc_bluecache_cluster *cluster, const struct kvc_scenario *scenario,
                                 struct kvc_bluecache_shards *shards, struct kvc_source *source, uint64_t seed)
 {
     const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
     *cluster = (struct kvc_bluecache_cluster){
         .scenario = scenario, .config = config, .shards = shards, .source = source};
+    cluster->answers.marks =
+        config->database == NULL ? MARKS : 0; /* Requests may come back from a database. */
     size_t pairs = (size_t)config->nodes * config->nodes;
     cluster->node = kvc_array_of(config->nodes, sizeof(*cluster->node));
     cluster->route = kvc_array_of(pairs, sizeof(*cluster->route));
@@ -332,6 +336,12 @@ static void finish(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
                                            : outcomes[wanted];
     kvc_answers_reserve(&cluster->answers, 1);
     kvc_answers_add(&cluster->answers, request->sent_ns, now_ns, outcome, request->client);
+    if (cluster->answers.marks > 0) {
+        double *mark_ns = kvc_answers_marks(&cluster->answers);
+        mark_ns[0] = request->reached_ns;
+        mark_ns[1] = request->searched_ns;
+        mark_ns[2] = request->found_ns;
+    }
     kvc_source_complete(cluster->source, &request->client, &now_ns, 1);
     if (asked == KVC_OP_GET && !request->hit && keeps_keys(cluster)) {
         kvc_source_miss(cluster->source,

@@ -218,7 +218,8 @@ void kvc_bluecache_host_flushed(struct kvc_bluecache_cluster *cluster, double no
 static void search(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
 {
     struct kvc_bluecache_node *node = &cluster->node[at];
-    const struct kvc_bluecache_request *request = &cluster->request[number];
+    struct kvc_bluecache_request *request = &cluster->request[number];
+    request->reached_ns = now_ns;
     double dram_ns = kvc_bluecache_dram_ns(cluster->config, (enum kvc_op)request->op, request->place,
                                            request->key_bytes, request->value_bytes);
     /* Buckets are hashed, so each channel is equally likely. */
@@ -443,6 +444,7 @@ static void read_wanted(struct kvc_bluecache_cluster *cluster, double now_ns, st
 static void respond(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t at, uint32_t number)
 {
     cluster->request[number].answered = true;
+    cluster->request[number].found_ns = now_ns;
     cluster->request[number].tail_ns = 0;
     cluster->served++;
     kvc_bluecache_move(cluster, now_ns, at, number);
@@ -452,7 +454,8 @@ void kvc_bluecache_searched(struct kvc_bluecache_cluster *cluster, double now_ns
                             uint32_t number)
 {
     struct kvc_bluecache_node *node = &cluster->node[at];
-    const struct kvc_bluecache_request *request = &cluster->request[number];
+    struct kvc_bluecache_request *request = &cluster->request[number];
+    request->searched_ns = now_ns;
     if (request->page_count == 0) {
         respond(cluster, now_ns, at, number);
         return;

@@ -120,6 +120,8 @@ enum {
 
 struct kvc_bluecache_request {
     double sent_ns;
+    double reached_ns, searched_ns,
+        found_ns;    /* When the card looked for it, and had looked, and had its data. */
     double tail_ns;  /* Time at which the last byte has crossed the previous link [ns]. */
     uint64_t page;   /* The page to read if there is only one. */
     uint64_t *pages; /* The pages to read if there are several; otherwise NULL. */

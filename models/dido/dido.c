@@ -336,7 +336,7 @@ static void done(void *data, void *at)
     }
     kvc_recorder_latencies(recorder, now_ns, rows->sent_ns, simulation->done_ns, rows->count);
     kvc_recorder_paths(recorder, rows->sent_ns, simulation->done_ns, rows->count, batch->passed_ns,
-                       batch->pipeline.stages);
+                       batch->pipeline.stages, 0);
     kvc_recorder_completions(recorder, now_ns, rows->sent_ns, simulation->done_ns, rows->count, &first,
                              &last);
     kvc_recorder_tenants(recorder, &(struct kvc_tenant_rows){.tenant = rows->client,

@@ -382,6 +382,9 @@ static bool drained(const void *state)
     return true;
 }
 
+static const char *const parts[] = {"frame, network, receive", "wait for decoder", "operation",
+                                    "send, network", NULL};
+
 static const struct kvc_simulator simulator = {
     .state_bytes = sizeof(struct simulation),
     .machine = open_machine,
@@ -389,6 +392,7 @@ static const struct kvc_simulator simulator = {
     .open = open_nics,
     .count = count,
     .drained = drained,
+    .parts = parts,
     .totals = set_totals,
     .stages = kvc_kvdirect_stages,
     .sliced = true,

@@ -216,14 +216,20 @@ static bool receive(struct kvc_kvdirect_processor *processor, double until_ns)
     return true;
 }
 
+enum { MARKS = 3 }; /* Arrival of its packet, first operation decoded, and last one done. */
+
 static void add_answers(struct kvc_kvdirect_processor *processor, const struct kvc_kvdirect_packet *packet,
-                        double done_ns)
+                        double ended_ns, double done_ns)
 {
     const struct kvc_batch *batch = packet->batch;
     struct kvc_answers *answers = &processor->answers;
     kvc_answers_reserve(answers, batch->count);
     for (uint32_t i = 0; i < batch->count; i++) {
         kvc_answers_add(answers, batch->sent_ns[i], done_ns, packet->outcome[i], batch->client[i]);
+        double *mark_ns = kvc_answers_marks(answers);
+        mark_ns[0] = packet->arrived_ns + processor->stopped_ns;
+        mark_ns[1] = packet->decoded_ns + processor->stopped_ns;
+        mark_ns[2] = ended_ns + processor->stopped_ns;
         if (packet->outcome[i] == KVC_KVDIRECT_MISS) {
             kvc_source_miss_row(processor->source, batch, i, done_ns);
         }
@@ -271,7 +277,7 @@ static void respond(struct kvc_kvdirect_processor *processor, const struct kvc_k
     double wire_ns = kvc_nic_wire_ns(nic, packet->response_bytes, 1);
     processor->counts.send_busy_ns += wire_ns;
     processor->send_free_ns = kvc_later_ns(processor->send_free_ns, now_ns) + wire_ns;
-    add_answers(processor, packet, processor->send_free_ns + processor->stopped_ns + nic->latency_ns);
+    add_answers(processor, packet, now_ns, processor->send_free_ns + processor->stopped_ns + nic->latency_ns);
     processor->free_packet[processor->free_packets++] = packet;
 }
 
@@ -305,6 +311,7 @@ void kvc_kvdirect_processor_open(struct kvc_kvdirect_processor *processor,
         .frame_requests = frame_requests,
         .clock_ns = kvc_fpga_cycle_ns(config->card.fpga),
         .receive_free_ns = config->card.nic->latency_ns,
+        .answers = {.marks = MARKS},
     };
     uint32_t operations = config->in_flight;
     kvc_rng_init(&processor->rng, seed, "kvdirect.shape", number);
@@ -598,6 +605,7 @@ static void row_decoded(struct kvc_kvdirect_processor *processor, double now_ns)
     processor->counts.decode_busy_ns += processor->clock_ns;
     processor->decode_free_ns = now_ns + processor->clock_ns;
     processor->waiting_rows--;
+    packet->decoded_ns = packet->decoded == 0 ? now_ns : packet->decoded_ns;
     if (++packet->decoded == packet->batch->count) {
         processor->first_packet = packet->next;
     }

@@ -18,6 +18,7 @@ struct kvc_kvdirect_packet {
     struct kvc_batch *batch;
     uint8_t *outcome;  /* Outcome of each operation. */
     double arrived_ns; /* Arrival of its last byte. */
+    double decoded_ns; /* Time when its first operation is decoded. */
     uint32_t decoded;  /* Decoded operations. */
     uint32_t left;     /* Operations that are not done. */
     double response_bytes;

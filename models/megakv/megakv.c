@@ -445,6 +445,8 @@ static void set_totals(const void *state, struct kvc_result *result)
     result->preload_wall_s = simulation->store->preload_wall_s;
 }
 
+static const char *const parts[] = {"receive, batch", "index", "send", NULL};
+
 static const struct kvc_simulator simulator = {
     .state_bytes = sizeof(struct kvc_megakv_simulation),
     .machine = open_machines,
@@ -452,6 +454,7 @@ static const struct kvc_simulator simulator = {
     .open = open_simulation,
     .drained = drained,
     .count = kvc_megakv_count,
+    .parts = parts,
     .totals = set_totals,
     .stages = kvc_megakv_stages,
     .report = kvc_megakv_report,

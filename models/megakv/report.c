@@ -45,9 +45,6 @@ static void report_stages(const struct kvc_megakv_simulation *simulation, struct
     receive->mean_us = simulation->receive_sum_ns / (double)simulation->received * 1e-3;
     index->mean_us = simulation->gpu_sum_ns / batched * 1e-3;
     kvc_stages_find(result, "send")->mean_us = simulation->send_sum_ns / batched * 1e-3;
-    kvc_paths_name(&result->paths, 0, "receive, batch");
-    kvc_paths_name(&result->paths, 1, "index");
-    kvc_paths_name(&result->paths, 2, "send");
     if (simulation->shared) { /* Shared senders take turns on one core. */
         receive->utilization_frac = index->utilization_frac += receive->utilization_frac;
         add_batches(batch_means_of(result, "stages.receive.utilization_frac"),

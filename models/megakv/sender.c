@@ -376,7 +376,7 @@ static void record(struct kvc_megakv_pipeline *pipeline, const struct kvc_megakv
     double timed_sum_ns =
         kvc_recorder_latencies(&simulation->replica.recorder, now_ns, sent_ns, done_ns, timed);
     const double mark_ns[] = {buffer->launched_ns, buffer->searched_ns};
-    kvc_recorder_paths(&simulation->replica.recorder, sent_ns, done_ns, timed, mark_ns, 2);
+    kvc_recorder_paths(&simulation->replica.recorder, sent_ns, done_ns, timed, mark_ns, 2, 0);
     kvc_recorder_completions(&simulation->replica.recorder, now_ns, batch->sent_ns, simulation->done_ns,
                              batch->count, &first, &last);
     kvc_recorder_tenants(&simulation->replica.recorder,

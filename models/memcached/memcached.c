@@ -410,6 +410,9 @@ static bool drained(const void *state)
     return true;
 }
 
+static const char *const parts[] = {"frame, network, receive", "wait for a thread", "thread", "send, network",
+                                    NULL};
+
 static const struct kvc_simulator simulator = {
     .state_bytes = sizeof(struct simulation),
     .machine = open_machines,
@@ -418,6 +421,7 @@ static const struct kvc_simulator simulator = {
     .looks = true,
     .count = count,
     .drained = drained,
+    .parts = parts,
     .totals = set_totals,
     .stages = kvc_memcached_stages,
     .sliced = true,

@@ -45,8 +45,10 @@ enum { ARRIVES, RECEIVED, LOCKS, BLOCKS, DONE, BEGINS, MISSED, INVALIDATES };
 
 enum { TRACE_WAITS = 65536 /* Requests of a trace that connections hold back at a full queue. */ };
 
+enum { MARKS = 3 }; /* Arrival at a ring, begin of its service, and end of it. */
+
 struct kvc_memcached_request {
-    double sent_ns;
+    double sent_ns, arrived_ns, served_from_ns;
     uint32_t value_bytes, client, connection;
     uint16_t owner;     /* Thread whose ring the packet has reached, then the one that serves the request. */
     uint16_t ring;      /* Thread whose ring the client's packets reach. */
@@ -95,6 +97,8 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
                                             .source = source,
                                             .number = number,
                                             .goes_on = kvc_memcached_goes_on(scenario)};
+    server->answers.marks =
+        config->database == NULL ? MARKS : 0; /* Requests may come back from a database. */
     struct kvc_rss_params rss = kvc_nic_rss_params(config->nic, config->rings);
     rss.clients = kvc_workload_flows(&scenario->workload);
     rss.connections = kvc_workload_connections(&scenario->workload);
@@ -332,6 +336,9 @@ static void serve(struct kvc_memcached_server *server, double now_ns, uint16_t n
     const struct kvc_memcached_config *config = server->config;
     struct kvc_memcached_thread *thread = &server->thread[number];
     double serve_ns = 0;
+    for (uint32_t i = 0; i < thread->jobs; i++) {
+        server->request[thread->job[i]].served_from_ns = now_ns;
+    }
     if (kvc_memcached_locks(config, (enum kvc_op)server->request[thread->job[0]].op)) {
         const struct kvc_memcached_message message = message_of(server, thread->job[0]);
         serve_ns = kvc_memcached_cost_of(config, &message).serve_ns;
@@ -467,6 +474,7 @@ static void wake(struct kvc_memcached_server *server, double now_ns, uint16_t ow
 static void arrive(struct kvc_memcached_server *server, double now_ns, uint32_t number)
 {
     uint16_t owner = server->request[number].owner;
+    server->request[number].arrived_ns = now_ns;
     if (!push(&server->thread[owner].ring, number)) {
         server->ring_drops++;
         drop(server, number);
@@ -531,6 +539,12 @@ static void answer(struct kvc_memcached_server *server, double now_ns, double un
     done_ns += server->stopped_ns;
     kvc_answers_reserve(&server->answers, 1);
     kvc_answers_add(&server->answers, request->sent_ns, done_ns, outcome_of(request), request->client);
+    if (server->answers.marks > 0) {
+        double *mark_ns = kvc_answers_marks(&server->answers);
+        mark_ns[0] = request->arrived_ns + server->stopped_ns;
+        mark_ns[1] = request->served_from_ns + server->stopped_ns;
+        mark_ns[2] = now_ns + server->stopped_ns;
+    }
     if (server->goes_on) {
         kvc_source_complete(server->source, &request->client, &done_ns, 1);
     }

@@ -195,7 +195,7 @@ static void record(struct kvc_memcachedgpu_simulation *simulation, const struct 
     }
     const double mark_ns[] = {job->full_ns, job->launched_ns, job->ended_ns};
     kvc_recorder_latencies(recorder, now_ns, job->sent_ns, job->done_ns, answered);
-    kvc_recorder_paths(recorder, job->sent_ns, job->done_ns, answered, mark_ns, 3);
+    kvc_recorder_paths(recorder, job->sent_ns, job->done_ns, answered, mark_ns, 3, 0);
     kvc_recorder_completions(recorder, now_ns, job->sent_ns, job->done_ns, answered, &first, &last);
     kvc_recorder_sum(job->sent_ns, job->done_ns, answered, &done_sum_ns);
     count(simulation, job, first, last, now_ns);

@@ -508,10 +508,6 @@ static void report_stays(const struct kvc_memcachedgpu_simulation *simulation, s
     kvc_stages_find(result, "launch")->mean_us = simulation->launch_sum_ns / batched * 1e-3;
     kvc_stages_find(result, "kernel")->mean_us = simulation->gpu_sum_ns / batched * 1e-3;
     kvc_stages_find(result, "answer")->mean_us = simulation->answer_sum_ns / batched * 1e-3;
-    kvc_paths_name(&result->paths, 0, "receive, batch");
-    kvc_paths_name(&result->paths, 1, "launch");
-    kvc_paths_name(&result->paths, 2, "kernel");
-    kvc_paths_name(&result->paths, 3, "answer");
     if (write != NULL) {
         write->served = simulation->sets + simulation->deletes;
         write->mean_us = simulation->set_latency_sum_ns / (double)write->served * 1e-3;
@@ -538,6 +534,8 @@ static void report(void *state, struct kvc_result *result)
     kvc_memcachedgpu_add_price(simulation->scenario, result);
 }
 
+static const char *const parts[] = {"receive, batch", "launch", "kernel", "answer", NULL};
+
 static const struct kvc_simulator simulator = {
     .state_bytes = sizeof(struct kvc_memcachedgpu_simulation),
     .machine = open_machines,
@@ -545,6 +543,7 @@ static const struct kvc_simulator simulator = {
     .open = open_simulation,
     .drained = drained,
     .count = count,
+    .parts = parts,
     .totals = set_totals,
     .stages = kvc_memcachedgpu_stages,
     .report = report,

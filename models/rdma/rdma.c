@@ -174,6 +174,8 @@ static bool drained(const void *state)
     return simulation->server.free_count == simulation->server.operations;
 }
 
+static const char *const parts[] = {"network", "server", "send, network", NULL};
+
 static const struct kvc_simulator simulator = {
     .state_bytes = sizeof(struct simulation),
     .machine = open_machine,
@@ -181,6 +183,7 @@ static const struct kvc_simulator simulator = {
     .open = open_server,
     .looks = true,
     .drained = drained,
+    .parts = parts,
     .totals = set_totals,
     .stages = kvc_rdma_stages,
     .sliced = true,

@@ -11,8 +11,10 @@ enum { ARRIVES, LEAVES };
 
 enum { KEYS_MAX = 1 << 22 };
 
+enum { MARKS = 2 }; /* Arrival of the last message, and the end of its service. */
+
 struct kvc_rdma_operation {
-    double sent_ns;
+    double sent_ns, arrived_ns, served_ns; /* The latter two are those of the last message so far. */
     uint64_t hash, key_id;
     uint32_t value_bytes, messages; /* Messages that the client has not sent yet. */
     uint8_t op, key_bytes;
@@ -25,6 +27,7 @@ void kvc_rdma_server_open(struct kvc_rdma_server *server, const struct kvc_scena
     uint64_t keys = scenario->workload.keys < KEYS_MAX ? scenario->workload.keys : KEYS_MAX;
     *server =
         (struct kvc_rdma_server){.scenario = scenario, .config = config, .source = source, .keys = keys};
+    server->answers.marks = MARKS;
     server->batch = kvc_batch_create(1, kvc_workload_key_stride(&scenario->workload));
     server->core_free_ns = kvc_array_of(config->cores, sizeof(*server->core_free_ns));
     server->core_busy_ns = kvc_array_of(config->cores, sizeof(*server->core_busy_ns));
@@ -88,7 +91,8 @@ static bool send_request(struct kvc_rdma_server *server, double now_ns, double u
 static void arrive(struct kvc_rdma_server *server, double now_ns, uint32_t number)
 {
     const struct kvc_rdma_config *config = server->config;
-    const struct kvc_rdma_operation *operation = &server->operation[number];
+    struct kvc_rdma_operation *operation = &server->operation[number];
+    operation->arrived_ns = now_ns;
     double bytes =
         kvc_rdma_request_bytes(config, operation->op, operation->key_bytes, operation->value_bytes);
     double time_ns = kvc_serve(&server->receive_free_ns, &server->receive_busy_ns, now_ns,
@@ -121,6 +125,9 @@ static void answer(struct kvc_rdma_server *server, double done_ns, uint32_t numb
     const struct kvc_rdma_operation *operation = &server->operation[number];
     kvc_answers_reserve(&server->answers, 1);
     kvc_answers_add(&server->answers, operation->sent_ns, done_ns, operation->op, 0);
+    double *mark_ns = kvc_answers_marks(&server->answers);
+    mark_ns[0] = operation->arrived_ns + server->stopped_ns;
+    mark_ns[1] = operation->served_ns + server->stopped_ns;
     server->free_operation[server->free_count++] = number;
 }
 
@@ -129,6 +136,7 @@ static void leave(struct kvc_rdma_server *server, double now_ns, double until_ns
 {
     const struct kvc_nic *nic = server->config->nic;
     struct kvc_rdma_operation *operation = &server->operation[number];
+    operation->served_ns = now_ns;
     double bytes = kvc_rdma_response_bytes(server->config, operation->op, operation->value_bytes);
     double done_ns =
         kvc_serve(&server->send_free_ns, &server->send_busy_ns, now_ns, kvc_nic_wire_ns(nic, bytes, 1)) +

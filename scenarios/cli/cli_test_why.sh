@@ -28,11 +28,20 @@ cmp <(grep -v '"name": "' s.json | sed 's/"run.replicas": 1/"run.replicas": 3/')
 sed '/"throughput_mops"/,/}/s/"replicas": \[[0-9.]*/"replicas": [1.5/' r/result.json >old.json
 "$kvcast" why old.json -q | grep 'made by kvcast .*, and 1 of its replicas have another throughput now' >/dev/null || fail "another throughput: $("$kvcast" why old.json -q)"
 
-# A saturated store names its bottleneck; without batches, the parts of a way are unknown.
+# A saturated store names its bottleneck. All stores record the parts of a way, which add up, unless they have a database.
 scenario full ''
 "$kvcast" why full.lua -q | grep -Eq '^binds  *[a-z]+ \([a-z]+\): .* 5 % faster' || fail "a saturated store"
-"$kvcast" why "$examples/rdma.lua" -q --set run.duration=1ms --out u >u.txt || fail "why rdma.lua: $(cat u.txt)"
-grep -q 'the simulation of this store records no time' u.txt && grep -q '"path": null' u/why.json || fail "no parts: $(cat u.txt)"
+kvdirect='--set workload.keys=50000 --set system.memory=2MiB --set node.fpga.dram=128KiB' mica='--set workload.keys=1e5'
+for store in "kvdirect $kvdirect" "mica $mica" memcached rdma fatcache fpga_memcached flash_tail; do
+    # shellcheck disable=SC2086 # The options are words.
+    "$kvcast" why "$examples/${store%% *}.lua" -q --set run.duration=2ms --set run.warmup=1ms ${store#${store%% *}} --json parts.json >parts.txt 2>&1 ||
+        fail "why $store: $(cat parts.txt)"
+    jq -r '[([.path.parts[].mean_us] | add), .latency_us.mean, (.path.parts | length), ([.path.parts[].mean_us] | min)] | @tsv' parts.json |
+        awk '{ exit !($1 / $2 > 0.9 && $1 / $2 < 1.1 && $3 >= 3 && $4 >= 0) }' || fail "the parts of $store: $(jq -c .path parts.json)"
+done
+sed 's/"megakv", index = "1MiB", slab = "8MiB"/"mica"/; s/sockets = 1/sockets = 1, database = "mysql-bg"/; s/keys = 1000 /keys = 1000, arrival = { poisson_mops = 0.001 } /; s/duration = "1ms"/duration = "100ms"/' full.lua >db.lua
+"$kvcast" why db.lua -q --out u >u.txt || fail "why db.lua: $(cat u.txt)"
+grep -q 'with a database behind the store, the simulation records no time' u.txt && grep -q '"path": null' u/why.json || fail "no parts: $(cat u.txt)"
 [ "$(head -1 u/why.csv | tr -cd , | wc -c)" = 11 ] && [ "$(tr -cd ',\n' <u/why.csv | awk '{ print length }' | sort -u)" = 11 ] || fail "why.csv: $(cat u/why.csv)"
 
 # The closed form, for scenarios and for predictions.

@@ -99,9 +99,9 @@ static json_t *notes(const struct kvc_why *why)
             list, kvc_json_text(why->answer == KVC_ACCURACY_CLOSED_FORM
                                     ? "the closed form knows no single requests: what each stage adds to the "
                                       "99th percentile is unknown"
-                                    : "the simulation of this store records no time of a request in "
-                                      "each part: what each stage adds to the latency is unknown, and "
-                                      "the gains say which resources it depends on"));
+                                    : "with a database behind the store, the simulation records no time of a "
+                                      "request in each part: what each stage adds to the latency is unknown, "
+                                      "and the gains say which resources it depends on"));
     }
     for (uint32_t i = 0; i < result->note_count; i++) {
         json_array_append_new(list, kvc_json_text(result->note[i]));

@@ -13,7 +13,7 @@ static uint32_t bin_of(double latency_ns)
 }
 
 void kvc_paths_count(struct kvc_paths *paths, const double *sent_ns, const double *done_ns, uint32_t count,
-                     const double *mark_ns, uint32_t marks)
+                     const double *mark_ns, uint32_t marks, uint32_t stride)
 {
     uint32_t i = paths->skip;
     if (paths->parts != 0 && paths->parts != marks + 1) {
@@ -22,11 +22,12 @@ void kvc_paths_count(struct kvc_paths *paths, const double *sent_ns, const doubl
     for (; i < count; i += KVC_PATHS_EVERY) {
         uint32_t bin = bin_of(done_ns[i] - sent_ns[i]);
         double *part_ns = paths->part_ns[bin], since_ns = sent_ns[i];
+        const double *passed_ns = marks > 0 ? mark_ns + (size_t)i * stride : NULL;
         paths->parts = marks + 1;
         paths->count[bin]++;
         for (uint32_t j = 0; j < marks; j++) {
-            part_ns[j] += mark_ns[j] - since_ns;
-            since_ns = mark_ns[j];
+            part_ns[j] += passed_ns[j] - since_ns;
+            since_ns = passed_ns[j];
         }
         part_ns[marks] += done_ns[i] - since_ns;
     }

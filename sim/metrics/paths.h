@@ -1,8 +1,8 @@
 /** @file
  * The way of requests through a store: how long they are in each part of it, by their latency.
  *
- * A store that takes requests in batches knows when a batch passes from one part to the next. A request is in
- * the first part from its sending to the first mark of its batch, in the last part from the last mark to its
+ * A store knows when a request, or the batch that it belongs to, passes from one part to the next. A request
+ * is in the first part from its sending to the first mark, in the last part from the last mark to its
  * response, and in between for the time between two marks. The parts of a request add up to its latency.
  * Their means over the slowest requests say what makes these slow.
  *
@@ -31,10 +31,11 @@ struct kvc_paths {
     double part_ns[KVC_PATHS_BINS][KVC_PATHS_PARTS_MAX]; /**< Sums of their times in each part [ns]. */
 };
 
-/** Counts requests of one batch, which passed from part i to part i + 1 at mark_ns[i] [ns]. There is one mark
- * less than parts. A batch with another number of marks than the first one is left out. */
+/** Counts requests. Request k passed from part i to part i + 1 at mark_ns[k * stride + i] [ns]; `stride` is 0
+ * for a batch, whose marks hold for all of its requests. There is one mark less than parts. Requests with
+ * another number of marks than the first ones are left out. */
 void kvc_paths_count(struct kvc_paths *paths, const double *sent_ns, const double *done_ns, uint32_t count,
-                     const double *mark_ns, uint32_t marks);
+                     const double *mark_ns, uint32_t marks, uint32_t stride);
 
 /** Names part `part`, if any request was counted. */
 void kvc_paths_name(struct kvc_paths *paths, uint32_t part, const char *name);

@@ -13,7 +13,7 @@ static struct kvc_paths *counted(void)
     for (uint32_t i = 0; i < COUNT; i++) {
         bool slow = i / KVC_PATHS_EVERY % 100 == 0;
         double sent_ns = i, mark_ns = i + (slow ? 25e3 : 2e3), done_ns = i + (slow ? 30e3 : 10e3);
-        kvc_paths_count(paths, &sent_ns, &done_ns, 1, &mark_ns, 1);
+        kvc_paths_count(paths, &sent_ns, &done_ns, 1, &mark_ns, 1, 0);
     }
     return paths;
 }
@@ -42,7 +42,7 @@ Test(paths, rows_of_a_batch_take_turns)
             sent_ns[j] = 0;
             done_ns[j] = 2e6 + j * 1e3;
         }
-        kvc_paths_count(batches, sent_ns, done_ns, 1000, &mark_ns, 1);
+        kvc_paths_count(batches, sent_ns, done_ns, 1000, &mark_ns, 1, 0);
     }
     double part_us[KVC_PATHS_PARTS_MAX];
     cr_expect_float_eq(kvc_paths_slowest(batches, 1, part_us), 1000, 1e-9);
@@ -56,19 +56,35 @@ Test(paths, rows_of_a_batch_take_turns)
     free(batches);
 }
 
+Test(paths, requests_may_have_marks_of_their_own)
+{
+    struct kvc_paths *paths = calloc(1, sizeof(*paths));
+    const double sent_ns[2] = {0, 0}, done_ns[2] = {10e3, 20e3}, mark_ns[2][2] = {{1e3, 4e3}, {2e3, 12e3}};
+    double part_us[KVC_PATHS_PARTS_MAX];
+    for (uint32_t i = 0; i < 2; i++) {
+        paths->skip = i;
+        kvc_paths_count(paths, sent_ns, done_ns, 2, &mark_ns[0][0], 2, 2);
+    }
+    cr_expect_float_eq(kvc_paths_slowest(paths, 1, part_us), 2, 1e-9);
+    cr_expect_float_eq(part_us[0], (1 + 2) / 2., 1e-9);
+    cr_expect_float_eq(part_us[1], (3 + 10) / 2., 1e-9);
+    cr_expect_float_eq(part_us[2], (6 + 8) / 2., 1e-9);
+    free(paths);
+}
+
 Test(paths, extremes_are_in_the_outermost_bins)
 {
     struct kvc_paths *paths = calloc(1, sizeof(*paths));
     const double sent_ns = 0, fast_ns = 10, slow_ns = 1e12;
     double part_us[KVC_PATHS_PARTS_MAX];
     cr_expect_eq(kvc_paths_slowest(paths, 1, part_us), 0);
-    kvc_paths_count(paths, &sent_ns, &fast_ns, 1, NULL, 0);
+    kvc_paths_count(paths, &sent_ns, &fast_ns, 1, NULL, 0, 0);
     paths->skip = 0;
-    kvc_paths_count(paths, &sent_ns, &slow_ns, 1, NULL, 0);
+    kvc_paths_count(paths, &sent_ns, &slow_ns, 1, NULL, 0, 0);
     cr_expect_eq(paths->count[0], 1);
     cr_expect_eq(paths->count[KVC_PATHS_BINS - 1], 1);
     paths->skip = 0;
-    kvc_paths_count(paths, &sent_ns, &slow_ns, 1, &sent_ns, 1);
+    kvc_paths_count(paths, &sent_ns, &slow_ns, 1, &sent_ns, 1, 0);
     cr_expect_float_eq(kvc_paths_slowest(paths, 1, part_us), 2, 1e-9, "two parts where the others have one");
     kvc_paths_slowest(paths, 0.5, part_us);
     cr_expect_float_eq(part_us[0], 1e9, 1);

@@ -418,11 +418,12 @@ double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, cons
 }
 
 void kvc_recorder_paths(struct kvc_recorder *recorder, const double *sent_ns, const double *done_ns,
-                        uint32_t count, const double *mark_ns, uint32_t marks)
+                        uint32_t count, const double *mark_ns, uint32_t marks, uint32_t stride)
 {
     uint32_t first = lower_bound(done_ns, count, recorder->from_ns);
     uint32_t last = lower_bound(done_ns, count, recorder->until_ns);
-    kvc_paths_count(&recorder->paths, sent_ns + first, done_ns + first, last - first, mark_ns, marks);
+    kvc_paths_count(&recorder->paths, sent_ns + first, done_ns + first, last - first,
+                    mark_ns + (size_t)first * stride, marks, stride);
 }
 
 void kvc_recorder_completions(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,

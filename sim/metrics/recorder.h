@@ -156,10 +156,10 @@ double kvc_recorder_sum(const double *sent_ns, const double *done_ns, uint32_t c
 double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
                               const double *done_ns, uint32_t count);
 
-/** Records the ways of the same requests, whose batch passed the marks (sim/metrics/paths.h). done_ns is in
+/** Records the ways of the same requests, which passed the marks (sim/metrics/paths.h). done_ns is in
  * ascending order. */
 void kvc_recorder_paths(struct kvc_recorder *recorder, const double *sent_ns, const double *done_ns,
-                        uint32_t count, const double *mark_ns, uint32_t marks);
+                        uint32_t count, const double *mark_ns, uint32_t marks, uint32_t stride);
 
 /** Records the completions of a batch at now_ns: requests sent at sent_ns[i], in the order of done_ns.
  * Requests *first to *last - 1 complete within the measured time. */

@@ -10,6 +10,7 @@ void kvc_answers_free(struct kvc_answers *answers)
     free(answers->done_ns);
     free(answers->outcome);
     free(answers->client);
+    free(answers->mark_ns);
     free(answers->offered_ns);
 }
 
@@ -23,6 +24,10 @@ void kvc_answers_reserve(struct kvc_answers *answers, uint32_t count)
     answers->done_ns = kvc_array_grown(answers->done_ns, capacity, sizeof(*answers->done_ns));
     answers->outcome = kvc_array_grown(answers->outcome, capacity, sizeof(*answers->outcome));
     answers->client = kvc_array_grown(answers->client, capacity, sizeof(*answers->client));
+    if (answers->marks > 0) {
+        answers->mark_ns =
+            kvc_array_grown(answers->mark_ns, (size_t)capacity * answers->marks, sizeof(*answers->mark_ns));
+    }
     answers->capacity = capacity;
 }
 

@@ -3,11 +3,13 @@
 #ifndef KVC_SIM_RUN_ANSWERS_H
 #define KVC_SIM_RUN_ANSWERS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { KVC_OUTCOMES_MAX = 8 /**< Outcomes that a store may distinguish. */ };
 
-/** A list of answers in ascending order of done_ns, and a list of requests. A zeroed struct is empty. */
+/** A list of answers in ascending order of done_ns, and a list of requests. A struct of zeros and
+ * a number of marks is empty. */
 struct kvc_answers {
     uint32_t count;            /**< Answers in the list. */
     uint32_t capacity;         /**< Answers that it has room for. */
@@ -15,6 +17,8 @@ struct kvc_answers {
     double *done_ns;           /**< When the response reached the client [ns]. */
     uint8_t *outcome;          /**< The request's outcome as the store defines it; below KVC_OUTCOMES_MAX. */
     uint32_t *client;          /**< The client that sent it, see struct kvc_batch. */
+    uint32_t marks;            /**< Marks of the way of each request (sim/metrics/paths.h); 0: none. */
+    double *mark_ns;           /**< These marks, `marks` for each answer [ns]. */
     uint32_t offered;          /**< Requests in the list of requests. */
     uint32_t offered_capacity; /**< Requests that it has room for. */
     double *offered_ns;        /**< When each request was sent [ns]. */
@@ -39,6 +43,12 @@ static inline void kvc_answers_add(struct kvc_answers *answers, double sent_ns, 
     answers->done_ns[i] = done_ns;
     answers->outcome[i] = outcome;
     answers->client[i] = client;
+}
+
+/** Returns the marks of the answer that was added last, to be set. */
+static inline double *kvc_answers_marks(struct kvc_answers *answers)
+{
+    return answers->mark_ns + (size_t)(answers->count - 1) * answers->marks;
 }
 
 #endif

@@ -23,6 +23,10 @@ static void record_answers(struct kvc_slice_server *server, double now_ns)
     uint32_t first, last, hits = 0, gets = 0;
     kvc_recorder_offered(&replica->recorder, answers->offered_ns, answers->offered);
     kvc_recorder_latencies(&replica->recorder, now_ns, answers->sent_ns, answers->done_ns, answers->count);
+    if (answers->marks > 0) {
+        kvc_recorder_paths(&replica->recorder, answers->sent_ns, answers->done_ns, answers->count,
+                           answers->mark_ns, answers->marks, answers->marks);
+    }
     kvc_recorder_completions(&replica->recorder, now_ns, answers->sent_ns, answers->done_ns, answers->count,
                              &first, &last);
     kvc_recorder_tenants(&replica->recorder, &(struct kvc_tenant_rows){.tenant = answers->client,
