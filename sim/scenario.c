@@ -277,8 +277,10 @@ struct kvc_spans_request kvc_scenario_judged(const struct kvc_scenario *scenario
     const struct kvc_run *run = &scenario->run;
     const struct kvc_key_part *part = scenario->workload.part; /* A node of a cluster that changes. */
     struct kvc_spans_request judged = run->judged;
-    bool changes =
-        run->change_count > 0 || scenario->cluster.change_count > 0 || (part != NULL && part->epochs > 1);
+    bool bursts =
+        scenario->workload.arrival == KVC_ARRIVAL_BURSTS || scenario->workload.arrival == KVC_ARRIVAL_MMPP;
+    bool changes = run->change_count > 0 || scenario->cluster.change_count > 0 || bursts ||
+                   (part != NULL && part->epochs > 1);
     if (!(judged.length_ns > 0)) {
         judged.length_ns = changes ? run->duration_ns / SPANS : 0;
     }

@@ -12,6 +12,7 @@
 #include "sim/devices/database.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/keys/hash_ring.h"
+#include "sim/workload/rates.h"
 
 /* ---- epochs ---- */
 
@@ -138,12 +139,6 @@ void kvc_cluster_epochs_close(struct kvc_cluster_epochs *epochs)
 
 /* ---- nodes that are apart ---- */
 
-static bool is_open(const struct kvc_workload *workload)
-{
-    return workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED ||
-           workload->arrival == KVC_ARRIVAL_CURVE;
-}
-
 static const struct kvc_database *database_of_class(const struct kvc_scenario *scenario, uint32_t class)
 {
     const struct kvc_cluster *cluster = &scenario->cluster;
@@ -177,7 +172,10 @@ const char *kvc_cluster_coupling(const struct kvc_scenario *scenario)
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
         return "the trace, which has the requests for all of them";
     }
-    if (!is_open(workload) && !own_clients) {
+    if (workload->arrival == KVC_ARRIVAL_MMPP) {
+        return "workload.arrival.mmpp, whose state is that of all of them";
+    }
+    if (!kvc_workload_has_rate(workload) && !own_clients) {
         return "clients that wait for all of them; allowed: an open load, such as arrival = { poisson_mops = 100 }, "
                "or clients_for = \"socket\"";
     }
@@ -380,15 +378,6 @@ double kvc_cluster_held_back_frac(const struct kvc_scenario *scenario, uint32_t 
     return waits && mops > 0 ? all_mops * kvc_cluster_class_share(scenario, class) / mops : 1;
 }
 
-/* Scales the rates of the load to a node with this share of the requests. */
-static void scale_rates(struct kvc_workload *workload, double share)
-{
-    workload->rate_mops *= share;
-    for (uint32_t i = 0; i < workload->curve_points; i++) {
-        workload->curve[i].rate_mops *= share;
-    }
-}
-
 /* Copies a scenario, but not the unused places of its largest tables, which are most of its bytes. */
 static void copy_used(struct kvc_scenario *to, const struct kvc_scenario *from)
 {
@@ -418,7 +407,7 @@ struct kvc_scenario *kvc_cluster_class_scenario(const struct kvc_scenario *scena
         made->node = scenario->cluster.member[class].node;
     }
     made->workload.keys = (uint64_t)fmax(ceil((double)scenario->workload.keys * share), 1);
-    scale_rates(&made->workload, share);
+    kvc_workload_scale_rates(&made->workload, share);
     if (kvc_scenario_resolve(made, diag) != KVC_OK) {
         kvc_cluster_free_class(made);
         return NULL;
@@ -471,7 +460,7 @@ enum kvc_status kvc_cluster_take_part(struct kvc_scenario *node, const struct kv
     /* The added half prevents rounding from losing a key. */
     node->workload.preload_frac =
         preloaded < part->count ? ((double)preloaded + 0.5) / (double)part->count : 1;
-    scale_rates(&node->workload, kvc_key_part_share_max(part));
+    kvc_workload_scale_rates(&node->workload, kvc_key_part_share_max(part));
     return KVC_OK;
 }
 

@@ -66,9 +66,7 @@ static struct kvc_fill fill_of(const struct kvc_scenario *scenario, double per_n
 {
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
-    bool gradually = workload->fill == KVC_FILL_GRADUALLY &&
-                     (workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED ||
-                      workload->arrival == KVC_ARRIVAL_CURVE);
+    bool gradually = workload->fill == KVC_FILL_GRADUALLY && kvc_workload_has_rate(workload);
     if (!gradually || per_ns <= 0) {
         return (struct kvc_fill){.requests = config->mean.packet_requests};
     }

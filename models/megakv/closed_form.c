@@ -6,6 +6,7 @@
 #include "sim/devices/network.h"
 #include "sim/workload/keys/hottest_shard.h"
 #include "sim/workload/keys/popularity_blocks.h"
+#include "sim/workload/rates.h"
 
 /* ---- the periodic schedule ---- */
 
@@ -229,9 +230,7 @@ static struct kvc_fill fill_of(const struct kvc_scenario *scenario, double speed
 {
     const struct kvc_workload *workload = &scenario->workload;
     uint32_t requests = kvc_megakv_config_of(scenario)->frame_requests;
-    bool gradually = workload->fill == KVC_FILL_GRADUALLY &&
-                     (workload->arrival == KVC_ARRIVAL_POISSON || workload->arrival == KVC_ARRIVAL_FIXED ||
-                      workload->arrival == KVC_ARRIVAL_CURVE);
+    bool gradually = workload->fill == KVC_FILL_GRADUALLY && kvc_workload_has_rate(workload);
     if (!gradually || speed <= 0) {
         return (struct kvc_fill){.requests = requests};
     }
@@ -518,10 +517,7 @@ static void set_load(struct kvc_workload *workload, const struct kvc_megakv_behi
 {
     double most_mops = kvc_workload_rate_max_mops(workload);
     double factor = behind->messages * fmin(behind->limit_mops / most_mops, 1);
-    workload->rate_mops *= factor;
-    for (uint32_t i = 0; i < workload->curve_points; i++) {
-        workload->curve[i].rate_mops *= factor;
-    }
+    kvc_workload_scale_rates(workload, factor);
     workload->get_frac = behind->mix.get / behind->messages;
     workload->set_frac = behind->mix.set / behind->messages;
     workload->delete_frac = behind->mix.delete / behind->messages;

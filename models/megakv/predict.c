@@ -167,9 +167,6 @@ static void add_notes(const struct kvc_scenario *scenario, double cycle_ns, stru
         kvc_result_note(result,
                         "a trace has no rate beforehand: this is the largest load that the store sustains");
     }
-    if (scenario->workload.arrival == KVC_ARRIVAL_CURVE) {
-        kvc_result_note(result, "predicted for the highest rate of the curve");
-    }
 }
 
 /* Returns the bytes of a request and its response on the wire. */

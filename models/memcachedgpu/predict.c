@@ -307,9 +307,6 @@ enum kvc_status kvc_memcachedgpu_predict(const struct kvc_scenario *scenario, st
         kvc_result_note(result,
                         "a trace has no rate beforehand: this is the largest load that the store sustains");
     }
-    if (scenario->workload.arrival == KVC_ARRIVAL_CURVE) {
-        kvc_result_note(result, "predicted for the highest rate of the curve");
-    }
     return KVC_OK;
 }
 

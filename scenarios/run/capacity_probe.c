@@ -12,6 +12,7 @@
 #include "sim/base/array.h"
 #include "sim/base/seeds.h"
 #include "sim/metrics/merge.h"
+#include "sim/workload/rates.h"
 #include "sim/workload/tenants.h"
 
 const double kvc_capacity_rate_max_mops = 1e6;
@@ -46,7 +47,7 @@ enum kvc_status kvc_capacity_check(const struct kvc_loaded *loaded, struct kvc_d
 {
     static const char allowed[] =
         "whose rate cannot be chosen; a capacity search allows \"saturate\" (replaced "
-        "by Poisson), poisson_mops, fixed_mops and curve";
+        "by Poisson), poisson_mops, fixed_mops, curve, bursts and mmpp";
     int arrival = loaded->scenario.workload.arrival;
     if (arrival == KVC_ARRIVAL_CLOSED || arrival == KVC_ARRIVAL_TRACE) {
         char message[256];
@@ -73,11 +74,8 @@ enum kvc_status kvc_capacity_check(const struct kvc_loaded *loaded, struct kvc_d
 
 static void set_rate(struct kvc_workload *workload, double rate_mops)
 {
-    if (workload->arrival == KVC_ARRIVAL_CURVE) {
-        double factor = rate_mops / kvc_workload_rate_max_mops(workload);
-        for (uint32_t i = 0; i < workload->curve_points; i++) {
-            workload->curve[i].rate_mops *= factor;
-        }
+    if (kvc_workload_rate_changes(workload)) {
+        kvc_workload_scale_rates(workload, rate_mops / kvc_workload_rate_max_mops(workload));
         return;
     }
     if (workload->arrival == KVC_ARRIVAL_SATURATE) {
@@ -503,10 +501,10 @@ static void judge(struct trial *trial, const struct kvc_capacity_bounds *bounds)
     memcpy(point->bottleneck_why, trial->merged->bottleneck_why, sizeof(point->bottleneck_why));
 }
 
-/* Returns the longest measured time of a probe. A curve of rates has its own time. */
+/* Returns the longest measured time of a probe. A rate that changes has its own time. */
 static double longest_ns(const struct kvc_capacity_prober *prober)
 {
-    bool has_own = prober->scenario->workload.arrival == KVC_ARRIVAL_CURVE;
+    bool has_own = kvc_workload_rate_changes(&prober->scenario->workload);
     return prober->scenario->run.duration_ns * (has_own ? 1 : prober->longest);
 }
 

@@ -16,6 +16,7 @@
 #include "sim/base/seeds.h"
 #include "sim/base/text/option.h"
 #include "sim/metrics/merge.h"
+#include "sim/workload/rates.h"
 
 enum { TIMELINE_EVENTS_MAX = 200000 }; /* About 20 MB of JSON, which Perfetto opens at once. */
 
@@ -607,6 +608,35 @@ static void add_constant_power(const struct kvc_scenario *scenario, struct kvc_r
     }
 }
 
+/* Says that the closed form holds for the highest rate, and what it says of a steady load of the mean rate.
+ */
+static void note_rates(const struct kvc_scenario *scenario, struct kvc_result *result)
+{
+    const struct kvc_run *run = &scenario->run;
+    double from_ns = fmax(run->warmup_ns, 0);
+    double mean_mops = kvc_workload_rate_mean_mops(&scenario->workload, from_ns, from_ns + run->duration_ns);
+    struct kvc_scenario steady = *scenario;
+    struct kvc_forecast forecast = {.latency = {NAN, NAN, NAN, NAN, NAN}};
+    char latency[128] = "";
+    steady.config = NULL; /* The original keeps its own. */
+    steady.workload.arrival = KVC_ARRIVAL_POISSON;
+    steady.workload.rate_mops = mean_mops;
+    if (kvc_scenario_resolve(&steady, NULL) == KVC_OK) {
+        kvc_scenario_forecast(&steady, &forecast, NULL);
+        kvc_scenario_unresolve(&steady);
+    }
+    if (!isnan(forecast.latency.mean_us)) {
+        snprintf(latency, sizeof(latency),
+                 ", of which a steady load has latencies of %.4g us (mean) and %.4g us (p99)",
+                 forecast.latency.mean_us, forecast.latency.p99_us);
+    }
+    kvc_result_note(
+        result,
+        "predicted for the highest rate, %.4g Mops, as if it lasted; the mean rate is %.4g Mops%s; "
+        "`kvcast run` simulates the queues that form and drain between",
+        kvc_workload_rate_max_mops(&scenario->workload), mean_mops, latency);
+}
+
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                    struct kvc_diag *diag)
 {
@@ -616,6 +646,9 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
     if (status == KVC_OK) {
         add_constant_power(scenario, &outcome->result);
         kvc_scenario_note_room(scenario, &outcome->result);
+    }
+    if (status == KVC_OK && kvc_workload_rate_changes(&scenario->workload)) {
+        note_rates(scenario, &outcome->result);
     }
     if (status == KVC_OK && scenario->run.change_count > 0) {
         kvc_result_note(

@@ -340,6 +340,17 @@ double kvc_workload_rate_max_mops(const struct kvc_workload *workload)
             highest = fmax(highest, workload->curve[i].rate_mops);
         }
         return highest;
+    case KVC_ARRIVAL_BURSTS:
+        highest = 1;
+        for (uint32_t i = 0; i < workload->burst_count; i++) {
+            highest = fmax(highest, workload->bursts[i].times);
+        }
+        return highest * workload->rate_mops;
+    case KVC_ARRIVAL_MMPP:
+        for (uint32_t i = 0; i < workload->mmpp_states; i++) {
+            highest = fmax(highest, workload->mmpp[i].rate_mops);
+        }
+        return highest;
     case KVC_ARRIVAL_SATURATE:
     case KVC_ARRIVAL_CLOSED:
     case KVC_ARRIVAL_TRACE:
@@ -350,7 +361,7 @@ double kvc_workload_rate_max_mops(const struct kvc_workload *workload)
 
 bool kvc_workload_changes(const struct kvc_workload *workload)
 {
-    return workload->arrival == KVC_ARRIVAL_CURVE || workload->arrival == KVC_ARRIVAL_TRACE ||
+    return kvc_workload_rate_changes(workload) || workload->arrival == KVC_ARRIVAL_TRACE ||
            workload->phase_count > 0 || (workload->part != NULL && workload->part->epochs > 1);
 }
 
@@ -586,6 +597,35 @@ static enum kvc_status check_curve(const struct kvc_workload *w, struct kvc_diag
                : fail(diag, "the arrival curve is 0 Mops everywhere; at least one point must be above 0");
 }
 
+static enum kvc_status check_bursts(const struct kvc_workload *w, struct kvc_diag *diag)
+{
+    for (uint32_t i = 0; i < w->burst_count; i++) {
+        const struct kvc_burst *burst = &w->bursts[i];
+        if (burst->at_ns < 0 && burst->every_ns == 0) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "workload.arrival.bursts.%u: found neither at nor every, allowed: at, for a "
+                                 "burst that happens once, every, or both",
+                                 i + 1);
+        }
+        if (burst->every_ns > 0 && burst->every_ns <= burst->length_ns) {
+            return kvc_diag_fail(
+                diag, KVC_ERR_SCENARIO,
+                "workload.arrival.bursts.%u.every: found %g ns, allowed: more than the length, "
+                "%g ns",
+                i + 1, burst->every_ns, burst->length_ns);
+        }
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status check_mmpp(const struct kvc_workload *w, struct kvc_diag *diag)
+{
+    return kvc_workload_rate_max_mops(w) > 0
+               ? KVC_OK
+               : fail(diag,
+                      "workload.arrival.mmpp: found no state with a rate above 0, allowed: at least one");
+}
+
 static enum kvc_status check_clients(const struct kvc_workload *w, struct kvc_diag *diag)
 {
     if (w->flows > KVC_FLOWS_MAX) {
@@ -618,8 +658,9 @@ static enum kvc_status check_arrival(const struct kvc_workload *w, struct kvc_di
         return KVC_OK;
     case KVC_ARRIVAL_POISSON:
     case KVC_ARRIVAL_FIXED:
+    case KVC_ARRIVAL_BURSTS:
         return is_rate(w->rate_mops)
-                   ? KVC_OK
+                   ? check_bursts(w, diag)
                    : kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the arrival rate is %g Mops; it must be above 0",
                                    w->rate_mops);
     case KVC_ARRIVAL_CLOSED:
@@ -635,10 +676,14 @@ static enum kvc_status check_arrival(const struct kvc_workload *w, struct kvc_di
         return KVC_OK;
     case KVC_ARRIVAL_CURVE:
         return check_curve(w, diag);
+    case KVC_ARRIVAL_MMPP:
+        return check_mmpp(w, diag);
     case KVC_ARRIVAL_TRACE:
         return w->trace.path[0] != '\0' ? KVC_OK : fail(diag, "the trace has no file name");
     default:
-        return fail(diag, "workload.arrival is not one of saturate, poisson, fixed, closed, curve, trace");
+        return fail(
+            diag,
+            "workload.arrival is not one of saturate, poisson, fixed, closed, curve, bursts, mmpp, trace");
     }
 }
 

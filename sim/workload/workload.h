@@ -23,6 +23,8 @@ enum kvc_arrival {
     KVC_ARRIVAL_FIXED,    /**< Open loop: requests, or frames filled at once, have equal distances. */
     KVC_ARRIVAL_CLOSED,   /**< Each of `clients` sends its next request `think_ns` after a response. */
     KVC_ARRIVAL_CURVE,    /**< Open loop: a Poisson process whose rate follows `curve`. */
+    KVC_ARRIVAL_BURSTS,   /**< Open loop: a Poisson process whose rate `bursts` multiply (rates.h). */
+    KVC_ARRIVAL_MMPP,     /**< Open loop: a Poisson process whose rate jumps between the states `mmpp`. */
     KVC_ARRIVAL_TRACE,    /**< Replays the file `replay.path` (sim/workload/trace/trace.h). */
 };
 
@@ -60,6 +62,25 @@ enum { KVC_CURVE_MAX = 64 /**< Points of a rate curve. */ };
 struct kvc_rate_point {
     double time_ns;   /**< Simulated time [ns]. */
     double rate_mops; /**< Request rate of all nodes at this time [million/s]. */
+};
+
+enum {
+    KVC_BURSTS_MAX = 16,     /**< Bursts of a load. */
+    KVC_MMPP_STATES_MAX = 16 /**< States of a Markov-modulated Poisson process. */
+};
+
+/** A time with more requests, or fewer, once or again and again (sim/workload/rates.h). */
+struct kvc_burst {
+    double times;     /**< Factor of the rate; below 1: a lull. */
+    double length_ns; /**< Length [ns]. */
+    double at_ns;     /**< Simulated time at which it begins [ns]; below 0: in the middle of each period. */
+    double every_ns;  /**< Time from one beginning to the next [ns]; 0: it happens once. */
+};
+
+/** A state of a Markov-modulated Poisson process (sim/workload/rates.h). */
+struct kvc_rate_state {
+    double rate_mops; /**< Request rate of all nodes in this state [million/s]. */
+    double length_ns; /**< Mean time until the next state begins [ns]. */
 };
 
 enum { KVC_ACTIONS_MAX = KVC_SIZE_KINDS_MAX /**< Actions of an application. */ };
@@ -131,13 +152,17 @@ struct kvc_workload {
     int popularity;       /**< enum kvc_popularity. */
     double zipf_s;        /**< Zipf: exponent, above 0. Tenants: a mark by which to tell their mixes apart. */
     int arrival;          /**< enum kvc_arrival. */
-    double rate_mops;     /**< Poisson, fixed: rate of all nodes together [million/s]. */
+    double rate_mops;     /**< Poisson, fixed, bursts: rate of all nodes together [million/s]. */
     uint64_t clients;     /**< Closed loop: number of clients. */
     double think_ns;      /**< Closed loop: pause between response and request [ns]. */
-    struct kvc_rate_point curve[KVC_CURVE_MAX]; /**< Curve: the points, with ascending times. */
-    uint32_t curve_points;                      /**< Curve: number of points. */
-    struct kvc_workload_trace trace;            /**< Trace: the file, and how it is replayed. */
-    uint64_t frame_requests;                    /**< Requests per Ethernet frame; 0: as many as fit. */
+    struct kvc_rate_point curve[KVC_CURVE_MAX];      /**< Curve: the points, with ascending times. */
+    uint32_t curve_points;                           /**< Curve: number of points. */
+    struct kvc_burst bursts[KVC_BURSTS_MAX];         /**< Bursts, which multiply `rate_mops`. */
+    uint32_t burst_count;                            /**< Used entries of `bursts`. */
+    struct kvc_rate_state mmpp[KVC_MMPP_STATES_MAX]; /**< MMPP: the states. */
+    uint32_t mmpp_states;                            /**< MMPP: used entries of `mmpp`. */
+    struct kvc_workload_trace trace;                 /**< Trace: the file, and how it is replayed. */
+    uint64_t frame_requests;                         /**< Requests per Ethernet frame; 0: as many as fit. */
     uint64_t flows;         /**< Open loop: clients that fill frames for a socket; 0 counts as 1. */
     uint64_t connections;   /**< Connections that a client's frames take in turn; 0 counts as 1. */
     double fill_timeout_ns; /**< Open loop: the longest that a frame waits to be full [ns]; 0: no limit. */
@@ -179,6 +204,12 @@ extern const struct kvc_option_table kvc_tenant_option_table;
 
 /** The options of one point of a rate curve. */
 extern const struct kvc_option_table kvc_rate_curve_option_table;
+
+/** The options of a burst. */
+extern const struct kvc_option_table kvc_burst_option_table;
+
+/** The options of a state of an MMPP. */
+extern const struct kvc_option_table kvc_mmpp_option_table;
 
 /** The words of enum kvc_trace_misses. */
 extern const char *const kvc_trace_misses_names[];
@@ -223,6 +254,12 @@ static inline bool kvc_workload_clients_wait(const struct kvc_workload *workload
  * +infinity. */
 double kvc_workload_rate_max_mops(const struct kvc_workload *workload);
 
+/** Returns whether the load is an open loop with rates of its own, steady or not. */
+static inline bool kvc_workload_has_rate(const struct kvc_workload *workload)
+{
+    return !kvc_workload_clients_wait(workload) && workload->arrival != KVC_ARRIVAL_TRACE;
+}
+
 /** Returns whether clients react to answers with requests: in a closed loop, or to fill what misses. */
 static inline bool kvc_workload_reacts(const struct kvc_workload *workload)
 {
@@ -230,7 +267,13 @@ static inline bool kvc_workload_reacts(const struct kvc_workload *workload)
            (workload->arrival == KVC_ARRIVAL_TRACE && workload->trace.fills);
 }
 
-/** Returns whether the load changes with time by itself: a rate curve, a trace or phases. */
+/** Returns whether the rate of a Poisson process changes with time: a curve, bursts or an MMPP. */
+static inline bool kvc_workload_rate_changes(const struct kvc_workload *workload)
+{
+    return kvc_workload_has_rate(workload) && !kvc_workload_is_steady(workload);
+}
+
+/** Returns whether the load changes with time by itself: its rate, a trace or phases. */
 bool kvc_workload_changes(const struct kvc_workload *workload);
 
 /** Returns the clients that fill frames for one socket, at least 1. */

@@ -141,3 +141,29 @@ static const struct kvc_option curve_rows[] = {
 
 const struct kvc_option_table kvc_rate_curve_option_table =
     KVC_OPTION_TABLE(kvc_rate_point, curve_rows, "curve", .max_list = KVC_CURVE_MAX);
+
+static const struct kvc_option burst_rows[] = {
+    KVC_REAL_ROW(
+        kvc_burst, "times", times, KVC_UNIT_NONE, 0, 1e6, NULL,
+        "factor of the rate during the burst; below 1: a lull; where bursts overlap, the largest counts"),
+    KVC_REAL_ROW(kvc_burst, "length", length_ns, KVC_UNIT_NS, 1, 1e13, NULL, "length of the burst"),
+    KVC_REAL_ROW(kvc_burst, "at", at_ns, KVC_UNIT_NS, 0, 1e13, "auto",
+                 "simulated time at which it begins first; auto: in the middle of `every`",
+                 .auto_word = "auto", .auto_value = -1),
+    KVC_REAL_ROW(kvc_burst, "every", every_ns, KVC_UNIT_NS, 1, 1e13, "never",
+                 "time after which it begins again; never: it happens once", .auto_word = "never",
+                 .auto_value = 0),
+};
+
+const struct kvc_option_table kvc_burst_option_table =
+    KVC_OPTION_TABLE(kvc_burst, burst_rows, "bursts", .max_list = KVC_BURSTS_MAX);
+
+static const struct kvc_option mmpp_rows[] = {
+    KVC_REAL_ROW(kvc_rate_state, "rate", rate_mops, KVC_UNIT_MOPS, 0, 1e6, NULL,
+                 "request rate of all nodes in this state"),
+    KVC_REAL_ROW(kvc_rate_state, "length", length_ns, KVC_UNIT_NS, 1, 1e13, NULL,
+                 "mean time until the next state begins; the time is exponentially distributed"),
+};
+
+const struct kvc_option_table kvc_mmpp_option_table =
+    KVC_OPTION_TABLE(kvc_rate_state, mmpp_rows, "mmpp", .max_list = KVC_MMPP_STATES_MAX);

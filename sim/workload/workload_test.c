@@ -17,6 +17,10 @@ static struct kvc_workload good(void)
                                  .clients = 5,
                                  .preload_frac = 1,
                                  .trace = {.path = "trace.csv"},
+                                 .burst_count = 1,
+                                 .bursts = {{.times = 4, .length_ns = 1, .at_ns = 0, .every_ns = 9}},
+                                 .mmpp_states = 1,
+                                 .mmpp = {{.rate_mops = 5, .length_ns = 1}},
                                  .curve_points = 2,
                                  .curve = {{.time_ns = 0, .rate_mops = 1}, {.time_ns = 10, .rate_mops = 0}}};
 }
@@ -95,7 +99,7 @@ Test(workload, arrivals_that_lack_something_are_refused)
 {
     struct kvc_workload workload = good();
     workload.arrival = 9;
-    refused(&workload, "saturate, poisson, fixed, closed, curve, trace");
+    refused(&workload, "closed, curve, bursts, mmpp, trace");
     workload.arrival = KVC_ARRIVAL_POISSON;
     workload.rate_mops = 0;
     refused(&workload, "above 0");
@@ -120,6 +124,15 @@ Test(workload, arrivals_that_lack_something_are_refused)
     refused(&workload, "0 Mops everywhere");
     workload.curve_points = 0;
     refused(&workload, "0 points");
+    workload.arrival = KVC_ARRIVAL_BURSTS;
+    workload.rate_mops = 1;
+    workload.bursts[0].every_ns = 0.5;
+    refused(&workload, "bursts.1.every: found 0.5 ns, allowed: more than the length, 1 ns");
+    workload.bursts[0] = (struct kvc_burst){.times = 2, .length_ns = 1, .at_ns = -1};
+    refused(&workload, "neither at nor every");
+    workload.arrival = KVC_ARRIVAL_MMPP;
+    workload.mmpp[0].rate_mops = 0;
+    refused(&workload, "no state with a rate above 0");
 }
 
 Test(workload, the_highest_rate_is_that_of_an_open_load)
@@ -135,6 +148,10 @@ Test(workload, the_highest_rate_is_that_of_an_open_load)
     cr_expect_eq(kvc_workload_rate_max_mops(&workload), 3);
     workload.arrival = KVC_ARRIVAL_CURVE;
     cr_expect_eq(kvc_workload_rate_max_mops(&workload), 7);
+    workload.arrival = KVC_ARRIVAL_BURSTS;
+    cr_expect_eq(kvc_workload_rate_max_mops(&workload), 4 * 3);
+    workload.arrival = KVC_ARRIVAL_MMPP;
+    cr_expect_eq(kvc_workload_rate_max_mops(&workload), 5);
     for (workload.arrival = 0; workload.arrival <= KVC_ARRIVAL_TRACE; workload.arrival++) {
         if (workload.arrival == KVC_ARRIVAL_SATURATE || workload.arrival == KVC_ARRIVAL_CLOSED ||
             workload.arrival == KVC_ARRIVAL_TRACE) {
@@ -189,4 +206,6 @@ Test(workload, options_have_help_ranges_and_defaults)
     cr_assert_eq(kvc_phase_option_table.max_list, KVC_PHASES_MAX);
     cr_assert_eq(kvc_action_option_table.max_list, KVC_ACTIONS_MAX);
     cr_assert_eq(kvc_rate_curve_option_table.max_list, KVC_CURVE_MAX);
+    cr_assert_eq(kvc_burst_option_table.max_list, KVC_BURSTS_MAX);
+    cr_assert_eq(kvc_mmpp_option_table.max_list, KVC_MMPP_STATES_MAX);
 }

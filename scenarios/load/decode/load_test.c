@@ -158,6 +158,9 @@ Test(load, refuses_what_does_not_fit_together)
     kvc_test_refuses_line("workload = { arrival = { think = '1us' } }", "names no kind");
     kvc_test_refuses_line("workload = { arrival = { poisson_mops = 1, think = '1us' } }",
                           "think has no effect with poisson_mops");
+    kvc_test_refuses_line(
+        "workload = { arrival = { fixed_mops = 1, bursts = { { times = 2, length = '1ms', at = 0 } } } }",
+        "workload.arrival.bursts has no effect with fixed_mops; it belongs to poisson_mops");
     kvc_test_refuses_line("workload = { arrival = { trace = 'none.csv' } }", "none.csv cannot be read");
     kvc_test_refuses_line("workload = { arrival = { poisson_mops = 1, copies = 2 } }",
                           "workload.arrival.copies has no effect with poisson_mops; it belongs to trace");
@@ -545,7 +548,7 @@ Test(load_workload, takes_keys_and_popularity_from_a_preset_unless_it_states_the
 Test(load_workload, reads_each_kind_of_arrival)
 {
     static const struct {
-        char text[96];
+        char text[112];
         enum kvc_arrival arrival;
     } cases[] = {
         {"'saturate'", KVC_ARRIVAL_SATURATE},
@@ -553,6 +556,9 @@ Test(load_workload, reads_each_kind_of_arrival)
         {"{ fixed_mops = '500Kops' }", KVC_ARRIVAL_FIXED},
         {"{ clients = 3 }", KVC_ARRIVAL_CLOSED},
         {"{ curve = { { time = '0us', rate = 1 }, { time = '1ms', rate = 2 } } }", KVC_ARRIVAL_CURVE},
+        {"{ poisson_mops = 1, bursts = { { times = 10, length = '50ms', every = '1s' } } }",
+         KVC_ARRIVAL_BURSTS},
+        {"{ mmpp = { { rate = 1, length = '9ms' }, { rate = 9, length = '1ms' } } }", KVC_ARRIVAL_MMPP},
         {"{ trace = 't.csv' }", KVC_ARRIVAL_TRACE},
     };
     char source[1024];
@@ -568,6 +574,16 @@ Test(load_workload, reads_each_kind_of_arrival)
         if (cases[i].arrival == KVC_ARRIVAL_CURVE) {
             cr_expect_eq(loaded->scenario.workload.curve_points, 2);
             cr_expect_float_eq(loaded->scenario.workload.curve[1].time_ns, 1e6, 1e-6);
+        }
+        if (cases[i].arrival == KVC_ARRIVAL_BURSTS) {
+            const struct kvc_burst *burst = &loaded->scenario.workload.bursts[0];
+            cr_expect(burst->times == 10 && burst->length_ns == 50e6 && burst->at_ns < 0 &&
+                      burst->every_ns == 1e9);
+            cr_expect_eq(loaded->scenario.workload.burst_count, 1);
+        }
+        if (cases[i].arrival == KVC_ARRIVAL_MMPP) {
+            cr_expect_eq(loaded->scenario.workload.mmpp_states, 2);
+            cr_expect_eq(loaded->scenario.workload.mmpp[1].length_ns, 1e6);
         }
         if (cases[i].arrival == KVC_ARRIVAL_TRACE) {
             cr_expect_eq(access(loaded->scenario.workload.trace.path, R_OK), 0);

@@ -32,6 +32,12 @@ static const struct kvc_option arrival_rows[] = {
                  "closed loop: pause of a client between response and next request"),
     KVC_LIST_ROW(kvc_workload, "curve", curve, curve_points, &kvc_rate_curve_option_table,
                  "open loop, Poisson: the rate follows these points and is linear between them"),
+    KVC_LIST_ROW(kvc_workload, "bursts", bursts, burst_count, &kvc_burst_option_table,
+                 "with poisson_mops: times for which the rate is a multiple, once or again and again"),
+    KVC_LIST_ROW(
+        kvc_workload, "mmpp", mmpp, mmpp_states, &kvc_mmpp_option_table,
+        "open loop, Markov-modulated Poisson: states that follow each other, the first one the last, each "
+        "with its rate and the mean of its exponentially distributed length"),
     KVC_TEXT_ROW(
         kvc_workload, "trace", trace.path, NULL,
         "file to replay, relative to the scenario: kvcast's CSV "
@@ -85,7 +91,7 @@ static const struct kvc_option slo_rows[] = {
         kvc_slo, "window", window_ns, KVC_UNIT_NS, 1, 1e13, NULL,
         "length of the windows in each of which latency, throughput, loss and hit ratio have to be within their "
         "bounds, too; a shorter one is stricter; left out: a fiftieth of a run in which a device or the cluster "
-        "changes, and no windows in another run",
+        "changes or bursts come, and no windows in another run",
         .optional = true),
 };
 

@@ -230,7 +230,7 @@ static const struct {
     enum kvc_arrival arrival;
 } arrival_kinds[] = {
     {"poisson_mops", KVC_ARRIVAL_POISSON}, {"fixed_mops", KVC_ARRIVAL_FIXED}, {"clients", KVC_ARRIVAL_CLOSED},
-    {"curve", KVC_ARRIVAL_CURVE},          {"trace", KVC_ARRIVAL_TRACE},
+    {"curve", KVC_ARRIVAL_CURVE},          {"mmpp", KVC_ARRIVAL_MMPP},        {"trace", KVC_ARRIVAL_TRACE},
 };
 
 /* Keys that only one kind of arrival has. */
@@ -238,13 +238,25 @@ static const struct {
     const char *key;
     int arrival; /* enum kvc_arrival */
 } arrival_details[] = {
-    {"think", KVC_ARRIVAL_CLOSED}, {"speed", KVC_ARRIVAL_TRACE},  {"mops", KVC_ARRIVAL_TRACE},
-    {"copies", KVC_ARRIVAL_TRACE}, {"sample", KVC_ARRIVAL_TRACE}, {"misses", KVC_ARRIVAL_TRACE},
+    {"think", KVC_ARRIVAL_CLOSED},   {"speed", KVC_ARRIVAL_TRACE},  {"mops", KVC_ARRIVAL_TRACE},
+    {"copies", KVC_ARRIVAL_TRACE},   {"sample", KVC_ARRIVAL_TRACE}, {"misses", KVC_ARRIVAL_TRACE},
+    {"bursts", KVC_ARRIVAL_POISSON},
 };
 
-#define ARRIVAL_ALLOWED                                                                                      \
-    "\"saturate\", { poisson_mops = 50 }, { fixed_mops = 50 }, { clients = 1000, think = \"0us\" }, "        \
-    "{ curve = { { time = \"0us\", rate = 10 }, ... } } or { trace = \"file.csv\" }"
+#define ARRIVAL_ALLOWED                                                                                        \
+    "\"saturate\", { poisson_mops = 50 }, { fixed_mops = 50 }, { clients = 1000, think = \"0us\" }, "          \
+    "{ curve = { { time = \"0us\", rate = 10 }, ... } }, { mmpp = { { rate = 10, length = \"9ms\" }, ... } } " \
+    "or { trace = \"file.csv\" }"
+
+/* Returns the key of a kind of arrival. */
+static const char *owner_of(int arrival)
+{
+    size_t i = 0;
+    while ((int)arrival_kinds[i].arrival != arrival) {
+        i++;
+    }
+    return arrival_kinds[i].key;
+}
 
 static enum kvc_status pick_arrival(const struct kvc_decoder *decoder, struct kvc_workload *workload)
 {
@@ -272,12 +284,15 @@ static enum kvc_status pick_arrival(const struct kvc_decoder *decoder, struct kv
         if (kvc_decode_has(decoder->lua, -1, key) && workload->arrival != arrival_details[i].arrival) {
             kvc_decode_join(path, "workload.arrival", key);
             return kvc_decode_fail(decoder, path, "%s has no effect with %s; it belongs to %s", path, found,
-                                   arrival_details[i].arrival == KVC_ARRIVAL_CLOSED ? "clients" : "trace");
+                                   owner_of(arrival_details[i].arrival));
         }
     }
     if (kvc_decode_has(decoder->lua, -1, "speed") && kvc_decode_has(decoder->lua, -1, "mops")) {
         return kvc_decode_fail(decoder, "workload.arrival.mops",
                                "workload.arrival: found both speed and mops, allowed: one of them");
+    }
+    if (workload->burst_count > 0) {
+        workload->arrival = KVC_ARRIVAL_BURSTS;
     }
     return KVC_OK;
 }

@@ -16,6 +16,10 @@ struct kvc_workload kvc_test_workload(int arrival)
         .clients = 500,
         .think_ns = 2000,
         .trace = {.copies = 1, .sampled_frac = 1, .scale = 1},
+        .burst_count = 1,
+        .bursts = {{.times = 4, .length_ns = 1e5, .at_ns = -1, .every_ns = 4e5}},
+        .mmpp_states = 2,
+        .mmpp = {{.rate_mops = 50, .length_ns = 3e4}, {.rate_mops = 300, .length_ns = 1e4}},
         .curve_points = 2,
         .curve = {{.time_ns = 0, .rate_mops = 50}, {.time_ns = 1e6, .rate_mops = 150}}};
 }

@@ -75,9 +75,13 @@ struct kvc_arrivals {
     double last_ns;                      /**< Send time of the last arrival [ns]. */
     uint64_t count;                      /**< Arrivals so far. */
     uint64_t number;                     /**< Equal distances in a part: arrivals of all nodes so far. */
-    uint32_t point;     /**< Curve: the first point that the last arrival may precede. Part with
-                             epochs: the epoch of the last arrival. */
-    struct kvc_rng rng; /**< Draws the gaps and the clients. */
+    uint32_t point;           /**< Curve: the first point that the last arrival may precede. Part with
+                                   epochs: the epoch of the last arrival. */
+    uint32_t state;           /**< MMPP: the state after the last arrival. */
+    double rate;              /**< Bursts, MMPP: the rate [arrivals of one request/ns] ... */
+    double until_ns;          /**< ... and when it ends [ns]. */
+    struct kvc_rng rng;       /**< Draws the gaps and the clients. */
+    struct kvc_rng state_rng; /**< MMPP: draws how long a state lasts. */
     struct kvc_exponential exponential; /**< Tables of the gaps' distribution. */
 };
 

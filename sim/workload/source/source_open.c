@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/workload/keys/key_part.h"
+#include "sim/workload/rates.h"
 
 /* ---- exponentially distributed numbers ---- */
 
@@ -53,14 +54,53 @@ double kvc_exponential_redraw(const struct kvc_exponential *tables, struct kvc_r
 
 static const double mops_per_ns = 1e-3; /* Requests per ns at 1 Mops. */
 
+/* Sets the rate of bursts or of an MMPP from now_ns on, which is when the one before it ends. */
+static void change_rate(struct kvc_arrivals *arrivals, double now_ns)
+{
+    const struct kvc_workload *workload = arrivals->workload;
+    double mops = workload->rate_mops;
+    if (workload->arrival == KVC_ARRIVAL_BURSTS) {
+        mops *= kvc_bursts_factor(workload, now_ns, &arrivals->until_ns);
+    } else {
+        const struct kvc_rate_state *state = &workload->mmpp[++arrivals->state % workload->mmpp_states];
+        mops = state->rate_mops;
+        arrivals->until_ns += kvc_rng_exponential(&arrivals->state_rng, state->length_ns);
+    }
+    arrivals->rate = mops * mops_per_ns;
+}
+
+/* Enters the state of an MMPP in which a run begins. In the steady state, an exponentially distributed time
+ * has as much left as it has from its beginning. */
+static void start_mmpp(struct kvc_arrivals *arrivals, uint64_t seed)
+{
+    const struct kvc_rate_state *state = arrivals->workload->mmpp;
+    uint32_t last = arrivals->workload->mmpp_states - 1;
+    double cycle_ns = 0;
+    kvc_rng_init(&arrivals->state_rng, seed, "workload.mmpp", 0);
+    for (uint32_t i = 0; i <= last; i++) {
+        cycle_ns += state[i].length_ns;
+    }
+    double place_ns = kvc_rng_unit(&arrivals->state_rng) * cycle_ns;
+    while (arrivals->state < last && place_ns >= state[arrivals->state].length_ns) {
+        place_ns -= state[arrivals->state++].length_ns;
+    }
+    arrivals->rate = state[arrivals->state].rate_mops * mops_per_ns;
+    arrivals->until_ns = kvc_rng_exponential(&arrivals->state_rng, state[arrivals->state].length_ns);
+}
+
 /* Starts a process of which each arrival stands for `step` requests that are sent together. `workload` must
- * outlive `arrivals` and have an open-loop arrival: poisson, fixed or curve. */
+ * outlive `arrivals` and have an open-loop arrival with rates. */
 static void start_arrivals(struct kvc_arrivals *arrivals, const struct kvc_workload *workload, uint32_t step,
                            uint64_t seed)
 {
     *arrivals = (struct kvc_arrivals){.workload = workload, .step = step};
     kvc_rng_init(&arrivals->rng, seed, "workload.arrival", 0);
     kvc_exponential_init(&arrivals->exponential);
+    if (workload->arrival == KVC_ARRIVAL_MMPP) {
+        start_mmpp(arrivals, seed);
+    } else if (workload->arrival == KVC_ARRIVAL_BURSTS) {
+        change_rate(arrivals, 0);
+    }
 }
 
 /* Returns the time until `requests` have arrived, at a rate that starts at `rate` and grows by `slope` per
@@ -102,6 +142,21 @@ static double follow_curve(struct kvc_arrivals *arrivals, double requests)
     }
     arrivals->point = i;
     return from_ns + time_for(fmax(requests, 0), point[last].rate_mops * mops_per_ns, 0);
+}
+
+/* Returns when `requests` more requests have arrived, at a rate that jumps. */
+static double follow_jumps(struct kvc_arrivals *arrivals, double requests)
+{
+    double now_ns = arrivals->last_ns;
+    for (;;) {
+        double most = arrivals->rate * (arrivals->until_ns - now_ns);
+        if (arrivals->rate > 0 && requests <= most) {
+            return now_ns + requests / arrivals->rate;
+        }
+        requests -= most;
+        now_ns = arrivals->until_ns;
+        change_rate(arrivals, now_ns);
+    }
 }
 
 /* Returns when `requests` more requests have arrived, at a rate that changes with the epochs of a part. */
@@ -156,6 +211,16 @@ static void fill_epochs(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t
     }
 }
 
+static void fill_jumps(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
+{
+    uint32_t flows = kvc_workload_flows(arrivals->workload), rest;
+    for (uint32_t i = 0; i < count; i++) {
+        double draw = kvc_exponential_draw(&arrivals->exponential, &arrivals->rng, &rest);
+        sent_ns[i] = arrivals->last_ns = follow_jumps(arrivals, draw * arrivals->step);
+        flow[i] = flow_of(rest, flows);
+    }
+}
+
 static void fill_curve(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
 {
     uint32_t flows = kvc_workload_flows(arrivals->workload), rest;
@@ -205,6 +270,10 @@ static void fill_arrivals(struct kvc_arrivals *arrivals, double *sent_ns, uint16
         break;
     case KVC_ARRIVAL_CURVE:
         fill_curve(arrivals, sent_ns, flow, count);
+        break;
+    case KVC_ARRIVAL_BURSTS:
+    case KVC_ARRIVAL_MMPP:
+        fill_jumps(arrivals, sent_ns, flow, count);
         break;
     default:
         (part != NULL && part->epochs > 1 ? fill_epochs : fill_poisson)(arrivals, sent_ns, flow, count);

@@ -68,7 +68,7 @@ static void check_interleavings(const struct kvc_workload *workload)
 
 Test(source, what_a_shard_receives_does_not_depend_on_the_order_of_calls)
 {
-    for (int arrival = KVC_ARRIVAL_SATURATE; arrival <= KVC_ARRIVAL_CURVE; arrival++) {
+    for (int arrival = KVC_ARRIVAL_SATURATE; arrival <= KVC_ARRIVAL_MMPP; arrival++) {
         struct kvc_workload workload = kvc_test_workload(arrival);
         workload.flows = 5;
         workload.connections = 3;
