@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "sim/workload/batch.h"
+#include "sim/workload/rates.h"
 
 uint32_t kvc_tenants_with_objective(const struct kvc_workload *workload)
 {
@@ -63,9 +64,6 @@ struct kvc_workload kvc_tenants_workload(const struct kvc_workload *workload, ui
     one.delete_frac = like->delete_frac;
     one.popularity = like->zipf_s > 0 ? KVC_POPULARITY_ZIPF : KVC_POPULARITY_UNIFORM;
     one.zipf_s = like->zipf_s;
-    one.rate_mops *= share;
-    for (uint32_t i = 0; i < one.curve_points; i++) {
-        one.curve[i].rate_mops *= share;
-    }
+    kvc_workload_scale_rates(&one, share);
     return one;
 }

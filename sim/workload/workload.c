@@ -758,9 +758,11 @@ static enum kvc_status check_phases(const struct kvc_workload *workload, struct 
 /* Returns the message for an option that a workload with tenants must not have, or NULL. */
 static const char *contradicts_tenants(const struct kvc_workload *workload)
 {
-    bool open = kvc_workload_is_steady(workload) || workload->arrival == KVC_ARRIVAL_CURVE;
-    return !open ? "workload.arrival: allowed with workload.tenants are poisson_mops, fixed_mops and curve; "
-                   "without it, every tenant sends at its own rate"
+    bool open = kvc_workload_is_steady(workload) || workload->arrival == KVC_ARRIVAL_CURVE ||
+                workload->arrival == KVC_ARRIVAL_BURSTS;
+    return !open
+               ? "workload.arrival: allowed with workload.tenants are poisson_mops, with or without bursts, fixed_mops and curve; "
+                 "without it, every tenant sends at its own rate"
            : workload->sizes != KVC_SIZES_FIXED
                ? "workload.sizes: allowed with workload.tenants is \"fixed\", the tenants say key and value"
            : workload->action_count > 0 ? "workload.actions: not allowed with workload.tenants"
