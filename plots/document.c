@@ -30,6 +30,7 @@ static const struct kind kinds[] = {
                               .schema = "kvcast.compare/1"},
     [KVC_DOCUMENT_TRACE] = {"document of kvcast trace", "trace.json", "trace", "miss_ratio",
                             .schema = "kvcast.trace/1"},
+    [KVC_DOCUMENT_DAY] = {"document of kvcast day", "day.json", "day", "day", .schema = "kvcast.day/1"},
     [KVC_DOCUMENT_SWEEP] = {"sweep.csv of kvcast sweep", "sweep.csv", "sweep", "sweep", .header = "point,",
                             .also_has = ",throughput_mops"},
     [KVC_DOCUMENT_ERRORS] = {"table of errors", "errors.csv", "validate", "error", .header = "case,",

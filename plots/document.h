@@ -15,6 +15,7 @@ enum kvc_document_kind {
     KVC_DOCUMENT_WHY,
     KVC_DOCUMENT_COMPARE,
     KVC_DOCUMENT_TRACE,
+    KVC_DOCUMENT_DAY,
     KVC_DOCUMENT_SWEEP,  /* CSV */
     KVC_DOCUMENT_ERRORS, /* CSV */
 };

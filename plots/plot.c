@@ -19,8 +19,8 @@
 #include "sim/base/text/csv.h"
 #include "sim/base/text/option.h"
 
-const char *const kvc_plot_kinds[] = {"cdf",  "sweep",      "timeline", "error",    "capacity", "pareto",
-                                      "tail", "miss_ratio", "critical", "platform", NULL};
+const char *const kvc_plot_kinds[] = {"cdf",  "sweep",      "timeline", "error", "capacity", "pareto",
+                                      "tail", "miss_ratio", "critical", "day",   "platform", NULL};
 
 enum { TITLE_TEXT = 160 };
 
@@ -710,6 +710,43 @@ static enum kvc_status extract_critical(const char *path, struct kvc_figure_data
     return status;
 }
 
+/* ---- days ---- */
+
+/* Extracts the windows of a day: lines of "hour offered_mops served_mops p99_us watts", with a last one for
+ * the end. The label of the x axis holds the objective of the p99 latency. */
+static enum kvc_status extract_day(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag)
+{
+    json_t *document;
+    const json_t *window;
+    size_t index;
+    enum kvc_status status = kvc_document_load(path, KVC_DOCUMENT_DAY, &document, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    const json_t *windows = json_object_get(document, "windows");
+    double p99_us = kvc_document_number(document, "slo_p99_us");
+    if (json_array_size(windows) == 0) {
+        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "has no windows");
+    }
+    if (!isnan(p99_us)) {
+        snprintf(figure->x_label, KVC_AXIS_TEXT, "%.12g", p99_us);
+    }
+    for (int end = 0; end < 2; end++) {
+        json_array_foreach(windows, index, window)
+        {
+            if (end == 0 || index + 1 == json_array_size(windows)) {
+                fprintf(
+                    figure->data, "%.12g %.12g %.12g %.12g %.12g\n",
+                    kvc_document_number(window, end == 0 ? "from_hour" : "to_hour"),
+                    kvc_document_number(window, "rate_mops"), kvc_document_number(window, "throughput_mops"),
+                    kvc_document_number(window, "latency_p99_us"), kvc_document_number(window, "watts_mean"));
+            }
+        }
+    }
+    json_decref(document);
+    return status;
+}
+
 /* ---- traces ---- */
 
 /* Extracts the miss-ratio curve of a trace: lines of "cache_bytes miss_percent", ascending. */
@@ -800,6 +837,8 @@ enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct k
         return extract_found(extract_miss_ratio, KVC_DOCUMENT_TRACE, plot, figure, diag);
     case KVC_PLOT_CRITICAL:
         return extract_found(extract_critical, KVC_DOCUMENT_WHY, plot, figure, diag);
+    case KVC_PLOT_DAY:
+        return extract_found(extract_day, KVC_DOCUMENT_DAY, plot, figure, diag);
     case KVC_PLOT_PLATFORM:
         return extract_platform(plot, figure, diag);
     }

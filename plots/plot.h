@@ -21,6 +21,7 @@ enum kvc_plot_kind {
     KVC_PLOT_TAIL,       /* Share of requests that take longer, on a logarithmic axis; one line per result. */
     KVC_PLOT_MISS_RATIO, /* GETs that an LRU cache misses over its size; one line per trace. */
     KVC_PLOT_CRITICAL, /* Where requests spend their time, and what faster resources change; one analysis. */
+    KVC_PLOT_DAY,      /* Load, latency and power over the hours; one day. */
     KVC_PLOT_PLATFORM, /* The simulated machine; one result with its platform.xml. */
 };
 

@@ -66,6 +66,11 @@ static void assert_begins(const char *path, const char *magic)
 #define TRACE                                                                                                \
     "{\"schema\": \"kvcast.trace/1\", \"trace\": \"a.csv\", \"miss_ratio_curve\": "                          \
     "[{\"cache_bytes\": 1024, \"miss_frac\": 0.9}, {\"cache_bytes\": 4096, \"miss_frac\": 0.4}]}"
+#define DAY                                                                                                  \
+    "{\"schema\": \"kvcast.day/1\", \"slo_p99_us\": 90, \"windows\": [{\"from_hour\": 0, \"to_hour\": 12, "  \
+    "\"rate_mops\": 5, \"throughput_mops\": 5, \"latency_p99_us\": 70, \"watts_mean\": 200}, "               \
+    "{\"from_hour\": 12, \"to_hour\": 24, \"rate_mops\": 9, \"throughput_mops\": 8, "                        \
+    "\"latency_p99_us\": null, \"watts_mean\": 220}]}"
 #define SWEEP "point,system.cycle_ns,system.delay,throughput_mops,throughput_ci95_mops,bottleneck\n"
 
 TestSuite(plot, .init = make_root, .fini = remove_root);
@@ -326,13 +331,14 @@ Test(plot, every_kind_takes_the_folder_or_the_file)
     put("why.json", WHY);
     put("trace.json", TRACE);
     put("capacity.json", CAPACITY);
+    put("day.json", DAY);
     static const struct {
         enum kvc_plot_kind kind;
         const char *file;
     } inputs[] = {
         {KVC_PLOT_CDF, "result.json"},   {KVC_PLOT_TIMELINE, "result.json"},   {KVC_PLOT_SWEEP, "sweep.csv"},
         {KVC_PLOT_ERROR, "errors.csv"},  {KVC_PLOT_CAPACITY, "capacity.json"}, {KVC_PLOT_TAIL, "result.json"},
-        {KVC_PLOT_CRITICAL, "why.json"}, {KVC_PLOT_MISS_RATIO, "trace.json"},
+        {KVC_PLOT_CRITICAL, "why.json"}, {KVC_PLOT_MISS_RATIO, "trace.json"},  {KVC_PLOT_DAY, "day.json"},
     };
     for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
         cr_expect_eq(draw(inputs[i].kind, inputs[i].file, "a.svg", &diag), KVC_OK, "%s", diag.message);

@@ -55,6 +55,12 @@ return { $store
   plan = { minimise = "watts" },
 }
 LUA
+cat >day.lua <<LUA
+return { $store
+  workload = { $load }, slo = { p99 = "350us" },
+  day = { windows = 8, curve = { { hour = 4, rate = 12 }, { hour = 16, rate = 50 } } },
+}
+LUA
 cat >cluster.lua <<LUA
 return { $store cluster = { nodes = 3 }, workload = { $load, arrival = { poisson_mops = 100 } } }
 LUA
@@ -79,6 +85,7 @@ work run outage.lua --out out/outage
 work run cluster.lua --out out/cluster
 work capacity limit.lua --precision 0.1 --out out/capacity
 work plan plan.lua --out out/plan
+work day day.lua --out out/day
 work why small.lua --out out/why
 # The scores of the papers, as committed.
 mkdir -p out/errors
@@ -112,6 +119,7 @@ picture capacity axes "Latency over the load, up to the capacity." out/capacity 
 picture wide axes "The same in two columns." out/capacity -k capacity --wide
 picture pareto axes "The front of a plan." out/plan -k pareto
 picture critical bars "Where requests spend their time, and what faster devices change." out/why -k critical
+picture day axes "A day of eight windows." out/day -k day
 picture error axes "Predicted against published values." out/errors -k error
 picture machine graph "A node." out/shop -k platform
 picture cluster graph "A cluster." out/cluster -k platform --wide

@@ -14,6 +14,7 @@ int kvc_command_run(int argc, char **argv);
 int kvc_command_predict(int argc, char **argv);
 int kvc_command_capacity(int argc, char **argv);
 int kvc_command_sweep(int argc, char **argv);
+int kvc_command_day(int argc, char **argv);
 int kvc_command_plan(int argc, char **argv);
 int kvc_command_validate(int argc, char **argv);
 int kvc_command_calibrate(int argc, char **argv);

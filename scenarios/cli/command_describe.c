@@ -138,6 +138,8 @@ static const struct topic sections[] = {
     {"workload.arrival.mmpp", "states of a Markov-modulated Poisson process", &kvc_mmpp_option_table, NULL,
      0},
     {"sweep", "section of a scenario: the points of kvcast sweep", &no_options, EXTRA(sweep_extra)},
+    {"day", "section of a scenario: the day of kvcast day", &kvc_day_option_table, NULL, 0},
+    {"day.curve", "points of the curve of a day", &kvc_day_curve_option_table, NULL, 0},
     {"slo", "section of a scenario: service-level objectives; every answer says which are met",
      &kvc_slo_option_table, NULL, 0},
     {"plan", "section of a scenario: what kvcast plan looks for among the points of the sweep",

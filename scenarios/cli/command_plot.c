@@ -12,7 +12,7 @@ enum { FLAG_KIND, FLAG_OUTPUT, FLAG_WIDE, FLAG_X, FLAG_Y, FLAG_BY };
 static const struct kvc_flag flags[] = {
     [FLAG_KIND] =
         {"--kind", "-k", "KIND",
-         "what to draw: cdf, tail, sweep, timeline, error, capacity, pareto, miss_ratio, critical or "
+         "what to draw: cdf, tail, sweep, timeline, error, capacity, pareto, miss_ratio, critical, day or "
          "platform"},
     [FLAG_OUTPUT] = {"--output", "-o", "FILE", "write the picture to FILE, which ends in .svg, .pdf or .png"},
     [FLAG_WIDE] = {"--wide", NULL, NULL, "draw for two columns of a paper (17.5 cm) instead of one (8.5 cm)"},
@@ -46,6 +46,7 @@ static const struct kvc_usage usage = {
         "  miss_ratio  GETs that an LRU cache misses over its size, from the trace.json of trace --out\n"
         "  critical    how long requests are in each part of the store, all and the slowest 1 %, and what each resource\n"
         "              would change if it were 5 % faster, from the why.json of why --out\n"
+        "  day         load, p99 latency and power over the hours, from the day.json of day --out\n"
         "  platform    the simulated machine: stages of the store, nodes, devices, links, rates, utilization and power,\n"
         "              from the result.json of run --out and the platform.xml beside it",
     .flags = flags,
@@ -56,7 +57,7 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
     if (name == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "plot: --kind is missing; allowed: cdf, tail, sweep, timeline, error, "
-                             "capacity, pareto, miss_ratio, critical, platform");
+                             "capacity, pareto, miss_ratio, critical, day, platform");
     }
     for (int i = 0; kvc_plot_kinds[i] != NULL; i++) {
         if (strcmp(kvc_plot_kinds[i], name) == 0) {
@@ -67,7 +68,7 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
     const char *nearest = kvc_nearest_name(name, kvc_plot_kinds);
     return kvc_diag_fail(
         diag, KVC_ERR_SCENARIO,
-        "plot: found --kind %.100s, allowed: cdf, tail, sweep, timeline, error, capacity, pareto, miss_ratio, critical, platform%s%s%s",
+        "plot: found --kind %.100s, allowed: cdf, tail, sweep, timeline, error, capacity, pareto, miss_ratio, critical, day, platform%s%s%s",
         name, nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
         nearest != NULL ? "?" : "");
 }

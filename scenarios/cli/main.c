@@ -28,6 +28,7 @@ static const struct kvc_command commands[] = {
     {"sweep", "run every point of a scenario's sweep table", kvc_command_sweep, KVC_RANKS_SHARED},
     {"plan", "find the cheapest, least-power or smallest configuration that meets an slo", kvc_command_plan,
      KVC_RANKS_SHARED},
+    {"day", "say what 24 hours need: energy, cost, and the worst window", kvc_command_day, KVC_RANKS_FIRST},
     {"check", "check a scenario without running it", kvc_command_check, KVC_RANKS_FIRST},
     {"compare", "put results side by side, with the parameters that differ", kvc_command_compare,
      KVC_RANKS_FIRST},

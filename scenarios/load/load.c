@@ -35,7 +35,7 @@ void kvc_loaded_free(struct kvc_loaded *loaded)
 static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int root, int *function)
 {
     static const char *const sections[] = {"name",  "system", "node", "cluster", "workload", "run",
-                                           "power", "sweep",  "slo",  "plan",    NULL};
+                                           "power", "sweep",  "slo",  "plan",    "day",      NULL};
     struct kvc_loaded *loaded = decoder->loaded;
     struct kvc_scenario *scenario = &loaded->scenario;
     enum kvc_status status =
@@ -207,7 +207,7 @@ static enum kvc_status check_slo(const struct kvc_decoder *decoder)
                                              : NULL;
     char path[KVC_PATH_MAX];
     if (key == NULL || loaded->scenario.workload.arrival != KVC_ARRIVAL_SATURATE ||
-        sweeps_load(&loaded->sweep)) {
+        sweeps_load(&loaded->sweep) || loaded->day.points > 0) {
         return check_window(decoder);
     }
     kvc_decode_join(path, "slo", key);
@@ -368,6 +368,9 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
     }
     if (status == KVC_OK && !loading->is_point) {
         status = kvc_load_sweep(decoder, 2, &decoder->loaded->sweep);
+    }
+    if (status == KVC_OK && !loading->is_point) {
+        status = kvc_load_day(decoder, 2, &decoder->loaded->day);
     }
     if (status == KVC_OK) {
         status = check_scenario(decoder, true);

@@ -121,6 +121,22 @@ struct kvc_plan_request {
     double confidence; /* Probability that the decisions on a candidate are right. */
 };
 
+enum { KVC_DAY_POINTS_MAX = 96, KVC_DAY_WINDOWS_MAX = 288 };
+
+/* One point of the curve of a day. */
+struct kvc_day_point {
+    double hour;      /* Time of the day, 0 to 24 [h]. */
+    double rate_mops; /* Request rate of all nodes [million/s]. */
+};
+
+/* A day of 24 hours (scenarios/explore/day/day.h). */
+struct kvc_day {
+    uint64_t windows;   /* Windows of equal length. */
+    double usd_per_kwh; /* Price of electricity [US dollars/kWh]; NaN: not stated. */
+    struct kvc_day_point curve[KVC_DAY_POINTS_MAX]; /* Rates, with ascending hours. */
+    uint32_t points;                                /* Used entries of `curve`; 0: the scenario has no day. */
+};
+
 /* A loaded scenario. */
 struct kvc_loaded {
     struct kvc_scenario scenario;
@@ -130,6 +146,7 @@ struct kvc_loaded {
     struct kvc_slo slo;
     struct kvc_policy_function *function; /* The power policy that the file has written in Lua, or NULL. */
     struct kvc_plan_request plan;
+    struct kvc_day day;
     uint32_t warning_count;
     char (*warning)[KVC_TEXT_MAX * 2]; /* Keys without effect: "file:line: message". */
 };

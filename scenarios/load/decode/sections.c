@@ -418,6 +418,53 @@ enum kvc_status kvc_load_plan(const struct kvc_decoder *decoder, int root, struc
     return kvc_load_plain(decoder, root, &kvc_plan_option_table, "plan", plan);
 }
 
+static const struct kvc_option day_curve_rows[] = {
+    KVC_REAL_ROW(kvc_day_point, "hour", hour, KVC_UNIT_NONE, 0, 24, NULL,
+                 "time of the day in hours, 0 to 24"),
+    KVC_REAL_ROW(kvc_day_point, "rate", rate_mops, KVC_UNIT_MOPS, 1e-6, 1e6, NULL,
+                 "request rate of all nodes at this hour"),
+};
+
+const struct kvc_option_table kvc_day_curve_option_table =
+    KVC_OPTION_TABLE(kvc_day_point, day_curve_rows, "curve", .max_list = KVC_DAY_POINTS_MAX);
+
+static const struct kvc_option day_rows[] = {
+    KVC_COUNT_ROW(
+        kvc_day, "windows", windows, 1, KVC_DAY_WINDOWS_MAX, "24",
+        "windows of equal length, each simulated with its mean rate; more follow the curve more closely"),
+    KVC_REAL_ROW(kvc_day, "usd_per_kwh", usd_per_kwh, KVC_UNIT_NONE, 0, 1e3, NULL,
+                 "price of electricity in US dollars per kWh; left out: the answer has no cost",
+                 .optional = true),
+    KVC_LIST_ROW(
+        kvc_day, "curve", curve, points, &kvc_day_curve_option_table,
+        "the load follows these points and is linear between them, and from the last one to the first of the "
+        "next day"),
+};
+
+const struct kvc_option_table kvc_day_option_table = KVC_OPTION_TABLE(kvc_day, day_rows, "day");
+
+enum kvc_status kvc_load_day(const struct kvc_decoder *decoder, int root, struct kvc_day *day)
+{
+    if (!kvc_decode_has(decoder->lua, root, "day")) {
+        return KVC_OK;
+    }
+    enum kvc_status status = kvc_load_plain(decoder, root, &kvc_day_option_table, "day", day);
+    if (status == KVC_OK && day->points == 0) {
+        return kvc_decode_fail(decoder, "day.curve", "day.curve: found no point, allowed: 1 to %d",
+                               KVC_DAY_POINTS_MAX);
+    }
+    for (uint32_t i = 1; status == KVC_OK && i < day->points; i++) {
+        char path[KVC_PATH_MAX];
+        snprintf(path, sizeof(path), "day.curve.%u.hour", i + 1);
+        if (day->curve[i].hour <= day->curve[i - 1].hour) {
+            return kvc_decode_fail(decoder, path,
+                                   "%s: found %g, allowed: later than %g, the hour of the point before it",
+                                   path, day->curve[i].hour, day->curve[i - 1].hour);
+        }
+    }
+    return status;
+}
+
 /* Writes the text that results show for the function on top of the stack: its lines, and a hash of their
  * text, so that another function is another value. */
 static void show_function(const struct kvc_decoder *decoder, char out[KVC_TEXT_MAX])

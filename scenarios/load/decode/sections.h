@@ -19,6 +19,10 @@ extern const struct kvc_option_table kvc_slo_option_table;
 /* Fields of struct kvc_plan_request. */
 extern const struct kvc_option_table kvc_plan_option_table;
 
+/* Fields of struct kvc_day, and of a point of its curve. */
+extern const struct kvc_option_table kvc_day_option_table;
+extern const struct kvc_option_table kvc_day_curve_option_table;
+
 /* Pushes the returned table with all overrides applied. */
 enum kvc_status kvc_load_push_root(const struct kvc_decoder *decoder);
 
@@ -36,6 +40,9 @@ enum kvc_status kvc_load_slo(const struct kvc_decoder *decoder, int root, struct
 
 /* Reads the section `plan`, if there is one. */
 enum kvc_status kvc_load_plan(const struct kvc_decoder *decoder, int root, struct kvc_plan_request *plan);
+
+/* Reads the section `day`, if there is one. */
+enum kvc_status kvc_load_day(const struct kvc_decoder *decoder, int root, struct kvc_day *day);
 
 /* Reads the name, by default the file's, and the store. */
 enum kvc_status kvc_load_name(const struct kvc_decoder *decoder, int root, struct kvc_scenario *scenario);
