@@ -348,7 +348,8 @@ static void finish(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
                         &(struct kvc_source_missed){.key = key_of(cluster, number),
                                                     .key_bytes = request->key_bytes,
                                                     .value_bytes = request->value_bytes,
-                                                    .hash = request->hash},
+                                                    .hash = request->hash,
+                                                    .key_id = request->key_id},
                         now_ns);
     }
     free_request(cluster, number);

@@ -240,7 +240,7 @@ static uint64_t sample_rate_of(const struct kvc_run *run, double all_bytes)
 static void set_layout(struct kvc_kvdirect_config *config, const struct kvc_kvdirect_options *options,
                        const struct kvc_workload *workload)
 {
-    double keys = workload->preload_frac * (double)workload->keys;
+    double keys = kvc_workload_stored_keys(workload);
     double bytes = config->nic_bytes * config->shards, pair_bytes = pair_bytes_of(workload);
     struct kvc_kvdirect_layout layout = kvc_kvdirect_best_layout(
         keys, bytes, (uint32_t)fmax(pair_bytes, 1), options->index_frac, (uint32_t)options->inline_bytes);
@@ -448,7 +448,7 @@ static enum kvc_status check_room(const struct kvc_scenario *scenario, struct kv
                                                      .inline_bytes = config->inline_bytes};
     double pair_bytes = pair_bytes_of(workload);
     double room = (double)kvc_kvdirect_table_capacity_of(&params, (uint32_t)pair_bytes) * config->shards;
-    double keys = workload->preload_frac * (double)workload->keys;
+    double keys = kvc_workload_stored_keys(workload);
     if (keys > room) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,

@@ -577,8 +577,8 @@ static double turn_ns(const struct kvc_scenario *scenario)
 
 bool kvc_memcached_goes_on(const struct kvc_scenario *scenario)
 {
-    bool follows =
-        scenario->workload.arrival == KVC_ARRIVAL_TRACE; /* A SET goes to the server that missed. */
+    bool follows = scenario->workload.arrival == KVC_ARRIVAL_TRACE ||
+                   kvc_workload_fills(&scenario->workload); /* A SET goes to the server that missed. */
     return follows ||
            (scenario->workload.arrival == KVC_ARRIVAL_CLOSED && kvc_scenario_shards(scenario) == 1);
 }

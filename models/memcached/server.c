@@ -553,7 +553,8 @@ static void answer(struct kvc_memcached_server *server, double now_ns, double un
                         &(struct kvc_source_missed){.key = key_of(server, number),
                                                     .key_bytes = request->key_bytes,
                                                     .value_bytes = request->value_bytes,
-                                                    .hash = request->hash},
+                                                    .hash = request->hash,
+                                                    .key_id = request->key_id},
                         done_ns);
     }
     free_request(server, number);

@@ -381,7 +381,7 @@ static void set_source(void *state, struct kvc_replica_options *options)
     workload->flows = workload->connections = 1;
     workload->fill_timeout_ns = 0;
     options->source.workload = workload;
-    options->source.frame_requests = STAGED_ROWS;
+    options->source.frame_requests = STAGED_ROWS; /* It sends the SETs that fill misses itself. */
     options->source.ids_suffice = true;
     options->window_ns = kvc_memcachedgpu_window_ns(simulation->scenario);
 }

@@ -235,6 +235,15 @@ for store in megakv dido kvdirect bluecache memcached mica fatcache fpga_memcach
     "$kvcast" run --quiet gets.lua >stdout 2>stderr || fail "$store with a trace: $(cat stderr)"
     grep -q 'hit ratio 50.00 %' stdout || fail "$store fills misses: $(grep requests stdout)"
 done
+# So is an open load: half of the keys are stored, and each of the others misses once or a little more often.
+for store in megakv dido kvdirect bluecache memcached mica fpga_memcached; do
+    echo "return { system = { kind = '$store' }, run = { warmup = '30ms', duration = '10ms', replicas = 1 }, workload = {
+        keys = 2000, get = 1, set = 0, preload = 0.5, arrival = { poisson_mops = 1, misses = 'fill' } } }" >filled.lua
+    "$kvcast" run --quiet filled.lua >stdout 2>stderr || fail "$store with fill on miss: $(cat stderr)"
+    grep -q 'hit ratio 100.00 ' stdout && grep -qE 'clients filled what missed with 1[0-9]{3} SETs, besides the requests' stdout ||
+        fail "$store fills misses of an open load: $(grep -E 'requests|filled' stdout)"
+done
+"$kvcast" predict --quiet filled.lua | grep -q 'leaves out the SETs by which clients fill misses' || fail "predict of filled misses"
 "$kvcast" doctor >stdout || fail "doctor"
 grep -qE '^processors  [0-9]+: ' stdout || fail "doctor says: $(cat stdout)"
 PATH=/nowhere "$kvcast" doctor --json doctor.json >stdout || fail "doctor without programs"

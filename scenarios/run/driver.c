@@ -655,6 +655,12 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
             &outcome->result,
             "the closed form ignores run.changes: it holds for the devices before the first change");
     }
+    if (status == KVC_OK && kvc_workload_fills(&scenario->workload)) {
+        kvc_result_note(
+            &outcome->result,
+            "the closed form leaves out the SETs by which clients fill misses, and takes the hits of a "
+            "store in which nothing is filled");
+    }
     if (status == KVC_OK && kvc_power_policy_looks(&scenario->power)) {
         kvc_result_note(&outcome->result,
                         "the closed form ignores power.policy: it holds for the clocks at the start");

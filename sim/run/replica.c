@@ -218,6 +218,9 @@ void kvc_replica_report(const struct kvc_replica *replica)
     kvc_policy_report(&replica->policy, replica->recorder.until_ns, result);
     if (replica->context->scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
         note_trace(replica, result);
+    } else if (kvc_source_trace_counts(replica->source).filled > 0) {
+        kvc_result_note(result, "clients filled what missed with %llu SETs, besides the requests of the load",
+                        (unsigned long long)kvc_source_trace_counts(replica->source).filled);
     }
     result->activities = kvc_engine_activities();
     result->wall_s = kvc_clock_wall_s() - replica->opened_s;

@@ -19,7 +19,7 @@ double kvc_replica_stored_keys(const struct kvc_scenario *scenario, uint64_t rat
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
         return (double)workload->keys / (double)rate;
     }
-    return floor(workload->preload_frac * (double)workload->keys / (double)rate);
+    return floor(kvc_workload_stored_keys(workload) / (double)rate);
 }
 
 /* Returns the length of the measured time: the run's, or the trace's if it is shorter [ns]. */

@@ -823,6 +823,13 @@ enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct k
         workload->arrival == KVC_ARRIVAL_TRACE) {
         return status;
     }
+    if (kvc_workload_fills(workload) &&
+        workload->action_count + workload->phase_count + workload->tenant_count > 0) {
+        return fail(
+            diag,
+            "workload.arrival.misses: found \"fill\", allowed with workload.actions, phases or tenants is "
+            "\"leave\"");
+    }
     if ((status = check_tenants(workload, diag)) != KVC_OK ||
         (status = check_keys(workload, diag)) != KVC_OK || (status = check_mix(workload, diag)) != KVC_OK) {
         return status;

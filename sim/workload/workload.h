@@ -115,11 +115,11 @@ struct kvc_phase {
     double zipf_s;        /**< Exponent of the popularity of its keys; 0: all are equally popular. */
 };
 
-/** What clients do when a GET of a trace misses. */
+/** What clients do when a GET misses, in a trace or an open loop. */
 enum kvc_trace_misses {
-    KVC_TRACE_MISSES_AUTO,  /**< "auto": they fill if the trace records no writes, else they leave it. */
+    KVC_TRACE_MISSES_AUTO,  /**< "auto": they fill if a trace records no writes, else they leave it. */
     KVC_TRACE_MISSES_FILL,  /**< "fill": they fetch the pair elsewhere, at once, and SET it. */
-    KVC_TRACE_MISSES_LEAVE, /**< "leave": nothing; the SETs of the trace are all there are. */
+    KVC_TRACE_MISSES_LEAVE, /**< "leave": nothing; the SETs of the load are all there are. */
 };
 
 /** How a trace is replayed (sim/workload/trace/replay.h). */
@@ -129,7 +129,7 @@ struct kvc_workload_trace {
     double mops;             /**< Mean rate of the requests [million/s]; 0: as `speed` says. */
     double sampled_frac;     /**< Share of the keys that are replayed. */
     uint64_t copies;         /**< Sets of users who do the same, each with its own keys. */
-    int misses;              /**< enum kvc_trace_misses. */
+    int misses;              /**< enum kvc_trace_misses, also of an open loop. */
 
     struct kvc_trace_facts facts; /**< Facts of the requests that are replayed, in the run's own time. */
     double scale;                 /**< Recorded time divided by the run's. */
@@ -260,11 +260,26 @@ static inline bool kvc_workload_has_rate(const struct kvc_workload *workload)
     return !kvc_workload_clients_wait(workload) && workload->arrival != KVC_ARRIVAL_TRACE;
 }
 
+/** Returns whether clients SET what they miss. */
+static inline bool kvc_workload_fills(const struct kvc_workload *workload)
+{
+    return workload->arrival == KVC_ARRIVAL_TRACE
+               ? workload->trace.fills
+               : kvc_workload_has_rate(workload) && workload->trace.misses == KVC_TRACE_MISSES_FILL;
+}
+
+/** Returns how many keys a store with room for them holds: those that are preloaded, or all that clients
+ * fill. */
+static inline double kvc_workload_stored_keys(const struct kvc_workload *workload)
+{
+    return kvc_workload_fills(workload) ? (double)workload->keys
+                                        : workload->preload_frac * (double)workload->keys;
+}
+
 /** Returns whether clients react to answers with requests: in a closed loop, or to fill what misses. */
 static inline bool kvc_workload_reacts(const struct kvc_workload *workload)
 {
-    return workload->arrival == KVC_ARRIVAL_CLOSED ||
-           (workload->arrival == KVC_ARRIVAL_TRACE && workload->trace.fills);
+    return workload->arrival == KVC_ARRIVAL_CLOSED || kvc_workload_fills(workload);
 }
 
 /** Returns whether the rate of a Poisson process changes with time: a curve, bursts or an MMPP. */

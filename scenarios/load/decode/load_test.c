@@ -170,6 +170,11 @@ Test(load, refuses_what_does_not_fit_together)
                           "workload.arrival.sample");
     kvc_test_refuses_line("workload = { arrival = { trace = 't.csv', misses = 'wait' } }",
                           "auto, fill, leave");
+    kvc_test_refuses_line("workload = { arrival = { clients = 3, misses = 'fill' } }",
+                          "workload.arrival.misses has no effect with clients");
+    kvc_test_refuses_line(
+        "workload = { arrival = { poisson_mops = 1, misses = 'fill' }, actions = { { name = 'a', frac = 1 } } }",
+        "workload.arrival.misses: found \"fill\"");
     kvc_test_refuses_line(
         "workload = { arrival = { curve = { { time = '5us', rate = 1 }, { time = '5us', rate = 2 } } } }",
         "times must rise");

@@ -55,8 +55,8 @@ static const struct kvc_option arrival_rows[] = {
                  "trace: share of its keys, chosen by their hashes, whose requests are replayed"),
     KVC_CHOICE_ROW(
         kvc_workload, "misses", trace.misses, kvc_trace_misses_names, "auto",
-        "trace: what clients do when a GET misses; fill: they SET the pair at once; leave: nothing; "
-        "auto: they fill if the trace records no writes"),
+        "trace or open loop: what clients do when a GET misses; fill: they SET the pair at once; leave: nothing; "
+        "auto: they fill if a trace records no writes"),
 };
 
 const struct kvc_option_table kvc_arrival_option_table =

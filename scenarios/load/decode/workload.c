@@ -238,9 +238,8 @@ static const struct {
     const char *key;
     int arrival; /* enum kvc_arrival */
 } arrival_details[] = {
-    {"think", KVC_ARRIVAL_CLOSED},   {"speed", KVC_ARRIVAL_TRACE},  {"mops", KVC_ARRIVAL_TRACE},
-    {"copies", KVC_ARRIVAL_TRACE},   {"sample", KVC_ARRIVAL_TRACE}, {"misses", KVC_ARRIVAL_TRACE},
-    {"bursts", KVC_ARRIVAL_POISSON},
+    {"think", KVC_ARRIVAL_CLOSED}, {"speed", KVC_ARRIVAL_TRACE},  {"mops", KVC_ARRIVAL_TRACE},
+    {"copies", KVC_ARRIVAL_TRACE}, {"sample", KVC_ARRIVAL_TRACE}, {"bursts", KVC_ARRIVAL_POISSON},
 };
 
 #define ARRIVAL_ALLOWED                                                                                        \
@@ -286,6 +285,11 @@ static enum kvc_status pick_arrival(const struct kvc_decoder *decoder, struct kv
             return kvc_decode_fail(decoder, path, "%s has no effect with %s; it belongs to %s", path, found,
                                    owner_of(arrival_details[i].arrival));
         }
+    }
+    if (kvc_decode_has(decoder->lua, -1, "misses") && workload->arrival == KVC_ARRIVAL_CLOSED) {
+        return kvc_decode_fail(
+            decoder, "workload.arrival.misses",
+            "workload.arrival.misses has no effect with clients; it belongs to an open loop or a trace");
     }
     if (kvc_decode_has(decoder->lua, -1, "speed") && kvc_decode_has(decoder->lua, -1, "mops")) {
         return kvc_decode_fail(decoder, "workload.arrival.mops",

@@ -37,8 +37,11 @@
  * The workload of one node of a cluster (sim/workload/keys/key_part.h) has a source of its own: keys are
  * numbered within the node's part, but keep the bytes and hashes that they have in the whole workload.
  *
- * A trace brings its own operations and keys (sim/workload/trace/replay.h). If clients fill what misses, a
- * SET follows each GET that missed when its response arrives; they get the pair elsewhere in no time. A pair
+ * If the clients of an open loop or a trace fill what misses, a SET follows each GET that missed when its
+ * response arrives; they get the pair elsewhere in no time. In an open loop, the SETs for responses that
+ * arrive at the same time leave at once in frames of their own.
+ *
+ * A trace brings its own operations and keys (sim/workload/trace/replay.h). A pair
  * with a time to live is deleted when that has passed, by a client, because the stores have no clock of
  * pairs. Requests whose pairs are too large for the store are counted; only their GETs are sent, unless the
  * key alone is too large, and nothing is filled.
@@ -110,6 +113,7 @@ struct kvc_source_missed {
     uint32_t key_bytes;   /**< Its size [bytes]. */
     uint32_t value_bytes; /**< Size of the pair's value [bytes]. */
     uint64_t hash;        /**< Its hash. */
+    uint64_t key_id;      /**< Its id, as in the batch. */
 };
 
 /** Returns whether clients fill what misses, so that the following functions have an effect. */
@@ -135,7 +139,7 @@ struct kvc_source_trace_counts {
     uint64_t too_large; /**< Requests of the trace whose pairs are too large for the store. */
 };
 
-/** Returns the counts of the trace; all are 0 with another load. */
+/** Returns the counts; with other loads than a trace, all but `filled` are 0. */
 struct kvc_source_trace_counts kvc_source_trace_counts(const struct kvc_source *source);
 
 /** Returns when the next frame of `shard` leaves its client [ns], or +infinity if none is known. In a closed

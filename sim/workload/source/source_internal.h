@@ -215,9 +215,10 @@ struct kvc_source_clients {
     uint64_t unframed;                /**< At once: rows of all shards that no frame holds yet. */
 };
 
-/** A request that follows from another one of a trace: it fills a miss, or deletes an expired pair. */
+/** A request that follows from another one: it fills a miss, or deletes an expired pair of a trace. */
 struct kvc_later_row {
     uint64_t hash;                  /**< kvc_hash of the key. */
+    uint64_t key_id;                /**< Id of the key; in a trace, its hash. */
     uint32_t value_bytes;           /**< Size of the value [bytes]. */
     uint32_t next;                  /**< In the list of free rows: the next one. */
     uint8_t op;                     /**< enum kvc_op. */
@@ -245,9 +246,9 @@ struct kvc_source_shard {
     uint32_t frame_capacity;          /**< Allocated frames. */
     uint32_t framed;                  /**< At once: how many of `rows` belong to a frame of the queue. */
     uint32_t turn;                    /**< Saturating, trace: frames drained so far. */
-    struct kvc_sends sends;           /**< Closed loop: pending sends of this shard's clients. Trace: requests
-                                           that follow from others; `client` is their row of `later`. */
-    struct kvc_later later;           /**< Trace: the requests that follow from others. */
+    struct kvc_sends sends; /**< Closed loop: pending sends of this shard's clients. Trace, open loop:
+                                 requests that follow from others; `client` is their row of `later`. */
+    struct kvc_later later; /**< Trace, open loop: the requests that follow from others. */
 };
 
 /** A request source. */
@@ -409,7 +410,7 @@ bool kvc_source_start_open(struct kvc_source *source, uint64_t seed);
 void kvc_source_free_open(struct kvc_source *source);
 
 /** Looks at the next frame of an open loop; see kvc_source_peek(). */
-bool kvc_source_peek_open(struct kvc_source *source, const struct kvc_source_shard *shard, double until_ns,
+bool kvc_source_peek_open(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
                           uint32_t *connection);
 
 /** Drains a frame of an open loop; see kvc_source_drain(). */
@@ -438,6 +439,14 @@ enum kvc_status kvc_source_start_trace(struct kvc_source *source, uint64_t seed,
 /** Closes the trace and frees what belongs to it, except in the shards. */
 void kvc_source_free_trace(struct kvc_source *source);
 
+/** Takes the next request that follows from another, after those that need not be sent. Returns its time
+ * [ns], or +infinity if there is none. */
+double kvc_source_next_later_ns(struct kvc_source *source, struct kvc_source_shard *shard);
+
+/** Drains a frame of the requests that follow from others and are sent next, at the same time. */
+uint32_t kvc_source_drain_later(struct kvc_source *source, struct kvc_source_shard *shard,
+                                struct kvc_batch *batch);
+
 /** Returns whether a request of the trace is sent by until_ns. */
 bool kvc_source_peek_trace(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns);
 
@@ -449,6 +458,6 @@ uint32_t kvc_source_drain_trace(struct kvc_source *source, struct kvc_source_sha
 double kvc_source_next_trace_ns(struct kvc_source *source, struct kvc_source_shard *shard);
 
 /** Returns when the next frame of an open loop leaves; see kvc_source_next_ns(). */
-double kvc_source_next_open_ns(struct kvc_source *source, const struct kvc_source_shard *shard);
+double kvc_source_next_open_ns(struct kvc_source *source, struct kvc_source_shard *shard);
 
 #endif

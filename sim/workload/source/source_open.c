@@ -562,14 +562,23 @@ static struct kvc_source_queued *next_frame(struct kvc_source *source, const str
     return next->left_ns <= until_ns ? next : NULL;
 }
 
-bool kvc_source_peek_open(struct kvc_source *source, const struct kvc_source_shard *shard, double until_ns,
+/* Returns whether requests that fill misses leave by until_ns, and before the next frame of the load. */
+static bool fills_first(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
+                        const struct kvc_source_queued *next)
+{
+    double fills_ns = kvc_source_next_later_ns(source, shard);
+    return isfinite(fills_ns) && fills_ns <= until_ns && (next == NULL || fills_ns < next->left_ns);
+}
+
+bool kvc_source_peek_open(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
                           uint32_t *connection)
 {
     const struct kvc_source_queued *next = next_frame(source, shard, until_ns);
-    if (next != NULL) {
-        *connection = next->connection;
+    bool fills = fills_first(source, shard, until_ns, next);
+    if (fills || next != NULL) {
+        *connection = fills ? kvc_source_turn_connection(source, shard) : next->connection;
     }
-    return next != NULL;
+    return fills || next != NULL;
 }
 
 uint32_t kvc_source_drain_open(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
@@ -577,6 +586,9 @@ uint32_t kvc_source_drain_open(struct kvc_source *source, struct kvc_source_shar
 {
     uint32_t count = kvc_source_room(source, batch);
     struct kvc_source_queued *frame = count != 0 ? next_frame(source, shard, until_ns) : NULL;
+    if (count != 0 && fills_first(source, shard, until_ns, frame)) {
+        return kvc_source_drain_later(source, shard, batch);
+    }
     if (frame == NULL) {
         return 0;
     }
@@ -602,15 +614,16 @@ uint32_t kvc_source_drain_open(struct kvc_source *source, struct kvc_source_shar
     return count;
 }
 
-double kvc_source_next_open_ns(struct kvc_source *source, const struct kvc_source_shard *shard)
+double kvc_source_next_open_ns(struct kvc_source *source, struct kvc_source_shard *shard)
 {
     bool at_once = source->workload.fill == KVC_FILL_AT_ONCE;
+    double fills_ns = kvc_source_next_later_ns(source, shard);
     for (int i = 0; shard->first_frame == shard->last_frame; i++) {
         if (i == (at_once ? KVC_SOURCE_SEARCH_LIMIT : KVC_SOURCE_SEARCH_BLOCKS) || !go_on(source)) {
-            return kvc_source_stopped(source) ? INFINITY : source->clients.through_ns;
+            return fmin(fills_ns, kvc_source_stopped(source) ? INFINITY : source->clients.through_ns);
         }
     }
-    return shard->frames[shard->first_frame].left_ns;
+    return fmin(fills_ns, shard->frames[shard->first_frame].left_ns);
 }
 
 bool kvc_source_start_open(struct kvc_source *source, uint64_t seed)

@@ -372,3 +372,50 @@ Test(exponential, the_rest_is_independent)
         cr_expect_lt(statistic, gsl_cdf_chisq_Qinv(1e-4, BINS));
     }
 }
+
+/* ---- misses that clients fill ---- */
+
+/* Two responses arrive at the same time in which GETs missed, and a third one later. */
+Test(source_open, clients_fill_what_missed_with_the_pair_of_its_key)
+{
+    struct kvc_workload workload = clients_workload(KVC_ARRIVAL_POISSON);
+    workload.get_frac = 1;
+    workload.set_frac = workload.delete_frac = 0;
+    workload.rate_mops = 0.001;
+    workload.fill_timeout_ns = 1;
+    workload.trace.misses = KVC_TRACE_MISSES_FILL;
+    struct kvc_source *source = kvc_test_source(&workload, 1, 1, KVC_TEST_SEED);
+    struct kvc_batch *batch = kvc_test_batch(&workload, 4 * KVC_TEST_FRAME),
+                     *filled = kvc_test_batch(&workload, 4);
+    while (batch->count < 3) {
+        cr_assert_gt(kvc_source_drain(source, 0, 1e9, batch), 0);
+    }
+    double now_ns = batch->left_ns, next_ns = kvc_source_next_ns(source, 0);
+    cr_assert_gt(next_ns, now_ns + 200);
+    kvc_source_miss_row(source, batch, 2, now_ns + 200);
+    kvc_source_miss_row(source, batch, 0, now_ns + 100);
+    kvc_source_miss_row(source, batch, 1, now_ns + 100);
+    cr_expect_float_eq(kvc_source_next_ns(source, 0), now_ns + 100, 1e-6);
+    cr_expect_eq(kvc_source_drain(source, 0, now_ns + 99, filled), 0);
+    cr_expect_eq(kvc_source_drain(source, 0, next_ns - 1, filled), 2);
+    cr_expect_eq(kvc_source_drain(source, 0, next_ns - 1, filled), 1);
+    cr_expect_eq(kvc_source_drain(source, 0, next_ns - 1, filled), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t of = filled->key_id[i] == batch->key_id[0]   ? 0
+                      : filled->key_id[i] == batch->key_id[1] ? 1
+                                                              : 2;
+        cr_expect_eq(filled->op[i], KVC_OP_SET);
+        cr_expect_eq(filled->key_id[i], batch->key_id[of]);
+        cr_expect_eq(filled->hash[i], batch->hash[of]);
+        cr_expect_eq(filled->value_bytes[i], batch->value_bytes[of]);
+        cr_expect_eq(memcmp(filled->keys + i * filled->key_stride, batch->keys + of * batch->key_stride,
+                            filled->key_stride),
+                     0);
+        cr_expect_float_eq(filled->sent_ns[i], now_ns + (i < 2 ? 100 : 200), 1e-6);
+    }
+    cr_expect_float_eq(kvc_source_next_ns(source, 0), next_ns, 1e-6);
+    cr_expect_eq(kvc_source_trace_counts(source).filled, 3);
+    kvc_batch_free(filled);
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+}

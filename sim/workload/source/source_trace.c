@@ -94,6 +94,7 @@ static void add_later(struct kvc_source *source, struct kvc_source_shard *shard,
         number = later->used++;
     }
     later->row[number] = (struct kvc_later_row){.hash = pair->hash,
+                                                .key_id = pair->key_id,
                                                 .value_bytes = pair->value_bytes,
                                                 .op = (uint8_t)op,
                                                 .key_bytes = (uint8_t)pair->key_bytes};
@@ -116,9 +117,7 @@ static bool is_due(const struct kvc_source *source, const struct kvc_later_row *
     return row->op != KVC_OP_DELETE || find_number(source->expires, row->hash) == sent_ns;
 }
 
-/* Takes the next request that follows from another, after those that need not be sent. Returns its time [ns],
- * or +infinity if there is none. */
-static double next_later_ns(struct kvc_source *source, struct kvc_source_shard *shard)
+double kvc_source_next_later_ns(struct kvc_source *source, struct kvc_source_shard *shard)
 {
     while (shard->sends.count > 0) {
         const struct kvc_send *send = &shard->sends.heap[0];
@@ -132,7 +131,7 @@ static double next_later_ns(struct kvc_source *source, struct kvc_source_shard *
 
 bool kvc_source_fills(const struct kvc_source *source)
 {
-    return source->workload.arrival == KVC_ARRIVAL_TRACE && source->workload.trace.fills;
+    return kvc_workload_fills(&source->workload);
 }
 
 bool kvc_source_fills_key(struct kvc_source *source, uint64_t hash)
@@ -156,7 +155,8 @@ void kvc_source_miss_row(struct kvc_source *source, const struct kvc_batch *batc
     const struct kvc_source_missed missed = {.key = batch->keys + (size_t)row * batch->key_stride,
                                              .key_bytes = batch->key_bytes[row],
                                              .value_bytes = batch->value_bytes[row],
-                                             .hash = batch->hash[row]};
+                                             .hash = batch->hash[row],
+                                             .key_id = batch->key_id[row]};
     kvc_source_miss(source, &missed, done_ns);
 }
 
@@ -173,7 +173,8 @@ static void note_expiry(struct kvc_source *source, struct kvc_source_shard *shar
     }
     keep_number(&source->expires, hash, expires_ns);
     if (within) {
-        const struct kvc_source_missed pair = {.key = row->key, .key_bytes = row->key_bytes, .hash = hash};
+        const struct kvc_source_missed pair = {
+            .key = row->key, .key_bytes = row->key_bytes, .hash = hash, .key_id = hash};
         add_later(source, shard, expires_ns, KVC_OP_DELETE, &pair);
     }
 }
@@ -242,7 +243,7 @@ static bool read_trace(struct kvc_source *source)
 
 bool kvc_source_peek_trace(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns)
 {
-    double later_ns = next_later_ns(source, shard);
+    double later_ns = kvc_source_next_later_ns(source, shard);
     bool follows = later_ns <= until_ns && isfinite(later_ns);
     while (kvc_rows_count(&shard->rows) == 0) {
         if (source->trace_ns > until_ns || !read_trace(source)) {
@@ -262,12 +263,28 @@ static double take_later(struct kvc_source *source, struct kvc_source_shard *sha
     *to.op = row->op;
     *to.key_bytes = row->key_bytes;
     *to.value_bytes = row->value_bytes;
-    *to.key_id = *to.hash = row->hash;
+    *to.key_id = row->key_id;
+    *to.hash = row->hash;
     memset(to.keys, 0, to.key_stride);
     memcpy(to.keys, row->key, row->key_bytes);
     batch->client[batch->count++] = 0;
     free_later(&shard->later, send.client);
     return send.sent_ns;
+}
+
+uint32_t kvc_source_drain_later(struct kvc_source *source, struct kvc_source_shard *shard,
+                                struct kvc_batch *batch)
+{
+    double sent_ns = kvc_source_next_later_ns(source, shard);
+    uint32_t most = kvc_source_room(source, batch), count = 0;
+    for (; count < most && kvc_source_next_later_ns(source, shard) == sent_ns; count++) {
+        batch->sent_ns[batch->count] = sent_ns;
+        take_later(source, shard, batch);
+    }
+    if (count > 0) {
+        kvc_source_mark_frame(source, shard, sent_ns, batch);
+    }
+    return count;
 }
 
 uint32_t kvc_source_drain_trace(struct kvc_source *source, struct kvc_source_shard *shard, double until_ns,
@@ -279,7 +296,7 @@ uint32_t kvc_source_drain_trace(struct kvc_source *source, struct kvc_source_sha
     }
     uint32_t at = batch->count;
     double sent_ns = kvc_rows_count(rows) > 0 ? rows->all.sent_ns[rows->head] : INFINITY;
-    if (next_later_ns(source, shard) < sent_ns) {
+    if (kvc_source_next_later_ns(source, shard) < sent_ns) {
         sent_ns = take_later(source, shard, batch);
     } else {
         kvc_source_move_rows(source, rows, 1, batch);
@@ -291,7 +308,7 @@ uint32_t kvc_source_drain_trace(struct kvc_source *source, struct kvc_source_sha
 
 double kvc_source_next_trace_ns(struct kvc_source *source, struct kvc_source_shard *shard)
 {
-    double later_ns = next_later_ns(source, shard);
+    double later_ns = kvc_source_next_later_ns(source, shard);
     for (int i = 0; kvc_rows_count(&shard->rows) == 0; i++) {
         if (source->trace_ns >= later_ns) { /* The next request of the trace is not sent before. */
             return later_ns;
