@@ -203,6 +203,17 @@ expect 2 "plot: found -x, -y or --by with --kind cdf, allowed: --kind sweep" "$k
 grep -q '^requests    2000 in ' stdout || fail "trace says: $(cat stdout)"
 grep -q '"schema": "kvcast.trace/1"' described/trace.json || fail "trace wrote no document"
 [ "$(wc -l <described/trace.csv)" -eq 25 ] || fail "trace wrote $(wc -l <described/trace.csv) lines of the curve"
+# Its twin is a trace, too, with its number of requests and nearly its misses.
+"$kvcast" trace "$(dirname "$0")/../examples/trace.csv" --twin twin --json twin.json --quiet >stdout || fail "trace --twin: $(cat stdout)"
+grep -qE '^twin        arrival = . trace = "twin" ., miss ratio at most [0-9.]+ points off, at ' stdout || fail "trace --twin says: $(grep twin stdout)"
+grep -q '"twin_miss_frac_off_max": 0[.]' twin.json || fail "the JSON lacks the twin: $(grep twin twin.json)"
+"$kvcast" trace twin --quiet >stdout || fail "a twin is no trace: $(cat stdout)"
+grep -qE '^requests    2000 in 0.0040' stdout || fail "the twin has $(grep requests stdout)"
+echo "return { system = { kind = 'memcached' }, workload = { arrival = { trace = 'twin', misses = 'fill' } } }" >twin.lua
+"$kvcast" run --quiet twin.lua >stdout || fail "a run of a twin: $(cat stdout)"
+grep -q 'the trace (twin) has 2000 requests' stdout || fail "a run of a twin says: $(grep notes stdout)"
+expect 2 'cannot open the trace "none.csv"' "$kvcast" trace none.csv --twin never.twin
+[ ! -e never.twin ] || fail "a trace that cannot be read has a twin"
 printf '\005\0\0\0' >cut.bin
 gzip -c described/trace.csv | head -c 30 >cut.gz
 printf '1,k,1,1,1,get,0\n0,k,1,1,1,get,0\n' >back.csv

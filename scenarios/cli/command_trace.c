@@ -1,6 +1,7 @@
 /* kvcast trace: describes a trace. */
 #include <stdlib.h>
 
+#include "plots/document.h"
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/command_answer.h"
@@ -10,6 +11,16 @@
 #include "scenarios/output/trace_report.h"
 #include "scenarios/run/answer.h"
 #include "sim/base/array.h"
+#include "sim/base/files/partial_file.h"
+#include "sim/workload/trace/twin_writer.h"
+
+enum { FLAG_TWIN };
+
+static const struct kvc_flag flags[] = {
+    [FLAG_TWIN] = {"--twin", NULL, "FILE",
+                   "write a synthetic twin of the trace, which workload.arrival.trace takes"},
+    {0},
+};
 
 static const struct kvc_usage usage = {
     .command = "trace",
@@ -19,7 +30,10 @@ static const struct kvc_usage usage = {
     .help =
         "Describes a trace, of any format that workload.arrival.trace takes: requests, keys, sizes, mix, popularity\n"
         "(the best Zipf exponent, and how far it is off), reuse distances, and how many GETs an LRU cache of any size\n"
-        "misses. --out writes trace.json, trace.csv with the miss-ratio curve, and miss_ratio.svg, .pdf and .png.",
+        "misses. --out writes trace.json, trace.csv with the miss-ratio curve, and miss_ratio.svg, .pdf and .png.\n"
+        "--twin writes a smaller file, a trace whose synthetic requests come at the same rates and come back after\n"
+        "as many other keys as those of FILE, but name none of its keys, and says how far its misses are off.",
+    .flags = flags,
     .takes = KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET | KVC_TAKES_FORCE,
 };
 
@@ -38,6 +52,37 @@ static void write_table(const void *report, bool color, FILE *out)
     kvc_trace_report_write_table(report, color, out);
 }
 
+/* Writes the twin, and reads it again to say how far its miss-ratio curve is from the trace's. */
+static enum kvc_status write_twin(const struct kvc_arguments *arguments,
+                                  const struct kvc_trace_profile *profile, json_t *report,
+                                  struct kvc_diag *diag)
+{
+    struct kvc_partial_file file = {0};
+    struct kvc_progress_bar bar;
+    struct kvc_trace_profile *twin = kvc_array_of(1, sizeof(*twin));
+    const char *path = arguments->flag[FLAG_TWIN];
+    const struct kvc_progress *progress = kvc_progress_bar_open(&bar, arguments->quiet);
+    enum kvc_status status = kvc_partial_file_open(&file, path, diag);
+    if (status == KVC_OK) {
+        status = kvc_twin_write(arguments->positional[0], profile, file.file, progress, diag);
+    }
+    if (status == KVC_OK && (status = kvc_partial_file_flush(&file, diag)) == KVC_OK) {
+        const char *written = file.partial[0] != '\0' ? file.partial : file.path;
+        status = kvc_trace_profile_read(written, twin, NULL, progress, diag);
+    }
+    if (status == KVC_OK) {
+        kvc_trace_report_add_twin(report, path, twin);
+        fprintf(file.file, "# the miss ratio of an LRU cache is at most %.4f off, with %.0f bytes\n",
+                kvc_document_number(report, "twin_miss_frac_off_max"),
+                kvc_document_number(report, "twin_off_max_at_bytes"));
+        status = kvc_partial_file_commit(&file, diag);
+    }
+    kvc_partial_file_discard(&file);
+    kvc_progress_bar_close(&bar);
+    free(twin);
+    return status;
+}
+
 static enum kvc_status describe(const struct kvc_arguments *arguments, struct kvc_diag *diag)
 {
     struct kvc_answer_files files;
@@ -46,7 +91,8 @@ static enum kvc_status describe(const struct kvc_arguments *arguments, struct kv
     const char *path = arguments->positional[0];
     enum kvc_status status = kvc_answer_files_open(&files, arguments->out, "trace", arguments->json, diag);
     if (status == KVC_OK) {
-        status = kvc_trace_profile_read(path, profile, kvc_progress_bar_open(&bar, arguments->quiet), diag);
+        status =
+            kvc_trace_profile_read(path, profile, NULL, kvc_progress_bar_open(&bar, arguments->quiet), diag);
         kvc_progress_bar_close(&bar);
     }
     if (status == KVC_OK) {
@@ -56,7 +102,10 @@ static enum kvc_status describe(const struct kvc_arguments *arguments, struct kv
                                                .csv = write_csv,
                                                .table = write_table,
                                                .color = kvc_table_color(stdout)};
-        status = kvc_answer_files_write(&files, &forms, stdout, diag);
+        status = arguments->flag[FLAG_TWIN] != NULL ? write_twin(arguments, profile, report, diag) : KVC_OK;
+        if (status == KVC_OK) {
+            status = kvc_answer_files_write(&files, &forms, stdout, diag);
+        }
         json_decref(report);
     }
     kvc_answer_files_discard(&files);

@@ -70,6 +70,24 @@ json_t *kvc_trace_report(const char *path, const struct kvc_trace_profile *profi
     return report;
 }
 
+void kvc_trace_report_add_twin(json_t *report, const char *path, const struct kvc_trace_profile *twin)
+{
+    const json_t *point;
+    size_t index;
+    double off = 0, off_at_bytes = 0;
+    json_array_foreach(json_object_get(report, "miss_ratio_curve"), index, point)
+    {
+        double bytes = kvc_document_number(point, "cache_bytes");
+        double miss_frac = 1 - kvc_trace_hit_frac(twin, &twin->bytes, bytes);
+        double apart = fabs(miss_frac - kvc_document_number(point, "miss_frac"));
+        off_at_bytes = apart > off ? bytes : off_at_bytes;
+        off = fmax(off, apart);
+    }
+    json_object_set_new(report, "twin", kvc_json_text(path));
+    put(report, "twin_miss_frac_off_max", off);
+    put(report, "twin_off_max_at_bytes", off_at_bytes);
+}
+
 void kvc_trace_report_write_csv(const json_t *report, FILE *out)
 {
     const json_t *point;
@@ -134,6 +152,12 @@ void kvc_trace_report_write_table(const json_t *report, bool color, FILE *out)
     fprintf(out, "popularity  Zipf %.3f, which is at most %.1f %% of the requests off\n",
             kvc_document_number(report, "zipf"), 100 * kvc_document_number(report, "zipf_ks_distance"));
     write_reuse(report, out);
+    if (json_object_get(report, "twin") != NULL) {
+        fprintf(out, "twin        arrival = { trace = \"%s\" }, miss ratio at most %.2f points off, at %s\n",
+                json_string_value(json_object_get(report, "twin")),
+                100 * kvc_document_number(report, "twin_miss_frac_off_max"),
+                size_text(kvc_document_number(report, "twin_off_max_at_bytes"), mean, sizeof(mean)));
+    }
     fprintf(out, "\n%sLRU cache      of all bytes   misses%s\n", table.bold, table.plain);
     json_array_foreach(json_object_get(report, "miss_ratio_curve"), index, point)
     {

@@ -14,11 +14,13 @@ enum { KVC_KEY_SAMPLE_MAX = 1 << 16 /**< Most keys that a sample keeps. */ };
 struct kvc_sampled_key {
     uint64_t hash;        /**< Hash of the key; 0: no key is here. */
     uint64_t requests;    /**< Requests for the key. */
+    uint64_t uses;        /**< Requests for it since it was new or deleted. */
     uint64_t last;        /**< Position of the last request for it. */
     double weight;        /**< Its weight in what the owner sums up. */
     uint32_t value_bytes; /**< Size of its value [bytes]. */
     uint8_t key_bytes;    /**< Size of the key [bytes]. */
     bool is_written;      /**< A request wrote it. */
+    bool is_stored;       /**< A request wrote it, and none deleted it since. */
 };
 
 /** A sample. */
@@ -27,6 +29,21 @@ struct kvc_key_sample {
     uint32_t count;              /**< Keys in the sample. */
     uint64_t below;              /**< Keys with a smaller hash belong to it. */
 };
+
+enum {
+    KVC_REUSE_USES = 16,                   /**< Groups by uses: 1, 2 to 3, 4 to 7 and so on. */
+    KVC_REUSE_GROUPS = 2 * KVC_REUSE_USES, /**< Groups of keys. */
+};
+
+/** Returns the group of a key: keys that were used about as often, and are stored or not. */
+static inline uint32_t kvc_reuse_group(uint64_t uses, bool is_stored)
+{
+    uint32_t group = 0;
+    while (uses >= 2ull << group && group + 1 < KVC_REUSE_USES) {
+        group++;
+    }
+    return is_stored ? KVC_REUSE_USES + group : group;
+}
 
 /** Frees a sample, not the struct. */
 void kvc_key_sample_close(struct kvc_key_sample *sample);

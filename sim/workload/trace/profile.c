@@ -37,15 +37,24 @@ static double sum_to(const struct tree *tree, uint64_t place)
 /* The LRU stack of the sampled keys: each has the place of its last request, and weighs its pair there. */
 struct stack {
     struct tree bytes, keys;
-    uint64_t places; /* Places used. */
+    struct tree *group; /* Keys of each group; NULL if nobody watches. */
+    uint64_t places;    /* Places used. */
 };
+
+/* Adds a key at its place, once or minus once. */
+static void add_key(struct stack *stack, const struct kvc_sampled_key *key, double times)
+{
+    add(&stack->bytes, key->last, times * key->weight);
+    add(&stack->keys, key->last, times);
+    if (stack->group != NULL) {
+        add(&stack->group[kvc_reuse_group(key->uses, key->is_stored)], key->last, times);
+    }
+}
 
 static void leave(void *data, const struct kvc_sampled_key *key)
 {
-    struct stack *stack = data;
     if (key->last > 0) {
-        add(&stack->bytes, key->last, -key->weight);
-        add(&stack->keys, key->last, -1);
+        add_key(data, key, -1);
     }
 }
 
@@ -67,11 +76,14 @@ static void count_anew(struct stack *stack, struct kvc_key_sample *keys)
         }
     }
     qsort(present, count, sizeof(*present), by_last);
-    memset(stack, 0, sizeof(*stack));
+    memset(&stack->bytes, 0, sizeof(stack->bytes));
+    memset(&stack->keys, 0, sizeof(stack->keys));
+    if (stack->group != NULL) {
+        memset(stack->group, 0, KVC_REUSE_GROUPS * sizeof(*stack->group));
+    }
     for (uint32_t i = 0; i < count; i++) {
         present[i]->last = i + 1;
-        add(&stack->bytes, i + 1, present[i]->weight);
-        add(&stack->keys, i + 1, 1);
+        add_key(stack, present[i], 1);
     }
     stack->places = count;
     free(present);
@@ -99,16 +111,19 @@ static void request(struct kvc_trace_profile *profile, struct stack *stack, stru
     leave(stack, key);
     key->last = 0;
     if (op == KVC_OP_DELETE) {
+        key->uses = 0;
+        key->is_stored = false;
         return;
     }
     if (stack->places == PLACES) {
         count_anew(stack, &sums->keys);
     }
     key->requests++;
+    key->uses++;
+    key->is_stored |= op == KVC_OP_SET;
     key->weight = pair_bytes;
     key->last = ++stack->places;
-    add(&stack->bytes, key->last, key->weight);
-    add(&stack->keys, key->last, 1);
+    add_key(stack, key, 1);
 }
 
 /* ---- popularity ---- */
@@ -202,7 +217,20 @@ static void conclude(struct kvc_trace_profile *profile, const struct kvc_trace_s
     rank_keys(profile, &sums->keys);
 }
 
+static void show(const struct kvc_profile_watch *watch, const struct stack *stack,
+                 const struct kvc_trace_sums *sums, const struct kvc_sampled_key *key,
+                 const struct kvc_trace_row *row)
+{
+    struct kvc_profiled_request seen = {.row = row, .key = key, .scale = kvc_key_sample_scale(&sums->keys)};
+    if (key != NULL && key->last > 0) {
+        const struct tree *group = &stack->group[kvc_reuse_group(key->uses, key->is_stored)];
+        seen.place = (sum_to(group, PLACES) - sum_to(group, key->last)) * seen.scale + 1;
+    }
+    watch->request(watch->data, &seen);
+}
+
 enum kvc_status kvc_trace_profile_read(const char *path, struct kvc_trace_profile *profile,
+                                       const struct kvc_profile_watch *watch,
                                        const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     struct kvc_trace *trace = kvc_trace_open(path, diag);
@@ -215,9 +243,13 @@ enum kvc_status kvc_trace_profile_read(const char *path, struct kvc_trace_profil
         return KVC_ERR_SCENARIO;
     }
     struct stack *stack = kvc_array_of(1, sizeof(*stack));
+    stack->group = watch != NULL ? kvc_array_of(KVC_REUSE_GROUPS, sizeof(*stack->group)) : NULL;
     kvc_trace_sums_open(&sums);
     while ((next = kvc_trace_read(trace, &row, diag)) == KVC_TRACE_ROW) {
         struct kvc_sampled_key *key = kvc_trace_sums_add(&sums, &row, leave, stack);
+        if (watch != NULL) {
+            show(watch, stack, &sums, key, &row);
+        }
         if (key != NULL) {
             sampled_gets += row.op == KVC_OP_GET ? kvc_key_sample_scale(&sums.keys) : 0;
             request(profile, stack, &sums, key, (enum kvc_op)row.op);
@@ -238,6 +270,7 @@ enum kvc_status kvc_trace_profile_read(const char *path, struct kvc_trace_profil
     }
     kvc_trace_sums_close(&sums);
     kvc_trace_close(trace);
+    free(stack->group);
     free(stack);
     return status;
 }

@@ -40,9 +40,25 @@ struct kvc_trace_profile {
     struct kvc_reuse_histogram keys;  /**< GETs by the number of pairs that it needs to have. */
 };
 
+/** A request as the profile sees it. */
+struct kvc_profiled_request {
+    const struct kvc_trace_row *row;   /**< The request. */
+    const struct kvc_sampled_key *key; /**< Its key before the request, or NULL if it is not in the sample. */
+    double scale;                      /**< Requests that it stands for, if its key is in the sample. */
+    double place;                      /**< Place of the key among those of its group, 1 for the one that was
+                                            requested last; 0 for a new or deleted key. */
+};
+
+/** Watches the requests of a trace while its profile is read. */
+struct kvc_profile_watch {
+    void (*request)(void *data, const struct kvc_profiled_request *request); /**< Called for each. */
+    void *data;                                                              /**< Handed to it. */
+};
+
 /** Reads the profile of a trace. Returns KVC_ERR_SCENARIO if it cannot be read, has no row, or has a
- * malformed one. `progress` and `diag` may be NULL. Exits with status 3 if memory is short. */
+ * malformed one. `watch`, `progress` and `diag` may be NULL. Exits with status 3 if memory is short. */
 enum kvc_status kvc_trace_profile_read(const char *path, struct kvc_trace_profile *profile,
+                                       const struct kvc_profile_watch *watch,
                                        const struct kvc_progress *progress, struct kvc_diag *diag);
 
 /** Returns the share of the GETs that find their pair in a cache of this size, in the unit of the histogram;

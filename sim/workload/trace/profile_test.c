@@ -77,7 +77,7 @@ Test(trace_profile, of_a_short_trace_has_the_misses_of_an_lru_cache)
 {
     struct kvc_trace_profile *profile = malloc(sizeof(*profile));
     char *path = write_trace(0.8);
-    cr_assert_eq(kvc_trace_profile_read(path, profile, NULL, NULL), KVC_OK);
+    cr_assert_eq(kvc_trace_profile_read(path, profile, NULL, NULL, NULL), KVC_OK);
     for (double bytes = 500; bytes < 4e6; bytes *= 3.1) {
         double miss_frac = 1 - kvc_trace_hit_frac(profile, &profile->bytes, bytes);
         cr_expect_float_eq(miss_frac, exact_miss_frac(bytes), 0.003, "%g bytes: %g", bytes, miss_frac);
@@ -98,7 +98,7 @@ Test(trace_profile, finds_the_exponent_of_zipf)
     struct kvc_trace_profile *profile = malloc(sizeof(*profile));
     for (int i = 0; i < 3; i++) {
         char *path = write_trace(exponents[i]);
-        cr_assert_eq(kvc_trace_profile_read(path, profile, NULL, NULL), KVC_OK);
+        cr_assert_eq(kvc_trace_profile_read(path, profile, NULL, NULL, NULL), KVC_OK);
         cr_expect_float_eq(profile->zipf_s, exponents[i], 0.06, "%g", profile->zipf_s);
         cr_expect_lt(profile->zipf_distance, 0.05, "%g", profile->zipf_distance);
         unlink(path);
@@ -117,7 +117,7 @@ Test(trace_profile, of_many_keys_is_that_of_a_sample)
         fprintf(file, "%d,get,k%d,8,92\n", i, i % LONG_KEYS);
     }
     fclose(file);
-    cr_assert_eq(kvc_trace_profile_read(path, profile, NULL, NULL), KVC_OK);
+    cr_assert_eq(kvc_trace_profile_read(path, profile, NULL, NULL, NULL), KVC_OK);
     cr_expect_float_eq(profile->facts.keys, LONG_KEYS, 0.02 * LONG_KEYS);
     cr_expect_float_eq(profile->repeated_gets / profile->gets, 0.75, 0.01);
     cr_expect_float_eq(kvc_trace_hit_frac(profile, &profile->bytes, 0.9 * 100 * LONG_KEYS), 0, 0.01);
@@ -136,7 +136,7 @@ Test(trace_profile, a_malformed_row_is_named)
     FILE *file = fdopen(mkstemp(path), "w");
     fputs("1,get,a,1,8\n2,get,a,1\n", file);
     fclose(file);
-    cr_expect_eq(kvc_trace_profile_read(path, profile, NULL, &diag), KVC_ERR_SCENARIO);
+    cr_expect_eq(kvc_trace_profile_read(path, profile, NULL, NULL, &diag), KVC_ERR_SCENARIO);
     cr_expect_eq(diag.line, 2);
     unlink(path);
     free(path);

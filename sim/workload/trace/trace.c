@@ -1,5 +1,6 @@
 #include "sim/workload/trace/trace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,6 +10,7 @@
 #include "sim/workload/batch.h"
 #include "sim/workload/sizes.h"
 #include "sim/workload/trace/stream.h"
+#include "sim/workload/trace/twin.h"
 
 enum {
     COLUMNS_MAX = 16,
@@ -52,6 +54,7 @@ struct kvc_trace {
     int column_at[CACHELIB_COLUMNS]; /* CacheLib: places of the columns; below 0: absent. */
     int columns;                     /* CacheLib: columns of the header. */
     bool header_read;
+    struct kvc_twin *twin; /* Twin: its requests; NULL until the first is read. */
     char text[KVC_TRACE_LINE_MAX + 1];
 };
 
@@ -392,10 +395,23 @@ static enum kvc_trace_next read_twitter(struct kvc_trace *trace, struct kvc_trac
 
 /* ---- Meta's CacheLib CSV ---- */
 
+/* Returns whether the first line has a column of this name. */
+static bool has_column(const char *head, const char *name)
+{
+    size_t bytes = strlen(name);
+    const char *end = line_end(head);
+    for (const char *at = head; at < end; at += strcspn(at, ",\r\n") + 1) {
+        if (strncmp(at, name, bytes) == 0 && strcspn(at, ",\r\n") == bytes) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_cachelib(const char *head, size_t bytes)
 {
     (void)bytes;
-    return strncmp(head, "key,op,", 7) == 0 || strncmp(head, "op_time,key,", 12) == 0;
+    return has_column(head, "key") && has_column(head, "op") && !has_column(head, "time_us");
 }
 
 static enum kvc_trace_next read_cachelib_header(struct kvc_trace *trace, struct kvc_diag *diag)
@@ -619,12 +635,73 @@ static enum kvc_trace_next read_watch(struct kvc_trace *trace, struct kvc_trace_
     return next == KVC_TRACE_ROW ? set_watched_time(trace, row, diag) : next;
 }
 
+/* ---- twins of traces ---- */
+
+static bool is_twin(const char *head, size_t bytes)
+{
+    (void)bytes;
+    return strncmp(head, KVC_TWIN_SCHEMA ",", strlen(KVC_TWIN_SCHEMA) + 1) == 0;
+}
+
+/* Reads the whole file. */
+static enum kvc_trace_next open_twin(struct kvc_trace *trace, struct kvc_diag *diag)
+{
+    const char *wanted = NULL;
+    enum kvc_trace_next next;
+    size_t length;
+    trace->twin = kvc_twin_create();
+    while ((next = read_line(trace, &length, diag)) == KVC_TRACE_ROW) {
+        char found[SHOWN + 1];
+        snprintf(found, sizeof(found), "%.*s", SHOWN, trace->text);
+        if ((wanted = kvc_twin_take(trace->twin, trace->text)) != NULL) {
+            return FAIL(trace, diag, "the line is \"%s\"; allowed is %s", found, wanted);
+        }
+    }
+    if (next == KVC_TRACE_END && (wanted = kvc_twin_end(trace->twin)) != NULL) {
+        return FAIL(trace, diag, "the twin of a trace ends here; it lacks %s", wanted);
+    }
+    return next == KVC_TRACE_END ? KVC_TRACE_ROW : next;
+}
+
+/* Sets the key to its number in digits of 6 bits; it becomes longer if it is too short for them. */
+static void set_twin_key(struct kvc_trace_row *row, uint64_t number, uint8_t key_bytes)
+{
+    static const char digits[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    char text[HASHED_KEY_MAX];
+    struct column column = {text, 0};
+    do {
+        text[column.bytes++] = digits[number & 63];
+        number >>= 6;
+    } while (number > 0);
+    set_key(row, &column, column.bytes < key_bytes ? key_bytes : column.bytes);
+}
+
+static enum kvc_trace_next read_twin(struct kvc_trace *trace, struct kvc_trace_row *row,
+                                     struct kvc_diag *diag)
+{
+    struct kvc_twin_request request;
+    enum kvc_trace_next next = trace->twin == NULL ? open_twin(trace, diag) : KVC_TRACE_ROW;
+    if (next != KVC_TRACE_ROW) {
+        return next;
+    }
+    if (!kvc_twin_draw(trace->twin, &request)) {
+        return KVC_TRACE_END;
+    }
+    row->time_ns = trace->last_ns = request.time_ns;
+    row->ttl_ns = 0;
+    row->op = request.op;
+    row->value_bytes = request.value_bytes;
+    set_twin_key(row, request.key, request.key_bytes);
+    return KVC_TRACE_ROW;
+}
+
 /* ---- all formats ---- */
 
 /* The last format reads what no other recognizes. */
 static const struct format formats[] = {
     {"oracleGeneral", is_oracle, read_oracle, 1e9, true},
     {"watch", is_watch, read_watch, 0, false},
+    {"twin", is_twin, read_twin, 0, false},
     {"cachelib", is_cachelib, read_cachelib, 1e9, false},
     {"twitter", is_twitter, read_twitter, 1e9, false},
     {"csv", is_csv, read_csv, 0, false},
@@ -636,6 +713,7 @@ void kvc_trace_close(struct kvc_trace *trace)
         return;
     }
     kvc_stream_close(trace->stream);
+    kvc_twin_free(trace->twin);
     free(trace->path);
     free(trace);
 }
@@ -656,7 +734,7 @@ static bool recognize(struct kvc_trace *trace, struct kvc_diag *diag)
     while (!trace->format->is(head, bytes)) {
         trace->format++;
     }
-    trace->column_at[OP_TIME] = strncmp(head, "op_time", 7) == 0 ? 0 : -1;
+    trace->column_at[OP_TIME] = has_column(head, "op_time") ? 0 : -1; /* Its place is read with the header. */
     return true;
 }
 
@@ -680,7 +758,8 @@ const char *kvc_trace_format(const struct kvc_trace *trace)
 
 bool kvc_trace_is_timed(const struct kvc_trace *trace)
 {
-    return trace->format->read != read_cachelib || trace->column_at[OP_TIME] >= 0;
+    return trace->twin != NULL ? kvc_twin_is_timed(trace->twin)
+                               : trace->format->read != read_cachelib || trace->column_at[OP_TIME] >= 0;
 }
 
 double kvc_trace_tick_ns(const struct kvc_trace *trace)
@@ -690,12 +769,12 @@ double kvc_trace_tick_ns(const struct kvc_trace *trace)
 
 bool kvc_trace_has_writes(const struct kvc_trace *trace)
 {
-    return !trace->format->has_no_writes;
+    return trace->twin != NULL ? kvc_twin_has_writes(trace->twin) : !trace->format->has_no_writes;
 }
 
 double kvc_trace_read_frac(const struct kvc_trace *trace)
 {
-    return kvc_stream_read_frac(trace->stream);
+    return trace->twin != NULL ? kvc_twin_drawn_frac(trace->twin) : kvc_stream_read_frac(trace->stream);
 }
 
 enum kvc_trace_next kvc_trace_read(struct kvc_trace *trace, struct kvc_trace_row *row, struct kvc_diag *diag)

@@ -284,6 +284,15 @@ Test(trace, reads_cachelibs_csv_with_times)
     expect_end(trace);
 }
 
+Test(trace, reads_cachelibs_csv_with_times_behind_other_columns)
+{
+    static const char text[] = "key,op,size,op_count,op_time,key_size\nk1,GET,5,2,7,4\n";
+    struct kvc_trace *trace = open_as(text, sizeof(text) - 1, "cachelib");
+    cr_expect(kvc_trace_is_timed(trace));
+    cr_expect_eq(kvc_trace_tick_ns(trace), 1e9);
+    kvc_trace_close(trace);
+}
+
 Test(trace, reads_cachelibs_csv_without_times)
 {
     static const char text[] = "key,op,size,op_count,key_size\n1668,SET,82,1,4\n1668,GET,0,3,4\n";
