@@ -11,8 +11,8 @@
 /* Returns the document "kvcast.trace/1" of a profile. */
 json_t *kvc_trace_report(const char *path, const struct kvc_trace_profile *profile);
 
-/* Adds the twin that was written to `path`, how far its miss-ratio curve is from the trace's at most, and at which size
- * of the cache. */
+/* Adds the twin that was written to `path`, how far its miss-ratio curve is from the trace's at most, and at
+ * which size of the cache. */
 void kvc_trace_report_add_twin(json_t *report, const char *path, const struct kvc_trace_profile *twin);
 
 /* Writes the miss-ratio curve, a line for each size of the cache. */
