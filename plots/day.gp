@@ -1,6 +1,6 @@
 # Draws a day: the load and what of it is served, the p99 latency with its objective, and the power, one step per window.
 # Usage: gnuplot -c day.gp STYLE DATA OUTPUT FORMAT COLUMNS OBJECTIVE
-# DATA has lines "hour offered_mops served_mops p99_us watts", the last one for the end of the day; unknown values are NaN.
+# DATA has a block of lines "hour offered_mops served_mops p99_us watts", the last one for the end of the day; unknown values are NaN.
 # OBJECTIVE is the bound of the p99 latency in microseconds, or empty.
 load_style = ARG1
 DATA = ARG2

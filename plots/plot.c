@@ -731,6 +731,7 @@ static enum kvc_status extract_day(const char *path, struct kvc_figure_data *fig
     if (!isnan(p99_us)) {
         snprintf(figure->x_label, KVC_AXIS_TEXT, "%.12g", p99_us);
     }
+    kvc_figure_begin_block(figure, "day");
     for (int end = 0; end < 2; end++) {
         json_array_foreach(windows, index, window)
         {
