@@ -275,10 +275,11 @@ struct kvc_spans_request kvc_scenario_judged(const struct kvc_scenario *scenario
 {
     enum { SPANS = 50 };
     const struct kvc_run *run = &scenario->run;
-    const struct kvc_key_part *part = scenario->workload.part; /* A node of a cluster that changes. */
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_key_part *part = workload->part; /* A node of a cluster that changes. */
     struct kvc_spans_request judged = run->judged;
-    bool bursts =
-        scenario->workload.arrival == KVC_ARRIVAL_BURSTS || scenario->workload.arrival == KVC_ARRIVAL_MMPP;
+    bool bursts = workload->arrival == KVC_ARRIVAL_BURSTS || workload->arrival == KVC_ARRIVAL_MMPP ||
+                  workload->storm_count > 0;
     bool changes = run->change_count > 0 || scenario->cluster.change_count > 0 || bursts ||
                    (part != NULL && part->epochs > 1);
     if (!(judged.length_ns > 0)) {

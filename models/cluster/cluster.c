@@ -179,6 +179,9 @@ const char *kvc_cluster_coupling(const struct kvc_scenario *scenario)
         return "clients that wait for all of them; allowed: an open load, such as arrival = { poisson_mops = 100 }, "
                "or clients_for = \"socket\"";
     }
+    if (kvc_workload_popularity_changes(workload)) {
+        return "workload.churn or workload.storms";
+    }
     if (workload->action_count > 0 || workload->phase_count > 0 || workload->tenant_count > 0) {
         return "workload.actions, workload.phases or workload.tenants";
     }

@@ -131,6 +131,7 @@ static const struct topic sections[] = {
     {"workload.actions", "actions of an application in front of a database", &kvc_action_option_table, NULL,
      0},
     {"workload.phases", "phases of a load that alternates", &kvc_phase_option_table, NULL, 0},
+    {"workload.storms", "hot-key storms", &kvc_storm_option_table, NULL, 0},
     {"workload.dist", "popularity of keys as a table", &kvc_dist_option_table, NULL, 0},
     {"workload.arrival", "when requests come; one kind at a time", &kvc_arrival_option_table, NULL, 0},
     {"workload.arrival.curve", "points of a rate curve", &kvc_rate_curve_option_table, NULL, 0},

@@ -118,6 +118,18 @@ static enum kvc_status check_parts(const struct kvc_scenario *scenario, struct k
                                "run.functional: allowed with workload.phases is \"compact\" or \"full\"");
 }
 
+/* Checks that every request runs through the real structures if the popularity of keys changes, which a
+ * sample and closed forms do not know. */
+static enum kvc_status check_popularity(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    return !kvc_workload_popularity_changes(&scenario->workload) || kvc_run_is_whole(&scenario->run)
+               ? KVC_OK
+               : kvc_diag_fail(
+                     diag, KVC_ERR_SCENARIO,
+                     "run.functional: allowed with workload.churn or workload.storms is \"compact\" or "
+                     "\"full\"");
+}
+
 /* Checks whether the store follows power policies and meets the policy's requirements. */
 static enum kvc_status check_power(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
@@ -143,7 +155,7 @@ static enum kvc_status check_scenario(const struct kvc_decoder *decoder, bool wi
     if (kvc_cache_aside_check(scenario, &inner) != KVC_OK) {
         return fail_check(decoder, "workload", &inner);
     }
-    if (check_parts(scenario, &inner) != KVC_OK) {
+    if (check_parts(scenario, &inner) != KVC_OK || check_popularity(scenario, &inner) != KVC_OK) {
         return fail_check(decoder, "workload", &inner);
     }
     if (kvc_cluster_check(&scenario->cluster, &inner) != KVC_OK) {

@@ -501,10 +501,11 @@ static void judge(struct trial *trial, const struct kvc_capacity_bounds *bounds)
     memcpy(point->bottleneck_why, trial->merged->bottleneck_why, sizeof(point->bottleneck_why));
 }
 
-/* Returns the longest measured time of a probe. A rate that changes has its own time. */
+/* Returns the longest measured time of a probe. A rate that changes and storms have their own time. */
 static double longest_ns(const struct kvc_capacity_prober *prober)
 {
-    bool has_own = kvc_workload_rate_changes(&prober->scenario->workload);
+    const struct kvc_workload *workload = &prober->scenario->workload;
+    bool has_own = kvc_workload_rate_changes(workload) || workload->storm_count > 0;
     return prober->scenario->run.duration_ns * (has_own ? 1 : prober->longest);
 }
 

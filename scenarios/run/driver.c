@@ -650,6 +650,11 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
     if (status == KVC_OK && kvc_workload_rate_changes(&scenario->workload)) {
         note_rates(scenario, &outcome->result);
     }
+    if (status == KVC_OK && kvc_workload_popularity_changes(&scenario->workload)) {
+        kvc_result_note(&outcome->result,
+                        "the closed form ignores workload.churn and workload.storms: it holds for the "
+                        "popularity at the start");
+    }
     if (status == KVC_OK && scenario->run.change_count > 0) {
         kvc_result_note(
             &outcome->result,

@@ -362,7 +362,8 @@ double kvc_workload_rate_max_mops(const struct kvc_workload *workload)
 bool kvc_workload_changes(const struct kvc_workload *workload)
 {
     return kvc_workload_rate_changes(workload) || workload->arrival == KVC_ARRIVAL_TRACE ||
-           workload->phase_count > 0 || (workload->part != NULL && workload->part->epochs > 1);
+           workload->phase_count > 0 || workload->storm_count > 0 ||
+           (workload->part != NULL && workload->part->epochs > 1);
 }
 
 uint32_t kvc_workload_flows(const struct kvc_workload *workload)
@@ -816,6 +817,30 @@ static enum kvc_status check_tenants(const struct kvc_workload *workload, struct
     return status;
 }
 
+/* Checks churn and storms, and that the load lets the popularity change. */
+static enum kvc_status check_popularity_changes(const struct kvc_workload *workload, struct kvc_diag *diag)
+{
+    const char *name = workload->storm_count > 0 ? "storms" : "churn";
+    for (uint32_t i = 0; i < workload->storm_count; i++) {
+        if (workload->storms[i].keys > workload->keys) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "workload.storms.%u.keys: found %llu, allowed: up to workload.keys, %llu",
+                                 i + 1, (unsigned long long)workload->storms[i].keys,
+                                 (unsigned long long)workload->keys);
+        }
+    }
+    if (!kvc_workload_popularity_changes(workload) ||
+        (kvc_workload_has_rate(workload) && workload->fill == KVC_FILL_GRADUALLY &&
+         workload->action_count + workload->tenant_count == 0)) {
+        return KVC_OK;
+    }
+    return kvc_diag_fail(
+        diag, KVC_ERR_SCENARIO,
+        "workload.%s: allowed with an open load, such as arrival = { poisson_mops = 10 }, whose "
+        "requests have times of their own (fill = \"gradually\"), and without actions or tenants",
+        name);
+}
+
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag)
 {
     enum kvc_status status = check_arrival(workload, diag);
@@ -851,5 +876,6 @@ enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct k
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.preload is %g; allowed are 0 to 1",
                              workload->preload_frac);
     }
-    return check_phases(workload, diag);
+    status = check_popularity_changes(workload, diag);
+    return status == KVC_OK ? check_phases(workload, diag) : status;
 }

@@ -83,6 +83,16 @@ struct kvc_rate_state {
     double length_ns; /**< Mean time until the next state begins [ns]. */
 };
 
+enum { KVC_STORMS_MAX = 8 /**< Hot-key storms of a load. */ };
+
+/** A hot-key storm: a time in which a few keys get a share of all requests (sim/workload/source/source.h). */
+struct kvc_storm {
+    double at_ns;     /**< Simulated time at which it begins [ns]. */
+    double length_ns; /**< Length [ns]. */
+    double frac;      /**< Share of the requests that go to its keys, above 0 to 1. */
+    uint64_t keys;    /**< Its keys, the least popular ones, among which it chooses equally often. */
+};
+
 enum { KVC_ACTIONS_MAX = KVC_SIZE_KINDS_MAX /**< Actions of an application. */ };
 
 /** One action of an application in front of a database: what its requests read and invalidate.
@@ -177,6 +187,10 @@ struct kvc_workload {
         tenants[KVC_TENANTS_MAX]; /**< Tenants, which replace keys, sizes, mix and popularity. */
     uint32_t tenant_count;        /**< Used entries of `tenants`; 0: all requests are alike. */
     bool rate_of_tenants;         /**< `rate_mops` is not stated, but the sum over the tenants. */
+    double churn_per_s; /**< Keys that become the most popular one in a second; not above 0: the popularity
+                           stays [1/s]. */
+    struct kvc_storm storms[KVC_STORMS_MAX]; /**< Hot-key storms. */
+    uint32_t storm_count;                    /**< Used entries of `storms`. */
     const struct kvc_key_part
         *part; /**< The keys of the node whose load this is (sim/workload/keys/key_part.h), of
                     which there are `keys`; NULL: all keys. It outlives the workload. */
@@ -201,6 +215,8 @@ extern const struct kvc_option_table kvc_phase_option_table;
 
 /** The options of a tenant. */
 extern const struct kvc_option_table kvc_tenant_option_table;
+/** The options of a storm. */
+extern const struct kvc_option_table kvc_storm_option_table;
 
 /** The options of one point of a rate curve. */
 extern const struct kvc_option_table kvc_rate_curve_option_table;
@@ -288,7 +304,13 @@ static inline bool kvc_workload_rate_changes(const struct kvc_workload *workload
     return kvc_workload_has_rate(workload) && !kvc_workload_is_steady(workload);
 }
 
-/** Returns whether the load changes with time by itself: its rate, a trace or phases. */
+/** Returns whether the popularity of keys changes with time: by churn or storms. */
+static inline bool kvc_workload_popularity_changes(const struct kvc_workload *workload)
+{
+    return workload->churn_per_s > 0 || workload->storm_count > 0;
+}
+
+/** Returns whether the load changes with time by itself: its rate, a trace, phases or storms. */
 bool kvc_workload_changes(const struct kvc_workload *workload);
 
 /** Returns the clients that fill frames for one socket, at least 1. */

@@ -71,6 +71,23 @@ static const struct kvc_option tenant_rows[] = {
 const struct kvc_option_table kvc_tenant_option_table =
     KVC_OPTION_TABLE(kvc_tenant, tenant_rows, "workload.tenants", .max_list = KVC_TENANTS_MAX);
 
+static const struct kvc_option storm_rows[] = {
+    KVC_REAL_ROW(kvc_storm, "at", at_ns, KVC_UNIT_NS, 0, 1e13, NULL,
+                 "simulated time at which the storm begins"),
+    KVC_REAL_ROW(kvc_storm, "length", length_ns, KVC_UNIT_NS, 1, 1e13, NULL, "length of the storm"),
+    KVC_REAL_ROW(
+        kvc_storm, "frac", frac, KVC_UNIT_NONE, 1e-9, 1, NULL,
+        "share of the requests that go to the keys of the storm; where storms overlap, a later one of the "
+        "list takes its share of the rest"),
+    KVC_COUNT_ROW(
+        kvc_storm, "keys", keys, 1, KVC_KEYS_MAX, "1",
+        "keys of the storm, which share its requests equally: the least popular ones; more keys spread it "
+        "over more shards"),
+};
+
+const struct kvc_option_table kvc_storm_option_table =
+    KVC_OPTION_TABLE(kvc_storm, storm_rows, "workload.storms", .max_list = KVC_STORMS_MAX);
+
 static const struct kvc_option rows[] = {
     KVC_COUNT_ROW(kvc_workload, "keys", keys, 1, KVC_KEYS_MAX, "1000000",
                   "number of distinct keys; more keys need more memory and miss caches more often"),
@@ -129,6 +146,13 @@ static const struct kvc_option rows[] = {
         kvc_workload, "tenants", tenants, tenant_count, &kvc_tenant_option_table,
         "tenants that share the store; each has its own keys, sizes, mix, popularity and rate, and the answer "
         "says how each of them fares; not every store supports them"),
+    KVC_REAL_ROW(
+        kvc_workload, "churn", churn_per_s, KVC_UNIT_NONE, 0, 1e12, NULL,
+        "keys per second of simulated time that become the most popular one, the least popular first, so "
+        "that all others lose a rank; more turn the popularity over sooner; left out: none do; open loads only",
+        .optional = true),
+    KVC_LIST_ROW(kvc_workload, "storms", storms, storm_count, &kvc_storm_option_table,
+                 "hot-key storms: times in which a few keys get a share of all requests; open loads only"),
 };
 
 const struct kvc_option_table kvc_workload_option_table = KVC_OPTION_TABLE(kvc_workload, rows, "workload");

@@ -133,6 +133,19 @@ Test(workload, arrivals_that_lack_something_are_refused)
     workload.arrival = KVC_ARRIVAL_MMPP;
     workload.mmpp[0].rate_mops = 0;
     refused(&workload, "no state with a rate above 0");
+    workload = good();
+    workload.storm_count = 1;
+    workload.storms[0] = (struct kvc_storm){.length_ns = 1, .frac = 0.5, .keys = 1001};
+    refused(&workload, "workload.storms.1.keys: found 1001, allowed: up to workload.keys, 1000");
+    workload.storms[0].keys = 1;
+    refused(&workload, "workload.storms: allowed with an open load");
+    workload.storm_count = 0;
+    workload.churn_per_s = 1;
+    workload.arrival = KVC_ARRIVAL_CLOSED;
+    refused(&workload, "workload.churn: allowed with an open load");
+    workload.arrival = KVC_ARRIVAL_POISSON;
+    workload.fill = KVC_FILL_AT_ONCE;
+    refused(&workload, "(fill = \"gradually\")");
 }
 
 Test(workload, the_highest_rate_is_that_of_an_open_load)
@@ -201,8 +214,8 @@ Test(workload, options_have_help_ranges_and_defaults)
         cr_assert_gt(strlen(option->help), 10);
         cr_assert(option->type == KVC_OPTION_CHOICE || option->max > option->min);
     }
-    /* The others are actions, phases and tenants, three lists. */
-    cr_assert_eq(kvc_workload_option_table.count, sizeof(names) / sizeof(*names) + 3);
+    /* The others are churn, which is optional, and actions, phases, tenants and storms, four lists. */
+    cr_assert_eq(kvc_workload_option_table.count, sizeof(names) / sizeof(*names) + 5);
     cr_assert_eq(kvc_phase_option_table.max_list, KVC_PHASES_MAX);
     cr_assert_eq(kvc_action_option_table.max_list, KVC_ACTIONS_MAX);
     cr_assert_eq(kvc_rate_curve_option_table.max_list, KVC_CURVE_MAX);

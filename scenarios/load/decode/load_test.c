@@ -602,6 +602,24 @@ Test(load_workload, reads_each_kind_of_arrival)
     "  { name = 'profile', frac = 1, value = 700 },\n"                                                       \
     "  { name = 'accept', frac = 1, invalidates = '2 profile' } } }"
 
+Test(load_workload, reads_churn_and_storms_and_refuses_them_of_a_sample)
+{
+    struct kvc_loaded *loaded = kvc_test_accepts(
+        "return { system = { kind = 'megakv' }, workload = { churn = 5, arrival = { poisson_mops = 1 },\n"
+        "  storms = { { at = '1ms', length = '2ms', frac = 0.5 } } } }",
+        NULL);
+    const struct kvc_workload *workload = &loaded->scenario.workload;
+    cr_assert_eq(workload->storm_count, 1);
+    cr_expect(workload->storms[0].at_ns == 1e6 && workload->storms[0].length_ns == 2e6);
+    cr_expect(workload->storms[0].frac == 0.5 && workload->storms[0].keys == 1);
+    cr_expect_eq(workload->churn_per_s, 5);
+    kvc_loaded_free(loaded);
+    kvc_test_refuses(
+        "return { system = { kind = 'megakv' }, workload = { churn = 5, arrival = { poisson_mops = 1 } },\n"
+        "  run = { functional = 'off' } }",
+        2, "run.functional: allowed with workload.churn or workload.storms is \"compact\" or \"full\"");
+}
+
 Test(load_workload, reads_actions)
 {
     struct kvc_loaded *loaded =

@@ -91,7 +91,7 @@ static const struct kvc_option slo_rows[] = {
         kvc_slo, "window", window_ns, KVC_UNIT_NS, 1, 1e13, NULL,
         "length of the windows in each of which latency, throughput, loss and hit ratio have to be within their "
         "bounds, too; a shorter one is stricter; left out: a fiftieth of a run in which a device or the cluster "
-        "changes or bursts come, and no windows in another run",
+        "changes, or bursts or storms come, and no windows in another run",
         .optional = true),
 };
 

@@ -552,6 +552,7 @@ struct kvc_source *kvc_source_create(const struct kvc_source_params *params, str
         source->window = KVC_SOURCE_WINDOW;
         kvc_rng_init(&source->op_rng, params->seed, "workload.op", 0);
         kvc_rng_init(&source->key_rng, params->seed, "workload.key", 0);
+        kvc_rng_init(&source->storm_rng, params->seed, "workload.storm", 0);
     }
     if (source == NULL || !set_up_keys(source) || !set_up_shards(source, params)) {
         kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the workload of %u nodes", params->nodes);

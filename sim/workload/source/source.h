@@ -34,6 +34,12 @@
  * An alternating load (sim/workload/phases.h) has a source of its own for each phase, which counts the
  * phase's own time. A frame has requests of one phase. Saturating clients send requests of the current phase.
  *
+ * The popularity of an open load may change. Key id i is the key of rank i at time 0. Churn moves the ranks:
+ * at time t, the key of rank r is r - floor(t * churn) modulo the number of keys, so that the least popular
+ * key becomes the most popular one and all others lose a rank. In a storm, a request goes to one of the
+ * storm's keys with its share as the probability. Both go by the time at which a request is sent, except that
+ * a frame takes the next keys of its shard, so that an edge blurs by the time that frames take to fill.
+ *
  * The workload of one node of a cluster (sim/workload/keys/key_part.h) has a source of its own: keys are
  * numbered within the node's part, but keep the bytes and hashes that they have in the whole workload.
  *

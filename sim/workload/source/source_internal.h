@@ -272,6 +272,7 @@ struct kvc_source {
     uint64_t delete_from;             /**< ... and from here on a DELETE; a smaller one is a GET. */
     struct kvc_rng op_rng;            /**< Draws operations. */
     struct kvc_rng key_rng;           /**< Draws keys. */
+    struct kvc_rng storm_rng;         /**< Draws the requests and keys of storms. */
 
     struct kvc_columns block;                    /**< Scratch columns of KVC_SOURCE_BLOCK requests. */
     uint32_t *block_shard;                       /**< Scratch: shard of each request. */

@@ -310,6 +310,36 @@ static bool draw_in_epochs(struct kvc_source *source, uint64_t *key_id)
     return true;
 }
 
+/* Moves the keys of a block's requests, each by the ranks that churn has moved until its time. */
+static void churn(const struct kvc_source *source, uint64_t *key_id)
+{
+    uint64_t keys = source->workload.keys;
+    double per_ns = source->workload.churn_per_s * 1e-9;
+    for (uint32_t i = 0; i < KVC_SOURCE_BLOCK; i++) {
+        double moved = floor(source->clients.sent_ns[i] * per_ns);
+        uint64_t by = isfinite(moved) ? (uint64_t)fmod(moved, (double)keys) : 0; /* Else it is never sent. */
+        key_id[i] = key_id[i] >= by ? key_id[i] - by : key_id[i] + keys - by;
+    }
+}
+
+/* Gives the requests of a block to the storms of their time. */
+static void take_by_storms(struct kvc_source *source, uint64_t *key_id)
+{
+    const struct kvc_workload *workload = &source->workload;
+    for (uint32_t i = 0; i < KVC_SOURCE_BLOCK; i++) {
+        double sent_ns = source->clients.sent_ns[i];
+        bool taken = false;
+        for (uint32_t k = 0; k < workload->storm_count && !taken; k++) {
+            const struct kvc_storm *storm = &workload->storms[k];
+            taken = sent_ns >= storm->at_ns && sent_ns < storm->at_ns + storm->length_ns &&
+                    kvc_rng_unit(&source->storm_rng) < storm->frac;
+            if (taken) {
+                key_id[i] = workload->keys - 1 - kvc_rng_below(&source->storm_rng, storm->keys);
+            }
+        }
+    }
+}
+
 /* Draws the keys of a block. */
 static bool draw_keys(struct kvc_source *source, uint64_t *key_id)
 {
@@ -317,6 +347,12 @@ static bool draw_keys(struct kvc_source *source, uint64_t *key_id)
         return draw_in_epochs(source, key_id);
     }
     kvc_source_draw_key_ids(source, &source->key_rng, key_id, KVC_SOURCE_BLOCK);
+    if (source->workload.churn_per_s > 0) {
+        churn(source, key_id);
+    }
+    if (source->workload.storm_count > 0) {
+        take_by_storms(source, key_id);
+    }
     return true;
 }
 
