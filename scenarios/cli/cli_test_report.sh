@@ -81,6 +81,8 @@ grep -q 'by its closed form' p.html || fail "a prediction: $(cat p.html)"
 
 # The other kinds of answers.
 "$kvcast" capacity s.lua -q --precision 0.5 --out c >/dev/null && page c c && numbers c/capacity.json c 4
+"$kvcast" day s.lua -q --set day.curve.1.hour=3 --set day.curve.1.rate=2 --set day.windows=2 --set day.usd_per_kwh=0.1 --out day >/dev/null && page day day &&
+    numbers day/day.json day 4
 "$kvcast" compare r p.json --out both >/dev/null 2>&1 && page both both && numbers both/compare.json both 4
 grep -q 'kvcast compare r p.json' both.html || fail "the command of a comparison"
 "$kvcast" compare s.lua -q --set system.cycle=300us --out variants >/dev/null && page variants variants && numbers variants/compare.json variants 4
@@ -131,7 +133,7 @@ expect 2 'bad.json: is a document of kvcast trace, of which there is no page' "$
 echo '{"schema": "kvcast.result/1", ' >bad.json
 expect 2 'bad.json:2: cannot be read as a JSON result' "$kvcast" report bad.json -o x.html
 expect 2 'nosuch/x.html: cannot be written' "$kvcast" report r -o nosuch/x.html
-for bad in '{"schema": "kvcast.plan/1"}' '{"schema": "kvcast.capacity/1"}' '{"schema": "kvcast.compare/1"}' '{"schema": "kvcast.why/1"}'; do
+for bad in '{"schema": "kvcast.plan/1"}' '{"schema": "kvcast.capacity/1"}' '{"schema": "kvcast.compare/1"}' '{"schema": "kvcast.why/1"}' '{"schema": "kvcast.day/1"}'; do
     echo "$bad" >bad.json
     expect 2 'bad.json: has no .*, which every .* has' "$kvcast" report bad.json -o x.html
 done

@@ -23,16 +23,16 @@ static const struct kvc_flag flags[] = {
 
 static const struct kvc_usage usage = {
     .command = "report",
-    .positional = "RESULT|CAPACITY|COMPARE|SWEEP|PLAN|WHY|VALIDATE",
+    .positional = "RESULT|CAPACITY|DAY|COMPARE|SWEEP|PLAN|WHY|VALIDATE",
     .positional_min = 1,
     .positional_max = 1,
     .help =
         "Writes an answer as one HTML page that needs no other file and no network. The page states the answer in a\n"
         "sentence and shows pictures and tables with 95 % intervals. Where the input records them, it also shows the\n"
         "errors of such forecasts, the parameters with their sources, and the command that repeats the answer.\n"
-        "The input is a folder that --out of run, predict, measure, capacity, compare, sweep, plan, why or validate\n"
-        "wrote, or one of its files: result.json, capacity.json, compare.json, sweep.csv, plan.json, why.json or\n"
-        "errors.csv. --output is required. Without gnuplot or Graphviz, the page says which pictures are missing.",
+        "The input is a folder that --out of run, predict, measure, capacity, day, compare, sweep, plan, why or\n"
+        "validate wrote, or one of its files: result.json, capacity.json, day.json, compare.json, sweep.csv, plan.json,\n"
+        "why.json or errors.csv. --output is required. Without gnuplot or Graphviz, the page says which pictures are missing.",
     .flags = flags,
 };
 
@@ -49,6 +49,7 @@ static const struct drawing {
     {KVC_DOCUMENT_RESULT, KVC_PLOT_PLATFORM, NULL,
      "The machine, with the utilization and power of its devices."},
     {KVC_DOCUMENT_CAPACITY, KVC_PLOT_CAPACITY, NULL, "Latency over the offered load, up to the capacity."},
+    {KVC_DOCUMENT_DAY, KVC_PLOT_DAY, NULL, "Load, 99th percentile and power over the hours."},
     {KVC_DOCUMENT_PLAN, KVC_PLOT_PARETO, NULL, "The front of the plan, with the chosen candidate."},
     {KVC_DOCUMENT_WHY, KVC_PLOT_CRITICAL, NULL,
      "Where requests spend their time, and what faster resources change."},
@@ -165,6 +166,7 @@ static const char *const needed[KVC_DOCUMENT_ERRORS + 1] = {
     [KVC_DOCUMENT_RESULT] = "throughput_mops",
     [KVC_DOCUMENT_CAPACITY] = "capacity_mops",
     [KVC_DOCUMENT_PLAN] = "counts",
+    [KVC_DOCUMENT_DAY] = "windows",
     [KVC_DOCUMENT_WHY] = "throughput_mops",
     [KVC_DOCUMENT_COMPARE] = "results",
 };
@@ -198,7 +200,8 @@ static enum kvc_status read_answer(struct kvc_page *page, char file[PATH_MAX], j
     }
     const char *member = needed[page->kind];
     const json_t *found = json_object_get(*document, member);
-    bool is_there = page->kind == KVC_DOCUMENT_COMPARE ? json_array_size(found) > 0 : found != NULL;
+    bool is_list = page->kind == KVC_DOCUMENT_COMPARE || page->kind == KVC_DOCUMENT_DAY;
+    bool is_there = is_list ? json_array_size(found) > 0 : found != NULL;
     return status == KVC_OK && !is_there
                ? kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0, "has no %s, which every %s has", member,
                                   kvc_document_noun(page->kind))

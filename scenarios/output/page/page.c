@@ -506,6 +506,7 @@ static const struct {
     [KVC_DOCUMENT_PLAN] = {kvc_page_answer_plan, kvc_page_details_plan},
     [KVC_DOCUMENT_WHY] = {kvc_page_answer_why, kvc_page_details_why},
     [KVC_DOCUMENT_COMPARE] = {kvc_page_answer_compare, kvc_page_details_compare},
+    [KVC_DOCUMENT_DAY] = {kvc_page_answer_day, kvc_page_details_day},
     [KVC_DOCUMENT_SWEEP] = {kvc_page_answer_sweep, kvc_page_details_sweep},
     [KVC_DOCUMENT_ERRORS] = {kvc_page_answer_errors, kvc_page_details_errors},
 };

@@ -10,6 +10,20 @@
 #include "scenarios/output/page/page_writer.h"
 #include "sim/base/array.h"
 
+enum { ROWS_SHOWN = 60 };
+
+/* Begins a list that the reader opens if there are more rows than a printed page has room for. */
+static bool begin_long(const struct kvc_page_writer *to, size_t rows)
+{
+    bool is_long = rows > ROWS_SHOWN;
+    if (is_long) {
+        kvc_page_mark(to, "<details><summary>");
+        kvc_page_put(to, "All %zu rows of the table", rows);
+        kvc_page_mark(to, "</summary>\n");
+    }
+    return is_long;
+}
+
 /* ---- a capacity ---- */
 
 void kvc_page_answer_capacity(const struct kvc_page_writer *to)
@@ -52,6 +66,78 @@ void kvc_page_details_capacity(const struct kvc_page_writer *to)
         kvc_page_end_row(to);
     }
     kvc_page_end_table(to);
+}
+
+/* ---- a day ---- */
+
+/* Writes an hour of the day: 13.5 is 13:30. */
+static const char *clock_of(double hour, char text[16])
+{
+    long minutes = lround(hour * 60);
+    snprintf(text, 16, "%02ld:%02ld", minutes / 60 % 100, minutes % 60);
+    return text;
+}
+
+void kvc_page_answer_day(const struct kvc_page_writer *to)
+{
+    char path[KVC_PAGE_KEY], from[16];
+    long long worst = json_integer_value(kvc_page_at(to->document, "worst")) - 1; /* -1: no number. */
+    kvc_page_put(to, "A day of %s, by %s, needs ", kvc_page_text(to->document, "system"),
+                 kvc_page_text(to->document, "by"));
+    if (isnan(kvc_page_number(to->document, "energy_kwh"))) {
+        kvc_page_put(to, "an unknown energy, since no watts are stated for %s",
+                     kvc_page_text(to->document, "watts_missing"));
+    } else {
+        kvc_page_put_number(to, "energy_kwh", "energy_ci95_kwh", "kWh");
+    }
+    if (!isnan(kvc_page_number(to->document, "cost_usd"))) {
+        kvc_page_put(to, ", which cost ");
+        kvc_page_put_number(to, "cost_usd", "", "US dollars");
+    }
+    snprintf(path, sizeof(path), "windows.%lld.from_hour", worst);
+    kvc_page_put(to, ". It is worst from %s on, with ", clock_of(kvc_page_number(to->document, path), from));
+    snprintf(path, sizeof(path), "windows.%lld.rate_mops", worst);
+    kvc_page_put_number(to, path, "", "Mops");
+    snprintf(path, sizeof(path), "windows.%lld.latency_p99_us", worst);
+    if (!isnan(kvc_page_number(to->document, path))) {
+        kvc_page_put(to, " and a 99th percentile of ");
+        kvc_page_put_number(to, path, "", "µs");
+    }
+    const json_t *met = kvc_page_at(to->document, "slo_met");
+    kvc_page_put(to, json_is_true(met)    ? ". Every window meets the objectives."
+                     : json_is_false(met) ? ". Some windows miss an objective."
+                                          : ".");
+}
+
+void kvc_page_details_day(const struct kvc_page_writer *to)
+{
+    static const char *const shown[][2] = {{"rate_mops", ""},
+                                           {"throughput_mops", "throughput_ci95_mops"},
+                                           {"latency_mean_us", "latency_mean_ci95_us"},
+                                           {"latency_p99_us", "latency_p99_ci95_us"},
+                                           {"watts_mean", "watts_mean_ci95"},
+                                           {"energy_kwh", ""}};
+    const json_t *windows = kvc_page_at(to->document, "windows"), *window;
+    size_t i;
+    bool is_long = begin_long(to, json_array_size(windows));
+    kvc_page_begin_table(
+        to, "Windows with 95 % intervals",
+        "From|#Load, Mops|#Throughput, Mops|#Mean latency, µs|#99th percentile, µs|#Power, W|#Energy, "
+        "kWh|Objectives");
+    json_array_foreach(windows, i, window)
+    {
+        const json_t *met = kvc_page_at(window, "slo_met");
+        char from[16];
+        kvc_page_begin_row(to, clock_of(kvc_page_number(window, "from_hour"), from));
+        for (size_t k = 0; k < sizeof(shown) / sizeof(*shown); k++) {
+            kvc_page_put_value(to, kvc_page_number(window, shown[k][0]),
+                               kvc_page_number(window, shown[k][1]));
+        }
+        kvc_page_put_cell(to, json_is_true(met) ? "met" : json_is_false(met) ? "not met" : "none");
+        kvc_page_end_row(to);
+    }
+    kvc_page_end_table(to);
+    kvc_page_mark(to, is_long ? "</details>\n" : "");
 }
 
 /* ---- a plan ---- */
@@ -265,8 +351,6 @@ void kvc_page_details_compare(const struct kvc_page_writer *to)
 
 /* ---- tables: sweeps and errors ---- */
 
-enum { ROWS_SHOWN = 60 };
-
 /* Returns the cell of a column, or "" where there is no such column. */
 static const char *cell(const struct kvc_page_writer *to, size_t row, const char *column)
 {
@@ -288,18 +372,6 @@ static void put_cell_data(const struct kvc_page_writer *to, size_t row, const ch
     snprintf(key, sizeof(key), "row %zu %s", row + 1, column);
     kvc_page_put_data(to, cell_number(to, row, column), key);
     kvc_page_put(to, unit[0] != '\0' ? " %s" : "%s", unit);
-}
-
-/* Begins a list that the reader opens if there are more rows than a printed page has room for. */
-static bool begin_long(const struct kvc_page_writer *to, size_t rows)
-{
-    bool is_long = rows > ROWS_SHOWN;
-    if (is_long) {
-        kvc_page_mark(to, "<details><summary>");
-        kvc_page_put(to, "All %zu rows of the table", rows);
-        kvc_page_mark(to, "</summary>\n");
-    }
-    return is_long;
 }
 
 /* Returns the number of columns with what is swept, which follow the first one. */

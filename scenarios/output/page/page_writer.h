@@ -56,6 +56,8 @@ void kvc_page_put_value(const struct kvc_page_writer *to, double value, double h
 /* Put the sentence and the tables of a kind of answer. */
 void kvc_page_answer_capacity(const struct kvc_page_writer *to);
 void kvc_page_details_capacity(const struct kvc_page_writer *to);
+void kvc_page_answer_day(const struct kvc_page_writer *to);
+void kvc_page_details_day(const struct kvc_page_writer *to);
 void kvc_page_answer_plan(const struct kvc_page_writer *to);
 void kvc_page_details_plan(const struct kvc_page_writer *to);
 void kvc_page_answer_compare(const struct kvc_page_writer *to);
