@@ -47,7 +47,7 @@ jq -e '.tenants[0].latency_p99_ci95_us > 0' r2.json >/dev/null || fail "replicas
 # A stated rate is shared in proportion, and a sweep may turn one tenant's.
 "$kvcast" run t.lua -q --set workload.arrival.poisson_mops=5 --set workload.tenants.1.mops=30 --json s.json >/dev/null || fail "a stated rate"
 [ "$(jq -c '[.tenants[].offered_mops]' s.json)" = '[3.75,1.25]' ] || fail "shares of a rate: $(jq -c '[.tenants[].offered_mops]' s.json)"
-sed 's/run = {/sweep = { ["workload.tenants.2.mops"] = { 5, 10 } }, run = {/' t.lua >w.lua
+sed 's/, p99 = "[0-9]*[um]s"//; s/run = {/sweep = { ["workload.tenants.2.mops"] = { 5, 10 } }, run = {/' t.lua >w.lua
 "$kvcast" sweep w.lua -q --out w >/dev/null || fail "a sweep"
 "$kvcast" sweep w.lua --predict -q --out wp >/dev/null || fail "a sweep of the closed form"
 [ "$(cut -d, -f1-3 wp/sweep.csv | tail -2 | wc -l)" = 2 ] || fail "wp/sweep.csv"
@@ -70,8 +70,12 @@ wrong 'bad.lua:[0-9]+: workload.arrival: allowed with workload.tenants are' 's/w
 wrong 'bad.lua:[0-9]+: workload.sizes: allowed with workload.tenants' 's/workload = {/workload = { sizes = "etc",/'
 wrong 'bad.lua:[0-9]+: workload.tenants: found with system.kind "rdma", allowed only with' 's/"megakv"/"rdma"/'
 wrong 'bad.lua:[0-9]+: .*tenants.*8' 's/tenants = {/tenants = { {}, {}, {}, {}, {}, {}, {},/'
-expect 2 'workload.tenants.1.p99: found an objective of one tenant, allowed with a capacity search' "$kvcast" capacity t.lua
+expect 2 't.lua:3: workload.tenants.1.p99: found an objective of one tenant, allowed with a capacity search: none' "$kvcast" capacity t.lua
+sed 's/run = {/sweep = { ["system.cycle"] = { "200us", "300us" } }, run = {/' t.lua >p.lua
+expect 2 'p.lua:3: workload.tenants.1.p99: found an objective of one tenant, allowed with a sweep: none' "$kvcast" sweep p.lua --out p
+sed 's/run = {/day = { curve = { { hour = 4, rate = 2 }, { hour = 16, rate = 8 } } }, run = {/' t.lua >p.lua
+expect 2 'p.lua:3: workload.tenants.1.p99: found an objective of one tenant, allowed with a day: none' "$kvcast" day p.lua
 sed 's/run = {/slo = { p99 = "1ms" }, plan = { minimise = "watts" }, sweep = { ["system.cycle"] = { "200us", "300us" } }, run = {/' t.lua >p.lua
-expect 2 'workload.tenants.1.p99: found an objective of one tenant, allowed with a plan' "$kvcast" plan p.lua
+expect 2 'workload.tenants.1.p99: found an objective of one tenant, allowed with a plan: none' "$kvcast" plan p.lua
 
 finish

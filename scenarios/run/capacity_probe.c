@@ -13,7 +13,6 @@
 #include "sim/base/seeds.h"
 #include "sim/metrics/merge.h"
 #include "sim/workload/rates.h"
-#include "sim/workload/tenants.h"
 
 const double kvc_capacity_rate_max_mops = 1e6;
 
@@ -55,21 +54,12 @@ enum kvc_status kvc_capacity_check(const struct kvc_loaded *loaded, struct kvc_d
                  arrival == KVC_ARRIVAL_CLOSED ? "clients" : "a trace", allowed);
         return refuse(loaded, "workload.arrival", diag, message);
     }
-    uint32_t tenant = kvc_tenants_with_objective(&loaded->scenario.workload);
-    if (tenant < loaded->scenario.workload.tenant_count) {
-        char path[64];
-        snprintf(path, sizeof(path), "workload.tenants.%u.p99", tenant + 1);
-        return refuse(
-            loaded, path, diag,
-            "found an objective of one tenant, allowed with a capacity search: none, because it bounds "
-            "the latency of all requests");
-    }
     if (loaded->scenario.run.change_count > 0) {
         return refuse(loaded, "run.changes", diag,
                       "found changes of devices during the run, which a capacity search does not allow: it "
                       "compares the halves of a run, whose length it chooses");
     }
-    return KVC_OK;
+    return kvc_scenario_refuse_tenant_objective(loaded, "a capacity search", diag);
 }
 
 static void set_rate(struct kvc_workload *workload, double rate_mops)

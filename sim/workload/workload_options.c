@@ -64,7 +64,7 @@ static const struct kvc_option tenant_rows[] = {
     KVC_REAL_ROW(kvc_tenant, "zipf", zipf_s, KVC_UNIT_NONE, 0, 10, "0",
                  "Zipf exponent of its keys, 0 if all are equally popular"),
     KVC_REAL_ROW(kvc_tenant, "p99", p99_ns, KVC_UNIT_NS, 0, 1e12, "none",
-                 "objective: the largest 99th percentile of its latency; a run says whether it is met",
+                 "objective: the largest 99th percentile of its latency; kvcast run says whether it is met",
                  .auto_word = "none", .auto_value = 0),
 };
 

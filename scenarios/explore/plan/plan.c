@@ -18,7 +18,6 @@
 #include "sim/base/array.h"
 #include "sim/base/files/data_dir.h"
 #include "sim/base/seeds.h"
-#include "sim/workload/tenants.h"
 
 /* Returns the line of a path in the scenario, or the line of its return statement. */
 static int line_of(const struct kvc_plan_options *options, const char *path)
@@ -135,20 +134,15 @@ static enum kvc_status check(const struct kvc_plan_options *options, struct kvc_
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, line_of(options, ""),
                                 "the scenario has no plan table, such as plan = { minimise = \"price\" }");
     }
-    uint32_t tenant = kvc_tenants_with_objective(&options->loaded->scenario.workload);
-    if (tenant < options->loaded->scenario.workload.tenant_count) {
-        return kvc_diag_fail_at(
-            diag, KVC_ERR_SCENARIO, options->path, line_of(options, "workload.tenants"),
-            "workload.tenants.%u.p99: found an objective of one tenant, allowed with a plan: "
-            "none, because it judges all requests by the slo table",
-            tenant + 1);
-    }
     set_goals(options->loaded, planned);
     if (planned->goal_count == 1) { /* Only that requests are served. */
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, line_of(options, ""),
                                 "the scenario has no slo table, such as slo = { p99 = \"400us\" }");
     }
-    enum kvc_status status = check_load(options, diag);
+    enum kvc_status status = kvc_scenario_refuse_tenant_objective(options->loaded, "a plan", diag);
+    if (status == KVC_OK) {
+        status = check_load(options, diag);
+    }
     return status == KVC_OK ? check_axes(options, diag) : status;
 }
 

@@ -573,7 +573,11 @@ enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_s
 {
     struct run run = {.task = task, .available_bytes = kvc_memory_available_bytes(), .done = done};
     *done = (struct kvc_sweep_done){0};
-    enum kvc_status status = kvc_ranks_agree(load_base(&run, diag), diag);
+    enum kvc_status status = load_base(&run, diag);
+    if (status == KVC_OK) {
+        status = kvc_scenario_refuse_tenant_objective(run.base, "a sweep", diag);
+    }
+    status = kvc_ranks_agree(status, diag);
     if (status == KVC_OK) {
         status = kvc_ranks_check_loaded(run.base, diag);
     }
