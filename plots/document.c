@@ -134,7 +134,7 @@ enum kvc_status kvc_document_find_any(const char *path, enum kvc_document_kind *
         return kvc_diag_fail_at(
             diag, KVC_ERR_SCENARIO, path, 0,
             "is no answer of kvcast; allowed is a folder that --out wrote, or in it "
-            "result.json, capacity.json, day.json, plan.json, why.json, compare.json, sweep.csv or "
+            "result.json, capacity.json, day.json, plan.json, why.json, compare.json, trace.json, sweep.csv or "
             "errors.csv");
     }
     *kind = (enum kvc_document_kind)(kind_found - kinds);

@@ -87,6 +87,9 @@ grep -q 'by its closed form' p.html || fail "a prediction: $(cat p.html)"
 grep -q 'kvcast compare r p.json' both.html || fail "the command of a comparison"
 "$kvcast" compare s.lua -q --set system.cycle=300us --out variants >/dev/null && page variants variants && numbers variants/compare.json variants 4
 "$kvcast" why s.lua -q --predict --out w >/dev/null && page w w && numbers w/why.json w 2
+printf '1,get,a,1,8\n2,get,b,1,8\n3,get,a,1,8\n4,set,<c&>,4,9\n' >t.csv
+"$kvcast" trace t.csv -q --twin t.twin --out t >/dev/null && page t t && numbers t/trace.json t 7 && grep -q 'kvcast trace t.csv --twin t.twin' t.html || fail "the command of a trace"
+"$kvcast" trace t.csv -q --json t.json >/dev/null && page t.json t && numbers t.json t 6
 sed -i 's/  slo = .*/  slo = { p99 = "1ms" }, plan = { minimise = "watts" }, sweep = { ["system.cycle"] = { "160us", "200us" } },/' s.lua
 "$kvcast" plan s.lua -q --out plan >/dev/null && page plan plan && numbers plan/plan.json plan 4
 "$kvcast" plan s.lua -q --set slo.p99=1us --out nothing >/dev/null 2>&1
@@ -129,7 +132,7 @@ expect 2 's.lua: is no answer of kvcast' "$kvcast" report s.lua -o x.html
 echo '{"schema": "kvcast.result/1"}' >bad.json
 expect 2 'bad.json: has no throughput' "$kvcast" report bad.json -o x.html
 echo '{"schema": "kvcast.trace/1"}' >bad.json
-expect 2 'bad.json: is a document of kvcast trace, of which there is no page' "$kvcast" report bad.json -o x.html
+expect 2 'bad.json: has no requests, which every document of kvcast trace has' "$kvcast" report bad.json -o x.html
 echo '{"schema": "kvcast.result/1", ' >bad.json
 expect 2 'bad.json:2: cannot be read as a JSON result' "$kvcast" report bad.json -o x.html
 expect 2 'nosuch/x.html: cannot be written' "$kvcast" report r -o nosuch/x.html

@@ -23,16 +23,17 @@ static const struct kvc_flag flags[] = {
 
 static const struct kvc_usage usage = {
     .command = "report",
-    .positional = "RESULT|CAPACITY|DAY|COMPARE|SWEEP|PLAN|WHY|VALIDATE",
+    .positional = "RESULT|CAPACITY|DAY|COMPARE|SWEEP|PLAN|WHY|TRACE|VALIDATE",
     .positional_min = 1,
     .positional_max = 1,
     .help =
         "Writes an answer as one HTML page that needs no other file and no network. The page states the answer in a\n"
         "sentence and shows pictures and tables with 95 % intervals. Where the input records them, it also shows the\n"
         "errors of such forecasts, the parameters with their sources, and the command that repeats the answer.\n"
-        "The input is a folder that --out of run, predict, measure, capacity, day, compare, sweep, plan, why or\n"
+        "The input is a folder that --out of run, predict, measure, capacity, day, compare, sweep, plan, why, trace or\n"
         "validate wrote, or one of its files: result.json, capacity.json, day.json, compare.json, sweep.csv, plan.json,\n"
-        "why.json or errors.csv. --output is required. Without gnuplot or Graphviz, the page says which pictures are missing.",
+        "why.json, trace.json or errors.csv. --output is required. Without gnuplot or Graphviz, the page says which\n"
+        "pictures are missing.",
     .flags = flags,
 };
 
@@ -53,6 +54,8 @@ static const struct drawing {
     {KVC_DOCUMENT_PLAN, KVC_PLOT_PARETO, NULL, "The front of the plan, with the chosen candidate."},
     {KVC_DOCUMENT_WHY, KVC_PLOT_CRITICAL, NULL,
      "Where requests spend their time, and what faster resources change."},
+    {KVC_DOCUMENT_TRACE, KVC_PLOT_MISS_RATIO, NULL,
+     "The share of GETs that an LRU cache misses, over its size."},
     {KVC_DOCUMENT_COMPARE, KVC_PLOT_CDF, NULL, "The latency distributions of the results."},
     {KVC_DOCUMENT_COMPARE, KVC_PLOT_TAIL, NULL, "The share of requests that take longer than each latency."},
     {KVC_DOCUMENT_SWEEP, KVC_PLOT_SWEEP, "throughput_mops", "Throughput over what is swept."},
@@ -161,7 +164,7 @@ static enum kvc_status write_page(const struct kvc_page *page, const char *outpu
     return status;
 }
 
-/* The member that the answer of a kind comes from; NULL: a table, or a kind without a page. */
+/* The member that the answer of a kind comes from; NULL: a table. */
 static const char *const needed[KVC_DOCUMENT_ERRORS + 1] = {
     [KVC_DOCUMENT_RESULT] = "throughput_mops",
     [KVC_DOCUMENT_CAPACITY] = "capacity_mops",
@@ -169,6 +172,7 @@ static const char *const needed[KVC_DOCUMENT_ERRORS + 1] = {
     [KVC_DOCUMENT_DAY] = "windows",
     [KVC_DOCUMENT_WHY] = "throughput_mops",
     [KVC_DOCUMENT_COMPARE] = "results",
+    [KVC_DOCUMENT_TRACE] = "requests",
 };
 
 /* Reads the answer, which needs what every page of its kind begins with. */
@@ -188,10 +192,6 @@ static enum kvc_status read_answer(struct kvc_page *page, char file[PATH_MAX], j
             page->document = *document = kvc_database_summary(folder);
         }
         return kvc_csv_read(file, &format, csv, diag);
-    }
-    if (needed[page->kind] == NULL) {
-        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0, "is a %s, of which there is no page",
-                                kvc_document_noun(page->kind));
     }
     status = kvc_document_load(file, page->kind, document, diag);
     page->document = *document;

@@ -142,6 +142,18 @@ static void put_argument(const struct kvc_page_writer *to, const char *argument)
     kvc_page_put(to, "'");
 }
 
+static void put_trace_command(const struct kvc_page_writer *to)
+{
+    const char *twin = kvc_page_text(to->document, "twin");
+    kvc_page_put(to, "kvcast trace");
+    put_argument(to, kvc_page_text(to->document, "trace"));
+    if (twin[0] != '\0') {
+        kvc_page_put(to, " --twin");
+        put_argument(to, twin);
+    }
+    kvc_page_mark(to, "\n");
+}
+
 static void put_commands(const struct kvc_page_writer *to)
 {
     const json_t *results = kvc_page_at(to->document, "results"), *result;
@@ -159,6 +171,9 @@ static void put_commands(const struct kvc_page_writer *to)
             put_argument(to, kvc_page_text(result, "name"));
         }
         kvc_page_mark(to, "\n");
+    }
+    if (to->page->kind == KVC_DOCUMENT_TRACE) {
+        put_trace_command(to);
     }
     const json_t *overrides = kvc_page_at(to->document, "overrides"), *override;
     if (to->page->kind == KVC_DOCUMENT_SWEEP && kvc_page_text(to->document, "scenario_file")[0] != '\0') {
@@ -507,6 +522,7 @@ static const struct {
     [KVC_DOCUMENT_WHY] = {kvc_page_answer_why, kvc_page_details_why},
     [KVC_DOCUMENT_COMPARE] = {kvc_page_answer_compare, kvc_page_details_compare},
     [KVC_DOCUMENT_DAY] = {kvc_page_answer_day, kvc_page_details_day},
+    [KVC_DOCUMENT_TRACE] = {kvc_page_answer_trace, kvc_page_details_trace},
     [KVC_DOCUMENT_SWEEP] = {kvc_page_answer_sweep, kvc_page_details_sweep},
     [KVC_DOCUMENT_ERRORS] = {kvc_page_answer_errors, kvc_page_details_errors},
 };

@@ -564,3 +564,90 @@ void kvc_page_details_why(const struct kvc_page_writer *to)
         kvc_page_end_table(to);
     }
 }
+
+/* ---- a trace ---- */
+
+void kvc_page_answer_trace(const struct kvc_page_writer *to)
+{
+    kvc_page_put(to, "%s (%s) has ", kvc_page_text(to->document, "trace"),
+                 kvc_page_text(to->document, "format"));
+    kvc_page_put_number(to, "requests", "", "requests for ");
+    kvc_page_put_number(to, "keys", "", "keys, whose pairs have ");
+    kvc_page_put_number(to, "footprint_bytes", "", "bytes together. ");
+    if (!isnan(kvc_page_number(to->document, "repeated_get_frac"))) {
+        kvc_page_put(
+            to,
+            "The share of GETs that repeat a key, which a cache with room for all pairs would answer, is ");
+        kvc_page_put_data(to, kvc_page_number(to->document, "repeated_get_frac"), "repeated_get_frac");
+        kvc_page_put(to, ". ");
+    }
+    kvc_page_put(to, "A Zipf exponent of ");
+    kvc_page_put_data(to, kvc_page_number(to->document, "zipf"), "zipf");
+    kvc_page_put(
+        to,
+        " fits the popularity of the keys best; the share of requests for the most popular keys is at most ");
+    kvc_page_put_data(to, kvc_page_number(to->document, "zipf_ks_distance"), "zipf_ks_distance");
+    kvc_page_put(to, " off.");
+    if (!isnan(kvc_page_number(to->document, "twin_miss_frac_off_max"))) {
+        kvc_page_put(to, " The miss ratio of its twin, %s, is at most ", kvc_page_text(to->document, "twin"));
+        kvc_page_put_data(to, kvc_page_number(to->document, "twin_miss_frac_off_max"),
+                          "twin_miss_frac_off_max");
+        kvc_page_put(to, " off.");
+    }
+}
+
+static void put_facts(const struct kvc_page_writer *to)
+{
+    static const struct {
+        const char *name, *key;
+        double times;
+    } facts[] = {{"Length, s", "duration_s", 1},
+                 {"Rate, Mops", "mops", 1},
+                 {"Requests in the busiest second", "busiest_s_requests", 1},
+                 {"GETs, %", "get_frac", 100},
+                 {"SETs, %", "set_frac", 100},
+                 {"DELETEs, %", "delete_frac", 100},
+                 {"Mean key, bytes", "key_bytes_mean", 1},
+                 {"Largest key, bytes", "key_bytes_max", 1},
+                 {"Mean value, bytes", "value_bytes_mean", 1},
+                 {"Largest value, bytes", "value_bytes_max", 1}};
+    kvc_page_begin_table(to, "The trace", "Fact|#Value");
+    for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
+        kvc_page_begin_row(to, facts[i].name);
+        kvc_page_put_value(to, facts[i].times * kvc_page_number(to->document, facts[i].key), NAN);
+        kvc_page_end_row(to);
+    }
+    kvc_page_end_table(to);
+}
+
+void kvc_page_details_trace(const struct kvc_page_writer *to)
+{
+    const json_t *entry, *reuse = kvc_page_at(to->document, "reuse_distance");
+    char name[32];
+    size_t i;
+    put_facts(to);
+    if (json_array_size(reuse) > 0) {
+        kvc_page_begin_table(to, "How soon keys come back",
+                             "Share of the repeated GETs, %|#Within keys|#Within bytes");
+        json_array_foreach(reuse, i, entry)
+        {
+            snprintf(name, sizeof(name), "%.4g", 100 * kvc_page_number(entry, "p"));
+            kvc_page_begin_row(to, name);
+            kvc_page_put_value(to, kvc_page_number(entry, "keys"), NAN);
+            kvc_page_put_value(to, kvc_page_number(entry, "bytes"), NAN);
+            kvc_page_end_row(to);
+        }
+        kvc_page_end_table(to);
+    }
+    kvc_page_begin_table(to, "Misses of an LRU cache",
+                         "Cache, bytes|#Of all bytes, %|#Misses, % of the GETs");
+    json_array_foreach(kvc_page_at(to->document, "miss_ratio_curve"), i, entry)
+    {
+        snprintf(name, sizeof(name), "%.4g", kvc_page_number(entry, "cache_bytes"));
+        kvc_page_begin_row(to, name);
+        kvc_page_put_value(to, 100 * kvc_page_number(entry, "footprint_frac"), NAN);
+        kvc_page_put_value(to, 100 * kvc_page_number(entry, "miss_frac"), NAN);
+        kvc_page_end_row(to);
+    }
+    kvc_page_end_table(to);
+}

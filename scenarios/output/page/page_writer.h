@@ -68,5 +68,7 @@ void kvc_page_answer_errors(const struct kvc_page_writer *to);
 void kvc_page_details_errors(const struct kvc_page_writer *to);
 void kvc_page_answer_why(const struct kvc_page_writer *to);
 void kvc_page_details_why(const struct kvc_page_writer *to);
+void kvc_page_answer_trace(const struct kvc_page_writer *to);
+void kvc_page_details_trace(const struct kvc_page_writer *to);
 
 #endif
