@@ -14,13 +14,14 @@ enum { KVC_KEY_SAMPLE_MAX = 1 << 16 /**< Most keys that a sample keeps. */ };
 struct kvc_sampled_key {
     uint64_t hash;        /**< Hash of the key; 0: no key is here. */
     uint64_t requests;    /**< Requests for the key. */
-    uint64_t uses;        /**< Requests for it since it was new or deleted. */
+    uint64_t uses;        /**< Requests for it, with those that delete it. */
     uint64_t last;        /**< Position of the last request for it. */
     double weight;        /**< Its weight in what the owner sums up. */
     uint32_t value_bytes; /**< Size of its value [bytes]. */
     uint8_t key_bytes;    /**< Size of the key [bytes]. */
     bool is_written;      /**< A request wrote it. */
     bool is_stored;       /**< A request wrote it, and none deleted it since. */
+    bool is_deleted;      /**< The last request for it deleted it. */
 };
 
 /** A sample. */

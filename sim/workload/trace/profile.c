@@ -41,11 +41,13 @@ struct stack {
     uint64_t places;    /* Places used. */
 };
 
-/* Adds a key at its place, once or minus once. */
+/* Adds a key at its place, once or minus once. A deleted key only has a place in its group. */
 static void add_key(struct stack *stack, const struct kvc_sampled_key *key, double times)
 {
-    add(&stack->bytes, key->last, times * key->weight);
-    add(&stack->keys, key->last, times);
+    if (!key->is_deleted) {
+        add(&stack->bytes, key->last, times * key->weight);
+        add(&stack->keys, key->last, times);
+    }
     if (stack->group != NULL) {
         add(&stack->group[kvc_reuse_group(key->uses, key->is_stored)], key->last, times);
     }
@@ -101,7 +103,7 @@ static void request(struct kvc_trace_profile *profile, struct stack *stack, stru
 {
     double scale = kvc_key_sample_scale(&sums->keys);
     double pair_bytes = (double)key->key_bytes + key->value_bytes;
-    if (key->last > 0 && op == KVC_OP_GET) {
+    if (key->last > 0 && !key->is_deleted && op == KVC_OP_GET) {
         double bytes = sum_to(&stack->bytes, PLACES) - sum_to(&stack->bytes, key->last);
         double keys = sum_to(&stack->keys, PLACES) - sum_to(&stack->keys, key->last);
         profile->repeated_gets += scale;
@@ -110,17 +112,16 @@ static void request(struct kvc_trace_profile *profile, struct stack *stack, stru
     }
     leave(stack, key);
     key->last = 0;
-    if (op == KVC_OP_DELETE) {
-        key->uses = 0;
-        key->is_stored = false;
+    if (op == KVC_OP_DELETE && stack->group == NULL) {
         return;
     }
     if (stack->places == PLACES) {
         count_anew(stack, &sums->keys);
     }
-    key->requests++;
+    key->requests += op != KVC_OP_DELETE;
     key->uses++;
-    key->is_stored |= op == KVC_OP_SET;
+    key->is_stored = op == KVC_OP_SET || (key->is_stored && op == KVC_OP_GET);
+    key->is_deleted = op == KVC_OP_DELETE;
     key->weight = pair_bytes;
     key->last = ++stack->places;
     add_key(stack, key, 1);

@@ -46,7 +46,7 @@ struct kvc_profiled_request {
     const struct kvc_sampled_key *key; /**< Its key before the request, or NULL if it is not in the sample. */
     double scale;                      /**< Requests that it stands for, if its key is in the sample. */
     double place;                      /**< Place of the key among those of its group, 1 for the one that was
-                                            requested last; 0 for a new or deleted key. */
+                                            requested last; 0 for a new key. */
 };
 
 /** Watches the requests of a trace while its profile is read. */

@@ -16,6 +16,8 @@
  *   op_count and key_size, and perhaps op_time [s] and ttl [s]. A row stands for op_count requests.
  * - watch, the log of memcached's `watch fetchers mutations deletions`. Lines of other events are passed
  *   over.
+ * - the synthetic twin of a trace (sim/workload/trace/twin.h). It is read as a whole, and its memory grows
+ * with the keys.
  *
  * Where a format has whole seconds, so have the times of its rows. Times are counted from the first row,
  * except in kvcast's CSV. A trace without times has a row each nanosecond. An anonymized key that is longer

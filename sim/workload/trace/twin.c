@@ -369,11 +369,9 @@ bool kvc_twin_draw(struct kvc_twin *twin, struct kvc_twin_request *request)
     double time_ns = draw_time(twin, window);
     uint32_t number = draw_key(twin, window, &op);
     struct key *key = &twin->key[number];
-    if (op != KVC_OP_DELETE) {
-        key->uses++;
-        key->is_stored |= op == KVC_OP_SET;
-        push(&twin->stack[kvc_reuse_group(key->uses, key->is_stored)], number);
-    }
+    key->uses++;
+    key->is_stored = op == KVC_OP_SET || (key->is_stored && op == KVC_OP_GET);
+    push(&twin->stack[kvc_reuse_group(key->uses, key->is_stored)], number);
     twin->in_it++;
     twin->drawn++;
     *request = (struct kvc_twin_request){.time_ns = twin->is_timed ? time_ns : twin->drawn,

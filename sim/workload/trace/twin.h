@@ -1,22 +1,22 @@
 /** @file
  * The twin of a trace is a synthetic trace whose requests come back as those of the trace do.
  *
- * Keys form groups: keys that were used about as often since they were new, and of which a SET has stored a
- * pair or not. A request is for a new key, or for the key that is at some place of a group's LRU stack, which
- * is the list of its keys in the order of their last requests. Place 1 has the key that was requested last.
- * The request moves the key to place 1 of the group that it then belongs to; a DELETE removes it. With one
- * group, an LRU cache of any size would have the same hits as with the trace, except for chance (the stack
- * model of Mattson et al., IBM Systems Journal 9(2), 1970), but all keys would be equally popular in the long
- * run. Groups keep popular keys popular, which stores notice that do not evict the least recently used pair,
- * and stored pairs stored.
+ * Keys form groups: keys that were used about as often, and whose pair is stored or not: whether a SET has
+ * written it and no DELETE removed it since. A request is for a new key, or for the key that is at some place
+ * of a group's LRU stack, which is the list of its keys in the order of their last requests. Place 1 has the
+ * key that was requested last. The request moves the key to place 1 of the group that it then belongs to.
+ * With one group, an LRU cache of any size would have the same hits as with the trace, except for chance (the
+ * stack model of Mattson et al., IBM Systems Journal 9(2), 1970), but all keys would be equally popular in
+ * the long run. Groups keep popular keys popular, which stores notice that do not evict the least recently
+ * used pair, and stored pairs stored.
  *
  * A twin has a distribution of operations, groups and places for each window of the trace, with the window's
  * times and the sizes of its new pairs, so that it follows the trace where that changes. Where a stack is
  * shorter than in the trace, its last key is at all places behind it, and where it is empty, the stack of
  * keys with fewer uses takes its place.
  *
- * Not modelled: times to live, keys that come back after a DELETE, sizes that change, the correlation of a
- * pair's size with its reuse within a window, and bursts within one.
+ * Not modelled: times to live, sizes that change, the correlation of a pair's size with its reuse within a
+ * window, and bursts within one.
  *
  * The file is text. Lines, in this order, with counts that may be fractions where keys were sampled:
  *
