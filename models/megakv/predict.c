@@ -163,7 +163,7 @@ static void add_notes(const struct kvc_scenario *scenario, double cycle_ns, stru
             result, "the cycle of %.4g us is infeasible at this load: T_S + T_max needs a cycle of %.4g us",
             asked_ns / 1e3, cycle_ns / 1e3);
     }
-    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
+    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE && scenario->workload.trace.steady_mops <= 0) {
         kvc_result_note(result,
                         "a trace has no rate beforehand: this is the largest load that the store sustains");
     }

@@ -303,7 +303,7 @@ enum kvc_status kvc_memcachedgpu_predict(const struct kvc_scenario *scenario, st
     add_stages(scenario, &limits, &times, per_ns, writes, result);
     add_metrics(config, &mean, &limits, &times, offered, result);
     kvc_memcachedgpu_add_price(scenario, result);
-    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
+    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE && scenario->workload.trace.steady_mops <= 0) {
         kvc_result_note(result,
                         "a trace has no rate beforehand: this is the largest load that the store sustains");
     }

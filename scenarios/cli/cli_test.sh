@@ -246,6 +246,9 @@ for store in megakv dido kvdirect bluecache memcached mica fatcache fpga_memcach
     "$kvcast" run --quiet gets.lua >stdout 2>stderr || fail "$store with a trace: $(cat stderr)"
     grep -q 'hit ratio 50.00 %' stdout || fail "$store fills misses: $(grep requests stdout)"
 done
+"$kvcast" predict --quiet gets.lua >stdout || fail "predict of a trace"
+grep -q '^throughput    6.667e-05 Mops' stdout && grep -q 'predicted for the mean rate of the trace, 6.667e-05 Mops' stdout ||
+    fail "predict of a trace says: $(cat stdout)"
 # So is an open load: half of the keys are stored, and each of the others misses once or a little more often.
 for store in megakv dido kvdirect bluecache memcached mica fpga_memcached; do
     echo "return { system = { kind = '$store' }, run = { warmup = '30ms', duration = '10ms', replicas = 1 }, workload = {

@@ -637,12 +637,31 @@ static void note_rates(const struct kvc_scenario *scenario, struct kvc_result *r
         kvc_workload_rate_max_mops(&scenario->workload), mean_mops, latency);
 }
 
+struct kvc_scenario kvc_driver_steady(const struct kvc_scenario *scenario)
+{
+    struct kvc_scenario steady = *scenario;
+    const struct kvc_trace_facts *facts = &scenario->workload.trace.facts;
+    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE && facts->end_ns > 0) {
+        steady.workload.trace.steady_mops = facts->requests / facts->end_ns / mops_per_ns;
+    }
+    return steady;
+}
+
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                    struct kvc_diag *diag)
 {
     struct kvc_outcome *outcome = kvc_outcome_create(0);
     *out = NULL;
-    enum kvc_status status = kvc_scenario_predict(scenario, &outcome->result, diag);
+    const struct kvc_scenario steady = kvc_driver_steady(scenario);
+    enum kvc_status status = kvc_scenario_predict(&steady, &outcome->result, diag);
+    if (status == KVC_OK && scenario->workload.arrival == KVC_ARRIVAL_TRACE &&
+        steady.workload.trace.steady_mops > 0) {
+        kvc_result_note(
+            &outcome->result,
+            "predicted for the mean rate of the trace, %.4g Mops, as if requests were independent and the "
+            "store had all of the trace's pairs from the beginning",
+            steady.workload.trace.steady_mops);
+    }
     if (status == KVC_OK) {
         add_constant_power(scenario, &outcome->result);
         kvc_scenario_note_room(scenario, &outcome->result);
@@ -660,7 +679,8 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
             &outcome->result,
             "the closed form ignores run.changes: it holds for the devices before the first change");
     }
-    if (status == KVC_OK && kvc_workload_fills(&scenario->workload)) {
+    if (status == KVC_OK && kvc_workload_has_rate(&scenario->workload) &&
+        kvc_workload_fills(&scenario->workload)) {
         kvc_result_note(
             &outcome->result,
             "the closed form leaves out the SETs by which clients fill misses, and takes the hits of a "

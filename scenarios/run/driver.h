@@ -54,6 +54,10 @@ enum kvc_status kvc_driver_judge(const struct kvc_scenario *scenario, struct kvc
 enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                    struct kvc_outcome **out, struct kvc_diag *diag);
 
+/* Returns the scenario that a closed form takes: that of a trace has the mean rate of the trace. It shares
+ * all allocated parts with `scenario`. */
+struct kvc_scenario kvc_driver_steady(const struct kvc_scenario *scenario);
+
 /* Answers by the store's closed form. *out is NULL after an error. */
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                    struct kvc_diag *diag);

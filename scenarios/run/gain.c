@@ -443,10 +443,12 @@ static void conclude(struct search *search)
 }
 
 /* Finds gains and, if relief is not NULL, those of `*count` resources. */
-static enum kvc_status find(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
+static enum kvc_status find(const struct kvc_scenario *asked, const struct kvc_run_options *options,
                             struct kvc_outcome *outcome, struct kvc_relief *relief, uint32_t *count,
                             struct kvc_diag *diag)
 {
+    const struct kvc_scenario steady = kvc_driver_steady(asked),
+                              *scenario = options == NULL ? &steady : asked;
     struct search search = {.scenario = scenario,
                             .outcome = outcome,
                             .by_class = outcome->node_count > 0 || scenario->cluster.member_count > 0,

@@ -353,8 +353,9 @@ double kvc_workload_rate_max_mops(const struct kvc_workload *workload)
         return highest;
     case KVC_ARRIVAL_SATURATE:
     case KVC_ARRIVAL_CLOSED:
-    case KVC_ARRIVAL_TRACE:
         return INFINITY;
+    case KVC_ARRIVAL_TRACE:
+        return workload->trace.steady_mops > 0 ? workload->trace.steady_mops : INFINITY;
     }
     KVC_BUG("no arrival %d", workload->arrival);
 }

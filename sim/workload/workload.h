@@ -143,6 +143,7 @@ struct kvc_workload_trace {
 
     struct kvc_trace_facts facts; /**< Facts of the requests that are replayed, in the run's own time. */
     double scale;                 /**< Recorded time divided by the run's. */
+    double steady_mops;           /**< The rate that a closed form assumes [million/s]; 0: none. */
     bool fills;                   /**< Clients fill what misses. */
     uint32_t key_bytes_most;      /**< Largest key that the store takes [bytes]; 0: any. */
     uint32_t value_bytes_most;    /**< Largest value that it takes [bytes]; 0: KVC_VALUE_BYTES_MAX. */
@@ -266,8 +267,8 @@ static inline bool kvc_workload_clients_wait(const struct kvc_workload *workload
 }
 
 /** Returns the highest rate of an open loop, all nodes together [million/s]. Saturating and closed-loop
- * clients are limited by the store, and the rate of a trace is not known beforehand: for these, returns
- * +infinity. */
+ * clients are limited by the store, and a trace has many rates, unless steady_mops is set for a closed form:
+ * for these, returns +infinity. */
 double kvc_workload_rate_max_mops(const struct kvc_workload *workload);
 
 /** Returns whether the load is an open loop with rates of its own, steady or not. */
