@@ -18,4 +18,5 @@ dpkg-deb -x "$deb" "$folder/root"
 cd "$folder"
 root=$folder/root/usr
 "$root/bin/kvcast" check "$root/share/kvcast/scenarios/examples/first.lua" >/dev/null || fail "the packed program"
+[ -s "$root/include/kvcast.h" ] && [ -n "$(find "$root" -name 'libkvcast.so.0')" ] || fail "the .deb has no libkvcast"
 [ -s "$root/share/man/man1/kvcast.1" ] || fail "the .deb has no man page"

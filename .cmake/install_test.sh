@@ -102,3 +102,21 @@ cmake -S consumer -B by_cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="
 for program in ./by_pkgconfig_c ./by_pkgconfig_cc by_cmake/consumer_c by_cmake/consumer_cc; do
     "$program" >found.txt || fail "$program: $(cat found.txt)"
 done
+
+# libkvcast, whose data are beside it.
+flags=$(pkg-config --cflags --libs kvcast)
+libraries=$(dirname "$(find "$prefix" -name libkvcast.so)")
+example=$prefix/share/doc/kvcast/examples/best_cycle
+# shellcheck disable=SC2086
+"$cc" -std=c11 -Wall -Wextra -Werror "$example.c" $flags -o best_cycle || fail "pkg-config of libkvcast"
+printf '#include <kvcast.h>\nint main() { return kvcast_version() == nullptr; }\n' >version.cc
+# shellcheck disable=SC2086
+"$cxx" -std=c++17 -Wall -Wextra -Werror version.cc $flags -o version && LD_LIBRARY_PATH=$libraries ./version ||
+    fail "libkvcast in C++"
+export LD_LIBRARY_PATH=$libraries
+"${traced[@]}" ./best_cycle "$prefix/share/kvcast/scenarios/examples/first.lua" >found.txt || fail "libkvcast in C"
+/usr/bin/python3 "$example.py" "$prefix/share/kvcast/scenarios/examples/first.lua" | diff found.txt - ||
+    fail "libkvcast in Python"
+if opened=$(grep -hE "\"($source|$build)/" "$traces"/* 2>/dev/null); then
+    fail "libkvcast opened files of the source or build tree: $opened"
+fi

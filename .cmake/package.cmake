@@ -1,9 +1,18 @@
-# Installs the program, its data, man pages, shell completion and docs, and packs all of it into a .deb: `cpack`.
+# Installs the program, the library libkvcast, data, man pages, shell completion and docs, and packs all of it into a .deb: `cpack`.
 include(GNUInstallDirs)
 set(data ${CMAKE_INSTALL_DATADIR}/kvcast)
 set(doc ${CMAKE_INSTALL_DATADIR}/doc/kvcast)
 
 install(TARGETS kvcast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# libkvcast: the library, its header, its pkg-config file (kernels_package.cmake knows the folder) and its examples.
+if(TARGET kvcast_library)
+  install(TARGETS kvcast_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES scenarios/library/kvcast.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(DIRECTORY scenarios/library/examples DESTINATION ${doc})
+  configure_file(.cmake/kvcast.pc.in package/kvcast.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/package/kvcast.pc DESTINATION ${pkgconfig})
+endif()
 
 # The layout of the source tree; sim/base/files/data_dir.h finds it beside the program's folder.
 foreach(folder hardware papers examples)
@@ -57,6 +66,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON) # so that programs that use libkvcast can depend on the package
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox, graphviz")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libssl-dev, libxxhash-dev")
 include(CPack)

@@ -21,14 +21,14 @@ enum {
 struct machine {
     bool known;
     bool valid; /* The devices of the simulation pass their check. */
-    uint64_t number;
+    uint64_t number, assignments;
     struct kvc_power power;
 };
 
 /* The verdict about a device's values. */
 struct verdict {
     bool known, valid;
-    uint64_t number;
+    uint64_t number, assignments;
 };
 
 struct kvc_evaluator {
@@ -38,6 +38,7 @@ struct kvc_evaluator {
     struct kvc_patches *patches;                 /* NULL: every point is loaded. */
     struct machine *machine;                     /* By number, modulo MACHINES. */
     struct verdict device[KVC_NODE_DEVICES_MAX]; /* The latest ones. */
+    uint64_t assignments; /* Of options of machines: what was found before an assignment is out of date. */
 };
 
 /* Lists all overrides of a point. */
@@ -83,8 +84,8 @@ static bool device_is_valid(struct kvc_evaluator *evaluator, uint32_t number, co
     struct verdict *verdict = &evaluator->device[number];
     uint64_t values = kvc_patches_device(evaluator->patches, number);
     struct kvc_diag unused = {0};
-    if (!verdict->known || verdict->number != values) {
-        *verdict = (struct verdict){.known = true, .number = values};
+    if (!verdict->known || verdict->number != values || verdict->assignments != evaluator->assignments) {
+        *verdict = (struct verdict){.known = true, .number = values, .assignments = evaluator->assignments};
         verdict->valid =
             device->kind->check == NULL || device->kind->check(device->values, &unused) == KVC_OK;
     }
@@ -131,9 +132,10 @@ static const struct machine *machine_of(struct kvc_evaluator *evaluator, const s
 {
     uint64_t number = kvc_patches_machine(evaluator->patches);
     struct machine *machine = &evaluator->machine[kvc_mix64(number) & (MACHINES - 1)];
-    if (!machine->known || machine->number != number) {
+    if (!machine->known || machine->number != number || machine->assignments != evaluator->assignments) {
         machine->known = true;
         machine->number = number;
+        machine->assignments = evaluator->assignments;
         machine->valid = devices_are_valid(evaluator, &scenario->node);
         if (machine->valid) {
             look_at(machine, scenario);
@@ -272,6 +274,15 @@ enum kvc_status kvc_evaluator_create(const char *path, const struct kvc_override
 bool kvc_evaluator_is_fast(const struct kvc_evaluator *evaluator)
 {
     return evaluator->patches != NULL;
+}
+
+bool kvc_evaluator_assign(struct kvc_evaluator *evaluator, uint32_t axis, uint32_t value, const char *text)
+{
+    bool machine = false;
+    bool assigned =
+        evaluator->patches != NULL && kvc_patches_assign(evaluator->patches, axis, value, text, &machine);
+    evaluator->assignments += machine;
+    return assigned;
 }
 
 enum kvc_status kvc_evaluator_forecast(struct kvc_evaluator *evaluator, const uint32_t *value,

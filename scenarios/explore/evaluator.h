@@ -24,6 +24,11 @@ enum kvc_status kvc_evaluator_create(const char *path, const struct kvc_override
  * takes a hundred times as long. */
 bool kvc_evaluator_is_fast(const struct kvc_evaluator *evaluator);
 
+/* Replaces a value of an axis by a text, which the space must state already. Returns false, and changes
+ * nothing, unless the evaluator is fast and the axis is a plain option: a number, a choice or a flag from
+ * which the loader derives nothing else. */
+bool kvc_evaluator_assign(struct kvc_evaluator *evaluator, uint32_t axis, uint32_t value, const char *text);
+
 /* Forecasts the point with the indices value[0] .. value[axis_count - 1]. Returns KVC_ERR_SCENARIO if its
  * values do not go together or the closed form refuses it; the evaluator stays usable. */
 enum kvc_status kvc_evaluator_forecast(struct kvc_evaluator *evaluator, const uint32_t *value,

@@ -71,6 +71,23 @@ enum kvc_status kvc_patches_create(struct kvc_load_session *session, const struc
     return KVC_OK;
 }
 
+bool kvc_patches_assign(struct kvc_patches *patches, uint32_t axis, uint32_t value, const char *text,
+                        bool *machine)
+{
+    for (uint32_t g = 0; g < patches->group_count; g++) {
+        struct kvc_patch_group *group = &patches->group[g];
+        if (group->field.row != NULL && group->axis[0] == axis) {
+            group->word[value] = 0;
+            group->refused[value] =
+                !kvc_load_session_value(patches->session, group->field.row, text, &group->word[value]);
+            group->current = KVC_PATCH_NO_ENTRY;
+            *machine = group->machine;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- application ---- */
 
 static void undo(const struct kvc_patches *patches, const struct kvc_patch_entry *entry)

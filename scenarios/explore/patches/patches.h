@@ -25,6 +25,12 @@ enum kvc_status kvc_patches_create(struct kvc_load_session *session, const struc
                                    const struct kvc_space *space, struct kvc_patches **out,
                                    struct kvc_diag *diag);
 
+/* Replaces a value of an axis by a text, which the space must state already. Returns false, and changes
+ * nothing, unless the axis is a plain option. *machine receives whether the option may change more than load
+ * and run. */
+bool kvc_patches_assign(struct kvc_patches *patches, uint32_t axis, uint32_t value, const char *text,
+                        bool *machine);
+
 /* Turns the scenario into the scenario of a point, in the state after decoding. Returns NULL if a value
  * cannot be decoded, alone or with the others. The patches own the scenario; the caller may check and resolve
  * it, which changes only its run and its configuration. */

@@ -1,5 +1,6 @@
 #include "sim/base/files/data_dir.h"
 
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,22 +18,31 @@ static bool to_parent(char *path)
     return true;
 }
 
-/* Writes the folder of the running program, or an empty string if the system does not reveal it. */
+/* Writes the folder of the running program, or of the shared library that this code is in. The string is
+ * empty if the system does not reveal it. */
 static void program_folder(char folder[PATH_MAX])
 {
-    ssize_t bytes = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-    folder[bytes > 0 ? bytes : 0] = '\0';
+    Dl_info own;
+    if (dladdr(program_folder, &own) == 0 || strstr(own.dli_fname, ".so") == NULL ||
+        realpath(own.dli_fname, folder) == NULL) {
+        ssize_t bytes = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+        folder[bytes > 0 ? bytes : 0] = '\0';
+    }
     to_parent(folder);
 }
 
-/* Looks for prefix/share/kvcast, where the program is in prefix/bin. */
+/* Looks for prefix/share/kvcast, where the program is in prefix/bin and the library in prefix/lib or in a
+ * folder of that. */
 static bool find_installed(const char *program, char found[PATH_MAX])
 {
     char prefix[PATH_MAX];
+    bool exists = false;
     strcpy(prefix, program);
-    to_parent(prefix);
-    int bytes = snprintf(found, PATH_MAX, "%s/share/kvcast", strcmp(prefix, "/") == 0 ? "" : prefix);
-    return bytes < PATH_MAX && access(found, F_OK) == 0;
+    for (int levels = 0; levels < 2 && !exists && to_parent(prefix); levels++) {
+        int bytes = snprintf(found, PATH_MAX, "%s/share/kvcast", strcmp(prefix, "/") == 0 ? "" : prefix);
+        exists = bytes < PATH_MAX && access(found, F_OK) == 0;
+    }
+    return exists;
 }
 
 /* Reads the path in the build tree's file kvcast-data, in `folder`. */

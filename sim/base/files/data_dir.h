@@ -6,8 +6,9 @@
  * tried in this order:
  *
  * 1. the folder that the environment variable KVCAST_DATA names;
- * 2. share/kvcast beside the folder of the program, as `cmake --install` leaves it: /usr/bin/kvcast reads
- *    /usr/share/kvcast, and an installed tree can be moved as a whole;
+ * 2. share/kvcast beside the folder of the program or library, or beside the folder around it, as `cmake
+ *    --install` leaves it: /usr/bin/kvcast and /usr/lib/x86_64-linux-gnu/libkvcast.so read /usr/share/kvcast,
+ *    and an installed tree can be moved as a whole;
  * 3. the source tree, for programs in a build tree: CMake leaves a file kvcast-data at the top of the build
  *    tree whose one line is the path of the source tree, relative to that file. That file is searched for
  *    in the program's folder and in the folders above it.
