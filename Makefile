@@ -4,7 +4,7 @@
 
 PACKAGES = build-essential cmake ninja-build pkg-config libsimgrid-dev libgsl-dev liblua5.4-dev libjansson-dev \
            libsqlite3-dev libssl-dev libxxhash-dev libzstd-dev zlib1g-dev
-TEST_PACKAGES = libcriterion-dev gnuplot-nox graphviz jq libxml2-utils python3
+TEST_PACKAGES = libcriterion-dev gnuplot-nox graphviz jq libxml2-utils python3 python3-jsonschema
 # .ci/run also needs another compiler, the formatter, Doxygen, Open MPI for jobs of several ranks, locales of other
 # languages, and the tools that check the man pages, the installation and the .deb.
 CI_PACKAGES = ccache clang-format-14 doxygen file groff-base libopenmpi-dev locales openmpi-bin sqlite3 strace zstd

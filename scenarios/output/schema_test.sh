@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Every command that writes a result by --json writes what result.schema.json says.
+# Usage: schema_test.sh KVCAST
+set -euo pipefail
+kvcast=$(realpath "$1")
+here=$(realpath "$(dirname "$0")")
+source=$(realpath "$here/../..")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+quiet() {
+    "$kvcast" "$@" --quiet >/dev/null
+}
+
+for scenario in "$source"/models/*/golden/*.lua; do
+    name=$(basename "$(dirname "$(dirname "$scenario")")")_$(basename "$scenario" .lua)
+    quiet predict "$scenario" --json "predict_$name.json"
+    quiet run "$scenario" --set run.replicas=1 --json "run_$name.json"
+done
+examples=$source/scenarios/examples
+for example in plan day cluster outage; do
+    quiet predict "$examples/$example.lua" --json "predict_$example.json"
+done
+quiet run "$examples/outage.lua" --set run.replicas=1 --json run_outage.json
+quiet run "$examples/trace.lua" --json run_trace.json
+small=$source/models/memcached/golden/mica.lua
+quiet predict "$small" --sensitivity --json sensitivity.json
+quiet capacity "$small" --set run.replicas=2 --json capacity.json
+quiet plan "$examples/plan.lua" --json plan.json
+quiet sweep "$source/scenarios/papers/megakv/fig12.lua" --predict --json sweep.json --out sweep
+quiet trace "$examples/trace.csv" --json trace.json
+quiet why "$small" --json why.json
+quiet compare run_memcached_mica.json run_memcached_memcached.json --json compare.json
+quiet validate mechanisms --json validation.json
+quiet doctor --json doctor.json || true # It says with 1 that something is missing.
+/usr/bin/python3 "$here/schema_test.py" "$here/result.schema.json" ./*.json
