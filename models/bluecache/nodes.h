@@ -120,11 +120,12 @@ enum {
 
 struct kvc_bluecache_request {
     double sent_ns;
-    double reached_ns, searched_ns,
-        found_ns;    /* When the card looked for it, and had looked, and had its data. */
-    double tail_ns;  /* Time at which the last byte has crossed the previous link [ns]. */
-    uint64_t page;   /* The page to read if there is only one. */
-    uint64_t *pages; /* The pages to read if there are several; otherwise NULL. */
+    double reached_ns;  /* Time at which the card begins to search [ns]. */
+    double searched_ns; /* Time at which it ends the search [ns]. */
+    double found_ns;    /* Time at which it has the data [ns]. */
+    double tail_ns;     /* Time at which the last byte has crossed the previous link [ns]. */
+    uint64_t page;      /* The page to read if there is only one. */
+    uint64_t *pages;    /* The pages to read if there are several; otherwise NULL. */
     uint64_t key_id, hash;
     uint32_t value_bytes, client, page_count, pages_left;
     uint16_t app, store;

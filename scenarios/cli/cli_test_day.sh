@@ -45,7 +45,7 @@ fi
 "$kvcast" day plain.lua --quiet --set slo.mops=20 --json slo.json >table.txt
 [ "$(value missed_hours slo.json)" = 16.0 ] || fail "missed for $(value missed_hours slo.json) hours"
 [ "$(value worst slo.json)" = 1 ] || fail "the window that serves least is not the worst"
-grep -q '^slo  *missed: missed for 16 of 24 hours$' table.txt || fail "table.txt says $(grep ^slo table.txt)"
+grep -q '^slo  *missed in 16 of 24 hours$' table.txt || fail "table.txt says $(grep ^slo table.txt)"
 
 # The closed form, and a load at equal distances, which keeps its kind.
 "$kvcast" day plain.lua --quiet --predict --json predict.json >/dev/null || fail "--predict fails"

@@ -20,6 +20,7 @@ int kvc_command_validate(int argc, char **argv);
 int kvc_command_calibrate(int argc, char **argv);
 int kvc_command_measure(int argc, char **argv);
 int kvc_command_plot(int argc, char **argv);
+int kvc_command_export(int argc, char **argv);
 int kvc_command_report(int argc, char **argv);
 int kvc_command_compare(int argc, char **argv);
 int kvc_command_trace(int argc, char **argv);

@@ -22,10 +22,10 @@ static const struct kvc_usage usage = {
     .positional_min = 1,
     .positional_max = 1,
     .help =
-        "Answers what 24 hours need: the energy, its cost, and the window in which the objectives are nearest to\n"
-        "being missed. The scenario's table day has the load over the hours. Each window of the day is simulated as\n"
-        "a run of its own with its mean rate, on all processors, and stands for its hours. --out writes day.json,\n"
-        "day.csv, and day.svg, .pdf and .png.",
+        "Says how much energy 24 hours take, what it costs, and in which window the objectives are nearest to being\n"
+        "missed. The table day of the scenario states the load over the hours. The day is cut into windows, each of\n"
+        "which is simulated as a run of its own at its mean rate. --out writes day.json, day.csv, and day.svg, .pdf\n"
+        "and .png.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |
              KVC_TAKES_OUT | KVC_TAKES_FORCE | KVC_TAKES_QUIET | KVC_TAKES_LONG,
     .flags = flags,

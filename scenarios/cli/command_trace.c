@@ -31,8 +31,8 @@ static const struct kvc_usage usage = {
         "Describes a trace, of any format that workload.arrival.trace takes: requests, keys, sizes, mix, popularity\n"
         "(the best Zipf exponent, and how far it is off), reuse distances, and how many GETs an LRU cache of any size\n"
         "misses. --out writes trace.json, trace.csv with the miss-ratio curve, and miss_ratio.svg, .pdf and .png.\n"
-        "--twin writes a smaller file, a trace whose synthetic requests come at the same rates and come back after\n"
-        "as many other keys as those of FILE, but name none of its keys, and says how far its misses are off.",
+        "--twin writes a synthetic trace without the keys of FILE. Its requests come at the same rates, and use keys\n"
+        "again after about as many others. kvcast reads it back and says how far its misses are off.",
     .flags = flags,
     .takes = KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET | KVC_TAKES_FORCE,
 };

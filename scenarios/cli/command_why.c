@@ -35,8 +35,8 @@ static const struct kvc_usage usage = {
     .positional_max = 1,
     .help =
         "Names the bottleneck, and says how throughput, mean latency and p99 latency would change if each resource\n"
-        "were 5 % faster. For stores that record it, it also says how long all requests and the slowest 1 % spend\n"
-        "in each part of the store. RESULT is a folder that --out wrote, or its result.json; the scenario is rebuilt\n"
+        "were 5 % faster. It also says how long all requests and the slowest 1 % spend in each part of the store,\n"
+        "unless a database is behind it (of MemcachedGPU, GETs only). RESULT is a folder that --out wrote, or its result.json; the scenario is rebuilt\n"
         "from its parameters. kvcast simulates the scenario with at least 3 replicas, and again for each resource\n"
         "with the same seeds. The closed form answers instead for a result of kvcast predict, and with --predict.\n"
         "--out writes why.json, why.csv, critical.svg, .pdf and .png.",

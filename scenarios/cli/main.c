@@ -34,6 +34,7 @@ static const struct kvc_command commands[] = {
      KVC_RANKS_FIRST},
     {"why", "say what binds, what would relieve it, and where requests spend their time", kvc_command_why,
      KVC_RANKS_FIRST},
+    {"export", "write answers as a table, CSV or SQLite, with units", kvc_command_export, KVC_RANKS_FIRST},
     {"report", "write an answer as one page of HTML", kvc_command_report, KVC_RANKS_FIRST},
     {"trace", "describe a trace: requests, popularity, reuse, and misses over the size of a cache",
      kvc_command_trace, KVC_RANKS_FIRST},

@@ -1,4 +1,4 @@
--- A day whose load falls to 12 Mops at night and peaks at 50 Mops at 16:00: kvcast day day_energy.lua
+-- A day with 12 Mops at 04:00 and 50 Mops at 16:00: how much energy does it take, and when is p99 worst? kvcast day day_energy.lua
 return {
   name = "day-energy", system = { kind = "megakv", index = "64MiB", cycle = "200us" }, node = { sockets = 1, power = 57 },
   workload = { keys = 1e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 } },

@@ -115,9 +115,9 @@ enum kvc_status kvc_point_set(struct kvc_point *point, const char *path, const c
     }
     if (value == NULL) {
         if (entry == set->count) {
-            return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, "--set", 0,
-                                    "found \"%.100s\" to be taken back, allowed: an option that was set",
-                                    path);
+            return kvc_diag_fail_at(
+                diag, KVC_ERR_SCENARIO, "--set", 0,
+                "found NULL for \"%.100s\", which is not set; allowed: an option that was set", path);
         }
         set->count--;
         memmove(&set->entry[entry], &set->entry[entry + 1], (set->count - entry) * sizeof(*set->entry));

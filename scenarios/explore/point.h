@@ -3,9 +3,9 @@
  * those of a space are.
  *
  * The point is the scenario loaded with its options in the order in which they were first set. Once the same
- * options have changed twice, plain ones are patched (scenarios/explore/evaluator.h), and only the others
- * need a load, which takes a hundred times as long. The first forecasts by patches are compared with loads.
- * Should one differ, all others are loads. */
+ * options have changed twice, plain ones are patched (scenarios/explore/evaluator.h). Others reload the
+ * scenario, which takes a hundred times as long (scenarios/library/library_bench.c). The first patched
+ * forecasts are compared with those of a reloaded scenario. Should one differ, every later one reloads it. */
 #ifndef KVC_SCENARIOS_EXPLORE_POINT_H
 #define KVC_SCENARIOS_EXPLORE_POINT_H
 

@@ -22,13 +22,16 @@ for example in plan day cluster outage; do
     quiet predict "$examples/$example.lua" --json "predict_$example.json"
 done
 quiet run "$examples/outage.lua" --set run.replicas=1 --json run_outage.json
-quiet run "$examples/trace.lua" --json run_trace.json
+for example in trace bursts storm tenants; do
+    quiet run "$examples/$example.lua" --json "run_$example.json"
+done
+quiet day "$examples/day_energy.lua" --predict --json day.json
 small=$source/models/memcached/golden/mica.lua
 quiet predict "$small" --sensitivity --json sensitivity.json
 quiet capacity "$small" --set run.replicas=2 --json capacity.json
 quiet plan "$examples/plan.lua" --json plan.json
 quiet sweep "$source/scenarios/papers/megakv/fig12.lua" --predict --json sweep.json --out sweep
-quiet trace "$examples/trace.csv" --json trace.json
+quiet trace "$examples/trace.csv" --twin twin --json trace.json
 quiet why "$small" --json why.json
 quiet compare run_memcached_mica.json run_memcached_memcached.json --json compare.json
 quiet validate mechanisms --json validation.json

@@ -149,14 +149,16 @@ void kvc_trace_report_write_table(const json_t *report, bool color, FILE *out)
             size_text(kvc_document_number(report, "value_bytes_mean"), mean, sizeof(mean)),
             size_text(kvc_document_number(report, "value_bytes_max"), most, sizeof(most)),
             size_text(kvc_document_number(report, "footprint_bytes"), footprint, sizeof(footprint)));
-    fprintf(out, "popularity  Zipf %.3f, which is at most %.1f %% of the requests off\n",
+    fprintf(out, "popularity  Zipf exponent %.3f, whose cumulative popularity is at most %.1f points off\n",
             kvc_document_number(report, "zipf"), 100 * kvc_document_number(report, "zipf_ks_distance"));
     write_reuse(report, out);
     if (json_object_get(report, "twin") != NULL) {
-        fprintf(out, "twin        arrival = { trace = \"%s\" }, miss ratio at most %.2f points off, at %s\n",
-                json_string_value(json_object_get(report, "twin")),
-                100 * kvc_document_number(report, "twin_miss_frac_off_max"),
-                size_text(kvc_document_number(report, "twin_off_max_at_bytes"), mean, sizeof(mean)));
+        fprintf(
+            out,
+            "twin        arrival = { trace = \"%s\" }; its LRU miss ratio is at most %.2f points off, at %s\n",
+            json_string_value(json_object_get(report, "twin")),
+            100 * kvc_document_number(report, "twin_miss_frac_off_max"),
+            size_text(kvc_document_number(report, "twin_off_max_at_bytes"), mean, sizeof(mean)));
     }
     fprintf(out, "\n%sLRU cache      of all bytes   misses%s\n", table.bold, table.plain);
     json_array_foreach(json_object_get(report, "miss_ratio_curve"), index, point)

@@ -17,6 +17,7 @@
 #include "sim/base/text/option.h"
 #include "sim/metrics/merge.h"
 #include "sim/workload/rates.h"
+#include "sim/workload/tenants.h"
 
 enum { TIMELINE_EVENTS_MAX = 200000 }; /* About 20 MB of JSON, which Perfetto opens at once. */
 
@@ -576,6 +577,13 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *whole, const struc
     if (status == KVC_OK && scenario->model->measure == NULL) {
         status = fail_unmeasurable(scenario->model, diag);
     }
+    uint32_t tenant = kvc_tenants_with_objective(&scenario->workload);
+    if (status == KVC_OK && tenant < scenario->workload.tenant_count) {
+        kvc_result_note(&outcome->result,
+                        "the closed form answers for all tenants together and does not judge "
+                        "workload.tenants.%u.p99; kvcast run does",
+                        tenant + 1);
+    }
     if (status == KVC_OK && scenario->run.change_count > 0) {
         status = fail_changes(scenario, diag);
     }
@@ -627,13 +635,13 @@ static void note_rates(const struct kvc_scenario *scenario, struct kvc_result *r
     }
     if (!isnan(forecast.latency.mean_us)) {
         snprintf(latency, sizeof(latency),
-                 ", of which a steady load has latencies of %.4g us (mean) and %.4g us (p99)",
+                 "; a steady load of that rate has a mean latency of %.4g us and a p99 of %.4g us",
                  forecast.latency.mean_us, forecast.latency.p99_us);
     }
     kvc_result_note(
         result,
-        "predicted for the highest rate, %.4g Mops, as if it lasted; the mean rate is %.4g Mops%s; "
-        "`kvcast run` simulates the queues that form and drain between",
+        "predicted for the highest rate, %.4g Mops, as if it lasted. The mean rate is %.4g Mops%s. "
+        "`kvcast run` simulates the queues that grow in a burst and drain after it",
         kvc_workload_rate_max_mops(&scenario->workload), mean_mops, latency);
 }
 

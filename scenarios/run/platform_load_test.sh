@@ -11,7 +11,7 @@ trap 'rm -rf "$folder"' EXIT
 found=0
 for scenario in scenarios/examples/*.lua; do
     duration=(--set run.duration=1ms)
-    if grep -qE 'changes|policy = ' "$scenario"; then # They lie within the duration that the scenario states.
+    if grep -qE 'changes|policy = |window = ' "$scenario"; then # They lie within the duration that the scenario states.
         duration=()
     fi
     # The devices are the same for few keys. Some stores are always simulated in full, which their refusal says.

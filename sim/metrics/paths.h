@@ -32,7 +32,7 @@ struct kvc_paths {
 };
 
 /** Counts requests. Request k passed from part i to part i + 1 at mark_ns[k * stride + i] [ns]; `stride` is 0
- * for a batch, whose marks hold for all of its requests. There is one mark less than parts. Requests with
+ * for a batch, whose marks hold for all of its requests. There is one mark fewer than parts. Requests with
  * another number of marks than the first ones are left out. */
 void kvc_paths_count(struct kvc_paths *paths, const double *sent_ns, const double *done_ns, uint32_t count,
                      const double *mark_ns, uint32_t marks, uint32_t stride);

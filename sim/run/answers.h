@@ -8,8 +8,8 @@
 
 enum { KVC_OUTCOMES_MAX = 8 /**< Outcomes that a store may distinguish. */ };
 
-/** A list of answers in ascending order of done_ns, and a list of requests. A struct of zeros and
- * a number of marks is empty. */
+/** A list of answers in ascending order of done_ns, and a list of requests. A zeroed struct is
+ * empty; `marks` may be set before the first answer. */
 struct kvc_answers {
     uint32_t count;            /**< Answers in the list. */
     uint32_t capacity;         /**< Answers that it has room for. */

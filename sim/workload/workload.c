@@ -766,7 +766,7 @@ static const char *contradicts_tenants(const struct kvc_workload *workload)
                ? "workload.arrival: allowed with workload.tenants are poisson_mops, with or without bursts, fixed_mops and curve; "
                  "without it, every tenant sends at its own rate"
            : workload->sizes != KVC_SIZES_FIXED
-               ? "workload.sizes: allowed with workload.tenants is \"fixed\", the tenants say key and value"
+               ? "workload.sizes: allowed with workload.tenants is \"fixed\"; each tenant states key and value"
            : workload->action_count > 0 ? "workload.actions: not allowed with workload.tenants"
            : workload->phase_count > 0  ? "workload.phases: not allowed with workload.tenants"
            : (double)workload->keys > KVC_KEYS_MAX
@@ -797,8 +797,8 @@ static enum kvc_status check_tenant(const struct kvc_workload *workload, uint32_
     if (tenant->key_bytes < sizeof(uint32_t) && workload->keys > 1ull << (8 * tenant->key_bytes)) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "workload.tenants.%u.key: found %llu bytes, which distinguish at most %llu keys, all "
-            "tenants have %llu",
+            "workload.tenants.%u.key: found %llu bytes, which distinguish at most %llu keys; all "
+            "tenants together have %llu",
             number + 1, (unsigned long long)tenant->key_bytes, 1ull << (8 * tenant->key_bytes),
             (unsigned long long)workload->keys);
     }

@@ -81,8 +81,8 @@ static const struct kvc_option storm_rows[] = {
         "list takes its share of the rest"),
     KVC_COUNT_ROW(
         kvc_storm, "keys", keys, 1, KVC_KEYS_MAX, "1",
-        "keys of the storm, which share its requests equally: the least popular ones; more keys spread it "
-        "over more shards"),
+        "keys of the storm, which share its requests equally: those that are least popular at the start of the "
+        "run; more keys spread it over more shards"),
 };
 
 const struct kvc_option_table kvc_storm_option_table =
@@ -144,12 +144,12 @@ static const struct kvc_option rows[] = {
         "popularity and an equal part of the keys; not every store supports them"),
     KVC_LIST_ROW(
         kvc_workload, "tenants", tenants, tenant_count, &kvc_tenant_option_table,
-        "tenants that share the store; each has its own keys, sizes, mix, popularity and rate, and the answer "
-        "says how each of them fares; not every store supports them"),
+        "tenants that share the store; each has its own keys, sizes, mix, popularity and rate, and a run tells "
+        "throughput, hits and latency of each; not every store supports them"),
     KVC_REAL_ROW(
         kvc_workload, "churn", churn_per_s, KVC_UNIT_NONE, 0, 1e12, NULL,
-        "keys per second of simulated time that become the most popular one, the least popular first, so "
-        "that all others lose a rank; more turn the popularity over sooner; left out: none do; open loads only",
+        "keys per simulated second that rise from the least to the most popular one, while all others lose a "
+        "rank; more change the popular keys sooner; left out: the popularity stays; open loads only",
         .optional = true),
     KVC_LIST_ROW(kvc_workload, "storms", storms, storm_count, &kvc_storm_option_table,
                  "hot-key storms: times in which a few keys get a share of all requests; open loads only"),

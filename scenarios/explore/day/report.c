@@ -274,12 +274,12 @@ static void write_table(const void *data, bool color, FILE *out)
     write_worst(&table, answer);
     if (answer->window[0].verdict.count > 0) {
         bool is_missed = answer->missed_hours > 0;
-        fprintf(out, "%sslo%s           %s%s%s: missed for %.4g of 24 hours\n", table.bold, table.plain,
-                is_missed ? table.warn : "",
-                is_missed                             ? "missed"
-                : state_of(answer) == KVC_SLO_UNKNOWN ? "unknown"
-                                                      : "met",
-                is_missed ? table.plain : "", answer->missed_hours);
+        fprintf(out, "%sslo%s           %s", table.bold, table.plain, is_missed ? table.warn : "");
+        if (is_missed) {
+            fprintf(out, "missed in %.4g of 24 hours%s\n", answer->missed_hours, table.plain);
+        } else {
+            fputs(state_of(answer) == KVC_SLO_UNKNOWN ? "unknown\n" : "met in all 24 hours\n", out);
+        }
     }
     kvc_accuracy_write_line(&kind, table.bold, table.plain, out);
     write_windows(&table, answer);

@@ -159,7 +159,7 @@ Test(load, refuses_what_does_not_fit_together)
     kvc_test_refuses_line("workload = { arrival = { poisson_mops = 1, think = '1us' } }",
                           "think has no effect with poisson_mops");
     kvc_test_refuses_line(
-        "workload = { arrival = { fixed_mops = 1, bursts = { { times = 2, length = '1ms', at = 0 } } } }",
+        "workload = { arrival = { fixed_mops = 1, bursts = { { times = 2, length = '1ms', at = '0us' } } } }",
         "workload.arrival.bursts has no effect with fixed_mops; it belongs to poisson_mops");
     kvc_test_refuses_line("workload = { arrival = { trace = 'none.csv' } }", "none.csv cannot be read");
     kvc_test_refuses_line("workload = { arrival = { poisson_mops = 1, copies = 2 } }",

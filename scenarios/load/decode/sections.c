@@ -36,8 +36,8 @@ static const struct kvc_option arrival_rows[] = {
                  "with poisson_mops: times for which the rate is a multiple, once or again and again"),
     KVC_LIST_ROW(
         kvc_workload, "mmpp", mmpp, mmpp_states, &kvc_mmpp_option_table,
-        "open loop, Markov-modulated Poisson: states that follow each other, the first one the last, each "
-        "with its rate and the mean of its exponentially distributed length"),
+        "open loop, Markov-modulated Poisson: states that are entered in turn, the first again after the last; "
+        "each has a rate and an exponentially distributed length with the given mean"),
     KVC_TEXT_ROW(
         kvc_workload, "trace", trace.path, NULL,
         "file to replay, relative to the scenario: kvcast's CSV "
@@ -56,7 +56,7 @@ static const struct kvc_option arrival_rows[] = {
     KVC_CHOICE_ROW(
         kvc_workload, "misses", trace.misses, kvc_trace_misses_names, "auto",
         "trace or open loop: what clients do when a GET misses; fill: they SET the pair at once; leave: nothing; "
-        "auto: they fill if a trace records no writes"),
+        "auto: they fill if a trace records no writes, and do nothing in an open loop"),
 };
 
 const struct kvc_option_table kvc_arrival_option_table =
@@ -90,8 +90,8 @@ static const struct kvc_option slo_rows[] = {
     KVC_REAL_ROW(
         kvc_slo, "window", window_ns, KVC_UNIT_NS, 1, 1e13, NULL,
         "length of the windows in each of which latency, throughput, loss and hit ratio have to be within their "
-        "bounds, too; a shorter one is stricter; left out: a fiftieth of a run in which a device or the cluster "
-        "changes, or bursts or storms come, and no windows in another run",
+        "bounds, too; a shorter one is stricter; left out: a fiftieth of the measured time if a device or the "
+        "cluster changes or the load has bursts, an MMPP or storms, and otherwise no windows",
         .optional = true),
 };
 

@@ -16,14 +16,14 @@ enum { KVC_TENANTS_MAX = 8 /**< Tenants of a store. */ };
 /** A tenant of a store: users with keys of their own (sim/workload/tenants.h). */
 struct kvc_tenant {
     char name[KVC_TEXT_MAX]; /**< Name of the tenant, unique. */
-    double rate_mops;        /**< Rate of its requests [million/s], or what it is to those of others. */
-    uint64_t keys;           /**< Distinct keys. */
-    uint64_t key_bytes;      /**< Size of its keys [bytes]. */
-    uint64_t value_bytes;    /**< Size of its values [bytes]. */
-    double get_frac;         /**< Share of GET requests; the others are SETs or DELETEs. */
-    double delete_frac;      /**< Share of DELETE requests. */
-    double zipf_s;           /**< Exponent of the popularity of its keys; 0: all are equally popular. */
-    double p99_ns;           /**< Largest 99th percentile of its latency that is good enough [ns]; 0: any. */
+    double rate_mops; /**< Rate of its requests [million/s]; only proportions count if the load has a rate. */
+    uint64_t keys;    /**< Distinct keys. */
+    uint64_t key_bytes;   /**< Size of its keys [bytes]. */
+    uint64_t value_bytes; /**< Size of its values [bytes]. */
+    double get_frac;      /**< Share of GET requests; the others are SETs or DELETEs. */
+    double delete_frac;   /**< Share of DELETE requests. */
+    double zipf_s;        /**< Exponent of the popularity of its keys; 0: all are equally popular. */
+    double p99_ns;        /**< Largest 99th percentile of its latency that is good enough [ns]; 0: any. */
 };
 
 /** Returns a tenant's share of all requests, 0 to 1. */
