@@ -20,7 +20,7 @@ foreach(folder hardware papers examples)
 endforeach()
 install(DIRECTORY validate/papers validate/measured validate/mechanisms DESTINATION ${data}/validate
   FILES_MATCHING PATTERN "*.csv" PATTERN "*.lua")
-install(FILES scenarios/output/result.schema.json DESTINATION ${data})
+install(FILES scenarios/output/export/result.schema.json DESTINATION ${data})
 install(FILES validate/accuracy.csv DESTINATION ${data}/validate)
 install(DIRECTORY plots DESTINATION ${data} FILES_MATCHING PATTERN "*.gp")
 

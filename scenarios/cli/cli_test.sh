@@ -205,7 +205,7 @@ grep -q '"schema": "kvcast.trace/1"' described/trace.json || fail "trace wrote n
 [ "$(wc -l <described/trace.csv)" -eq 25 ] || fail "trace wrote $(wc -l <described/trace.csv) lines of the curve"
 # Its twin is a trace, too, with its number of requests and nearly its misses.
 "$kvcast" trace "$(dirname "$0")/../examples/trace.csv" --twin twin --json twin.json --quiet >stdout || fail "trace --twin: $(cat stdout)"
-grep -qE '^twin        arrival = . trace = "twin" ., miss ratio at most [0-9.]+ points off, at ' stdout || fail "trace --twin says: $(grep twin stdout)"
+grep -qE '^twin        arrival = . trace = "twin" .; its LRU miss ratio is at most [0-9.]+ points off, at ' stdout || fail "trace --twin says: $(grep twin stdout)"
 grep -q '"twin_miss_frac_off_max": 0[.]' twin.json || fail "the JSON lacks the twin: $(grep twin twin.json)"
 "$kvcast" trace twin --quiet >stdout || fail "a twin is no trace: $(cat stdout)"
 grep -qE '^requests    2000 in 0.0040' stdout || fail "the twin has $(grep requests stdout)"

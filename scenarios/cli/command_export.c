@@ -9,7 +9,7 @@
 #include "scenarios/cli/arguments.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/output/flat.h"
+#include "scenarios/output/export/flat.h"
 #include "scenarios/output/json_value.h"
 #include "sim/base/files/partial_file.h"
 

@@ -36,8 +36,8 @@ static const struct kvc_usage usage = {
     .help =
         "Names the bottleneck, and says how throughput, mean latency and p99 latency would change if each resource\n"
         "were 5 % faster. It also says how long all requests and the slowest 1 % spend in each part of the store,\n"
-        "unless a database is behind it (of MemcachedGPU, GETs only). RESULT is a folder that --out wrote, or its result.json; the scenario is rebuilt\n"
-        "from its parameters. kvcast simulates the scenario with at least 3 replicas, and again for each resource\n"
+        "unless a database is behind it. RESULT is a folder that --out wrote, or its result.json; the scenario is\n"
+        "rebuilt from its parameters. kvcast simulates the scenario with at least 3 replicas, and again for each resource\n"
         "with the same seeds. The closed form answers instead for a result of kvcast predict, and with --predict.\n"
         "--out writes why.json, why.csv, critical.svg, .pdf and .png.",
     .takes = KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_REPLICAS | KVC_TAKES_JOBS | KVC_TAKES_JSON |

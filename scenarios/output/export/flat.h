@@ -1,6 +1,6 @@
 /* A JSON document as a flat list of values, for tables and databases. */
-#ifndef KVC_SCENARIOS_OUTPUT_FLAT_H
-#define KVC_SCENARIOS_OUTPUT_FLAT_H
+#ifndef KVC_SCENARIOS_OUTPUT_EXPORT_FLAT_H
+#define KVC_SCENARIOS_OUTPUT_EXPORT_FLAT_H
 
 #include <jansson.h>
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 kvcast=$(realpath "$1")
 here=$(realpath "$(dirname "$0")")
-source=$(realpath "$here/../..")
+source=$(realpath "$here/../../..")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

@@ -1,4 +1,4 @@
-#include "scenarios/output/flat.h"
+#include "scenarios/output/export/flat.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
