@@ -91,7 +91,7 @@ void kvc_page_answer_day(const struct kvc_page_writer *to)
         kvc_page_put_number(to, "energy_kwh", "energy_ci95_kwh", "kWh");
     }
     if (!isnan(kvc_page_number(to->document, "cost_usd"))) {
-        kvc_page_put(to, ", which cost ");
+        kvc_page_put(to, ", which costs ");
         kvc_page_put_number(to, "cost_usd", "", "US dollars");
     }
     snprintf(path, sizeof(path), "windows.%lld.from_hour", worst);
@@ -575,24 +575,20 @@ void kvc_page_answer_trace(const struct kvc_page_writer *to)
     kvc_page_put_number(to, "keys", "", "keys, whose pairs have ");
     kvc_page_put_number(to, "footprint_bytes", "", "bytes together. ");
     if (!isnan(kvc_page_number(to->document, "repeated_get_frac"))) {
-        kvc_page_put(
-            to,
-            "The share of GETs that repeat a key, which a cache with room for all pairs would answer, is ");
-        kvc_page_put_data(to, kvc_page_number(to->document, "repeated_get_frac"), "repeated_get_frac");
-        kvc_page_put(to, ". ");
+        kvc_page_put(to, "A cache with room for all pairs would answer %.2f %% of the GETs. ",
+                     100 * kvc_page_number(to->document, "repeated_get_frac"));
     }
     kvc_page_put(to, "A Zipf exponent of ");
     kvc_page_put_data(to, kvc_page_number(to->document, "zipf"), "zipf");
     kvc_page_put(
         to,
-        " fits the popularity of the keys best; the share of requests for the most popular keys is at most ");
-    kvc_page_put_data(to, kvc_page_number(to->document, "zipf_ks_distance"), "zipf_ks_distance");
-    kvc_page_put(to, " off.");
+        " fits the popularity of the keys best; the share of requests for the most popular keys is at most "
+        "%.2g points off.",
+        100 * kvc_page_number(to->document, "zipf_ks_distance"));
     if (!isnan(kvc_page_number(to->document, "twin_miss_frac_off_max"))) {
-        kvc_page_put(to, " The miss ratio of its twin, %s, is at most ", kvc_page_text(to->document, "twin"));
-        kvc_page_put_data(to, kvc_page_number(to->document, "twin_miss_frac_off_max"),
-                          "twin_miss_frac_off_max");
-        kvc_page_put(to, " off.");
+        kvc_page_put(to, " The miss ratio of its twin, %s, is at most %.3g points off.",
+                     kvc_page_text(to->document, "twin"),
+                     100 * kvc_page_number(to->document, "twin_miss_frac_off_max"));
     }
 }
 
@@ -643,7 +639,7 @@ void kvc_page_details_trace(const struct kvc_page_writer *to)
                          "Cache, bytes|#Of all bytes, %|#Misses, % of the GETs");
     json_array_foreach(kvc_page_at(to->document, "miss_ratio_curve"), i, entry)
     {
-        snprintf(name, sizeof(name), "%.4g", kvc_page_number(entry, "cache_bytes"));
+        snprintf(name, sizeof(name), "%.0f", kvc_page_number(entry, "cache_bytes"));
         kvc_page_begin_row(to, name);
         kvc_page_put_value(to, 100 * kvc_page_number(entry, "footprint_frac"), NAN);
         kvc_page_put_value(to, 100 * kvc_page_number(entry, "miss_frac"), NAN);

@@ -69,6 +69,12 @@ const char *kvc_page_text(const json_t *value, const char *path)
     return found != NULL ? found : "";
 }
 
+/* Writes a number to be read: four digits, or all before the point. */
+static void put_digits(const struct kvc_page_writer *to, double value)
+{
+    kvc_page_put(to, fabs(value) >= 1e4 && fabs(value) < 1e15 ? "%.0f" : "%.4g", value);
+}
+
 void kvc_page_put_data(const struct kvc_page_writer *to, double value, const char *key)
 {
     char exact[KVC_NUMBER_TEXT_MAX];
@@ -78,7 +84,7 @@ void kvc_page_put_data(const struct kvc_page_writer *to, double value, const cha
     kvc_page_mark(to, "\" data-key=\"");
     kvc_page_put(to, "%s", key);
     kvc_page_mark(to, "\">");
-    kvc_page_put(to, "%.4g", value);
+    put_digits(to, value);
     kvc_page_mark(to, "</data>");
 }
 
@@ -144,7 +150,7 @@ void kvc_page_put_value(const struct kvc_page_writer *to, double value, double h
     if (isnan(value)) {
         kvc_page_mark(to, "–");
     } else {
-        kvc_page_put(to, "%.4g", value);
+        put_digits(to, value);
     }
     if (half > 0) {
         kvc_page_put(to, " ± %.2g", half);

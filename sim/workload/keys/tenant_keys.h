@@ -46,7 +46,8 @@ struct kvc_tenant_block {
 
 /** The ids of a workload's keys. */
 struct kvc_tenant_keys {
-    uint32_t count, room;               /**< Used and allocated entries of `block`. */
+    uint32_t count;                     /**< Used entries of `block`. */
+    uint32_t room;                      /**< Allocated entries of `block`. */
     struct kvc_tenant_block *block;     /**< The blocks in ascending order of ids. */
     uint32_t of_count[KVC_TENANTS_MAX]; /**< Blocks of each tenant. */
     uint32_t *of[KVC_TENANTS_MAX];      /**< Numbers of these blocks, in ascending order. */

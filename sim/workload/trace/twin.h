@@ -35,7 +35,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define KVC_TWIN_SCHEMA "kvcast.twin/1"
+#define KVC_TWIN_SCHEMA "kvcast.twin/1" /**< The schema that the first line of a twin names. */
 
 /** The names of operations in the file, by enum kvc_op. */
 extern const char *const kvc_twin_ops[];
