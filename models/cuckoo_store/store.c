@@ -40,6 +40,22 @@ static bool has_many_sizes(const struct kvc_workload *workload)
     return many;
 }
 
+/* Returns the mean size of what several tenants write [bytes]; without tenants, that of the stored items. */
+static double written_item_bytes(const struct kvc_workload *workload, double item_bytes)
+{
+    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
+    double sum_bytes = 0, sets = 0;
+    if (workload->tenant_count == 0) {
+        return item_bytes;
+    }
+    for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(workload, sample); i < count; i++) {
+        sets += sample[i].requests[KVC_OP_SET];
+        sum_bytes += sample[i].requests[KVC_OP_SET] *
+                     kvc_megakv_slab_item_bytes(sample[i].key_bytes, sample[i].value_bytes);
+    }
+    return sets > 0 ? sum_bytes / sets : item_bytes;
+}
+
 double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
                                      const struct kvc_cuckoo_store_params *params, double item_bytes,
                                      double writes)
@@ -54,7 +70,11 @@ double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
         item_bytes = kvc_megakv_slab_item_bytes((uint32_t)kvc_workload_key_bytes_mean(&scenario->workload),
                                                 (uint32_t)kvc_workload_value_bytes_mean(&scenario->workload));
     }
-    double items = (kvc_replica_stored_keys(scenario, rate) + writes / (double)rate) / shards;
+    double stored = kvc_replica_stored_keys(scenario, rate) / shards,
+           written = writes / (double)rate / shards;
+    double items = stored + written;
+    item_bytes = (stored * item_bytes + written * written_item_bytes(&scenario->workload, item_bytes)) /
+                 fmax(items, 1);
     const struct kvc_megakv_slab_params slab = slab_params_of(params, 0);
     return shards *
            (double)(kvc_pages_random_bytes((uint64_t)(params->index_bytes / (double)rate), (uint64_t)items) +
