@@ -108,7 +108,8 @@ static const struct actor_stack *stack_of(char *address)
 
 /* These replace the C++ library's functions of the same names, which throw, and call them. SimGrid throws its
  * own errors, and throws the failure of an activity again in the actor that waits for it. */
-_Noreturn void __cxa_throw(void *exception, void *type, void (*destroy)(void *));
+#define SEEN_BY_LIBRARIES __attribute__((visibility("default")))
+SEEN_BY_LIBRARIES _Noreturn void __cxa_throw(void *exception, void *type, void (*destroy)(void *));
 void __cxa_throw(void *exception, void *type, void (*destroy)(void *))
 {
     void *next = dlsym(RTLD_NEXT, "__cxa_throw");
@@ -119,7 +120,7 @@ void __cxa_throw(void *exception, void *type, void (*destroy)(void *))
 
 /* std::rethrow_exception(std::exception_ptr) */
 #define RETHROW _ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE
-_Noreturn void RETHROW(void *exception);
+SEEN_BY_LIBRARIES _Noreturn void RETHROW(void *exception);
 void RETHROW(void *exception)
 {
     void *next = dlsym(RTLD_NEXT, "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE");

@@ -23,7 +23,7 @@ static void record_answers(struct kvc_slice_server *server, double now_ns)
     uint32_t first, last, hits = 0, gets = 0;
     kvc_recorder_offered(&replica->recorder, answers->offered_ns, answers->offered);
     kvc_recorder_latencies(&replica->recorder, now_ns, answers->sent_ns, answers->done_ns, answers->count);
-    if (answers->marks > 0) {
+    if (answers->marks > 0 && answers->count > 0) {
         kvc_recorder_paths(&replica->recorder, answers->sent_ns, answers->done_ns, answers->count,
                            answers->mark_ns, answers->marks, answers->marks);
     }
