@@ -73,10 +73,27 @@ static uint32_t sample_tenants(const struct kvc_workload *workload, struct kvc_c
     return workload->tenant_count;
 }
 
+static uint32_t sample_values(const struct kvc_workload *workload, struct kvc_cuckoo_size_sample *sample)
+{
+    for (uint32_t i = 0; i < workload->value_count; i++) {
+        sample[i] = (struct kvc_cuckoo_size_sample){.weight = kvc_workload_values_keys_frac(workload, i),
+                                                    .key_bytes = (uint8_t)workload->key_bytes,
+                                                    .value_bytes = (uint32_t)workload->values[i].value_bytes};
+        for (int op = 0; op < KVC_OP_COUNT; op++) {
+            sample[i].requests[op] =
+                kvc_workload_values_requests_frac(workload, i) * kvc_cuckoo_op_frac(workload, op);
+        }
+    }
+    return workload->value_count;
+}
+
 uint32_t kvc_cuckoo_sample_sizes(const struct kvc_workload *workload, struct kvc_cuckoo_size_sample *sample)
 {
     if (workload->tenant_count > 0) {
         return sample_tenants(workload, sample);
+    }
+    if (workload->value_count > 0 && workload->arrival != KVC_ARRIVAL_TRACE) {
+        return sample_values(workload, sample);
     }
     struct kvc_sizes *sizes = kvc_workload_sizes(workload);
     uint32_t samples = kvc_sizes_fixed(sizes) ? 1 : KVC_CUCKOO_SIZE_SAMPLES_MAX;

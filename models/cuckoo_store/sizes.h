@@ -48,7 +48,8 @@ struct kvc_cuckoo_size_sample {
 enum { KVC_CUCKOO_SIZE_SAMPLES_MAX = 4096 };
 
 /* Fills up to KVC_CUCKOO_SIZE_SAMPLES_MAX samples of the workload's keys and returns their number: 1 if all
- * keys have the same sizes, and one for each of several tenants. */
+ * keys have the same sizes, and one for each of several tenants or of the
+ * sizes of values by rank. */
 uint32_t kvc_cuckoo_sample_sizes(const struct kvc_workload *workload, struct kvc_cuckoo_size_sample *sample);
 
 /* The means over the workload's operations and keys if all GETs hit. */

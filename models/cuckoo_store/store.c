@@ -40,12 +40,13 @@ static bool has_many_sizes(const struct kvc_workload *workload)
     return many;
 }
 
-/* Returns the mean size of what several tenants write [bytes]; without tenants, that of the stored items. */
+/* Returns the mean size of what is written, if sizes depend on the tenant or on the popularity; otherwise
+ * that of the stored items [bytes]. */
 static double written_item_bytes(const struct kvc_workload *workload, double item_bytes)
 {
     struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
     double sum_bytes = 0, sets = 0;
-    if (workload->tenant_count == 0) {
+    if (workload->tenant_count + workload->value_count == 0) {
         return item_bytes;
     }
     for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(workload, sample); i < count; i++) {

@@ -136,9 +136,25 @@ double kvc_dido_interval_ns(const struct kvc_dido_config *config, const struct k
                                     : interval_frac * options->latency_limit_ns / pipeline->stages;
 }
 
+/* Returns the slabs of which each tenant, or each size of values by rank, has its own [bytes]. */
+static double own_slabs_bytes(const struct kvc_workload *load)
+{
+    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
+    double slabs = 0;
+    for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(load, sample); i < count; i++) {
+        double items = sample[i].weight * (double)load->keys;
+        slabs += ceil(items * kvc_megakv_slab_item_bytes(sample[i].key_bytes, sample[i].value_bytes) /
+                      KVC_MEGAKV_SLAB_BYTES);
+    }
+    return slabs * KVC_MEGAKV_SLAB_BYTES;
+}
+
 /* Returns the whole slabs that all keys of a load fill [bytes]. */
 static double filled_bytes(const struct kvc_workload *load, double item_bytes)
 {
+    if (load->tenant_count + load->value_count > 0) {
+        return own_slabs_bytes(load);
+    }
     double slabs = floor((double)load->keys * item_bytes / KVC_MEGAKV_SLAB_BYTES);
     return fmax(slabs, SLABS_LEAST) * KVC_MEGAKV_SLAB_BYTES;
 }

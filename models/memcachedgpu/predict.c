@@ -55,7 +55,7 @@ static struct mean mean_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_workload *workload = &scenario->workload;
     struct mean mean = {.key_bytes = kvc_workload_key_bytes_mean(workload),
-                        .value_bytes = kvc_workload_value_bytes_mean(workload),
+                        .value_bytes = kvc_workload_value_bytes_requested(workload),
                         .hit_frac = kvc_memcachedgpu_hit_frac(scenario)};
     uint32_t key_bytes = (uint32_t)ceil(mean.key_bytes), value_bytes = (uint32_t)ceil(mean.value_bytes);
     bool found = mean.hit_frac >= 0.5;

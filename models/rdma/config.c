@@ -72,7 +72,7 @@ enum kvc_status kvc_rdma_resolve(const struct kvc_scenario *scenario, void *into
         .atomic_ns = 1e3 / options->atomic_mops,
         .read_ns = options->read_ns,
         .key_bytes = (uint32_t)ceil(kvc_workload_key_bytes_mean(workload)),
-        .value_bytes = (uint32_t)ceil(kvc_workload_value_bytes_mean(workload)),
+        .value_bytes = (uint32_t)ceil(kvc_workload_value_bytes_requested(workload)),
         .largest_share = largest_share(workload),
     };
     return KVC_OK;

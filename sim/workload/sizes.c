@@ -36,9 +36,10 @@ struct kvc_sizes {
     uint8_t key_bytes; /* The size of every key, unless sizes are random. */
     uint32_t kinds;    /* Kinds of keys, each with values of one size, unless sizes are random. */
     uint32_t value_bytes[KVC_SIZE_KINDS_MAX];
-    struct kvc_alias key, value;     /* Tables of etc, var and sys. */
-    uint32_t pairs;                  /* Traced, tenants: number of `pair`. */
-    struct kvc_tenant_keys *tenants; /* Tenants: whose keys there are. */
+    uint64_t end[KVC_SIZE_KINDS_MAX]; /* Ranked: the first key that no longer has a value of this size. */
+    struct kvc_alias key, value;      /* Tables of etc, var and sys. */
+    uint32_t pairs;                   /* Traced, tenants: number of `pair`. */
+    struct kvc_tenant_keys *tenants;  /* Tenants: whose keys there are. */
     struct kvc_pair_sizes pair[KVC_SIZE_PAIRS_MAX];
 };
 
@@ -160,6 +161,20 @@ struct kvc_sizes *kvc_sizes_create_tenants(const struct kvc_pair_sizes *by_tenan
     return sizes;
 }
 
+struct kvc_sizes *kvc_sizes_create_ranked(uint64_t key_bytes, const uint64_t *end,
+                                          const uint32_t *value_bytes, uint32_t count)
+{
+    struct kvc_sizes *sizes = calloc(1, sizeof(*sizes));
+    if (sizes != NULL) {
+        sizes->set = KVC_SIZES_RANKED;
+        sizes->key_bytes = (uint8_t)key_bytes;
+        sizes->kinds = count;
+        memcpy(sizes->end, end, count * sizeof(*end));
+        memcpy(sizes->value_bytes, value_bytes, count * sizeof(*value_bytes));
+    }
+    return sizes;
+}
+
 bool kvc_sizes_fixed(const struct kvc_sizes *sizes)
 {
     bool alike = sizes->set == KVC_SIZES_FIXED || sizes->set == KVC_SIZES_APP;
@@ -202,6 +217,15 @@ void kvc_sizes_fill(const struct kvc_sizes *sizes, const uint64_t *key_id, size_
                 &sizes->pair[kvc_tenant_keys_block(sizes->tenants, key_id[i])->tenant];
             key_bytes[i] = (uint8_t)pair->key_bytes;
             value_bytes[i] = pair->value_bytes;
+        }
+    } else if (sizes->set == KVC_SIZES_RANKED) {
+        memset(key_bytes, sizes->key_bytes, count);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t kind = 0;
+            while (kind + 1 < sizes->kinds && key_id[i] >= sizes->end[kind]) {
+                kind++;
+            }
+            value_bytes[i] = sizes->value_bytes[kind];
         }
     } else if (!is_random(sizes->set)) {
         memset(key_bytes, sizes->key_bytes, count);

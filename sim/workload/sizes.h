@@ -43,6 +43,7 @@ enum kvc_size_set {
     KVC_SIZES_VAR,    /**< "var": Facebook's pool VAR. */
     KVC_SIZES_SYS,    /**< "sys": Facebook's pool SYS. */
     KVC_SIZES_TRACED, /**< Those of a trace (sim/workload/trace/facts.h). */
+    KVC_SIZES_RANKED, /**< One key size, and values by the rank of the key. */
     KVC_SIZES_TENANTS /**< Those of several tenants (sim/workload/tenants.h). */
 };
 
@@ -74,6 +75,11 @@ struct kvc_sizes *kvc_sizes_create_traced(const struct kvc_pair_sizes *pair, uin
  * copied. Returns NULL if memory is short. */
 struct kvc_sizes *kvc_sizes_create_tenants(const struct kvc_pair_sizes *by_tenant,
                                            const struct kvc_tenant_keys *keys);
+
+/** Sets up values by rank: those of keys below end[i] that are not below end[i - 1] have value_bytes[i].
+ * There are up to KVC_SIZE_KINDS_MAX. Returns NULL if memory is short. */
+struct kvc_sizes *kvc_sizes_create_ranked(uint64_t key_bytes, const uint64_t *end,
+                                          const uint32_t *value_bytes, uint32_t count);
 
 /** Returns whether all keys have one size and all values have one size. */
 bool kvc_sizes_fixed(const struct kvc_sizes *sizes);

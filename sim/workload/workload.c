@@ -8,6 +8,7 @@
 
 #include "sim/workload/keys/key_part.h"
 #include "sim/workload/keys/tenant_keys.h"
+#include "sim/workload/keys/zipf.h"
 
 #define CLIENTS_MAX 16777216.0
 #define CONNECTIONS_OF_ALL_MAX 1048576.0
@@ -276,7 +277,10 @@ static uint32_t fixed_value_max(const struct kvc_workload *workload)
     for (uint32_t i = 0; i < workload->tenant_count; i++) {
         most = fmax(most, (double)workload->tenants[i].value_bytes);
     }
-    if (workload->tenant_count > 0) {
+    for (uint32_t i = 0; i < workload->value_count; i++) {
+        most = fmax(most, (double)workload->values[i].value_bytes);
+    }
+    if (workload->tenant_count + workload->value_count > 0) {
         return (uint32_t)most;
     }
     if (workload->action_count == 0) {
@@ -287,6 +291,33 @@ static uint32_t fixed_value_max(const struct kvc_workload *workload)
         most = fmax(most, mix.value_bytes[kind]);
     }
     return (uint32_t)most;
+}
+
+/* Returns the first key that an entry of `values` no longer covers. */
+static uint64_t end_of_values(const struct kvc_workload *workload, uint32_t entry)
+{
+    return (uint64_t)llround(workload->values[entry].top_frac * (double)workload->keys);
+}
+
+double kvc_workload_values_keys_frac(const struct kvc_workload *workload, uint32_t entry)
+{
+    uint64_t first = entry > 0 ? end_of_values(workload, entry - 1) : 0;
+    return (double)(end_of_values(workload, entry) - first) / (double)workload->keys;
+}
+
+/* Returns the share of the requests that are for the most popular keys up to those of an entry of `values`.
+ */
+static double requests_up_to(const struct kvc_workload *workload, uint32_t entry)
+{
+    uint64_t end = end_of_values(workload, entry);
+    return workload->popularity == KVC_POPULARITY_ZIPF && end > 0
+               ? kvc_zipf_mass(workload->keys, workload->zipf_s, end)
+               : (double)end / (double)workload->keys;
+}
+
+double kvc_workload_values_requests_frac(const struct kvc_workload *workload, uint32_t entry)
+{
+    return requests_up_to(workload, entry) - (entry > 0 ? requests_up_to(workload, entry - 1) : 0);
 }
 
 /* All kinds have the same number of keys, and so have all phases. */
@@ -305,6 +336,12 @@ static double fixed_value_mean(const struct kvc_workload *workload)
             sum += (double)workload->tenants[i].value_bytes * (double)workload->tenants[i].keys;
         }
         return sum / (double)workload->keys;
+    }
+    for (uint32_t i = 0; i < workload->value_count; i++) {
+        sum += (double)workload->values[i].value_bytes * kvc_workload_values_keys_frac(workload, i);
+    }
+    if (workload->value_count > 0) {
+        return sum;
     }
     if (workload->action_count == 0) {
         return (double)workload->value_bytes;
@@ -425,11 +462,17 @@ double kvc_workload_key_bytes_requested(const struct kvc_workload *workload)
 
 double kvc_workload_value_bytes_requested(const struct kvc_workload *workload)
 {
+    if (workload->arrival == KVC_ARRIVAL_TRACE) {
+        return kvc_workload_value_bytes_mean(workload);
+    }
     double sum = 0;
     for (uint32_t i = 0; i < workload->tenant_count; i++) {
         sum += (double)workload->tenants[i].value_bytes * kvc_workload_tenant_share(workload, i);
     }
-    return workload->tenant_count > 0 ? sum : kvc_workload_value_bytes_mean(workload);
+    for (uint32_t i = 0; i < workload->value_count; i++) {
+        sum += (double)workload->values[i].value_bytes * kvc_workload_values_requests_frac(workload, i);
+    }
+    return workload->tenant_count + workload->value_count > 0 ? sum : kvc_workload_value_bytes_mean(workload);
 }
 
 /* Returns the sizes of a trace's pairs, no larger than the store takes. */
@@ -454,6 +497,17 @@ static struct kvc_sizes *tenants_sizes(const struct kvc_workload *workload)
     return kvc_sizes_create_tenants(pair, kvc_tenant_keys_of(workload->tenants, workload->tenant_count));
 }
 
+static struct kvc_sizes *ranked_sizes(const struct kvc_workload *workload)
+{
+    uint64_t end[KVC_RANK_VALUES_MAX];
+    uint32_t value_bytes[KVC_RANK_VALUES_MAX];
+    for (uint32_t i = 0; i < workload->value_count; i++) {
+        end[i] = end_of_values(workload, i);
+        value_bytes[i] = (uint32_t)workload->values[i].value_bytes;
+    }
+    return kvc_sizes_create_ranked(workload->key_bytes, end, value_bytes, workload->value_count);
+}
+
 struct kvc_sizes *kvc_workload_sizes(const struct kvc_workload *workload)
 {
     struct kvc_action_mix mix;
@@ -462,6 +516,8 @@ struct kvc_sizes *kvc_workload_sizes(const struct kvc_workload *workload)
         sizes = traced_sizes(workload);
     } else if (workload->tenant_count > 0) {
         sizes = tenants_sizes(workload);
+    } else if (workload->value_count > 0) {
+        sizes = ranked_sizes(workload);
     } else {
         kvc_action_mix_open(&mix, workload, NULL); /* kvc_workload_check() has checked it. */
         sizes = kvc_sizes_create((enum kvc_size_set)workload->sizes, workload->key_bytes, mix.value_bytes,
@@ -818,6 +874,30 @@ static enum kvc_status check_tenants(const struct kvc_workload *workload, struct
     return status;
 }
 
+static enum kvc_status check_values(const struct kvc_workload *workload, struct kvc_diag *diag)
+{
+    uint32_t count = workload->value_count;
+    for (uint32_t i = 1; i < count; i++) {
+        if (workload->values[i].top_frac <= workload->values[i - 1].top_frac) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "workload.values.%u.top: found %g, allowed: more than %g", i + 1,
+                                 workload->values[i].top_frac, workload->values[i - 1].top_frac);
+        }
+    }
+    if (count > 0 && workload->values[count - 1].top_frac < 1) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.values.%u.top: found %g, allowed for the last entry: 1", count,
+                             workload->values[count - 1].top_frac);
+    }
+    bool alone = workload->sizes == KVC_SIZES_FIXED &&
+                 workload->action_count + workload->phase_count + workload->tenant_count == 0;
+    return count == 0 || alone
+               ? KVC_OK
+               : fail(
+                     diag,
+                     "workload.values: allowed with sizes = \"fixed\", and without actions, phases and tenants");
+}
+
 /* Checks churn and storms, and that the load lets the popularity change. */
 static enum kvc_status check_popularity_changes(const struct kvc_workload *workload, struct kvc_diag *diag)
 {
@@ -876,6 +956,9 @@ enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct k
     if (!is_frac(workload->preload_frac)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "workload.preload is %g; allowed are 0 to 1",
                              workload->preload_frac);
+    }
+    if ((status = check_values(workload, diag)) != KVC_OK) {
+        return status;
     }
     status = check_popularity_changes(workload, diag);
     return status == KVC_OK ? check_phases(workload, diag) : status;

@@ -125,6 +125,14 @@ struct kvc_phase {
     double zipf_s;        /**< Exponent of the popularity of its keys; 0: all are equally popular. */
 };
 
+enum { KVC_RANK_VALUES_MAX = 16 /**< Sizes of values by rank. */ };
+
+/** Size of the values of keys by their popularity. */
+struct kvc_rank_values {
+    double top_frac;      /**< Share of the keys, most popular first, up to which it holds, 0 to 1. */
+    uint64_t value_bytes; /**< Size of the values of those that no earlier entry covers [bytes]. */
+};
+
 /** What clients do when a GET misses, in a trace or an open loop. */
 enum kvc_trace_misses {
     KVC_TRACE_MISSES_AUTO,  /**< "auto": they fill if a trace records no writes, else they leave it. */
@@ -188,8 +196,10 @@ struct kvc_workload {
         tenants[KVC_TENANTS_MAX]; /**< Tenants, which replace keys, sizes, mix and popularity. */
     uint32_t tenant_count;        /**< Used entries of `tenants`; 0: all requests are alike. */
     bool rate_of_tenants;         /**< `rate_mops` is not stated, but the sum over the tenants. */
-    double churn_per_s; /**< Keys that become the most popular one in a second; not above 0: the popularity
-                           stays [1/s]. */
+    struct kvc_rank_values values[KVC_RANK_VALUES_MAX]; /**< Sizes of values by rank, in ascending order. */
+    uint32_t value_count; /**< Used entries of `values`; 0: all values have `value_bytes`. */
+    double churn_per_s;   /**< Keys that become the most popular one in a second; not above 0: the popularity
+                             stays [1/s]. */
     struct kvc_storm storms[KVC_STORMS_MAX]; /**< Hot-key storms. */
     uint32_t storm_count;                    /**< Used entries of `storms`. */
     const struct kvc_key_part
@@ -213,6 +223,9 @@ extern const struct kvc_option_table kvc_action_option_table;
 
 /** The options of a phase. */
 extern const struct kvc_option_table kvc_phase_option_table;
+
+/** The options of the size of values by rank. */
+extern const struct kvc_option_table kvc_rank_values_option_table;
 
 /** The options of a tenant. */
 extern const struct kvc_option_table kvc_tenant_option_table;
@@ -250,7 +263,7 @@ static inline double kvc_workload_tenant_share(const struct kvc_workload *worklo
 /** Returns whether all keys have the size `key_bytes` and, without actions, all values `value_bytes`. */
 static inline bool kvc_workload_has_one_size(const struct kvc_workload *workload)
 {
-    return workload->sizes == KVC_SIZES_FIXED && workload->tenant_count == 0;
+    return workload->sizes == KVC_SIZES_FIXED && workload->tenant_count + workload->value_count == 0;
 }
 
 /** Returns whether requests are sent at a rate that is stated and never changes. */
@@ -341,6 +354,12 @@ double kvc_workload_key_bytes_requested(const struct kvc_workload *workload);
 
 /** Returns the mean value size, where each key counts as often as it is requested [bytes]. */
 double kvc_workload_value_bytes_requested(const struct kvc_workload *workload);
+
+/** Returns the share of the keys that an entry of `values` covers, 0 to 1. */
+double kvc_workload_values_keys_frac(const struct kvc_workload *workload, uint32_t entry);
+
+/** Returns the share of all requests that are for these keys, 0 to 1. */
+double kvc_workload_values_requests_frac(const struct kvc_workload *workload, uint32_t entry);
 
 /** Returns the sizes of the keys and values. Ends the program if memory is short. */
 struct kvc_sizes *kvc_workload_sizes(const struct kvc_workload *workload);

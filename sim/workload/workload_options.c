@@ -45,6 +45,16 @@ static const struct kvc_option phase_rows[] = {
 const struct kvc_option_table kvc_phase_option_table =
     KVC_OPTION_TABLE(kvc_phase, phase_rows, "workload.phases", .max_list = KVC_PHASES_MAX);
 
+static const struct kvc_option rank_values_rows[] = {
+    KVC_REAL_ROW(kvc_rank_values, "top", top_frac, KVC_UNIT_NONE, 0, 1, NULL,
+                 "share of the keys, most popular first, up to which this size holds; 1 for the last entry"),
+    KVC_COUNT_ROW(kvc_rank_values, "value", value_bytes, 0, KVC_VALUE_BYTES_MAX, NULL,
+                  "size in bytes of the values of those keys that no earlier entry covers"),
+};
+
+const struct kvc_option_table kvc_rank_values_option_table =
+    KVC_OPTION_TABLE(kvc_rank_values, rank_values_rows, "workload.values", .max_list = KVC_RANK_VALUES_MAX);
+
 static const struct kvc_option tenant_rows[] = {
     KVC_TEXT_ROW(kvc_tenant, "name", name, NULL, "name of the tenant, which no other tenant has"),
     KVC_REAL_ROW(
@@ -142,6 +152,10 @@ static const struct kvc_option rows[] = {
         kvc_workload, "phases", phases, phase_count, &kvc_phase_option_table,
         "phases of an alternating load, which repeat after the last one; each has its own sizes, mix, "
         "popularity and an equal part of the keys; not every store supports them"),
+    KVC_LIST_ROW(
+        kvc_workload, "values", values, value_count, &kvc_rank_values_option_table,
+        "sizes of values by popularity, in place of value: such as { { top = 0.01, value = 32 }, { top = 1, "
+        "value = 1024 } } for small values of the most popular hundredth of the keys"),
     KVC_LIST_ROW(
         kvc_workload, "tenants", tenants, tenant_count, &kvc_tenant_option_table,
         "tenants that share the store; each has its own keys, sizes, mix, popularity and rate, and a run tells "

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/workload/source/source_fixture.h"
+
 static struct kvc_workload good(void)
 {
     return (struct kvc_workload){.keys = 1000,
@@ -214,11 +216,63 @@ Test(workload, options_have_help_ranges_and_defaults)
         cr_assert_gt(strlen(option->help), 10);
         cr_assert(option->type == KVC_OPTION_CHOICE || option->max > option->min);
     }
-    /* The others are churn, which is optional, and actions, phases, tenants and storms, four lists. */
-    cr_assert_eq(kvc_workload_option_table.count, sizeof(names) / sizeof(*names) + 5);
+    /* The others are churn, which is optional, and actions, phases, tenants, storms and values by rank, five
+     * lists. */
+    cr_assert_eq(kvc_workload_option_table.count, sizeof(names) / sizeof(*names) + 6);
     cr_assert_eq(kvc_phase_option_table.max_list, KVC_PHASES_MAX);
     cr_assert_eq(kvc_action_option_table.max_list, KVC_ACTIONS_MAX);
     cr_assert_eq(kvc_rate_curve_option_table.max_list, KVC_CURVE_MAX);
     cr_assert_eq(kvc_burst_option_table.max_list, KVC_BURSTS_MAX);
     cr_assert_eq(kvc_mmpp_option_table.max_list, KVC_MMPP_STATES_MAX);
+}
+
+/* The most popular hundredth of the keys has small values, the rest large ones. */
+static struct kvc_workload ranked(int popularity)
+{
+    struct kvc_workload workload = kvc_test_workload(KVC_ARRIVAL_POISSON);
+    workload.popularity = popularity;
+    workload.zipf_s = 0.99;
+    workload.preload_frac = 1;
+    workload.value_count = 2;
+    workload.values[0] = (struct kvc_rank_values){0.01, 32};
+    workload.values[1] = (struct kvc_rank_values){1, 1000};
+    return workload;
+}
+
+Test(workload, values_by_rank_have_means_by_key_and_by_request)
+{
+    for (int popularity = KVC_POPULARITY_UNIFORM; popularity <= KVC_POPULARITY_ZIPF; popularity++) {
+        struct kvc_workload workload = ranked(popularity);
+        struct kvc_source *source = kvc_test_source(&workload, 1, 1, KVC_TEST_SEED);
+        struct kvc_batch *batch = kvc_test_batch(&workload, 200000);
+        double sum = 0;
+        kvc_test_drain(source, 0, INFINITY, batch);
+        for (uint32_t i = 0; i < batch->count; i++) {
+            cr_assert_eq(batch->value_bytes[i], batch->key_id[i] < 1000 ? 32u : 1000u);
+            sum += batch->value_bytes[i];
+        }
+        cr_expect_float_eq(kvc_workload_value_bytes_mean(&workload), 0.01 * 32 + 0.99 * 1000, 1e-9);
+        cr_expect_float_eq(kvc_workload_value_bytes_requested(&workload) / (sum / batch->count), 1, 0.01);
+        cr_expect_eq(kvc_workload_value_bytes_max(&workload), 1000);
+        kvc_batch_free(batch);
+        kvc_source_free(source);
+    }
+}
+
+Test(workload, values_by_rank_must_ascend_to_all_keys)
+{
+    struct kvc_workload workload = ranked(KVC_POPULARITY_ZIPF);
+    struct kvc_diag diag = {0};
+    cr_expect_eq(kvc_workload_check(&workload, &diag), KVC_OK, "%s", diag.message);
+    workload.values[1].top_frac = 0.5;
+    cr_expect_eq(kvc_workload_check(&workload, &diag), KVC_ERR_SCENARIO);
+    cr_expect_not_null(
+        strstr(diag.message, "workload.values.2.top: found 0.5, allowed for the last entry: 1"));
+    workload.values[1].top_frac = 0.01;
+    cr_expect_eq(kvc_workload_check(&workload, &diag), KVC_ERR_SCENARIO);
+    cr_expect_not_null(strstr(diag.message, "workload.values.2.top: found 0.01, allowed: more than 0.01"));
+    workload = ranked(KVC_POPULARITY_ZIPF);
+    workload.sizes = KVC_SIZES_ETC;
+    cr_expect_eq(kvc_workload_check(&workload, &diag), KVC_ERR_SCENARIO);
+    cr_expect_not_null(strstr(diag.message, "workload.values: allowed with sizes"));
 }

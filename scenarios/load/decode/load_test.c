@@ -672,6 +672,20 @@ Test(load_workload, refuses_phases_with_stores_that_do_not_take_them_or_of_a_sam
                      4, "run.functional: allowed with workload.phases is \"compact\"");
 }
 
+Test(load_workload, values_may_depend_on_the_rank)
+{
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("return { system = { kind = 'mica' }, workload = { keys = 1000, values = "
+                         "{ { top = 0.1, value = 8 }, { top = 1, value = 64 } } } }",
+                         NULL);
+    cr_expect_eq(loaded->scenario.workload.value_count, 2);
+    cr_expect_float_eq(kvc_workload_value_bytes_mean(&loaded->scenario.workload), 0.1 * 8 + 0.9 * 64, 1e-9);
+    kvc_loaded_free(loaded);
+    kvc_test_refuses(
+        "return { system = { kind = 'mica' },\n workload = { values = { { top = 0.1, value = 8 } } } }", 2,
+        "workload.values.1.top: found 0.1, allowed for the last entry: 1");
+}
+
 Test(load_workload, tenants_send_at_the_sum_of_their_rates_unless_a_rate_is_stated)
 {
     static const char tenants[] =

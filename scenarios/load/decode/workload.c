@@ -392,9 +392,10 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
 {
     static const char *const extra[] = {"preset", "dist", "arrival", NULL};
     static const char *const fixed_only[] = {"key", "value", NULL};
-    static const char *const not_traced[] = {"keys",   "sizes",   "key",    "value",  "get",
-                                             "set",    "actions", "delete", "dist",   "per_frame",
-                                             "preset", "preload", "churn",  "storms", NULL};
+    static const char *const same_only[] = {"value", NULL};
+    static const char *const not_traced[] = {"keys",    "sizes",  "key",    "value",     "get",    "set",
+                                             "actions", "delete", "dist",   "per_frame", "preset", "preload",
+                                             "churn",   "storms", "values", NULL};
     static const char *const not_phased[] = {"sizes",  "key",  "value",  "get", "set",
                                              "delete", "dist", "preset", NULL};
     static const char *const not_tenanted[] = {"keys", "sizes",  "key",  "value",  "get",
@@ -436,6 +437,8 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
         warn_without_effect(decoder, not_phased, "with workload.phases");
     } else if (workload->sizes != KVC_SIZES_FIXED) {
         warn_without_effect(decoder, fixed_only, "unless workload.sizes is \"fixed\"");
+    } else if (workload->value_count > 0) {
+        warn_without_effect(decoder, same_only, "with workload.values");
     }
     if (!isfinite(kvc_workload_rate_max_mops(workload))) {
         warn_without_effect(decoder, open_only, "unless workload.arrival is an open loop");
