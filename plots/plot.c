@@ -712,6 +712,14 @@ static enum kvc_status extract_critical(const char *path, struct kvc_figure_data
 
 /* ---- days ---- */
 
+/* Writes the values of a window at the hour that it begins or ends. */
+static void put_day_window(struct kvc_figure_data *figure, const json_t *window, const char *hour)
+{
+    fprintf(figure->data, "%.12g %.12g %.12g %.12g %.12g\n", kvc_document_number(window, hour),
+            kvc_document_number(window, "rate_mops"), kvc_document_number(window, "throughput_mops"),
+            kvc_document_number(window, "latency_p99_us"), kvc_document_number(window, "watts_mean"));
+}
+
 /* Extracts the windows of a day: lines of "hour offered_mops served_mops p99_us watts", with a last one for
  * the end. The label of the x axis holds the objective of the p99 latency. */
 static enum kvc_status extract_day(const char *path, struct kvc_figure_data *figure, struct kvc_diag *diag)
@@ -732,17 +740,12 @@ static enum kvc_status extract_day(const char *path, struct kvc_figure_data *fig
         snprintf(figure->x_label, KVC_AXIS_TEXT, "%.12g", p99_us);
     }
     kvc_figure_begin_block(figure, "day");
-    for (int end = 0; end < 2; end++) {
-        json_array_foreach(windows, index, window)
-        {
-            if (end == 0 || index + 1 == json_array_size(windows)) {
-                fprintf(
-                    figure->data, "%.12g %.12g %.12g %.12g %.12g\n",
-                    kvc_document_number(window, end == 0 ? "from_hour" : "to_hour"),
-                    kvc_document_number(window, "rate_mops"), kvc_document_number(window, "throughput_mops"),
-                    kvc_document_number(window, "latency_p99_us"), kvc_document_number(window, "watts_mean"));
-            }
-        }
+    json_array_foreach(windows, index, window)
+    {
+        put_day_window(figure, window, "from_hour");
+    }
+    if (index > 0) {
+        put_day_window(figure, json_array_get(windows, index - 1), "to_hour");
     }
     json_decref(document);
     return status;

@@ -13,7 +13,7 @@ enum {
     TITLE_BYTES = 256,
     CATEGORIES_MAX = 40,
     LIST_BYTES = 600, /* Room for the names in a message. */
-    NAMES_MAX = 512,  /* At most so many columns are searched for a similar name. */
+    NAMES_MAX = 512,  /* Most columns that are searched for a similar name. */
 };
 
 /* ---- units ---- */
@@ -44,7 +44,7 @@ struct axis {
     size_t column;
     char name[NAME_MAX_BYTES]; /* As the scenario has it, without the unit. */
     bool is_numeric;
-    double factor;    /* The unit `word` is so many units of the column. */
+    double factor;    /* Units of the column in one of the unit `word`. */
     const char *word; /* Unit in which values are written: "us"; empty: none. */
 };
 

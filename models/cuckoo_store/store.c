@@ -74,8 +74,9 @@ double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
     double stored = kvc_replica_stored_keys(scenario, rate) / shards,
            written = writes / (double)rate / shards;
     double items = stored + written;
-    item_bytes = (stored * item_bytes + written * written_item_bytes(&scenario->workload, item_bytes)) /
-                 fmax(items, 1);
+    if (written > 0) {
+        item_bytes += written / items * (written_item_bytes(&scenario->workload, item_bytes) - item_bytes);
+    }
     const struct kvc_megakv_slab_params slab = slab_params_of(params, 0);
     return shards *
            (double)(kvc_pages_random_bytes((uint64_t)(params->index_bytes / (double)rate), (uint64_t)items) +

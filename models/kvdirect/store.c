@@ -210,7 +210,8 @@ struct filler {
     /* Used to fill the caches. */
     struct kvc_kvdirect_table_trace trace;
     struct kvc_rng rng;
-    uint64_t popular_id; /* Key that `popularity` belongs to. */
+    const struct kvc_tenant_keys *tenants; /* Keys of several tenants, or NULL. */
+    uint64_t popular_id;                   /* Key that `popularity` belongs to. */
     double popularity;
     struct since *since; /* Counts of each shard. */
 };
@@ -247,10 +248,8 @@ static double popularity(struct filler *filler, uint64_t key_id)
     if (workload->popularity == KVC_POPULARITY_UNIFORM) {
         return 1;
     }
-    if (workload->popularity == KVC_POPULARITY_TENANTS) {
-        const struct kvc_tenant_block *block =
-            kvc_tenant_keys_block(kvc_tenant_keys_of(workload->tenants, workload->tenant_count), key_id);
-        return block->mass / (double)block->keys;
+    if (filler->tenants != NULL) {
+        return kvc_tenant_keys_popularity(filler->tenants, key_id);
     }
     uint64_t apart = key_id > filler->popular_id ? key_id - filler->popular_id : filler->popular_id - key_id;
     if (apart > key_id / ALIKE_SHARE) {
@@ -433,6 +432,9 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, uint64_t see
     filler->preload = kvc_preload_create(&params, &store->sampling, diag);
     kvc_rng_init(&filler->rng, seed, "kvdirect.fill", 0);
     filler->popular_id = UINT64_MAX;
+    if (scenario->workload.popularity == KVC_POPULARITY_TENANTS) {
+        filler->tenants = kvc_tenant_keys_of(scenario->workload.tenants, scenario->workload.tenant_count);
+    }
     enum kvc_status status = filler->preload != NULL ? KVC_OK : diag->status;
     if (status == KVC_OK) {
         open_times(filler);

@@ -38,7 +38,7 @@ struct kvc_evaluator {
     struct kvc_patches *patches;                 /* NULL: every point is loaded. */
     struct machine *machine;                     /* By number, modulo MACHINES. */
     struct verdict device[KVC_NODE_DEVICES_MAX]; /* The latest ones. */
-    uint64_t assignments; /* Of options of machines: what was found before an assignment is out of date. */
+    uint64_t assignments; /* Number of assignments to options of machines; each makes older findings stale. */
 };
 
 /* Lists all overrides of a point. */

@@ -114,6 +114,7 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
     kvc_recorder_open(&replica->recorder, options->window_ns, run->warmup_ns, run->duration_ns);
     replica->recorder.warmup_most_ns = run->warmup_most_ns;
     replica->recorder.judged = kvc_scenario_judged(context->scenario);
+    _Static_assert((int)KVC_TENANTS_MAX <= (int)KVC_RESULT_TENANTS_MAX, "a result has room for all tenants");
     kvc_recorder_open_tenants(&replica->recorder, options->source.workload->tenant_count);
     replica->recorder.clients_wait = kvc_workload_clients_wait(options->source.workload);
     replica->recorder.changing = kvc_workload_changes(options->source.workload) || run->change_count > 0 ||

@@ -816,9 +816,7 @@ static enum kvc_status check_phases(const struct kvc_workload *workload, struct 
 /* Returns the message for an option that a workload with tenants must not have, or NULL. */
 static const char *contradicts_tenants(const struct kvc_workload *workload)
 {
-    bool open = kvc_workload_is_steady(workload) || workload->arrival == KVC_ARRIVAL_CURVE ||
-                workload->arrival == KVC_ARRIVAL_BURSTS;
-    return !open
+    return !kvc_workload_has_rate(workload) || workload->arrival == KVC_ARRIVAL_MMPP
                ? "workload.arrival: allowed with workload.tenants are poisson_mops, with or without bursts, fixed_mops and curve; "
                  "without it, every tenant sends at its own rate"
            : workload->sizes != KVC_SIZES_FIXED

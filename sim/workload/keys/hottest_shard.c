@@ -165,17 +165,13 @@ static void set_popular(struct draws *draws, const struct kvc_workload *workload
     draws->exponent = workload->action_count == 0 ? exponent : NAN;
     draws->weights = draws->squares = 0;
     struct kvc_zipf_sums *sums = exponent > 0 ? kvc_zipf_sums_open(exponent) : NULL;
-    for (uint32_t i = 0; tenants && i < draws->keys; i++) {
-        const struct kvc_tenant_block *block =
-            kvc_tenant_keys_block(kvc_tenant_keys_of(workload->tenants, workload->tenant_count), i);
-        weight[i] = block->mass / (double)block->keys;
-        draws->weights += weight[i];
-        draws->squares += weight[i] * weight[i];
-    }
-    for (uint32_t i = 0; !tenants && i < draws->keys; i++) {
+    const struct kvc_tenant_keys *tenant_keys =
+        tenants ? kvc_tenant_keys_of(workload->tenants, workload->tenant_count) : NULL;
+    for (uint32_t i = 0; i < draws->keys; i++) {
         uint32_t member = i / actions->kinds, kind = i % actions->kinds;
         double sum = sums != NULL ? kvc_zipf_sums_to(sums, member + 1) : member + 1;
-        weight[i] = (sum - sum_before) * actions->read_frac[kind];
+        weight[i] = tenants ? kvc_tenant_keys_popularity(tenant_keys, i)
+                            : (sum - sum_before) * actions->read_frac[kind];
         sum_before = kind + 1 == actions->kinds ? sum : sum_before;
         draws->weights += weight[i];
         draws->squares += weight[i] * weight[i];

@@ -71,4 +71,11 @@ void kvc_tenant_keys_to_ids(const struct kvc_tenant_keys *keys, uint32_t tenant,
 /** Returns the block of a key. */
 const struct kvc_tenant_block *kvc_tenant_keys_block(const struct kvc_tenant_keys *keys, uint64_t key_id);
 
+/** Returns the share of all requests that a key receives, that of the mean key of its block. */
+static inline double kvc_tenant_keys_popularity(const struct kvc_tenant_keys *keys, uint64_t key_id)
+{
+    const struct kvc_tenant_block *block = kvc_tenant_keys_block(keys, key_id);
+    return block->mass / (double)block->keys;
+}
+
 #endif

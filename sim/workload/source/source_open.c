@@ -201,32 +201,15 @@ static void fill_poisson(struct kvc_arrivals *arrivals, double *sent_ns, uint16_
     arrivals->rng = rng;
 }
 
-static void fill_epochs(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
+/* Fills in a Poisson process whose rate changes, which `follow` goes along. */
+static inline void fill_changing(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow,
+                                 uint32_t count,
+                                 double (*follow)(struct kvc_arrivals *arrivals, double requests))
 {
     uint32_t flows = kvc_workload_flows(arrivals->workload), rest;
     for (uint32_t i = 0; i < count; i++) {
         double draw = kvc_exponential_draw(&arrivals->exponential, &arrivals->rng, &rest);
-        sent_ns[i] = arrivals->last_ns = follow_epochs(arrivals, draw * arrivals->step);
-        flow[i] = flow_of(rest, flows);
-    }
-}
-
-static void fill_jumps(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
-{
-    uint32_t flows = kvc_workload_flows(arrivals->workload), rest;
-    for (uint32_t i = 0; i < count; i++) {
-        double draw = kvc_exponential_draw(&arrivals->exponential, &arrivals->rng, &rest);
-        sent_ns[i] = arrivals->last_ns = follow_jumps(arrivals, draw * arrivals->step);
-        flow[i] = flow_of(rest, flows);
-    }
-}
-
-static void fill_curve(struct kvc_arrivals *arrivals, double *sent_ns, uint16_t *flow, uint32_t count)
-{
-    uint32_t flows = kvc_workload_flows(arrivals->workload), rest;
-    for (uint32_t i = 0; i < count; i++) {
-        double draw = kvc_exponential_draw(&arrivals->exponential, &arrivals->rng, &rest);
-        sent_ns[i] = arrivals->last_ns = follow_curve(arrivals, draw * arrivals->step);
+        sent_ns[i] = arrivals->last_ns = follow(arrivals, draw * arrivals->step);
         flow[i] = flow_of(rest, flows);
     }
 }
@@ -269,14 +252,18 @@ static void fill_arrivals(struct kvc_arrivals *arrivals, double *sent_ns, uint16
         (part != NULL ? fill_fixed_of_part : fill_fixed)(arrivals, sent_ns, flow, count);
         break;
     case KVC_ARRIVAL_CURVE:
-        fill_curve(arrivals, sent_ns, flow, count);
+        fill_changing(arrivals, sent_ns, flow, count, follow_curve);
         break;
     case KVC_ARRIVAL_BURSTS:
     case KVC_ARRIVAL_MMPP:
-        fill_jumps(arrivals, sent_ns, flow, count);
+        fill_changing(arrivals, sent_ns, flow, count, follow_jumps);
         break;
     default:
-        (part != NULL && part->epochs > 1 ? fill_epochs : fill_poisson)(arrivals, sent_ns, flow, count);
+        if (part != NULL && part->epochs > 1) {
+            fill_changing(arrivals, sent_ns, flow, count, follow_epochs);
+        } else {
+            fill_poisson(arrivals, sent_ns, flow, count);
+        }
     }
     arrivals->count += count;
 }

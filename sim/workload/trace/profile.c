@@ -8,7 +8,7 @@
 #include "sim/workload/keys/zipf.h"
 
 enum {
-    PLACES = 8 * KVC_KEY_SAMPLE_MAX, /* The trees have so many; then keys are counted anew. */
+    PLACES = 8 * KVC_KEY_SAMPLE_MAX, /* Places of the trees; when all are used, keys are counted anew. */
     REPORT_ROWS = 1 << 18,           /* Rows between two reports of the progress. */
 };
 

@@ -56,7 +56,7 @@ struct kvc_twin {
     struct size_choice *size;
     struct place_choice *place;
     uint32_t windows, sizes, places;
-    double requests; /* Of all windows. */
+    double requests; /* Number of requests in all windows. */
 
     struct stack stack[KVC_REUSE_GROUPS];
     struct key *key; /* By number. */

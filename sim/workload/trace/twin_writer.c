@@ -16,7 +16,7 @@ enum {
     WINDOW_REQUESTS_MIN = 1000,
     BINS_PER_OCTAVE = 8,
     BINS = BINS_PER_OCTAVE * 40,
-    SIZES_MAX = 64, /* Of a window. */
+    SIZES_MAX = 64, /* Most pairs of sizes of a window. */
 };
 
 /* Sizes of a pair, or the sum over several pairs. */
@@ -36,13 +36,13 @@ struct written_window {
 struct writer {
     const struct kvc_trace_profile *profile;
     struct written_window window[WINDOWS_MAX];
-    uint32_t begun, ended; /* Windows. */
+    uint32_t begun, ended; /* Number of windows that have begun, and that have ended. */
     double window_requests;
-    uint64_t rows; /* Of the trace so far. */
+    uint64_t rows; /* Number of rows of the trace so far. */
 
-    uint64_t requests[KVC_OP_COUNT];                     /* Of the present window. */
-    double fresh[KVC_OP_COUNT];                          /* Of those, sampled ones for new keys. */
-    double reused[KVC_OP_COUNT][KVC_REUSE_GROUPS][BINS]; /* Of those, sampled ones for other keys. */
+    uint64_t requests[KVC_OP_COUNT];                     /* Requests of the present window. */
+    double fresh[KVC_OP_COUNT];                          /* Those that are sampled and for new keys. */
+    double reused[KVC_OP_COUNT][KVC_REUSE_GROUPS][BINS]; /* Those that are sampled and for other keys. */
     struct sizes *sizes;
     uint32_t sized, sizes_room;
 
