@@ -81,14 +81,24 @@ _Noreturn static void rehearse(const struct kvc_scenario *scenario, int fd)
     _exit(sent ? 0 : 1);
 }
 
+/* Gives up, unless a signal has ended the measurement: then nothing will be simulated, and the caller of this
+ * work tells so. */
+static void miss(const char *why)
+{
+    if (!kvc_cleanup_is_interrupted()) {
+        kvc_give_up("the memory of a process that simulates cannot be measured: %s", why);
+    }
+}
+
+/* Returns the memory [bytes]; 0 if a signal has ended the measurement. */
 static double measure(const struct kvc_scenario *scenario)
 {
-    static const char what[] = "the memory of a process that simulates cannot be measured";
     struct rehearsal rehearsal;
     int ends[2];
     pid_t pid = -1;
     if (pipe(ends) != 0 || (pid = kvc_cleanup_fork()) < 0) {
-        kvc_give_up("%s: %s", what, strerror(errno));
+        miss(strerror(errno));
+        return 0;
     }
     if (pid == 0) {
         close(ends[0]);
@@ -99,7 +109,8 @@ static double measure(const struct kvc_scenario *scenario)
     close(ends[0]);
     kvc_cleanup_reap(pid);
     if (!answered || rehearsal.bytes <= 0) {
-        kvc_give_up("%s: %s", what, answered ? rehearsal.diag.message : "the process ended early");
+        miss(answered ? rehearsal.diag.message : "the process ended early");
+        return 0;
     }
     return rehearsal.bytes;
 }

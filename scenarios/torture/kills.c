@@ -287,16 +287,26 @@ static void check_files(const struct trial *trial, bool may_leave, char *why)
     snapshot_free(&left);
 }
 
+/* Writes a mistake into `why`, and what the command has said. */
+static void tell(char *why, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    size_t used = (size_t)vsnprintf(why, WHY_BYTES, format, arguments);
+    va_end(arguments);
+    FILE *log = fopen("log", "r");
+    if (log != NULL) {
+        why[used + fread(why + used, 1, WHY_BYTES - used - 1, log)] = '\0';
+        fclose(log);
+    }
+}
+
 /* Writes into `why` the mistake of the next attempt or in its files. */
 static void check_next(const struct trial *trial, char *why)
 {
     struct snapshot next;
     if (!attempt(trial->work->after, NULL)) {
-        FILE *log = fopen("log", "r");
-        int used = snprintf(why, WHY_BYTES, "the next attempt fails: ");
-        why[(size_t)used + (log != NULL ? fread(why + used, 1, WHY_BYTES - (size_t)used - 1, log) : 0)] =
-            '\0';
-        fclose(log);
+        tell(why, "the next attempt fails: ");
         return;
     }
     snapshot_take("live", &next);
@@ -338,7 +348,7 @@ static bool end_once(const struct trial *trial, int number, int with, struct kvc
         trial->work->keeps_points && WIFEXITED(end.status) && WEXITSTATUS(end.status) == INTERRUPTED;
     bool is_signalled = WIFSIGNALED(end.status) && WTERMSIG(end.status) == with;
     if (end.timed_out || !(is_signalled || (is_told && with != SIGKILL))) {
-        snprintf(why, WHY_BYTES, "ends with wait status %#x, expected signal %d", end.status, with);
+        tell(why, "ends with wait status %#x, expected signal %d: ", end.status, with);
     }
     check_files(trial, with == SIGKILL, why);
     check_next(trial, why);
