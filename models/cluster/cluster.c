@@ -209,7 +209,7 @@ static enum kvc_status check_changes(const struct kvc_scenario *scenario, struct
 {
     const struct kvc_run *run = &scenario->run;
     const struct kvc_workload *workload = &scenario->workload;
-    if (workload->arrival != KVC_ARRIVAL_POISSON || workload->fill != KVC_FILL_GRADUALLY) {
+    if (workload->arrival != KVC_ARRIVAL_POISSON || kvc_workload_sends_together(workload)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "cluster.changes: allowed with arrival = { poisson_mops = ... } and fill = "
                              "\"gradually\"");
@@ -297,6 +297,12 @@ enum kvc_status kvc_cluster_check_scenario(const struct kvc_scenario *scenario, 
     status = status == KVC_OK ? check_databases(scenario, diag) : status;
     if (status != KVC_OK) {
         return status;
+    }
+    if (kvc_workload_has_multigets(&scenario->workload) &&
+        (kvc_cluster_nodes(cluster) > 1 || cluster->multiget > 0)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "workload.multiget: allowed with one node; cluster.multiget says what keys on "
+                             "several nodes wait for");
     }
     if (needs != NULL && coupling != NULL) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
@@ -607,6 +613,11 @@ enum kvc_status kvc_scenario_predict(const struct kvc_scenario *scenario, struct
     if (status == KVC_OK && scenario->cluster.multiget > 0) {
         kvc_result_note(result,
                         "the closed form ignores cluster.multiget: it has no distribution of latencies");
+    }
+    if (status == KVC_OK && kvc_workload_has_multigets(&scenario->workload)) {
+        kvc_result_note(result,
+                        "the closed form ignores workload.multiget: its latencies are those of requests "
+                        "that arrive one by one");
     }
     return status;
 }

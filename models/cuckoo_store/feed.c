@@ -116,6 +116,12 @@ enum kvc_status kvc_cuckoo_feeds_create(const struct kvc_scenario *scenario, uin
             diag, KVC_ERR_SCENARIO,
             "workload.arrival: a measurement allows \"saturate\", poisson_mops and fixed_mops");
     }
+    if (kvc_workload_has_multigets(workload) || workload->tenant_count > 0) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "workload.%s: a measurement allows none, because it does not tell requests apart",
+            workload->tenant_count > 0 ? "tenants" : "multiget");
+    }
     uint32_t value_bytes = kvc_workload_value_bytes_max(workload);
     struct kvc_source *source = kvc_source_create(&params, diag);
     struct kvc_batch *batch = kvc_batch_create(frame_requests, kvc_workload_key_stride(workload));

@@ -160,6 +160,7 @@ struct kvc_dido_plan kvc_dido_adapt(struct kvc_dido_adapter *adapter, const stru
     load.set_frac = profile->set_frac;
     load.delete_frac = 1 - profile->get_frac - profile->set_frac;
     load.frame_requests = config->stated_frame_requests;
+    load.multiget = config->multiget;
     struct kvc_dido_config profiled = *config;
     struct kvc_dido_mix lasting = *mix;
     lasting.get_frac = profile->get_frac;

@@ -198,9 +198,11 @@ void kvc_dido_set_load(struct kvc_dido_config *config, const struct kvc_workload
     config->request_bytes = means.request_bytes;
     config->response_bytes = means.response_bytes;
     config->stated_frame_requests = load->frame_requests;
-    config->frame_requests = load->frame_requests > 0
-                                 ? (uint32_t)load->frame_requests
-                                 : kvc_nic_messages_per_frame(config->nic, means.request_bytes);
+    config->multiget = load->multiget;
+    config->frame_requests = kvc_workload_frame_most(
+        load, load->frame_requests > 0 ? (uint32_t)load->frame_requests
+                                       : kvc_nic_messages_per_frame(config->nic, means.request_bytes));
+    config->frame_mean = kvc_workload_frame_mean(load, config->frame_requests);
     set_cached(config, load, &means);
 }
 

@@ -77,7 +77,9 @@ struct kvc_dido_config {
     enum kvc_dido_feed feed;
     double path_ns; /* Way of a message between client and node; 0: requests come from memory. */
     uint64_t stated_frame_requests; /* Requests of a frame in the scenario; 0: as many as fit. */
-    uint32_t frame_requests;        /* Requests of a frame. */
+    uint64_t multiget;              /* Keys of a multiget. */
+    uint32_t frame_requests;        /* Requests of a frame at most. */
+    double frame_mean;              /* Mean requests of a full frame. */
     double request_bytes;           /* Mean size of a request in a frame. */
     double response_bytes;          /* Mean size of a response in a frame. */
     double index_bytes, slab_bytes;

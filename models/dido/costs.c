@@ -125,7 +125,7 @@ static double frame_ns(const struct kvc_dido_config *config, enum kvc_dido_task 
         return 0;
     }
     double responses = kvc_nic_messages_per_frame(config->nic, config->response_bytes);
-    return task == KVC_DIDO_RV ? config->options->receive_cycles * cycle_ns / config->frame_requests
+    return task == KVC_DIDO_RV ? config->options->receive_cycles * cycle_ns / config->frame_mean
                                : config->options->send_cycles * cycle_ns / responses;
 }
 
@@ -246,7 +246,7 @@ static double parse_kernel_ns(const struct kvc_dido_config *config, const struct
     struct kvc_gpu_waves request = {0};
     struct moved per_query = {0}, all = {0};
     add_to_kernel(config, pipeline, kvc_dido_bit(KVC_DIDO_PP), KVC_DIDO_PP, mix, &request, &per_query);
-    double requests = fmin(config->frame_requests, queries); /* Requests of a frame. */
+    double requests = fmin(config->frame_mean, queries); /* Requests of a frame. */
     struct kvc_gpu_waves waves = {.threads = ceil(queries / requests),
                                   .instructions = requests * request.instructions,
                                   .depth = requests * request.depth,

@@ -255,7 +255,7 @@ static double instructions_of(const struct kvc_dido_mix *mix, enum kvc_dido_task
 /* Slows the GPU down to the instructions that the threads of PP, which parse a frame each, can issue. */
 static void parse_frames(const struct kvc_dido_config *config, double queries, struct processor *gpu)
 {
-    double frames = ceil(queries / config->frame_requests);
+    double frames = ceil(queries / config->frame_mean);
     double begun_ns = config->gpu->wave_gap_cycles * 1e9 / config->gpu->clocks[0].core_hz;
     gpu->instruction_ns = fmax(gpu->instruction_ns, begun_ns / frames);
 }

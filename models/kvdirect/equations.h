@@ -90,7 +90,8 @@ struct kvc_kvdirect_operation_mean {
     double put_frac;                      /* Share of the operations that write. */
     double lambda_clocks;                 /* Clocks for which an operation occupies the user's function. */
     double request_bytes, response_bytes; /* Inside a packet. */
-    uint32_t packet_requests;             /* Requests that a client packs into a packet. */
+    uint32_t packet_requests;             /* Most requests that a client packs into a packet. */
+    double packet_mean;                   /* Mean requests of a full packet. */
 };
 
 /* Returns the loads at the dispatch ratio l = `dispatch_frac`. */

@@ -66,9 +66,9 @@ static struct kvc_fill fill_of(const struct kvc_scenario *scenario, double per_n
 {
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
-    bool gradually = workload->fill == KVC_FILL_GRADUALLY && kvc_workload_has_rate(workload);
+    bool gradually = !kvc_workload_sends_together(workload) && kvc_workload_has_rate(workload);
     if (!gradually || per_ns <= 0) {
-        return (struct kvc_fill){.requests = config->mean.packet_requests};
+        return (struct kvc_fill){.requests = config->mean.packet_mean};
     }
     return kvc_fill_of(per_ns / config->shards / kvc_workload_flows(workload), config->mean.packet_requests,
                        workload->fill_timeout_ns);

@@ -229,12 +229,13 @@ static struct kvc_megakv_limits limits_of(const struct kvc_megakv_costs *costs,
 static struct kvc_fill fill_of(const struct kvc_scenario *scenario, double speed)
 {
     const struct kvc_workload *workload = &scenario->workload;
-    uint32_t requests = kvc_megakv_config_of(scenario)->frame_requests;
-    bool gradually = workload->fill == KVC_FILL_GRADUALLY && kvc_workload_has_rate(workload);
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    bool gradually = !kvc_workload_sends_together(workload) && kvc_workload_has_rate(workload);
     if (!gradually || speed <= 0) {
-        return (struct kvc_fill){.requests = requests};
+        return (struct kvc_fill){.requests = config->frame_mean};
     }
-    return kvc_fill_of(speed / kvc_workload_flows(workload), requests, workload->fill_timeout_ns);
+    return kvc_fill_of(speed / kvc_workload_flows(workload), config->frame_requests,
+                       workload->fill_timeout_ns);
 }
 
 /* Returns the times at a cycle in which the socket serves `speed` requests/ns. */

@@ -118,7 +118,8 @@ struct kvc_megakv_config {
 
     /* Derived values. */
     uint32_t shards;         /* Sockets of the whole cluster. */
-    uint32_t frame_requests; /* Requests that saturating and open-loop clients put into a frame. */
+    uint32_t frame_requests; /* Most requests that saturating and open-loop clients put into a frame. */
+    double frame_mean;       /* Mean requests of a full frame. */
     uint64_t sample_rate;    /* One key in this many is kept; 1: all keys, 0: none (functional = "off"). */
     double full_bytes;       /* Indexes and slabs of the cluster if every key is kept [bytes]. */
     double senders;          /* Senders of a socket that work at the same time. */

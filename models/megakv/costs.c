@@ -567,7 +567,7 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
     struct kvc_megakv_mean_costs means = {0};
     struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
     uint32_t samples = kvc_cuckoo_sample_sizes(&scenario->workload, sample);
-    double frame_requests = costs->config->frame_requests;
+    double frame_requests = costs->config->frame_mean;
     double marked_frac = passed_marked_frac(costs, &scenario->workload);
     for (uint32_t i = 0; i < samples; i++) {
         uint32_t key_bytes = sample[i].key_bytes, value_bytes = sample[i].value_bytes;

@@ -357,7 +357,7 @@ void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_
     double items_bytes = item_bytes * (double)workload->keys / config->shards;
     double largest = kvc_cuckoo_touched_bytes(kvc_workload_key_bytes_max(workload),
                                               kvc_workload_value_bytes_max(workload));
-    note(result, "frames", config->frame_requests, frames.size_low, frames.size_high, " requests");
+    note(result, "frames", config->frame_mean, frames.size_low, frames.size_high, " requests");
     note(result, "items", largest, items.size_low, items.size_high, " B");
     if (items.key_high > 0) {
         note(result, "keys", config->means.key_bytes, items.key_low, items.key_high, " B");

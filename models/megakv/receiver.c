@@ -179,7 +179,7 @@ static double receive_ns(const struct kvc_megakv_pipeline *pipeline, const struc
 {
     const struct kvc_megakv_simulation *simulation = pipeline->socket->simulation;
     struct kvc_cpu_cost cost =
-        kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_requests, batch->op[row],
+        kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_mean, batch->op[row],
                                 batch->key_bytes[row], batch->value_bytes[row]);
     if (batch->op[row] == KVC_OP_SET) {
         cost.stall_ns += evict_ns(pipeline->socket, batch->key_bytes[row], batch->value_bytes[row]);
@@ -463,8 +463,7 @@ static void update_draws(struct kvc_megakv_socket *socket)
     uint32_t key_bytes = (uint32_t)workload->key_bytes, value_bytes = (uint32_t)workload->value_bytes;
     /* The compute of a request depends neither on its operation nor on its sizes. */
     socket->receive_compute_ns =
-        kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_requests, KVC_OP_GET, key_bytes,
-                                0)
+        kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_mean, KVC_OP_GET, key_bytes, 0)
             .compute_ns;
     for (int op = 0; op < KVC_OP_COUNT && simulation->fixed_sizes; op++) {
         socket->receive_load[op] = kvc_megakv_receive_load(&simulation->costs, op, key_bytes, value_bytes);
@@ -482,8 +481,8 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline)
     uint32_t key_bytes = (uint32_t)scenario->workload.key_bytes,
              value_bytes = (uint32_t)scenario->workload.value_bytes;
     for (int op = 0; op < KVC_OP_COUNT; op++) {
-        struct kvc_cpu_cost cost = kvc_megakv_receive_cost(
-            &simulation->costs, simulation->config->frame_requests, op, key_bytes, value_bytes);
+        struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&simulation->costs, simulation->config->frame_mean,
+                                                           op, key_bytes, value_bytes);
         cost.stall_ns += op == KVC_OP_SET ? evict_ns(pipeline->socket, key_bytes, value_bytes) : 0;
         pipeline->receive_ns[op] = stretched_ns(pipeline, cost);
         pipeline->request_bytes[op] =

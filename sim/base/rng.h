@@ -9,6 +9,7 @@
 #define KVC_SIM_BASE_RNG_H
 
 #include <stdint.h>
+#include <string.h>
 
 /** A stream. */
 struct kvc_rng {
@@ -67,6 +68,15 @@ static inline uint64_t kvc_mix64(uint64_t x)
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
     return x ^ (x >> 31);
+}
+
+/** Returns a number from [0, 1) that looks random and belongs to a time: the same time has the same number.
+ */
+static inline double kvc_unit_of_time(double time_ns)
+{
+    uint64_t bits;
+    memcpy(&bits, &time_ns, sizeof(bits));
+    return (double)(kvc_mix64(bits) >> 11) * 0x1.0p-53;
 }
 
 #endif

@@ -269,6 +269,7 @@ void kvc_recorder_close(struct kvc_recorder *recorder)
 {
     free(recorder->window);
     free(recorder->tenant);
+    kvc_multigets_free(recorder->multigets);
     kvc_batches_close(&recorder->batches);
 }
 
@@ -392,6 +393,14 @@ static void judge_completions(struct kvc_recorder *recorder, const double *sent_
     }
 }
 
+/* Returns the multigets, which know the measured time. */
+static struct kvc_multigets *multigets_of(const struct kvc_recorder *recorder)
+{
+    recorder->multigets->from_ns = recorder->from_ns;
+    recorder->multigets->until_ns = recorder->until_ns;
+    return recorder->multigets;
+}
+
 double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
                               const double *done_ns, uint32_t count)
 {
@@ -412,6 +421,9 @@ double kvc_recorder_latencies(struct kvc_recorder *recorder, double now_ns, cons
                           last - first);
     if (recorder->judged.length_ns > 0) {
         judge_latencies(recorder, sent_ns, done_ns, count);
+    }
+    if (recorder->multigets != NULL) {
+        kvc_multigets_answered(multigets_of(recorder), sent_ns, done_ns, count);
     }
     note_reach(recorder, now_ns, done_ns, count);
     return total_ns;
@@ -520,6 +532,9 @@ void kvc_recorder_offered(struct kvc_recorder *recorder, const double *sent_ns, 
 void kvc_recorder_dropped(struct kvc_recorder *recorder, const double *sent_ns, uint32_t count)
 {
     struct sent_together sent;
+    if (recorder->multigets != NULL) {
+        kvc_multigets_dropped(multigets_of(recorder), sent_ns, count);
+    }
     for (uint32_t i = 0; i < count; i += sent.count) {
         sent = sent_together(recorder, sent_ns + i, count - i);
         sent.window->dropped += sent.count;
@@ -779,6 +794,9 @@ void kvc_recorder_report(struct kvc_recorder *recorder, struct kvc_result *resul
     report_windows(recorder, result);
     report_spans(recorder, result);
     report_tenants(recorder, result);
+    if (recorder->multigets != NULL) {
+        kvc_multigets_report(recorder->multigets, measured_ns, &result->model);
+    }
     result->growth_frac = backlog_growth_frac(recorder);
     note_unsteady(recorder, result);
 }

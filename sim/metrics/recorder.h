@@ -22,6 +22,7 @@
 
 #include "sim/base/diag.h"
 #include "sim/metrics/batches.h"
+#include "sim/metrics/multigets.h"
 #include "sim/metrics/result.h"
 #include "sim/metrics/spans.h"
 
@@ -126,6 +127,7 @@ struct kvc_recorder {
     struct kvc_spans_request judged;  /**< The spans that are counted; set after opening. */
     struct kvc_spans spans;           /**< Their counts. */
     struct kvc_paths paths;           /**< Ways of the requests of the measured time. */
+    struct kvc_multigets *multigets;  /**< Multigets; NULL: GETs are sent alone. Set after opening. */
     uint32_t tenants;                 /**< Tenants; 0: none are told apart. */
     struct kvc_tenant_record *tenant; /**< Records by tenant. */
     double busy_ns[KVC_BATCH_STAGES]; /**< Busy time by stage within the measured time [ns]. */

@@ -116,6 +116,11 @@ enum kvc_status kvc_replica_open(struct kvc_replica *replica, const struct kvc_r
     replica->recorder.judged = kvc_scenario_judged(context->scenario);
     _Static_assert((int)KVC_TENANTS_MAX <= (int)KVC_RESULT_TENANTS_MAX, "a result has room for all tenants");
     kvc_recorder_open_tenants(&replica->recorder, options->source.workload->tenant_count);
+    if (kvc_workload_has_multigets(options->source.workload)) {
+        replica->recorder.multigets =
+            kvc_multigets_create((uint32_t)options->source.workload->multiget,
+                                 kvc_workload_multiget_frac(options->source.workload));
+    }
     replica->recorder.clients_wait = kvc_workload_clients_wait(options->source.workload);
     replica->recorder.changing = kvc_workload_changes(options->source.workload) || run->change_count > 0 ||
                                  kvc_power_policy_looks(&context->scenario->power);

@@ -896,6 +896,22 @@ static enum kvc_status check_values(const struct kvc_workload *workload, struct 
                      "workload.values: allowed with sizes = \"fixed\", and without actions, phases and tenants");
 }
 
+/* Checks multigets, and that nothing else of the workload contradicts them. */
+static enum kvc_status check_multigets(const struct kvc_workload *workload, struct kvc_diag *diag)
+{
+    const char *wrong = !kvc_workload_has_rate(workload)
+                            ? "an open load, such as arrival = { poisson_mops = 10 }"
+                        : workload->get_frac <= 0                            ? "GETs (workload.get)"
+                        : kvc_workload_fills(workload)                       ? "arrival.misses = \"leave\""
+                        : workload->phase_count + workload->tenant_count > 0 ? "neither phases nor tenants"
+                                                                             : NULL;
+    return workload->multiget < 2 || wrong == NULL
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                               "workload.multiget: found %llu, allowed above 1 with %s",
+                               (unsigned long long)workload->multiget, wrong);
+}
+
 /* Checks churn and storms, and that the load lets the popularity change. */
 static enum kvc_status check_popularity_changes(const struct kvc_workload *workload, struct kvc_diag *diag)
 {
@@ -909,15 +925,30 @@ static enum kvc_status check_popularity_changes(const struct kvc_workload *workl
         }
     }
     if (!kvc_workload_popularity_changes(workload) ||
-        (kvc_workload_has_rate(workload) && workload->fill == KVC_FILL_GRADUALLY &&
+        (kvc_workload_has_rate(workload) && !kvc_workload_sends_together(workload) &&
          workload->action_count + workload->tenant_count == 0)) {
         return KVC_OK;
     }
     return kvc_diag_fail(
         diag, KVC_ERR_SCENARIO,
         "workload.%s: allowed with an open load, such as arrival = { poisson_mops = 10 }, whose "
-        "requests have times of their own (fill = \"gradually\"), and without actions or tenants",
+        "requests have times of their own (fill = \"gradually\"), and without actions, tenants or "
+        "multigets",
         name);
+}
+
+uint32_t kvc_workload_frame_most(const struct kvc_workload *workload, uint32_t room)
+{
+    return kvc_workload_has_multigets(workload) && room > workload->multiget ? (uint32_t)workload->multiget
+                                                                             : room;
+}
+
+double kvc_workload_frame_mean(const struct kvc_workload *workload, uint32_t most)
+{
+    double frames = ceil((double)workload->multiget / most); /* Frames of a multiget. */
+    return kvc_workload_has_multigets(workload)
+               ? 1 / (workload->get_frac * frames / (double)workload->multiget + 1 - workload->get_frac)
+               : most;
 }
 
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag)
@@ -956,6 +987,9 @@ enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct k
                              workload->preload_frac);
     }
     if ((status = check_values(workload, diag)) != KVC_OK) {
+        return status;
+    }
+    if ((status = check_multigets(workload, diag)) != KVC_OK) {
         return status;
     }
     status = check_popularity_changes(workload, diag);

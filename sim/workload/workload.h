@@ -182,8 +182,9 @@ struct kvc_workload {
     uint32_t mmpp_states;                            /**< MMPP: used entries of `mmpp`. */
     struct kvc_workload_trace trace;                 /**< Trace: the file, and how it is replayed. */
     uint64_t frame_requests;                         /**< Requests per Ethernet frame; 0: as many as fit. */
-    uint64_t flows;         /**< Open loop: clients that fill frames for a socket; 0 counts as 1. */
-    uint64_t connections;   /**< Connections that a client's frames take in turn; 0 counts as 1. */
+    uint64_t multiget;    /**< Keys of a multiget (sim/metrics/multigets.h); below 2: GETs are sent alone. */
+    uint64_t flows;       /**< Open loop: clients that fill frames for a socket; 0 counts as 1. */
+    uint64_t connections; /**< Connections that a client's frames take in turn; 0 counts as 1. */
     double fill_timeout_ns; /**< Open loop: the longest that a frame waits to be full [ns]; 0: no limit. */
     int fill;               /**< Open loop: enum kvc_fill_mode. */
     int clients_for;        /**< Saturating: enum kvc_clients_for. */
@@ -297,6 +298,32 @@ static inline bool kvc_workload_fills(const struct kvc_workload *workload)
                ? workload->trace.fills
                : kvc_workload_has_rate(workload) && workload->trace.misses == KVC_TRACE_MISSES_FILL;
 }
+
+/** Returns whether GETs are sent as multigets. */
+static inline bool kvc_workload_has_multigets(const struct kvc_workload *workload)
+{
+    return workload->multiget > 1 && kvc_workload_has_rate(workload);
+}
+
+/** Returns whether the clients of an open loop send requests together: whole frames, or multigets. */
+static inline bool kvc_workload_sends_together(const struct kvc_workload *workload)
+{
+    return workload->fill == KVC_FILL_AT_ONCE || kvc_workload_has_multigets(workload);
+}
+
+/** Returns the share of multigets among what clients of multigets send; each of the rest is a single write.
+ */
+static inline double kvc_workload_multiget_frac(const struct kvc_workload *workload)
+{
+    double multigets = workload->get_frac / (double)workload->multiget;
+    return multigets / (multigets + 1 - workload->get_frac);
+}
+
+/** Returns the most requests in a frame that has room for `room` of them. */
+uint32_t kvc_workload_frame_most(const struct kvc_workload *workload, uint32_t room);
+
+/** Returns the mean number of requests in a frame that has `most` at most. */
+double kvc_workload_frame_mean(const struct kvc_workload *workload, uint32_t most);
 
 /** Returns how many keys a store with room for them holds: those that are preloaded, or all that clients
  * fill. */

@@ -121,6 +121,10 @@ static const struct kvc_option rows[] = {
                   "requests that a client packs into one Ethernet frame; more requests per frame need fewer "
                   "packets but wait longer",
                   .auto_word = "auto", .auto_value = 0),
+    KVC_COUNT_ROW(
+        kvc_workload, "multiget", multiget, 1, KVC_FRAME_REQUESTS_MAX, "1",
+        "keys that a client of an open loop GETs at once, waiting for the last one; more keys arrive "
+        "in larger bursts and wait for the slowest of more"),
     KVC_COUNT_ROW(kvc_workload, "flows", flows, 1, KVC_FLOWS_MAX, "64",
                   "clients that fill frames for a socket in an open loop, for example four machines of 16 "
                   "threads; more clients take longer to fill a frame each"),

@@ -206,9 +206,9 @@ static const struct kvc_option *row(const char *name)
 
 Test(workload, options_have_help_ranges_and_defaults)
 {
-    static const char names[][16] = {"keys",         "key",    "value",       "sizes",  "get",
-                                     "set",          "delete", "per_frame",   "flows",  "connections",
-                                     "fill_timeout", "fill",   "clients_for", "preload"};
+    static const char names[][16] = {"keys",        "key",          "value",     "sizes",       "get",
+                                     "set",         "delete",       "per_frame", "multiget",    "flows",
+                                     "connections", "fill_timeout", "fill",      "clients_for", "preload"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         const struct kvc_option *option = row(names[i]);
         cr_assert_not_null(option, "%s", names[i]);

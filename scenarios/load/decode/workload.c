@@ -395,7 +395,7 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
     static const char *const same_only[] = {"value", NULL};
     static const char *const not_traced[] = {"keys",    "sizes",  "key",    "value",     "get",    "set",
                                              "actions", "delete", "dist",   "per_frame", "preset", "preload",
-                                             "churn",   "storms", "values", NULL};
+                                             "churn",   "storms", "values", "multiget",  NULL};
     static const char *const not_phased[] = {"sizes",  "key",  "value",  "get", "set",
                                              "delete", "dist", "preset", NULL};
     static const char *const not_tenanted[] = {"keys", "sizes",  "key",  "value",  "get",

@@ -71,7 +71,7 @@ static inline double kvc_exponential_draw(const struct kvc_exponential *tables, 
  * without thinning. */
 struct kvc_arrivals {
     const struct kvc_workload *workload; /**< Defines the process. */
-    double step;                         /**< Requests that are sent together: 1, or all of a frame. */
+    double step;                         /**< Mean requests that are sent together. */
     double last_ns;                      /**< Send time of the last arrival [ns]. */
     uint64_t count;                      /**< Arrivals so far. */
     uint64_t number;                     /**< Equal distances in a part: arrivals of all nodes so far. */

@@ -90,7 +90,7 @@ static void start_mmpp(struct kvc_arrivals *arrivals, uint64_t seed)
 
 /* Starts a process of which each arrival stands for `step` requests that are sent together. `workload` must
  * outlive `arrivals` and have an open-loop arrival with rates. */
-static void start_arrivals(struct kvc_arrivals *arrivals, const struct kvc_workload *workload, uint32_t step,
+static void start_arrivals(struct kvc_arrivals *arrivals, const struct kvc_workload *workload, double step,
                            uint64_t seed)
 {
     *arrivals = (struct kvc_arrivals){.workload = workload, .step = step};
@@ -316,6 +316,24 @@ static void draw_frames(struct kvc_source *source)
     clients->next = 0;
 }
 
+/* Returns the operation of what clients of multigets send at a time: all of a multiget, or a single write. */
+static enum kvc_op op_of(const struct kvc_workload *workload, double sent_ns)
+{
+    double place = kvc_unit_of_time(sent_ns), reads = kvc_workload_multiget_frac(workload);
+    double writes = workload->set_frac + workload->delete_frac;
+    return place < reads                                                 ? KVC_OP_GET
+           : (place - reads) * writes < (1 - reads) * workload->set_frac ? KVC_OP_SET
+                                                                         : KVC_OP_DELETE;
+}
+
+/* Returns how many requests are sent together at a time. */
+static uint32_t together_at(const struct kvc_source *source, double sent_ns)
+{
+    return !kvc_workload_has_multigets(&source->workload)    ? source->frame_requests
+           : op_of(&source->workload, sent_ns) == KVC_OP_GET ? (uint32_t)source->workload.multiget
+                                                             : 1;
+}
+
 /* Sends the next frame of the stream, to whichever shard. A frame is short if its shard is so cold that
  * filling it would make a million requests ahead for the other shards. The contents of a frame depend on the
  * stream alone, and not on the requests drained so far. Returns false at the end of the load. */
@@ -335,16 +353,17 @@ static bool send_whole(struct kvc_source *source)
     }
     uint32_t to = source->shards > 1 ? clients->shard[number] : 0, client = clients->flow[number], count;
     struct kvc_source_shard *shard = &source->shard[to];
-    uint64_t ahead = LOOK_AHEAD + (uint64_t)FRAMES_AHEAD * source->shards * source->frame_requests;
-    while ((count = kvc_rows_count(&shard->rows) - shard->framed) < source->frame_requests &&
+    uint32_t together = together_at(source, clients->through_ns);
+    uint64_t ahead = LOOK_AHEAD + (uint64_t)FRAMES_AHEAD * source->shards * together;
+    while ((count = kvc_rows_count(&shard->rows) - shard->framed) < together &&
            (count == 0 || clients->unframed < ahead)) {
         if (!kvc_source_make_block(source)) {
             return false;
         }
         clients->unframed += KVC_SOURCE_BLOCK;
     }
-    if (count > source->frame_requests) {
-        count = source->frame_requests;
+    if (count > together) {
+        count = together;
     }
     if (!reserve_frame(shard)) {
         kvc_source_out_of_memory(source);
@@ -518,7 +537,7 @@ static bool fill_frames(struct kvc_source *source)
 static bool go_on(struct kvc_source *source)
 {
     struct kvc_source_clients *clients = &source->clients;
-    if (source->workload.fill == KVC_FILL_AT_ONCE) {
+    if (kvc_workload_sends_together(&source->workload)) {
         return send_whole(source);
     }
     if (kvc_source_stopped(source) || isinf(clients->through_ns)) {
@@ -590,8 +609,11 @@ uint32_t kvc_source_drain_open(struct kvc_source *source, struct kvc_source_shar
     batch->left_ns = frame->left_ns;
     batch->connection = frame->connection;
     kvc_source_move_rows(source, &shard->rows, count, batch);
+    if (kvc_workload_has_multigets(&source->workload)) {
+        memset(batch->op + batch->count - count, op_of(&source->workload, frame->first_ns), count);
+    }
     frame->drained += count;
-    shard->framed -= source->workload.fill == KVC_FILL_AT_ONCE ? count : 0;
+    shard->framed -= kvc_workload_sends_together(&source->workload) ? count : 0;
     if (frame->drained == frame->count) {
         shard->first_frame++;
         if (frame->since_ns != NULL && !give_back_times(&source->clients, frame->since_ns)) {
@@ -603,7 +625,7 @@ uint32_t kvc_source_drain_open(struct kvc_source *source, struct kvc_source_shar
 
 double kvc_source_next_open_ns(struct kvc_source *source, struct kvc_source_shard *shard)
 {
-    bool at_once = source->workload.fill == KVC_FILL_AT_ONCE;
+    bool at_once = kvc_workload_sends_together(&source->workload);
     double fills_ns = kvc_source_next_later_ns(source, shard);
     for (int i = 0; shard->first_frame == shard->last_frame; i++) {
         if (i == (at_once ? KVC_SOURCE_SEARCH_LIMIT : KVC_SOURCE_SEARCH_BLOCKS) || !go_on(source)) {
@@ -625,7 +647,12 @@ bool kvc_source_start_open(struct kvc_source *source, uint64_t seed)
     clients->expires_ns = INFINITY;
     clients->through_ns = -1;
     clients->filler = calloc((size_t)source->shards * flows, sizeof(*clients->filler));
-    start_arrivals(&clients->arrivals, workload, workload->fill == KVC_FILL_AT_ONCE ? most : 1, seed);
+    /* Mean requests that are sent together; a multiget counts as one, in however many frames. */
+    double together = kvc_workload_has_multigets(workload)
+                          ? kvc_workload_frame_mean(workload, (uint32_t)workload->multiget)
+                      : workload->fill == KVC_FILL_AT_ONCE ? most
+                                                           : 1;
+    start_arrivals(&clients->arrivals, workload, together, seed);
     kvc_rng_init(&clients->shard_rng, seed, "workload.frame", 0);
     clients->next = KVC_SOURCE_BLOCK;
     for (uint32_t i = 0; clients->filler != NULL && i < source->shards * flows; i++) {

@@ -208,6 +208,44 @@ Test(source_open, frames_filled_at_once_have_their_rate_at_every_shard)
     kvc_source_free(source);
 }
 
+/* Multigets leave as a whole, in as many frames as they need; writes leave alone, and the shares of the
+ * operations and the rate are those of the workload. */
+Test(source_open, multigets_are_sent_at_once)
+{
+    enum { KEYS = 24 };
+    struct kvc_workload workload = clients_workload(KVC_ARRIVAL_POISSON);
+    workload.multiget = KEYS;
+    struct kvc_source *source = kvc_test_source(&workload, 1, 2, KVC_TEST_SEED);
+    struct kvc_batch *batch = kvc_test_batch(&workload, KVC_TEST_FRAME);
+    double until_ns = 2e7, count[KVC_OP_COUNT] = {0}, requests = workload.rate_mops * 1e-3 * until_ns;
+    for (uint32_t shard = 0; shard < 2; shard++) {
+        uint32_t left = 0;
+        double sent_ns = -1;
+        while (batch->count = 0, kvc_source_drain(source, shard, until_ns, batch) > 0) {
+            for (uint32_t i = 0; i<batch->count; i++, left -= left> 0) {
+                if (left == 0) {
+                    cr_assert_gt(batch->sent_ns[i], sent_ns);
+                    sent_ns = batch->sent_ns[i];
+                    left = batch->op[i] == KVC_OP_GET ? KEYS : 1;
+                }
+                cr_assert_eq(batch->sent_ns[i], sent_ns);
+                cr_assert(left == 1 || batch->op[i] == KVC_OP_GET);
+                count[batch->op[i]]++;
+            }
+        }
+        cr_assert_eq(left, 0);
+    }
+    const double frac[KVC_OP_COUNT] = {[KVC_OP_GET] = workload.get_frac,
+                                       [KVC_OP_SET] = workload.set_frac,
+                                       [KVC_OP_DELETE] = workload.delete_frac};
+    for (int op = 0; op < KVC_OP_COUNT; op++) {
+        double together = op == KVC_OP_GET ? KEYS : 1, expected = frac[op] * requests;
+        cr_expect_float_eq(count[op], expected, 5 * sqrt(expected * together), "%d: %g", op, count[op]);
+    }
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+}
+
 /* Clients that take turns send at equal distances, and their first frames are cut so that frames leave spread
  * over the time that one takes to fill. */
 Test(source_open, fixed_requests_are_equally_far_apart)
