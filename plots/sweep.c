@@ -192,6 +192,12 @@ static struct metric metric_of(const struct kvc_csv *csv, size_t column)
                             .margin = -1,
                             .scale = stem(name, "_frac") > 0 ? 100 : 1};
     label_words(name, metric.label);
+    size_t tenant = strncmp(name, "tenant_", strlen("tenant_")) == 0 ? stem(name, "_latency_p99_us") : 0;
+    if (tenant > 0) { /* "tenant_web_latency_p99_us" */
+        char margin[NAME_MAX_BYTES + 32];
+        snprintf(margin, sizeof(margin), "slo_%.*s_p99_margin_frac", (int)tenant, name);
+        metric.margin = kvc_csv_column(csv, margin);
+    }
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
         if (strcmp(name, known[i].column) == 0) {
             char margin[64];

@@ -53,12 +53,42 @@ sed 's/, p99 = "[0-9]*[um]s"//; s/run = {/sweep = { ["workload.tenants.2.mops"] 
 [ "$(cut -d, -f1-3 wp/sweep.csv | tail -2 | wc -l)" = 2 ] || fail "wp/sweep.csv"
 "$kvcast" run "$examples/tenants.lua" -q --set run.duration=1ms >e.txt && grep -q '^web .* met:' e.txt || fail "tenants.lua: $(cat e.txt)"
 
+# A sweep has columns for each tenant, and a point meets its objectives only if those of the tenants are met.
+sed 's/"10us"/"260us"/; s/run = {/slo = { p99 = "400us" }, sweep = { ["system.cycle"] = { "150us", "300us" } }, run = {/' t.lua >o.lua
+for jobs in 1 2; do
+    "$kvcast" sweep o.lua -q --jobs $jobs --out o$jobs --json o$jobs.json >o.txt || fail "o.lua: $(cat o.txt)"
+done
+cmp o1/sweep.csv o2/sweep.csv && cmp o1.json o2.json || fail "a sweep by one job and two"
+grep -q '^best: point 1 with the lowest p99 latency' o.txt && grep -q '^slo: 1 of 2 points meet it' o.txt || fail "o.txt: $(cat o.txt)"
+jq -e '.points | map(.latency_p99_us < 400 and .tenant_a_latency_p99_us < 5000 and .slo_p99_margin_frac > 0) == [true, true] and
+       map(.tenant_b_latency_p99_us < 260) == [true, false] and map(.slo_tenant_b_p99_margin_frac > 0) == [true, false] and
+       map(.slo_met) == [1, 0]' o1.json >/dev/null || fail "verdicts of a sweep: $(jq -c '.points[]' o1.json)"
+"$kvcast" run o.lua -q --set system.cycle=300us --json o.json >/dev/null
+[ "$(jq -c '.tenants[1] | [.throughput_mops, .hit_frac, .latency_mean_us, .latency_p99_us]' o.json)" = \
+    "$(jq -c '.points[1] | [.tenant_b_throughput_mops, .tenant_b_hit_frac, .tenant_b_latency_mean_us, .tenant_b_latency_p99_us]' o1.json)" ] ||
+    fail "a point is a run: $(jq -c .tenants o.json)"
+jq -e '.slo.met == false and (.slo.objectives | map([.name, .met]) | . == [["latency_p99_us", true], ["unserved_frac", true],
+       ["tenant_a_latency_p99_us", true], ["tenant_b_latency_p99_us", false]])' o.json >/dev/null || fail "slo of a run: $(jq -c .slo o.json)"
+"$kvcast" sweep o.lua -q --jobs 2 --out o2 >o.txt && grep -q '(2 kept' o.txt || fail "going on with a sweep: $(cat o.txt)"
+"$kvcast" plot -k sweep o1 -y tenant_b_latency_p99_us -o o.svg && grep -q 'tenant b latency p99' o.svg && grep -q 'objective: at most 260 µs' o.svg ||
+    fail "the picture of a tenant: $(grep -o '>[^<]*</text' o.svg)"
+"$kvcast" export o1.json -o o.csv && grep -q 'points\[1\].tenant_b_latency_p99_us,[0-9.]*,.*us$' o.csv || fail "o.csv: $(grep tenant o.csv)"
+"$kvcast" sweep o.lua -q --predict --out op >o.txt && [ "$(grep -c tenant_ op/sweep.csv)" = 1 ] || fail "a closed form has no tenants"
+grep -q '^best: none, because no point is known to meet the slo' o.txt || fail "objectives that a closed form does not know: $(cat o.txt)"
+for axis in p99 name; do
+    sed 's/"system.cycle"/"workload.tenants.1.'$axis'"/' o.lua >oa.lua
+    expect 2 'oa.lua:5: point 1 .workload.tenants.1.'$axis' = 150us.: workload.tenants: found other tenants' "$kvcast" sweep oa.lua -q --out oa
+done
+"$kvcast" measure o.lua -q --set system.feed=memory --set run.duration=1ms >o.txt 2>&1
+[ $? -le 3 ] || fail "a measurement with tenants: $(cat o.txt)"
+
 # Wrong inputs.
 wrong() { # PATTERN SED
     sed "$2" t.lua >bad.lua
     expect 2 "$1" "$kvcast" run bad.lua
 }
 wrong 'bad.lua:[0-9]+: workload.tenants.2.name: found "a", allowed' 's/name = "b"/name = "a"/'
+wrong 'bad.lua:[0-9]+: workload.tenants.2.name: found "A", allowed' 's/name = "b"/name = "A"/'
 wrong 'bad.lua:[0-9]+: workload.tenants.1.name: found "a b", allowed' 's/name = "a"/name = "a b"/'
 wrong 'bad.lua:[0-9]+: workload.tenants.1: name is missing|workload.tenants.1.name' 's/name = "a",//'
 wrong 'bad.lua:[0-9]+: .*workload.tenants.1.mops' 's/mops = 20 \/ 2, keys = 20000, value = 8/mops = 0, keys = 20000, value = 8/'
@@ -71,8 +101,6 @@ wrong 'bad.lua:[0-9]+: workload.sizes: allowed with workload.tenants' 's/workloa
 wrong 'bad.lua:[0-9]+: workload.tenants: found with system.kind "rdma", allowed only with' 's/"megakv"/"rdma"/'
 wrong 'bad.lua:[0-9]+: .*tenants.*8' 's/tenants = {/tenants = { {}, {}, {}, {}, {}, {}, {},/'
 expect 2 't.lua:3: workload.tenants.1.p99: found an objective of one tenant, allowed with a capacity search: none' "$kvcast" capacity t.lua
-sed 's/run = {/sweep = { ["system.cycle"] = { "200us", "300us" } }, run = {/' t.lua >p.lua
-expect 2 'p.lua:3: workload.tenants.1.p99: found an objective of one tenant, allowed with a sweep: none' "$kvcast" sweep p.lua --out p
 sed 's/run = {/day = { curve = { { hour = 4, rate = 2 }, { hour = 16, rate = 8 } } }, run = {/' t.lua >p.lua
 expect 2 'p.lua:3: workload.tenants.1.p99: found an objective of one tenant, allowed with a day: none' "$kvcast" day p.lua
 sed 's/run = {/slo = { p99 = "1ms" }, plan = { minimise = "watts" }, sweep = { ["system.cycle"] = { "200us", "300us" } }, run = {/' t.lua >p.lua

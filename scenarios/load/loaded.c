@@ -8,7 +8,7 @@
 #include "models/model.h"
 #include "sim/base/array.h"
 
-const struct kvc_slo kvc_slo_none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+const struct kvc_slo kvc_slo_none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NULL};
 
 const char *const kvc_plan_objective_names[] = {"price", "watts", "nodes", NULL};
 

@@ -100,6 +100,8 @@ struct kvc_slo {
     double watts;                           /* Mean power of the cluster, at most [W]. */
     double price_usd;                       /* Price of the cluster, at most [US dollars]. */
     double window_ns;                       /* Length of the windows over which the objectives hold, too. */
+    const struct kvc_workload
+        *workload; /* The load, whose tenants may have objectives too; NULL: none has. */
 };
 
 /* No objective. */

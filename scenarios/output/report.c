@@ -137,12 +137,10 @@ void kvc_table_write_nodes(const struct kvc_outcome *outcome, const char *bold, 
 /* ---- tenants ---- */
 
 /* Returns whether a tenant's objective is met; unknown without an objective or a latency. */
-static enum kvc_slo_state tenant_state(const struct kvc_tenant *tenant,
-                                       const struct kvc_tenant_result *result)
+static enum kvc_slo_state tenant_state(const struct kvc_report *report, uint32_t tenant)
 {
-    return tenant->p99_ns <= 0 || isnan(result->latency.p99_us) ? KVC_SLO_UNKNOWN
-           : result->latency.p99_us <= tenant->p99_ns * 1e-3    ? KVC_SLO_MET
-                                                                : KVC_SLO_MISSED;
+    const struct kvc_interval p99_us = {report->outcome->result.tenant[tenant].latency.p99_us, NAN};
+    return kvc_judged_tenant(&report->loaded->slo, tenant, &p99_us).state;
 }
 
 /* Adds a value of a tenant and half the width of its interval, whose key has ci95 before the unit. */
@@ -166,7 +164,7 @@ json_t *kvc_json_tenants(const struct kvc_report *report)
     for (uint32_t i = 0; i < outcome->result.tenant_count; i++) {
         const struct kvc_tenant *tenant = &workload->tenants[i];
         const struct kvc_tenant_result *result = &outcome->result.tenant[i];
-        enum kvc_slo_state state = tenant_state(tenant, result);
+        enum kvc_slo_state state = tenant_state(report, i);
         json_t *object = json_object();
         json_object_set_new(object, "name", kvc_json_text(tenant->name));
         json_object_set_new(
@@ -201,7 +199,7 @@ void kvc_table_write_tenants(const struct kvc_report *report, const char *bold, 
         const struct kvc_tenant *tenant = &workload->tenants[i];
         const struct kvc_tenant_result *found = &result->tenant[i];
         const struct kvc_latencies *latency = &found->latency;
-        enum kvc_slo_state state = tenant_state(tenant, found);
+        enum kvc_slo_state state = tenant_state(report, i);
         fprintf(out, "%-14s%13.4g%10.4g%9.2f %%%10.4g%10.4g%10.4g%10.4g  ", tenant->name,
                 kvc_workload_rate_max_mops(workload) * kvc_workload_tenant_share(workload, i),
                 found->throughput_mops, 100 * found->hit_frac, latency->mean_us, latency->p50_us,

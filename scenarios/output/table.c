@@ -11,7 +11,6 @@
 #include "models/price.h"
 #include "scenarios/output/report.h"
 #include "scenarios/output/windows.h"
-#include "sim/workload/tenants.h"
 
 struct kvc_table kvc_table_begin(FILE *out, bool color)
 {
@@ -352,14 +351,10 @@ static void write_price(const struct kvc_table *table, const struct kvc_scenario
 static void write_slo(const struct kvc_table *table, const struct kvc_report *report)
 {
     struct kvc_slo_windows windows;
-    const struct kvc_workload *workload = &report->loaded->scenario.workload;
     const struct kvc_slo_verdict verdict = kvc_slo_judge(report->loaded, report->outcome, &windows);
     if (verdict.count == 0) {
         heading(table, "slo");
-        fputs(kvc_tenants_with_objective(workload) < workload->tenant_count
-                  ? "none for all requests together; those of tenants are below\n"
-                  : "none is stated\n",
-              table->out);
+        fputs("none is stated\n", table->out);
     }
     kvc_slo_verdict_write(&verdict, "slo", table->warn, table->plain, table->out);
     write_unserved(table, report);

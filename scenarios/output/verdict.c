@@ -5,6 +5,7 @@
 #include "models/forecast.h"
 #include "models/price.h"
 #include "scenarios/output/json_value.h"
+#include "sim/workload/tenants.h"
 
 const struct kvc_objective_kind kvc_objective_kinds[KVC_OBJECTIVES] = {
     [KVC_OBJECTIVE_P50] = {"p50", "latency_p50_us", "p50 latency", "us", false},
@@ -46,10 +47,23 @@ static double bound_of(const struct kvc_slo *slo, enum kvc_objective objective)
     KVC_BUG("objective %d", (int)objective);
 }
 
-/* Returns whether the scenario states a bound of the first objectives, up to and including `last`. */
+uint32_t kvc_slo_tenants(const struct kvc_slo *slo)
+{
+    return slo->workload != NULL ? slo->workload->tenant_count : 0;
+}
+
+double kvc_slo_tenant_us(const struct kvc_slo *slo, uint32_t tenant)
+{
+    double p99_ns = slo->workload->tenants[tenant].p99_ns;
+    return p99_ns > 0 ? p99_ns * 1e-3 : NAN;
+}
+
+/* Returns whether the scenario states a bound of the first objectives, up to and including `last`, or for a
+ * tenant. */
 static bool bounds_up_to(const struct kvc_slo *slo, enum kvc_objective last)
 {
-    bool bounds = false;
+    bool bounds =
+        kvc_slo_tenants(slo) > 0 && kvc_tenants_with_objective(slo->workload) < slo->workload->tenant_count;
     for (enum kvc_objective i = 0; i <= last; i++) {
         bounds |= !isnan(bound_of(slo, i));
     }
@@ -83,19 +97,44 @@ struct kvc_judged kvc_judged_of(enum kvc_objective objective, double bound, doub
                                .margin_frac = bound > 0 ? distance / bound : NAN};
 }
 
+struct kvc_judged kvc_judged_tenant(const struct kvc_slo *slo, uint32_t tenant,
+                                    const struct kvc_interval *p99_us)
+{
+    double bound_us = kvc_slo_tenant_us(slo, tenant);
+    struct kvc_judged judged =
+        kvc_judged_of(KVC_OBJECTIVE_P99, bound_us, isnan(bound_us) ? NAN : p99_us->mean, p99_us->half_width);
+    judged.tenant = slo->workload->tenants[tenant].name;
+    return judged;
+}
+
+void kvc_tenant_value_name(const char *tenant, const char *value, char name[KVC_TENANT_NAME_MAX])
+{
+    snprintf(name, KVC_TENANT_NAME_MAX, "tenant_%s_%s", tenant, value);
+}
+
+/* Adds the verdict on an objective. */
+static void add(struct kvc_slo_verdict *verdict, struct kvc_judged judged, bool is_stated)
+{
+    judged.is_stated = is_stated;
+    verdict->judged[verdict->count++] = judged;
+    if (judged.state == KVC_SLO_MISSED || verdict->state == KVC_SLO_MET) {
+        verdict->state = judged.state;
+    }
+}
+
 struct kvc_slo_verdict kvc_slo_verdict_of(const struct kvc_slo *slo, const struct kvc_slo_values *values)
 {
     struct kvc_slo_verdict verdict = {.state = KVC_SLO_MET};
     for (enum kvc_objective i = 0; i < KVC_OBJECTIVES; i++) {
         double bound = kvc_slo_bound(slo, i);
-        if (isnan(bound)) {
-            continue;
+        if (!isnan(bound)) {
+            add(&verdict, kvc_judged_of(i, bound, values->value[i], values->half_width[i]),
+                !isnan(bound_of(slo, i)));
         }
-        struct kvc_judged judged = kvc_judged_of(i, bound, values->value[i], values->half_width[i]);
-        judged.is_stated = !isnan(bound_of(slo, i));
-        verdict.judged[verdict.count++] = judged;
-        if (judged.state == KVC_SLO_MISSED || verdict.state == KVC_SLO_MET) {
-            verdict.state = judged.state;
+    }
+    for (uint32_t i = 0; i < kvc_slo_tenants(slo); i++) {
+        if (!isnan(kvc_slo_tenant_us(slo, i))) {
+            add(&verdict, kvc_judged_tenant(slo, i, &values->tenant_p99_us[i]), true);
         }
     }
     if (values->window_margin_frac < 0) {
@@ -180,6 +219,11 @@ struct kvc_slo_values kvc_slo_values_of(const struct kvc_loaded *loaded, const s
     for (enum kvc_objective i = 0; i < KVC_OBJECTIVES; i++) {
         values.half_width[i] = half_width(outcome, i);
     }
+    for (uint32_t i = 0; i < KVC_TENANTS_MAX; i++) {
+        char name[KVC_NAME_MAX];
+        snprintf(name, sizeof(name), "tenants.%u.latency_p99_us", i + 1);
+        values.tenant_p99_us[i] = kvc_outcome_interval(outcome, name);
+    }
     return values;
 }
 
@@ -197,8 +241,13 @@ json_t *kvc_slo_verdict_json(const struct kvc_slo_verdict *verdict)
     for (uint32_t i = 0; i < verdict->count; i++) {
         const struct kvc_judged *judged = &verdict->judged[i];
         const struct kvc_objective_kind *kind = &kvc_objective_kinds[judged->objective];
+        char name[KVC_TENANT_NAME_MAX];
         json_t *entry = json_object();
-        json_object_set_new(entry, "name", json_string(kind->name));
+        snprintf(name, sizeof(name), "%s", kind->name);
+        if (judged->tenant != NULL) {
+            kvc_tenant_value_name(judged->tenant, kind->name, name);
+        }
+        json_object_set_new(entry, "name", kvc_json_text(name));
         json_object_set_new(entry, kind->at_least ? "at_least" : "at_most", kvc_json_number(judged->bound));
         json_object_set_new(entry, "found", kvc_json_number(judged->found));
         json_object_set_new(entry, "met", state_json(judged->state));
@@ -212,11 +261,21 @@ json_t *kvc_slo_verdict_json(const struct kvc_slo_verdict *verdict)
     return object;
 }
 
+/* Writes " of web" for a tenant's objective. */
+static void write_tenant(const struct kvc_judged *judged, FILE *out)
+{
+    if (judged->tenant != NULL) {
+        fprintf(out, " of %s", judged->tenant);
+    }
+}
+
 /* Writes the verdict on a known value, and how sure it is. */
 static void write_judged(const struct kvc_judged *judged, const struct kvc_objective_kind *kind, FILE *out)
 {
     const char *space = kind->unit[0] != '\0' ? " " : "";
-    fprintf(out, "%s: %s %.6g", judged->state == KVC_SLO_MET ? "met" : "missed", kind->label, judged->found);
+    fprintf(out, "%s: %s", judged->state == KVC_SLO_MET ? "met" : "missed", kind->label);
+    write_tenant(judged, out);
+    fprintf(out, " %.6g", judged->found);
     if (judged->half_width > 0) {
         fprintf(out, " +- %.3g", judged->half_width);
     }
@@ -287,9 +346,11 @@ void kvc_slo_verdict_write(const struct kvc_slo_verdict *verdict, const char *he
         fprintf(out, "%*s%s", is_first ? 0 : 14, "", met ? "" : warn);
         is_first = false;
         if (judged->state == KVC_SLO_UNKNOWN) {
-            fprintf(out, "unknown: this answer has no %s%s, %s %.6g%s%s",
-                    judged->objective >= KVC_OBJECTIVE_WATTS ? "complete " : "", kind->label,
-                    kind->at_least ? "at least" : "at most", judged->bound, space, kind->unit);
+            fprintf(out, "unknown: this answer has no %s%s",
+                    judged->objective >= KVC_OBJECTIVE_WATTS ? "complete " : "", kind->label);
+            write_tenant(judged, out);
+            fprintf(out, ", %s %.6g%s%s", kind->at_least ? "at least" : "at most", judged->bound, space,
+                    kind->unit);
         } else {
             write_judged(judged, kind, out);
         }

@@ -4,6 +4,9 @@
  * Requests that are lost or stay behind are not served. A latency or a throughput of the others says nothing
  * about them, so an objective for either also allows no unserved request, unless slo.loss allows a share.
  *
+ * A tenant may have an objective for the 99th percentile of its own requests, which is judged like the
+ * others.
+ *
  * Every objective bounds one value: latency percentiles, watts and price from above, throughput and hit ratio
  * from below. Watts and price cover the whole cluster. The margin is the distance from the bound relative to
  * the bound, positive where the objective is met. An objective stays unknown if the answer lacks its value,
@@ -18,6 +21,8 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/output/outcome.h"
+
+enum { KVC_TENANT_NAME_MAX = KVC_TEXT_MAX + 48 /* Bytes of the name of a tenant's value. */ };
 
 /* The objectives in the order of the option table. */
 enum kvc_objective {
@@ -47,6 +52,7 @@ extern const struct kvc_objective_kind kvc_objective_kinds[KVC_OBJECTIVES];
 struct kvc_slo_values {
     double value[KVC_OBJECTIVES];
     double half_width[KVC_OBJECTIVES]; /* Half the width of the value's 95 % interval; NaN: unknown. */
+    struct kvc_interval tenant_p99_us[KVC_TENANTS_MAX]; /* 99th percentile of each tenant's latency. */
     double window_margin_frac; /* Smallest margin in any window (scenarios/output/windows.h); NaN: unknown. */
 };
 
@@ -55,6 +61,7 @@ enum kvc_slo_state { KVC_SLO_UNKNOWN, KVC_SLO_MET, KVC_SLO_MISSED };
 /* The verdict on one objective. */
 struct kvc_judged {
     enum kvc_objective objective;
+    const char *tenant;              /* Name of the tenant whose objective it is; NULL: of all requests. */
     bool is_stated;                  /* The scenario states it; otherwise other objectives imply it. */
     double bound, found, half_width; /* Values in the unit of the objective. */
     enum kvc_slo_state state;
@@ -64,16 +71,29 @@ struct kvc_judged {
 
 struct kvc_slo_verdict {
     uint32_t count; /* Objectives that the scenario states. */
-    struct kvc_judged judged[KVC_OBJECTIVES];
+    struct kvc_judged judged[KVC_OBJECTIVES + KVC_TENANTS_MAX];
     enum kvc_slo_state state; /* Missed if one is missed, over the run or in a window; else unknown if one is
                                  unknown; else met. */
 };
+
+/* Returns the bound of a tenant's 99th percentile [us]; NaN: none. */
+double kvc_slo_tenant_us(const struct kvc_slo *slo, uint32_t tenant);
+
+/* Returns the number of tenants of the load; 0: it has none. */
+uint32_t kvc_slo_tenants(const struct kvc_slo *slo);
 
 /* Returns the bound in the unit of the value, 0 for a loss that other objectives imply; NaN: none. */
 double kvc_slo_bound(const struct kvc_slo *slo, enum kvc_objective objective);
 
 /* Returns whether the scenario bounds a value that windows have: a latency, throughput, loss or hit ratio. */
 bool kvc_slo_bounds_windows(const struct kvc_slo *slo);
+
+/* Judges the 99th percentile of a tenant [us]. Without an objective, it is unknown. */
+struct kvc_judged kvc_judged_tenant(const struct kvc_slo *slo, uint32_t tenant,
+                                    const struct kvc_interval *p99_us);
+
+/* Writes the name of a tenant's value: "tenant_web_latency_p99_us". */
+void kvc_tenant_value_name(const char *tenant, const char *value, char name[KVC_TENANT_NAME_MAX]);
 
 /* Judges one value, which is unknown if it is NaN. A bound of NaN is never missed. */
 struct kvc_judged kvc_judged_of(enum kvc_objective objective, double bound, double found, double half_width);

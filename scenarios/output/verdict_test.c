@@ -117,3 +117,41 @@ Test(verdict, says_it_in_json_and_in_words)
     free(text);
     json_decref(json);
 }
+
+Test(verdict, judges_tenants_beside_all_requests)
+{
+    struct kvc_workload *workload = calloc(1, sizeof(*workload));
+    struct kvc_slo slo = kvc_slo_none;
+    struct kvc_slo_values values = known();
+    workload->tenant_count = 2;
+    workload->tenants[0] = (struct kvc_tenant){.name = "web"};
+    workload->tenants[1] = (struct kvc_tenant){.name = "batch", .p99_ns = 500e3};
+    slo.workload = workload;
+    slo.p99_ns = 400e3;
+    values.tenant_p99_us[0] = (struct kvc_interval){900, 1};
+    values.tenant_p99_us[1] = (struct kvc_interval){400, 1};
+    struct kvc_slo_verdict verdict = kvc_slo_verdict_of(&slo, &values);
+    cr_assert_eq(verdict.count, 3, "p99, what it implies, and that of batch");
+    cr_expect_eq(verdict.state, KVC_SLO_MET);
+    cr_expect_str_eq(verdict.judged[2].tenant, "batch");
+    cr_expect_float_eq(verdict.judged[2].margin_frac, 0.2, 1e-12);
+    values.tenant_p99_us[1].mean = NAN;
+    cr_expect_eq(kvc_slo_verdict_of(&slo, &values).state, KVC_SLO_UNKNOWN);
+    values.tenant_p99_us[1].mean = 600;
+    verdict = kvc_slo_verdict_of(&slo, &values);
+    cr_expect_eq(verdict.state, KVC_SLO_MISSED);
+    char *words = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&words, &bytes);
+    kvc_slo_verdict_write(&verdict, "slo", "!", "", out);
+    fclose(out);
+    cr_expect_str_eq(
+        words, "slo           !missed: 1 of 2 objectives\n"
+               "              met: p99 latency 300 us, at most 400 us, margin 25.0 %\n"
+               "              !missed: p99 latency of batch 600 +- 1 us, at most 500 us, margin -20.0 %\n");
+    slo.p99_ns = NAN;
+    cr_expect_eq(kvc_slo_bound(&slo, KVC_OBJECTIVE_LOSS), 0,
+                 "a latency of a tenant implies that it is served");
+    free(words);
+    free(workload);
+}

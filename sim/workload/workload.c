@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "sim/workload/keys/key_part.h"
 #include "sim/workload/keys/tenant_keys.h"
@@ -832,14 +833,14 @@ static enum kvc_status check_tenant(const struct kvc_workload *workload, uint32_
                                     struct kvc_diag *diag)
 {
     const struct kvc_tenant *tenant = &workload->tenants[number];
-    bool good = tenant->name[0] != '\0' && strpbrk(tenant->name, " .,") == NULL;
+    bool good = tenant->name[0] != '\0' && strpbrk(tenant->name, " .,\"") == NULL;
     for (uint32_t i = 0; i < number; i++) {
-        good = good && strcmp(workload->tenants[i].name, tenant->name) != 0;
+        good = good && strcasecmp(workload->tenants[i].name, tenant->name) != 0;
     }
     if (!good) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "workload.tenants.%u.name: found \"%s\", allowed is one word without dots and "
-                             "commas that no other tenant has",
+                             "workload.tenants.%u.name: found \"%s\", allowed is one word without dots, "
+                             "commas and quotes that no other tenant has in small or capital letters",
                              number + 1, tenant->name);
     }
     if (tenant->get_frac + tenant->delete_frac > 1 + 1e-9) {

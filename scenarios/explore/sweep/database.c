@@ -299,11 +299,16 @@ static void axis_column(const struct kvc_sweep_axis *axis, char name[KVC_PATH_MA
     snprintf(name, KVC_PATH_MAX + 16, "%s%s", axis->path, has_it ? "" : suffix);
 }
 
+uint32_t kvc_database_tenants(const struct kvc_database *database)
+{
+    return database->layout->predict ? 0 : kvc_slo_tenants(database->layout->slo);
+}
+
 /* Writes the columns of `points`, with their types, or a question mark for each. */
 static void write_columns(const struct kvc_database *database, bool marks, FILE *out)
 {
     const struct kvc_database_layout *layout = database->layout;
-    char name[KVC_PATH_MAX + 16];
+    char name[KVC_PATH_MAX + KVC_TENANT_NAME_MAX];
     fputs(marks ? "?" : "point INTEGER PRIMARY KEY", out);
     for (uint32_t i = 0; i < layout->space->axis_count; i++) {
         axis_column(&layout->space->axis[i], name);
@@ -315,6 +320,12 @@ static void write_columns(const struct kvc_database *database, bool marks, FILE 
             fprintf(out, marks ? ", ?" : ", \"%s\" NUMERIC", kvc_row_kinds[i].name);
         }
     }
+    for (uint32_t i = 0; i < kvc_database_tenants(database); i++) {
+        for (int k = 0; k < KVC_ROW_TENANT_COLUMNS; k++) {
+            kvc_row_tenant_name(&layout->slo->workload->tenants[i], k, name);
+            fprintf(out, marks ? ", ?" : ", \"%s\" NUMERIC", name);
+        }
+    }
     fputs(marks ? ", ?, ?, ?, ?"
                 : ", bottleneck TEXT, bottleneck_device TEXT, watts_missing TEXT, price_missing TEXT",
           out);
@@ -323,9 +334,12 @@ static void write_columns(const struct kvc_database *database, bool marks, FILE 
     }
     for (uint32_t i = 0; i < database->objectives.count; i++) {
         const struct kvc_judged *judged = &database->objectives.judged[i];
-        if (judged->is_stated) {
-            fprintf(out, marks ? ", ?" : ", slo_%s_margin_frac REAL",
-                    kvc_objective_kinds[judged->objective].key);
+        const char *key = kvc_objective_kinds[judged->objective].key;
+        if (judged->is_stated && judged->tenant != NULL) {
+            kvc_tenant_value_name(judged->tenant, key, name);
+            fprintf(out, marks ? ", ?" : ", \"slo_%s_margin_frac\" REAL", name);
+        } else if (judged->is_stated) {
+            fprintf(out, marks ? ", ?" : ", slo_%s_margin_frac REAL", key);
         }
     }
     if (!layout->predict) {
@@ -862,6 +876,11 @@ static enum kvc_status add_row(struct kvc_database *database, uint32_t point, co
     for (int i = 0; i < KVC_ROW_COLUMNS; i++) {
         if (!database->layout->predict || !kvc_row_kinds[i].simulated) {
             bind_number(statement, at++, row->number[i]);
+        }
+    }
+    for (uint32_t i = 0; i < kvc_database_tenants(database); i++) {
+        for (int k = 0; k < KVC_ROW_TENANT_COLUMNS; k++) {
+            bind_number(statement, at++, i < row->tenants ? row->tenant[i][k] : NAN);
         }
     }
     bind_text(statement, at++, row->bottleneck_stage);

@@ -16,6 +16,9 @@ struct kvc_database {
     sqlite3_stmt *add_point, *add_metric, *add_document, *begin, *commit;
 };
 
+/* Returns the number of tenants that points have columns for. A closed form does not tell tenants apart. */
+uint32_t kvc_database_tenants(const struct kvc_database *database);
+
 /* Fails with what SQLite says about the last call. */
 enum kvc_status kvc_database_fail(const struct kvc_database *database, struct kvc_diag *diag);
 

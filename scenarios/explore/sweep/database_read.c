@@ -66,6 +66,11 @@ static const char *judge_row(const struct repair *repair, sqlite3_int64 number)
             return "has a text where a number belongs";
         }
     }
+    for (uint32_t i = kvc_database_tenants(repair->database) * KVC_ROW_TENANT_COLUMNS; i > 0; i--) {
+        if (!is_number_or_null(row, column++)) {
+            return "has a text where a tenant's number belongs";
+        }
+    }
     for (int i = 0; i < 4; i++) { /* The bottleneck's stage and device, and what states no power or price. */
         if (!is_text_or_null(row, column++)) {
             return "has a bottleneck without a name";

@@ -1,6 +1,7 @@
 #include "scenarios/explore/sweep/row.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,20 @@ const struct kvc_row_kind kvc_row_kinds[KVC_ROW_COLUMNS] = {
     [KVC_ROW_NODES] = {"nodes", false},
 };
 
+/* In pairs of a value and half the width of its interval. */
+static const char *const tenant_columns[KVC_ROW_TENANT_COLUMNS] = {
+    "throughput_mops", "throughput_ci95_mops", "hit_frac",       "hit_ci95_frac",
+    "latency_mean_us", "latency_mean_ci95_us", "latency_p50_us", "latency_p50_ci95_us",
+    "latency_p95_us",  "latency_p95_ci95_us",  "latency_p99_us", "latency_p99_ci95_us",
+    "latency_p999_us", "latency_p999_ci95_us",
+};
+enum { TENANT_P99 = 10 /* "latency_p99_us" */ };
+
+void kvc_row_tenant_name(const struct kvc_tenant *tenant, int column, char name[KVC_TENANT_NAME_MAX])
+{
+    kvc_tenant_value_name(tenant->name, tenant_columns[column], name);
+}
+
 const char *const kvc_row_groups[] = {"stage", "kernel", "model", NULL};
 
 static void set_interval(struct kvc_row *row, enum kvc_row_column column, struct kvc_interval interval)
@@ -77,7 +92,7 @@ static double bottleneck_utilization_frac(const struct kvc_result *result)
 
 static void clear(struct kvc_row *row)
 {
-    memset(row, 0, sizeof(*row));
+    memset(row, 0, offsetof(struct kvc_row, tenant));
     for (int i = 0; i < KVC_ROW_COLUMNS; i++) {
         row->number[i] = NAN;
     }
@@ -88,6 +103,20 @@ static void copy_missing(const char missing[KVC_MISSING_BYTES], char copy[KVC_MI
 {
     for (int i = 0; i < KVC_MISSING_BYTES; i++) {
         copy[i] = missing[i] == ',' ? ';' : missing[i];
+    }
+}
+
+static void set_tenants(struct kvc_row *row, const struct kvc_outcome *outcome)
+{
+    char name[KVC_NAME_MAX];
+    row->tenants = outcome->result.tenant_count;
+    for (uint32_t i = 0; i < row->tenants; i++) {
+        for (int k = 0; k < KVC_ROW_TENANT_COLUMNS; k += 2) {
+            snprintf(name, sizeof(name), "tenants.%u.%s", i + 1, tenant_columns[k]);
+            struct kvc_interval interval = kvc_outcome_interval(outcome, name);
+            row->tenant[i][k] = interval.mean;
+            row->tenant[i][k + 1] = interval.half_width;
+        }
     }
 }
 
@@ -122,6 +151,7 @@ void kvc_row_of_outcome(const struct kvc_loaded *loaded, const struct kvc_outcom
     copy_missing(price.missing, row->price_missing);
     row->number[KVC_ROW_WINDOW] = kvc_slo_windows_of(loaded, outcome).margin_frac;
     row->number[KVC_ROW_NODES] = (double)loaded->scenario.cluster.nodes;
+    set_tenants(row, outcome);
     snprintf(row->bottleneck_stage, sizeof(row->bottleneck_stage), "%s", result->bottleneck_stage);
     snprintf(row->bottleneck_device, sizeof(row->bottleneck_device), "%s", result->bottleneck_device);
 }
@@ -151,19 +181,22 @@ void kvc_row_of_forecast(const struct kvc_forecast *forecast, struct kvc_row *ro
 
 struct kvc_slo_verdict kvc_row_verdict(const struct kvc_row *row, const struct kvc_slo *slo)
 {
-    const struct kvc_slo_values values = {.value =
-                                              {
-                                                  [KVC_OBJECTIVE_P50] = row->number[KVC_ROW_P50],
-                                                  [KVC_OBJECTIVE_P95] = row->number[KVC_ROW_P95],
-                                                  [KVC_OBJECTIVE_P99] = row->number[KVC_ROW_P99],
-                                                  [KVC_OBJECTIVE_P999] = row->number[KVC_ROW_P999],
-                                                  [KVC_OBJECTIVE_MOPS] = row->number[KVC_ROW_THROUGHPUT],
-                                                  [KVC_OBJECTIVE_LOSS] = row->number[KVC_ROW_UNSERVED],
-                                                  [KVC_OBJECTIVE_HIT] = row->number[KVC_ROW_HIT],
-                                                  [KVC_OBJECTIVE_WATTS] = row->number[KVC_ROW_WATTS],
-                                                  [KVC_OBJECTIVE_PRICE] = row->number[KVC_ROW_PRICE],
-                                              },
-                                          .window_margin_frac = row->number[KVC_ROW_WINDOW]};
+    struct kvc_slo_values values = {.value =
+                                        {
+                                            [KVC_OBJECTIVE_P50] = row->number[KVC_ROW_P50],
+                                            [KVC_OBJECTIVE_P95] = row->number[KVC_ROW_P95],
+                                            [KVC_OBJECTIVE_P99] = row->number[KVC_ROW_P99],
+                                            [KVC_OBJECTIVE_P999] = row->number[KVC_ROW_P999],
+                                            [KVC_OBJECTIVE_MOPS] = row->number[KVC_ROW_THROUGHPUT],
+                                            [KVC_OBJECTIVE_LOSS] = row->number[KVC_ROW_UNSERVED],
+                                            [KVC_OBJECTIVE_HIT] = row->number[KVC_ROW_HIT],
+                                            [KVC_OBJECTIVE_WATTS] = row->number[KVC_ROW_WATTS],
+                                            [KVC_OBJECTIVE_PRICE] = row->number[KVC_ROW_PRICE],
+                                        },
+                                    .window_margin_frac = row->number[KVC_ROW_WINDOW]};
+    for (uint32_t i = 0; i < KVC_TENANTS_MAX; i++) {
+        values.tenant_p99_us[i].mean = i < row->tenants ? row->tenant[i][TENANT_P99] : NAN;
+    }
     return kvc_slo_verdict_of(slo, &values); /* Rows show intervals in columns of their own. */
 }
 

@@ -50,12 +50,22 @@ struct kvc_row_kind {
 };
 extern const struct kvc_row_kind kvc_row_kinds[KVC_ROW_COLUMNS];
 
+/* Columns of each tenant of a simulated load: "throughput_mops" and the other values that a run knows of a
+ * tenant, each followed by half the width of its interval, such as "throughput_ci95_mops". Names of tenants
+ * stand in front of them (kvc_tenant_value_name()). */
+enum { KVC_ROW_TENANT_COLUMNS = 14 };
+
+/* Writes the name of a tenant's column. */
+void kvc_row_tenant_name(const struct kvc_tenant *tenant, int column, char name[KVC_TENANT_NAME_MAX]);
+
 /* The struct has no pointers, so that a child process can send it. */
 struct kvc_row {
     double number[KVC_ROW_COLUMNS]; /* By enum kvc_row_column; NaN: unknown. */
     char bottleneck_stage[KVC_NAME_MAX], bottleneck_device[KVC_NAME_MAX]; /* "" if unknown. */
     char watts_missing[KVC_MISSING_BYTES]; /* Devices without power, for which the watts are unknown. */
     char price_missing[KVC_MISSING_BYTES]; /* Devices without a price, for which the price is unknown. */
+    uint32_t tenants;                      /* Used entries of `tenant`; 0: by the closed form. */
+    double tenant[KVC_TENANTS_MAX][KVC_ROW_TENANT_COLUMNS]; /* NaN: unknown. */
 };
 
 /* A metric that not every point has. */

@@ -20,6 +20,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/files/folder_lock.h"
 #include "sim/base/files/partial_file.h"
+#include "sim/workload/tenants.h"
 
 /* State of the progress bar. */
 struct progress {
@@ -310,6 +311,30 @@ static uint32_t jobs_of(const struct run *run)
     return run->task->jobs != 0 ? run->task->jobs : kvc_pool_processors();
 }
 
+/* Checks that a point has the tenants that the columns are named after, with the same objectives. */
+static enum kvc_status check_tenants(const struct run *run, const struct kvc_loaded *loaded, uint32_t point,
+                                     struct kvc_diag *diag)
+{
+    const struct kvc_workload *base = &run->base->scenario.workload, *own = &loaded->scenario.workload;
+    uint32_t tenants = own->tenant_count;
+    bool same = base->tenant_count == tenants ||
+                (base->tenant_count == 0 && kvc_tenants_with_objective(own) == tenants);
+    for (uint32_t i = 0; i < base->tenant_count && same; i++) {
+        same = strcmp(base->tenants[i].name, own->tenants[i].name) == 0 &&
+               base->tenants[i].p99_ns == own->tenants[i].p99_ns;
+    }
+    if (same) {
+        return KVC_OK;
+    }
+    const char *file = run->base->scenario.file;
+    kvc_diag_fail_at(
+        diag, KVC_ERR_SCENARIO, file, kvc_locate_line(file, "sweep"),
+        "workload.tenants: found other tenants than without the values of the point, allowed: the "
+        "same number of them, with the same names and objectives");
+    name_point(run, point, diag);
+    return KVC_ERR_SCENARIO;
+}
+
 /* Loads every point that is due, so that a mistake in the last one is found before the first one runs, and
  * reserves its memory. Its replicas run one after the other. */
 static enum kvc_status check_points(struct run *run, struct kvc_diag *diag)
@@ -328,6 +353,9 @@ static enum kvc_status check_points(struct run *run, struct kvc_diag *diag)
             return kvc_diag_fail(diag, KVC_ERR_INTERRUPTED, "interrupted");
         }
         status = load_point(run, run->due[i], &loaded, diag);
+        if (status == KVC_OK) {
+            status = check_tenants(run, loaded, run->due[i], diag);
+        }
         if (status == KVC_OK) {
             double replicas = (double)loaded->scenario.run.replicas;
             least_s += replicas * kvc_time_least_s(&loaded->scenario) / jobs_of(run);
@@ -574,9 +602,6 @@ enum kvc_status kvc_sweep_run(const struct kvc_sweep_options *task, struct kvc_s
     struct run run = {.task = task, .available_bytes = kvc_memory_available_bytes(), .done = done};
     *done = (struct kvc_sweep_done){0};
     enum kvc_status status = load_base(&run, diag);
-    if (status == KVC_OK) {
-        status = kvc_scenario_refuse_tenant_objective(run.base, "a sweep", diag);
-    }
     status = kvc_ranks_agree(status, diag);
     if (status == KVC_OK) {
         status = kvc_ranks_check_loaded(run.base, diag);

@@ -294,6 +294,7 @@ enum kvc_status kvc_load_run(const struct kvc_decoder *decoder, int root, struct
 enum kvc_status kvc_load_slo(const struct kvc_decoder *decoder, int root, struct kvc_slo *slo)
 {
     *slo = kvc_slo_none;
+    slo->workload = &decoder->loaded->scenario.workload;
     enum kvc_status status = kvc_load_push_section(decoder, root, "slo");
     if (status == KVC_OK) {
         status = kvc_decode_table(
