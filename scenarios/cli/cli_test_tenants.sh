@@ -82,7 +82,26 @@ done
 "$kvcast" measure o.lua -q --set system.feed=memory --set run.duration=1ms >o.txt 2>&1
 [ $? -le 3 ] || fail "a measurement with tenants: $(cat o.txt)"
 
+# A plan takes the larger machine if the smaller one keeps the objective of all requests and misses a tenant's.
+tenants t memcached 1.8 'slo = { p99 = "100us" }, plan = { minimise = "nodes" }, sweep = { ["cluster.nodes"] = { 1, 2, 4 } },' \
+    'value = 8' 'key = 16, value = 900, get = 0.2, p99 = "20us"'
+sed 's/duration = "4ms"/duration = "10ms"/' t.lua >p.lua
+for jobs in 1 2; do
+    "$kvcast" plan p.lua -q --jobs $jobs --out p$jobs >p.txt || fail "p.lua: $(cat p.txt)"
+done
+cmp p1/plan.json p2/plan.json && cmp p1/plan.csv p2/plan.csv || fail "a plan by one job and two"
+grep -q '^chosen *cluster.nodes = 2 ' p.txt && grep -q '1 failed in simulation (tenant_b_latency_p99_us 1)' p.txt || fail "p.txt: $(cat p.txt)"
+jq -e '.chosen.values["cluster.nodes"] == "2" and (.chosen.goals[2] | .metric == "tenant_b_latency_p99_us" and .found < 20 and .at_most == 20)' \
+    p1/plan.json >/dev/null || fail "plan.json: $(jq -c .chosen p1/plan.json)"
+grep -q '^1,"1",1,failed,tenant_b_latency_p99_us,' p1/plan.csv && head -1 p1/plan.csv | grep -q ',tenant_b_latency_p99_us,tenant_b_latency_p99_us_half_width,' ||
+    fail "plan.csv: $(cat p1/plan.csv)"
+sed 's/, p99 = "20us"//' p.lua >pw.lua
+"$kvcast" plan pw.lua -q >p.txt && grep -q '^chosen *cluster.nodes = 1 ' p.txt || fail "without the objective of a tenant: $(cat p.txt)"
+"$kvcast" plan p.lua -q --set workload.tenants.2.p99=1us >p.txt
+[ $? -eq 1 ] && grep -q 'comes nearest and misses tenant_b_latency_p99_us by' p.txt || fail "an objective that none meets: $(cat p.txt)"
+
 # Wrong inputs.
+tenants t megakv 20 'node = { sockets = 1 },' 'value = 8, p99 = "5ms"' 'key = 16, value = 900, get = 0.2, p99 = "10us"'
 wrong() { # PATTERN SED
     sed "$2" t.lua >bad.lua
     expect 2 "$1" "$kvcast" run bad.lua
@@ -103,7 +122,5 @@ wrong 'bad.lua:[0-9]+: .*tenants.*8' 's/tenants = {/tenants = { {}, {}, {}, {}, 
 expect 2 't.lua:3: workload.tenants.1.p99: found an objective of one tenant, allowed with a capacity search: none' "$kvcast" capacity t.lua
 sed 's/run = {/day = { curve = { { hour = 4, rate = 2 }, { hour = 16, rate = 8 } } }, run = {/' t.lua >p.lua
 expect 2 'p.lua:3: workload.tenants.1.p99: found an objective of one tenant, allowed with a day: none' "$kvcast" day p.lua
-sed 's/run = {/slo = { p99 = "1ms" }, plan = { minimise = "watts" }, sweep = { ["system.cycle"] = { "200us", "300us" } }, run = {/' t.lua >p.lua
-expect 2 'workload.tenants.1.p99: found an objective of one tenant, allowed with a plan: none' "$kvcast" plan p.lua
 
 finish

@@ -171,7 +171,7 @@ void kvc_plan_errors_range(const struct kvc_plan_errors *errors, const double *c
 {
     *low = 0;
     *high = INFINITY;
-    for (int i = 0; i < KVC_PLAN_METRICS; i++) {
+    for (int i = 0; i < KVC_PLAN_METRICS && metric < KVC_PLAN_METRICS; i++) {
         const struct kvc_plan_error *error = &errors->of[i][metric];
         if (closed_form[i] > 0 && error->low_frac > -1) {
             *low = fmax(*low, closed_form[i] * (1 + error->low_frac));
@@ -227,4 +227,12 @@ void kvc_plan_simulated_values(const struct kvc_outcome *outcome, double value[K
     }
     value[KVC_PLAN_SERVED_FRAC] = 1 - kvc_outcome_unserved_frac(outcome);
     value[KVC_PLAN_WATTS] = kvc_outcome_whole_watts(outcome);
+}
+
+void kvc_plan_tenant_values(const struct kvc_outcome *outcome, double value[KVC_PLAN_VALUES])
+{
+    for (uint32_t i = 0; i < KVC_TENANTS_MAX; i++) {
+        value[KVC_PLAN_TENANT_US + i] =
+            i < outcome->result.tenant_count ? outcome->result.tenant[i].latency.p99_us : NAN;
+    }
 }

@@ -27,6 +27,7 @@
 #include <stdio.h>
 
 #include "scenarios/output/outcome.h"
+#include "scenarios/output/verdict.h"
 #include "sim/base/diag.h"
 #include "sim/metrics/statistics.h"
 #include "sim/scenario.h"
@@ -45,17 +46,21 @@ enum kvc_plan_metric {
     KVC_PLAN_WATTS,
     KVC_PLAN_PRICE_USD, /* Known without a simulation. */
     KVC_PLAN_METRICS,
+    KVC_PLAN_TENANT_US = KVC_PLAN_METRICS, /* p99 latency of the first tenant, which no closed form knows;
+                                              those of the others follow. */
+    KVC_PLAN_VALUES = KVC_PLAN_TENANT_US + KVC_TENANTS_MAX,
 };
 
 enum { KVC_PLAN_LATENCIES = KVC_PLAN_P999_US + 1 };
 
-/* "latency_p50_us", ..., by enum kvc_plan_metric; NULL-terminated. */
+/* "latency_p50_us", ..., by enum kvc_plan_metric, without those of tenants; NULL-terminated. */
 extern const char *const kvc_plan_metric_names[];
 
 struct kvc_plan_goal {
     enum kvc_plan_metric metric;
-    double bound;  /* Bound, in the unit that the metric's name ends in. */
-    bool at_least; /* The metric must be at least the bound; otherwise at most. */
+    double bound;                   /* Bound, in the unit that the metric's name ends in. */
+    bool at_least;                  /* The metric must be at least the bound; otherwise at most. */
+    char name[KVC_TENANT_NAME_MAX]; /* Name of the metric: "latency_p99_us", "tenant_web_latency_p99_us". */
 };
 
 /* Returns by how much a value meets a goal, as a share of the bound; negative: misses it. NaN if the value
@@ -125,5 +130,8 @@ enum kvc_status kvc_plan_predict_values(const struct kvc_scenario *scenario, dou
 
 /* Writes the values of a simulation, means over its replicas; the price is unknown. */
 void kvc_plan_simulated_values(const struct kvc_outcome *outcome, double value[KVC_PLAN_METRICS]);
+
+/* Writes the p99 latency of each tenant of a simulation from value[KVC_PLAN_TENANT_US] on; NaN: unknown. */
+void kvc_plan_tenant_values(const struct kvc_outcome *outcome, double value[KVC_PLAN_VALUES]);
 
 #endif

@@ -26,11 +26,20 @@ static int line_of(const struct kvc_plan_options *options, const char *path)
     return line > 0 ? line : kvc_locate_line(options->path, "");
 }
 
+static void add_named(struct kvc_planned *planned, enum kvc_plan_metric metric, const char *name,
+                      double bound, bool at_least)
+{
+    struct kvc_plan_goal *goal = &planned->goal[planned->goal_count];
+    if (!isnan(bound)) {
+        *goal = (struct kvc_plan_goal){.metric = metric, .bound = bound, .at_least = at_least};
+        snprintf(goal->name, sizeof(goal->name), "%s", name);
+        planned->goal_count++;
+    }
+}
+
 static void add_goal(struct kvc_planned *planned, enum kvc_plan_metric metric, double bound, bool at_least)
 {
-    if (!isnan(bound)) {
-        planned->goal[planned->goal_count++] = (struct kvc_plan_goal){metric, bound, at_least};
-    }
+    add_named(planned, metric, kvc_plan_metric_names[metric], bound, at_least);
 }
 
 static void set_goals(const struct kvc_loaded *loaded, struct kvc_planned *planned)
@@ -48,6 +57,11 @@ static void set_goals(const struct kvc_loaded *loaded, struct kvc_planned *plann
     add_goal(planned, KVC_PLAN_WINDOW_FRAC, judges_windows ? 1 : NAN, true);
     add_goal(planned, KVC_PLAN_WATTS, slo->watts, false);
     add_goal(planned, KVC_PLAN_PRICE_USD, slo->price_usd, false);
+    for (uint32_t i = 0; i < kvc_slo_tenants(slo); i++) {
+        char name[KVC_TENANT_NAME_MAX];
+        kvc_tenant_value_name(slo->workload->tenants[i].name, "latency_p99_us", name);
+        add_named(planned, KVC_PLAN_TENANT_US + i, name, kvc_slo_tenant_us(slo, i), false);
+    }
 }
 
 static enum kvc_status check_load(const struct kvc_plan_options *options, struct kvc_diag *diag)
@@ -139,10 +153,7 @@ static enum kvc_status check(const struct kvc_plan_options *options, struct kvc_
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, options->path, line_of(options, ""),
                                 "the scenario has no slo table, such as slo = { p99 = \"400us\" }");
     }
-    enum kvc_status status = kvc_scenario_refuse_tenant_objective(options->loaded, "a plan", diag);
-    if (status == KVC_OK) {
-        status = check_load(options, diag);
-    }
+    enum kvc_status status = check_load(options, diag);
     return status == KVC_OK ? check_axes(options, diag) : status;
 }
 
@@ -288,7 +299,7 @@ struct batch {
 };
 
 struct answer {
-    double value[KVC_PLAN_METRICS];
+    double value[KVC_PLAN_VALUES];
 };
 
 /* Loads the candidates. Tasks of one candidate follow each other. */
@@ -336,6 +347,7 @@ static enum kvc_status simulate(void *data, uint32_t task, const struct kvc_prog
     if (status == KVC_OK) {
         double *value = ((struct answer *)answer)->value;
         kvc_plan_simulated_values(outcome, value);
+        kvc_plan_tenant_values(outcome, value);
         value[KVC_PLAN_WINDOW_FRAC] = 1 + kvc_slo_windows_of(batch->loaded[task], outcome).margin_frac;
     }
     kvc_outcome_free(outcome);
@@ -345,7 +357,7 @@ static enum kvc_status simulate(void *data, uint32_t task, const struct kvc_prog
 static enum kvc_status take(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
 {
     struct batch *batch = data;
-    double *value = batch->value + (size_t)task * KVC_PLAN_METRICS;
+    double *value = batch->value + (size_t)task * KVC_PLAN_VALUES;
     const struct kvc_plan_candidate *candidate =
         &batch->simulator->planned->search.candidate[batch->task[task].candidate];
     (void)diag;

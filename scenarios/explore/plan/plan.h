@@ -23,7 +23,7 @@
 #include "sim/base/progress.h"
 #include "sim/metrics/result.h"
 
-enum { KVC_PLAN_GOALS_MAX = 10 };
+enum { KVC_PLAN_GOALS_MAX = 10 + KVC_TENANTS_MAX };
 
 struct kvc_plan_options {
     const char *path;                /* Path of the scenario. */

@@ -50,14 +50,13 @@ static void explain(const struct kvc_planned *planned, char *text, size_t size)
     describe(planned, which, values, sizeof(values));
     if (!(short_frac > 0)) {
         snprintf(text, size, "no candidate is confirmed to meet the slo; %s stays undecided at %s", values,
-                 kvc_plan_metric_names[planned->goal[search->candidate[which].goal].metric]);
+                 planned->goal[search->candidate[which].goal].name);
         return;
     }
     snprintf(text, size,
              "no candidate meets the slo; %s comes nearest and misses %s by %.3g %%: %.4g, %s %.4g", values,
-             kvc_plan_metric_names[planned->goal[goal].metric], 100 * short_frac,
-             kvc_plan_found(planned, which, goal).mean, planned->goal[goal].at_least ? "at least" : "at most",
-             planned->goal[goal].bound);
+             planned->goal[goal].name, 100 * short_frac, kvc_plan_found(planned, which, goal).mean,
+             planned->goal[goal].at_least ? "at least" : "at most", planned->goal[goal].bound);
 }
 
 static void add(struct kvc_plan_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -74,7 +73,7 @@ static void add(struct kvc_plan_notes *notes, const char *format, ...)
 static bool can_prune(const struct kvc_planned *planned)
 {
     for (uint32_t i = 0; i < planned->goal_count; i++) {
-        for (int j = 0; j < KVC_PLAN_METRICS; j++) {
+        for (int j = 0; j < KVC_PLAN_METRICS && planned->goal[i].metric < KVC_PLAN_METRICS; j++) {
             if (planned->errors.of[j][planned->goal[i].metric].answers > 0) {
                 return true;
             }
@@ -183,7 +182,7 @@ static void write_goal(const struct table *table, const struct kvc_plan_goal *go
     const char *side = goal->at_least ? "at least" : "at most";
     char value[32], half[32], bound[32];
     heading(table, "");
-    fprintf(table->out, "%s%-16s%s", margin_frac < 0 ? table->warn : "", kvc_plan_metric_names[goal->metric],
+    fprintf(table->out, "%s%-16s%s", margin_frac < 0 ? table->warn : "", goal->name,
             margin_frac < 0 ? table->plain : "");
     if (isnan(found->mean)) {
         fprintf(table->out, "  unknown to the closed form, %s %s\n", side, digits(goal->bound, bound));
@@ -255,8 +254,7 @@ static void write_fate(const struct table *table, const struct kvc_planned *plan
     for (uint32_t i = 0; i < planned->goal_count && fate >= KVC_PLAN_PRUNED && fate != KVC_PLAN_BEATEN; i++) {
         uint32_t by_goal = kvc_plan_count(planned, fate, (int)i);
         if (by_goal > 0) {
-            fprintf(table->out, "%s%s %u", separator, kvc_plan_metric_names[planned->goal[i].metric],
-                    by_goal);
+            fprintf(table->out, "%s%s %u", separator, planned->goal[i].name, by_goal);
             separator = ", ";
         }
     }

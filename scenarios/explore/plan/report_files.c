@@ -56,7 +56,7 @@ static json_t *simulated(const struct kvc_plan_search *search, const struct kvc_
 static json_t *goal_of(const struct kvc_plan_goal *goal)
 {
     json_t *object = json_object();
-    set(object, "metric", kvc_json_text(kvc_plan_metric_names[goal->metric]));
+    set(object, "metric", kvc_json_text(goal->name));
     set(object, goal->at_least ? "at_least" : "at_most", kvc_json_number(goal->bound));
     return object;
 }
@@ -92,8 +92,7 @@ static json_t *candidate_of(const struct kvc_planned *planned, int64_t number)
     set(object, "nodes", kvc_json_number(candidate->nodes));
     set(object, "price_usd", kvc_json_number(candidate->price_usd));
     set(object, "fate", kvc_json_text(kvc_plan_fate_names[candidate->fate]));
-    set(object, "decided_by",
-        has_goal ? kvc_json_text(kvc_plan_metric_names[planned->goal[candidate->goal].metric]) : json_null());
+    set(object, "decided_by", has_goal ? kvc_json_text(planned->goal[candidate->goal].name) : json_null());
     set(object, "replicas", kvc_json_count(candidate->replicas));
     set(object, "closed_form", closed_form(candidate));
     set(object, "simulated", simulated(&planned->search, candidate));
@@ -110,8 +109,8 @@ static json_t *counts(const struct kvc_planned *planned)
         set(object, kvc_plan_fate_names[fate], kvc_json_count(count));
     }
     for (uint32_t i = 0; i < planned->goal_count; i++) {
-        char key[64];
-        snprintf(key, sizeof(key), "pruned_by_%s", kvc_plan_metric_names[planned->goal[i].metric]);
+        char key[KVC_TENANT_NAME_MAX + 16];
+        snprintf(key, sizeof(key), "pruned_by_%s", planned->goal[i].name);
         set(object, key, kvc_json_count(kvc_plan_count(planned, KVC_PLAN_PRUNED, (int)i)));
     }
     return object;
@@ -175,12 +174,12 @@ static json_t *errors(const struct kvc_planned *planned)
 {
     json_t *array = json_array();
     for (uint32_t i = 0; i < planned->goal_count; i++) {
-        for (int j = 0; j < KVC_PLAN_METRICS; j++) {
+        for (int j = 0; j < KVC_PLAN_METRICS && planned->goal[i].metric < KVC_PLAN_METRICS; j++) {
             const struct kvc_plan_error *error = &planned->errors.of[j][planned->goal[i].metric];
             if (error->answers > 0) {
                 json_t *object = json_object();
                 set(object, "closed_form", kvc_json_text(kvc_plan_metric_names[j]));
-                set(object, "simulated", kvc_json_text(kvc_plan_metric_names[planned->goal[i].metric]));
+                set(object, "simulated", kvc_json_text(planned->goal[i].name));
                 set(object, "low_frac", kvc_json_number(error->low_frac));
                 set(object, "high_frac", kvc_json_number(error->high_frac));
                 set(object, "answers", kvc_json_count(error->answers));
@@ -290,6 +289,11 @@ static void put_header(const struct kvc_planned *planned, FILE *out)
     for (int i = 0; i < KVC_PLAN_PRICE_USD; i++) {
         fprintf(out, ",%s,%s_half_width", kvc_plan_metric_names[i], kvc_plan_metric_names[i]);
     }
+    for (uint32_t i = 0; i < planned->goal_count; i++) {
+        if (planned->goal[i].metric >= KVC_PLAN_TENANT_US) {
+            fprintf(out, ",%s,%s_half_width", planned->goal[i].name, planned->goal[i].name);
+        }
+    }
     fputs(",bottleneck,is_on_front\n", out);
 }
 
@@ -297,7 +301,7 @@ static const char *decided_by(const struct kvc_planned *planned, const struct kv
 {
     bool has_goal = candidate->fate == KVC_PLAN_PRUNED || candidate->fate == KVC_PLAN_FAILED ||
                     candidate->fate == KVC_PLAN_UNDECIDED;
-    return has_goal ? kvc_plan_metric_names[planned->goal[candidate->goal].metric] : "";
+    return has_goal ? planned->goal[candidate->goal].name : "";
 }
 
 static void put_candidate(const struct kvc_planned *planned, uint32_t number, bool is_on_front, FILE *out)
@@ -323,6 +327,13 @@ static void put_candidate(const struct kvc_planned *planned, uint32_t number, bo
         }
         put_number(interval.mean, out);
         put_number(interval.half_width, out);
+    }
+    for (uint32_t i = 0; i < planned->goal_count; i++) {
+        if (planned->goal[i].metric >= KVC_PLAN_TENANT_US) {
+            struct kvc_interval found = kvc_plan_found(planned, number, i);
+            put_number(found.mean, out);
+            put_number(found.half_width, out);
+        }
     }
     fprintf(out, ",%s,%d\n",
             candidate->fate == KVC_PLAN_REFUSED ? "" : planned->forecast[number].bottleneck_stage,

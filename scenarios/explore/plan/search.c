@@ -117,7 +117,7 @@ const char *const kvc_plan_fate_names[] = {"open",   "refused",   "excluded",  "
 static void column(const struct kvc_plan_candidate *candidate, enum kvc_plan_metric metric, double *out)
 {
     for (uint32_t i = 0; i < candidate->replicas; i++) {
-        out[i] = candidate->value[i * KVC_PLAN_METRICS + metric];
+        out[i] = candidate->value[i * KVC_PLAN_VALUES + metric];
     }
 }
 
@@ -126,7 +126,7 @@ struct kvc_interval kvc_plan_value(const struct kvc_plan_search *search,
 {
     double values[KVC_PLAN_REPLICAS_MAX];
     if (candidate->replicas == 0 || metric == KVC_PLAN_PRICE_USD) {
-        return (struct kvc_interval){candidate->closed_form[metric], NAN};
+        return (struct kvc_interval){metric < KVC_PLAN_METRICS ? candidate->closed_form[metric] : NAN, NAN};
     }
     column(candidate, metric, values);
     return kvc_plan_look(&search->test, values, candidate->replicas);
@@ -204,16 +204,16 @@ static enum kvc_status step(struct kvc_plan_search *search, const uint32_t *whic
             task[tasks++] = (struct kvc_plan_task){which[i], candidate->replicas + j};
         }
     }
-    double *value = kvc_array_of((size_t)tasks * KVC_PLAN_METRICS, sizeof(*value));
+    double *value = kvc_array_of((size_t)tasks * KVC_PLAN_VALUES, sizeof(*value));
     enum kvc_status status = search->simulate(search->data, task, tasks, value, diag);
     for (uint32_t i = 0; i < tasks && status == KVC_OK; i++) {
         struct kvc_plan_candidate *candidate = &search->candidate[task[i].candidate];
         if (candidate->value == NULL) {
             candidate->value =
-                kvc_array_of((size_t)search->test.most * KVC_PLAN_METRICS, sizeof(*candidate->value));
+                kvc_array_of((size_t)search->test.most * KVC_PLAN_VALUES, sizeof(*candidate->value));
         }
-        memcpy(candidate->value + (size_t)candidate->replicas++ * KVC_PLAN_METRICS,
-               value + (size_t)i * KVC_PLAN_METRICS, KVC_PLAN_METRICS * sizeof(*value));
+        memcpy(candidate->value + (size_t)candidate->replicas++ * KVC_PLAN_VALUES,
+               value + (size_t)i * KVC_PLAN_VALUES, KVC_PLAN_VALUES * sizeof(*value));
     }
     for (uint32_t i = 0; i < count && status == KVC_OK; i++) {
         decide(search, &search->candidate[which[i]]);

@@ -47,7 +47,7 @@ struct kvc_plan_candidate {
     enum kvc_plan_fate fate;
     uint32_t goal; /* Goal that decided a PRUNED or FAILED fate, or that is left open in an UNDECIDED one. */
     uint32_t replicas; /* Simulated so far. */
-    double *value;     /* value[r * KVC_PLAN_METRICS + metric] is replica r's; NULL without replicas. */
+    double *value;     /* value[r * KVC_PLAN_VALUES + metric] is replica r's; NULL without replicas. */
 };
 
 /* Returns whether a candidate takes part in the search. */
@@ -70,7 +70,7 @@ struct kvc_plan_search {
     const struct kvc_plan_errors *errors;
     uint32_t ahead;  /* Candidates that are simulated at the same time, in their order; at least 1. */
     bool exhaustive; /* Simulate every candidate to a decision, prune none. */
-    /* Simulates the tasks and writes the metrics of task i to value[i * KVC_PLAN_METRICS + metric]. */
+    /* Simulates the tasks and writes the metrics of task i to value[i * KVC_PLAN_VALUES + metric]. */
     enum kvc_status (*simulate)(void *data, const struct kvc_plan_task *task, uint32_t count, double *value,
                                 struct kvc_diag *diag);
     void *data;

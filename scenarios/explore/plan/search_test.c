@@ -27,9 +27,9 @@ static enum kvc_status simulate(void *data, const struct kvc_plan_task *task, ui
     world.steps++;
     world.largest_step = count > world.largest_step ? count : world.largest_step;
     for (uint32_t i = 0; i < count; i++) {
-        double *of = value + (size_t)i * KVC_PLAN_METRICS;
+        double *of = value + (size_t)i * KVC_PLAN_VALUES;
         uint64_t random = kvc_rng_seed(task[i].candidate, "noise", task[i].replica);
-        for (int j = 0; j < KVC_PLAN_METRICS; j++) {
+        for (int j = 0; j < KVC_PLAN_VALUES; j++) {
             of[j] = NAN;
         }
         of[KVC_PLAN_P99_US] =
