@@ -613,20 +613,3 @@ void kvc_load_session_close(struct kvc_load_session *session)
     kvc_sandbox_free(session->sandbox);
     free(session);
 }
-
-enum kvc_status kvc_scenario_refuse_tenant_objective(const struct kvc_loaded *loaded, const char *work,
-                                                     struct kvc_diag *diag)
-{
-    const char *file = loaded->scenario.file;
-    uint32_t tenant = kvc_tenants_with_objective(&loaded->scenario.workload);
-    char path[KVC_PATH_MAX];
-    if (tenant == loaded->scenario.workload.tenant_count) {
-        return KVC_OK;
-    }
-    snprintf(path, sizeof(path), "workload.tenants.%u.p99", tenant + 1);
-    return kvc_diag_fail_at(
-        diag, KVC_ERR_SCENARIO, file, kvc_locate_line(file, path),
-        "%s: found an objective of one tenant, allowed with %s: none, because it judges all "
-        "requests together; kvcast run judges tenants",
-        path, work);
-}

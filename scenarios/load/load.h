@@ -24,10 +24,6 @@ enum kvc_status kvc_scenario_load(const char *path, const struct kvc_overrides *
 enum kvc_status kvc_scenario_load_point(const char *path, const struct kvc_overrides *set,
                                         struct kvc_loaded **out, struct kvc_diag *diag);
 
-/* Refuses objectives of single tenants, for work that judges all requests together: "a plan", "a sweep". */
-enum kvc_status kvc_scenario_refuse_tenant_objective(const struct kvc_loaded *loaded, const char *work,
-                                                     struct kvc_diag *diag);
-
 /* A session loads many variants of one scenario. The script runs once; each variant decodes its table anew,
  * or only a section of it, or a single value.
  *

@@ -25,7 +25,7 @@ void kvc_capacity_free(struct kvc_capacity *capacity)
 
 /* The best point of a partial answer in which no load is served. */
 static const struct kvc_capacity_point no_point = {
-    .unserved_frac = NAN, .latency = {[0 ... KVC_CAPACITY_LATENCIES - 1] = {.mean = NAN, .half_width = NAN}}};
+    .unserved_frac = NAN, .latency = {[0 ... KVC_CAPACITY_VALUES - 1] = {.mean = NAN, .half_width = NAN}}};
 
 static const struct kvc_capacity_point *best_of(const struct kvc_capacity *capacity)
 {
@@ -45,7 +45,7 @@ static struct kvc_slo_verdict verdict_of(const struct kvc_capacity_report *repor
 {
     const struct kvc_capacity_point *point = best_of(report->capacity);
     const struct kvc_price price = kvc_scenario_price(&report->loaded->scenario);
-    const struct kvc_slo_values values = {
+    struct kvc_slo_values values = {
         .value = {[KVC_OBJECTIVE_P50] = point->latency[KVC_CAPACITY_P50].mean,
                   [KVC_OBJECTIVE_P95] = point->latency[KVC_CAPACITY_P95].mean,
                   [KVC_OBJECTIVE_P99] = point->latency[KVC_CAPACITY_P99].mean,
@@ -61,6 +61,7 @@ static struct kvc_slo_verdict verdict_of(const struct kvc_capacity_report *repor
                        [KVC_OBJECTIVE_P999] = point->latency[KVC_CAPACITY_P999].half_width,
                        [KVC_OBJECTIVE_MOPS] = (report->capacity->high_mops - report->capacity->low_mops) / 2},
         .window_margin_frac = NAN};
+    memcpy(values.tenant_p99_us, &point->latency[KVC_CAPACITY_TENANT], sizeof(values.tenant_p99_us));
     return kvc_slo_verdict_of(&report->loaded->slo, &values);
 }
 
@@ -86,8 +87,10 @@ static void write_number(double value, FILE *out)
     }
 }
 
-void kvc_capacity_write_csv(const struct kvc_capacity *capacity, FILE *out)
+void kvc_capacity_write_csv(const struct kvc_capacity_report *report, FILE *out)
 {
+    const struct kvc_capacity *capacity = report->capacity;
+    const struct kvc_slo *slo = &report->loaded->slo;
     fputs("offered_mops,share_frac,served,served_by,replicas,throughput_mops,throughput_ci95_mops,loss_frac,"
           "backlog_growth_frac",
           out);
@@ -99,7 +102,12 @@ void kvc_capacity_write_csv(const struct kvc_capacity *capacity, FILE *out)
     for (int i = 0; i < KVC_CAPACITY_LATENCIES; i++) {
         fprintf(out, ",closed_form_latency_%s_us", kvc_capacity_latency_names[i]);
     }
-    fputs(",warmup_s,duration_s,unserved_frac\n", out);
+    fputs(",warmup_s,duration_s,unserved_frac", out);
+    for (uint32_t i = 0; i < kvc_slo_tenants(slo); i++) {
+        const char *tenant = slo->workload->tenants[i].name;
+        fprintf(out, ",tenant_%s_latency_p99_us,tenant_%s_latency_p99_ci95_us", tenant, tenant);
+    }
+    fputc('\n', out);
     for (uint32_t i = 0; i < capacity->count; i++) {
         const struct kvc_capacity_point *point = &capacity->point[i];
         fprintf(out, "%.12g", point->offered_mops);
@@ -120,6 +128,10 @@ void kvc_capacity_write_csv(const struct kvc_capacity *capacity, FILE *out)
         write_number(point->warmup_ns * 1e-9, out);
         write_number(point->duration_ns * 1e-9, out);
         write_number(point->unserved_frac, out);
+        for (uint32_t j = 0; j < kvc_slo_tenants(slo); j++) {
+            write_number(point->latency[KVC_CAPACITY_TENANT + j].mean, out);
+            write_number(point->latency[KVC_CAPACITY_TENANT + j].half_width, out);
+        }
         fputc('\n', out);
     }
 }
@@ -189,11 +201,32 @@ static void write_capacity(const struct kvc_table *table, const struct kvc_capac
     fprintf(table->out, "; precision %g\n", bounds->precision_frac);
 }
 
-static void write_points(const struct kvc_table *table, const struct kvc_capacity *capacity)
+/* Writes the heading or the values of the tenants that have objectives. NULL: the heading. */
+static void write_tenants(const struct kvc_slo *slo, const struct kvc_capacity_point *point, FILE *out)
 {
-    fprintf(table->out, "\n%s%-10s%10s%10s%10s%10s%10s%10s%10s%10s%16s%s\n", table->bold, "offered",
-            "served by", "Mops", "loss", "growth", "mean us", "p50", "p95", "p99", "closed form us",
-            table->plain);
+    char text[32];
+    for (uint32_t i = 0; i < kvc_slo_tenants(slo); i++) {
+        const char *tenant = slo->workload->tenants[i].name;
+        if (isnan(kvc_slo_tenant_us(slo, i))) {
+            continue;
+        }
+        if (point == NULL) {
+            fprintf(out, "  p99 of %s", tenant);
+        } else {
+            fprintf(out, "%*s", (int)(strlen("  p99 of ") + strlen(tenant)),
+                    digits(point->latency[KVC_CAPACITY_TENANT + i].mean, text));
+        }
+    }
+}
+
+static void write_points(const struct kvc_table *table, const struct kvc_capacity_report *report)
+{
+    const struct kvc_capacity *capacity = report->capacity;
+    const struct kvc_slo *slo = &report->loaded->slo;
+    fprintf(table->out, "\n%s%-10s%10s%10s%10s%10s%10s%10s%10s%10s%16s", table->bold, "offered", "served by",
+            "Mops", "loss", "growth", "mean us", "p50", "p95", "p99", "closed form us");
+    write_tenants(slo, NULL, table->out);
+    fprintf(table->out, "%s\n", table->plain);
     for (uint32_t i = 0; i < capacity->count; i++) {
         const struct kvc_capacity_point *point = &capacity->point[i];
         char text[32], served[32];
@@ -205,8 +238,9 @@ static void write_points(const struct kvc_table *table, const struct kvc_capacit
         for (int j = KVC_CAPACITY_MEAN; j <= KVC_CAPACITY_P99; j++) {
             fprintf(table->out, "%10s", digits(point->latency[j].mean, text));
         }
-        fprintf(table->out, "%16s%s\n", digits(point->closed_form.latency_us[KVC_CAPACITY_MEAN], text),
-                point->served ? "" : table->plain);
+        fprintf(table->out, "%16s", digits(point->closed_form.latency_us[KVC_CAPACITY_MEAN], text));
+        write_tenants(slo, point, table->out);
+        fprintf(table->out, "%s\n", point->served ? "" : table->plain);
     }
 }
 
@@ -232,7 +266,7 @@ void kvc_capacity_write_table(const struct kvc_capacity_report *report, bool col
     kvc_slo_verdict_write(&verdict, "slo", table.warn, table.plain, out);
     const struct kvc_accuracy_kind kind = kind_of(report);
     kvc_accuracy_write_line(&kind, table.bold, table.plain, out);
-    write_points(&table, capacity);
+    write_points(&table, report);
 }
 
 /* ---- capacity.json ---- */
@@ -268,8 +302,26 @@ static json_t *closed_form(const struct kvc_capacity_point *point)
     return object;
 }
 
-static json_t *points(const struct kvc_capacity *capacity)
+static json_t *tenants(const struct kvc_slo *slo, const struct kvc_capacity_point *point)
 {
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < kvc_slo_tenants(slo); i++) {
+        const struct kvc_interval *p99_us = &point->latency[KVC_CAPACITY_TENANT + i];
+        enum kvc_slo_state state = kvc_judged_tenant(slo, i, p99_us).state;
+        json_t *object = json_object();
+        json_object_set_new(object, "name", kvc_json_text(slo->workload->tenants[i].name));
+        json_object_set_new(object, "latency_p99_us", interval(p99_us));
+        json_object_set_new(object, "p99_at_most_us", kvc_json_number(kvc_slo_tenant_us(slo, i)));
+        json_object_set_new(object, "met",
+                            state == KVC_SLO_UNKNOWN ? json_null() : json_boolean(state == KVC_SLO_MET));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static json_t *points(const struct kvc_capacity_report *report)
+{
+    const struct kvc_capacity *capacity = report->capacity;
     json_t *array = json_array();
     for (uint32_t i = 0; i < capacity->count; i++) {
         const struct kvc_capacity_point *point = &capacity->point[i];
@@ -287,6 +339,9 @@ static json_t *points(const struct kvc_capacity *capacity)
         json_object_set_new(object, "warmup_s", kvc_json_number(point->warmup_ns * 1e-9));
         json_object_set_new(object, "duration_s", kvc_json_number(point->duration_ns * 1e-9));
         json_object_set_new(object, "closed_form", closed_form(point));
+        if (kvc_slo_tenants(&report->loaded->slo) > 0) {
+            json_object_set_new(object, "tenants", tenants(&report->loaded->slo, point));
+        }
         json_array_append_new(array, object);
     }
     return array;
@@ -369,7 +424,7 @@ static json_t *document(const struct kvc_capacity_report *report)
     }
     const struct kvc_accuracy_kind kind = kind_of(report);
     json_object_set_new(object, "accuracy", kvc_accuracy_json(&kind));
-    json_object_set_new(object, "points", points(capacity));
+    json_object_set_new(object, "points", points(report));
     json_object_set_new(object, "notes", notes(report));
     json_object_set_new(object, "parameters", kvc_json_values(&report->loaded->parameters));
     json_object_set_new(object, "provenance", kvc_json_sources(&report->loaded->provenance));

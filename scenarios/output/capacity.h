@@ -7,8 +7,8 @@
  * parameters and provenance. `partial` is true in the answer of a search that was interrupted, and absent in
  * others; the first note then says where. Each point has offered_mops, share_frac, served, served_by,
  * replicas, throughput_mops, loss_frac, backlog_growth_frac, unserved_frac, latency_us (mean, p50, p95, p99,
- * p999, each with its ci95), warmup_s, duration_s and closed_form. capacity.csv has the same numbers, one row
- * per point. No value depends on the wall clock. */
+ * p999, each with its ci95), warmup_s, duration_s, closed_form and, if the load has them, tenants.
+ * capacity.csv has the same numbers, one row per point. No value depends on the wall clock. */
 #ifndef KVC_SCENARIOS_OUTPUT_CAPACITY_H
 #define KVC_SCENARIOS_OUTPUT_CAPACITY_H
 
@@ -30,9 +30,11 @@ enum kvc_capacity_latency {
     KVC_CAPACITY_P99,
     KVC_CAPACITY_P999,
     KVC_CAPACITY_LATENCIES,
+    KVC_CAPACITY_TENANT = KVC_CAPACITY_LATENCIES, /* p99 of the first tenant; those of the others follow. */
+    KVC_CAPACITY_VALUES = KVC_CAPACITY_TENANT + KVC_TENANTS_MAX,
 };
 
-/* "mean", "p50", ..., by enum kvc_capacity_latency; NULL-terminated. */
+/* "mean", "p50", ..., by enum kvc_capacity_latency, without those of tenants; NULL-terminated. */
 extern const char *const kvc_capacity_latency_names[];
 
 /* Bounds that a load must meet to count as served. */
@@ -56,9 +58,9 @@ struct kvc_capacity_point {
     double growth_frac;             /* Growth of the backlog as a share of the offered load. */
     double unserved_frac;           /* Share that is lost or left behind, as a run judges it. */
     struct kvc_interval throughput; /* [million/s] */
-    struct kvc_interval latency[KVC_CAPACITY_LATENCIES]; /* [us] */
+    struct kvc_interval latency[KVC_CAPACITY_VALUES]; /* NaN: unknown [us]. */
     struct {
-        double throughput_mops, latency_us[KVC_CAPACITY_LATENCIES]; /* NaN: unknown. */
+        double throughput_mops, latency_us[KVC_CAPACITY_VALUES]; /* NaN: unknown. */
     } closed_form;
     char bottleneck_stage[KVC_NAME_MAX], bottleneck_device[KVC_NAME_MAX], bottleneck_why[KVC_NOTE_BYTES];
 };
@@ -94,7 +96,7 @@ enum kvc_status kvc_capacity_write_json(const struct kvc_capacity_report *report
                                         struct kvc_diag *diag);
 
 /* Writes the points as CSV. Write errors stay in the stream (ferror). */
-void kvc_capacity_write_csv(const struct kvc_capacity *capacity, FILE *out);
+void kvc_capacity_write_csv(const struct kvc_capacity_report *report, FILE *out);
 
 /* Writes the summary for a terminal, with escapes if `color` is set. */
 void kvc_capacity_write_table(const struct kvc_capacity_report *report, bool color, FILE *out);

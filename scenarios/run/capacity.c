@@ -218,7 +218,9 @@ static void describe_failure(const struct kvc_capacity_bounds *bounds, const str
     double latency_us = point->latency[bounds->latency].mean;
     if (bounds->bounds_latency && !(latency_us <= bounds->latency_us)) {
         snprintf(text, size, "the latency %s is %.4g us, above the bound of %.4g us",
-                 kvc_capacity_latency_names[bounds->latency], latency_us, bounds->latency_us);
+                 bounds->latency < KVC_CAPACITY_TENANT ? kvc_capacity_latency_names[bounds->latency]
+                                                       : "p99 of a tenant",
+                 latency_us, bounds->latency_us);
     } else if (!(point->loss_frac <= bounds->loss_frac)) {
         snprintf(text, size, "the loss is %.3g, above the bound of %.3g", point->loss_frac,
                  bounds->loss_frac);
@@ -517,7 +519,7 @@ static enum kvc_status write_json(const void *report, FILE *out, struct kvc_diag
 
 static void write_csv(const void *report, FILE *out)
 {
-    kvc_capacity_write_csv(((const struct kvc_capacity_report *)report)->capacity, out);
+    kvc_capacity_write_csv(report, out);
 }
 
 static void write_table(const void *report, bool color, FILE *out)

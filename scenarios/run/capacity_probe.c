@@ -59,7 +59,7 @@ enum kvc_status kvc_capacity_check(const struct kvc_loaded *loaded, struct kvc_d
                       "found changes of devices during the run, which a capacity search does not allow: it "
                       "compares the halves of a run, whose length it chooses");
     }
-    return kvc_scenario_refuse_tenant_objective(loaded, "a capacity search", diag);
+    return KVC_OK;
 }
 
 static void set_rate(struct kvc_workload *workload, double rate_mops)
@@ -115,6 +115,9 @@ enum kvc_status kvc_capacity_predict(const struct kvc_scenario *scenario, struct
         point->closed_form.latency_us[KVC_CAPACITY_P95] = latency->p95_us;
         point->closed_form.latency_us[KVC_CAPACITY_P99] = latency->p99_us;
         point->closed_form.latency_us[KVC_CAPACITY_P999] = latency->p999_us;
+        for (int i = KVC_CAPACITY_TENANT; i < KVC_CAPACITY_VALUES; i++) {
+            point->closed_form.latency_us[i] = NAN; /* It does not tell tenants apart. */
+        }
     }
     free(result);
     return status;
@@ -231,7 +234,7 @@ enum { REPLICAS_MAX = 1000 /* Limit of run.replicas. */ };
 /* Values of one replica that a probe keeps. */
 struct replica {
     double throughput_mops;
-    double latency_us[KVC_CAPACITY_LATENCIES];
+    double latency_us[KVC_CAPACITY_VALUES];
     double loss_frac, growth_frac; /* By the halves of the measured time. */
     double unserved_frac;          /* Share of the load that a run of this length says is not served. */
     bool lossy, late, growing;     /* Reasons for which it does not serve the load. */
@@ -342,7 +345,7 @@ static enum kvc_status run_order(void *data, uint32_t replica, void *state, cons
     return simulate(&offered, replica, state, progress, answer, diag);
 }
 
-static void take_latencies(const struct kvc_histogram *histogram, double latency_us[KVC_CAPACITY_LATENCIES])
+static void take_latencies(const struct kvc_result *result, double latency_us[KVC_CAPACITY_VALUES])
 {
     static const double percentile[KVC_CAPACITY_LATENCIES] = {
         [KVC_CAPACITY_P50] = 0.5,
@@ -350,10 +353,15 @@ static void take_latencies(const struct kvc_histogram *histogram, double latency
         [KVC_CAPACITY_P99] = 0.99,
         [KVC_CAPACITY_P999] = 0.999,
     };
+    const struct kvc_histogram *histogram = &result->latency;
     for (int i = 0; i < KVC_CAPACITY_LATENCIES; i++) {
         double ns = i == KVC_CAPACITY_MEAN ? kvc_histogram_mean_ns(histogram)
                                            : kvc_histogram_percentile_ns(histogram, percentile[i]);
         latency_us[i] = ns * 1e-3;
+    }
+    for (uint32_t i = 0; i < KVC_TENANTS_MAX; i++) {
+        latency_us[KVC_CAPACITY_TENANT + i] =
+            i < result->tenant_count ? result->tenant[i].latency.p99_us : NAN;
     }
 }
 
@@ -418,7 +426,7 @@ static enum kvc_status take_replica(void *data, uint32_t task, const void *answe
     replica->throughput_mops = result->throughput_mops;
     replica->unserved_frac =
         kvc_unserved_frac((double)result->dropped / (double)result->offered, result->growth_frac);
-    take_latencies(&result->latency, replica->latency_us);
+    take_latencies(result, replica->latency_us);
     kvc_result_merge(trial->merged, result, batch->prober->replicas);
     return take_halves(result, replica, diag);
 }
@@ -479,7 +487,7 @@ static void judge(struct trial *trial, const struct kvc_capacity_bounds *bounds)
     point->growth_frac = interval_over(trial, offsetof(struct replica, growth_frac)).mean;
     point->unserved_frac = interval_over(trial, offsetof(struct replica, unserved_frac)).mean;
     point->throughput = interval_over(trial, offsetof(struct replica, throughput_mops));
-    for (int i = 0; i < KVC_CAPACITY_LATENCIES; i++) {
+    for (int i = 0; i < KVC_CAPACITY_VALUES; i++) {
         size_t offset = offsetof(struct replica, latency_us) + (size_t)i * sizeof(double);
         point->latency[i] = interval_over(trial, offset);
     }

@@ -218,7 +218,7 @@ static char *written(uint32_t jobs)
     struct kvc_diag diag = {0};
     FILE *out = open_memstream(&text, &size);
     cr_assert_eq(kvc_capacity_write_json(&report, out, &diag), KVC_OK, "%s", diag.message);
-    kvc_capacity_write_csv(&capacity, out);
+    kvc_capacity_write_csv(&report, out);
     kvc_capacity_write_table(&report, false, out);
     cr_assert_eq(fclose(out), 0);
     kvc_capacity_free(&capacity);

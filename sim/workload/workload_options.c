@@ -73,9 +73,10 @@ static const struct kvc_option tenant_rows[] = {
                  "share of DELETEs among its requests"),
     KVC_REAL_ROW(kvc_tenant, "zipf", zipf_s, KVC_UNIT_NONE, 0, 10, "0",
                  "Zipf exponent of its keys, 0 if all are equally popular"),
-    KVC_REAL_ROW(kvc_tenant, "p99", p99_ns, KVC_UNIT_NS, 0, 1e12, "none",
-                 "objective: the largest 99th percentile of its latency; kvcast run says whether it is met",
-                 .auto_word = "none", .auto_value = 0),
+    KVC_REAL_ROW(
+        kvc_tenant, "p99", p99_ns, KVC_UNIT_NS, 0, 1e12, "none",
+        "objective: the largest 99th percentile of its latency, which every simulation judges like those of slo",
+        .auto_word = "none", .auto_value = 0),
 };
 
 const struct kvc_option_table kvc_tenant_option_table =

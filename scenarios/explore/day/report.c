@@ -67,8 +67,10 @@ static json_t *met(enum kvc_slo_state state, bool has_objective)
     return !has_objective || state == KVC_SLO_UNKNOWN ? json_null() : json_boolean(state == KVC_SLO_MET);
 }
 
-static json_t *window_json(const struct kvc_day_answer *answer, uint32_t number)
+static json_t *window_json(const struct report *report, uint32_t number)
 {
+    const struct kvc_day_answer *answer = report->answer;
+    const struct kvc_slo *slo = &report->options->loaded->slo;
     const struct kvc_day_window *window = &answer->window[number];
     json_t *object = json_object();
     set(object, "window", kvc_json_count(number + 1));
@@ -79,11 +81,27 @@ static json_t *window_json(const struct kvc_day_answer *answer, uint32_t number)
     for (int i = 0; i < KVC_ROW_COLUMNS; i++) {
         set(object, kvc_row_kinds[i].name, kvc_json_number(row_of(answer, number)->number[i]));
     }
+    for (uint32_t i = 0; i < row_of(answer, number)->tenants; i++) {
+        for (int k = 0; k < KVC_ROW_TENANT_COLUMNS; k++) {
+            char name[KVC_TENANT_NAME_MAX];
+            kvc_row_tenant_name(&slo->workload->tenants[i], k, name);
+            set(object, name, kvc_json_number(row_of(answer, number)->tenant[i][k]));
+        }
+    }
     set(object, "bottleneck_stage", kvc_json_text_or_null(row_of(answer, number)->bottleneck_stage));
     set(object, "energy_kwh", kvc_json_number(window->kwh));
     set(object, "cost_usd", kvc_json_number(window->usd));
     set(object, "slo_met", met(window->verdict.state, window->verdict.count > 0));
     set(object, "margin_frac", kvc_json_number(kvc_day_margin_frac(&window->verdict)));
+    for (uint32_t i = 0; i < window->verdict.count; i++) {
+        const struct kvc_judged *judged = &window->verdict.judged[i];
+        if (judged->tenant != NULL) {
+            char key[KVC_TENANT_NAME_MAX], name[KVC_TENANT_NAME_MAX + 16];
+            kvc_tenant_value_name(judged->tenant, "p99", key);
+            snprintf(name, sizeof(name), "slo_%s_margin_frac", key);
+            set(object, name, kvc_json_number(judged->margin_frac));
+        }
+    }
     return object;
 }
 
@@ -94,7 +112,7 @@ static json_t *document(const struct report *report)
     const struct kvc_accuracy_kind kind = kind_of(report);
     json_t *object = json_object(), *windows = json_array(), *warnings = json_array();
     for (uint32_t i = 0; i < answer->count; i++) {
-        json_array_append_new(windows, window_json(answer, i));
+        json_array_append_new(windows, window_json(report, i));
     }
     for (uint32_t i = 0; i < loaded->warning_count; i++) {
         json_array_append_new(warnings, kvc_json_text(loaded->warning[i]));
@@ -135,13 +153,13 @@ static enum kvc_status write_json(const void *report, FILE *out, struct kvc_diag
 }
 
 /* Writes the members of the windows as columns. */
-static void write_csv(const void *report, FILE *out)
+static void write_csv(const void *data, FILE *out)
 {
-    const struct kvc_day_answer *answer = ((const struct report *)report)->answer;
+    const struct kvc_day_answer *answer = ((const struct report *)data)->answer;
     const char *key;
     json_t *value;
     for (uint32_t i = 0; i < answer->count; i++) {
-        json_t *window = window_json(answer, i);
+        json_t *window = window_json(data, i);
         for (const char *separator = ""; i == 0 && separator != NULL; separator = NULL) {
             json_object_foreach(window, key, value)
             {
@@ -190,6 +208,23 @@ static const char *word_of(const struct kvc_slo_verdict *verdict)
     static const char *const words[] = {
         [KVC_SLO_UNKNOWN] = "unknown", [KVC_SLO_MET] = "met", [KVC_SLO_MISSED] = "missed"};
     return verdict->count > 0 ? words[verdict->state] : "-";
+}
+
+/* Writes whether a window meets its objectives, and which tenants miss theirs. */
+static void write_verdict(const struct kvc_table *table, const struct kvc_slo_verdict *verdict)
+{
+    bool is_missed = verdict->state == KVC_SLO_MISSED;
+    const char *before = " by tenant ";
+    fprintf(table->out, "  %s%s", is_missed ? table->warn : "", word_of(verdict));
+    for (uint32_t i = 0; i < verdict->count; i++) {
+        const struct kvc_judged *judged = &verdict->judged[i];
+        if (judged->state == KVC_SLO_MISSED) { /* Those of tenants come last. */
+            fprintf(table->out, "%s%s", judged->tenant != NULL ? before : "",
+                    judged->tenant != NULL ? judged->tenant : "");
+            before = judged->tenant != NULL ? ", " : ", also by tenant ";
+        }
+    }
+    fprintf(table->out, "%s\n", is_missed ? table->plain : "");
 }
 
 static void write_energy(const struct kvc_table *table, const struct report *report)
@@ -251,9 +286,8 @@ static void write_windows(const struct kvc_table *table, const struct kvc_day_an
         for (size_t k = 0; k < sizeof(columns) / sizeof(*columns); k++) {
             fprintf(table->out, "%12s", digits(row_of(answer, i)->number[columns[k].column], text));
         }
-        bool is_missed = window->verdict.state == KVC_SLO_MISSED;
-        fprintf(table->out, "%10s  %s%s%s\n", digits(window->kwh, text), is_missed ? table->warn : "",
-                word_of(&window->verdict), is_missed ? table->plain : "");
+        fprintf(table->out, "%10s", digits(window->kwh, text));
+        write_verdict(table, &window->verdict);
     }
 }
 

@@ -516,7 +516,9 @@ static enum kvc_status find_capacity(const struct kvc_plan_options *options, con
     search.bounds.precision_frac = headroom_precision_frac;
     if (goal != NULL) {
         search.bounds.bounds_latency = true;
-        search.bounds.latency = latencies[goal->metric];
+        search.bounds.latency = goal->metric < KVC_PLAN_TENANT_US
+                                    ? latencies[goal->metric]
+                                    : KVC_CAPACITY_TENANT + (int)(goal->metric - KVC_PLAN_TENANT_US);
         search.bounds.latency_us = goal->bound;
     }
     enum kvc_status status = kvc_capacity_find(loaded, &search, &capacity, diag);
@@ -539,7 +541,8 @@ static enum kvc_status find_headroom(const struct kvc_plan_options *options, str
     bool bounds_latency = false;
     headroom->offered_mops = kvc_workload_rate_max_mops(&loaded->scenario.workload);
     for (uint32_t i = 0; i < planned->goal_count && status == KVC_OK; i++) {
-        if ((int)planned->goal[i].metric < KVC_PLAN_LATENCIES) {
+        if ((int)planned->goal[i].metric < KVC_PLAN_LATENCIES ||
+            planned->goal[i].metric >= KVC_PLAN_TENANT_US) {
             bounds_latency = true;
             status = find_capacity(options, loaded, &planned->goal[i], headroom, diag);
         }

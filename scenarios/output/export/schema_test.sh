@@ -26,6 +26,15 @@ for example in trace bursts storm tenants; do
     quiet run "$examples/$example.lua" --json "run_$example.json"
 done
 quiet day "$examples/day_energy.lua" --predict --json day.json
+cat >tenants.lua <<'LUA'
+return { system = { kind = "memcached" }, slo = { p99 = "1ms" }, run = { duration = "2ms" }, plan = { minimise = "nodes" },
+  workload = { tenants = { { name = "a", mops = 0.5, keys = 2000 }, { name = "b", mops = 0.5, keys = 2000, p99 = "1ms" } } },
+  day = { curve = { { hour = 4, rate = 0.5 }, { hour = 16, rate = 1 } }, windows = 4 }, sweep = { ["cluster.nodes"] = { 1, 2 } } }
+LUA
+quiet sweep tenants.lua --out tenants --json sweep_tenants.json
+for command in day capacity plan; do
+    quiet $command tenants.lua --json "${command}_tenants.json"
+done
 small=$source/models/memcached/golden/mica.lua
 quiet predict "$small" --sensitivity --json sensitivity.json
 quiet capacity "$small" --set run.replicas=2 --json capacity.json
