@@ -379,8 +379,9 @@ static void read_metrics(struct table *table)
         for (uint32_t tried = 0; tried < table->count; tried++, next++) {
             const struct metric_column *column = &table->metric[next % table->count];
             if (strcmp(column->name, name) == 0 && strcmp(column->kind, kind) == 0) {
-                table->value[next++ % table->count] =
-                    sqlite3_value_dup(sqlite3_column_value(table->metrics, 2));
+                sqlite3_value **value = &table->value[next++ % table->count];
+                sqlite3_value_free(*value); /* A damaged file may have a metric twice. */
+                *value = sqlite3_value_dup(sqlite3_column_value(table->metrics, 2));
                 break;
             }
         }
