@@ -119,6 +119,8 @@ grep -q '^slo *missed in 6 of 24 hours$' d.txt && [ "$(grep -c 'missed by tenant
 jq -e '.slo_met == false and (.windows | map(.slo_met) == [true, true, false, true] and all(.latency_p99_us < 100) and
        map(.tenant_b_latency_p99_us < 20) == map(.slo_met) and map(.slo_tenant_b_p99_margin_frac > 0) == map(.slo_met))' d1/day.json >/dev/null ||
     fail "day.json: $(jq -c '.windows[]' d1/day.json)"
+"$kvcast" report d1 -o d.html && [ "$(grep -o 'not met: tenant_b_p99' d.html | wc -l)" = "$(jq '[.windows[] | select(.slo_met | not)] | length' d1/day.json)" ] ||
+    fail "the page of a day: $(grep -o '[a-z ]*met[^<]*' d.html | sort | uniq -c)"
 grep -q '^offered .* p99 of b$' c.txt && grep -q 'missed: p99 latency of b ' c.txt || fail "c.txt: $(cat c.txt)"
 jq -e '(.slo.objectives | map([.name, .met]) | .[-1] == ["tenant_b_latency_p99_us", false]) and (.points |
        all(.tenants[0].met == null and .tenants[1].p99_at_most_us == 20 and .tenants[1].met == (.tenants[1].latency_p99_us.mean <= 20)) and

@@ -109,6 +109,33 @@ void kvc_page_answer_day(const struct kvc_page_writer *to)
                                           : ".");
 }
 
+/* Puts whether the objectives of a window are met, and which are not. */
+static void put_objectives(const struct kvc_page_writer *to, const json_t *window)
+{
+    const json_t *met = kvc_page_at(window, "slo_met"), *margin;
+    const char *name;
+    char text[256] = "";
+    int used = 0;
+    json_object_foreach((json_t *)window, name, margin)
+    {
+        static const char from[] = "slo_", to_end[] = "_margin_frac";
+        int length = (int)strlen(name) - (int)strlen(from) - (int)strlen(to_end);
+        if (length > 0 && strncmp(name, from, strlen(from)) == 0 &&
+            strcmp(name + strlen(from) + length, to_end) == 0 && json_number_value(margin) < 0 &&
+            used < (int)sizeof(text)) {
+            used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%.*s", used > 0 ? ", " : ": ",
+                             length, name + strlen(from));
+        }
+    }
+    char cell[sizeof(text) + 16];
+    snprintf(cell, sizeof(cell), "%s%s",
+             json_is_true(met)    ? "met"
+             : json_is_false(met) ? "not met"
+                                  : "none",
+             text);
+    kvc_page_put_cell(to, cell);
+}
+
 void kvc_page_details_day(const struct kvc_page_writer *to)
 {
     static const char *const shown[][2] = {{"rate_mops", ""},
@@ -126,14 +153,13 @@ void kvc_page_details_day(const struct kvc_page_writer *to)
         "kWh|Objectives");
     json_array_foreach(windows, i, window)
     {
-        const json_t *met = kvc_page_at(window, "slo_met");
         char from[16];
         kvc_page_begin_row(to, clock_of(kvc_page_number(window, "from_hour"), from));
         for (size_t k = 0; k < sizeof(shown) / sizeof(*shown); k++) {
             kvc_page_put_value(to, kvc_page_number(window, shown[k][0]),
                                kvc_page_number(window, shown[k][1]));
         }
-        kvc_page_put_cell(to, json_is_true(met) ? "met" : json_is_false(met) ? "not met" : "none");
+        put_objectives(to, window);
         kvc_page_end_row(to);
     }
     kvc_page_end_table(to);
