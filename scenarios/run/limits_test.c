@@ -1,7 +1,10 @@
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <string.h>
 
+#include "scenarios/run/laws_fixture.h"
 #include "scenarios/run/limits.h"
+#include "sim/base/cleanup.h"
 
 static const double gib = 1024.0 * 1024.0 * 1024.0;
 
@@ -52,4 +55,17 @@ Test(memory, there_are_never_more_jobs_than_replicas_or_processors)
     cr_assert_eq(jobs, 2);
     cr_assert_eq(kvc_memory_plan(gib, 0, 5, 3, 2, &jobs, NULL), KVC_OK, "unknown memory stops nothing");
     cr_assert_eq(jobs, 3);
+}
+
+/* A signal ends the process in which the memory is measured. The caller, who is told so, ends its work. */
+Test(memory, an_interrupted_measurement_does_not_give_up)
+{
+    struct kvc_loaded *loaded = kvc_laws_load("return { system = { kind = 'rdma' }, "
+                                              "workload = { keys = 1000, get = 1, "
+                                              "arrival = { poisson_mops = 0.1 } } }");
+    kvc_cleanup_defer(true);
+    raise(SIGTERM);
+    kvc_memory_needed_bytes(&loaded->scenario);
+    cr_expect(kvc_cleanup_is_interrupted());
+    kvc_loaded_free(loaded);
 }
