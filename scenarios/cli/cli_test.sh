@@ -168,7 +168,7 @@ timeout 3 "$kvcast" run good.lua --set run.duration=100s --set run.functional=of
 
 # A total that lacks a device is a lower bound, which names the device and meets no objective.
 "$kvcast" predict kvdirect.lua --set slo.watts=400 >partial.txt || fail "a store without the power of its host"
-grep -q '^power  *at least 29.2 W; no power is stated for cpu, dram' partial.txt || fail "the power lacks the host"
+grep -q '^power  *at least 29.20 W; no power is stated for cpu, dram' partial.txt || fail "the power lacks the host"
 grep -q '^price  *at least .*; no price is stated for' partial.txt || fail "the price lacks devices"
 grep -q '^slo  *unknown: this answer has no complete power' partial.txt || fail "a partial power meets an objective"
 grep -q 'kops/W' partial.txt && fail "requests per joule of a part of the machine"

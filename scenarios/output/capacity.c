@@ -136,31 +136,12 @@ void kvc_capacity_write_csv(const struct kvc_capacity_report *report, FILE *out)
     }
 }
 
-static void heading(const struct kvc_table *table, const char *name)
-{
-    fprintf(table->out, "%s%-14s%s", table->bold, name, table->plain);
-}
-
-/* Formats four significant digits, or "-". */
-static const char *digits(double value, char text[32])
-{
-    if (isnan(value)) {
-        return "-";
-    }
-    snprintf(text, 32, "%.*f",
-             fabs(value) >= 1000  ? 0
-             : fabs(value) >= 100 ? 1
-             : fabs(value) >= 10  ? 2
-                                  : 3,
-             value);
-    return text;
-}
-
 /* Returns where the search was interrupted and what is known. */
 static const char *describe_partial(const struct kvc_capacity *capacity, char text[KVC_NOTE_BYTES])
 {
-    char a[32], b[32];
-    const char *low = digits(capacity->low_mops, a), *high = digits(capacity->high_mops, b);
+    char a[KVC_TABLE_DIGITS_TEXT], b[KVC_TABLE_DIGITS_TEXT];
+    const char *low = kvc_table_digits(capacity->low_mops, a),
+               *high = kvc_table_digits(capacity->high_mops, b);
     int length = snprintf(text, KVC_NOTE_BYTES, "interrupted in %s; the capacity ", capacity->interrupted_in);
     char *end = text + length;
     size_t left = KVC_NOTE_BYTES - (size_t)length;
@@ -179,20 +160,20 @@ static const char *describe_partial(const struct kvc_capacity *capacity, char te
 static void write_capacity(const struct kvc_table *table, const struct kvc_capacity *capacity)
 {
     const struct kvc_capacity_bounds *bounds = &capacity->bounds;
-    char a[32], b[32], c[32];
-    heading(table, "capacity");
-    fprintf(table->out, "%s Mops  (%s .. %s)\n", digits(capacity->mean_mops, a),
-            digits(capacity->low_mops, b), digits(capacity->high_mops, c));
-    heading(table, "closed form");
-    fprintf(table->out, "%s Mops", digits(capacity->closed_form_mops, a));
+    char a[KVC_TABLE_DIGITS_TEXT], b[KVC_TABLE_DIGITS_TEXT], c[KVC_TABLE_DIGITS_TEXT];
+    kvc_table_heading(table, "capacity");
+    fprintf(table->out, "%s Mops  (%s .. %s)\n", kvc_table_digits(capacity->mean_mops, a),
+            kvc_table_digits(capacity->low_mops, b), kvc_table_digits(capacity->high_mops, c));
+    kvc_table_heading(table, "closed form");
+    fprintf(table->out, "%s Mops", kvc_table_digits(capacity->closed_form_mops, a));
     if (bounds->bounds_latency) {
         fprintf(table->out, "   without the latency bound %s Mops",
-                digits(capacity->closed_form_limit_mops, a));
+                kvc_table_digits(capacity->closed_form_limit_mops, a));
     }
     const char *note = closed_form_note(capacity);
     fprintf(table->out, "%s%s%s\n", note != NULL ? "  (" : "", note != NULL ? note : "",
             note != NULL ? ")" : "");
-    heading(table, "bounds");
+    kvc_table_heading(table, "bounds");
     fprintf(table->out, "loss at most %g", bounds->loss_frac);
     if (bounds->bounds_latency) {
         fprintf(table->out, ", latency %s at most %g us", kvc_capacity_latency_names[bounds->latency],
@@ -204,7 +185,7 @@ static void write_capacity(const struct kvc_table *table, const struct kvc_capac
 /* Writes the heading or the values of the tenants that have objectives. NULL: the heading. */
 static void write_tenants(const struct kvc_slo *slo, const struct kvc_capacity_point *point, FILE *out)
 {
-    char text[32];
+    char text[KVC_TABLE_DIGITS_TEXT];
     for (uint32_t i = 0; i < kvc_slo_tenants(slo); i++) {
         const char *tenant = slo->workload->tenants[i].name;
         if (isnan(kvc_slo_tenant_us(slo, i))) {
@@ -214,7 +195,7 @@ static void write_tenants(const struct kvc_slo *slo, const struct kvc_capacity_p
             fprintf(out, "  p99 of %s", tenant);
         } else {
             fprintf(out, "%*s", (int)(strlen("  p99 of ") + strlen(tenant)),
-                    digits(point->latency[KVC_CAPACITY_TENANT + i].mean, text));
+                    kvc_table_digits(point->latency[KVC_CAPACITY_TENANT + i].mean, text));
         }
     }
 }
@@ -229,16 +210,17 @@ static void write_points(const struct kvc_table *table, const struct kvc_capacit
     fprintf(table->out, "%s\n", table->plain);
     for (uint32_t i = 0; i < capacity->count; i++) {
         const struct kvc_capacity_point *point = &capacity->point[i];
-        char text[32], served[32];
+        char text[KVC_TABLE_DIGITS_TEXT], served[32];
         snprintf(served, sizeof(served), "%u of %u", point->served_by, point->replicas);
-        fprintf(table->out, "%s%-10s", point->served ? "" : table->warn, digits(point->offered_mops, text));
+        fprintf(table->out, "%s%-10s", point->served ? "" : table->warn,
+                kvc_table_digits(point->offered_mops, text));
         fprintf(table->out, "%10s", served);
-        fprintf(table->out, "%10s", digits(point->throughput.mean, text));
+        fprintf(table->out, "%10s", kvc_table_digits(point->throughput.mean, text));
         fprintf(table->out, "%10.2g%10.4f", point->loss_frac, point->growth_frac);
         for (int j = KVC_CAPACITY_MEAN; j <= KVC_CAPACITY_P99; j++) {
-            fprintf(table->out, "%10s", digits(point->latency[j].mean, text));
+            fprintf(table->out, "%10s", kvc_table_digits(point->latency[j].mean, text));
         }
-        fprintf(table->out, "%16s", digits(point->closed_form.latency_us[KVC_CAPACITY_MEAN], text));
+        fprintf(table->out, "%16s", kvc_table_digits(point->closed_form.latency_us[KVC_CAPACITY_MEAN], text));
         write_tenants(slo, point, table->out);
         fprintf(table->out, "%s\n", point->served ? "" : table->plain);
     }
@@ -254,12 +236,12 @@ void kvc_capacity_write_table(const struct kvc_capacity_report *report, bool col
             scenario->model->name, scenario->cluster.nodes, scenario->cluster.nodes == 1 ? "" : "s");
     if (capacity->interrupted_in[0] != '\0') {
         char text[KVC_NOTE_BYTES];
-        heading(&table, "partial");
+        kvc_table_heading(&table, "partial");
         fprintf(out, "%s%s%s\n", table.warn, describe_partial(capacity, text), table.plain);
     }
     write_capacity(&table, capacity);
     if (best->bottleneck_why[0] != '\0') {
-        heading(&table, "bottleneck");
+        kvc_table_heading(&table, "bottleneck");
         fprintf(out, "at %g Mops: %s\n", best->offered_mops, best->bottleneck_why);
     }
     const struct kvc_slo_verdict verdict = verdict_of(report);

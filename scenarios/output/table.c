@@ -26,27 +26,21 @@ bool kvc_table_color(FILE *out)
     return isatty(fileno(out)) && !dumb && (no_color == NULL || no_color[0] == '\0');
 }
 
-/* Formats about four significant digits, without an exponent in the usual range. */
-static const char *digits(double value, char text[32])
+const char *kvc_table_digits(double value, char text[KVC_TABLE_DIGITS_TEXT])
 {
-    double size = fabs(value);
-    if (isnan(value)) {
+    if (!isfinite(value)) {
         return "-";
     }
-    if (value != 0 && (size < 1e-3 || size >= 1e7)) {
-        snprintf(text, 32, "%.3e", value);
-    } else {
-        snprintf(text, 32, "%.*f",
-                 size >= 1000 || value == floor(value) ? 0
-                 : size >= 100                         ? 1
-                 : size >= 10                          ? 2
-                                                       : 3,
-                 value);
+    int length = snprintf(text, KVC_TABLE_DIGITS_TEXT, "%.3e", value); /* Rounding may raise the exponent. */
+    int exponent = atoi(memchr(text, 'e', (size_t)length) + 1);
+    if (value == 0 || (exponent >= -3 && fabs(value) < 1e7)) {
+        int decimals = value == floor(value) || exponent > 3 ? 0 : 3 - exponent;
+        snprintf(text, KVC_TABLE_DIGITS_TEXT, "%.*f", decimals, value);
     }
     return text;
 }
 
-static void heading(const struct kvc_table *table, const char *name)
+void kvc_table_heading(const struct kvc_table *table, const char *name)
 {
     fprintf(table->out, "%s%-14s%s", table->bold, name, table->plain);
 }
@@ -70,7 +64,7 @@ static void write_machine(const struct kvc_table *table, const struct kvc_machin
     if (machine->name[0] == '\0') {
         return;
     }
-    heading(table, "machine");
+    kvc_table_heading(table, "machine");
     fprintf(table->out, "%s, calibrated %s", machine->name, machine->date);
     if (days >= 0) {
         fprintf(table->out, " (%ld day%s ago)", days, days == 1 ? "" : "s");
@@ -113,7 +107,7 @@ static void write_unserved(const struct kvc_table *table, const struct kvc_repor
     if (!(service.unserved_frac > 0)) {
         return;
     }
-    heading(table, "load");
+    kvc_table_heading(table, "load");
     fputs(table->warn, table->out);
     if (service.behind_frac > 0) {
         fprintf(table->out, "overloaded: the %s %.3g %% of the offered requests",
@@ -137,11 +131,11 @@ static void write_throughput(const struct kvc_table *table, const struct kvc_rep
     char a[40];
     uint32_t count;
     enum kvc_interval_source source = kvc_outcome_intervals(outcome, &count);
-    heading(table, "throughput");
-    fprintf(table->out, "%s", digits(interval.mean, a));
+    kvc_table_heading(table, "throughput");
+    fprintf(table->out, "%s", kvc_table_digits(interval.mean, a));
     fprintf(table->out, "%s Mops", plus_minus(interval.half_width, a));
     if (isfinite(service.offered_mops)) {
-        fprintf(table->out, " of %s Mops offered", digits(service.offered_mops, a));
+        fprintf(table->out, " of %s Mops offered", kvc_table_digits(service.offered_mops, a));
     }
     if (source != KVC_INTERVALS_UNKNOWN) {
         fprintf(table->out, "   (+-: 95 %% interval over %u %s)", count, sources[source]);
@@ -162,16 +156,16 @@ static void write_latency(const struct kvc_table *table, const struct kvc_outcom
     const struct kvc_histogram *histogram = &result->latency;
     char text[40], name[KVC_NAME_MAX];
     bool known = isfinite(kvc_outcome_interval(outcome, "latency_mean_us").half_width);
-    heading(table, "latency");
+    kvc_table_heading(table, "latency");
     if (!result->has_histogram) {
-        fprintf(table->out, "mean %s", digits(result->predicted.mean_us, text));
+        fprintf(table->out, "mean %s", kvc_table_digits(result->predicted.mean_us, text));
         for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
             fprintf(table->out, "   %s %s", shown[i].name,
-                    digits(kvc_result_latency_percentile_us(result, shown[i].p), text));
+                    kvc_table_digits(kvc_result_latency_percentile_us(result, shown[i].p), text));
         }
         fputs(" us\n", table->out);
         if (result->latency_assumes[0] != '\0') {
-            heading(table, "");
+            kvc_table_heading(table, "");
             fprintf(table->out, "%s\n", result->latency_assumes);
         }
         return;
@@ -180,21 +174,21 @@ static void write_latency(const struct kvc_table *table, const struct kvc_outcom
         fputs("no request was completed\n", table->out);
         return;
     }
-    fprintf(table->out, "mean %s", digits(kvc_histogram_mean_ns(histogram) * 1e-3, text));
+    fprintf(table->out, "mean %s", kvc_table_digits(kvc_histogram_mean_ns(histogram) * 1e-3, text));
     fputs(interval_of(outcome, NULL, NULL, "latency_mean_us", 1, text), table->out);
     for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
         kvc_percentile_name(shown[i].p, name);
         if (known && shown[i].p == 0.99) { /* A line with all intervals would be too long. */
             fputs(" us\n", table->out);
-            heading(table, "");
+            kvc_table_heading(table, "");
         } else {
             fputs("   ", table->out);
         }
         fprintf(table->out, "%s %s", shown[i].name,
-                digits(kvc_histogram_percentile_ns(histogram, shown[i].p) * 1e-3, text));
+                kvc_table_digits(kvc_histogram_percentile_ns(histogram, shown[i].p) * 1e-3, text));
         fputs(interval_of(outcome, NULL, NULL, name, 1, text), table->out);
     }
-    fprintf(table->out, "   max %s", digits(histogram->max_ns * 1e-3, text));
+    fprintf(table->out, "   max %s", kvc_table_digits(histogram->max_ns * 1e-3, text));
     fprintf(table->out, "%s us\n", interval_of(outcome, NULL, NULL, "latency_max_us", 1, text));
 }
 
@@ -205,7 +199,7 @@ static void write_requests(const struct kvc_table *table, const struct kvc_outco
     if (result->offered + result->completed == 0) {
         return;
     }
-    heading(table, "requests");
+    kvc_table_heading(table, "requests");
     fprintf(table->out, "%" PRIu64 " completed, %" PRIu64 " dropped", result->completed, result->dropped);
     if (result->hits + result->misses > 0) {
         fprintf(table->out, ", hit ratio %.2f%s %%",
@@ -234,9 +228,9 @@ static void write_stages(const struct kvc_table *table, const struct kvc_outcome
         if (result->has_histogram) {
             fprintf(table->out, "%14" PRIu64, stage->served);
         } else { /* A prediction has a rate, but no requests that one could count. */
-            fprintf(table->out, "%9s Mops", digits(result->throughput_mops, text));
+            fprintf(table->out, "%9s Mops", kvc_table_digits(result->throughput_mops, text));
         }
-        fprintf(table->out, "%12s", digits(stage->mean_us, text));
+        fprintf(table->out, "%12s", kvc_table_digits(stage->mean_us, text));
         fprintf(table->out, "%s%s\n", interval_of(outcome, "stages", stage->name, "mean_us", 1, text),
                 narrow ? table->plain : "");
     }
@@ -246,7 +240,7 @@ static void write_gains(const struct kvc_table *table, const struct kvc_outcome 
 {
     for (uint32_t i = 0; i < outcome->gain_count; i++) {
         const struct kvc_gain *gain = &outcome->gain[i];
-        heading(table, i == 0 ? "5 % faster" : "");
+        kvc_table_heading(table, i == 0 ? "5 % faster" : "");
         fprintf(table->out, "%-14s%+8.2f %%", gain->resource, 100 * gain->gain_frac.mean);
         if (!isnan(gain->gain_frac.half_width)) {
             fprintf(table->out, "  +- %.2f %%", 100 * gain->gain_frac.half_width);
@@ -262,7 +256,7 @@ static void write_bottleneck(const struct kvc_table *table, const struct kvc_out
         return;
     }
     fputc('\n', table->out);
-    heading(table, "bottleneck");
+    kvc_table_heading(table, "bottleneck");
     if (result->bottleneck_why[0] != '\0') { /* The explanation names the stage. */
         fprintf(table->out, "%s\n", result->bottleneck_why);
     } else {
@@ -275,6 +269,7 @@ static void write_bottleneck(const struct kvc_table *table, const struct kvc_out
 static void write_kinds(const struct kvc_table *table, const struct kvc_result *result)
 {
     bool first = true;
+    char a[KVC_TABLE_DIGITS_TEXT], b[KVC_TABLE_DIGITS_TEXT];
     for (uint32_t i = 0; i < result->device_count; i++) {
         const char *kind = result->device[i].device;
         double watts = 0, joules = 0;
@@ -296,9 +291,10 @@ static void write_kinds(const struct kvc_table *table, const struct kvc_result *
             continue;
         }
         if (first) {
-            heading(table, "");
+            kvc_table_heading(table, "");
         }
-        fprintf(table->out, "%s%s %.4g W, %.4g J", first ? "" : "; ", kind, watts, joules);
+        fprintf(table->out, "%s%s %s W, %s J", first ? "" : "; ", kind, kvc_table_digits(watts, a),
+                kvc_table_digits(joules, b));
         first = false;
     }
     if (!first) {
@@ -309,23 +305,24 @@ static void write_kinds(const struct kvc_table *table, const struct kvc_result *
 static void write_power(const struct kvc_table *table, const struct kvc_outcome *outcome)
 {
     const struct kvc_result *result = &outcome->result;
-    char text[40];
+    char text[40], digits[KVC_TABLE_DIGITS_TEXT];
     bool is_whole = result->watts_missing[0] == '\0';
     if (result->watts_mean <= 0) {
-        heading(table, "power");
+        kvc_table_heading(table, "power");
         fprintf(table->out, "%sunknown: %s%s%s\n", table->warn,
                 is_whole ? "this answer has none" : "none is stated for ", result->watts_missing,
                 table->plain);
         return;
     }
-    heading(table, "power");
-    fprintf(table->out, "%s%.4g%s W", is_whole ? "" : "at least ", result->watts_mean,
+    kvc_table_heading(table, "power");
+    fprintf(table->out, "%s%s%s W", is_whole ? "" : "at least ", kvc_table_digits(result->watts_mean, digits),
             interval_of(outcome, NULL, NULL, "watts_mean", 1, text));
     if (result->joules > 0) { /* A prediction has no duration. */
-        fprintf(table->out, ", %.4g J", result->joules);
+        fprintf(table->out, ", %s J", kvc_table_digits(result->joules, digits));
     }
     if (is_whole) {
-        fprintf(table->out, ", %.4g%s kops/W\n", result->throughput_mops * 1e3 / result->watts_mean,
+        fprintf(table->out, ", %s%s kops/W\n",
+                kvc_table_digits(result->throughput_mops * 1e3 / result->watts_mean, digits),
                 interval_of(outcome, NULL, NULL, "kops_per_watt", 1, text));
     } else {
         fprintf(table->out, "; %sno power is stated for %s%s\n", table->warn, result->watts_missing,
@@ -339,7 +336,7 @@ static void write_price(const struct kvc_table *table, const struct kvc_scenario
     struct kvc_price price = kvc_scenario_price(scenario);
     bool is_whole = price.missing[0] == '\0';
     if (price.usd > 0) {
-        heading(table, "price");
+        kvc_table_heading(table, "price");
         fprintf(table->out, "%s%.0f USD", is_whole ? "" : "at least ", price.usd);
         if (!is_whole) {
             fprintf(table->out, "; %sno price is stated for %s%s", table->warn, price.missing, table->plain);
@@ -353,7 +350,7 @@ static void write_slo(const struct kvc_table *table, const struct kvc_report *re
     struct kvc_slo_windows windows;
     const struct kvc_slo_verdict verdict = kvc_slo_judge(report->loaded, report->outcome, &windows);
     if (verdict.count == 0) {
-        heading(table, "slo");
+        kvc_table_heading(table, "slo");
         fputs("none is stated\n", table->out);
     }
     kvc_slo_verdict_write(&verdict, "slo", table->warn, table->plain, table->out);
@@ -367,7 +364,7 @@ static void write_clocks(const struct kvc_table *table, const struct kvc_result 
 {
     enum { SHOWN_MAX = 24 };
     uint32_t shown = 0, changes = 0;
-    char served[32], p99[32], watts[32];
+    char served[KVC_TABLE_DIGITS_TEXT], p99[KVC_TABLE_DIGITS_TEXT], watts[KVC_TABLE_DIGITS_TEXT];
     for (uint32_t i = 0; i < result->look_count; i++) {
         changes += result->look[i].changed;
     }
@@ -383,8 +380,8 @@ static void write_clocks(const struct kvc_table *table, const struct kvc_result 
         }
         shown++;
         fprintf(table->out, "%-14s%-18s%10.4g%10s%12s%12s", "", look->unit, look->at_s * 1e3,
-                digits(look->served_mops, served), digits(look->latency_p99_us, p99),
-                digits(look->watts, watts));
+                kvc_table_digits(look->served_mops, served), kvc_table_digits(look->latency_p99_us, p99),
+                kvc_table_digits(look->watts, watts));
         fprintf(table->out, "  cpu %.4g GHz", look->cpu_hz * 1e-9);
         if (!isnan(look->gpu_hz)) {
             fprintf(table->out, ", gpu %.4g MHz", look->gpu_hz * 1e-6);
@@ -404,8 +401,9 @@ static void write_metrics(const struct kvc_table *table, const char *name, const
 {
     char text[40];
     for (uint32_t i = 0; i < metrics->count; i++) {
-        heading(table, i == 0 ? name : "");
-        fprintf(table->out, "%-34s%s", metrics->entry[i].name, digits(metrics->entry[i].value, text));
+        kvc_table_heading(table, i == 0 ? name : "");
+        fprintf(table->out, "%-34s%s", metrics->entry[i].name,
+                kvc_table_digits(metrics->entry[i].value, text));
         fprintf(table->out, "%s\n", interval_of(outcome, group, NULL, metrics->entry[i].name, 1, text));
     }
 }
@@ -414,7 +412,7 @@ static void write_notes(const struct kvc_table *table, const struct kvc_report *
 {
     const struct kvc_result *result = &report->outcome->result;
     for (uint32_t i = 0; i < result->note_count; i++) {
-        heading(table, i == 0 ? "notes" : "");
+        kvc_table_heading(table, i == 0 ? "notes" : "");
         fprintf(table->out, "%s%s%s\n", table->warn, result->note[i], table->plain);
     }
 }
@@ -425,19 +423,19 @@ static void write_speed(const struct kvc_table *table, const struct kvc_result *
         return;
     }
     double share = 100 / result->wall_s;
-    heading(table, "simulation");
+    kvc_table_heading(table, "simulation");
     fprintf(table->out,
             "%s%.3g ms simulated (after %.3g ms warm-up), %.2f s of one core, %.1f M requests/s\n",
             table->dim, 1e3 * result->simulated_s, 1e3 * result->warmup_s, result->cpu_s,
             1e-6 * (double)result->requests_simulated / result->cpu_s);
-    heading(table, "");
+    kvc_table_heading(table, "");
     fprintf(table->out,
             "workload %.0f %%, index and slabs %.0f %%, SimGrid %.0f %% (%" PRIu64
             " activities), preload %.2f s%s\n",
             share * result->source_wall_s, share * result->kernel_wall_s, share * result->engine_wall_s,
             result->activities, result->preload_wall_s, table->plain);
     if (result->memory_planned_bytes > 0) {
-        heading(table, "");
+        kvc_table_heading(table, "");
         fprintf(table->out, "%smemory of a process %.4g MiB, planned %.4g MiB%s\n", table->dim,
                 result->memory_taken_bytes / 0x1p20, result->memory_planned_bytes / 0x1p20, table->plain);
     }

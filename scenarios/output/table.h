@@ -20,6 +20,15 @@ struct kvc_table {
 /* Begins a table, with terminal escapes if `color` is set. */
 struct kvc_table kvc_table_begin(FILE *out, bool color);
 
+/* Begins a line with a name of up to 13 characters, or "" for one that goes on. */
+void kvc_table_heading(const struct kvc_table *table, const char *name);
+
+enum { KVC_TABLE_DIGITS_TEXT = 32 };
+
+/* Returns the value with four significant digits and all digits before the point, without a point if it is a
+ * whole number, with an exponent below 0.001 and from 1e7 on, and "-" for a value that is not finite. */
+const char *kvc_table_digits(double value, char text[KVC_TABLE_DIGITS_TEXT]);
+
 /* Returns whether `out` is a terminal with colours and NO_COLOR (no-color.org) is not set. */
 bool kvc_table_color(FILE *out);
 

@@ -213,11 +213,6 @@ static const char *text(const json_t *object, const char *key)
     return value != NULL ? value : "-";
 }
 
-static void heading(const struct kvc_table *table, const char *name)
-{
-    fprintf(table->out, "%s%-14s%s", table->bold, name, table->plain);
-}
-
 /* Writes a value with its interval, or "-". */
 static void write_interval(const json_t *object, const char *mean, const char *ci95, FILE *out)
 {
@@ -344,13 +339,13 @@ void kvc_why_write_table(const json_t *why, bool color, FILE *out)
         fprintf(out, ", %.0f replicas", kvc_document_number(why, "replicas"));
     }
     fputs("\n\n", out);
-    heading(&table, "binds");
+    kvc_table_heading(&table, "binds");
     fprintf(out, "%s (%s): %s\n", text(bottleneck, "stage"), text(bottleneck, "device"),
             text(bottleneck, "why"));
-    heading(&table, "throughput");
+    kvc_table_heading(&table, "throughput");
     write_interval(json_object_get(why, "throughput_mops"), "mean", "ci95", out);
     fputs(" Mops\n", out);
-    heading(&table, "latency");
+    kvc_table_heading(&table, "latency");
     fputs("mean ", out);
     write_interval(json_object_get(why, "latency_us"), "mean", "mean_ci95", out);
     fputs("   p99 ", out);

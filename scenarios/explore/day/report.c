@@ -196,13 +196,6 @@ static const char *clock_of(double hour, char text[CLOCK_TEXT])
     return text;
 }
 
-/* Writes four significant digits, or "-". */
-static const char *digits(double value, char text[32])
-{
-    snprintf(text, 32, isnan(value) ? "-" : "%.4g", value);
-    return text;
-}
-
 static const char *word_of(const struct kvc_slo_verdict *verdict)
 {
     static const char *const words[] = {
@@ -231,21 +224,23 @@ static void write_energy(const struct kvc_table *table, const struct report *rep
 {
     const struct kvc_day_answer *answer = report->answer;
     const double joules_per_kwh = 3.6e6;
+    char a[KVC_TABLE_DIGITS_TEXT], b[KVC_TABLE_DIGITS_TEXT];
     double usd_per_kwh = report->options->loaded->day.usd_per_kwh;
     fprintf(table->out, "%senergy%s        ", table->bold, table->plain);
     if (isnan(answer->kwh)) {
         fprintf(table->out, "unknown; no watts are stated for %s\n", watts_missing(answer));
         return;
     }
-    fprintf(table->out, "%.4g", answer->kwh);
+    fputs(kvc_table_digits(answer->kwh, a), table->out);
     if (answer->kwh_ci95 > 0) {
         fprintf(table->out, " +- %.2g", answer->kwh_ci95);
     }
-    fprintf(table->out, " kWh, %.4g W on average, %.4g J for a million requests\n", answer->kwh / 24 * 1e3,
-            answer->kwh * joules_per_kwh / answer->requests * 1e6);
+    fprintf(table->out, " kWh, %s W on average, %s J for a million requests\n",
+            kvc_table_digits(answer->kwh / 24 * 1e3, a),
+            kvc_table_digits(answer->kwh * joules_per_kwh / answer->requests * 1e6, b));
     if (!isnan(usd_per_kwh)) {
-        fprintf(table->out, "%scost%s          %.4g USD at %.4g USD/kWh\n", table->bold, table->plain,
-                answer->usd, usd_per_kwh);
+        fprintf(table->out, "%scost%s          %s USD at %.4g USD/kWh\n", table->bold, table->plain,
+                kvc_table_digits(answer->usd, a), usd_per_kwh);
     }
 }
 
@@ -254,10 +249,10 @@ static void write_worst(const struct kvc_table *table, const struct kvc_day_answ
     const struct kvc_day_window *worst = &answer->window[answer->worst];
     double p99_us = row_of(answer, answer->worst)->number[KVC_ROW_P99];
     double margin_frac = kvc_day_margin_frac(&worst->verdict);
-    char from[CLOCK_TEXT], to[CLOCK_TEXT], p99[32];
-    fprintf(table->out, "%sworst window%s  %s to %s, %.4g Mops: p99 latency %s us", table->bold, table->plain,
-            clock_of(worst->from_hour, from), clock_of(worst->to_hour, to), worst->rate_mops,
-            digits(p99_us, p99));
+    char from[CLOCK_TEXT], to[CLOCK_TEXT], rate[KVC_TABLE_DIGITS_TEXT], p99[KVC_TABLE_DIGITS_TEXT];
+    fprintf(table->out, "%sworst window%s  %s to %s, %s Mops: p99 latency %s us", table->bold, table->plain,
+            clock_of(worst->from_hour, from), clock_of(worst->to_hour, to),
+            kvc_table_digits(worst->rate_mops, rate), kvc_table_digits(p99_us, p99));
     if (!isnan(margin_frac)) {
         fprintf(table->out, ", smallest margin of an objective %.1f %%", 100 * margin_frac);
     }
@@ -266,7 +261,7 @@ static void write_worst(const struct kvc_table *table, const struct kvc_day_answ
 
 static void write_windows(const struct kvc_table *table, const struct kvc_day_answer *answer)
 {
-    char text[32], from[CLOCK_TEXT], to[CLOCK_TEXT];
+    char text[KVC_TABLE_DIGITS_TEXT], from[CLOCK_TEXT], to[CLOCK_TEXT];
     static const struct {
         enum kvc_row_column column;
         const char *name;
@@ -282,11 +277,11 @@ static void write_windows(const struct kvc_table *table, const struct kvc_day_an
     for (uint32_t i = 0; i < answer->count; i++) {
         const struct kvc_day_window *window = &answer->window[i];
         fprintf(table->out, "%-6s%-6s%10s", clock_of(window->from_hour, from), clock_of(window->to_hour, to),
-                digits(window->rate_mops, text));
+                kvc_table_digits(window->rate_mops, text));
         for (size_t k = 0; k < sizeof(columns) / sizeof(*columns); k++) {
-            fprintf(table->out, "%12s", digits(row_of(answer, i)->number[columns[k].column], text));
+            fprintf(table->out, "%12s", kvc_table_digits(row_of(answer, i)->number[columns[k].column], text));
         }
-        fprintf(table->out, "%10s", digits(window->kwh, text));
+        fprintf(table->out, "%10s", kvc_table_digits(window->kwh, text));
         write_verdict(table, &window->verdict);
     }
 }

@@ -7,6 +7,7 @@
 
 #include "models/model.h"
 #include "scenarios/output/accuracy.h"
+#include "scenarios/output/table.h"
 #include "scenarios/run/answer.h"
 #include "scenarios/run/ranks/ranks.h"
 
@@ -111,37 +112,16 @@ void kvc_plan_note(const struct kvc_planned *planned, struct kvc_plan_notes *not
 
 enum { FRONT_ROWS = 20 /* The files have them all. */ };
 
-struct table {
-    FILE *out;
-    const char *bold, *warn, *plain; /* Terminal escapes, or "". */
-};
-
-static void heading(const struct table *table, const char *name)
-{
-    fprintf(table->out, "%s%-14s%s", table->bold, name, table->plain);
-}
-
-/* Formats four significant digits, or "-". */
-static const char *digits(double value, char text[32])
-{
-    if (!isfinite(value)) {
-        return "-";
-    }
-    int before = value == 0 ? 0 : (int)floor(log10(fabs(value)));
-    snprintf(text, 32, "%.*f", before >= 3 ? 0 : before < -3 ? 6 : 3 - before, value);
-    return text;
-}
-
-static void write_values(const struct table *table, const struct kvc_planned *planned, const char *name,
+static void write_values(const struct kvc_table *table, const struct kvc_planned *planned, const char *name,
                          uint32_t candidate)
 {
     char text[512];
     describe(planned, candidate, text, sizeof(text));
-    heading(table, name);
+    kvc_table_heading(table, name);
     fprintf(table->out, "%s  (point %u of %u)\n", text, candidate + 1, planned->search.count);
 }
 
-static void write_missing(const struct table *table, const char *what, const char *missing)
+static void write_missing(const struct kvc_table *table, const char *what, const char *missing)
 {
     if (missing[0] != '\0') {
         fprintf(table->out, ", %sno %s is stated for %s%s", table->warn, what, missing, table->plain);
@@ -149,19 +129,19 @@ static void write_missing(const struct table *table, const char *what, const cha
 }
 
 /* Writes price, power and nodes. Power by closed form is marked as such. */
-static void write_cost(const struct table *table, const struct kvc_planned *planned, uint32_t number)
+static void write_cost(const struct kvc_table *table, const struct kvc_planned *planned, uint32_t number)
 {
     const struct kvc_plan_candidate *candidate = &planned->search.candidate[number];
-    char text[32];
+    char text[KVC_TABLE_DIGITS_TEXT];
     double watts = kvc_plan_value(&planned->search, candidate, KVC_PLAN_WATTS).mean;
-    heading(table, "");
+    kvc_table_heading(table, "");
     fprintf(table->out, "%s, %g node%s", kvc_plan_fate_names[candidate->fate], candidate->nodes,
             candidate->nodes == 1 ? "" : "s");
     if (!isnan(candidate->price_usd)) {
         fprintf(table->out, ", %.0f USD", candidate->price_usd);
     }
     if (!isnan(watts)) {
-        fprintf(table->out, ", %s W%s", digits(watts, text),
+        fprintf(table->out, ", %s W%s", kvc_table_digits(watts, text),
                 candidate->replicas > 0 ? "" : " by closed form");
     }
     write_missing(table, "price", planned->forecast[number].price_missing);
@@ -174,33 +154,35 @@ static void write_cost(const struct table *table, const struct kvc_planned *plan
 }
 
 /* Writes what was found about a goal and the margin, or that the closed form does not know it. */
-static void write_goal(const struct table *table, const struct kvc_plan_goal *goal,
+static void write_goal(const struct kvc_table *table, const struct kvc_plan_goal *goal,
                        const struct kvc_interval *found)
 {
     double margin_frac = kvc_plan_margin_frac(goal, found->mean);
     double worse = found->mean + (goal->at_least ? -1 : 1) * found->half_width;
     const char *side = goal->at_least ? "at least" : "at most";
-    char value[32], half[32], bound[32];
-    heading(table, "");
+    char value[KVC_TABLE_DIGITS_TEXT], half[KVC_TABLE_DIGITS_TEXT], bound[KVC_TABLE_DIGITS_TEXT];
+    kvc_table_heading(table, "");
     fprintf(table->out, "%s%-16s%s", margin_frac < 0 ? table->warn : "", goal->name,
             margin_frac < 0 ? table->plain : "");
     if (isnan(found->mean)) {
-        fprintf(table->out, "  unknown to the closed form, %s %s\n", side, digits(goal->bound, bound));
+        fprintf(table->out, "  unknown to the closed form, %s %s\n", side,
+                kvc_table_digits(goal->bound, bound));
         return;
     }
-    fprintf(table->out, "%10s", digits(found->mean, value));
+    fprintf(table->out, "%10s", kvc_table_digits(found->mean, value));
     if (isfinite(found->half_width)) {
-        fprintf(table->out, " +- %s", digits(found->half_width, half));
+        fprintf(table->out, " +- %s", kvc_table_digits(found->half_width, half));
     }
-    fprintf(table->out, ", %s %s: margin %+.1f %%", side, digits(goal->bound, bound), 100 * margin_frac);
+    fprintf(table->out, ", %s %s: margin %+.1f %%", side, kvc_table_digits(goal->bound, bound),
+            100 * margin_frac);
     if (isfinite(worse)) {
         fprintf(table->out, ", at its worse end %+.1f %%", 100 * kvc_plan_margin_frac(goal, worse));
     }
     fputc('\n', table->out);
 }
 
-static void write_candidate(const struct table *table, const struct kvc_planned *planned, const char *name,
-                            int64_t candidate)
+static void write_candidate(const struct kvc_table *table, const struct kvc_planned *planned,
+                            const char *name, int64_t candidate)
 {
     if (candidate < 0) {
         return;
@@ -213,37 +195,38 @@ static void write_candidate(const struct table *table, const struct kvc_planned 
     }
 }
 
-static void write_binding(const struct table *table, const struct kvc_plan_binding *binding)
+static void write_binding(const struct kvc_table *table, const struct kvc_plan_binding *binding)
 {
-    char text[32];
+    char text[KVC_TABLE_DIGITS_TEXT];
     if (binding->stage[0] == '\0') {
         return;
     }
-    heading(table, "binding");
+    kvc_table_heading(table, "binding");
     fprintf(table->out, "%s on the %s is %.1f %% busy", binding->stage, binding->device,
             100 * binding->utilization_frac);
     if (binding->resource[0] != '\0') {
         fprintf(table->out, "; a higher load meets %s at %s Mops (5 %% faster: %+.1f %%)", binding->resource,
-                digits(binding->limit_mops, text), 100 * binding->gain_frac);
+                kvc_table_digits(binding->limit_mops, text), 100 * binding->gain_frac);
     }
     fputs(", by closed form\n", table->out);
 }
 
-static void write_headroom(const struct table *table, const struct kvc_plan_headroom *headroom)
+static void write_headroom(const struct kvc_table *table, const struct kvc_plan_headroom *headroom)
 {
-    char mean[32], low[32], high[32];
+    char mean[KVC_TABLE_DIGITS_TEXT], low[KVC_TABLE_DIGITS_TEXT], high[KVC_TABLE_DIGITS_TEXT];
     if (!headroom->is_known) {
         return;
     }
-    heading(table, "headroom");
-    fprintf(table->out, "serves up to %s Mops (%s .. %s), %+.1f %%\n", digits(headroom->mean_mops, mean),
-            digits(headroom->low_mops, low), digits(headroom->high_mops, high),
+    kvc_table_heading(table, "headroom");
+    fprintf(table->out, "serves up to %s Mops (%s .. %s), %+.1f %%\n",
+            kvc_table_digits(headroom->mean_mops, mean), kvc_table_digits(headroom->low_mops, low),
+            kvc_table_digits(headroom->high_mops, high),
             100 * (headroom->mean_mops / headroom->offered_mops - 1));
 }
 
 /* Writes how many candidates have this fate, and if a goal decided, by which. */
-static void write_fate(const struct table *table, const struct kvc_planned *planned, enum kvc_plan_fate fate,
-                       const char *text)
+static void write_fate(const struct kvc_table *table, const struct kvc_planned *planned,
+                       enum kvc_plan_fate fate, const char *text)
 {
     uint32_t count = kvc_plan_count(planned, fate, -1);
     const char *separator = " (";
@@ -261,9 +244,9 @@ static void write_fate(const struct table *table, const struct kvc_planned *plan
     fputs(separator[0] == ',' ? ")" : "", table->out);
 }
 
-static void write_counts(const struct table *table, const struct kvc_planned *planned)
+static void write_counts(const struct kvc_table *table, const struct kvc_planned *planned)
 {
-    heading(table, "candidates");
+    kvc_table_heading(table, "candidates");
     fprintf(table->out, "%u", planned->search.count);
     write_fate(table, planned, KVC_PLAN_REFUSED, "refused");
     write_fate(table, planned, KVC_PLAN_EXCLUDED, "excluded");
@@ -275,10 +258,10 @@ static void write_counts(const struct table *table, const struct kvc_planned *pl
     fprintf(table->out, ", %u confirmed; %u simulations\n", confirmed, planned->search.simulations);
 }
 
-static void write_front(const struct table *table, const struct kvc_planned *planned)
+static void write_front(const struct kvc_table *table, const struct kvc_planned *planned)
 {
     const struct kvc_plan_front *front = &planned->front;
-    char text[512], value[32];
+    char text[512], value[KVC_TABLE_DIGITS_TEXT];
     if (front->count == 0) {
         return;
     }
@@ -291,9 +274,9 @@ static void write_front(const struct table *table, const struct kvc_planned *pla
         const double *known = candidate->closed_form;
         describe(planned, front->candidate[i], text, sizeof(text));
         fprintf(table->out, "%12g", front->has_price ? candidate->price_usd : candidate->nodes);
-        fprintf(table->out, "%12s", digits(known[KVC_PLAN_WATTS], value));
+        fprintf(table->out, "%12s", kvc_table_digits(known[KVC_PLAN_WATTS], value));
         fprintf(table->out, "%18s",
-                front->latency < KVC_PLAN_METRICS ? digits(known[front->latency], value) : "-");
+                front->latency < KVC_PLAN_METRICS ? kvc_table_digits(known[front->latency], value) : "-");
         fprintf(table->out, "  %-11s%s\n", kvc_plan_fate_names[candidate->fate], text);
     }
     if (front->count > FRONT_ROWS) {
@@ -306,14 +289,9 @@ static void write_summary(const struct kvc_plan_report *report, bool color, FILE
 {
     const struct kvc_planned *planned = report->planned;
     const struct kvc_scenario *scenario = &report->loaded->scenario;
-    struct table table = {.out = out, .bold = "", .warn = "", .plain = ""};
+    struct kvc_table table = kvc_table_begin(out, color);
     struct kvc_plan_notes notes;
     char text[1024];
-    if (color) {
-        table.bold = "\033[1m";
-        table.warn = "\033[33m";
-        table.plain = "\033[0m";
-    }
     fprintf(out, "%s%s%s  %s, plan for least %s\n\n", table.bold, scenario->name, table.plain,
             scenario->model->name, kvc_plan_objective_names[planned->search.minimise]);
     write_candidate(&table, planned, "chosen", planned->search.chosen);
