@@ -171,6 +171,12 @@ double kvc_document_number(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+const char *kvc_document_text(const json_t *object, const char *key)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    return value != NULL ? value : "-";
+}
+
 enum kvc_status kvc_document_check_result(const char *file, const json_t *document, struct kvc_diag *diag)
 {
     const json_t *mean = json_object_get(json_object_get(document, "throughput_mops"), "mean");

@@ -42,6 +42,9 @@ enum kvc_status kvc_document_load(const char *file, enum kvc_document_kind kind,
 /* Returns the number of an object's member, or NaN if it is missing, null or no number. */
 double kvc_document_number(const json_t *object, const char *key);
 
+/* Returns the text of an object's member, or "-" if it is missing, null or no text. */
+const char *kvc_document_text(const json_t *object, const char *key);
+
 /* Returns KVC_ERR_SCENARIO unless the result has a throughput, which every result of kvcast has. */
 enum kvc_status kvc_document_check_result(const char *file, const json_t *document, struct kvc_diag *diag);
 

@@ -3,12 +3,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "plots/program.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
+#include "scenarios/output/json_value.h"
 #include "scenarios/output/table.h"
-#include "scenarios/run/answer.h"
 #include "scenarios/run/limits.h"
 #include "scenarios/run/ranks/ranks.h"
 
@@ -20,6 +21,12 @@ bool kvc_command_begin(int argc, char **argv, const struct kvc_usage *usage, str
         kvc_time_limit_set(INFINITY);
     }
     return parsed;
+}
+
+bool kvc_command_is_scenario(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".lua") == 0;
 }
 
 enum kvc_status kvc_command_load(enum kvc_status status, const struct kvc_arguments *arguments,
@@ -58,6 +65,35 @@ enum kvc_status kvc_command_draw(enum kvc_status (*draw)(const char *folder, str
                                  const char *folder, struct kvc_diag *diag)
 {
     return kvc_command_drawn(draw(folder, diag), diag);
+}
+
+static enum kvc_status write_json(const void *report, FILE *out, struct kvc_diag *diag)
+{
+    const struct kvc_document_forms *forms = report;
+    return kvc_json_write_document(forms->document, forms->what, out, diag);
+}
+
+static void write_csv(const void *report, FILE *out)
+{
+    const struct kvc_document_forms *forms = report;
+    forms->csv(forms->document, out);
+}
+
+static void write_table(const void *report, bool color, FILE *out)
+{
+    const struct kvc_document_forms *forms = report;
+    forms->table(forms->document, color, out);
+}
+
+enum kvc_status kvc_command_write(struct kvc_answer_files *files, const struct kvc_document_forms *forms,
+                                  struct kvc_diag *diag)
+{
+    const struct kvc_answer_forms all = {.report = forms,
+                                         .json = write_json,
+                                         .csv = write_csv,
+                                         .table = write_table,
+                                         .color = kvc_table_color(stdout)};
+    return kvc_answer_files_write(files, &all, stdout, diag);
 }
 
 /* Flags of run and predict alone, by position. */

@@ -1,7 +1,6 @@
 /* kvcast compare: results side by side. */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plots/document.h"
 #include "plots/plot.h"
@@ -9,8 +8,6 @@
 #include "scenarios/cli/command_answer.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/output/compare.h"
-#include "scenarios/output/json_value.h"
-#include "scenarios/output/table.h"
 #include "scenarios/run/answer.h"
 #include "sim/base/array.h"
 
@@ -24,12 +21,6 @@ struct comparing {
     char name[KVC_COMPARED_MAX][256];
     char source[KVC_COMPARED_MAX][PATH_MAX]; /* Where the picture finds the result. */
 };
-
-static bool is_scenario(const char *path)
-{
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".lua") == 0;
-}
 
 /* Runs a loaded scenario and returns its document. Also writes the files into `folder`, unless that is empty.
  */
@@ -99,7 +90,7 @@ static enum kvc_status add(struct comparing *comparing, const char *path, const 
     char *source = comparing->source[at];
     snprintf(comparing->name[at], sizeof(comparing->name[at]), "%s", name);
     enum kvc_status status;
-    if (is_scenario(path)) {
+    if (kvc_command_is_scenario(path)) {
         snprintf(source, PATH_MAX, "%.3000s%s%c", out != NULL ? out : "", out != NULL ? "/" : "",
                  'A' + (int)at);
         status =
@@ -135,7 +126,7 @@ static enum kvc_status add_all(struct comparing *comparing, struct kvc_diag *dia
 {
     const struct kvc_arguments *arguments = comparing->arguments;
     uint32_t count = (uint32_t)arguments->positional_count, sets = arguments->set.count;
-    bool is_one = count == 1 && is_scenario(arguments->positional[0]);
+    bool is_one = count == 1 && kvc_command_is_scenario(arguments->positional[0]);
     uint32_t results = is_one ? 1 + sets : count;
     if (results < 2 || results > KVC_COMPARED_MAX) {
         return kvc_diag_fail(
@@ -150,7 +141,7 @@ static enum kvc_status add_all(struct comparing *comparing, struct kvc_diag *dia
     enum kvc_status status = KVC_OK;
     for (uint32_t i = 0; i < count && status == KVC_OK; i++) {
         const char *path = arguments->positional[i];
-        if (sets > 0 && !is_scenario(path)) {
+        if (sets > 0 && !kvc_command_is_scenario(path)) {
             return kvc_diag_fail(
                 diag, KVC_ERR_SCENARIO,
                 "compare: found --set beside \"%.100s\", which is a result; allowed: --set for "
@@ -160,21 +151,6 @@ static enum kvc_status add_all(struct comparing *comparing, struct kvc_diag *dia
         status = add(comparing, path, &arguments->set, path, diag);
     }
     return status;
-}
-
-static enum kvc_status write_json(const void *report, FILE *out, struct kvc_diag *diag)
-{
-    return kvc_json_write_document(report, "comparison", out, diag);
-}
-
-static void write_csv(const void *report, FILE *out)
-{
-    kvc_compare_write_csv(report, out);
-}
-
-static void write_table(const void *report, bool color, FILE *out)
-{
-    kvc_compare_write_table(report, color, out);
 }
 
 static void forget(struct comparing *comparing)
@@ -204,12 +180,9 @@ static enum kvc_status compare(struct comparing *comparing, struct kvc_diag *dia
     }
     if (status == KVC_OK) {
         json_t *comparison = kvc_compare(comparing->result, comparing->count);
-        const struct kvc_answer_forms forms = {.report = comparison,
-                                               .json = write_json,
-                                               .csv = write_csv,
-                                               .table = write_table,
-                                               .color = kvc_table_color(stdout)};
-        status = kvc_answer_files_write(&files, &forms, stdout, diag);
+        const struct kvc_document_forms forms = {comparison, "comparison", kvc_compare_write_csv,
+                                                 kvc_compare_write_table};
+        status = kvc_command_write(&files, &forms, diag);
         json_decref(comparison);
     }
     kvc_answer_files_discard(&files);

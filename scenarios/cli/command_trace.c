@@ -6,8 +6,6 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/command_answer.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/output/json_value.h"
-#include "scenarios/output/table.h"
 #include "scenarios/output/trace_report.h"
 #include "scenarios/run/answer.h"
 #include "sim/base/array.h"
@@ -36,21 +34,6 @@ static const struct kvc_usage usage = {
     .flags = flags,
     .takes = KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_QUIET | KVC_TAKES_FORCE,
 };
-
-static enum kvc_status write_json(const void *report, FILE *out, struct kvc_diag *diag)
-{
-    return kvc_json_write_document(report, "trace report", out, diag);
-}
-
-static void write_csv(const void *report, FILE *out)
-{
-    kvc_trace_report_write_csv(report, out);
-}
-
-static void write_table(const void *report, bool color, FILE *out)
-{
-    kvc_trace_report_write_table(report, color, out);
-}
 
 /* Writes the twin, and reads it again to say how far its miss-ratio curve is from the trace's. */
 static enum kvc_status write_twin(const struct kvc_arguments *arguments,
@@ -97,14 +80,11 @@ static enum kvc_status describe(const struct kvc_arguments *arguments, struct kv
     }
     if (status == KVC_OK) {
         json_t *report = kvc_trace_report(path, profile);
-        const struct kvc_answer_forms forms = {.report = report,
-                                               .json = write_json,
-                                               .csv = write_csv,
-                                               .table = write_table,
-                                               .color = kvc_table_color(stdout)};
+        const struct kvc_document_forms forms = {report, "trace report", kvc_trace_report_write_csv,
+                                                 kvc_trace_report_write_table};
         status = arguments->flag[FLAG_TWIN] != NULL ? write_twin(arguments, profile, report, diag) : KVC_OK;
         if (status == KVC_OK) {
-            status = kvc_answer_files_write(&files, &forms, stdout, diag);
+            status = kvc_command_write(&files, &forms, diag);
         }
         json_decref(report);
     }

@@ -8,8 +8,6 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/command_answer.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/output/json_value.h"
-#include "scenarios/output/table.h"
 #include "scenarios/output/why.h"
 #include "scenarios/output/again.h"
 #include "scenarios/run/answer.h"
@@ -54,12 +52,6 @@ struct asking {
     char note[256];
 };
 
-static bool is_scenario(const char *path)
-{
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".lua") == 0;
-}
-
 /* Loads the scenario of a result. */
 static enum kvc_status load_result(struct asking *asking, struct kvc_diag *diag)
 {
@@ -83,7 +75,7 @@ static enum kvc_status load_result(struct asking *asking, struct kvc_diag *diag)
 static enum kvc_status load(struct asking *asking, struct kvc_diag *diag)
 {
     const char *path = asking->arguments->positional[0];
-    enum kvc_status status = is_scenario(path)
+    enum kvc_status status = kvc_command_is_scenario(path)
                                  ? kvc_scenario_load(path, &asking->arguments->set, &asking->loaded, diag)
                                  : load_result(asking, diag);
     if (status != KVC_OK) {
@@ -165,21 +157,6 @@ static enum kvc_status analyse(struct asking *asking, json_t **why, struct kvc_d
     return status;
 }
 
-static enum kvc_status write_json(const void *report, FILE *out, struct kvc_diag *diag)
-{
-    return kvc_json_write_document(report, "analysis", out, diag);
-}
-
-static void write_csv(const void *report, FILE *out)
-{
-    kvc_why_write_csv(report, out);
-}
-
-static void write_table(const void *report, bool color, FILE *out)
-{
-    kvc_why_write_table(report, color, out);
-}
-
 static enum kvc_status answer(struct asking *asking, struct kvc_diag *diag)
 {
     struct kvc_answer_files files;
@@ -193,12 +170,8 @@ static enum kvc_status answer(struct asking *asking, struct kvc_diag *diag)
         status = analyse(asking, &why, diag);
     }
     if (status == KVC_OK) {
-        const struct kvc_answer_forms forms = {.report = why,
-                                               .json = write_json,
-                                               .csv = write_csv,
-                                               .table = write_table,
-                                               .color = kvc_table_color(stdout)};
-        status = kvc_answer_files_write(&files, &forms, stdout, diag);
+        const struct kvc_document_forms forms = {why, "analysis", kvc_why_write_csv, kvc_why_write_table};
+        status = kvc_command_write(&files, &forms, diag);
     }
     json_decref(why);
     kvc_answer_files_discard(&files);

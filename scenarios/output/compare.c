@@ -163,16 +163,11 @@ static void add_percentiles(struct comparing *comparing)
     }
 }
 
-static const char *text(const json_t *object, const char *key)
-{
-    const char *value = json_string_value(json_object_get(object, key));
-    return value != NULL ? value : "?";
-}
-
 /* Writes the name of a stage's utilization. */
 static const char *stage_name(const json_t *stage, char name[128])
 {
-    snprintf(name, 128, "stage.%s.%s.utilization_frac", text(stage, "name"), text(stage, "device"));
+    snprintf(name, 128, "stage.%s.%s.utilization_frac", kvc_document_text(stage, "name"),
+             kvc_document_text(stage, "device"));
     return name;
 }
 
@@ -209,7 +204,8 @@ static void add_stages(struct comparing *comparing)
             for (uint32_t j = 0; j < comparing->count; j++) {
                 value[j] = utilization_of(comparing->result[j].document, name);
             }
-            snprintf(label, sizeof(label), "%s (%s) busy", text(stage, "name"), text(stage, "device"));
+            snprintf(label, sizeof(label), "%s (%s) busy", kvc_document_text(stage, "name"),
+                     kvc_document_text(stage, "device"));
             add_metric(comparing, name, label, value, true);
         }
     }
@@ -348,7 +344,7 @@ void kvc_compare_write_csv(const json_t *comparison, FILE *out)
         {
             const json_t *difference = json_array_get(json_object_get(metric, "differences"), j - 1);
             const char *verdict = json_string_value(json_object_get(difference, "verdict"));
-            fprintf(out, "%s,%c", text(metric, "name"), 'A' + (int)j);
+            fprintf(out, "%s,%c", kvc_document_text(metric, "name"), 'A' + (int)j);
             write_cell(value, "mean", out);
             write_cell(value, "ci95", out);
             write_cell(difference, "change", out);

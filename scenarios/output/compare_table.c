@@ -8,12 +8,6 @@
 
 enum { NAME_COLUMNS = 32, FIRST_COLUMNS = 22, OTHER_COLUMNS = 44 };
 
-static const char *text(const json_t *object, const char *key)
-{
-    const char *value = json_string_value(json_object_get(object, key));
-    return value != NULL ? value : "-";
-}
-
 /* Prints a value with its interval; shares are printed in percent. */
 static void print_value(const json_t *value, bool is_share, char *out, size_t size)
 {
@@ -33,7 +27,7 @@ static void print_value(const json_t *value, bool is_share, char *out, size_t si
 static void print_change(const json_t *difference, bool is_share, char *out, size_t size)
 {
     double change = 100 * kvc_document_number(difference, is_share ? "change" : "change_frac");
-    const char *verdict = text(difference, "verdict");
+    const char *verdict = kvc_document_text(difference, "verdict");
     if (isnan(change) || strcmp(verdict, "same") == 0) {
         snprintf(out, size, "%s", isnan(change) ? "" : verdict);
         return;
@@ -61,13 +55,13 @@ static void write_label(const struct kvc_table *table, const char *label)
 static void write_metric(const struct kvc_table *table, const json_t *metric)
 {
     const json_t *values = json_object_get(metric, "values");
-    const char *name = text(metric, "name");
+    const char *name = kvc_document_text(metric, "name");
     size_t length = strlen(name), count = json_array_size(values);
     bool is_share = length > 5 && strcmp(name + length - 5, "_frac") == 0;
-    write_label(table, text(metric, "label"));
+    write_label(table, kvc_document_text(metric, "label"));
     for (size_t i = 0; i < count; i++) {
         const json_t *difference = json_array_get(json_object_get(metric, "differences"), i - 1);
-        const char *verdict = text(difference, "verdict");
+        const char *verdict = kvc_document_text(difference, "verdict");
         bool differs = strcmp(verdict, "higher") == 0 || strcmp(verdict, "lower") == 0;
         char value[64], change[64] = "", cell[160];
         print_value(json_array_get(values, i), is_share, value, sizeof(value));
@@ -86,8 +80,8 @@ static void write_results(const struct kvc_table *table, const json_t *results)
     json_array_foreach(results, i, result)
     {
         fprintf(table->out, "%s%c%s  %s  (%s: %s, %s)\n", table->bold, 'A' + (int)i, table->plain,
-                text(result, "name"), text(result, "scenario"), text(result, "system"),
-                text(result, "command"));
+                kvc_document_text(result, "name"), kvc_document_text(result, "scenario"),
+                kvc_document_text(result, "system"), kvc_document_text(result, "command"));
     }
     fprintf(table->out, "\n%s", table->bold);
     write_label(table, "");
@@ -106,8 +100,10 @@ static void write_bottlenecks(const struct kvc_table *table, const json_t *resul
     {
         const json_t *bottleneck = json_object_get(result, "bottleneck");
         char cell[128];
-        snprintf(cell, sizeof(cell), "%s (%s)", text(bottleneck, "stage"), text(bottleneck, "device"));
-        write_cell(table, strcmp(text(bottleneck, "stage"), "load") == 0 ? "the load" : cell, i, count);
+        snprintf(cell, sizeof(cell), "%s (%s)", kvc_document_text(bottleneck, "stage"),
+                 kvc_document_text(bottleneck, "device"));
+        write_cell(table, strcmp(kvc_document_text(bottleneck, "stage"), "load") == 0 ? "the load" : cell, i,
+                   count);
     }
 }
 
@@ -118,7 +114,7 @@ static bool is_of_profile(const json_t *parameters, const char *path)
     size_t i;
     json_array_foreach(parameters, i, parameter)
     {
-        const char *base = text(parameter, "path");
+        const char *base = kvc_document_text(parameter, "path");
         size_t length = strlen(base);
         if (length > 5 && strcmp(base + length - 5, ".base") == 0 && strcmp(base, path) != 0 &&
             strncmp(base, path, length - 4) == 0) {
@@ -136,7 +132,7 @@ static void write_parameters(const struct kvc_table *table, const json_t *parame
     json_array_foreach(parameters, i, parameter)
     {
         const json_t *values = json_object_get(parameter, "values");
-        const char *path = text(parameter, "path");
+        const char *path = kvc_document_text(parameter, "path");
         fputs(i == 0 ? "\nparameters that differ\n" : "", table->out);
         if (is_of_profile(parameters, path)) {
             hidden++;

@@ -207,12 +207,6 @@ void kvc_why_write_csv(const json_t *why, FILE *out)
 
 /* ---- table ---- */
 
-static const char *text(const json_t *object, const char *key)
-{
-    const char *value = json_string_value(json_object_get(object, key));
-    return value != NULL ? value : "-";
-}
-
 /* Writes a value with its interval, or "-". */
 static void write_interval(const json_t *object, const char *mean, const char *ci95, FILE *out)
 {
@@ -248,7 +242,8 @@ static void write_change(const struct kvc_table *table, const json_t *change, bo
 static void write_resources(const struct kvc_table *table, const json_t *why)
 {
     const json_t *entry, *list = json_object_get(why, "resources");
-    bool is_exact = strcmp(text(why, "answer"), kvc_accuracy_answers[KVC_ACCURACY_CLOSED_FORM]) == 0;
+    bool is_exact =
+        strcmp(kvc_document_text(why, "answer"), kvc_accuracy_answers[KVC_ACCURACY_CLOSED_FORM]) == 0;
     size_t i;
     if (json_array_size(list) == 0) {
         return;
@@ -258,7 +253,8 @@ static void write_resources(const struct kvc_table *table, const json_t *why)
     json_array_foreach(list, i, entry)
     {
         double busy_frac = kvc_document_number(entry, "utilization_frac");
-        fprintf(table->out, "%-14s%-8s", text(entry, "resource"), text(entry, "device"));
+        fprintf(table->out, "%-14s%-8s", kvc_document_text(entry, "resource"),
+                kvc_document_text(entry, "device"));
         if (isnan(busy_frac)) {
             fprintf(table->out, "%12s", "-");
         } else {
@@ -282,7 +278,7 @@ static void write_path(const struct kvc_table *table, const json_t *why)
             "slowest 1 % us", "share", table->plain);
     json_array_foreach(json_object_get(way, "parts"), i, entry)
     {
-        fprintf(table->out, "%-24s%12.4g%8.1f %%%20.4g%8.1f %%\n", text(entry, "part"),
+        fprintf(table->out, "%-24s%12.4g%8.1f %%%20.4g%8.1f %%\n", kvc_document_text(entry, "part"),
                 kvc_document_number(entry, "mean_us"), 100 * kvc_document_number(entry, "mean_frac"),
                 kvc_document_number(entry, "slowest_us"), 100 * kvc_document_number(entry, "slowest_frac"));
     }
@@ -304,7 +300,8 @@ static void write_stages(const struct kvc_table *table, const json_t *why)
         char busy[32], mean[32];
         snprintf(busy, sizeof(busy), isnan(busy_frac) ? "-" : "%.1f %%", 100 * busy_frac);
         snprintf(mean, sizeof(mean), isnan(us) ? "-" : "%.4g", us);
-        fprintf(table->out, "%-14s%-8s%12s%20s\n", text(entry, "stage"), text(entry, "device"), busy, mean);
+        fprintf(table->out, "%-14s%-8s%12s%20s\n", kvc_document_text(entry, "stage"),
+                kvc_document_text(entry, "device"), busy, mean);
     }
 }
 
@@ -320,10 +317,11 @@ static int place_of(const char *name, const char *const *list, int count)
 
 static void write_accuracy(const struct kvc_table *table, const json_t *why)
 {
-    const char *load = text(json_object_get(why, "accuracy"), "load");
+    const char *load = kvc_document_text(json_object_get(why, "accuracy"), "load");
     const struct kvc_accuracy_kind kind = {
-        text(why, "system"),
-        (enum kvc_accuracy_answer)place_of(text(why, "answer"), kvc_accuracy_answers, KVC_ACCURACY_ANSWERS),
+        kvc_document_text(why, "system"),
+        (enum kvc_accuracy_answer)place_of(kvc_document_text(why, "answer"), kvc_accuracy_answers,
+                                           KVC_ACCURACY_ANSWERS),
         (enum kvc_accuracy_load)place_of(load, kvc_accuracy_loads, KVC_ACCURACY_LOADS)};
     kvc_accuracy_write_line(&kind, table->bold, table->plain, table->out);
 }
@@ -333,15 +331,15 @@ void kvc_why_write_table(const json_t *why, bool color, FILE *out)
     struct kvc_table table = kvc_table_begin(out, color);
     const json_t *bottleneck = json_object_get(why, "bottleneck"), *note;
     size_t i;
-    fprintf(out, "%s%s%s  %s, %s", table.bold, text(why, "scenario"), table.plain, text(why, "system"),
-            text(why, "answer"));
+    fprintf(out, "%s%s%s  %s, %s", table.bold, kvc_document_text(why, "scenario"), table.plain,
+            kvc_document_text(why, "system"), kvc_document_text(why, "answer"));
     if (kvc_document_number(why, "replicas") > 0) {
         fprintf(out, ", %.0f replicas", kvc_document_number(why, "replicas"));
     }
     fputs("\n\n", out);
     kvc_table_heading(&table, "binds");
-    fprintf(out, "%s (%s): %s\n", text(bottleneck, "stage"), text(bottleneck, "device"),
-            text(bottleneck, "why"));
+    fprintf(out, "%s (%s): %s\n", kvc_document_text(bottleneck, "stage"),
+            kvc_document_text(bottleneck, "device"), kvc_document_text(bottleneck, "why"));
     kvc_table_heading(&table, "throughput");
     write_interval(json_object_get(why, "throughput_mops"), "mean", "ci95", out);
     fputs(" Mops\n", out);
