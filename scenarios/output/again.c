@@ -166,6 +166,19 @@ static const char *find_change(const json_t *document, const struct kvc_loaded *
     return changed;
 }
 
+/* Gives the values of the hardware that come from the result the sources that it states. */
+static void restore_sources(const json_t *document, struct kvc_parameters *provenance)
+{
+    const json_t *sources = json_object_get(document, "provenance");
+    for (uint32_t i = 0; i < provenance->count; i++) {
+        struct kvc_parameter *parameter = &provenance->entry[i];
+        const char *source = json_string_value(json_object_get(sources, parameter->path));
+        if (source != NULL && strcmp(parameter->source, "scenario") == 0) {
+            snprintf(parameter->source, sizeof(parameter->source), "%s", source);
+        }
+    }
+}
+
 /* ---- the scenario ---- */
 
 /* Loads the table from a file in memory. */
@@ -210,6 +223,9 @@ enum kvc_status kvc_again_load(const char *file, const json_t *document, const s
     enum kvc_status status = fill(file, document, table, diag);
     status = status == KVC_OK ? load(file, table, set, out, diag) : status;
     json_decref(table);
+    if (status == KVC_OK) {
+        restore_sources(document, &(*out)->provenance);
+    }
     if (status == KVC_OK && (set == NULL || set->count == 0)) {
         const char *changed = find_change(document, *out);
         if (changed != NULL) {

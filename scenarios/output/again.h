@@ -1,8 +1,9 @@
 /* The scenario of a result, built again from the parameters that the result states.
  *
  * A result has every resolved parameter, in the words of a scenario. Defaults are left out, so that they
- * follow from the program. Not stated by a result, and therefore refused: functions of the scenario, such as
- * a power policy. A trace is looked for where the result's command found it, beside its scenario. */
+ * follow from the program. The values of the hardware keep the sources that the result states. Not stated by
+ * a result, and therefore refused: functions of the scenario, such as a power policy. A trace is looked for
+ * where the result's command found it, beside its scenario. */
 #ifndef KVC_SCENARIOS_OUTPUT_AGAIN_H
 #define KVC_SCENARIOS_OUTPUT_AGAIN_H
 

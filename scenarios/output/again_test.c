@@ -54,6 +54,9 @@ static void expect_again(const char *path)
         cr_expect(usual == other || (usual != usual && other != other), "%s: %.17g and %.17g", path, usual,
                   other);
         cr_expect_str_eq(again->scenario.name, loaded->scenario.name);
+        json_t *sources = kvc_json_sources(&again->provenance);
+        cr_expect(json_equal(sources, json_object_get(result, "provenance")), "%s: other sources", path);
+        json_decref(sources);
     } else {
         cr_expect_not_null(strstr(diag.message, "power.policy: it is a function"), "%s", diag.message);
         cr_expect_str_eq(diag.file, "result.json");

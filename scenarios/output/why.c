@@ -151,6 +151,7 @@ json_t *kvc_why_json(const struct kvc_why *why)
     json_object_set_new(document, "accuracy", kvc_accuracy_json(&kind));
     json_object_set_new(document, "notes", notes(why));
     json_object_set_new(document, "parameters", kvc_json_values(&why->loaded->parameters));
+    json_object_set_new(document, "provenance", kvc_json_sources(&why->loaded->provenance));
     return document;
 }
 

@@ -20,7 +20,7 @@
  *     stages           [{ stage, device, utilization_frac, mean_us, mean_ci95_us }, ...]
  *     path             { requests, slowest_requests, parts: [{ part, mean_us, mean_frac, slowest_us,
  *                        slowest_frac }, ...], mean_us, slowest_us }, or null
- *     accuracy, notes, parameters
+ *     accuracy, notes, parameters, provenance
  *
  * What is unknown is null. `requests` are those that were looked at. */
 #ifndef KVC_SCENARIOS_OUTPUT_WHY_H
