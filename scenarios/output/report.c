@@ -156,6 +156,14 @@ static void set_value(json_t *object, const char *key, const struct kvc_outcome 
     json_object_set_new(object, half_key, kvc_json_number(kvc_outcome_interval(outcome, name).half_width));
 }
 
+/* Returns the rate at which a tenant's requests were sent in the measured time, its share of all that were
+ * [million/s]. */
+static double tenant_offered_mops(const struct kvc_report *report, uint32_t tenant)
+{
+    return kvc_service_of(report->loaded, report->outcome).offered_mops *
+           kvc_workload_tenant_share(&report->loaded->scenario.workload, tenant);
+}
+
 json_t *kvc_json_tenants(const struct kvc_report *report)
 {
     const struct kvc_workload *workload = &report->loaded->scenario.workload;
@@ -167,9 +175,7 @@ json_t *kvc_json_tenants(const struct kvc_report *report)
         enum kvc_slo_state state = tenant_state(report, i);
         json_t *object = json_object();
         json_object_set_new(object, "name", kvc_json_text(tenant->name));
-        json_object_set_new(
-            object, "offered_mops",
-            kvc_json_number(kvc_workload_rate_max_mops(workload) * kvc_workload_tenant_share(workload, i)));
+        json_object_set_new(object, "offered_mops", kvc_json_number(tenant_offered_mops(report, i)));
         set_value(object, "throughput_mops", outcome, i, result->throughput_mops);
         set_value(object, "hit_frac", outcome, i, result->hit_frac);
         set_value(object, "latency_mean_us", outcome, i, result->latency.mean_us);
@@ -201,9 +207,8 @@ void kvc_table_write_tenants(const struct kvc_report *report, const char *bold, 
         const struct kvc_latencies *latency = &found->latency;
         enum kvc_slo_state state = tenant_state(report, i);
         fprintf(out, "%-14s%13.4g%10.4g%9.2f %%%10.4g%10.4g%10.4g%10.4g  ", tenant->name,
-                kvc_workload_rate_max_mops(workload) * kvc_workload_tenant_share(workload, i),
-                found->throughput_mops, 100 * found->hit_frac, latency->mean_us, latency->p50_us,
-                latency->p99_us, latency->p999_us);
+                tenant_offered_mops(report, i), found->throughput_mops, 100 * found->hit_frac,
+                latency->mean_us, latency->p50_us, latency->p99_us, latency->p999_us);
         if (state == KVC_SLO_UNKNOWN) {
             fputs("none\n", out);
         } else {
