@@ -6,16 +6,9 @@ local preset = "Ramulator 2 (github.com/CMU-SAFARI/ramulator2, DDR4.cpp), DDR4_2
 local function ns(clocks) return ("%.4gns"):format(clocks * clock) end
 return {
   kind = "dram",
+  base = "ddr4-3200",
   name = "eight channels of DDR4-2933",
-  random_line = { "122ns", source = "anandtech.com/show/14694, AMD Rome, 2019: EPYC 7742 with DDR4-3200, 128 MB full random, NPS1" },
-  next_line = { "1.625ns", source = "github.com/InstLatx64/InstLatx64, AuthenticAMD0A20F10_K19_Vermeer2_NewMemLat.txt: memory, linear forward, on the same die as EPYC 7763" },
-  line = { 64, source = "cache line of x86-64" },
-  channels = { 8, source = "AMD, EPYC 7763 product page; Intel ARK, Xeon Platinum 8380: 8 memory channels" },
-  ranks = { 2, source = "assumed: one module of two ranks" },
-  banks = { 16, source = "JEDEC JESD79-4: 4 groups of 4 banks, x4 chips" },
   transfers = { 2933e6, source = "JEDEC JESD79-4" },
-  bus = { 8, source = "JEDEC JESD79-4: 64 bits besides ECC" },
-  write_queue = { 32, source = "assumed: as ddr3-1600-e5v2" },
   tRC = { ns(68), source = preset .. "nRC 68" },
   tRC_write = { ns(21 + 16 + 4 + 22 + 21), source = preset .. "nRCD 21, nCWL 16, nBL 4, nWR 22 and nRP 21" },
   tRRD = { ns(4), source = preset .. "nRRDS 4" },

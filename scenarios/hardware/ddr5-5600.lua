@@ -6,16 +6,12 @@ local gem5 = "gem5, DDR5 interfaces after Micron's DDR5 SDRAM core data sheet: "
 local function ns(time) return ("%.4gns"):format(time) end
 return {
   kind = "dram",
+  base = "ddr5-4800",
   name = "8 channels of DDR5-5600",
   random_line = { "131ns", source = "measured on Emerald Rapids, 2026-11-22: validate/measured/h200-pcie5/machine.lua, time per random line, one chain, 64 MiB and more" },
   next_line = { "9.461ns", source = "measured on Emerald Rapids, 2026-11-22: validate/measured/h200-pcie5/machine.lua, whose straight line fits badly" },
-  line = { 64, source = "cache line of x86-64" },
   channels = { 16, source = "Intel Xeon Platinum 8592+: 8 channels; JEDEC JESD79-5: two subchannels each" },
-  ranks = { 2, source = "assumed: one module of two ranks" },
-  banks = { 32, source = gem5 .. "8 groups of 4 banks" },
   transfers = { 5600e6, source = jedec .. "transfers a second" },
-  bus = { 4, source = gem5 .. "32 bits of a subchannel" },
-  write_queue = { 32, source = "assumed: as ddr3-1600-e5v2" },
   tRC = { ns(32 + 45 * clock), source = jedec .. "tRP 45 clocks; " .. gem5 .. "tRAS 32 ns" },
   tRC_write = { ns(45 * clock + 44 * clock + 8 * clock + 30 + 45 * clock), source = jedec .. "tRCD and tRP 45 clocks, CWL = CL - 2 as in Samsung's DDR5 UDIMM data sheet, burst 8; " .. gem5 .. "tWR 30 ns" },
   tRRD = { ns(8 * clock), source = gem5 .. "8 clocks, other bank group" },
@@ -24,6 +20,4 @@ return {
   tWTR = { ns(math.max(4 * clock, 2.5)), source = gem5 .. "4 clocks, at least 2.5 ns, other bank group" },
   tRTW = { ns(2 * clock), source = gem5 .. "2 clocks between the data" },
   tRTRS = { ns(2 * clock), source = "assumed: 2 clocks, as gem5's DDR3_1600; JEDEC leaves it to the controller" },
-  tRFC = { "295ns", source = gem5 .. "16 Gbit" },
-  tREFI = { "3.9us", source = gem5 .. "up to 85 degrees" },
 }

@@ -16,6 +16,88 @@
 #include "sim/base/files/data_dir.h"
 #include "sim/base/version.h"
 
+/* ---- the library ---- */
+
+enum { FILE_NAME_MAX = 1024 };
+
+const char *kvc_hardware_dir(void)
+{
+    static char folder[PATH_MAX];
+    if (folder[0] == '\0') {
+        kvc_data_path("scenarios/hardware", folder);
+    }
+    return folder;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+void kvc_hardware_list(struct kvc_profiles *profiles)
+{
+    profiles->count = 0;
+    DIR *folder = opendir(kvc_hardware_dir());
+    if (folder == NULL) {
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL && profiles->count < KVC_PROFILES_MAX;) {
+        size_t bytes = strlen(entry->d_name);
+        if (entry->d_name[0] == '.' || bytes <= 4 || bytes - 4 >= KVC_PROFILE_NAME_MAX ||
+            strcmp(entry->d_name + bytes - 4, ".lua") != 0) {
+            continue;
+        }
+        memcpy(profiles->name[profiles->count], entry->d_name, bytes - 4);
+        profiles->name[profiles->count++][bytes - 4] = '\0';
+    }
+    closedir(folder);
+    qsort(profiles->name, profiles->count, sizeof(profiles->name[0]), compare_names);
+}
+
+static bool ends_in_lua(const char *name)
+{
+    size_t bytes = strlen(name);
+    return bytes > 4 && strcmp(name + bytes - 4, ".lua") == 0;
+}
+
+/* Finds the file that `name` stands for. */
+static enum kvc_status find_file(const struct kvc_decoder *decoder, const char *path, const char *name,
+                                 char file[FILE_NAME_MAX])
+{
+    const char *scenario = kvc_sandbox_file(decoder->sandbox), *slash = strrchr(scenario, '/');
+    int folder = slash != NULL ? (int)(slash + 1 - scenario) : 0, bytes;
+    if (ends_in_lua(name)) {
+        bytes = snprintf(file, FILE_NAME_MAX, "%.*s%s", name[0] == '/' ? 0 : folder, scenario, name);
+        if (bytes < FILE_NAME_MAX && access(file, R_OK) == 0) {
+            return KVC_OK;
+        }
+        return kvc_decode_fail(decoder, path, "%s: the profile %s cannot be read: %s", path, file,
+                               strerror(errno));
+    }
+    bytes = snprintf(file, FILE_NAME_MAX, "%s/%s.lua", kvc_hardware_dir(), name);
+    if (strchr(name, '/') == NULL && bytes < FILE_NAME_MAX && access(file, R_OK) == 0) {
+        return KVC_OK;
+    }
+
+    struct kvc_profiles profiles;
+    const char *names[KVC_PROFILES_MAX + 1];
+    char suggestion[96], allowed[512] = "";
+    size_t used = 0;
+    kvc_hardware_list(&profiles);
+    for (size_t i = 0; i < profiles.count; i++) {
+        names[i] = profiles.name[i];
+        if (used < sizeof(allowed)) {
+            used +=
+                (size_t)snprintf(allowed + used, sizeof(allowed) - used, "%s%s", i > 0 ? ", " : "", names[i]);
+        }
+    }
+    names[profiles.count] = NULL;
+    kvc_decode_suggest(name, names, suggestion, sizeof(suggestion));
+    return kvc_decode_fail(
+        decoder, path, "%s: no hardware profile \"%.60s\"%s%s allowed: a file that ends in .lua, or %s", path,
+        name, suggestion, suggestion[0] != '\0' ? "" : ";", used > 0 ? allowed : "(the library is empty)");
+}
+
 /* ---- one file of the library ---- */
 
 /* The kind of a machine file, which is not in the registry. Its values go to node->machine, and its devices
@@ -31,6 +113,7 @@ struct profile_reading {
     struct kvc_loaded *loaded;          /* Receives parameters and provenance. */
     const char *prefix; /* Prefix of the recorded paths: "node.cpu"; "" if any kind is wanted. */
     bool machine_only;  /* Refuse a profile of the device alone. */
+    bool is_base;       /* The file is the base of another one. */
     bool has_device;    /* Result: the file has the device that is wanted. */
     const struct kvc_sandbox *sandbox; /* Sandbox in which the file is read. */
     struct kvc_diag *diag;
@@ -91,14 +174,18 @@ static enum kvc_status check_device(const struct kvc_decoder *decoder, const str
     return kvc_decode_fail(decoder, place, "%s%s", parent, inner.message);
 }
 
-/* Reads the device's table, which is on top of the stack; `path` is where it stands in the file. */
+/* Reads the device's table, which is on top of the stack; `path` is where it stands in the file. If the node
+ * has the device already, that of a base, the table changes it. */
 static enum kvc_status decode_device(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
                                      const char *path, const char *const *extra, struct kvc_node *node)
 {
-    void *object = kvc_node_add(node, kind);
-    enum kvc_status status = kvc_decode_table(
-        decoder, lua_gettop(decoder->lua),
-        &(struct kvc_table){.path = path, .options = kind->options, .object = object, .extra = extra});
+    void *base = kvc_node_device(node, kind), *object = base != NULL ? base : kvc_node_add(node, kind);
+    enum kvc_status status = kvc_decode_table(decoder, lua_gettop(decoder->lua),
+                                              &(struct kvc_table){.path = path,
+                                                                  .options = kind->options,
+                                                                  .object = object,
+                                                                  .extra = extra,
+                                                                  .present_only = base != NULL});
     return status != KVC_OK ? status : check_device(decoder, kind, path, "", object);
 }
 
@@ -157,9 +244,45 @@ static enum kvc_status decode_machine(struct kvc_decoder *decoder, struct profil
     return status;
 }
 
+static enum kvc_status read_profile(const char *file, struct profile_reading *profile);
+
+/* Reads the device of the profile that the file names as its base, if it names one. */
+static enum kvc_status decode_base(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
+                                   const struct profile_reading *profile)
+{
+    char name[KVC_TEXT_MAX], file[FILE_NAME_MAX];
+    struct profile_reading base = *profile;
+    if (!kvc_decode_has(decoder->lua, 1, "base")) {
+        return KVC_OK;
+    }
+    kvc_decode_push(decoder->lua, 1, "base");
+    enum kvc_status status =
+        kvc_decode_text(decoder, "base", "the name of a hardware profile", name, sizeof(name));
+    lua_pop(decoder->lua, 1);
+    if (status == KVC_OK && profile->is_base) {
+        status = kvc_decode_fail(
+            decoder, "base", "base: found \"%s\" in a profile that is a base itself, allowed: nothing", name);
+    }
+    if (status == KVC_OK) {
+        status = find_file(decoder, "base", name, file);
+    }
+    if (status != KVC_OK) {
+        return status;
+    }
+    base.kind = kind;
+    base.is_base = true;
+    status = read_profile(file, &base);
+    if (status == KVC_OK && base.kind == &machine_kind) {
+        status = kvc_decode_fail(decoder, "base",
+                                 "base: found the machine file \"%s\", allowed: a profile of kind \"%s\"",
+                                 name, kind->name);
+    }
+    return status;
+}
+
 static enum kvc_status decode_profile(lua_State *lua, void *data)
 {
-    static const char *const extra[] = {"kind", NULL};
+    static const char *const extra[] = {"kind", "base", NULL};
     const struct kvc_device_kind *said;
     struct profile_reading *profile = data;
     struct kvc_decoder decoder = {.lua = lua,
@@ -176,8 +299,12 @@ static enum kvc_status decode_profile(lua_State *lua, void *data)
         return status;
     }
     profile->has_device = true;
-    status = said == &machine_kind ? decode_machine(&decoder, profile)
-                                   : decode_device(&decoder, said, "", extra, profile->node);
+    if (said == &machine_kind) {
+        status = decode_machine(&decoder, profile);
+    } else {
+        status = decode_base(&decoder, said, profile);
+        status = status == KVC_OK ? decode_device(&decoder, said, "", extra, profile->node) : status;
+    }
     profile->kind = said;
     return status;
 }
@@ -195,44 +322,6 @@ static enum kvc_status read_profile(const char *file, struct profile_reading *pr
     return status;
 }
 
-/* ---- the library ---- */
-
-enum { FILE_NAME_MAX = 1024 };
-
-const char *kvc_hardware_dir(void)
-{
-    static char folder[PATH_MAX];
-    if (folder[0] == '\0') {
-        kvc_data_path("scenarios/hardware", folder);
-    }
-    return folder;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-void kvc_hardware_list(struct kvc_profiles *profiles)
-{
-    profiles->count = 0;
-    DIR *folder = opendir(kvc_hardware_dir());
-    if (folder == NULL) {
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL && profiles->count < KVC_PROFILES_MAX;) {
-        size_t bytes = strlen(entry->d_name);
-        if (entry->d_name[0] == '.' || bytes <= 4 || bytes - 4 >= KVC_PROFILE_NAME_MAX ||
-            strcmp(entry->d_name + bytes - 4, ".lua") != 0) {
-            continue;
-        }
-        memcpy(profiles->name[profiles->count], entry->d_name, bytes - 4);
-        profiles->name[profiles->count++][bytes - 4] = '\0';
-    }
-    closedir(folder);
-    qsort(profiles->name, profiles->count, sizeof(profiles->name[0]), compare_names);
-}
-
 enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind **kind,
                                   struct kvc_node *node, struct kvc_loaded *loaded, struct kvc_diag *diag)
 {
@@ -243,49 +332,7 @@ enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind
     return status;
 }
 
-static bool ends_in_lua(const char *name)
-{
-    size_t bytes = strlen(name);
-    return bytes > 4 && strcmp(name + bytes - 4, ".lua") == 0;
-}
-
-/* Finds the file that `name` stands for. */
-static enum kvc_status find_file(const struct kvc_decoder *decoder, const char *path, const char *name,
-                                 char file[FILE_NAME_MAX])
-{
-    const char *scenario = kvc_sandbox_file(decoder->sandbox), *slash = strrchr(scenario, '/');
-    int folder = slash != NULL ? (int)(slash + 1 - scenario) : 0, bytes;
-    if (ends_in_lua(name)) {
-        bytes = snprintf(file, FILE_NAME_MAX, "%.*s%s", name[0] == '/' ? 0 : folder, scenario, name);
-        if (bytes < FILE_NAME_MAX && access(file, R_OK) == 0) {
-            return KVC_OK;
-        }
-        return kvc_decode_fail(decoder, path, "%s: the profile %s cannot be read: %s", path, file,
-                               strerror(errno));
-    }
-    bytes = snprintf(file, FILE_NAME_MAX, "%s/%s.lua", kvc_hardware_dir(), name);
-    if (strchr(name, '/') == NULL && bytes < FILE_NAME_MAX && access(file, R_OK) == 0) {
-        return KVC_OK;
-    }
-
-    struct kvc_profiles profiles;
-    const char *names[KVC_PROFILES_MAX + 1];
-    char suggestion[96], allowed[512] = "";
-    size_t used = 0;
-    kvc_hardware_list(&profiles);
-    for (size_t i = 0; i < profiles.count; i++) {
-        names[i] = profiles.name[i];
-        if (used < sizeof(allowed)) {
-            used +=
-                (size_t)snprintf(allowed + used, sizeof(allowed) - used, "%s%s", i > 0 ? ", " : "", names[i]);
-        }
-    }
-    names[profiles.count] = NULL;
-    kvc_decode_suggest(name, names, suggestion, sizeof(suggestion));
-    return kvc_decode_fail(
-        decoder, path, "%s: no hardware profile \"%.60s\"%s%s allowed: a file that ends in .lua, or %s", path,
-        name, suggestion, suggestion[0] != '\0' ? "" : ";", used > 0 ? allowed : "(the library is empty)");
-}
+/* ---- devices of a node ---- */
 
 /* Decodes the device of a kind in a file. On failure, *profile is empty. */
 static enum kvc_status decode_file(const struct kvc_decoder *decoder, const char *file, const char *path,

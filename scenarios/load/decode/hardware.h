@@ -4,7 +4,9 @@
  * by its file name without ".lua", names a path that ends in ".lua" (relative to the scenario), or overrides
  * fields of a profile: { base = "tesla-k40c", memory = "24GB" }. Every number of a profile must state its
  * source, in its own braces or in its list's; ", quartiles 1 .. 2 ns" continues the source of the list, as
- * any source that begins with a comma. The registry (models/registry.h) lists the kinds.
+ * any source that begins with a comma. A profile may name another one of its kind as its `base`, whose values
+ * and sources it takes where it states none; that one has no base itself. The registry (models/registry.h)
+ * lists the kinds.
  *
  * A machine file holds several devices, { kind = "machine", name = ..., date = ..., cpu = { ... }, gpu = {
  * ... }, ... }, as `kvcast calibrate` writes it. It may stand wherever one of its devices is asked for, and

@@ -142,6 +142,44 @@ Test(hardware, refuses_profiles_without_sources)
     cr_expect_str_eq(diag.message, "kind: found \"nic\", allowed: a profile of kind \"pcie\"");
 }
 
+Test(hardware, takes_from_a_base_what_a_profile_does_not_state)
+{
+    const char scenario[] = "return { system = { kind = 'mica' }, node = { dram = 'p.lua' } }";
+    kvc_test_write_file(
+        "p.lua",
+        "return { kind = 'dram', base = 'ddr5-4800-genoa', name = 'mine', channels = { 4, source = 'x' } }");
+    struct kvc_loaded *loaded;
+    struct kvc_diag diag;
+    cr_expect_eq(kvc_test_load(scenario, NULL, &loaded, &diag), KVC_ERR_SCENARIO);
+    cr_expect(strstr(diag.message, "base: found \"ddr5-4800\" in a profile that is a base itself") != NULL,
+              "%s", diag.message);
+
+    kvc_test_write_file(
+        "p.lua",
+        "return { kind = 'dram', base = 'ddr5-4800', name = 'mine', channels = { 4, source = 'x' } }");
+    loaded = kvc_test_accepts(scenario, NULL);
+    kvc_test_expect_parameter(loaded, "node.dram.base", "p.lua", false, "scenario");
+    kvc_test_expect_parameter(loaded, "node.dram.channels", "4", true, "x");
+    kvc_test_expect_parameter(loaded, "node.dram.ranks", "2", true, "assumed: one module of two ranks");
+    kvc_loaded_free(loaded);
+
+    kvc_test_write_file("p.lua", "return { kind = 'dram',\n  base = 'ddr5-480' }");
+    cr_expect_eq(kvc_test_load(scenario, NULL, &loaded, &diag), KVC_ERR_SCENARIO);
+    cr_expect_eq(diag.line, 2);
+    cr_expect(strstr(diag.message, "base: no hardware profile \"ddr5-480\"; did you mean \"ddr5-4800\"?") !=
+                  NULL,
+              "%s", diag.message);
+    kvc_test_write_file("p.lua", "return { kind = 'dram', base = 'connectx-7-400g' }");
+    cr_expect_eq(kvc_test_load(scenario, NULL, &loaded, &diag), KVC_ERR_SCENARIO);
+    cr_expect(strstr(diag.message, "kind: found \"nic\", allowed: a profile of kind \"dram\"") != NULL, "%s",
+              diag.message);
+    kvc_test_write_file("p.lua", "return { kind = 'dram', base = 'm.lua' }");
+    kvc_test_write_file("m.lua",
+                        "return { kind = 'machine', name = '', date = '', compiler = '', commit = '' }");
+    cr_expect_eq(kvc_test_load(scenario, NULL, &loaded, &diag), KVC_ERR_SCENARIO);
+    cr_expect(strstr(diag.message, "base: found the machine file \"m.lua\"") != NULL, "%s", diag.message);
+}
+
 Test(hardware, refuses_a_clock_that_the_cpu_has_not)
 {
     kvc_test_refuses("return { system = { kind = 'megakv' },\n  node = { cpu_clock = '2.65GHz' } }", 2,
