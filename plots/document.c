@@ -37,7 +37,7 @@ static const struct kind kinds[] = {
                              .also_has = ",predicted"},
 };
 
-enum { KINDS = sizeof(kinds) / sizeof(*kinds), HEAD_BYTES = 4096 };
+enum { KINDS = sizeof(kinds) / sizeof(*kinds), HEAD_BYTES = 4096, SCHEMA_TEXT = 128 };
 
 /* Returns whether the file, which begins with `head`, is of the kind. */
 static bool is_of_kind(const char *head, const struct kind *kind)
@@ -70,6 +70,15 @@ static const struct kind *recognize(const char *file)
         kind = is_of_kind(head, &kinds[i]) ? &kinds[i] : NULL;
     }
     return kind;
+}
+
+/* Says which schema the document states, or nothing if it is none. */
+static const char *say_schema(const json_t *document, char text[SCHEMA_TEXT])
+{
+    const char *schema = json_string_value(json_object_get(document, "schema"));
+    snprintf(text, SCHEMA_TEXT, "%s%.80s", schema != NULL ? ": it has the schema " : "",
+             schema != NULL ? schema : "");
+    return text;
 }
 
 static void join(const char *folder, const char *name, char file[PATH_MAX])
@@ -131,11 +140,17 @@ enum kvc_status kvc_document_find_any(const char *path, enum kvc_document_kind *
     }
     const struct kind *kind_found = recognize(file);
     if (kind_found == NULL) {
-        return kvc_diag_fail_at(
-            diag, KVC_ERR_SCENARIO, path, 0,
-            "is no answer of kvcast; allowed is a folder that --out wrote, or in it "
+        char schema[SCHEMA_TEXT];
+        bool is_file = stat(file, &found) == 0 && S_ISREG(found.st_mode);
+        json_t *document = is_file ? json_load_file(file, 0, NULL) : NULL;
+        enum kvc_status status = kvc_diag_fail_at(
+            diag, KVC_ERR_SCENARIO, is_file ? file : path, 0,
+            "is no answer of kvcast%s; allowed is a folder that --out wrote, or in it "
             "result.json, capacity.json, day.json, plan.json, why.json, compare.json, trace.json, sweep.csv or "
-            "errors.csv");
+            "errors.csv",
+            say_schema(document, schema));
+        json_decref(document);
+        return status;
     }
     *kind = (enum kvc_document_kind)(kind_found - kinds);
     return KVC_OK;
@@ -159,10 +174,13 @@ enum kvc_status kvc_document_load(const char *file, enum kvc_document_kind kind,
     if (schema != NULL && strcmp(schema, kinds[kind].schema) == 0) {
         return KVC_OK;
     }
+    char said[SCHEMA_TEXT];
+    enum kvc_status status =
+        kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0, "is not a %s, whose schema is %s%s",
+                         kinds[kind].noun, kinds[kind].schema, say_schema(*document, said));
     json_decref(*document);
     *document = NULL;
-    return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0, "is not a %s, whose schema is %s",
-                            kinds[kind].noun, kinds[kind].schema);
+    return status;
 }
 
 double kvc_document_number(const json_t *object, const char *key)

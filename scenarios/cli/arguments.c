@@ -175,7 +175,11 @@ static bool add_positional(const struct kvc_usage *usage, struct kvc_arguments *
 {
     if (arguments->positional_count == usage->positional_max ||
         arguments->positional_count == KVC_POSITIONAL_MAX) {
-        return refuse(usage, "\"%s\" is an unexpected argument; see kvcast %s --help", text, usage->command);
+        return usage->positional_max > 1
+                   ? refuse(usage, "found more than %d arguments with \"%s\", allowed: up to %d %s",
+                            arguments->positional_count, text, arguments->positional_count, usage->positional)
+                   : refuse(usage, "\"%s\" is an unexpected argument; see kvcast %s --help", text,
+                            usage->command);
     }
     if (text[0] == '\0') {
         return refuse(usage, "found an empty text, allowed: %s", usage->positional);
@@ -213,17 +217,37 @@ static bool is_same_file(const char *a, const char *b)
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-/* Refuses to write a file over one that the command reads. */
-static bool spare_inputs(const struct kvc_usage *usage, const struct kvc_arguments *arguments)
+/* Returns whether two outputs would take each other's place; devices take any number. */
+static bool is_same_output(const char *a, const char *b)
+{
+    struct stat found;
+    return is_same_file(a, b) || (strcmp(a, b) == 0 && (stat(a, &found) != 0 || !S_ISCHR(found.st_mode)));
+}
+
+/* Refuses to write a file over one that the command reads, or writes for another option. */
+static bool spare_files(const struct kvc_usage *usage, const struct kvc_arguments *arguments)
 {
     const struct kvc_flag *flags[KVC_USAGE_FLAGS_MAX];
     unsigned takes[KVC_USAGE_FLAGS_MAX];
-    int count = kvc_usage_flags(usage, flags, takes), own = kvc_usage_own_flags(usage);
+    const char *written[KVC_USAGE_FLAGS_MAX], *by[KVC_USAGE_FLAGS_MAX];
+    int count = kvc_usage_flags(usage, flags, takes), own = kvc_usage_own_flags(usage), outputs = 0;
     for (int i = 0; i < count; i++) {
         bool is_own_file = i < own && flags[i]->value != NULL && strncmp(flags[i]->value, "FILE", 4) == 0;
         const char *output = is_own_file                              ? arguments->flag[i]
                              : i >= own && takes[i] == KVC_TAKES_JSON ? arguments->json
+                             : i >= own && takes[i] == KVC_TAKES_OUT  ? arguments->out
                                                                       : NULL;
+        for (int j = 0; output != NULL && j < outputs; j++) {
+            if (is_same_output(output, written[j])) {
+                fprintf(stderr, "kvcast %s: %s: found \"%s\", which %s writes; allowed: another file\n",
+                        usage->command, flags[i]->name, output, by[j]);
+                return false;
+            }
+        }
+        if (output != NULL) {
+            written[outputs] = output;
+            by[outputs++] = flags[i]->name;
+        }
         for (int j = 0; output != NULL && j < arguments->positional_count; j++) {
             if (is_same_file(output, arguments->positional[j])) {
                 fprintf(stderr,
@@ -256,7 +280,7 @@ bool kvc_arguments_parse(int argc, char **argv, const struct kvc_usage *usage,
             return false;
         }
     }
-    if (parse_all(argc, argv, usage, arguments) && spare_inputs(usage, arguments)) {
+    if (parse_all(argc, argv, usage, arguments) && spare_files(usage, arguments)) {
         return true;
     }
     kvc_arguments_free(arguments);

@@ -156,7 +156,13 @@ Test(arguments, counts_what_is_left)
 
 Test(arguments, refuses_one_too_many)
 {
-    refuses("a b c", &usage, "kvcast test: \"c\" is an unexpected argument; see kvcast test --help\n");
+    refuses("a b c", &usage, "kvcast test: found more than 2 arguments with \"c\", allowed: up to 2 FILE\n");
+}
+
+Test(arguments, refuses_two_outputs_in_one_file)
+{
+    refuses("a --json x --out x", &usage,
+            "kvcast test: --out: found \"x\", which --json writes; allowed: another file\n");
 }
 
 Test(arguments, helps_on_stdout)

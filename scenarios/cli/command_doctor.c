@@ -145,11 +145,11 @@ int kvc_command_doctor(int argc, char **argv)
         find_gpu(),
     };
     enum { FINDINGS = sizeof(findings) / sizeof(*findings) };
-    if (arguments.json == NULL || strcmp(arguments.json, "-") != 0) {
-        print_findings(findings, FINDINGS);
-    }
     if (arguments.json != NULL) {
         exit_status = kvc_print_json(document(findings, FINDINGS), arguments.json);
+    }
+    if (exit_status == KVC_OK && (arguments.json == NULL || strcmp(arguments.json, "-") != 0)) {
+        print_findings(findings, FINDINGS);
     }
     kvc_arguments_free(&arguments);
     return exit_status;

@@ -151,10 +151,10 @@ static enum kvc_status read_answer(const char *path, json_t **document, const ch
     *schema = json_string_value(json_object_get(*document, "schema"));
     return *schema != NULL && strncmp(*schema, "kvcast.", strlen("kvcast.")) == 0
                ? KVC_OK
-               : kvc_diag_fail_at(
-                     diag, KVC_ERR_SCENARIO, file, 0,
-                     "has the schema %.100s, allowed: one of kvcast's, such as \"kvcast.result/1\"",
-                     *schema != NULL ? *schema : "of nobody");
+               : kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, file, 0,
+                                  "has %s%.100s, allowed: a schema of kvcast, such as \"kvcast.result/1\"",
+                                  *schema != NULL ? "the schema " : "no schema",
+                                  *schema != NULL ? *schema : "");
 }
 
 static enum kvc_status put_answers(const struct kvc_arguments *arguments, struct rows *rows,
@@ -174,33 +174,37 @@ static enum kvc_status put_answers(const struct kvc_arguments *arguments, struct
     return status;
 }
 
-static enum kvc_status export(const struct kvc_arguments *arguments, struct kvc_diag *diag) {
+static enum kvc_status export_answers(const struct kvc_arguments *arguments, struct kvc_diag *diag)
+{
     const char *output = arguments->flag[FLAG_OUTPUT], *dot = output != NULL ? strrchr(output, '.') : NULL;
-    bool csv = dot != NULL && strcmp(dot, ".csv") == 0; struct rows rows = {.csv = NULL};
-    struct kvc_partial_file file; if (!csv && (dot == NULL || strcmp(dot, ".sqlite") != 0)){
+    bool csv = dot != NULL && strcmp(dot, ".csv") == 0;
+    struct rows rows = {.csv = NULL};
+    struct kvc_partial_file file;
+    if (!csv && (dot == NULL || strcmp(dot, ".sqlite") != 0)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "export: found %s%.200s, allowed: --output FILE.csv or --output FILE.sqlite",
-                             output != NULL ? "--output " : "no --output", output != NULL ? output : "");}
-enum kvc_status status = kvc_partial_file_open(&file, output, diag);
-if (status == KVC_OK && csv) {
-    rows.csv = file.file;
-    fputs("source,schema,path,value,text,unit\n", rows.csv);
-} else if (status == KVC_OK && open_database(&rows) != SQLITE_OK) {
-    status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s", sqlite3_errmsg(rows.database));
-}
-if (status == KVC_OK) {
-    status = put_answers(arguments, &rows, diag);
-}
-if (status == KVC_OK && !csv && write_database(&rows, file.file) != SQLITE_OK) {
-    status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the database");
-}
-sqlite3_finalize(rows.insert);
-sqlite3_close(rows.database);
-if (status == KVC_OK) {
-    status = kvc_partial_file_commit(&file, diag);
-}
-kvc_partial_file_discard(&file);
-return status;
+                             output != NULL ? "--output " : "no --output", output != NULL ? output : "");
+    }
+    enum kvc_status status = kvc_partial_file_open(&file, output, diag);
+    if (status == KVC_OK && csv) {
+        rows.csv = file.file;
+        fputs("source,schema,path,value,text,unit\n", rows.csv);
+    } else if (status == KVC_OK && open_database(&rows) != SQLITE_OK) {
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s", sqlite3_errmsg(rows.database));
+    }
+    if (status == KVC_OK) {
+        status = put_answers(arguments, &rows, diag);
+    }
+    if (status == KVC_OK && !csv && write_database(&rows, file.file) != SQLITE_OK) {
+        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for the database");
+    }
+    sqlite3_finalize(rows.insert);
+    sqlite3_close(rows.database);
+    if (status == KVC_OK) {
+        status = kvc_partial_file_commit(&file, diag);
+    }
+    kvc_partial_file_discard(&file);
+    return status;
 }
 
 int kvc_command_export(int argc, char **argv)
@@ -211,7 +215,7 @@ int kvc_command_export(int argc, char **argv)
     if (!kvc_arguments_parse(argc, argv, &usage, &arguments, &exit_status)) {
         return exit_status;
     }
-    enum kvc_status status = export(&arguments, &diag);
+    enum kvc_status status = export_answers(&arguments, &diag);
     kvc_arguments_free(&arguments);
     return status == KVC_OK ? 0 : kvc_print_failure(&diag);
 }

@@ -117,7 +117,7 @@ static void compare(struct asking *asking, const struct kvc_outcome *outcome)
     if (differ > 0) {
         snprintf(asking->note, sizeof(asking->note),
                  "the result was made by kvcast %.60s, and %zu of its replicas have another throughput now",
-                 json_string_value(json_object_get(asking->result, "version")), differ);
+                 kvc_document_text(asking->result, "version"), differ);
     }
 }
 

@@ -16,7 +16,8 @@ static const char *const names[KVC_FOLDER_FILES] = {
     "result.json", "latency.hgrm", "cdf.csv", "windows.csv", "platform.xml", "timeline.json",
 };
 
-static enum kvc_status create(const char *directory, struct kvc_diag *diag)
+/* Makes the folder and those above it. *is_new becomes whether it was not there. */
+static enum kvc_status create(const char *directory, bool *is_new, struct kvc_diag *diag)
 {
     char path[PATH_MAX];
     if (directory[0] == '\0' || strlen(directory) >= sizeof(path)) {
@@ -30,7 +31,8 @@ static enum kvc_status create(const char *directory, struct kvc_diag *diag)
         }
         char end = *at;
         *at = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        *is_new = mkdir(path, 0777) == 0;
+        if (!*is_new && errno != EEXIST) {
             return kvc_diag_fail_write(diag, directory, errno);
         }
         if (end == '\0') {
@@ -47,7 +49,7 @@ static enum kvc_status create(const char *directory, struct kvc_diag *diag)
 
 enum kvc_status kvc_folder_own(const char *directory, struct kvc_folder_lock *lock, struct kvc_diag *diag)
 {
-    enum kvc_status status = create(directory, diag);
+    enum kvc_status status = create(directory, &lock->is_new, diag);
     return status == KVC_OK ? kvc_folder_lock_take(lock, directory, diag) : status;
 }
 

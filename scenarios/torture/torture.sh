@@ -24,7 +24,7 @@ parts=(
 # Every kind, and the number of cases that it must have.
 kinds=(
     "sandbox attack|180"
-    "wrong input|306"
+    "wrong input|385"
     "kill -9 of a sweep|50"
     "kill -9 of a run|50"
     "kill -9 of a plot|20"

@@ -26,7 +26,7 @@ awk 'function begin(number) { part = sprintf("%04d", number); file = ""; system(
      /^=== / { if (file) close(file); close(part ".head"); close(part ".prepare"); close(part ".try")
                begin(++cases); print substr($0, 5) >(part ".head"); next }
      /^[$] / { print substr($0, 3) >(part ".try"); next }
-     /^! / { print substr($0, 3) >(part ".prepare"); next }
+     /^! / { if (file) close(file); file = ""; print substr($0, 3) >(part ".prepare"); next }
      /^--- / { if (file) close(file); name = substr($0, 5); file = part "/" name
                if (name ~ "/") { system("mkdir -p $(dirname " file ")") } printf "" >file; next }
      file { print >file }' "$inputs"

@@ -64,8 +64,8 @@ static bool ends_in_lua(const char *name)
 static enum kvc_status find_file(const struct kvc_decoder *decoder, const char *path, const char *name,
                                  char file[FILE_NAME_MAX])
 {
-    const char *scenario = kvc_sandbox_file(decoder->sandbox), *slash = strrchr(scenario, '/');
-    int folder = slash != NULL ? (int)(slash + 1 - scenario) : 0, bytes;
+    const char *scenario = kvc_sandbox_file(decoder->sandbox);
+    int folder = kvc_sandbox_folder_bytes(decoder->sandbox), bytes;
     if (ends_in_lua(name)) {
         bytes = snprintf(file, FILE_NAME_MAX, "%.*s%s", name[0] == '/' ? 0 : folder, scenario, name);
         if (bytes < FILE_NAME_MAX && access(file, R_OK) == 0) {

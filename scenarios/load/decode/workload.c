@@ -305,9 +305,13 @@ static enum kvc_status pick_arrival(const struct kvc_decoder *decoder, struct kv
 static enum kvc_status resolve_trace(const struct kvc_decoder *decoder, struct kvc_workload *workload)
 {
     char resolved[2 * KVC_TEXT_MAX];
-    const char *scenario = kvc_sandbox_file(decoder->sandbox), *slash = strrchr(scenario, '/');
-    int folder = slash != NULL && workload->trace.path[0] != '/' ? (int)(slash + 1 - scenario) : 0;
+    const char *scenario = kvc_sandbox_file(decoder->sandbox);
+    int folder = workload->trace.path[0] != '/' ? kvc_sandbox_folder_bytes(decoder->sandbox) : 0;
     int bytes = snprintf(resolved, sizeof(resolved), "%.*s%s", folder, scenario, workload->trace.path);
+    if (workload->trace.path[0] == '\0') {
+        return kvc_decode_fail(decoder, "workload.arrival.trace",
+                               "workload.arrival.trace: found \"\", allowed: the path of a trace");
+    }
     if (bytes >= KVC_TEXT_MAX) {
         return kvc_decode_fail(decoder, "workload.arrival.trace",
                                "workload.arrival.trace: the path is longer than %d bytes", KVC_TEXT_MAX - 1);

@@ -693,6 +693,14 @@ static enum kvc_status read_open_file(struct kvc_sandbox *sandbox, int descripto
                                     "is larger than the limit of 1 MiB");
         }
     }
+    size_t blank = 0;
+    while (blank < sandbox->bytes && strchr(" \t\r\n", sandbox->source[blank]) != NULL) {
+        blank++;
+    }
+    if (blank < sandbox->bytes && sandbox->source[blank] == '{') {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 1,
+                                "found JSON or a bare table, allowed: a Lua file with \"return { ... }\"");
+    }
     if (sandbox->bytes > 0 && sandbox->source[0] == LUA_SIGNATURE[0]) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, sandbox->file, 0,
                                 "is a compiled Lua chunk; only Lua text is accepted");
@@ -829,6 +837,14 @@ enum kvc_status kvc_sandbox_call(struct kvc_sandbox *sandbox,
 const char *kvc_sandbox_file(const struct kvc_sandbox *sandbox)
 {
     return sandbox->file;
+}
+
+int kvc_sandbox_folder_bytes(const struct kvc_sandbox *sandbox)
+{
+    const char *slash = strrchr(sandbox->file, '/');
+    bool has_place = strncmp(sandbox->file, "/proc/self/fd/", strlen("/proc/self/fd/")) != 0 &&
+                     strncmp(sandbox->file, "/dev/", strlen("/dev/")) != 0;
+    return slash != NULL && has_place ? (int)(slash + 1 - sandbox->file) : 0;
 }
 
 const char *kvc_sandbox_source(const struct kvc_sandbox *sandbox, size_t *bytes)

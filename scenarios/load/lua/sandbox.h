@@ -44,6 +44,10 @@ enum kvc_status kvc_sandbox_call(struct kvc_sandbox *sandbox,
 
 const char *kvc_sandbox_file(const struct kvc_sandbox *sandbox);
 
+/* Returns how many bytes of that path are the folder from which the file names others, with its "/"; 0: the
+ * working folder, as for a file that has no place, such as a pipe or a file in memory. */
+int kvc_sandbox_folder_bytes(const struct kvc_sandbox *sandbox);
+
 /* Returns the text of the file and its length. */
 const char *kvc_sandbox_source(const struct kvc_sandbox *sandbox, size_t *bytes);
 

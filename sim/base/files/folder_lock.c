@@ -124,6 +124,10 @@ void kvc_folder_lock_release(struct kvc_folder_lock *lock)
         unlink(lock->path);
     }
     kvc_cleanup_forget_file(lock->path);
+    if (lock->is_new) {
+        *strrchr(lock->path, '/') = '\0';
+        rmdir(lock->path); /* Fails if the folder has an answer. */
+    }
     close(lock->descriptor);
     lock->path[0] = '\0';
 }

@@ -10,6 +10,7 @@
 #define KVC_SIM_BASE_FILES_FOLDER_LOCK_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "sim/base/diag.h"
 
@@ -17,6 +18,7 @@
 struct kvc_folder_lock {
     char path[PATH_MAX]; /**< The lock file; empty if there is no lock. */
     int descriptor;      /**< Holds the lock. */
+    bool is_new;         /**< The owner has made the folder: it goes with the lock if nothing is in it. */
 };
 
 /** Makes this process the owner of the folder, which exists. Returns KVC_ERR_RUNTIME with the owner's process
@@ -24,7 +26,8 @@ struct kvc_folder_lock {
  * says if the lock file cannot be created. */
 enum kvc_status kvc_folder_lock_take(struct kvc_folder_lock *lock, const char *folder, struct kvc_diag *diag);
 
-/** Gives the folder up and removes the lock file. Does nothing without a lock. */
+/** Gives the folder up and removes the lock file, and a new folder in which nothing is. Does nothing without
+ * a lock. */
 void kvc_folder_lock_release(struct kvc_folder_lock *lock);
 
 #endif

@@ -47,6 +47,12 @@ static bool fail(const struct kvc_stream *stream, struct kvc_diag *diag, const c
     return false;
 }
 
+static bool fail_damaged(const struct kvc_stream *stream, struct kvc_diag *diag, const char *why)
+{
+    kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, stream->path, 0, "the compressed file is damaged: %s", why);
+    return false;
+}
+
 /* Reads the next compressed bytes, or the next plain bytes into `to`. */
 static bool read_file(struct kvc_stream *stream, uint8_t *to, size_t room, size_t *bytes,
                       struct kvc_diag *diag)
@@ -72,7 +78,7 @@ static bool expand_gzip(struct kvc_stream *stream, size_t *made, struct kvc_diag
     }
     int outcome = inflate(gzip, Z_NO_FLUSH);
     if (outcome != Z_OK && outcome != Z_STREAM_END && outcome != Z_BUF_ERROR) {
-        return fail(stream, diag, gzip->msg != NULL ? gzip->msg : "the gzip data are damaged");
+        return fail_damaged(stream, diag, gzip->msg != NULL ? gzip->msg : "it is no gzip");
     }
     stream->within = outcome != Z_STREAM_END;
     stream->input_next = stream->input_end - gzip->avail_in;
@@ -86,7 +92,7 @@ static bool expand_zstd(struct kvc_stream *stream, size_t *made, struct kvc_diag
     ZSTD_outBuffer out = {stream->room, ROOM_BYTES, stream->end};
     size_t outcome = ZSTD_decompressStream(stream->zstd, &out, &in);
     if (ZSTD_isError(outcome)) {
-        return fail(stream, diag, ZSTD_getErrorName(outcome));
+        return fail_damaged(stream, diag, ZSTD_getErrorName(outcome));
     }
     stream->within = outcome != 0;
     stream->input_next = in.pos;
@@ -124,6 +130,31 @@ static bool fill(struct kvc_stream *stream, size_t *made, struct kvc_diag *diag)
     return true;
 }
 
+/* Fails if the first bytes are of a kind of file that people take for a trace, but no reader does. */
+static bool refuse_foreign(const struct kvc_stream *stream, size_t bytes, struct kvc_diag *diag)
+{
+    static const struct {
+        const char *name, *magic;
+        size_t at, bytes;
+    } foreign[] = {{"an xz file", "7zXZ", 1, 4},
+                   {"a bzip2 file", "1AY&SY", 4, 6},
+                   {"an lz4 file", "\x04\x22\x4d\x18", 0, 4},
+                   {"a zip file", "PK\x03\x04", 0, 4},
+                   {"a 7z file", "7z\xbc\xaf\x27\x1c", 0, 6},
+                   {"an SQLite database", "SQLite format 3", 0, 15},
+                   {"text with a byte order mark", "\xef\xbb\xbf", 0, 3},
+                   {"a picture", "\x89PNG", 0, 4}};
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++) {
+        if (bytes >= foreign[i].at + foreign[i].bytes &&
+            memcmp(stream->input + foreign[i].at, foreign[i].magic, foreign[i].bytes) == 0) {
+            kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, stream->path, 0,
+                             "is %s, allowed: a trace as it is, or packed by gzip or zstd", foreign[i].name);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Looks at the file's first bytes, and prepares to expand it. */
 static bool begin(struct kvc_stream *stream, struct kvc_diag *diag)
 {
@@ -143,7 +174,7 @@ static bool begin(struct kvc_stream *stream, struct kvc_diag *diag)
     }
     memcpy(stream->room, stream->input, bytes);
     stream->end = bytes;
-    return true;
+    return refuse_foreign(stream, bytes, diag);
 }
 
 struct kvc_stream *kvc_stream_open(const char *path, struct kvc_diag *diag)

@@ -229,8 +229,10 @@ static enum kvc_trace_next read_csv(struct kvc_trace *trace, struct kvc_trace_ro
     }
     int columns = split(trace->text, length, column), op;
     if (columns < COLUMNS) {
-        return FAIL(trace, diag, "the line has %d of %d columns (%s); it may be truncated", columns, COLUMNS,
-                    csv_header);
+        return FAIL(trace, diag, "the line has %d of %d columns (%s); %s", columns, COLUMNS, csv_header,
+                    trace->line == 1
+                        ? "it is no oracleGeneral, CSV of Twitter or CacheLib, or watch log either"
+                        : "it may be truncated");
     }
     if (columns > COLUMNS) {
         return FAIL(trace, diag, "the line has %d columns, %d are allowed (%s)", columns, COLUMNS,
@@ -438,7 +440,9 @@ static enum kvc_trace_next read_cachelib_header(struct kvc_trace *trace, struct 
             }
         }
         if (trace->column_at[i] < 0 && i <= KEY_SIZE) {
-            return FAIL(trace, diag, "the header has no column %s, which a CacheLib trace needs", names[i]);
+            return FAIL(trace, diag,
+                        "the header has no column %s, which a CacheLib trace needs; the one of kvcast is %s",
+                        names[i], csv_header);
         }
     }
     trace->header_read = true;
@@ -640,7 +644,7 @@ static enum kvc_trace_next read_watch(struct kvc_trace *trace, struct kvc_trace_
 static bool is_twin(const char *head, size_t bytes)
 {
     (void)bytes;
-    return strncmp(head, KVC_TWIN_SCHEMA ",", strlen(KVC_TWIN_SCHEMA) + 1) == 0;
+    return strncmp(head, KVC_TWIN_SCHEMA, strlen(KVC_TWIN_SCHEMA) - 1) == 0; /* Of any version. */
 }
 
 /* Reads the whole file. */
