@@ -110,6 +110,9 @@ grep -q '^half,' data/validate/papers/mini/elasticities.csv && fail "inputs have
 "$kvcast" validate mini --quiet >/dev/null
 [ $? -eq 1 ] || fail "cases without a baseline are a regression"
 "$kvcast" validate mini --quiet --update-baseline >/dev/null || fail "validate --update-baseline of a paper"
+[ ! -e data/validate/accuracy.csv ] || fail "\$KVCAST_MEASURED, and accuracy.csv without the committed machines"
+env -u KVCAST_MEASURED "$kvcast" validate mini --quiet --update-baseline >/dev/null || fail "--update-baseline of all"
+grep -q '^megakv,closed form,saturated,throughput,1,' data/validate/accuracy.csv || fail "accuracy.csv of a new baseline: $(cat data/validate/accuracy.csv)"
 "$kvcast" validate mini --quiet --json mini.json >mini.txt || { fail "the errors are those of the baseline"; cat mini.txt; }
 "$kvcast" validate mini --quiet --jobs 1 --json alone.json >/dev/null
 cmp mini.json alone.json || fail "the scores depend on the number of jobs"

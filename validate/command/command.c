@@ -281,9 +281,9 @@ static const struct kvc_usage usage = {
         "--elasticities multiplies each number of a case's scenario by 1.05 and writes the parameters that move\n"
         "the case to validate/papers/NAME/elasticities.csv. A case that nothing moves, or that returns an\n"
         "input, is not counted.\n"
-        "--accuracy belongs after --update-baseline and --unseen. It summarises the accepted errors of all papers\n"
-        "and machines by store, load and metric in validate/accuracy.csv, from which every answer says how far\n"
-        "forecasts of its kind were from measured values.\n"
+        "--accuracy summarises the accepted errors of all papers and machines by store, load and metric in\n"
+        "validate/accuracy.csv, from which every answer says how far forecasts of its kind were from measured\n"
+        "values. --update-baseline and --unseen do so at their end, unless $KVCAST_MEASURED is set.\n"
         "--out writes errors.csv into the folder; `kvcast plot --kind error` draws it.\n"
         "--measure calibrates before the first run, after the last one and in between, so that calibrations and\n"
         "runs see the same machine; machine.lua has the medians. It adds every run to runs.unfinished.csv at\n"
@@ -605,6 +605,14 @@ static enum kvc_status make_accuracy(const struct kvc_arguments *arguments, cons
     return status;
 }
 
+/* Returns whether the scores that accuracy.csv gathers have been written. Those of another folder of machines
+ * are not among them. */
+static bool changes_accuracy(const struct kvc_arguments *arguments)
+{
+    return (arguments->flag[FLAG_UPDATE] != NULL || arguments->flag[FLAG_UNSEEN] != NULL) &&
+           getenv("KVCAST_MEASURED") == NULL;
+}
+
 /* Refuses options that have no meaning for this subject. */
 static enum kvc_status check_flags(const struct kvc_arguments *arguments, const struct kvc_subject *only,
                                    struct kvc_diag *diag)
@@ -664,6 +672,9 @@ int kvc_command_validate(int argc, char **argv)
         status = make_accuracy(&arguments, &subjects, &diag);
     } else if (status == KVC_OK) {
         exit_status = score_and_write(&arguments, &subjects, only, &diag);
+        if (exit_status <= KVC_ERR_REGRESSED && changes_accuracy(&arguments)) {
+            status = kvc_accuracy_make(subjects.entry, subjects.count, &diag);
+        }
     }
     if (status != KVC_OK) {
         exit_status = kvc_print_failure(&diag);
