@@ -175,6 +175,17 @@ struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
     return faster;
 }
 
+bool kvc_scenario_prepares_same(const struct kvc_scenario *first, const struct kvc_scenario *second)
+{
+    const struct kvc_model *model = first->model;
+    double one[KVC_MODEL_SIZES_MAX], other[KVC_MODEL_SIZES_MAX];
+    if (model->prepare == NULL || model->sizes == NULL) {
+        return false;
+    }
+    uint32_t count = model->sizes(first, one);
+    return model->sizes(second, other) == count && memcmp(one, other, count * sizeof(*one)) == 0;
+}
+
 bool kvc_scenario_lacks_room(const struct kvc_scenario *scenario, const char **option, char *text,
                              size_t size)
 {

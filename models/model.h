@@ -47,6 +47,9 @@ struct kvc_calibration {
     struct kvc_profile *profile; /* The machine file under construction, which the store adds to. */
 };
 
+/* Sizes that a store may depend on. */
+enum { KVC_MODEL_SIZES_MAX = 16 };
+
 struct kvc_model {
     const char *name;                       /* `system.kind` in scenarios. */
     const char *help;                       /* One line about the design. */
@@ -120,6 +123,11 @@ struct kvc_model {
      * freed with the process. NULL: there is nothing to build. */
     enum kvc_status (*prepare)(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag);
+    /* Fills in the sizes and shares of a resolved scenario, out of its hardware and its options, that
+     * `prepare` reads, and returns their number, at most KVC_MODEL_SIZES_MAX. Scenarios that differ in
+     * nothing but their hardware and agree in these have the same stores (kvc_scenario_prepares_same). NULL:
+     * nothing is known about it. */
+    uint32_t (*sizes)(const struct kvc_scenario *scenario, double *size);
     /* Simulates one replica, usually with kvc_simulate_replica() (models/simulate.h). A process calls this at
      * most once, because SimGrid allows one engine in a process. */
     enum kvc_status (*run)(const struct kvc_run_context *context, struct kvc_diag *diag);
@@ -165,6 +173,10 @@ bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struc
  * there is none. */
 const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,
                                                        const char *device);
+
+/* Returns whether `prepare` builds the same store for two resolved scenarios that differ in nothing but the
+ * hardware. False if the store has nothing to prepare, or if that is unknown. */
+bool kvc_scenario_prepares_same(const struct kvc_scenario *first, const struct kvc_scenario *second);
 
 /* Returns a copy of a scenario with its own options, devices and members of the cluster, which is not
  * resolved yet. */

@@ -449,6 +449,25 @@ static double memory_bytes(const struct kvc_scenario *scenario)
            kvc_replica_memory_bytes(scenario, outlook.slice_ns, kvc_bluecache_config_of(scenario)->stores);
 }
 
+static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
+{
+    const struct kvc_bluecache_config *config = kvc_bluecache_config_of(scenario);
+    const struct kvc_flash_geometry *geometry = &config->sizes.geometry;
+    uint32_t count = 0;
+    size[count++] = config->stores;
+    size[count++] = (double)config->sample_rate;
+    size[count++] = config->sizes.index_bytes;
+    size[count++] = config->sizes.dram_bytes;
+    size[count++] = config->sizes.slab_bytes;
+    size[count++] = config->sizes.chunk_pages;
+    size[count++] = geometry->buses;
+    size[count++] = geometry->chips_per_bus;
+    size[count++] = geometry->blocks_per_chip;
+    size[count++] = geometry->pages_per_block;
+    size[count++] = geometry->page_bytes;
+    return count;
+}
+
 static const struct kvc_model_device devices[] = {
     {&kvc_pcie_kind, "pcie1-x8-vc707"},
     {&kvc_fpga_kind, "virtex7-vc707"},
@@ -477,5 +496,6 @@ const struct kvc_model kvc_bluecache_model = {
     .resources = kvc_bluecache_resources,
     .predict = kvc_bluecache_predict,
     .prepare = kvc_bluecache_shards_create,
+    .sizes = sizes,
     .run = run,
 };

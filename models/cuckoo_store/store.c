@@ -84,6 +84,17 @@ double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
                                                  trace || has_many_sizes(&scenario->workload)));
 }
 
+uint32_t kvc_cuckoo_store_sizes(const struct kvc_cuckoo_store_params *params, double *size)
+{
+    uint32_t count = 0;
+    size[count++] = params->sockets;
+    size[count++] = params->index_bytes;
+    size[count++] = params->slab_bytes;
+    size[count++] = params->max_displacements;
+    size[count++] = (double)params->sample_rate;
+    return count;
+}
+
 void kvc_cuckoo_store_free(struct kvc_cuckoo_store *store)
 {
     if (store == NULL) {

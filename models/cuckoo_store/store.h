@@ -66,6 +66,9 @@ enum kvc_status kvc_cuckoo_store_create(const struct kvc_scenario *scenario,
                                         const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
                                         struct kvc_diag *diag);
 
+/* Lists the parameters for struct kvc_model's `sizes`, and returns their number. */
+uint32_t kvc_cuckoo_store_sizes(const struct kvc_cuckoo_store_params *params, double *size);
+
 /* Replaces the hot key in a row by its representative. */
 void kvc_cuckoo_store_represent(const struct kvc_cuckoo_store *store, const struct kvc_source *source,
                                 struct kvc_batch *batch, uint32_t row);

@@ -665,6 +665,12 @@ static enum kvc_status prepare_store(const struct kvc_scenario *scenario, uint64
     return status;
 }
 
+static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
+{
+    const struct kvc_cuckoo_store_params params = kvc_dido_store_params_of(scenario);
+    return kvc_cuckoo_store_sizes(&params, size);
+}
+
 static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
 {
     add_machine(scenario, platform);
@@ -700,6 +706,7 @@ const struct kvc_model kvc_dido_model = {
     .resources = kvc_dido_resources,
     .predict = kvc_dido_predict,
     .prepare = prepare_store,
+    .sizes = sizes,
     .run = run,
     .measure_check = kvc_dido_measure_check,
     .measure = kvc_dido_measure,

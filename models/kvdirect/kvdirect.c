@@ -425,6 +425,23 @@ static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t see
     return status;
 }
 
+static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
+{
+    const struct kvc_kvdirect_config *config = kvc_kvdirect_config_of(scenario);
+    uint32_t count = 0;
+    size[count++] = config->shards;
+    size[count++] = config->nic_bytes;
+    size[count++] = config->index_frac;
+    size[count++] = config->inline_bytes;
+    size[count++] = (double)config->sample_rate;
+    size[count++] = config->dispatch_frac;
+    size[count++] = config->card.fpga->dram_bytes;
+    size[count++] = (double)config->card.pcie->endpoints;
+    size[count++] = kvc_kvdirect_reads(&config->mean.accesses);
+    size[count++] = config->mean.put_frac;
+    return count;
+}
+
 static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
 {
     struct kvc_kvdirect_machine machine;
@@ -465,5 +482,6 @@ const struct kvc_model kvc_kvdirect_model = {
     .resources = kvc_kvdirect_resources,
     .predict = kvc_kvdirect_predict,
     .prepare = prepare,
+    .sizes = sizes,
     .run = run,
 };

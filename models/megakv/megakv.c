@@ -496,6 +496,12 @@ static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t see
     return status;
 }
 
+static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
+{
+    const struct kvc_cuckoo_store_params params = kvc_megakv_store_params_of(scenario);
+    return kvc_cuckoo_store_sizes(&params, size);
+}
+
 static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
 {
     kvc_megakv_machine(scenario, platform, NULL);
@@ -534,6 +540,7 @@ const struct kvc_model kvc_megakv_model = {
     .predict = kvc_megakv_predict,
     .forecast = kvc_megakv_forecast,
     .prepare = prepare,
+    .sizes = sizes,
     .run = run,
     .measure_check = kvc_megakv_measure_check,
     .measure = kvc_megakv_measure,

@@ -441,6 +441,21 @@ static void platform(const struct kvc_scenario *scenario, struct kvc_platform *p
     add_machines(scenario, platform, NULL);
 }
 
+static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    uint32_t count = 0;
+    size[count++] = config->threads;
+    size[count++] = config->buckets;
+    size[count++] = (double)config->options->entries;
+    size[count++] = (double)config->options->buckets;
+    size[count++] = config->options->log_bytes;
+    size[count++] = config->slabs.memory_slabs;
+    size[count++] = config->slabs.disk_slabs;
+    size[count++] = config->slabs.page_bytes;
+    return count;
+}
+
 static const struct kvc_model_device memcached_devices[] = {
     {&kvc_cpu_kind, "core-i7-4770k"}, {&kvc_dram_kind, "ddr3-1600-i7-4770k"},
     {&kvc_nic_kind, "x520-t2"},       {&kvc_network_kind, "direct-cable-10g"},
@@ -475,7 +490,7 @@ static const struct kvc_model_device fatcache_devices[] = {
     .has_sockets = true, .has_rest_power = true, .takes_tenants = true, .stages = kvc_memcached_stages,      \
     .config_bytes = sizeof(struct kvc_memcached_config), .check = kvc_memcached_check,                       \
     .rooms = kvc_memcached_rooms, .memory_bytes = kvc_memcached_memory_bytes, .platform = platform,          \
-    .predict = kvc_memcached_predict, .prepare = kvc_memcached_store_create, .run = run
+    .predict = kvc_memcached_predict, .prepare = kvc_memcached_store_create, .sizes = sizes, .run = run
 
 const struct kvc_model kvc_memcached_model = {
     .key_bytes_most = KVC_MEMCACHED_KEY_MAX,

@@ -573,6 +573,16 @@ static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t see
     return status;
 }
 
+static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
+{
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
+    uint32_t count = 0;
+    size[count++] = config->shards;
+    size[count++] = config->table_bytes;
+    size[count++] = config->slab_bytes;
+    return count;
+}
+
 static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
 {
     add_machines(scenario, platform, NULL);
@@ -608,6 +618,7 @@ const struct kvc_model kvc_memcachedgpu_model = {
     .resources = kvc_memcachedgpu_resources,
     .predict = kvc_memcachedgpu_predict,
     .prepare = prepare,
+    .sizes = sizes,
     .run = run,
     .measure_check = kvc_memcachedgpu_measure_check,
     .measure = kvc_memcachedgpu_measure,

@@ -8,6 +8,7 @@
 #include "models/resource.h"
 #include "scenarios/run/gain.h"
 #include "scenarios/run/store_fixture.h"
+#include "sim/devices/pcie.h"
 
 /* Scenarios whose limit is known by construction, models/NAME/limits/RESOURCE.lua. The name of such a
  * scenario is what to expect: the resource, the stage and the device, and "slow" if only the closed form is
@@ -240,6 +241,58 @@ Test(gain, pairs_share_their_random_numbers)
     kvc_outcome_free(outcome);
     kvc_outcome_free(again);
     kvc_loaded_free(loaded);
+}
+
+/* Finds what relieves a scenario with two replicas. */
+static uint32_t relieve(const struct kvc_loaded *loaded, uint32_t jobs, struct kvc_relief *relief)
+{
+    const struct kvc_run_options options = {.jobs = jobs};
+    struct kvc_outcome *outcome = NULL;
+    struct kvc_diag diag = {0};
+    uint32_t count;
+    memset(relief, 0, KVC_GAINS_MAX * sizeof(*relief));
+    cr_assert_eq(kvc_driver_run(&loaded->scenario, &options, &outcome, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_gain_relieve(&loaded->scenario, &options, outcome, relief, &count, &diag), KVC_OK, "%s",
+                 diag.message);
+    kvc_outcome_free(outcome);
+    return count;
+}
+
+/* With one job, every variant begins with a copy of its replica's store. With many, all variants run at the
+ * same time, and all but one of each replica build their own. */
+Test(gain, a_copy_of_a_store_is_like_one_that_was_built, .timeout = 300)
+{
+    static const char *const stores[] = {
+        "bluecache/limits/pcie", "dido/limits/cpu",        "kvdirect/limits/pcie",   "megakv/limits/cpu",
+        "memcached/limits/cpu",  "memcached/limits/flash", "memcachedgpu/limits/gpu"};
+    for (size_t i = 0; i < sizeof(stores) / sizeof(*stores); i++) {
+        char path[256];
+        struct kvc_relief copied[KVC_GAINS_MAX], built[KVC_GAINS_MAX];
+        snprintf(path, sizeof(path), KVC_SOURCE_DIR "/models/%s.lua", stores[i]);
+        struct kvc_loaded *loaded = load(path, "run.replicas=2");
+        uint32_t count = relieve(loaded, 1, copied);
+        cr_expect_gt(count, 1, "%s: several variants share a store", stores[i]);
+        cr_expect_eq(relieve(loaded, 64, built), count);
+        cr_expect_arr_eq(copied, built, sizeof(copied), "%s", stores[i]);
+        kvc_loaded_free(loaded);
+    }
+}
+
+/* Only a variant whose hardware leaves the store as it is may begin with a copy: a faster PCIe link moves the
+ * share of lines that NICs cache, unless the user fixes it. */
+Test(gain, a_store_that_depends_on_the_speed_of_its_hardware_is_not_copied)
+{
+    static const char *const dispatch[] = {"system.dispatch=0.3", "system.dispatch=auto"};
+    for (int automatic = 0; automatic < 2; automatic++) {
+        struct kvc_loaded *loaded =
+            load(KVC_SOURCE_DIR "/models/kvdirect/limits/clock.lua", dispatch[automatic]);
+        struct kvc_scenario *faster = kvc_scenario_copy(&loaded->scenario);
+        kvc_pcie_speed_up(kvc_node_device(&faster->node, &kvc_pcie_kind), 1.05);
+        cr_assert_eq(kvc_scenario_resolve(faster, NULL), KVC_OK);
+        cr_expect_eq(kvc_scenario_prepares_same(&loaded->scenario, faster), !automatic);
+        kvc_scenario_free_copy(faster);
+        kvc_loaded_free(loaded);
+    }
 }
 
 Test(gain, a_store_without_resources_keeps_the_busiest_stage)

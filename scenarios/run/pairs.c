@@ -34,35 +34,99 @@ static void take_result(const struct kvc_result *result, struct kvc_pair_answer 
     take_windows(result, answer);
 }
 
-/* Runs in the child: one replica of a variant. It measures the same time as its pair. */
-static enum kvc_status simulate(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
+static enum kvc_status prepare(const struct kvc_scenario *scenario, uint32_t replica, void **state,
+                               const struct kvc_progress *progress, struct kvc_diag *diag)
+{
+    const struct kvc_model *model = scenario->model;
+    uint64_t seed = kvc_seed_of_replica(scenario->run.seed, replica);
+    return model->prepare != NULL ? model->prepare(scenario, seed, state, progress, diag) : KVC_OK;
+}
+
+/* Runs one replica of a variant on a prepared store. It measures the same time as its pair. */
+static enum kvc_status simulate(const struct kvc_pairs *pairs, uint32_t task, void *state,
+                                const struct kvc_progress *progress, struct kvc_pair_answer *answer,
                                 struct kvc_diag *diag)
 {
-    const struct kvc_pairs *pairs = data;
     const uint32_t replica = task % pairs->replicas;
     struct kvc_scenario *variant = pairs->variant[task / pairs->replicas];
-    struct kvc_result *result = calloc(1, sizeof(*result));
-    uint64_t seed = kvc_seed_of_replica(variant->run.seed, replica);
-    struct kvc_run_context context = {.scenario = variant,
-                                      .usual = pairs->usual,
-                                      .seed = seed,
-                                      .replica = replica,
-                                      .progress = progress,
-                                      .result = result};
+    struct kvc_result *result = kvc_array_of(1, sizeof(*result));
+    const struct kvc_run_context context = {.scenario = variant,
+                                            .usual = pairs->usual,
+                                            .state = state,
+                                            .seed = kvc_seed_of_replica(variant->run.seed, replica),
+                                            .replica = replica,
+                                            .progress = progress,
+                                            .result = result};
     variant->run.warmup_ns = kvc_outcome_value(pairs->outcome, replica, "warmup_s") * 1e9;
-    if (result == NULL) {
-        kvc_out_of_memory("a paired run");
-    }
-    enum kvc_status status = KVC_OK;
-    if (variant->model->prepare != NULL) {
-        status = variant->model->prepare(variant, seed, &context.state, progress, diag);
-    }
-    if (status == KVC_OK) {
-        status = variant->model->run(&context, diag);
-    }
+    enum kvc_status status = variant->model->run(&context, diag);
     take_result(result, answer);
     free(result);
     return status;
+}
+
+/* Runs in a child of its own. */
+static enum kvc_status run_task(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
+                                struct kvc_diag *diag)
+{
+    const struct kvc_pairs *pairs = data;
+    void *state = NULL;
+    enum kvc_status status =
+        prepare(pairs->variant[task / pairs->replicas], task % pairs->replicas, &state, progress, diag);
+    return status == KVC_OK ? simulate(pairs, task, state, progress, answer, diag) : status;
+}
+
+/* ---- stores that variants share ----
+ *
+ * A keeper for each replica (scenarios/run/pool.h) prepares the store of the unchanged scenario. Variants
+ * whose hardware does not change the store begin with copies of it. */
+
+static enum kvc_status keep_store(void *data, uint32_t replica, void **state,
+                                  const struct kvc_progress *progress, struct kvc_diag *diag)
+{
+    const struct kvc_pairs *pairs = data;
+    return prepare(pairs->usual, replica, state, progress, diag);
+}
+
+/* Runs in a child of a keeper. The order is the number of the task. */
+static enum kvc_status run_order(void *data, uint32_t replica, void *state, const void *order,
+                                 const struct kvc_progress *progress, void *answer, struct kvc_diag *diag)
+{
+    (void)replica;
+    return simulate(data, *(const uint32_t *)order, state, progress, answer, diag);
+}
+
+/* Hands a task over to the keeper of its replica, if its variant has the same store. */
+static const void *order_of(const void *data, uint32_t task, uint32_t *replica)
+{
+    static uint32_t order;
+    const struct kvc_pairs *pairs = data;
+    order = task;
+    *replica = task % pairs->replicas;
+    return kvc_scenario_prepares_same(pairs->usual, pairs->variant[task / pairs->replicas]) ? &order : NULL;
+}
+
+/* Creates the keepers if several variants share a store, and all stores fit into memory beside the runs. */
+static struct kvc_keepers *open_keepers(const struct kvc_pairs *pairs, struct kvc_pool_options *pool)
+{
+    const struct kvc_keepers_options options = {
+        .keepers = pairs->replicas,
+        .order_bytes = sizeof(uint32_t),
+        .answer_bytes = sizeof(struct kvc_pair_answer),
+        .data = (void *)pairs,
+        .prepare = keep_store,
+        .body = run_order,
+    };
+    uint32_t sharing = 0;
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        sharing += kvc_scenario_prepares_same(pairs->usual, pairs->variant[i]);
+    }
+    double needed_bytes = kvc_memory_needed_bytes(pairs->usual), kept_bytes = pairs->replicas * needed_bytes;
+    bool fits = pool->available_bytes <= 0 || kept_bytes + pool->jobs * needed_bytes <= pool->available_bytes;
+    if (sharing < 2 || !fits) {
+        return NULL;
+    }
+    pool->available_bytes -= pool->available_bytes > 0 ? kept_bytes : 0;
+    return kvc_keepers_create(&options);
 }
 
 static enum kvc_status take(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
@@ -140,19 +204,23 @@ enum kvc_status kvc_pairs_run(const struct kvc_pairs *pairs, const struct kvc_ru
     if (kvc_cluster_is_apart(pairs->usual)) {
         return run_clusters(pairs, options, diag);
     }
-    const struct kvc_pool_options pool = {
+    struct kvc_pool_options pool = {
         .tasks = pairs->count * pairs->replicas,
         .jobs = options->jobs > 0 ? options->jobs : kvc_pool_processors(),
         .answer_bytes = sizeof(struct kvc_pair_answer),
         .noun = pairs->noun,
         .data = (void *)pairs,
-        .body = simulate,
+        .body = run_task,
+        .order = order_of,
         .memory_bytes = memory_bytes,
         .available_bytes =
             options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes(),
         .take = take,
     };
-    return kvc_pool_run(&pool, options->progress, diag);
+    pool.keepers = open_keepers(pairs, &pool);
+    enum kvc_status status = kvc_pool_run(&pool, options->progress, diag);
+    kvc_keepers_free(pool.keepers);
+    return status;
 }
 
 /* Returns the mean difference of two throughputs over some windows [Mops]. A store that completes whole

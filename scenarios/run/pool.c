@@ -630,7 +630,7 @@ static struct keeper *order(const struct kvc_pool_options *pool, uint32_t task)
     }
     const void *words = pool->order(pool->data, task, &number);
     struct keeper *keeper = &keepers->keeper[number];
-    if (keeper->is_busy || (keeper->pid == 0 && !open_keeper(keepers, number))) {
+    if (words == NULL || keeper->is_busy || (keeper->pid == 0 && !open_keeper(keepers, number))) {
         return NULL;
     }
     size_t bytes = keepers->options.order_bytes;

@@ -61,7 +61,8 @@ struct kvc_pool_options {
     enum kvc_status (*body)(void *data, uint32_t task, const struct kvc_progress *progress, void *answer,
                             struct kvc_diag *diag);
     struct kvc_keepers *keepers; /* NULL: none. */
-    /* Returns the order of a task and sets the number of its keeper; called in the parent. */
+    /* Returns the order of a task and sets the number of its keeper; called in the parent. NULL: the task is
+     * not for a keeper. */
     const void *(*order)(const void *data, uint32_t task, uint32_t *keeper);
 
     /* Returns the memory that the task will need; called in the parent. A task starts while others run only
