@@ -54,6 +54,11 @@ static double place_preloaded(const struct kvc_workload *workload, const struct 
                               struct places *places)
 {
     double stored = floor(workload->preload_frac * (double)workload->keys);
+    if (workload->trace.profile != NULL) {
+        places->dram = kvc_workload_trace_hit_frac(workload, room->dram);
+        places->flash = kvc_workload_trace_hit_frac(workload, room->dram + room->log) - places->dram;
+        return fmin((double)workload->keys, room->dram + room->log);
+    }
     places->dram = kvc_popularity_mass(workload, fmin(stored, room->dram));
     places->flash = kvc_popularity_mass(workload, fmin(stored, room->dram + room->flash)) - places->dram;
     return fmin(stored, room->dram + room->flash);

@@ -81,6 +81,9 @@ double kvc_cuckoo_hit_frac(const struct kvc_workload *workload, double slots, do
                                slots,
                                items};
     double hit_frac;
+    if (workload->trace.profile != NULL) {
+        return kvc_workload_trace_hit_frac(workload, fmin(slots, items));
+    }
     if (workload->action_count > 0) {
         return hit_frac_of(workload, slots, items);
     }

@@ -21,8 +21,8 @@ void kvc_cuckoo_full_index_open(struct kvc_set_cache *keys, const struct kvc_wor
 
 /* Returns the share of the GETs that hit in the long run, in an index of `slots` slots and slabs of `items`
  * items. Slabs that have room for fewer keys evict by CLOCK, for which the share is Che's approximation of
- * LRU; an index that has drops any of them. The share is exact (1, or the preloaded share) if nothing is
- * lost. */
+ * LRU; an index that has drops any of them. A trace whose misses clients fill has LRU's share of its own. The
+ * share is exact (1, or the preloaded share) if nothing is lost. */
 double kvc_cuckoo_hit_frac(const struct kvc_workload *workload, double slots, double items);
 
 /* The lookup mix: the share of the GETs that miss, the share of the hits that read their item's reference

@@ -10,6 +10,7 @@
 #include "sim/workload/keys/reuse.h"
 #include "sim/workload/phases.h"
 #include "sim/devices/network.h"
+#include "sim/workload/source/fill.h"
 
 /* ---- presets ---- */
 
@@ -199,10 +200,10 @@ void kvc_dido_set_load(struct kvc_dido_config *config, const struct kvc_workload
     config->response_bytes = means.response_bytes;
     config->stated_frame_requests = load->frame_requests;
     config->multiget = load->multiget;
-    config->frame_requests = kvc_workload_frame_most(
+    config->frame_requests = kvc_fill_most(
         load, load->frame_requests > 0 ? (uint32_t)load->frame_requests
                                        : kvc_nic_messages_per_frame(config->nic, means.request_bytes));
-    config->frame_mean = kvc_workload_frame_mean(load, config->frame_requests);
+    config->frame_mean = kvc_fill_mean(load, config->frame_requests);
     set_cached(config, load, &means);
 }
 

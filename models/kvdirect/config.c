@@ -8,6 +8,7 @@
 #include "models/kvdirect/equations.h"
 #include "models/kvdirect/memory_engine.h"
 #include "models/kvdirect/reuse.h"
+#include "sim/workload/source/fill.h"
 
 /* ---- options ---- */
 
@@ -267,11 +268,11 @@ static void set_messages(struct kvc_kvdirect_config *config, const struct kvc_wo
     mean->request_bytes = (double)nic->request_header_bytes + key + workload->set_frac * sent;
     mean->response_bytes =
         (double)nic->response_header_bytes + workload->get_frac * value + workload->set_frac * returned;
-    mean->packet_requests = kvc_workload_frame_most(
+    mean->packet_requests = kvc_fill_most(
         workload, workload->frame_requests > 0
                       ? (uint32_t)workload->frame_requests
                       : kvc_nic_messages_per_frame(nic, fmax(mean->request_bytes, mean->response_bytes)));
-    mean->packet_mean = kvc_workload_frame_mean(workload, mean->packet_requests);
+    mean->packet_mean = kvc_fill_mean(workload, mean->packet_requests);
 }
 
 const struct kvc_kvdirect_reuse *kvc_kvdirect_config_reuse(const struct kvc_kvdirect_config *config,

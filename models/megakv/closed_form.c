@@ -509,6 +509,9 @@ static double hit_frac(const struct kvc_scenario *scenario)
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     double room = config->shards * kvc_megakv_items_max(config);
+    if (workload->trace.profile != NULL) {
+        return kvc_workload_trace_hit_frac(workload, room);
+    }
     double held = room < (double)workload->keys ? kvc_popularity_mass(workload, room) : 1;
     return held * kvc_cache_aside_valid_frac(workload);
 }

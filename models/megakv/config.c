@@ -8,6 +8,7 @@
 
 #include "kernels/megakv/slab.h"
 #include "models/model.h"
+#include "sim/workload/source/fill.h"
 
 /* ---- presets ---- */
 
@@ -169,11 +170,11 @@ enum kvc_status kvc_megakv_resolve(const struct kvc_scenario *scenario, void *in
                                          .database = kvc_database_of(node),
                                          .shards = kvc_scenario_shards(scenario)};
     set_options(config, scenario);
-    config->frame_requests = kvc_workload_frame_most(
-        workload, workload->frame_requests > 0
-                      ? (uint32_t)workload->frame_requests
-                      : kvc_nic_messages_per_frame(config->nic, config->means.request_bytes));
-    config->frame_mean = kvc_workload_frame_mean(workload, config->frame_requests);
+    config->frame_requests =
+        kvc_fill_most(workload, workload->frame_requests > 0
+                                    ? (uint32_t)workload->frame_requests
+                                    : kvc_nic_messages_per_frame(config->nic, config->means.request_bytes));
+    config->frame_mean = kvc_fill_mean(workload, config->frame_requests);
     config->full_bytes = config->shards * (config->index_bytes + config->slab_bytes);
     config->sample_rate = kvc_run_sample_rate(&scenario->run, config->full_bytes);
     config->senders = senders_of(config);

@@ -48,6 +48,25 @@ static struct sets sets_of(const struct kvc_scenario *scenario)
     return (struct sets){shards * ceil((double)options->entries / ways), ways};
 }
 
+/* Returns the items that the store has room for. */
+static double room_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    double entries = kvc_scenario_shards(scenario) * (double)config->options->entries;
+    struct sets sets;
+    switch (config->kind) {
+    case KVC_MEMCACHED_MICA:
+        sets = sets_of(scenario);
+        return fmin(log_items(scenario), sets.count * sets.ways);
+    case KVC_MEMCACHED_FATCACHE:
+        return fmin(fatcache_items(scenario), entries);
+    case KVC_MEMCACHED_FPGA:
+    case KVC_MEMCACHED_VANILLA:
+        break;
+    }
+    return entries;
+}
+
 double kvc_memcached_held_frac(const struct kvc_scenario *scenario)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
@@ -55,6 +74,9 @@ double kvc_memcached_held_frac(const struct kvc_scenario *scenario)
     double stored = floor(workload->preload_frac * (double)workload->keys);
     double entries = kvc_scenario_shards(scenario) * (double)config->options->entries;
     struct sets sets;
+    if (workload->trace.profile != NULL) {
+        return kvc_workload_trace_hit_frac(workload, room_of(scenario));
+    }
     switch (config->kind) {
     case KVC_MEMCACHED_MICA:
         sets = sets_of(scenario);

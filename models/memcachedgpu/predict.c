@@ -19,6 +19,9 @@ double kvc_memcachedgpu_hit_frac(const struct kvc_scenario *scenario)
     const struct kvc_workload *workload = &scenario->workload;
     double ways = (double)config->options->ways, servers = config->shards;
     double entries = (double)config->options->entries * servers;
+    if (workload->trace.profile != NULL) {
+        return kvc_workload_trace_hit_frac(workload, entries);
+    }
     double preloaded = workload->preload_frac * (double)workload->keys;
     double stored = config->index == KVC_MEMCACHEDGPU_SETS
                         ? kvc_hashed_sets_held(preloaded, entries / ways, ways)

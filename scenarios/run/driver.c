@@ -18,6 +18,7 @@
 #include "sim/metrics/merge.h"
 #include "sim/workload/rates.h"
 #include "sim/workload/tenants.h"
+#include "sim/workload/trace/profile.h"
 
 enum { TIMELINE_EVENTS_MAX = 200000 }; /* About 20 MB of JSON, which Perfetto opens at once. */
 
@@ -638,30 +639,36 @@ static void note_rates(const struct kvc_scenario *scenario, struct kvc_result *r
         kvc_workload_rate_max_mops(&scenario->workload), mean_mops, latency);
 }
 
-struct kvc_scenario kvc_driver_steady(const struct kvc_scenario *scenario)
+enum kvc_status kvc_driver_steady(const struct kvc_scenario *scenario, struct kvc_scenario *steady,
+                                  struct kvc_diag *diag)
 {
-    struct kvc_scenario steady = *scenario;
-    const struct kvc_trace_facts *facts = &scenario->workload.trace.facts;
-    if (scenario->workload.arrival == KVC_ARRIVAL_TRACE && facts->end_ns > 0) {
-        steady.workload.trace.steady_mops = facts->requests / facts->end_ns / mops_per_ns;
+    const struct kvc_workload_trace *trace = &scenario->workload.trace;
+    *steady = *scenario;
+    if (scenario->workload.arrival != KVC_ARRIVAL_TRACE || trace->facts.end_ns <= 0) {
+        return KVC_OK;
     }
-    return steady;
+    steady->workload.trace.steady_mops = trace->facts.requests / trace->facts.end_ns / mops_per_ns;
+    steady->workload.trace.profile = trace->fills ? kvc_trace_profile_of(trace->path, diag) : NULL;
+    return trace->fills && steady->workload.trace.profile == NULL ? KVC_ERR_SCENARIO : KVC_OK;
 }
 
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                    struct kvc_diag *diag)
 {
     struct kvc_outcome *outcome = kvc_outcome_create(0);
+    struct kvc_scenario steady;
     *out = NULL;
-    const struct kvc_scenario steady = kvc_driver_steady(scenario);
-    enum kvc_status status = kvc_scenario_predict(&steady, &outcome->result, diag);
-    if (status == KVC_OK && scenario->workload.arrival == KVC_ARRIVAL_TRACE &&
-        steady.workload.trace.steady_mops > 0) {
+    enum kvc_status status = kvc_driver_steady(scenario, &steady, diag);
+    status = status == KVC_OK ? kvc_scenario_predict(&steady, &outcome->result, diag) : status;
+    if (status == KVC_OK && steady.workload.trace.steady_mops > 0) {
         kvc_result_note(
-            &outcome->result,
-            "predicted for the mean rate of the trace, %.4g Mops, as if requests were independent and the "
-            "store had all of the trace's pairs from the beginning",
-            steady.workload.trace.steady_mops);
+            &outcome->result, "predicted for the mean rate of the trace, %.4g Mops, as if %s",
+            steady.workload.trace.steady_mops,
+            steady.workload.trace.profile != NULL
+                ? "requests were evenly spread over its time. Hits are those of an LRU cache for as many "
+                  "pairs as the store has room for, by the trace's own reuse; the SETs by which clients fill "
+                  "misses are left out"
+                : "requests were independent and the store had all of the trace's pairs from the beginning");
     }
     if (status == KVC_OK) {
         add_constant_power(scenario, &outcome->result);

@@ -54,9 +54,11 @@ enum kvc_status kvc_driver_judge(const struct kvc_scenario *scenario, struct kvc
 enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                    struct kvc_outcome **out, struct kvc_diag *diag);
 
-/* Returns the scenario that a closed form takes: that of a trace has the mean rate of the trace. It shares
- * all allocated parts with `scenario`. */
-struct kvc_scenario kvc_driver_steady(const struct kvc_scenario *scenario);
+/* Makes the scenario that a closed form takes: that of a trace has the mean rate of the trace, and its
+ * profile if clients fill what misses (sim/workload/trace/profile.h). It shares all allocated parts with
+ * `scenario`. Returns KVC_ERR_SCENARIO if the trace cannot be read. */
+enum kvc_status kvc_driver_steady(const struct kvc_scenario *scenario, struct kvc_scenario *steady,
+                                  struct kvc_diag *diag);
 
 /* Answers by the store's closed form. *out is NULL after an error. */
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,

@@ -447,22 +447,23 @@ static enum kvc_status find(const struct kvc_scenario *asked, const struct kvc_r
                             struct kvc_outcome *outcome, struct kvc_relief *relief, uint32_t *count,
                             struct kvc_diag *diag)
 {
-    const struct kvc_scenario steady = kvc_driver_steady(asked),
-                              *scenario = options == NULL ? &steady : asked;
+    struct kvc_scenario steady;
+    enum kvc_status status = options == NULL ? kvc_driver_steady(asked, &steady, diag) : KVC_OK;
+    const struct kvc_scenario *scenario = options == NULL ? &steady : asked;
     struct search search = {.scenario = scenario,
                             .outcome = outcome,
                             .by_class = outcome->node_count > 0 || scenario->cluster.member_count > 0,
                             .replicas = outcome->replicas < REPLICAS_MAX ? outcome->replicas : REPLICAS_MAX,
                             .relief = relief};
     *count = 0;
-    if (scenario->model->resources == NULL || outcome->result.throughput_mops <= 0) {
-        return KVC_OK;
+    if (status != KVC_OK || scenario->model->resources == NULL || outcome->result.throughput_mops <= 0) {
+        return status;
     }
     bool by_load = serves_all(scenario, outcome);
     if (by_load) {
         blame_load(&outcome->result);
     }
-    enum kvc_status status = by_load ? add_next_limit(scenario, &outcome->result, diag) : KVC_OK;
+    status = by_load ? add_next_limit(scenario, &outcome->result, diag) : KVC_OK;
     if (status != KVC_OK || (by_load && relief == NULL)) {
         return status;
     }

@@ -10,6 +10,7 @@
 #include "sim/workload/keys/key_part.h"
 #include "sim/workload/keys/tenant_keys.h"
 #include "sim/workload/keys/zipf.h"
+#include "sim/workload/trace/profile.h"
 
 #define CLIENTS_MAX 16777216.0
 #define CONNECTIONS_OF_ALL_MAX 1048576.0
@@ -566,6 +567,13 @@ enum kvc_status kvc_workload_read_trace(struct kvc_workload *workload, struct kv
     return KVC_OK;
 }
 
+double kvc_workload_trace_hit_frac(const struct kvc_workload *workload, double pairs)
+{
+    const struct kvc_workload_trace *trace = &workload->trace;
+    return kvc_trace_hit_frac(trace->profile, &trace->profile->keys,
+                              pairs / (trace->sampled_frac * (double)trace->copies));
+}
+
 /* ---- checks ---- */
 
 static enum kvc_status fail(struct kvc_diag *diag, const char *message)
@@ -936,20 +944,6 @@ static enum kvc_status check_popularity_changes(const struct kvc_workload *workl
         "requests have times of their own (fill = \"gradually\"), and without actions, tenants or "
         "multigets",
         name);
-}
-
-uint32_t kvc_workload_frame_most(const struct kvc_workload *workload, uint32_t room)
-{
-    return kvc_workload_has_multigets(workload) && room > workload->multiget ? (uint32_t)workload->multiget
-                                                                             : room;
-}
-
-double kvc_workload_frame_mean(const struct kvc_workload *workload, uint32_t most)
-{
-    double frames = ceil((double)workload->multiget / most); /* Frames of a multiget. */
-    return kvc_workload_has_multigets(workload)
-               ? 1 / (workload->get_frac * frames / (double)workload->multiget + 1 - workload->get_frac)
-               : most;
 }
 
 enum kvc_status kvc_workload_check(const struct kvc_workload *workload, struct kvc_diag *diag)

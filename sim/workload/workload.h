@@ -140,6 +140,8 @@ enum kvc_trace_misses {
     KVC_TRACE_MISSES_LEAVE, /**< "leave": nothing; the SETs of the load are all there are. */
 };
 
+struct kvc_trace_profile;
+
 /** How a trace is replayed (sim/workload/trace/replay.h). */
 struct kvc_workload_trace {
     char path[KVC_TEXT_MAX]; /**< Path of the file. */
@@ -152,9 +154,11 @@ struct kvc_workload_trace {
     struct kvc_trace_facts facts; /**< Facts of the requests that are replayed, in the run's own time. */
     double scale;                 /**< Recorded time divided by the run's. */
     double steady_mops;           /**< The rate that a closed form assumes [million/s]; 0: none. */
-    bool fills;                   /**< Clients fill what misses. */
-    uint32_t key_bytes_most;      /**< Largest key that the store takes [bytes]; 0: any. */
-    uint32_t value_bytes_most;    /**< Largest value that it takes [bytes]; 0: KVC_VALUE_BYTES_MAX. */
+    const struct kvc_trace_profile
+        *profile;              /**< Profile for a closed form, if clients fill what misses; or NULL. */
+    bool fills;                /**< Clients fill what misses. */
+    uint32_t key_bytes_most;   /**< Largest key that the store takes [bytes]; 0: any. */
+    uint32_t value_bytes_most; /**< Largest value that it takes [bytes]; 0: KVC_VALUE_BYTES_MAX. */
 };
 
 struct kvc_key_part;
@@ -319,11 +323,10 @@ static inline double kvc_workload_multiget_frac(const struct kvc_workload *workl
     return multigets / (multigets + 1 - workload->get_frac);
 }
 
-/** Returns the most requests in a frame that has room for `room` of them. */
-uint32_t kvc_workload_frame_most(const struct kvc_workload *workload, uint32_t room);
-
-/** Returns the mean number of requests in a frame that has `most` at most. */
-double kvc_workload_frame_mean(const struct kvc_workload *workload, uint32_t most);
+/** Returns the share of the GETs of a trace with a profile that hit in an LRU cache of `pairs` pairs, which
+ * is empty at first. The requests of copies come one after the other, so that each copy has its part of the
+ * cache; a sample of the keys comes back after fewer others. */
+double kvc_workload_trace_hit_frac(const struct kvc_workload *workload, double pairs);
 
 /** Returns how many keys a store with room for them holds: those that are preloaded, or all that clients
  * fill. */

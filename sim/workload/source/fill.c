@@ -38,3 +38,17 @@ struct kvc_fill kvc_fill_of(double per_ns, uint32_t frame_requests, double timeo
     }
     return (struct kvc_fill){.requests = requests, .wait_ns = waits / per_ns / requests};
 }
+
+uint32_t kvc_fill_most(const struct kvc_workload *workload, uint32_t room)
+{
+    return kvc_workload_has_multigets(workload) && room > workload->multiget ? (uint32_t)workload->multiget
+                                                                             : room;
+}
+
+double kvc_fill_mean(const struct kvc_workload *workload, uint32_t most)
+{
+    double frames = ceil((double)workload->multiget / most); /* Frames of a multiget. */
+    return kvc_workload_has_multigets(workload)
+               ? 1 / (workload->get_frac * frames / (double)workload->multiget + 1 - workload->get_frac)
+               : most;
+}

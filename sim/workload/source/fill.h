@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "sim/workload/workload.h"
+
 /** Means over the frames of a flow. */
 struct kvc_fill {
     double requests; /**< Requests in a frame. */
@@ -20,5 +22,11 @@ struct kvc_fill {
 /** Returns the means for a flow that sends `per_ns` requests per ns, above 0, in frames of up to
  * `frame_requests`, at least 1. `timeout_ns` is the longest wait [ns]; 0: no limit. */
 struct kvc_fill kvc_fill_of(double per_ns, uint32_t frame_requests, double timeout_ns);
+
+/** Returns the most requests in a frame that has room for `room` of them. */
+uint32_t kvc_fill_most(const struct kvc_workload *workload, uint32_t room);
+
+/** Returns the mean number of requests in a frame that has `most` at most. */
+double kvc_fill_mean(const struct kvc_workload *workload, uint32_t most);
 
 #endif

@@ -1,3 +1,4 @@
+#include "sim/workload/source/fill.h"
 #include "sim/workload/source/source_internal.h"
 
 #include <math.h>
@@ -649,7 +650,7 @@ bool kvc_source_start_open(struct kvc_source *source, uint64_t seed)
     clients->filler = calloc((size_t)source->shards * flows, sizeof(*clients->filler));
     /* Mean requests that are sent together; a multiget counts as one, in however many frames. */
     double together = kvc_workload_has_multigets(workload)
-                          ? kvc_workload_frame_mean(workload, (uint32_t)workload->multiget)
+                          ? kvc_fill_mean(workload, (uint32_t)workload->multiget)
                       : workload->fill == KVC_FILL_AT_ONCE ? most
                                                            : 1;
     start_arrivals(&clients->arrivals, workload, together, seed);

@@ -139,7 +139,7 @@ struct kept {
     struct kvc_trace_facts facts;
 };
 
-static bool is_same_file(const struct stat *a, const struct stat *b)
+bool kvc_trace_is_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
@@ -152,7 +152,7 @@ enum kvc_status kvc_trace_facts_read(const char *path, struct kvc_trace_facts *f
     struct stat file;
     bool keeps = stat(path, &file) == 0 && S_ISREG(file.st_mode) && strlen(path) < PATH_BYTES;
     for (uint32_t i = 0; keeps && i < KEPT; i++) {
-        if (strcmp(kept[i].path, path) == 0 && is_same_file(&kept[i].file, &file)) {
+        if (strcmp(kept[i].path, path) == 0 && kvc_trace_is_same_file(&kept[i].file, &file)) {
             *facts = kept[i].facts;
             return KVC_OK;
         }

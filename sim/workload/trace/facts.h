@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "sim/base/diag.h"
 #include "sim/workload/batch.h"
@@ -62,6 +63,9 @@ struct kvc_sampled_key *kvc_trace_sums_add(struct kvc_trace_sums *sums, const st
 /** Returns the facts of the rows of `trace` that were added. */
 struct kvc_trace_facts kvc_trace_sums_facts(const struct kvc_trace_sums *sums, const struct kvc_trace *trace,
                                             bool is_whole);
+
+/** Returns whether two looks at a path saw the same file, unchanged. */
+bool kvc_trace_is_same_file(const struct stat *a, const struct stat *b);
 
 /** Reads the facts of a trace from at most its first 2^22 rows. Facts that were read before are returned at
  * once if the file has not changed. Returns KVC_ERR_SCENARIO if the trace cannot be read, has no row, or has

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "sim/base/array.h"
 #include "sim/workload/keys/zipf.h"
@@ -274,6 +275,23 @@ enum kvc_status kvc_trace_profile_read(const char *path, struct kvc_trace_profil
     free(stack->group);
     free(stack);
     return status;
+}
+
+const struct kvc_trace_profile *kvc_trace_profile_of(const char *path, struct kvc_diag *diag)
+{
+    static _Thread_local struct kvc_trace_profile profile;
+    static _Thread_local struct stat known;
+    struct stat file = {0};
+    bool keeps = stat(path, &file) == 0 && S_ISREG(file.st_mode);
+    if (keeps && kvc_trace_is_same_file(&known, &file)) {
+        return &profile;
+    }
+    known = (struct stat){0};
+    if (kvc_trace_profile_read(path, &profile, NULL, NULL, diag) != KVC_OK) {
+        return NULL;
+    }
+    known = keeps ? file : known;
+    return &profile;
 }
 
 double kvc_trace_hit_frac(const struct kvc_trace_profile *profile, const struct kvc_reuse_histogram *reuse,

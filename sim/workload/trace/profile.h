@@ -61,6 +61,11 @@ enum kvc_status kvc_trace_profile_read(const char *path, struct kvc_trace_profil
                                        const struct kvc_profile_watch *watch,
                                        const struct kvc_progress *progress, struct kvc_diag *diag);
 
+/** Returns the profile of a trace, or NULL as kvc_trace_profile_read() fails. It is valid until the calling
+ * thread asks for that of another file, and the file is read again only if it has changed. `diag` may be
+ * NULL. */
+const struct kvc_trace_profile *kvc_trace_profile_of(const char *path, struct kvc_diag *diag);
+
 /** Returns the share of the GETs that find their pair in a cache of this size, in the unit of the histogram;
  * NaN without GETs. */
 double kvc_trace_hit_frac(const struct kvc_trace_profile *profile, const struct kvc_reuse_histogram *reuse,
