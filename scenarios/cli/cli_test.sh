@@ -249,6 +249,11 @@ done
 "$kvcast" predict --quiet gets.lua >stdout || fail "predict of a trace"
 grep -q '^throughput    6.667e-05 Mops' stdout && grep -q 'predicted for the mean rate of the trace, 6.667e-05 Mops' stdout ||
     fail "predict of a trace says: $(cat stdout)"
+# A sweep forecasts the same. Half of the GETs repeat a key.
+echo "return { system = { kind = 'memcached' }, sweep = { ['system.entries'] = { 16, 32 } }, workload = { arrival = {
+    trace = 'gets.csv', misses = 'fill', speed = 0.1 } } }" >gets.lua
+"$kvcast" sweep --predict --quiet gets.lua --out forecast >stdout || fail "sweep of a trace by closed form"
+[ "$(grep -c ',6.66666666667e-05,,0.5,' forecast/sweep.csv)" -eq 2 ] || fail "sweep of a trace says: $(cat forecast/sweep.csv)"
 # So is an open load: half of the keys are stored, and each of the others misses once or a little more often.
 for store in megakv dido kvdirect bluecache memcached mica fpga_memcached; do
     echo "return { system = { kind = '$store' }, run = { warmup = '30ms', duration = '10ms', replicas = 1 }, workload = {

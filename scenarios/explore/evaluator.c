@@ -8,6 +8,7 @@
 #include "models/model.h"
 #include "scenarios/explore/patches/patches.h"
 #include "scenarios/load/load.h"
+#include "scenarios/run/driver.h"
 #include "sim/base/array.h"
 #include "sim/base/rng.h"
 #include "sim/devices/cpu.h"
@@ -69,10 +70,14 @@ static enum kvc_status load_point(const struct kvc_evaluator *evaluator, const u
 static enum kvc_status forecast_loaded(const struct kvc_evaluator *evaluator, const uint32_t *value,
                                        struct kvc_forecast *out, struct kvc_diag *diag)
 {
+    struct kvc_scenario steady;
     struct kvc_loaded *loaded;
     enum kvc_status status = load_point(evaluator, value, &loaded, diag);
     if (status == KVC_OK) {
-        status = kvc_scenario_forecast(&loaded->scenario, out, diag);
+        status = kvc_driver_steady(&loaded->scenario, &steady, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_scenario_forecast(&steady, out, diag);
     }
     kvc_loaded_free(loaded);
     return status;
@@ -177,8 +182,12 @@ static enum kvc_status forecast_patched(struct kvc_evaluator *evaluator, const u
     } else {
         const struct machine *machine = machine_of(evaluator, &loaded->scenario);
         *done = machine->valid;
-        if (machine->valid) {
-            status = kvc_scenario_forecast_with(&loaded->scenario, &machine->power, out, diag);
+        bool traced = loaded->scenario.workload.arrival == KVC_ARRIVAL_TRACE; /* A copy costs time. */
+        struct kvc_scenario steady;
+        status = traced ? kvc_driver_steady(&loaded->scenario, &steady, diag) : KVC_OK;
+        if (machine->valid && status == KVC_OK) {
+            status =
+                kvc_scenario_forecast_with(traced ? &steady : &loaded->scenario, &machine->power, out, diag);
         }
     }
     run->warmup_ns = warmup_ns;
