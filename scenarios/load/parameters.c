@@ -78,13 +78,14 @@ const struct kvc_parameter *kvc_parameters_find(const struct kvc_parameters *lis
     return slot > 0 ? &list->entry[slot - 1] : NULL;
 }
 
-void kvc_parameters_forget_below(struct kvc_parameters *list, const char *path)
+/* Removes all values below a path, and its own as well if `whole` says so. */
+static void forget(struct kvc_parameters *list, const char *path, bool whole)
 {
     size_t bytes = strlen(path);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         const char *own = list->entry[i].path;
-        if (strncmp(own, path, bytes) == 0 && own[bytes] == '.') {
+        if (strncmp(own, path, bytes) == 0 && (own[bytes] == '.' || (whole && own[bytes] == '\0'))) {
             continue;
         }
         if (kept != i) {
@@ -96,6 +97,16 @@ void kvc_parameters_forget_below(struct kvc_parameters *list, const char *path)
         list->count = kept;
         fill_index(list);
     }
+}
+
+void kvc_parameters_forget_below(struct kvc_parameters *list, const char *path)
+{
+    forget(list, path, false);
+}
+
+void kvc_parameters_forget(struct kvc_parameters *list, const char *path)
+{
+    forget(list, path, true);
 }
 
 uint64_t kvc_parameters_hash(const struct kvc_parameters *list)

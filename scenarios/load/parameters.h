@@ -48,6 +48,9 @@ const struct kvc_parameter *kvc_parameters_find(const struct kvc_parameters *lis
 /* Removes all values below a path, as "run.seed" lies below "run". */
 void kvc_parameters_forget_below(struct kvc_parameters *list, const char *path);
 
+/* Removes the value of a path and all values below it. */
+void kvc_parameters_forget(struct kvc_parameters *list, const char *path);
+
 /* Returns a hash of all paths and values. */
 uint64_t kvc_parameters_hash(const struct kvc_parameters *list);
 

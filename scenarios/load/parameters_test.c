@@ -57,6 +57,23 @@ Test(parameters, forget_what_lies_below_a_path)
     kvc_parameters_clear(&list);
 }
 
+Test(parameters, forget_a_path_and_what_lies_below)
+{
+    static const char *const paths[] = {"workload.keys", "workload.dist", "workload.dist.zipf",
+                                        "workload.distance"};
+    struct kvc_parameters list = {0};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+        struct kvc_parameter parameter = {0};
+        snprintf(parameter.path, sizeof(parameter.path), "%s", paths[i]);
+        cr_assert(kvc_parameters_put(&list, &parameter));
+    }
+    kvc_parameters_forget(&list, "workload.dist");
+    cr_assert_eq(list.count, 2);
+    cr_expect_not_null(kvc_parameters_find(&list, "workload.keys"));
+    cr_expect_not_null(kvc_parameters_find(&list, "workload.distance"));
+    kvc_parameters_clear(&list);
+}
+
 Test(parameters, join_replaces_and_appends)
 {
     struct kvc_parameters list = {0}, more = {0};

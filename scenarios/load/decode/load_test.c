@@ -592,6 +592,9 @@ Test(load_workload, reads_each_kind_of_arrival)
         }
         if (cases[i].arrival == KVC_ARRIVAL_TRACE) {
             cr_expect_eq(access(loaded->scenario.workload.trace.path, R_OK), 0);
+            cr_expect_null(kvc_parameters_find(&loaded->parameters, "workload.keys"),
+                           "the trace has its own");
+            cr_expect_null(kvc_parameters_find(&loaded->parameters, "workload.dist"));
         }
         kvc_loaded_free(loaded);
     }

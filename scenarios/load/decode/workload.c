@@ -392,6 +392,19 @@ static void warn_without_effect(const struct kvc_decoder *decoder, const char *c
     }
 }
 
+/* Forgets the values of keys without effect that the user has not stated, such as defaults that a trace
+ * replaces. */
+static void forget_without_effect(const struct kvc_decoder *decoder, const char *const *keys)
+{
+    char path[KVC_PATH_MAX];
+    for (; *keys != NULL; keys++) {
+        if (!kvc_decode_has(decoder->lua, -1, *keys)) {
+            kvc_decode_join(path, "workload", *keys);
+            kvc_parameters_forget(&decoder->loaded->parameters, path);
+        }
+    }
+}
+
 enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, struct kvc_workload *workload)
 {
     static const char *const extra[] = {"preset", "dist", "arrival", NULL};
@@ -435,6 +448,7 @@ enum kvc_status kvc_load_workload(const struct kvc_decoder *decoder, int root, s
     }
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
         warn_without_effect(decoder, not_traced, "when a trace is replayed");
+        forget_without_effect(decoder, not_traced);
     } else if (workload->tenant_count > 0) {
         warn_without_effect(decoder, not_tenanted, "with workload.tenants");
     } else if (workload->phase_count > 0) {
