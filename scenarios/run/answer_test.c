@@ -510,8 +510,8 @@ Test(table, of_a_prediction_shows_what_it_knows)
 Test(table, sums_power_and_energy_up_by_kind)
 {
     char *text = powered_table(false, false, 200);
-    assert_says(text, "power         200 +- 0 W, 0.6 J, ");
-    assert_says(text, "\n              gpu 150 W, 0.45 J; cpu 50 W, 0.15 J\n");
+    assert_says(text, "power         200.0 +- 0 W, 0.6000 J, ");
+    assert_says(text, "\n              gpu 150.0 W, 0.4500 J; cpu 50.00 W, 0.1500 J\n");
     free(text);
     text = table(false, false);
     assert_says(text, "\npower         unknown: this answer has none\n");
