@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/seeds.h"
 #include "sim/run/changes.h"
 
 enum kvc_status kvc_scenario_resolve(struct kvc_scenario *scenario, struct kvc_diag *diag)
@@ -173,6 +174,14 @@ struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
         return NULL;
     }
     return faster;
+}
+
+enum kvc_status kvc_scenario_prepare(const struct kvc_scenario *scenario, uint32_t replica, void **state,
+                                     const struct kvc_progress *progress, struct kvc_diag *diag)
+{
+    const struct kvc_model *model = scenario->model;
+    uint64_t seed = kvc_seed_of_replica(scenario->run.seed, replica);
+    return model->prepare != NULL ? model->prepare(scenario, seed, state, progress, diag) : KVC_OK;
 }
 
 bool kvc_scenario_prepares_same(const struct kvc_scenario *first, const struct kvc_scenario *second)

@@ -174,6 +174,10 @@ bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struc
 const struct kvc_model_resource *kvc_scenario_resource(const struct kvc_scenario *scenario,
                                                        const char *device);
 
+/* Builds the store of a replica by `prepare`; *state stays as it is if there is nothing to build. */
+enum kvc_status kvc_scenario_prepare(const struct kvc_scenario *scenario, uint32_t replica, void **state,
+                                     const struct kvc_progress *progress, struct kvc_diag *diag);
+
 /* Returns whether `prepare` builds the same store for two resolved scenarios that differ in nothing but the
  * hardware. False if the store has nothing to prepare, or if that is unknown. */
 bool kvc_scenario_prepares_same(const struct kvc_scenario *first, const struct kvc_scenario *second);

@@ -53,18 +53,11 @@ static double room_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     double entries = kvc_scenario_shards(scenario) * (double)config->options->entries;
-    struct sets sets;
-    switch (config->kind) {
-    case KVC_MEMCACHED_MICA:
-        sets = sets_of(scenario);
+    if (config->kind == KVC_MEMCACHED_MICA) {
+        struct sets sets = sets_of(scenario);
         return fmin(log_items(scenario), sets.count * sets.ways);
-    case KVC_MEMCACHED_FATCACHE:
-        return fmin(fatcache_items(scenario), entries);
-    case KVC_MEMCACHED_FPGA:
-    case KVC_MEMCACHED_VANILLA:
-        break;
     }
-    return entries;
+    return config->kind == KVC_MEMCACHED_FATCACHE ? fmin(fatcache_items(scenario), entries) : entries;
 }
 
 double kvc_memcached_held_frac(const struct kvc_scenario *scenario)
@@ -72,7 +65,6 @@ double kvc_memcached_held_frac(const struct kvc_scenario *scenario)
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     double stored = floor(workload->preload_frac * (double)workload->keys);
-    double entries = kvc_scenario_shards(scenario) * (double)config->options->entries;
     struct sets sets;
     if (workload->trace.profile != NULL) {
         return kvc_workload_trace_hit_frac(workload, room_of(scenario));
@@ -85,12 +77,11 @@ double kvc_memcached_held_frac(const struct kvc_scenario *scenario)
         sets = sets_of(scenario);
         return kvc_hashed_sets_hit_frac(workload, stored, sets.count, sets.ways);
     case KVC_MEMCACHED_FATCACHE:
-        return kvc_popularity_mass(workload, stored) *
-               fmin(fmin(fatcache_items(scenario), entries) / fmax(stored, 1), 1);
+        return kvc_popularity_mass(workload, stored) * fmin(room_of(scenario) / fmax(stored, 1), 1);
     case KVC_MEMCACHED_VANILLA:
         break;
     }
-    return kvc_popularity_mass(workload, fmin(stored, entries));
+    return kvc_popularity_mass(workload, fmin(stored, room_of(scenario)));
 }
 
 static uint32_t mica_rooms(const struct kvc_scenario *scenario, struct kvc_model_room *room)

@@ -70,14 +70,10 @@ static enum kvc_status load_point(const struct kvc_evaluator *evaluator, const u
 static enum kvc_status forecast_loaded(const struct kvc_evaluator *evaluator, const uint32_t *value,
                                        struct kvc_forecast *out, struct kvc_diag *diag)
 {
-    struct kvc_scenario steady;
     struct kvc_loaded *loaded;
     enum kvc_status status = load_point(evaluator, value, &loaded, diag);
     if (status == KVC_OK) {
-        status = kvc_driver_steady(&loaded->scenario, &steady, diag);
-    }
-    if (status == KVC_OK) {
-        status = kvc_scenario_forecast(&steady, out, diag);
+        status = kvc_driver_forecast(&loaded->scenario, out, diag);
     }
     kvc_loaded_free(loaded);
     return status;

@@ -207,14 +207,10 @@ static void find_patches(struct kvc_point *point)
 static enum kvc_status forecast_loaded(const struct kvc_point *point, struct kvc_forecast *out,
                                        struct kvc_diag *diag)
 {
-    struct kvc_scenario steady;
     struct kvc_loaded *loaded;
     enum kvc_status status = kvc_load_session_point(point->session, &point->set, &loaded, diag);
     if (status == KVC_OK) {
-        status = kvc_driver_steady(&loaded->scenario, &steady, diag);
-    }
-    if (status == KVC_OK) {
-        status = kvc_scenario_forecast(&steady, out, diag);
+        status = kvc_driver_forecast(&loaded->scenario, out, diag);
     }
     kvc_loaded_free(loaded);
     return status;

@@ -105,7 +105,10 @@ void kvc_capacity_write_csv(const struct kvc_capacity_report *report, FILE *out)
     fputs(",warmup_s,duration_s,unserved_frac", out);
     for (uint32_t i = 0; i < kvc_slo_tenants(slo); i++) {
         const char *tenant = slo->workload->tenants[i].name;
-        fprintf(out, ",tenant_%s_latency_p99_us,tenant_%s_latency_p99_ci95_us", tenant, tenant);
+        char value[KVC_TENANT_NAME_MAX], half_width[KVC_TENANT_NAME_MAX];
+        kvc_tenant_value_name(tenant, "latency_p99_us", value);
+        kvc_tenant_value_name(tenant, "latency_p99_ci95_us", half_width);
+        fprintf(out, ",%s,%s", value, half_width);
     }
     fputc('\n', out);
     for (uint32_t i = 0; i < capacity->count; i++) {

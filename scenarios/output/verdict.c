@@ -112,6 +112,15 @@ void kvc_tenant_value_name(const char *tenant, const char *value, char name[KVC_
     snprintf(name, KVC_TENANT_NAME_MAX, "tenant_%s_%s", tenant, value);
 }
 
+void kvc_judged_name(const struct kvc_judged *judged, const char *value, char name[KVC_TENANT_NAME_MAX])
+{
+    if (judged->tenant != NULL) {
+        kvc_tenant_value_name(judged->tenant, value, name);
+    } else {
+        snprintf(name, KVC_TENANT_NAME_MAX, "%s", value);
+    }
+}
+
 /* Adds the verdict on an objective. */
 static void add(struct kvc_slo_verdict *verdict, struct kvc_judged judged, bool is_stated)
 {
@@ -243,10 +252,7 @@ json_t *kvc_slo_verdict_json(const struct kvc_slo_verdict *verdict)
         const struct kvc_objective_kind *kind = &kvc_objective_kinds[judged->objective];
         char name[KVC_TENANT_NAME_MAX];
         json_t *entry = json_object();
-        snprintf(name, sizeof(name), "%s", kind->name);
-        if (judged->tenant != NULL) {
-            kvc_tenant_value_name(judged->tenant, kind->name, name);
-        }
+        kvc_judged_name(judged, kind->name, name);
         json_object_set_new(entry, "name", kvc_json_text(name));
         json_object_set_new(entry, kind->at_least ? "at_least" : "at_most", kvc_json_number(judged->bound));
         json_object_set_new(entry, "found", kvc_json_number(judged->found));

@@ -95,6 +95,9 @@ struct kvc_judged kvc_judged_tenant(const struct kvc_slo *slo, uint32_t tenant,
 /* Writes the name of a tenant's value: "tenant_web_latency_p99_us". */
 void kvc_tenant_value_name(const char *tenant, const char *value, char name[KVC_TENANT_NAME_MAX]);
 
+/* Writes the name of a value of the requests whose objective it is: `value`, or that of a tenant. */
+void kvc_judged_name(const struct kvc_judged *judged, const char *value, char name[KVC_TENANT_NAME_MAX]);
+
 /* Judges one value, which is unknown if it is NaN. A bound of NaN is never missed. */
 struct kvc_judged kvc_judged_of(enum kvc_objective objective, double bound, double found, double half_width);
 

@@ -269,14 +269,6 @@ double kvc_capacity_growth_max(const struct kvc_capacity_bounds *bounds)
 
 /* ---- simulation ---- */
 
-static enum kvc_status prepare(const struct kvc_scenario *scenario, uint32_t replica, void **state,
-                               const struct kvc_progress *progress, struct kvc_diag *diag)
-{
-    const struct kvc_model *model = scenario->model;
-    uint64_t seed = kvc_seed_of_replica(scenario->run.seed, replica);
-    return model->prepare != NULL ? model->prepare(scenario, seed, state, progress, diag) : KVC_OK;
-}
-
 static enum kvc_status simulate(const struct kvc_scenario *scenario, uint32_t replica, void *state,
                                 const struct kvc_progress *progress, struct kvc_result *result,
                                 struct kvc_diag *diag)
@@ -295,7 +287,7 @@ static enum kvc_status prepare_and_simulate(const struct kvc_scenario *scenario,
                                             struct kvc_diag *diag)
 {
     void *state = NULL;
-    enum kvc_status status = prepare(scenario, replica, &state, progress, diag);
+    enum kvc_status status = kvc_scenario_prepare(scenario, replica, &state, progress, diag);
     return status == KVC_OK ? simulate(scenario, replica, state, progress, result, diag) : status;
 }
 
@@ -327,7 +319,7 @@ static enum kvc_status keep_store(void *data, uint32_t replica, void **state,
     const struct kvc_capacity_prober *prober = data;
     struct kvc_scenario *offered = kvc_array_of(1, sizeof(*offered));
     enum kvc_status status = offer(prober->scenario, prober->first_mops, offered, diag);
-    return status == KVC_OK ? prepare(offered, replica, state, progress, diag) : status;
+    return status == KVC_OK ? kvc_scenario_prepare(offered, replica, state, progress, diag) : status;
 }
 
 static enum kvc_status run_order(void *data, uint32_t replica, void *state, const void *words,

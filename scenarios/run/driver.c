@@ -652,6 +652,14 @@ enum kvc_status kvc_driver_steady(const struct kvc_scenario *scenario, struct kv
     return trace->fills && steady->workload.trace.profile == NULL ? KVC_ERR_SCENARIO : KVC_OK;
 }
 
+enum kvc_status kvc_driver_forecast(const struct kvc_scenario *scenario, struct kvc_forecast *out,
+                                    struct kvc_diag *diag)
+{
+    struct kvc_scenario steady;
+    enum kvc_status status = kvc_driver_steady(scenario, &steady, diag);
+    return status == KVC_OK ? kvc_scenario_forecast(&steady, out, diag) : status;
+}
+
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                    struct kvc_diag *diag)
 {

@@ -60,6 +60,10 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const st
 enum kvc_status kvc_driver_steady(const struct kvc_scenario *scenario, struct kvc_scenario *steady,
                                   struct kvc_diag *diag);
 
+/* Forecasts the scenario that a closed form takes. */
+enum kvc_status kvc_driver_forecast(const struct kvc_scenario *scenario, struct kvc_forecast *out,
+                                    struct kvc_diag *diag);
+
 /* Answers by the store's closed form. *out is NULL after an error. */
 enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct kvc_outcome **out,
                                    struct kvc_diag *diag);

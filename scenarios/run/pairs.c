@@ -34,14 +34,6 @@ static void take_result(const struct kvc_result *result, struct kvc_pair_answer 
     take_windows(result, answer);
 }
 
-static enum kvc_status prepare(const struct kvc_scenario *scenario, uint32_t replica, void **state,
-                               const struct kvc_progress *progress, struct kvc_diag *diag)
-{
-    const struct kvc_model *model = scenario->model;
-    uint64_t seed = kvc_seed_of_replica(scenario->run.seed, replica);
-    return model->prepare != NULL ? model->prepare(scenario, seed, state, progress, diag) : KVC_OK;
-}
-
 /* Runs one replica of a variant on a prepared store. It measures the same time as its pair. */
 static enum kvc_status simulate(const struct kvc_pairs *pairs, uint32_t task, void *state,
                                 const struct kvc_progress *progress, struct kvc_pair_answer *answer,
@@ -70,8 +62,8 @@ static enum kvc_status run_task(void *data, uint32_t task, const struct kvc_prog
 {
     const struct kvc_pairs *pairs = data;
     void *state = NULL;
-    enum kvc_status status =
-        prepare(pairs->variant[task / pairs->replicas], task % pairs->replicas, &state, progress, diag);
+    enum kvc_status status = kvc_scenario_prepare(pairs->variant[task / pairs->replicas],
+                                                  task % pairs->replicas, &state, progress, diag);
     return status == KVC_OK ? simulate(pairs, task, state, progress, answer, diag) : status;
 }
 
@@ -84,7 +76,7 @@ static enum kvc_status keep_store(void *data, uint32_t replica, void **state,
                                   const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     const struct kvc_pairs *pairs = data;
-    return prepare(pairs->usual, replica, state, progress, diag);
+    return kvc_scenario_prepare(pairs->usual, replica, state, progress, diag);
 }
 
 /* Runs in a child of a keeper. The order is the number of the task. */

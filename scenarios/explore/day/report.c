@@ -97,7 +97,7 @@ static json_t *window_json(const struct report *report, uint32_t number)
         const struct kvc_judged *judged = &window->verdict.judged[i];
         if (judged->tenant != NULL) {
             char key[KVC_TENANT_NAME_MAX], name[KVC_TENANT_NAME_MAX + 16];
-            kvc_tenant_value_name(judged->tenant, "p99", key);
+            kvc_judged_name(judged, kvc_objective_kinds[judged->objective].key, key);
             snprintf(name, sizeof(name), "slo_%s_margin_frac", key);
             set(object, name, kvc_json_number(judged->margin_frac));
         }

@@ -334,12 +334,10 @@ static void write_columns(const struct kvc_database *database, bool marks, FILE 
     }
     for (uint32_t i = 0; i < database->objectives.count; i++) {
         const struct kvc_judged *judged = &database->objectives.judged[i];
-        const char *key = kvc_objective_kinds[judged->objective].key;
-        if (judged->is_stated && judged->tenant != NULL) {
-            kvc_tenant_value_name(judged->tenant, key, name);
-            fprintf(out, marks ? ", ?" : ", \"slo_%s_margin_frac\" REAL", name);
-        } else if (judged->is_stated) {
-            fprintf(out, marks ? ", ?" : ", slo_%s_margin_frac REAL", key);
+        const char *quote = judged->tenant != NULL ? "\"" : "";
+        if (judged->is_stated) {
+            kvc_judged_name(judged, kvc_objective_kinds[judged->objective].key, name);
+            fprintf(out, marks ? ", ?" : ", %sslo_%s_margin_frac%s REAL", quote, name, quote);
         }
     }
     if (!layout->predict) {

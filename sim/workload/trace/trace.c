@@ -644,7 +644,8 @@ static enum kvc_trace_next read_watch(struct kvc_trace *trace, struct kvc_trace_
 static bool is_twin(const char *head, size_t bytes)
 {
     (void)bytes;
-    return strncmp(head, KVC_TWIN_SCHEMA, strlen(KVC_TWIN_SCHEMA) - 1) == 0; /* Of any version. */
+    /* The schema ends in its version, which may be any here. */
+    return strncmp(head, KVC_TWIN_SCHEMA, strlen(KVC_TWIN_SCHEMA) - 1) == 0;
 }
 
 /* Reads the whole file. */
