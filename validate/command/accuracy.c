@@ -95,8 +95,7 @@ static enum kvc_status add_case(const struct kvc_paper *paper, size_t at, struct
                           .kind = kvc_case_kind_of(scored) == KVC_KIND_POINT ? POINT : BOUND,
                           .frac = fabs(score->baseline_frac.mean),
                           .subject = paper->subject->name};
-    if (kvc_case_kind_of(scored) > KVC_KIND_CLAIM || score->not_counted || isnan(error.frac) ||
-        error.metric == KVC_ACCURACY_METRICS) {
+    if (!kvc_score_counts(scored, score) || isnan(error.frac) || error.metric == KVC_ACCURACY_METRICS) {
         return KVC_OK;
     }
     snprintf(error.id, sizeof(error.id), "%s", scored->id);

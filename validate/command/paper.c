@@ -478,7 +478,6 @@ enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct 
 
 /* ---- report ---- */
 
-static const char *const roles[] = {"prediction", "equation", "input"};
 static const char *const kinds[] = {"point", "range", "claim", "equation", "input"};
 static const char *const titles[] = {"points", "ranges", "claims", "equations", "inputs"};
 const char *const kvc_verdict_names[] = {"ok", "missed", "REGRESSED"};
@@ -502,7 +501,8 @@ static void print_lacks(const struct kvc_cases *cases, const struct kvc_score *s
 {
     struct kvc_grid grid = {.columns = 2};
     for (size_t i = 0; i < cases->count; i++) {
-        if (scores[i].verdict == KVC_VERDICT_OK || cases->entry[i].lacks[0] == '\0') {
+        if (scores[i].verdict == KVC_VERDICT_OK || cases->entry[i].lacks[0] == '\0' ||
+            kvc_case_is_beside(&cases->entry[i])) {
             continue;
         }
         kvc_grid_add(&grid, cases->entry[i].id);
@@ -522,10 +522,12 @@ static void add_number(struct kvc_grid *grid, const char *format, double value)
     kvc_grid_add(grid, isnan(value) ? "-" : text);
 }
 
-static const char *verdict_text(const struct kvc_score *score)
+static const char *verdict_text(const struct kvc_case *scored, const struct kvc_score *score)
 {
-    return score->verdict != KVC_VERDICT_REGRESSED && score->not_counted ? "not counted"
-                                                                         : kvc_verdict_names[score->verdict];
+    return score->verdict == KVC_VERDICT_REGRESSED ? kvc_verdict_names[KVC_VERDICT_REGRESSED]
+           : kvc_case_is_beside(scored)            ? kvc_case_roles[scored->role]
+           : score->not_counted                    ? "not counted"
+                                                   : kvc_verdict_names[score->verdict];
 }
 
 /* Adds the cells of one case that follow its predicted value. */
@@ -551,7 +553,7 @@ static void add_comparison(struct kvc_grid *grid, const struct kvc_case *scored,
     if (kind == KVC_KIND_POINT || kind == KVC_KIND_EQUATION) {
         add_number(grid, "%g %%", 100 * scored->tolerance_frac);
     }
-    kvc_grid_add(grid, verdict_text(score));
+    kvc_grid_add(grid, verdict_text(scored, score));
 }
 
 /* Prints the cases of one kind, and nothing if there are none. */
@@ -588,6 +590,25 @@ static void print_kind(const struct kvc_paper *paper, enum kvc_case_kind kind)
     }
 }
 
+/* Lists why the figures of some cases do not count. */
+static void print_not_counted(const struct kvc_paper *paper)
+{
+    struct kvc_grid grid = {.columns = 2};
+    for (size_t i = 0; i < paper->cases.count; i++) {
+        const struct kvc_case *twin = &paper->cases.entry[i];
+        if (kvc_case_is_beside(twin)) {
+            kvc_grid_add(&grid, twin->id);
+            kvc_grid_add(&grid, twin->lacks);
+        }
+    }
+    if (grid.count > 0) {
+        printf(
+            "figures that do not count: duplicates with the case that does, and what the paper contradicts\n");
+    }
+    kvc_grid_print(&grid, 2, stdout);
+    printf("%s", grid.count > 0 ? "\n" : "");
+}
+
 /* Lists the parameters that move each scored case, the strongest first. */
 static void print_moved_by(const struct kvc_paper *paper)
 {
@@ -596,7 +617,8 @@ static void print_moved_by(const struct kvc_paper *paper)
         const struct kvc_moved_by *moved_by = &paper->moved_by[i];
         char text[400] = "";
         size_t length = 0;
-        if (kvc_case_kind_of(&paper->cases.entry[i]) > KVC_KIND_CLAIM) {
+        if (kvc_case_kind_of(&paper->cases.entry[i]) > KVC_KIND_CLAIM ||
+            kvc_case_is_beside(&paper->cases.entry[i])) {
             continue;
         }
         for (uint32_t j = 0; j < moved_by->count && j < MOVED_BY_SHOWN; j++) {
@@ -627,9 +649,9 @@ static void print_summary(const struct kvc_paper *paper)
            paper->subject->name, summary.points.count, 100 * summary.points.mean_abs_frac,
            100 * summary.points.p95_abs_frac, 100 * summary.points.max_abs_frac, summary.points_missed);
     printf("ranges held: %zu of %zu; claims held: %zu of %zu; not counted: %zu that nothing moves or that "
-           "return an input, %zu equations, %zu inputs; %zu regressed\n",
+           "return an input, %zu duplicates, %zu excluded, %zu equations, %zu inputs; %zu regressed\n",
            summary.ranges_held, summary.ranges, summary.claims_held, summary.claims, summary.not_counted,
-           summary.equations, summary.inputs, summary.regressed);
+           summary.duplicates, summary.excluded, summary.equations, summary.inputs, summary.regressed);
 }
 
 void kvc_paper_print(const struct kvc_paper *paper)
@@ -637,6 +659,7 @@ void kvc_paper_print(const struct kvc_paper *paper)
     for (int kind = KVC_KIND_POINT; kind < KVC_KIND_KINDS; kind++) {
         print_kind(paper, (enum kvc_case_kind)kind);
     }
+    print_not_counted(paper);
     print_moved_by(paper);
     print_lacks(&paper->cases, paper->scores);
     print_summary(paper);
@@ -652,11 +675,12 @@ json_t *kvc_paper_summary(const struct kvc_paper *paper)
                   kvc_validate_number(none ? NAN : summary.points.p95_abs_frac), "max_abs_frac",
                   kvc_validate_number(none ? NAN : summary.points.max_abs_frac), "outside_tolerance",
                   (json_int_t)summary.points_missed);
-    return json_pack("{s:s, s:o, s:{s:I, s:I}, s:{s:I, s:I}, s:I, s:I, s:I, s:I}", "paper",
+    return json_pack("{s:s, s:o, s:{s:I, s:I}, s:{s:I, s:I}, s:I, s:I, s:I, s:I, s:I, s:I}", "paper",
                      paper->subject->name, "points", points, "ranges", "count", (json_int_t)summary.ranges,
                      "held", (json_int_t)summary.ranges_held, "claims", "count", (json_int_t)summary.claims,
                      "held", (json_int_t)summary.claims_held, "equations", (json_int_t)summary.equations,
                      "inputs", (json_int_t)summary.inputs, "not_counted", (json_int_t)summary.not_counted,
+                     "duplicates", (json_int_t)summary.duplicates, "excluded", (json_int_t)summary.excluded,
                      "regressed", (json_int_t)summary.regressed);
 }
 
@@ -682,13 +706,12 @@ void kvc_paper_list(const struct kvc_paper *paper, json_t *list)
     const struct kvc_score *scores = paper->scores;
     for (size_t i = 0; i < cases->count; i++) {
         const struct kvc_case *scored = &cases->entry[i];
-        json_t *entry = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "case",
-                                  scored->id, "system", paper->subject->name, "role", roles[scored->role],
-                                  "kind", kinds[kvc_case_kind_of(scored)], "scenario", scored->scenario,
-                                  "overrides", scored->overrides, "metric", scored->metric, "lacks",
-                                  scored->lacks, "fact", scored->fact, "counted",
-                                  kvc_case_kind_of(scored) <= KVC_KIND_CLAIM && !scores[i].not_counted,
-                                  "moved_by", moved_by_document(&paper->moved_by[i]));
+        json_t *entry = json_pack(
+            "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "case", scored->id, "system",
+            paper->subject->name, "role", kvc_case_roles[scored->role], "kind",
+            kinds[kvc_case_kind_of(scored)], "scenario", scored->scenario, "overrides", scored->overrides,
+            "metric", scored->metric, "lacks", scored->lacks, "fact", scored->fact, "counted",
+            kvc_score_counts(scored, &scores[i]), "moved_by", moved_by_document(&paper->moved_by[i]));
         const struct {
             const char *name;
             double value;
@@ -717,7 +740,7 @@ void kvc_paper_write_errors(const struct kvc_paper *paper, FILE *out)
     for (size_t i = 0; i < paper->cases.count; i++) {
         const struct kvc_case *scored = &paper->cases.entry[i];
         if (kvc_case_kind_of(scored) == KVC_KIND_POINT && !kvc_case_is_derived(scored) &&
-            !paper->scores[i].not_counted) {
+            kvc_score_counts(scored, &paper->scores[i])) {
             fprintf(out, "%s,%s,%.6g,,%.6g\n", scored->id, scored->metric, scored->published,
                     paper->scores[i].predicted.mean);
         }

@@ -11,15 +11,23 @@ static const char header[] =
 
 enum column { ID, MODE, SCENARIO, OVERRIDES, METRIC, PUBLISHED, LOW, HIGH, TOLERANCE, ROLE, LACKS, FACT };
 
+const char *const kvc_case_roles[KVC_CASE_ROLES + 1] = {"prediction", "equation", "input",
+                                                        "duplicate",  "excluded", NULL};
+
 enum kvc_case_kind kvc_case_kind_of(const struct kvc_case *asked)
 {
-    if (asked->role != KVC_CASE_PREDICTION) {
+    if (asked->role == KVC_CASE_INPUT || asked->role == KVC_CASE_EQUATION) {
         return asked->role == KVC_CASE_INPUT ? KVC_KIND_INPUT : KVC_KIND_EQUATION;
     }
     if (!isnan(asked->published)) {
         return KVC_KIND_POINT;
     }
     return isnan(asked->low) || isnan(asked->high) ? KVC_KIND_CLAIM : KVC_KIND_RANGE;
+}
+
+bool kvc_case_is_beside(const struct kvc_case *asked)
+{
+    return asked->role == KVC_CASE_DUPLICATE || asked->role == KVC_CASE_EXCLUDED;
 }
 
 bool kvc_case_is_aggregate(const struct kvc_case *asked)
@@ -99,6 +107,12 @@ static enum kvc_status check(const struct kvc_case *made, const char *tolerance,
             "is held or it is missed",
             tolerance);
     }
+    if (made->role == KVC_CASE_EXCLUDED && made->lacks[0] == '\0') {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "found nothing in lacks, expected the calculation by which the paper contradicts "
+            "itself");
+    }
     return KVC_OK;
 }
 
@@ -106,7 +120,6 @@ static enum kvc_status parse(char *const *column, struct kvc_case *made, struct 
 {
     static const char *const modes[] = {"run",       "predict", "ratio", "capacity", "mean",
                                         "deviation", "most",    "least", NULL};
-    static const char *const roles[] = {"prediction", "equation", "input", NULL};
     int mode = 0, role = 0;
     enum kvc_status status = kvc_csv_copy(column[ID], made->id, sizeof(made->id), diag);
     status = status != KVC_OK ? status : word(column[MODE], modes, &mode, diag);
@@ -121,7 +134,7 @@ static enum kvc_status parse(char *const *column, struct kvc_case *made, struct 
     status = status != KVC_OK ? status : kvc_csv_number(column[LOW], &made->low, diag);
     status = status != KVC_OK ? status : kvc_csv_number(column[HIGH], &made->high, diag);
     status = status != KVC_OK ? status : kvc_csv_number(column[TOLERANCE], &made->tolerance_frac, diag);
-    status = status != KVC_OK ? status : word(column[ROLE], roles, &role, diag);
+    status = status != KVC_OK ? status : word(column[ROLE], kvc_case_roles, &role, diag);
     status = status != KVC_OK ? status : kvc_csv_copy(column[LACKS], made->lacks, sizeof(made->lacks), diag);
     status = status != KVC_OK ? status : kvc_csv_copy(column[FACT], made->fact, sizeof(made->fact), diag);
     if (status != KVC_OK) {
@@ -146,11 +159,29 @@ static enum kvc_status append(void *data, char *const *column, int line, struct 
     return kvc_cases_add(cases, &made, diag);
 }
 
+/* A duplicate names a case that counts. */
+static enum kvc_status check_duplicates(const char *path, const struct kvc_cases *cases,
+                                        struct kvc_diag *diag)
+{
+    for (size_t i = 0; i < cases->count; i++) {
+        const struct kvc_case *twin = &cases->entry[i];
+        long counts = kvc_cases_find(cases, twin->lacks, strlen(twin->lacks));
+        if (twin->role == KVC_CASE_DUPLICATE &&
+            (counts < 0 || cases->entry[counts].role != KVC_CASE_PREDICTION)) {
+            return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, twin->line,
+                                    "found \"%.60s\" in lacks, expected the id of the prediction that counts",
+                                    twin->lacks);
+        }
+    }
+    return KVC_OK;
+}
+
 enum kvc_status kvc_cases_read(const char *path, struct kvc_cases *cases, struct kvc_diag *diag)
 {
     const struct kvc_csv_format format = {.header = header, .last_has_commas = true};
     *cases = (struct kvc_cases){0};
     enum kvc_status status = kvc_csv_visit(path, &format, append, cases, diag);
+    status = status == KVC_OK ? check_duplicates(path, cases, diag) : status;
     if (status != KVC_OK) {
         kvc_cases_free(cases);
     }

@@ -24,9 +24,13 @@
  *  - equation: repeats the paper's own arithmetic and is shown apart.
  *  - input: shown for the ratios that need it. It has neither a published value nor bounds, so a value that
  *    is missed cannot hide as an input.
+ *  - duplicate: the same figure as another case, which `lacks` names and which alone counts: stated twice by
+ *    the paper, or answered by both the simulation and the closed form. It is shown with its error.
+ *  - excluded: the paper contradicts itself about the figure, and `lacks` has the calculation. It is shown
+ *    with its error, too.
  *
- * lacks says why the prediction misses: the mechanism that the model does not have. fact says where the value
- * is published; it may contain commas. */
+ * lacks of a prediction says why it misses: the mechanism that the model does not have. fact says where the
+ * value is published; it may contain commas. */
 #ifndef KVC_VALIDATE_SCORING_CASES_H
 #define KVC_VALIDATE_SCORING_CASES_H
 
@@ -45,7 +49,15 @@ enum kvc_case_mode {
     KVC_CASE_MOST,
     KVC_CASE_LEAST,
 };
-enum kvc_case_role { KVC_CASE_PREDICTION, KVC_CASE_EQUATION, KVC_CASE_INPUT };
+enum kvc_case_role {
+    KVC_CASE_PREDICTION,
+    KVC_CASE_EQUATION,
+    KVC_CASE_INPUT,
+    KVC_CASE_DUPLICATE,
+    KVC_CASE_EXCLUDED,
+    KVC_CASE_ROLES,
+};
+extern const char *const kvc_case_roles[KVC_CASE_ROLES + 1]; /* Their names, and NULL. */
 
 /* The kind of a case follows from its columns, so that no label can make a bound look like a number. */
 enum kvc_case_kind {
@@ -77,6 +89,9 @@ struct kvc_cases {
 };
 
 enum kvc_case_kind kvc_case_kind_of(const struct kvc_case *asked);
+
+/* Returns whether a case has a published value that another one stands for, or that the paper contradicts. */
+bool kvc_case_is_beside(const struct kvc_case *asked);
 
 /* Returns whether a case combines all whose ids match a pattern (score.h). */
 bool kvc_case_is_aggregate(const struct kvc_case *asked);

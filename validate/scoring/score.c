@@ -192,6 +192,11 @@ struct kvc_error_summary kvc_errors_summarise(double *errors_frac, size_t count)
     return summary;
 }
 
+bool kvc_score_counts(const struct kvc_case *scored, const struct kvc_score *score)
+{
+    return scored->role == KVC_CASE_PREDICTION && !score->not_counted;
+}
+
 struct kvc_score_summary kvc_score_summarise(const struct kvc_cases *cases, const struct kvc_score *scores)
 {
     struct kvc_score_summary summary = {0};
@@ -202,12 +207,14 @@ struct kvc_score_summary kvc_score_summarise(const struct kvc_cases *cases, cons
     }
     for (size_t i = 0; i < cases->count; i++) {
         enum kvc_case_kind kind = kvc_case_kind_of(&cases->entry[i]);
-        bool held = scores[i].error_frac.mean == 0, scored = kind <= KVC_KIND_CLAIM;
+        bool held = scores[i].error_frac.mean == 0;
         summary.regressed += scores[i].verdict == KVC_VERDICT_REGRESSED;
         summary.equations += kind == KVC_KIND_EQUATION;
         summary.inputs += kind == KVC_KIND_INPUT;
-        summary.not_counted += scored && scores[i].not_counted;
-        if (!scored || scores[i].not_counted) {
+        summary.not_counted += cases->entry[i].role == KVC_CASE_PREDICTION && scores[i].not_counted;
+        summary.duplicates += cases->entry[i].role == KVC_CASE_DUPLICATE;
+        summary.excluded += cases->entry[i].role == KVC_CASE_EXCLUDED;
+        if (!kvc_score_counts(&cases->entry[i], &scores[i])) {
             continue;
         }
         if (kind == KVC_KIND_POINT) {

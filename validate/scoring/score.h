@@ -30,15 +30,18 @@ struct kvc_error_summary {
     double mean_abs_frac, p95_abs_frac, max_abs_frac; /* 0 when count is 0. */
 };
 
-/* Cases that are not counted appear in `not_counted` and `regressed` only. */
+/* Other cases than predictions, and those that nothing moves, have counts of their own and may regress. */
 struct kvc_score_summary {
     struct kvc_error_summary points;
     size_t points_missed;
     size_t ranges, ranges_held;
     size_t claims, claims_held;
-    size_t equations, inputs, not_counted;
+    size_t equations, inputs, duplicates, excluded, not_counted;
     size_t regressed;
 };
+
+/* Returns whether a case enters the summary's errors, ranges or claims. */
+bool kvc_score_counts(const struct kvc_case *scored, const struct kvc_score *score);
 
 /* Returns the error of `predicted`; NaN stays NaN. */
 double kvc_score_error(const struct kvc_case *scored, double predicted);

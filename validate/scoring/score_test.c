@@ -95,6 +95,9 @@ Test(cases, names_the_bad_line)
         {HEADER "a,run,s.lua,,t,1,,,,input,,\n", 2, "found an input with"},
         {HEADER "a,run,s.lua,,t,1,,,-1,prediction,,\n", 2, "tolerance_frac \"-1\""},
         {HEADER "a,run,s.lua,,t,1,,,0.1,guess,,\n", 2, "found \"guess\""},
+        {HEADER "a,run,s.lua,,t,1,,,0.1,excluded,,\n", 2, "expected the calculation"},
+        {HEADER "a,run,s.lua,,t,1,,,0.1,duplicate,b,\n", 2, "found \"b\" in lacks"},
+        {HEADER "a,run,s.lua,,t,1,,,0.1,duplicate,a,\n", 2, "found \"a\" in lacks"},
         {HEADER "a,run,s,,t,,,,,input,,\na,run,s,,t,,,,,input,,\n", 3, "twice"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -180,6 +183,8 @@ Test(score, points_alone_enter_the_mean)
         {.published = NAN, .low = NAN, .high = 2},
         {.published = 100, .low = NAN, .high = NAN, .role = KVC_CASE_EQUATION},
         {.published = NAN, .low = NAN, .high = NAN, .role = KVC_CASE_INPUT},
+        {.published = 100, .low = NAN, .high = NAN, .role = KVC_CASE_DUPLICATE},
+        {.published = NAN, .low = 1, .high = NAN, .role = KVC_CASE_EXCLUDED},
     };
     struct kvc_cases cases = {sizeof(entries) / sizeof(*entries), entries};
     struct kvc_score scores[] = {
@@ -191,6 +196,8 @@ Test(score, points_alone_enter_the_mean)
         {.error_frac = {0.5, NAN}},
         {.error_frac = {0.9, NAN}},
         {.error_frac = {NAN, NAN}},
+        {.error_frac = {0.7, NAN}},
+        {.error_frac = {0.7, NAN}},
     };
     struct kvc_score_summary summary = kvc_score_summarise(&cases, scores);
     cr_expect_eq(summary.points.count, 2);
@@ -204,6 +211,8 @@ Test(score, points_alone_enter_the_mean)
     cr_expect_eq(summary.equations, 1);
     cr_expect_eq(summary.inputs, 1);
     cr_expect_eq(summary.not_counted, 1);
+    cr_expect_eq(summary.duplicates, 1);
+    cr_expect_eq(summary.excluded, 1);
     cr_expect_eq(summary.regressed, 1);
 }
 
