@@ -16,6 +16,7 @@
 
 static const char *const receives[] = {"gpu", "host", NULL};
 static const char *const feeds[] = {"network", "memory", NULL};
+static const char *const fills[] = {"nic", "pre", NULL};
 static const char *const indexes[] = {"sets", "hopscotch", "chained", NULL};
 static const char *const tables[] = {"one", "by_key_size", NULL};
 static const char *const misses[] = {"leave", "set", NULL};
@@ -31,6 +32,11 @@ static const struct kvc_option option_rows[] = {
         kvc_memcachedgpu_options, "feed", feed, feeds, "network",
         "network: packets pass through the NIC; memory: they are read from host memory, and responses "
         "are not sent"),
+    KVC_CHOICE_ROW(kvc_memcachedgpu_options, "fill", fill, fills, "nic",
+                   "nic: packets arrive where their batch is read, and with receive = \"host\" results are "
+                   "copied back (as measured); pre: the pre thread receives packets, copies each into the "
+                   "batch and makes three calls, and the kernel writes results to the host (the authors' "
+                   "NGD)"),
     KVC_COUNT_ROW(kvc_memcachedgpu_options, "batch", batch, 1, KVC_MEMCACHEDGPU_BATCH_MAX, "512",
                   "packets that one kernel serves; larger batches raise throughput and the time that packets "
                   "wait for others"),
@@ -336,6 +342,13 @@ enum kvc_status kvc_memcachedgpu_resolve(const struct kvc_scenario *scenario, vo
 static enum kvc_status check_receive(const struct kvc_memcachedgpu_config *config, struct kvc_diag *diag)
 {
     const struct kvc_memcachedgpu_options *options = config->options;
+    if (config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE &&
+        config->receive == KVC_MEMCACHEDGPU_RECEIVE_GPU) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.receive: found \"gpu\" with fill = \"pre\", allowed: \"host\", because the "
+            "pre thread copies packets in host memory");
+    }
     if (config->feed == KVC_MEMCACHEDGPU_MEMORY && config->receive == KVC_MEMCACHEDGPU_RECEIVE_GPU) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,

@@ -38,6 +38,11 @@ enum kvc_memcachedgpu_feed {
     KVC_MEMCACHEDGPU_MEMORY,  /* Packets are read from host memory, as in the offline limit study. */
 };
 
+enum kvc_memcachedgpu_fill {
+    KVC_MEMCACHEDGPU_FILL_NIC, /* Packets arrive where the batch is read. */
+    KVC_MEMCACHEDGPU_FILL_PRE, /* The pre thread receives packets and copies each into the batch. */
+};
+
 enum kvc_memcachedgpu_layout {
     KVC_MEMCACHEDGPU_ONE_TABLE,   /* Every entry has room for the longest key. */
     KVC_MEMCACHEDGPU_BY_KEY_SIZE, /* A table for each class of key sizes, as large as its share of the keys.
@@ -52,6 +57,7 @@ enum kvc_memcachedgpu_misses {
 struct kvc_memcachedgpu_options {
     int receive;                /* enum kvc_memcachedgpu_receive. */
     int feed;                   /* enum kvc_memcachedgpu_feed. */
+    int fill;                   /* enum kvc_memcachedgpu_fill. */
     uint64_t batch;             /* Packets of a full batch. */
     double batch_timeout_ns;    /* Longest wait for a full batch [ns]; 0: no limit. */
     uint64_t streams;           /* CUDA streams, which have one batch each. */

@@ -13,9 +13,10 @@ enum {
      * gap. */
     ETHERNET_BYTES = 14,
     MIN_PAYLOAD_BYTES = 46, /* IEEE 802.3: shorter payloads are padded. */
-    /* CUDA calls of a batch: the copy of its description, the launch, and the event that marks its end. If
-     * the NIC writes to host memory, as in the measured runtime, the packets, heads and results are copied,
-     * too. */
+    /* CUDA calls of a batch: the copy of its description, the launch, and the event that marks its end. In
+     * the measured runtime the packets, heads and results are copied, too. In the authors' NGD
+     * (cuda_stream_manager.cpp) a copy of the packets takes the place of the description's, and the kernel
+     * writes heads and results to host memory. */
     BATCH_CALLS = 3,
     COPY_CALLS = 3,
     /* CUDA calls of a SET: the copy of the key, the launch, and the copy of the evicted item, which waits for
@@ -94,9 +95,25 @@ static double call_ns(const struct kvc_memcachedgpu_config *config, bool polled)
     return ns * host_factor(config);
 }
 
+struct kvc_cpu_cost kvc_memcachedgpu_receive_cost(const struct kvc_memcachedgpu_config *config,
+                                                  double packet_bytes)
+{
+    struct kvc_cpu_cost cost = {0};
+    if (config->feed == KVC_MEMCACHEDGPU_NETWORK) {
+        cost.compute_ns = config->cpu->packet_ns;
+    }
+    if (config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE) { /* Each packet has a buffer of its own. */
+        double line_bytes = (double)config->dram->line_bytes;
+        cost.stall_ns = kvc_dram_stream_ns(config->dram, ceil(packet_bytes / line_bytes) * line_bytes);
+    }
+    return cost;
+}
+
 double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *config, bool polled)
 {
-    double calls = BATCH_CALLS + (config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST ? COPY_CALLS : 0);
+    bool copies = config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST &&
+                  config->options->fill == KVC_MEMCACHEDGPU_FILL_NIC;
+    double calls = BATCH_CALLS + (copies ? COPY_CALLS : 0);
     return calls * call_ns(config, polled);
 }
 

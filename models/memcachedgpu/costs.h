@@ -27,8 +27,14 @@ struct kvc_gpu_grid kvc_memcachedgpu_background_grid(const struct kvc_memcachedg
 double kvc_memcachedgpu_packet_sectors(const struct kvc_memcachedgpu_config *config, double key_bytes,
                                        double lines);
 
-/* Returns the time of the pre thread for a batch [ns] if nothing shares its core. `polled` says whether post
- * threads poll events meanwhile. */
+/* Returns the time of a packet on the thread that receives it: the NIC driver's or, if it fills batches, the
+ * pre thread. The second reads the packet from memory and writes it to the batch, which stays in a cache;
+ * that the driver then copies a batch that is not pinned to pinned memory is not modelled. */
+struct kvc_cpu_cost kvc_memcachedgpu_receive_cost(const struct kvc_memcachedgpu_config *config,
+                                                  double packet_bytes);
+
+/* Returns the time of the pre thread for a batch's calls [ns] if nothing shares its core. `polled` says
+ * whether post threads poll events meanwhile. */
 double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *config, bool polled);
 
 /* Return the compute of the CUDA calls of a SET, and of its part before them [ns]. */

@@ -41,6 +41,7 @@ struct times {
     double packets;  /* Packets in it. */
     double batching; /* Mean wait of a packet until its batch is full. */
     double launch, copy_in, kernel, copy_out, latencies;
+    double receive_each;         /* Time of the thread that receives packets for one. */
     double fill_each, send_each; /* Time of a post thread for one response. */
 };
 
@@ -106,6 +107,8 @@ static struct times times_of(const struct kvc_scenario *scenario, const struct m
     times.latencies = fmax(config->gpu->launch_ns + (copies ? 2 : 1) * config->pcie->latency_ns -
                                times.launch - times.copy_in,
                            0);
+    const struct kvc_cpu_cost receive = kvc_memcachedgpu_receive_cost(config, mean->request_bytes);
+    times.receive_each = receive.compute_ns + receive.stall_ns;
     times.fill_each = fill_ns(config, mean);
     times.send_each = config->feed == KVC_MEMCACHEDGPU_NETWORK ? config->cpu->packet_ns : 0;
     return times;
@@ -121,12 +124,13 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
         kvc_memcachedgpu_get_grid(config, 0, packets, (uint32_t)ceil(mean->key_bytes),
                                   packets * kvc_memcachedgpu_packet_sectors(config, mean->key_bytes, NAN));
     double at_once = (double)kvc_gpu_blocks_at_once(config->gpu, &grid);
+    bool fills = config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE;
     double stream_ns =
         full.copy_in + full.latencies + full.kernel + full.copy_out + batch * answer_each(&full);
     struct limits limits = {
         .rx = (double)config->options->receive_ports / kvc_memcachedgpu_wire_ns(config, mean->request_bytes),
-        .receive = 1 / config->cpu->packet_ns,
-        .launch = batch / full.launch,
+        .receive = fills ? INFINITY : 1 / full.receive_each,
+        .launch = batch / (full.launch + (fills ? batch * full.receive_each : 0)),
         .kernel =
             fmin(batch / (grid.blocks * grid.amount_ns), at_once * batch / (grid.blocks * grid.alone_ns)),
         .streams = config->streams * batch / stream_ns,
@@ -154,10 +158,13 @@ static double overload_ns(const struct kvc_scenario *scenario, const struct limi
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
     bool saturates = scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
     double streams = (double)config->streams * config->batch;
-    if (offered < limits->lowest || limits->rx <= limits->lowest) {
+    /* A client that saturates from memory fills a batch when the pre thread is free for it. */
+    bool paced = saturates && config->feed == KVC_MEMCACHEDGPU_MEMORY;
+    if (offered < limits->lowest || limits->rx <= limits->lowest ||
+        (paced && limits->launch <= limits->lowest)) {
         return 0;
     }
-    double inside = saturates && config->feed == KVC_MEMCACHEDGPU_MEMORY ? streams : (double)config->buffers;
+    double inside = paced ? streams : (double)config->buffers;
     return fmax(inside / limits->lowest - fixed_ns, 0);
 }
 
@@ -170,7 +177,7 @@ static void set_latencies(const struct kvc_scenario *scenario, const struct mean
     double both_ways_ns = 0;
     if (network) {
         both_ways_ns = 2 * kvc_network_path_ns(&scenario->node, (double)config->nic->mtu_bytes) +
-                       kvc_memcachedgpu_wire_ns(config, mean->request_bytes) + config->cpu->packet_ns;
+                       kvc_memcachedgpu_wire_ns(config, mean->request_bytes) + times->receive_each;
     }
     double fixed_ns =
         both_ways_ns + times->launch + times->copy_in + times->latencies + times->kernel + times->copy_out;
@@ -180,6 +187,7 @@ static void set_latencies(const struct kvc_scenario *scenario, const struct mean
         fixed_ns += filled_ns;
         each_ns = fmax(each_ns, kvc_memcachedgpu_wire_ns(config, mean->response_bytes));
     } else {
+        fixed_ns += times->packets * times->receive_each;
         each_ns = times->fill_each;
     }
     /* The first packet waits for the batch to fill, the last one for the responses before its own. */

@@ -178,10 +178,9 @@ static void divert(struct kvc_memcachedgpu_server *server, uint32_t row)
 static bool fill(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
-    bool network = config->feed == KVC_MEMCACHEDGPU_NETWORK;
     double timeout_ns = config->options->batch_timeout_ns > 0 ? config->options->batch_timeout_ns : INFINITY;
     double speed = kvc_cpu_pstate_speed(config->cpu, kvc_engine_pstate((uint32_t)server->device.cpu));
-    double cost_ns = network ? config->cpu->packet_ns / speed * fmax(server->receiving.mover.stretch, 1) : 0;
+    double stretch = fmax(server->receiving.mover.stretch, 1);
     double now_ns = kvc_engine_now_ns();
     while (job->batch->count < config->batch) {
         if (!stage(server)) {
@@ -205,6 +204,9 @@ static bool fill(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu
         server->packets++;
         bool room = take_buffer(server, &packet.arrives_ns);
         *packet.port_free_ns = packet.arrives_ns;
+        const struct kvc_cpu_cost cost = kvc_memcachedgpu_receive_cost(
+            config, kvc_memcachedgpu_request_bytes(server->staged->key_bytes[row]));
+        double cost_ns = (cost.compute_ns / speed + cost.stall_ns) * stretch;
         double received_ns = room ? receive(server, packet.arrives_ns, cost_ns) : NAN;
         if (isnan(received_ns)) {
             server->buffers_free += room;
@@ -245,23 +247,31 @@ static void post(struct kvc_memcachedgpu_server *server, const struct kvc_memcac
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
     struct kvc_recorder *recorder = &server->simulation->replica.recorder;
     const struct kvc_batch *batch = job->batch;
-    double wire_ns = 0, cpu_ns = batch->count * config->cpu->packet_ns;
+    bool network = config->feed == KVC_MEMCACHEDGPU_NETWORK;
+    double wire_ns = 0, cpu_ns = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
-        wire_ns += server->simulation->wire_ns[kvc_memcachedgpu_request_bytes(batch->key_bytes[i])];
+        uint32_t bytes = kvc_memcachedgpu_request_bytes(batch->key_bytes[i]);
+        const struct kvc_cpu_cost cost = kvc_memcachedgpu_receive_cost(config, bytes);
+        cpu_ns += cost.compute_ns + cost.stall_ns;
+        wire_ns += network ? server->simulation->wire_ns[bytes] : 0;
     }
     double ports = (double)config->options->receive_ports;
     double bytes = wire_ns * 1e-9 * config->nic->bytes_per_s;
-    kvc_memcachedgpu_take(&server->wire_in, bytes, wire_ns / ports);
+    if (network) {
+        kvc_memcachedgpu_take(&server->wire_in, bytes, wire_ns / ports);
+        kvc_recorder_busy(recorder, KVC_MEMCACHEDGPU_RX, job->full_ns - wire_ns, job->full_ns);
+    }
     kvc_memcachedgpu_take(&server->receiving, cpu_ns, cpu_ns);
-    kvc_recorder_busy(recorder, KVC_MEMCACHEDGPU_RX, job->full_ns - wire_ns, job->full_ns);
-    kvc_recorder_busy(recorder, KVC_MEMCACHEDGPU_RECEIVE, job->full_ns - cpu_ns, job->full_ns);
+    bool fills = config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE;
+    kvc_recorder_busy(recorder, fills ? KVC_MEMCACHEDGPU_LAUNCH : KVC_MEMCACHEDGPU_RECEIVE,
+                      job->full_ns - cpu_ns, job->full_ns);
 }
 
 void kvc_memcachedgpu_receiver_main(void *data)
 {
     struct kvc_memcachedgpu_server *server = data;
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
-    bool more = true;
+    bool more = true, fills = config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE;
     while (more) {
         struct kvc_memcachedgpu_job *job = new_job(server);
         if (kvc_memcachedgpu_is_paced(server)) {
@@ -273,8 +283,12 @@ void kvc_memcachedgpu_receiver_main(void *data)
         }
         kvc_engine_sleep_until_ns(job->full_ns);
         kvc_recorder_offered(&server->simulation->replica.recorder, job->batch->sent_ns, job->batch->count);
-        if (config->feed == KVC_MEMCACHEDGPU_NETWORK) {
+        if (config->feed == KVC_MEMCACHEDGPU_NETWORK || fills) {
             post(server, job);
+        }
+        if (fills) { /* The same thread makes the calls before it receives on. */
+            server->receive_free_ns = fmax(server->receive_free_ns, job->full_ns) +
+                                      kvc_memcachedgpu_launch_cpu_ns(config, server->polling > 0);
         }
         kvc_memcachedgpu_push(&server->full, job);
     }

@@ -14,11 +14,12 @@ uint32_t kvc_memcachedgpu_stages(const struct kvc_scenario *scenario, struct kvc
 {
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
     double nodes = config->shards, networked = on_network(scenario) ? nodes : 0;
+    bool fills = config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE;
     double copies = config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST ? nodes : 0;
     double writers = config->writes ? nodes * (double)config->options->set_threads : 0;
     const struct kvc_model_stage list[] = {
         [KVC_MEMCACHEDGPU_RX] = {"rx", "nic", networked * (double)config->options->receive_ports},
-        [KVC_MEMCACHEDGPU_RECEIVE] = {"receive", "cpu", networked},
+        [KVC_MEMCACHEDGPU_RECEIVE] = {"receive", "cpu", fills ? 0 : networked}, /* Part of "launch". */
         [KVC_MEMCACHEDGPU_LAUNCH] = {"launch", "cpu", nodes},
         [KVC_MEMCACHEDGPU_COPY_IN] = {"copy_in", "pcie", copies},
         [KVC_MEMCACHEDGPU_GPU] = {"kernel", "gpu", nodes * config->streams},

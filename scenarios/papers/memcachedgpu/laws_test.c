@@ -83,6 +83,33 @@ Test(memcachedgpu_laws, copies_to_the_gpu_take_longer_than_direct_writes)
     cr_expect_gt(copied, direct + 5);
 }
 
+/* The authors' NGD has one thread that copies every packet and makes three calls: its work, and no device,
+ * limits batches from memory, in both answers. The three further calls of the measured runtime are gone. */
+Test(memcachedgpu_laws, the_thread_that_fills_batches_limits_their_rate)
+{
+    const char *system = "receive = \"host\", feed = \"memory\", fill = \"pre\", post_threads = 4",
+               *saturate = "arrival = \"saturate\"";
+    struct kvc_loaded *loaded = load(system, saturate, "");
+    const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(&loaded->scenario);
+    struct kvc_cpu_cost cost = kvc_memcachedgpu_receive_cost(config, 96);
+    double calls_ns = kvc_memcachedgpu_launch_cpu_ns(config, true);
+    cr_expect_eq(cost.compute_ns, 0, "no NIC is asked for packets in memory");
+    cr_expect_float_eq(cost.stall_ns, 2 * config->dram->next_line_ns, 1e-9, "96 bytes are two lines");
+    double limit_mops = 512 / (512 * cost.stall_ns + calls_ns) * 1e3;
+    struct kvc_outcome *closed = kvc_laws_answer(load(system, saturate, ""), true);
+    cr_expect_float_eq(kvc_laws_value(closed, "throughput_mops"), limit_mops, 0.01);
+    cr_expect_float_eq(value(system, saturate, "throughput_mops"), limit_mops, 0.02 * limit_mops);
+    double mean_us = kvc_laws_value(closed, "latency_mean_us");
+    cr_expect_float_eq(value(system, saturate, "latency_mean_us"), mean_us, 0.1 * mean_us,
+                       "no batch waits before it is filled: %g us", mean_us);
+    kvc_outcome_free(closed);
+    kvc_loaded_free(loaded);
+    loaded = load("receive = \"host\", feed = \"memory\"", saturate, "");
+    cr_expect_float_eq(kvc_memcachedgpu_launch_cpu_ns(kvc_memcachedgpu_config_of(&loaded->scenario), true),
+                       2 * calls_ns, 1e-9);
+    kvc_loaded_free(loaded);
+}
+
 /* Sec. 5.4: one large kernel delays packets by almost its whole time, small kernels hardly. */
 Test(memcachedgpu_laws, small_kernels_of_another_task_delay_packets_less)
 {
@@ -186,7 +213,8 @@ Test(memcachedgpu_laws, items_expire)
 /* The closed form states the same capacity and, away from it, the same latency. */
 Test(memcachedgpu_laws, the_closed_form_agrees_where_nothing_queues)
 {
-    static const char *const systems[] = {"", "receive = \"host\"", "batch = 128", "post_threads = 4"};
+    static const char *const systems[] = {"", "receive = \"host\"", "receive = \"host\", fill = \"pre\"",
+                                          "batch = 128", "post_threads = 4"};
     for (size_t i = 0; i < sizeof(systems) / sizeof(*systems); i++) {
         struct kvc_loaded *loaded = load(systems[i], POISSON(6), "");
         struct kvc_result *predicted = calloc(1, sizeof(*predicted));

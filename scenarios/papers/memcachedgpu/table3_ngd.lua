@@ -3,7 +3,7 @@
 -- is not published. Here table and keys are a 64th of it, and the table is as full.
 return {
   name = "memcachedgpu-table3-ngd",
-  system = { kind = "memcachedgpu", receive = "host", post_threads = 4, entries = 130e3 },
+  system = { kind = "memcachedgpu", receive = "host", fill = "pre", post_threads = 4, entries = 130e3 },
   node = { cpu = "core-i7-4770k", dram = "ddr3-1600-i7-4770k", gpu = "gtx-750ti", pcie = "pcie3-x16-750ti", nic = "x520-t2",
            network = "direct-cable-10g" },
   workload = { keys = 20e3, key = 16, value = 2, get = 1, set = 0, arrival = { fixed_mops = 12.86 } },
