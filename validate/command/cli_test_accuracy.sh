@@ -26,13 +26,13 @@ line "megakv,simulation,open loop,latency_mean" | grep -q "latency_mean,$median,
 # Errors grow; a case that becomes an input, or that returns one, does not count; the last look at the unseen runs does.
 sed -i 's/^load-b,-0.2227/load-b,-0.9/' data/validate/papers/megakv/baseline.csv
 sed -i 's/^\(latency-mean-160,.*,\)[0-9.]*,,,[0-9.]*,prediction,/\1,,,,input,/' data/validate/papers/megakv/cases.csv
-sed -i '/^flash-get-closed,/d' data/validate/papers/bluecache/elasticities.csv
-echo "flash-get-closed,," >>data/validate/papers/bluecache/elasticities.csv
+sed -i '/^dram-set,/d' data/validate/papers/bluecache/elasticities.csv
+echo "dram-set,," >>data/validate/papers/bluecache/elasticities.csv
 echo "2026-12-01,v9,latency_mean_us,5,0.5000,0.6000,0.7000" >>data/validate/measured/two-cores/unseen.log
 make_it
 line "megakv,simulation,capacity,throughput" | grep -q ',8,[0-9.]*,0.9000,megakv load-b,' || fail "a larger error: $(line megakv)"
 line "megakv,simulation,capacity,latency_mean" && fail "an input counts"
-line "bluecache,closed form,saturated,throughput" | grep -q 'throughput,3,' || fail "a case that nothing moves counts: $(line bluecache)"
+line "bluecache,simulation,saturated,throughput" | grep -q 'throughput,5,' || fail "a case that nothing moves counts: $(line bluecache)"
 line "megakv,simulation,open loop,latency_mean" | grep -q ',5,0.5000,0.7000,two-cores$' || fail "the last unseen runs: $(line megakv)"
 
 # Answers quote the file of their store, and have no number without a score.
