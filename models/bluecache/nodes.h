@@ -16,15 +16,17 @@
  *
  * Not modelled: the flushing thread wakes later than it asked for; threads share cores; the flushing thread
  * takes the lock at each look even while nobody waits for it; versions of the authors' program that flush
- * every 64 requests or all threads together.
+ * every 64 requests, which leaves fewer threads without an answer, or all threads together.
  *
  * Protocol engines. The protocol engine of a card takes the requests of its host out of DMA segments, in
  * order, and collects their responses in bursts. A request enters the table of keys in flight, where it stays
  * until its response is in a burst; while the table is full, the next requests wait in their segments. The
  * engine acknowledges a segment when it has taken the last request that ends in it. An end mark stops the
- * engine until the table is empty; then the engine answers the mark. A burst goes to the host when it is full
- * or when it contains the answer to an end mark. It needs a free segment, which the host returns after
- * reading it. Its bytes cross PCIe as they come.
+ * engine until the table is empty; then the engine answers the mark. So do all published versions of an
+ * engine with end marks (doHash stalls while inFlightCmds is not 0), although the paper says that partial
+ * segments are pushed in the background: the thread is in the background, and the card still drains. A burst
+ * goes to the host when it is full or when it contains the answer to an end mark. It needs a free segment,
+ * which the host returns after reading it. Its bytes cross PCIe as they come.
  *
  * Not modelled: the zeros with which that program fills a burst that ends early. The paper measured 20 us for
  * small pairs and 25 us for pairs of 8 KB, which differ by the time of a full burst.
